@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * All that MPICH and the Workshare runtime (libws) know of each other.
+ *
+ * MPICH calls four hooks and holds no policy; libws fills them in when the job was started with
+ * `mpirun -workshare`. While the flag is off every hook is NULL and a call site costs one load and one
+ * branch, in places that are already waiting (blocked, unblocked) or already sending (ring).
+ *
+ * This header is C, is copied into the MPICH source tree by the build, and is included by libws from here.
+ */
+#ifndef MPIR_WORKSHARE_H_INCLUDED
+#define MPIR_WORKSHARE_H_INCLUDED
+
+/* Raised whenever the struct below changes; MPICH passes it, libws refuses another one. */
+#define MPIR_WORKSHARE_VERSION 1
+
+/* A wait counts as blocked after this many polls without progress: a short wait (ping-pong) never leaves MPICH. */
+#define MPIR_WORKSHARE_POLLS 32
+
+typedef struct MPIR_Workshare_hooks {
+    /* This thread waits in MPI and its last poll made no progress. Called once a poll, from the
+     * MPIR_WORKSHARE_POLLS-th on; `polls` counts from there, starting with 0 for each wait.
+     * May take as long as a quantum (the core may be lent); holds no MPICH lock; never calls MPI. */
+    void (*blocked) (unsigned polls);
+    /* The wait that called `blocked` is over. Not called for a wait that never called it. */
+    void (*unblocked) (void);
+    /* Something was just posted for this MPI_COMM_WORLD rank, which may be on another node. */
+    void (*ring) (int world_rank);
+    /* MPI_Finalize was entered; MPI still works. Collective over MPI_COMM_WORLD. */
+    void (*finalize) (void);
+} MPIR_Workshare_hooks;
+
+extern MPIR_Workshare_hooks MPIR_Workshare;
+
+/* End of MPI_Init / MPI_Init_thread, MPI works: loads libws when the launcher asked for it (WS_ENABLE=1). */
+void MPIR_Workshare_init(void);
+/* Begin of MPI_Finalize. */
+void MPIR_Workshare_finalize(void);
+
+/* What libws exports for MPICH to find by name. Fills *hooks and returns 0; on any other value the hooks stay NULL.
+ * Collective over MPI_COMM_WORLD; prints its own message where the user must know. */
+#define MPIR_WORKSHARE_ATTACH_NAME "ws_fork_attach"
+typedef int (*MPIR_Workshare_attach_fn) (int version, MPIR_Workshare_hooks * hooks);
+
+/* One turn of a waiting loop. `polls` is a local of the wait, 0 at its begin. */
+static inline void MPIR_Workshare_blocked(unsigned *polls)
+{
+    if (__builtin_expect(MPIR_Workshare.blocked != 0, 0)) {
+        unsigned n = (*polls)++;
+        if (n >= MPIR_WORKSHARE_POLLS)
+            MPIR_Workshare.blocked(n - MPIR_WORKSHARE_POLLS);
+    }
+}
+
+/* The end of a waiting loop. */
+static inline void MPIR_Workshare_unblocked(unsigned polls)
+{
+    if (__builtin_expect(polls > MPIR_WORKSHARE_POLLS, 0) && MPIR_Workshare.unblocked)
+        MPIR_Workshare.unblocked();
+}
+
+/* After something was posted for the given MPI_COMM_WORLD rank. */
+static inline void MPIR_Workshare_ring(int world_rank)
+{
+    if (__builtin_expect(MPIR_Workshare.ring != 0, 0))
+        MPIR_Workshare.ring(world_rank);
+}
+
+#endif /* MPIR_WORKSHARE_H_INCLUDED */
