@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+//
+// The one grammar of `#pragma ws`: from tokens to a directive. It knows no compiler; expressions and variables
+// are checked later, by the compiler's own front end.
+//
+//     ws for [clause[[,] clause]...]
+//     ws declare reduction (...)
+#ifndef WS_CLAUSES_DIRECTIVE_H
+#define WS_CLAUSES_DIRECTIVE_H
+
+#include "token.h"
+
+namespace ws {
+
+enum class DirectiveKind { none, loop, declare_reduction };
+
+// As in runtime/directive/abi.h (WS_AUTO ...), which a test checks.
+enum class Schedule { time_sized = 0, static_ = 1, dynamic = 2, guided = 3 };
+
+struct ScheduleClause {
+    bool present = false;
+    Schedule kind = Schedule::time_sized;
+    Tokens chunk;       // the chunk expression's tokens, empty if none was given
+    int origin = 0;     // the word `schedule` itself
+};
+
+struct Directive {
+    DirectiveKind kind = DirectiveKind::none;
+    ScheduleClause schedule;        // the owner's chunks
+    ScheduleClause steal_schedule;  // the thieves' chunks
+    Tokens rest;                    // what the front end shall read as it stands: the data clauses, collapse,
+                                    // or all after `declare`
+};
+
+// Parses what follows `#pragma ws`. On an error in a clause that clause is left out and the rest is still parsed;
+// kind is none if it is not even known which directive was meant. `pragma` is the origin for errors that have no
+// token of their own (an empty directive, a clause that is not closed).
+Directive parse(const Tokens &tokens, int pragma, Problems &problems);
+
+}  // namespace ws
+
+#endif

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+#include "openmp.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace ws {
+
+namespace {
+
+class Writer {
+public:
+    explicit Writer(int origin) : origin_(origin) {}
+
+    Writer &at(int origin) {
+        origin_ = origin;
+        return *this;
+    }
+    // Words, numbers and one-character punctuation, apart by spaces.
+    Writer &write(const std::string &text) {
+        for (size_t i = 0, end; i < text.size(); i = end + 1) {
+            end = std::min(text.find(' ', i), text.size());
+            out.push_back(make(text.substr(i, end - i)));
+        }
+        return *this;
+    }
+    Writer &copy(const Tokens &tokens) {
+        out.insert(out.end(), tokens.begin(), tokens.end());
+        return *this;
+    }
+
+    Tokens out;
+
+private:
+    Token make(std::string word) const {
+        const unsigned char first = word[0];
+        const TokenKind kind = std::isdigit(first)                   ? TokenKind::number
+                               : std::isalpha(first) || first == '_' ? TokenKind::identifier
+                                                                     : TokenKind::punctuation;
+        return {kind, std::move(word), origin_, true};
+    }
+
+    int origin_;
+};
+
+void write_chunk(Writer &writer, const ScheduleClause &clause, int which) {
+    writer.write(",");
+    if (clause.chunk.empty()) {
+        writer.write("0");
+        return;
+    }
+    // The call stands where the expression does: errors about the chunk point there.
+    writer.at(clause.chunk.front().origin);
+    writer.write(chunk_function + std::string(" ( ") + std::to_string(which) + " ,");
+    writer.copy(clause.chunk).write(")");
+}
+
+}  // namespace
+
+Tokens as_openmp(const Directive &directive, int pragma) {
+    if (directive.kind != DirectiveKind::loop)
+        return directive.rest;
+    const int kinds = int(directive.schedule.kind) | int(directive.steal_schedule.kind) << 8
+                      | (directive.schedule.chunk.empty() ? 0 : 1 << 16)
+                      | (directive.steal_schedule.chunk.empty() ? 0 : 1 << 17);
+    Writer writer(pragma);
+    writer.write("for").copy(directive.rest);
+    writer.write("schedule ( dynamic , 1 ) num_threads (");
+    writer.write(mark_function + std::string(" ( ") + std::to_string(kinds));
+    write_chunk(writer, directive.schedule, 0);
+    writer.at(pragma);
+    write_chunk(writer, directive.steal_schedule, 1);
+    writer.at(pragma).write(") )");
+    return writer.out;
+}
+
+}  // namespace ws

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+//
+// How a directive is told to a compiler that already knows OpenMP: as the tokens of an OpenMP construct that the
+// compiler's own front end checks and outlines, with a call that marks it as ours for the pass that follows.
+//
+//     omp parallel for <data clauses> schedule(dynamic, 1)
+//         num_threads(__ws_mark(KINDS, __ws_chunk(0, expr), __ws_chunk(1, expr)))
+//
+// num_threads is the one clause whose expression is evaluated once, by the encountering function, just before the
+// region is forked: where the runtime needs the chunk sizes. A chunk that was not given is a plain 0. KINDS is the
+// low part of ws_site::kinds (runtime/directive/abi.h).
+#ifndef WS_CLAUSES_OPENMP_H
+#define WS_CLAUSES_OPENMP_H
+
+#include "directive.h"
+
+namespace ws {
+
+inline constexpr const char *mark_function = "__ws_mark";
+inline constexpr const char *chunk_function = "__ws_chunk";
+
+// Which clause a __ws_chunk belongs to: its first argument.
+inline constexpr const char *chunk_clauses[] = {"schedule", "steal_schedule"};
+
+// The tokens after `#pragma omp parallel` (a loop) or `#pragma omp declare` (a reduction).
+Tokens as_openmp(const Directive &directive, int pragma);
+
+}  // namespace ws
+
+#endif

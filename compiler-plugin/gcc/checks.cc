@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+//
+// What the grammar cannot see and GCC's OpenMP front end does not check, looked up in the typed tree of each
+// function just before it is lowered to GENERIC: so templates are checked as instantiated, and functions that are
+// never called are checked too.
+#include "ws_gcc.h"
+
+#include "fold-const.h"
+#include "tree-iterator.h"
+
+namespace ws_gcc {
+
+namespace {
+
+// The loop of a ws construct: `omp for` inside `omp parallel num_threads(__ws_mark(...))`.
+tree mark_of(tree parallel) {
+    for (tree clause = OMP_PARALLEL_CLAUSES(parallel); clause; clause = OMP_CLAUSE_CHAIN(clause)) {
+        if (OMP_CLAUSE_CODE(clause) != OMP_CLAUSE_NUM_THREADS)
+            continue;
+        tree value = OMP_CLAUSE_NUM_THREADS_EXPR(clause);
+        // Front ends wrap the call: conversions, save_expr, clean-ups.
+        while (value && (CONVERT_EXPR_P(value) || TREE_CODE(value) == SAVE_EXPR || TREE_CODE(value) == NON_LVALUE_EXPR
+                         || TREE_CODE(value) == CLEANUP_POINT_EXPR))
+            value = TREE_OPERAND(value, 0);
+        if (value && TREE_CODE(value) == CALL_EXPR && is_marker(get_callee_fndecl(value), ws::mark_function))
+            return value;
+    }
+    return NULL_TREE;
+}
+
+struct Written {
+    hash_set<tree> loop_variables, bounds;
+};
+
+void add_variables(tree expression, hash_set<tree> &out) {
+    walk_tree_without_duplicates(
+        &expression,
+        [](tree *node, int *walk_subtrees, void *data) -> tree {
+            if (VAR_P(*node) || TREE_CODE(*node) == PARM_DECL)
+                static_cast<hash_set<tree> *>(data)->add(*node);
+            if (TYPE_P(*node))
+                *walk_subtrees = 0;
+            return NULL_TREE;
+        },
+        &out);
+}
+
+tree written_variable(tree expression) {
+    switch (TREE_CODE(expression)) {
+    case MODIFY_EXPR:
+    case PREINCREMENT_EXPR:
+    case PREDECREMENT_EXPR:
+    case POSTINCREMENT_EXPR:
+    case POSTDECREMENT_EXPR:
+        return TREE_OPERAND(expression, 0);
+    default:
+        return NULL_TREE;
+    }
+}
+
+tree complain_if_written(tree *node, int *walk_subtrees, void *data) {
+    auto *written = static_cast<Written *>(data);
+    if (TYPE_P(*node)) {
+        *walk_subtrees = 0;
+        return NULL_TREE;
+    }
+    tree variable = written_variable(*node);
+    if (!variable || !DECL_P(variable) || !DECL_NAME(variable))
+        return NULL_TREE;
+    const location_t at = EXPR_LOC_OR_LOC(*node, input_location);
+    if (written->loop_variables.contains(variable))
+        error_at(at, "the loop changes its variable %qD, in %<#pragma ws for%>", variable);
+    else if (written->bounds.contains(variable))
+        error_at(at, "the loop changes %qD, on which its number of iterations depends, in %<#pragma ws for%>", variable);
+    return NULL_TREE;
+}
+
+// The loop variables and the plain variables in the bounds of `omp for`, which the body must leave alone.
+void check_loop(tree loop) {
+    Written written;
+    for (int i = 0; i < TREE_VEC_LENGTH(OMP_FOR_INIT(loop)); i++) {
+        tree init = TREE_VEC_ELT(OMP_FOR_INIT(loop), i);
+        tree condition = TREE_VEC_ELT(OMP_FOR_COND(loop), i);
+        if (!init || !condition || !COMPARISON_CLASS_P(condition))
+            continue;
+        if (DECL_P(TREE_OPERAND(init, 0)))
+            written.loop_variables.add(TREE_OPERAND(init, 0));
+        add_variables(TREE_OPERAND(init, 1), written.bounds);
+        add_variables(TREE_OPERAND(condition, 1), written.bounds);
+    }
+    walk_tree_without_duplicates(&OMP_FOR_BODY(loop), complain_if_written, &written);
+}
+
+tree find_first_loop(tree *node, int *walk_subtrees, void *) {
+    if (TYPE_P(*node))
+        *walk_subtrees = 0;
+    return TREE_CODE(*node) == OMP_FOR ? *node : NULL_TREE;
+}
+
+tree check_node(tree *node, int *walk_subtrees, void *) {
+    if (TYPE_P(*node)) {
+        *walk_subtrees = 0;
+    } else if (TREE_CODE(*node) == OMP_PARALLEL && mark_of(*node)) {
+        if (tree loop = walk_tree_without_duplicates(&OMP_PARALLEL_BODY(*node), find_first_loop, nullptr))
+            check_loop(loop);
+    } else if (TREE_CODE(*node) == CALL_EXPR && is_marker(get_callee_fndecl(*node), ws::chunk_function)) {
+        const location_t at = EXPR_LOC_OR_LOC(*node, input_location);
+        if (call_expr_nargs(*node) != 2)
+            error_at(at, "the %qs clause of %<#pragma ws for%> takes one chunk size",
+                     ws::chunk_clauses[tree_to_shwi(CALL_EXPR_ARG(*node, 0))]);
+        else
+            check_chunk_argument(at, CALL_EXPR_ARG(*node, 0), CALL_EXPR_ARG(*node, 1));
+    }
+    return NULL_TREE;
+}
+
+}  // namespace
+
+void check_chunk_argument(location_t at, tree which, tree chunk) {
+    const char *clause = ws::chunk_clauses[tree_to_shwi(which)];
+    if (!INTEGRAL_TYPE_P(TREE_TYPE(chunk))) {
+        if (!error_operand_p(chunk))
+            error_at(at, "the chunk size in the %qs clause of %<#pragma ws for%> must be an integer", clause);
+        return;
+    }
+    tree value = fold(chunk);
+    if (TREE_CODE(value) == INTEGER_CST && tree_int_cst_sgn(value) <= 0)
+        error_at(at, "the chunk size in the %qs clause of %<#pragma ws for%> must be positive", clause);
+}
+
+void check_function(tree function) {
+    if (!ws_used() || !DECL_SAVED_TREE(function))
+        return;
+    walk_tree_without_duplicates(&DECL_SAVED_TREE(function), check_node, nullptr);
+}
+
+}  // namespace ws_gcc

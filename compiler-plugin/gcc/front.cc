@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+//
+// `#pragma ws ...`: libcpp is told of a deferred pragma `ws`. When it has lexed the pragma's first token it calls
+// the line_change callback with that very token, before anything of the pragma reaches the parser: there all its
+// tokens are read, rewritten and pushed back. This works for C, which lexes as it parses, and for C++, which lexes
+// the whole file first.
+#include "ws_gcc.h"
+
+// libcpp's own, exported by the compilers but in no installed header: pushes tokens before the next ones.
+extern "C" void _cpp_push_token_context(cpp_reader *, cpp_hashnode *, const cpp_token *, unsigned);
+
+extern cpp_reader *parse_in __attribute__((weak));
+extern void c_register_pragma_with_expansion(const char *, const char *, pragma_handler_1arg) __attribute__((weak));
+
+namespace ws_gcc {
+
+namespace {
+
+void (*next_line_change)(cpp_reader *, const cpp_token *, int);
+void (*next_read_pch)(cpp_reader *, const char *, int, const char *);
+bool used;
+
+cpp_token blank_token(cpp_ttype type, location_t at) {
+    cpp_token token;
+    memset(&token, 0, sizeof token);
+    token.type = type;
+    token.src_loc = at;
+    token.flags = NO_EXPAND | PREV_WHITE;
+    return token;
+}
+
+cpp_ttype punctuation_type(const std::string &text) {
+    switch (text[0]) {
+    case '(': return CPP_OPEN_PAREN;
+    case ')': return CPP_CLOSE_PAREN;
+    case ',': return CPP_COMMA;
+    }
+    gcc_unreachable();
+}
+
+cpp_token make_token(const ws::Token &token, location_t at) {
+    const auto *text = reinterpret_cast<const uchar *>(token.text.c_str());
+    switch (token.kind) {
+    case ws::TokenKind::identifier: {
+        cpp_token out = blank_token(CPP_NAME, at);
+        out.val.node.node = out.val.node.spelling = cpp_lookup(parse_in, text, token.text.size());
+        return out;
+    }
+    case ws::TokenKind::number: {
+        cpp_token out = blank_token(CPP_NUMBER, at);
+        out.val.str.len = token.text.size();
+        out.val.str.text = reinterpret_cast<const uchar *>(xstrdup(token.text.c_str()));
+        return out;
+    }
+    default:
+        return blank_token(punctuation_type(token.text), at);
+    }
+}
+
+ws::Token to_grammar(cpp_reader *pfile, const cpp_token &token, int origin) {
+    ws::Token out;
+    out.origin = origin;
+    out.text = reinterpret_cast<const char *>(cpp_token_as_text(pfile, &token));
+    out.kind = token.type == CPP_NAME     ? ws::TokenKind::identifier
+               : token.type == CPP_NUMBER ? ws::TokenKind::number
+               : token.type <= CPP_LAST_PUNCTUATOR ? ws::TokenKind::punctuation
+                                                   : ws::TokenKind::other;
+    return out;
+}
+
+// All tokens up to and with the end of the pragma.
+std::vector<cpp_token> read_pragma(cpp_reader *pfile) {
+    std::vector<cpp_token> tokens;
+    for (;;) {
+        location_t at;
+        const cpp_token *token = cpp_get_token_with_location(pfile, &at);
+        if (token->type == CPP_PADDING)
+            continue;
+        tokens.push_back(*token);
+        tokens.back().src_loc = at;
+        tokens.back().flags |= NO_EXPAND;   // macros are expanded already
+        if (token->type == CPP_PRAGMA_EOL || token->type == CPP_EOF)
+            return tokens;
+    }
+}
+
+// libcpp's line_change callback; for a pragma `token` is libcpp's own result, which it returns to the parser next.
+void on_line_change(cpp_reader *pfile, const cpp_token *token, int parsing_args) {
+    if (next_line_change)
+        next_line_change(pfile, token, parsing_args);
+    if (token->type != CPP_PRAGMA)
+        return;
+    const location_t at = token->src_loc;
+    if (token->val.pragma != raw_pragma) {
+        note_pragma(at, at, false);
+        return;
+    }
+    Rewritten rewritten = read_and_rewrite(pfile, at);
+    auto *result = const_cast<cpp_token *>(token);
+    if (rewritten.nothing) {
+        result->type = CPP_PADDING;
+        result->val.source = nullptr;
+        return;
+    }
+    result->val.pragma = rewritten.pragma;
+    push_tokens(pfile, rewritten.tokens);
+}
+
+// A precompiled header may hold inline functions with ws loops.
+void on_read_pch(cpp_reader *pfile, const char *name, int fd, const char *original) {
+    next_read_pch(pfile, name, fd, original);
+    note_ws_used();
+}
+
+void ignore_pragma(cpp_reader *) {}
+
+}  // namespace
+
+bool ws_used() { return used; }
+
+void note_ws_used() {
+    used = true;
+    // Left as the user has it until here, so that `#pragma omp` and _OPENMP stay off without -fopenmp; from here
+    // on the front ends build, and the middle end lowers, the OpenMP constructs that ours have become.
+    flag_openmp = 1;
+}
+
+void push_tokens(cpp_reader *pfile, const std::vector<cpp_token> &tokens) {
+    // libcpp keeps the pointer for as long as it likes; as its own _Pragma does, the array is left to it.
+    cpp_token *copy = XNEWVEC(cpp_token, tokens.size());
+    std::copy(tokens.begin(), tokens.end(), copy);
+    _cpp_push_token_context(pfile, nullptr, copy, tokens.size());
+}
+
+Rewritten read_and_rewrite(cpp_reader *pfile, location_t at) {
+    std::vector<cpp_token> in = read_pragma(pfile);
+    const cpp_token end = in.back();
+    in.pop_back();
+    note_pragma(at, in.empty() ? at : in.back().src_loc, true);
+
+    ws::Tokens tokens;
+    for (size_t i = 0; i < in.size(); i++)
+        tokens.push_back(to_grammar(pfile, in[i], int(i)));
+    constexpr int pragma = -1;
+    const auto place = [&](int origin) { return origin == pragma ? at : in[origin].src_loc; };
+
+    ws::Problems problems;
+    const ws::Directive directive = ws::parse(tokens, pragma, problems);
+    for (const ws::Problem &problem : problems)
+        error_about(place(problem.origin), problem.text);
+
+    Rewritten out;
+    if (directive.kind == ws::DirectiveKind::none)
+        return out;
+    note_ws_used();
+    out.nothing = false;
+    out.pragma = directive.kind == ws::DirectiveKind::loop ? PRAGMA_OMP_PARALLEL : PRAGMA_OMP_DECLARE;
+    for (const ws::Token &token : ws::as_openmp(directive, pragma))
+        out.tokens.push_back(token.made ? make_token(token, place(token.origin)) : in[token.origin]);
+    out.tokens.push_back(end);
+    return out;
+}
+
+void register_pragma() {
+    if (flag_preprocess_only) {
+        // -E and -save-temps print the pragma, with its macros expanded, for the compilation that follows.
+        c_register_pragma_with_expansion(nullptr, "ws", ignore_pragma);
+        return;
+    }
+    cpp_register_deferred_pragma(parse_in, nullptr, "ws", raw_pragma, true, false);
+    cpp_callbacks *callbacks = cpp_get_callbacks(parse_in);
+    next_line_change = callbacks->line_change;
+    callbacks->line_change = on_line_change;
+    next_read_pch = callbacks->read_pch;
+    callbacks->read_pch = on_read_pch;
+    take_over_pragma_operator();
+}
+
+}  // namespace ws_gcc

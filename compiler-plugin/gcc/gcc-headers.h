@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+//
+// GCC's headers poison names that the C++ library uses: the library's come first, GCC's in this order.
+#ifndef WS_GCC_HEADERS_H
+#define WS_GCC_HEADERS_H
+
+#include <cstring>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "gcc-plugin.h"
+#include "plugin-version.h"
+#include "intl.h"
+#include "tree.h"
+#include "c-family/c-common.h"
+#include "stringpool.h"
+#include "diagnostic.h"
+#include "cpplib.h"
+#include "c-family/c-pragma.h"
+
+#endif

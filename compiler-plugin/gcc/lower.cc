@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: MIT
+//
+// The pass: GCC has outlined the loops as libgomp wants them; each region that carries our mark is retargeted to
+// libws (runtime/directive/abi.h). It runs on GIMPLE with a control flow graph, before SSA form, inlining and the
+// writing of LTO streams: everything after sees ordinary calls.
+//
+//     t = __ws_mark (KINDS, chunk, steal_chunk);        removed
+//     __builtin_GOMP_parallel (fn, &data, t, 0);        ws_parallel (fn, &data, &site, chunk, steal_chunk);
+//
+// and in fn the calls that ask for chunks, the barrier GCC adds for firstprivate + lastprivate, and the lock around
+// the merge of reductions.
+#include "ws_gcc.h"
+
+#include "../../runtime/directive/abi.h"
+
+#include "basic-block.h"
+#include "cgraph.h"
+#include "context.h"
+#include "fold-const.h"
+#include "gimple.h"
+#include "langhooks.h"
+#include "gimple-iterator.h"
+#include "tree-cfg.h"
+#include "tree-pass.h"
+
+// libiberty's, exported by every GCC front end.
+extern "C" char *cplus_demangle_v3(const char *mangled, int options);
+
+namespace ws_gcc {
+
+namespace {
+
+// What a call of libgomp is to us.
+enum class Call {
+    none, mark, chunk, fork, fork_loop, loop_start, loop_next, loop_ull_start, loop_ull_next, loop_end, barrier,
+    atomic_start, atomic_end,
+};
+
+Call call_kind(gimple *statement) {
+    if (!is_gimple_call(statement))
+        return Call::none;
+    tree function = gimple_call_fndecl(statement);
+    if (!function)
+        return Call::none;
+    if (is_marker(function, ws::mark_function))
+        return Call::mark;
+    if (is_marker(function, ws::chunk_function))
+        return Call::chunk;
+    if (!fndecl_built_in_p(function, BUILT_IN_NORMAL))
+        return Call::none;
+    switch (DECL_FUNCTION_CODE(function)) {
+    case BUILT_IN_GOMP_PARALLEL:
+        return Call::fork;
+    case BUILT_IN_GOMP_PARALLEL_LOOP_DYNAMIC:
+    case BUILT_IN_GOMP_PARALLEL_LOOP_NONMONOTONIC_DYNAMIC:
+        return Call::fork_loop;
+    case BUILT_IN_GOMP_LOOP_DYNAMIC_START:
+    case BUILT_IN_GOMP_LOOP_NONMONOTONIC_DYNAMIC_START:
+        return Call::loop_start;
+    case BUILT_IN_GOMP_LOOP_DYNAMIC_NEXT:
+    case BUILT_IN_GOMP_LOOP_NONMONOTONIC_DYNAMIC_NEXT:
+        return Call::loop_next;
+    case BUILT_IN_GOMP_LOOP_ULL_DYNAMIC_START:
+    case BUILT_IN_GOMP_LOOP_ULL_NONMONOTONIC_DYNAMIC_START:
+        return Call::loop_ull_start;
+    case BUILT_IN_GOMP_LOOP_ULL_DYNAMIC_NEXT:
+    case BUILT_IN_GOMP_LOOP_ULL_NONMONOTONIC_DYNAMIC_NEXT:
+        return Call::loop_ull_next;
+    case BUILT_IN_GOMP_LOOP_END:
+    case BUILT_IN_GOMP_LOOP_END_NOWAIT:
+        return Call::loop_end;
+    case BUILT_IN_GOMP_BARRIER:
+        return Call::barrier;
+    case BUILT_IN_GOMP_ATOMIC_START:
+        return Call::atomic_start;
+    case BUILT_IN_GOMP_ATOMIC_END:
+        return Call::atomic_end;
+    default:
+        return Call::none;
+    }
+}
+
+// "file.c:12 function" for the site object.
+std::string where_text(location_t at, tree function) {
+    const expanded_location place = expand_location(at);
+    // Outlined functions carry their parent's name before this suffix.
+    std::string symbol = IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(function));
+    symbol = symbol.substr(0, symbol.find("._omp_fn"));
+    std::string name = symbol;
+    if (char *readable = cplus_demangle_v3(symbol.c_str(), 0)) {
+        name = readable;
+        free(readable);
+    } else if (symbol.find('.') != std::string::npos) {
+        name = symbol.substr(0, symbol.find('.'));     // a nested function of GNU C: name.0
+    }
+    return std::string(place.file ? lbasename(place.file) : "?") + ":" + std::to_string(place.line) + " " + name;
+}
+
+// struct ws_site as an array of eight pointers.
+tree build_site(location_t at, tree function, HOST_WIDE_INT kinds) {
+    constexpr int words = sizeof(ws_site) / sizeof(void *);
+    static_assert(sizeof(ws_site) == 64 && sizeof(void *) == 8, "the site is eight words");
+    tree type = build_array_type_nelts(ptr_type_node, words);
+    tree site = build_decl(at, VAR_DECL, create_tmp_var_name("ws_site"), type);
+    const std::string where = where_text(at, function);
+
+    vec<constructor_elt, va_gc> *values = nullptr;
+    CONSTRUCTOR_APPEND_ELT(values, size_int(0),
+                           fold_convert(ptr_type_node, build_string_literal(where.size() + 1, where.c_str())));
+    CONSTRUCTOR_APPEND_ELT(values, size_int(1),
+                           build_int_cst(ptr_type_node, kinds | HOST_WIDE_INT(WS_SITE_KINDS(0, 0))));
+    DECL_INITIAL(site) = build_constructor(type, values);
+    TREE_STATIC(DECL_INITIAL(site)) = TREE_CONSTANT(DECL_INITIAL(site)) = 1;
+    TREE_STATIC(site) = TREE_ADDRESSABLE(site) = TREE_USED(site) = 1;
+    DECL_ARTIFICIAL(site) = DECL_IGNORED_P(site) = 1;
+    SET_DECL_ALIGN(site, sizeof(ws_site) * BITS_PER_UNIT);
+    DECL_USER_ALIGN(site) = 1;
+    varpool_node::add(site);
+    varpool_node::get(site)->analyze();     // at this time nobody else will
+    return site;
+}
+
+class Lowering {
+public:
+    void run();
+
+private:
+    using Forks = std::map<gimple *, gimple *>;     // fork -> its mark
+
+    void lower_function(function *fn);
+    void lower_fork(gimple_stmt_iterator *at, gimple *mark, tree parent);
+    void lower_child(function *child);
+    void lower_child_call(gimple_stmt_iterator *at, bool after_loop);
+    void drop_mark(gimple_stmt_iterator *at);
+    void resolve_chunk(gimple_stmt_iterator *at);
+    gimple *replace(gimple_stmt_iterator *at, const char *name, const std::vector<tree> &arguments);
+    tree declaration(const char *name, tree type);
+
+    std::map<std::string, tree> declared_;
+};
+
+// The first fork on the paths from a mark: GCC emits nothing of a region between its num_threads and its fork but
+// the copying of what the region gets.
+gimple *find_fork(gimple_stmt_iterator at, hash_set<basic_block> &seen) {
+    basic_block block = gsi_bb(at);
+    for (; !gsi_end_p(at); gsi_next(&at)) {
+        const Call kind = call_kind(gsi_stmt(at));
+        if (kind == Call::fork || kind == Call::fork_loop)
+            return gsi_stmt(at);
+    }
+    edge out;
+    edge_iterator iterator;
+    FOR_EACH_EDGE(out, iterator, block->succs)
+        if (!(out->flags & EDGE_EH) && out->dest->index != EXIT_BLOCK && !seen.add(out->dest))
+            if (gimple *fork = find_fork(gsi_start_bb(out->dest), seen))
+                return fork;
+    return nullptr;
+}
+
+tree Lowering::declaration(const char *name, tree type) {
+    tree &function = declared_[name];
+    if (!function)
+        function = build_fn_decl(name, type);   // nothrow: what leaves an iteration ends the program, as in OpenMP
+    return function;
+}
+
+gimple *Lowering::replace(gimple_stmt_iterator *at, const char *name, const std::vector<tree> &arguments) {
+    gimple *old = gsi_stmt(*at);
+    std::vector<tree> types;
+    auto_vec<tree> values;
+    for (tree argument : arguments) {
+        types.push_back(TREE_TYPE(argument));
+        values.safe_push(argument);
+    }
+    tree type = build_function_type_array(gimple_call_return_type(as_a<gcall *>(old)), types.size(), types.data());
+    gcall *call = gimple_build_call_vec(declaration(name, type), values);
+    gimple_call_set_lhs(call, gimple_call_lhs(old));
+    gimple_set_location(call, gimple_location(old));
+    gsi_replace(at, call, true);
+    return call;
+}
+
+// `t = __ws_chunk (which, chunk)` is `t = (long) chunk`.
+void Lowering::resolve_chunk(gimple_stmt_iterator *at) {
+    gimple *call = gsi_stmt(*at);
+    tree result = gimple_call_lhs(call);
+    tree chunk = gimple_call_arg(call, 1);
+    check_chunk_argument(gimple_location(call), gimple_call_arg(call, 0), chunk);
+    gimple *instead = gimple_build_nop();
+    if (result && is_gimple_min_invariant(chunk))
+        instead = gimple_build_assign(result, fold_convert(TREE_TYPE(result), chunk));
+    else if (result && INTEGRAL_TYPE_P(TREE_TYPE(chunk)))
+        instead = gimple_build_assign(result, NOP_EXPR, chunk);
+    gsi_replace(at, instead, true);
+}
+
+void Lowering::drop_mark(gimple_stmt_iterator *at) {
+    gimple *mark = gsi_stmt(*at);
+    tree result = gimple_call_lhs(mark);
+    gimple *instead = gimple_build_nop();
+    if (result)
+        instead = gimple_build_assign(result, build_zero_cst(TREE_TYPE(result)));
+    gsi_replace(at, instead, true);
+}
+
+void Lowering::lower_fork(gimple_stmt_iterator *at, gimple *mark, tree parent) {
+    gimple *fork = gsi_stmt(*at);
+    const bool combined = call_kind(fork) == Call::fork_loop;
+    const auto argument = [&](unsigned i) { return gimple_call_arg(fork, i); };
+    tree child = TREE_OPERAND(argument(0), 0);
+    tree site = build_fold_addr_expr(build_site(gimple_location(mark), parent, tree_to_shwi(gimple_call_arg(mark, 0))));
+    tree chunk = gimple_call_arg(mark, 1), steal_chunk = gimple_call_arg(mark, 2);
+    // GOMP_parallel (fn, data, threads, flags); GOMP_parallel_loop_* (fn, data, threads, start, end, incr, ...)
+    if (combined)
+        replace(at, "ws_parallel_loop",
+                {argument(0), argument(1), argument(3), argument(4), argument(5), site, chunk, steal_chunk});
+    else
+        replace(at, "ws_parallel", {argument(0), argument(1), site, chunk, steal_chunk});
+    lower_child(DECL_STRUCT_FUNCTION(child));
+}
+
+// Blocks that run after the chunk loop is left.
+void mark_reachable(basic_block block, hash_set<basic_block> &reachable) {
+    edge out;
+    edge_iterator iterator;
+    FOR_EACH_EDGE(out, iterator, block->succs)
+        if (!reachable.add(out->dest))
+            mark_reachable(out->dest, reachable);
+}
+
+void Lowering::lower_child_call(gimple_stmt_iterator *at, bool after_loop) {
+    gimple *call = gsi_stmt(*at);
+    const auto argument = [&](unsigned i) { return gimple_call_arg(call, i); };
+    switch (call_kind(call)) {
+    case Call::loop_start:          // start, end, incr, chunk, &lo, &hi
+        replace(at, "ws_loop_start", {argument(0), argument(1), argument(2), argument(4), argument(5)});
+        break;
+    case Call::loop_next:
+        replace(at, "ws_loop_next", {argument(0), argument(1)});
+        break;
+    case Call::loop_ull_start:      // up, start, end, incr, chunk, &lo, &hi
+        replace(at, "ws_loop_ull_start",
+                {argument(0), argument(1), argument(2), argument(3), argument(5), argument(6)});
+        break;
+    case Call::loop_ull_next:
+        replace(at, "ws_loop_ull_next", {argument(0), argument(1)});
+        break;
+    case Call::loop_end:
+        replace(at, "ws_loop_end", {});
+        break;
+    case Call::barrier:
+        // Keeps a firstprivate variable from being copied after lastprivate has written it: libws hands out the
+        // last chunk so that this cannot happen. A barrier of the user's cannot stand in this function.
+        gsi_replace(at, gimple_build_nop(), true);
+        break;
+    case Call::atomic_start:
+        // In the loop it is an `omp atomic` of the user's, which shares libgomp's lock with others of its kind.
+        if (after_loop)
+            replace(at, "ws_reduction_start", {});
+        break;
+    case Call::atomic_end:
+        if (after_loop)
+            replace(at, "ws_reduction_end", {});
+        break;
+    default:
+        break;
+    }
+}
+
+void Lowering::lower_child(function *child) {
+    push_cfun(child);
+    hash_set<basic_block> after_loop;
+    basic_block block;
+    FOR_EACH_BB_FN(block, child)
+        for (auto at = gsi_start_bb(block); !gsi_end_p(at); gsi_next(&at))
+            if (call_kind(gsi_stmt(at)) == Call::loop_end)
+                mark_reachable(block, after_loop);
+    FOR_EACH_BB_FN(block, child) {
+        bool after = after_loop.contains(block);
+        for (auto at = gsi_start_bb(block); !gsi_end_p(at); gsi_next(&at)) {
+            after |= call_kind(gsi_stmt(at)) == Call::loop_end;
+            lower_child_call(&at, after);
+        }
+    }
+    cgraph_edge::rebuild_edges();
+    pop_cfun();
+}
+
+void Lowering::lower_function(function *fn) {
+    push_cfun(fn);
+    // First the marks with their forks: replacing a fork takes away what the next mark is searched by.
+    Forks forks;
+    bool changed = false;
+    basic_block block;
+    FOR_EACH_BB_FN(block, fn)
+        for (auto at = gsi_start_bb(block); !gsi_end_p(at); gsi_next(&at))
+            if (call_kind(gsi_stmt(at)) == Call::mark) {
+                changed = true;
+                hash_set<basic_block> seen;
+                if (gimple *fork = find_fork(at, seen))     // else GCC has found the region to be unreachable
+                    forks[fork] = gsi_stmt(at);
+            }
+    if (!changed) {
+        pop_cfun();
+        return;
+    }
+    FOR_EACH_BB_FN(block, fn)
+        for (auto at = gsi_start_bb(block); !gsi_end_p(at); gsi_next(&at)) {
+            auto fork = forks.find(gsi_stmt(at));
+            if (fork != forks.end())
+                lower_fork(&at, fork->second, fn->decl);
+        }
+    FOR_EACH_BB_FN(block, fn)
+        for (auto at = gsi_start_bb(block); !gsi_end_p(at); gsi_next(&at)) {
+            const Call kind = call_kind(gsi_stmt(at));
+            if (kind == Call::mark)
+                drop_mark(&at);
+            else if (kind == Call::chunk)
+                resolve_chunk(&at);
+        }
+    cgraph_edge::rebuild_edges();
+    pop_cfun();
+}
+
+void Lowering::run() {
+    cgraph_node *node;
+    FOR_EACH_FUNCTION_WITH_GIMPLE_BODY(node)
+        if (gimple_has_body_p(node->decl))
+            lower_function(DECL_STRUCT_FUNCTION(node->decl));
+}
+
+const pass_data lowering_data = {SIMPLE_IPA_PASS, "ws", OPTGROUP_NONE, TV_NONE, 0, 0, 0, 0, 0};
+
+class LoweringPass : public simple_ipa_opt_pass {
+public:
+    explicit LoweringPass(gcc::context *context) : simple_ipa_opt_pass(lowering_data, context) {}
+
+    unsigned execute(function *) final override {
+        if (ws_used())
+            Lowering().run();
+        return 0;
+    }
+};
+
+}  // namespace
+
+bool is_marker(tree function, const char *name) {
+    // By name: the declaration may come from a precompiled header. In C it is known as __builtin_... too.
+    return function && TREE_CODE(function) == FUNCTION_DECL && DECL_NAME(function)
+           && strcmp(IDENTIFIER_POINTER(DECL_NAME(function)), name) == 0;
+}
+
+void declare_markers() {
+    tree mark = build_function_type_list(integer_type_node, integer_type_node, long_integer_type_node,
+                                         long_integer_type_node, NULL_TREE);
+    // Variadic, so that the chunk arrives with the type it has and a double is not quietly made an integer.
+    tree chunk = build_varargs_function_type_list(long_integer_type_node, integer_type_node, NULL_TREE);
+    for (auto [name, type] : {std::pair(ws::mark_function, mark), std::pair(ws::chunk_function, chunk)}) {
+        tree function = add_builtin_function(name, type, 0, NOT_BUILT_IN, nullptr, NULL_TREE);
+        TREE_NOTHROW(function) = 1;
+    }
+}
+
+void register_lowering_pass(const char *plugin_name) {
+    register_pass_info info = {new LoweringPass(g), "visibility", 1, PASS_POS_INSERT_AFTER};
+    register_callback(plugin_name, PLUGIN_PASS_MANAGER_SETUP, nullptr, &info);
+}
+
+}  // namespace ws_gcc

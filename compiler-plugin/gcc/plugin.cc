@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+//
+// Start of the GCC plugin. `mpicc -fws` loads it into whatever compiler runs: cc1 and cc1plus do the work; in f951
+// and lto1, which have no C preprocessor state, it does nothing.
+#include "ws_gcc.h"
+
+#include "options.h"
+
+int plugin_is_GPL_compatible;
+
+// Weak: the compilers without a C front end have no such symbol.
+extern cpp_reader *parse_in __attribute__((weak));
+
+namespace ws_gcc {
+
+namespace {
+
+int users_parallel_loops;
+bool builtins_forced;
+
+// GCC declares libgomp's functions only for -fopenmp, -fopenacc or automatic parallelization. Without -fopenmp the
+// last is asked for while the builtins are declared, and only then: -fopenmp would also enable `#pragma omp`.
+void force_builtins() {
+    if (flag_openmp || flag_tree_parallelize_loops > 1)
+        return;
+    users_parallel_loops = flag_tree_parallelize_loops;
+    builtins_forced = true;
+    flag_tree_parallelize_loops = 2;
+}
+
+void restore_options() {
+    if (!builtins_forced)
+        return;
+    builtins_forced = false;
+    flag_tree_parallelize_loops = users_parallel_loops;
+    // The options were already recorded as the default of every function, and would be written to LTO streams.
+    optimization_default_node = build_optimization_node(&global_options, &global_options_set);
+    optimization_current_node = optimization_default_node;
+}
+
+void on_start_unit(void *, void *) {
+    take_over_diagnostics();
+    declare_markers();
+}
+
+void on_pragmas(void *, void *) {
+    restore_options();
+    register_pragma();
+}
+
+void on_pre_genericize(void *function, void *) { check_function(static_cast<tree>(function)); }
+
+}  // namespace
+
+}  // namespace ws_gcc
+
+int plugin_init(plugin_name_args *info, plugin_gcc_version *version) {
+    using namespace ws_gcc;
+    if (&parse_in == nullptr)
+        return 0;
+    if (!plugin_default_version_check(version, &gcc_version)) {
+        error("the plugin for %<#pragma ws%> was built for GCC %s and does not fit this GCC %s", gcc_version.basever,
+              version->basever);
+        return 1;
+    }
+    if (flag_openacc)
+        fatal_error(UNKNOWN_LOCATION, "%<#pragma ws%> cannot be used with %<-fopenacc%>");
+    force_builtins();
+    register_callback(info->base_name, PLUGIN_START_UNIT, on_start_unit, nullptr);
+    register_callback(info->base_name, PLUGIN_PRAGMAS, on_pragmas, nullptr);
+    register_callback(info->base_name, PLUGIN_PRE_GENERICIZE, on_pre_genericize, nullptr);
+    register_lowering_pass(info->base_name);
+    return 0;
+}

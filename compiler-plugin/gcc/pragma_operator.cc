@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+//
+// _Pragma("ws ..."): libcpp runs the operator inside a macro expansion, where line_change is not called. But a
+// macro whose node is `conditional` is first shown to the macro_to_expand callback, and _Pragma is a (builtin)
+// macro. There we let libcpp run the operator, read what comes out (the raw pragma and its tokens, macros
+// expanded), push the rewritten tokens instead and have libcpp expand a macro that is empty.
+#include "ws_gcc.h"
+
+extern cpp_reader *parse_in __attribute__((weak));
+
+namespace ws_gcc {
+
+namespace {
+
+cpp_hashnode *(*next_macro_to_expand)(cpp_reader *, const cpp_token *);
+bool running;   // libcpp is running the operator for us
+
+constexpr const char *empty_macro = "__ws_nothing";
+
+cpp_hashnode *node_named(const char *name) {
+    return cpp_lookup(parse_in, reinterpret_cast<const uchar *>(name), strlen(name));
+}
+
+// Is this string literal the text of a ws pragma? (Any prefix of the literal is skipped.)
+bool is_ws_text(const cpp_token &token) {
+    if (token.type != CPP_STRING && token.type != CPP_WSTRING && token.type != CPP_STRING16
+        && token.type != CPP_STRING32 && token.type != CPP_UTF8STRING)
+        return false;
+    const std::string text(reinterpret_cast<const char *>(token.val.str.text), token.val.str.len);
+    const size_t quote = text.find('"');
+    const size_t word = text.find_first_not_of(" \t", quote + 1);
+    if (quote == std::string::npos || word == std::string::npos || text.compare(word, 2, "ws") != 0)
+        return false;
+    const char after = word + 2 < text.size() ? text[word + 2] : '"';
+    return after == '"' || after == ' ' || after == '\t';
+}
+
+cpp_token next_token(cpp_reader *pfile) {
+    for (;;) {
+        location_t at;
+        const cpp_token *token = cpp_get_token_with_location(pfile, &at);
+        if (token->type == CPP_PADDING)
+            continue;
+        cpp_token copy = *token;
+        copy.src_loc = at;
+        return copy;
+    }
+}
+
+// The tokens `( "..." )` after _Pragma, or as many of them as are there.
+std::vector<cpp_token> read_operand(cpp_reader *pfile) {
+    std::vector<cpp_token> tokens{next_token(pfile)};
+    if (tokens[0].type == CPP_OPEN_PAREN) {
+        tokens.push_back(next_token(pfile));
+        if (is_ws_text(tokens[1]))
+            tokens.push_back(next_token(pfile));
+    }
+    return tokens;
+}
+
+// libcpp is about to expand `token`; returns the macro to expand instead.
+cpp_hashnode *on_macro_to_expand(cpp_reader *pfile, const cpp_token *token) {
+    cpp_hashnode *node = token->val.node.node;
+    // By name: a precompiled header replaces the nodes.
+    if (strcmp(reinterpret_cast<const char *>(NODE_NAME(node)), "_Pragma") != 0)
+        return next_macro_to_expand ? next_macro_to_expand(pfile, token) : node;
+    if (running)
+        return node;
+
+    cpp_token again = *token;
+    std::vector<cpp_token> tokens = read_operand(pfile);
+    // The token itself says where it is spelled; what follows it in a macro, where that macro is used. There the
+    // user looks for the pragma, as its text mostly comes from the macro's arguments.
+    if (linemap_location_from_macro_expansion_p(line_table, tokens[0].src_loc))
+        again.src_loc = linemap_resolve_location(line_table, tokens[0].src_loc, LRK_MACRO_EXPANSION_POINT, nullptr);
+    if (tokens.size() < 3) {
+        push_tokens(pfile, tokens);
+        return node;
+    }
+    tokens.insert(tokens.begin(), again);
+    push_tokens(pfile, tokens);
+    running = true;
+    cpp_token result = next_token(pfile);
+    running = false;
+    if (result.type != CPP_PRAGMA || result.val.pragma != raw_pragma)
+        return node;    // libcpp does not run the operator here, in an argument of a macro: it will come back later
+    Rewritten rewritten = read_and_rewrite(pfile, result.src_loc);
+    if (!rewritten.nothing) {
+        result.val.pragma = rewritten.pragma;
+        rewritten.tokens.insert(rewritten.tokens.begin(), result);
+        push_tokens(pfile, rewritten.tokens);
+    }
+    return node_named(empty_macro);
+}
+
+}  // namespace
+
+void take_over_pragma_operator() {
+    cpp_callbacks *callbacks = cpp_get_callbacks(parse_in);
+    // Not for the debug information of -g3, which is not ready for a definition yet.
+    auto *define = callbacks->define;
+    callbacks->define = nullptr;
+    cpp_define(parse_in, (std::string(empty_macro) + "=").c_str());
+    callbacks->define = define;
+    node_named("_Pragma")->flags |= NODE_CONDITIONAL;
+    next_macro_to_expand = callbacks->macro_to_expand;
+    callbacks->macro_to_expand = on_macro_to_expand;
+}
+
+}  // namespace ws_gcc

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+//
+// The parts of the GCC plugin and how they meet. In the order of a compilation:
+//
+//   front.cc            `#pragma ws ...` is lexed: its tokens are parsed by ../clauses and replaced by OpenMP's
+//   pragma_operator.cc  the same for _Pragma("ws ...")
+//   checks.cc           what only the typed tree shows: chunk sizes, variables the loop must not change
+//   diagnostics.cc      errors of GCC's OpenMP front end name `ws`
+//   lower.cc            the outlined loops call libws instead of libgomp
+//   plugin.cc           start, options, registration
+#ifndef WS_GCC_H
+#define WS_GCC_H
+
+#include "gcc-headers.h"
+
+#include "../clauses/openmp.h"
+
+namespace ws_gcc {
+
+// The id under which libcpp hands us `#pragma ws`. It must be one of GCC's own (the C++ parser keeps 8 bits, and
+// ids past the last are indices into GCC's table of handlers); OpenACC's are free, as -fopenacc is refused.
+constexpr unsigned raw_pragma = PRAGMA_OACC_LOOP;
+
+// What the parser gets instead of the raw pragma.
+struct Rewritten {
+    bool nothing = true;            // the directive was not understood: there is no pragma any more
+    unsigned pragma = 0;            // enum pragma_kind
+    std::vector<cpp_token> tokens;  // ends with CPP_PRAGMA_EOL
+};
+
+// Reads the rest of a pragma, macros expanded, and rewrites it. `at` is where the pragma stands.
+Rewritten read_and_rewrite(cpp_reader *pfile, location_t at);
+
+// Hands tokens to the parser before whatever libcpp has next.
+void push_tokens(cpp_reader *pfile, const std::vector<cpp_token> &tokens);
+
+// PLUGIN_PRAGMAS: registers the pragma and, when compiling, takes over its tokens.
+void register_pragma();
+void take_over_pragma_operator();
+
+// True once a ws directive was read. Set through note_ws_used, which also turns OpenMP lowering on.
+bool ws_used();
+void note_ws_used();
+
+// Remembers a pragma for the messages: errors that follow a `#pragma ws` name ws.
+void note_pragma(location_t from, location_t to, bool is_ws);
+void take_over_diagnostics();
+
+// `text` with its 'quotes' as the user's locale has them.
+std::string localized_quotes(const std::string &text);
+void error_about(location_t at, const std::string &text);
+
+void declare_markers();                     // __ws_mark, __ws_chunk: PLUGIN_START_UNIT
+void check_function(tree function);         // PLUGIN_PRE_GENERICIZE
+void register_lowering_pass(const char *plugin_name);
+
+// The function a call expression or statement calls, if it is one of ours.
+bool is_marker(tree function, const char *name);
+void check_chunk_argument(location_t at, tree which, tree chunk);
+
+}  // namespace ws_gcc
+
+#endif

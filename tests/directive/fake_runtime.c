@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A stand-in for libws that tests the compiler plugin alone: the entry points of runtime/directive/abi.h, with two
+ * guest threads that really join each outermost region. Chunks are handed out under a mutex.
+ *
+ * WS_FAKE=order    all take from the front (default)
+ *         tail     guests take from the end
+ *         random   sizes, ends and delays at random
+ *         alone    no guests
+ * The rules for the last iteration are libws's (docs: the plugin relies on them for firstprivate + lastprivate):
+ * its chunk is handed out when all others are gone, ends its participant's work, and that participant leaves
+ * `next` only when no guest stands between joining and its own first `next`. */
+#define _GNU_SOURCE
+#include "../../runtime/directive/abi.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { GUESTS = 2, JOIN_PATIENCE_MS = 200 };
+enum mode { ORDER, TAIL, RANDOM, ALONE };
+
+struct region {
+    void (*fn)(void *);
+    void *data;
+    struct ws_site *site;
+    long chunk[2];              /* owner's, thieves' */
+    bool bounds_known, last_given;
+    int entering;               /* guests that joined and have not called `next` */
+    int inside;                 /* guests that run fn */
+    int chunks_of[2];           /* owner's, guests' */
+    uint64_t start, end, incr;
+    uint64_t front, back, n;    /* iterations by number; [front, back) is there to take, then n - 1 if it is kept */
+};
+
+/* What a thread is to the region it works in; regions nest. */
+struct part {
+    struct region *region;
+    bool owner, shared, entered, had_last;
+    struct part *outer;
+};
+
+/* For the tests. */
+int ws_fake_regions, ws_fake_joined, ws_fake_merges;
+struct ws_site *ws_fake_site;
+long ws_fake_chunk, ws_fake_steal_chunk;
+
+static __thread struct part *part;
+static __thread unsigned seed;
+static enum mode mode;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static pthread_mutex_t merge = PTHREAD_MUTEX_INITIALIZER;
+static struct region *open_region;      /* the one that guests may join */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void fail(const char *what)
+{
+    fprintf(stderr, "fake_runtime: %s\n", what);
+    abort();
+}
+
+static bool has_work(const struct region *r)
+{
+    return r->bounds_known && r->n && !r->last_given;
+}
+
+static void run(struct region *r, bool owner, bool shared)
+{
+    struct part me = {r, owner, shared, false, false, part};
+    part = &me;
+    r->fn(r->data);
+    part = me.outer;
+}
+
+static void *guest(void *arg)
+{
+    seed = 17 + (unsigned) (uintptr_t) arg;
+    pthread_mutex_lock(&mutex);
+    for (;;) {
+        struct region *r = open_region;
+        if (!r || !has_work(r) || !r->chunks_of[0]) {   /* late joiners: the owner has had a chunk */
+            pthread_cond_wait(&changed, &mutex);
+            continue;
+        }
+        r->entering++;
+        r->inside++;
+        pthread_mutex_unlock(&mutex);
+        if (mode == RANDOM)
+            usleep(rand_r(&seed) % 100);
+        run(r, false, true);
+        pthread_mutex_lock(&mutex);
+        r->inside--;
+        pthread_cond_broadcast(&changed);
+    }
+    return NULL;
+}
+
+static void set_up(void)
+{
+    static const char *const names[] = {"order", "tail", "random", "alone"};
+    const char *value = getenv("WS_FAKE");
+    for (int i = 0; value && i < 4; i++)
+        if (strcmp(value, names[i]) == 0)
+            mode = (enum mode) i;
+    for (uintptr_t i = 0; mode != ALONE && i < GUESTS; i++) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, guest, (void *) i))
+            fail("no thread");
+    }
+}
+
+static void set_bounds(struct region *r, uint64_t start, uint64_t end, uint64_t incr, uint64_t n)
+{
+    if (r->bounds_known) {
+        if (r->start != start || r->end != end || r->incr != incr)
+            fail("participants disagree on the bounds");
+        return;
+    }
+    r->bounds_known = true;
+    r->start = start;
+    r->end = end;
+    r->incr = incr;
+    r->n = n;
+    r->back = mode == ORDER || mode == ALONE || !n ? n : n - 1;
+    pthread_cond_broadcast(&changed);
+}
+
+static uint64_t count(bool up, bool empty, uint64_t start, uint64_t end, uint64_t incr)
+{
+    if (empty)
+        return 0;
+    return up ? (end - start - 1) / incr + 1 : (start - end - 1) / -incr + 1;
+}
+
+static void set_long_bounds(struct region *r, long start, long end, long incr)
+{
+    bool up = incr > 0;
+    set_bounds(r, start, end, incr, count(up, up ? start >= end : start <= end, start, end, incr));
+}
+
+/* The owner gives guests a chance, or the tests would test little. */
+static void await_guests(struct region *r)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += JOIN_PATIENCE_MS * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000L;
+    until.tv_nsec %= 1000000000L;
+    while (r->chunks_of[0] == 1 && !r->chunks_of[1] && r->n >= 4 && !r->last_given)
+        if (pthread_cond_timedwait(&changed, &mutex, &until))
+            break;
+}
+
+static bool next(uint64_t *lo, uint64_t *hi)
+{
+    struct part *me = part;
+    if (!me)
+        fail("next outside of a region");
+    struct region *r = me->region;
+    pthread_mutex_lock(&mutex);
+    if (!me->owner && !me->entered)
+        r->entering--;
+    me->entered = true;
+    pthread_cond_broadcast(&changed);
+    if (me->owner && me->shared)
+        await_guests(r);
+    bool more = r->n && !r->last_given && !me->had_last;
+    if (more) {
+        uint64_t size = r->chunk[!me->owner] > 0 ? r->chunk[!me->owner] : 2;
+        bool from_end = mode == TAIL ? !me->owner : mode == RANDOM && rand_r(&seed) % 2;
+        if (mode == RANDOM)
+            size = 1 + rand_r(&seed) % 7;
+        if (!me->shared)
+            size = r->n;
+        if (size > r->back - r->front && r->back != r->front)
+            size = r->back - r->front;
+        if (!me->shared) {
+            *lo = 0;
+            *hi = r->n;
+        } else if (r->front == r->back) {       /* only the kept iteration is left */
+            *lo = r->n - 1;
+            *hi = r->n;
+        } else if (from_end) {
+            *lo = r->back -= size;
+            *hi = *lo + size;
+        } else {
+            *lo = r->front;
+            *hi = r->front += size;
+        }
+        if (*hi == r->n)
+            r->last_given = me->had_last = true;
+        r->chunks_of[!me->owner]++;
+    }
+    pthread_cond_broadcast(&changed);
+    while (!more && me->had_last && r->entering)
+        pthread_cond_wait(&changed, &mutex);
+    pthread_mutex_unlock(&mutex);
+    if (more && mode == RANDOM && rand_r(&seed) % 4 == 0)
+        usleep(rand_r(&seed) % 50);
+    if (more) {
+        *hi = *hi == r->n ? r->end : r->start + *hi * r->incr;
+        *lo = r->start + *lo * r->incr;
+    }
+    return more;
+}
+
+static void execute(struct region *r)
+{
+    pthread_once(&once, set_up);
+    if ((uintptr_t) r->site % 64)
+        fail("the site is not aligned");
+    if (r->site->kinds >> 24 != WS_ABI || !r->site->where || !strchr(r->site->where, ':'))
+        fail("the site is not filled in");
+    r->site->learned[5]++;      /* it must be writable */
+    pthread_mutex_lock(&mutex);
+    bool shared = mode != ALONE && !part && !open_region;
+    if (shared)
+        open_region = r;
+    pthread_mutex_unlock(&mutex);
+    run(r, true, shared);
+    pthread_mutex_lock(&mutex);
+    if (shared)
+        open_region = NULL;
+    while (r->inside)
+        pthread_cond_wait(&changed, &mutex);
+    ws_fake_regions++;
+    ws_fake_joined += r->chunks_of[1] > 0;
+    ws_fake_site = r->site;
+    ws_fake_chunk = r->chunk[0];
+    ws_fake_steal_chunk = r->chunk[1];
+    pthread_mutex_unlock(&mutex);
+    if (getenv("WS_FAKE_TRACE"))
+        fprintf(stderr, "ws: %s: %lu iterations, owner %d chunks, guests %d\n", r->site->where, (long) r->n,
+                r->chunks_of[0], r->chunks_of[1]);
+}
+
+void ws_parallel_loop(void (*fn)(void *), void *data, long start, long end, long incr, struct ws_site *site,
+                      long chunk, long steal_chunk)
+{
+    struct region r = {.fn = fn, .data = data, .site = site, .chunk = {chunk, steal_chunk}};
+    set_long_bounds(&r, start, end, incr);
+    execute(&r);
+}
+
+void ws_parallel(void (*fn)(void *), void *data, struct ws_site *site, long chunk, long steal_chunk)
+{
+    struct region r = {.fn = fn, .data = data, .site = site, .chunk = {chunk, steal_chunk}};
+    execute(&r);
+}
+
+bool ws_loop_next(long *lo, long *hi)
+{
+    return next((uint64_t *) lo, (uint64_t *) hi);
+}
+
+bool ws_loop_ull_next(unsigned long long *lo, unsigned long long *hi)
+{
+    return next((uint64_t *) lo, (uint64_t *) hi);
+}
+
+bool ws_loop_start(long start, long end, long incr, long *lo, long *hi)
+{
+    pthread_mutex_lock(&mutex);
+    set_long_bounds(part->region, start, end, incr);
+    pthread_mutex_unlock(&mutex);
+    return ws_loop_next(lo, hi);
+}
+
+bool ws_loop_ull_start(bool up, unsigned long long start, unsigned long long end, unsigned long long incr,
+                       unsigned long long *lo, unsigned long long *hi)
+{
+    pthread_mutex_lock(&mutex);
+    set_bounds(part->region, start, end, incr, count(up, up ? start >= end : start <= end, start, end, incr));
+    pthread_mutex_unlock(&mutex);
+    return ws_loop_ull_next(lo, hi);
+}
+
+void ws_loop_end(void) {}
+
+void ws_reduction_start(void)
+{
+    pthread_mutex_lock(&merge);
+    ws_fake_merges++;
+}
+
+void ws_reduction_end(void)
+{
+    pthread_mutex_unlock(&merge);
+}
