@@ -29,10 +29,13 @@ enum ws_schedule { WS_AUTO = 0, WS_STATIC = 1, WS_DYNAMIC = 2, WS_GUIDED = 3 };
  * The plugin fills the first two words, the runtime learns in the rest (zero at start). */
 struct ws_site {
     const char *where;          /* "file.c:12 function" */
-    uintptr_t kinds;            /* schedule | steal_schedule << 8 | WS_ABI << 24 */
+    uintptr_t kinds;            /* schedule | steal_schedule << 8 | WS_SITE_*CHUNK | WS_ABI << 24 */
     uint64_t learned[6];
 };
 #define WS_SITE_KINDS(schedule, steal) ((uintptr_t) (schedule) | (uintptr_t) (steal) << 8 | (uintptr_t) WS_ABI << 24)
+/* Set where the clause gives a chunk, so that a computed 0 is told from none. */
+#define WS_SITE_CHUNK ((uintptr_t) 1 << 16)
+#define WS_SITE_STEAL_CHUNK ((uintptr_t) 1 << 17)
 
 /* Combined form: the loop variable runs start, start+incr, ... up to (not including) end, as signed long.
  * chunk and steal_chunk are the clauses' chunk sizes in iterations, 0 = none given; a value below 1 computed

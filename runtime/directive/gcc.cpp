@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+//
+// The entry points of directive/abi.h, as the GCC plugin's lowering calls them.
+#include "directive/abi.h"
+#include "loop/participant.h"
+
+using namespace ws;
+
+#define WS_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace {
+
+// Opens the region for the owner and leaves the participant ready for its first chunk.
+inline void open(Participant& p, void (*fn)(void*), void* data, const LoopBounds& b, ws_site* site, long chunk,
+                 long steal_chunk)
+{
+    if (WS_LIKELY(open_whole(p, site, b.iterations, chunk, steal_chunk))) {
+        p.mode = Mode::whole;
+        p.lo = b.start;
+        p.hi = b.iterations ? b.end : b.start;
+    } else
+        open_region(p, fn, data, b, site, chunk, steal_chunk);
+}
+
+inline void run_owner(Participant& p, void (*fn)(void*), void* data, ws_site* site)
+{
+    p.in_region = true;
+    loop_counters.regions++;
+    fn(data);
+    p.mode = Mode::done;
+    p.in_region = false;
+    if (WS_UNLIKELY(p.ending != Ending::nothing))
+        close_region(p, site);
+}
+
+// The first call of an uncombined region's body: the owner's opens, a guest's joins, anyone else gets everything.
+inline bool start(const LoopBounds& b, long* lo, long* hi)
+{
+    Participant& p = self;
+    if (WS_LIKELY(p.mode == Mode::pending))
+        open(p, p.fn, p.data, b, p.site, p.chunk, p.steal_chunk);
+    else if (p.mode != Mode::guest) {
+        p.mode = Mode::whole;
+        p.lo = b.start;
+        p.hi = b.iterations ? b.end : b.start;
+    }
+    return next_chunk(lo, hi);
+}
+
+// Merges of one process exclude each other; guests come to them when they leave, seldom and shortly.
+volatile Flag merge_lock;
+
+} // namespace
+
+WS_EXPORT void ws_parallel_loop(void (*fn)(void*), void* data, long start, long end, long incr, ws_site* site,
+                                long chunk, long steal_chunk)
+{
+    Participant& p = self;
+    if (WS_UNLIKELY(!p.owner || p.in_region)) {
+        run_plain(p, fn, data, start, count_signed(start, end, incr) ? end : start, site, chunk, steal_chunk);
+        return;
+    }
+    open(p, fn, data, {uint64_t(start), uint64_t(incr), uint64_t(end), count_signed(start, end, incr)}, site, chunk,
+         steal_chunk);
+    run_owner(p, fn, data, site);
+}
+
+WS_EXPORT bool ws_loop_next(long* lo, long* hi) { return next_chunk(lo, hi); }
+
+WS_EXPORT void ws_parallel(void (*fn)(void*), void* data, ws_site* site, long chunk, long steal_chunk)
+{
+    Participant& p = self;
+    if (WS_UNLIKELY(!p.owner || p.in_region)) {
+        run_plain(p, fn, data, 0, 0, site, chunk, steal_chunk); // its start call sets the bounds
+        return;
+    }
+    p.mode = Mode::pending;
+    p.fn = fn;
+    p.data = data;
+    p.site = site;
+    p.chunk = chunk;
+    p.steal_chunk = steal_chunk;
+    run_owner(p, fn, data, site);
+}
+
+WS_EXPORT bool ws_loop_start(long start, long end, long incr, long* lo, long* hi)
+{
+    return ::start({uint64_t(start), uint64_t(incr), uint64_t(end), count_signed(start, end, incr)}, lo, hi);
+}
+
+WS_EXPORT bool ws_loop_ull_start(bool up, unsigned long long start, unsigned long long end, unsigned long long incr,
+                                 unsigned long long* lo, unsigned long long* hi)
+{
+    uint64_t n = up ? count(start, end, start < end, incr) : count(end, start, end < start, uint64_t(0) - incr);
+    return ::start({start, incr, end, n}, reinterpret_cast<long*>(lo), reinterpret_cast<long*>(hi));
+}
+
+WS_EXPORT bool ws_loop_ull_next(unsigned long long* lo, unsigned long long* hi)
+{
+    return next_chunk(reinterpret_cast<long*>(lo), reinterpret_cast<long*>(hi));
+}
+
+WS_EXPORT void ws_loop_end(void) {}
+
+WS_EXPORT void ws_reduction_start(void)
+{
+    Participant& p = self;
+    // An owner that never published merges alone. It decides at the start: nothing is published after the last chunk.
+    p.merging = !(p.owner && p.in_region) || p.ending == Ending::published;
+    if (!p.merging)
+        return;
+    for (unsigned turn = 0; !Hardware::cas_full(merge_lock, 0, 1); turn++) { // full: pairs with the release below
+        if (turn < 1000)
+            cpu_relax();
+        else
+            sched_yield(); // the holder may have been preempted
+    }
+}
+
+WS_EXPORT void ws_reduction_end(void)
+{
+    Participant& p = self;
+    if (p.merging)
+        Hardware::store_release(merge_lock, 0);
+    p.merging = false;
+}

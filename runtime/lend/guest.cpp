@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+//
+// The guests of this process: one thread per rank of the node that ever asked to help, created on demand, pinned to
+// that rank's core, asleep while the core is not lent to us.
+#include "lend/lend.h"
+
+#include "loop/chaos.h"
+#include "loop/region.h"
+#include "window/os.h"
+#include <climits>
+#include <pthread.h>
+#include <sys/resource.h>
+#include <vector>
+
+namespace ws {
+
+namespace {
+
+std::vector<pthread_t> threads;
+volatile Flag stopping;
+
+// Lingers on a lent core for the owner's next region: a hand-over inside a process costs a tenth of a futex one.
+// True with a chunk claimed.
+bool next_lease(Window& w, const Core& core, Chunk& lease)
+{
+    Row& own = w.mine();
+    uint64_t until = ticks() + detail::times.linger_ticks;
+    for (;;) {
+        if (Hardware::load_relaxed(core.recall) || owner_is_blocked() || ticks() > until)
+            return false;
+        Descriptor::Look look = own.loop.look();
+        if (!look.open) {
+            if (!Hardware::load_relaxed(own.hunger.hungry))
+                Hardware::store_relaxed(own.hunger.hungry, 1);
+        } else if (look.remaining) {
+            Sizing sizing = Sizing::unpack(look.sizing);
+            if (own.loop.claim_and_join(
+                    [&](uint64_t remaining, unsigned joiners) {
+                        return sizing.units(remaining, joiners + 2, w.ranks());
+                    },
+                    lease) == Claim::taken)
+                return true;
+        }
+        cpu_relax();
+    }
+}
+
+void* guest_main(void* argument)
+{
+    Window& w = *detail::window;
+    const unsigned thief = unsigned(reinterpret_cast<size_t>(argument));
+    Core& core = w.row(thief).core;
+    GuestSlot& slot = w.guest(w.me(), thief);
+
+    if (CPU_COUNT(&core.mask))
+        sched_setaffinity(0, sizeof core.mask, &core.mask); // refused (cpuset): runs where the owner may
+    pthread_setname_np(pthread_self(), "ws guest");
+    Flag knocks = Hardware::load_acquire(slot.knock);
+    Hardware::store_release(slot.state, guest_ready); // pairs with the thief's load before it claims
+
+    for (;;) {
+        Flag now;
+        while ((now = Hardware::load_acquire(slot.knock)) == knocks && !Hardware::load_acquire(stopping))
+            futex_wait(&slot.knock, knocks, 1000000);
+        if (now == knocks)
+            return nullptr;
+        knocks = now;
+        chaos.delay();
+        Chunk lease = core.lease; // written before the knock
+        do
+            run_as_guest(lease, &core.recall);
+        while (!owner_is_blocked() && next_lease(w, core, lease));
+        chaos.delay();
+        Hardware::store_full(core.state, core_kept); // the last touch of the core: the thief takes it from here
+        futex_wake(&core.state);
+    }
+}
+
+size_t stack_bytes()
+{
+    // Loop bodies expect the stack that their rank has; "unlimited" would give threads the system's 2 MiB.
+    rlimit limit;
+    if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur >= rlim_t(PTHREAD_STACK_MIN))
+        return limit.rlim_cur;
+    return size_t(64) << 20;
+}
+
+} // namespace
+
+void guests_make()
+{
+    Window& w = *detail::window;
+    for (unsigned thief = 0; thief < w.ranks(); thief++) {
+        GuestSlot& slot = w.guest(w.me(), thief);
+        if (Hardware::load_acquire(slot.state) != guest_wanted)
+            continue;
+        pthread_attr_t attributes;
+        pthread_attr_init(&attributes);
+        pthread_attr_setstacksize(&attributes, stack_bytes());
+        pthread_t thread;
+        int error = pthread_create(&thread, &attributes, guest_main, reinterpret_cast<void*>(size_t(thief)));
+        pthread_attr_destroy(&attributes);
+        if (error) {
+            lend_counters.guests_refused++;
+            Hardware::store_release(slot.state, guest_refused);
+        } else
+            threads.push_back(thread);
+    }
+}
+
+void guests_stop()
+{
+    Hardware::store_full(stopping, 1); // full: seen before the wake below is
+    Window& w = *detail::window;
+    for (unsigned thief = 0; thief < w.ranks(); thief++)
+        futex_wake(&w.guest(w.me(), thief).knock);
+    for (pthread_t t : threads)
+        pthread_join(t, nullptr);
+    threads.clear();
+}
+
+} // namespace ws

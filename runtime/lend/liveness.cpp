@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+//
+// Who waits on another process looks now and then whether it still lives. A dead rank ends the job with an error that
+// names it: a chunk it had claimed may be lost, and nobody could tell.
+#include "lend/lend.h"
+#include "window/os.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <mpi.h>
+
+namespace ws {
+
+namespace {
+uint64_t visible; // ranks whose pid means something here; more than 64 ranks: all are taken to
+bool probed;
+} // namespace
+
+void check_peers(const char* waiting_for)
+{
+    Window& w = *detail::window;
+    if (!probed) { // another PID namespace (containers) would make every peer look dead
+        for (unsigned r = 0; r < w.ranks() && r < 64; r++)
+            visible |= uint64_t(process_alive(w.row(r).core.pid)) << r;
+        probed = true;
+    }
+    for (unsigned r = 0; r < w.ranks(); r++) {
+        const Core& c = w.row(r).core;
+        if (r == w.me() || (r < 64 && !(visible >> r & 1)) || process_alive(c.pid))
+            continue;
+        std::fprintf(stderr, "workshare: rank %d (pid %d) died while rank %d waited for %s; ending the job\n",
+                     c.world_rank, int(c.pid), w.mine().core.world_rank, waiting_for);
+        PMPI_Abort(MPI_COMM_WORLD, 1);
+        std::abort();
+    }
+}
+
+} // namespace ws

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+//
+// The descriptor of a published region: the slot in the node's window from which the owner and its guests claim chunks.
+//
+//   publish (owner) -> claim (owner, guests) / claim_and_join (thief) -> leave (guest) -> close (owner)
+//
+// One 64-bit word claims and joins with a single CAS:
+//
+//     63      50 49      40 39                    0
+//    +----------+----------+-----------------------+
+//    |generation| joiners  | next unclaimed unit   |     next == all ones: closed
+//    +----------+----------+-----------------------+
+//
+// Who may call what at the same time (x = the caller must exclude it):
+//
+//                    publish  claim  claim_and_join  leave  close
+//    publish            x       x          -           x      x      the owner is one thread, and guests exist only
+//    claim              x       -          -           -      x      between claim_and_join and leave
+//    claim_and_join     -       -          -           -      -
+//    leave              x       -          -           -      x      close waits for joiners() == 0 first
+//    close              x       x          -           x      x
+//
+// Exactly once: every successful CAS moves `next` from lo to hi, and hi becomes some other claimant's lo; so the claimed
+// chunks tile [first, end) whatever the interleaving. A thief that was delayed since it read the word sees its CAS fail:
+// the generation has changed. After 2^14 regions the generation repeats; then the CAS may succeed with a chunk sized for
+// an older region, which is still a claim of the units [next, hi) of the region open now: clamp() cuts it at this
+// region's end, and nothing is lost or doubled.
+//
+// Costs: publish 5 plain stores; claim 1 load + 1 CAS; close 1 load + 1 store when no guest is left.
+#pragma once
+
+#include "window/atomics.h"
+#include <cstdint>
+
+namespace ws {
+
+enum class Claim {
+    taken,  // the chunk is the caller's alone
+    lost,   // another claimant was faster; there may be more
+    empty,  // every unit is claimed
+    closed, // no region is published
+};
+
+struct Chunk {
+    uint64_t lo, hi;
+    uint64_t size() const { return hi - lo; }
+};
+
+// What a thief must know of a region before it claims; written by the owner before the word is released.
+struct Terms {
+    uint64_t end;        // units in the region
+    uint64_t sizing;     // how a thief sizes its first chunk: Sizing::pack()
+    uint64_t unit_ticks; // measured cost of a unit, for the choice between victims
+};
+
+template <class Atomics = Hardware>
+class BasicDescriptor {
+    using A = Atomics;
+    using Word = typename A::Word;
+
+public:
+    static constexpr unsigned next_bits = 40, joiner_bits = 10;
+    static constexpr uint64_t next_mask = (uint64_t(1) << next_bits) - 1;
+    static constexpr uint64_t joiner_one = uint64_t(1) << next_bits;
+    static constexpr uint64_t joiner_mask = ((uint64_t(1) << joiner_bits) - 1) << next_bits;
+    static constexpr uint64_t generation_one = uint64_t(1) << (next_bits + joiner_bits);
+    static constexpr uint64_t max_units = next_mask - 1;
+    static constexpr unsigned max_joiners = (1u << joiner_bits) - 1;
+
+    // Owner, before anyone can see the window.
+    void init() { A::store_relaxed(word_, next_mask); }
+
+    // Owner, with no region published: offers the units [first, terms.end).
+    void publish(uint64_t first, const Terms& terms)
+    {
+        A::store_relaxed(end_, terms.end);
+        A::store_relaxed(sizing_, terms.sizing);
+        A::store_relaxed(unit_ticks_, terms.unit_ticks);
+        Word old = A::load_relaxed(word_); // only the owner writes the word while it is closed
+        // Release: whoever reads the word sees the terms and the owner's region. Pairs with the acquire in attempt().
+        A::store_release(word_, ((old & ~(joiner_mask | next_mask)) + generation_one) | first);
+    }
+
+    // Owner or guest, inside a published region. `size(remaining, joiners)` says how many units are wanted.
+    // Never returns lost: a failed CAS means that another claimant moved on.
+    template <class Size>
+    Claim claim(Size&& size, Chunk& out)
+    {
+        Claim c;
+        while ((c = attempt(0, size, out)) == Claim::lost) {
+        }
+        return c;
+    }
+
+    // Thief: claims a chunk and registers a guest in one step. One attempt.
+    template <class Size>
+    Claim claim_and_join(Size&& size, Chunk& out)
+    {
+        return attempt(joiner_one, size, out);
+    }
+
+    // Guest, inside its process: cuts a claim at the end of the region that is open now (see "Exactly once").
+    Chunk clamp(Chunk c) const
+    {
+        uint64_t end = A::load_relaxed(end_); // stable: the caller has joined
+        return {c.lo < end ? c.lo : end, c.hi < end ? c.hi : end};
+    }
+
+    // Guest: its last use of the region. Full: what the guest's chunks wrote comes before. Pairs with joiners().
+    void leave() { A::fetch_add_full(word_, Word(0) - joiner_one); }
+
+    unsigned joiners() const
+    {
+        // Acquire: at 0 the owner sees everything that its guests wrote. Pairs with leave().
+        return unsigned((A::load_acquire(word_) & joiner_mask) >> next_bits);
+    }
+
+    // Owner, when every unit is claimed and joiners() is 0. Without the marker a stale word could match the next
+    // region. A thief that still tries to join fails: there is nothing left to claim.
+    void close() { A::store_release(word_, A::load_relaxed(word_) | next_mask); }
+
+    // Anyone: what a look without claiming tells. A hint, stale as soon as it is returned.
+    struct Look {
+        bool open;
+        uint64_t remaining, sizing, unit_ticks;
+    };
+    Look look() const
+    {
+        Word w = A::load_acquire(word_);
+        uint64_t next = w & next_mask;
+        if (next == next_mask)
+            return {false, 0, 0, 0};
+        uint64_t end = A::load_relaxed(end_);
+        return {true, next < end ? end - next : 0, A::load_relaxed(sizing_), A::load_relaxed(unit_ticks_)};
+    }
+
+private:
+    template <class Size>
+    Claim attempt(Word join, Size&& size, Chunk& out)
+    {
+        Word w = A::load_acquire(word_); // pairs with publish()
+        uint64_t next = w & next_mask;
+        if (next == next_mask)
+            return Claim::closed;
+        uint64_t end = A::load_relaxed(end_); // of this generation, or the CAS below fails
+        if (next >= end)
+            return Claim::empty;
+        uint64_t remaining = end - next;
+        uint64_t want = size(remaining, unsigned((w & joiner_mask) >> next_bits));
+        uint64_t n = want < 1 ? 1 : want > remaining ? remaining : want;
+        // Full: the thief's joining must not sink below the claimed chunk's use, nor the guest's chunk rise above it.
+        if (!A::cas_full(word_, w, w + n + join))
+            return Claim::lost;
+        out = {next, next + n};
+        return Claim::taken;
+    }
+
+    // Writers: owner and claimants. The one contended line.
+    alignas(64) volatile Word word_;
+    // Writer: owner, in publish(). Readers: claimants.
+    alignas(64) volatile Word end_;
+    volatile Word sizing_;
+    volatile Word unit_ticks_;
+};
+
+using Descriptor = BasicDescriptor<>;
+
+} // namespace ws

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+//
+// The hot path: what happens at each region and each chunk while no thief is there. Inlined into the entry points that
+// compiled code calls (directive/gcc.cpp); everything slower is in region.cpp.
+//
+// A region with no thief, known to be short: open_whole + next twice + the end test; no atomic operation.
+#pragma once
+
+#include "loop/region.h"
+#include "window/os.h"
+
+namespace ws {
+
+enum class Mode : uint8_t {
+    done,    // nothing (more) to hand out
+    whole,   // the range [lo, hi) once
+    pending, // an uncombined region whose bounds come with its start call
+    alone,   // owner, region not published
+    shared,  // owner, region published
+    guest,   // guest of a published region
+};
+
+// What the owner has to do after the body.
+enum class Ending : uint8_t {
+    nothing,
+    measure,   // ran whole: take the time
+    unshared,  // ran chunk by chunk, never published
+    published, // wait for the guests and close
+};
+
+// A thread's part in a region.
+struct Participant {
+    Mode mode;
+    Ending ending;
+    bool owner;      // may open regions that are shared
+    bool in_region;  // runs iterations now
+    bool took_last;  // holds the chunk with the last iteration
+    bool first;      // guest: has not asked for a chunk yet
+    bool merging;    // holds the merge lock
+    uint64_t lo, hi; // whole: bounds as the loop variable's values; alone: lo = next unit
+    uint64_t opened_at; // whole, measured: ticks
+    uint64_t chunks, units; // guest: taken so far; whole, measured: iterations
+    Chunk claimed;   // guest: the chunk that came with it
+    const volatile Flag* recall; // guest
+    Pace pace;
+    // Uncombined region, pending: what ws_parallel was given.
+    void (*fn)(void*);
+    void* data;
+    ws_site* site;
+    long chunk, steal_chunk;
+};
+extern __thread Participant self __attribute__((tls_model("initial-exec")));
+
+// What a site remembers, in ws_site::learned.
+struct Learned {
+    double unit_ticks; // cost of an iteration; 0 = never measured
+    int64_t countdown; // whole runs until the next measurement
+    uint64_t shared_regions, iterations, stolen; // of its published regions
+    ws_site* next_shared; // see for_each_shared_site
+};
+static_assert(sizeof(Learned) == sizeof(ws_site::learned));
+inline Learned& learned(ws_site* site) { return reinterpret_cast<Learned&>(site->learned); }
+constexpr int64_t measure_every = 16;
+
+// The cold rest, in region.cpp.
+struct LoopBounds {
+    uint64_t start, incr, end; // the loop variable's values, two's complement
+    uint64_t iterations;
+};
+void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds& bounds, ws_site* site, long chunk,
+                 long steal_chunk);
+void close_region(Participant& p, ws_site* site);
+bool next_slow(Participant& p, long* lo, long* hi);
+void run_plain(Participant& p, void (*fn)(void*), void* data, long start, long end, ws_site* site, long chunk,
+               long steal_chunk);
+
+inline bool next_chunk(long* lo, long* hi)
+{
+    Participant& p = self;
+    if (WS_LIKELY(p.mode == Mode::whole)) {
+        *lo = long(p.lo);
+        *hi = long(p.hi);
+        p.mode = Mode::done;
+        return p.lo != p.hi;
+    }
+    if (WS_LIKELY(p.mode == Mode::done))
+        return false;
+    return next_slow(p, lo, hi);
+}
+
+// Decides whether a region runs whole: when it is known to be short, unless a thief waits and there is enough for two.
+inline bool open_whole(Participant& p, ws_site* site, uint64_t iterations, long chunk, long steal_chunk)
+{
+    Learned& l = learned(site);
+    double estimate = double(iterations) * l.unit_ticks;
+    if (WS_UNLIKELY(l.unit_ticks == 0 || estimate >= double(loop_host.short_ticks) || (chunk | steal_chunk) < 0))
+        return iterations == 0;
+    if (WS_UNLIKELY(estimate > double(loop_host.publish_ticks)) &&
+        Hardware::load_relaxed(loop_host.hunger->hungry)) // relaxed: a hint
+        return false;
+    if (WS_UNLIKELY(--l.countdown <= 0) && iterations) {
+        l.countdown = measure_every;
+        p.ending = Ending::measure;
+        p.units = iterations;
+        p.opened_at = ticks();
+    }
+    return true;
+}
+
+inline uint64_t count(uint64_t from, uint64_t to, bool some, uint64_t step)
+{
+    if (!some)
+        return 0;
+    return WS_LIKELY(step == 1) ? to - from : (to - from - 1) / step + 1; // cannot overflow: to > from
+}
+inline uint64_t count_signed(long start, long end, long incr)
+{
+    return WS_LIKELY(incr > 0) ? count(uint64_t(start), uint64_t(end), start < end, uint64_t(incr))
+                               : count(uint64_t(end), uint64_t(start), end < start, uint64_t(0) - uint64_t(incr));
+}
+
+} // namespace ws

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+//
+// How many units a participant takes at a time. Pure arithmetic, no shared state.
+#pragma once
+
+#include "directive/abi.h"
+#include <cstdint>
+
+namespace ws {
+
+// A schedule clause of one side, owner or thieves, resolved for one region.
+struct Sizing {
+    ws_schedule kind = WS_AUTO;
+    uint64_t chunk = 1; // units; auto: the current time-sized chunk
+
+    // `given` in units, 0 = the clause gives none. Static without a chunk cuts the region into equal shares of the
+    // node's ranks; dynamic and guided have OpenMP's default of 1.
+    static Sizing resolve(ws_schedule kind, uint64_t given, uint64_t units, unsigned ranks)
+    {
+        if (given == 0)
+            given = kind == WS_STATIC ? (units + ranks - 1) / ranks : 1;
+        return {kind, given ? given : 1};
+    }
+
+    // Units to take of `remaining`, with `participants` at work (the asker included). May exceed `remaining`.
+    uint64_t units(uint64_t remaining, unsigned participants, unsigned ranks) const
+    {
+        switch (kind) {
+        case WS_GUIDED: {
+            uint64_t share = (remaining + ranks - 1) / ranks;
+            return share > chunk ? share : chunk;
+        }
+        case WS_AUTO: {
+            // Half of an equal share at most, so that no chunk outlasts what the others still have to do.
+            uint64_t most = remaining / (2 * participants);
+            return chunk < most ? chunk : most ? most : 1;
+        }
+        default:
+            return chunk;
+        }
+    }
+
+    uint64_t pack() const { return uint64_t(kind) << 56 | (chunk & ~(uint64_t(255) << 56)); }
+    static Sizing unpack(uint64_t v) { return {ws_schedule(v >> 56), v & ~(uint64_t(255) << 56)}; }
+};
+
+// Measures a participant's chunks and sizes the next one by time (schedule auto).
+class Pace {
+public:
+    void begin(Sizing sizing, uint64_t now)
+    {
+        sizing_ = sizing;
+        started_ = now;
+        last_ = unmeasured_ = units_ = ticks_ = 0;
+    }
+
+    const Sizing& sizing() const { return sizing_; }
+    void start_chunk(uint64_t units) { last_ = units; }
+
+    // True when finish_chunk needs the time: always for auto; now and then for sizes the user fixed, where a reading
+    // each chunk would cost more than the claim.
+    bool wants_time() const { return sizing_.kind == WS_AUTO || !last_ || unmeasured_ >= 15 * last_; }
+    void skip_time() { unmeasured_ += last_; }
+
+    // The chunk last started is done; `target` is the time a chunk should take.
+    void finish_chunk(uint64_t now, uint64_t target)
+    {
+        if (last_) {
+            uint64_t took = now - started_;
+            units_ += last_ + unmeasured_;
+            ticks_ += took;
+            unmeasured_ = 0;
+            if (sizing_.kind == WS_AUTO)
+                sizing_.chunk = resize(last_, took, target);
+        }
+        started_ = now;
+    }
+
+    uint64_t started() const { return started_; }
+    uint64_t measured_units() const { return units_; }
+    uint64_t measured_ticks() const { return ticks_; }
+    double ticks_per_unit() const { return units_ ? double(ticks_) / double(units_) : 0; }
+
+private:
+    // Grow by 4 or 2 while far below the target; fall to the measured size at once when above it.
+    static uint64_t resize(uint64_t units, uint64_t took, uint64_t target)
+    {
+        if (took < target / 16)
+            return units * 4;
+        if (took < target * 2 / 3)
+            return units * 2;
+        uint64_t fit = uint64_t(double(units) * double(target) / double(took));
+        return fit < 1 ? 1 : fit > 2 * units ? 2 * units : fit;
+    }
+
+    Sizing sizing_;
+    uint64_t started_ = 0;    // ticks when the running chunk began
+    uint64_t last_ = 0;       // units of the running chunk
+    uint64_t unmeasured_ = 0; // units finished since the last reading
+    uint64_t units_ = 0, ticks_ = 0;
+};
+
+} // namespace ws

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: MIT
+//
+// How the runtime attaches to the forked MPICH: the node's window, the hooks, and the end of the job with its verdict.
+#include "lend/lend.h"
+#include "loop/chaos.h"
+#include "loop/region.h"
+#include "mpi/options.h"
+#include "mpich/files/src/include/mpir_workshare.h"
+#include "observe/verdict.h"
+#include "window/os.h"
+#include "window/registry.h"
+#include "window/window.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mpi.h>
+#include <sys/statvfs.h>
+#include <vector>
+
+namespace ws {
+
+namespace {
+
+// Reasons why a rank runs without stealing, in the verdict's words. Reduced by maximum, so a number.
+enum Inactive { is_active, window_refused, shm_too_small, too_many_ranks };
+const char* inactive_text(int why)
+{
+    switch (why) {
+    case window_refused: return "MPI refused the node's shared window";
+    case shm_too_small: return "/dev/shm is too small for the node's shared window";
+    case too_many_ranks: return "there are more than 1023 ranks on a node";
+    default: return "";
+    }
+}
+
+struct Job {
+    Options options;
+    Clock clock;
+    MPI_Comm node = MPI_COMM_NULL; // a duplicate, for this runtime alone
+    MPI_Win mpi_window = MPI_WIN_NULL;
+    Window window;
+    Inactive inactive = is_active;
+    uint64_t attached_at = 0; // ticks
+    int rank = 0, size = 1;   // in MPI_COMM_WORLD
+    std::vector<int> node_rank_of; // world rank -> node rank, -1 on other nodes
+    MPIR_Workshare_hooks* hooks = nullptr;
+};
+Job job;
+
+// A window in a /dev/shm that is too small is mapped without complaint and kills the rank at the first touch.
+bool shm_has_room(size_t bytes)
+{
+    struct statvfs fs;
+    return statvfs("/dev/shm", &fs) < 0 || uint64_t(fs.f_bavail) * fs.f_frsize >= 2 * uint64_t(bytes);
+}
+
+bool agree(bool mine)
+{
+    int all = mine;
+    return PMPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND, job.node) == MPI_SUCCESS && all;
+}
+
+Inactive make_window()
+{
+    int ranks, me;
+    PMPI_Comm_rank(job.node, &me);
+    PMPI_Comm_size(job.node, &ranks);
+    if (unsigned(ranks) > max_node_ranks)
+        return too_many_ranks;
+    size_t bytes = Window::bytes(unsigned(ranks));
+    if (!agree(me != 0 || shm_has_room(bytes)))
+        return shm_too_small;
+    void* base = nullptr;
+    MPI_Aint size;
+    int unit, error = PMPI_Win_allocate_shared(me == 0 ? MPI_Aint(bytes) : 0, 1, MPI_INFO_NULL, job.node, &base,
+                                               &job.mpi_window);
+    if (!agree(error == MPI_SUCCESS))
+        return window_refused;
+    PMPI_Win_shared_query(job.mpi_window, 0, &size, &unit, &base);
+    job.window.map(base, unsigned(ranks), unsigned(me));
+    job.window.init_own(job.rank);
+    bool registry = me == 0 && registry_create(job.window.registry());
+    PMPI_Barrier(job.node); // every row is written
+    if (me == 0)
+        fill_places(job.window);
+    else
+        registry = registry_open(job.window.registry());
+    (void)registry; // without it the verdict names no loop
+    return is_active;
+}
+
+void map_ranks()
+{
+    MPI_Group world, node;
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    PMPI_Comm_group(job.node, &node);
+    std::vector<int> ranks(size_t(job.size));
+    for (int r = 0; r < job.size; r++)
+        ranks[size_t(r)] = r;
+    job.node_rank_of.resize(size_t(job.size));
+    PMPI_Group_translate_ranks(world, job.size, ranks.data(), node, job.node_rank_of.data());
+    for (int& r : job.node_rank_of)
+        if (r == MPI_UNDEFINED)
+            r = -1;
+    PMPI_Group_free(&world);
+    PMPI_Group_free(&node);
+}
+
+void ring_world_rank(int world_rank)
+{
+    // An MPI_Comm_spawn'ed peer has no row here: its number lies outside the world.
+    if (unsigned(world_rank) >= job.node_rank_of.size())
+        return;
+    int r = job.node_rank_of[size_t(world_rank)];
+    if (r >= 0)
+        ring(unsigned(r));
+}
+
+void start_stealing()
+{
+    const Options& o = job.options;
+    if (o.chaos)
+        chaos.seed(o.chaos * 0x9E3779B97F4A7C15ull + uint64_t(job.rank));
+    job.clock.calibrate();
+    loop_host.ranks = job.window.ranks();
+    loop_host.descriptor = &job.window.mine().loop;
+    loop_host.hunger = &job.window.mine().hunger;
+    loop_host.chunk_ticks = job.clock.from_us(o.chunk_us);
+    loop_host.publish_ticks = job.clock.from_us(6);
+    loop_host.short_ticks = o.chaos ? 0 : job.clock.from_us(20); // chaos shares every loop it can
+    loop_host.make_guests = guests_make;
+    loop_host.long_wait = check_peers;
+    if (job.window.ranks() > 1)
+        set_owner_thread(true);
+    lend_start(job.window, {job.clock.from_us(o.spin_us), job.clock.from_us(o.linger_us), o.quantum_us});
+}
+
+Totals own_totals()
+{
+    Totals t = {};
+    const LoopCounters& l = loop_counters;
+    const LendCounters& n = lend_counters;
+    auto s = [](uint64_t ticks) { return job.clock.seconds(ticks); };
+    int node_rank;
+    PMPI_Comm_rank(job.node, &node_rank);
+    int node_ranks;
+    PMPI_Comm_size(job.node, &node_ranks);
+    t.ranks = 1;
+    t.nodes = node_rank == 0;
+    t.alone_on_node = node_ranks == 1;
+    t.inactive = job.inactive != is_active;
+    t.wall = s(ticks() - job.attached_at);
+    t.idle = s(n.blocked_ticks);
+    t.lent = s(n.lent_ticks);
+    t.stolen = s(l.guest_busy);
+    t.regions = double(l.regions);
+    t.regions_off = double(l.regions_off);
+    t.regions_shared = double(l.regions_shared);
+    t.regions_joined = double(l.regions_joined);
+    t.iterations_stolen = double(l.guest_iterations);
+    t.chunks_stolen = double(l.guest_chunks);
+    t.lends = double(n.lends);
+    t.lost = double(n.lost);
+    t.recalls = double(n.recalls);
+    t.rings = job.inactive ? 0 : double(Hardware::load_relaxed(job.window.mine().core.rings));
+    t.refusals = double(n.refusals);
+    t.guests_refused = double(n.guests_refused);
+    t.close_wait = s(l.close_wait);
+    return t;
+}
+
+// The loop that most was stolen from in the whole job.
+std::string top_loop()
+{
+    struct {
+        double stolen;
+        int rank;
+    } mine = {0, job.rank}, most = {};
+    LoopRecord top;
+    if (!job.inactive) {
+        for_each_shared_site(registry_add);
+        PMPI_Barrier(job.node); // every rank's loops are in
+        top = registry_top();
+        mine.stolen = double(top.stolen);
+    }
+    PMPI_Allreduce(&mine, &most, 1, MPI_DOUBLE_INT, MPI_MAXLOC, MPI_COMM_WORLD);
+    char name[256] = "";
+    std::snprintf(name, sizeof name, "%s", top.where.c_str());
+    PMPI_Bcast(name, sizeof name, MPI_CHAR, most.rank, MPI_COMM_WORLD);
+    return most.stolen > 0 ? name : "";
+}
+
+void report()
+{
+    std::string top = top_loop();
+    Totals mine = own_totals(), all = mine;
+    double wall = 0;
+    int why = job.inactive, any_why = 0;
+    PMPI_Reduce(&mine, &all, totals_count, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    PMPI_Reduce(&mine.wall, &wall, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    PMPI_Reduce(&why, &any_why, 1, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (job.rank != 0)
+        return;
+    all.wall = wall;
+    Verdict verdict = judge(all, top, inactive_text(any_why));
+    if (!job.options.quiet)
+        std::fprintf(stderr, "%s\n", verdict.line.c_str());
+    if (job.options.stats_file.empty())
+        return;
+    FILE* f = std::fopen(job.options.stats_file.c_str(), "w");
+    std::string json = to_json(all, verdict, top);
+    bool written = f && std::fputs(json.c_str(), f) >= 0;
+    if (f && std::fclose(f) != 0)
+        written = false;
+    if (!written)
+        std::fprintf(stderr, "workshare: cannot write WS_STATS_FILE=%s\n", job.options.stats_file.c_str());
+}
+
+// MPI_Finalize: one more blocking call that steals; then everything goes in the order in which it came.
+void finalize()
+{
+    PMPI_Barrier(MPI_COMM_WORLD);
+    // The others may still wait in that barrier: the hooks act until this rank has left it, no longer.
+    job.hooks->blocked = nullptr;
+    job.hooks->unblocked = nullptr;
+    if (!job.inactive) {
+        set_owner_thread(false);
+        lend_stop();
+        PMPI_Barrier(job.node); // nobody lends to our guests any more
+        guests_stop();
+    }
+    job.hooks->ring = nullptr;
+    report();
+    loop_host.descriptor = nullptr;
+    if (job.mpi_window != MPI_WIN_NULL)
+        PMPI_Win_free(&job.mpi_window);
+    if (job.node != MPI_COMM_NULL)
+        PMPI_Comm_free(&job.node);
+}
+
+int attach(int version, MPIR_Workshare_hooks* hooks)
+{
+    PMPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &job.size);
+    if (version != MPIR_WORKSHARE_VERSION) {
+        if (job.rank == 0)
+            std::fprintf(stderr, "workshare: libmpich speaks version %d, libws %d; running without stealing\n", version,
+                         MPIR_WORKSHARE_VERSION);
+        return 1;
+    }
+    std::string error, warning;
+    if (!read_options(job.options, error, warning)) {
+        if (job.rank == 0)
+            std::fprintf(stderr, "workshare: %s\n", error.c_str());
+        PMPI_Barrier(MPI_COMM_WORLD); // the message is out before the job is torn down
+        PMPI_Abort(MPI_COMM_WORLD, 1);
+        return 1;
+    }
+    if (job.rank == 0 && !warning.empty())
+        std::fprintf(stderr, "workshare: unknown in the environment, without effect: %s\n", warning.c_str());
+
+    job.clock.start();
+    job.hooks = hooks;
+    PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &job.node);
+    PMPI_Comm_set_errhandler(job.node, MPI_ERRORS_RETURN);
+    job.inactive = make_window();
+    map_ranks();
+    hooks->finalize = finalize;
+    if (!job.inactive)
+        start_stealing();
+    PMPI_Barrier(job.node); // the core table is complete
+    job.attached_at = ticks();
+    if (!job.inactive) {
+        hooks->ring = ring_world_rank;
+        hooks->unblocked = unblocked;
+        hooks->blocked = blocked;
+    }
+    return 0;
+}
+
+} // namespace
+
+} // namespace ws
+
+extern "C" __attribute__((visibility("default"))) int ws_fork_attach(int version, MPIR_Workshare_hooks* hooks)
+{
+    return ws::attach(version, hooks);
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+//
+// The atomic operations of the window, each with its memory order in its name, so that none can be defaulted and
+// every one can be searched for. Production uses libatomic_ops; tests pass another class with the same members to
+// drive the protocol step by step (see tests/loop).
+#pragma once
+
+#include <atomic_ops.h>
+#include <cstdint>
+
+namespace ws {
+
+struct Hardware {
+    using Word = AO_t;          // 64 bits: claims, ranges
+    using Flag = unsigned int;  // 32 bits: states that a futex may sleep on
+
+    static Word load_relaxed(const volatile Word& w) { return AO_load(&w); }
+    static Word load_acquire(const volatile Word& w) { return AO_load_acquire(&w); }
+    static void store_relaxed(volatile Word& w, Word v) { AO_store(&w, v); }
+    static void store_release(volatile Word& w, Word v) { AO_store_release(&w, v); }
+    static bool cas_full(volatile Word& w, Word expected, Word desired)
+    {
+        return AO_compare_and_swap_full(&w, expected, desired);
+    }
+    static Word fetch_add_full(volatile Word& w, Word v) { return AO_fetch_and_add_full(&w, v); }
+
+    static Flag load_relaxed(const volatile Flag& f) { return AO_int_load(&f); }
+    static Flag load_acquire(const volatile Flag& f) { return AO_int_load_acquire(&f); }
+    static void store_relaxed(volatile Flag& f, Flag v) { AO_int_store(&f, v); }
+    static void store_release(volatile Flag& f, Flag v) { AO_int_store_release(&f, v); }
+    static void store_full(volatile Flag& f, Flag v) { AO_int_store_full(&f, v); }
+    static bool cas_full(volatile Flag& f, Flag expected, Flag desired)
+    {
+        return AO_int_compare_and_swap_full(&f, expected, desired);
+    }
+    static Flag fetch_add_full(volatile Flag& f, Flag v) { return AO_int_fetch_and_add_full(&f, v); }
+};
+
+} // namespace ws
