@@ -130,7 +130,7 @@ enum { BENCH_BLOCKS = 5 };
 
 static inline long bench_blocks(long repeats)
 {
-    return repeats < BENCH_BLOCKS ? repeats : BENCH_BLOCKS;
+    return repeats < BENCH_BLOCKS ? repeats : (long) BENCH_BLOCKS;
 }
 
 static inline long bench_executions(long repeats, long warmup)
@@ -220,7 +220,7 @@ static inline void bench_print_result(struct bench_result r)
 {
     bench_print_times("parallel", r.parallel);
     bench_print_times("serial", r.serial);
-    printf("perfect    %.1f us (serial / %d ranks); %.3f of it needed\n", r.serial.median * 1e6 / bench_ranks, bench_ranks,
+    printf("perfect    %.1f us (serial / %d ranks); parallel took %.3f times that\n", r.serial.median * 1e6 / bench_ranks, bench_ranks,
            r.parallel.median * bench_ranks / r.serial.median);
 }
 
