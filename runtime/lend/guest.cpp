@@ -45,6 +45,18 @@ bool next_lease(Window& w, const Core& core, Chunk& lease)
     }
 }
 
+// Follows the thief to the CPU it lent: left to the scheduler, an unbound guest often wakes on its owner's CPU.
+// Costs nothing while the thief stays where it was.
+void move_to(int cpu)
+{
+    if (cpu < 0 || cpu >= CPU_SETSIZE || sched_getcpu() == cpu)
+        return;
+    cpu_set_t mask;
+    CPU_ZERO(&mask);
+    CPU_SET(cpu, &mask);
+    sched_setaffinity(0, sizeof mask, &mask); // refused (another cpuset): runs where the owner may
+}
+
 void* guest_main(void* argument)
 {
     Window& w = *detail::window;
@@ -52,8 +64,6 @@ void* guest_main(void* argument)
     Core& core = w.row(thief).core;
     GuestSlot& slot = w.guest(w.me(), thief);
 
-    if (CPU_COUNT(&core.mask))
-        sched_setaffinity(0, sizeof core.mask, &core.mask); // refused (cpuset): runs where the owner may
     pthread_setname_np(pthread_self(), "ws guest");
     Flag knocks = Hardware::load_acquire(slot.knock);
     Hardware::store_release(slot.state, guest_ready); // pairs with the thief's load before it claims
@@ -67,6 +77,7 @@ void* guest_main(void* argument)
         knocks = now;
         chaos.delay();
         Chunk lease = core.lease; // written before the knock
+        move_to(core.cpu);
         do
             run_as_guest(lease, &core.recall);
         while (!owner_is_blocked() && next_lease(w, core, lease));

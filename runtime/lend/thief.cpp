@@ -127,6 +127,7 @@ void lend(Core& core, unsigned victim, const Descriptor::Look& look)
     }
     core.lease = lease;
     core.lent_at = ticks();
+    core.cpu = sched_getcpu();
     has_lease = true;
     Hardware::store_relaxed(core.tenant, victim);
     Hardware::store_full(core.state, core_lent);
