@@ -57,7 +57,7 @@ void write_chunk(Writer &writer, const ScheduleClause &clause, int which) {
 
 }  // namespace
 
-Tokens as_openmp(const Directive &directive, int pragma) {
+Tokens as_openmp(const Directive &directive, int pragma, unsigned number) {
     if (directive.kind != DirectiveKind::loop)
         return directive.rest;
     const int kinds = int(directive.schedule.kind) | int(directive.steal_schedule.kind) << 8
@@ -66,7 +66,7 @@ Tokens as_openmp(const Directive &directive, int pragma) {
     Writer writer(pragma);
     writer.write("for").copy(directive.rest);
     writer.write("schedule ( dynamic , 1 ) num_threads (");
-    writer.write(mark_function + std::string(" ( ") + std::to_string(kinds));
+    writer.write(mark_function + std::string(" ( ") + std::to_string(number) + " , " + std::to_string(kinds));
     write_chunk(writer, directive.schedule, 0);
     writer.at(pragma);
     write_chunk(writer, directive.steal_schedule, 1);

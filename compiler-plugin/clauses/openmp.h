@@ -4,11 +4,11 @@
 // compiler's own front end checks and outlines, with a call that marks it as ours for the pass that follows.
 //
 //     omp parallel for <data clauses> schedule(dynamic, 1)
-//         num_threads(__ws_mark(KINDS, __ws_chunk(0, expr), __ws_chunk(1, expr)))
+//         num_threads(__ws_mark(NUMBER, KINDS, __ws_chunk(0, expr), __ws_chunk(1, expr)))
 //
 // num_threads is the one clause whose expression is evaluated once, by the encountering function, just before the
 // region is forked: where the runtime needs the chunk sizes. A chunk that was not given is a plain 0. KINDS is the
-// low part of ws_site::kinds (runtime/directive/abi.h).
+// low part of ws_site::kinds (runtime/directive/abi.h); NUMBER tells the directives of a file apart.
 #ifndef WS_CLAUSES_OPENMP_H
 #define WS_CLAUSES_OPENMP_H
 
@@ -19,11 +19,14 @@ namespace ws {
 inline constexpr const char *mark_function = "__ws_mark";
 inline constexpr const char *chunk_function = "__ws_chunk";
 
+// Bits above those of the site's kinds belong to a compiler's own passes.
+inline constexpr int countdown_shift = 18;
+
 // Which clause a __ws_chunk belongs to: its first argument.
 inline constexpr const char *chunk_clauses[] = {"schedule", "steal_schedule"};
 
 // The tokens after `#pragma omp parallel` (a loop) or `#pragma omp declare` (a reduction).
-Tokens as_openmp(const Directive &directive, int pragma);
+Tokens as_openmp(const Directive &directive, int pragma, unsigned number);
 
 }  // namespace ws
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// What the grammar cannot see and GCC's OpenMP front end does not check, looked up in the typed tree of each
+// What the grammar cannot see and GCC's OpenMP front end does not check (or gets wrong), looked up in the typed tree of each
 // function just before it is lowered to GENERIC: so templates are checked as instantiated, and functions that are
 // never called are checked too.
 #include "ws_gcc.h"
 
+#include "cgraph.h"
 #include "fold-const.h"
-#include "tree-iterator.h"
+#include "tree-nested.h"
 
 namespace ws_gcc {
 
@@ -91,6 +92,36 @@ void check_loop(tree loop) {
     walk_tree_without_duplicates(&OMP_FOR_BODY(loop), complain_if_written, &written);
 }
 
+// Whether `variable COMPARISON end; increment` goes down. With != the step is 1 or -1.
+bool counts_down(tree_code comparison, tree increment) {
+    if (comparison != NE_EXPR)
+        return comparison == GT_EXPR || comparison == GE_EXPR;
+    if (TREE_CODE(increment) == MODIFY_EXPR) {
+        tree sum = TREE_OPERAND(increment, 1);
+        while (CONVERT_EXPR_P(sum))
+            sum = TREE_OPERAND(sum, 0);
+        return TREE_CODE(sum) == MINUS_EXPR ? integer_onep(TREE_OPERAND(sum, 1))
+                                            : TREE_CODE(sum) == PLUS_EXPR && !integer_onep(TREE_OPERAND(sum, 1));
+    }
+    return TREE_CODE(increment) == PREDECREMENT_EXPR || TREE_CODE(increment) == POSTDECREMENT_EXPR;
+}
+
+// GCC 12 gives libgomp's `long` loops a wrong increment when an unsigned variable narrower than long counts down
+// (2^32 - 1 instead of -1; `omp for schedule(dynamic)` then runs no iteration at all). The mark carries such a
+// variable's width to the pass, which corrects the increment.
+void note_unsigned_countdown(tree mark, tree loop) {
+    tree condition = TREE_VEC_ELT(OMP_FOR_COND(loop), 0);
+    if (TREE_VEC_LENGTH(OMP_FOR_COND(loop)) != 1 || !condition || !COMPARISON_CLASS_P(condition))
+        return;     // collapsed loops are counted from 0
+    tree type = TREE_TYPE(TREE_OPERAND(condition, 0));
+    const bool narrow = INTEGRAL_TYPE_P(type) && TYPE_UNSIGNED(type)
+                        && TYPE_PRECISION(type) < TYPE_PRECISION(long_integer_type_node);
+    if (narrow && counts_down(TREE_CODE(condition), TREE_VEC_ELT(OMP_FOR_INCR(loop), 0))) {
+        tree &kinds = CALL_EXPR_ARG(mark, 1);
+        kinds = build_int_cst(TREE_TYPE(kinds), tree_to_shwi(kinds) | TYPE_PRECISION(type) << ws::countdown_shift);
+    }
+}
+
 tree find_first_loop(tree *node, int *walk_subtrees, void *) {
     if (TYPE_P(*node))
         *walk_subtrees = 0;
@@ -100,9 +131,13 @@ tree find_first_loop(tree *node, int *walk_subtrees, void *) {
 tree check_node(tree *node, int *walk_subtrees, void *) {
     if (TYPE_P(*node)) {
         *walk_subtrees = 0;
-    } else if (TREE_CODE(*node) == OMP_PARALLEL && mark_of(*node)) {
-        if (tree loop = walk_tree_without_duplicates(&OMP_PARALLEL_BODY(*node), find_first_loop, nullptr))
+    } else if (TREE_CODE(*node) == OMP_PARALLEL) {
+        tree mark = mark_of(*node);
+        tree loop = mark ? walk_tree_without_duplicates(&OMP_PARALLEL_BODY(*node), find_first_loop, nullptr) : NULL_TREE;
+        if (loop) {
             check_loop(loop);
+            note_unsigned_countdown(mark, loop);
+        }
     } else if (TREE_CODE(*node) == CALL_EXPR && is_marker(get_callee_fndecl(*node), ws::chunk_function)) {
         const location_t at = EXPR_LOC_OR_LOC(*node, input_location);
         if (call_expr_nargs(*node) != 2)
@@ -132,6 +167,10 @@ void check_function(tree function) {
     if (!ws_used() || !DECL_SAVED_TREE(function))
         return;
     walk_tree_without_duplicates(&DECL_SAVED_TREE(function), check_node, nullptr);
+    // Nested functions of GNU C have no event of their own.
+    if (cgraph_node *node = cgraph_node::get(function))
+        for (cgraph_node *nested = first_nested_function(node); nested; nested = next_nested_function(nested))
+            check_function(nested->decl);
 }
 
 }  // namespace ws_gcc

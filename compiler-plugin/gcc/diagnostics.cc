@@ -14,51 +14,70 @@ diagnostic_starter_fn next_starter;
 
 struct Pragma {
     int last_line;
-    bool is_ws;
+    std::string name;       // "#pragma ws for"; empty: not ours
 };
 std::map<std::string, std::map<int, Pragma>> pragmas;   // file, first line
 
 // Messages of GCC's front ends (msgids: compared in the user's language) about a construct, but at a place other
-// than its pragma and without a word that tells which construct: these get ours in front.
-const char *const about_the_construct[] = {
-    "%<for%> statement expected",
-    "for statement expected",
-    "not enough perfectly nested loops",
-    "not enough for loops to collapse",
-    "collapsed loops not perfectly nested",
-    "invalid increment expression",
-    "invalid controlling predicate",
-    "missing controlling predicate",
-    "missing increment expression",
-    "invalid type for iteration variable %qE",
-    "expected iteration declaration or initialization",
-    "initializer expression refers to iteration variable %qD",
-    "condition expression refers to iteration variable %qD",
-    "increment expression refers to iteration variable %qD",
-    "iteration variable %qE should be private",
-    "iteration variable %qE is predetermined linear",
-    "increment is not constant 1 or -1 for %<!=%> condition",
-    "condition expression refers to outer iteration variable",
-    "outer iteration variable %qD used in initializer expression has type other than %qT",
-    "outer iteration variable %qD used in condition expression has type other than %qT",
-    "outer iteration variable %qD multiplier expression %qE is not integral",
-    "outer iteration variable %qD addend expression %qE is not integral",
-    "two different outer iteration variables %qD and %qD used in a single loop",
-    "the same loop iteration variables %qD used in multiple associated loops",
-    "range-based %<for%> loop not allowed in %<#pragma ws%>",
-    "barrier region may not be closely nested inside of work-sharing, %<loop%>, %<critical%>, %<ordered%>, %<master%>, "
-    "%<masked%>, explicit %<task%> or %<taskloop%> region",
-    "work-sharing region may not be closely nested inside of work-sharing, %<loop%>, %<critical%>, %<ordered%>, "
-    "%<master%>, %<masked%>, explicit %<task%> or %<taskloop%> region",
-    "%<ordered%> region must be closely nested inside a loop region with an %<ordered%> clause",
-    "%qE not specified in enclosing %qs",
-    "enclosing %qs",
-    "%<#pragma%> is not allowed here",
-    "expected declaration specifiers",
-    "expected unqualified-id",
-    "threadprivate iteration variable %qD",
-    "difference between %qE and %qD does not have integer type",
-    "no match for %<operator%s%> (operand types are %qT and %qT)",
+// than its pragma and without a word that tells which construct. They get ours in front, or our own text instead
+// (%s: the pragma) where GCC's speaks of what the user did not write.
+struct Known {
+    const char *message;
+    const char *instead;
+};
+
+constexpr const char *must_be_a_loop = "'%s' must be followed by a 'for' loop";
+
+constexpr Known about_the_construct[] = {
+    {"for statement expected", must_be_a_loop},
+    {"%<for%> statement expected", must_be_a_loop},
+    {"%qs clause may not appear on non-rectangular %qs",
+     "in '%s': the bounds of a collapsed loop must not depend on the variable of another"},
+    {"break statement used with OpenMP for loop", "in '%s': 'break' must not leave the loop"},
+    {"invalid branch to/from OpenMP structured block", "in '%s': the loop must not be left or entered by a jump"},
+    {"invalid branch to/from %s structured block", "in '%s': the loop must not be left or entered by a jump"},
+    {"invalid exit from OpenMP structured block", "in '%s': the loop must not be left by 'return' or 'goto'"},
+    {"invalid exit from %s structured block", "in '%s': the loop must not be left by 'return' or 'goto'"},
+    {"invalid entry to OpenMP structured block", "in '%s': the loop must not be entered by a jump"},
+    {"invalid entry to %s structured block", "in '%s': the loop must not be entered by a jump"},
+    {"%<#pragma%> is not allowed here", nullptr},
+    {"expected declaration specifiers", nullptr},
+    {"expected unqualified-id", nullptr},
+    {"not enough perfectly nested loops", nullptr},
+    {"not enough for loops to collapse", nullptr},
+    {"not enough nested loops", nullptr},
+    {"collapsed loops not perfectly nested", nullptr},
+    {"invalid increment expression", nullptr},
+    {"invalid controlling predicate", nullptr},
+    {"missing controlling predicate", nullptr},
+    {"missing increment expression", nullptr},
+    {"invalid type for iteration variable %qE", nullptr},
+    {"expected iteration declaration or initialization", nullptr},
+    {"expected induction variable initialization", nullptr},
+    {"initializer expression refers to iteration variable %qD", nullptr},
+    {"condition expression refers to iteration variable %qD", nullptr},
+    {"increment expression refers to iteration variable %qD", nullptr},
+    {"iteration variable %qE should be private", nullptr},
+    {"iteration variable %qE should not be reduction", nullptr},
+    {"iteration variable %qE should not be firstprivate", nullptr},
+    {"iteration variable %qE is predetermined linear", nullptr},
+    {"increment is not constant 1 or -1 for %<!=%> condition", nullptr},
+    {"difference between %qE and %qD does not have integer type", nullptr},
+    {"parenthesized initialization is not allowed in OpenMP %<for%> loop", nullptr},
+    {"outer iteration variable %qD used in initializer expression has type other than %qT", nullptr},
+    {"outer iteration variable %qD used in condition expression has type other than %qT", nullptr},
+    {"outer iteration variable %qD multiplier expression %qE is not integral", nullptr},
+    {"outer iteration variable %qD addend expression %qE is not integral", nullptr},
+    {"two different outer iteration variables %qD and %qD used in a single loop", nullptr},
+    {"the same loop iteration variables %qD used in multiple associated loops", nullptr},
+    {"threadprivate iteration variable %qD", nullptr},
+    {"%<_Atomic%> iteration variable %qE", nullptr},
+    {"barrier region may not be closely nested inside of work-sharing, %<loop%>, %<critical%>, %<ordered%>, "
+     "%<master%>, %<masked%>, explicit %<task%> or %<taskloop%> region", nullptr},
+    {"work-sharing region may not be closely nested inside of work-sharing, %<loop%>, %<critical%>, %<ordered%>, "
+     "%<master%>, %<masked%>, explicit %<task%> or %<taskloop%> region", nullptr},
+    {"%qE not specified in enclosing %qs", nullptr},
+    {"enclosing %qs", nullptr},
 };
 
 // Translations keep these names.
@@ -77,20 +96,28 @@ expanded_location place_of(location_t at) {
     return expand_location(linemap_resolve_location(line_table, at, LRK_MACRO_EXPANSION_POINT, nullptr));
 }
 
-const Pragma *last_pragma_before(const expanded_location &place) {
+// The pragma that a message at `place` is about. GCC reports a pragma that stands where the loop of ours should as
+// an error at that pragma.
+const Pragma *pragma_at(const expanded_location &place, bool about_construct) {
     auto file = pragmas.find(place.file ? place.file : "");
     if (file == pragmas.end())
         return nullptr;
     auto next = file->second.upper_bound(place.line);
-    return next == file->second.begin() ? nullptr : &std::prev(next)->second;
+    if (next == file->second.begin())
+        return nullptr;
+    auto last = std::prev(next);
+    if (about_construct && last->second.name.empty() && last->first == place.line && last != file->second.begin())
+        --last;
+    return &last->second;
 }
 
-bool is_about_construct(const char *format) {
-    return std::any_of(std::begin(about_the_construct), std::end(about_the_construct), [&](const char *message) {
+const Known *find_known(const char *format) {
+    auto it = std::find_if(std::begin(about_the_construct), std::end(about_the_construct), [&](const Known &known) {
         // GCC's C parser appends "before X" to some: the message is then the beginning.
-        const char *translated = _(message);
+        const char *translated = _(known.message);
         return strncmp(format, translated, strlen(translated)) == 0;
     });
+    return it == std::end(about_the_construct) ? nullptr : it;
 }
 
 bool replace_all(std::string &text, const std::string &from, const std::string &to) {
@@ -102,33 +129,45 @@ bool replace_all(std::string &text, const std::string &from, const std::string &
     return found;
 }
 
-void put_into_our_words(diagnostic_context *context, const diagnostic_info &diagnostic, bool on_the_pragma) {
+void put_into_our_words(diagnostic_context *context, const diagnostic_info &diagnostic, const Known *known,
+                        const Pragma &pragma, bool on_the_pragma) {
     chunk_info *formatted = pp_buffer(context->printer)->cur_chunk_array;
     if (!formatted || !formatted->args[0])
         return;
+    const bool is_error = diagnostic.kind == DK_ERROR || diagnostic.kind == DK_PERMERROR || diagnostic.kind == DK_SORRY;
+    if (known && known->instead) {
+        std::string text = known->instead;
+        replace_all(text, "%s", pragma.name);
+        formatted->args[0] = ggc_strdup(localized_quotes(text).c_str());
+        formatted->args[1] = nullptr;
+        return;
+    }
     bool names_ws = false;
-    for (const char **part = formatted->args; *part; part++) {
+    const char **last = formatted->args;
+    for (const char **part = formatted->args; *part; last = part++) {
         std::string text = *part;
         bool changed = false;
         for (const auto &word : words)
             changed |= replace_all(text, word[0], word[1]);
-        if (replace_all(text, std::string(open_quote) + "parallel" + close_quote,
-                        std::string(open_quote) + "#pragma ws for" + close_quote))
-            changed = true;
         if (changed)
             *part = ggc_strdup(text.c_str());
-        names_ws |= text.find("ws ") != std::string::npos;
+        names_ws |= text.find("#pragma ws") != std::string::npos;
     }
-    const bool is_error = diagnostic.kind == DK_ERROR || diagnostic.kind == DK_PERMERROR || diagnostic.kind == DK_SORRY;
-    if (!names_ws && is_error && (on_the_pragma || is_about_construct(diagnostic.message.format_spec)))
-        formatted->args[0] = ggc_strdup((localized_quotes("in '#pragma ws': ") + formatted->args[0]).c_str());
+    if (known && strstr(known->message, "enclosing %qs")) {
+        std::string text = *last;
+        if (replace_all(text, "parallel", pragma.name))
+            *last = ggc_strdup(text.c_str());
+    } else if (!names_ws && is_error && (on_the_pragma || known)) {
+        formatted->args[0] = ggc_strdup((localized_quotes("in '" + pragma.name + "': ") + formatted->args[0]).c_str());
+    }
 }
 
 void starter(diagnostic_context *context, diagnostic_info *diagnostic) {
     const expanded_location place = place_of(diagnostic_location(diagnostic));
-    const Pragma *pragma = last_pragma_before(place);
-    if (pragma && pragma->is_ws)
-        put_into_our_words(context, *diagnostic, place.line <= pragma->last_line);
+    const Known *known = find_known(diagnostic->message.format_spec);
+    const Pragma *pragma = pragma_at(place, known);
+    if (pragma && !pragma->name.empty())
+        put_into_our_words(context, *diagnostic, known, *pragma, place.line <= pragma->last_line);
     next_starter(context, diagnostic);
 }
 
@@ -150,9 +189,9 @@ std::string localized_quotes(const std::string &text) {
 
 void error_about(location_t at, const std::string &text) { error_at(at, "%s", localized_quotes(text).c_str()); }
 
-void note_pragma(location_t from, location_t to, bool is_ws) {
+void note_pragma(location_t from, location_t to, const char *name) {
     const expanded_location first = place_of(from), last = place_of(to);
-    pragmas[first.file ? first.file : ""][first.line] = {std::max(first.line, last.line), is_ws};
+    pragmas[first.file ? first.file : ""][first.line] = {std::max(first.line, last.line), name};
 }
 
 void take_over_diagnostics() {

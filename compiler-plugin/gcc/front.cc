@@ -20,6 +20,9 @@ void (*next_line_change)(cpp_reader *, const cpp_token *, int);
 void (*next_read_pch)(cpp_reader *, const char *, int, const char *);
 bool used;
 
+std::vector<LoopHints> hints;       // by number of the directive
+bool hints_may_follow;              // nothing but pragmas since the last directive
+
 cpp_token blank_token(cpp_ttype type, location_t at) {
     cpp_token token;
     memset(&token, 0, sizeof token);
@@ -84,22 +87,44 @@ std::vector<cpp_token> read_pragma(cpp_reader *pfile) {
     }
 }
 
-// libcpp's line_change callback; for a pragma `token` is libcpp's own result, which it returns to the parser next.
+std::string text_of(cpp_reader *pfile, const std::vector<cpp_token> &tokens) {
+    std::string text;
+    for (const cpp_token &token : tokens)
+        if (token.type != CPP_PRAGMA_EOL && token.type != CPP_EOF)
+            text += std::string(" ") + reinterpret_cast<const char *>(cpp_token_as_text(pfile, &token));
+    return text;
+}
+
+// libcpp's line_change callback: the first token of a line. For a pragma `token` is libcpp's own result, which it returns to the parser next.
 void on_line_change(cpp_reader *pfile, const cpp_token *token, int parsing_args) {
     if (next_line_change)
         next_line_change(pfile, token, parsing_args);
-    if (token->type != CPP_PRAGMA)
+    if (token->type != CPP_PRAGMA) {
+        // A macro may become a _Pragma with a hint.
+        if (token->type != CPP_NAME || !cpp_macro_p(token->val.node.node))
+            hints_may_follow = false;
         return;
+    }
     const location_t at = token->src_loc;
-    if (token->val.pragma != raw_pragma) {
-        note_pragma(at, at, false);
+    auto *result = const_cast<cpp_token *>(token);
+    const auto drop = [&] {
+        result->type = CPP_PADDING;
+        result->val.source = nullptr;
+    };
+    const unsigned pragma = token->val.pragma;
+    if (pragma != raw_pragma) {
+        if (hints_may_follow && (pragma == PRAGMA_IVDEP || pragma == PRAGMA_UNROLL)) {
+            const char *name = pragma == PRAGMA_IVDEP ? "GCC ivdep" : "GCC unroll";
+            swallow_hint(name + text_of(pfile, read_pragma(pfile)));
+            drop();
+        } else {
+            note_pragma(at, at, "");
+        }
         return;
     }
     Rewritten rewritten = read_and_rewrite(pfile, at);
-    auto *result = const_cast<cpp_token *>(token);
     if (rewritten.nothing) {
-        result->type = CPP_PADDING;
-        result->val.source = nullptr;
+        drop();
         return;
     }
     result->val.pragma = rewritten.pragma;
@@ -115,6 +140,22 @@ void on_read_pch(cpp_reader *pfile, const char *name, int fd, const char *origin
 void ignore_pragma(cpp_reader *) {}
 
 }  // namespace
+
+bool swallow_hint(const std::string &text) {
+    char name[8];
+    int factor = 0;
+    if (!hints_may_follow || sscanf(text.c_str(), " GCC %7s %d", name, &factor) < 1)
+        return false;
+    if (strcmp(name, "ivdep") == 0)
+        hints.back().independent = true;
+    else if (strcmp(name, "unroll") == 0)
+        hints.back().unroll = factor;
+    else
+        return false;
+    return true;
+}
+
+LoopHints loop_hints(unsigned number) { return number < hints.size() ? hints[number] : LoopHints(); }
 
 bool ws_used() { return used; }
 
@@ -136,7 +177,6 @@ Rewritten read_and_rewrite(cpp_reader *pfile, location_t at) {
     std::vector<cpp_token> in = read_pragma(pfile);
     const cpp_token end = in.back();
     in.pop_back();
-    note_pragma(at, in.empty() ? at : in.back().src_loc, true);
 
     ws::Tokens tokens;
     for (size_t i = 0; i < in.size(); i++)
@@ -146,6 +186,8 @@ Rewritten read_and_rewrite(cpp_reader *pfile, location_t at) {
 
     ws::Problems problems;
     const ws::Directive directive = ws::parse(tokens, pragma, problems);
+    const char *const names[] = {"#pragma ws", "#pragma ws for", "#pragma ws declare reduction"};
+    note_pragma(at, in.empty() ? at : in.back().src_loc, names[int(directive.kind)]);
     for (const ws::Problem &problem : problems)
         error_about(place(problem.origin), problem.text);
 
@@ -153,9 +195,11 @@ Rewritten read_and_rewrite(cpp_reader *pfile, location_t at) {
     if (directive.kind == ws::DirectiveKind::none)
         return out;
     note_ws_used();
+    hints_may_follow = directive.kind == ws::DirectiveKind::loop;
+    hints.emplace_back();
     out.nothing = false;
     out.pragma = directive.kind == ws::DirectiveKind::loop ? PRAGMA_OMP_PARALLEL : PRAGMA_OMP_DECLARE;
-    for (const ws::Token &token : ws::as_openmp(directive, pragma))
+    for (const ws::Token &token : ws::as_openmp(directive, pragma, unsigned(hints.size() - 1)))
         out.tokens.push_back(token.made ? make_token(token, place(token.origin)) : in[token.origin]);
     out.tokens.push_back(end);
     return out;

@@ -4,7 +4,7 @@
 // libws (runtime/directive/abi.h). It runs on GIMPLE with a control flow graph, before SSA form, inlining and the
 // writing of LTO streams: everything after sees ordinary calls.
 //
-//     t = __ws_mark (KINDS, chunk, steal_chunk);        removed
+//     t = __ws_mark (NUMBER, KINDS, chunk, steal_chunk);        removed
 //     __builtin_GOMP_parallel (fn, &data, t, 0);        ws_parallel (fn, &data, &site, chunk, steal_chunk);
 //
 // and in fn the calls that ask for chunks, the barrier GCC adds for firstprivate + lastprivate, and the lock around
@@ -14,6 +14,7 @@
 #include "../../runtime/directive/abi.h"
 
 #include "basic-block.h"
+#include "cfgloop.h"
 #include "cgraph.h"
 #include "context.h"
 #include "fold-const.h"
@@ -129,8 +130,8 @@ private:
 
     void lower_function(function *fn);
     void lower_fork(gimple_stmt_iterator *at, gimple *mark, tree parent);
-    void lower_child(function *child);
-    void lower_child_call(gimple_stmt_iterator *at, bool after_loop);
+    void lower_child(function *child, const LoopHints &hints, int countdown_bits);
+    void lower_child_call(gimple_stmt_iterator *at, bool after_loop, int countdown_bits);
     void drop_mark(gimple_stmt_iterator *at);
     void resolve_chunk(gimple_stmt_iterator *at);
     gimple *replace(gimple_stmt_iterator *at, const char *name, const std::vector<tree> &arguments);
@@ -203,20 +204,37 @@ void Lowering::drop_mark(gimple_stmt_iterator *at) {
     gsi_replace(at, instead, true);
 }
 
+// The increment of an unsigned variable of so many bits that counts down (0: no such), as checks.cc explains.
+tree countdown(gimple_stmt_iterator *at, tree increment, int bits) {
+    if (!bits)
+        return increment;
+    tree type = TREE_TYPE(increment);
+    tree range = build_int_cst(type, HOST_WIDE_INT(1) << bits);
+    if (TREE_CODE(increment) == INTEGER_CST)
+        return fold_build2(MINUS_EXPR, type, increment, range);
+    tree corrected = create_tmp_reg(type);
+    gsi_insert_before(at, gimple_build_assign(corrected, MINUS_EXPR, increment, range), GSI_SAME_STMT);
+    return corrected;
+}
+
 void Lowering::lower_fork(gimple_stmt_iterator *at, gimple *mark, tree parent) {
     gimple *fork = gsi_stmt(*at);
     const bool combined = call_kind(fork) == Call::fork_loop;
     const auto argument = [&](unsigned i) { return gimple_call_arg(fork, i); };
     tree child = TREE_OPERAND(argument(0), 0);
-    tree site = build_fold_addr_expr(build_site(gimple_location(mark), parent, tree_to_shwi(gimple_call_arg(mark, 0))));
-    tree chunk = gimple_call_arg(mark, 1), steal_chunk = gimple_call_arg(mark, 2);
+    const HOST_WIDE_INT kinds = tree_to_shwi(gimple_call_arg(mark, 1));
+    const int countdown_bits = int(kinds >> ws::countdown_shift);
+    const HOST_WIDE_INT site_kinds = kinds & ((HOST_WIDE_INT(1) << ws::countdown_shift) - 1);
+    tree site = build_fold_addr_expr(build_site(gimple_location(mark), parent, site_kinds));
+    tree chunk = gimple_call_arg(mark, 2), steal_chunk = gimple_call_arg(mark, 3);
     // GOMP_parallel (fn, data, threads, flags); GOMP_parallel_loop_* (fn, data, threads, start, end, incr, ...)
     if (combined)
         replace(at, "ws_parallel_loop",
-                {argument(0), argument(1), argument(3), argument(4), argument(5), site, chunk, steal_chunk});
+                {argument(0), argument(1), argument(3), argument(4),
+                 countdown(at, argument(5), countdown_bits), site, chunk, steal_chunk});
     else
         replace(at, "ws_parallel", {argument(0), argument(1), site, chunk, steal_chunk});
-    lower_child(DECL_STRUCT_FUNCTION(child));
+    lower_child(DECL_STRUCT_FUNCTION(child), loop_hints(tree_to_uhwi(gimple_call_arg(mark, 0))), countdown_bits);
 }
 
 // Blocks that run after the chunk loop is left.
@@ -228,12 +246,12 @@ void mark_reachable(basic_block block, hash_set<basic_block> &reachable) {
             mark_reachable(out->dest, reachable);
 }
 
-void Lowering::lower_child_call(gimple_stmt_iterator *at, bool after_loop) {
+void Lowering::lower_child_call(gimple_stmt_iterator *at, bool after_loop, int countdown_bits) {
     gimple *call = gsi_stmt(*at);
     const auto argument = [&](unsigned i) { return gimple_call_arg(call, i); };
     switch (call_kind(call)) {
     case Call::loop_start:          // start, end, incr, chunk, &lo, &hi
-        replace(at, "ws_loop_start", {argument(0), argument(1), argument(2), argument(4), argument(5)});
+        replace(at, "ws_loop_start", {argument(0), argument(1), countdown(at, argument(2), countdown_bits), argument(4), argument(5)});
         break;
     case Call::loop_next:
         replace(at, "ws_loop_next", {argument(0), argument(1)});
@@ -267,8 +285,30 @@ void Lowering::lower_child_call(gimple_stmt_iterator *at, bool after_loop) {
     }
 }
 
-void Lowering::lower_child(function *child) {
+// Puts the hints on the loop over a chunk: the one inside the loop that asks for chunks.
+void apply_hints(function *child, const LoopHints &hints) {
+    if (!hints.independent && !hints.unroll)
+        return;
+    basic_block block;
+    FOR_EACH_BB_FN(block, child)
+        for (auto at = gsi_start_bb(block); !gsi_end_p(at); gsi_next(&at)) {
+            const Call kind = call_kind(gsi_stmt(at));
+            if (kind != Call::loop_next && kind != Call::loop_ull_next)
+                continue;
+            for (class loop *chunk = block->loop_father ? block->loop_father->inner : nullptr; chunk; chunk = chunk->next) {
+                if (hints.independent)
+                    chunk->safelen = INT_MAX;
+                if (hints.unroll) {
+                    chunk->unroll = hints.unroll;
+                    child->has_unroll = true;
+                }
+            }
+        }
+}
+
+void Lowering::lower_child(function *child, const LoopHints &hints, int countdown_bits) {
     push_cfun(child);
+    apply_hints(child, hints);
     hash_set<basic_block> after_loop;
     basic_block block;
     FOR_EACH_BB_FN(block, child)
@@ -279,7 +319,7 @@ void Lowering::lower_child(function *child) {
         bool after = after_loop.contains(block);
         for (auto at = gsi_start_bb(block); !gsi_end_p(at); gsi_next(&at)) {
             after |= call_kind(gsi_stmt(at)) == Call::loop_end;
-            lower_child_call(&at, after);
+            lower_child_call(&at, after, countdown_bits);
         }
     }
     cgraph_edge::rebuild_edges();
@@ -351,8 +391,8 @@ bool is_marker(tree function, const char *name) {
 }
 
 void declare_markers() {
-    tree mark = build_function_type_list(integer_type_node, integer_type_node, long_integer_type_node,
-                                         long_integer_type_node, NULL_TREE);
+    tree mark = build_function_type_list(integer_type_node, integer_type_node, integer_type_node,
+                                         long_integer_type_node, long_integer_type_node, NULL_TREE);
     // Variadic, so that the chunk arrives with the type it has and a double is not quietly made an integer.
     tree chunk = build_varargs_function_type_list(long_integer_type_node, integer_type_node, NULL_TREE);
     for (auto [name, type] : {std::pair(ws::mark_function, mark), std::pair(ws::chunk_function, chunk)}) {

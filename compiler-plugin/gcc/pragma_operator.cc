@@ -21,18 +21,23 @@ cpp_hashnode *node_named(const char *name) {
     return cpp_lookup(parse_in, reinterpret_cast<const uchar *>(name), strlen(name));
 }
 
-// Is this string literal the text of a ws pragma? (Any prefix of the literal is skipped.)
-bool is_ws_text(const cpp_token &token) {
-    if (token.type != CPP_STRING && token.type != CPP_WSTRING && token.type != CPP_STRING16
-        && token.type != CPP_STRING32 && token.type != CPP_UTF8STRING)
+bool is_string(const cpp_token &token) {
+    return token.type == CPP_STRING || token.type == CPP_WSTRING || token.type == CPP_STRING16
+           || token.type == CPP_STRING32 || token.type == CPP_UTF8STRING;
+}
+
+// What is between the quotes, without any prefix.
+std::string text_of(const cpp_token &token) {
+    const std::string literal(reinterpret_cast<const char *>(token.val.str.text), token.val.str.len);
+    const size_t open = literal.find('"'), close = literal.rfind('"');
+    return open < close ? literal.substr(open + 1, close - open - 1) : "";
+}
+
+bool is_ws_text(const std::string &text) {
+    const size_t word = text.find_first_not_of(" \t");
+    if (word == std::string::npos || text.compare(word, 2, "ws") != 0)
         return false;
-    const std::string text(reinterpret_cast<const char *>(token.val.str.text), token.val.str.len);
-    const size_t quote = text.find('"');
-    const size_t word = text.find_first_not_of(" \t", quote + 1);
-    if (quote == std::string::npos || word == std::string::npos || text.compare(word, 2, "ws") != 0)
-        return false;
-    const char after = word + 2 < text.size() ? text[word + 2] : '"';
-    return after == '"' || after == ' ' || after == '\t';
+    return word + 2 == text.size() || text[word + 2] == ' ' || text[word + 2] == '\t';
 }
 
 cpp_token next_token(cpp_reader *pfile) {
@@ -52,7 +57,7 @@ std::vector<cpp_token> read_operand(cpp_reader *pfile) {
     std::vector<cpp_token> tokens{next_token(pfile)};
     if (tokens[0].type == CPP_OPEN_PAREN) {
         tokens.push_back(next_token(pfile));
-        if (is_ws_text(tokens[1]))
+        if (is_string(tokens[1]))
             tokens.push_back(next_token(pfile));
     }
     return tokens;
@@ -73,7 +78,9 @@ cpp_hashnode *on_macro_to_expand(cpp_reader *pfile, const cpp_token *token) {
     // user looks for the pragma, as its text mostly comes from the macro's arguments.
     if (linemap_location_from_macro_expansion_p(line_table, tokens[0].src_loc))
         again.src_loc = linemap_resolve_location(line_table, tokens[0].src_loc, LRK_MACRO_EXPANSION_POINT, nullptr);
-    if (tokens.size() < 3) {
+    if (tokens.size() == 3 && tokens[2].type == CPP_CLOSE_PAREN && swallow_hint(text_of(tokens[1])))
+        return node_named(empty_macro);
+    if (tokens.size() < 3 || !is_ws_text(text_of(tokens[1]))) {
         push_tokens(pfile, tokens);
         return node;
     }

@@ -34,6 +34,16 @@ Rewritten read_and_rewrite(cpp_reader *pfile, location_t at);
 // Hands tokens to the parser before whatever libcpp has next.
 void push_tokens(cpp_reader *pfile, const std::vector<cpp_token> &tokens);
 
+// Hints between a directive and its `for` (ivdep, unroll), which the parser would not accept there.
+struct LoopHints {
+    bool independent = false;
+    int unroll = 0;
+};
+// Takes the text of a _Pragma if it is such a hint and stands there.
+bool swallow_hint(const std::string &text);
+// The hints of the loop whose mark has this number.
+LoopHints loop_hints(unsigned number);
+
 // PLUGIN_PRAGMAS: registers the pragma and, when compiling, takes over its tokens.
 void register_pragma();
 void take_over_pragma_operator();
@@ -42,8 +52,8 @@ void take_over_pragma_operator();
 bool ws_used();
 void note_ws_used();
 
-// Remembers a pragma for the messages: errors that follow a `#pragma ws` name ws.
-void note_pragma(location_t from, location_t to, bool is_ws);
+// Remembers a pragma for the messages: errors that follow one of ours name it. Others have an empty name.
+void note_pragma(location_t from, location_t to, const char *name);
 void take_over_diagnostics();
 
 // `text` with its 'quotes' as the user's locale has them.

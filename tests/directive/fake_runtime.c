@@ -209,7 +209,6 @@ static bool next(uint64_t *lo, uint64_t *hi)
 
 static void execute(struct region *r)
 {
-    pthread_once(&once, set_up);
     if ((uintptr_t) r->site % 64)
         fail("the site is not aligned");
     if (r->site->kinds >> 24 != WS_ABI || !r->site->where || !strchr(r->site->where, ':'))
@@ -240,6 +239,7 @@ static void execute(struct region *r)
 void ws_parallel_loop(void (*fn)(void *), void *data, long start, long end, long incr, struct ws_site *site,
                       long chunk, long steal_chunk)
 {
+    pthread_once(&once, set_up);
     struct region r = {.fn = fn, .data = data, .site = site, .chunk = {chunk, steal_chunk}};
     set_long_bounds(&r, start, end, incr);
     execute(&r);
@@ -247,6 +247,7 @@ void ws_parallel_loop(void (*fn)(void *), void *data, long start, long end, long
 
 void ws_parallel(void (*fn)(void *), void *data, struct ws_site *site, long chunk, long steal_chunk)
 {
+    pthread_once(&once, set_up);
     struct region r = {.fn = fn, .data = data, .site = site, .chunk = {chunk, steal_chunk}};
     execute(&r);
 }
