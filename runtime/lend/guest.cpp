@@ -77,7 +77,7 @@ void* guest_main(void* argument)
         knocks = now;
         chaos.delay();
         Chunk lease = core.lease; // written before the knock
-        move_to(core.cpu);
+        move_to(int(Hardware::load_relaxed(core.running_on))); // written before the knock
         do
             run_as_guest(lease, &core.recall);
         while (!owner_is_blocked() && next_lease(w, core, lease));

@@ -21,6 +21,7 @@ struct LendCounters {
     uint64_t lost;     // claims that another thief was faster with
     uint64_t recalls;  // leases that ended on a doorbell or on the end of the home rank's wait
     uint64_t refusals; // blocked, but the core is not free to lend: other home ranks compute on it
+    uint64_t moves;    // a thief left the CPU that it shared with its victim
     uint64_t guests_refused; // threads that the system did not give
 };
 extern LendCounters lend_counters;

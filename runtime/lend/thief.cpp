@@ -27,6 +27,7 @@ bool has_lease;           // our core was lent and its return is not yet account
 uint64_t wait_began;      // ticks
 unsigned quiet_quanta;    // quanta slept through since the last look at the peers
 bool core_is_ours_alone;  // no other rank may run on our cores
+bool core_is_bound;       // our mask holds one CPU
 unsigned sharers_cores;   // cores of the ranks that share with us, ours included
 
 constexpr unsigned none = ~0u;
@@ -113,6 +114,38 @@ void sleep_while_lent(Core& core)
     }
 }
 
+// Ranks that are not bound may sit on one CPU, and the kernel leaves them there: a thief sleeps too often to look like
+// load. Its core would be the owner's. So it steps aside, to a CPU of its mask that no rank of the node says it is on,
+// and takes its old mask again. Rare: it then stays where it is.
+void step_aside(Core& core, unsigned victim)
+{
+    Window& w = *detail::window;
+    int cpu = sched_getcpu();
+    Hardware::store_relaxed(core.running_on, Flag(cpu));
+    if (Flag(cpu) != Hardware::load_relaxed(w.row(victim).core.running_on) || core_is_bound)
+        return;
+    cpu_set_t free, one, mask;
+    if (sched_getaffinity(0, sizeof mask, &mask) < 0)
+        return;
+    free = mask;
+    for (unsigned r = 0; r < w.ranks(); r++) {
+        Flag c = Hardware::load_relaxed(w.row(r).core.running_on);
+        if (c < CPU_SETSIZE)
+            CPU_CLR(c, &free);
+    }
+    for (int c = 0; c < CPU_SETSIZE; c++)
+        if (CPU_ISSET(c, &free)) {
+            CPU_ZERO(&one);
+            CPU_SET(c, &one);
+            if (sched_setaffinity(0, sizeof one, &one) == 0) {
+                sched_setaffinity(0, sizeof mask, &mask);
+                Hardware::store_relaxed(core.running_on, Flag(c));
+                lend_counters.moves++;
+            }
+            return;
+        }
+}
+
 void lend(Core& core, unsigned victim, const Descriptor::Look& look)
 {
     Window& w = *detail::window;
@@ -127,7 +160,6 @@ void lend(Core& core, unsigned victim, const Descriptor::Look& look)
     }
     core.lease = lease;
     core.lent_at = ticks();
-    core.cpu = sched_getcpu();
     has_lease = true;
     Hardware::store_relaxed(core.tenant, victim);
     Hardware::store_full(core.state, core_lent);
@@ -151,7 +183,7 @@ void lend_start(Window& window, const LendTimes& times)
     detail::window = &window;
     detail::times = times;
     home_thread = true;
-    core_is_ours_alone = true;
+    core_is_bound = CPU_COUNT(&own_core().mask) == 1;
     cpu_set_t cores = own_core().mask;
     unsigned sharers = 1;
     for (unsigned r = 0; r < window.ranks(); r++)
@@ -216,6 +248,7 @@ void blocked(unsigned polls)
         // Full, then MPI polls once more: a message posted before this store is found by that poll, one posted after
         // it rings. A sender whose store still sits in its store buffer escapes both; it costs a quantum, no more.
         Hardware::store_full(core.state, core_armed);
+        step_aside(core, victim);
         return;
     }
     if (Hardware::load_relaxed(core.recall)) { // something has arrived in between

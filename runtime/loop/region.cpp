@@ -137,6 +137,7 @@ __attribute__((noinline)) void publish(Participant& p)
     if (first.kind == WS_AUTO) // a thief starts with half of what the owner takes: it pays the hand-over
         first.chunk = p.pace.sizing().kind == WS_AUTO && p.pace.sizing().chunk > 1 ? p.pace.sizing().chunk / 2 : 1;
     region.stolen = 0;
+    Hardware::store_relaxed(*loop_host.running_on, Flag(sched_getcpu()));
     chaos.delay();
     loop_host.descriptor->publish(p.lo, {region.units, first.pack(), uint64_t(unit_ticks(p))});
     p.mode = Mode::shared;

@@ -29,6 +29,7 @@ struct LoopCounters {
 struct LoopHost {
     Descriptor* descriptor = nullptr;
     Hunger* hunger = nullptr;
+    volatile Flag* running_on = nullptr; // told at publish: the owner's CPU
     unsigned ranks = 1;          // of the node
     uint64_t chunk_ticks = 0;    // time a chunk should take
     uint64_t publish_ticks = 0;  // publish only what lasts longer

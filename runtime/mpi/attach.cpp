@@ -126,6 +126,7 @@ void start_stealing()
     loop_host.ranks = job.window.ranks();
     loop_host.descriptor = &job.window.mine().loop;
     loop_host.hunger = &job.window.mine().hunger;
+    loop_host.running_on = &job.window.mine().core.running_on;
     loop_host.chunk_ticks = job.clock.from_us(o.chunk_us);
     loop_host.publish_ticks = job.clock.from_us(6);
     loop_host.short_ticks = o.chaos ? 0 : job.clock.from_us(20); // chaos shares every loop it can
@@ -165,6 +166,7 @@ Totals own_totals()
     t.recalls = double(n.recalls);
     t.rings = job.inactive ? 0 : double(Hardware::load_relaxed(job.window.mine().core.rings));
     t.refusals = double(n.refusals);
+    t.moves = double(n.moves);
     t.guests_refused = double(n.guests_refused);
     t.close_wait = s(l.close_wait);
     return t;

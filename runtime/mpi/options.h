@@ -11,7 +11,7 @@ namespace ws {
 struct Options {
     bool quiet = false;           // WS_QUIET=1: no verdict
     unsigned quantum_us = 400;    // WS_QUANTUM: a sleeping thief looks at MPI itself this often
-    unsigned spin_us = 5;         // WS_SPIN: blocked this long before anything else
+    unsigned spin_us = 2;         // WS_SPIN: blocked this long before anything else
     unsigned linger_us = 50;      // WS_LINGER: a guest without chunks waits this long for its owner's next region
     unsigned chunk_us = 30;       // WS_CHUNK_TIME: time a chunk should take when the loop has no schedule
     uint64_t chaos = 0;           // WS_CHAOS=seed: random delays and chunk sizes, for tests

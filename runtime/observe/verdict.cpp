@@ -93,6 +93,7 @@ std::string to_json(const Totals& t, const Verdict& v, const std::string& top_lo
         {"recalls", count(t.recalls)},
         {"rings", count(t.rings)},
         {"refusals", count(t.refusals)},
+        {"moves", count(t.moves)},
         {"guests_refused", count(t.guests_refused)},
         {"inactive", count(t.inactive)},
         {"loop", text(top_loop)},

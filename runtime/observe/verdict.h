@@ -16,7 +16,7 @@ struct Totals {
     double stolen;                      // guests computing
     double regions, regions_off, regions_shared, regions_joined;
     double iterations_stolen, chunks_stolen;
-    double lends, lost, recalls, rings, refusals, guests_refused;
+    double lends, lost, recalls, rings, refusals, moves, guests_refused;
     double close_wait;
     double inactive; // ranks that run without stealing (their node's window could not be made)
 };

@@ -47,10 +47,10 @@ struct alignas(64) Core {
     volatile Flag rings;  // senders: how often recall was set by a doorbell
     Chunk lease;          // home, before lending: the chunk that the guest brings along
     uint64_t lent_at;     // home: ticks when it lent
-    int cpu;              // home, before lending: the CPU it lends
 
     // Line 2: read by ranks that share cores with this one.
     alignas(64) volatile Flag occupancy; // home
+    volatile Flag running_on;            // home: the CPU it last said it was on
 
     // Lines 3..: constant after attach.
     alignas(64) pid_t pid;

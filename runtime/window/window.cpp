@@ -36,6 +36,7 @@ void Window::init_own(int world_rank)
     Row& r = mine();
     r.loop.init();
     r.core.tenant = me_;
+    r.core.running_on = Flag(sched_getcpu());
     r.core.pid = getpid();
     r.core.world_rank = world_rank;
     r.core.place = {-1, -1, -1, -1, -1};
