@@ -30,7 +30,6 @@ static void *open_libws(void)
 void MPIR_Workshare_init(void)
 {
     MPIR_Workshare_attach_fn attach = NULL;
-    MPIR_Workshare_hooks hooks = { 0 };
     const char *enable = getenv("WS_ENABLE"), *why = NULL;
     void *lib;
     int rank, ok, all_ok;
@@ -48,8 +47,9 @@ void MPIR_Workshare_init(void)
     if (PMPI_Allreduce(&ok, &all_ok, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD) != MPI_SUCCESS)
         return;
     if (all_ok) {
-        if (attach(MPIR_WORKSHARE_VERSION, &hooks) == 0)
-            MPIR_Workshare = hooks;
+        /* The hooks themselves, not a copy: libws takes back blocked and ring while it still finalizes. */
+        if (attach(MPIR_WORKSHARE_VERSION, &MPIR_Workshare) != 0)
+            memset(&MPIR_Workshare, 0, sizeof(MPIR_Workshare));
         return;
     }
 
