@@ -53,7 +53,7 @@ tree written_variable(tree expression) {
     case PREDECREMENT_EXPR:
     case POSTINCREMENT_EXPR:
     case POSTDECREMENT_EXPR:
-        return TREE_OPERAND(expression, 0);
+        return tree_strip_any_location_wrapper(TREE_OPERAND(expression, 0));
     default:
         return NULL_TREE;
     }
@@ -84,8 +84,9 @@ void check_loop(tree loop) {
         tree condition = TREE_VEC_ELT(OMP_FOR_COND(loop), i);
         if (!init || !condition || !COMPARISON_CLASS_P(condition))
             continue;
-        if (DECL_P(TREE_OPERAND(init, 0)))
-            written.loop_variables.add(TREE_OPERAND(init, 0));
+        tree variable = tree_strip_any_location_wrapper(TREE_OPERAND(init, 0));
+        if (DECL_P(variable))
+            written.loop_variables.add(variable);
         add_variables(TREE_OPERAND(init, 1), written.bounds);
         add_variables(TREE_OPERAND(condition, 1), written.bounds);
     }

@@ -4,7 +4,7 @@
 // but not yet printed: if the last pragma above its place is one of ours, the text is put into our words.
 #include "ws_gcc.h"
 
-#include <algorithm>
+#include "langhooks.h"
 
 namespace ws_gcc {
 
@@ -15,6 +15,7 @@ diagnostic_starter_fn next_starter;
 struct Pragma {
     int last_line;
     std::string name;       // "#pragma ws for"; empty: not ours
+    bool after_another;     // follows a pragma without a line between
 };
 std::map<std::string, std::map<int, Pragma>> pragmas;   // file, first line
 
@@ -27,6 +28,9 @@ struct Known {
 };
 
 constexpr const char *must_be_a_loop = "'%s' must be followed by a 'for' loop";
+constexpr const char *shares_its_loop = "'%s' and another directive cannot share a loop";
+
+constexpr const char *not_here = "%<#pragma%> is not allowed here";
 
 constexpr Known about_the_construct[] = {
     {"for statement expected", must_be_a_loop},
@@ -40,7 +44,7 @@ constexpr Known about_the_construct[] = {
     {"invalid exit from %s structured block", "in '%s': the loop must not be left by 'return' or 'goto'"},
     {"invalid entry to OpenMP structured block", "in '%s': the loop must not be entered by a jump"},
     {"invalid entry to %s structured block", "in '%s': the loop must not be entered by a jump"},
-    {"%<#pragma%> is not allowed here", nullptr},
+    {not_here, nullptr},
     {"expected declaration specifiers", nullptr},
     {"expected unqualified-id", nullptr},
     {"not enough perfectly nested loops", nullptr},
@@ -96,19 +100,24 @@ expanded_location place_of(location_t at) {
     return expand_location(linemap_resolve_location(line_table, at, LRK_MACRO_EXPANSION_POINT, nullptr));
 }
 
-// The pragma that a message at `place` is about. GCC reports a pragma that stands where the loop of ours should as
-// an error at that pragma.
-const Pragma *pragma_at(const expanded_location &place, bool about_construct) {
+// The pragma that a message is about.
+struct Subject {
+    const Pragma *pragma;
+    bool at_second_of_two;      // the message is at a pragma that stands where a loop should
+};
+
+Subject subject_at(const expanded_location &place, const Known *known) {
     auto file = pragmas.find(place.file ? place.file : "");
     if (file == pragmas.end())
-        return nullptr;
+        return {};
     auto next = file->second.upper_bound(place.line);
     if (next == file->second.begin())
-        return nullptr;
+        return {};
     auto last = std::prev(next);
-    if (about_construct && last->second.name.empty() && last->first == place.line && last != file->second.begin())
-        --last;
-    return &last->second;
+    const bool at_pragma = last->first == place.line;
+    if (known && at_pragma && last->second.name.empty() && last != file->second.begin())
+        return {&std::prev(last)->second, true};    // somebody else's pragma after ours
+    return {&last->second, at_pragma && last->second.after_another};
 }
 
 const Known *find_known(const char *format) {
@@ -130,13 +139,17 @@ bool replace_all(std::string &text, const std::string &from, const std::string &
 }
 
 void put_into_our_words(diagnostic_context *context, const diagnostic_info &diagnostic, const Known *known,
-                        const Pragma &pragma, bool on_the_pragma) {
+                        const Subject &subject, bool on_the_pragma) {
+    const Pragma &pragma = *subject.pragma;
     chunk_info *formatted = pp_buffer(context->printer)->cur_chunk_array;
     if (!formatted || !formatted->args[0])
         return;
     const bool is_error = diagnostic.kind == DK_ERROR || diagnostic.kind == DK_PERMERROR || diagnostic.kind == DK_SORRY;
-    if (known && known->instead) {
-        std::string text = known->instead;
+    const char *instead = known ? known->instead : nullptr;
+    if (subject.at_second_of_two && known && (instead == must_be_a_loop || known->message == not_here))
+        instead = shares_its_loop;
+    if (instead) {
+        std::string text = instead;
         replace_all(text, "%s", pragma.name);
         formatted->args[0] = ggc_strdup(localized_quotes(text).c_str());
         formatted->args[1] = nullptr;
@@ -165,10 +178,20 @@ void put_into_our_words(diagnostic_context *context, const diagnostic_info &diag
 void starter(diagnostic_context *context, diagnostic_info *diagnostic) {
     const expanded_location place = place_of(diagnostic_location(diagnostic));
     const Known *known = find_known(diagnostic->message.format_spec);
-    const Pragma *pragma = pragma_at(place, known);
-    if (pragma && !pragma->name.empty())
-        put_into_our_words(context, *diagnostic, known, *pragma, place.line <= pragma->last_line);
+    const Subject subject = subject_at(place, known);
+    if (subject.pragma && !subject.pragma->name.empty())
+        put_into_our_words(context, *diagnostic, known, subject, place.line <= subject.pragma->last_line);
     next_starter(context, diagnostic);
+}
+
+void (*next_print_function)(diagnostic_context *, const char *, diagnostic_info *);
+
+// "In function ...": not for the function into which GCC puts a declared reduction, named in its own words.
+void print_function(diagnostic_context *context, const char *file, diagnostic_info *diagnostic) {
+    const char *name = current_function_decl && DECL_NAME(current_function_decl)
+                           ? IDENTIFIER_POINTER(DECL_NAME(current_function_decl)) : "";
+    if (!startswith(name, "omp declare reduction"))
+        next_print_function(context, file, diagnostic);
 }
 
 }  // namespace
@@ -191,12 +214,17 @@ void error_about(location_t at, const std::string &text) { error_at(at, "%s", lo
 
 void note_pragma(location_t from, location_t to, const char *name) {
     const expanded_location first = place_of(from), last = place_of(to);
-    pragmas[first.file ? first.file : ""][first.line] = {std::max(first.line, last.line), name};
+    auto &file = pragmas[first.file ? first.file : ""];
+    const auto before = file.lower_bound(first.line);
+    const bool after_another = before != file.begin() && std::prev(before)->second.last_line + 1 == first.line;
+    file[first.line] = {std::max(first.line, last.line), name, after_another};
 }
 
 void take_over_diagnostics() {
     next_starter = diagnostic_starter(global_dc);
     diagnostic_starter(global_dc) = starter;
+    next_print_function = lang_hooks.print_error_function;
+    lang_hooks.print_error_function = print_function;
 }
 
 }  // namespace ws_gcc

@@ -4,6 +4,7 @@
 #ifndef WS_GCC_HEADERS_H
 #define WS_GCC_HEADERS_H
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <string>

@@ -36,8 +36,8 @@ extern long ws_fake_steal_chunk __attribute__((weak));
 
 static int failures;
 
-#define CHECK(condition) \
-    ((condition) ? (void) 0 : (void) (failures++, printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #condition)))
+#define CHECK(...) \
+    ((__VA_ARGS__) ? (void) 0 : (void) (failures++, printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #__VA_ARGS__)))
 
 /* What the last loop told the runtime: kinds and chunks (0: none given). */
 #define CHECK_SCHEDULE(kind, chunk, steal_kind, steal_chunk) \

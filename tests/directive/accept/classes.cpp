@@ -214,7 +214,8 @@ void classes_in_data_clauses() {
 }
 
 struct Vector3 {
-    double x = 0, y = 0, z = 0;
+    double x, y, z;
+    Vector3(double x = 0, double y = 0, double z = 0) : x(x), y(y), z(z) {}
     Vector3 &operator+=(const Vector3 &o) {
         x += o.x;
         y += o.y;
@@ -272,6 +273,7 @@ void references_and_lambdas() {
         called += twice(i);
     }
     CHECK(called == 2 * sum_of_n);
+#if __cplusplus >= 201402L
     auto generic = [](auto n) {
         decltype(n) s = 0;
 #pragma ws for reduction(+ : s)
@@ -280,6 +282,7 @@ void references_and_lambdas() {
         return s;
     };
     CHECK(generic(10) == 45 && generic(10ul) == 45 && generic(short(10)) == 45);
+#endif
 }
 
 void exceptions_inside_an_iteration() {

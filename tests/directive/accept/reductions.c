@@ -9,7 +9,7 @@ typedef struct {
 } point;
 
 #pragma ws declare reduction(add_points : point : omp_out.x += omp_in.x, omp_out.y += omp_in.y) \
-    initializer(omp_priv.x = 0, omp_priv.y = 0)
+    initializer(omp_priv = {0, 0})
 
 static void arithmetic(void)
 {
