@@ -30,8 +30,8 @@ bool next_lease(Window& w, const Core& core, Chunk& lease)
             return false;
         Descriptor::Look look = own.loop.look();
         if (!look.open) {
-            if (!Hardware::load_relaxed(own.hunger.hungry))
-                Hardware::store_relaxed(own.hunger.hungry, 1);
+            if (Hardware::load_relaxed(own.hunger.hungry) != long_hungry)
+                Hardware::store_relaxed(own.hunger.hungry, long_hungry);
         } else if (look.remaining) {
             Sizing sizing = Sizing::unpack(look.sizing);
             if (own.loop.claim_and_join(

@@ -28,6 +28,7 @@ extern LendCounters lend_counters;
 
 struct LendTimes {
     uint64_t spin_ticks;   // blocked at least this long before anything else
+    uint64_t patience_ticks; // who has been blocked longer is long_hungry
     uint64_t linger_ticks; // a guest without chunks waits this long for the owner's next region
     uint64_t quantum_us;   // a sleeping thief looks at MPI itself at least this often
 };

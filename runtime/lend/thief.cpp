@@ -59,7 +59,7 @@ bool core_is_free()
 
 // A published region with work left, the one with most of it; tells every other owner that somebody waits.
 // Reads only, but for the first time it finds a rank without its flag: owners' lines stay theirs.
-unsigned choose(Descriptor::Look& best)
+unsigned choose(Hungry hunger, Descriptor::Look& best)
 {
     Window& w = *detail::window;
     unsigned victim = none;
@@ -86,8 +86,8 @@ unsigned choose(Descriptor::Look& best)
             Hardware::store_relaxed(slot.state, guest_wanted);
             Hardware::store_release(row.hunger.wanted, 1); // the owner scans its slots after it has read this
         }
-        if (!Hardware::load_relaxed(row.hunger.hungry))
-            Hardware::store_release(row.hunger.hungry, 1); // after wanted
+        if (Hardware::load_relaxed(row.hunger.hungry) < hunger)
+            Hardware::store_release(row.hunger.hungry, hunger); // after wanted
     }
     return victim;
 }
@@ -233,7 +233,8 @@ void blocked(unsigned polls)
     }
 
     Descriptor::Look look{};
-    unsigned victim = choose(look);
+    unsigned victim =
+        choose(now - wait_began < detail::times.patience_ticks ? newly_hungry : long_hungry, look);
     if (victim == none) {
         sched_yield();
         return;

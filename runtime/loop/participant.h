@@ -95,8 +95,8 @@ inline bool open_whole(Participant& p, ws_site* site, uint64_t iterations, long 
     double estimate = double(iterations) * l.unit_ticks;
     if (WS_UNLIKELY(l.unit_ticks == 0 || estimate >= double(loop_host.short_ticks) || (chunk | steal_chunk) < 0))
         return iterations == 0;
-    if (WS_UNLIKELY(estimate > double(loop_host.publish_ticks)) &&
-        Hardware::load_relaxed(loop_host.hunger->hungry)) // relaxed: a hint
+    Flag hungry = Hardware::load_relaxed(loop_host.hunger->hungry); // relaxed: a hint
+    if (WS_UNLIKELY(hungry) && estimate > double(loop_host.publish_ticks[hungry]))
         return false;
     if (WS_UNLIKELY(--l.countdown <= 0) && iterations) {
         l.countdown = measure_every;

@@ -134,12 +134,19 @@ __attribute__((noinline)) void publish(Participant& p)
         loop_host.make_guests();
     }
     Sizing first = region.thief;
+    double cost = unit_ticks(p);
+    if (cost > 0) {
+        uint64_t least = uint64_t(double(loop_host.least_ticks) / cost);
+        least = least < 1 ? 1 : least > Sizing::max_least ? Sizing::max_least : least;
+        p.pace.set_least(least);
+        first.least = region.thief.least = least;
+    }
     if (first.kind == WS_AUTO) // a thief starts with half of what the owner takes: it pays the hand-over
         first.chunk = p.pace.sizing().kind == WS_AUTO && p.pace.sizing().chunk > 1 ? p.pace.sizing().chunk / 2 : 1;
     region.stolen = 0;
     Hardware::store_relaxed(*loop_host.running_on, Flag(sched_getcpu()));
     chaos.delay();
-    loop_host.descriptor->publish(p.lo, {region.units, first.pack(), uint64_t(unit_ticks(p))});
+    loop_host.descriptor->publish(p.lo, {region.units, first.pack(), uint64_t(cost)});
     p.mode = Mode::shared;
     p.ending = Ending::published;
     loop_counters.regions_shared++;
@@ -155,8 +162,8 @@ bool alone_next(Participant& p, long* lo, long* hi)
     }
     double cost = unit_ticks(p);
     // Relaxed: a hint; publishing one chunk later does no harm. Pairs with the thieves' store in lend/thief.
-    if (Hardware::load_relaxed(loop_host.hunger->hungry) &&
-        (cost == 0 || double(remaining) * cost > double(loop_host.publish_ticks))) {
+    Flag hungry = Hardware::load_relaxed(loop_host.hunger->hungry);
+    if (hungry && (cost == 0 || double(remaining) * cost > double(loop_host.publish_ticks[hungry]))) {
         publish(p);
         return claim_next(p, lo, hi);
     }
@@ -166,7 +173,7 @@ bool alone_next(Participant& p, long* lo, long* hi)
         n = 1 + chaos.random(remaining);
     // The tail of a loop known to be short is not cut into crumbs that nobody would come for.
     else if (sizing.kind == WS_AUTO && learned(region.site).unit_ticks > 0 &&
-             double(remaining) * cost < double(loop_host.publish_ticks))
+             double(remaining) * cost < double(loop_host.publish_ticks[long_hungry]))
         n = remaining;
     Chunk c = {p.lo, n < remaining ? p.lo + n : region.units};
     p.lo = c.hi;
@@ -247,7 +254,8 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
     p.mode = Mode::alone;
     p.ending = Ending::unshared;
     p.pace.begin(own, ticks());
-    if (estimate > double(loop_host.publish_ticks) && Hardware::load_relaxed(loop_host.hunger->hungry))
+    Flag hungry = Hardware::load_relaxed(loop_host.hunger->hungry);
+    if (hungry && estimate > double(loop_host.publish_ticks[hungry]))
         publish(p);
 }
 

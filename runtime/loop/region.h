@@ -32,7 +32,8 @@ struct LoopHost {
     volatile Flag* running_on = nullptr; // told at publish: the owner's CPU
     unsigned ranks = 1;          // of the node
     uint64_t chunk_ticks = 0;    // time a chunk should take
-    uint64_t publish_ticks = 0;  // publish only what lasts longer
+    uint64_t publish_ticks[3] = {}; // publish only what lasts longer, by Hunger::hungry
+    uint64_t least_ticks = 0;       // a chunk of a published region should not take less
     uint64_t short_ticks = 0;    // run whole what lasts less
     void (*make_guests)() = nullptr;               // creates the guests that thieves have asked for
     void (*long_wait)(const char* what) = nullptr; // called now and then while waiting for another process

@@ -12,6 +12,7 @@ namespace ws {
 struct Sizing {
     ws_schedule kind = WS_AUTO;
     uint64_t chunk = 1; // units; auto: the current time-sized chunk
+    uint64_t least = 1; // units; auto: smaller chunks would cost more to claim than they balance
 
     // `given` in units, 0 = the clause gives none. Static without a chunk cuts the region into equal shares of the
     // node's ranks; dynamic and guided have OpenMP's default of 1.
@@ -19,7 +20,7 @@ struct Sizing {
     {
         if (given == 0)
             given = kind == WS_STATIC ? (units + ranks - 1) / ranks : 1;
-        return {kind, given ? given : 1};
+        return {kind, given ? given : 1, 1};
     }
 
     // Units to take of `remaining`, with `participants` at work (the asker included). May exceed `remaining`.
@@ -32,16 +33,22 @@ struct Sizing {
         }
         case WS_AUTO: {
             // Half of an equal share at most, so that no chunk outlasts what the others still have to do.
-            uint64_t most = remaining / (2 * participants);
-            return chunk < most ? chunk : most ? most : 1;
+            uint64_t most = remaining / (2 * participants), n = chunk < most ? chunk : most;
+            return n > least ? n : least;
         }
         default:
             return chunk;
         }
     }
 
-    uint64_t pack() const { return uint64_t(kind) << 56 | (chunk & ~(uint64_t(255) << 56)); }
-    static Sizing unpack(uint64_t v) { return {ws_schedule(v >> 56), v & ~(uint64_t(255) << 56)}; }
+    // In one word, for the window: kind 8 bits, least 16, chunk 40.
+    static constexpr uint64_t max_least = 0xffff, max_chunk = (uint64_t(1) << 40) - 1;
+    uint64_t pack() const
+    {
+        return uint64_t(kind) << 56 | (least < max_least ? least : max_least) << 40 |
+               (chunk < max_chunk ? chunk : max_chunk);
+    }
+    static Sizing unpack(uint64_t v) { return {ws_schedule(v >> 56), v & max_chunk, v >> 40 & max_least}; }
 };
 
 // Measures a participant's chunks and sizes the next one by time (schedule auto).
@@ -55,6 +62,7 @@ public:
     }
 
     const Sizing& sizing() const { return sizing_; }
+    void set_least(uint64_t units) { sizing_.least = units; }
     void start_chunk(uint64_t units) { last_ = units; }
 
     // True when finish_chunk needs the time: always for auto; now and then for sizes the user fixed, where a reading

@@ -128,13 +128,16 @@ void start_stealing()
     loop_host.hunger = &job.window.mine().hunger;
     loop_host.running_on = &job.window.mine().core.running_on;
     loop_host.chunk_ticks = job.clock.from_us(o.chunk_us);
-    loop_host.publish_ticks = job.clock.from_us(6);
+    loop_host.publish_ticks[newly_hungry] = job.clock.from_us(12);
+    loop_host.publish_ticks[long_hungry] = job.clock.from_us(5);
+    loop_host.least_ticks = job.clock.from_us(0.7);
     loop_host.short_ticks = o.chaos ? 0 : job.clock.from_us(20); // chaos shares every loop it can
     loop_host.make_guests = guests_make;
     loop_host.long_wait = check_peers;
     if (job.window.ranks() > 1)
         set_owner_thread(true);
-    lend_start(job.window, {job.clock.from_us(o.spin_us), job.clock.from_us(o.linger_us), o.quantum_us});
+    lend_start(job.window, {job.clock.from_us(o.spin_us), job.clock.from_us(20), job.clock.from_us(o.linger_us),
+                            o.quantum_us});
 }
 
 Totals own_totals()

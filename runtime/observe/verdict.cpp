@@ -49,8 +49,8 @@ Verdict judge(const Totals& t, const std::string& top_loop, const std::string& w
 {
     Verdict v;
     double total = t.wall * t.ranks, idle = total > 0 ? 100 * t.idle / total : 0;
-    std::string head = format("workshare: %.0f ranks on %.0f node%s, %.3f s: ", t.ranks, t.nodes,
-                              t.nodes == 1 ? "" : "s", t.wall);
+    std::string head = format("workshare: %.0f rank%s on %.0f node%s, %.3f s: ", t.ranks, t.ranks == 1 ? "" : "s",
+                              t.nodes, t.nodes == 1 ? "" : "s", t.wall);
     if (t.iterations_stolen > 0) {
         double used = t.idle > 0 ? 100 * t.stolen / t.idle : 0;
         v.line = head + format("ranks waited in MPI %.1f %% of the time; stealing computed in %.0f %% of that (%.0f "

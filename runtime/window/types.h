@@ -59,8 +59,16 @@ struct alignas(64) Core {
     Place place;
 };
 
+// How much a thief wants work: waking a guest pays for a short region only when it stays for the next ones, and who has
+// waited long will most likely go on waiting.
+enum Hungry : Flag {
+    not_hungry = 0,
+    newly_hungry = 1, // blocked since a moment
+    long_hungry = 2,  // blocked for longer, or a guest that lingers in the owner's own process
+};
+
 struct alignas(64) Hunger {
-    volatile Flag hungry; // thieves: 1, home: 0. The one flag that an owner looks at
+    volatile Flag hungry; // thieves and guests: raise it; home: 0. The one flag that an owner looks at
     volatile Flag wanted; // thieves: 1 when a guest is missing, home: 0
 };
 
