@@ -41,8 +41,13 @@ volatile Flag guests_inside;
     std::exit(1);
 }
 
-__attribute__((cold, noinline)) void check_chunks(const ws_site* site, long chunk, long steal_chunk)
+__attribute__((cold, noinline)) void check_site(const ws_site* site, long chunk, long steal_chunk)
 {
+    if ((site->kinds >> 24 & 255) != WS_ABI) {
+        std::fprintf(stderr, "workshare: %s was compiled for version %d of libws, this is version %d: compile it again\n",
+                     site->where, int(site->kinds >> 24 & 255), WS_ABI);
+        std::exit(1);
+    }
     if (chunk < 0 || (chunk == 0 && (site->kinds & WS_SITE_CHUNK)))
         bad_chunk(site, "schedule", chunk);
     if (steal_chunk < 0 || (steal_chunk == 0 && (site->kinds & WS_SITE_STEAL_CHUNK)))
@@ -227,7 +232,7 @@ bool next_slow(Participant& p, long* lo, long* hi)
 void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds& bounds, ws_site* site, long chunk,
                  long steal_chunk)
 {
-    check_chunks(site, chunk, steal_chunk);
+    check_site(site, chunk, steal_chunk);
     const uint64_t iterations = bounds.iterations;
     // A unit is one iteration unless the descriptor's word could not count them.
     uint64_t unit = iterations <= Descriptor::max_units ? 1 : iterations / Descriptor::max_units + 1;
@@ -312,7 +317,7 @@ void close_region(Participant& p, ws_site* site)
 void run_plain(Participant& p, void (*fn)(void*), void* data, long start, long end, ws_site* site, long chunk,
                long steal_chunk)
 {
-    check_chunks(site, chunk, steal_chunk);
+    check_site(site, chunk, steal_chunk);
     if (loop_host.descriptor)
         loop_counters.regions_off++; // a statistic: threads may lose counts to each other
     Mode mode = p.mode;
