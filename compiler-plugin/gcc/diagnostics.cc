@@ -139,7 +139,7 @@ bool replace_all(std::string &text, const std::string &from, const std::string &
 }
 
 void put_into_our_words(diagnostic_context *context, const diagnostic_info &diagnostic, const Known *known,
-                        const Subject &subject, bool on_the_pragma) {
+                        const Subject &subject, bool at_the_head) {
     const Pragma &pragma = *subject.pragma;
     chunk_info *formatted = pp_buffer(context->printer)->cur_chunk_array;
     if (!formatted || !formatted->args[0])
@@ -170,7 +170,7 @@ void put_into_our_words(diagnostic_context *context, const diagnostic_info &diag
         std::string text = *last;
         if (replace_all(text, "parallel", pragma.name))
             *last = ggc_strdup(text.c_str());
-    } else if (!names_ws && is_error && (on_the_pragma || known)) {
+    } else if (!names_ws && is_error && (at_the_head || known)) {
         formatted->args[0] = ggc_strdup((localized_quotes("in '" + pragma.name + "': ") + formatted->args[0]).c_str());
     }
 }
@@ -180,7 +180,8 @@ void starter(diagnostic_context *context, diagnostic_info *diagnostic) {
     const Known *known = find_known(diagnostic->message.format_spec);
     const Subject subject = subject_at(place, known);
     if (subject.pragma && !subject.pragma->name.empty())
-        put_into_our_words(context, *diagnostic, known, subject, place.line <= subject.pragma->last_line);
+        // The line after a pragma is the head of its loop.
+        put_into_our_words(context, *diagnostic, known, subject, place.line <= subject.pragma->last_line + 1);
     next_starter(context, diagnostic);
 }
 

@@ -100,15 +100,23 @@ cpp_hashnode *on_macro_to_expand(cpp_reader *pfile, const cpp_token *token) {
     return node_named(empty_macro);
 }
 
+// By hand: cpp_define would lex, and in a preprocessed file libcpp has looked ahead already.
+void define_empty_macro() {
+    auto *macro = static_cast<cpp_macro *>(ggc_internal_cleared_alloc(sizeof(cpp_macro)));
+    macro->kind = cmk_macro;
+    macro->line = BUILTINS_LOCATION;
+    macro->used = true;
+    cpp_hashnode *node = node_named(empty_macro);
+    node->type = NT_USER_MACRO;
+    node->flags |= NODE_USED;
+    node->value.macro = macro;
+}
+
 }  // namespace
 
 void take_over_pragma_operator() {
     cpp_callbacks *callbacks = cpp_get_callbacks(parse_in);
-    // Not for the debug information of -g3, which is not ready for a definition yet.
-    auto *define = callbacks->define;
-    callbacks->define = nullptr;
-    cpp_define(parse_in, (std::string(empty_macro) + "=").c_str());
-    callbacks->define = define;
+    define_empty_macro();
     node_named("_Pragma")->flags |= NODE_CONDITIONAL;
     next_macro_to_expand = callbacks->macro_to_expand;
     callbacks->macro_to_expand = on_macro_to_expand;
