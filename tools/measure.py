@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: MIT
+"""What tools/demo and tools/bench share: finding the programs, running them in turn, and the statistics."""
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+
+TOOLS = os.path.dirname(os.path.abspath(__file__))
+
+
+class Failure(Exception):
+    """A run that gave no result: what it was and what it said. `wrong`: the program ran and its result was wrong."""
+
+    def __init__(self, message, wrong=False):
+        super().__init__(message)
+        self.wrong = wrong
+
+
+def usable_cores():
+    """Cores this process may use: its affinity, cut by its cgroups' CPU quotas (version 2 or 1)."""
+    cores = float(len(os.sched_getaffinity(0)))
+    try:
+        with open("/proc/self/cgroup") as f:
+            groups = [line.rstrip("\n").split(":", 2) for line in f]
+    except OSError:
+        groups = []
+    for _, controllers, path in groups:
+        if controllers == "":
+            root, read = "/sys/fs/cgroup", quota_v2
+        elif "cpu" in controllers.split(","):
+            root, read = "/sys/fs/cgroup/cpu", quota_v1
+        else:
+            continue
+        # A limit on any group above counts too.
+        parts = path.strip("/").split("/") if path.strip("/") else []
+        for depth in range(len(parts) + 1):
+            cores = min(cores, read(os.path.join(root, *parts[:depth])))
+    return max(1, int(cores))
+
+
+def quota_v2(folder):
+    try:
+        with open(os.path.join(folder, "cpu.max")) as f:
+            quota, period = f.read().split()
+        return math.inf if quota == "max" else int(quota) / int(period)
+    except (OSError, ValueError):
+        return math.inf
+
+
+def quota_v1(folder):
+    try:
+        with open(os.path.join(folder, "cpu.cfs_quota_us")) as q, open(os.path.join(folder, "cpu.cfs_period_us")) as p:
+            quota, period = int(q.read()), int(p.read())
+        return quota / period if quota > 0 else math.inf
+    except (OSError, ValueError):
+        return math.inf
+
+
+class Launcher:
+    """Runs benchmark programs under a prefix's mpirun."""
+
+    def __init__(self, prefix, programs, ranks, bind, limit):
+        self.prefix, self.programs, self.ranks, self.bind, self.limit = prefix, programs, ranks, bind, limit
+
+    def run(self, program, options=(), workshare=False, libraries=None):
+        """One run; the program's JSON object. With workshare, libws's own figures are under "workshare".
+
+        `libraries`: a folder with another libmpich.so.12 to run on, instead of the prefix's; same launcher."""
+        command = [os.path.join(self.prefix, "bin", "mpirun")]
+        command += ["-workshare", "-workshare-quiet"] if workshare else []
+        command += ["-bind-to", self.bind] if self.bind != "none" else []
+        command += ["-n", str(self.ranks), os.path.join(self.programs, program), *map(str, options), "--json"]
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("WS_")}
+        environment["LD_LIBRARY_PATH"] = libraries or os.path.join(self.prefix, "lib")
+        with tempfile.TemporaryDirectory(prefix="workshare-") as folder:
+            stats = os.path.join(folder, "stats.json")
+            if workshare:
+                environment["WS_STATS_FILE"] = stats
+            try:
+                done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=self.limit)
+            except subprocess.TimeoutExpired:
+                raise Failure(f"gave no result within {self.limit} s: {' '.join(command)}") from None
+            except OSError as error:
+                raise Failure(f"{command[0]}: {error.strerror}") from None
+            said = done.stderr.strip() or done.stdout.strip()
+            if done.returncode != 0:
+                raise Failure(f"exit status {done.returncode}: {' '.join(command)}\n{said}", wrong="WRONG:" in said)
+            try:
+                result = json.loads(done.stdout)
+            except ValueError:
+                raise Failure(f"printed no JSON object: {' '.join(command)}\n{done.stdout}{said}") from None
+            if workshare:
+                try:
+                    with open(stats) as f:
+                        result["workshare"] = json.load(f)
+                except (OSError, ValueError):
+                    raise Failure(f"libws wrote no statistics: {' '.join(command)}\n{said}") from None
+        return result
+
+
+def in_turn(pairs, *runs):
+    """Calls each of `runs` once a round, in turning order, so that drift and disturbances meet all alike.
+
+    A list of results for each."""
+    results = [[] for _ in runs]
+    for round_number in range(pairs):
+        order = list(range(len(runs)))
+        for k in order if round_number % 2 == 0 else reversed(order):
+            results[k].append(runs[k]())
+    return results
+
+
+def median_of(results, read):
+    return statistics.median(map(read, results))
+
+
+def ratio_of(over, under, read):
+    """The median of the ratios of runs made one after the other: (median, lower quartile, upper quartile)."""
+    ratios = sorted(read(a) / read(b) for a, b in zip(over, under))
+    return quartiles(ratios)
+
+
+def quartiles(values):
+    if len(values) < 2:
+        return values[0], values[0], values[0]
+    low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
+    return middle, low, high
+
+
+def time_text(us):
+    """Three digits and a unit."""
+    for unit, size in (("s", 1e6), ("ms", 1e3), ("us", 1.0), ("ns", 1e-3)):
+        if us >= size or unit == "ns":
+            return f"{us / size:.3g} {unit}" if us / size < 100 else f"{us / size:.0f} {unit}"
+
+
+def table(headers, rows):
+    try:
+        from tabulate import tabulate
+    except ImportError:
+        sys.exit("needs python3-tabulate: apt-get install python3-tabulate")
+    return tabulate(rows, headers=headers, tablefmt="simple", disable_numparse=True)
+
+
+def add_common_options(parser):
+    parser.add_argument("--prefix", required=True, metavar="P", help="the installed or staged Workshare (has bin/mpirun)")
+    parser.add_argument("--programs", metavar="DIR", help="where the benchmark programs are (P/../../benchmarks, as the build lays it out)")
+    parser.add_argument("--bind", choices=("core", "none"), default="core", help="mpirun's -bind-to (core: the fair baseline)")
+    parser.add_argument("--quick", action="store_true", help="fewer and shorter runs")
+
+
+def launcher(options, needed, ranks, limit):
+    prefix = os.path.abspath(options.prefix)
+    programs = options.programs or os.path.join(os.path.dirname(prefix), "benchmarks")
+    if not os.access(os.path.join(prefix, "bin", "mpirun"), os.X_OK):
+        sys.exit(f"{prefix}: no bin/mpirun there")
+    for program in needed:
+        if not os.access(os.path.join(programs, program), os.X_OK):
+            sys.exit(f"{programs}: no program {program} there (name the folder with --programs)")
+    return Launcher(prefix, os.path.abspath(programs), ranks, options.bind, limit)
+
+
+def package_graph():
+    """The path of the package graph's edge list; ends with the tool's own message when it cannot be made."""
+    done = subprocess.run([os.path.join(TOOLS, "package-graph")], stdout=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        sys.exit(done.returncode)
+    return done.stdout.strip()
