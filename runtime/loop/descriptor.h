@@ -26,7 +26,7 @@
 // an older region, which is still a claim of the units [next, hi) of the region open now: clamp() cuts it at this
 // region's end, and nothing is lost or doubled.
 //
-// Costs: publish 5 plain stores; claim 1 load + 1 CAS; close 1 load + 1 store when no guest is left.
+// Costs: publish 5 plain stores; claim 1 load + 1 CAS; close 1 load + 1 CAS when no guest is left.
 #pragma once
 
 #include "window/atomics.h"
@@ -116,8 +116,13 @@ public:
     }
 
     // Owner, when every unit is claimed and joiners() is 0. Without the marker a stale word could match the next
-    // region. A thief that still tries to join fails: there is nothing left to claim.
-    void close() { A::store_release(word_, A::load_relaxed(word_) | next_mask); }
+    // region. False when a guest is inside after all, to be waited for: a claim of 2^14 regions ago (see "Exactly
+    // once") can succeed even on a region that has nothing left. Hence a CAS, not a store.
+    bool close()
+    {
+        Word w = A::load_acquire(word_); // pairs with leave()
+        return !(w & joiner_mask) && A::cas_full(word_, w, w | next_mask);
+    }
 
     // Anyone: what a look without claiming tells. A hint, stale as soon as it is returned.
     struct Look {

@@ -276,14 +276,16 @@ void remember(Learned& l, double cost)
 void close_published()
 {
     Descriptor& d = *loop_host.descriptor;
-    bool waited = d.joiners() != 0;
-    if (waited) {
-        uint64_t t0 = ticks();
-        wait_until("guests that finish", [&] { return d.joiners() == 0; });
-        loop_counters.close_wait += ticks() - t0;
-    }
-    chaos.delay();
-    d.close();
+    bool waited = false;
+    do {
+        if (d.joiners() != 0) {
+            waited = true;
+            uint64_t t0 = ticks();
+            wait_until("guests that finish", [&] { return d.joiners() == 0; });
+            loop_counters.close_wait += ticks() - t0;
+        }
+        chaos.delay();
+    } while (!d.close());
     uint64_t stolen = __atomic_load_n(&region.stolen, __ATOMIC_RELAXED); // ordered by joiners() above
     loop_counters.regions_joined += stolen != 0;
     Learned& l = learned(region.site);
