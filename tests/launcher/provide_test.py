@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+"""provide refuses what is not MPICH 4.0.2 with one message, and leaves nothing in the cache."""
+import os
+import sys
+import tarfile
+import tempfile
+
+from check import expect, expect_message, finish, run
+
+PROVIDE = sys.argv[1]
+
+
+def write(path, text=''):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, 'w') as f:
+        f.write(text)
+    return path
+
+
+with tempfile.TemporaryDirectory() as folder:
+    cache = os.path.join(folder, 'cache')
+
+    def refused(what, path, *parts):
+        expect_message(what, run(PROVIDE, '--source', path, env={'XDG_CACHE_HOME': cache}), path, *parts)
+
+    def tree(name, version, configure=True):
+        top = os.path.join(folder, name)
+        write(f'{top}/maint/version.m4', f'm4_define([MPICH_VERSION_m4],[{version}])dnl\n')
+        if configure:
+            os.chmod(write(f'{top}/configure', '#!/bin/sh\n'), 0o755)
+        return top
+
+    def tarball(top):
+        with tarfile.open(f'{top}.tar.gz', 'w:gz') as tar:
+            tar.add(top, os.path.basename(top))
+        return f'{top}.tar.gz'
+
+    other = os.path.dirname(write(f'{folder}/hello-1.0/configure'))
+    refused('no such file', f'{folder}/absent.tar.gz', 'no such file')
+    refused('not an archive', write(f'{folder}/notes.tar.gz', 'hello\n'), 'cannot be unpacked', '4.0.2')
+    refused('another program', tarball(other), 'is not MPICH', '4.0.2')
+    refused('folder of another program', other, 'is not MPICH', '4.0.2')
+    refused('another version', tarball(tree('mpich-4.1', '4.1')), 'is MPICH 4.1', '4.0.2')
+    refused('a git checkout', tree('mpich-git', '4.0.2', configure=False), 'no configure', '4.0.2')
+    configured = tree('mpich-configured', '4.0.2')
+    write(f'{configured}/config.status')
+    refused('configured in place', configured, 'configured in place')
+    refused('changed source', tree('mpich-changed', '4.0.2'),
+            'patches/0001-blocked-hook-in-waits.patch', 'src/include/mpir_progress_hook.h')
+    expect('left in the cache', [f for f in os.listdir(f'{cache}/workshare') if not f.endswith(('.logs', '.lock'))], [])
+
+    blank = os.path.join(folder, 'a blank')
+    expect_message('blank in the cache path', run(PROVIDE, env={'XDG_CACHE_HOME': blank}), blank, 'XDG_CACHE_HOME')
+    expect_message('unknown argument', run(PROVIDE, '--sauce', 'x'), '--sauce')
+finish()

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT
+"""./setup: misuse gets one message; `env` prints lines a shell can take, for a prefix with a blank too."""
+import os
+import sys
+import tempfile
+
+from check import expect, expect_message, finish, run
+
+SETUP = sys.argv[1]
+expect_message('unknown command', run(SETUP, 'biuld'), "'biuld'", status=2)
+expect_message('unknown option', run(SETUP, 'build', '--prefx', '/x'), "'--prefx'", status=2)
+expect_message('option of another command', run(SETUP, 'clean', '--prefix', '/x'), "'--prefix'", status=2)
+expect_message('prefix without a folder', run(SETUP, 'build', '--prefix'), '--prefix', status=2)
+code, out, err = run(SETUP, 'help')
+expect('help', (code, err, [c for c in ('demo', 'test', 'build', 'env', 'clean') if c not in out]), (0, '', []))
+
+with tempfile.TemporaryDirectory(prefix='a blank ') as prefix:
+    expect_message('nothing built', run(SETUP, 'env', '--prefix', prefix), prefix)
+    os.mkdir(f'{prefix}/bin')
+    with open(f'{prefix}/bin/mpirun', 'w') as f:
+        f.write('#!/bin/sh\necho here\n')
+    os.chmod(f'{prefix}/bin/mpirun', 0o755)
+    code, out, err = run('bash', '-euc', 'eval "$("$1" env --prefix "$2")"; mpirun; echo "$LD_LIBRARY_PATH"; echo "$MANPATH"',
+                         'bash', SETUP, os.path.basename(prefix), cwd=os.path.dirname(prefix),
+                         env={'LD_LIBRARY_PATH': '/other', 'MANPATH': ''})
+    expect('env', (code, out, err), (0, f'here\n{prefix}/lib:/other\n{prefix}/share/man:\n', ''))
+finish()
