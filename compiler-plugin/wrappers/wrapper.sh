@@ -7,7 +7,8 @@
 
 ws_folder=$libdir/workshare
 ws_version=$(LC_ALL=C $CC --version 2>&1) || {
-    echo "${0##*/}: -fws: the compiler '$CC' does not run: ${ws_version%%$'\n'*}" >&2
+    ws_version=${ws_version%%$'\n'*}
+    echo "${0##*/}: -fws: the compiler '$CC' does not run: ${ws_version##*: line [0-9]*: }" >&2
     exit 1
 }
 # Not by the name, as `cc` can be anything; others define GCC's macros and print GCC's version.
@@ -34,7 +35,7 @@ if [ ! -e "$ws_plugin" ]; then
         ws_plugin=${ws_plugin%/ws_gcc.so}
         [ ! -e "$ws_plugin" ] || ws_known="$ws_known${ws_known:+ or }GCC ${ws_plugin##*/gcc-}"
     done
-    echo "${0##*/}: -fws needs ${ws_known:-a plugin, and none is installed} (found $ws_found as '$CC')" >&2
+    echo "${0##*/}: -fws needs ${ws_known:-a plugin, and none is installed} (found ${ws_found:-something unknown} as '$CC')" >&2
     exit 1
 fi
 ws_cflags=("-fplugin=$ws_plugin")

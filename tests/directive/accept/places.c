@@ -128,7 +128,7 @@ static void control_flow_in_the_body(void)
             break;
         case 1:
             kinds[1]++;
-            /* fall through */
+            __attribute__((fallthrough));
         default:
             kinds[2]++;
         }

@@ -2,7 +2,7 @@
  * Every reduction operator, several at once, arrays, user-defined ones. */
 #include "check.h"
 
-enum { N = 200 };
+#define N 200
 
 typedef struct {
     double x, y;

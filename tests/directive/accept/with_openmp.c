@@ -2,7 +2,7 @@
  * ws beside OpenMP. Without -fopenmp the omp pragmas are comments, as in any program. */
 #include "check.h"
 
-enum { N = 100 };
+#define N 100
 
 static void beside_each_other(void)
 {

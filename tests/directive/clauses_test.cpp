@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+//
+// The grammar of `#pragma ws` (compiler-plugin/clauses), without any compiler.
+#include "directive.h"
+#include "openmp.h"
+
+#include "../../runtime/directive/abi.h"
+
+#include <catch2/catch.hpp>
+
+#include <cctype>
+#include <string>
+
+using namespace ws;
+
+namespace {
+
+// Words, numbers and one-character punctuation; a token's origin is its place in the text.
+Tokens lex(const std::string &text) {
+    Tokens tokens;
+    const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+    for (size_t i = 0; i < text.size();) {
+        size_t end = i + 1;
+        if (text[i] == ' ') {
+            i = end;
+            continue;
+        }
+        if (is_word(text[i]))
+            while (end < text.size() && is_word(text[end]))
+                end++;
+        const bool digit = std::isdigit(static_cast<unsigned char>(text[i]));
+        tokens.push_back({digit                ? TokenKind::number
+                          : is_word(text[i]) ? TokenKind::identifier
+                                               : TokenKind::punctuation,
+                          text.substr(i, end - i), int(i), false});
+        i = end;
+    }
+    return tokens;
+}
+
+std::string print(const Tokens &tokens) {
+    std::string text;
+    for (const Token &token : tokens)
+        text += (text.empty() ? "" : " ") + token.text;
+    return text;
+}
+
+struct Parsed {
+    Directive directive;
+    Problems problems;
+};
+
+Parsed parsed(const std::string &text) {
+    Parsed out;
+    out.directive = parse(lex(text), -1, out.problems);
+    return out;
+}
+
+// "place: text" of the only problem; what else there is instead.
+std::string problem(const std::string &text) {
+    const Problems problems = parsed(text).problems;
+    return problems.size() == 1 ? std::to_string(problems[0].origin) + ": " + problems[0].text
+                                : std::to_string(problems.size()) + " problems";
+}
+
+}  // namespace
+
+TEST_CASE("a loop without clauses") {
+    const Parsed p = parsed("for");
+    CHECK(p.problems.empty());
+    CHECK(p.directive.kind == DirectiveKind::loop);
+    CHECK(p.directive.rest.empty());
+    CHECK_FALSE(p.directive.schedule.present);
+    CHECK_FALSE(p.directive.steal_schedule.present);
+}
+
+TEST_CASE("data clauses are handed on as they stand, with or without commas") {
+    const std::string clauses[] = {"private ( a , b )",  "firstprivate ( c )", "lastprivate ( d )", "reduction ( + : e )",
+                                   "collapse ( 2 )",     "shared ( f )",       "default ( none )"};
+    std::string with_commas = "for", with_spaces = "for", expected;
+    for (const std::string &clause : clauses) {
+        with_commas += (expected.empty() ? " " : ", ") + clause;
+        with_spaces += " " + clause;
+        expected += (expected.empty() ? "" : " ") + clause;
+    }
+    CHECK(print(parsed(with_spaces).directive.rest) == expected);
+    CHECK(print(parsed(with_commas).directive.rest) == expected);
+    CHECK(parsed(with_commas).problems.empty());
+}
+
+TEST_CASE("schedules are taken out") {
+    const Parsed p = parsed("for schedule(dynamic, n + 1) private(x) steal_schedule(guided)");
+    CHECK(p.problems.empty());
+    CHECK(p.directive.schedule.kind == Schedule::dynamic);
+    CHECK(print(p.directive.schedule.chunk) == "n + 1");
+    CHECK(p.directive.steal_schedule.kind == Schedule::guided);
+    CHECK(p.directive.steal_schedule.present);
+    CHECK(p.directive.steal_schedule.chunk.empty());
+    CHECK(print(p.directive.rest) == "private ( x )");
+    CHECK(parsed("for schedule(static)").directive.schedule.kind == Schedule::static_);
+    CHECK(parsed("for schedule(auto)").directive.schedule.kind == Schedule::time_sized);
+    CHECK(parsed("for schedule(auto)").directive.schedule.present);
+}
+
+TEST_CASE("a chunk may hold commas, colons and parentheses") {
+    CHECK(print(parsed("for schedule(static, f(a, b) ? (c) : d)").directive.schedule.chunk) == "f ( a , b ) ? ( c ) : d");
+    CHECK(parsed("for schedule(static, p < 1 , 2 > ( 3 ))").problems.empty());
+}
+
+TEST_CASE("schedule kinds have the numbers of the binary interface") {
+    CHECK(int(Schedule::time_sized) == WS_AUTO);
+    CHECK(int(Schedule::static_) == WS_STATIC);
+    CHECK(int(Schedule::dynamic) == WS_DYNAMIC);
+    CHECK(int(Schedule::guided) == WS_GUIDED);
+}
+
+TEST_CASE("declare reduction is handed on whole") {
+    const Parsed p = parsed("declare reduction(m : int : omp_out = 1) initializer(omp_priv = 0)");
+    CHECK(p.problems.empty());
+    CHECK(p.directive.kind == DirectiveKind::declare_reduction);
+    CHECK(print(as_openmp(p.directive, -1, 0))
+          == "reduction ( m : int : omp_out = 1 ) initializer ( omp_priv = 0 )");
+}
+
+TEST_CASE("unknown directives list the known ones") {
+    for (const std::string &name : {"foo", "atomic", "declare simd", "parallel"})
+        CHECK(problem(name) == "0: unknown directive '#pragma ws " + name + "'; known are 'for' and 'declare reduction'");
+    CHECK(problem("") == "-1: '#pragma ws' names no directive; known are 'for' and 'declare reduction'");
+    CHECK(parsed("foo").directive.kind == DirectiveKind::none);
+}
+
+TEST_CASE("errors point to the word they are about") {
+    CHECK(problem("for bogus(n)") == "4: unknown clause 'bogus' on '#pragma ws for'");
+    CHECK(problem("for nowait") == "4: unknown clause 'nowait' on '#pragma ws for'");
+    CHECK(problem("for private a") == "4: expected '(' after 'private' on '#pragma ws for'");
+    CHECK(problem("for private") == "4: expected '(' after 'private' on '#pragma ws for'");
+    CHECK(problem("for private(a") == "11: this '(' is not closed, on '#pragma ws for'");
+    CHECK(problem("for private()") == "11: nothing between the parentheses in the 'private' clause of '#pragma ws for'");
+    CHECK(problem("for private(a))") == "14: expected a clause before ')' on '#pragma ws for'");
+    CHECK(problem("for private(a),, shared(b)") == "14: expected a clause after ',' on '#pragma ws for'");
+    CHECK(problem("for schedule(fast)")
+          == "13: expected 'static', 'dynamic', 'guided' or 'auto' in the 'schedule' clause of '#pragma ws for'");
+    CHECK(problem("for schedule(static 4)")
+          == "20: expected ',' or ')' after 'static' in the 'schedule' clause of '#pragma ws for'");
+    CHECK(problem("for schedule(static,)")
+          == "19: expected a chunk size after ',' in the 'schedule' clause of '#pragma ws for'");
+    CHECK(problem("for steal_schedule(monotonic: static)")
+          == "19: modifier 'monotonic' is not supported in the 'steal_schedule' clause of '#pragma ws for'");
+    CHECK(problem("for schedule(static) schedule(static)") == "21: more than one 'schedule' clause on '#pragma ws for'");
+    CHECK(problem("for default(private)") == "12: expected 'shared' or 'none' in the 'default' clause of '#pragma ws for'");
+    CHECK(problem("for default(none) default(none)") == "18: more than one 'default' clause on '#pragma ws for'");
+    CHECK(problem("for lastprivate(conditional: x)")
+          == "16: modifier 'conditional' is not supported in the 'lastprivate' clause of '#pragma ws for'");
+    CHECK(problem("for reduction(task, + : x)")
+          == "14: modifier 'task' is not supported in the 'reduction' clause of '#pragma ws for'");
+}
+
+TEST_CASE("a wrong clause is left out, the others stay") {
+    const Parsed p = parsed("for private(a) bogus(b) schedule(nonsense) shared(c)");
+    CHECK(p.problems.size() == 2);
+    CHECK(print(p.directive.rest) == "private ( a ) shared ( c )");
+    CHECK(p.directive.kind == DirectiveKind::loop);
+}
+
+TEST_CASE("a loop becomes a marked OpenMP loop") {
+    CHECK(print(as_openmp(parsed("for").directive, -1, 7))
+          == "for schedule ( dynamic , 1 ) num_threads ( __ws_mark ( 7 , 0 , 0 , 0 ) )");
+    const int kinds = WS_DYNAMIC | WS_GUIDED << 8 | int(WS_SITE_CHUNK) | int(WS_SITE_STEAL_CHUNK);
+    CHECK(print(as_openmp(parsed("for private(a) schedule(dynamic, n) steal_schedule(guided, m)").directive, -1, 0))
+          == "for private ( a ) schedule ( dynamic , 1 ) num_threads ( __ws_mark ( 0 , " + std::to_string(kinds)
+                 + " , __ws_chunk ( 0 , n ) , __ws_chunk ( 1 , m ) ) )");
+}
+
+TEST_CASE("what is made up stands at a place of the source") {
+    const Tokens tokens = as_openmp(parsed("for schedule(dynamic, n)").directive, -1, 0);
+    for (const Token &token : tokens) {
+        if (token.is(chunk_function))
+            CHECK(token.origin == 22);
+        if (token.is(mark_function))
+            CHECK(token.origin == -1);
+        CHECK(token.made != token.is("n"));
+    }
+}

@@ -1,0 +1,385 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Tests of the compiler plugin: compiles the programs of this folder with it and looks at what comes out.
+
+usage: run.py [--update] TEST PLUGIN WORK_FOLDER      (the compilers: CC and CXX, else gcc and g++)
+
+accept    accept/*: compile without a warning, in several languages, levels and with and without OpenMP; run with the
+          fake runtime in each of its modes
+reject    reject/*: the errors are those of reject/expected.txt, to the column; --update writes them there
+symbols   objects call libws and nothing of libgomp
+ways      the roads to an object that differ: LTO, precompiled headers, preprocessed files, ...
+wrapper   what mpicc -fws is told for good and bad compilers
+docs      the examples of docs/directives.md compile
+"""
+import concurrent.futures
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+CC = os.environ.get('CC', 'gcc').split()
+CXX = os.environ.get('CXX', 'g++').split()
+LIMIT = 30      # seconds for one compilation or one run
+MODES = ('order', 'tail', 'random')
+WARNINGS = ['-Wall', '-Wextra', '-Werror', '-Wno-unknown-pragmas']
+
+failures = []
+
+
+def fail(what, output=''):
+    failures.append(what)
+    print(f'FAILED: {what}', output, sep='\n' if output else '')
+
+
+def start(command, **environment):
+    """The exit status and all output of a command; status 'time' if it took too long."""
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors='replace',
+                              timeout=LIMIT, env={**os.environ, 'LC_ALL': 'C', **environment})
+        return done.returncode, done.stdout
+    except subprocess.TimeoutExpired as late:
+        return 'time', (late.stdout or b'').decode(errors='replace')
+
+
+def in_parallel(jobs):
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for done in [pool.submit(*job) for job in jobs]:
+            done.result()
+
+
+def compiler(language):
+    return CC + ['-x', 'c'] if language == 'c' else CXX + ['-x', 'c++']
+
+
+def programs(folder):
+    """(file, languages): C programs are compiled as C++ too."""
+    for name in sorted(os.listdir(os.path.join(HERE, folder))):
+        if name.endswith('.c'):
+            yield os.path.join(HERE, folder, name), ('c', 'c++')
+        elif name.endswith('.cpp'):
+            yield os.path.join(HERE, folder, name), ('c++',)
+
+
+class Test:
+    def __init__(self, plugin, work, update):
+        self.plugin = [f'-fplugin={os.path.abspath(plugin)}']
+        self.work = os.path.join(work, 'directive')
+        self.update = update
+        os.makedirs(self.work, exist_ok=True)
+
+    def path(self, name):
+        return os.path.join(self.work, name)
+
+    def fake_runtime(self):
+        path = self.path(f'fake_runtime.{os.getpid()}.o')
+        status, output = start(CC + ['-O1', '-c', os.path.join(HERE, 'fake_runtime.c'), '-o', path])
+        if status:
+            sys.exit(f'the fake runtime does not compile\n{output}')
+        return path
+
+    # accept
+
+    CONFIGURATIONS = {
+        'c': ('-O0 -std=gnu99', '-O3 -std=gnu17', '-O0 -fopenmp -std=gnu2x', '-O3 -fopenmp -g'),
+        'c++': ('-O0 -std=gnu++11', '-O3 -std=gnu++17', '-O2 -fopenmp -g -std=gnu++20', '-O0 -fopenmp -std=gnu++23'),
+        'classes.cpp': ('-O0 -std=c++11', '-O3 -std=c++14 -fopenmp', '-O3 -std=c++17', '-O0 -fopenmp -std=c++20',
+                        '-O2 -g -std=c++23'),
+    }
+
+    def build_and_run(self, source, language, options, runtime, more=(), modes=MODES):
+        label = f'{os.path.basename(source)} as {language} {options}'.rstrip()
+        binary = self.path(re.sub(r'\W+', '_', f'{label} {" ".join(more)}'))
+        expect = ['-DEXPECT_OPENMP'] if '-fopenmp' in options.split() else []
+        command = [*compiler(language), *self.plugin, *options.split(), *more, *expect, *WARNINGS, source, '-x', 'none',
+                   runtime, '-pthread', '-o', binary]
+        status, output = start(command)
+        if status or output:
+            fail(f'{label}: compilation ({status})', output)
+            return
+        for mode in modes:
+            status, output = start([binary], WS_FAKE=mode)
+            if status or not output.startswith('ok'):
+                fail(f'{label}: run, WS_FAKE={mode} ({status})', output)
+        os.remove(binary)
+
+    def accept(self):
+        runtime = self.fake_runtime()
+        jobs = []
+        for source, languages in programs('accept'):
+            for language in languages:
+                for options in self.CONFIGURATIONS.get(os.path.basename(source), self.CONFIGURATIONS[language]):
+                    jobs.append((self.build_and_run, source, language, options, runtime))
+        in_parallel(jobs)
+        print(f'{len(jobs)} programs, {len(MODES)} runs each')
+
+    # reject
+
+    def errors_of(self, source, language, options=()):
+        """The errors as 'file:line:column: text', and whether the compiler ended as it should."""
+        with open(source) as f:
+            flags = re.findall(r'flags: (\S+)', f.read())
+        status, output = start([*compiler(language), *self.plugin, *flags, *options, '-c', source, '-o', '/dev/null'])
+        label = f'{os.path.basename(source)} as {language}'
+        if status != 1 or 'internal compiler error' in output or 'PLUGIN' in output:
+            fail(f'{label}: the compiler ended with {status}', output)
+        found = []
+        for line in output.split('\n'):
+            error = re.match(r'(?:.*/)?([^/:]+:\d+:\d+): error: (.*)', line)
+            if error:
+                found.append(f'{error[1]}: {error[2]}')
+                if 'omp' in error[2].lower().replace('compiler', '').replace('incomp', ''):
+                    fail(f'{label}: an error speaks of OpenMP', line)
+        return found
+
+    def reject(self):
+        path = os.path.join(HERE, 'reject', 'expected.txt')
+        found = {}      # (language, error): nothing; in order
+        tasks = [(source, language) for source, languages in programs('reject') for language in languages]
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            for (source, language), errors in zip(tasks, pool.map(lambda task: self.errors_of(*task), tasks)):
+                if not errors:
+                    fail(f'{os.path.basename(source)} as {language}: no error')
+                for error in errors:
+                    found.setdefault(error, set()).add(language)
+
+        def place(error):
+            name, line, column = error.split(':')[:3]
+            return name, int(line), int(column), error
+
+        lines = []
+        for error in sorted(found, key=place):
+            only = '' if len(found[error]) == 2 or '.cpp' in error else f'   [{next(iter(found[error]))}]'
+            lines.append(error + only)
+        if self.update:
+            with open(path, 'w') as f:
+                f.write('\n'.join(lines) + '\n')
+        with open(path) as f:
+            expected = f.read().split('\n')[:-1]
+        for line in sorted(set(expected) - set(lines)):
+            fail(f'not reported: {line}')
+        for line in sorted(set(lines) - set(expected)):
+            fail(f'not expected: {line}')
+        print(f'{len(expected)} errors expected')
+
+        # Without code generation, in another format, in colours: the same.
+        schedule = os.path.join(HERE, 'reject', 'schedule.c')
+        if sorted(self.errors_of(schedule, 'c', ['-fsyntax-only'])) != sorted(self.errors_of(schedule, 'c')):
+            fail('-fsyntax-only reports other errors')
+        status, output = start([*CC, *self.plugin, '-fopenacc', '-c', schedule, '-o', '/dev/null'])
+        if status != 1 or "'#pragma ws' cannot be used with '-fopenacc'" not in output or output.count('error') != 1:
+            fail('-fopenacc is not refused', output)
+
+    # symbols
+
+    ABI = {'ws_parallel', 'ws_parallel_loop', 'ws_loop_start', 'ws_loop_next', 'ws_loop_ull_start', 'ws_loop_ull_next',
+           'ws_loop_end', 'ws_reduction_start', 'ws_reduction_end'}
+
+    def check_symbols(self, source, language, options, seen):
+        label = f'{os.path.basename(source)} as {language} {options}'
+        path = self.path(re.sub(r'\W+', '_', label) + '.o')
+        status, output = start([*compiler(language), *self.plugin, *options.split(), '-c', source, '-o', path])
+        if status:
+            fail(f'{label}: compilation', output)
+            return
+        undefined = {line.split()[-1] for line in start(['nm', '-u', path])[1].split('\n') if line}
+        foreign = {name for name in undefined if re.match(r'GOMP|omp_|__ws|__builtin', name)}
+        if foreign:
+            fail(f'{label}: calls {", ".join(sorted(foreign))}')
+        ours = {name for name in undefined if name.startswith('ws_') and not name.startswith('ws_fake')}
+        if not ours <= self.ABI:
+            fail(f'{label}: calls {", ".join(sorted(ours - self.ABI))}, not in abi.h')
+        seen |= ours
+        if '__ws' in start(['nm', path])[1]:
+            fail(f'{label}: a marker is left')
+
+    def symbols(self):
+        seen = set()
+        jobs = []
+        for source, languages in programs('accept'):
+            for language in languages:
+                for options in ('-O0', '-O2 -fopenmp'):
+                    if '-fopenmp' not in options or 'with_openmp' not in source:
+                        jobs.append((self.check_symbols, source, language, options, seen))
+        in_parallel(jobs)
+        if seen != self.ABI:
+            fail(f'no program calls {", ".join(sorted(self.ABI - seen))}')
+        with open(os.path.join(ROOT, 'runtime/directive/abi.h')) as f:
+            declared = set(re.findall(r'\b(ws_\w+)\(', f.read())) - {'ws_site'}
+        if declared != self.ABI:
+            fail(f'abi.h declares other functions: {", ".join(sorted(declared ^ self.ABI))}')
+
+    # ways
+
+    def no_libgomp(self, binary):
+        if 'GOMP' in start(['nm', binary])[1]:
+            fail(f'{os.path.basename(binary)}: libgomp is used')
+
+    def automatic_parallelization_stays_off(self, runtime):
+        """The plugin asks GCC for it for a moment; nothing of that may reach an LTO stream."""
+        source, binary = self.path('wide.c'), self.path('wide')
+        with open(source, 'w') as f:
+            f.write('double a[4000000], b[4000000];\nint main(void) {\n'
+                    '    for (int i = 0; i < 4000000; i++)\n        a[i] = b[i] * 2 + 1;\n'
+                    '#pragma ws for\n    for (int i = 0; i < 100; i++)\n        a[i]++;\n    return a[5] != 2;\n}\n')
+        status, output = start([*CC, *self.plugin, '-O2', '-flto', source, runtime, '-pthread', '-o', binary])
+        if status or start([binary])[0]:
+            fail('LTO of a program without -fopenmp', output)
+        else:
+            self.no_libgomp(binary)
+
+    def precompiled_header(self, runtime):
+        for language, command in (('c', CC), ('c++', CXX)):
+            folder = self.path(f'pch_{language}')
+            shutil.rmtree(folder, ignore_errors=True)
+            os.makedirs(folder)
+            header, main = os.path.join(folder, 'total.h'), os.path.join(folder, 'main.c')
+            with open(header, 'w') as f:
+                f.write('static inline long total(int n) {\n    long s = 0;\n#pragma ws for reduction(+ : s)\n'
+                        '    for (int i = 0; i < n; i++)\n        s += i;\n    return s;\n}\n')
+            # The second uses _Pragma too, whose handling the header's state must not break.
+            plain = '#include "total.h"\nint main(void) { return total(100) != 4950; }\n'
+            more = ('#include "total.h"\n#define P(x) _Pragma(#x)\nint main(void) {\n    long t = 0;\n'
+                    '    P(ws for reduction(+ : t))\n    for (int i = 0; i < 10; i++)\n        t++;\n'
+                    '    return total(100) + t != 4960;\n}\n')
+            status, output = start([*command, *self.plugin, '-O2', '-x', f'{language}-header', header, '-o', header + '.gch'])
+            if status:
+                fail(f'precompiling a header, {language}', output)
+            os.rename(header, header + '.gone')     # only the precompiled one is there
+            for text in (plain, more):
+                with open(main, 'w') as f:
+                    f.write(text)
+                binary = os.path.join(folder, 'main')
+                status, output = start([*command, '-x', language, *self.plugin, '-O2', '-Winvalid-pch', main, '-x', 'none',
+                                        runtime, '-pthread', '-o', binary])
+                if status or start([binary])[0]:
+                    fail(f'a precompiled header, {language}', output)
+
+    def preprocessed(self, runtime):
+        for source, language in (('places.c', 'c'), ('places.c', 'c++'), ('classes.cpp', 'c++')):
+            source = os.path.join(HERE, 'accept', source)
+            text = self.path('preprocessed.' + ('i' if language == 'c' else 'ii'))
+            status, output = start([*compiler(language), *self.plugin, '-E', source, '-o', text])
+            kind = 'cpp-output' if language == 'c' else 'c++-cpp-output'
+            if status:
+                fail(f'-E of {source}', output)
+            binary = self.path('preprocessed')
+            command = CC if language == 'c' else CXX
+            status, output = start([*command, '-x', kind, *self.plugin, '-O2', '-Wall', text, '-x', 'none', runtime,
+                                    '-pthread', '-o', binary])
+            if status or not start([binary])[1].startswith('ok'):
+                fail(f'compiling what -E made of {source}', output)
+
+    def other_front_ends(self):
+        # f951 and lto1 load the plugin too: it has nothing to do there, and must not be in the way.
+        f951 = start([*CC, '-print-prog-name=f951'])[1].strip()
+        if os.path.isabs(f951):
+            source = self.path('empty.f90')
+            with open(source, 'w') as f:
+                f.write('subroutine s(a, n)\n  integer :: n, i\n  real :: a(n)\n  do i = 1, n\n    a(i) = i\n  end do\n'
+                        'end subroutine\n')
+            status, output = start([*CC, *self.plugin, '-flto', '-O2', '-c', source, '-o', self.path('empty.o')])
+            if status or output:
+                fail('Fortran with the plugin loaded', output)
+
+    def ways(self):
+        runtime = self.fake_runtime()
+        accept = os.path.join(HERE, 'accept')
+        jobs = [(self.build_and_run, os.path.join(accept, name), language, options, runtime, (), ('random',))
+                for name, language, options in (
+                    ('schedules.c', 'c', '-O2 -flto'), ('reductions.c', 'c', '-O2 -flto -fopenmp'),
+                    ('classes.cpp', 'c++', '-O2 -flto -std=gnu++17'),
+                    ('loops.c', 'c', '-Os -fPIC'), ('loops.c', 'c++', '-Og -g3'),
+                    ('places.c', 'c', '-O2 -g3 -save-temps=obj'), ('classes.cpp', 'c++', '-O1 -g3 -fno-pie -no-pie'),
+                    ('data_clauses.c', 'c', '-O2 -ftrapv -fstack-protector-all'),
+                    ('data_clauses.c', 'c', '-Ofast -fopenmp-simd -march=native'),
+                    ('reductions.c', 'c++', '-O2 -fno-exceptions -ffunction-sections -fdata-sections -Wl,--gc-sections'),
+                    ('places.c', 'c', '-O2 -fdirectives-only'))]
+        jobs += [(self.automatic_parallelization_stays_off, runtime), (self.precompiled_header, runtime),
+                 (self.preprocessed, runtime), (self.other_front_ends,)]
+        in_parallel(jobs)
+
+    # wrapper
+
+    def wrapper(self):
+        libdir = self.path('a prefix/lib')
+        shutil.rmtree(self.path('a prefix'), ignore_errors=True)
+        major = start([*CC, '-dumpversion'])[1].split('.')[0].strip()
+        folder = os.path.join(libdir, 'workshare', f'gcc-{major}')
+        os.makedirs(folder)
+        shutil.copy(self.plugin[0].split('=', 1)[1], os.path.join(folder, 'ws_gcc.so'))
+        wrapper = os.path.join(ROOT, 'compiler-plugin/wrappers/wrapper.sh')
+        shutil.copy(wrapper, os.path.join(libdir, 'workshare'))
+        script = self.path('mpicc')
+        with open(script, 'w') as f:
+            f.write('set -u\nlibdir=$1 CC=$2\nws_cflags=() ws_libs=(-first)\n. "$libdir/workshare/wrapper.sh"\n'
+                    'printf "%s\\n" "${ws_cflags[@]}" "${ws_libs[@]}"\n')
+
+        def ask(cc, where=libdir):
+            return start(['bash', script, where, cc])
+
+        plugin = f'-fplugin={folder}/ws_gcc.so'
+        for cc in (' '.join(CC), ' '.join(CXX), ' '.join(CC) + ' -pipe'):
+            status, output = ask(cc)
+            if status or output.split('\n')[:-1] != [plugin, '-first', '-lws']:
+                fail(f'wrapper for {cc}', output)
+
+        def refuses(name, printed, message):
+            cc = self.path(name)
+            with open(cc, 'w') as f:
+                f.write(f'#!/bin/sh\ncase $1 in --version) echo "{printed}";; *) echo 9.4.0;; esac\n')
+            os.chmod(cc, 0o755)
+            status, output = ask(cc)
+            if status != 1 or output != f"mpicc: -fws needs GCC {major} (found {message} as '{cc}')\n":
+                fail(f'wrapper for {name}: {status}', output)
+
+        refuses('clang', 'Debian clang version 14.0.6\nTarget: x86_64', 'clang 14.0.6')
+        refuses('gcc-9', 'gcc-9 (Debian) 9.4.0\nCopyright (C) 2019 Free Software Foundation, Inc.', 'GCC 9.4.0')
+        refuses('icx', 'Intel(R) oneAPI DPC++/C++ Compiler 2023.1', 'Intel(R) oneAPI DPC++/C++ Compiler 2023.1')
+        status, output = ask('no-such-compiler')
+        if status != 1 or not output.startswith("mpicc: -fws: the compiler 'no-such-compiler' does not run: "):
+            fail('wrapper for no compiler', output)
+        os.remove(os.path.join(folder, 'ws_gcc.so'))
+        status, output = ask(' '.join(CC))
+        if status != 1 or not output.startswith('mpicc: -fws needs a plugin, and none is installed'):
+            fail('wrapper without plugins', output)
+
+    # docs
+
+    def docs(self):
+        with open(os.path.join(ROOT, 'docs/directives.md')) as f:
+            examples = re.findall(r'^```(c|cpp)\n(.*?)^```', f.read(), re.M | re.S)
+        for number, (kind, text) in enumerate(examples):
+            source = self.path(f'example{number}.{kind}')
+            with open(source, 'w') as f:
+                f.write(text)
+            command = CC if kind == 'c' else CXX
+            status, output = start([*command, *self.plugin, '-O1', *WARNINGS, '-c', source, '-o', source + '.o'])
+            # An example of a wrong program says so, with the message it gets.
+            message = re.search(r'// error: (.*)', text)
+            if message and (status != 1 or f'error: {message[1]}' not in output):
+                fail(f'docs/directives.md, example {number + 1}: not the error it shows', output)
+            elif not message and (status or output):
+                fail(f'docs/directives.md, example {number + 1} does not compile', text + output)
+        if not examples:
+            fail('docs/directives.md has no examples')
+        print(f'{len(examples)} examples')
+
+
+def main():
+    arguments = sys.argv[1:]
+    update = '--update' in arguments
+    if update:
+        arguments.remove('--update')
+    tests = ('accept', 'reject', 'symbols', 'ways', 'wrapper', 'docs')
+    if len(arguments) != 3 or arguments[0] not in tests:
+        sys.exit(__doc__)
+    getattr(Test(arguments[1], arguments[2], update), arguments[0])()
+    print(f'{len(failures)} failures' if failures else 'ok')
+    sys.exit(bool(failures))
+
+
+main()
