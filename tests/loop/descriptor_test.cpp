@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+//
+// The descriptor's roles, one after the other in one thread.
+#include "loop/descriptor.h"
+
+#include <catch2/catch.hpp>
+#include <cstring>
+
+using ws::Chunk;
+using ws::Claim;
+using ws::Descriptor;
+
+namespace {
+
+auto take(uint64_t n)
+{
+    return [n](uint64_t, unsigned) { return n; };
+}
+
+// In zeroed memory, as in the window.
+struct Slot {
+    alignas(Descriptor) unsigned char bytes[sizeof(Descriptor)] = {};
+    Descriptor& d = *reinterpret_cast<Descriptor*>(bytes);
+    Slot() { d.init(); }
+};
+
+} // namespace
+
+namespace ws {
+static bool operator==(Chunk a, Chunk b) { return a.lo == b.lo && a.hi == b.hi; }
+} // namespace ws
+
+TEST_CASE("nothing can be claimed before a region is published and after it is closed", "[descriptor]")
+{
+    Slot s;
+    Chunk c{7, 7};
+    CHECK(s.d.claim(take(1), c) == Claim::closed);
+    CHECK(s.d.claim_and_join(take(1), c) == Claim::closed);
+    CHECK_FALSE(s.d.look().open);
+
+    s.d.publish(0, {1, 0, 0});
+    CHECK(s.d.claim(take(1), c) == Claim::taken);
+    CHECK(s.d.claim(take(1), c) == Claim::empty);
+    CHECK(s.d.claim_and_join(take(1), c) == Claim::empty);
+    REQUIRE(s.d.close());
+    CHECK(s.d.claim(take(1), c) == Claim::closed);
+    CHECK(s.d.claim_and_join(take(1), c) == Claim::closed);
+    CHECK(c.lo == 0);
+    CHECK(c.hi == 1);
+}
+
+TEST_CASE("claims tile the region and are cut at its end", "[descriptor]")
+{
+    Slot s;
+    s.d.publish(10, {20, 0, 0});
+    Chunk c;
+    REQUIRE(s.d.claim(take(4), c) == Claim::taken);
+    CHECK(c == Chunk{10, 14});
+    REQUIRE(s.d.claim(take(0), c) == Claim::taken); // nobody takes nothing
+    CHECK(c == Chunk{14, 15});
+    REQUIRE(s.d.claim(take(~uint64_t(0)), c) == Claim::taken);
+    CHECK(c == Chunk{15, 20});
+    CHECK(s.d.claim(take(1), c) == Claim::empty);
+}
+
+TEST_CASE("the size is asked for with what remains and who has joined", "[descriptor]")
+{
+    Slot s;
+    s.d.publish(0, {100, 0, 0});
+    Chunk c;
+    uint64_t remaining = 0;
+    unsigned joiners = 99;
+    auto asked = [&](uint64_t r, unsigned j) {
+        remaining = r;
+        joiners = j;
+        return uint64_t(10);
+    };
+    s.d.claim(asked, c);
+    CHECK(remaining == 100);
+    CHECK(joiners == 0);
+    s.d.claim_and_join(asked, c);
+    CHECK(remaining == 90);
+    CHECK(joiners == 0);
+    s.d.claim_and_join(asked, c);
+    CHECK(remaining == 80);
+    CHECK(joiners == 1);
+}
+
+TEST_CASE("a join counts until it is left, and a region with a joiner does not close", "[descriptor]")
+{
+    Slot s;
+    s.d.publish(0, {3, 0, 0});
+    Chunk c;
+    REQUIRE(s.d.claim_and_join(take(1), c) == Claim::taken);
+    REQUIRE(s.d.claim_and_join(take(2), c) == Claim::taken);
+    CHECK(s.d.joiners() == 2);
+    CHECK_FALSE(s.d.close());
+    s.d.leave();
+    CHECK(s.d.joiners() == 1);
+    CHECK_FALSE(s.d.close());
+    s.d.leave();
+    CHECK(s.d.joiners() == 0);
+    CHECK(s.d.close());
+    CHECK_FALSE(s.d.look().open);
+}
+
+TEST_CASE("as many guests as there may be ranks can join", "[descriptor]")
+{
+    Slot s;
+    s.d.publish(0, {Descriptor::max_units, 0, 0});
+    Chunk c;
+    for (unsigned n = 0; n < Descriptor::max_joiners; n++)
+        REQUIRE(s.d.claim_and_join(take(1), c) == Claim::taken);
+    CHECK(s.d.joiners() == Descriptor::max_joiners);
+    CHECK(s.d.look().remaining == Descriptor::max_units - Descriptor::max_joiners);
+    for (unsigned n = 0; n < Descriptor::max_joiners; n++)
+        s.d.leave();
+    CHECK(s.d.joiners() == 0);
+}
+
+TEST_CASE("the largest region can be claimed to its end without looking closed", "[descriptor]")
+{
+    Slot s;
+    s.d.publish(0, {Descriptor::max_units, 0, 0});
+    Chunk c;
+    REQUIRE(s.d.claim(take(Descriptor::max_units - 1), c) == Claim::taken);
+    REQUIRE(s.d.claim_and_join(take(5), c) == Claim::taken);
+    CHECK(c == Chunk{Descriptor::max_units - 1, Descriptor::max_units});
+    CHECK(s.d.claim(take(1), c) == Claim::empty);
+    CHECK(s.d.look().open);
+    CHECK(s.d.joiners() == 1);
+    s.d.leave();
+    CHECK(s.d.close());
+}
+
+TEST_CASE("a look tells the terms and what remains", "[descriptor]")
+{
+    Slot s;
+    s.d.publish(2, {12, 34, 56});
+    Descriptor::Look look = s.d.look();
+    CHECK(look.open);
+    CHECK(look.remaining == 10);
+    CHECK(look.sizing == 34);
+    CHECK(look.unit_ticks == 56);
+}
+
+TEST_CASE("a claim is cut at the end of the open region", "[descriptor]")
+{
+    Slot s;
+    s.d.publish(0, {5, 0, 0});
+    CHECK(s.d.clamp({1, 3}) == Chunk{1, 3});
+    CHECK(s.d.clamp({3, 8}) == Chunk{3, 5});
+    CHECK(s.d.clamp({6, 8}) == Chunk{5, 5});
+}
+
+TEST_CASE("the generation changes with each region and wraps without touching its neighbours", "[descriptor]")
+{
+    Slot s;
+    auto word = [&] {
+        uint64_t w;
+        std::memcpy(&w, s.bytes, sizeof w);
+        return w;
+    };
+    uint64_t before = word();
+    for (unsigned n = 0; n < 1u << 14; n++) {
+        s.d.publish(0, {1, 0, 0});
+        uint64_t open = word();
+        REQUIRE(open != before);
+        REQUIRE(s.d.joiners() == 0);
+        Chunk c;
+        REQUIRE(s.d.claim(take(1), c) == Claim::taken);
+        REQUIRE(s.d.close());
+        if (n + 1 < 1u << 14)
+            REQUIRE(word() != before);
+    }
+    CHECK(word() == before);
+}

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: MIT
+//
+// Runs a few short programs ("actors") under every interleaving of their atomic operations: an Atomics class for
+// BasicDescriptor (window/atomics.h) whose operations are scheduled, and the search over schedules.
+//
+//   Memory model: x86's (TSO). Each actor has a store buffer: a store becomes visible to others at a later step of the
+//   scheduler's choice, in order; a compare-and-swap or fetch-and-add drains the actor's own buffer first. So missing
+//   "full" operations are found, while the weaker orders of other machines are not explored.
+//
+//   Search: depth first, by running again from the start. A state that was seen before is not explored twice: memory,
+//   store buffers, what each actor has read so far (its local state is a function of that) and what the checker has
+//   recorded make up the state, by 64-bit hash.
+#pragma once
+
+#include <algorithm>
+#include <csetjmp>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <ucontext.h>
+#include <unordered_set>
+#include <vector>
+
+namespace explore {
+
+using Word = uint64_t;
+
+class Explorer {
+public:
+    // One run's world: actors, and what a check needs. Made anew for each run; must own no memory inside actors, whose
+    // stacks are dropped where a run ends early.
+    struct World {
+        virtual ~World() = default;
+        virtual std::vector<std::function<void()>> actors() = 0;
+        virtual uint64_t hash() const = 0; // memory that actors share outside the Atomics: the checker's records
+        virtual void at_end() {}           // every actor is done
+        // The shared words. An operation on any other word is no step: nobody else looks at it.
+        std::vector<volatile Word*> memory;
+    };
+
+    struct Result {
+        std::string violation; // empty: none
+        uint64_t runs = 0, states = 0;
+        bool complete = false; // every interleaving was covered
+    };
+
+    template <class W>
+    static Result run(uint64_t most_states = 20000000)
+    {
+        Explorer e;
+        return e.search([] { return std::unique_ptr<World>(new W); }, most_states);
+    }
+
+    // ---- for actors and Atomics
+
+    static Explorer& current() { return *current_; }
+    void fail(const std::string& what)
+    {
+        if (violation_.empty())
+            violation_ = what;
+    }
+    // Blocks the calling actor until `ready`, which looks at memory without being scheduled.
+    void wait(std::function<bool()> ready)
+    {
+        Actor& a = *running_;
+        a.ready = std::move(ready);
+        yield();
+        a.ready = nullptr;
+    }
+    // Runs `f` as a single step.
+    template <class F>
+    void at_once(F&& f)
+    {
+        yield();
+        while (!running_->buffer.empty())
+            drain_one(*running_);
+        direct_ = true;
+        f();
+        direct_ = false;
+    }
+    void yield()
+    {
+        if (!direct_ && _setjmp(running_->here) == 0)
+            _longjmp(scheduler_, 1);
+    }
+
+    Word load(const volatile Word& w)
+    {
+        if (!shared(w))
+            return w;
+        yield();
+        Word v = w;
+        if (!direct_) {
+            for (const Store& s : running_->buffer)
+                if (s.to == &w)
+                    v = s.value;
+            remember(v);
+        }
+        return v;
+    }
+    void store(volatile Word& w, Word v)
+    {
+        if (!shared(w)) {
+            w = v;
+            return;
+        }
+        yield();
+        if (direct_)
+            w = v;
+        else
+            running_->buffer.push_back({&w, v});
+    }
+    template <class F>
+    Word modify(volatile Word& w, F&& f) // read-modify-write as one step
+    {
+        yield();
+        if (!direct_)
+            while (!running_->buffer.empty())
+                drain_one(*running_);
+        Word old = w;
+        w = f(old);
+        if (!direct_)
+            remember(old);
+        return old;
+    }
+
+private:
+    struct Store {
+        volatile Word* to;
+        Word value;
+    };
+    struct Actor {
+        ucontext_t first;  // where it begins
+        std::jmp_buf here; // where it goes on: swapcontext would cost two system calls a step
+        bool begun = false;
+        std::vector<char> stack = std::vector<char>(64 * 1024);
+        std::function<void()> body;
+        std::function<bool()> ready; // waiting: until this
+        std::deque<Store> buffer;
+        uint64_t read = 0; // hash of all that it has read
+        bool done = false;
+    };
+    struct Choice {
+        unsigned taken, of;
+    };
+
+    static uint64_t mix(uint64_t h, uint64_t v)
+    {
+        h ^= v + 0x9E3779B97F4A7C15ull + (h << 6) + (h >> 2);
+        h *= 0xFF51AFD7ED558CCDull;
+        return h ^ h >> 32;
+    }
+    bool shared(const volatile Word& w) const
+    {
+        const auto& m = world_->memory;
+        return std::find(m.begin(), m.end(), &w) != m.end();
+    }
+    void remember(uint64_t v) { running_->read = mix(running_->read + 1, v); }
+    static void drain_one(Actor& a)
+    {
+        *a.buffer.front().to = a.buffer.front().value;
+        a.buffer.pop_front();
+    }
+    static void enter()
+    {
+        Explorer& e = *current_;
+        Actor& a = *e.running_;
+        a.body();
+        a.done = true;
+        _longjmp(e.scheduler_, 1);
+    }
+
+    // Steps that are possible now: actor k runs (k), or its oldest store becomes visible (actors + k).
+    std::vector<unsigned> steps()
+    {
+        std::vector<unsigned> s;
+        unsigned n = unsigned(actors_.size());
+        direct_ = true; // `ready` only looks
+        for (unsigned k = 0; k < n; k++) {
+            Actor& a = *actors_[k];
+            if (!a.done && (!a.ready || (a.buffer.empty() && a.ready())))
+                s.push_back(k);
+            if (!a.buffer.empty())
+                s.push_back(n + k);
+        }
+        direct_ = false;
+        return s;
+    }
+    void take(unsigned step)
+    {
+        unsigned n = unsigned(actors_.size());
+        if (step >= n)
+            return drain_one(*actors_[step - n]);
+        running_ = actors_[step].get();
+        running_->read = mix(running_->read, 1); // its position
+        if (_setjmp(scheduler_) != 0)
+            return;
+        if (running_->begun)
+            _longjmp(running_->here, 1);
+        running_->begun = true;
+        setcontext(&running_->first);
+    }
+    uint64_t state(const World& world) const
+    {
+        uint64_t h = world.hash();
+        for (volatile Word* w : world.memory)
+            h = mix(h, *w);
+        for (auto& a : actors_) {
+            h = mix(h, a->read);
+            for (const Store& s : a->buffer)
+                for (size_t k = 0; k < world.memory.size(); k++)
+                    if (world.memory[k] == s.to)
+                        h = mix(mix(h, k), s.value);
+            h = mix(h, a->buffer.size() * 2 + a->done);
+        }
+        return h;
+    }
+    void start(World& world)
+    {
+        std::vector<std::function<void()>> bodies = world.actors();
+        actors_.resize(bodies.size());
+        for (size_t k = 0; k < bodies.size(); k++) {
+            if (!actors_[k])
+                actors_[k].reset(new Actor);
+            Actor& a = *actors_[k];
+            a.body = std::move(bodies[k]);
+            a.ready = nullptr;
+            a.buffer.clear();
+            a.read = 0;
+            a.done = a.begun = false;
+            getcontext(&a.first);
+            a.first.uc_stack.ss_sp = a.stack.data();
+            a.first.uc_stack.ss_size = a.stack.size();
+            a.first.uc_link = nullptr;
+            makecontext(&a.first, enter, 0);
+        }
+    }
+
+    template <class Make>
+    Result search(Make&& make, uint64_t most_states)
+    {
+        Result result;
+        std::unordered_set<uint64_t> seen;
+        std::vector<Choice> path;
+        current_ = this;
+        for (;;) {
+            std::unique_ptr<World> world = make();
+            world_ = world.get();
+            start(*world);
+            result.runs++;
+            size_t depth = 0;
+            for (;; depth++) {
+                std::vector<unsigned> possible = steps();
+                if (possible.empty()) {
+                    bool all_done = true;
+                    for (auto& a : actors_)
+                        all_done &= a->done;
+                    if (!all_done)
+                        fail("actors wait for ever");
+                    else {
+                        direct_ = true;
+                        world->at_end();
+                        direct_ = false;
+                    }
+                    break;
+                }
+                if (depth == path.size()) {
+                    if (!seen.insert(state(*world)).second)
+                        break;
+                    path.push_back({0, unsigned(possible.size())});
+                }
+                take(possible[path[depth].taken]);
+                if (!violation_.empty())
+                    break;
+            }
+            result.states = seen.size();
+            if (!violation_.empty()) {
+                result.violation = violation_;
+                return result;
+            }
+            while (!path.empty() && path.back().taken + 1 == path.back().of)
+                path.pop_back();
+            if (path.empty()) {
+                result.complete = true;
+                return result;
+            }
+            path.back().taken++;
+            if (seen.size() > most_states)
+                return result;
+        }
+    }
+
+    inline static Explorer* current_ = nullptr;
+    std::vector<std::unique_ptr<Actor>> actors_;
+    Actor* running_ = nullptr;
+    World* world_ = nullptr;
+    std::jmp_buf scheduler_;
+    bool direct_ = false; // operations act at once, unscheduled
+    std::string violation_;
+};
+
+// The Atomics that BasicDescriptor is instantiated with.
+struct Scheduled {
+    using Word = explore::Word;
+    static Explorer& e() { return Explorer::current(); }
+
+    static Word load_relaxed(const volatile Word& w) { return e().load(w); }
+    static Word load_acquire(const volatile Word& w) { return e().load(w); }
+    static void store_relaxed(volatile Word& w, Word v) { e().store(w, v); }
+    static void store_release(volatile Word& w, Word v) { e().store(w, v); }
+    static bool cas_full(volatile Word& w, Word expected, Word desired)
+    {
+        return e().modify(w, [&](Word old) { return old == expected ? desired : old; }) == expected;
+    }
+    static Word fetch_add_full(volatile Word& w, Word v)
+    {
+        return e().modify(w, [&](Word old) { return old + v; });
+    }
+};
+
+// Wrong on purpose: compares and stores in two steps.
+struct TornCas : Scheduled {
+    static bool cas_full(volatile Word& w, Word expected, Word desired)
+    {
+        if (e().load(w) != expected)
+            return false;
+        e().store(w, desired);
+        return true;
+    }
+};
+
+// Wrong on purpose: the guest's leaving is a plain store.
+struct TornLeave : Scheduled {
+    static Word fetch_add_full(volatile Word& w, Word v)
+    {
+        Word old = e().load(w);
+        e().store(w, old + v);
+        return old;
+    }
+};
+
+} // namespace explore

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+#include "loop/schedule.h"
+
+#include <catch2/catch.hpp>
+#include <vector>
+
+using ws::Pace;
+using ws::Sizing;
+
+namespace {
+
+// The chunks that one participant after the other takes until nothing remains.
+std::vector<uint64_t> chunks(const Sizing& sizing, uint64_t units, unsigned participants, unsigned ranks)
+{
+    std::vector<uint64_t> sizes;
+    while (units > 0 && sizes.size() < 100000) {
+        uint64_t n = sizing.units(units, participants, ranks);
+        REQUIRE(n >= 1);
+        n = n < units ? n : units;
+        sizes.push_back(n);
+        units -= n;
+    }
+    return sizes;
+}
+
+constexpr uint64_t most = ~uint64_t(0);
+
+} // namespace
+
+TEST_CASE("static without a chunk gives every rank an equal share, the last one less", "[schedule]")
+{
+    CHECK(chunks(Sizing::resolve(WS_STATIC, 0, 10, 4), 10, 1, 4) == std::vector<uint64_t>{3, 3, 3, 1});
+    CHECK(chunks(Sizing::resolve(WS_STATIC, 0, 8, 4), 8, 1, 4) == std::vector<uint64_t>{2, 2, 2, 2});
+    CHECK(chunks(Sizing::resolve(WS_STATIC, 0, 1, 4), 1, 1, 4) == std::vector<uint64_t>{1});
+    CHECK(Sizing::resolve(WS_STATIC, 0, 0, 4).units(1, 1, 4) >= 1);
+}
+
+TEST_CASE("a given chunk is what a participant takes, however many there are", "[schedule]")
+{
+    for (ws_schedule kind : {WS_STATIC, WS_DYNAMIC})
+        for (unsigned participants : {1u, 2u, 1000u})
+            CHECK(chunks(Sizing::resolve(kind, 7, 20, 2), 20, participants, 2) == std::vector<uint64_t>{7, 7, 6});
+    CHECK(chunks(Sizing::resolve(WS_DYNAMIC, 0, 3, 2), 3, 1, 2) == std::vector<uint64_t>{1, 1, 1});
+}
+
+TEST_CASE("guided takes a rank's share of the rest, not less than its chunk", "[schedule]")
+{
+    CHECK(chunks(Sizing::resolve(WS_GUIDED, 0, 16, 2), 16, 1, 2) == std::vector<uint64_t>{8, 4, 2, 1, 1});
+    CHECK(chunks(Sizing::resolve(WS_GUIDED, 3, 16, 2), 16, 1, 2) == std::vector<uint64_t>{8, 4, 3, 1});
+}
+
+TEST_CASE("auto takes its chunk, but at most half of an equal share of the rest", "[schedule]")
+{
+    Sizing s = Sizing::resolve(WS_AUTO, 0, 1000, 2);
+    s.chunk = 100;
+    CHECK(s.units(1000, 1, 2) == 100);
+    CHECK(s.units(1000, 5, 2) == 100);
+    CHECK(s.units(1000, 10, 2) == 50);
+    CHECK(s.units(100, 2, 2) == 25);
+    CHECK(s.units(3, 2, 2) == 1);
+    CHECK(s.units(1, 1024, 2) == 1);
+    s.least = 8; // the tail is not cut into crumbs
+    CHECK(s.units(20, 2, 2) == 8);
+    CHECK(s.units(1000, 1, 2) == 100);
+}
+
+TEST_CASE("sizes hold for the largest loops", "[schedule]")
+{
+    for (ws_schedule kind : {WS_AUTO, WS_STATIC, WS_DYNAMIC, WS_GUIDED})
+        for (unsigned ranks : {1u, 2u, 1023u})
+            for (unsigned participants : {1u, 2u, 1024u})
+                // Units that fit the descriptor, and what a plain 64-bit count would be.
+                for (uint64_t units : {uint64_t(1) << 40, most - 2048}) {
+                    CAPTURE(int(kind), ranks, participants, units);
+                    Sizing s = Sizing::resolve(kind, 0, units, ranks);
+                    uint64_t n = s.units(units, participants, ranks);
+                    CHECK(n >= 1);
+                    if (kind == WS_STATIC || kind == WS_GUIDED) {
+                        CHECK(n >= units / ranks);
+                        CHECK(n <= units / ranks + 1);
+                    }
+                    Sizing huge = Sizing::resolve(kind, most >> 8, units, ranks);
+                    CHECK(huge.units(units, participants, ranks) >= 1);
+                }
+}
+
+TEST_CASE("a sizing survives the window", "[schedule]")
+{
+    for (ws_schedule kind : {WS_AUTO, WS_STATIC, WS_DYNAMIC, WS_GUIDED})
+        for (uint64_t chunk : {uint64_t(1), uint64_t(12345), (uint64_t(1) << 40) - 1}) {
+            Sizing s = Sizing::unpack(Sizing{kind, chunk, 77}.pack());
+            CHECK(s.kind == kind);
+            CHECK(s.chunk == chunk);
+            CHECK(s.least == 77);
+        }
+    Sizing larger = Sizing::unpack(Sizing{WS_DYNAMIC, most, most}.pack());
+    CHECK(larger.kind == WS_DYNAMIC);
+    CHECK(larger.chunk == Sizing::max_chunk);
+    CHECK(larger.least == Sizing::max_least);
+}
+
+TEST_CASE("an auto chunk grows to the time it should take and falls at once", "[schedule][pace]")
+{
+    constexpr uint64_t target = 30000, cost = 10;
+    Pace p;
+    uint64_t now = 1000;
+    p.begin(Sizing::resolve(WS_AUTO, 0, 1000000, 2), now);
+    unsigned turns = 0;
+    for (; p.sizing().chunk * cost < target * 2 / 3; turns++) {
+        REQUIRE(turns < 20);
+        uint64_t n = p.sizing().chunk;
+        p.start_chunk(n);
+        CHECK(p.wants_time());
+        p.finish_chunk(now += n * cost, target);
+        CHECK(p.sizing().chunk <= 4 * n);
+    }
+    CHECK(turns < 10);
+    CHECK(p.sizing().chunk * cost <= target * 2);
+
+    // Iterations get a thousand times dearer.
+    uint64_t n = p.sizing().chunk;
+    p.start_chunk(n);
+    p.finish_chunk(now += n * cost * 1000, target);
+    CHECK(p.sizing().chunk * cost * 1000 <= target);
+    for (int k = 0; k < 3; k++) {
+        n = p.sizing().chunk;
+        CHECK(n >= 1);
+        p.start_chunk(n);
+        p.finish_chunk(now += n * cost * 1000, target);
+    }
+    CHECK(p.sizing().chunk == target / (cost * 1000));
+}
+
+TEST_CASE("an auto chunk of iterations longer than the target is one", "[schedule][pace]")
+{
+    Pace p;
+    p.begin(Sizing::resolve(WS_AUTO, 0, 100, 2), 0);
+    p.start_chunk(1);
+    p.finish_chunk(1u << 30, 30000);
+    CHECK(p.sizing().chunk == 1);
+}
+
+TEST_CASE("a pace measures what an iteration costs, fixed chunks included", "[schedule][pace]")
+{
+    for (ws_schedule kind : {WS_AUTO, WS_DYNAMIC}) {
+        Pace p;
+        uint64_t now = 0, taken = 0, timed = 0;
+        p.begin(Sizing::resolve(kind, 5, 1000000, 2), now);
+        for (int k = 0; k < 200; k++) {
+            if (p.wants_time()) {
+                p.finish_chunk(now, 30000);
+                timed++;
+            } else
+                p.skip_time();
+            p.start_chunk(5);
+            taken += 5;
+            now += 5 * 40;
+        }
+        CHECK(p.measured_units() > 0);
+        CHECK(p.measured_units() <= taken);
+        CHECK(p.ticks_per_unit() == Approx(40));
+        CHECK(timed >= 10);
+        if (kind == WS_DYNAMIC)
+            CHECK(timed < 50); // a reading each chunk would cost more than the claim
+    }
+}
+
+TEST_CASE("the longest chunk does not overflow a pace", "[schedule][pace]")
+{
+    Pace p;
+    p.begin(Sizing::resolve(WS_AUTO, 0, most, 2), 0);
+    uint64_t now = 0;
+    // Iterations that cost nothing: the chunk doubles without an end, the sizing cuts it.
+    for (int k = 0; k < 200; k++) {
+        uint64_t n = p.sizing().units(uint64_t(1) << 40, 2, 2);
+        CHECK(n >= 1);
+        CHECK(n <= uint64_t(1) << 38);
+        p.start_chunk(n);
+        p.finish_chunk(++now, 30000);
+    }
+}
