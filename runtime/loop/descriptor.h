@@ -26,7 +26,7 @@
 // an older region, which is still a claim of the units [next, hi) of the region open now: clamp() cuts it at this
 // region's end, and nothing is lost or doubled.
 //
-// Costs: publish 5 plain stores; claim 1 load + 1 CAS; close 1 load + 1 CAS when no guest is left.
+// Costs: publish 4 plain stores; claim 1 load + 1 CAS; close 1 load + 1 CAS when no guest is left.
 #pragma once
 
 #include "window/atomics.h"

@@ -15,7 +15,7 @@
 
 namespace ws {
 
-// Counts of one process; regions are the owner thread's alone, guests add theirs under `guest_lock`-free atomics.
+// Counts of one process; regions are the owner thread's alone, guests add theirs atomically.
 struct LoopCounters {
     uint64_t regions;        // opened by the owner thread while attached
     uint64_t regions_off;    // run plain: on other threads, or nested
