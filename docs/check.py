@@ -81,4 +81,4 @@ elif len(sys.argv) == 3 and sys.argv[1] == 'example':
     example(sys.argv[2])
 else:
     sys.exit(__doc__)
-sys.exit('\n'.join(problems))
+sys.exit('\n'.join(problems) or 0)
