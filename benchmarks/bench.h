@@ -126,11 +126,12 @@ struct bench_result {
  * synchronisation) and `serial` on rank 0 alone. The two alternate in a few blocks, so that a drift of the
  * machine meets both. Each runs `warmup + repeats` times in all, plus `parallel` once at each block's begin, because
  * the other ranks come from sleep there; bench_executions() says how often. */
-enum { BENCH_BLOCKS = 5 };
+enum { BENCH_BLOCKS = 5, BENCH_LEAST_BLOCK = 4 };
 
 static inline long bench_blocks(long repeats)
 {
-    return repeats < BENCH_BLOCKS ? repeats : (long) BENCH_BLOCKS;
+    long blocks = repeats / BENCH_LEAST_BLOCK;
+    return blocks < 1 ? 1 : blocks < BENCH_BLOCKS ? blocks : (long) BENCH_BLOCKS;
 }
 
 static inline long bench_executions(long repeats, long warmup)

@@ -74,23 +74,33 @@ static void run_serial(void *context)
         iteration(w, i, &w->serial[i]);
 }
 
-/* Inner steps that take `seconds` on one core: measured on rank 0 (the best of many short runs, as only
- * disturbances can make one longer) and the same on all ranks. */
-static long calibrate(double seconds)
+static void set_steps(struct work *w, long steps, bool balanced)
 {
-    enum { STEPS = 20000, RUNS = 200 };
-    double best = 1e9;
-    volatile double sink = 0;
-    if (bench_rank == 0)
-        for (int r = 0; r < RUNS; r++) {
-            double begin = bench_now();
-            sink = sink + chain(0.3, STEPS);
-            double t = bench_now() - begin;
-            best = t < best ? t : best;
+    w->steps_per_index = 2.0 * (double) steps / ((double) w->iterations * (double) (w->iterations + 1));
+    w->balanced_steps = !balanced ? 0 : steps / w->iterations > 0 ? steps / w->iterations : 1;
+}
+
+/* Inner steps with which the serial loop takes `seconds`: measured on rank 0 and the same on all ranks. The best of
+ * many runs counts, as only disturbances can make one longer. */
+static long calibrate(struct work *w, double seconds, bool balanced)
+{
+    long steps = (long) (seconds * 5e8) + 1;    /* a guess, corrected by what it takes */
+    if (bench_rank == 0) {
+        for (int round = 0; round < 3; round++) {
+            set_steps(w, steps, balanced);
+            double best = 1e9, begin = bench_now();
+            for (int r = 0; r < 100 && (r < 3 || bench_now() - begin < 0.1); r++) {
+                double start = bench_now();
+                run_serial(w);
+                double t = bench_now() - start;
+                best = t < best ? t : best;
+            }
+            steps = (long) ((double) steps * seconds / best) + 1;
         }
-    long steps = (long) (seconds / best * STEPS);
+        memset(w->serial, 0, sizeof *w->serial * (size_t) w->iterations);
+    }
     MPI_Bcast(&steps, 1, MPI_LONG, 0, MPI_COMM_WORLD);
-    return steps > 1 ? steps : 1;
+    return steps;
 }
 
 /* Collects all cells on rank 0 and compares them with the serial ones; all ranks get the answer. */
@@ -173,17 +183,14 @@ int main(int argc, char **argv)
         case JSON: json = true; break;
         case HELP: usage(); MPI_Finalize(); return 0;
         }
-    if (!steps)
-        steps = calibrate(seconds);
-
     struct work w = { .iterations = iterations };
-    w.steps_per_index = 2.0 * (double) steps / ((double) iterations * (double) (iterations + 1));
-    if (balanced)
-        w.balanced_steps = steps / iterations > 0 ? steps / iterations : 1;
     w.first = iterations * bench_rank / bench_ranks;
     w.end = iterations * (bench_rank + 1) / bench_ranks;
     w.mine = calloc((size_t) (w.end - w.first) + 1, sizeof(struct cell));
     w.serial = bench_rank ? NULL : calloc((size_t) iterations, sizeof(struct cell));
+    if (!steps)
+        steps = calibrate(&w, seconds, balanced);
+    set_steps(&w, steps, balanced);
 
     struct bench_result result = bench_measure(run_slice, run_serial, &w, repeats, warmup);
     check(&w, me, bench_executions(repeats, warmup), repeats);

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+"""check.py MPIRUN PROGRAMS: that the benchmark programs give right results with the flag on and off, and that each
+bad option or file gives one message that names it."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+# (program, options): small, right on 1 and 2 ranks, flag on and off
+GOOD = [
+    ("double_loop", "--work 2ms --repeats 10"),
+    ("double_loop", "--work 1ms --repeats 3 --balanced --iterations 7"),
+    ("double_loop", "--steps 1 --iterations 1 --repeats 1 --warmup 0"),
+    ("double_loop_plain", "--work 1ms --repeats 3"),
+    ("triangles", "--scale 10 --repeats 5"),
+    ("triangles", "--scale 1 --edgefactor 1 --repeats 1"),
+    ("triangles", "--file {two_triangles} --repeats 2"),
+    ("region_cost", "--repeats 2"),
+    ("region_cost", "--repeats 2 --iterations 0"),
+    ("short_loops", "--regions 3 --repeats 5 --warmup 1"),
+    ("startup", ""),
+]
+
+# (program, options, exit status, what its one line on stderr must contain)
+BAD = [
+    ("double_loop", "--nonsense", 2, "unknown option '--nonsense'"),
+    ("double_loop", "--iterations", 2, "option '--iterations' needs a value"),
+    ("double_loop", "--iterations 0", 2, "--iterations takes a whole number from 1"),
+    ("double_loop", "--work 3parsecs", 2, "--work takes a time"),
+    ("double_loop", "stray", 2, "unexpected argument 'stray'"),
+    ("triangles", "--scale 99", 2, "--scale takes a whole number from 1 to 28"),
+    ("triangles", "--file {missing}", 1, "missing: No such file"),
+    ("triangles", "--file {folder}", 1, "Is a directory"),
+    ("triangles", "--file {bad_word}", 1, "bad_word:3: expected two vertex numbers, found '4 five'"),
+    ("triangles", "--file {one_number}", 1, "one_number:1: expected two vertex numbers"),
+    ("triangles", "--file {three_numbers}", 1, "three_numbers:1: expected two vertex numbers"),
+    ("triangles", "--file {negative}", 1, "negative:1: expected two vertex numbers"),
+    ("triangles", "--file {too_large}", 1, "too_large:1: expected two vertex numbers"),
+]
+
+FILES = {
+    "two_triangles": "# a comment\n10 20\n20 30\n30\t10\r\n\n20 40\n40 30\n30 40\n7 7\n",
+    "bad_word": "1 2\n# fine\n4 five\n",
+    "one_number": "1\n",
+    "three_numbers": "1 2 3\n",
+    "negative": "1 -2\n",
+    "too_large": "1 99999999999999999999999\n",
+}
+
+
+def main():
+    mpirun, programs = sys.argv[1:]
+    failed = 0
+
+    def run(ranks, flags, program, options):
+        command = [mpirun, *flags, "-n", str(ranks), os.path.join(programs, program), "--json", *options.split()]
+        return subprocess.run(command, capture_output=True, text=True, timeout=60)
+
+    def check(good, what, done):
+        nonlocal failed
+        if not good:
+            failed += 1
+            print(f"FAILED: {what}\n  exit status {done.returncode}\n  stdout: {done.stdout}\n  stderr: {done.stderr}")
+
+    with tempfile.TemporaryDirectory() as folder:
+        for name, content in FILES.items():
+            with open(os.path.join(folder, name), "w") as f:
+                f.write(content)
+        paths = {name: os.path.join(folder, name) for name in [*FILES, "missing"]} | {"folder": folder}
+
+        for program, options in GOOD:
+            for ranks in (1, 2):
+                for flags in ([], ["-workshare", "-workshare-quiet"]):
+                    done = run(ranks, flags, program, options.format(**paths))
+                    try:
+                        result = json.loads(done.stdout)
+                        good = done.returncode == 0 and result["ranks"] == ranks and not done.stderr
+                        good = good and ("two_triangles" not in options or result["triangles"] == 2)
+                    except ValueError:
+                        good = False
+                    check(good, f"{program} {options} on {ranks} ranks, {flags}", done)
+        for program, options, status, message in BAD:
+            done = run(2, [], program, options.format(**paths))
+            lines = done.stderr.strip().split("\n")
+            check(done.returncode == status and len(lines) == 1 and message in lines[0], f"{program} {options}", done)
+        done = run(1, [], "pingpong", "")
+        check(done.returncode == 2 and "needs 2 ranks, not 1" in done.stderr, "pingpong on 1 rank", done)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+"""What the tools compute, on small inputs of known answer."""
+import importlib.machinery
+import importlib.util
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOOLS = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, TOOLS)
+sys.dont_write_bytecode = True
+import measure  # noqa: E402
+
+
+def load(name):
+    loader = importlib.machinery.SourceFileLoader(name.replace("-", "_"), os.path.join(TOOLS, name))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
+
+
+package_graph, demo, bench = load("package-graph"), load("demo"), load("bench")
+
+PACKAGES = b"""Package: a
+Version: 1
+Depends: b (>= 2) | c:any, nothing-has-this
+Description: Depends: on nothing
+ Depends: d
+
+Package: b
+Pre-Depends: a, mail
+Suggests: d
+
+Package: c
+Provides: mail (= 1), post
+Recommends: c, post
+
+Package: d
+Provides: mail
+"""
+
+
+class PackageGraph(unittest.TestCase):
+    def test_alternatives_provides_and_self_loops(self):
+        vertices, edges = package_graph.edges_of(*package_graph.parse(PACKAGES))
+        # a-b, a-c by alternatives, a-b again by Pre-Depends, b-c and b-d through mail; c names only itself
+        self.assertEqual((vertices, edges), (4, [(0, 1), (0, 2), (1, 2), (1, 3)]))
+
+    def test_absent_lists_name_the_remedy(self):
+        with tempfile.TemporaryDirectory() as folder:
+            config = os.path.join(folder, "apt.conf")
+            with open(config, "w") as f:
+                f.write(f'Dir::State::Lists "{folder}/lists";\n')
+            done = subprocess.run([os.path.join(TOOLS, "package-graph")], env={**os.environ, "APT_CONFIG": config},
+                                  capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("apt-get update", done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1)
+
+
+class Measure(unittest.TestCase):
+    def test_cgroup_quotas(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for content, cores in (("150000 100000\n", 1.5), ("max 100000\n", math.inf), ("broken", math.inf)):
+                with open(os.path.join(folder, "cpu.max"), "w") as f:
+                    f.write(content)
+                self.assertEqual(measure.quota_v2(folder), cores)
+            self.assertEqual(measure.quota_v1(folder), math.inf)
+        self.assertGreaterEqual(measure.usable_cores(), 1)
+
+    def test_runs_alternate(self):
+        order = []
+        results = measure.in_turn(3, lambda: order.append("a") or len(order), lambda: order.append("b") or len(order))
+        self.assertEqual("".join(order), "abbaab")
+        self.assertEqual(results, [[1, 4, 5], [2, 3, 6]])
+
+    def test_ratio_is_of_pairs(self):
+        # The machine became three times slower on the way: each pair still has the ratio 2.
+        self.assertEqual(measure.ratio_of([2, 4, 6], [1, 2, 3], float), (2, 2, 2))
+
+    def test_time_text(self):
+        for us, text in ((1.5e6, "1.5 s"), (20e3, "20 ms"), (235.4, "235 us"), (1, "1 us"), (0.0123, "12.3 ns")):
+            self.assertEqual(measure.time_text(us), text)
+
+
+class Demo(unittest.TestCase):
+    def test_one_core_gives_no_figures(self):
+        core = str(min(os.sched_getaffinity(0)))
+        for tool in ("demo", "bench"):
+            done = subprocess.run(["taskset", "-c", core, os.path.join(TOOLS, tool), "--prefix", "/nowhere"],
+                                  capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("nothing can be balanced", done.stdout)
+
+    def run_job(self, plain, shared, perfect):
+        class Run:
+            def run(self, program, options, workshare=False):
+                result = {"us": {"median": shared if workshare else plain}, "perfect_us": perfect, "steps": 7}
+                return {**result, "workshare": {"chunks_stolen": 5, "reason": None}} if workshare else result
+        return demo.measure_job(Run(), "title", "double_loop", [], 3)
+
+    def test_won_back(self):
+        result = self.run_job(15.0, 11.0, 10.0)
+        self.assertAlmostEqual(result["won_back"], 0.8)
+        self.assertEqual(demo.row_of(result)[-2:], ["80%", 5])
+
+    def test_nothing_lost_is_no_number(self):
+        self.assertEqual(demo.row_of(self.run_job(10.0, 10.0, 10.0))[-2], "nothing lost")
+
+
+class Bench(unittest.TestCase):
+    def runs(self, *values):
+        return [{"us": {"median": v}} for v in values]
+
+    def test_target_and_noise(self):
+        def passes(ours, rival, most):
+            return bench.compare("x", self.runs(*ours), self.runs(*rival), bench.median_us, "us", most, "r")["pass"]
+        self.assertTrue(passes((10, 10, 10), (10, 10, 10), 1.01))
+        self.assertFalse(passes((10.2, 10.2, 10.2), (10, 10, 10), 1.01))
+        self.assertTrue(passes((10.2, 9, 11), (10, 9, 11), None))
+        self.assertFalse(passes((10.2, 10.2, 10.2), (10, 10, 10), None))
+
+
+if __name__ == "__main__":
+    unittest.main()
