@@ -74,11 +74,21 @@ ws::Token to_grammar(cpp_reader *pfile, const cpp_token &token, int origin) {
 // All tokens up to and with the end of the pragma.
 std::vector<cpp_token> read_pragma(cpp_reader *pfile) {
     std::vector<cpp_token> tokens;
+    bool inner = false;
     for (;;) {
         location_t at;
         const cpp_token *token = cpp_get_token_with_location(pfile, &at);
         if (token->type == CPP_PADDING)
             continue;
+        // A _Pragma in the line comes as tokens with an end of their own: none of them is for the parser.
+        if (token->type == CPP_PRAGMA) {
+            error_about(at, "a pragma inside '#pragma ws'");
+            inner = true;
+        }
+        if (inner && token->type != CPP_EOF) {
+            inner = token->type != CPP_PRAGMA_EOL;
+            continue;
+        }
         tokens.push_back(*token);
         tokens.back().src_loc = at;
         tokens.back().flags |= NO_EXPAND;   // macros are expanded already

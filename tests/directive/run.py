@@ -9,11 +9,13 @@ accept    accept/*: compile without a warning, in several languages, levels and 
 reject    reject/*: the errors are those of reject/expected.txt, to the column; --update writes them there
 symbols   objects call libws and nothing of libgomp
 ways      the roads to an object that differ: LTO, precompiled headers, preprocessed files, ...
+torture   words thrown together at random never crash the compiler (a fixed seed; WS_SEED=N for another)
 wrapper   what mpicc -fws is told for good and bad compilers
 docs      the examples of docs/directives.md compile
 """
 import concurrent.futures
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -302,6 +304,46 @@ class Test:
                  (self.preprocessed, runtime), (self.other_front_ends,)]
         in_parallel(jobs)
 
+    # torture
+
+    WORDS = ('for declare reduction private firstprivate lastprivate schedule steal_schedule collapse shared default static '
+             'dynamic guided auto none ( ) ( ) , : + - * && n a[0:3] a i x s 1 0 -1 2.5 "str" \'c\' [ ] { } ; # == ? '
+             '__ws_mark __ws_chunk omp_out num_threads(2) _Pragma("ws") if(n) M N(x) int').split()
+    LINES = ('for (int i = 0; i < n; i++) a[i] = x;', 'for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) a[i] = j;',
+             'while (n--) g(n);', ';', '{', '}', 'for (auto i : b) g(i);', '#pragma ws for', '#pragma GCC ivdep',
+             'int k = n;', 'if (n) g(n); else', 'for (;;)', 'for (int i = n; i > 0; i -= x) { break; }')
+
+    def nonsense(self, dice):
+        def directive():
+            words = [dice.choice(('ws for', 'ws for', 'ws for', 'ws declare reduction', 'ws'))]
+            text = ' '.join(words + [dice.choice(self.WORDS) for _ in range(dice.randrange(8))])
+            if dice.random() < 0.2:
+                return '_Pragma("%s")' % text.replace('"', '\\"')
+            return '#pragma ' + text
+
+        lines = ['#define M private(x)', '#define N(y) schedule(dynamic,y)', 'void g(int);']
+        if dice.random() < 0.15:
+            lines.append(directive())
+        lines += ['void f(int n, int *a, double x, char *s) {', 'int b[3];']
+        for _ in range(dice.randrange(1, 5)):
+            lines += [directive(), dice.choice(self.LINES)]
+        return '\n'.join(lines + ['}', ''])
+
+    def crashes(self, number, language, options, text):
+        source = self.path(f'torture{number}')
+        with open(source, 'w') as f:
+            f.write(text)
+        status, output = start([*compiler(language), *self.plugin, *options.split(), '-w', '-S', '-o', '/dev/null', source])
+        if status not in (0, 1) or 'internal compiler error' in output:
+            fail(f'{source} as {language} {options}: {status}', output)
+        else:
+            os.remove(source)
+
+    def torture(self):
+        dice = random.Random(int(os.environ.get('WS_SEED', 1)))
+        in_parallel([(self.crashes, number, dice.choice(('c', 'c++')), dice.choice(('-O0', '-O2 -g', '-fopenmp')),
+                      self.nonsense(dice)) for number in range(150)])
+
     # wrapper
 
     def wrapper(self):
@@ -374,7 +416,7 @@ def main():
     update = '--update' in arguments
     if update:
         arguments.remove('--update')
-    tests = ('accept', 'reject', 'symbols', 'ways', 'wrapper', 'docs')
+    tests = ('accept', 'reject', 'symbols', 'ways', 'torture', 'wrapper', 'docs')
     if len(arguments) != 3 or arguments[0] not in tests:
         sys.exit(__doc__)
     getattr(Test(arguments[1], arguments[2], update), arguments[0])()
