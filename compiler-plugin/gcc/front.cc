@@ -105,7 +105,8 @@ std::string text_of(cpp_reader *pfile, const std::vector<cpp_token> &tokens) {
     return text;
 }
 
-// libcpp's line_change callback: the first token of a line. For a pragma `token` is libcpp's own result, which it returns to the parser next.
+// libcpp's line_change callback: the first token of a line. For a pragma `token` is libcpp's own result, which it
+// returns to the parser next.
 void on_line_change(cpp_reader *pfile, const cpp_token *token, int parsing_args) {
     if (next_line_change)
         next_line_change(pfile, token, parsing_args);

@@ -140,21 +140,47 @@ private:
     std::map<std::string, tree> declared_;
 };
 
-// The first fork on the paths from a mark: GCC emits nothing of a region between its num_threads and its fork but
-// the copying of what the region gets.
-gimple *find_fork(gimple_stmt_iterator at, hash_set<basic_block> &seen) {
-    basic_block block = gsi_bb(at);
+// Adds the blocks that can run after `block`; itself too if it is in a loop.
+void add_reachable(basic_block block, hash_set<basic_block> &reachable) {
+    auto_vec<basic_block> todo;
+    todo.safe_push(block);
+    while (!todo.is_empty()) {
+        edge out;
+        edge_iterator iterator;
+        FOR_EACH_EDGE(out, iterator, todo.pop()->succs)
+            if (!reachable.add(out->dest))
+                todo.safe_push(out->dest);
+    }
+}
+
+gimple *first_fork(gimple_stmt_iterator at) {
     for (; !gsi_end_p(at); gsi_next(&at)) {
         const Call kind = call_kind(gsi_stmt(at));
         if (kind == Call::fork || kind == Call::fork_loop)
             return gsi_stmt(at);
     }
-    edge out;
-    edge_iterator iterator;
-    FOR_EACH_EDGE(out, iterator, block->succs)
-        if (!(out->flags & EDGE_EH) && out->dest->index != EXIT_BLOCK && !seen.add(out->dest))
-            if (gimple *fork = find_fork(gsi_start_bb(out->dest), seen))
+    return nullptr;
+}
+
+// The fork of the region that a mark belongs to: the nearest after it, as GCC emits nothing of a region between its
+// num_threads and its fork but the copying of what the region gets. None if that can be seen not to return.
+gimple *find_fork(gimple_stmt_iterator mark) {
+    if (gimple *fork = first_fork(mark))
+        return fork;
+    hash_set<basic_block> seen;
+    auto_vec<basic_block> blocks;   // in order of distance
+    blocks.safe_push(gsi_bb(mark));
+    for (unsigned i = 0; i < blocks.length(); i++) {
+        edge out;
+        edge_iterator iterator;
+        FOR_EACH_EDGE(out, iterator, blocks[i]->succs) {
+            if (out->flags & EDGE_EH || seen.add(out->dest))
+                continue;
+            if (gimple *fork = first_fork(gsi_start_bb(out->dest)))
                 return fork;
+            blocks.safe_push(out->dest);
+        }
+    }
     return nullptr;
 }
 
@@ -219,6 +245,9 @@ tree countdown(gimple_stmt_iterator *at, tree increment, int bits) {
 
 void Lowering::lower_fork(gimple_stmt_iterator *at, gimple *mark, tree parent) {
     gimple *fork = gsi_stmt(*at);
+    // GCC's own OpenMP loops crash it there: what they share was moved to the coroutine's frame.
+    if (strstr(IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(parent)), ".actor"))
+        error_about(gimple_location(mark), "'#pragma ws for' cannot be used in a coroutine");
     const bool combined = call_kind(fork) == Call::fork_loop;
     const auto argument = [&](unsigned i) { return gimple_call_arg(fork, i); };
     tree child = TREE_OPERAND(argument(0), 0);
@@ -237,21 +266,13 @@ void Lowering::lower_fork(gimple_stmt_iterator *at, gimple *mark, tree parent) {
     lower_child(DECL_STRUCT_FUNCTION(child), loop_hints(tree_to_uhwi(gimple_call_arg(mark, 0))), countdown_bits);
 }
 
-// Blocks that run after the chunk loop is left.
-void mark_reachable(basic_block block, hash_set<basic_block> &reachable) {
-    edge out;
-    edge_iterator iterator;
-    FOR_EACH_EDGE(out, iterator, block->succs)
-        if (!reachable.add(out->dest))
-            mark_reachable(out->dest, reachable);
-}
-
 void Lowering::lower_child_call(gimple_stmt_iterator *at, bool after_loop, int countdown_bits) {
     gimple *call = gsi_stmt(*at);
     const auto argument = [&](unsigned i) { return gimple_call_arg(call, i); };
     switch (call_kind(call)) {
     case Call::loop_start:          // start, end, incr, chunk, &lo, &hi
-        replace(at, "ws_loop_start", {argument(0), argument(1), countdown(at, argument(2), countdown_bits), argument(4), argument(5)});
+        replace(at, "ws_loop_start",
+                {argument(0), argument(1), countdown(at, argument(2), countdown_bits), argument(4), argument(5)});
         break;
     case Call::loop_next:
         replace(at, "ws_loop_next", {argument(0), argument(1)});
@@ -314,7 +335,7 @@ void Lowering::lower_child(function *child, const LoopHints &hints, int countdow
     FOR_EACH_BB_FN(block, child)
         for (auto at = gsi_start_bb(block); !gsi_end_p(at); gsi_next(&at))
             if (call_kind(gsi_stmt(at)) == Call::loop_end)
-                mark_reachable(block, after_loop);
+                add_reachable(block, after_loop);
     FOR_EACH_BB_FN(block, child) {
         bool after = after_loop.contains(block);
         for (auto at = gsi_start_bb(block); !gsi_end_p(at); gsi_next(&at)) {
@@ -336,8 +357,7 @@ void Lowering::lower_function(function *fn) {
         for (auto at = gsi_start_bb(block); !gsi_end_p(at); gsi_next(&at))
             if (call_kind(gsi_stmt(at)) == Call::mark) {
                 changed = true;
-                hash_set<basic_block> seen;
-                if (gimple *fork = find_fork(at, seen))     // else GCC has found the region to be unreachable
+                if (gimple *fork = find_fork(at))
                     forks[fork] = gsi_stmt(at);
             }
     if (!changed) {

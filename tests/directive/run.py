@@ -90,6 +90,7 @@ class Test:
         'c++': ('-O0 -std=gnu++11', '-O3 -std=gnu++17', '-O2 -fopenmp -g -std=gnu++20', '-O0 -fopenmp -std=gnu++23'),
         'classes.cpp': ('-O0 -std=c++11', '-O3 -std=c++14 -fopenmp', '-O3 -std=c++17', '-O0 -fopenmp -std=c++20',
                         '-O2 -g -std=c++23'),
+        'modern.cpp': ('-O0 -std=c++20', '-O3 -fopenmp -std=c++23'),
     }
 
     def build_and_run(self, source, language, options, runtime, more=(), modes=MODES):
@@ -180,10 +181,14 @@ class Test:
     ABI = {'ws_parallel', 'ws_parallel_loop', 'ws_loop_start', 'ws_loop_next', 'ws_loop_ull_start', 'ws_loop_ull_next',
            'ws_loop_end', 'ws_reduction_start', 'ws_reduction_end'}
 
+    @staticmethod
+    def standard(source):
+        return ['-std=c++20'] if source.endswith('modern.cpp') else []
+
     def check_symbols(self, source, language, options, seen):
         label = f'{os.path.basename(source)} as {language} {options}'
         path = self.path(re.sub(r'\W+', '_', label) + '.o')
-        status, output = start([*compiler(language), *self.plugin, *options.split(), '-c', source, '-o', path])
+        status, output = start([*compiler(language), *self.plugin, *options.split(), *self.standard(source), '-c', source, '-o', path])
         if status:
             fail(f'{label}: compilation', output)
             return
