@@ -123,7 +123,7 @@ TEST_CASE("declare reduction is handed on whole") {
 }
 
 TEST_CASE("unknown directives list the known ones") {
-    for (const std::string &name : {"foo", "atomic", "declare simd", "parallel"})
+    for (const std::string name : {"foo", "atomic", "declare simd", "parallel"})
         CHECK(problem(name) == "0: unknown directive '#pragma ws " + name + "'; known are 'for' and 'declare reduction'");
     CHECK(problem("") == "-1: '#pragma ws' names no directive; known are 'for' and 'declare reduction'");
     CHECK(parsed("foo").directive.kind == DirectiveKind::none);
