@@ -167,8 +167,8 @@ constexpr unsigned scale = 1;
 TEMPLATE_TEST_CASE("every unit runs exactly once under many threads", "[descriptor][stress]", ws::Hardware, Builtin)
 {
     // More than 2^14 regions: the generation wraps.
-    auto thieves_and_regions = GENERATE(std::make_pair(1u, 600000u), std::make_pair(3u, 300000u),
-                                       std::make_pair(15u, 60000u));
+    auto thieves_and_regions = GENERATE(std::make_pair(1u, 200000u), std::make_pair(3u, 60000u),
+                                       std::make_pair(15u, 20000u));
     Arena<TestType>* a = shared_arena<TestType>();
     with_threads(*a, thieves_and_regions.first, thieves_and_regions.second / scale);
     CAPTURE(thieves_and_regions.first);
@@ -193,7 +193,7 @@ TEMPLATE_TEST_CASE("every unit runs exactly once under many processes", "[descri
         }
         children.push_back(child);
     }
-    a->own(400000 / thieves / scale, thieves);
+    a->own(100000 / thieves / scale, thieves);
     for (pid_t child : children) {
         int status = -1;
         waitpid(child, &status, 0);

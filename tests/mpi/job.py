@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: MIT
+"""Runs programs under mpirun and checks what every job must keep: it ends in time, and nothing of it is left.
+
+A script's arguments are the stage's mpirun and the folder of the compiled programs; it calls run() and expect(), then
+finish(). The exit status is 77 when nothing failed but something could not be tried here.
+"""
+import glob
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+
+MPIRUN, PROGRAMS = sys.argv[1:3]
+CORES = len(os.sched_getaffinity(0))
+TOKEN = 'TEST_JOB'  # in the environment of every process of a job, so that its processes can be told
+
+failures = 0
+skips = []
+
+
+class Result:
+    """What a job came to. `stats` is libws's WS_STATS_FILE, or {}."""
+    def __init__(self, title, code, out, err, seconds, stats):
+        self.title, self.code, self.out, self.err, self.seconds, self.stats = title, code, out, err, seconds, stats
+
+    def verdicts(self):
+        return [line for line in self.err.splitlines() if line.startswith('workshare: ')]
+
+
+def fail(result, what):
+    global failures
+    failures += 1
+    print(f'FAILED {result.title}: {what}\n  exit status {result.code}, {result.seconds:.1f} s, {result.stats}')
+    for name, text in ('stdout', result.out), ('stderr', result.err):
+        for line in text.splitlines()[-15:]:
+            print(f'  {name}: {line}')
+    sys.stdout.flush()
+
+
+def expect(result, what, condition):
+    if not condition:
+        fail(result, what)
+    return condition
+
+
+def skip(reason):
+    skips.append(reason)
+
+
+def finish():
+    if failures:
+        print(f'{failures} failed')
+        sys.exit(1)
+    if skips:
+        print('; '.join(skips))
+        sys.exit(77)
+    print('ok')
+    sys.exit(0)
+
+
+def processes_of(token):
+    """Living processes (zombies are not) with the job's token in their environment."""
+    mark = f'{TOKEN}={token}'.encode()
+    found = []
+    for folder in glob.glob('/proc/[0-9]*'):
+        try:
+            with open(folder + '/environ', 'rb') as f:
+                if mark not in f.read().split(b'\0'):
+                    continue
+            with open(folder + '/stat') as f:
+                if f.read().rpartition(')')[2].split()[0] not in 'ZX':
+                    found.append(int(os.path.basename(folder)))
+        except OSError:
+            pass  # it has just ended, or is not ours
+    return [pid for pid in found if pid != os.getpid()]
+
+
+def segments():
+    """Shared memory that outlives processes: files in /dev/shm and System V segments."""
+    files = {path for path in glob.glob('/dev/shm/**', recursive=True) if os.path.isfile(path)}
+    system_v = set()
+    with open('/proc/sysvipc/shm') as f:
+        for line in f.readlines()[1:]:
+            fields = line.split()
+            if int(fields[6]) == 0:  # nobody is attached
+                system_v.add('System V segment ' + fields[1])
+    return files, system_v
+
+
+def mapped_somewhere(path):
+    for maps in glob.glob('/proc/[0-9]*/maps'):
+        try:
+            with open(maps) as f:
+                if path in f.read():
+                    return True
+        except OSError:
+            pass
+    return False
+
+
+def leftovers(before):
+    """What a job left in shared memory. Other jobs may run on this machine: theirs is in use, or soon gone."""
+    def now():
+        files, system_v = segments()
+        return sorted(p for p in files - before[0] if not mapped_somewhere(p)) + sorted(system_v - before[1])
+    for _ in range(20):
+        left = now()
+        if not left:
+            return []
+        time.sleep(0.1)
+    return left
+
+
+def run(*args, steals=False, tries=6, **how):
+    """Runs a job and checks its end; see run_once. steals: chunks must have been stolen, if need be in one of several
+    runs: on a busy machine the others may have had no core to lend in a short job."""
+    for attempt in range(tries if steals else 1):
+        already = failures
+        result = run_once(*args, **how)
+        if not steals or result.stats.get('chunks_stolen', 0) > 0 or failures > already:
+            return result
+    fail(result, f'nothing was stolen in {tries} runs')
+    return result
+
+
+def run_once(program, *args, ranks=2, workshare=True, options=(), env=None, limit=60, title=None, code=0, prefix=()):
+    """code: the exit status wanted, 'error' for any but 0, None for whichever. limit: seconds, then it is killed."""
+    stats_file = tempfile.NamedTemporaryFile(suffix='.json', delete=False)
+    stats_file.close()
+    token = uuid.uuid4().hex
+    flags = ['-workshare'] if workshare else []
+    command = [*prefix, MPIRUN, *flags, *options, '-n', str(ranks),
+               os.path.join(PROGRAMS, program) if os.path.sep not in program else program, *map(str, args)]
+    shown = ' '.join(f'{k}={v}' for k, v in (env or {}).items())
+    title = title or f'{shown} {program} {" ".join(map(str, args))} ({ranks} ranks{"" if workshare else ", off"})'.strip()
+    environment = {k: v for k, v in os.environ.items() if not k.startswith('WS_')}
+    environment.update(env or {})
+    environment[TOKEN] = token
+    if workshare:
+        environment['WS_STATS_FILE'] = stats_file.name
+
+    before = segments()
+    began = time.monotonic()
+    with tempfile.TemporaryFile('w+') as out, tempfile.TemporaryFile('w+') as err:
+        # Files, not pipes: a process that outlives the job must not keep us waiting.
+        job = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=environment,
+                               start_new_session=True)
+        try:
+            status = job.wait(limit)
+        except subprocess.TimeoutExpired:
+            status = 'time limit'
+        seconds = time.monotonic() - began
+        left = []
+        for _ in range(30):  # mpirun may be ahead of the last of its children
+            left = processes_of(token)
+            if not left or status == 'time limit':
+                break
+            time.sleep(0.1)
+        for pid in left:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        job.wait()
+        out.seek(0), err.seek(0)
+        result = Result(title, status, out.read(), err.read(), seconds, {})
+    try:
+        with open(stats_file.name) as f:
+            result.stats = json.loads(f.read() or '{}')
+    except ValueError as error:
+        fail(result, f'the statistics are no JSON: {error}')
+    os.unlink(stats_file.name)
+
+    if status == 'time limit':
+        fail(result, f'the job did not end in {limit} s')
+    elif left:
+        fail(result, f'processes are left: {left}')
+    segments_left = leftovers(before)
+    expect(result, f'left in shared memory: {segments_left}', not segments_left)
+    if code == 'error':
+        expect(result, 'exit status 0 where an error was wanted', status != 0)
+    elif code is not None:
+        expect(result, f'exit status {status}, wanted {code}', status == code)
+    return result
+
+
+def expect_lines(result, text, *patterns):
+    """Every pattern matches some line of `text`."""
+    for pattern in patterns:
+        expect(result, f'no line matches {pattern!r}', re.search(pattern, text, re.MULTILINE))

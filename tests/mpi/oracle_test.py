@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: MIT
+"""Every iteration runs exactly once: random loops, costs, chunks and waits; with delays injected and without; on one
+rank, on as many as cores, and on more."""
+from job import CORES, expect, finish, run
+
+for ranks, regions, seeds in (1, 200, [0, 1]), (2, 600, [0, 1, 2, 3, 4]), (3, 300, [0, 5]), (8, 80, [0, 6]):
+    for seed in seeds:
+        env = {'WS_CHAOS': str(seed)} if seed else {}
+        result = run('oracle', 17 + seed, regions, ranks=ranks, env=env, steals=1 < ranks <= CORES)
+        if ranks > 1:
+            expect(result, 'regions were counted', result.stats.get('regions', 0) == ranks * regions)
+run('oracle', 5, 200, workshare=False)
+finish()

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the test programs share. A program prints what went wrong and returns 1, or returns 0. */
+#ifndef TEST_H
+#define TEST_H
+
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static int rank, ranks, failures;
+
+#define CHECK(...) \
+    do { \
+        if (!(__VA_ARGS__)) { \
+            if (failures++ < 10) \
+                printf("rank %d: %s:%d: not so: %s\n", rank, __FILE__, __LINE__, #__VA_ARGS__); \
+        } \
+    } while (0)
+
+static inline void begin(int *argc, char ***argv)
+{
+    MPI_Init(argc, argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+}
+
+/* The exit status: 1 on every rank when a check failed on any. */
+static inline int end(void)
+{
+    int all = failures;
+    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Finalize();
+    return all != 0;
+}
+
+static inline double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double) t.tv_sec + 1e-9 * (double) t.tv_nsec;
+}
+
+static inline void busy(double seconds)
+{
+    for (double until = now() + seconds; now() < until;)
+        ;
+}
+
+/* Guests are threads of this process. */
+static inline int on_guest(void)
+{
+    return syscall(SYS_gettid) != getpid();
+}
+
+static inline uint64_t random_below(uint64_t *state, uint64_t below)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (*state >> 33) % below;
+}
+
+#endif
