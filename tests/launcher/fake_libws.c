@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Stands in for libws: counts what MPICH calls. hooks_app.c asks for the counts through dlsym.
+ */
+#include "mpir_workshare.h"
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_RANKS 16
+
+struct fake_counts {
+    unsigned long blocked, waits, rings[MAX_RANKS];
+} fake_counts;
+
+static _Thread_local int waiting;
+static _Thread_local unsigned next_poll;
+
+static void broken(const char *rule)
+{
+    fprintf(stderr, "hook called against the rules: %s\n", rule);
+    abort();
+}
+
+static void blocked(unsigned polls)
+{
+    if (polls != (waiting ? next_poll : 0))
+        broken("polls counts from 0 in each wait, by one");
+    waiting = 1;
+    next_poll = polls + 1;
+    fake_counts.blocked++;
+}
+
+static void unblocked(void)
+{
+    if (!waiting)
+        broken("unblocked comes after blocked only");
+    waiting = 0;
+    fake_counts.waits++;
+}
+
+static void ring(int world_rank)
+{
+    if (world_rank < 0 || world_rank >= MAX_RANKS)
+        broken("rings go to ranks of MPI_COMM_WORLD");
+    fake_counts.rings[world_rank]++;
+}
+
+static void finalize(void)
+{
+    PMPI_Barrier(MPI_COMM_WORLD);       /* MPI works */
+    if (waiting)
+        broken("each wait that called blocked calls unblocked");
+}
+
+int ws_fork_attach(int version, MPIR_Workshare_hooks *hooks)
+{
+    if (version != MPIR_WORKSHARE_VERSION || getenv("FAKE_REFUSES"))
+        return 1;
+    hooks->blocked = blocked;
+    hooks->unblocked = unblocked;
+    hooks->ring = ring;
+    hooks->finalize = finalize;
+    return 0;
+}
