@@ -47,6 +47,9 @@ void blocked(unsigned polls);
 void unblocked();
 void ring(unsigned node_rank);
 
+// While all ranks live: which of them can be seen from here. Another PID namespace (containers) would make every peer
+// look dead.
+void probe_peers();
 // Ends the job when a rank of this node has died; otherwise returns. Cheap enough for every millisecond.
 void check_peers(const char* waiting_for);
 

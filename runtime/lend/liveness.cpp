@@ -13,17 +13,18 @@ namespace ws {
 
 namespace {
 uint64_t visible; // ranks whose pid means something here; more than 64 ranks: all are taken to
-bool probed;
 } // namespace
+
+void probe_peers()
+{
+    Window& w = *detail::window;
+    for (unsigned r = 0; r < w.ranks() && r < 64; r++)
+        visible |= uint64_t(process_alive(w.row(r).core.pid)) << r;
+}
 
 void check_peers(const char* waiting_for)
 {
     Window& w = *detail::window;
-    if (!probed) { // another PID namespace (containers) would make every peer look dead
-        for (unsigned r = 0; r < w.ranks() && r < 64; r++)
-            visible |= uint64_t(process_alive(w.row(r).core.pid)) << r;
-        probed = true;
-    }
     for (unsigned r = 0; r < w.ranks(); r++) {
         const Core& c = w.row(r).core;
         if (r == w.me() || (r < 64 && !(visible >> r & 1)) || process_alive(c.pid))

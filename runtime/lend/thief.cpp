@@ -193,6 +193,7 @@ void lend_start(Window& window, const LendTimes& times)
         }
     sharers_cores = unsigned(CPU_COUNT(&cores));
     core_is_ours_alone = sharers <= sharers_cores;
+    probe_peers();
     active = true;
 }
 

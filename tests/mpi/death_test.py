@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: MIT
+"""A rank is killed while it lends its core or while it is helped: the job ends within seconds with an error, and leaves no
+process and no shared memory (job.py looks). mpirun's own clean-up may be off: then the ranks themselves must notice."""
+from job import CORES, expect, expect_lines, finish, run, skip
+
+if CORES < 2:
+    skip('needs two cores')
+    finish()
+for options in (), ('-disable-auto-cleanup',):
+    for who in 'owner', 'guest', 'helper', 'thief':
+        for env in {}, {'WS_CHAOS': '4'}:
+            result = run('death', who, options=options, env=env, limit=30, code='error',
+                         title=' '.join(['death', who, *options, *env]))
+            expect(result, 'the job took more than 10 s to end', result.seconds < 10)
+            expect(result, 'nobody was killed', 'no guest came' not in result.out and 'passed' not in result.out)
+finish()

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * death WHO: rank 1 computes, rank 0 waits in a barrier and lends its core. Once a guest is at work, a rank is killed:
+ *    owner      rank 1 kills itself in an iteration of its own
+ *    guest      rank 1 is killed in an iteration that a guest runs
+ *    helper     rank 1 is killed by another process, at any point
+ *    thief      rank 0 is killed while it lends
+ * Nothing can be right afterwards: the job has to end, and to leave nothing. */
+#include "test.h"
+#include <signal.h>
+
+enum { N = 100000 };
+
+int main(int argc, char **argv)
+{
+    const char *who = argv[1];
+    begin(&argc, &argv);
+    int pid = getpid(), pids[64];
+    MPI_Allgather(&pid, 1, MPI_INT, pids, 1, MPI_INT, MPI_COMM_WORLD);
+    if (rank == 1) {
+        static volatile int guest_iterations, killed;
+        for (double until = now() + 20; now() < until && !killed;) {
+#pragma ws for schedule(dynamic, 4)
+            for (int i = 0; i < N; i++) {
+                if (on_guest())
+                    guest_iterations++;
+                if (guest_iterations > 50 && !killed) {
+                    if (!strcmp(who, "owner") && !on_guest())
+                        raise(SIGKILL);
+                    if (!strcmp(who, "guest") && on_guest())
+                        kill(pid, SIGKILL);
+                    if (!strcmp(who, "thief") && on_guest()) {
+                        killed = 1;
+                        printf("killing rank 0\n");
+                        fflush(stdout);
+                        kill(pids[0], SIGKILL);
+                    }
+                    if (!strcmp(who, "helper") && !on_guest()) {
+                        killed = 1;
+                        if (fork() == 0) {
+                            usleep(3000);
+                            kill(pid, SIGKILL);
+                            _exit(0);
+                        }
+                    }
+                }
+                busy(10e-6);
+            }
+        }
+        if (!killed)
+            printf("no guest came\n");
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    printf("rank %d passed the barrier\n", rank);
+    MPI_Finalize();
+    return 0;
+}
