@@ -38,7 +38,7 @@ std::string why_not(const Totals& t, const std::string& why_inactive)
         return "the system refused the guest threads (thread limit?)";
     if (t.refusals > 0 && t.lends == 0)
         return "no core was free: there are more ranks than cores";
-    if (t.regions_shared == 0)
+    if (t.regions_shared < 0.01 * t.regions) // some: their first execution, when their cost was not known
         return "its loops are too short, or ran while nobody waited";
     return "the shared loops were over before a blocked rank could help";
 }

@@ -87,7 +87,7 @@ struct Arena {
         descriptor.init();
         // Goes on until somebody stole, on however busy a machine.
         for (unsigned r = 1; r <= regions || (stolen == 0 && r < 100 * regions); r++) {
-            if (random(64) == 0)
+            if (random(1024) == 0)
                 sched_yield();
             uint64_t n = 1 + random(r % 16 ? 40 : most_units);
             for (uint64_t u = 0; u < n; u++)

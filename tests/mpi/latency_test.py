@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+"""A rank whose core is lent answers its messages: at once when the sender rings, within about a quantum when the running
+chunk is long."""
+import re
+
+from job import CORES, expect, expect_lines, finish, run, skip
+
+if CORES < 2:
+    skip('needs two cores')
+    finish()
+
+
+def median_us(result):
+    found = re.search(r'^median ([0-9.]+)$', result.out, re.MULTILINE)
+    return float(found.group(1)) if found else float('inf')
+
+
+# The quantum is 50 ms: without the doorbell the median is near that, with it a chunk's time.
+result = run('doorbell', 20, options=('-workshare-quantum', '50000'), steals=True)
+expect_lines(result, result.out, '^20 messages$')
+expect(result, 'no ring was counted', result.stats.get('rings', 0) > 0)
+expect(result, f'the doorbell does not ring: {median_us(result)} us', median_us(result) < 10000)
+
+# Iterations of 100 ms; the message comes 5 ms after the guest has begun one.
+result = run('coarse', steals=True)
+expect(result, 'the guest never came', result.out.count('sent') > 0)
+expect(result, f'a message waited for the end of the chunk: {median_us(result)} us', median_us(result) < 30000)
+finish()

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+"""Bad input at run time: one message that names it, and the job ends with an error."""
+from job import expect, finish, run
+
+
+def refused(*args, parts, **how):
+    result = run('imbalance', *args, code='error', limit=20, **how)
+    ours = result.verdicts()
+    expect(result, 'not one line from workshare', len(ours) == 1)
+    for part in parts:
+        expect(result, f'the message does not say {part!r}', any(part in line for line in ours))
+    expect(result, 'the program went on', 'right' not in result.out)
+
+
+for name, value in (('WS_QUANTUM', 'abc'), ('WS_QUANTUM', '0'), ('WS_QUANTUM', ''), ('WS_SPIN', '-1'), ('WS_SPIN', '5us'),
+                    ('WS_CHUNK_TIME', '0'), ('WS_CHUNK_TIME', '99999999999999999999'), ('WS_LINGER', '1e3'),
+                    ('WS_CHAOS', 'yes'), ('WS_QUIET', '2')):
+    refused('nothing', 1, env={name: value}, options=('-genv', name, value) if name in ('WS_QUANTUM', 'WS_QUIET') else (),
+            parts=[f'{name}={value} '])
+
+result = run('imbalance', 'nothing', 1, env={'WS_QUANTUMS': '5', 'WS_FOO': ''})
+warning = [line for line in result.verdicts() if 'without effect' in line]
+expect(result, 'not one warning that names both', len(warning) == 1 and 'WS_QUANTUMS' in warning[0] and 'WS_FOO' in warning[0])
+result = run('imbalance', 'nothing', 1, env={'WS_STATS_FILE_': '/nowhere/at/all'},
+             options=('-genv', 'WS_STATS_FILE', '/nowhere/at/all'))
+expect(result, 'no message about the statistics file', 'cannot write WS_STATS_FILE=/nowhere/at/all' in result.err)
+
+for workshare in True, False:
+    for shape, clause in ('chunk', "'schedule'"), ('steal', "'steal_schedule'"):
+        for size in 0, -1, -2147483648:
+            refused(shape, size, workshare=workshare, parts=['imbalance.c:', f'chunk size {size} ', clause])
+        result = run('imbalance', shape, 1, workshare=workshare)
+        expect(result, 'wrong', result.out == 'right\n')
+finish()

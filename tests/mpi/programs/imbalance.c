@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * imbalance SHAPE [MS]: a program for the verdict; its loops last about MS milliseconds on the last rank.
+ *    late       the last rank computes, the others wait
+ *    balanced   all compute the same
+ *    short      the last rank runs many loops of a few hundred nanoseconds
+ *    nothing    no loop at all, but waiting
+ *    thread     the last rank's loop runs on another thread than MPI_Init's
+ *    chunk N    schedule(dynamic, N) and steal_schedule(static, 2), N known at run time
+ *    steal N    steal_schedule(dynamic, N) */
+#include "test.h"
+#include <pthread.h>
+
+static int iterations;
+static double each = 10e-6;
+
+static void *loop(void *result)
+{
+    long sum = 0;
+#pragma ws for reduction(+ : sum)
+    for (int i = 0; i < iterations; i++) {
+        busy(each);
+        sum += i;
+    }
+    CHECK(sum == (long) iterations * (iterations - 1) / 2);
+    return result;
+}
+
+int main(int argc, char **argv)
+{
+    begin(&argc, &argv);
+    const char *shape = argv[1];
+    int last = rank == ranks - 1, number = argc > 2 ? atoi(argv[2]) : 100;
+    iterations = number * 100;
+    if (!strcmp(shape, "late") && last)
+        loop(NULL);
+    if (!strcmp(shape, "balanced"))
+        loop(NULL);
+    if (!strcmp(shape, "short") && last) {
+        iterations = 3, each = 100e-9;
+        for (double until = now() + 1e-3 * number; now() < until;)
+            loop(NULL);
+    }
+    if (!strcmp(shape, "nothing") && last)
+        busy(1e-3 * number);
+    if (!strcmp(shape, "thread") && last) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, loop, NULL);
+        pthread_join(thread, NULL);
+    }
+    if (!strcmp(shape, "chunk") && last) {
+        long sum = 0;
+#pragma ws for reduction(+ : sum) schedule(dynamic, number) steal_schedule(static, 2)
+        for (int i = 0; i < 1000; i++)
+            sum += i;
+        CHECK(sum == 499500);
+    }
+    if (!strcmp(shape, "steal") && last) {
+        long sum = 0;
+#pragma ws for reduction(+ : sum) steal_schedule(dynamic, number)
+        for (int i = 0; i < 1000; i++)
+            sum += i;
+        CHECK(sum == 499500);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (!rank)
+        printf("right\n");
+    return end();
+}

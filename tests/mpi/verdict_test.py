@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""The verdict: one line, with the cause when nothing was stolen; what is refused to the runtime costs speed, not results."""
+import os
+import shutil
+import subprocess
+import tempfile
+
+from job import CORES, PROGRAMS, expect, finish, run, skip
+
+
+def verdict(*args, part, reason=None, **how):
+    """Runs `imbalance`; its only line from workshare is a verdict that holds `part`. reason: in the statistics, too."""
+    result = run('imbalance', *args, **how)
+    expect(result, 'stdout is not the program\'s', result.out == 'right\n')
+    lines = result.err.splitlines()
+    expect(result, 'not one line on stderr', len(lines) == 1 and lines == result.verdicts())
+    expect(result, f'the verdict does not say {part!r}', part in result.err)
+    expect(result, f'reason is {result.stats.get("reason")!r}', (result.stats.get('reason') or '').startswith(reason or ''))
+    if reason is None:
+        expect(result, 'a reason why nothing was stolen, although something was', result.stats.get('reason') is None)
+    return result
+
+
+if CORES > 1:
+    result = verdict('late', part='stealing computed in', steals=True)
+    expect(result, 'the loop is not named', 'imbalance.c:' in result.err and 'loop' in result.err)
+    expect(result, 'the loop is not in the statistics', 'imbalance.c:' in (result.stats.get('loop') or ''))
+    expect(result, 'more stolen than idle', 0 < result.stats['stolen_s'] <= 1.1 * result.stats['idle_s'])
+
+NOTHING = 'nothing was stolen: '
+verdict('nothing', part=NOTHING, reason='no ws loop ran')
+verdict('late', ranks=1, part=NOTHING, reason='there is one rank')
+# The first of many short loops may be shared: what they cost is not known yet.
+result = verdict('short', part='workshare: ', reason='')
+expect(result, 'short loops were shared', result.stats['regions_shared'] < 0.01 * result.stats['regions'])
+if result.stats['chunks_stolen'] == 0:
+    expect(result, 'another reason', 'its loops are too short' in result.err)
+verdict('thread', part=NOTHING, reason='its ws loops ran on other threads')
+verdict('late', ranks=2, env={'MPIR_CVAR_NUM_CLIQUES': '2'}, part=NOTHING, reason='every rank is alone on its node')
+# As many ranks compute as there are cores: the core of the one that waits is not idle.
+verdict('balanced', 100, ranks=4 * CORES, part='workshare: ', reason='')
+
+for how in {'options': ('-workshare-quiet',)}, {'env': {'WS_QUIET': '1'}, 'options': ('-genv', 'WS_QUIET', '1')}, {'workshare': False}:
+    result = run('imbalance', 'late', 20, **how)
+    expect(result, 'a verdict was printed', result.err == '')
+
+# The system gives no threads.
+refuse = os.path.join(PROGRAMS, 'refuse_threads.so')
+result = verdict('late', options=('-genv', 'LD_PRELOAD', refuse), part=NOTHING, reason='the system refused the guest threads')
+expect(result, 'no refused guest was counted', result.stats.get('guests_refused', 0) > 0)
+
+# /dev/shm has no room, in a mount namespace of the job's own.
+tiny = 'mount -t tmpfs -o size=64k tmpfs /dev/shm && exec "$@"'
+unshare = ('unshare', '-m', 'sh', '-c', tiny, 'sh')
+if shutil.which('unshare') and subprocess.run([*unshare, 'true'], capture_output=True).returncode == 0:
+    with tempfile.TemporaryDirectory() as roomy:  # for UCX, which needs megabytes
+        verdict('late', prefix=unshare, env={'UCX_POSIX_DIR': roomy}, part=NOTHING, reason='/dev/shm is too small')
+else:
+    skip('no small /dev/shm: mounting one is not permitted here')
+finish()
