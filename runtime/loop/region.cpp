@@ -4,6 +4,7 @@
 #include "loop/participant.h"
 
 #include "loop/chaos.h"
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -24,6 +25,7 @@ struct Region {
     uint64_t unit, units; // iterations per unit: 1 unless the loop outgrows the descriptor's word
     ws_site* site;
     Sizing thief;
+    uint64_t chunk_ticks; // time a chunk should take
     uint64_t stolen; // iterations run by guests; atomically added
 };
 Region region;
@@ -120,7 +122,7 @@ bool claim_next(Participant& p, long* lo, long* hi)
 void keep_pace(Participant& p)
 {
     if (p.pace.wants_time())
-        p.pace.finish_chunk(ticks(), loop_host.chunk_ticks);
+        p.pace.finish_chunk(ticks(), region.chunk_ticks);
     else
         p.pace.skip_time();
 }
@@ -248,14 +250,15 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
     Sizing thief = steal_kind != WS_AUTO || (site->kinds & WS_SITE_STEAL_CHUNK)
                        ? Sizing::resolve(steal_kind, in_units(steal_chunk), units, loop_host.ranks)
                        : own;
-    region = {fn, data, bounds, unit, units, site, thief, 0};
-
     double cost = learned(site).unit_ticks * double(unit), estimate = double(units) * cost;
-    if (own.kind == WS_AUTO && estimate > 0 && estimate < 8 * double(loop_host.chunk_ticks)) {
-        // Too short to find the chunk size by doubling: begin near it.
-        double first = estimate / 16 > double(loop_host.chunk_ticks) / 4 ? estimate / 16
-                                                                         : double(loop_host.chunk_ticks) / 4;
-        own.chunk = uint64_t(first / cost);
+    // A short region needs shorter chunks: a thief that comes in the middle waits for one to end.
+    double target = double(loop_host.chunk_ticks);
+    if (estimate > 0)
+        target = std::min(target, std::max(estimate / 12, target / 10));
+    region = {fn, data, bounds, unit, units, site, thief, uint64_t(target), 0};
+
+    if (own.kind == WS_AUTO && cost > 0 && target < double(loop_host.chunk_ticks)) {
+        own.chunk = uint64_t(target / cost); // too short to find the size by doubling
         own.chunk += own.chunk == 0;
     }
     p.lo = 0;
