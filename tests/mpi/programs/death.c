@@ -5,6 +5,7 @@
  *    guest      rank 1 is killed in an iteration that a guest runs
  *    helper     rank 1 is killed by another process, at any point
  *    thief      rank 0 is killed while it lends
+ *    abort      rank 1 calls MPI_Abort(3) in an iteration of its own
  * Nothing can be right afterwards: the job has to end, and to leave nothing. */
 #include "test.h"
 #include <signal.h>
@@ -27,6 +28,8 @@ int main(int argc, char **argv)
                 if (guest_iterations > 50 && !killed) {
                     if (!strcmp(who, "owner") && !on_guest())
                         raise(SIGKILL);
+                    if (!strcmp(who, "abort") && !on_guest())
+                        MPI_Abort(MPI_COMM_WORLD, 3);
                     if (!strcmp(who, "guest") && on_guest())
                         kill(pid, SIGKILL);
                     if (!strcmp(who, "thief") && on_guest()) {
