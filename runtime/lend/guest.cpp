@@ -105,6 +105,9 @@ void guests_make()
         GuestSlot& slot = w.guest(w.me(), thief);
         if (Hardware::load_acquire(slot.state) != guest_wanted)
             continue;
+        // Before the thread runs: another thief's wish may bring us here again before this guest is ready, and two
+        // guests in one slot would both run its lease.
+        Hardware::store_relaxed(slot.state, guest_starting);
         pthread_attr_t attributes;
         pthread_attr_init(&attributes);
         pthread_attr_setstacksize(&attributes, stack_bytes());

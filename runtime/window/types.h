@@ -79,7 +79,13 @@ struct alignas(64) Row {
 };
 
 // The guest that runs in `owner`'s process on `thief`'s core.
-enum GuestState : Flag { guest_none = 0, guest_wanted = 1, guest_ready = 2, guest_refused = 3 };
+enum GuestState : Flag {
+    guest_none = 0,
+    guest_wanted = 1,   // the thief has asked
+    guest_starting = 2, // its thread is made, once
+    guest_ready = 3,    // it listens
+    guest_refused = 4,  // the system gave no thread
+};
 struct GuestSlot {
     volatile Flag state; // thief: none->wanted; owner's process: the rest
     volatile Flag knock; // thief: +1 for each lease; the guest sleeps on it
