@@ -65,6 +65,7 @@ void* guest_main(void* argument)
     GuestSlot& slot = w.guest(w.me(), thief);
 
     pthread_setname_np(pthread_self(), "ws guest");
+    chaos.delay();
     Flag knocks = Hardware::load_acquire(slot.knock);
     Hardware::store_release(slot.state, guest_ready); // pairs with the thief's load before it claims
 
