@@ -26,6 +26,11 @@ for env in {}, {'WS_CHAOS': '3'}:
     result = run('oracle', 5, 100, ranks=4, env={**env, 'MPIR_CVAR_NUM_CLIQUES': '2'})
     expect(result, 'not two nodes', result.stats.get('nodes') == 2)
 
+# Guests that take their time to start: many thieves ask for guests meanwhile, and there must be one for each.
+slow = ('-genv', 'LD_PRELOAD', os.path.join(PROGRAMS, 'slow_threads.so'))
+for seed in range(1, 5):
+    run('oracle', seed, 100, ranks=8, options=slow, limit=30, title=f'oracle {seed}, slow threads')
+
 result = run('death', 'abort', limit=20, code=3)
 expect(result, 'slow', result.seconds < 10)
 finish()
