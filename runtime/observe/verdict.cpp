@@ -58,6 +58,10 @@ Verdict judge(const Totals& t, const std::string& top_loop, const std::string& w
                                idle, used > 100 ? 100 : used, t.chunks_stolen, t.stolen);
         if (!top_loop.empty())
             v.line += ", most of it from " + top_loop;
+        if (used < 1) { // next to nothing: the user asks why as well
+            v.reason = why_not(t, why_inactive);
+            v.line += "; " + v.reason;
+        }
         if (t.inactive > 0)
             v.line += format("; %.0f ranks ran without it: %s", t.inactive, why_inactive.c_str());
         return v;

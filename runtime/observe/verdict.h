@@ -24,7 +24,7 @@ constexpr int totals_count = sizeof(Totals) / sizeof(double);
 
 struct Verdict {
     std::string line;   // for people
-    std::string reason; // why nothing was stolen; empty when something was
+    std::string reason; // why nothing, or next to nothing, was stolen; else empty
 };
 // `top_loop` is the loop that most was stolen from, or empty; `why_inactive` explains Totals::inactive.
 Verdict judge(const Totals& totals, const std::string& top_loop, const std::string& why_inactive);
