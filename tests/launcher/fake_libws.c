@@ -4,6 +4,7 @@
  */
 #include "mpir_workshare.h"
 #include <mpi.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,7 @@ static void blocked(unsigned polls)
     waiting = 1;
     next_poll = polls + 1;
     fake_counts.blocked++;
+    sched_yield();              /* a busy machine: whoever we wait for may need this core */
 }
 
 static void unblocked(void)
