@@ -206,8 +206,9 @@ TEMPLATE_TEST_CASE("every unit runs exactly once under many processes", "[descri
     munmap(a, sizeof *a);
 }
 
-// In a child, which may hang: with a torn claim the count of joiners goes wrong as well. A race by intention, so not
-// under ThreadSanitizer.
+// A torn claim shows as a wrong count, or the count of joiners goes wrong first and the owner waits for ever: in a child
+// that can be killed. A right descriptor does neither (the tests above). A race by intention, so not under
+// ThreadSanitizer.
 #ifndef __SANITIZE_THREAD__
 TEST_CASE("the oracle sees a broken claim", "[descriptor][stress][broken]")
 {
@@ -215,14 +216,19 @@ TEST_CASE("the oracle sees a broken claim", "[descriptor][stress][broken]")
     pid_t child = fork();
     REQUIRE(child >= 0);
     if (child == 0) {
-        with_threads(*a, 3, 1000000);
+        with_threads(*a, 3, 100000);
         _exit(0);
     }
-    for (int ms = 0; ms < 20000 && a->wrong == 0 && waitpid(child, nullptr, WNOHANG) == 0; ms++)
+    bool ended = false; // a right one needs less than a second for as many regions
+    for (int ms = 0; ms < 10000 && a->wrong == 0 && !ended; ms++) {
         usleep(1000);
-    kill(child, SIGKILL);
-    waitpid(child, nullptr, 0);
-    CHECK(a->wrong > 0);
+        ended = waitpid(child, nullptr, WNOHANG) == child;
+    }
+    if (!ended) {
+        kill(child, SIGKILL);
+        waitpid(child, nullptr, 0);
+    }
+    CHECK((a->wrong > 0 || !ended));
     munmap(a, sizeof *a);
 }
 #endif
