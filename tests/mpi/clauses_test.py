@@ -10,4 +10,6 @@ for program in ('loops', 'data_clauses', 'reductions', 'schedules', 'places', 'c
         expect_lines(result, result.out, '^ok, [0-9]+ tests$')
     result = run(program, workshare=False)
     expect_lines(result, result.out, '^ok, [0-9]+ tests$')
+for ranks, seed in (2, 0), (2, 1), (3, 0), (1, 0):
+    run('merge', ranks=ranks, env={'WS_CHAOS': str(seed)} if seed else {}, steals=1 < ranks <= CORES)
 finish()
