@@ -31,6 +31,7 @@ void check_peers(const char* waiting_for)
             continue;
         std::fprintf(stderr, "workshare: rank %d (pid %d) died while rank %d waited for %s; ending the job\n",
                      c.world_rank, int(c.pid), w.mine().core.world_rank, waiting_for);
+        usleep(100000); // Hydra drops what is still in its pipes when a rank aborts
         PMPI_Abort(MPI_COMM_WORLD, 1);
         std::abort();
     }

@@ -258,7 +258,9 @@ int attach(int version, MPIR_Workshare_hooks* hooks)
     if (!read_options(job.options, error, warning)) {
         if (job.rank == 0)
             std::fprintf(stderr, "workshare: %s\n", error.c_str());
-        PMPI_Barrier(MPI_COMM_WORLD); // the message is out before the job is torn down
+        // The message must be out before the job is torn down: Hydra drops what is still in its pipes then.
+        PMPI_Barrier(MPI_COMM_WORLD);
+        usleep(100000);
         PMPI_Abort(MPI_COMM_WORLD, 1);
         return 1;
     }
