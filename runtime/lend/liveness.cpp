@@ -32,6 +32,7 @@ void check_peers(const char* waiting_for)
         std::fprintf(stderr, "workshare: rank %d (pid %d) died while rank %d waited for %s; ending the job\n",
                      c.world_rank, int(c.pid), w.mine().core.world_rank, waiting_for);
         usleep(100000); // Hydra drops what is still in its pipes when a rank aborts
+        usleep(50000); // mpirun forgets what it has not passed on when the abort reaches it
         PMPI_Abort(MPI_COMM_WORLD, 1);
         std::abort();
     }

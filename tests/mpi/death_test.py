@@ -12,5 +12,7 @@ for options in (), ('-disable-auto-cleanup',):
             result = run('death', who, options=options, env=env, limit=30, code='error',
                          title=' '.join(['death', who, *options, *env]))
             expect(result, 'the job took more than 10 s to end', result.seconds < 10)
+            if who == 'helper':  # nobody but the ranks themselves can have noticed
+                expect_lines(result, result.err, r'^workshare: rank 1 \(pid [0-9]+\) died while rank 0 waited')
             expect(result, 'nobody was killed', 'no guest came' not in result.out and 'passed' not in result.out)
 finish()

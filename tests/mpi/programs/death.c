@@ -3,7 +3,7 @@
  * death WHO: rank 1 computes, rank 0 waits in a barrier and lends its core. Once a guest is at work, a rank is killed:
  *    owner      rank 1 kills itself in an iteration of its own
  *    guest      rank 1 is killed in an iteration that a guest runs
- *    helper     rank 1 is killed by another process, at any point
+ *    helper     rank 1 is killed by a child of its own, at any point; mpirun cannot tell, the ranks must notice
  *    thief      rank 0 is killed while it lends
  *    abort      rank 1 calls MPI_Abort(3) in an iteration of its own
  * Nothing can be right afterwards: the job has to end, and to leave nothing. */
@@ -43,6 +43,11 @@ int main(int argc, char **argv)
                         if (fork() == 0) {
                             usleep(3000);
                             kill(pid, SIGKILL);
+                            /* Holds rank 1's connections, so that mpirun does not see them close, until rank 0 is gone. */
+                            char file[64], target[64];
+                            snprintf(file, sizeof file, "/proc/%d/exe", pids[0]);
+                            for (double end = now() + 20; now() < end && readlink(file, target, sizeof target) >= 0;)
+                                usleep(10000);
                             _exit(0);
                         }
                     }
