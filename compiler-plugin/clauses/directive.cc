@@ -9,8 +9,6 @@ namespace ws {
 
 namespace {
 
-constexpr const char *known_directives = "known are 'for' and 'declare reduction'";
-
 // A clause `name ( arguments )`; the tokens between the parentheses.
 struct Clause {
     Token name;
@@ -18,44 +16,53 @@ struct Clause {
     Tokens whole;
 };
 
-using ClauseParser = void (*)(const Clause &, Directive &, Problems &);
-
-void complain(Problems &problems, int origin, std::string text) {
-    problems.push_back({std::move(text), origin});
-}
-
 std::string quoted(const std::string &text) { return "'" + text + "'"; }
 
-std::string in_clause(const Clause &clause) { return " in the " + quoted(clause.name.text) + " clause of '#pragma ws for'"; }
+// Collects what is wrong with one directive, and names it as its language does.
+class Complaints {
+public:
+    Complaints(DirectiveKind kind, const Language &language, Problems &problems)
+        : name_(quoted(full_name(kind, language))), problems_(problems) {}
 
-void pass_through(const Clause &clause, Directive &out, Problems &) {
+    void add(int origin, std::string text) { problems_.push_back({std::move(text), origin}); }
+    std::string on_directive() const { return " on " + name_; }
+    std::string in(const Clause &clause) const { return " in the " + quoted(clause.name.text) + " clause of " + name_; }
+
+private:
+    std::string name_;
+    Problems &problems_;
+};
+
+using ClauseParser = void (*)(const Clause &, Directive &, Complaints &);
+
+void pass_through(const Clause &clause, Directive &out, Complaints &) {
     out.rest.insert(out.rest.end(), clause.whole.begin(), clause.whole.end());
 }
 
 // `name modifier : list` where no modifier is supported. A `:` further on may belong to an array section.
-void parse_lastprivate(const Clause &clause, Directive &out, Problems &problems) {
+void parse_lastprivate(const Clause &clause, Directive &out, Complaints &problems) {
     const Tokens &args = clause.arguments;
     if (args.size() > 1 && args[0].is_identifier() && args[1].is(":")) {
-        complain(problems, args[0].origin, "modifier " + quoted(args[0].text) + " is not supported" + in_clause(clause));
+        problems.add(args[0].origin, "modifier " + quoted(args[0].text) + " is not supported" + problems.in(clause));
         return;
     }
     pass_through(clause, out, problems);
 }
 
-void parse_reduction(const Clause &clause, Directive &out, Problems &problems) {
+void parse_reduction(const Clause &clause, Directive &out, Complaints &problems) {
     const Tokens &args = clause.arguments;
     if (args.size() > 1 && args[0].is_identifier() && args[1].is(",")) {
-        complain(problems, args[0].origin, "modifier " + quoted(args[0].text) + " is not supported" + in_clause(clause));
+        problems.add(args[0].origin, "modifier " + quoted(args[0].text) + " is not supported" + problems.in(clause));
         return;
     }
     pass_through(clause, out, problems);
 }
 
-void parse_default(const Clause &clause, Directive &out, Problems &problems) {
+void parse_default(const Clause &clause, Directive &out, Complaints &problems) {
     const Tokens &args = clause.arguments;
     if (args.size() != 1 || !(args[0].is("shared") || args[0].is("none"))) {
-        complain(problems, args.empty() ? clause.name.origin : args[0].origin,
-                 "expected 'shared' or 'none'" + in_clause(clause));
+        problems.add(args.empty() ? clause.name.origin : args[0].origin,
+                 "expected 'shared' or 'none'" + problems.in(clause));
         return;
     }
     pass_through(clause, out, problems);
@@ -73,43 +80,43 @@ bool schedule_named(const std::string &word, Schedule &kind) {
     return false;
 }
 
-void parse_schedule(const Clause &clause, ScheduleClause &out, Problems &problems) {
+void parse_schedule(const Clause &clause, ScheduleClause &out, Complaints &problems) {
     const Tokens &args = clause.arguments;
     if (out.present) {
-        complain(problems, clause.name.origin, "more than one " + quoted(clause.name.text) + " clause on '#pragma ws for'");
+        problems.add(clause.name.origin, "more than one " + quoted(clause.name.text) + " clause" + problems.on_directive());
         return;
     }
     out.present = true;
     out.origin = clause.name.origin;
     if (args.size() > 1 && args[0].is_identifier() && (args[1].is(":") || args[1].is(","))
         && !schedule_named(args[0].text, out.kind)) {
-        complain(problems, args[0].origin, (args[1].is(":") ? "modifier " : "schedule ") + quoted(args[0].text)
-                 + " is not supported" + in_clause(clause));
+        problems.add(args[0].origin, (args[1].is(":") ? "modifier " : "schedule ") + quoted(args[0].text)
+                 + " is not supported" + problems.in(clause));
         return;
     }
     if (args.empty() || !schedule_named(args[0].text, out.kind)) {
-        complain(problems, args.empty() ? clause.name.origin : args[0].origin,
-                 "expected 'static', 'dynamic', 'guided' or 'auto'" + in_clause(clause));
+        problems.add(args.empty() ? clause.name.origin : args[0].origin,
+                 "expected 'static', 'dynamic', 'guided' or 'auto'" + problems.in(clause));
         return;
     }
     if (args.size() == 1)
         return;
     if (!args[1].is(",")) {
-        complain(problems, args[1].origin, "expected ',' or ')' after " + quoted(args[0].text) + in_clause(clause));
+        problems.add(args[1].origin, "expected ',' or ')' after " + quoted(args[0].text) + problems.in(clause));
         return;
     }
     if (args.size() == 2) {
-        complain(problems, args[1].origin, "expected a chunk size after ','" + in_clause(clause));
+        problems.add(args[1].origin, "expected a chunk size after ','" + problems.in(clause));
         return;
     }
     out.chunk.assign(args.begin() + 2, args.end());
 }
 
-void parse_owner_schedule(const Clause &clause, Directive &out, Problems &problems) {
+void parse_owner_schedule(const Clause &clause, Directive &out, Complaints &problems) {
     parse_schedule(clause, out.schedule, problems);
 }
 
-void parse_steal_schedule(const Clause &clause, Directive &out, Problems &problems) {
+void parse_steal_schedule(const Clause &clause, Directive &out, Complaints &problems) {
     parse_schedule(clause, out.steal_schedule, problems);
 }
 
@@ -148,14 +155,14 @@ size_t after_closing(const Tokens &tokens, size_t open) {
     return 0;
 }
 
-void parse_loop(const Tokens &tokens, Directive &out, Problems &problems) {
+void parse_loop(const Tokens &tokens, Directive &out, Complaints &problems) {
     std::set<std::string> single;   // clauses that may stand once and that the front end would not count
     for (size_t i = 0; i < tokens.size();) {
         if (tokens[i].is(",")) {
             // One comma between two clauses, as OpenMP has it.
             if (i == 0 || i + 1 == tokens.size() || tokens[i + 1].is(","))
-                complain(problems, tokens[i].origin, "expected a clause " + std::string(i ? "after" : "before")
-                         + " ',' on '#pragma ws for'");
+                problems.add(tokens[i].origin, "expected a clause " + std::string(i ? "after" : "before")
+                         + " ','" + problems.on_directive());
             i++;
             continue;
         }
@@ -166,26 +173,26 @@ void parse_loop(const Tokens &tokens, Directive &out, Problems &problems) {
         if (has_arguments) {
             end = after_closing(tokens, end);
             if (!end) {
-                complain(problems, tokens[i + 1].origin, "this '(' is not closed, on '#pragma ws for'");
+                problems.add(tokens[i + 1].origin, "this '(' is not closed," + problems.on_directive());
                 return;
             }
         }
         if (!known) {
-            complain(problems, name.origin, name.is_identifier()
-                     ? "unknown clause " + quoted(name.text) + " on '#pragma ws for'"
-                     : "expected a clause before " + quoted(name.text) + " on '#pragma ws for'");
+            problems.add(name.origin, name.is_identifier()
+                     ? "unknown clause " + quoted(name.text) + problems.on_directive()
+                     : "expected a clause before " + quoted(name.text) + problems.on_directive());
             if (!name.is_identifier())
                 return;     // what follows is not made of clauses: one error is enough
         } else if (!has_arguments) {
-            complain(problems, name.origin, "expected '(' after " + quoted(name.text) + " on '#pragma ws for'");
+            problems.add(name.origin, "expected '(' after " + quoted(name.text) + problems.on_directive());
             return;
         } else if ((name.is("default") || name.is("collapse")) && !single.insert(name.text).second) {
-            complain(problems, name.origin, "more than one " + quoted(name.text) + " clause on '#pragma ws for'");
+            problems.add(name.origin, "more than one " + quoted(name.text) + " clause" + problems.on_directive());
         } else {
             Clause clause{name, Tokens(tokens.begin() + i + 2, tokens.begin() + end - 1),
                           Tokens(tokens.begin() + i, tokens.begin() + end)};
             if (clause.arguments.empty())
-                complain(problems, tokens[i + 1].origin, "nothing between the parentheses" + in_clause(clause));
+                problems.add(tokens[i + 1].origin, "nothing between the parentheses" + problems.in(clause));
             else
                 known->parser(clause, out, problems);
         }
@@ -193,23 +200,109 @@ void parse_loop(const Tokens &tokens, Directive &out, Problems &problems) {
     }
 }
 
+// `ws atomic`: words in any order, a comma between them or not. Which go together is OpenMP 5.0's rule.
+void parse_atomic(const Tokens &tokens, Directive &out, Complaints &problems) {
+    static const std::set<std::string> kinds = {"read", "write", "update", "capture"};
+    static const std::set<std::string> orders = {"seq_cst", "acq_rel", "release", "acquire", "relaxed"};
+    static const std::set<std::pair<std::string, std::string>> senseless = {
+        {"read", "acq_rel"}, {"read", "release"},   {"write", "acq_rel"},
+        {"write", "acquire"}, {"update", "acq_rel"}, {"update", "acquire"}};
+    const Token *kind = nullptr, *order = nullptr;
+    for (size_t i = 0; i < tokens.size(); i++) {
+        const Token &word = tokens[i];
+        if (word.is(",")) {
+            if (i == 0 || i + 1 == tokens.size() || tokens[i + 1].is(","))
+                problems.add(word.origin, "expected a word " + std::string(i ? "after" : "before") + " ','"
+                             + problems.on_directive());
+            continue;
+        }
+        const bool is_kind = kinds.count(word.text), is_order = orders.count(word.text);
+        const Token *&place = is_kind ? kind : order;
+        if (!is_kind && !is_order) {
+            problems.add(word.origin, word.is_identifier()
+                         ? "unknown word " + quoted(word.text) + problems.on_directive()
+                               + "; known are read, write, update, capture and the memory orders seq_cst, acq_rel, release, "
+                                 "acquire, relaxed"
+                         : "expected a word before " + quoted(word.text) + problems.on_directive());
+            return;
+        }
+        if (place) {
+            problems.add(word.origin, "both " + quoted(place->text) + " and " + quoted(word.text) + problems.on_directive());
+            return;
+        }
+        place = &word;
+        out.rest.push_back(word);
+    }
+    const std::string what = kind ? kind->text : "update";
+    if (order && senseless.count({what, order->text}))
+        problems.add(order->origin, "memory order " + quoted(order->text) + " does not go with " + quoted(what)
+                     + problems.on_directive());
+}
+
+// `ws critical`: nothing, or a name in parentheses.
+void parse_critical(const Tokens &tokens, Directive &out, Complaints &problems) {
+    if (tokens.empty())
+        return;
+    if (!tokens[0].is("("))
+        problems.add(tokens[0].origin, "expected '(name)' or nothing" + problems.on_directive());
+    else if (tokens.size() < 2 || !tokens[1].is_identifier())
+        problems.add(tokens[tokens.size() > 1].origin, "expected a name in the parentheses" + problems.on_directive());
+    else if (tokens.size() < 3 || !tokens[2].is(")"))
+        problems.add(tokens[tokens.size() > 2 ? 2 : 0].origin, "expected ')' after " + quoted(tokens[1].text)
+                     + problems.on_directive());
+    else if (tokens.size() > 3)
+        problems.add(tokens[3].origin, "expected nothing after '(" + tokens[1].text + ")'" + problems.on_directive());
+    else
+        out.name = tokens[1];
+}
+
+DirectiveKind kind_of(const Tokens &tokens, const Language &language) {
+    return tokens[0].is(language.loop)                                               ? DirectiveKind::loop
+           : tokens[0].is("atomic")                                                  ? DirectiveKind::atomic
+           : tokens[0].is("critical")                                                ? DirectiveKind::critical
+           : tokens[0].is("declare") && tokens.size() > 1 && tokens[1].is("reduction") ? DirectiveKind::declare_reduction
+                                                                                     : DirectiveKind::none;
+}
+
 }  // namespace
 
-Directive parse(const Tokens &tokens, int pragma, Problems &problems) {
+std::string full_name(DirectiveKind kind, const Language &language) {
+    const char *const names[] = {"", language.loop, "declare reduction", "atomic", "critical"};
+    const std::string prefix = language.prefix;
+    return kind == DirectiveKind::none ? prefix : prefix + " " + names[int(kind)];
+}
+
+Directive parse(const Tokens &tokens, int pragma, Problems &list, const Language &language) {
     Directive out;
-    if (tokens.empty()) {
-        complain(problems, pragma, std::string("'#pragma ws' names no directive; ") + known_directives);
-    } else if (tokens[0].is("for")) {
-        out.kind = DirectiveKind::loop;
-        parse_loop(Tokens(tokens.begin() + 1, tokens.end()), out, problems);
-    } else if (tokens[0].is("declare") && tokens.size() > 1 && tokens[1].is("reduction")) {
-        out.kind = DirectiveKind::declare_reduction;
-        out.rest.assign(tokens.begin() + 1, tokens.end());
-    } else {
-        std::string name = tokens[0].text;
-        if (tokens[0].is("declare") && tokens.size() > 1)
-            name += " " + tokens[1].text;
-        complain(problems, tokens[0].origin, "unknown directive '#pragma ws " + name + "'; " + known_directives);
+    if (!tokens.empty())
+        out.kind = kind_of(tokens, language);
+    Complaints problems(out.kind, language, list);
+    const Tokens after(tokens.begin() + !tokens.empty(), tokens.end());
+    switch (out.kind) {
+    case DirectiveKind::loop:
+        parse_loop(after, out, problems);
+        break;
+    case DirectiveKind::declare_reduction:
+        out.rest = after;
+        break;
+    case DirectiveKind::atomic:
+        parse_atomic(after, out, problems);
+        break;
+    case DirectiveKind::critical:
+        parse_critical(after, out, problems);
+        break;
+    case DirectiveKind::none:
+        const std::string known = "; known are " + quoted(language.loop)
+                                  + ", 'atomic', 'critical' and 'declare reduction'";
+        if (tokens.empty()) {
+            problems.add(pragma, quoted(language.prefix) + " names no directive" + known);
+        } else {
+            std::string name = tokens[0].text;
+            if (tokens[0].is("declare") && tokens.size() > 1)
+                name += " " + tokens[1].text;
+            problems.add(tokens[0].origin, "unknown directive " + quoted(std::string(language.prefix) + " " + name) + known);
+        }
+        break;
     }
     return out;
 }

@@ -3,7 +3,9 @@
 // The one grammar of `#pragma ws`: from tokens to a directive. It knows no compiler; expressions and variables
 // are checked later, by the compiler's own front end.
 //
-//     ws for [clause[[,] clause]...]
+//     ws for [clause[[,] clause]...]                 Fortran: ws do
+//     ws atomic [read | write | update | capture] [memory order]
+//     ws critical [(name)]
 //     ws declare reduction (...)
 #ifndef WS_CLAUSES_DIRECTIVE_H
 #define WS_CLAUSES_DIRECTIVE_H
@@ -12,7 +14,16 @@
 
 namespace ws {
 
-enum class DirectiveKind { none, loop, declare_reduction };
+enum class DirectiveKind { none, loop, declare_reduction, atomic, critical };
+
+// How a language writes directives, for the grammar and its messages. Fortran's words are lower case here: the
+// caller folds what the user wrote.
+struct Language {
+    const char *prefix;     // before the directive's name
+    const char *loop;       // the name of the loop directive
+};
+inline constexpr Language c_language = {"#pragma ws", "for"};
+inline constexpr Language fortran_language = {"!$ws", "do"};
 
 // As in runtime/directive/abi.h (WS_AUTO ...), which a test checks.
 enum class Schedule { time_sized = 0, static_ = 1, dynamic = 2, guided = 3 };
@@ -29,13 +40,17 @@ struct Directive {
     ScheduleClause schedule;        // the owner's chunks
     ScheduleClause steal_schedule;  // the thieves' chunks
     Tokens rest;                    // what the front end shall read as it stands: the data clauses, collapse,
-                                    // or all after `declare`
+                                    // all after `declare`, the words after `atomic`
+    Token name;                     // critical: its name; no text if it has none
 };
 
 // Parses what follows `#pragma ws`. On an error in a clause that clause is left out and the rest is still parsed;
 // kind is none if it is not even known which directive was meant. `pragma` is the origin for errors that have no
 // token of their own (an empty directive, a clause that is not closed).
-Directive parse(const Tokens &tokens, int pragma, Problems &problems);
+Directive parse(const Tokens &tokens, int pragma, Problems &problems, const Language &language = c_language);
+
+// The directive as messages name it: "#pragma ws for".
+std::string full_name(DirectiveKind kind, const Language &language = c_language);
 
 }  // namespace ws
 

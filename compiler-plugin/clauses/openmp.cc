@@ -58,6 +58,12 @@ void write_chunk(Writer &writer, const ScheduleClause &clause, int which) {
 }  // namespace
 
 Tokens as_openmp(const Directive &directive, int pragma, unsigned number) {
+    if (directive.kind == DirectiveKind::critical) {
+        std::string name = critical_prefix + directive.name.text;
+        if (directive.name.text.empty())
+            name.pop_back();
+        return Writer(directive.name.text.empty() ? pragma : directive.name.origin).write("( " + name + " )").out;
+    }
     if (directive.kind != DirectiveKind::loop)
         return directive.rest;
     const int kinds = int(directive.schedule.kind) | int(directive.steal_schedule.kind) << 8

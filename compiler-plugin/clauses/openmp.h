@@ -25,7 +25,12 @@ inline constexpr int countdown_shift = 18;
 // Which clause a __ws_chunk belongs to: its first argument.
 inline constexpr const char *chunk_clauses[] = {"schedule", "steal_schedule"};
 
-// The tokens after `#pragma omp parallel` (a loop) or `#pragma omp declare` (a reduction).
+// The `omp critical` of this name is the `ws critical` of the name that follows the prefix; the bare prefix without its
+// last character is the unnamed one.
+inline constexpr const char *critical_prefix = "__ws_critical_";
+
+// The tokens after `#pragma omp parallel` (a loop), `#pragma omp declare` (a reduction), `#pragma omp atomic` or
+// `#pragma omp critical`. Nothing in them marks an atomic: the compiler's half knows it by its place.
 Tokens as_openmp(const Directive &directive, int pragma, unsigned number);
 
 }  // namespace ws

@@ -56,6 +56,30 @@ void ws_loop_end(void);
 void ws_reduction_start(void);
 void ws_reduction_end(void);
 
+/* `ws atomic`. Nonzero: the calling thread runs a region that nobody else takes part in, and no other thread of the
+ * process can run one: a plain operation will do. Changes only inside calls of this interface made by the thread that
+ * runs the region, so that a compiler may keep it in a register between them. */
+extern char ws_alone;
+/* Around an atomic operation on a type that no instruction handles. All such operations of a process share one lock. */
+void ws_atomic_start(void);
+void ws_atomic_end(void);
+
+/* `ws critical`. One per name and translation unit, static, that the plugin emits; name "" is the unnamed one. The
+ * runtime keeps in `lock` what it found for the name. Between the two calls no other thread of any rank of the job on
+ * this node is between theirs for the same name, with and without -workshare. start blocks until it is free; ends the
+ * job with a message if the holder died, or if the calling thread holds it already. */
+struct ws_critical {
+    const char *name;
+    void *lock;                 /* 0 at start */
+};
+void ws_critical_start(struct ws_critical *critical);
+void ws_critical_end(struct ws_critical *critical);
+
+/* Called by a constructor of each translation unit that has such code, before main: what MPI_Init must prepare. */
+#define WS_USES_CRITICAL 1u     /* the node-wide locks, also without -workshare */
+#define WS_USES_MPI_IN_LOOPS 2u /* MPI_THREAD_MULTIPLE under -workshare */
+void ws_uses(unsigned features);
+
 #ifdef __cplusplus
 }
 #endif
