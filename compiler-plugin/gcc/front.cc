@@ -150,6 +150,17 @@ void on_read_pch(cpp_reader *pfile, const char *name, int fd, const char *origin
 
 void ignore_pragma(cpp_reader *) {}
 
+unsigned openmp_pragma(ws::DirectiveKind kind) {
+    switch (kind) {
+    case ws::DirectiveKind::loop: return PRAGMA_OMP_PARALLEL;
+    case ws::DirectiveKind::declare_reduction: return PRAGMA_OMP_DECLARE;
+    case ws::DirectiveKind::atomic: return PRAGMA_OMP_ATOMIC;
+    case ws::DirectiveKind::critical: return PRAGMA_OMP_CRITICAL;
+    case ws::DirectiveKind::none: break;
+    }
+    gcc_unreachable();
+}
+
 }  // namespace
 
 bool swallow_hint(const std::string &text) {
@@ -197,8 +208,7 @@ Rewritten read_and_rewrite(cpp_reader *pfile, location_t at) {
 
     ws::Problems problems;
     const ws::Directive directive = ws::parse(tokens, pragma, problems);
-    const char *const names[] = {"#pragma ws", "#pragma ws for", "#pragma ws declare reduction"};
-    note_pragma(at, in.empty() ? at : in.back().src_loc, names[int(directive.kind)]);
+    note_pragma(at, in.empty() ? at : in.back().src_loc, ws::full_name(directive.kind).c_str());
     for (const ws::Problem &problem : problems)
         error_about(place(problem.origin), problem.text);
 
@@ -209,7 +219,7 @@ Rewritten read_and_rewrite(cpp_reader *pfile, location_t at) {
     hints_may_follow = directive.kind == ws::DirectiveKind::loop;
     hints.emplace_back();
     out.nothing = false;
-    out.pragma = directive.kind == ws::DirectiveKind::loop ? PRAGMA_OMP_PARALLEL : PRAGMA_OMP_DECLARE;
+    out.pragma = openmp_pragma(directive.kind);
     for (const ws::Token &token : ws::as_openmp(directive, pragma, unsigned(hints.size() - 1)))
         out.tokens.push_back(token.made ? make_token(token, place(token.origin)) : in[token.origin]);
     out.tokens.push_back(end);

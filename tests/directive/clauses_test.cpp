@@ -123,10 +123,58 @@ TEST_CASE("declare reduction is handed on whole") {
 }
 
 TEST_CASE("unknown directives list the known ones") {
-    for (const std::string name : {"foo", "atomic", "declare simd", "parallel"})
-        CHECK(problem(name) == "0: unknown directive '#pragma ws " + name + "'; known are 'for' and 'declare reduction'");
-    CHECK(problem("") == "-1: '#pragma ws' names no directive; known are 'for' and 'declare reduction'");
+    const std::string known = "; known are 'for', 'atomic', 'critical' and 'declare reduction'";
+    for (const std::string name : {"foo", "do", "declare simd", "parallel"})
+        CHECK(problem(name) == "0: unknown directive '#pragma ws " + name + "'" + known);
+    CHECK(problem("") == "-1: '#pragma ws' names no directive" + known);
     CHECK(parsed("foo").directive.kind == DirectiveKind::none);
+}
+
+TEST_CASE("atomic: one kind and one memory order, in any order") {
+    for (const std::string words : {"", "read", "write", "update", "capture", "seq_cst", "relaxed , write", "capture acq_rel",
+                                    "acquire read", "write , release"}) {
+        const Parsed p = parsed("atomic " + words);
+        CHECK(p.problems.empty());
+        CHECK(p.directive.kind == DirectiveKind::atomic);
+        std::string plain = words;
+        if (const size_t comma = plain.find(" ,"); comma != std::string::npos)
+            plain.erase(comma, 2);
+        CHECK(print(as_openmp(p.directive, -1, 0)) == plain);
+    }
+}
+
+TEST_CASE("atomic: wrong words") {
+    CHECK(problem("atomic hint") == "7: unknown word 'hint' on '#pragma ws atomic'; known are read, write, update, capture "
+                                    "and the memory orders seq_cst, acq_rel, release, acquire, relaxed");
+    CHECK(problem("atomic (read)") == "7: expected a word before '(' on '#pragma ws atomic'");
+    CHECK(problem("atomic read write") == "12: both 'read' and 'write' on '#pragma ws atomic'");
+    CHECK(problem("atomic acquire read seq_cst") == "20: both 'acquire' and 'seq_cst' on '#pragma ws atomic'");
+    CHECK(problem("atomic read,, seq_cst") == "11: expected a word after ',' on '#pragma ws atomic'");
+    CHECK(problem("atomic , read") == "7: expected a word before ',' on '#pragma ws atomic'");
+    CHECK(problem("atomic read release") == "12: memory order 'release' does not go with 'read' on '#pragma ws atomic'");
+    CHECK(problem("atomic write acquire") == "13: memory order 'acquire' does not go with 'write' on '#pragma ws atomic'");
+    CHECK(problem("atomic acq_rel") == "7: memory order 'acq_rel' does not go with 'update' on '#pragma ws atomic'");
+}
+
+TEST_CASE("critical: perhaps a name") {
+    CHECK(print(as_openmp(parsed("critical").directive, -1, 0)) == "( __ws_critical )");
+    CHECK(print(as_openmp(parsed("critical (hash)").directive, -1, 0)) == "( __ws_critical_hash )");
+    CHECK(parsed("critical(hash)").problems.empty());
+    CHECK(problem("critical hash") == "9: expected '(name)' or nothing on '#pragma ws critical'");
+    CHECK(problem("critical ()") == "10: expected a name in the parentheses on '#pragma ws critical'");
+    CHECK(problem("critical (") == "9: expected a name in the parentheses on '#pragma ws critical'");
+    CHECK(problem("critical (a b)") == "12: expected ')' after 'a' on '#pragma ws critical'");
+    CHECK(problem("critical (a") == "9: expected ')' after 'a' on '#pragma ws critical'");
+    CHECK(problem("critical (a) hint(2)") == "13: expected nothing after '(a)' on '#pragma ws critical'");
+}
+
+TEST_CASE("messages in Fortran's words") {
+    Problems problems;
+    parse(lex("for"), -1, problems, fortran_language);
+    parse(lex("do nowait"), -1, problems, fortran_language);
+    REQUIRE(problems.size() == 2);
+    CHECK(problems[0].text == "unknown directive '!$ws for'; known are 'do', 'atomic', 'critical' and 'declare reduction'");
+    CHECK(problems[1].text == "unknown clause 'nowait' on '!$ws do'");
 }
 
 TEST_CASE("errors point to the word they are about") {

@@ -61,9 +61,9 @@ void directives(int n)
     g(n);
 #pragma ws parallel for
     g(n);
-#pragma ws atomic
+#pragma ws single
     n++;
-#pragma ws critical(name)
+#pragma ws Critical(name)
     n++;
 #pragma ws declare simd
     g(n);
