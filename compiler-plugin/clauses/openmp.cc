@@ -57,6 +57,11 @@ void write_chunk(Writer &writer, const ScheduleClause &clause, int which) {
 
 }  // namespace
 
+int site_kinds(const Directive &loop) {
+    return int(loop.schedule.kind) | int(loop.steal_schedule.kind) << 8 | (loop.schedule.chunk.empty() ? 0 : 1 << 16)
+           | (loop.steal_schedule.chunk.empty() ? 0 : 1 << 17);
+}
+
 Tokens as_openmp(const Directive &directive, int pragma, unsigned number) {
     if (directive.kind == DirectiveKind::critical) {
         std::string name = critical_prefix + directive.name.text;
@@ -66,13 +71,10 @@ Tokens as_openmp(const Directive &directive, int pragma, unsigned number) {
     }
     if (directive.kind != DirectiveKind::loop)
         return directive.rest;
-    const int kinds = int(directive.schedule.kind) | int(directive.steal_schedule.kind) << 8
-                      | (directive.schedule.chunk.empty() ? 0 : 1 << 16)
-                      | (directive.steal_schedule.chunk.empty() ? 0 : 1 << 17);
     Writer writer(pragma);
     writer.write("for").copy(directive.rest);
     writer.write("schedule ( dynamic , 1 ) num_threads (");
-    writer.write(mark_function + std::string(" ( ") + std::to_string(number) + " , " + std::to_string(kinds));
+    writer.write(mark_function + std::string(" ( ") + std::to_string(number) + " , " + std::to_string(site_kinds(directive)));
     write_chunk(writer, directive.schedule, 0);
     writer.at(pragma);
     write_chunk(writer, directive.steal_schedule, 1);

@@ -33,6 +33,9 @@ inline constexpr const char *critical_prefix = "__ws_critical_";
 // `#pragma omp critical`. Nothing in them marks an atomic: the compiler's half knows it by its place.
 Tokens as_openmp(const Directive &directive, int pragma, unsigned number);
 
+// KINDS of a loop.
+int site_kinds(const Directive &loop);
+
 }  // namespace ws
 
 #endif
