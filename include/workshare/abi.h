@@ -1,0 +1,1 @@
+../../runtime/directive/abi.h

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Loops that the waiting MPI ranks of a node help to run, for compilers without Workshare's plugin and for libraries.
+ * For C99 and C++11; C++ programs have more comfort in <workshare/ws.hpp>. Link with libws (pkg-config: ws; CMake:
+ * Workshare::ws). Reference with examples: docs/api.md. The model is that of the paper "MPI Workshare".
+ *
+ * Everywhere:
+ *   Units       iterations, as int64_t; ranges are half open, [begin, end).
+ *   Errors      a function that can fail returns 0, or an errno value after it has done nothing at all; then
+ *               ws_last_error() says in words which argument was wrong. What only costs speed is no error.
+ *   Without     mpirun -workshare, before MPI_Init, after MPI_Finalize, under another MPI or without one, a loop is run
+ *   Workshare   by its caller, in order.
+ *
+ * Thread safety and blocking are stated with each function.
+ */
+#ifndef WS_H
+#define WS_H
+
+#include "abi.h"
+
+#if !defined(__LP64__)
+#error "Workshare needs a 64-bit target"
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Runs the iterations lo, lo + 1, ... hi - 1 of a loop; `context` is what ws_for was given. Called several times, by the
+ * caller of ws_for and by guests, threads of the same process on lent cores, at the same time: what it writes to shared
+ * data must not depend on the order of iterations. It may call ws_for, which then runs plain. It must not leave by
+ * longjmp; a C++ exception that leaves it ends the job with a message.
+ * From: MPI Workshare. */
+typedef void ws_body(int64_t lo, int64_t hi, void *context);
+
+/* How a loop is run. All zero, as by `struct ws_options options = { 0 };`, is the default: chunks sized by time.
+ * schedule and chunk are for the calling rank, steal_schedule and steal_chunk for thieves, which do as the caller where
+ * nothing is said for them. The kinds WS_AUTO, WS_STATIC, WS_DYNAMIC, WS_GUIDED mean what the clauses of `#pragma ws for`
+ * mean: how many iterations are taken at a time, never who runs one.
+ * From: MPI Workshare (schedule and steal schedule). */
+struct ws_options {
+    const char *name;                   /* for the verdict and messages; NULL: where the loop is. A string constant */
+    enum ws_schedule schedule;
+    enum ws_schedule steal_schedule;
+    int64_t chunk;                      /* iterations; 0 = not given */
+    int64_t steal_chunk;                /* iterations; 0 = not given */
+    uint64_t reserved[4];               /* must be 0 */
+};
+
+/* Runs body(lo, hi, context) over pieces of [begin, end) that together are all of it, each iteration once; nothing if
+ * begin >= end. Without a name the loop is called by its body's symbol, or by file and offset where that is not visible.
+ *   Errors      EINVAL: body is NULL; options has an unknown schedule, a negative chunk, reserved fields that are not 0.
+ *   Blocking    returns when the whole range has run: the caller works itself, and at the end waits for guests in their
+ *               last chunk. Never waits for other ranks.
+ *   Threads     from any thread. Only loops of the thread that called MPI_Init are shared, others run plain.
+ *   Cost        with no thief tens of nanoseconds and the calls of body.
+ * What the runtime learns of a loop's cost it keeps for each pair of body and options.
+ * From: MPI Workshare. */
+int ws_for(int64_t begin, int64_t end, ws_body *body, void *context, const struct ws_options *options)
+#ifdef __GNUC__
+    __attribute__((warn_unused_result))
+#endif
+    ;
+
+/* The message of the calling thread's last failed call of this interface, "" if none failed. One line without newline;
+ * valid until the thread's next failure. Does not block, cannot fail, from any thread.
+ * From: Workshare itself. */
+const char *ws_last_error(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: MIT
+//
+// Loops over lambdas that the waiting MPI ranks of a node help to run: ws::for_each, ws::for_chunks, ws::transform_reduce.
+// Header-only over libws's C interface; C++17 and later, GCC and clang, no plugin. Reference with examples: docs/api.md.
+// The model is that of the paper "MPI Workshare".
+//
+// Everywhere:
+//   Ranges      [first, last) of any integer type up to 64 bits, a pair of random-access iterators, or a range that has such.
+//   Bodies      are called as const, by the caller and by guests (threads of the same process on lent cores) at the same
+//               time: what they write to shared data must not depend on the order of iterations. A small, trivially copyable
+//               body (a lambda that captures scalars, pointers, references) is copied for each participant, so that the
+//               compiler may keep what it captured in registers.
+//   Errors      a bad argument throws std::invalid_argument, which names the argument and the call, before anything ran;
+//               with -fno-exceptions the message goes to stderr and the program aborts. An exception that leaves a body
+//               cannot be handed on: the job ends by std::terminate, with a message that names the loop and the exception.
+//   Blocking    a call returns when the whole range has run: the caller works itself, and at the end waits for guests in
+//               their last chunk. Never waits for other ranks.
+//   Threads     from any thread. Only loops of the thread that called MPI_Init are shared; those of other threads, loops
+//               inside a loop, and all loops without mpirun -workshare are run by the caller, in order.
+//   Cost        with no thief tens of nanoseconds a call; the loop over a chunk is compiled like a plain one.
+#ifndef WS_HPP
+#define WS_HPP
+
+#if __cplusplus < 201703L
+#error "<workshare/ws.hpp> needs C++17 or later; <workshare/ws.h> does not"
+#endif
+
+#include "ws.h"
+
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <iterator>
+#include <limits>
+#include <new>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+
+// One for each call site (ws_for: body) and set of options, made by libws at the first call and kept for ever.
+struct alignas(64) ws_call {
+    ws_site site; // its `where` is what messages call the loop
+    ws_body* body; // of ws_for only
+    const char* file;
+    const char* name;
+    uintptr_t kinds;
+    unsigned line;
+    ws_call* next;
+};
+
+// For this header only. Finds or makes the entry of a call site in `list`; 0, and an error, if an option is wrong. kinds:
+// as in ws_site; its flags say which chunk sizes were given. Thread-safe, may take a lock.
+extern "C" ws_call* ws_find_call(ws_call** list, const char* file, unsigned line, const char* function, uintptr_t kinds,
+                                 const ws_options* options) noexcept;
+extern "C" void ws_bad_argument(const char* file, unsigned line, const char* function, const ws_options* options,
+                                const char* what) noexcept;
+
+namespace ws {
+
+// How a loop is run; what is left out is chosen by the runtime. ws::options("smooth").schedule(WS_DYNAMIC, 8)
+// The kinds WS_AUTO, WS_STATIC, WS_DYNAMIC, WS_GUIDED and the chunk sizes, in iterations, mean what the clauses of
+// `#pragma ws for` mean; a chunk size below 1 is an error at the call that gets it.
+// From: MPI Workshare (schedule and steal schedule).
+class options {
+public:
+    constexpr options() = default;
+
+    // What the verdict and messages call the loop: a string constant. Else they say where it is.
+    constexpr options(const char* name) { given_.name = name; }
+
+    // How many iterations the calling rank takes at a time.
+    constexpr options& schedule(ws_schedule kind)
+    {
+        given_.schedule = kind;
+        return *this;
+    }
+    constexpr options& schedule(ws_schedule kind, int64_t chunk)
+    {
+        given_.chunk = chunk;
+        chunks_ |= WS_SITE_CHUNK;
+        return schedule(kind);
+    }
+
+    // How many iterations a thief takes at a time; as the calling rank if not given.
+    constexpr options& steal_schedule(ws_schedule kind)
+    {
+        given_.steal_schedule = kind;
+        return *this;
+    }
+    constexpr options& steal_schedule(ws_schedule kind, int64_t chunk)
+    {
+        given_.steal_chunk = chunk;
+        chunks_ |= WS_SITE_STEAL_CHUNK;
+        return steal_schedule(kind);
+    }
+
+    constexpr const ws_options& c_options() const { return given_; }
+    constexpr uintptr_t kinds() const
+    {
+        return WS_SITE_KINDS(one_byte(given_.schedule), one_byte(given_.steal_schedule)) | chunks_;
+    }
+
+private:
+    // An unknown kind must not look like a known one: libws will find it.
+    static constexpr unsigned one_byte(ws_schedule kind)
+    {
+        return static_cast<unsigned>(kind) <= WS_GUIDED ? static_cast<unsigned>(kind) : 255u;
+    }
+    ws_options given_ = {};
+    uintptr_t chunks_ = 0;
+};
+
+// Where a loop is called, for its name; the functions below fill it by default.
+struct location {
+    const char* file;
+    unsigned line;
+    const char* function;
+    static constexpr location here(const char* file = __builtin_FILE(), unsigned line = __builtin_LINE(),
+                                   const char* function = __builtin_FUNCTION())
+    {
+        return {file, line, function};
+    }
+};
+
+namespace detail {
+
+[[noreturn, gnu::cold]] inline void fail()
+{
+#ifdef __cpp_exceptions
+    throw std::invalid_argument(ws_last_error());
+#else
+    std::fprintf(stderr, "%s\n", ws_last_error());
+    std::abort();
+#endif
+}
+
+[[noreturn, gnu::cold]] inline void fail(const char* what, const options& o, const location& at)
+{
+    ws_bad_argument(at.file, at.line, at.function, &o.c_options(), what);
+    fail();
+}
+
+// In the handler of an exception that left a body: std::terminate tells its type and what().
+[[noreturn, gnu::cold]] inline void left_by_exception(const char* where) noexcept
+{
+    std::fprintf(stderr, "workshare: %s: an exception left an iteration of the loop\n", where);
+    std::terminate();
+}
+
+// ---- one region
+
+// What the calling thread and the guests share of a region: lives in the caller's frame until the region has ended.
+// Work has participant(): what one of them does with the chunks that ws_loop_next gives it.
+template <class Work>
+struct region {
+    Work& work;
+    const char* where;
+
+    static inline ws_call* calls = nullptr; // of this Work's type; libws adds to it
+    static void participate(void* data) noexcept
+    {
+        auto& r = *static_cast<region*>(data);
+#ifdef __cpp_exceptions
+        try {
+            r.work.participant();
+        } catch (...) {
+            left_by_exception(r.where);
+        }
+#else
+        r.work.participant();
+#endif
+    }
+};
+
+// Runs start, start + 1, ... end - 1. A type of Work can have several call sites (a named functor, a function pointer) and
+// a call site several sets of options: each has an entry, usually the first.
+template <class Work>
+void run(Work work, long start, long end, const options& o, const location& at)
+{
+    using region = region<Work>;
+    ws_call* call = __atomic_load_n(&region::calls, __ATOMIC_ACQUIRE); // pairs with ws_find_call
+    while (call && !(call->line == at.line && call->file == at.file && call->kinds == o.kinds() &&
+                     call->name == o.c_options().name))
+        call = call->next;
+    if (!call)
+        call = ws_find_call(&region::calls, at.file, at.line, at.function, o.kinds(), &o.c_options());
+    if (!call)
+        fail();
+    const ws_options& c = o.c_options();
+    if (((o.kinds() & WS_SITE_CHUNK) && c.chunk < 1) || ((o.kinds() & WS_SITE_STEAL_CHUNK) && c.steal_chunk < 1)) {
+        ws_find_call(&region::calls, at.file, at.line, at.function, o.kinds(), &c); // for its message
+        fail();
+    }
+    region r = {work, call->site.where};
+    ws_parallel_loop(region::participate, &r, start, end, 1, &call->site, c.chunk, c.steal_chunk);
+}
+
+// A participant's own copy of a body, or the body: a copy in registers where that can make no difference.
+template <class F>
+using own = std::conditional_t<std::is_trivially_copyable_v<F> && std::is_copy_constructible_v<F> && sizeof(F) <= 256,
+                               const F, const F&>;
+
+// ---- ranges: how the runtime's numbers become the caller's indices or elements
+
+template <class I>
+constexpr bool is_index = std::is_integral_v<I> && !std::is_same_v<I, bool> && sizeof(I) <= sizeof(long);
+
+template <class It, class = void>
+constexpr bool is_random_access = false;
+#if defined(__cpp_lib_concepts)
+template <class It>
+constexpr bool is_random_access<It, std::enable_if_t<std::random_access_iterator<It>>> = true;
+#else
+template <class It>
+constexpr bool is_random_access<It, std::void_t<typename std::iterator_traits<It>::iterator_category>> =
+    std::is_base_of_v<std::random_access_iterator_tag, typename std::iterator_traits<It>::iterator_category>;
+#endif
+
+// Integers, by value. The runtime counts in long: what is unsigned and as wide is moved into its range, in order.
+template <class I>
+struct index_range {
+    using position = I;
+    I first, last;
+
+    static constexpr unsigned long shift = std::is_unsigned_v<I> && sizeof(I) == sizeof(long) ? ~(~0ul >> 1) : 0;
+    static constexpr long to_long(I i) { return static_cast<long>(static_cast<unsigned long>(i) ^ shift); }
+    static constexpr I at(long n) { return static_cast<I>(static_cast<unsigned long>(n) ^ shift); }
+
+    long start() const { return to_long(first); }
+    long end() const { return to_long(last); }
+    position position_of(long n) const { return at(n); }
+    template <class F>
+    static void each(position lo, position hi, F&& f)
+    {
+        for (; lo < hi; ++lo)
+            f(lo);
+    }
+};
+
+// Elements, by reference.
+template <class It>
+struct iterator_range {
+    using position = It;
+    using difference = typename std::iterator_traits<It>::difference_type;
+    It first;
+    long count;
+
+    long start() const { return 0; }
+    long end() const { return count; }
+    position position_of(long n) const { return first + static_cast<difference>(n); }
+    template <class F>
+    static void each(position lo, position hi, F&& f)
+    {
+        for (; lo != hi; ++lo)
+            f(*lo);
+    }
+};
+
+template <class R>
+using iterator_of = decltype(std::begin(std::declval<R&>()));
+
+template <class R, class = void>
+constexpr bool is_range = false;
+template <class R>
+constexpr bool is_range<R, std::void_t<iterator_of<R>, decltype(std::end(std::declval<R&>()) - std::begin(std::declval<R&>()))>> =
+    is_random_access<iterator_of<R>>;
+
+template <class It, class End>
+iterator_range<It> elements(It first, End last)
+{
+    return {first, last - first > 0 ? static_cast<long>(last - first) : 0};
+}
+
+// The bounds in one type. A negative bound has no place in an unsigned one: that is an error, no wrong loop.
+template <class I, class J>
+auto indices(I first, J last, const options& o, const location& at)
+{
+    using index = std::common_type_t<I, J>;
+    if constexpr (std::is_unsigned_v<index>) {
+        if constexpr (std::is_signed_v<I>)
+            if (first < 0)
+                fail("'first' is negative where 'last' is unsigned", o, at);
+        if constexpr (std::is_signed_v<J>)
+            if (last < 0)
+                fail("'last' is negative where 'first' is unsigned", o, at);
+    }
+    return index_range<index>{static_cast<index>(first), static_cast<index>(last)};
+}
+
+// Function pointers and std::function may hold nothing.
+template <class F, class = void>
+constexpr bool may_be_empty = std::is_pointer_v<F> || std::is_member_pointer_v<F>;
+template <class F>
+constexpr bool may_be_empty<F, std::void_t<decltype(std::declval<const F&>().operator bool())>> = true;
+
+template <class F>
+void check(const F& f, const char* what, const options& o, const location& at)
+{
+    if constexpr (may_be_empty<F>)
+        if (!f)
+            fail(what, o, at);
+}
+
+// ---- the three kinds of work
+
+template <class Range, class F>
+struct each_work {
+    const Range& range;
+    const F& body;
+    void participant() const
+    {
+        own<F> f = body;
+        const Range r = range;
+        for (long lo, hi; ws_loop_next(&lo, &hi);)
+            r.each(r.position_of(lo), r.position_of(hi), f);
+    }
+};
+
+template <class Range, class F>
+struct chunk_work {
+    const Range& range;
+    const F& body;
+    void participant() const
+    {
+        own<F> f = body;
+        const Range r = range;
+        for (long lo, hi; ws_loop_next(&lo, &hi);)
+            f(r.position_of(lo), r.position_of(hi));
+    }
+};
+
+// Each participant begins with its own first element, so that no neutral element is needed; the merges exclude each other.
+template <class Range, class T, class Reduce, class Transform>
+struct reduce_work {
+    const Range& range;
+    T& result;
+    const Reduce& reduce;
+    const Transform& transform;
+
+    void participant() const
+    {
+        own<Reduce> add = reduce;
+        own<Transform> f = transform;
+        const Range r = range;
+        long lo, hi;
+        if (!ws_loop_next(&lo, &hi))
+            return;
+        T mine = first(r, f, lo);
+        lo++;
+        do {
+            T local = std::move(mine); // not visible outside this loop: stays in registers
+            r.each(r.position_of(lo), r.position_of(hi),
+                   [&](auto&& i) { local = add(std::move(local), f(std::forward<decltype(i)>(i))); });
+            mine = std::move(local);
+        } while (ws_loop_next(&lo, &hi));
+        ws_reduction_start();
+        result = add(std::move(result), std::move(mine));
+        ws_reduction_end();
+    }
+
+    static T first(const Range& r, const Transform& f, long n)
+    {
+        if constexpr (is_index<typename Range::position>)
+            return static_cast<T>(f(r.position_of(n)));
+        else
+            return static_cast<T>(f(*r.position_of(n)));
+    }
+};
+
+template <class Range, class F>
+void for_each(const Range& range, const F& body, const options& o, const location& at)
+{
+    check(body, "the body is empty", o, at);
+    run(each_work<Range, F>{range, body}, range.start(), range.end(), o, at);
+}
+
+template <class Range, class F>
+void for_chunks(const Range& range, const F& body, const options& o, const location& at)
+{
+    using position = typename Range::position;
+    static_assert(std::is_invocable_v<const F&, position, position>,
+                  "the body of ws::for_chunks must be callable as const with (first, last) of a chunk");
+    check(body, "the body is empty", o, at);
+    run(chunk_work<Range, F>{range, body}, range.start(), range.end(), o, at);
+}
+
+template <class Range, class T, class Reduce, class Transform>
+T transform_reduce(const Range& range, T init, const Reduce& reduce, const Transform& transform, const options& o,
+                   const location& at)
+{
+    check(reduce, "the reduction is empty", o, at);
+    check(transform, "the transformation is empty", o, at);
+    run(reduce_work<Range, T, Reduce, Transform>{range, init, reduce, transform}, range.start(), range.end(), o, at);
+    return init;
+}
+
+template <class I, class J>
+using if_indices = std::enable_if_t<is_index<I> && is_index<J>>;
+template <class It, class End>
+using if_iterators = std::enable_if_t<is_random_access<It> && !std::is_integral_v<It>,
+                                      decltype(std::declval<End>() - std::declval<It>())>;
+template <class R>
+using if_range = std::enable_if_t<is_range<R>>;
+
+} // namespace detail
+
+// ---- for_each: body(i) for each index, or body(element) for each element of a range
+//
+// Errors, blocking, threads, cost: see the head. From: MPI Workshare.
+
+template <class I, class J, class F, class = detail::if_indices<I, J>>
+void for_each(I first, J last, const F& body, const options& o = {}, location at = location::here())
+{
+    static_assert(std::is_invocable_v<const F&, std::common_type_t<I, J>>,
+                  "the body of ws::for_each must be callable as const with an index: iterations run at the same time");
+    detail::for_each(detail::indices(first, last, o, at), body, o, at);
+}
+
+template <class It, class End, class F, class = detail::if_iterators<It, End>, class = void>
+void for_each(It first, End last, const F& body, const options& o = {}, location at = location::here())
+{
+    static_assert(std::is_invocable_v<const F&, decltype(*first)>,
+                  "the body of ws::for_each must be callable as const with an element: iterations run at the same time");
+    detail::for_each(detail::elements(first, last), body, o, at);
+}
+
+template <class R, class F, class = detail::if_range<R>>
+void for_each(R&& range, const F& body, const options& o = {}, location at = location::here())
+{
+    ws::for_each(std::begin(range), std::end(range), body, o, at);
+}
+
+// ---- for_chunks: body(lo, hi) for pieces of the range that together are all of it; none is empty
+//
+// Units: lo and hi are of the range's own kind, indices or iterators; [lo, hi). How long a piece is, is up to the
+// schedule; without Workshare there is one. Errors, blocking, threads, cost: see the head. From: MPI Workshare.
+
+template <class I, class J, class F, class = detail::if_indices<I, J>>
+void for_chunks(I first, J last, const F& body, const options& o = {}, location at = location::here())
+{
+    detail::for_chunks(detail::indices(first, last, o, at), body, o, at);
+}
+
+template <class It, class End, class F, class = detail::if_iterators<It, End>, class = void>
+void for_chunks(It first, End last, const F& body, const options& o = {}, location at = location::here())
+{
+    detail::for_chunks(detail::elements(first, last), body, o, at);
+}
+
+template <class R, class F, class = detail::if_range<R>>
+void for_chunks(R&& range, const F& body, const options& o = {}, location at = location::here())
+{
+    ws::for_chunks(std::begin(range), std::end(range), body, o, at);
+}
+
+// ---- transform_reduce: init, combined by reduce(a, b) with transform(i) of every index or element
+//
+// reduce must be associative and commutative, as for std::transform_reduce, and takes and gives T, the type of init; it and
+// transform are called at the same time by several threads. An empty range gives init. The order in which values are
+// combined changes from run to run while others help: floating point sums may differ in their last bits. Errors, blocking,
+// threads, cost: see the head. From: MPI Workshare.
+
+template <class I, class J, class T, class Reduce, class Transform, class = detail::if_indices<I, J>>
+T transform_reduce(I first, J last, T init, const Reduce& reduce, const Transform& transform, const options& o = {},
+                   location at = location::here())
+{
+    return detail::transform_reduce(detail::indices(first, last, o, at), std::move(init), reduce, transform, o, at);
+}
+
+template <class It, class End, class T, class Reduce, class Transform, class = detail::if_iterators<It, End>, class = void>
+T transform_reduce(It first, End last, T init, const Reduce& reduce, const Transform& transform, const options& o = {},
+                   location at = location::here())
+{
+    return detail::transform_reduce(detail::elements(first, last), std::move(init), reduce, transform, o, at);
+}
+
+template <class R, class T, class Reduce, class Transform, class = detail::if_range<R>>
+T transform_reduce(R&& range, T init, const Reduce& reduce, const Transform& transform, const options& o = {},
+                   location at = location::here())
+{
+    return ws::transform_reduce(std::begin(range), std::end(range), std::move(init), reduce, transform, o, at);
+}
+
+} // namespace ws
+
+#endif

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+//
+// Behind include/workshare: ws_for, and what ws.hpp needs at a call site's first call. Everything runs through
+// ws_parallel_loop, as compiled code does.
+#include "window/os.h"
+#include "workshare/ws.hpp"
+
+#include <cerrno>
+#include <cinttypes>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <dlfcn.h>
+#include <mutex>
+#include <string>
+
+#define WS_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace {
+
+thread_local char last_error[512];
+
+__attribute__((cold, format(printf, 2, 3))) void say(const std::string& where, const char* format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    int n = std::snprintf(last_error, sizeof last_error, "workshare: %s: ", where.c_str());
+    if (n >= 0 && size_t(n) < sizeof last_error)
+        std::vsnprintf(last_error + n, sizeof last_error - size_t(n), format, list);
+    va_end(list);
+}
+
+bool known(ws_schedule kind) { return unsigned(kind) <= WS_GUIDED; }
+
+// The first thing that is wrong with the options is said; false then.
+__attribute__((cold)) bool valid(const std::string& where, uintptr_t kinds, const ws_options& o)
+{
+    auto schedule = [&](const char* what, ws_schedule kind) {
+        if (!known(kind))
+            say(where, "%s %u is none of WS_AUTO, WS_STATIC, WS_DYNAMIC, WS_GUIDED", what, unsigned(kind));
+        return known(kind);
+    };
+    auto chunk = [&](const char* what, int64_t size, bool given) {
+        if (size < given)
+            say(where, "chunk size %" PRId64 " in %s is not positive", size, what);
+        return size >= given;
+    };
+    if (!schedule("schedule", o.schedule) || !schedule("steal schedule", o.steal_schedule) ||
+        !chunk("schedule", o.chunk, kinds & WS_SITE_CHUNK) ||
+        !chunk("steal schedule", o.steal_chunk, kinds & WS_SITE_STEAL_CHUNK))
+        return false;
+    for (uint64_t r : o.reserved)
+        if (r) {
+            say(where, "reserved fields of the options are not 0: not initialised?");
+            return false;
+        }
+    return true;
+}
+
+// As the plugin names a loop: "file.c:12 function", with the user's name ahead.
+std::string name_of(const char* file, unsigned line, const char* function, const char* name)
+{
+    const char* slash = std::strrchr(file, '/');
+    std::string place = std::string(slash ? slash + 1 : file) + ":" + std::to_string(line) + " " + function;
+    return name ? std::string(name) + " at " + place : place;
+}
+
+std::mutex adding; // to any list
+
+// What is used when there is no memory for an entry: the loop runs all the same, without its schedule.
+ws_call spare = {{"a loop", WS_SITE_KINDS(WS_AUTO, WS_AUTO), {}}, nullptr, nullptr, nullptr, 0, 0, nullptr};
+
+// Finds an entry by the contents of its strings (their addresses differ between translation units), or adds one. Entries
+// are never freed: the runtime keeps links to their sites, and the library whose code they name may be closed.
+ws_call* add_call(ws_call** list, const ws_call& wanted, const std::string& where)
+{
+    std::lock_guard<std::mutex> lock(adding);
+    for (ws_call* c = *list; c; c = c->next)
+        if (c->body == wanted.body && c->kinds == wanted.kinds && where == c->site.where)
+            return c;
+    ws_call* c = new (std::nothrow) ws_call(wanted);
+    char* copy = c ? strdup(where.c_str()) : nullptr;
+    if (!copy) {
+        delete c;
+        return &spare;
+    }
+    c->site.where = copy;
+    c->site.kinds = c->kinds;
+    c->next = *list;
+    __atomic_store_n(list, c, __ATOMIC_RELEASE); // pairs with the loads in ws.hpp and ws_for
+    return c;
+}
+
+// ---- ws_for
+
+struct Call {
+    ws_body* body;
+    void* context;
+    const char* where;
+};
+
+void participate(void* data) noexcept
+{
+    const Call& c = *static_cast<Call*>(data);
+    try {
+        for (long lo, hi; ws_loop_next(&lo, &hi);)
+            c.body(lo, hi, c.context);
+    } catch (...) {
+        // The program's C++ library is not ours: we cannot ask the exception what it is.
+        std::fprintf(stderr, "workshare: %s: a C++ exception left an iteration of the loop\n", c.where);
+        std::abort();
+    }
+}
+
+// The entries of ws_for, by the body's address.
+constexpr unsigned list_bits = 8;
+ws_call* bodies[1u << list_bits];
+
+ws_call** list_of(ws_body* body) { return &bodies[uintptr_t(body) * 0x9E3779B97F4A7C15ull >> (64 - list_bits)]; }
+
+std::string name_of_body(ws_body* body, const char* name)
+{
+    Dl_info in = {};
+    std::string place = "a loop";
+    if (dladdr(reinterpret_cast<void*>(body), &in) && in.dli_fname) {
+        const char* slash = std::strrchr(in.dli_fname, '/');
+        char offset[32];
+        std::snprintf(offset, sizeof offset, "+0x%zx", size_t(uintptr_t(body) - uintptr_t(in.dli_fbase)));
+        if (in.dli_sname && in.dli_saddr == reinterpret_cast<void*>(body))
+            place = in.dli_sname;
+        else
+            place = std::string(slash ? slash + 1 : in.dli_fname) + offset; // as addr2line takes it
+    }
+    return name ? name : place;
+}
+
+constexpr ws_options defaults = {};
+
+} // namespace
+
+WS_EXPORT int ws_for(int64_t begin, int64_t end, ws_body* body, void* context, const ws_options* options)
+{
+    const ws_options& o = options ? *options : defaults;
+    uintptr_t kinds = WS_SITE_KINDS(o.schedule, o.steal_schedule) | (o.chunk ? WS_SITE_CHUNK : 0) |
+                      (o.steal_chunk ? WS_SITE_STEAL_CHUNK : 0);
+    if (WS_UNLIKELY(!body)) {
+        say(o.name ? o.name : "ws_for", "the body is NULL");
+        return EINVAL;
+    }
+    if (WS_UNLIKELY(!known(o.schedule) || !known(o.steal_schedule) || o.chunk < 0 || o.steal_chunk < 0 ||
+                    (o.reserved[0] | o.reserved[1] | o.reserved[2] | o.reserved[3]) != 0)) {
+        valid(name_of_body(body, o.name), kinds, o);
+        return EINVAL;
+    }
+    ws_call** list = list_of(body);
+    ws_call* call = __atomic_load_n(list, __ATOMIC_ACQUIRE); // pairs with add_call
+    while (call && !(call->body == body && call->name == o.name && call->kinds == kinds))
+        call = call->next;
+    if (WS_UNLIKELY(!call))
+        call = add_call(list, {{}, body, nullptr, o.name, kinds, 0, nullptr}, name_of_body(body, o.name));
+    Call c = {body, context, call->site.where};
+    ws_parallel_loop(participate, &c, begin, end, 1, &call->site, o.chunk, o.steal_chunk);
+    return 0;
+}
+
+WS_EXPORT const char* ws_last_error(void) { return last_error; }
+
+WS_EXPORT ws_call* ws_find_call(ws_call** list, const char* file, unsigned line, const char* function, uintptr_t kinds,
+                                const ws_options* options) noexcept
+{
+    std::string where = name_of(file, line, function, options->name);
+    if (!valid(where, kinds, *options))
+        return nullptr;
+    return add_call(list, {{}, nullptr, file, options->name, kinds, line, nullptr}, where);
+}
+
+WS_EXPORT void ws_bad_argument(const char* file, unsigned line, const char* function, const ws_options* options,
+                               const char* what) noexcept
+{
+    say(name_of(file, line, function, options->name), "%s", what);
+}
