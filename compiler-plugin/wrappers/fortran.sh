@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: MIT
+#
+# Sourced by wrapper.sh for mpifort, when the plugin is settled. gfortran takes no new directives from a plugin, so
+# each source among allargs is preprocessed where it must be and given to ws_fortran, which writes `!$ws` as what the
+# plugin understands. The results lie in a folder of their own until the script ends; sources without `!$ws` are
+# compiled as they are. $CC is gfortran; adds to ws_cflags and changes allargs (arrays).
+
+ws_stop() {
+    echo "${0##*/}: -fws: $*" >&2
+    exit 1
+}
+
+# What the arguments say, as gfortran reads them: of two that contradict each other the last counts.
+ws_sources=()           # indices in allargs
+ws_languages=()         # of each, by -x; empty: by its name
+ws_for_cpp=()           # the arguments that a run of the preprocessor gets as well
+ws_folders=()           # -I
+ws_language_now=
+ws_form=
+ws_cpp=
+ws_openmp=
+ws_simd=
+ws_compiles=yes         # to an object at least
+ws_output=
+ws_depend=
+ws_depend_options=()
+ws_stack=-frecursive
+ws_free_length=132
+ws_fixed_length=72
+
+for ((ws_i = 0; ws_i < ${#allargs[@]}; ws_i++)); do
+    ws_arg=${allargs[ws_i]}
+    case $ws_arg in
+    -o | -x | -MF | -MT | -MQ | -I)
+        ws_value=${allargs[ws_i + 1]-}
+        case $ws_arg in
+        -o) ws_output=$ws_value ;;
+        -x)
+            ws_language_now=$ws_value
+            [ "$ws_value" != none ] || ws_language_now=
+            ;;
+        -I)
+            ws_folders+=("$ws_value")
+            ws_for_cpp+=(-I "$ws_value")
+            ;;
+        *) ws_depend_options+=("$ws_arg" "$ws_value") ;;
+        esac
+        ws_i=$((ws_i + 1))
+        ;;
+    -J | -L | -l | -T | -u | -z | -e | -D | -U | -A | -include | -imacros | -isystem | -iquote | -idirafter | -iprefix | \
+        -isysroot | -imultilib | -Xlinker | -Xassembler | -Xpreprocessor | -aux-info | --param | -wrapper | -dumpdir | \
+        -dumpbase | -dumpbase-ext)
+        ws_for_cpp+=("$ws_arg" "${allargs[ws_i + 1]-}")
+        ws_i=$((ws_i + 1))
+        ;;
+    -I*)
+        ws_folders+=("${ws_arg#-I}")
+        ws_for_cpp+=("$ws_arg")
+        ;;
+    -c | -S | -save-temps | -save-temps=*) ;;
+    -E | -M | -MM) ws_compiles= ;;
+    -MD | -MMD) ws_depend=$ws_arg ;;
+    -MP | -MF* | -MT* | -MQ*) ws_depend_options+=("$ws_arg") ;;
+    -fopenacc) ws_stop "'!\$ws' cannot be used with '-fopenacc'" ;;
+    -fopenmp) ws_openmp=yes ;;
+    -fno-openmp) ws_openmp= ;;
+    -fopenmp-simd) ws_simd=yes ;;
+    -fno-openmp-simd) ws_simd= ;;
+    -ffixed-form) ws_form=fixed ;;
+    -ffree-form) ws_form=free ;;
+    -cpp | -nocpp) ws_cpp=$ws_arg ;;
+    -ffixed-line-length-*) ws_fixed_length=${ws_arg##*-} ;;
+    -ffree-line-length-*) ws_free_length=${ws_arg##*-} ;;
+    # The user settles where procedures have their variables.
+    -frecursive | -fno-recursive | -fno-automatic | -fmax-stack-var-size=*)
+        ws_stack=
+        ws_for_cpp+=("$ws_arg")
+        ;;
+    -) [ -z "$ws_language_now" ] || ws_stop "a source on the standard input is not supported" ;;
+    -*) ws_for_cpp+=("$ws_arg") ;;
+    *)
+        case $ws_language_now,$ws_arg in
+        f77,* | f95,* | f77-cpp-input,* | f95-cpp-input,* | \
+            ,*.f | ,*.for | ,*.ftn | ,*.f90 | ,*.f95 | ,*.f03 | ,*.f08 | \
+            ,*.F | ,*.FOR | ,*.FTN | ,*.fpp | ,*.FPP | ,*.F90 | ,*.F95 | ,*.F03 | ,*.F08)
+            ws_sources+=("$ws_i")
+            ws_languages+=("$ws_language_now")
+            ;;
+        esac
+        ;;
+    esac
+done
+# Procedures that a loop calls run for several iterations at once: as with -fopenmp, their variables are on the stack.
+[ -z "$ws_stack" ] || [ -n "$ws_openmp" ] || ws_cflags+=("$ws_stack")
+
+ws_rewrite() {
+    local at source language name extension form length preprocess text options folder status
+    local -a rewritten=() texts=() names=()
+    local failed= any= i
+    ws_work=$(mktemp -d "${TMPDIR:-/tmp}/ws.XXXXXX") || ws_stop "no folder for temporary files"
+    trap 'rm -rf "$ws_work"' EXIT
+    for i in "${!ws_sources[@]}"; do
+        at=${ws_sources[i]}
+        source=${allargs[at]}
+        language=${ws_languages[i]}
+        name=${source##*/}
+        extension=
+        [[ $name != *.* ]] || extension=${name##*.}
+        form=free
+        preprocess=
+        case ${language:-$extension} in
+        f77* | [fF] | for | FOR | ftn | FTN | fpp | FPP) form=fixed ;;
+        esac
+        case ${language:-$extension} in
+        *-cpp-input | fpp | [A-Z]*) preprocess=yes ;;
+        esac
+        [ "$ws_cpp" != -cpp ] || preprocess=yes
+        [ "$ws_cpp" != -nocpp ] || preprocess=
+        form=${ws_form:-$form}
+        length=$ws_free_length
+        [ "$form" = free ] || length=$ws_fixed_length
+        [ "$length" != none ] || length=0
+
+        folder=$ws_work/$i
+        mkdir "$folder" || ws_stop "no folder for temporary files"
+        options=(--length "$length")
+        [ "$form" = free ] || options+=(--fixed)
+        if [ -n "$ws_openmp" ]; then
+            options+=(--openmp)
+        elif [ -n "$ws_simd" ]; then
+            options+=(--openmp-simd)
+        fi
+        if [ -n "$preprocess" ]; then
+            text=$folder/text.$name
+            ws_preprocess "$source" "$language" "$text" || exit
+            options+=(--text "$text")
+            texts[at]=$text
+        fi
+        case $source in
+        */*) options+=(-I "${source%/*}") ;;
+        *) options+=(-I .) ;;
+        esac
+        for folder in "${ws_folders[@]}" ${includedir:+"$includedir"}; do
+            options+=(-I "$folder")
+        done
+        # Nothing is preprocessed again.
+        case $extension in
+        fpp | FPP) name=${name%.*}.f ;;
+        F*) name=${name%.*}.f${extension#F} ;;
+        esac
+        [ "$extension" != FOR ] && [ "$extension" != FTN ] || name=${name%.*}.f
+        names[at]=$ws_work/$i/$name
+        status=0
+        "$ws_folder/ws_fortran" "${options[@]}" "$source" "${names[at]}" || status=$?
+        case $status in
+        0)
+            rewritten[at]=${names[at]}
+            any=yes
+            ;;
+        1) failed=yes ;;
+        3) ;;
+        *) exit 1 ;;
+        esac
+    done
+    [ -z "$failed" ] || exit 1
+    [ -n "$any" ] || return 0
+
+    # With one that is rewritten the command says -fpreprocessed, for all.
+    ws_cflags+=(-fpreprocessed)
+    for at in "${!texts[@]}"; do
+        [ -n "${rewritten[at]-}" ] || mv "${texts[at]}" "${names[at]}" || exit 1
+        rewritten[at]=${names[at]}
+    done
+    local -a kept=()
+    for ((at = 0; at < ${#allargs[@]}; at++)); do
+        case ${allargs[at]} in
+        -cpp | -MD | -MMD | -MP) ;;
+        -MF | -MT | -MQ) at=$((at + 1)) ;;
+        -MF* | -MT* | -MQ*) ;;
+        -o)
+            kept+=(-o "${allargs[at + 1]-}")
+            at=$((at + 1))
+            ;;
+        -x)
+            kept+=(-x "${allargs[at + 1]%-cpp-input}")
+            at=$((at + 1))
+            ;;
+        *) kept+=("${rewritten[at]-${allargs[at]}}") ;;
+        esac
+    done
+    allargs=("${kept[@]}")
+}
+
+# ws_preprocess SOURCE LANGUAGE RESULT: also writes what -MD asks for.
+ws_preprocess() {
+    local -a depend=()
+    if [ -n "$ws_depend" ]; then
+        local name=${1##*/}
+        local object=${ws_output:-${name%.*}.o}
+        depend=("$ws_depend" -MF "${object%.*}.d" -MT "$object" "${ws_depend_options[@]}")
+        [[ " ${ws_depend_options[*]}" != *" -MF"* ]] || depend=("$ws_depend" -MT "$object" "${ws_depend_options[@]}")
+        [[ " ${ws_depend_options[*]}" != *" -M"[TQ]* ]] || depend=("$ws_depend" -MF "${object%.*}.d" "${ws_depend_options[@]}")
+    fi
+    $CC -E -cpp "${ws_for_cpp[@]}" ${ws_openmp:+-fopenmp} ${includedir:+-I"$includedir"} "${depend[@]}" \
+        ${2:+-x "$2"} "$1" -o "$3"
+}
+
+# -E and -M leave the directives to whoever compiles the result; $Show is set where the command is only printed.
+if [ ${#ws_sources[@]} -gt 0 ] && [ -n "$ws_compiles" ] && [ -z "${Show-}" ]; then
+    ws_rewrite
+fi
