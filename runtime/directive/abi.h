@@ -79,6 +79,7 @@ void ws_critical_end(struct ws_critical *critical);
 #define WS_USES_CRITICAL 1u     /* the node-wide locks, also without -workshare */
 #define WS_USES_MPI_IN_LOOPS 2u /* MPI_THREAD_MULTIPLE under -workshare */
 void ws_uses(unsigned features);
+extern unsigned ws_used_features; /* of the whole program; MPICH looks it up by name */
 
 #ifdef __cplusplus
 }

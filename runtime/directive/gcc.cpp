@@ -3,6 +3,7 @@
 // The entry points of directive/abi.h, as the GCC plugin's lowering calls them.
 #include "directive/abi.h"
 #include "loop/participant.h"
+#include "window/spin_lock.h"
 
 using namespace ws;
 
@@ -18,6 +19,7 @@ inline void open(Participant& p, void (*fn)(void*), void* data, const LoopBounds
         p.mode = Mode::whole;
         p.lo = b.start;
         p.hi = b.iterations ? b.end : b.start;
+        ws_alone = alone();
     } else
         open_region(p, fn, data, b, site, chunk, steal_chunk);
 }
@@ -27,6 +29,7 @@ inline void run_owner(Participant& p, void (*fn)(void*), void* data, ws_site* si
     p.in_region = true;
     loop_counters.regions++;
     fn(data);
+    ws_alone = 0;
     p.mode = Mode::done;
     p.in_region = false;
     if (WS_UNLIKELY(p.ending != Ending::nothing))
@@ -48,7 +51,7 @@ inline bool start(const LoopBounds& b, long* lo, long* hi)
 }
 
 // Merges of one process exclude each other; guests come to them when they leave, seldom and shortly.
-volatile Flag merge_lock;
+SpinLock merge_lock;
 
 } // namespace
 
@@ -107,20 +110,14 @@ WS_EXPORT void ws_reduction_start(void)
     Participant& p = self;
     // An owner that never published merges alone. It decides at the start: nothing is published after the last chunk.
     p.merging = !(p.owner && p.in_region) || p.ending == Ending::published;
-    if (!p.merging)
-        return;
-    for (unsigned turn = 0; !Hardware::cas_full(merge_lock, 0, 1); turn++) { // full: pairs with the release below
-        if (turn < 1000)
-            cpu_relax();
-        else
-            sched_yield(); // the holder may have been preempted
-    }
+    if (p.merging)
+        merge_lock.lock();
 }
 
 WS_EXPORT void ws_reduction_end(void)
 {
     Participant& p = self;
     if (p.merging)
-        Hardware::store_release(merge_lock, 0);
+        merge_lock.unlock();
     p.merging = false;
 }

@@ -6,8 +6,10 @@
 
 #include "loop/chaos.h"
 #include "loop/region.h"
+#include "mpi/end_job.h"
 #include "window/os.h"
 #include <climits>
+#include <cstdio>
 #include <pthread.h>
 #include <sys/resource.h>
 #include <vector>
@@ -57,6 +59,19 @@ void move_to(int cpu)
     sched_setaffinity(0, sizeof mask, &mask); // refused (another cpuset): runs where the owner may
 }
 
+// The visit of this thread, if it is a guest.
+struct Visit {
+    Core* core = nullptr; // the core it runs on; null when it has given it back
+    GuestSlot* slot = nullptr;
+};
+WS_THREAD_LOCAL Visit visit;
+
+void give_back(Core& core)
+{
+    Hardware::store_full(core.state, core_kept); // the last touch of the core: the thief takes it from here
+    futex_wake(&core.state);
+}
+
 void* guest_main(void* argument)
 {
     Window& w = *detail::window;
@@ -79,14 +94,50 @@ void* guest_main(void* argument)
         chaos.delay();
         Chunk lease = core.lease; // written before the knock
         move_to(int(Hardware::load_relaxed(core.running_on))); // written before the knock
+        visit = {&core, &slot};
         do
             run_as_guest(lease, &core.recall);
-        while (!owner_is_blocked() && next_lease(w, core, lease));
+        while (visit.core && !owner_is_blocked() && next_lease(w, core, lease));
         chaos.delay();
-        Hardware::store_full(core.state, core_kept); // the last touch of the core: the thief takes it from here
-        futex_wake(&core.state);
+        if (visit.core)
+            give_back(core);
+        else
+            Hardware::store_release(slot.state, guest_ready); // it listens again
+        visit = {};
     }
 }
+
+} // namespace
+
+void guest_blocked(unsigned polls)
+{
+    if (!visit.core) {
+        sched_yield();
+        return;
+    }
+    if (!detail::threads_may_call_mpi) {
+        std::fprintf(stderr,
+                     "workshare: an iteration of %s that runs on another rank's core waits in MPI, but MPI was initialized "
+                     "without MPI_THREAD_MULTIPLE: call MPI_Init_thread with it; ending the job\n",
+                     region_name());
+        end_job();
+    }
+    if (polls < 200) { // a few microseconds: most calls end soon
+        cpu_relax();
+        return;
+    }
+    // What this call waits for may be the very rank whose core it runs on, so that rank goes on; and until this visit ends
+    // no chunk may be brought to this thread. The visit ends after this chunk.
+    Core& core = *visit.core;
+    visit.core = nullptr;
+    Hardware::store_release(visit.slot->state, guest_away); // before the core: its thief must not lend to us then
+    leave_after_chunk();
+    cpu_set_t mask = detail::window->mine().core.mask;
+    sched_setaffinity(0, sizeof mask, &mask);
+    give_back(core);
+}
+
+namespace {
 
 size_t stack_bytes()
 {

@@ -30,11 +30,12 @@ struct LendTimes {
     uint64_t spin_ticks;   // blocked at least this long before anything else
     uint64_t patience_ticks; // who has been blocked longer is long_hungry
     uint64_t linger_ticks; // a guest without chunks waits this long for the owner's next region
+    uint64_t peers_ticks;  // a blocked rank that has nothing to lend for looks this often whether the others live
     uint64_t quantum_us;   // a sleeping thief looks at MPI itself at least this often
 };
 
 // Starts and stops lending by this rank. Called by the owner thread; `window` outlives everything here.
-void lend_start(Window& window, const LendTimes& times);
+void lend_start(Window& window, const LendTimes& times, bool threads_may_call_mpi);
 // After this no guest of another process will be woken by us; returns when our core is back. Non-blocking otherwise.
 void lend_stop();
 // Joins this process's guests. Every rank of the node has called lend_stop() before.
@@ -53,12 +54,16 @@ void probe_peers();
 // Ends the job when a rank of this node has died; otherwise returns. Cheap enough for every millisecond.
 void check_peers(const char* waiting_for);
 
+// The calling thread, which runs an iteration, waits in MPI: a guest returns its core at once and goes on beside the thief.
+void guest_blocked(unsigned polls);
+
 // True while this rank sits in a blocking MPI call; guests read it to give cores back early.
 bool owner_is_blocked();
 
 namespace detail {
 extern Window* window;
 extern LendTimes times;
+extern bool threads_may_call_mpi; // MPI_THREAD_MULTIPLE
 } // namespace detail
 
 } // namespace ws

@@ -3,11 +3,10 @@
 // Who waits on another process looks now and then whether it still lives. A dead rank ends the job with an error that
 // names it: a chunk it had claimed may be lost, and nobody could tell.
 #include "lend/lend.h"
+#include "mpi/end_job.h"
 #include "window/os.h"
 
 #include <cstdio>
-#include <cstdlib>
-#include <mpi.h>
 
 namespace ws {
 
@@ -31,10 +30,7 @@ void check_peers(const char* waiting_for)
             continue;
         std::fprintf(stderr, "workshare: rank %d (pid %d) died while rank %d waited for %s; ending the job\n",
                      c.world_rank, int(c.pid), w.mine().core.world_rank, waiting_for);
-        usleep(100000); // Hydra drops what is still in its pipes when a rank aborts
-        usleep(50000); // mpirun forgets what it has not passed on when the abort reaches it
-        PMPI_Abort(MPI_COMM_WORLD, 1);
-        std::abort();
+        end_job();
     }
 }
 

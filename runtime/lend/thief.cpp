@@ -15,6 +15,7 @@ LendCounters lend_counters;
 namespace detail {
 Window* window;
 LendTimes times;
+bool threads_may_call_mpi;
 } // namespace detail
 
 namespace {
@@ -25,6 +26,7 @@ bool active;
 bool is_blocked;          // this wait is longer than the spin
 bool has_lease;           // our core was lent and its return is not yet accounted
 uint64_t wait_began;      // ticks
+uint64_t looked_at_peers; // ticks
 unsigned quiet_quanta;    // quanta slept through since the last look at the peers
 bool core_is_ours_alone;  // no other rank may run on our cores
 bool core_is_bound;       // our mask holds one CPU
@@ -80,7 +82,7 @@ unsigned choose(Hungry hunger, Descriptor::Look& best)
                 }
                 continue;
             }
-        } else if (state == guest_refused)
+        } else if (state == guest_refused || state == guest_away)
             continue;
         else if (state == guest_none) {
             Hardware::store_relaxed(slot.state, guest_wanted);
@@ -178,10 +180,11 @@ bool owner_is_blocked()
     return Hardware::load_relaxed(own_core().occupancy) == rank_blocked; // relaxed: a hint
 }
 
-void lend_start(Window& window, const LendTimes& times)
+void lend_start(Window& window, const LendTimes& times, bool threads_may_call_mpi)
 {
     detail::window = &window;
     detail::times = times;
+    detail::threads_may_call_mpi = threads_may_call_mpi;
     home_thread = true;
     core_is_bound = CPU_COUNT(&own_core().mask) == 1;
     cpu_set_t cores = own_core().mask;
@@ -212,7 +215,9 @@ void blocked(unsigned polls)
 {
     if (WS_UNLIKELY(!active || !home_thread || thread_in_region())) {
         // Another thread's wait, or a body that waits: its core is not this rank's to give. Let others run.
-        if (polls > 1000)
+        if (thread_in_region() && !home_thread)
+            guest_blocked(polls);
+        else if (polls > 1000)
             sched_yield();
         return;
     }
@@ -230,9 +235,14 @@ void blocked(unsigned polls)
     }
     if (!is_blocked) {
         is_blocked = true;
+        looked_at_peers = now;
         Hardware::store_relaxed(core.occupancy, rank_blocked);
     }
 
+    if (now - looked_at_peers > detail::times.peers_ticks) {
+        looked_at_peers = now;
+        check_peers("an MPI call");
+    }
     Descriptor::Look look{};
     unsigned victim =
         choose(now - wait_began < detail::times.patience_ticks ? newly_hungry : long_hungry, look);

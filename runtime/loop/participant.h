@@ -51,6 +51,24 @@ struct Participant {
 };
 extern __thread Participant self __attribute__((tls_model("initial-exec")));
 
+// Whether regions of this process may set ws_alone (directive/abi.h): no other thread of the program's can be in a
+// region of its own or at an atomic. Known for the thread that MPI_Init was called on; else looked up, see alone.cpp.
+enum class Alone : uint8_t {
+    unknown, // MPI is not initialized yet
+    never,   // the program asked MPI for threads
+    unless_parallel, // one thread, but for OpenMP's parallel regions
+    always,  // one thread
+};
+extern Alone may_be_alone;
+// Decides, once MPI is initialized: the thread level that the program asked for.
+void settle_alone(int thread_level_asked);
+bool look_up_alone(); // cold: `unknown` and `unless_parallel`
+
+inline bool alone()
+{
+    return WS_LIKELY(may_be_alone == Alone::always) || (may_be_alone != Alone::never && look_up_alone());
+}
+
 // What a site remembers, in ws_site::learned.
 struct Learned {
     double unit_ticks; // cost of an iteration; 0 = never measured

@@ -152,6 +152,7 @@ __attribute__((noinline)) void publish(Participant& p)
         first.chunk = p.pace.sizing().kind == WS_AUTO && p.pace.sizing().chunk > 1 ? p.pace.sizing().chunk / 2 : 1;
     region.stolen = 0;
     Hardware::store_relaxed(*loop_host.running_on, Flag(sched_getcpu()));
+    ws_alone = 0; // before the guests come: publish() is the release
     chaos.delay();
     loop_host.descriptor->publish(p.lo, {region.units, first.pack(), uint64_t(cost)});
     p.mode = Mode::shared;
@@ -266,6 +267,7 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
     p.mode = Mode::alone;
     p.ending = Ending::unshared;
     p.pace.begin(own, ticks());
+    ws_alone = alone();
     Flag hungry = Hardware::load_relaxed(loop_host.hunger->hungry);
     if (hungry && estimate > double(loop_host.publish_ticks[hungry]))
         publish(p);
@@ -334,7 +336,14 @@ void run_plain(Participant& p, void (*fn)(void*), void* data, long start, long e
     p.mode = Mode::whole;
     p.lo = uint64_t(start);
     p.hi = uint64_t(end);
+    // Inside a region (nested, or on a guest) the outer one's answer stands.
+    const bool outermost = !p.in_region;
+    const char was_alone = ws_alone;
+    if (outermost && alone())
+        ws_alone = 1;
     fn(data);
+    if (outermost)
+        ws_alone = was_alone;
     p.mode = mode;
     p.lo = lo;
     p.hi = hi;
@@ -350,6 +359,14 @@ void set_owner_thread(bool owner) { self.owner = owner; }
 bool thread_in_region() { return self.in_region; }
 
 // ---- guests
+
+void leave_after_chunk()
+{
+    static const volatile Flag always = 1;
+    self.recall = &always;
+}
+
+const char* region_name() { return region.site->where; }
 
 uint64_t run_as_guest(Chunk claimed, const volatile Flag* recall)
 {

@@ -51,6 +51,12 @@ void set_owner_thread(bool owner);
 // True while the calling thread runs loop iterations: it must not lend its core.
 bool thread_in_region();
 
+// The calling guest's visit ends after the chunk that it runs now.
+void leave_after_chunk();
+
+// "file.c:12 function" of the open region.
+const char* region_name();
+
 // A guest's visit: runs the region's body, beginning with the claimed chunk, until the region has no chunk or *recall
 // becomes nonzero. Leaves the region. Returns the ticks spent.
 uint64_t run_as_guest(Chunk claimed, const volatile Flag* recall);

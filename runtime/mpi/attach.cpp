@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// How the runtime attaches to the forked MPICH: the node's window, the hooks, and the end of the job with its verdict.
+// How the runtime attaches to the forked MPICH: the node's window, the locks in it, the hooks, and the end of the job with
+// its verdict.
+#include "directive/critical.h"
 #include "lend/lend.h"
 #include "loop/chaos.h"
-#include "loop/region.h"
+#include "loop/participant.h"
+#include "mpi/end_job.h"
 #include "mpi/options.h"
 #include "mpich/files/src/include/mpir_workshare.h"
 #include "observe/verdict.h"
@@ -15,6 +18,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mpi.h>
+#include <optional>
 #include <sys/statvfs.h>
 #include <vector>
 
@@ -40,6 +44,7 @@ struct Job {
     MPI_Comm node = MPI_COMM_NULL; // a duplicate, for this runtime alone
     MPI_Win mpi_window = MPI_WIN_NULL;
     Window window;
+    std::optional<LockTable> locks;
     Inactive inactive = is_active;
     uint64_t attached_at = 0; // ticks
     int rank = 0, size = 1;   // in MPI_COMM_WORLD
@@ -136,8 +141,12 @@ void start_stealing()
     loop_host.long_wait = check_peers;
     if (job.window.ranks() > 1)
         set_owner_thread(true);
-    lend_start(job.window, {job.clock.from_us(o.spin_us), job.clock.from_us(20), job.clock.from_us(o.linger_us),
-                            o.quantum_us});
+    int level = MPI_THREAD_SINGLE;
+    PMPI_Query_thread(&level);
+    lend_start(job.window,
+               {job.clock.from_us(o.spin_us), job.clock.from_us(20), job.clock.from_us(o.linger_us),
+                job.clock.from_us(1e6), o.quantum_us},
+               level == MPI_THREAD_MULTIPLE);
 }
 
 Totals own_totals()
@@ -222,6 +231,15 @@ void report()
         std::fprintf(stderr, "workshare: cannot write WS_STATS_FILE=%s\n", job.options.stats_file.c_str());
 }
 
+void free_window()
+{
+    use_node_locks(nullptr, job.rank);
+    if (job.mpi_window != MPI_WIN_NULL)
+        PMPI_Win_free(&job.mpi_window);
+    if (job.node != MPI_COMM_NULL)
+        PMPI_Comm_free(&job.node);
+}
+
 // MPI_Finalize: one more blocking call that steals; then everything goes in the order in which it came.
 void finalize()
 {
@@ -238,13 +256,38 @@ void finalize()
     job.hooks->ring = nullptr;
     report();
     loop_host.descriptor = nullptr;
-    if (job.mpi_window != MPI_WIN_NULL)
-        PMPI_Win_free(&job.mpi_window);
-    if (job.node != MPI_COMM_NULL)
-        PMPI_Comm_free(&job.node);
+    free_window();
 }
 
-int attach(int version, MPIR_Workshare_hooks* hooks)
+// The locks of `ws critical` lie in the node's window.
+void start_locks()
+{
+    job.locks.emplace(job.window.locks());
+    use_node_locks(&*job.locks, job.rank);
+}
+
+// Without a window ranks would not exclude each other: wrong results, so the job ends if it has critical sections.
+void refuse_locks()
+{
+    int first = ws_used_features & WS_USES_CRITICAL ? job.rank : job.size;
+    PMPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (first == job.rank) {
+        std::fprintf(stderr, "workshare: %s: no critical sections between ranks; ending the job\n",
+                     inactive_text(job.inactive));
+        end_job();
+    }
+    if (first < job.size)
+        PMPI_Barrier(MPI_COMM_WORLD); // until the job ends
+}
+
+// MPI_Finalize of a job that does not steal.
+void finalize_locks()
+{
+    PMPI_Barrier(job.node); // no rank's thread is inside a critical section any more
+    free_window();
+}
+
+int attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
 {
     PMPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &job.size);
@@ -258,11 +301,8 @@ int attach(int version, MPIR_Workshare_hooks* hooks)
     if (!read_options(job.options, error, warning)) {
         if (job.rank == 0)
             std::fprintf(stderr, "workshare: %s\n", error.c_str());
-        // The message must be out before the job is torn down: Hydra drops what is still in its pipes then.
-        PMPI_Barrier(MPI_COMM_WORLD);
-        usleep(100000);
-        PMPI_Abort(MPI_COMM_WORLD, 1);
-        return 1;
+        PMPI_Barrier(MPI_COMM_WORLD); // the message is written
+        end_job();
     }
     if (job.rank == 0 && !warning.empty())
         std::fprintf(stderr, "workshare: unknown in the environment, without effect: %s\n", warning.c_str());
@@ -272,6 +312,15 @@ int attach(int version, MPIR_Workshare_hooks* hooks)
     PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &job.node);
     PMPI_Comm_set_errhandler(job.node, MPI_ERRORS_RETURN);
     job.inactive = make_window();
+    if (!job.inactive)
+        start_locks();
+    else
+        refuse_locks();
+    settle_alone(hooks->thread_level_asked);
+    if (!(what & MPIR_WORKSHARE_STEAL)) {
+        hooks->finalize = finalize_locks;
+        return 0;
+    }
     map_ranks();
     hooks->finalize = finalize;
     if (!job.inactive)
@@ -290,7 +339,8 @@ int attach(int version, MPIR_Workshare_hooks* hooks)
 
 } // namespace ws
 
-extern "C" __attribute__((visibility("default"))) int ws_fork_attach(int version, MPIR_Workshare_hooks* hooks)
+extern "C" __attribute__((visibility("default"))) int ws_fork_attach(int version, unsigned what,
+                                                                      MPIR_Workshare_hooks* hooks)
 {
-    return ws::attach(version, hooks);
+    return ws::attach(version, what, hooks);
 }

@@ -2,7 +2,7 @@
 //
 // Everything that lies in the node's shared window, and nothing else.
 //
-//    Node | Row[ranks] | GuestSlot[ranks][ranks] | registry (Boost.Interprocess)
+//    Node | Row[ranks] | GuestSlot[ranks][ranks] | Lock[] (window/locks.h) | registry (Boost.Interprocess)
 //
 // A row belongs to one rank of the node. Each field says who writes it; fields of different writers that are hot lie on
 // different cache lines. All addresses are offsets: every process maps the window where it likes.
@@ -85,6 +85,7 @@ enum GuestState : Flag {
     guest_starting = 2, // its thread is made, once
     guest_ready = 3,    // it listens
     guest_refused = 4,  // the system gave no thread
+    guest_away = 5,     // it waits in MPI, beside the thief whose core it has given back
 };
 struct GuestSlot {
     volatile Flag state; // thief: none->wanted; owner's process: the rest

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "window/window.h"
 
+#include "window/locks.h"
+#include <cstring>
 #include <new>
 #include <sched.h>
 #include <unistd.h>
@@ -14,7 +16,7 @@ size_t slots_bytes(unsigned ranks) { return align(size_t(ranks) * ranks * sizeof
 
 size_t Window::bytes(unsigned ranks)
 {
-    return sizeof(Node) + ranks * sizeof(Row) + slots_bytes(ranks) + registry_bytes + 64; // 64: to align the base
+    return sizeof(Node) + ranks * sizeof(Row) + slots_bytes(ranks) + LockTable::bytes + registry_bytes + 64; // 64: to align the base
 }
 
 void Window::map(void* base, unsigned ranks, unsigned me)
@@ -25,13 +27,16 @@ void Window::map(void* base, unsigned ranks, unsigned me)
     node_ = reinterpret_cast<Node*>(p);
     rows_ = reinterpret_cast<Row*>(p += sizeof(Node));
     slots_ = reinterpret_cast<GuestSlot*>(p += ranks * sizeof(Row));
-    registry_ = p + slots_bytes(ranks);
+    locks_ = p += slots_bytes(ranks);
+    registry_ = p + LockTable::bytes;
 }
 
 void Window::init_own(int world_rank)
 {
-    if (me_ == 0)
+    if (me_ == 0) {
         new (node_) Node{ranks_, 1};
+        std::memset(locks_, 0, LockTable::bytes);
+    }
     new (&mine()) Row{};
     Row& r = mine();
     r.loop.init();

@@ -25,6 +25,7 @@ public:
     Row& row(unsigned rank) const { return rows_[rank]; }
     Row& mine() const { return rows_[me_]; }
     GuestSlot& guest(unsigned owner, unsigned thief) const { return slots_[size_t(owner) * ranks_ + thief]; }
+    void* locks() const { return locks_; }
     void* registry() const { return registry_; }
 
 private:
@@ -32,6 +33,7 @@ private:
     Node* node_ = nullptr;
     Row* rows_ = nullptr;
     GuestSlot* slots_ = nullptr;
+    void* locks_ = nullptr;
     void* registry_ = nullptr;
 };
 

@@ -56,9 +56,9 @@ static void finalize(void)
         broken("each wait that called blocked calls unblocked");
 }
 
-int ws_fork_attach(int version, MPIR_Workshare_hooks *hooks)
+int ws_fork_attach(int version, unsigned what, MPIR_Workshare_hooks *hooks)
 {
-    if (version != MPIR_WORKSHARE_VERSION || getenv("FAKE_REFUSES"))
+    if (version != MPIR_WORKSHARE_VERSION || what != MPIR_WORKSHARE_STEAL || getenv("FAKE_REFUSES"))
         return 1;
     hooks->blocked = blocked;
     hooks->unblocked = unblocked;

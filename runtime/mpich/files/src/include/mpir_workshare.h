@@ -12,7 +12,7 @@
 #define MPIR_WORKSHARE_H_INCLUDED
 
 /* Raised whenever the struct below changes; MPICH passes it, libws refuses another one. */
-#define MPIR_WORKSHARE_VERSION 1
+#define MPIR_WORKSHARE_VERSION 2
 
 /* A wait counts as blocked after this many polls without progress: a short wait (ping-pong) never leaves MPICH. */
 #define MPIR_WORKSHARE_POLLS 32
@@ -28,19 +28,33 @@ typedef struct MPIR_Workshare_hooks {
     void (*ring) (int world_rank);
     /* MPI_Finalize was entered; MPI still works. Collective over MPI_COMM_WORLD. */
     void (*finalize) (void);
+    /* The level of thread support that the program asked for; MPI may have given more. Set by MPICH. */
+    int thread_level_asked;
 } MPIR_Workshare_hooks;
 
 extern MPIR_Workshare_hooks MPIR_Workshare;
 
-/* End of MPI_Init / MPI_Init_thread, MPI works: loads libws when the launcher asked for it (WS_ENABLE=1). */
+/* Begin of MPI_Init / MPI_Init_thread: the level to initialize with when the program asks for `level`. Higher under
+ * WS_ENABLE=1 if the program's shared loops call MPI, as several threads will then. Local. */
+int MPIR_Workshare_thread_level(int level);
+/* End of MPI_Init / MPI_Init_thread, MPI works: loads libws when the launcher asked for it (WS_ENABLE=1) or the program
+ * has node-wide locks. One MPI_Allreduce. */
 void MPIR_Workshare_init(void);
 /* Begin of MPI_Finalize. */
 void MPIR_Workshare_finalize(void);
 
-/* What libws exports for MPICH to find by name. Fills *hooks and returns 0; on any other value the hooks stay NULL.
- * Collective over MPI_COMM_WORLD; prints its own message where the user must know. */
+/* What libws exports for MPICH to find by name. `what` is MPIR_WORKSHARE_STEAL, or 0 for the locks alone. Fills *hooks and
+ * returns 0; on any other value the hooks stay NULL. Collective over MPI_COMM_WORLD; prints its own message where the
+ * user must know. */
 #define MPIR_WORKSHARE_ATTACH_NAME "ws_fork_attach"
-typedef int (*MPIR_Workshare_attach_fn) (int version, MPIR_Workshare_hooks * hooks);
+#define MPIR_WORKSHARE_STEAL 1u
+typedef int (*MPIR_Workshare_attach_fn) (int version, unsigned what, MPIR_Workshare_hooks * hooks);
+
+/* An unsigned in libws that is complete before main: what the program linked with it uses (ws_uses in
+ * runtime/directive/abi.h). Not found in programs without shared loops. */
+#define MPIR_WORKSHARE_FEATURES_NAME "ws_used_features"
+#define MPIR_WORKSHARE_USES_LOCKS 1u
+#define MPIR_WORKSHARE_USES_MPI_IN_LOOPS 2u
 
 /* One turn of a waiting loop. `polls` is a local of the wait, 0 at its begin. */
 static inline void MPIR_Workshare_blocked(unsigned *polls)

@@ -27,14 +27,44 @@ static void *open_libws(void)
     return dlopen(LIBWS, RTLD_NOW | RTLD_GLOBAL);
 }
 
+static int is_enabled(void)
+{
+    const char *enable = getenv("WS_ENABLE");
+    return enable && !strcmp(enable, "1");
+}
+
+static unsigned used_features(void)
+{
+    const unsigned *features = (const unsigned *) dlsym(RTLD_DEFAULT, MPIR_WORKSHARE_FEATURES_NAME);
+    return features ? *features : 0;
+}
+
+int MPIR_Workshare_thread_level(int level)
+{
+    MPIR_Workshare.thread_level_asked = level;
+    if (is_enabled() && (used_features() & MPIR_WORKSHARE_USES_MPI_IN_LOOPS))
+        return MPI_THREAD_MULTIPLE;
+    return level;
+}
+
+/* Whether any rank of the job has node-wide locks: attaching is collective, and programs may differ. */
+static int any_has_locks(void)
+{
+    int locks = (used_features() & MPIR_WORKSHARE_USES_LOCKS) != 0, any = 0;
+    if (PMPI_Allreduce(&locks, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD) != MPI_SUCCESS)
+        return 0;
+    return any;
+}
+
 void MPIR_Workshare_init(void)
 {
     MPIR_Workshare_attach_fn attach = NULL;
-    const char *enable = getenv("WS_ENABLE"), *why = NULL;
+    const char *why = NULL;
+    unsigned what = is_enabled()? MPIR_WORKSHARE_STEAL : 0;
     void *lib;
     int rank, ok, all_ok;
 
-    if (!enable || strcmp(enable, "1"))
+    if (!what && !any_has_locks())
         return;
 
     if ((lib = open_libws()))
@@ -48,15 +78,16 @@ void MPIR_Workshare_init(void)
         return;
     if (all_ok) {
         /* The hooks themselves, not a copy: libws takes back blocked and ring while it still finalizes. */
-        if (attach(MPIR_WORKSHARE_VERSION, &MPIR_Workshare) != 0)
+        if (attach(MPIR_WORKSHARE_VERSION, what, &MPIR_Workshare) != 0)
             memset(&MPIR_Workshare, 0, sizeof(MPIR_Workshare));
         return;
     }
 
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0)
-        fprintf(stderr, "workshare: cannot load " LIBWS ": %s; running without stealing\n",
-                why ? why : "it failed on another rank");
+        fprintf(stderr, "workshare: cannot load " LIBWS ": %s; running without %s\n",
+                why ? why : "it failed on another rank",
+                what ? "stealing" : "critical sections between ranks");
 }
 
 void MPIR_Workshare_finalize(void)

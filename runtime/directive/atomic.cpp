@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+//
+// `ws atomic` on types that no instruction handles (long double, complex). All others are compiled to instructions,
+// plain ones while ws_alone is set (loop/participant.h).
+#include "directive/abi.h"
+#include "window/spin_lock.h"
+
+namespace {
+ws::SpinLock lock;
+} // namespace
+
+extern "C" __attribute__((visibility("default"))) void ws_atomic_start(void) { lock.lock(); }
+extern "C" __attribute__((visibility("default"))) void ws_atomic_end(void) { lock.unlock(); }

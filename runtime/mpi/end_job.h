@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+//
+// The one way out when going on would lose work or hang.
+#pragma once
+
+namespace ws {
+
+// Ends the whole job with exit status 1. Whoever calls has printed why to stderr. From any thread, at any time: before
+// MPI_Init and after MPI_Finalize it ends this process.
+[[noreturn]] void end_job();
+
+} // namespace ws

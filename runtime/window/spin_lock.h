@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+//
+// A lock for a few instructions between the threads of one process.
+#pragma once
+
+#include "window/atomics.h"
+#include "window/os.h"
+
+namespace ws {
+
+class SpinLock {
+public:
+    void lock()
+    {
+        for (unsigned turn = 0; !Hardware::cas_full(held_, 0, 1); turn++) { // full: pairs with unlock()
+            if (turn < 1000)
+                cpu_relax();
+            else
+                sched_yield(); // the holder may have been preempted
+        }
+    }
+    void unlock() { Hardware::store_release(held_, 0); }
+
+private:
+    volatile Hardware::Flag held_ = 0;
+};
+
+} // namespace ws
