@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT
+"""`ws critical` excludes ranks and guests, by name, with and without -workshare; a holder that dies ends the job."""
+from job import CORES, expect, expect_lines, finish, run, skip
+
+if CORES < 2:
+    skip('needs two cores')
+    finish()
+
+for workshare in False, True:
+    for how in 'count', 'names':
+        run('critical', how, workshare=workshare)
+    run('critical', 'loop', ranks=3 if workshare else 2, workshare=workshare, steals=workshare)
+    run('critical', 'count', ranks=5, workshare=workshare, env={'MPIR_CVAR_NUM_CLIQUES': '1'})
+
+    # mpirun does not clean up: the one who comes next must be told.
+    result = run('critical', 'death', options=('-disable-auto-cleanup',), workshare=workshare, limit=30, code='error')
+    expect(result, 'the job took more than 10 s to end', result.seconds < 10)
+    expect(result, 'somebody went on', 'went on' not in result.out)
+    expect_lines(result, result.err, r"^workshare: (critical section 'fatal': )?rank 1 \(pid [0-9]+\) died ")
+
+    result = run('critical', 'again', workshare=workshare, limit=30, code='error')
+    expect(result, 'somebody went on', 'went on' not in result.out)
+    expect_lines(result, result.err, r"^workshare: critical section 'twice': it was entered again by the thread that is "
+                 r"inside it; ending the job$")
+run('critical', 'loop', ranks=3, env={'WS_CHAOS': '5'}, steals=True)
+
+finish()
