@@ -221,6 +221,11 @@ void note_pragma(location_t from, location_t to, const char *name) {
     file[first.line] = {std::max(first.line, last.line), name, after_another};
 }
 
+std::string last_pragma(location_t at) {
+    const Subject subject = subject_at(place_of(LOCATION_LOCUS(at)), nullptr);
+    return subject.pragma ? subject.pragma->name : "";
+}
+
 void take_over_diagnostics() {
     next_starter = diagnostic_starter(global_dc);
     diagnostic_starter(global_dc) = starter;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,5 +20,8 @@
 #include "diagnostic.h"
 #include "cpplib.h"
 #include "c-family/c-pragma.h"
+#include "basic-block.h"
+#include "gimple.h"
+#include "gimple-iterator.h"
 
 #endif

@@ -13,14 +13,12 @@
 
 #include "../../runtime/directive/abi.h"
 
-#include "basic-block.h"
 #include "cfgloop.h"
 #include "cgraph.h"
 #include "context.h"
 #include "fold-const.h"
-#include "gimple.h"
 #include "langhooks.h"
-#include "gimple-iterator.h"
+#include "tree-iterator.h"
 #include "tree-cfg.h"
 #include "tree-pass.h"
 
@@ -34,7 +32,7 @@ namespace {
 // What a call of libgomp is to us.
 enum class Call {
     none, mark, chunk, fork, fork_loop, loop_start, loop_next, loop_ull_start, loop_ull_next, loop_end, barrier,
-    atomic_start, atomic_end,
+    atomic_start, atomic_end, critical_start, critical_end,
 };
 
 Call call_kind(gimple *statement) {
@@ -76,6 +74,10 @@ Call call_kind(gimple *statement) {
         return Call::atomic_start;
     case BUILT_IN_GOMP_ATOMIC_END:
         return Call::atomic_end;
+    case BUILT_IN_GOMP_CRITICAL_NAME_START:
+        return Call::critical_start;
+    case BUILT_IN_GOMP_CRITICAL_NAME_END:
+        return Call::critical_end;
     default:
         return Call::none;
     }
@@ -97,28 +99,46 @@ std::string where_text(location_t at, tree function) {
     return std::string(place.file ? lbasename(place.file) : "?") + ":" + std::to_string(place.line) + " " + name;
 }
 
-// struct ws_site as an array of eight pointers.
-tree build_site(location_t at, tree function, HOST_WIDE_INT kinds) {
-    constexpr int words = sizeof(ws_site) / sizeof(void *);
-    static_assert(sizeof(ws_site) == 64 && sizeof(void *) == 8, "the site is eight words");
+// A static object of so many words: a text, a number, zeroes.
+tree build_words(location_t at, const char *name, int words, const std::string &text, HOST_WIDE_INT number) {
+    static_assert(sizeof(void *) == 8, "words are pointers");
     tree type = build_array_type_nelts(ptr_type_node, words);
-    tree site = build_decl(at, VAR_DECL, create_tmp_var_name("ws_site"), type);
-    const std::string where = where_text(at, function);
+    tree object = build_decl(at, VAR_DECL, create_tmp_var_name(name), type);
 
     vec<constructor_elt, va_gc> *values = nullptr;
     CONSTRUCTOR_APPEND_ELT(values, size_int(0),
-                           fold_convert(ptr_type_node, build_string_literal(where.size() + 1, where.c_str())));
-    CONSTRUCTOR_APPEND_ELT(values, size_int(1),
-                           build_int_cst(ptr_type_node, kinds | HOST_WIDE_INT(WS_SITE_KINDS(0, 0))));
-    DECL_INITIAL(site) = build_constructor(type, values);
-    TREE_STATIC(DECL_INITIAL(site)) = TREE_CONSTANT(DECL_INITIAL(site)) = 1;
-    TREE_STATIC(site) = TREE_ADDRESSABLE(site) = TREE_USED(site) = 1;
-    DECL_ARTIFICIAL(site) = DECL_IGNORED_P(site) = 1;
+                           fold_convert(ptr_type_node, build_string_literal(text.size() + 1, text.c_str())));
+    CONSTRUCTOR_APPEND_ELT(values, size_int(1), build_int_cst(ptr_type_node, number));
+    DECL_INITIAL(object) = build_constructor(type, values);
+    TREE_STATIC(DECL_INITIAL(object)) = TREE_CONSTANT(DECL_INITIAL(object)) = 1;
+    TREE_STATIC(object) = TREE_ADDRESSABLE(object) = TREE_USED(object) = 1;
+    DECL_ARTIFICIAL(object) = DECL_IGNORED_P(object) = 1;
+    return object;
+}
+
+void add_to_unit(tree object) {
+    varpool_node::add(object);
+    varpool_node::get(object)->analyze();     // at this time nobody else will
+}
+
+tree build_site(location_t at, tree function, HOST_WIDE_INT kinds) {
+    static_assert(sizeof(ws_site) == 64, "the site is eight words");
+    tree site = build_words(at, "ws_site", 8, where_text(at, function), kinds | HOST_WIDE_INT(WS_SITE_KINDS(0, 0)));
     SET_DECL_ALIGN(site, sizeof(ws_site) * BITS_PER_UNIT);
     DECL_USER_ALIGN(site) = 1;
-    varpool_node::add(site);
-    varpool_node::get(site)->analyze();     // at this time nobody else will
+    add_to_unit(site);
     return site;
+}
+
+// The name of a `ws critical` by the variable that GCC has made its lock, or null if it is not one.
+const char *critical_name(tree argument) {
+    static const std::string prefix = std::string(".gomp_critical_user_") + ws::critical_prefix;
+    if (TREE_CODE(argument) != ADDR_EXPR || !VAR_P(TREE_OPERAND(argument, 0)))
+        return nullptr;
+    const char *name = IDENTIFIER_POINTER(DECL_NAME(TREE_OPERAND(argument, 0)));
+    if (startswith(name, prefix.c_str()))
+        return name + prefix.size();
+    return prefix.compare(0, prefix.size() - 1, name) == 0 ? "" : nullptr;
 }
 
 class Lowering {
@@ -135,9 +155,12 @@ private:
     void drop_mark(gimple_stmt_iterator *at);
     void resolve_chunk(gimple_stmt_iterator *at);
     gimple *replace(gimple_stmt_iterator *at, const char *name, const std::vector<tree> &arguments);
+    void lower_critical(gimple_stmt_iterator *at, const char *name);
+    void announce();
     tree declaration(const char *name, tree type);
 
-    std::map<std::string, tree> declared_;
+    std::map<std::string, tree> declared_, criticals_;
+    unsigned features_ = 0;
 };
 
 // Adds the blocks that can run after `block`; itself too if it is in a loop.
@@ -347,6 +370,33 @@ void Lowering::lower_child(function *child, const LoopHints &hints, int countdow
     pop_cfun();
 }
 
+void Lowering::lower_critical(gimple_stmt_iterator *at, const char *name) {
+    gimple *call = gsi_stmt(*at);
+    tree &object = criticals_[name];
+    if (!object) {
+        static_assert(sizeof(ws_critical) == 16, "two words");
+        object = build_words(gimple_location(call), "ws_critical", 2, name, 0);
+        add_to_unit(object);
+        // GCC's own variable would be seen by other files.
+        tree theirs = TREE_OPERAND(gimple_call_arg(call, 0), 0);
+        TREE_PUBLIC(theirs) = DECL_COMMON(theirs) = 0;
+    }
+    replace(at, call_kind(call) == Call::critical_start ? "ws_critical_start" : "ws_critical_end",
+            {build_fold_addr_expr(object)});
+    features_ |= WS_USES_CRITICAL;
+}
+
+// A constructor that tells libws what this file uses.
+void Lowering::announce() {
+    if (!features_)
+        return;
+    tree type = build_function_type_list(void_type_node, unsigned_type_node, NULL_TREE);
+    tree body = NULL_TREE;
+    append_to_statement_list(build_call_expr(declaration("ws_uses", type), 1, build_int_cst(unsigned_type_node, features_)),
+                             &body);
+    cgraph_build_static_cdtor('I', body, DEFAULT_INIT_PRIORITY);
+}
+
 void Lowering::lower_function(function *fn) {
     push_cfun(fn);
     // First the marks with their forks: replacing a fork takes away what the next mark is searched by.
@@ -355,10 +405,21 @@ void Lowering::lower_function(function *fn) {
     basic_block block;
     FOR_EACH_BB_FN(block, fn)
         for (auto at = gsi_start_bb(block); !gsi_end_p(at); gsi_next(&at))
-            if (call_kind(gsi_stmt(at)) == Call::mark) {
+            switch (call_kind(gsi_stmt(at))) {
+            case Call::mark:
                 changed = true;
                 if (gimple *fork = find_fork(at))
                     forks[fork] = gsi_stmt(at);
+                break;
+            case Call::critical_start:
+            case Call::critical_end:
+                if (const char *name = critical_name(gimple_call_arg(gsi_stmt(at), 0))) {
+                    changed = true;
+                    lower_critical(&at, name);
+                }
+                break;
+            default:
+                break;
             }
     if (!changed) {
         pop_cfun();
@@ -387,6 +448,7 @@ void Lowering::run() {
     FOR_EACH_FUNCTION_WITH_GIMPLE_BODY(node)
         if (gimple_has_body_p(node->decl))
             lower_function(DECL_STRUCT_FUNCTION(node->decl));
+    announce();
 }
 
 const pass_data lowering_data = {SIMPLE_IPA_PASS, "ws", OPTGROUP_NONE, TV_NONE, 0, 0, 0, 0, 0};

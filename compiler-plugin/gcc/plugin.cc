@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: MIT
 //
-// Start of the GCC plugin. `mpicc -fws` loads it into whatever compiler runs: cc1 and cc1plus do the work; in f951
-// and lto1, which have no C preprocessor state, it does nothing.
+// Start of the GCC plugin. `mpicc -fws` loads it into whatever compiler runs: cc1, cc1plus and, for sources that were
+// rewritten, f951 do the work; in lto1 it does nothing.
 #include "ws_gcc.h"
 
+#include "langhooks.h"
 #include "options.h"
 
 int plugin_is_GPL_compatible;
 
-// Weak: the compilers without a C front end have no such symbol.
+// Weak: f951 and lto1 have no such symbol.
 extern cpp_reader *parse_in __attribute__((weak));
 
 namespace ws_gcc {
 
 namespace {
 
+bool openmp_asked_for;
 int users_parallel_loops;
 bool builtins_forced;
 
@@ -48,15 +50,25 @@ void on_pragmas(void *, void *) {
     register_pragma();
 }
 
+// f951 has read the lines of the source by now, but no statement of it.
+void on_start_fortran(void *, void *) {
+    restore_options();
+    take_over_fortran_diagnostics();
+    note_ws_used();
+}
+
 void on_pre_genericize(void *function, void *) { check_function(static_cast<tree>(function)); }
 
 }  // namespace
+
+bool users_openmp() { return openmp_asked_for; }
 
 }  // namespace ws_gcc
 
 int plugin_init(plugin_name_args *info, plugin_gcc_version *version) {
     using namespace ws_gcc;
-    if (&parse_in == nullptr)
+    const bool in_fortran = startswith(lang_hooks.name, "GNU Fortran");
+    if (&parse_in == nullptr && !(in_fortran && read_rewritten_fortran()))
         return 0;
     if (!plugin_default_version_check(version, &gcc_version)) {
         error("the plugin for %<#pragma ws%> was built for GCC %s and does not fit this GCC %s", gcc_version.basever,
@@ -65,10 +77,18 @@ int plugin_init(plugin_name_args *info, plugin_gcc_version *version) {
     }
     if (flag_openacc)
         fatal_error(UNKNOWN_LOCATION, "%<#pragma ws%> cannot be used with %<-fopenacc%>");
+    openmp_asked_for = flag_openmp;
     force_builtins();
-    register_callback(info->base_name, PLUGIN_START_UNIT, on_start_unit, nullptr);
-    register_callback(info->base_name, PLUGIN_PRAGMAS, on_pragmas, nullptr);
-    register_callback(info->base_name, PLUGIN_PRE_GENERICIZE, on_pre_genericize, nullptr);
+    if (in_fortran) {
+        register_callback(info->base_name, PLUGIN_START_UNIT, on_start_fortran, nullptr);
+        register_fortran_pass(info->base_name);
+    } else {
+        register_callback(info->base_name, PLUGIN_START_UNIT, on_start_unit, nullptr);
+        register_callback(info->base_name, PLUGIN_PRAGMAS, on_pragmas, nullptr);
+        register_callback(info->base_name, PLUGIN_PRE_GENERICIZE, on_pre_genericize, nullptr);
+    }
+    register_atomics(info->base_name);
+    register_early_pass(info->base_name);
     register_lowering_pass(info->base_name);
     return 0;
 }

@@ -6,7 +6,10 @@
 //   pragma_operator.cc  the same for _Pragma("ws ...")
 //   checks.cc           what only the typed tree shows: chunk sizes, variables the loop must not change
 //   diagnostics.cc      errors of GCC's OpenMP front end name `ws`
-//   lower.cc            the outlined loops call libws instead of libgomp
+//   early.cc            a pass before OpenMP is lowered:
+//   atomics.cc            atomics are plain while nobody shares the loop
+//   lower.cc            a pass after it: the outlined loops and the criticals call libws instead of libgomp
+//   fortran.cc          gfortran: directives come rewritten; a pass before early.cc's
 //   plugin.cc           start, options, registration
 #ifndef WS_GCC_H
 #define WS_GCC_H
@@ -52,9 +55,14 @@ void take_over_pragma_operator();
 bool ws_used();
 void note_ws_used();
 
+// Whether the user asked for OpenMP: flag_openmp tells no more once we have set it.
+bool users_openmp();
+
 // Remembers a pragma for the messages: errors that follow one of ours name it. Others have an empty name.
 void note_pragma(location_t from, location_t to, const char *name);
 void take_over_diagnostics();
+// The name of the last pragma at or above a place; empty if it is not ours.
+std::string last_pragma(location_t at);
 
 // `text` with its 'quotes' as the user's locale has them.
 std::string localized_quotes(const std::string &text);
@@ -62,7 +70,22 @@ void error_about(location_t at, const std::string &text);
 
 void declare_markers();                     // __ws_mark, __ws_chunk: PLUGIN_START_UNIT
 void check_function(tree function);         // PLUGIN_PRE_GENERICIZE
+void register_early_pass(const char *plugin_name);
+// A variable for the code in `scope`: in an OpenMP region it must be declared inside.
+tree declare_temporary(gbind *scope, tree type);
 void register_lowering_pass(const char *plugin_name);
+
+// Whether an atomic is a `ws atomic`; without -fopenmp all are. Where the front end sees no directive of ours, its
+// places are told by note_atomic.
+void note_atomic(const std::string &file, int line);
+bool is_our_atomic(location_t at);
+void lower_atomic(gimple_stmt_iterator at, gbind *scope);
+void register_atomics(const char *plugin_name);
+
+// gfortran: whether the source was rewritten (../fortran); reads what the rewriter says about it.
+bool read_rewritten_fortran();
+void take_over_fortran_diagnostics();
+void register_fortran_pass(const char *plugin_name);
 
 // The function a call expression or statement calls, if it is one of ours.
 bool is_marker(tree function, const char *name);

@@ -28,6 +28,7 @@ struct region {
     struct ws_site *site;
     long chunk[2];              /* owner's, thieves' */
     bool bounds_known, last_given;
+    bool invited;               /* guests may come: the owner knows that it is not alone any more */
     int entering;               /* guests that joined and have not called `next` */
     int inside;                 /* guests that run fn */
     int chunks_of[2];           /* owner's, guests' */
@@ -43,9 +44,12 @@ struct part {
 };
 
 /* For the tests. */
-int ws_fake_regions, ws_fake_joined, ws_fake_merges;
+int ws_fake_regions, ws_fake_joined, ws_fake_merges, ws_fake_atomics, ws_fake_criticals, ws_fake_features;
 struct ws_site *ws_fake_site;
 long ws_fake_chunk, ws_fake_steal_chunk;
+
+char ws_alone;
+extern int omp_in_parallel(void) __attribute__((weak));
 
 static __thread struct part *part;
 static __thread unsigned seed;
@@ -54,6 +58,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static pthread_mutex_t merge = PTHREAD_MUTEX_INITIALIZER;
 static struct region *open_region;      /* the one that guests may join */
+static pthread_mutex_t atomic = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void fail(const char *what)
@@ -81,7 +86,7 @@ static void *guest(void *arg)
     pthread_mutex_lock(&mutex);
     for (;;) {
         struct region *r = open_region;
-        if (!r || !has_work(r) || !r->chunks_of[0]) {   /* late joiners: the owner has had a chunk */
+        if (!r || !has_work(r) || !r->invited) {
             pthread_cond_wait(&changed, &mutex);
             continue;
         }
@@ -165,8 +170,12 @@ static bool next(uint64_t *lo, uint64_t *hi)
         r->entering--;
     me->entered = true;
     pthread_cond_broadcast(&changed);
-    if (me->owner && me->shared)
+    if (me->owner && me->shared && r->chunks_of[0]) {   /* late joiners: the owner has had a chunk */
+        ws_alone = 0;
+        r->invited = true;
+        pthread_cond_broadcast(&changed);
         await_guests(r);
+    }
     bool more = r->n && !r->last_given && !me->had_last;
     if (more) {
         uint64_t size = r->chunk[!me->owner] > 0 ? r->chunk[!me->owner] : 2;
@@ -218,9 +227,15 @@ static void execute(struct region *r)
     bool shared = mode != ALONE && !part && !open_region;
     if (shared)
         open_region = r;
+    /* Without OpenMP's threads the others that could run a region are guests, who come when they are invited. */
+    bool outermost = !part, others = omp_in_parallel && omp_in_parallel();
+    if (outermost && !others && (shared || mode == ALONE))
+        ws_alone = 1;
     pthread_mutex_unlock(&mutex);
     run(r, true, shared);
     pthread_mutex_lock(&mutex);
+    if (outermost && !others)
+        ws_alone = 0;
     if (shared)
         open_region = NULL;
     while (r->inside)
@@ -290,4 +305,65 @@ void ws_reduction_start(void)
 void ws_reduction_end(void)
 {
     pthread_mutex_unlock(&merge);
+}
+
+void ws_atomic_start(void)
+{
+    pthread_mutex_lock(&atomic);
+    ws_fake_atomics++;
+}
+
+void ws_atomic_end(void)
+{
+    pthread_mutex_unlock(&atomic);
+}
+
+/* The locks by name: `critical` objects of different files may share one. */
+struct lock {
+    const char *name;
+    pthread_mutex_t mutex;
+    struct lock *next;
+};
+static struct lock *locks;
+
+static struct lock *lock_of(struct ws_critical *critical)
+{
+    pthread_mutex_lock(&mutex);
+    struct lock *lock = (struct lock *) critical->lock;
+    for (struct lock *l = locks; l && !lock; l = l->next)
+        if (strcmp(l->name, critical->name) == 0)
+            lock = l;
+    if (!lock) {
+        pthread_mutexattr_t kind;
+        pthread_mutexattr_init(&kind);
+        pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_ERRORCHECK);
+        lock = (struct lock *) malloc(sizeof *lock);
+        lock->name = critical->name;
+        pthread_mutex_init(&lock->mutex, &kind);
+        lock->next = locks;
+        locks = lock;
+    }
+    critical->lock = lock;
+    pthread_mutex_unlock(&mutex);
+    return lock;
+}
+
+void ws_critical_start(struct ws_critical *critical)
+{
+    if (!(ws_fake_features & WS_USES_CRITICAL))
+        fail("a critical that no constructor has told of");
+    if (pthread_mutex_lock(&lock_of(critical)->mutex))
+        fail("a critical inside itself");
+    __atomic_add_fetch(&ws_fake_criticals, 1, __ATOMIC_RELAXED);
+}
+
+void ws_critical_end(struct ws_critical *critical)
+{
+    if (pthread_mutex_unlock(&lock_of(critical)->mutex))
+        fail("the end of a critical that was not entered");
+}
+
+void ws_uses(unsigned features)
+{
+    ws_fake_features |= features;
 }

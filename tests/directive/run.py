@@ -66,6 +66,12 @@ def programs(folder):
             yield os.path.join(HERE, folder, name), ('c++',)
 
 
+def with_others(source):
+    """A program's files: the source, and what its head names after `also:`."""
+    with open(source) as f:
+        return [source] + [os.path.join(os.path.dirname(source), name) for name in re.findall(r'also: (\S+)', f.read(500))]
+
+
 class Test:
     def __init__(self, plugin, work, update):
         self.plugin = [f'-fplugin={os.path.abspath(plugin)}']
@@ -97,7 +103,7 @@ class Test:
         label = f'{os.path.basename(source)} as {language} {options}'.rstrip()
         binary = self.path(re.sub(r'\W+', '_', f'{label} {" ".join(more)}'))
         expect = ['-DEXPECT_OPENMP'] if '-fopenmp' in options.split() else []
-        command = [*compiler(language), *self.plugin, *options.split(), *more, *expect, *WARNINGS, source, '-x', 'none',
+        command = [*compiler(language), *self.plugin, *options.split(), *more, *expect, *WARNINGS, *with_others(source), '-x', 'none',
                    runtime, '-pthread', '-o', binary]
         status, output = start(command)
         if status or output:
@@ -179,7 +185,8 @@ class Test:
     # symbols
 
     ABI = {'ws_parallel', 'ws_parallel_loop', 'ws_loop_start', 'ws_loop_next', 'ws_loop_ull_start', 'ws_loop_ull_next',
-           'ws_loop_end', 'ws_reduction_start', 'ws_reduction_end'}
+           'ws_loop_end', 'ws_reduction_start', 'ws_reduction_end', 'ws_alone', 'ws_atomic_start', 'ws_atomic_end',
+           'ws_critical_start', 'ws_critical_end', 'ws_uses'}
 
     @staticmethod
     def standard(source):
@@ -215,7 +222,7 @@ class Test:
         if seen != self.ABI:
             fail(f'no program calls {", ".join(sorted(self.ABI - seen))}')
         with open(os.path.join(ROOT, 'runtime/directive/abi.h')) as f:
-            declared = set(re.findall(r'\b(ws_\w+)\(', f.read())) - {'ws_site'}
+            declared = set(re.findall(r'\b(ws_\w+)(?:\(|;$)', f.read(), re.M)) - {'ws_site'}
         if declared != self.ABI:
             fail(f'abi.h declares other functions: {", ".join(sorted(declared ^ self.ABI))}')
 

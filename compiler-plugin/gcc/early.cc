@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+//
+// The pass before GCC lowers OpenMP, where its constructs still stand in the code as written, alike in all languages.
+#include "ws_gcc.h"
+
+#include "context.h"
+#include "gimple-expr.h"
+#include "tree-pass.h"
+
+namespace ws_gcc {
+
+namespace {
+
+// Goes through a sequence and all in it. `scope` is the innermost block that a new variable can be declared in, null
+// if a region begins without one.
+void walk(gimple_seq *sequence, gbind *scope) {
+    for (auto at = gsi_start(*sequence); !gsi_end_p(at); gsi_next(&at)) {
+        gimple *statement = gsi_stmt(at);
+        switch (gimple_code(statement)) {
+        case GIMPLE_OMP_ATOMIC_LOAD:
+            if (scope)
+                lower_atomic(at, scope);
+            break;
+        case GIMPLE_BIND:
+            walk(gimple_bind_body_ptr(as_a<gbind *>(statement)), as_a<gbind *>(statement));
+            break;
+        case GIMPLE_TRY:
+            walk(gimple_try_eval_ptr(statement), scope);
+            walk(gimple_try_cleanup_ptr(statement), scope);
+            break;
+        case GIMPLE_CATCH:
+            walk(gimple_catch_handler_ptr(as_a<gcatch *>(statement)), scope);
+            break;
+        case GIMPLE_EH_FILTER:
+            walk(gimple_eh_filter_failure_ptr(statement), scope);
+            break;
+        case GIMPLE_EH_ELSE: {
+            auto *either = as_a<geh_else *>(statement);
+            walk(gimple_eh_else_n_body_ptr(either), scope);
+            walk(gimple_eh_else_e_body_ptr(either), scope);
+            break;
+        }
+        case GIMPLE_TRANSACTION:
+            walk(gimple_transaction_body_ptr(as_a<gtransaction *>(statement)), scope);
+            break;
+        case GIMPLE_OMP_PARALLEL:
+        case GIMPLE_OMP_TASK:
+        case GIMPLE_OMP_TARGET:
+        case GIMPLE_OMP_TEAMS:
+            walk(gimple_omp_body_ptr(statement), nullptr);
+            break;
+        case GIMPLE_OMP_FOR:
+            walk(gimple_omp_for_pre_body_ptr(statement), scope);
+            walk(gimple_omp_body_ptr(statement), scope);
+            break;
+        case GIMPLE_OMP_CRITICAL:
+        case GIMPLE_OMP_MASTER:
+        case GIMPLE_OMP_MASKED:
+        case GIMPLE_OMP_TASKGROUP:
+        case GIMPLE_OMP_ORDERED:
+        case GIMPLE_OMP_SCAN:
+        case GIMPLE_OMP_SECTION:
+        case GIMPLE_OMP_SECTIONS:
+        case GIMPLE_OMP_SINGLE:
+        case GIMPLE_OMP_SCOPE:
+            walk(gimple_omp_body_ptr(statement), scope);
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+const pass_data early_data = {GIMPLE_PASS, "wsearly", OPTGROUP_NONE, TV_NONE, PROP_gimple_any, 0, 0, 0, 0};
+
+class EarlyPass : public gimple_opt_pass {
+public:
+    explicit EarlyPass(gcc::context *context) : gimple_opt_pass(early_data, context) {}
+
+    unsigned execute(function *fn) final override {
+        if (ws_used()) {
+            gimple_seq body = gimple_body(fn->decl);
+            walk(&body, nullptr);
+            gimple_set_body(fn->decl, body);
+        }
+        return 0;
+    }
+};
+
+}  // namespace
+
+tree declare_temporary(gbind *scope, tree type) {
+    tree variable = create_tmp_var_raw(type);
+    DECL_CONTEXT(variable) = current_function_decl;
+    DECL_SEEN_IN_BIND_EXPR_P(variable) = 1;
+    gimple_bind_append_vars(scope, variable);
+    return variable;
+}
+
+void register_early_pass(const char *plugin_name) {
+    register_pass_info info = {new EarlyPass(g), "omplower", 1, PASS_POS_INSERT_BEFORE};
+    register_callback(plugin_name, PLUGIN_PASS_MANAGER_SETUP, nullptr, &info);
+}
+
+}  // namespace ws_gcc

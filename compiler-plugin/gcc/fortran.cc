@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: MIT
+//
+// The plugin in gfortran's f951. `mpifort -fws` has rewritten the source (../fortran): our directives arrive as OpenMP's,
+// and comments at its head (../fortran/marks.h) tell which they are. A pass before GCC lowers OpenMP brings them into the
+// form that C's have:
+//
+//     #pragma omp parallel num_threads(steal) proc_bind(close)       t = __ws_mark (0, KINDS, (long) chunk, (long) steal);
+//       #pragma omp for schedule(dynamic,chunk)                      #pragma omp parallel num_threads(t)
+//                                                                      #pragma omp for schedule(dynamic,1)
+//
+// Everything after that is one for all languages.
+#include "ws_gcc.h"
+
+#include "../fortran/marks.h"
+#include "../../runtime/directive/abi.h"
+
+#include "context.h"
+#include "fold-const.h"
+#include "gimple.h"
+#include "gimple-iterator.h"
+#include "gimple-walk.h"
+#include "opts.h"
+#include "options.h"
+#include "tree-pass.h"
+
+#include <cstdio>
+
+namespace ws_gcc {
+
+namespace {
+
+// A directive in the source: where it ends, what it is.
+struct Written {
+    int last_line;
+    std::string name;           // "!$ws do"; empty: not ours
+    HOST_WIDE_INT kinds;
+    ws::DirectiveKind kind;
+};
+
+std::map<std::string, std::map<int, Written>> directives;   // file, first line
+
+const Written *directive_above(const char *file, int line) {
+    auto in_file = directives.find(file ? file : "");
+    if (in_file == directives.end())
+        return nullptr;
+    auto next = in_file->second.upper_bound(line);
+    return next == in_file->second.begin() ? nullptr : &std::prev(next)->second;
+}
+
+// The directive of this kind that stands at the place of a construct.
+const Written *directive_at(location_t at, ws::DirectiveKind kind) {
+    const expanded_location place = expand_location(LOCATION_LOCUS(at));
+    const Written *found = directive_above(place.file, place.line);
+    return found && found->kind == kind && place.line <= found->last_line ? found : nullptr;
+}
+
+// Whether the source was rewritten.
+bool read_marks(const char *path) {
+    using ws::DirectiveKind;
+    static const std::map<std::string, DirectiveKind> kinds = {
+        {"loop", DirectiveKind::loop}, {"atomic", DirectiveKind::atomic}, {"critical", DirectiveKind::critical}};
+    FILE *source = fopen(path, "r");
+    if (!source)
+        return false;
+    char *line = nullptr;
+    size_t size = 0;
+    bool found = false;
+    for (int number = 0; getline(&line, &size, source) > 0; number++) {
+        char word[16];
+        int first, last, site_kinds, name = 0;
+        if (number < 2)
+            continue;
+        if (!startswith(line, ws::fortran_mark)
+            || sscanf(line + strlen(ws::fortran_mark), "%15s %d %d %d %n", word, &first, &last, &site_kinds, &name) < 4)
+            break;
+        std::string file = line + strlen(ws::fortran_mark) + name;
+        if (!file.empty() && file.back() == '\n')
+            file.pop_back();
+        found = true;
+        auto known = kinds.find(word);
+        const DirectiveKind kind = known == kinds.end() ? DirectiveKind::none : known->second;
+        const bool ours = strcmp(word, "omp") != 0;
+        directives[file][first] = {last, ours ? ws::full_name(kind, ws::fortran_language) : "", site_kinds, kind};
+        if (kind == DirectiveKind::atomic)
+            note_atomic(file, last);
+    }
+    free(line);
+    fclose(source);
+    return found;
+}
+
+// gfortran speaks of what the directives have become.
+constexpr const char *words[][2] = {
+    {"NUM_THREADS clause", "the chunk size in the 'steal_schedule' clause"},
+    {"SCHEDULE clause's chunk_size", "the chunk size in the 'schedule' clause"},
+    {"!$OMP END PARALLEL DO", "!$ws end do"},
+    {"!$OMP PARALLEL DO", "!$ws do"},
+    {"!$OMP DO", "!$ws do"},
+    {"!$OMP END ATOMIC", "!$ws end atomic"},
+    {"!$OMP ATOMIC", "!$ws atomic"},
+    {"!$OMP END CRITICAL", "!$ws end critical"},
+    {"!$OMP CRITICAL", "!$ws critical"},
+    {"!$OMP DECLARE REDUCTION", "!$ws declare reduction"},
+    {"OpenMP directives other than SIMD or DECLARE TARGET", "OpenMP and ws directives"},
+    {"!$OMP", "!$ws"},
+    {"!$omp", "!$ws"},
+    {"invalid branch to/from OpenMP structured block", "the construct must not be left or entered by a jump"},
+    {"invalid exit from OpenMP structured block", "the construct must not be left by 'return' or 'go to'"},
+    {"invalid entry to OpenMP structured block", "the construct must not be entered by a jump"},
+    {"OpenMP", "ws"},
+};
+
+diagnostic_starter_fn next_starter;
+
+void in_our_words(diagnostic_context *context, diagnostic_info *diagnostic) {
+    const expanded_location place = diagnostic_expand_location(diagnostic);
+    const Written *written = directive_above(place.file, place.line);
+    chunk_info *formatted = pp_buffer(context->printer)->cur_chunk_array;
+    const bool ours = written ? !written->name.empty() : !users_openmp();
+    if (ours && formatted && formatted->args[0]) {
+        bool names_ws = false;
+        for (const char **part = formatted->args; *part; part++) {
+            std::string text = *part;
+            bool changed = false;
+            for (const auto &word : words)
+                for (size_t at = 0; (at = text.find(word[0], at)) != std::string::npos; at += strlen(word[1])) {
+                    text.replace(at, strlen(word[0]), localized_quotes(word[1]));
+                    changed = true;
+                }
+            // "not specified in enclosing 'parallel'"
+            if (part != formatted->args && strstr(part[-1], "enclosing ") && text.find("parallel") != std::string::npos) {
+                text.replace(text.find("parallel"), strlen("parallel"), "!$ws do");
+                changed = true;
+            }
+            if (changed)
+                *part = ggc_strdup(text.c_str());
+            names_ws |= text.find("ws") != std::string::npos;
+        }
+        const bool at_directive = written && place.line <= written->last_line;
+        const bool about_it = at_directive || strstr(formatted->args[0], "the construct must not");
+        if (written && about_it && !names_ws && diagnostic->kind != DK_NOTE)
+            formatted->args[0] = ggc_strdup((localized_quotes("in '" + written->name + "': ") + formatted->args[0]).c_str());
+    }
+    next_starter(context, diagnostic);
+}
+
+// The clause of that kind in the chain that starts at *from, and the link that points to it.
+tree *find_clause(tree *from, omp_clause_code code) {
+    while (*from && OMP_CLAUSE_CODE(*from) != code)
+        from = &OMP_CLAUSE_CHAIN(*from);
+    return from;
+}
+
+tree as_long(gimple_stmt_iterator *before, tree value, location_t at, const char *clause) {
+    if (!value)
+        return build_zero_cst(long_integer_type_node);
+    if (TREE_CODE(value) == INTEGER_CST) {
+        if (tree_int_cst_sgn(value) <= 0)
+            error_at(at, "the chunk size in the %qs clause of %<!$ws do%> must be positive", clause);
+        return fold_convert(long_integer_type_node, value);
+    }
+    tree result = create_tmp_reg(long_integer_type_node);
+    gimple *convert = gimple_build_assign(result, NOP_EXPR, value);
+    gimple_set_location(convert, at);
+    gsi_insert_before(before, convert, GSI_SAME_STMT);
+    return result;
+}
+
+gomp_for *find_loop(gimple_seq body, gimple_stmt_iterator *at) {
+    for (*at = gsi_start(body); !gsi_end_p(*at); gsi_next(at)) {
+        gimple *statement = gsi_stmt(*at);
+        if (gomp_for *loop = dyn_cast<gomp_for *>(statement))
+            return loop;
+        gimple_stmt_iterator inner;
+        if (gbind *bind = dyn_cast<gbind *>(statement))
+            if (gomp_for *loop = find_loop(gimple_bind_body(bind), &inner)) {
+                *at = inner;
+                return loop;
+            }
+    }
+    return nullptr;
+}
+
+// The value of the chunk outside the parallel region: gimplification has made a copy inside.
+tree chunk_outside(gomp_parallel *parallel, gimple_stmt_iterator loop, tree chunk) {
+    for (gsi_prev(&loop); !gsi_end_p(loop); gsi_prev(&loop)) {
+        gimple *statement = gsi_stmt(loop);
+        if (!gimple_assign_single_p(statement) || gimple_assign_lhs(statement) != chunk)
+            continue;
+        tree outer = gimple_assign_rhs1(statement);
+        gsi_remove(&loop, true);    // nothing may stand between the two in a combined construct
+        // Its sharing goes with its last use.
+        tree clauses = gimple_omp_parallel_clauses(parallel);
+        for (tree *link = &clauses; *link;)
+            if ((OMP_CLAUSE_CODE(*link) == OMP_CLAUSE_SHARED || OMP_CLAUSE_CODE(*link) == OMP_CLAUSE_FIRSTPRIVATE)
+                && OMP_CLAUSE_DECL(*link) == outer)
+                *link = OMP_CLAUSE_CHAIN(*link);
+            else
+                link = &OMP_CLAUSE_CHAIN(*link);
+        gimple_omp_parallel_set_clauses(parallel, clauses);
+        return outer;
+    }
+    return chunk;
+}
+
+void mark_loop(gimple_stmt_iterator *at, gomp_parallel *parallel, HOST_WIDE_INT kinds) {
+    gimple_stmt_iterator loop_at;
+    gomp_for *loop = find_loop(gimple_omp_body(parallel), &loop_at);
+    if (!loop)
+        return;
+    const location_t where = gimple_location(parallel);
+    tree loop_clauses = gimple_omp_for_clauses(loop);
+    tree schedule = *find_clause(&loop_clauses, OMP_CLAUSE_SCHEDULE);
+    tree chunk = schedule ? OMP_CLAUSE_SCHEDULE_CHUNK_EXPR(schedule) : NULL_TREE;
+    if (schedule && chunk && !is_gimple_min_invariant(chunk))
+        chunk = chunk_outside(parallel, loop_at, chunk);
+    if (schedule)
+        OMP_CLAUSE_SCHEDULE_CHUNK_EXPR(schedule) = integer_one_node;
+
+    tree clauses = gimple_omp_parallel_clauses(parallel);
+    tree *bind = find_clause(&clauses, OMP_CLAUSE_PROC_BIND);
+    *bind = OMP_CLAUSE_CHAIN(*bind);
+    tree threads = *find_clause(&clauses, OMP_CLAUSE_NUM_THREADS);
+    tree steal = threads ? OMP_CLAUSE_NUM_THREADS_EXPR(threads) : NULL_TREE;
+    if (!threads) {
+        threads = build_omp_clause(where, OMP_CLAUSE_NUM_THREADS);
+        OMP_CLAUSE_CHAIN(threads) = clauses;
+        clauses = threads;
+    }
+
+    if (!(kinds & WS_SITE_CHUNK))
+        chunk = NULL_TREE;
+    tree owner_chunk = as_long(at, chunk, where, ws::chunk_clauses[0]);
+    tree steal_chunk = as_long(at, steal, where, ws::chunk_clauses[1]);
+    tree type = build_function_type_list(integer_type_node, integer_type_node, integer_type_node, long_integer_type_node,
+                                         long_integer_type_node, NULL_TREE);
+    gcall *mark = gimple_build_call(build_fn_decl(ws::mark_function, type), 4, integer_zero_node,
+                                    build_int_cst(integer_type_node, kinds), owner_chunk, steal_chunk);
+    tree marked = create_tmp_reg(integer_type_node);
+    gimple_call_set_lhs(mark, marked);
+    gimple_set_location(mark, where);
+    gsi_insert_before(at, mark, GSI_SAME_STMT);
+    OMP_CLAUSE_NUM_THREADS_EXPR(threads) = marked;
+    gimple_omp_parallel_set_clauses(parallel, clauses);
+}
+
+tree take_over(gimple_stmt_iterator *at, bool *, walk_stmt_info *) {
+    gimple *statement = gsi_stmt(*at);
+    if (gomp_parallel *parallel = dyn_cast<gomp_parallel *>(statement)) {
+        const Written *loop = directive_at(gimple_location(parallel), ws::DirectiveKind::loop);
+        tree clauses = gimple_omp_parallel_clauses(parallel);
+        if (loop && *find_clause(&clauses, OMP_CLAUSE_PROC_BIND))
+            mark_loop(at, parallel, loop->kinds);
+    } else if (gomp_critical *critical = dyn_cast<gomp_critical *>(statement)) {
+        if (directive_at(gimple_location(critical), ws::DirectiveKind::critical)) {
+            std::string name = ws::critical_prefix;
+            if (gimple_omp_critical_name(critical))
+                name += IDENTIFIER_POINTER(gimple_omp_critical_name(critical));
+            else
+                name.pop_back();
+            gimple_omp_critical_set_name(critical, get_identifier(name.c_str()));
+        }
+    }
+    return NULL_TREE;
+}
+
+const pass_data fortran_data = {GIMPLE_PASS, "ws_fortran", OPTGROUP_NONE, TV_NONE, PROP_gimple_any, 0, 0, 0, 0};
+
+class FortranPass : public gimple_opt_pass {
+public:
+    explicit FortranPass(gcc::context *context) : gimple_opt_pass(fortran_data, context) {}
+
+    unsigned execute(function *fn) final override {
+        gimple_seq body = gimple_body(fn->decl);
+        walk_stmt_info info;
+        memset(&info, 0, sizeof info);
+        walk_gimple_seq_mod(&body, take_over, nullptr, &info);
+        gimple_set_body(fn->decl, body);
+        return 0;
+    }
+};
+
+}  // namespace
+
+void take_over_fortran_diagnostics() {
+    next_starter = diagnostic_starter(global_dc);
+    diagnostic_starter(global_dc) = in_our_words;
+}
+
+bool read_rewritten_fortran() { return num_in_fnames > 0 && read_marks(in_fnames[0]); }
+
+void register_fortran_pass(const char *plugin_name) {
+    register_pass_info info = {new FortranPass(g), "omplower", 1, PASS_POS_INSERT_BEFORE};
+    register_callback(plugin_name, PLUGIN_PASS_MANAGER_SETUP, nullptr, &info);
+}
+
+}  // namespace ws_gcc
