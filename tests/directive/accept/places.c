@@ -54,11 +54,19 @@ static void pragma_operator(void)
 static void in_macro_arguments(void)
 {
     int a[N];
+#ifdef __clang__    /* has no directives of any kind there, but operators */
+    SAME(
+        _Pragma("ws for schedule(guided, 7)")
+        for (int i = 0; i < N; i++)
+            a[i] = i;
+    )
+#else
     SAME(
 #pragma ws for schedule(guided, 7)
         for (int i = 0; i < N; i++)
             a[i] = i;
     )
+#endif
     CHECK(a[N - 1] == N - 1);
     CHECK_SCHEDULE(WS_GUIDED, 7, WS_AUTO, 0);
 }

@@ -119,7 +119,12 @@ static void array_sections(void)
     int h[10] = {0}, n = 8;
     int *p = h + 1;
     double m[3][4] = {{0}};
-#pragma ws for reduction(+ : p[0 : n]) reduction(+ : m[1 : 2]) steal_schedule(dynamic, 1)
+#ifdef __clang__    /* sums elements, not rows */
+#define ROWS m[1 : 2][0 : 4]
+#else
+#define ROWS m[1 : 2]
+#endif
+#pragma ws for reduction(+ : p[0 : n]) reduction(+ : ROWS) steal_schedule(dynamic, 1)
     for (int i = 0; i < N; i++) {
         p[i % 8]++;
         m[1 + i % 2][i % 4] += 1;

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+//
+// The pass for `ws critical`: clang has made it an `omp critical` whose lock's name tells.
+//
+//     __kmpc_critical(loc, thread, &.gomp_critical_user___ws_critical_NAME.var)       ws_critical_start(&critical)
+#include "ws_clang.h"
+
+#include "../../runtime/directive/abi.h"
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wall"
+#pragma GCC diagnostic ignored "-Wextra"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
+#pragma GCC diagnostic pop
+
+#include <map>
+
+namespace ws_clang {
+
+using namespace llvm;
+
+namespace {
+
+class Criticals {
+public:
+    explicit Criticals(Module &module) : module_(module), context_(module.getContext()) {}
+
+    void run() {
+        std::vector<std::pair<CallBase *, std::string>> found;
+        for (Function &function : module_)
+            for (BasicBlock &block : function)
+                for (Instruction &instruction : block)
+                    if (calls(instruction, "__kmpc_critical") || calls(instruction, "__kmpc_end_critical")) {
+                        auto *call = cast<CallBase>(&instruction);
+                        std::string name;
+                        if (is_ours(call->getArgOperand(2)->stripPointerCasts()->getName(), name))
+                            found.emplace_back(call, name);
+                    }
+        for (auto &[call, name] : found) {
+            const bool enter = calls(*call, "__kmpc_critical");
+            auto *lock = dyn_cast<GlobalVariable>(call->getArgOperand(2)->stripPointerCasts());
+            FunctionCallee function = module_.getOrInsertFunction(
+                enter ? "ws_critical_start" : "ws_critical_end",
+                FunctionType::get(Type::getVoidTy(context_), {Type::getInt8PtrTy(context_)}, false));
+            cast<Function>(function.getCallee())->addFnAttr(Attribute::NoUnwind);
+            CallInst *instead = CallInst::Create(function, {object(name)}, "", call);
+            instead->setDebugLoc(call->getDebugLoc());
+            remove_call(call);
+            lock->removeDeadConstantUsers();
+            if (lock->use_empty())
+                lock->eraseFromParent();
+        }
+        if (!objects_.empty())
+            add_constructor();
+    }
+
+private:
+    static bool is_ours(StringRef lock, std::string &name) {
+        std::string prefix = ws::critical_prefix;
+        prefix.pop_back();
+        if (!lock.consume_front(".gomp_critical_user_" + prefix) || !lock.consume_back(".var"))
+            return false;
+        lock.consume_front("_");
+        name = lock.str();
+        return true;
+    }
+
+    // struct ws_critical.
+    Constant *object(const std::string &name) {
+        GlobalVariable *&object = objects_[name];
+        auto *pointer = Type::getInt8PtrTy(context_);
+        if (!object) {
+            Constant *text = ConstantDataArray::getString(context_, name);
+            auto *literal = new GlobalVariable(module_, text->getType(), true, GlobalValue::PrivateLinkage, text,
+                                               ".str.ws_critical");
+            literal->setUnnamedAddr(GlobalValue::UnnamedAddr::Global);
+            literal->setAlignment(Align(1));
+            auto *type = StructType::get(context_, {pointer, pointer});
+            Constant *values[] = {ConstantExpr::getBitCast(literal, pointer), ConstantPointerNull::get(pointer)};
+            object = new GlobalVariable(module_, type, false, GlobalValue::InternalLinkage,
+                                        ConstantStruct::get(type, values), "ws_critical");
+            object->setAlignment(Align(sizeof(void *)));
+        }
+        return ConstantExpr::getBitCast(object, pointer);
+    }
+
+    void add_constructor() {
+        auto *nothing = Type::getVoidTy(context_);
+        auto *number = Type::getInt32Ty(context_);
+        Function *constructor = Function::Create(FunctionType::get(nothing, false), GlobalValue::InternalLinkage,
+                                                 "ws_uses_critical", module_);
+        constructor->addFnAttr(Attribute::NoUnwind);
+        IRBuilder<> builder(BasicBlock::Create(context_, "", constructor));
+        builder.CreateCall(module_.getOrInsertFunction("ws_uses", FunctionType::get(nothing, {number}, false)),
+                           {ConstantInt::get(number, WS_USES_CRITICAL)});
+        builder.CreateRetVoid();
+        appendToGlobalCtors(module_, constructor, 65535);
+    }
+
+    Module &module_;
+    LLVMContext &context_;
+    std::map<std::string, GlobalVariable *> objects_;
+};
+
+}  // namespace
+
+void lower_criticals(Module &module) { Criticals(module).run(); }
+
+}  // namespace ws_clang

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+//
+// `#pragma ws ...`: all its tokens are lexed, rewritten by ../clauses and entered again as the tokens of an OpenMP
+// construct, between the two annotations that clang's own `#pragma omp` handler would put around them. _Pragma comes
+// here as well.
+#include "ws_clang.h"
+
+#include "../../runtime/directive/abi.h"
+
+namespace ws_clang {
+
+namespace {
+
+using clang::Preprocessor;
+using clang::SourceLocation;
+using clang::Token;
+namespace tok = clang::tok;
+
+bool used;
+
+ws::Token to_grammar(const Preprocessor &preprocessor, const Token &token, int origin) {
+    ws::Token out;
+    out.origin = origin;
+    out.text = preprocessor.getSpelling(token);
+    out.kind = token.getIdentifierInfo()       ? ws::TokenKind::identifier
+               : token.is(tok::numeric_constant) ? ws::TokenKind::number
+               : tok::getPunctuatorSpelling(token.getKind()) ? ws::TokenKind::punctuation
+                                                             : ws::TokenKind::other;
+    return out;
+}
+
+Token blank_token(tok::TokenKind kind, SourceLocation at) {
+    Token token;
+    token.startToken();
+    token.setKind(kind);
+    token.setLocation(at);
+    return token;
+}
+
+// A token that the user did not write. Clang reads spellings where tokens stand, hence a text of its own.
+Token made_token(Preprocessor &preprocessor, tok::TokenKind kind, const std::string &text, SourceLocation at) {
+    Token token = blank_token(kind, at);
+    preprocessor.CreateString(text, token, at, at);
+    token.setKind(kind);
+    if (kind == tok::identifier) {
+        clang::IdentifierInfo *name = preprocessor.getIdentifierInfo(text);
+        token.setIdentifierInfo(name);
+        token.setKind(name->getTokenID());
+    }
+    token.setFlag(Token::LeadingSpace);
+    return token;
+}
+
+Token made_token(Preprocessor &preprocessor, const ws::Token &token, SourceLocation at) {
+    const tok::TokenKind kind = token.kind == ws::TokenKind::identifier ? tok::identifier
+                                : token.kind == ws::TokenKind::number   ? tok::numeric_constant
+                                : token.is("(")                         ? tok::l_paren
+                                : token.is(")")                         ? tok::r_paren
+                                                                        : tok::comma;
+    return made_token(preprocessor, kind, token.text, at);
+}
+
+// All tokens up to the end of the pragma, macros expanded; the last is that end.
+std::vector<Token> read_pragma(Preprocessor &preprocessor) {
+    std::vector<Token> tokens;
+    for (int inner = 0;;) {
+        Token token;
+        preprocessor.Lex(token);
+        // A _Pragma in the line has run already and left its tokens, which are not for the parser.
+        if (token.isAnnotation()) {
+            if (inner == 0)
+                error_about(preprocessor.getDiagnostics(), token.getLocation(), "a pragma inside '#pragma ws'");
+            inner += token.is(tok::annot_pragma_openmp) - token.is(tok::annot_pragma_openmp_end);
+            continue;
+        }
+        if (inner && token.isNot(tok::eof))
+            continue;
+        tokens.push_back(token);
+        if (token.isOneOf(tok::eod, tok::eof))
+            return tokens;
+    }
+}
+
+// "file.c:12", as a literal.
+std::string place_literal(const Preprocessor &preprocessor, SourceLocation at) {
+    const clang::PresumedLoc place = preprocessor.getSourceManager().getPresumedLoc(at);
+    std::string file = place.isValid() ? llvm::StringRef(place.getFilename()).rsplit('/').second.str() : "";
+    if (file.empty())
+        file = place.isValid() ? place.getFilename() : "?";
+    std::string text;
+    for (char c : file) {
+        if (c == '"' || c == '\\')
+            text += '\\';
+        text += c;
+    }
+    return '"' + text + ':' + std::to_string(place.isValid() ? place.getLine() : 0) + '"';
+}
+
+class Handler : public clang::PragmaHandler {
+public:
+    Handler() : PragmaHandler("ws") {}
+
+    void HandlePragma(Preprocessor &preprocessor, clang::PragmaIntroducer introducer, Token &first) override {
+        std::vector<Token> in = read_pragma(preprocessor);
+        const Token end = in.back();
+        in.pop_back();
+        if (options.compiling)
+            compile(preprocessor, introducer.Loc, first, in, end);
+        else
+            print(preprocessor, introducer.Loc, first, in);
+    }
+
+private:
+    // -E and -save-temps print the pragma, with its macros expanded, for the compilation that follows.
+    void print(Preprocessor &preprocessor, SourceLocation at, const Token &first, const std::vector<Token> &in) {
+        std::vector<Token> out{blank_token(tok::hash, at), made_token(preprocessor, tok::identifier, "pragma", at), first};
+        out[0].setLength(1);
+        out[0].setFlag(Token::StartOfLine);
+        out[1].clearFlag(Token::LeadingSpace);
+        out[2].setFlag(Token::LeadingSpace);
+        out.insert(out.end(), in.begin(), in.end());
+        enter(preprocessor, out);
+    }
+
+    void compile(Preprocessor &preprocessor, SourceLocation at, const Token &first, const std::vector<Token> &in,
+                 const Token &end) {
+        const clang::SourceManager &sources = preprocessor.getSourceManager();
+        ws::Tokens tokens;
+        for (size_t i = 0; i < in.size(); i++)
+            tokens.push_back(to_grammar(preprocessor, in[i], int(i)));
+        constexpr int pragma = -1;
+        const auto place = [&](int origin) { return origin == pragma ? first.getLocation() : in[origin].getLocation(); };
+
+        ws::Problems problems;
+        const ws::Directive directive = ws::parse(tokens, pragma, problems);
+        note_pragma(sources, at, in.empty() ? at : in.back().getLocation(), ws::full_name(directive.kind));
+        for (const ws::Problem &problem : problems)
+            error_about(preprocessor.getDiagnostics(), place(problem.origin), problem.text);
+        if (directive.kind == ws::DirectiveKind::none)
+            return;
+        used = true;
+
+        std::vector<Token> out;
+        const auto word = [&](const char *text) {
+            out.push_back(made_token(preprocessor, tok::identifier, text, first.getLocation()));
+        };
+        const auto begin_pragma = [&] { out.push_back(blank_token(tok::annot_pragma_openmp, at)); };
+        const auto end_pragma = [&] { out.push_back(blank_token(tok::annot_pragma_openmp_end, end.getLocation())); };
+        switch (directive.kind) {
+        case ws::DirectiveKind::loop:
+            begin_pragma();
+            word("parallel");
+            break;
+        case ws::DirectiveKind::declare_reduction:
+            begin_pragma();
+            word("declare");
+            break;
+        case ws::DirectiveKind::atomic:
+            begin_pragma();
+            word("critical");
+            for (const char *text : {"(", atomic_mark, ")"})
+                out.push_back(made_token(preprocessor, text[0] == '(' ? tok::l_paren : text[0] == ')' ? tok::r_paren
+                                                                                                     : tok::identifier,
+                                         text, first.getLocation()));
+            end_pragma();
+            begin_pragma();
+            word("atomic");
+            break;
+        case ws::DirectiveKind::critical:
+            begin_pragma();
+            word("critical");
+            break;
+        case ws::DirectiveKind::none:
+            break;
+        }
+        const ws::Tokens openmp = ws::as_openmp(directive, pragma, 0);
+        for (size_t i = 0; i < openmp.size(); i++) {
+            const ws::Token &token = openmp[i];
+            if (!token.made) {
+                out.push_back(in[token.origin]);
+            } else if (token.is(ws::chunk_function)) {
+                // __ws_chunk(which, EXPR) becomes (EXPR): converted to a parameter of __ws_mark, where checks.cc sees
+                // the type it had.
+                out.push_back(made_token(preprocessor, openmp[i + 1], place(token.origin)));
+                i += 3;
+            } else if (token.is(ws::mark_function)) {
+                // The number of the directive becomes its place, which also survives a precompiled header.
+                out.push_back(made_token(preprocessor, token, place(token.origin)));
+                out.push_back(made_token(preprocessor, openmp[i + 1], place(token.origin)));
+                out.push_back(made_token(preprocessor, tok::string_literal, place_literal(preprocessor, at),
+                                         place(token.origin)));
+                i += 2;
+            } else {
+                out.push_back(made_token(preprocessor, token, place(token.origin)));
+            }
+        }
+        end_pragma();
+        enter(preprocessor, out);
+    }
+
+    static void enter(Preprocessor &preprocessor, const std::vector<Token> &tokens) {
+        auto copy = std::make_unique<Token[]>(tokens.size());
+        std::copy(tokens.begin(), tokens.end(), copy.get());
+        preprocessor.EnterTokenStream(std::move(copy), tokens.size(), /*DisableMacroExpansion=*/true,
+                                      /*IsReinject=*/false);
+    }
+};
+
+clang::PragmaHandlerRegistry::Add<Handler> handler("ws", "#pragma ws");
+
+}  // namespace
+
+bool ws_used() { return used; }
+
+}  // namespace ws_clang

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: MIT
+//
+// The pass for loops: clang has outlined them as libomp wants them; each region that carries our mark is retargeted
+// to libws (runtime/directive/abi.h). Everything after sees ordinary calls.
+//
+//     n = __ws_mark("file.c:12", KINDS, chunk, steal_chunk)         removed
+//     __kmpc_push_num_threads(loc, thread, n)                       removed
+//     __kmpc_fork_call(loc, count, fn, captures...)                 ws_parallel(thunk, &captures, &site, chunk, steal_chunk)
+//
+// where thunk(captures) calls fn(&thread, &thread, captures...), and in fn
+//
+//     __kmpc_dispatch_init(loc, thread, kind, 0, last, 1, 1)        ws_loop_ull_start(true, 0, last + 1, 1, &lo, &hi)
+//     __kmpc_dispatch_next(loc, thread, &is_last, &lo, &hi, &step)  ws_loop_ull_next(&lo, &hi)
+//     __kmpc_reduce_nowait(...), __kmpc_end_reduce_nowait           1 (merge here) within ws_reduction_start, _end
+//     __kmpc_barrier                                                removed: see runtime/loop, "no_more"
+//
+// Clang counts iterations from 0.
+#include "ws_clang.h"
+
+#include "../../runtime/directive/abi.h"
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wall"
+#pragma GCC diagnostic ignored "-Wextra"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/Demangle/Demangle.h"
+#include "llvm/IR/CFG.h"
+#include "llvm/Transforms/Utils/Local.h"
+#pragma GCC diagnostic pop
+
+namespace ws_clang {
+
+using namespace llvm;
+
+namespace {
+
+class Lowering {
+public:
+    explicit Lowering(Module &module) : module_(module), context_(module.getContext()) {}
+    void run();
+
+private:
+    struct Region {
+        CallBase *mark, *push, *fork;
+        Function *body;
+        std::string where;
+    };
+
+    bool find_region(CallBase *mark, Region &region);
+    std::string function_name(const Function *function);
+    std::string place(const CallBase *mark, const Function *host);
+    Constant *make_site(const std::string &where, uint64_t kinds);
+    Function *make_thunk(const Region &region, StructType *captures);
+    void lower_fork(const Region &region);
+    void lower_body(Function *function);
+    void lower_dispatch(CallBase *init);
+    void lower_reduction(CallBase *call);
+    void drop_unused_thread_numbers();
+
+    FunctionCallee runtime(StringRef name, Type *result, ArrayRef<Type *> parameters);
+
+    Module &module_;
+    LLVMContext &context_;
+    Type *const nothing_ = Type::getVoidTy(context_);
+    IntegerType *const i1_ = Type::getInt1Ty(context_), *const i32_ = Type::getInt32Ty(context_),
+                *const i64_ = Type::getInt64Ty(context_);
+    PointerType *const pointer_ = Type::getInt8PtrTy(context_);
+    SmallPtrSet<Function *, 8> lowered_;
+};
+
+FunctionCallee Lowering::runtime(StringRef name, Type *result, ArrayRef<Type *> parameters) {
+    FunctionCallee function = module_.getOrInsertFunction(name, FunctionType::get(result, parameters, false));
+    auto *declaration = cast<Function>(function.getCallee());
+    declaration->addFnAttr(Attribute::NoUnwind);    // what leaves an iteration ends the program, as in OpenMP
+    if (result == i1_)
+        declaration->addRetAttr(Attribute::ZExt);
+    return function;
+}
+
+// A mark, the num_threads it is for, and the fork after it. Clang emits nothing of a region between its num_threads
+// and its fork but the copying of what the region gets.
+bool Lowering::find_region(CallBase *mark, Region &region) {
+    region = {mark, nullptr, nullptr, nullptr, ""};
+    for (User *user : mark->users())
+        if (auto *call = dyn_cast<CallBase>(user); call && calls(*call, "__kmpc_push_num_threads"))
+            region.push = call;
+    if (!region.push)
+        return false;   // in code that cannot be reached
+    SmallPtrSet<BasicBlock *, 8> seen;
+    SmallVector<BasicBlock *, 8> blocks;
+    Instruction *at = region.push->getNextNode();
+    for (unsigned i = 0;; i++) {
+        for (; at; at = at->getNextNode())
+            if (calls(*at, "__kmpc_fork_call")) {
+                region.fork = cast<CallBase>(at);
+                region.body = dyn_cast<Function>(region.fork->getArgOperand(2)->stripPointerCasts());
+                return region.body;
+            }
+        BasicBlock *block = i ? blocks[i - 1] : region.push->getParent();
+        for (BasicBlock *next : successors(block))
+            if (!next->isEHPad() && seen.insert(next).second)
+                blocks.push_back(next);
+        if (i == blocks.size())
+            return false;
+        at = &blocks[i]->front();
+    }
+}
+
+// The user's function, without parameters: also from one that was outlined of it.
+std::string Lowering::function_name(const Function *function) {
+    SmallPtrSet<const Function *, 8> seen;
+    while (function->getName().startswith(".omp") && seen.insert(function).second) {
+        const Function *parent = nullptr;
+        SmallVector<const User *, 8> users(function->users());
+        while (!users.empty() && !parent) {
+            const User *user = users.pop_back_val();
+            if (const auto *instruction = dyn_cast<Instruction>(user))
+                parent = instruction->getFunction();
+            else
+                users.append(user->user_begin(), user->user_end());
+        }
+        if (!parent || parent == function)
+            break;
+        function = parent;
+    }
+    const std::string symbol = function->getName().str();
+    ItaniumPartialDemangler demangler;
+    if (!demangler.partialDemangle(symbol.c_str())) {
+        if (char *readable = demangler.getFunctionName(nullptr, nullptr)) {
+            std::string name = readable;
+            free(readable);
+            return name;
+        }
+    }
+    return symbol;
+}
+
+std::string Lowering::place(const CallBase *mark, const Function *host) {
+    const auto *literal = dyn_cast<GlobalVariable>(mark->getArgOperand(0)->stripInBoundsOffsets());
+    const auto *text = literal && literal->hasInitializer() ? dyn_cast<ConstantDataArray>(literal->getInitializer()) : nullptr;
+    return (text && text->isCString() ? text->getAsCString().str() : "?:0") + " " + function_name(host);
+}
+
+// struct ws_site.
+Constant *Lowering::make_site(const std::string &where, uint64_t kinds) {
+    static_assert(sizeof(ws_site) == 64 && sizeof(void *) == 8, "the site is eight words");
+    Constant *text = ConstantDataArray::getString(context_, where);
+    auto *name = new GlobalVariable(module_, text->getType(), true, GlobalValue::PrivateLinkage, text, ".str.ws_site");
+    name->setUnnamedAddr(GlobalValue::UnnamedAddr::Global);
+    name->setAlignment(Align(1));
+    auto *learned = ArrayType::get(i64_, 6);
+    Constant *values[] = {ConstantExpr::getBitCast(name, pointer_),
+                          ConstantInt::get(i64_, kinds | uint64_t(WS_SITE_KINDS(0, 0))),
+                          ConstantAggregateZero::get(learned)};
+    auto *type = StructType::get(context_, {pointer_, i64_, learned});
+    auto *site = new GlobalVariable(module_, type, false, GlobalValue::InternalLinkage, ConstantStruct::get(type, values),
+                                    "ws_site");
+    site->setAlignment(Align(64));
+    return ConstantExpr::getBitCast(site, pointer_);
+}
+
+// thunk(captures): what the runtime calls, the owner and each guest.
+Function *Lowering::make_thunk(const Region &region, StructType *captures) {
+    Function *body = region.body;
+    Function *thunk = Function::Create(FunctionType::get(nothing_, {pointer_}, false), GlobalValue::InternalLinkage,
+                                       function_name(region.fork->getFunction()) + ".ws", module_);
+    for (const char *kept : {"target-cpu", "target-features", "tune-cpu", "frame-pointer", "stack-protector-buffer-size"})
+        if (body->hasFnAttribute(kept))
+            thunk->addFnAttr(body->getFnAttribute(kept));
+    for (Attribute::AttrKind kept : {Attribute::NoUnwind, Attribute::UWTable, Attribute::OptimizeNone, Attribute::NoInline,
+                                     Attribute::OptimizeForSize, Attribute::MinSize})
+        if (body->hasFnAttribute(kept))
+            thunk->addFnAttr(body->getFnAttribute(kept));
+    IRBuilder<> builder(BasicBlock::Create(context_, "", thunk));
+    // libomp's number of this thread: for `omp` constructs of the user's in the loop.
+    Value *thread = builder.CreateAlloca(i32_, nullptr, "thread");
+    Value *number = builder.getInt32(0);
+    if (options.openmp) {
+        FunctionCallee ask = module_.getOrInsertFunction(
+            "__kmpc_global_thread_num", FunctionType::get(i32_, {region.fork->getArgOperand(0)->getType()}, false));
+        number = builder.CreateCall(ask, {region.fork->getArgOperand(0)});
+    }
+    builder.CreateStore(number, thread);
+    SmallVector<Value *, 8> arguments{thread, thread};
+    Value *data = builder.CreateBitCast(thunk->getArg(0), captures->getPointerTo());
+    for (unsigned i = 0; i + 2 < body->arg_size(); i++)
+        arguments.push_back(builder.CreateLoad(captures->getElementType(i), builder.CreateStructGEP(captures, data, i)));
+    CallInst *call = builder.CreateCall(body->getFunctionType(), body, arguments);
+    call->setCallingConv(body->getCallingConv());
+    // The verifier wants a place for calls that can be inlined between functions with debug information.
+    if (thunk->getSubprogram())
+        call->setDebugLoc(region.fork->getDebugLoc());
+    builder.CreateRetVoid();
+    return thunk;
+}
+
+void Lowering::lower_fork(const Region &region) {
+    SmallVector<Type *, 8> types;
+    for (unsigned i = 2; i < region.body->arg_size(); i++)
+        types.push_back(region.body->getArg(i)->getType());
+    StructType *captures = StructType::get(context_, types);
+    Function *thunk = make_thunk(region, captures);
+
+    Function *host = region.fork->getFunction();
+    IRBuilder<> at_entry(&*host->getEntryBlock().getFirstInsertionPt());
+    Value *data = types.empty() ? nullptr : at_entry.CreateAlloca(captures, nullptr, "ws.captures");
+    IRBuilder<> builder(region.fork);
+    for (unsigned i = 0; i < types.size(); i++) {
+        Value *value = region.fork->getArgOperand(3 + i);
+        if (value->getType() != types[i])
+            value = builder.CreateBitOrPointerCast(value, types[i]);
+        builder.CreateStore(value, builder.CreateStructGEP(captures, data, i));
+    }
+    const uint64_t kinds = cast<ConstantInt>(region.mark->getArgOperand(1))->getZExtValue();
+    builder.CreateCall(runtime("ws_parallel", nothing_, {thunk->getType(), pointer_, pointer_, i64_, i64_}),
+                       {thunk, data ? builder.CreateBitCast(data, pointer_) : ConstantPointerNull::get(pointer_),
+                        make_site(region.where, kinds), region.mark->getArgOperand(2), region.mark->getArgOperand(3)});
+    remove_call(region.fork);
+    remove_call(region.push);
+}
+
+// The loop that asks for chunks. Its first block asks libomp for the next one each time; libws gives the first chunk with
+// the start: so the question moves to where the loop comes back from.
+void Lowering::lower_dispatch(CallBase *init) {
+    CallBase *next = nullptr;
+    BasicBlock *before = init->getParent(), *head = before->getSingleSuccessor(), *back = nullptr;
+    for (Instruction &instruction : head ? *head : *before)
+        if (Function *called = callee(instruction); called && called->getName().startswith("__kmpc_dispatch_next_"))
+            next = cast<CallBase>(&instruction);
+    for (BasicBlock *block : head ? predecessors(head) : predecessors(before))
+        if (block != before)
+            back = back ? before : block;
+    if (!next || back == before || (back && !back->getSingleSuccessor())) {
+        context_.emitError(init, "'#pragma ws for': this clang lays out loops in a way that the plugin does not know");
+        return;
+    }
+
+    IRBuilder<> builder(&*init->getFunction()->getEntryBlock().getFirstInsertionPt());
+    Value *lo = builder.CreateAlloca(i64_, nullptr, "ws.lo"), *hi = builder.CreateAlloca(i64_, nullptr, "ws.hi");
+    Type *place = i64_->getPointerTo();
+
+    // As a count of 64 bits; the argument is the number of the last one.
+    builder.SetInsertPoint(init);
+    Value *iterations = builder.CreateAdd(builder.CreateZExt(init->getArgOperand(4), i64_), builder.getInt64(1));
+    CallInst *started = builder.CreateCall(runtime("ws_loop_ull_start", i1_, {i1_, i64_, i64_, i64_, place, place}),
+                                           {builder.getTrue(), builder.getInt64(0), iterations, builder.getInt64(1), lo, hi});
+    started->addParamAttr(0, Attribute::ZExt);
+
+    builder.SetInsertPoint(head, head->begin());
+    PHINode *more = builder.CreatePHI(i1_, 2, "ws.more");
+    more->addIncoming(started, before);
+    if (back) {
+        IRBuilder<> at_back(back->getTerminator());
+        at_back.SetCurrentDebugLocation(init->getDebugLoc());
+        more->addIncoming(at_back.CreateCall(runtime("ws_loop_ull_next", i1_, {place, place}), {lo, hi}), back);
+    }
+
+    builder.SetInsertPoint(next);
+    Value *is_last = next->getArgOperand(2), *first = next->getArgOperand(3), *last = next->getArgOperand(4);
+    Type *counter = first->getType()->getPointerElementType();
+    Value *end = builder.CreateLoad(i64_, hi);
+    builder.CreateStore(builder.CreateTrunc(builder.CreateLoad(i64_, lo), counter), first);
+    builder.CreateStore(builder.CreateTrunc(builder.CreateSub(end, builder.getInt64(1)), counter), last);
+    // Set with the last iteration, never cleared.
+    Value *holds_last = builder.CreateZExt(builder.CreateAnd(more, builder.CreateICmpEQ(end, iterations)), i32_);
+    builder.CreateStore(builder.CreateOr(builder.CreateLoad(i32_, is_last), holds_last), is_last);
+    next->replaceAllUsesWith(builder.CreateZExt(more, i32_));
+    remove_call(next);
+    remove_call(init);
+}
+
+// Of the three ways that clang prepares for a merge, always the first: all at once, by whoever holds the lock.
+void Lowering::lower_reduction(CallBase *call) {
+    IRBuilder<> builder(call);
+    if (!callee(*call)->getName().startswith("__kmpc_reduce")) {
+        builder.CreateCall(runtime("ws_reduction_end", nothing_, {}));
+        remove_call(call);
+        return;
+    }
+    builder.CreateCall(runtime("ws_reduction_start", nothing_, {}));
+    BasicBlock *block = call->getParent();
+    call->replaceAllUsesWith(builder.getInt32(1));
+    remove_call(call);
+    ConstantFoldTerminator(block);
+}
+
+void Lowering::lower_body(Function *function) {
+    if (!lowered_.insert(function).second)
+        return;
+    SmallVector<CallBase *, 2> inits, reductions, barriers;
+    SmallVector<Function *, 1> wrapped;
+    for (BasicBlock &block : *function)
+        for (Instruction &instruction : block) {
+            Function *called = callee(instruction);
+            if (!called)
+                continue;
+            auto *call = cast<CallBase>(&instruction);
+            const StringRef name = called->getName();
+            if (name.startswith("__kmpc_dispatch_init_"))
+                inits.push_back(call);
+            else if (name.startswith("__kmpc_reduce") || name.startswith("__kmpc_end_reduce"))
+                reductions.push_back(call);
+            else if (name == "__kmpc_barrier")
+                barriers.push_back(call);
+            else if (name.startswith(".omp_outlined._debug__"))
+                wrapped.push_back(called);      // with -g the region is in a function of its own
+        }
+    for (CallBase *init : inits)
+        lower_dispatch(init);
+    for (CallBase *call : reductions)
+        lower_reduction(call);
+    for (CallBase *call : barriers)
+        remove_call(call);
+    removeUnreachableBlocks(*function);
+    for (Function *inner : wrapped)
+        lower_body(inner);
+}
+
+// Clang asks once a function, whatever of libomp is called in it.
+void Lowering::drop_unused_thread_numbers() {
+    Function *ask = module_.getFunction("__kmpc_global_thread_num");
+    if (!ask)
+        return;
+    SmallVector<CallBase *, 8> unused;
+    for (User *user : ask->users())
+        if (auto *call = dyn_cast<CallBase>(user); call && call->use_empty())
+            unused.push_back(call);
+    for (CallBase *call : unused)
+        remove_call(call);
+}
+
+void Lowering::run() {
+    if (Function *mark = module_.getFunction(ws::mark_function)) {
+        SmallVector<CallBase *, 8> marks;
+        for (User *user : mark->users())
+            if (auto *call = dyn_cast<CallBase>(user))
+                marks.push_back(call);
+        SmallVector<Region, 8> regions;
+        for (CallBase *call : marks) {
+            Region region;
+            if (find_region(call, region)) {
+                region.where = place(call, call->getFunction());
+                regions.push_back(region);
+            }
+        }
+        for (const Region &region : regions) {
+            lower_fork(region);
+            lower_body(region.body);
+        }
+        SmallPtrSet<GlobalVariable *, 8> literals;
+        for (CallBase *call : marks) {
+            if (auto *literal = dyn_cast<GlobalVariable>(call->getArgOperand(0)->stripInBoundsOffsets()))
+                literals.insert(literal);
+            call->replaceAllUsesWith(ConstantInt::get(i32_, 0));
+            remove_call(call);
+        }
+        for (GlobalVariable *literal : literals) {
+            literal->removeDeadConstantUsers();
+            if (literal->use_empty() && literal->hasLocalLinkage())
+                literal->eraseFromParent();
+        }
+        if (mark->use_empty())
+            mark->eraseFromParent();
+    }
+    drop_unused_thread_numbers();
+}
+
+}  // namespace
+
+Function *callee(const Instruction &instruction) {
+    const auto *call = dyn_cast<CallBase>(&instruction);
+    return call ? dyn_cast<Function>(call->getCalledOperand()->stripPointerCasts()) : nullptr;
+}
+
+bool calls(const Instruction &instruction, StringRef name) {
+    const Function *called = callee(instruction);
+    return called && called->getName() == name;
+}
+
+void remove_call(CallBase *call) {
+    if (auto *invoke = dyn_cast<InvokeInst>(call)) {
+        invoke->getUnwindDest()->removePredecessor(invoke->getParent());
+        BranchInst::Create(invoke->getNormalDest(), invoke);
+    }
+    call->eraseFromParent();
+}
+
+void lower_loops(Module &module) { Lowering(module).run(); }
+
+}  // namespace ws_clang

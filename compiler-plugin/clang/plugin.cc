@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+//
+// Start of the clang plugin. `mpicc -fws` gives cc1 -fopenmp in any case, because clang sets its back half up for
+// OpenMP by that option alone; what the user sees of it (the `omp` pragmas, _OPENMP) is taken back here unless the
+// user asked for it too.
+#include "ws_clang.h"
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wall"
+#pragma GCC diagnostic ignored "-Wextra"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Passes/PassPlugin.h"
+#pragma GCC diagnostic pop
+
+namespace ws_clang {
+
+Options options;
+
+namespace {
+
+// Remembers where other pragmas stand. Ours are noted by their handler, after this.
+class PragmaWatcher : public clang::PPCallbacks {
+public:
+    explicit PragmaWatcher(const clang::SourceManager &sources) : sources_(sources) {}
+
+    void PragmaDirective(clang::SourceLocation at, clang::PragmaIntroducerKind) override {
+        note_pragma(sources_, at, at, "");
+    }
+
+private:
+    const clang::SourceManager &sources_;
+};
+
+class Checker : public clang::ASTConsumer {
+public:
+    explicit Checker(clang::CompilerInstance &compiler) : compiler_(compiler) {}
+
+    void HandleTranslationUnit(clang::ASTContext &) override {
+        if (ws_used())
+            check_file(compiler_);
+    }
+
+private:
+    clang::CompilerInstance &compiler_;
+};
+
+// The front half. Before the main action: an error found at the end of the file still prevents code generation.
+class FrontAction : public clang::PluginASTAction {
+public:
+    std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance &compiler, llvm::StringRef) override {
+        options.compiling = true;
+        clang::Preprocessor &preprocessor = compiler.getPreprocessor();
+        preprocessor.addPPCallbacks(std::make_unique<PragmaWatcher>(compiler.getSourceManager()));
+        // The types of the chunk sizes are checked in the tree; here they only become long.
+        preprocessor.setPredefines(preprocessor.getPredefines()
+                                   + "\n# 1 \"<ws>\" 1 3\n"
+                                     "#ifdef __cplusplus\n"
+                                     "extern \"C\"\n"
+                                     "#endif\n"
+                                     "__attribute__((nothrow)) int " + ws::mark_function
+                                   + "(const char *, int, long, long);\n"
+                                     "# 1 \"<built-in>\" 2\n");
+        take_over_diagnostics(compiler.getDiagnostics());
+        return std::make_unique<Checker>(compiler);
+    }
+
+    bool ParseArgs(const clang::CompilerInstance &, const std::vector<std::string> &arguments) override {
+        for (const std::string &argument : arguments)
+            options.openmp |= argument == "openmp";
+        return true;
+    }
+
+    ActionType getActionType() override { return AddBeforeMainAction; }
+};
+
+// Clang's OpenMP option is off exactly while the parser chooses its handler for `#pragma omp`: after the code
+// generator was set up (Initialize, in the order of the consumers), before the semantic analysis is (InitializeSema).
+class OpenMPSwitch : public clang::SemaConsumer {
+public:
+    explicit OpenMPSwitch(clang::CompilerInstance &compiler)
+        : language_(compiler.getLangOpts()), openmp_(language_.OpenMP) {}
+
+    void Initialize(clang::ASTContext &) override {
+        if (!options.openmp)
+            language_.OpenMP = 0;
+    }
+    void InitializeSema(clang::Sema &) override { language_.OpenMP = openmp_; }
+
+private:
+    clang::LangOptions &language_;
+    const unsigned openmp_;
+};
+
+class SwitchAction : public clang::PluginASTAction {
+public:
+    std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance &compiler, llvm::StringRef) override {
+        return std::make_unique<OpenMPSwitch>(compiler);
+    }
+    bool ParseArgs(const clang::CompilerInstance &, const std::vector<std::string> &) override { return true; }
+    ActionType getActionType() override { return AddAfterMainAction; }
+};
+
+clang::FrontendPluginRegistry::Add<FrontAction> front("ws", "MPI workshare: #pragma ws");
+clang::FrontendPluginRegistry::Add<SwitchAction> openmp_switch("ws-openmp-switch", "MPI workshare: clang's own OpenMP");
+
+class LoweringPass : public llvm::PassInfoMixin<LoweringPass> {
+public:
+    static bool isRequired() { return true; }   // at -O0 too
+
+    llvm::PreservedAnalyses run(llvm::Module &module, llvm::ModuleAnalysisManager &) {
+        lower_atomics(module);
+        lower_criticals(module);
+        lower_loops(module);
+        return llvm::PreservedAnalyses::none();
+    }
+};
+
+}  // namespace
+
+}  // namespace ws_clang
+
+// The start of the pipeline: every level of optimization passes there, before inlining and before LTO's bitcode is written.
+extern "C" LLVM_ATTRIBUTE_WEAK llvm::PassPluginLibraryInfo llvmGetPassPluginInfo() {
+    return {LLVM_PLUGIN_API_VERSION, "ws", "1", [](llvm::PassBuilder &builder) {
+                builder.registerPipelineStartEPCallback(
+                    [](llvm::ModulePassManager &passes, llvm::OptimizationLevel) {
+                        passes.addPass(ws_clang::LoweringPass());
+                    });
+            }};
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+//
+// The parts of the clang plugin and how they meet. In the order of a compilation:
+//
+//   plugin.cc       start, options, registration
+//   front.cc        `#pragma ws ...`: its tokens are parsed by ../clauses and replaced by OpenMP's
+//   diagnostics.cc  errors of clang's OpenMP front end name `ws`
+//   checks.cc       what only the typed tree shows: chunk sizes, variables the loop must not change
+//   lower.cc        LLVM pass, before any optimization: the outlined loops call libws instead of libomp
+//   atomics.cc      the same for `ws atomic`: plain operations while nobody shares the loop
+//   critical.cc     the same for `ws critical`
+#ifndef WS_CLANG_H
+#define WS_CLANG_H
+
+#include "clang-headers.h"
+
+#include "../clauses/openmp.h"
+
+#include <string>
+#include <vector>
+
+namespace ws_clang {
+
+// Set from the command line (wrappers/wrapper.sh).
+struct Options {
+    bool compiling = false;     // not only preprocessing
+    bool openmp = false;        // the user gave -fopenmp
+};
+extern Options options;
+
+// ---- front half
+
+// The `omp critical` of this name marks the `omp atomic` in it as ours.
+inline constexpr const char *atomic_mark = "__ws_atomic";
+
+// True once a ws directive was read.
+bool ws_used();
+
+// Remembers a pragma for the messages: errors that follow one of ours name it. Others have an empty name.
+void note_pragma(const clang::SourceManager &sources, clang::SourceLocation from, clang::SourceLocation to,
+                 const std::string &name);
+// Whether one of ours stands between the two places.
+bool has_pragma_between(const clang::SourceManager &sources, clang::SourceLocation from, clang::SourceLocation to);
+void take_over_diagnostics(clang::DiagnosticsEngine &diagnostics);
+void error_about(clang::DiagnosticsEngine &diagnostics, clang::SourceLocation at, const std::string &text);
+
+// Looks at the finished tree of the file.
+void check_file(clang::CompilerInstance &compiler);
+
+// ---- back half
+
+void lower_loops(llvm::Module &module);
+void lower_atomics(llvm::Module &module);
+void lower_criticals(llvm::Module &module);
+
+// The function called, through casts; null if it is not known.
+llvm::Function *callee(const llvm::Instruction &instruction);
+bool calls(const llvm::Instruction &instruction, llvm::StringRef name);
+// Takes a call away; an invoke leaves a jump to where it went on.
+void remove_call(llvm::CallBase *call);
+
+}  // namespace ws_clang
+
+#endif
