@@ -196,10 +196,13 @@ void run(Work work, long start, long end, const options& o, const location& at)
     ws_parallel_loop(region::participate, &r, start, end, 1, &call->site, c.chunk, c.steal_chunk);
 }
 
-// A participant's own copy of a body, or the body: a copy in registers where that can make no difference.
+// A participant's own copy of a body, in registers, where that can make no difference; else the body itself.
+template <class F, bool is_object = std::is_object_v<F>>
+constexpr bool is_copied = false;
 template <class F>
-using own = std::conditional_t<std::is_trivially_copyable_v<F> && std::is_copy_constructible_v<F> && sizeof(F) <= 256,
-                               const F, const F&>;
+constexpr bool is_copied<F, true> = std::is_trivially_copyable_v<F> && std::is_copy_constructible_v<F> && sizeof(F) <= 256;
+template <class F>
+using own = std::conditional_t<is_copied<F>, const F, const F&>;
 
 // ---- ranges: how the runtime's numbers become the caller's indices or elements
 
@@ -269,6 +272,8 @@ constexpr bool is_range<R, std::void_t<iterator_of<R>, decltype(std::end(std::de
 template <class It, class End>
 iterator_range<It> elements(It first, End last)
 {
+    static_assert(!std::is_same_v<typename std::iterator_traits<It>::value_type, bool> || !std::is_class_v<decltype(*first)>,
+                  "elements of std::vector<bool> share words: iterations that write them would disturb each other");
     return {first, last - first > 0 ? static_cast<long>(last - first) : 0};
 }
 
@@ -389,6 +394,8 @@ template <class Range, class T, class Reduce, class Transform>
 T transform_reduce(const Range& range, T init, const Reduce& reduce, const Transform& transform, const options& o,
                    const location& at)
 {
+    static_assert(std::is_invocable_r_v<T, const Reduce&, T, T>,
+                  "the reduction of ws::transform_reduce must be callable as const with two values of init's type, and give one");
     check(reduce, "the reduction is empty", o, at);
     check(transform, "the transformation is empty", o, at);
     run(reduce_work<Range, T, Reduce, Transform>{range, init, reduce, transform}, range.start(), range.end(), o, at);

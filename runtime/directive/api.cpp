@@ -2,6 +2,7 @@
 //
 // Behind include/workshare: ws_for, and what ws.hpp needs at a call site's first call. Everything runs through
 // ws_parallel_loop, as compiled code does.
+#include "directive/call_body.h"
 #include "window/os.h"
 #include "workshare/ws.hpp"
 
@@ -93,25 +94,6 @@ ws_call* add_call(ws_call** list, const ws_call& wanted, const std::string& wher
 
 // ---- ws_for
 
-struct Call {
-    ws_body* body;
-    void* context;
-    const char* where;
-};
-
-void participate(void* data) noexcept
-{
-    const Call& c = *static_cast<Call*>(data);
-    try {
-        for (long lo, hi; ws_loop_next(&lo, &hi);)
-            c.body(lo, hi, c.context);
-    } catch (...) {
-        // The program's C++ library is not ours: we cannot ask the exception what it is.
-        std::fprintf(stderr, "workshare: %s: a C++ exception left an iteration of the loop\n", c.where);
-        std::abort();
-    }
-}
-
 // The entries of ws_for, by the body's address.
 constexpr unsigned list_bits = 8;
 ws_call* bodies[1u << list_bits];
@@ -158,8 +140,8 @@ WS_EXPORT int ws_for(int64_t begin, int64_t end, ws_body* body, void* context, c
         call = call->next;
     if (WS_UNLIKELY(!call))
         call = add_call(list, {{}, body, nullptr, o.name, kinds, 0, nullptr}, name_of_body(body, o.name));
-    Call c = {body, context, call->site.where};
-    ws_parallel_loop(participate, &c, begin, end, 1, &call->site, o.chunk, o.steal_chunk);
+    body_call c = {body, context};
+    ws_parallel_loop(call_body, &c, begin, end, 1, &call->site, o.chunk, o.steal_chunk);
     return 0;
 }
 
