@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The matrix's entries for C and C++: a generator of cases for each class."""
+import re
 from itertools import product
 
 from case import Case
@@ -173,6 +174,7 @@ C_TYPES = '''#include <limits.h>
 #include <stdbool.h>
 struct point { double x, y; };
 struct pair { int a, b; };
+typedef int *int_pointer;
 '''
 
 
@@ -346,10 +348,10 @@ ORDERS = {'read': ('', 'seq_cst', 'acquire', 'relaxed'), 'write': ('', 'seq_cst'
 
 def atomics():
     """What the loop does to x; every order of the iterations gives the same."""
-    types = {**INTEGERS, **FLOATS, 'bool': 'bool', 'pointer': 'int *', 'cfloat': '_Complex float', 'cdouble': '_Complex double'}
+    types = {**INTEGERS, **FLOATS, 'bool': 'bool', 'pointer': 'int_pointer'}     # neither compiler has atomics on complex numbers
     updates = {     # kind of type, statement, start
         'x++': ('ifp', 'x++;', '0'), '++x': ('ifp', '++x;', '0'), 'x--': ('ifp', 'x--;', '0'), '--x': ('ifp', '--x;', '0'),
-        '+=': ('ifc', 'x += (T) (i % 3);', '0'), '-=': ('ifc', 'x -= (T) (i % 3);', '0'), '*=': ('ifc', 'x *= (T) (1 + (i % 25 == 0));', '1'),
+        '+=': ('if', 'x += (T) (i % 3);', '0'), '-=': ('if', 'x -= (T) (i % 3);', '0'), '*=': ('if', 'x *= (T) (1 + (i % 25 == 0));', '1'),
         '/=': ('f', 'x /= (T) (1 + (i % 25 == 0));', '1024'), 'int/=': ('i', 'x /= (T) (1 + (i % 25 == 0));', '96'),
         '&=': ('ib', 'x &= (T) ~(1 << i % 5);', '127'), '|=': ('ib', 'x |= (T) (1 << i % 6);', '0'), '^=': ('i', 'x ^= (T) (i * 3);', '0'),
         '<<=': ('i', 'x <<= (i % 25 == 0);', '1'), '>>=': ('i', 'x >>= (i % 25 == 0);', '127'),
@@ -367,19 +369,13 @@ def atomics():
     }
 
     def letter(short):
-        return ('f' if short in FLOATS else 'b' if short == 'bool' else 'p' if short == 'pointer'
-                else 'c' if short in ('cfloat', 'cdouble') else 'i')
+        return 'f' if short in FLOATS else 'b' if short == 'bool' else 'p' if short == 'pointer' else 'i'
 
     def variable(short, type_, start):
         """Declaration of x, its value as a number."""
         if short == 'pointer':
-            return f'int *x = cell + 128 + {start};', 'put(x - cell);'
-        if short in ('cfloat', 'cdouble'):
-            return f'{type_} x = {start};', 'put(__real__ x); put(__imag__ x);'
+            return f'int_pointer x = cell + 128 + {start};', 'put(x - cell);'
         return f'{type_} x = {start};', 'put(x);'
-
-    def languages(short):
-        return ('c',) if short in ('cfloat', 'cdouble') else ('c', 'c++')
 
     def word(kind, order, swap):
         words = [kind, order]
@@ -397,7 +393,7 @@ def atomics():
             text = statement.replace('(T)', f'({type_})')
             kind = 'update' if hash_of((name, order, short)) % 2 else ''
             yield Case(f'atomic/update/{name}/{short}/{order or "no-order"}',
-                       f'{declare}\n#pragma ws for\n{COUNT} {{\n#pragma ws atomic {word(kind, order, number % 2)}\n{text}\nwork(); }}\n{out}', languages=languages(short))
+                       f'{declare}\n#pragma ws for\n{COUNT} {{\n#pragma ws atomic {word(kind, order, number % 2)}\n{text}\nwork(); }}\n{out}')
     for (name, (letters, statement, start)), (short, type_) in product(captures.items(), types.items()):
         if letter(short) not in letters:
             continue
@@ -416,8 +412,7 @@ def atomics():
         yield Case(f'atomic/read-write/{short}/{order or "no-order"}',
                    f'{type_} x = {values[0]}, a = {values[0]}, b = {values[1]}, v;\n#pragma ws for private(v)\n{COUNT} {{\n'
                    f'if (i % 3 == 0) {{\n#pragma ws atomic write {write}\nx = a;\n}} else if (i % 3 == 1) {{\n#pragma ws atomic {write} write\nx = b;\n}} else {{\n'
-                   f'#pragma ws atomic read{"," if order else ""} {order}\nv = x;\ncell[i] = v == a || v == b; }}\nwork(); }}\nput_cells(); put(x == a || x == b);',
-                   languages=languages(short))
+                   f'#pragma ws atomic read{"," if order else ""} {order}\nv = x;\ncell[i] = v == a || v == b; }}\nwork(); }}\nput_cells(); put(x == a || x == b);')
     # Where it stands.
     places = {
         'array-element': ('int x[4] = {0};', 'x[i % 4] += i;', 'for (int k = 0; k < 4; k++) put(x[k]);'),
@@ -547,7 +542,7 @@ HEAD = '#include "frame.h"\n' + C_TYPES + '#ifdef __cplusplus\n' + CXX_TYPES + '
 
 def plain(text):
     """Without its directives, each in a line of its own."""
-    return '\n'.join(line for line in text.split('\n') if not line.lstrip().startswith('#pragma ws'))
+    return '\n'.join(line for line in text.split('\n') if not re.match(r'\s*#pragma (ws|omp)', line))
 
 
 def program(cases, language):

@@ -45,7 +45,7 @@ LANGUAGES = {   # table, suffix, wrapper, how the wrapper is told the compiler, 
 # Of --fast: one configuration of the four for each language and compiler, so that each stands with each at least once.
 DIAGONAL = {('c', 'gcc'): '-O3', ('c++', 'gcc'): '-O0 -fopenmp', ('c', 'clang'): '-O0', ('c++', 'clang'): '-O3 -fopenmp',
             ('fortran', 'gcc'): '-O3 -fopenmp'}
-DIAGONAL_CASES = 90         # per language and compiler
+DIAGONAL_CASES = 300        # per language and compiler
 
 
 def run(command, limit=LIMIT, **environment):
@@ -234,9 +234,11 @@ class Matrix:
         groups = collections.defaultdict(list)
         for case in cases:
             groups[case.group].append(case)
-        share = DIAGONAL_CASES / len(groups)
-        return [case for group in groups.values()
-                for case in group[offset % max(1, int(len(group) / share))::max(1, int(len(group) / share))]]
+        chosen = []
+        for group in groups.values():
+            step = max(1, len(group) * len(groups) // DIAGONAL_CASES)
+            chosen += group[offset % step::step]
+        return chosen
 
     def main(self):
         fast = self.arguments.fast
