@@ -3,7 +3,7 @@
 // ws_fortran [--fixed] [--openmp | --openmp-simd] [--length N] [-I FOLDER]... [--text FILE] NAME OUTPUT
 //
 // Rewrites the Fortran source NAME (or its preprocessed text in FILE) to OUTPUT. Messages look like gfortran's. Exit status: 0
-// written, 1 errors in directives, 2 it could not be done, 3 no directive in it and nothing written.
+// rewritten, 1 errors in directives, 2 it could not be done, 3 no directive in it: OUTPUT is the text as it was.
 #include "rewrite.h"
 
 #include <cerrno>
@@ -30,7 +30,7 @@ void print(const ws_fortran::Message &message) {
     for (char &c : line)
         if (c == '\t')
             c = ' ';
-    std::fprintf(stderr, "%s:%d:%d:\n\n%5d | %s\n      | %s1\n%s: %s at (1)\n", place.file.c_str(), place.line, place.column,
+    std::fprintf(stderr, "%s:%d:%d:\n\n%5d | %s\n      | %s^\n%s: %s\n", place.file.c_str(), place.line, place.column,
                  place.line, line.c_str(), pad.c_str(), message.warning ? "Warning" : "Error", message.text.c_str());
 }
 
@@ -73,7 +73,7 @@ int main(int argc, char **argv) {
     std::ifstream file(text_file.empty() ? name : text_file, std::ios::binary);
     std::ostringstream text;
     if (!file || !(text << file.rdbuf()).good())
-        return 3;       // the compiler says it better (or the file is empty)
+        return 3;       // the compiler says it better, or the file is empty
     const ws_fortran::Result result = ws_fortran::rewrite(text.str(), name, options);
     bool wrong = false;
     for (const ws_fortran::Message &message : result.messages) {
@@ -82,12 +82,10 @@ int main(int argc, char **argv) {
     }
     if (wrong)
         return 1;
-    if (!result.any)
-        return 3;
     std::ofstream out(argv[i + 1], std::ios::binary);
     out << result.text;
     out.close();
     if (!out)
         cannot("cannot write '" + std::string(argv[i + 1]) + "': " + std::strerror(errno));
-    return 0;
+    return result.any ? 0 : 3;
 }

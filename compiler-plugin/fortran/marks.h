@@ -2,16 +2,20 @@
 //
 // What the rewriter tells the plugin: comments behind the first two lines of the rewritten file, one per directive,
 //
-//     !ws-mark KIND LINE KINDS FILE
+//     !ws-mark KIND FIRST LAST KINDS FILE
 //
-// where KIND is `loop`, `atomic` or `critical`, FILE:LINE is where gfortran places the construct and KINDS is the low part of
-// ws_site::kinds (0 but for a loop).
+// KIND is `loop`, `atomic`, `critical`, `other` or `omp` (one of OpenMP's own). It stands in the lines FIRST to LAST of FILE;
+// gfortran places a loop at FIRST and the others at LAST. KINDS is the low part of ws_site::kinds (0 but for a loop).
 #ifndef WS_FORTRAN_MARKS_H
 #define WS_FORTRAN_MARKS_H
 
 namespace ws {
 
 inline constexpr const char *fortran_mark = "!ws-mark ";
+
+// A critical section needs no mark: its name for gfortran, which allows no leading underscore, is critical_prefix
+// (../clauses/openmp.h) with that of the user, but for its first two characters. This is how all such names begin.
+inline constexpr const char *fortran_critical = "ws_critical";
 
 }  // namespace ws
 

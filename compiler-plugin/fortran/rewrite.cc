@@ -6,6 +6,7 @@
 #include "openmp.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -149,12 +150,10 @@ public:
         Result result;
         result.any = any_;
         result.messages = std::move(messages_);
-        if (!any_)
-            return result;
         // f951 takes the source's name from the first line if -fpreprocessed, and spoils the second if it is no marker.
         const std::string &rewritten = out_.text();
         const std::string head = rewritten.substr(0, rewritten.find('\n') + 1);
-        result.text = head + head + marks_ + rewritten;
+        result.text = any_ ? head + head + marks_ + rewritten : head + head + (preprocessed ? "" : head) + text;
         return result;
     }
 
@@ -185,7 +184,7 @@ private:
                 out_.line(in.file, in.number, line);
                 break;
             case Sentinel::conditional:
-                out_.line(in.file, in.number, without_openmp(line, sentinel));
+                out_.line(in.file, in.number, without_openmp(line, sentinel, {in.file, in.number, 1}));
                 break;
             case Sentinel::none:
                 if (!include(in, line, depth))
@@ -212,9 +211,12 @@ private:
     }
 
     // The plugin turns OpenMP on in gfortran: without -fopenmp its lines become comments for good.
-    std::string without_openmp(std::string line, const SentinelLine &sentinel) {
-        if (options_.openmp)
+    std::string without_openmp(std::string line, const SentinelLine &sentinel, const Place &place) {
+        if (options_.openmp) {
+            if (sentinel.dollar + 1 < line.size() && std::isalpha(static_cast<unsigned char>(line[sentinel.dollar + 1])))
+                mark("omp", place, place.line);
             return line;
+        }
         if (options_.openmp_simd) {
             std::string words;
             for (char c : line.substr(std::min(line.size(), sentinel.dollar + 4)))
@@ -305,7 +307,8 @@ private:
             return;
         }
         LexedTokens in_directive;
-        std::map<int, std::string> lines = {{in.number, first_line}};
+        std::map<int, std::string> &lines = lines_of_directive_;
+        lines = {{in.number, first_line}};
         bool continued = lex(cut(first_line), first.body, start, in_directive);
         for (;;) {
             size_t next = in.index + 1;
@@ -363,15 +366,32 @@ private:
         }
         Layout layout(out_, options_.form, options_.length);
         layout.made(start, what == ws::fortran_language.loop ? "end parallel do" : "end " + what);
-        for (; next < tokens.size(); next++)
-            layout.word(lexed.places[size_t(tokens[next].origin)], lexed.texts[size_t(tokens[next].origin)]);
+        if (what == "critical") {
+            ws::Tokens rest(tokens.begin() + long(next) - 1, tokens.end());
+            rest[0].text = what;
+            ws::Problems problems;
+            const ws::Token name = ws::parse(rest, -1, problems, ws::fortran_language).name;
+            for (const ws::Problem &problem : problems)
+                complain_at(problem.origin, problem.text);
+            write_name(layout, name.text, name.text.empty() ? start : lexed.places[size_t(name.origin)]);
+        }
         layout.finish();
+        mark("other", start, lexed.places.back().line);
         return true;
     }
 
-    void mark(const char *kind, const Place &place, int kinds) {
-        marks_ += ws::fortran_mark + std::string(kind) + " " + std::to_string(place.line) + " " + std::to_string(kinds)
-                  + " " + place.file + "\n";
+    void mark(const char *kind, const Place &first, int last_line, int kinds = 0) {
+        marks_ += ws::fortran_mark + std::string(kind) + " " + std::to_string(first.line) + " " + std::to_string(last_line)
+                  + " " + std::to_string(kinds) + " " + first.file + "\n";
+    }
+
+    void write_name(Layout &layout, const std::string &name, const Place &place) {
+        const std::string full = ws::fortran_critical + std::string(name.empty() ? "" : "_") + name;
+        constexpr size_t longest = 63;      // Fortran's limit
+        if (full.size() > longest)
+            complain(place, lines_of_directive_[place.line], "the name of a '!$ws critical' has at most "
+                                    + std::to_string(longest - full.size() + name.size()) + " characters");
+        layout.made(place, "(" + full + ")");
     }
 
     void write(const ws::Directive &parsed, const LexedTokens &lexed, const Place &start) {
@@ -384,22 +404,17 @@ private:
         case ws::DirectiveKind::atomic:
             layout.made(start, "atomic");
             copy(parsed.rest);
-            mark("atomic", lexed.places.back(), 0);
+            mark("atomic", start, lexed.places.back().line);
             break;
         case ws::DirectiveKind::critical:
             layout.made(start, "critical");
-            if (!parsed.name.text.empty()) {
-                layout.made(start, "(");
-                layout.word(lexed.places[size_t(parsed.name.origin)], parsed.name.text);
-                layout.made(lexed.places[size_t(parsed.name.origin)], ")");
-                mark("critical", lexed.places[size_t(parsed.name.origin)], 0);
-            } else {
-                mark("critical", start, 0);
-            }
+            write_name(layout, parsed.name.text, parsed.name.text.empty() ? start : lexed.places[size_t(parsed.name.origin)]);
+            mark("critical", start, parsed.name.text.empty() ? start.line : lexed.places[size_t(parsed.name.origin)].line);
             break;
         case ws::DirectiveKind::declare_reduction:
             layout.made(start, "declare");
             copy(parsed.rest);
+            mark("other", start, lexed.places.back().line);
             break;
         case ws::DirectiveKind::loop:
             layout.made(start, "parallel do");
@@ -421,9 +436,11 @@ private:
                 layout.break_line();
                 layout.made(start, ")");
             }
-            // Also a second sign that the construct is ours, and last, for its place.
-            layout.made(start, "proc_bind(close)");
-            mark("loop", start, ws::site_kinds(parsed));
+            // A second sign that the construct is ours. Its end gives the construct its place: that of our `do`.
+            layout.made(start, "proc_bind(close");
+            layout.break_line();
+            layout.word({start.file, start.line, lexed.places[0].column + int(lexed.texts[0].size()) - 1}, ")");
+            mark("loop", start, lexed.places.back().line, ws::site_kinds(parsed));
             break;
         case ws::DirectiveKind::none:
             break;
@@ -436,6 +453,7 @@ private:
     std::string marks_;
     std::vector<Message> messages_;
     std::map<std::string, std::vector<std::string>> included_;
+    std::map<int, std::string> lines_of_directive_;
     bool any_ = false;
     bool simd_before_ = false;
 };

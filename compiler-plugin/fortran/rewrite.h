@@ -5,9 +5,12 @@
 // what the user wrote in a directive keeps its columns too.
 //
 //     !$ws do schedule(dynamic, n) reduction(+:s)  &   !$omp parallel do &
-//     !$ws    private(t)                               !$omp&         schedule(dynamic,n) reduction(+:s) &
+//     !$ws    private(t)                               !$omp&                      reduction(+:s) &
 //                                                      !$omp&   private(t) &
-//                                                      !$omp& proc_bind(close)
+//                                                      !$omp& schedule(dynamic, &
+//                                                      !$omp&                  n &
+//                                                      !$omp& ) proc_bind(close &
+//                                                      !$omp&)
 //     do i = 1, n                                      do i = 1, n
 //
 // The thieves' chunk is in num_threads. The last line stands for the directive's first: there gfortran places the
@@ -30,7 +33,7 @@ struct Message {
 };
 
 struct Result {
-    bool any = false;           // there is a directive: otherwise `text` is of no use
+    bool any = false;           // there is a directive: otherwise `text` is the text, ready for -fpreprocessed
     std::string text;
     std::vector<Message> messages;
 };

@@ -91,7 +91,7 @@ bool read_marks(const char *path) {
 
 // gfortran speaks of what the directives have become.
 constexpr const char *words[][2] = {
-    {"NUM_THREADS clause", "the chunk size in the 'steal_schedule' clause"},
+    {"NUM_THREADS", "'steal_schedule'"},
     {"SCHEDULE clause's chunk_size", "the chunk size in the 'schedule' clause"},
     {"!$OMP END PARALLEL DO", "!$ws end do"},
     {"!$OMP PARALLEL DO", "!$ws do"},
@@ -101,7 +101,7 @@ constexpr const char *words[][2] = {
     {"!$OMP END CRITICAL", "!$ws end critical"},
     {"!$OMP CRITICAL", "!$ws critical"},
     {"!$OMP DECLARE REDUCTION", "!$ws declare reduction"},
-    {"OpenMP directives other than SIMD or DECLARE TARGET", "OpenMP and ws directives"},
+    {"OpenMP directives other than SIMD or DECLARE TARGET", "ws directives"},
     {"!$OMP", "!$ws"},
     {"!$omp", "!$ws"},
     {"invalid branch to/from OpenMP structured block", "the construct must not be left or entered by a jump"},
@@ -137,7 +137,10 @@ void in_our_words(diagnostic_context *context, diagnostic_info *diagnostic) {
             names_ws |= text.find("ws") != std::string::npos;
         }
         const bool at_directive = written && place.line <= written->last_line;
-        const bool about_it = at_directive || strstr(formatted->args[0], "the construct must not");
+        // What stands in the place of a loop.
+        const bool not_a_loop = written && written->kind == ws::DirectiveKind::loop && place.line == written->last_line + 1
+                                && startswith(formatted->args[0], "Unexpected ");
+        const bool about_it = at_directive || not_a_loop || strstr(formatted->args[0], "the construct must not");
         if (written && about_it && !names_ws && diagnostic->kind != DK_NOTE)
             formatted->args[0] = ggc_strdup((localized_quotes("in '" + written->name + "': ") + formatted->args[0]).c_str());
     }
@@ -151,20 +154,50 @@ tree *find_clause(tree *from, omp_clause_code code) {
     return from;
 }
 
-tree as_long(gimple_stmt_iterator *before, tree value, location_t at, const char *clause) {
-    if (!value)
-        return build_zero_cst(long_integer_type_node);
-    if (TREE_CODE(value) == INTEGER_CST) {
-        if (tree_int_cst_sgn(value) <= 0)
-            error_at(at, "the chunk size in the %qs clause of %<!$ws do%> must be positive", clause);
-        return fold_convert(long_integer_type_node, value);
+// Statements before a construct, with their variables: around a region that is nested in another these must be declared
+// inside that one, in a bind.
+class Preparation {
+public:
+    explicit Preparation(location_t at) : at_(at) {}
+
+    tree variable(tree type) {
+        tree made = create_tmp_var_raw(type);
+        DECL_CONTEXT(made) = current_function_decl;
+        DECL_SEEN_IN_BIND_EXPR_P(made) = 1;
+        DECL_CHAIN(made) = variables_;
+        variables_ = made;
+        return made;
     }
-    tree result = create_tmp_reg(long_integer_type_node);
-    gimple *convert = gimple_build_assign(result, NOP_EXPR, value);
-    gimple_set_location(convert, at);
-    gsi_insert_before(before, convert, GSI_SAME_STMT);
-    return result;
-}
+    void add(gimple *statement) {
+        gimple_set_location(statement, at_);
+        gimple_seq_add_stmt(&statements_, statement);
+    }
+    // A chunk as the runtime wants it; 0: none.
+    tree chunk(tree value, const char *clause) {
+        if (!value)
+            return build_zero_cst(long_integer_type_node);
+        if (TREE_CODE(value) == INTEGER_CST) {
+            if (tree_int_cst_sgn(value) <= 0)
+                error_at(at_, "the chunk size in the %qs clause of %<!$ws do%> must be positive", clause);
+            return fold_convert(long_integer_type_node, value);
+        }
+        tree result = variable(long_integer_type_node);
+        add(gimple_build_assign(result, NOP_EXPR, value));
+        return result;
+    }
+    // Puts them and the construct in the construct's place.
+    void wrap(gimple_stmt_iterator *place) {
+        gimple *construct = gsi_stmt(*place);
+        gbind *bind = gimple_build_bind(variables_, statements_, NULL_TREE);
+        gsi_replace(place, bind, false);
+        gimple_bind_add_stmt(bind, construct);
+    }
+
+private:
+    location_t at_;
+    tree variables_ = NULL_TREE;
+    gimple_seq statements_ = nullptr;
+};
 
 gomp_for *find_loop(gimple_seq body, gimple_stmt_iterator *at) {
     for (*at = gsi_start(body); !gsi_end_p(*at); gsi_next(at)) {
@@ -230,38 +263,52 @@ void mark_loop(gimple_stmt_iterator *at, gomp_parallel *parallel, HOST_WIDE_INT 
 
     if (!(kinds & WS_SITE_CHUNK))
         chunk = NULL_TREE;
-    tree owner_chunk = as_long(at, chunk, where, ws::chunk_clauses[0]);
-    tree steal_chunk = as_long(at, steal, where, ws::chunk_clauses[1]);
+    Preparation before(where);
+    tree owner_chunk = before.chunk(chunk, ws::chunk_clauses[0]);
+    tree steal_chunk = before.chunk(steal, ws::chunk_clauses[1]);
     tree type = build_function_type_list(integer_type_node, integer_type_node, integer_type_node, long_integer_type_node,
                                          long_integer_type_node, NULL_TREE);
     gcall *mark = gimple_build_call(build_fn_decl(ws::mark_function, type), 4, integer_zero_node,
                                     build_int_cst(integer_type_node, kinds), owner_chunk, steal_chunk);
-    tree marked = create_tmp_reg(integer_type_node);
+    tree marked = before.variable(integer_type_node);
     gimple_call_set_lhs(mark, marked);
-    gimple_set_location(mark, where);
-    gsi_insert_before(at, mark, GSI_SAME_STMT);
+    before.add(mark);
     OMP_CLAUSE_NUM_THREADS_EXPR(threads) = marked;
     gimple_omp_parallel_set_clauses(parallel, clauses);
+    before.wrap(at);
 }
 
-tree take_over(gimple_stmt_iterator *at, bool *, walk_stmt_info *) {
+void name_critical(gomp_critical *critical) {
+    tree name = gimple_omp_critical_name(critical);
+    if (name && startswith(IDENTIFIER_POINTER(name), ws::fortran_critical))
+        gimple_omp_critical_set_name(critical, get_identifier((std::string("__") + IDENTIFIER_POINTER(name)).c_str()));
+}
+
+using Places = std::vector<gimple_stmt_iterator>;
+
+tree collect(gimple_stmt_iterator *at, bool *, walk_stmt_info *info) {
     gimple *statement = gsi_stmt(*at);
-    if (gomp_parallel *parallel = dyn_cast<gomp_parallel *>(statement)) {
-        const Written *loop = directive_at(gimple_location(parallel), ws::DirectiveKind::loop);
-        tree clauses = gimple_omp_parallel_clauses(parallel);
-        if (loop && *find_clause(&clauses, OMP_CLAUSE_PROC_BIND))
-            mark_loop(at, parallel, loop->kinds);
-    } else if (gomp_critical *critical = dyn_cast<gomp_critical *>(statement)) {
-        if (directive_at(gimple_location(critical), ws::DirectiveKind::critical)) {
-            std::string name = ws::critical_prefix;
-            if (gimple_omp_critical_name(critical))
-                name += IDENTIFIER_POINTER(gimple_omp_critical_name(critical));
-            else
-                name.pop_back();
-            gimple_omp_critical_set_name(critical, get_identifier(name.c_str()));
-        }
-    }
+    if (gimple_code(statement) == GIMPLE_OMP_PARALLEL || gimple_code(statement) == GIMPLE_OMP_CRITICAL)
+        static_cast<Places *>(info->info)->push_back(*at);
     return NULL_TREE;
+}
+
+void take_over(gimple_stmt_iterator *at) {
+    gimple *statement = gsi_stmt(*at);
+    if (gomp_critical *critical = dyn_cast<gomp_critical *>(statement)) {
+        name_critical(critical);
+        return;
+    }
+    gomp_parallel *parallel = as_a<gomp_parallel *>(statement);
+    // By the clause, as the construct's place may be changed: to that of an `if` around it whose outcome is known.
+    tree clauses = gimple_omp_parallel_clauses(parallel);
+    tree bind = *find_clause(&clauses, OMP_CLAUSE_PROC_BIND);
+    if (!bind)
+        return;
+    if (const Written *loop = directive_at(OMP_CLAUSE_LOCATION(bind), ws::DirectiveKind::loop)) {
+        gimple_set_location(parallel, OMP_CLAUSE_LOCATION(bind));
+        mark_loop(at, parallel, loop->kinds);
+    }
 }
 
 const pass_data fortran_data = {GIMPLE_PASS, "ws_fortran", OPTGROUP_NONE, TV_NONE, PROP_gimple_any, 0, 0, 0, 0};
@@ -274,7 +321,11 @@ public:
         gimple_seq body = gimple_body(fn->decl);
         walk_stmt_info info;
         memset(&info, 0, sizeof info);
-        walk_gimple_seq_mod(&body, take_over, nullptr, &info);
+        Places places;
+        info.info = &places;
+        walk_gimple_seq_mod(&body, collect, nullptr, &info);
+        for (size_t i = places.size(); i-- > 0;)    // what is nested first
+            take_over(&places[i]);
         gimple_set_body(fn->decl, body);
         return 0;
     }

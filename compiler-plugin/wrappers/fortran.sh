@@ -2,8 +2,8 @@
 #
 # Sourced by wrapper.sh for mpifort, when the plugin is settled. gfortran takes no new directives from a plugin, so
 # each source among allargs is preprocessed where it must be and given to ws_fortran, which writes `!$ws` as what the
-# plugin understands. The results lie in a folder of their own until the script ends; sources without `!$ws` are
-# compiled as they are. $CC is gfortran; adds to ws_cflags and changes allargs (arrays).
+# plugin understands. The results lie in a folder of their own until the script ends; a command in which nothing has
+# `!$ws` is left as it is. $CC is gfortran; adds to ws_cflags and changes allargs (arrays).
 
 ws_stop() {
     echo "${0##*/}: -fws: $*" >&2
@@ -21,9 +21,7 @@ ws_cpp=
 ws_openmp=
 ws_simd=
 ws_compiles=yes         # to an object at least
-ws_output=
-ws_depend=
-ws_depend_options=()
+ws_depends=             # -MD
 ws_stack=-frecursive
 ws_free_length=132
 ws_fixed_length=72
@@ -34,7 +32,6 @@ for ((ws_i = 0; ws_i < ${#allargs[@]}; ws_i++)); do
     -o | -x | -MF | -MT | -MQ | -I)
         ws_value=${allargs[ws_i + 1]-}
         case $ws_arg in
-        -o) ws_output=$ws_value ;;
         -x)
             ws_language_now=$ws_value
             [ "$ws_value" != none ] || ws_language_now=
@@ -43,7 +40,6 @@ for ((ws_i = 0; ws_i < ${#allargs[@]}; ws_i++)); do
             ws_folders+=("$ws_value")
             ws_for_cpp+=(-I "$ws_value")
             ;;
-        *) ws_depend_options+=("$ws_arg" "$ws_value") ;;
         esac
         ws_i=$((ws_i + 1))
         ;;
@@ -59,8 +55,8 @@ for ((ws_i = 0; ws_i < ${#allargs[@]}; ws_i++)); do
         ;;
     -c | -S | -save-temps | -save-temps=*) ;;
     -E | -M | -MM) ws_compiles= ;;
-    -MD | -MMD) ws_depend=$ws_arg ;;
-    -MP | -MF* | -MT* | -MQ*) ws_depend_options+=("$ws_arg") ;;
+    -MD | -MMD) ws_depends=yes ;;
+    -MP | -MF* | -MT* | -MQ*) ;;
     -fopenacc) ws_stop "'!\$ws' cannot be used with '-fopenacc'" ;;
     -fopenmp) ws_openmp=yes ;;
     -fno-openmp) ws_openmp= ;;
@@ -95,7 +91,7 @@ done
 
 ws_rewrite() {
     local at source language name extension form length preprocess text options folder status
-    local -a rewritten=() texts=() names=()
+    local -a names=()
     local failed= any= i
     ws_work=$(mktemp -d "${TMPDIR:-/tmp}/ws.XXXXXX") || ws_stop "no folder for temporary files"
     trap 'rm -rf "$ws_work"' EXIT
@@ -132,9 +128,9 @@ ws_rewrite() {
         fi
         if [ -n "$preprocess" ]; then
             text=$folder/text.$name
-            ws_preprocess "$source" "$language" "$text" || exit
+            $CC -E -cpp "${ws_for_cpp[@]}" ${ws_openmp:+-fopenmp} ${includedir:+-I"$includedir"} \
+                ${language:+-x "$language"} "$source" -o "$text" || exit
             options+=(--text "$text")
-            texts[at]=$text
         fi
         case $source in
         */*) options+=(-I "${source%/*}") ;;
@@ -149,28 +145,26 @@ ws_rewrite() {
         F*) name=${name%.*}.f${extension#F} ;;
         esac
         [ "$extension" != FOR ] && [ "$extension" != FTN ] || name=${name%.*}.f
-        names[at]=$ws_work/$i/$name
+        name=$ws_work/$i/$name
         status=0
-        "$ws_folder/ws_fortran" "${options[@]}" "$source" "${names[at]}" || status=$?
+        "$ws_folder/ws_fortran" "${options[@]}" "$source" "$name" || status=$?
         case $status in
-        0)
-            rewritten[at]=${names[at]}
-            any=yes
-            ;;
+        0) any=yes ;;
         1) failed=yes ;;
         3) ;;
         *) exit 1 ;;
         esac
+        # What cannot be read gfortran complains about.
+        [ ! -e "$name" ] || names[at]=$name
     done
     [ -z "$failed" ] || exit 1
     [ -n "$any" ] || return 0
 
-    # With one that is rewritten the command says -fpreprocessed, for all.
+    # With one that is rewritten the command says -fpreprocessed, which all of them then must be.
     ws_cflags+=(-fpreprocessed)
-    for at in "${!texts[@]}"; do
-        [ -n "${rewritten[at]-}" ] || mv "${texts[at]}" "${names[at]}" || exit 1
-        rewritten[at]=${names[at]}
-    done
+    # Dependences, also those on modules, are gfortran's business and about the user's files.
+    [ -z "$ws_depends" ] \
+        || $CC "${allargs[@]}" ${includedir:+-I"$includedir"} -fsyntax-only 2>/dev/null || true
     local -a kept=()
     for ((at = 0; at < ${#allargs[@]}; at++)); do
         case ${allargs[at]} in
@@ -185,24 +179,10 @@ ws_rewrite() {
             kept+=(-x "${allargs[at + 1]%-cpp-input}")
             at=$((at + 1))
             ;;
-        *) kept+=("${rewritten[at]-${allargs[at]}}") ;;
+        *) kept+=("${names[at]-${allargs[at]}}") ;;
         esac
     done
     allargs=("${kept[@]}")
-}
-
-# ws_preprocess SOURCE LANGUAGE RESULT: also writes what -MD asks for.
-ws_preprocess() {
-    local -a depend=()
-    if [ -n "$ws_depend" ]; then
-        local name=${1##*/}
-        local object=${ws_output:-${name%.*}.o}
-        depend=("$ws_depend" -MF "${object%.*}.d" -MT "$object" "${ws_depend_options[@]}")
-        [[ " ${ws_depend_options[*]}" != *" -MF"* ]] || depend=("$ws_depend" -MT "$object" "${ws_depend_options[@]}")
-        [[ " ${ws_depend_options[*]}" != *" -M"[TQ]* ]] || depend=("$ws_depend" -MF "${object%.*}.d" "${ws_depend_options[@]}")
-    fi
-    $CC -E -cpp "${ws_for_cpp[@]}" ${ws_openmp:+-fopenmp} ${includedir:+-I"$includedir"} "${depend[@]}" \
-        ${2:+-x "$2"} "$1" -o "$3"
 }
 
 # -E and -M leave the directives to whoever compiles the result; $Show is set where the command is only printed.
