@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Start of the GCC plugin. `mpicc -fws` loads it into whatever compiler runs: cc1, cc1plus and, for sources that were
-// rewritten, f951 do the work; in lto1 it does nothing.
+// rewritten, f951 do the work; in lto1 one pass is left to do.
 #include "ws_gcc.h"
 
 #include "langhooks.h"
@@ -68,6 +68,11 @@ bool users_openmp() { return openmp_asked_for; }
 int plugin_init(plugin_name_args *info, plugin_gcc_version *version) {
     using namespace ws_gcc;
     const bool in_fortran = startswith(lang_hooks.name, "GNU Fortran");
+    if (strcmp(lang_hooks.name, "GNU GIMPLE") == 0) {   // lto1, perhaps of another version: all else was done before
+        if (plugin_default_version_check(version, &gcc_version))
+            register_alone_pass(info->base_name);
+        return 0;
+    }
     if (&parse_in == nullptr && !(in_fortran && read_rewritten_fortran()))
         return 0;
     if (!plugin_default_version_check(version, &gcc_version)) {
@@ -89,6 +94,7 @@ int plugin_init(plugin_name_args *info, plugin_gcc_version *version) {
     }
     register_atomics(info->base_name);
     register_early_pass(info->base_name);
+    register_alone_pass(info->base_name);
     register_lowering_pass(info->base_name);
     return 0;
 }

@@ -9,6 +9,7 @@
 //   early.cc            a pass before OpenMP is lowered:
 //   atomics.cc            atomics are plain while nobody shares the loop
 //   lower.cc            a pass after it: the outlined loops and the criticals call libws instead of libgomp
+//   alone.cc            a pass after inlining: a loop with atomics becomes a plain one and one with atomics
 //   fortran.cc          gfortran: directives come rewritten; a pass before early.cc's
 //   plugin.cc           start, options, registration
 #ifndef WS_GCC_H
@@ -81,6 +82,7 @@ void note_atomic(const std::string &file, int line);
 bool is_our_atomic(location_t at);
 void lower_atomic(gimple_stmt_iterator at, gbind *scope);
 void register_atomics(const char *plugin_name);
+void register_alone_pass(const char *plugin_name);
 
 // gfortran: whether the source was rewritten (../fortran); reads what the rewriter says about it.
 bool read_rewritten_fortran();
