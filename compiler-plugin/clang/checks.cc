@@ -42,7 +42,23 @@ public:
             report(loop->getBeginLoc(), "'#pragma ws for' cannot be used in a coroutine");
         check_chunk(mark->getArg(2), 0);
         check_chunk(mark->getArg(3), 1);
+        check_clauses(loop);
         check_loop(loop);
+        return true;
+    }
+
+    // Clang lets a program declare anew what is there for its own types.
+    bool VisitOMPDeclareReductionDecl(OMPDeclareReductionDecl *reduction) {
+        if (reduction->isImplicit() || !is_ours(sources_, reduction->getLocation()) || reduction->getType()->isDependentType()
+            || !reduction->getType()->isArithmeticType())
+            return true;
+        const DeclarationName name = reduction->getDeclName();
+        bool known = name.getNameKind() == DeclarationName::CXXOperatorName;
+        if (const IdentifierInfo *word = name.getAsIdentifierInfo())
+            known = (word->isStr("min") || word->isStr("max")) && !reduction->getType()->isAnyComplexType();
+        if (known)
+            report(reduction->getBeginLoc(), "predeclared arithmetic type '" + reduction->getType().getAsString()
+                       + "' in '#pragma ws declare reduction'");
         return true;
     }
 
@@ -88,7 +104,73 @@ private:
             report(at, "the chunk size " + in_clause + " must be positive");
     }
 
-    // ---- the loop must leave its variables, and those its bounds are made of, alone
+    // ---- data clauses
+
+    static std::string quoted(const ValueDecl *variable) { return "'" + variable->getNameAsString() + "'"; }
+
+    // The variable named by an item of a clause, also by one of its elements or sections.
+    static const ValueDecl *named(const Expr *item) {
+        for (item = item->IgnoreParenImpCasts();;) {
+            if (const auto *section = dyn_cast<OMPArraySectionExpr>(item))
+                item = section->getBase()->IgnoreParenImpCasts();
+            else if (const auto *element = dyn_cast<ArraySubscriptExpr>(item))
+                item = element->getBase()->IgnoreParenImpCasts();
+            else
+                break;
+        }
+        if (const auto *reference = dyn_cast<DeclRefExpr>(item))
+            return reference->getDecl();
+        const auto *member = dyn_cast<MemberExpr>(item);
+        return member ? member->getMemberDecl() : nullptr;
+    }
+
+    void check_clauses(const OMPParallelForDirective *loop) {
+        std::set<std::pair<OpenMPClauseKind, const ValueDecl *>> seen;
+        for (const OMPClause *clause : loop->clauses()) {
+            if (const auto *list = dyn_cast<OMPSharedClause>(clause))
+                check_twice(list, seen);
+            else if (const auto *list = dyn_cast<OMPPrivateClause>(clause))
+                check_twice(list, seen);
+            else if (const auto *list = dyn_cast<OMPFirstprivateClause>(clause))
+                check_twice(list, seen);
+            else if (const auto *list = dyn_cast<OMPLastprivateClause>(clause))
+                check_twice(list, seen);
+            else if (const auto *list = dyn_cast<OMPReductionClause>(clause)) {
+                check_twice(list, seen);
+                check_reduction(list);
+            }
+        }
+    }
+
+    template <class Clause>
+    void check_twice(const Clause *clause, std::set<std::pair<OpenMPClauseKind, const ValueDecl *>> &seen) {
+        for (const Expr *item : clause->varlists())
+            if (const ValueDecl *variable = named(item); variable && !variable->isImplicit()
+                && !seen.insert({clause->getClauseKind(), cast<ValueDecl>(variable->getCanonicalDecl())}).second)
+                report(item->getExprLoc(), quoted(variable) + " appears more than once in data clauses of '#pragma ws for'");
+    }
+
+    // Clang takes any class with such an operator.
+    void check_reduction(const OMPReductionClause *clause) {
+        auto operation = clause->reduction_ops().begin();
+        for (const Expr *item : clause->varlists()) {
+            if (operation == clause->reduction_ops().end() || !*operation)
+                return;
+            const auto *call = dyn_cast<CallExpr>(*operation++);
+            const bool declared = call && isa<OpaqueValueExpr>(call->getCallee());
+            QualType type = item->getType().getNonReferenceType();
+            if (const auto *section = dyn_cast<OMPArraySectionExpr>(item->IgnoreParenImpCasts())) {
+                type = OMPArraySectionExpr::getBaseOriginalType(section->getBase());
+                type = type->isPointerType() ? type->getPointeeType() : type;
+            }
+            type = context_.getBaseElementType(type);
+            const ValueDecl *variable = named(item);
+            if (variable && !declared && !type->isDependentType() && type->isRecordType())
+                report(item->getExprLoc(), "in '#pragma ws for': user defined reduction not found for " + quoted(variable));
+        }
+    }
+
+    // ---- the loop
 
     struct Written {
         std::set<const ValueDecl *> loop_variables, bounds;
@@ -110,26 +192,8 @@ private:
             add_variables(child, out);
     }
 
-    void check_loop(OMPParallelForDirective *directive) {
-        Written written;
-        const Stmt *body = directive->getInnermostCapturedStmt()->getCapturedStmt();
-        for (unsigned depth = 0; depth < directive->getLoopsNumber(); depth++) {
-            body = innermost_for(body);
-            const auto *loop = dyn_cast_or_null<ForStmt>(body);
-            if (!loop) {
-                if (const auto *range = dyn_cast_or_null<CXXForRangeStmt>(body))
-                    body = range->getBody();
-                continue;
-            }
-            add_head(loop, written);
-            body = loop->getBody();
-        }
-        for (const ValueDecl *variable : written.loop_variables)
-            written.bounds.erase(variable);
-        complain_if_written(body, written);
-    }
-
-    static const Stmt *innermost_for(const Stmt *statement) {
+    // Through what may stand around a collapsed loop.
+    static const Stmt *unwrapped(const Stmt *statement) {
         while (statement) {
             if (const auto *captured = dyn_cast<CapturedStmt>(statement))
                 statement = captured->getCapturedStmt();
@@ -143,20 +207,113 @@ private:
         return statement;
     }
 
-    static void add_head(const ForStmt *loop, Written &written) {
+    void check_loop(OMPParallelForDirective *directive) {
+        Written written;
+        const Stmt *body = directive->getInnermostCapturedStmt()->getCapturedStmt();
+        for (unsigned depth = 0; depth < directive->getLoopsNumber(); depth++) {
+            body = unwrapped(body);
+            if (const auto *loop = dyn_cast_or_null<ForStmt>(body)) {
+                check_head(loop, written);
+                body = loop->getBody();
+            } else if (const auto *range = dyn_cast_or_null<CXXForRangeStmt>(body)) {
+                body = range->getBody();
+            } else {
+                if (const auto *block = dyn_cast_or_null<CompoundStmt>(body); block && !block->body_empty())
+                    body = block->body_front();
+                report(body ? body->getBeginLoc() : directive->getBeginLoc(),
+                       "in '#pragma ws for': not enough perfectly nested loops");
+                return;
+            }
+            complain_of_break(body);
+        }
+        for (const ValueDecl *variable : written.loop_variables)
+            written.bounds.erase(variable);
+        complain_if_written(body, written);
+    }
+
+    void check_head(const ForStmt *loop, Written &written) {
+        std::set<const ValueDecl *> outer = written.loop_variables, bounds;
         const ValueDecl *counter = nullptr;
         if (const auto *declaration = dyn_cast_or_null<DeclStmt>(loop->getInit())) {
             const auto *first = declaration->isSingleDecl() ? dyn_cast<VarDecl>(declaration->getSingleDecl()) : nullptr;
             counter = first;
             if (first)
-                add_variables(first->getInit(), written.bounds);
+                add_variables(first->getInit(), bounds);
         } else if (const auto *assignment = dyn_cast_or_null<BinaryOperator>(loop->getInit())) {
             counter = variable(assignment->getLHS());
-            add_variables(assignment->getRHS(), written.bounds);
+            add_variables(assignment->getRHS(), bounds);
+        } else if (const auto *assignment = dyn_cast_or_null<CXXOperatorCallExpr>(loop->getInit());
+                   assignment && assignment->getNumArgs() == 2) {
+            counter = variable(assignment->getArg(0));
+            add_variables(assignment->getArg(1), bounds);
         }
-        if (counter)
+        add_variables(loop->getCond(), bounds);
+        for (const ValueDecl *variable : outer)
+            if (bounds.count(variable) && variable != counter)
+                report(loop->getForLoc(),
+                       "in '#pragma ws for': the bounds of a collapsed loop must not depend on the variable of another");
+        if (counter) {
             written.loop_variables.insert(counter);
-        add_variables(loop->getCond(), written.bounds);
+            check_step(loop, counter);
+        }
+        written.bounds.insert(bounds.begin(), bounds.end());
+    }
+
+    static bool compares_for_inequality(const Expr *condition) {
+        condition = condition ? condition->IgnoreParenImpCasts() : nullptr;
+        if (const auto *cleanups = dyn_cast_or_null<ExprWithCleanups>(condition))
+            condition = cleanups->getSubExpr()->IgnoreParenImpCasts();
+        if (const auto *rewritten = dyn_cast_or_null<CXXRewrittenBinaryOperator>(condition))
+            return rewritten->getOperator() == BO_NE;
+        if (const auto *comparison = dyn_cast_or_null<BinaryOperator>(condition))
+            return comparison->getOpcode() == BO_NE;
+        const auto *call = dyn_cast_or_null<CXXOperatorCallExpr>(condition);
+        return call && call->getOperator() == OO_ExclaimEqual;
+    }
+
+    // Clang has seen to it that the increment is one of OpenMP's forms.
+    void check_step(const ForStmt *loop, const ValueDecl *counter) {
+        const Expr *increment = loop->getInc() ? loop->getInc()->IgnoreParenImpCasts() : nullptr;
+        if (const auto *cleanups = dyn_cast_or_null<ExprWithCleanups>(increment))
+            increment = cleanups->getSubExpr()->IgnoreParenImpCasts();
+        const Expr *step = nullptr;
+        const auto operand = [&](const Expr *left, const Expr *right) { return variable(left) == counter ? right : left; };
+        if (const auto *update = dyn_cast_or_null<BinaryOperator>(increment)) {
+            step = update->getRHS();
+            if (update->getOpcode() == BO_Assign) {
+                const Expr *sum = step->IgnoreParenImpCasts();
+                if (const auto *binary = dyn_cast<BinaryOperator>(sum))
+                    step = operand(binary->getLHS(), binary->getRHS());
+                else if (const auto *call = dyn_cast<CXXOperatorCallExpr>(sum); call && call->getNumArgs() == 2)
+                    step = operand(call->getArg(0), call->getArg(1));
+            }
+        } else if (const auto *call = dyn_cast_or_null<CXXOperatorCallExpr>(increment); call && call->getNumArgs() == 2
+                   && (call->getOperator() == OO_PlusEqual || call->getOperator() == OO_MinusEqual)) {
+            step = call->getArg(1);
+        }
+        if (!step)
+            return;
+        std::set<const ValueDecl *> used;
+        add_variables(step, used);
+        if (used.count(counter)) {
+            report(increment->getExprLoc(), "in '#pragma ws for': increment expression refers to iteration variable "
+                       + quoted(counter));
+            return;
+        }
+        Expr::EvalResult value;
+        if (compares_for_inequality(loop->getCond()) && !step->isValueDependent()
+            && !(step->EvaluateAsInt(value, context_) && (value.Val.getInt() == 1 || value.Val.getInt() == -1)))
+            report(increment->getExprLoc(), "in '#pragma ws for': increment is not constant 1 or -1 for '!=' condition");
+    }
+
+    // Of a loop that the directive is about: clang looks at the outermost only.
+    void complain_of_break(const Stmt *statement) {
+        if (!statement || isa<ForStmt, WhileStmt, DoStmt, CXXForRangeStmt, SwitchStmt, LambdaExpr>(statement))
+            return;
+        if (isa<BreakStmt>(statement))
+            report(statement->getBeginLoc(), "in '#pragma ws for': 'break' must not leave the loop");
+        for (const Stmt *child : statement->children())
+            complain_of_break(child);
     }
 
     void complain_if_written(const Stmt *statement, const Written &written) {
@@ -172,7 +329,7 @@ private:
             changed = variable(call->getArg(0));
         if (changed) {
             const auto *expression = cast<Expr>(statement);
-            const std::string name = "'" + changed->getNameAsString() + "'";
+            const std::string name = quoted(changed);
             if (written.loop_variables.count(changed))
                 report(expression->getExprLoc(), "the loop changes its variable " + name + ", in '#pragma ws for'");
             else if (written.bounds.count(changed))

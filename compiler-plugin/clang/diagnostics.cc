@@ -52,8 +52,12 @@ struct Known {
     const char *beginning;
     const char *instead;
 };
+constexpr const char *must_be_a_loop = "'%s' must be followed by a 'for' loop";
+constexpr const char *shares_its_loop = "'%s' and another directive cannot share a loop";
+constexpr const char *integer_chunk = "the chunk size in a schedule clause of '%s' must be an integer";
 constexpr Known known_messages[] = {
-    {"statement after '#pragma omp parallel for' must be a for loop", "'%s' must be followed by a 'for' loop"},
+    {"statement after '#pragma omp", must_be_a_loop},
+    {"no matching function for call to '__ws_mark'", integer_chunk},
     {"'break' statement cannot be used in OpenMP for loop", "in '%s': 'break' must not leave the loop"},
     {"cannot return from OpenMP region", "in '%s': the loop must not be left by 'return' or 'goto'"},
     {"cannot 'co_return' from", "in '%s': the loop must not be left by 'return' or 'goto'"},
@@ -98,6 +102,11 @@ public:
             next_->HandleDiagnostic(level, diagnostic);
             return;
         }
+        // Of the declaration of our mark.
+        const clang::PresumedLoc presumed = diagnostic.getSourceManager().getPresumedLoc(diagnostic.getLocation());
+        if (level == clang::DiagnosticsEngine::Note && presumed.isValid()
+            && llvm::StringRef(presumed.getFilename()) == "<ws>")
+            return;
         llvm::SmallString<128> formatted;
         diagnostic.FormatDiagnostic(formatted);
         std::string text(formatted.str());
@@ -127,10 +136,26 @@ private:
         return nullptr;
     }
 
+    // Ours, of two pragmas that follow each other, if the second stands at the place.
+    static const Pragma *shares_loop(const Place &place) {
+        const auto second = pragmas.find({place.file, place.line});
+        if (second == pragmas.end() || second == pragmas.begin())
+            return nullptr;
+        const auto first = std::prev(second);
+        if (first->first.first != place.file || first->second.last_line + 1 != place.line)
+            return nullptr;
+        return !first->second.name.empty() ? &first->second : !second->second.name.empty() ? &second->second : nullptr;
+    }
+
     static bool put_into_our_words(clang::DiagnosticsEngine::Level level, const clang::Diagnostic &diagnostic,
                                    std::string &text) {
         const clang::SourceManager &sources = diagnostic.getSourceManager();
         const Place place = place_of(sources, diagnostic.getLocation());
+        if (const Pragma *shared = shares_loop(place); shared && llvm::StringRef(text).startswith("statement after '#pragma omp")) {
+            text = shares_its_loop;
+            replace_all(text, "%s", shared->name);
+            return true;
+        }
         bool of_openmp = is_about_openmp(diagnostic);
         for (const char *word : {"OpenMP", "#pragma omp", "'omp "})
             of_openmp |= text.find(word) != std::string::npos;
@@ -151,6 +176,12 @@ private:
                     return true;
                 }
             }
+        if (llvm::StringRef(text).startswith("passing '") && llvm::StringRef(text).endswith("to parameter of incompatible type 'long'")
+            && place.line <= pragma->last_line && is_error) {
+            text = integer_chunk;
+            replace_all(text, "%s", pragma->name);
+            return true;
+        }
         if (of_openmp)
             for (const auto &word : words)
                 changed |= replace_all(text, word[0], word[1]);
@@ -184,6 +215,12 @@ bool has_pragma_between(const clang::SourceManager &sources, clang::SourceLocati
         if (!pragma->second.name.empty())
             return true;
     return false;
+}
+
+bool is_ours(const clang::SourceManager &sources, clang::SourceLocation at) {
+    const Place place = place_of(sources, at);
+    auto next = pragmas.upper_bound({place.file, place.line});
+    return next != pragmas.begin() && (--next)->first.first == place.file && !next->second.name.empty();
 }
 
 void take_over_diagnostics(clang::DiagnosticsEngine &diagnostics) {

@@ -5,8 +5,6 @@
 // here as well.
 #include "ws_clang.h"
 
-#include "../../runtime/directive/abi.h"
-
 namespace ws_clang {
 
 namespace {
@@ -105,7 +103,7 @@ public:
         const Token end = in.back();
         in.pop_back();
         if (options.compiling)
-            compile(preprocessor, introducer.Loc, first, in, end);
+            compile(preprocessor, first, in, end);
         else
             print(preprocessor, introducer.Loc, first, in);
     }
@@ -122,14 +120,14 @@ private:
         enter(preprocessor, out);
     }
 
-    void compile(Preprocessor &preprocessor, SourceLocation at, const Token &first, const std::vector<Token> &in,
-                 const Token &end) {
+    void compile(Preprocessor &preprocessor, const Token &first, const std::vector<Token> &in, const Token &end) {
+        const SourceLocation at = first.getLocation();
         const clang::SourceManager &sources = preprocessor.getSourceManager();
         ws::Tokens tokens;
         for (size_t i = 0; i < in.size(); i++)
             tokens.push_back(to_grammar(preprocessor, in[i], int(i)));
         constexpr int pragma = -1;
-        const auto place = [&](int origin) { return origin == pragma ? first.getLocation() : in[origin].getLocation(); };
+        const auto place = [&](int origin) { return origin == pragma ? at : in[origin].getLocation(); };
 
         ws::Problems problems;
         const ws::Directive directive = ws::parse(tokens, pragma, problems);
@@ -142,7 +140,7 @@ private:
 
         std::vector<Token> out;
         const auto word = [&](const char *text) {
-            out.push_back(made_token(preprocessor, tok::identifier, text, first.getLocation()));
+            out.push_back(made_token(preprocessor, tok::identifier, text, at));
         };
         const auto begin_pragma = [&] { out.push_back(blank_token(tok::annot_pragma_openmp, at)); };
         const auto end_pragma = [&] { out.push_back(blank_token(tok::annot_pragma_openmp_end, end.getLocation())); };
@@ -161,7 +159,7 @@ private:
             for (const char *text : {"(", atomic_mark, ")"})
                 out.push_back(made_token(preprocessor, text[0] == '(' ? tok::l_paren : text[0] == ')' ? tok::r_paren
                                                                                                      : tok::identifier,
-                                         text, first.getLocation()));
+                                         text, at));
             end_pragma();
             begin_pragma();
             word("atomic");

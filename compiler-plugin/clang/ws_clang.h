@@ -41,6 +41,8 @@ void note_pragma(const clang::SourceManager &sources, clang::SourceLocation from
                  const std::string &name);
 // Whether one of ours stands between the two places.
 bool has_pragma_between(const clang::SourceManager &sources, clang::SourceLocation from, clang::SourceLocation to);
+// Whether the pragma that stands last before a place is ours.
+bool is_ours(const clang::SourceManager &sources, clang::SourceLocation at);
 void take_over_diagnostics(clang::DiagnosticsEngine &diagnostics);
 void error_about(clang::DiagnosticsEngine &diagnostics, clang::SourceLocation at, const std::string &text);
 

@@ -55,6 +55,11 @@ void parse_reduction(const Clause &clause, Directive &out, Complaints &problems)
         problems.add(args[0].origin, "modifier " + quoted(args[0].text) + " is not supported" + problems.in(clause));
         return;
     }
+    // What follows an operator that lacks its ':' some front ends only warn of.
+    if (std::none_of(args.begin(), args.end(), [](const Token &token) { return token.is(":"); })) {
+        problems.add(args[args.size() > 1].origin, "expected ':' after the operator" + problems.in(clause));
+        return;
+    }
     pass_through(clause, out, problems);
 }
 
