@@ -151,6 +151,8 @@ void put_into_our_words(diagnostic_context *context, const diagnostic_info &diag
     if (instead) {
         std::string text = instead;
         replace_all(text, "%s", pragma.name);
+        if (pragma.name == ws::full_name(ws::DirectiveKind::critical))
+            replace_all(text, "the loop", "the block");
         formatted->args[0] = ggc_strdup(localized_quotes(text).c_str());
         formatted->args[1] = nullptr;
         return;

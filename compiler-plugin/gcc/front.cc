@@ -213,8 +213,9 @@ Rewritten read_and_rewrite(cpp_reader *pfile, location_t at) {
         error_about(place(problem.origin), problem.text);
 
     Rewritten out;
-    if (directive.kind == ws::DirectiveKind::none)
-        return out;
+    const bool has_clauses = directive.kind == ws::DirectiveKind::loop || directive.kind == ws::DirectiveKind::declare_reduction;
+    if (directive.kind == ws::DirectiveKind::none || (!problems.empty() && !has_clauses))
+        return out;     // of a wrong atomic or critical nothing is left that could be looked at further
     note_ws_used();
     hints_may_follow = directive.kind == ws::DirectiveKind::loop;
     hints.emplace_back();

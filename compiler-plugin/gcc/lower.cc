@@ -11,6 +11,7 @@
 // the merge of reductions.
 #include "ws_gcc.h"
 
+#include "../clauses/mpi.h"
 #include "../../runtime/directive/abi.h"
 
 #include "cfgloop.h"
@@ -156,10 +157,15 @@ private:
     void resolve_chunk(gimple_stmt_iterator *at);
     gimple *replace(gimple_stmt_iterator *at, const char *name, const std::vector<tree> &arguments);
     void lower_critical(gimple_stmt_iterator *at, const char *name);
+    void check_mpi_calls(tree child, location_t loop);
+    void look_behind_pointers();
     void announce();
     tree declaration(const char *name, tree type);
 
     std::map<std::string, tree> declared_, criticals_;
+    std::vector<std::pair<tree, location_t>> children_;     // outlined loops, where their directives stand
+    std::set<location_t> refused_;                          // calls that were complained of
+    bool calls_unknown_ = false;
     unsigned features_ = 0;
 };
 
@@ -286,6 +292,7 @@ void Lowering::lower_fork(gimple_stmt_iterator *at, gimple *mark, tree parent) {
                  countdown(at, argument(5), countdown_bits), site, chunk, steal_chunk});
     else
         replace(at, "ws_parallel", {argument(0), argument(1), site, chunk, steal_chunk});
+    children_.push_back({child, gimple_location(mark)});
     lower_child(DECL_STRUCT_FUNCTION(child), loop_hints(tree_to_uhwi(gimple_call_arg(mark, 0))), countdown_bits);
 }
 
@@ -386,6 +393,60 @@ void Lowering::lower_critical(gimple_stmt_iterator *at, const char *name) {
     features_ |= WS_USES_CRITICAL;
 }
 
+// Whether a file is opened for all ranks, as far as can be seen.
+bool opens_for_all(gimple *call) {
+    constexpr unsigned mpi_comm_world = 0x44000000;     // MPICH's
+    return gimple_call_num_args(call) > 0 && TREE_CODE(gimple_call_arg(call, 0)) == INTEGER_CST
+           && tree_to_uhwi(wide_int_to_tree(unsigned_type_node, wi::to_wide(gimple_call_arg(call, 0)))) == mpi_comm_world;
+}
+
+std::string symbol_of(const Found &found) { return IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(found.decl)); }
+
+ws::MpiCall mpi_call_of(const Found &found) { return ws::mpi_call(symbol_of(found)); }
+
+bool needs_threads(ws::MpiCall kind) { return kind == ws::MpiCall::communicates || kind == ws::MpiCall::opens_file; }
+
+// Refuses what MPI does not let several threads do, and notes that the rest is used.
+void Lowering::check_mpi_calls(tree child, location_t loop) {
+    bool calls_unknown = false;
+    const auto refuse = [&](const Found &found, ws::MpiCall kind) {
+        if (!refused_.insert(found.at).second)
+            return;
+        const std::string name = ws::full_name(ws::DirectiveKind::loop, language());
+        error_about(found.at, "'" + ws::mpi_name(symbol_of(found)) + "' in a loop of '" + name + "': " + ws::why_refused(kind));
+        if (found.inside != child)
+            inform(loop, "%s", localized_quotes("the loop of '" + name + "' that calls this").c_str());
+    };
+    const auto look = [&](const Found &found) {
+        calls_unknown |= found.kind == Found::indirect_call;
+        if (found.kind != Found::call)
+            return;
+        const ws::MpiCall kind = mpi_call_of(found);
+        // A function that ends the program may finalize MPI before.
+        if (kind == ws::MpiCall::whole_program && found.inside != child)
+            return;
+        if (ws::is_refused(kind) || (kind == ws::MpiCall::opens_file && opens_for_all(found.statement)))
+            refuse(found, kind);
+        else if (needs_threads(kind))
+            features_ |= WS_USES_MPI_IN_LOOPS;
+    };
+    look_through_function(child, look);
+    calls_unknown_ |= calls_unknown;
+}
+
+// Through a pointer any function of this file may be called whose address is taken.
+void Lowering::look_behind_pointers() {
+    if (!calls_unknown_ || features_ & WS_USES_MPI_IN_LOOPS)
+        return;
+    cgraph_node *node;
+    FOR_EACH_FUNCTION_WITH_GIMPLE_BODY(node)
+        if (node->address_taken || DECL_VIRTUAL_P(node->decl))
+            look_through_function(node->decl, [&](const Found &found) {
+                if (found.kind == Found::call && needs_threads(mpi_call_of(found)))
+                    features_ |= WS_USES_MPI_IN_LOOPS;
+            });
+}
+
 // A constructor that tells libws what this file uses.
 void Lowering::announce() {
     if (!features_)
@@ -448,6 +509,9 @@ void Lowering::run() {
     FOR_EACH_FUNCTION_WITH_GIMPLE_BODY(node)
         if (gimple_has_body_p(node->decl))
             lower_function(DECL_STRUCT_FUNCTION(node->decl));
+    for (const auto &[child, loop] : children_)
+        check_mpi_calls(child, loop);
+    look_behind_pointers();
     announce();
 }
 

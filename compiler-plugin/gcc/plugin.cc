@@ -61,13 +61,17 @@ void on_pre_genericize(void *function, void *) { check_function(static_cast<tree
 
 }  // namespace
 
+const ws::Language &language() {
+    return startswith(lang_hooks.name, "GNU Fortran") ? ws::fortran_language : ws::c_language;
+}
+
 bool users_openmp() { return openmp_asked_for; }
 
 }  // namespace ws_gcc
 
 int plugin_init(plugin_name_args *info, plugin_gcc_version *version) {
     using namespace ws_gcc;
-    const bool in_fortran = startswith(lang_hooks.name, "GNU Fortran");
+    const bool in_fortran = &language() == &ws::fortran_language;
     if (strcmp(lang_hooks.name, "GNU GIMPLE") == 0) {   // lto1, perhaps of another version: all else was done before
         if (plugin_default_version_check(version, &gcc_version))
             register_alone_pass(info->base_name);

@@ -11,6 +11,7 @@
 //   lower.cc            a pass after it: the outlined loops and the criticals call libws instead of libgomp
 //   alone.cc            a pass after inlining: a loop with atomics becomes a plain one and one with atomics
 //   fortran.cc          gfortran: directives come rewritten; a pass before early.cc's
+//   calls.cc            what a loop does through the functions of its file
 //   plugin.cc           start, options, registration
 #ifndef WS_GCC_H
 #define WS_GCC_H
@@ -83,6 +84,23 @@ bool is_our_atomic(location_t at);
 void lower_atomic(gimple_stmt_iterator at, gbind *scope);
 void register_atomics(const char *plugin_name);
 void register_alone_pass(const char *plugin_name);
+
+// What code does that look_through is shown.
+struct Found {
+    enum Kind { call, indirect_call, variable, construct } kind;
+    tree decl;              // the function or the variable (those that are not local)
+    location_t at;
+    tree inside;            // the function it stands in; null for the code itself
+    const char *name;       // OpenMP's, of a construct
+    gimple *statement;      // of a call, where the body is in GIMPLE
+};
+// Reports what a statement sequence, or a function, does itself and in the functions of this file that it calls, or
+// whose address it takes.
+void look_through(gimple_seq body, const std::function<void(const Found &)> &report);
+void look_through_function(tree function, const std::function<void(const Found &)> &report);
+
+// The language of the file as messages speak of it.
+const ws::Language &language();
 
 // gfortran: whether the source was rewritten (../fortran); reads what the rewriter says about it.
 bool read_rewritten_fortran();

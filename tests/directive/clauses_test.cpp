@@ -2,6 +2,7 @@
 //
 // The grammar of `#pragma ws` (compiler-plugin/clauses), without any compiler.
 #include "directive.h"
+#include "mpi.h"
 #include "openmp.h"
 
 #include "../../runtime/directive/abi.h"
@@ -10,6 +11,7 @@
 
 #include <cctype>
 #include <string>
+#include <vector>
 
 using namespace ws;
 
@@ -228,4 +230,34 @@ TEST_CASE("what is made up stands at a place of the source") {
             CHECK(token.origin == -1);
         CHECK(token.made != token.is("n"));
     }
+}
+
+TEST_CASE("what MPI functions are in a loop") {
+    const std::pair<MpiCall, std::vector<const char *>> kinds[] = {
+        {MpiCall::none, {"main", "mpi", "MPI", "PMPI", "MPI_", "MPI_T_init_thread", "ompi_send", "_MPI_Send", "xmpi_send_", ""}},
+        {MpiCall::communicates,
+         {"MPI_Send", "PMPI_Send", "mpi_send_", "pmpi_send_", "mpi_send", "mpi_isend_f08_", "pmpi_recv_f08ts_", "MPI_Send_c",
+          "MPI_Irecv", "MPI_Waitall", "MPI_Test", "MPI_Sendrecv", "MPI_Probe", "MPI_Imrecv", "MPI_Send_init", "MPI_Start",
+          "MPI_File_write", "MPI_File_write_at", "MPI_File_iread", "MPI_File_write_all", "MPI_File_close", "MPI_Cancel"}},
+        {MpiCall::harmless, {"MPI_Comm_rank", "mpi_comm_rank_", "MPI_Wtime", "MPI_Abort", "MPI_Get_count", "MPI_Type_commit",
+                             "MPI_Win_get_attr", "MPI_Comm_c2f"}},
+        {MpiCall::collective,
+         {"MPI_Barrier", "PMPI_Barrier", "mpi_barrier_", "mpi_barrier_f08_", "MPI_Ibarrier", "MPI_Bcast", "MPI_Ibcast",
+          "MPI_Iallreduce", "MPI_Allreduce_init", "MPI_Alltoallw_c", "MPI_Neighbor_allgather", "MPI_Ineighbor_alltoallw",
+          "MPI_Neighbor_alltoall_init", "MPI_Comm_split", "MPI_Comm_dup", "MPI_Comm_free", "MPI_Cart_create",
+          "MPI_Reduce_scatter_block", "MPI_Scan"}},
+        {MpiCall::one_sided,
+         {"MPI_Put", "MPI_Get", "MPI_Accumulate", "MPI_Rget_accumulate", "MPI_Win_fence", "MPI_Win_lock", "MPI_Win_create",
+          "mpi_win_free_", "MPI_Compare_and_swap", "MPI_Put_c"}},
+        {MpiCall::whole_program, {"MPI_Init", "MPI_Init_thread", "MPI_Finalize", "mpi_init_"}},
+        {MpiCall::opens_file, {"MPI_File_open", "mpi_file_open_"}}};
+    for (const auto &[kind, names] : kinds)
+        for (const char *name : names) {
+            INFO(name);
+            CHECK(mpi_call(name) == kind);
+        }
+    for (const MpiCall kind : {MpiCall::collective, MpiCall::one_sided, MpiCall::whole_program})
+        CHECK((is_refused(kind) && *why_refused(kind)));
+    CHECK(mpi_name("pmpi_reduce_scatter_block_") == "MPI_Reduce_scatter_block");
+    CHECK(mpi_name("MPI_Send_c") == "MPI_Send");
 }
