@@ -95,7 +95,7 @@ public:
         if (place.file != file_ || place.line != line_
             || text_.size() + 1 + text.size() > length_ - (form_ == Form::free ? 2 : 0))
             next_line(place.file, place.line);
-        if (text_.size() > head_size || head_ != "!$omp&")
+        if (text_.size() > head_size)
             text_ += ' ';
         text_ += text;
         blank_ = 1;
@@ -114,12 +114,9 @@ private:
         line_ = line;
         from_file_ = file;
         from_line_ = line;
-        head_ = started_ ? "!$omp&" : "!$omp ";
-        if (!started_ && form_ == Form::free)
-            head_ = "!$omp";
+        text_ = started_ ? "!$omp&" : "!$omp ";
         started_ = true;
         shift_ = blank_ = 0;
-        text_ = head_;
     }
     void flush(bool more) {
         out_.line(from_file_, from_line_, text_ + (more && form_ == Form::free ? " &" : ""));
@@ -131,8 +128,7 @@ private:
     size_t length_;
     size_t shift_ = 0;       // of this line's words against their columns
     size_t blank_ = 0;       // between what was made and the next word
-    std::string text_, head_;
-    std::string file_, from_file_;
+    std::string text_, file_, from_file_;
     int line_ = 0, from_line_ = 0;
     bool started_ = false;
 };
@@ -365,7 +361,15 @@ private:
             return true;
         }
         Layout layout(out_, options_.form, options_.length);
-        layout.made(start, what == ws::fortran_language.loop ? "end parallel do" : "end " + what);
+        const Place last = end_of_token(lexed, next - 1);
+        if (what == ws::fortran_language.loop) {
+            layout.made(start, "end parallel");
+            layout.break_line();
+            layout.word({last.file, last.line, last.column - 1}, what);
+        } else {
+            for (size_t i = 0; i < next; i++)
+                layout.word(lexed.places[i], lexed.texts[i]);
+        }
         if (what == "critical") {
             ws::Tokens rest(tokens.begin() + long(next) - 1, tokens.end());
             rest[0].text = what;
@@ -373,7 +377,7 @@ private:
             const ws::Token name = ws::parse(rest, -1, problems, ws::fortran_language).name;
             for (const ws::Problem &problem : problems)
                 complain_at(problem.origin, problem.text);
-            write_name(layout, name.text, name.text.empty() ? start : lexed.places[size_t(name.origin)]);
+            write_name(layout, name, lexed);
         }
         layout.finish();
         mark("other", start, lexed.places.back().line);
@@ -385,13 +389,25 @@ private:
                   + " " + std::to_string(kinds) + " " + first.file + "\n";
     }
 
-    void write_name(Layout &layout, const std::string &name, const Place &place) {
+    // Where a token's last character stands: gfortran places a statement at its end.
+    static Place end_of_token(const LexedTokens &lexed, size_t token) {
+        Place place = lexed.places[token];
+        place.column += int(lexed.texts[token].size()) - 1;
+        return place;
+    }
+
+    void write_name(Layout &layout, const ws::Token &token, const LexedTokens &lexed) {
+        const std::string &name = token.text;
         const std::string full = ws::fortran_critical + std::string(name.empty() ? "" : "_") + name;
+        const Place last = end_of_token(lexed, lexed.places.size() - 1);
         constexpr size_t longest = 63;      // Fortran's limit
         if (full.size() > longest)
-            complain(place, lines_of_directive_[place.line], "the name of a '!$ws critical' has at most "
-                                    + std::to_string(longest - full.size() + name.size()) + " characters");
-        layout.made(place, "(" + full + ")");
+            complain(lexed.places[size_t(token.origin)], lines_of_directive_[lexed.places[size_t(token.origin)].line],
+                     "the name of a '!$ws critical' has at most " + std::to_string(longest - full.size() + name.size())
+                         + " characters");
+        layout.made(last, "(" + full);
+        layout.break_line();
+        layout.word(last, ")");
     }
 
     void write(const ws::Directive &parsed, const LexedTokens &lexed, const Place &start) {
@@ -402,18 +418,18 @@ private:
         };
         switch (parsed.kind) {
         case ws::DirectiveKind::atomic:
-            layout.made(start, "atomic");
-            copy(parsed.rest);
+            for (size_t i = 0; i < lexed.places.size(); i++)
+                layout.word(lexed.places[i], lexed.texts[i]);
             mark("atomic", start, lexed.places.back().line);
             break;
         case ws::DirectiveKind::critical:
-            layout.made(start, "critical");
-            write_name(layout, parsed.name.text, parsed.name.text.empty() ? start : lexed.places[size_t(parsed.name.origin)]);
-            mark("critical", start, parsed.name.text.empty() ? start.line : lexed.places[size_t(parsed.name.origin)].line);
+            layout.word(lexed.places[0], lexed.texts[0]);
+            write_name(layout, parsed.name, lexed);
+            mark("critical", start, lexed.places.back().line);
             break;
         case ws::DirectiveKind::declare_reduction:
-            layout.made(start, "declare");
-            copy(parsed.rest);
+            for (size_t i = 0; i < lexed.places.size(); i++)
+                layout.word(lexed.places[i], lexed.texts[i]);
             mark("other", start, lexed.places.back().line);
             break;
         case ws::DirectiveKind::loop:
@@ -439,7 +455,7 @@ private:
             // A second sign that the construct is ours. Its end gives the construct its place: that of our `do`.
             layout.made(start, "proc_bind(close");
             layout.break_line();
-            layout.word({start.file, start.line, lexed.places[0].column + int(lexed.texts[0].size()) - 1}, ")");
+            layout.word(end_of_token(lexed, 0), ")");
             mark("loop", start, lexed.places.back().line, ws::site_kinds(parsed));
             break;
         case ws::DirectiveKind::none:

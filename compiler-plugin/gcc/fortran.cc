@@ -19,6 +19,7 @@
 #include "gimple.h"
 #include "gimple-iterator.h"
 #include "gimple-walk.h"
+#include "langhooks.h"
 #include "opts.h"
 #include "options.h"
 #include "tree-pass.h"
@@ -104,13 +105,18 @@ constexpr const char *words[][2] = {
     {"OpenMP directives other than SIMD or DECLARE TARGET", "ws directives"},
     {"!$OMP", "!$ws"},
     {"!$omp", "!$ws"},
-    {"invalid branch to/from OpenMP structured block", "the construct must not be left or entered by a jump"},
-    {"invalid exit from OpenMP structured block", "the construct must not be left by 'return' or 'go to'"},
-    {"invalid entry to OpenMP structured block", "the construct must not be entered by a jump"},
     {"OpenMP", "ws"},
 };
 
+// What GCC says of all languages' constructs (msgids).
+constexpr const char *about_jumps[][2] = {
+    {"invalid branch to/from %s structured block", "the construct must not be left or entered by a jump"},
+    {"invalid exit from %s structured block", "the construct must not be left by a jump"},
+    {"invalid entry to %s structured block", "the construct must not be entered by a jump"},
+};
+
 diagnostic_starter_fn next_starter;
+void (*next_parse_file)();
 
 void in_our_words(diagnostic_context *context, diagnostic_info *diagnostic) {
     const expanded_location place = diagnostic_expand_location(diagnostic);
@@ -140,7 +146,15 @@ void in_our_words(diagnostic_context *context, diagnostic_info *diagnostic) {
         // What stands in the place of a loop.
         const bool not_a_loop = written && written->kind == ws::DirectiveKind::loop && place.line == written->last_line + 1
                                 && startswith(formatted->args[0], "Unexpected ");
-        const bool about_it = at_directive || not_a_loop || strstr(formatted->args[0], "the construct must not");
+        bool jump = false;
+        for (const auto &message : about_jumps)
+            if (strcmp(diagnostic->message.format_spec, _(message[0])) == 0) {
+                formatted->args[0] = message[1];
+                formatted->args[1] = nullptr;
+                jump = true;
+                names_ws = false;
+            }
+        const bool about_it = at_directive || not_a_loop || jump;
         if (written && about_it && !names_ws && diagnostic->kind != DK_NOTE)
             formatted->args[0] = ggc_strdup((localized_quotes("in '" + written->name + "': ") + formatted->args[0]).c_str());
     }
@@ -336,6 +350,13 @@ public:
 void take_over_fortran_diagnostics() {
     next_starter = diagnostic_starter(global_dc);
     diagnostic_starter(global_dc) = in_our_words;
+    // gfortran sets its own again at the end of parsing; the rest of the compiler has something to say as well.
+    next_parse_file = lang_hooks.parse_file;
+    lang_hooks.parse_file = [] {
+        next_parse_file();
+        next_starter = diagnostic_starter(global_dc);
+        diagnostic_starter(global_dc) = in_our_words;
+    };
 }
 
 bool read_rewritten_fortran() { return num_in_fnames > 0 && read_marks(in_fnames[0]); }

@@ -1,0 +1,2 @@
+!$ws do &
+!$ws & schedule(guided)
