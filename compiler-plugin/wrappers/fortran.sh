@@ -10,6 +10,9 @@ ws_stop() {
     exit 1
 }
 
+# mpifort has taken its own arguments out: no holes.
+allargs=("${allargs[@]}")
+
 # What the arguments say, as gfortran reads them: of two that contradict each other the last counts.
 ws_sources=()           # indices in allargs
 ws_languages=()         # of each, by -x; empty: by its name
