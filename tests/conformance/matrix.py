@@ -134,7 +134,10 @@ class Matrix:
             objects, bad, broken = [], {}, None
             for source, owners in self.sources(cases, language, stem):
                 objects.append(source + '.o')
-                folder = ['-J', self.work] if language == 'fortran' else []
+                folder = []
+                if language == 'fortran':   # programs are compiled at the same time, each with its module
+                    folder = ['-J', self.path(stem + '.modules')]
+                    os.makedirs(folder[1], exist_ok=True)
                 status, output = self.compile(language, compiler, *options.split(), '-w', *folder, '-I', HERE, '-c', source, '-o', objects[-1])
                 if status == 0:
                     continue
@@ -210,7 +213,9 @@ class Matrix:
         self.passed[key] += len(cases) - len(bad)
         if not self.arguments.keep:
             for name in os.listdir(self.work):
-                if name.startswith(stem):
+                if name.startswith(stem + '.modules'):
+                    shutil.rmtree(self.path(name))
+                elif name.startswith(stem):
                     os.remove(self.path(name))
 
     def jobs(self, binary):

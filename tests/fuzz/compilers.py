@@ -18,7 +18,7 @@ import sys
 import time
 
 LINES_IN_A_FILE = 250
-SHOWN = 20                  # failures of a compiler
+SHOWN = 20                  # different failures of a compiler
 LIMIT = 60                  # seconds for one file
 CRASH = re.compile(r'internal compiler error|confused by earlier errors|PLEASE submit a bug report|Segmentation fault|Assertion .* failed|'
                    r'cannot load plugin|unable to load plugin|Stack dump|terminate called|Sanitizer')
@@ -165,6 +165,7 @@ class Fuzz:
         os.makedirs(self.work, exist_ok=True)
         self.counts = {'lines': 0, 'refused': 0, 'accepted': 0, 'with an unknown word': 0}
         self.failures = 0
+        self.shown = []
 
     def path(self, name):
         return os.path.join(self.work, name + self.front.suffix)
@@ -204,7 +205,7 @@ class Fuzz:
     def report(self, stem, entries, options, what):
         """Shortened by a token at a time, while the same is wrong."""
         self.failures += 1
-        if self.failures > SHOWN:
+        if len(self.shown) >= SHOWN:
             return
         kind = 'crash' if 'the compiler' in what else 'word'
         tries = 0
@@ -219,7 +220,11 @@ class Fuzz:
                     entries, what = shorter, now[1]
                 else:
                     at += 1
-        path = self.path(f'failure{self.failures}')
+        found = (kind, *(' '.join(tokens) for _, tokens, _ in entries))
+        if found in self.shown:
+            return
+        self.shown.append(found)
+        path = self.path(f'failure{len(self.shown)}')
         self.front.write(path, entries)
         status, output = self.front.compile(path, *options)
         print(f'FAILED {self.front.name}: {what}')
