@@ -94,6 +94,10 @@ std::string where_text(location_t at, tree function) {
     if (char *readable = cplus_demangle_v3(symbol.c_str(), 0)) {
         name = readable;
         free(readable);
+    } else if (startswith(lang_hooks.name, "GNU Fortran") && DECL_NAME(function)) {
+        // The linker's name has the module and more: MAIN__, __module_MOD_function, function_.
+        name = IDENTIFIER_POINTER(DECL_NAME(function));
+        name = name.substr(0, name.find('.'));
     } else if (symbol.find('.') != std::string::npos) {
         name = symbol.substr(0, symbol.find('.'));     // a nested function of GNU C: name.0
     }
