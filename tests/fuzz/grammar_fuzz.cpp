@@ -160,7 +160,7 @@ private:
         if (name == "lastprivate")
             return !(word && inside.size() > 1 && inside[1] == ":");
         if (name == "reduction")
-            return !(word && inside.size() > 1 && inside[1] == ",");
+            return !(word && inside.size() > 1 && inside[1] == ",") && std::count(inside.begin(), inside.end(), ":");
         return true;
     }
 
