@@ -267,7 +267,7 @@ void note_atomic(const std::string &file, int line) { noted.insert({file, line})
 
 // An atomic has no mark. In C and C++ it is that of the last directive above it: its place may be its statement's.
 bool is_our_atomic(location_t at) {
-    if (!users_openmp())
+    if (!users_openmp() || shares_openmp_loops())
         return true;
     const expanded_location place = expand_location(LOCATION_LOCUS(at));
     return last_pragma(at) == ws::full_name(ws::DirectiveKind::atomic)

@@ -11,47 +11,61 @@ namespace ws_gcc {
 
 namespace {
 
-// Goes through a sequence and all in it. `scope` is the innermost block that a new variable can be declared in, null
-// if a region begins without one.
-void walk(gimple_seq *sequence, gbind *scope) {
+// Where a sequence stands.
+struct Place {
+    gbind *scope = nullptr;     // the innermost block that a new variable can be declared in; null at the start of a region
+    bool in_threads = false;    // in a construct that has threads
+    bool in_combined = false;   // in a combined one: its loop was dealt with
+
+    Place in(gbind *inner) const { return {inner, in_threads, in_combined}; }
+    Place in_region(bool combined) const { return {nullptr, true, combined}; }
+};
+
+// Goes through a sequence and all in it.
+void walk(gimple_seq *sequence, const Place &place) {
     for (auto at = gsi_start(*sequence); !gsi_end_p(at); gsi_next(&at)) {
         gimple *statement = gsi_stmt(at);
         switch (gimple_code(statement)) {
         case GIMPLE_OMP_ATOMIC_LOAD:
-            if (scope)
-                lower_atomic(at, scope);
+            if (place.scope)
+                lower_atomic(at, place.scope);
             break;
         case GIMPLE_BIND:
-            walk(gimple_bind_body_ptr(as_a<gbind *>(statement)), as_a<gbind *>(statement));
+            walk(gimple_bind_body_ptr(as_a<gbind *>(statement)), place.in(as_a<gbind *>(statement)));
             break;
         case GIMPLE_TRY:
-            walk(gimple_try_eval_ptr(statement), scope);
-            walk(gimple_try_cleanup_ptr(statement), scope);
+            walk(gimple_try_eval_ptr(statement), place);
+            walk(gimple_try_cleanup_ptr(statement), place);
             break;
         case GIMPLE_CATCH:
-            walk(gimple_catch_handler_ptr(as_a<gcatch *>(statement)), scope);
+            walk(gimple_catch_handler_ptr(as_a<gcatch *>(statement)), place);
             break;
         case GIMPLE_EH_FILTER:
-            walk(gimple_eh_filter_failure_ptr(statement), scope);
+            walk(gimple_eh_filter_failure_ptr(statement), place);
             break;
         case GIMPLE_EH_ELSE: {
             auto *either = as_a<geh_else *>(statement);
-            walk(gimple_eh_else_n_body_ptr(either), scope);
-            walk(gimple_eh_else_e_body_ptr(either), scope);
+            walk(gimple_eh_else_n_body_ptr(either), place);
+            walk(gimple_eh_else_e_body_ptr(either), place);
             break;
         }
         case GIMPLE_TRANSACTION:
-            walk(gimple_transaction_body_ptr(as_a<gtransaction *>(statement)), scope);
+            walk(gimple_transaction_body_ptr(as_a<gtransaction *>(statement)), place);
             break;
         case GIMPLE_OMP_PARALLEL:
+            share_openmp_loop(&at, place.scope, place.in_threads);
+            walk(gimple_omp_body_ptr(statement), place.in_region(gimple_omp_parallel_combined_p(statement)));
+            break;
         case GIMPLE_OMP_TASK:
         case GIMPLE_OMP_TARGET:
         case GIMPLE_OMP_TEAMS:
-            walk(gimple_omp_body_ptr(statement), nullptr);
+            walk(gimple_omp_body_ptr(statement), place.in_region(false));
             break;
         case GIMPLE_OMP_FOR:
-            walk(gimple_omp_for_pre_body_ptr(statement), scope);
-            walk(gimple_omp_body_ptr(statement), scope);
+            if (!place.in_combined)
+                report_openmp_loop(as_a<gomp_for *>(statement));
+            walk(gimple_omp_for_pre_body_ptr(statement), place);
+            walk(gimple_omp_body_ptr(statement), place);
             break;
         case GIMPLE_OMP_CRITICAL:
         case GIMPLE_OMP_MASTER:
@@ -63,7 +77,7 @@ void walk(gimple_seq *sequence, gbind *scope) {
         case GIMPLE_OMP_SECTIONS:
         case GIMPLE_OMP_SINGLE:
         case GIMPLE_OMP_SCOPE:
-            walk(gimple_omp_body_ptr(statement), scope);
+            walk(gimple_omp_body_ptr(statement), place);
             break;
         default:
             break;
@@ -78,9 +92,9 @@ public:
     explicit EarlyPass(gcc::context *context) : gimple_opt_pass(early_data, context) {}
 
     unsigned execute(function *fn) final override {
-        if (ws_used()) {
+        if (ws_used() || reports_loops()) {
             gimple_seq body = gimple_body(fn->decl);
-            walk(&body, nullptr);
+            walk(&body, Place());
             gimple_set_body(fn->decl, body);
         }
         return 0;

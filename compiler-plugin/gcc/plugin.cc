@@ -43,6 +43,8 @@ void restore_options() {
 void on_start_unit(void *, void *) {
     take_over_diagnostics();
     declare_markers();
+    if (shares_openmp_loops())
+        note_ws_used();
 }
 
 void on_pragmas(void *, void *) {
@@ -69,6 +71,28 @@ bool users_openmp() { return openmp_asked_for; }
 
 }  // namespace ws_gcc
 
+namespace {
+
+// -fplugin-arg-ws_gcc-NAME; false if there is no such NAME.
+bool read_arguments(const plugin_name_args &info) {
+    bool openmp_loops = false, report = false;
+    for (int i = 0; i < info.argc; i++) {
+        const std::string name = info.argv[i].key;
+        if (name == "openmp-loops")
+            openmp_loops = true;
+        else if (name == "report")
+            report = true;
+        else {
+            error("the plugin for %<#pragma ws%> has no option %qs", info.argv[i].key);
+            return false;
+        }
+    }
+    ws_gcc::set_openmp_loops(openmp_loops && flag_openmp, report);
+    return true;
+}
+
+}  // namespace
+
 int plugin_init(plugin_name_args *info, plugin_gcc_version *version) {
     using namespace ws_gcc;
     const bool in_fortran = &language() == &ws::fortran_language;
@@ -77,7 +101,9 @@ int plugin_init(plugin_name_args *info, plugin_gcc_version *version) {
             register_alone_pass(info->base_name);
         return 0;
     }
-    if (&parse_in == nullptr && !(in_fortran && read_rewritten_fortran()))
+    if (!read_arguments(*info))
+        return 1;
+    if (&parse_in == nullptr && !(in_fortran && (read_rewritten_fortran() || shares_openmp_loops())))
         return 0;
     if (!plugin_default_version_check(version, &gcc_version)) {
         error("the plugin for %<#pragma ws%> was built for GCC %s and does not fit this GCC %s", gcc_version.basever,

@@ -7,6 +7,7 @@
 //   checks.cc           what only the typed tree shows: chunk sizes, variables the loop must not change
 //   diagnostics.cc      errors of GCC's OpenMP front end name `ws`
 //   early.cc            a pass before OpenMP is lowered:
+//   openmp_loops.cc       -fws=openmp: OpenMP's loops become ours; -fws-report
 //   atomics.cc            atomics are plain while nobody shares the loop
 //   lower.cc            a pass after it: the outlined loops and the criticals call libws instead of libgomp
 //   alone.cc            a pass after inlining: a loop with atomics becomes a plain one and one with atomics
@@ -76,6 +77,14 @@ void register_early_pass(const char *plugin_name);
 // A variable for the code in `scope`: in an OpenMP region it must be declared inside.
 tree declare_temporary(gbind *scope, tree type);
 void register_lowering_pass(const char *plugin_name);
+
+// -fws=openmp and -fws-report.
+void set_openmp_loops(bool conversion, bool remarks_wanted);
+bool shares_openmp_loops();
+bool reports_loops();
+// Makes an `omp parallel for` ours if it can be, and reports. `nested`: it stands in a construct with threads.
+void share_openmp_loop(gimple_stmt_iterator *at, gbind *scope, bool nested);
+void report_openmp_loop(gomp_for *loop);
 
 // Whether an atomic is a `ws atomic`; without -fopenmp all are. Where the front end sees no directive of ours, its
 // places are told by note_atomic.

@@ -11,7 +11,10 @@ ws_arguments=()     # for the plugin
 for ws_option in "${ws_options[@]}"; do
     case $ws_option in
     -fws) ;;
-    -fws=openmp) ws_arguments+=(openmp-loops) ;;
+    -fws=openmp)
+        ws_arguments+=(openmp-loops)
+        allargs=(-fopenmp "${allargs[@]}")
+        ;;
     -fws-report) ws_arguments+=(report) ;;
     *)
         echo "${0##*/}: unknown option '$ws_option'; there are -fws, -fws=openmp and -fws-report" >&2

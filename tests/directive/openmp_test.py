@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Tests of -fws=openmp and -fws-report without MPI and libws: the programs in openmp/ compile with it, run with the fake
+runtime, and the remarks are those that stand behind their directives (`*`: any).
+
+usage: openmp_test.py PLUGIN WORK_FOLDER      (the compilers: CC, CXX and FC, else gcc, g++ and gfortran)
+"""
+import os
+import re
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+COMPILERS = {'c': os.environ.get('CC', 'gcc').split() + ['-x', 'c'], 'c++': os.environ.get('CXX', 'g++').split() + ['-x', 'c++'],
+             'fortran': os.environ.get('FC', 'gfortran').split() + ['-x', 'f95']}
+PROGRAMS = (('loops.c', ('c', 'c++')), ('classes.cpp', ('c++',)), ('loops.f90', ('fortran',)))
+failures = 0
+
+
+def fail(what, output=''):
+    global failures
+    failures += 1
+    print(f'FAILED: {what}', output, sep='\n')
+
+
+def start(command, **environment):
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors='replace', timeout=60,
+                          env={**os.environ, 'LC_ALL': 'C', **environment})
+    return done.returncode, done.stdout
+
+
+def expected_remarks(source):
+    remarks = {}
+    with open(source) as f:
+        for number, line in enumerate(f, 1):
+            found = re.search(r'(?:/\*|//| !) (shared.*?|stays OpenMP: .*?|\*)(?: \*/.*)?$', line)
+            if found and re.search(r'#pragma|!\$', line):
+                remarks[number] = found[1]
+    return remarks
+
+
+def remarks_in(output, source):
+    remarks = {}
+    for line in output.split('\n'):
+        found = re.match(r'(.*):(\d+):\d+: remark: loop (.*)', line)
+        if found and os.path.basename(found[1]) == os.path.basename(source):
+            remarks[int(found[2])] = found[3]
+    return remarks
+
+
+def compile_and_run(source, language, level, plugin, work):
+    label = f'{os.path.basename(source)} as {language} {level}'
+    binary = os.path.join(work, re.sub(r'\W+', '_', label))
+    arguments = [f'-fplugin={plugin}', '-fplugin-arg-ws_gcc-openmp-loops', '-fplugin-arg-ws_gcc-report', '-fopenmp', level]
+    status, output = start([*COMPILERS[language], *arguments, source, '-x', 'none', os.path.join(work, 'fake_runtime.o'), '-pthread',
+                            f'-J{work}' if language == 'fortran' else '-Wall', '-o', binary])
+    if status or 'warning' in output:
+        fail(f'{label}: compilation', output)
+        return
+    found, expected = remarks_in(output, source), expected_remarks(source)
+    for number in sorted(set(found) | set(expected)):
+        if found.get(number) != expected.get(number) and expected.get(number) != '*':
+            fail(f'{label}, line {number}: the remark is {found.get(number)!r}, not {expected.get(number)!r}')
+    for mode in ('order', 'tail', 'random', 'alone'):
+        status, output = start([binary], WS_FAKE=mode, WS_FAKE_ALONE_IS_FINE='1')
+        if status or not output.startswith('ok'):
+            fail(f'{label}: run, WS_FAKE={mode} ({status})', output)
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    plugin, work = os.path.abspath(sys.argv[1]), os.path.join(os.path.abspath(sys.argv[2]), 'openmp')
+    os.makedirs(work, exist_ok=True)
+    status, output = start([*COMPILERS['c'], '-c', os.path.join(HERE, 'fake_runtime.c'), '-o', os.path.join(work, 'fake_runtime.o')])
+    if status:
+        sys.exit(output)
+    for name, languages in PROGRAMS:
+        for language in languages:
+            for level in ('-O0', '-O2'):
+                compile_and_run(os.path.join(HERE, 'openmp', name), language, level, plugin, work)
+    print(f'{failures} failures' if failures else 'ok')
+    sys.exit(failures != 0)
+
+
+main()
