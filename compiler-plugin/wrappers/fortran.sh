@@ -142,12 +142,12 @@ ws_rewrite() {
         for folder in "${ws_folders[@]}" ${includedir:+"$includedir"}; do
             options+=(-I "$folder")
         done
-        # Nothing is preprocessed again.
-        case $extension in
-        fpp | FPP) name=${name%.*}.f ;;
-        F*) name=${name%.*}.f${extension#F} ;;
+        # A name by which nothing is preprocessed again.
+        case $extension,$form in
+        f,* | for,* | ftn,* | f90,* | f95,* | f03,* | f08,*) ;;
+        *,free) name=${name%.*}.f90 ;;
+        *) name=${name%.*}.f ;;
         esac
-        [ "$extension" != FOR ] && [ "$extension" != FTN ] || name=${name%.*}.f
         name=$ws_work/$i/$name
         status=0
         "$ws_folder/ws_fortran" "${options[@]}" "$source" "$name" || status=$?

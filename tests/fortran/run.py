@@ -212,6 +212,244 @@ class Test:
                 fail(f'names OpenMP: {line}')
         print(f'{len([x for x in found if x])} messages')
 
+    # wrapper
+
+    LOOP = '''subroutine {name}(n, x)
+    {use}
+    implicit none
+    integer, intent(in) :: n
+    real, intent(inout) :: x(n)
+    integer :: i
+    !$ws do
+    do i = 1, n
+        x(i) = i
+    end do
+end subroutine
+'''
+
+    def loop(self, path, name, use=''):
+        self.write(path, self.LOOP.format(name=name, use=use))
+
+    def files(self, folder):
+        found = []
+        for place, _, names in os.walk(self.path(folder)):
+            found += [os.path.relpath(os.path.join(place, name), self.path(folder)) for name in names]
+        return sorted(found)
+
+    def expect(self, what, arguments, folder, status=0, output='', made=None):
+        """Compiles in a folder; made: the files that this adds there."""
+        before = self.files(folder)
+        got, said = self.compile(*arguments, folder=self.path(folder))
+        check(got == status, f'{what}: status {got}', said)
+        check(re.fullmatch(output, said, re.S), f'{what}: output', said)
+        if made is not None:
+            new = [name for name in self.files(folder) if name not in before]
+            check(new == sorted(made), f'{what}: made {new} instead of {sorted(made)}', said)
+        check(not os.listdir(self.path('tmp')), f'{what}: temporary files are left')
+
+    def shares(self, what, name):
+        check(' U ws_parallel' in start(['nm', self.path(name)])[1], f'{what}: no shared loop in {name}')
+
+    def wrapper(self):
+        self.names_of_files()
+        self.search_paths()
+        self.forms()
+        self.preprocessor()
+        self.refusals()
+        self.with_other_languages()
+
+    def names_of_files(self):
+        self.loop('names/src/a.f90', 'a')
+        self.loop('names/b with blank.f90', 'b')
+        self.write('names/plain.f90', 'module plain\n  integer :: n = 3\nend module\n')
+        self.write('names/main.f90', '''program main
+    real :: x(10)
+    call a(10, x)
+    call b(10, x)
+    if (all(x == [(i, i = 1, 10)])) print '(a)', 'right'
+end program
+''')
+        self.expect('an object', ['-c', 'src/a.f90'], 'names', made=['a.o'])
+        self.shares('an object', 'names/a.o')
+        self.expect('an object by name', ['-c', 'src/a.f90', '-o', 'src/x.o', '-g'], 'names', made=['src/x.o'])
+        # What can be seen of the source's name in the object is the user's.
+        seen = start(['strings', '-a', self.path('names/src/x.o')])[1]
+        check('src/a.f90' in seen and self.path('tmp') not in seen, 'names in an object', seen)
+        self.expect('assembler', ['-S', 'src/a.f90'], 'names', made=['a.s'])
+        self.expect('two objects', ['-c', 'src/a.f90', 'b with blank.f90'], 'names', made=['b with blank.o'])
+        self.expect('a module', ['-c', 'plain.f90', 'src/a.f90'], 'names', made=['plain.o', 'plain.mod'])
+        self.expect('a module elsewhere', ['-c', 'plain.f90', '-J', 'src'], 'names', made=['src/plain.mod'])
+        self.expect('a program', ['src/a.f90', 'b with blank.f90', 'main.f90', self.fake_runtime(), '-pthread', '-o', 'the prog'],
+                    'names', made=['the prog'])
+        check(start([self.path('names/the prog')]) == (0, 'right\n'), 'the program runs')
+        self.expect('no source', ['a.o', 'b with blank.o', 'main.f90', self.path('fake_runtime.o'), '-pthread'], 'names',
+                    made=['a.out'])
+        for options in (['-save-temps'], ['-save-temps=obj', '-o', 'src/y.o'], ['-fdump-tree-original']):
+            self.expect(f'{options}', ['-c', 'src/a.f90', *options], 'names')
+            with_ws = self.files('names')
+            start([FC, '-c', 'src/a.f90', *options], self.path('names'))
+            check(self.files('names') == with_ws, f'{options}: other files than gfortran: {with_ws} {self.files("names")}')
+        status, output = self.compile('-show', '-c', 'src/a.f90', folder=self.path('names'))
+        check(status == 0 and output.rstrip().endswith('-frecursive -c src/a.f90') and 'tmp' not in output.split('prefix')[-1],
+              '-show', output)
+        self.expect('a missing source', ['-c', 'src/a.f90', 'nothing.f90'], 'names', 1, '.*nothing.f90.*')
+        self.expect('only syntax', ['-fsyntax-only', 'src/a.f90'], 'names', made=[])
+
+    def search_paths(self):
+        self.write('paths/src/own.inc', 'integer, parameter :: own = 1\n')
+        self.write('paths/inc/far.inc', 'integer, parameter :: far = 2\n!$ws atomic\n')
+        self.write('paths/inc/own.inc', 'this is the wrong file\n')
+        self.write('paths/src/m.f90', 'module own_module\n  integer :: n = 3\nend module\n')
+        self.write('paths/src/s.f90', '''subroutine s(x)
+    use own_module
+    implicit none
+    include 'own.inc'
+    integer :: x
+    include 'far.inc'
+    x = x + 1
+end subroutine
+''')
+        self.expect('module in the folder of the source', ['-c', 'src/m.f90', '-J', 'src'], 'paths')
+        self.expect('include files', ['-I', 'inc', '-c', 'src/s.f90'], 'paths', made=['s.o'])
+        check('ws_alone' in start(['nm', self.path('paths/s.o')])[1], 'a directive of an included file')
+        self.expect('include files', ['-Iinc', '-c', 's.f90', '-o', 's2.o'], 'paths', 1, '.*s.f90.*')
+    
+    def forms(self):
+        body = "!$ws do\n      do i = 1, 10\n        a(i) = i\n      end do\n      end\n"
+        self.write('forms/free.f', '  subroutine f(a)\n  real :: a(10)\n  !$ws do &\n!$ws private(i)\n' + body[8:])
+        self.write('forms/fixed.f90', 'c     fixed form\n      subroutine f(a)\n      real a(10)\nc$ws do\n!$ws& private(i)\n'
+                   + body[8:])
+        self.write('forms/name.txt', '      subroutine f(a)\n      real a(10)\n' + body)
+        long = '    !$ws do' + 60 * ' ' + ' private(a_long_name_1, a_long_name_2,' + 20 * ' ' + 'a_long_name_3)'
+        self.write('forms/long.f90', f'subroutine f(a)\nreal :: a(10)\n{long}\n' + body[8:])
+        self.write('forms/longer.f90', f'subroutine f(a)\nreal :: a(10)\n{long} ' + 80 * ' ' + 'private(another)\n' + body[8:])
+        fixed = 'c$ws  do' + 90 * ' ' + 'schedule(dynamic)'
+        self.write('forms/long.f', f'      subroutine f(a)\n      real a(10)\n{fixed}\n' + body[8:])
+        for name, *options in (('free.f', '-ffree-form'), ('fixed.f90', '-ffixed-form'), ('name.txt', '-x', 'f77'),
+                               ('name.txt', '-x', 'f95-cpp-input'), ('long.f90',), ('longer.f90', '-ffree-line-length-none'),
+                               ('longer.f90',), ('long.f', '-ffixed-line-length-none'), ('long.f', '-ffixed-line-length-120'),
+                               ('free.f', '-ffixed-form', '-ffree-form')):
+            self.expect(f'{name} {options}', [*options, '-c', name, '-o', 'x.o'], 'forms',
+                        output="f951: Warning: Reading file 'name.txt' as free form\n" if 'f95-cpp-input' in options else '')
+            self.shares(f'{name} {options}', 'forms/x.o')
+            os.remove(self.path('forms/x.o'))
+        # Beyond the end of the line there is nothing.
+        self.write('forms/cut.f', '      subroutine f(a)\n      real a(10)\nc$ws  do' + 90 * ' ' + 'nonsense\n' + body[8:])
+        self.expect('beyond column 72', ['-c', 'cut.f'], 'forms')
+        self.expect('not beyond column 120', ['-c', '-ffixed-line-length-120', 'cut.f'], 'forms', 1,
+                    r"cut.f:3:99:.*Error: unknown clause 'nonsense' on '!\$ws do'\n")
+
+    def preprocessor(self):
+        self.loop('cpp/lower.f90', 'LOWER_NAME')
+        self.loop('cpp/upper.F90', 'f')
+        self.write('cpp/part.h', '! a part\n')
+        self.write('cpp/other.F90', '#ifndef PLAIN\n#error no macro\n#endif\nsubroutine other\nend subroutine\n')
+        self.write('cpp/upper.F90', '#include "part.h"\n#ifdef FLAG\n' + self.read('cpp/upper.F90') + '#else\n#error no flag\n#endif\n')
+        self.expect('-cpp', ['-cpp', '-DLOWER_NAME=g', '-c', 'lower.f90'], 'cpp')
+        check(' T g_' in start(['nm', self.path('cpp/lower.o')])[1], '-cpp: macros')
+        self.expect('two that are preprocessed', ['-DFLAG', '-DPLAIN=1', '-c', 'upper.F90', 'other.F90'], 'cpp',
+                    made=['upper.o', 'other.o'])
+        self.shares('upper.F90', 'cpp/upper.o')
+        self.expect('#error', ['-c', 'upper.F90', '-o', 'none.o'], 'cpp', 1, '.*upper.F90:.*no flag.*', made=[])
+        self.expect('-nocpp', ['-nocpp', '-c', 'upper.F90', '-o', 'none.o'], 'cpp', 0, '.*Warning.*', made=['none.o'])
+        status, output = self.compile('-E', '-DFLAG', 'upper.F90', folder=self.path('cpp'))
+        check(status == 0 and '    !$ws do\n' in output and '!$omp' not in output, '-E', output)
+        for options in (['-MMD'], ['-MD', '-MF', 'x.d'], ['-MMD', '-MP', '-MT', 'target'], ['-MMD', '-o', 'y.o']):
+            name = {'-MF': 'x.d', '-o': 'y.d'}.get(options[1] if len(options) > 1 else '', 'upper.d')
+            self.expect(f'{options}', ['-DFLAG', *options, '-c', 'upper.F90'], 'cpp')
+            text = self.read(f'cpp/{name}')
+            os.remove(self.path(f'cpp/{name}'))
+            start([FC, '-DFLAG', *options, '-c', 'upper.F90'], self.path('cpp'))
+            check(text == self.read(f'cpp/{name}'), f'{options}: not what gfortran writes', text)
+        self.expect('-M', ['-cpp', '-M', '-DFLAG', 'upper.F90'], 'cpp', 0, 'upper.o.*part.h.*', made=[])
+
+    def refusals(self):
+        self.loop('refusals/a.f90', 'a')
+        self.write('refusals/wrong.f90', '!$ws wrong\nend\n')
+        self.expect('errors', ['-c', 'a.f90', 'wrong.f90'], 'refusals', 1, r"wrong.f90:1:6:.*\^\nError: unknown directive.*", made=[])
+        self.expect('-fopenacc', ['-fopenacc', '-c', 'a.f90'], 'refusals', 1, r"mpifort: -fws: '!\$ws' cannot be used with .*", made=[])
+        self.expect('an unknown option', ['-fws-nonsense', '-c', 'a.f90'], 'refusals', 1, "mpifort: unknown option '-fws-nonsense'.*")
+        self.write('refusals/flang', '#!/bin/sh\necho "flang version 15.0.6"\n')
+        os.chmod(self.path('refusals/flang'), 0o755)
+        status, output = start([self.mpifort, '-fws', '-c', 'a.f90'], self.path('refusals'),
+                               **{**self.environment, 'MPICH_FC': self.path('refusals/flang')})
+        check(status == 1 and output.count('\n') == 1 and 'GCC' in output and 'clang 1' not in output, 'another compiler', output)
+
+    def with_other_languages(self):
+        """One program of C and Fortran, with LTO and without."""
+        self.loop('mixed/f.f90', 'f')
+        self.write('mixed/c.c', '''#include <stdio.h>
+void f_(int *n, float *a);
+int main(void)
+{
+    float a[50], sum = 0;
+    int n = 50;
+    f_(&n, a);
+#pragma ws for reduction(+ : sum)
+    for (int i = 0; i < n; i++)
+        sum += a[i];
+    puts(sum == 1275 ? "right" : "wrong");
+}
+''')
+        plugin = f'-fplugin={self.path("prefix/lib/workshare")}/'
+        plugin += [name for name in os.listdir(self.path('prefix/lib/workshare')) if name.startswith('gcc-')][0] + '/ws_gcc.so'
+        for options in (['-O0'], ['-O2', '-flto']):
+            status, output = start(CC + [plugin, *options, '-c', 'c.c'], self.path('mixed'))
+            check(status == 0, f'C {options}', output)
+            self.expect(f'C and Fortran {options}', [*options, 'f.f90', 'c.o', self.path('fake_runtime.o'), '-pthread'], 'mixed')
+            for mode in MODES:
+                got = start([self.path('mixed/a.out')], WS_FAKE=mode)
+                check(got == (0, 'right\n'), f'C and Fortran {options} {mode}: {got}')
+
+    # debug
+
+    def debug(self):
+        if not shutil.which('gdb'):
+            print('gdb is not installed')
+            sys.exit(77)
+        self.write('debug/source.f90', '''module geometry
+    implicit none
+    integer :: scale = 5
+contains
+    subroutine smooth(n, field, factor)
+        integer, intent(in) :: n
+        real(8), intent(inout) :: field(:)
+        real(8), intent(in) :: factor
+        integer :: i, local
+        !$ws do private(local) &
+        !$ws&   schedule(dynamic, 4)
+        do i = 1, n
+            local = 10 * i + scale
+            field(i) = local * factor
+        end do
+        print *, sum(field)
+    end subroutine
+end module
+program debug
+    use geometry
+    real(8) :: values(10)
+    values = 0
+    call smooth(10, values, 2d0)
+end program
+''')
+        self.write('debug/commands', '''break source.f90:13 if i == 3
+run
+next
+printf "line of factor %d, local %d, i %d, n %d\\n", factor, local, i, n
+print field(2)
+print geometry::scale
+delete
+continue
+''')
+        folder = self.path('debug')
+        for options in ('-O0', '-Og'):
+            status, output = self.compile('-g', options, 'source.f90', self.fake_runtime(), '-pthread', '-o', 'a.out', folder=folder)
+            check(status == 0 and not output, f'debug {options}: compilation', output)
+            status, output = start(['gdb', '-nx', '-batch', '-x', 'commands', './a.out'], folder, WS_FAKE='alone')
+            for wanted in (r'source\.f90:13\n13\s+local = 10 \* i \+ scale\n14\s+field\(i\) = local \* factor\n',
+                           'factor 2, local 35, i 3, n 10\n', r'\$1 = 50\n', r'\$2 = 5\n', '1150'):
+                check(re.search(wanted, output), f'debug {options}: {wanted}', output)
+
 
 def main():
     arguments = [a for a in sys.argv[1:] if a != '--update']
