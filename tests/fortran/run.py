@@ -447,7 +447,7 @@ continue
             check(status == 0 and not output, f'debug {options}: compilation', output)
             status, output = start(['gdb', '-nx', '-batch', '-x', 'commands', './a.out'], folder, WS_FAKE='alone')
             for wanted in (r'source\.f90:13\n13\s+local = 10 \* i \+ scale\n14\s+field\(i\) = local \* factor\n',
-                           'factor 2, local 35, i 3, n 10\n', r'\$1 = 50\n', r'\$2 = 5\n', '1150'):
+                           'factor 2, local 35, i 3, n 10\n', r'\$1 = 50\n', r'\$2 = 5\n', r'1200\.0'):
                 check(re.search(wanted, output), f'debug {options}: {wanted}', output)
 
 
