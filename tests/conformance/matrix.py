@@ -221,7 +221,7 @@ class Matrix:
     def jobs(self, binary):
         mpirun = os.path.join(self.bin, 'mpirun')
         yield 'without mpirun', [binary], {}
-        yield '1 rank', [mpirun, '-workshare-quiet', '-n', '1', binary], {}
+        yield '1 rank', [mpirun, '-workshare', '-workshare-quiet', '-n', '1', binary], {}
         for seed in (1, 2):
             yield f'2 ranks, WS_CHAOS={seed}', [mpirun, '-workshare', '-workshare-quiet', '-n', '2', binary], {'WS_CHAOS': str(seed)}
 
