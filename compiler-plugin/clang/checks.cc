@@ -16,7 +16,13 @@ class Checks : public RecursiveASTVisitor<Checks> {
 public:
     explicit Checks(CompilerInstance &compiler)
         : context_(compiler.getASTContext()), sources_(compiler.getSourceManager()),
-          diagnostics_(compiler.getDiagnostics()) {}
+          diagnostics_(compiler.getDiagnostics()) {
+        calls_.report = [this](SourceLocation at, const std::string &text, SourceLocation loop) {
+            if (report(at, text) && loop.isValid())
+                diagnostics_.Report(loop, diagnostics_.getCustomDiagID(DiagnosticsEngine::Note, "%0"))
+                    << "the loop of '#pragma ws for' that calls this";
+        };
+    }
 
     bool shouldVisitTemplateInstantiations() const { return true; }
     bool shouldVisitImplicitCode() const { return false; }
@@ -44,6 +50,15 @@ public:
         check_chunk(mark->getArg(3), 1);
         check_clauses(loop);
         check_loop(loop);
+        check_calls(context_, loop, calls_);
+        return true;
+    }
+
+    // Of jumps out of the block, clang takes this one.
+    bool VisitOMPCriticalDirective(OMPCriticalDirective *critical) {
+        const auto name = critical->getDirectiveName();
+        if (name.getName() && StringRef(name.getAsString()).startswith("__ws_critical"))
+            complain_of_return(critical->getAssociatedStmt());
         return true;
     }
 
@@ -73,10 +88,12 @@ private:
                    ? call : nullptr;
     }
 
-    void report(SourceLocation at, const std::string &text) {
-        // Each instantiation of a template comes here, and each function that inherits it.
-        if (reported_.insert({sources_.getFileLoc(at).getRawEncoding(), text}).second)
-            error_about(diagnostics_, at, text);
+    bool report(SourceLocation at, const std::string &text) {
+        // Each instantiation of a template comes here.
+        if (!reported_.insert({sources_.getFileLoc(at).getRawEncoding(), text}).second)
+            return false;
+        error_about(diagnostics_, at, text);
+        return true;
     }
 
     // An argument of the mark: a plain number if the clause gave no chunk, else what it gave in parentheses.
@@ -156,8 +173,11 @@ private:
         for (const Expr *item : clause->varlists()) {
             if (operation == clause->reduction_ops().end() || !*operation)
                 return;
-            const auto *call = dyn_cast<CallExpr>(*operation++);
-            const bool declared = call && isa<OpaqueValueExpr>(call->getCallee());
+            const Expr *merge = *operation++;
+            if (const auto *cleanups = dyn_cast<ExprWithCleanups>(merge))
+                merge = cleanups->getSubExpr();
+            // A declared one is a call through a placeholder, or not settled yet.
+            const bool declared = !isa<CXXOperatorCallExpr, BinaryOperator>(merge);
             QualType type = item->getType().getNonReferenceType();
             if (const auto *section = dyn_cast<OMPArraySectionExpr>(item->IgnoreParenImpCasts())) {
                 type = OMPArraySectionExpr::getBaseOriginalType(section->getBase());
@@ -306,6 +326,15 @@ private:
             report(increment->getExprLoc(), "in '#pragma ws for': increment is not constant 1 or -1 for '!=' condition");
     }
 
+    void complain_of_return(const Stmt *statement) {
+        if (!statement || isa<LambdaExpr>(statement))
+            return;
+        if (isa<ReturnStmt>(statement))
+            report(statement->getBeginLoc(), "in '#pragma ws critical': the block must not be left by 'return' or 'goto'");
+        for (const Stmt *child : statement->children())
+            complain_of_return(child);
+    }
+
     // Of a loop that the directive is about: clang looks at the outermost only.
     void complain_of_break(const Stmt *statement) {
         if (!statement || isa<ForStmt, WhileStmt, DoStmt, CXXForRangeStmt, SwitchStmt, LambdaExpr>(statement))
@@ -346,6 +375,7 @@ private:
     SourceManager &sources_;
     DiagnosticsEngine &diagnostics_;
     std::set<std::pair<unsigned, std::string>> reported_;
+    CallReports calls_;
     bool in_coroutine_ = false;
 };
 

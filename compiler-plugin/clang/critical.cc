@@ -7,12 +7,6 @@
 
 #include "../../runtime/directive/abi.h"
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wall"
-#pragma GCC diagnostic ignored "-Wextra"
-#include "llvm/Transforms/Utils/ModuleUtils.h"
-#pragma GCC diagnostic pop
-
 #include <map>
 
 namespace ws_clang {
@@ -25,7 +19,7 @@ class Criticals {
 public:
     explicit Criticals(Module &module) : module_(module), context_(module.getContext()) {}
 
-    void run() {
+    unsigned run() {
         std::vector<std::pair<CallBase *, std::string>> found;
         for (Function &function : module_)
             for (BasicBlock &block : function)
@@ -50,8 +44,7 @@ public:
             if (lock->use_empty())
                 lock->eraseFromParent();
         }
-        if (!objects_.empty())
-            add_constructor();
+        return objects_.empty() ? 0 : WS_USES_CRITICAL;
     }
 
 private:
@@ -84,19 +77,6 @@ private:
         return ConstantExpr::getBitCast(object, pointer);
     }
 
-    void add_constructor() {
-        auto *nothing = Type::getVoidTy(context_);
-        auto *number = Type::getInt32Ty(context_);
-        Function *constructor = Function::Create(FunctionType::get(nothing, false), GlobalValue::InternalLinkage,
-                                                 "ws_uses_critical", module_);
-        constructor->addFnAttr(Attribute::NoUnwind);
-        IRBuilder<> builder(BasicBlock::Create(context_, "", constructor));
-        builder.CreateCall(module_.getOrInsertFunction("ws_uses", FunctionType::get(nothing, {number}, false)),
-                           {ConstantInt::get(number, WS_USES_CRITICAL)});
-        builder.CreateRetVoid();
-        appendToGlobalCtors(module_, constructor, 65535);
-    }
-
     Module &module_;
     LLVMContext &context_;
     std::map<std::string, GlobalVariable *> objects_;
@@ -104,6 +84,6 @@ private:
 
 }  // namespace
 
-void lower_criticals(Module &module) { Criticals(module).run(); }
+unsigned lower_criticals(Module &module) { return Criticals(module).run(); }
 
 }  // namespace ws_clang

@@ -13,7 +13,7 @@ namespace {
 struct Pragma {
     int last_line;
     std::string name;           // "#pragma ws for"; empty: not ours
-    clang::SourceLocation at;
+    clang::SourceLocation at, end;
 };
 std::map<std::pair<clang::FileID, int>, Pragma> pragmas;    // by file and first line
 
@@ -47,6 +47,33 @@ bool is_parallel_for(const clang::SourceManager &sources, clang::SourceLocation 
     return line.contains("parallel") && line.contains("for");
 }
 
+// Whether a place belongs to the statement that follows a pragma: by the brackets between the two.
+bool inside_construct(const clang::SourceManager &sources, clang::SourceLocation pragma, clang::SourceLocation at) {
+    pragma = sources.getExpansionLoc(pragma);
+    at = sources.getExpansionLoc(at);
+    const clang::FileID file = sources.getFileID(pragma);
+    if (sources.getFileID(at) != file)
+        return false;
+    const llvm::StringRef text = sources.getBufferData(file);
+    const size_t end_of_line = text.find('\n', sources.getFileOffset(pragma));
+    if (end_of_line == llvm::StringRef::npos)
+        return false;
+    clang::Lexer lexer(sources.getLocForStartOfFile(file), clang::LangOptions(), text.begin(), text.begin() + end_of_line,
+                       text.end());
+    int depth = 0;
+    for (clang::Token token; !lexer.LexFromRawLexer(token);) {
+        if (sources.getFileOffset(token.getLocation()) >= sources.getFileOffset(at))
+            return true;
+        if (token.isOneOf(clang::tok::l_brace, clang::tok::l_paren))
+            depth++;
+        else if (token.isOneOf(clang::tok::r_brace, clang::tok::r_paren))
+            depth--;
+        if (depth < 0 || (depth == 0 && token.isOneOf(clang::tok::semi, clang::tok::r_brace)))
+            return false;
+    }
+    return false;
+}
+
 // Whole messages that say what is wrong in terms of what the user did not write. %s: the pragma.
 struct Known {
     const char *beginning;
@@ -55,14 +82,17 @@ struct Known {
 constexpr const char *must_be_a_loop = "'%s' must be followed by a 'for' loop";
 constexpr const char *shares_its_loop = "'%s' and another directive cannot share a loop";
 constexpr const char *integer_chunk = "the chunk size in a schedule clause of '%s' must be an integer";
+// Those that need not be about a directive at all are, if they stand inside its block.
 constexpr Known known_messages[] = {
     {"statement after '#pragma omp", must_be_a_loop},
     {"no matching function for call to '__ws_mark'", integer_chunk},
     {"'break' statement cannot be used in OpenMP for loop", "in '%s': 'break' must not leave the loop"},
     {"cannot return from OpenMP region", "in '%s': the loop must not be left by 'return' or 'goto'"},
     {"cannot 'co_return' from", "in '%s': the loop must not be left by 'return' or 'goto'"},
+    {"'break' statement not in loop or switch", "in '%s': 'break' must not leave the block"},
+    {"'continue' statement not in loop", "in '%s': 'continue' must not leave the block"},
     {"cannot jump from this", nullptr},
-    {"use of undeclared label", nullptr},
+    {"use of undeclared label", nullptr},     // of one outside or inside
 };
 
 // What clang calls the constructs that ours have become. In this order.
@@ -110,8 +140,13 @@ public:
         llvm::SmallString<128> formatted;
         diagnostic.FormatDiagnostic(formatted);
         std::string text(formatted.str());
-        if (put_into_our_words(level, diagnostic, text))
-            next_->HandleDiagnostic(level, clang::Diagnostic(diagnostic.getDiags(), text));
+        if (put_into_our_words(level, diagnostic, text)) {
+            // Both constructs that an atomic becomes may lead to the same.
+            const auto now = std::make_pair(diagnostic.getLocation(), text);
+            if (now != last_)
+                next_->HandleDiagnostic(level, clang::Diagnostic(diagnostic.getDiags(), text));
+            last_ = now;
+        }
         else
             next_->HandleDiagnostic(level, diagnostic);
     }
@@ -168,7 +203,9 @@ private:
         const bool at_the_head = place.line <= pragma->last_line + 1;
         bool changed = false;
         for (const Known &known : known_messages)
-            if (text.compare(0, strlen(known.beginning), known.beginning) == 0) {
+            if (text.compare(0, strlen(known.beginning), known.beginning) == 0
+                && (of_openmp || place.line <= pragma->last_line + 1
+                    || inside_construct(sources, pragma->end, diagnostic.getLocation()))) {
                 of_openmp = true;
                 if (known.instead) {
                     text = known.instead;
@@ -182,11 +219,14 @@ private:
             replace_all(text, "%s", pragma->name);
             return true;
         }
+        // The mark around an atomic is none of the user's business.
+        if (pragma->name == ws::full_name(ws::DirectiveKind::atomic))
+            changed |= replace_all(text, "omp critical", "omp atomic");
         if (of_openmp)
             for (const auto &word : words)
                 changed |= replace_all(text, word[0], word[1]);
-        if (replace_all(text, "__ws_critical_", ""))
-            changed = true;
+        changed |= replace_all(text, " having the same name '__ws_critical'", " without a name");
+        changed |= replace_all(text, ws::critical_prefix, "");
         if (is_error && (of_openmp || at_the_head) && text.find("#pragma ws") == std::string::npos) {
             text = "in '" + pragma->name + "': " + text;
             changed = true;
@@ -196,6 +236,7 @@ private:
 
     clang::DiagnosticConsumer *next_;
     std::unique_ptr<clang::DiagnosticConsumer> own_;
+    std::pair<clang::SourceLocation, std::string> last_;
 };
 
 }  // namespace
@@ -203,7 +244,7 @@ private:
 void note_pragma(const clang::SourceManager &sources, clang::SourceLocation from, clang::SourceLocation to,
                  const std::string &name) {
     const Place first = place_of(sources, from), last = place_of(sources, to);
-    pragmas[{first.file, first.line}] = {std::max(first.line, last.line), name, from};
+    pragmas[{first.file, first.line}] = {std::max(first.line, last.line), name, from, to};
 }
 
 bool has_pragma_between(const clang::SourceManager &sources, clang::SourceLocation from, clang::SourceLocation to) {

@@ -109,14 +109,21 @@ public:
     }
 
 private:
-    // -E and -save-temps print the pragma, with its macros expanded, for the compilation that follows.
+    // -E and -save-temps print the pragma, with its macros expanded, for the compilation that follows: as the operator,
+    // which may stand anywhere in a line.
     void print(Preprocessor &preprocessor, SourceLocation at, const Token &first, const std::vector<Token> &in) {
-        std::vector<Token> out{blank_token(tok::hash, at), made_token(preprocessor, tok::identifier, "pragma", at), first};
-        out[0].setLength(1);
-        out[0].setFlag(Token::StartOfLine);
-        out[1].clearFlag(Token::LeadingSpace);
-        out[2].setFlag(Token::LeadingSpace);
-        out.insert(out.end(), in.begin(), in.end());
+        std::string text = "ws";
+        for (const Token &token : in)
+            text += (token.hasLeadingSpace() ? " " : "") + preprocessor.getSpelling(token);
+        std::string literal;
+        for (char c : text)
+            literal += (c == '"' || c == '\\' ? "\\" : "") + std::string(1, c);
+        const SourceLocation place = preprocessor.getSourceManager().getExpansionLoc(at);
+        std::vector<Token> out{made_token(preprocessor, tok::identifier, "_Pragma", place),
+                               made_token(preprocessor, tok::l_paren, "(", place),
+                               made_token(preprocessor, tok::string_literal, '"' + literal + '"', place),
+                               made_token(preprocessor, tok::r_paren, ")", place)};
+        out[0].setFlagValue(Token::StartOfLine, first.getLocation().isFileID());
         enter(preprocessor, out);
     }
 
@@ -134,7 +141,8 @@ private:
         note_pragma(sources, at, in.empty() ? at : in.back().getLocation(), ws::full_name(directive.kind));
         for (const ws::Problem &problem : problems)
             error_about(preprocessor.getDiagnostics(), place(problem.origin), problem.text);
-        if (directive.kind == ws::DirectiveKind::none)
+        // Half a loop directive is worth further errors; of the others nothing would be left but confusion.
+        if (directive.kind == ws::DirectiveKind::none || (directive.kind != ws::DirectiveKind::loop && !problems.empty()))
             return;
         used = true;
 

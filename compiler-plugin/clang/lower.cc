@@ -37,7 +37,7 @@ namespace {
 class Lowering {
 public:
     explicit Lowering(Module &module) : module_(module), context_(module.getContext()) {}
-    void run();
+    unsigned run();
 
 private:
     struct Region {
@@ -329,7 +329,8 @@ void Lowering::drop_unused_thread_numbers() {
         remove_call(call);
 }
 
-void Lowering::run() {
+unsigned Lowering::run() {
+    SmallVector<Function *, 8> bodies;
     if (Function *mark = module_.getFunction(ws::mark_function)) {
         SmallVector<CallBase *, 8> marks;
         for (User *user : mark->users())
@@ -346,6 +347,7 @@ void Lowering::run() {
         for (const Region &region : regions) {
             lower_fork(region);
             lower_body(region.body);
+            bodies.push_back(region.body);
         }
         SmallPtrSet<GlobalVariable *, 8> literals;
         for (CallBase *call : marks) {
@@ -363,6 +365,7 @@ void Lowering::run() {
             mark->eraseFromParent();
     }
     drop_unused_thread_numbers();
+    return features_of_loops(module_, bodies);
 }
 
 }  // namespace
@@ -385,6 +388,6 @@ void remove_call(CallBase *call) {
     call->eraseFromParent();
 }
 
-void lower_loops(Module &module) { Lowering(module).run(); }
+unsigned lower_loops(Module &module) { return Lowering(module).run(); }
 
 }  // namespace ws_clang

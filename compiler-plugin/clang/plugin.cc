@@ -109,8 +109,7 @@ public:
 
     llvm::PreservedAnalyses run(llvm::Module &module, llvm::ModuleAnalysisManager &) {
         lower_atomics(module);
-        lower_criticals(module);
-        lower_loops(module);
+        announce(module, lower_criticals(module) | lower_loops(module));
         return llvm::PreservedAnalyses::none();
     }
 };

@@ -6,9 +6,11 @@
 //   front.cc        `#pragma ws ...`: its tokens are parsed by ../clauses and replaced by OpenMP's
 //   diagnostics.cc  errors of clang's OpenMP front end name `ws`
 //   checks.cc       what only the typed tree shows: chunk sizes, variables the loop must not change
+//   calls.cc        calls of MPI in loops
 //   lower.cc        LLVM pass, before any optimization: the outlined loops call libws instead of libomp
 //   atomics.cc      the same for `ws atomic`: plain operations while nobody shares the loop
 //   critical.cc     the same for `ws critical`
+//   features.cc     a constructor tells libws what the file uses
 #ifndef WS_CLANG_H
 #define WS_CLANG_H
 
@@ -16,6 +18,8 @@
 
 #include "../clauses/openmp.h"
 
+#include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -46,14 +50,25 @@ bool is_ours(const clang::SourceManager &sources, clang::SourceLocation at);
 void take_over_diagnostics(clang::DiagnosticsEngine &diagnostics);
 void error_about(clang::DiagnosticsEngine &diagnostics, clang::SourceLocation at, const std::string &text);
 
+// Errors about calls in loops: each place once, each function looked at once.
+struct CallReports {
+    // `loop`: the loop that comes there, if the place is not in it.
+    std::function<void(clang::SourceLocation at, const std::string &text, clang::SourceLocation loop)> report;
+    std::set<const clang::FunctionDecl *> seen;
+};
+void check_calls(clang::ASTContext &context, const clang::OMPLoopDirective *loop, CallReports &reports);
+
 // Looks at the finished tree of the file.
 void check_file(clang::CompilerInstance &compiler);
 
 // ---- back half
 
-void lower_loops(llvm::Module &module);
 void lower_atomics(llvm::Module &module);
-void lower_criticals(llvm::Module &module);
+// These two return what of libws is used: WS_USES_... of abi.h.
+unsigned lower_criticals(llvm::Module &module);
+unsigned lower_loops(llvm::Module &module);
+unsigned features_of_loops(llvm::Module &module, llvm::ArrayRef<llvm::Function *> loops);
+void announce(llvm::Module &module, unsigned features);
 
 // The function called, through casts; null if it is not known.
 llvm::Function *callee(const llvm::Instruction &instruction);

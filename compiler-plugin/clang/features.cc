@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+//
+// What a file tells libws that it uses (runtime/directive/abi.h, ws_uses), by a constructor.
+#include "ws_clang.h"
+
+#include "../clauses/mpi.h"
+#include "../../runtime/directive/abi.h"
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wall"
+#pragma GCC diagnostic ignored "-Wextra"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
+#pragma GCC diagnostic pop
+
+namespace ws_clang {
+
+using namespace llvm;
+
+namespace {
+
+bool communicates(const Function &function) {
+    const ws::MpiCall kind = ws::mpi_call(function.getName().str());
+    return function.isDeclaration() && (kind == ws::MpiCall::communicates || kind == ws::MpiCall::opens_file);
+}
+
+// The functions that a function calls or names, and those that they do.
+class Reach {
+public:
+    bool mpi = false;
+    bool unknown = false;       // calls through a pointer
+
+    void add(const Function *function) {
+        if (!seen_.insert(function).second)
+            return;
+        mpi |= communicates(*function);
+        for (const Instruction &instruction : instructions(function)) {
+            if (const auto *call = dyn_cast<CallBase>(&instruction))
+                unknown |= call->isIndirectCall();
+            for (const Value *operand : instruction.operands())
+                mention(operand);
+        }
+    }
+
+private:
+    void mention(const Value *value) {
+        if (const auto *function = dyn_cast<Function>(value))
+            add(function);
+        else if (const auto *expression = dyn_cast<ConstantExpr>(value))
+            for (const Value *operand : expression->operands())
+                mention(operand);
+    }
+
+    SmallPtrSet<const Function *, 16> seen_;
+};
+
+}  // namespace
+
+unsigned features_of_loops(Module &module, ArrayRef<Function *> loops) {
+    Reach reach;
+    for (const Function *loop : loops)
+        reach.add(loop);
+    // Through a pointer any function of this file may be called whose address is taken.
+    if (reach.unknown)
+        for (const Function &function : module)
+            if (!reach.mpi && !function.isDeclaration() && function.hasAddressTaken())
+                reach.add(&function);
+    return reach.mpi ? WS_USES_MPI_IN_LOOPS : 0;
+}
+
+void announce(Module &module, unsigned features) {
+    if (!features)
+        return;
+    LLVMContext &context = module.getContext();
+    auto *nothing = Type::getVoidTy(context);
+    auto *number = Type::getInt32Ty(context);
+    Function *constructor = Function::Create(FunctionType::get(nothing, false), GlobalValue::InternalLinkage,
+                                             "ws_announce", module);
+    constructor->addFnAttr(Attribute::NoUnwind);
+    IRBuilder<> builder(BasicBlock::Create(context, "", constructor));
+    builder.CreateCall(module.getOrInsertFunction("ws_uses", FunctionType::get(nothing, {number}, false)),
+                       {ConstantInt::get(number, features)});
+    builder.CreateRetVoid();
+    appendToGlobalCtors(module, constructor, 65535);
+}
+
+}  // namespace ws_clang
