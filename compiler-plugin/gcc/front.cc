@@ -72,23 +72,29 @@ ws::Token to_grammar(cpp_reader *pfile, const cpp_token &token, int origin) {
 }
 
 // All tokens up to and with the end of the pragma.
+// In one of GCC's own pragmas _Pragma is a word like any other. In ours libcpp, which does not know that it is in one,
+// would run the operator, and where no string follows read on beyond the line.
+class PragmaOperatorOff {
+public:
+    explicit PragmaOperatorOff(cpp_reader *pfile)
+        : node_(cpp_lookup(pfile, reinterpret_cast<const unsigned char *>("_Pragma"), strlen("_Pragma"))), type_(node_->type) {
+        node_->type = NT_VOID;
+    }
+    ~PragmaOperatorOff() { node_->type = type_; }
+
+private:
+    cpp_hashnode *const node_;
+    const node_type type_;
+};
+
 std::vector<cpp_token> read_pragma(cpp_reader *pfile) {
+    const PragmaOperatorOff off(pfile);
     std::vector<cpp_token> tokens;
-    bool inner = false;
     for (;;) {
         location_t at;
         const cpp_token *token = cpp_get_token_with_location(pfile, &at);
         if (token->type == CPP_PADDING)
             continue;
-        // A _Pragma in the line comes as tokens with an end of their own: none of them is for the parser.
-        if (token->type == CPP_PRAGMA) {
-            error_about(at, "a pragma inside '#pragma ws'");
-            inner = true;
-        }
-        if (inner && token->type != CPP_EOF) {
-            inner = token->type != CPP_PRAGMA_EOL;
-            continue;
-        }
         tokens.push_back(*token);
         tokens.back().src_loc = at;
         tokens.back().flags |= NO_EXPAND;   // macros are expanded already
@@ -208,6 +214,12 @@ Rewritten read_and_rewrite(cpp_reader *pfile, location_t at) {
 
     ws::Problems problems;
     const ws::Directive directive = ws::parse(tokens, pragma, problems);
+    // GCC's C parser would look for the end of the block in the lines that follow, and for ever at the end of the pragma.
+    for (size_t i = 1; i < tokens.size() && !c_dialect_cxx(); i++)
+        if (tokens[i - 1].is("(") && tokens[i].is("{")) {
+            error_about(place(int(i)), "a block cannot stand in '" + ws::full_name(directive.kind) + "'");
+            return {};
+        }
     note_pragma(at, in.empty() ? at : in.back().src_loc, ws::full_name(directive.kind).c_str());
     for (const ws::Problem &problem : problems)
         error_about(place(problem.origin), problem.text);
