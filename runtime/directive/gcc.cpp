@@ -29,11 +29,22 @@ inline void run_owner(Participant& p, void (*fn)(void*), void* data, ws_site* si
     p.in_region = true;
     loop_counters.regions++;
     fn(data);
+    p.site = nullptr;
     ws_alone = 0;
     p.mode = Mode::done;
     p.in_region = false;
     if (WS_UNLIKELY(p.ending != Ending::nothing))
         close_region(p, site);
+}
+
+// The participant's site names the loop in messages: see exception.cpp.
+inline void run_named(Participant& p, void (*fn)(void*), void* data, long start, long end, ws_site* site, long chunk,
+                      long steal_chunk)
+{
+    ws_site* outer = p.site;
+    p.site = site;
+    run_plain(p, fn, data, start, end, site, chunk, steal_chunk);
+    p.site = outer;
 }
 
 // The first call of an uncombined region's body: the owner's opens, a guest's joins, anyone else gets everything.
@@ -60,9 +71,10 @@ WS_EXPORT void ws_parallel_loop(void (*fn)(void*), void* data, long start, long 
 {
     Participant& p = self;
     if (WS_UNLIKELY(!p.owner || p.in_region)) {
-        run_plain(p, fn, data, start, count_signed(start, end, incr) ? end : start, site, chunk, steal_chunk);
+        run_named(p, fn, data, start, count_signed(start, end, incr) ? end : start, site, chunk, steal_chunk);
         return;
     }
+    p.site = site;
     open(p, fn, data, {uint64_t(start), uint64_t(incr), uint64_t(end), count_signed(start, end, incr)}, site, chunk,
          steal_chunk);
     run_owner(p, fn, data, site);
@@ -74,7 +86,7 @@ WS_EXPORT void ws_parallel(void (*fn)(void*), void* data, ws_site* site, long ch
 {
     Participant& p = self;
     if (WS_UNLIKELY(!p.owner || p.in_region)) {
-        run_plain(p, fn, data, 0, 0, site, chunk, steal_chunk); // its start call sets the bounds
+        run_named(p, fn, data, 0, 0, site, chunk, steal_chunk); // its start call sets the bounds
         return;
     }
     p.mode = Mode::pending;
