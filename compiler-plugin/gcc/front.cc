@@ -11,6 +11,7 @@ extern "C" void _cpp_push_token_context(cpp_reader *, cpp_hashnode *, const cpp_
 
 extern cpp_reader *parse_in __attribute__((weak));
 extern void c_register_pragma_with_expansion(const char *, const char *, pragma_handler_1arg) __attribute__((weak));
+extern c_language_kind c_language __attribute__((weak));
 
 namespace ws_gcc {
 
