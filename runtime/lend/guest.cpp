@@ -6,10 +6,8 @@
 
 #include "loop/chaos.h"
 #include "loop/region.h"
-#include "mpi/end_job.h"
 #include "window/os.h"
 #include <climits>
-#include <cstdio>
 #include <pthread.h>
 #include <sys/resource.h>
 #include <vector>
@@ -114,13 +112,6 @@ void guest_blocked(unsigned polls)
     if (!visit.core) {
         sched_yield();
         return;
-    }
-    if (!detail::threads_may_call_mpi) {
-        std::fprintf(stderr,
-                     "workshare: an iteration of %s that runs on another rank's core waits in MPI, but MPI was initialized "
-                     "without MPI_THREAD_MULTIPLE: call MPI_Init_thread with it; ending the job\n",
-                     region_name());
-        end_job();
     }
     if (polls < 200) { // a few microseconds: most calls end soon
         cpu_relax();

@@ -35,7 +35,7 @@ struct LendTimes {
 };
 
 // Starts and stops lending by this rank. Called by the owner thread; `window` outlives everything here.
-void lend_start(Window& window, const LendTimes& times, bool threads_may_call_mpi);
+void lend_start(Window& window, const LendTimes& times);
 // After this no guest of another process will be woken by us; returns when our core is back. Non-blocking otherwise.
 void lend_stop();
 // Joins this process's guests. Every rank of the node has called lend_stop() before.
@@ -63,7 +63,6 @@ bool owner_is_blocked();
 namespace detail {
 extern Window* window;
 extern LendTimes times;
-extern bool threads_may_call_mpi; // MPI_THREAD_MULTIPLE
 } // namespace detail
 
 } // namespace ws

@@ -15,7 +15,6 @@ LendCounters lend_counters;
 namespace detail {
 Window* window;
 LendTimes times;
-bool threads_may_call_mpi;
 } // namespace detail
 
 namespace {
@@ -180,11 +179,10 @@ bool owner_is_blocked()
     return Hardware::load_relaxed(own_core().occupancy) == rank_blocked; // relaxed: a hint
 }
 
-void lend_start(Window& window, const LendTimes& times, bool threads_may_call_mpi)
+void lend_start(Window& window, const LendTimes& times)
 {
     detail::window = &window;
     detail::times = times;
-    detail::threads_may_call_mpi = threads_may_call_mpi;
     home_thread = true;
     core_is_bound = CPU_COUNT(&own_core().mask) == 1;
     cpu_set_t cores = own_core().mask;

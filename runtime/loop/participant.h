@@ -52,7 +52,7 @@ struct Participant {
 extern __thread Participant self __attribute__((tls_model("initial-exec")));
 
 // Whether regions of this process may set ws_alone (directive/abi.h): no other thread of the program's can be in a
-// region of its own or at an atomic. Known for the thread that MPI_Init was called on; else looked up, see alone.cpp.
+// region of its own or at an atomic. See mpi/alone.cpp.
 enum class Alone : uint8_t {
     unknown, // MPI is not initialized yet
     never,   // the program asked MPI for threads

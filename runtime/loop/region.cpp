@@ -153,6 +153,7 @@ __attribute__((noinline)) void publish(Participant& p)
     region.stolen = 0;
     Hardware::store_relaxed(*loop_host.running_on, Flag(sched_getcpu()));
     ws_alone = 0; // before the guests come: publish() is the release
+    loop_host.let_threads_in(1);
     chaos.delay();
     loop_host.descriptor->publish(p.lo, {region.units, first.pack(), uint64_t(cost)});
     p.mode = Mode::shared;
@@ -295,6 +296,7 @@ void close_published()
         }
         chaos.delay();
     } while (!d.close());
+    loop_host.let_threads_in(0);
     uint64_t stolen = __atomic_load_n(&region.stolen, __ATOMIC_RELAXED); // ordered by joiners() above
     loop_counters.regions_joined += stolen != 0;
     Learned& l = learned(region.site);
@@ -365,8 +367,6 @@ void leave_after_chunk()
     static const volatile Flag always = 1;
     self.recall = &always;
 }
-
-const char* region_name() { return region.site->where; }
 
 uint64_t run_as_guest(Chunk claimed, const volatile Flag* recall)
 {

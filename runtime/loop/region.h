@@ -35,6 +35,7 @@ struct LoopHost {
     uint64_t publish_ticks[3] = {}; // publish only what lasts longer, by Hunger::hungry
     uint64_t least_ticks = 0;       // a chunk of a published region should not take less
     uint64_t short_ticks = 0;    // run whole what lasts less
+    void (*let_threads_in)(int several) = nullptr; // MPI's, around a published region: guests may call MPI
     void (*make_guests)() = nullptr;               // creates the guests that thieves have asked for
     void (*long_wait)(const char* what) = nullptr; // called now and then while waiting for another process
 };
@@ -53,9 +54,6 @@ bool thread_in_region();
 
 // The calling guest's visit ends after the chunk that it runs now.
 void leave_after_chunk();
-
-// "file.c:12 function" of the open region.
-const char* region_name();
 
 // A guest's visit: runs the region's body, beginning with the claimed chunk, until the region has no chunk or *recall
 // becomes nonzero. Leaves the region. Returns the ticks spent.

@@ -137,16 +137,13 @@ void start_stealing()
     loop_host.publish_ticks[long_hungry] = job.clock.from_us(5);
     loop_host.least_ticks = job.clock.from_us(0.7);
     loop_host.short_ticks = o.chaos ? 0 : job.clock.from_us(20); // chaos shares every loop it can
+    loop_host.let_threads_in = job.hooks->let_threads_in;
     loop_host.make_guests = guests_make;
     loop_host.long_wait = check_peers;
     if (job.window.ranks() > 1)
         set_owner_thread(true);
-    int level = MPI_THREAD_SINGLE;
-    PMPI_Query_thread(&level);
-    lend_start(job.window,
-               {job.clock.from_us(o.spin_us), job.clock.from_us(20), job.clock.from_us(o.linger_us),
-                job.clock.from_us(1e6), o.quantum_us},
-               level == MPI_THREAD_MULTIPLE);
+    lend_start(job.window, {job.clock.from_us(o.spin_us), job.clock.from_us(20), job.clock.from_us(o.linger_us),
+                            job.clock.from_us(1e6), o.quantum_us});
 }
 
 Totals own_totals()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """`ws critical` excludes ranks and guests, by name, with and without -workshare; a holder that dies ends the job."""
-from job import CORES, expect, expect_lines, finish, run, skip
+from job import CORES, expect, expect_lines, finish, in_tiny_shm, run, skip
 
 if CORES < 2:
     skip('needs two cores')
@@ -22,6 +22,11 @@ for workshare in False, True:
     expect(result, 'somebody went on', 'went on' not in result.out)
     expect_lines(result, result.err, r"^workshare: critical section 'twice': it was entered again by the thread that is "
                  r"inside it; ending the job$")
+# Without memory for the node's locks ranks would not exclude each other: no result rather than a wrong one.
+tiny = in_tiny_shm()
+for workshare in (False, True) if tiny else ():
+    result = run('critical', 'count', workshare=workshare, limit=30, code='error', **tiny)
+    expect_lines(result, result.err, r'^workshare: /dev/shm is too small .*: no critical sections between ranks; ending the job$')
 run('critical', 'loop', ranks=3, env={'WS_CHAOS': '5'}, steals=True)
 
 finish()

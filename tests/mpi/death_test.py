@@ -7,12 +7,12 @@ if CORES < 2:
     skip('needs two cores')
     finish()
 for options in (), ('-disable-auto-cleanup',):
-    for who in 'owner', 'guest', 'helper', 'thief':
+    for who in 'owner', 'guest', 'helper', 'idle', 'thief':
         for env in {}, {'WS_CHAOS': '4'}:
             result = run('death', who, options=options, env=env, limit=30, code='error',
                          title=' '.join(['death', who, *options, *env]))
             expect(result, 'the job took more than 10 s to end', result.seconds < 10)
-            if who == 'helper':  # nobody but the ranks themselves can have noticed
+            if who in ('helper', 'idle'):  # nobody but the ranks themselves can have noticed
                 expect_lines(result, result.err, r'^workshare: rank 1 \(pid [0-9]+\) died while rank 0 waited')
             expect(result, 'nobody was killed', 'no guest came' not in result.out and 'passed' not in result.out)
 finish()

@@ -4,10 +4,12 @@
 A script's arguments are the stage's mpirun and the folder of the compiled programs; it calls run() and expect(), then
 finish(). The exit status is 77 when nothing failed but something could not be tried here.
 """
+import atexit
 import glob
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -46,6 +48,27 @@ def expect(result, what, condition):
     if not condition:
         fail(result, what)
     return condition
+
+
+def preload(library):
+    """mpirun's options that load a library of PROGRAMS into each rank. From a folder of its own: the loader takes a blank
+    in the path for the end of it."""
+    folder = tempfile.mkdtemp(dir='/tmp')
+    atexit.register(shutil.rmtree, folder)
+    shutil.copy(os.path.join(PROGRAMS, library), folder)
+    return '-genv', 'LD_PRELOAD', os.path.join(folder, library)
+
+
+def in_tiny_shm():
+    """A prefix that gives a job a /dev/shm of 64 KiB, in a mount namespace of its own, and the environment that keeps UCX,
+    which needs megabytes, out of it; None where that is not permitted."""
+    prefix = ('unshare', '-m', 'sh', '-c', 'mount -t tmpfs -o size=64k tmpfs /dev/shm && exec "$@"', 'sh')
+    if not shutil.which('unshare') or subprocess.run([*prefix, 'true'], capture_output=True).returncode:
+        skip('no small /dev/shm: mounting one is not permitted here')
+        return None
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder)
+    return {'prefix': prefix, 'env': {'UCX_POSIX_DIR': folder}}
 
 
 def skip(reason):

@@ -3,7 +3,7 @@
 MPI_Abort from a loop."""
 import os
 
-from job import CORES, PROGRAMS, expect, finish, run, skip
+from job import CORES, PROGRAMS, expect, finish, preload, run, skip
 
 if CORES < 2:
     skip('needs two cores')
@@ -27,7 +27,7 @@ for env in {}, {'WS_CHAOS': '3'}:
     expect(result, 'not two nodes', result.stats.get('nodes') == 2)
 
 # Guests that take their time to start: many thieves ask for guests meanwhile, and there must be one for each.
-slow = ('-genv', 'LD_PRELOAD', os.path.join(PROGRAMS, 'slow_threads.so'))
+slow = preload('slow_threads.so')
 for seed in range(1, 5):
     run('oracle', seed, 100, ranks=8, options=slow, limit=30, title=f'oracle {seed}, slow threads')
 

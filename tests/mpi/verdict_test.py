@@ -1,11 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The verdict: one line, with the cause when nothing was stolen; what is refused to the runtime costs speed, not results."""
-import os
-import shutil
-import subprocess
-import tempfile
-
-from job import CORES, PROGRAMS, expect, finish, run, skip
+from job import CORES, expect, finish, in_tiny_shm, preload, run, skip
 
 
 def verdict(*args, part, reason=None, **how):
@@ -45,16 +40,11 @@ for how in {'options': ('-workshare-quiet',)}, {'env': {'WS_QUIET': '1'}, 'optio
     expect(result, 'a verdict was printed', result.err == '')
 
 # The system gives no threads.
-refuse = os.path.join(PROGRAMS, 'refuse_threads.so')
-result = verdict('late', options=('-genv', 'LD_PRELOAD', refuse), part=NOTHING, reason='the system refused the guest threads')
+result = verdict('late', options=preload('refuse_threads.so'), part=NOTHING, reason='the system refused the guest threads')
 expect(result, 'no refused guest was counted', result.stats.get('guests_refused', 0) > 0)
 
-# /dev/shm has no room, in a mount namespace of the job's own.
-tiny = 'mount -t tmpfs -o size=64k tmpfs /dev/shm && exec "$@"'
-unshare = ('unshare', '-m', 'sh', '-c', tiny, 'sh')
-if shutil.which('unshare') and subprocess.run([*unshare, 'true'], capture_output=True).returncode == 0:
-    with tempfile.TemporaryDirectory() as roomy:  # for UCX, which needs megabytes
-        verdict('late', prefix=unshare, env={'UCX_POSIX_DIR': roomy}, part=NOTHING, reason='/dev/shm is too small')
-else:
-    skip('no small /dev/shm: mounting one is not permitted here')
+# /dev/shm has no room.
+tiny = in_tiny_shm()
+if tiny:
+    verdict('late', **tiny, part=NOTHING, reason='/dev/shm is too small')
 finish()

@@ -4,6 +4,7 @@
  *    owner      rank 1 kills itself in an iteration of its own
  *    guest      rank 1 is killed in an iteration that a guest runs
  *    helper     rank 1 is killed by a child of its own, at any point; mpirun cannot tell, the ranks must notice
+ *    idle       the same while rank 1 has no loop that rank 0 could lend to
  *    thief      rank 0 is killed while it lends
  *    abort      rank 1 calls MPI_Abort(3) in an iteration of its own
  * Nothing can be right afterwards: the job has to end, and to leave nothing. */
@@ -12,13 +13,32 @@
 
 enum { N = 100000 };
 
+/* A child kills us. It holds our connections, so that mpirun does not see them close, until rank 0 is gone. */
+static void be_killed_by_child(int rank_0)
+{
+    int pid = getpid();
+    if (fork() == 0) {
+        char file[64], target[64];
+        usleep(3000);
+        kill(pid, SIGKILL);
+        snprintf(file, sizeof file, "/proc/%d/exe", rank_0);
+        for (double end = now() + 20; now() < end && readlink(file, target, sizeof target) >= 0;)
+            usleep(10000);
+        _exit(0);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *who = argv[1];
     begin(&argc, &argv);
     int pid = getpid(), pids[64];
     MPI_Allgather(&pid, 1, MPI_INT, pids, 1, MPI_INT, MPI_COMM_WORLD);
-    if (rank == 1) {
+    if (rank == 1 && !strcmp(who, "idle")) {
+        usleep(100000);
+        be_killed_by_child(pids[0]);
+        busy(20);
+    } else if (rank == 1) {
         static volatile int guest_iterations, killed;
         for (double until = now() + 20; now() < until && !killed;) {
 #pragma ws for schedule(dynamic, 4)
@@ -40,16 +60,7 @@ int main(int argc, char **argv)
                     }
                     if (!strcmp(who, "helper") && !on_guest()) {
                         killed = 1;
-                        if (fork() == 0) {
-                            usleep(3000);
-                            kill(pid, SIGKILL);
-                            /* Holds rank 1's connections, so that mpirun does not see them close, until rank 0 is gone. */
-                            char file[64], target[64];
-                            snprintf(file, sizeof file, "/proc/%d/exe", pids[0]);
-                            for (double end = now() + 20; now() < end && readlink(file, target, sizeof target) >= 0;)
-                                usleep(10000);
-                            _exit(0);
-                        }
+                        be_killed_by_child(pids[0]);
                     }
                 }
                 busy(10e-6);

@@ -28,14 +28,18 @@ typedef struct MPIR_Workshare_hooks {
     void (*ring) (int world_rank);
     /* MPI_Finalize was entered; MPI still works. Collective over MPI_COMM_WORLD. */
     void (*finalize) (void);
-    /* The level of thread support that the program asked for; MPI may have given more. Set by MPICH. */
+    /* The rest is set by MPICH. The level of thread support that the program asked for; MPI may have given more. */
     int thread_level_asked;
+    /* With `several`, any thread may call MPI from here on, whatever level was given, as with MPI_THREAD_MULTIPLE; with 0
+     * the level given holds again. Call while no thread of the process is inside MPI. */
+    void (*let_threads_in) (int several);
 } MPIR_Workshare_hooks;
 
 extern MPIR_Workshare_hooks MPIR_Workshare;
 
 /* Begin of MPI_Init / MPI_Init_thread: the level to initialize with when the program asks for `level`. Higher under
- * WS_ENABLE=1 if the program's shared loops call MPI, as several threads will then. Local. */
+ * WS_ENABLE=1 if the program's shared loops are known to call MPI, as several threads will then, and if it asks for
+ * MPI_THREAD_SERIALIZED: one of its threads could be inside MPI at any time, see let_threads_in. Local. */
 int MPIR_Workshare_thread_level(int level);
 /* End of MPI_Init / MPI_Init_thread, MPI works: loads libws when the launcher asked for it (WS_ENABLE=1) or the program
  * has node-wide locks. One MPI_Allreduce. */

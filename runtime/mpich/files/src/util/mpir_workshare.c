@@ -39,10 +39,21 @@ static unsigned used_features(void)
     return features ? *features : 0;
 }
 
+/* The locks are there whatever the level, and skipped while isThreaded is 0, as MPI_Init itself does. */
+static void let_threads_in(int several)
+{
+#if defined(MPICH_IS_THREADED)
+    if (MPIR_ThreadInfo.thread_provided != MPI_THREAD_MULTIPLE)
+        MPIR_ThreadInfo.isThreaded = several;
+#endif
+}
+
 int MPIR_Workshare_thread_level(int level)
 {
     MPIR_Workshare.thread_level_asked = level;
-    if (is_enabled() && (used_features() & MPIR_WORKSHARE_USES_MPI_IN_LOOPS))
+    MPIR_Workshare.let_threads_in = let_threads_in;
+    if (is_enabled() &&
+        (level == MPI_THREAD_SERIALIZED || (used_features() & MPIR_WORKSHARE_USES_MPI_IN_LOOPS)))
         return MPI_THREAD_MULTIPLE;
     return level;
 }
