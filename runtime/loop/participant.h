@@ -55,14 +55,13 @@ extern __thread Participant self __attribute__((tls_model("initial-exec")));
 // region of its own or at an atomic. See mpi/alone.cpp.
 enum class Alone : uint8_t {
     unknown, // MPI is not initialized yet
-    never,   // the program asked MPI for threads
-    unless_parallel, // one thread, but for OpenMP's parallel regions
-    always,  // one thread
+    never,   // it may have several threads
+    always,  // it has one
 };
 extern Alone may_be_alone;
 // Decides, once MPI is initialized: the thread level that the program asked for.
 void settle_alone(int thread_level_asked);
-bool look_up_alone(); // cold: `unknown` and `unless_parallel`
+bool look_up_alone(); // cold: `unknown`
 
 inline bool alone()
 {

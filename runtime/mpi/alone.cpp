@@ -16,31 +16,30 @@ Alone may_be_alone = Alone::unknown;
 
 namespace {
 
-// OpenMP's, of whatever library the program brings; null without one.
-int (*omp_in_parallel)();
+// Of whatever library the program brings.
+bool has_openmp()
+{
+    static const bool has = dlsym(RTLD_DEFAULT, "omp_in_parallel") != nullptr;
+    return has;
+}
 
 } // namespace
 
 void settle_alone(int thread_level_asked)
 {
-    omp_in_parallel = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "omp_in_parallel"));
-    // MPI_THREAD_SINGLE is the program's word that it has one thread. OpenMP programs often do not mean it.
-    may_be_alone = thread_level_asked != MPI_THREAD_SINGLE ? Alone::never
-                   : omp_in_parallel                       ? Alone::unless_parallel
-                                                           : Alone::always;
+    // MPI_THREAD_SINGLE is the program's word that it has one thread. OpenMP programs often do not mean it; and an iteration
+    // may begin a parallel region at any time, so it is not enough to ask whether one is open now.
+    may_be_alone = thread_level_asked != MPI_THREAD_SINGLE || has_openmp() ? Alone::never : Alone::always;
 }
 
 bool look_up_alone()
 {
-    if (may_be_alone == Alone::unknown) {
-        int initialized = 0, finalized = 0, level = MPI_THREAD_MULTIPLE;
-        if (PMPI_Initialized(&initialized) != MPI_SUCCESS || !initialized || PMPI_Finalized(&finalized) != MPI_SUCCESS ||
-            finalized || PMPI_Query_thread(&level) != MPI_SUCCESS)
-            return __libc_single_threaded;
-        settle_alone(level);
-        return alone();
-    }
-    return !omp_in_parallel();
+    int initialized = 0, finalized = 0, level = MPI_THREAD_MULTIPLE;
+    if (PMPI_Initialized(&initialized) != MPI_SUCCESS || !initialized || PMPI_Finalized(&finalized) != MPI_SUCCESS ||
+        finalized || PMPI_Query_thread(&level) != MPI_SUCCESS)
+        return __libc_single_threaded && !has_openmp();
+    settle_alone(level);
+    return may_be_alone == Alone::always;
 }
 
 } // namespace ws
