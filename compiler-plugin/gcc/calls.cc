@@ -14,7 +14,8 @@ namespace {
 
 class Walk {
 public:
-    explicit Walk(const std::function<void(const Found &)> &report) : report_(report) {}
+    Walk(const std::function<void(const Found &)> &report, std::set<unsigned> *seen)
+        : report_(report), seen_(seen ? *seen : own_seen_) {}
 
     void sequence(gimple_seq body) {
         walk_stmt_info info;
@@ -61,7 +62,7 @@ private:
     }
 
     void follow(tree decl) {
-        if (seen_.insert(decl).second)
+        if (seen_.insert(DECL_UID(decl)).second)
             todo_.push_back(decl);
     }
 
@@ -153,7 +154,7 @@ private:
     }
 
     const std::function<void(const Found &)> &report_;
-    std::set<tree> seen_;
+    std::set<unsigned> own_seen_, &seen_;
     std::vector<tree> todo_;
     tree current_ = NULL_TREE;
     location_t place_ = UNKNOWN_LOCATION;
@@ -161,14 +162,14 @@ private:
 
 }  // namespace
 
-void look_through(gimple_seq body, const std::function<void(const Found &)> &report) {
-    Walk walk(report);
+void look_through(gimple_seq body, const std::function<void(const Found &)> &report, std::set<unsigned> *seen) {
+    Walk walk(report, seen);
     walk.sequence(body);
     walk.rest();
 }
 
-void look_through_function(tree function, const std::function<void(const Found &)> &report) {
-    Walk walk(report);
+void look_through_function(tree function, const std::function<void(const Found &)> &report, std::set<unsigned> *seen) {
+    Walk walk(report, seen);
     walk.function(function);
     walk.rest();
 }

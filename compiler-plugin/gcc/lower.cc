@@ -169,6 +169,7 @@ private:
     std::map<std::string, tree> declared_, criticals_;
     std::vector<std::pair<tree, location_t>> children_;     // outlined loops, where their directives stand
     std::set<location_t> refused_;                          // calls that were complained of
+    std::set<unsigned> looked_at_;                          // functions, in search of calls of MPI: once is enough
     bool calls_unknown_ = false;
     unsigned features_ = 0;
 };
@@ -434,7 +435,7 @@ void Lowering::check_mpi_calls(tree child, location_t loop) {
         else if (needs_threads(kind))
             features_ |= WS_USES_MPI_IN_LOOPS;
     };
-    look_through_function(child, look);
+    look_through_function(child, look, &looked_at_);
     calls_unknown_ |= calls_unknown;
 }
 
@@ -448,7 +449,7 @@ void Lowering::look_behind_pointers() {
             look_through_function(node->decl, [&](const Found &found) {
                 if (found.kind == Found::call && needs_threads(mpi_call_of(found)))
                     features_ |= WS_USES_MPI_IN_LOOPS;
-            });
+            }, &looked_at_);
 }
 
 // A constructor that tells libws what this file uses.

@@ -21,6 +21,7 @@ namespace ws_gcc {
 namespace {
 
 bool convert, report;
+std::set<unsigned> harmless;    // functions, by DECL_UID
 std::set<std::pair<location_t, std::string>> remarks;   // printed: a template's loop comes once for each instance
 
 // ---- remarks
@@ -395,7 +396,11 @@ std::string why_not_shared(gomp_parallel *parallel, gomp_for *loop, bool nested,
         if (!why.empty())
             return why;
     }
-    look_through(gimple_omp_body(parallel), [&](const Found &found) { judge.look(found); });
+    // Functions in which nothing was found once need not be looked at again, but for the remarks.
+    std::set<unsigned> seen = report ? std::set<unsigned>() : harmless;
+    look_through(gimple_omp_body(parallel), [&](const Found &found) { judge.look(found); }, &seen);
+    if (judge.why_not.empty() && !report)
+        harmless.swap(seen);
     return judge.why_not;
 }
 

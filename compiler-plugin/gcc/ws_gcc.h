@@ -104,9 +104,10 @@ struct Found {
     gimple *statement;      // of a call, where the body is in GIMPLE
 };
 // Reports what a statement sequence, or a function, does itself and in the functions of this file that it calls, or
-// whose address it takes.
-void look_through(gimple_seq body, const std::function<void(const Found &)> &report);
-void look_through_function(tree function, const std::function<void(const Found &)> &report);
+// whose address it takes. Functions in `seen` (their DECL_UIDs) are left out and those looked at are added to it.
+void look_through(gimple_seq body, const std::function<void(const Found &)> &report, std::set<unsigned> *seen = nullptr);
+void look_through_function(tree function, const std::function<void(const Found &)> &report,
+                           std::set<unsigned> *seen = nullptr);
 
 // The language of the file as messages speak of it.
 const ws::Language &language();
