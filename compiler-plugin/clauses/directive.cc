@@ -282,6 +282,12 @@ Directive parse(const Tokens &tokens, int pragma, Problems &list, const Language
     if (!tokens.empty())
         out.kind = kind_of(tokens, language);
     Complaints problems(out.kind, language, list);
+    for (const Token &token : tokens)
+        if (token.is_identifier() && token.text.compare(0, 4, "__ws") == 0) {
+            problems.add(token.origin, quoted(token.text) + " is a reserved name" + problems.on_directive());
+            out.kind = DirectiveKind::none;
+            return out;
+        }
     const Tokens after(tokens.begin() + !tokens.empty(), tokens.end());
     switch (out.kind) {
     case DirectiveKind::loop:

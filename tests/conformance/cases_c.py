@@ -294,6 +294,16 @@ def reductions():
                 yield Case(f'reductions/{operator}/{short}/{form}', f'int n = 4;\n{fill}\n{type_} *p = r + 1;\n(void) n; (void) p;\n'
                            f'#pragma ws for reduction({operator} : {name})\n{COUNT} {{ {text.replace("r ", to + " ").replace("< r)", "< " + to + ")").replace("> r)", "> " + to + ")")}; work(); }}\n'
                            'for (int k = 0; k < 6; k++) put(r[k]);')
+    # Merges of several participants at once.
+    for name, variables, text in (('one', 'double a = 0;', 'a += i'), ('several', 'double a = 0, d = 0; int b = 5;', 'a += i; d += 2; if (-i < b) b = -i'),
+                                  ('array', 'int a[16] = {0};', 'a[i] += i')):
+        clauses = {'one': '+ : a', 'several': '+ : a, d) reduction(min : b', 'array': '+ : a'}[name]
+        out = {'one': 'put(a);', 'several': 'put(a); put(b); put(d);', 'array': 'for (int k = 0; k < 16; k++) put(a[k]);'}[name]
+        yield Case(f'reductions/stress/{name}', f'{variables}\nfor (int k = 0; k < 400; k++) {{\n#pragma ws for reduction({clauses}) schedule(dynamic, 1) steal_schedule(dynamic, 1)\n'
+                   f'for (int i = 0; i < 16; i++) {{ {text}; }}\n}}\n{out}', regions=400)
+    yield Case('reductions/stress/declared', 'long a = 0;\nfor (int k = 0; k < 100; k++) {\n#pragma ws for reduction(slow@ : a) schedule(dynamic, 1) steal_schedule(dynamic, 1)\n'
+               'for (int i = 0; i < 16; i++) a += i;\n}\nput(a);', scope='static void slow@(long *a, const long *b) { long v = *a; let_others_run(); *a = v + *b; }\n'
+               '#pragma ws declare reduction(slow@ : long : slow@(&omp_out, &omp_in)) initializer(omp_priv = 0)', regions=100)
     yield Case('reductions/matrix', 'int m[3][4] = {{0}};\n#pragma ws for reduction(+ : m)\n' + COUNT + ' { m[i % 3][i % 4]++; work(); }\nfor (int k = 0; k < 12; k++) put(m[k / 4][k % 4]);')
     yield Case('reductions/several', 'int a = 0, b = 1000, c = -1; double d = 0;\n#pragma ws for reduction(+ : a, d) reduction(min : b) reduction(max : c)\n'
                + COUNT + ' { a += i; d += i; if (100 - i < b) b = 100 - i; if (i > c) c = i; work(); }\nput(a); put(b); put(c); put(d);')
@@ -413,6 +423,23 @@ def atomics():
                    f'{type_} x = {values[0]}, a = {values[0]}, b = {values[1]}, v;\n#pragma ws for private(v)\n{COUNT} {{\n'
                    f'if (i % 3 == 0) {{\n#pragma ws atomic write {write}\nx = a;\n}} else if (i % 3 == 1) {{\n#pragma ws atomic {write} write\nx = b;\n}} else {{\n'
                    f'#pragma ws atomic read{"," if order else ""} {order}\nv = x;\ncell[i] = v == a || v == b; }}\nwork(); }}\nput_cells(); put(x == a || x == b);')
+    # So often that participants meet: what is no atomic loses some.
+    for short, type_ in types.items():
+        if short == 'bool':
+            continue
+        declare, out = variable(short, type_, 0)
+        if short == 'pointer':
+            declare, out = 'static char many@[100001]; char *x = many@;', 'put(x - many@);'
+        yield Case(f'atomic/stress/update/{short}', f'{declare}\n#pragma ws for schedule(dynamic, 5) steal_schedule(dynamic, 5)\n{COUNT}\nfor (int k = 0; k < 1000; k++) {{\n'
+                   f'#pragma ws atomic\nx += 1;\n}}\n{out}')
+        if short == 'pointer':
+            continue
+        yield Case(f'atomic/stress/capture/{short}', f'{type_} x = 0, v; double sum = 0;\n#pragma ws for schedule(dynamic, 5) steal_schedule(dynamic, 5) private(v) reduction(+ : sum)\n{COUNT}\n'
+                   f'for (int k = 0; k < 1000; k++) {{\n#pragma ws atomic capture\nv = x++;\nsum += (double) v;\n}}\nput(x); put(sum);')
+    for short, type_ in FLOATS.items():
+        yield Case(f'atomic/stress/read-write/{short}', f'{type_} x = 1, v; int bad = 0;\n#pragma ws for schedule(dynamic, 1) steal_schedule(dynamic, 1) private(v) reduction(+ : bad)\n{COUNT}\n'
+                   f'for (int k = 0; k < 1000; k++) {{\nif (i % 2) {{\n#pragma ws atomic write\nx = ({type_}) 1 / 3 * (k % 2 + 1);\n}} else {{\n#pragma ws atomic read\nv = x;\n'
+                   f'bad += v != 1 && v != ({type_}) 1 / 3 && v != ({type_}) 1 / 3 * 2; }} }}\nput(bad);')
     # Where it stands.
     places = {
         'array-element': ('int x[4] = {0};', 'x[i % 4] += i;', 'for (int k = 0; k < 4; k++) put(x[k]);'),
@@ -458,36 +485,35 @@ def atomics():
 
 
 def criticals():
-    """Unprotected read, pause, write inside: lost updates show."""
-    slow = 'long v = x; pause@(); x = v + i;'
-    pause = 'static void pause@(void) { for (volatile int k = 0; k < 20; k++) ; }\n'
+    """Read, let others run, write: what does not exclude them loses some."""
+    slow = 'long v = x; let_others_run(); x = v + i;'
     extern_c = '#ifdef __cplusplus\nextern "C"\n#endif\n'
     for name, text in (('unnamed', ''), ('named', '(name@)'), ('keyword-like-name', '(read)'), ('name-of-a-variable', '(x)')):
-        yield Case(f'critical/{name}', f'long x = 0;\n#pragma ws for\n{COUNT} {{\n#pragma ws critical {text}\n{{ {slow} }}\nwork(); }}\nput(x);', scope=pause)
+        yield Case(f'critical/{name}', f'long x = 0;\n#pragma ws for\n{COUNT} {{\n#pragma ws critical {text}\n{{ {slow} }}\nwork(); }}\nput(x);')
     yield Case('critical/single-statement', f'long x = 0;\n#pragma ws for\n{COUNT} {{\n#pragma ws critical\nx += i;\nwork(); }}\nput(x);')
-    yield Case('critical/twice-one-name', f'long x = 0;\n#pragma ws for\n{COUNT} {{\n#pragma ws critical (two@)\n{{ {slow} }}\n#pragma ws critical (two@)\n{{ {slow} }}\nwork(); }}\nput(x);', scope=pause)
-    yield Case('critical/different-names', f'long x = 0, y = 0;\n#pragma ws for\n{COUNT} {{\n#pragma ws critical (a@)\n{{ {slow} }}\n#pragma ws critical (b@)\n{{ long v = y; pause@(); y = v + i; }}\nwork(); }}\nput(x); put(y);', scope=pause)
-    yield Case('critical/nested-names', f'long x = 0, y = 0;\n#pragma ws for\n{COUNT} {{\n#pragma ws critical (outer@)\n{{ {slow}\n#pragma ws critical (inner@)\n{{ long v = y; pause@(); y = v + i; }}\n}}\nwork(); }}\nput(x); put(y);', scope=pause)
-    yield Case('critical/nested-in-unnamed', f'long x = 0, y = 0;\n#pragma ws for\n{COUNT} {{\n#pragma ws critical\n{{ {slow}\n#pragma ws critical (in@)\n{{ long v = y; pause@(); y = v + i; }}\n}}\nwork(); }}\nput(x); put(y);', scope=pause)
+    yield Case('critical/twice-one-name', f'long x = 0;\n#pragma ws for\n{COUNT} {{\n#pragma ws critical (two@)\n{{ {slow} }}\n#pragma ws critical (two@)\n{{ {slow} }}\nwork(); }}\nput(x);')
+    yield Case('critical/different-names', f'long x = 0, y = 0;\n#pragma ws for\n{COUNT} {{\n#pragma ws critical (a@)\n{{ {slow} }}\n#pragma ws critical (b@)\n{{ long v = y; let_others_run(); y = v + i; }}\nwork(); }}\nput(x); put(y);')
+    yield Case('critical/nested-names', f'long x = 0, y = 0;\n#pragma ws for\n{COUNT} {{\n#pragma ws critical (outer@)\n{{ {slow}\n#pragma ws critical (inner@)\n{{ long v = y; let_others_run(); y = v + i; }}\n}}\nwork(); }}\nput(x); put(y);')
+    yield Case('critical/nested-in-unnamed', f'long x = 0, y = 0;\n#pragma ws for\n{COUNT} {{\n#pragma ws critical\n{{ {slow}\n#pragma ws critical (in@)\n{{ long v = y; let_others_run(); y = v + i; }}\n}}\nwork(); }}\nput(x); put(y);')
     for name, words in (('unnamed', ''), ('named', '(both@)')):
         yield Case(f'critical/other-file/{name}', f'long x = 0;\n#pragma ws for\n{COUNT} {{\nif (i % 2)\n#pragma ws critical {words}\n{{ {slow} }}\nelse add@(&x, i);\nwork(); }}\nput(x);',
-                   scope=pause + extern_c + 'void add@(long *x, int i);',
-                   other=f'void add@(long *x, int i)\n{{\n#pragma ws critical {words}\n    {{\n        long v = *x;\n        for (volatile int k = 0; k < 20; k++) ;\n        *x = v + i;\n    }}\n}}')
-    yield Case('critical/outside-a-loop', f'long x = 0;\nfor (int i = 0; i < 20; i++) {{\n#pragma ws critical\n{{ {slow} }}\n#pragma ws critical (o@)\nx += 2;\n}}\nput(x);', scope=pause, regions=0)
+                   scope=extern_c + 'void add@(long *x, int i);',
+                   other=f'void add@(long *x, int i)\n{{\n#pragma ws critical {words}\n    {{\n        long v = *x;\n        let_others_run();\n        *x = v + i;\n    }}\n}}')
+    yield Case('critical/outside-a-loop', f'long x = 0;\nfor (int i = 0; i < 20; i++) {{\n#pragma ws critical\n{{ {slow} }}\n#pragma ws critical (o@)\nx += 2;\n}}\nput(x);', regions=0)
     yield Case('critical/orphaned', f'long x = 0;\n#pragma ws for\n{COUNT} {{ add@(&x, i); work(); }}\nadd@(&x, 5);\nput(x);', scope='static void add@(long *x, int i) {\n#pragma ws critical (orphan@)\n*x += i;\n}')
     yield Case('critical/list', f'int list[100], n = 0;\n#pragma ws for\n{COUNT} {{\nif (i % 3 == 0)\n#pragma ws critical (list@)\nlist[n++] = i;\nwork(); }}\nput(n);\nfor (int k = 0; k < n; k++) cell[list[k]]++;\nput_cells();')
     yield Case('critical/best-of', f'struct pair best = {{-1, -1}};\n#pragma ws for\n{COUNT} {{ const int v = i * 37 % 101;\n#pragma ws critical\nif (v > best.a) {{ best.a = v; best.b = i; }}\nwork(); }}\nput(best.a); put(best.b);')
-    yield Case('critical/with-atomic', f'long x = 0, y = 0;\n#pragma ws for\n{COUNT} {{\n#pragma ws critical\n{{ {slow}\n#pragma ws atomic\ny += i;\n}}\n#pragma ws atomic\ny += i;\nwork(); }}\nput(x); put(y);', scope=pause)
-    yield Case('critical/nested-ws-for', f'long x = 0;\n#pragma ws for\nfor (int j = 0; j < 10; j++) {{\n#pragma ws for\nfor (int i = 0; i < 10; i++) {{\n#pragma ws critical (n@)\n{{ {slow} }}\n}}\nwork(); }}\nput(x);', scope=pause)
+    yield Case('critical/with-atomic', f'long x = 0, y = 0;\n#pragma ws for\n{COUNT} {{\n#pragma ws critical\n{{ {slow}\n#pragma ws atomic\ny += i;\n}}\n#pragma ws atomic\ny += i;\nwork(); }}\nput(x); put(y);')
+    yield Case('critical/nested-ws-for', f'long x = 0;\n#pragma ws for\nfor (int j = 0; j < 10; j++) {{\n#pragma ws for\nfor (int i = 0; i < 10; i++) {{\n#pragma ws critical (n@)\n{{ {slow} }}\n}}\nwork(); }}\nput(x);')
     yield Case('critical/ws-for-inside', f'long x = 0;\n#pragma ws for\nfor (int j = 0; j < 10; j++) {{\n#pragma ws critical (f@)\n{{\n#pragma ws for reduction(+ : x)\nfor (int i = 0; i < 10; i++) x += i;\n}}\nwork(); }}\nput(x);')
     yield Case('critical/_Pragma', f'long x = 0;\n#pragma ws for\n{COUNT} {{ LOCKED@(x += i); work(); }}\nput(x);', scope='#define LOCKED@(s) do { _Pragma("ws critical (macro@)") { s; } } while (0)')
-    yield Case('critical/continue-around', f'long x = 0;\n#pragma ws for\n{COUNT} {{ if (i % 4 == 0) continue;\n#pragma ws critical\n{{ {slow} }}\nwork(); }}\nput(x);', scope=pause)
-    yield Case('critical/lambda', f'long x = 0;\n#pragma ws for\n{COUNT} {{ auto f = [&] {{\n#pragma ws critical (l@)\n{{ {slow} }}\n}}; f(); work(); }}\nput(x);', languages=('c++',), scope=pause)
+    yield Case('critical/continue-around', f'long x = 0;\n#pragma ws for\n{COUNT} {{ if (i % 4 == 0) continue;\n#pragma ws critical\n{{ {slow} }}\nwork(); }}\nput(x);')
+    yield Case('critical/lambda', f'long x = 0;\n#pragma ws for\n{COUNT} {{ auto f = [&] {{\n#pragma ws critical (l@)\n{{ {slow} }}\n}}; f(); work(); }}\nput(x);', languages=('c++',))
     yield Case('critical/method-template', f'Add@<long> a;\n#pragma ws for\n{COUNT} {{ a.add(i); work(); }}\nput(a.x);', languages=('c++',),
                scope='template <class T>\nstruct Add@ {\n    T x;\n    Add@() : x(0) {}\n    void add(T i) {\n#pragma ws critical (m@)\n        x += i;\n    }\n};')
-    yield Case('critical/exception-inside', f'long x = 0;\n#pragma ws for\n{COUNT} {{\n#pragma ws critical (e@)\n{{ try {{ {slow} if (i % 9 == 0) throw i; }} catch (int) {{ x++; }} }}\nwork(); }}\nput(x);', languages=('c++',), scope=pause)
-    yield Case('critical/omp-parallel', f'long x = 0;\n#pragma omp parallel for num_threads(3)\n{COUNT} {{\n#pragma ws critical (p@)\n{{ {slow} }}\n}}\nput(x);', scope=pause, openmp=True, regions=0)
-    yield Case('critical/omp-critical-beside', f'long x = 0, y = 0;\n#pragma ws for\n{COUNT} {{\n#pragma ws critical (q@)\n{{ {slow} }}\n#pragma omp critical (q@)\ny += i;\nwork(); }}\nput(x); put(y);', scope=pause, openmp=True)
+    yield Case('critical/exception-inside', f'long x = 0;\n#pragma ws for\n{COUNT} {{\n#pragma ws critical (e@)\n{{ try {{ {slow} if (i % 9 == 0) throw i; }} catch (int) {{ x++; }} }}\nwork(); }}\nput(x);', languages=('c++',))
+    yield Case('critical/omp-parallel', f'long x = 0;\n#pragma omp parallel for num_threads(3)\n{COUNT} {{\n#pragma ws critical (p@)\n{{ {slow} }}\n}}\nput(x);', openmp=True, regions=0)
+    yield Case('critical/omp-critical-beside', f'long x = 0, y = 0;\n#pragma ws for\n{COUNT} {{\n#pragma ws critical (q@)\n{{ {slow} }}\n#pragma omp critical (q@)\ny += i;\nwork(); }}\nput(x); put(y);', openmp=True)
 
 
 def nesting():

@@ -217,6 +217,10 @@ def atomics():
         yield case(f'atomic/read-write/{short}/{order or "no-order"}', f'integer :: i\n{type_} :: x, a, b, v',
                    f'a = {values[0]}\nb = {values[1]}\nx = a\n!$ws do private(v)\n{LOOP}\nif (mod(i, 3) == 0) then\n!$ws atomic write {write}\nx = a\nelse if (mod(i, 3) == 1) then\n'
                    f'!$ws atomic {write} write\nx = b\nelse\n!$ws atomic read {order}\nv = x\nif ((v {equal} a) .or. (v {equal} b)) cell(i) = 1\nend if\ncall work()\nend do\ncall put(cell)')
+    for short, type_ in {**KINDS, **REALS, **COMPLEX}.items():
+        if short in ('int1', 'int2'):   # overflow is wrong in Fortran
+            continue
+        yield case(f'atomic/stress/{short}', f'integer :: i, k\n{type_} :: x', f'x = 0\n!$ws do schedule(dynamic, 5) steal_schedule(dynamic, 5) private(k)\n{LOOP}\ndo k = 1, 1000\n!$ws atomic\nx = x + 1\nend do\nend do\ncall put(x)')
     places = {'element': ('integer :: x(0:3)', 'x = 0', 'x(mod(i, 4)) = x(mod(i, 4)) + i', 'call put(x)'),
               'component': ('type(pair) :: x', 'x = pair(0, 0)', 'x%b = x%b + i', 'call put(x%b)'),
               'indirect': ('integer :: x(8), to(0:3)', 'x = 0\nto = [8, 1, 3, 1]', 'x(to(mod(i, 4))) = x(to(mod(i, 4))) + 1', 'call put(x)'),
@@ -235,20 +239,19 @@ def atomics():
 
 
 def criticals():
-    slow = 'v = x\ncall pause@()\nx = v + i'
-    pause = 'subroutine pause@()\nimplicit none\ninteger, volatile :: k\ndo k = 1, 20\nend do\nend subroutine\n'
+    slow = 'v = x\ncall let_others_run()\nx = v + i'
     for name, text in (('unnamed', ''), ('named', '(name@)'), ('upper-case', '(Name@)')):
-        yield case(f'critical/{name}', 'integer :: i, x, v', f'x = 0\n!$ws do private(v)\n{LOOP}\n!$ws critical {text}\n{slow}\n!$ws end critical {text}\ncall work()\nend do\ncall put(x)', scope=pause)
-    yield case('critical/end-without-name', 'integer :: i, x, v', f'x = 0\n!$ws do private(v)\n{LOOP}\n!$ws critical\n{slow}\n!$ws end critical\ncall work()\nend do\ncall put(x)', scope=pause)
+        yield case(f'critical/{name}', 'integer :: i, x, v', f'x = 0\n!$ws do private(v)\n{LOOP}\n!$ws critical {text}\n{slow}\n!$ws end critical {text}\ncall work()\nend do\ncall put(x)')
+    yield case('critical/end-without-name', 'integer :: i, x, v', f'x = 0\n!$ws do private(v)\n{LOOP}\n!$ws critical\n{slow}\n!$ws end critical\ncall work()\nend do\ncall put(x)')
     yield case('critical/one-name-in-two-cases', 'integer :: i, x, v', f'x = 0\n!$ws do private(v)\n{LOOP}\nif (mod(i, 2) == 0) then\n!$ws critical (both@)\n{slow}\n!$ws end critical (both@)\nelse\n'
-               f'!$ws critical (BOTH@)\n{slow}\n!$ws end critical (BOTH@)\nend if\ncall work()\nend do\ncall put(x)', scope=pause)
-    yield case('critical/nested-names', 'integer :: i, x, y, v', f'x = 0\ny = 0\n!$ws do private(v)\n{LOOP}\n!$ws critical (outer@)\n{slow}\n!$ws critical (inner@)\nv = y\ncall pause@()\ny = v + i\n!$ws end critical (inner@)\n'
-               '!$ws end critical (outer@)\ncall work()\nend do\ncall put(x)\ncall put(y)', scope=pause)
+               f'!$ws critical (BOTH@)\n{slow}\n!$ws end critical (BOTH@)\nend if\ncall work()\nend do\ncall put(x)')
+    yield case('critical/nested-names', 'integer :: i, x, y, v', f'x = 0\ny = 0\n!$ws do private(v)\n{LOOP}\n!$ws critical (outer@)\n{slow}\n!$ws critical (inner@)\nv = y\ncall let_others_run()\ny = v + i\n!$ws end critical (inner@)\n'
+               '!$ws end critical (outer@)\ncall work()\nend do\ncall put(x)\ncall put(y)')
     for name, words in (('unnamed', ''), ('named', '(file@)')):
         yield case(f'critical/other-file/{name}', 'integer :: i, x, v', f'x = 0\n!$ws do private(v)\n{LOOP}\nif (mod(i, 2) == 0) then\n!$ws critical {words}\n{slow}\n!$ws end critical {words}\nelse\ncall add@(x, i)\nend if\ncall work()\nend do\ncall put(x)',
-                   scope=pause, other=f'subroutine add@(x, i)\nimplicit none\ninteger :: x, i, v\ninteger, volatile :: k\n!$ws critical {words}\nv = x\ndo k = 1, 20\nend do\nx = v + i\n!$ws end critical {words}\nend subroutine')
+                   other=f'subroutine add@(x, i)\nuse conform\nimplicit none\ninteger :: x, i, v\n!$ws critical {words}\nv = x\ncall let_others_run()\nx = v + i\n!$ws end critical {words}\nend subroutine')
     yield case('critical/outside-a-loop', 'integer :: i, x', 'x = 0\ndo i = 1, 20\n!$ws critical\nx = x + i\n!$ws end critical\nend do\ncall put(x)', regions=0)
-    yield case('critical/with-atomic', 'integer :: i, x, y, v', f'x = 0\ny = 0\n!$ws do private(v)\n{LOOP}\n!$ws critical\n{slow}\n!$ws atomic\ny = y + i\n!$ws end critical\n!$ws atomic\ny = y + i\ncall work()\nend do\ncall put(x)\ncall put(y)', scope=pause)
+    yield case('critical/with-atomic', 'integer :: i, x, y, v', f'x = 0\ny = 0\n!$ws do private(v)\n{LOOP}\n!$ws critical\n{slow}\n!$ws atomic\ny = y + i\n!$ws end critical\n!$ws atomic\ny = y + i\ncall work()\nend do\ncall put(x)\ncall put(y)')
 
 
 def nesting():
@@ -291,6 +294,8 @@ integer(c_int), bind(C, name='serial') :: serial
 integer :: shared_x
 interface
 subroutine work() bind(C)
+end subroutine
+subroutine let_others_run() bind(C)
 end subroutine
 subroutine case_begin(name) bind(C)
 import

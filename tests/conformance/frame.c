@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "frame.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,6 +44,11 @@ void work(void)
     if (iteration_seconds > 0)
         for (double end = now() + iteration_seconds; now() < end;)
             ;
+}
+
+void let_others_run(void)
+{
+    sched_yield();
 }
 
 static void fail(const char *what)

@@ -25,6 +25,7 @@ void case_end(int regions);         /* at least so many regions must have opened
 void put(long double value);        /* holds every value of the 64-bit types */
 void put_cells(void);
 void work(void);                    /* in an iteration: takes time in a rank whose turn it is to be slow */
+void let_others_run(void);          /* in the middle of what must not be disturbed */
 /* What the last loop told the runtime: kinds, chunks (0: none given). */
 void schedule_is(int kind, long chunk, int steal_kind, long steal_chunk);
 

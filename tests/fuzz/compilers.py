@@ -94,9 +94,9 @@ class Front:
         self.loop = 'do' if language == 'fortran' else 'for'
         self.sentinel = '!$ws' if language == 'fortran' else '#pragma ws'
 
-    def compile(self, source, *options):
+    def compile(self, source, *options, command=None):
         """Exit status ('time limit' too) and output."""
-        process = subprocess.Popen([*self.command, *options, source], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        process = subprocess.Popen([*(command or self.command), *options, source], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                    errors='replace', env={**os.environ, 'LC_ALL': 'C', **self.environment}, start_new_session=True, cwd=os.path.dirname(source))
         try:
             output = process.communicate(timeout=LIMIT)[0]
@@ -136,13 +136,22 @@ class Front:
                 del tokens[at:]
         return tokens
 
-    def function(self, number, tokens, statement):
+    def function(self, number, tokens, statement, sentinel=None):
         """The text, and in which of its lines (from 0) the directive stands."""
-        text = f'{self.sentinel} {" ".join(tokens)}'.rstrip()
+        text = f'{sentinel or self.sentinel} {" ".join(tokens)}'.rstrip()
         if self.language == 'fortran':
             return (f'subroutine f{number}(n, a, b, c, s, d, v)\nimplicit none\ninteger :: n, a, b, c, s, i, j, v(n)\nreal(8) :: d\ninteger, external :: g\n'
                     f'{text}\n{statement}\nend subroutine\n', 5)
         return (f'void f{number}(int n, int *v)\n{{\nint a = 1, b = 2, c = 3, s = 4; double d = 5;\n{text}\n{statement}\n}}\n', 3)
+
+    def crashes_without_us(self, path, entries, options):
+        """Whether the compiler cannot stand its own OpenMP directives of these words either."""
+        with open(path, 'w') as f:
+            for number, tokens, statement in entries:
+                words = ['parallel', *tokens] if tokens[:1] == [self.loop] else tokens
+                f.write(self.function(number, words, statement, '!$omp' if self.language == 'fortran' else '#pragma omp')[0])
+        command = [word for word in self.command if word != '-fws'] + ['-fopenmp']
+        return Fuzz.crashed(*self.compile(path, *options, command=command))
 
     def write(self, path, entries):
         """Returns for each entry (number, tokens, statement) its first and last line and its directive's."""
@@ -222,8 +231,13 @@ class Fuzz:
                     at += 1
         found = (kind, *(' '.join(tokens) for _, tokens, _ in entries))
         if found in self.shown:
+            self.failures -= 1
             return
         self.shown.append(found)
+        if kind == 'crash' and self.front.crashes_without_us(self.path('omp'), entries, options):
+            self.failures -= 1
+            print(f'{self.front.name}: crashes without us too, with OpenMP: {" / ".join(found[1:])}')
+            return
         path = self.path(f'failure{len(self.shown)}')
         self.front.write(path, entries)
         status, output = self.front.compile(path, *options)

@@ -102,7 +102,8 @@ public:
     Oracle(const std::vector<std::string> &line, const Language &language) : line_(line), language_(language) {}
 
     bool accepts() {
-        if (line_.empty())
+        if (line_.empty()
+            || std::any_of(line_.begin(), line_.end(), [](const std::string &word) { return word.compare(0, 4, "__ws") == 0; }))
             return false;
         const std::string &name = line_[0];
         at_ = 1;
