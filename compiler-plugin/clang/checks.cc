@@ -42,7 +42,8 @@ public:
 
     bool VisitOMPParallelForDirective(OMPParallelForDirective *loop) {
         const CallExpr *mark = mark_of(loop);
-        if (!mark)
+        Expr::EvalResult kinds;
+        if (!mark || !mark->getArg(1)->EvaluateAsInt(kinds, context_) || kinds.Val.getInt().getZExtValue() & openmp_loop)
             return true;
         if (in_coroutine_)
             report(loop->getBeginLoc(), "'#pragma ws for' cannot be used in a coroutine");

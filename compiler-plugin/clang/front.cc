@@ -3,16 +3,16 @@
 // `#pragma ws ...`: all its tokens are lexed, rewritten by ../clauses and entered again as the tokens of an OpenMP
 // construct, between the two annotations that clang's own `#pragma omp` handler would put around them. _Pragma comes
 // here as well.
-#include "ws_clang.h"
+#include "tokens.h"
 
 namespace ws_clang {
-
-namespace {
 
 using clang::Preprocessor;
 using clang::SourceLocation;
 using clang::Token;
 namespace tok = clang::tok;
+
+namespace {
 
 bool used;
 
@@ -27,6 +27,8 @@ ws::Token to_grammar(const Preprocessor &preprocessor, const Token &token, int o
     return out;
 }
 
+}  // namespace
+
 Token blank_token(tok::TokenKind kind, SourceLocation at) {
     Token token;
     token.startToken();
@@ -35,7 +37,6 @@ Token blank_token(tok::TokenKind kind, SourceLocation at) {
     return token;
 }
 
-// A token that the user did not write. Clang reads spellings where tokens stand, hence a text of its own.
 Token made_token(Preprocessor &preprocessor, tok::TokenKind kind, const std::string &text, SourceLocation at) {
     Token token = blank_token(kind, at);
     preprocessor.CreateString(text, token, at, at);
@@ -49,7 +50,9 @@ Token made_token(Preprocessor &preprocessor, tok::TokenKind kind, const std::str
     return token;
 }
 
-Token made_token(Preprocessor &preprocessor, const ws::Token &token, SourceLocation at) {
+namespace {
+
+Token as_token(Preprocessor &preprocessor, const ws::Token &token, SourceLocation at) {
     const tok::TokenKind kind = token.kind == ws::TokenKind::identifier ? tok::identifier
                                 : token.kind == ws::TokenKind::number   ? tok::numeric_constant
                                 : token.is("(")                         ? tok::l_paren
@@ -58,7 +61,8 @@ Token made_token(Preprocessor &preprocessor, const ws::Token &token, SourceLocat
     return made_token(preprocessor, kind, token.text, at);
 }
 
-// All tokens up to the end of the pragma, macros expanded; the last is that end.
+}  // namespace
+
 std::vector<Token> read_pragma(Preprocessor &preprocessor) {
     std::vector<Token> tokens;
     for (int inner = 0;;) {
@@ -67,7 +71,7 @@ std::vector<Token> read_pragma(Preprocessor &preprocessor) {
         // A _Pragma in the line has run already and left its tokens, which are not for the parser.
         if (token.isAnnotation()) {
             if (inner == 0)
-                error_about(preprocessor.getDiagnostics(), token.getLocation(), "a pragma inside '#pragma ws'");
+                error_about(preprocessor.getDiagnostics(), token.getLocation(), "a pragma inside a directive");
             inner += token.is(tok::annot_pragma_openmp) - token.is(tok::annot_pragma_openmp_end);
             continue;
         }
@@ -79,20 +83,22 @@ std::vector<Token> read_pragma(Preprocessor &preprocessor) {
     }
 }
 
-// "file.c:12", as a literal.
 std::string place_literal(const Preprocessor &preprocessor, SourceLocation at) {
     const clang::PresumedLoc place = preprocessor.getSourceManager().getPresumedLoc(at);
-    std::string file = place.isValid() ? llvm::StringRef(place.getFilename()).rsplit('/').second.str() : "";
-    if (file.empty())
-        file = place.isValid() ? place.getFilename() : "?";
     std::string text;
-    for (char c : file) {
-        if (c == '"' || c == '\\')
-            text += '\\';
-        text += c;
-    }
-    return '"' + text + ':' + std::to_string(place.isValid() ? place.getLine() : 0) + '"';
+    for (char c : place.isValid() ? llvm::StringRef(place.getFilename()) : "?")
+        text += (c == '"' || c == '\\' ? "\\" : "") + std::string(1, c);
+    return '"' + text + ':' + std::to_string(place.isValid() ? place.getLine() : 0) + ':'
+           + std::to_string(place.isValid() ? place.getColumn() : 0) + '"';
 }
+
+void enter(Preprocessor &preprocessor, const std::vector<Token> &tokens) {
+    auto copy = std::make_unique<Token[]>(tokens.size());
+    std::copy(tokens.begin(), tokens.end(), copy.get());
+    preprocessor.EnterTokenStream(std::move(copy), tokens.size(), /*DisableMacroExpansion=*/true, /*IsReinject=*/false);
+}
+
+namespace {
 
 class Handler : public clang::PragmaHandler {
 public:
@@ -187,28 +193,21 @@ private:
             } else if (token.is(ws::chunk_function)) {
                 // __ws_chunk(which, EXPR) becomes (EXPR): converted to a parameter of __ws_mark, where checks.cc sees
                 // the type it had.
-                out.push_back(made_token(preprocessor, openmp[i + 1], place(token.origin)));
+                out.push_back(as_token(preprocessor, openmp[i + 1], place(token.origin)));
                 i += 3;
             } else if (token.is(ws::mark_function)) {
                 // The number of the directive becomes its place, which also survives a precompiled header.
-                out.push_back(made_token(preprocessor, token, place(token.origin)));
-                out.push_back(made_token(preprocessor, openmp[i + 1], place(token.origin)));
+                out.push_back(as_token(preprocessor, token, place(token.origin)));
+                out.push_back(as_token(preprocessor, openmp[i + 1], place(token.origin)));
                 out.push_back(made_token(preprocessor, tok::string_literal, place_literal(preprocessor, at),
                                          place(token.origin)));
                 i += 2;
             } else {
-                out.push_back(made_token(preprocessor, token, place(token.origin)));
+                out.push_back(as_token(preprocessor, token, place(token.origin)));
             }
         }
         end_pragma();
         enter(preprocessor, out);
-    }
-
-    static void enter(Preprocessor &preprocessor, const std::vector<Token> &tokens) {
-        auto copy = std::make_unique<Token[]>(tokens.size());
-        std::copy(tokens.begin(), tokens.end(), copy.get());
-        preprocessor.EnterTokenStream(std::move(copy), tokens.size(), /*DisableMacroExpansion=*/true,
-                                      /*IsReinject=*/false);
     }
 };
 

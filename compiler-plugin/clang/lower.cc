@@ -43,12 +43,13 @@ private:
     struct Region {
         CallBase *mark, *push, *fork;
         Function *body;
-        std::string where;
+        std::string where;      // for the site
     };
 
     bool find_region(CallBase *mark, Region &region);
     std::string function_name(const Function *function);
-    std::string place(const CallBase *mark, const Function *host);
+    static std::string place(const CallBase *mark);
+    bool stays_openmp(const Region &region);
     Constant *make_site(const std::string &where, uint64_t kinds);
     Function *make_thunk(const Region &region, StructType *captures);
     void lower_fork(const Region &region);
@@ -123,22 +124,14 @@ std::string Lowering::function_name(const Function *function) {
             break;
         function = parent;
     }
-    const std::string symbol = function->getName().str();
-    ItaniumPartialDemangler demangler;
-    if (!demangler.partialDemangle(symbol.c_str())) {
-        if (char *readable = demangler.getFunctionName(nullptr, nullptr)) {
-            std::string name = readable;
-            free(readable);
-            return name;
-        }
-    }
-    return symbol;
+    return readable_name(function->getName().str());
 }
 
-std::string Lowering::place(const CallBase *mark, const Function *host) {
+// The directive's "path/file.c:12:9".
+std::string Lowering::place(const CallBase *mark) {
     const auto *literal = dyn_cast<GlobalVariable>(mark->getArgOperand(0)->stripInBoundsOffsets());
     const auto *text = literal && literal->hasInitializer() ? dyn_cast<ConstantDataArray>(literal->getInitializer()) : nullptr;
-    return (text && text->isCString() ? text->getAsCString().str() : "?:0") + " " + function_name(host);
+    return text && text->isCString() ? text->getAsCString().str() : "?:0:0";
 }
 
 // struct ws_site.
@@ -211,7 +204,7 @@ void Lowering::lower_fork(const Region &region) {
             value = builder.CreateBitOrPointerCast(value, types[i]);
         builder.CreateStore(value, builder.CreateStructGEP(captures, data, i));
     }
-    const uint64_t kinds = cast<ConstantInt>(region.mark->getArgOperand(1))->getZExtValue();
+    const uint64_t kinds = cast<ConstantInt>(region.mark->getArgOperand(1))->getZExtValue() & (openmp_loop - 1);
     builder.CreateCall(runtime("ws_parallel", nothing_, {thunk->getType(), pointer_, pointer_, i64_, i64_}),
                        {thunk, data ? builder.CreateBitCast(data, pointer_) : ConstantPointerNull::get(pointer_),
                         make_site(region.where, kinds), region.mark->getArgOperand(2), region.mark->getArgOperand(3)});
@@ -329,6 +322,20 @@ void Lowering::drop_unused_thread_numbers() {
         remove_call(call);
 }
 
+// With -fws=openmp the mark may stand on a loop that cannot be shared.
+bool Lowering::stays_openmp(const Region &region) {
+    const unsigned kinds = unsigned(cast<ConstantInt>(region.mark->getArgOperand(1))->getZExtValue());
+    if (!(kinds & openmp_loop)) {
+        remark(place(region.mark), "loop shared");
+        return false;
+    }
+    if (judge_openmp_loop(region.body, region.fork->getFunction(), place(region.mark)))
+        return false;
+    restore_openmp_schedule(region.body, kinds);
+    remove_call(region.push);
+    return true;
+}
+
 unsigned Lowering::run() {
     SmallVector<Function *, 8> bodies;
     if (Function *mark = module_.getFunction(ws::mark_function)) {
@@ -339,10 +346,13 @@ unsigned Lowering::run() {
         SmallVector<Region, 8> regions;
         for (CallBase *call : marks) {
             Region region;
-            if (find_region(call, region)) {
-                region.where = place(call, call->getFunction());
-                regions.push_back(region);
-            }
+            if (!find_region(call, region) || stays_openmp(region))
+                continue;
+            const std::string directive = place(call);
+            StringRef file = StringRef(directive).rsplit(':').first;
+            file = file.contains('/') ? file.rsplit('/').second : file;
+            region.where = file.str() + " " + function_name(call->getFunction());
+            regions.push_back(region);
         }
         for (const Region &region : regions) {
             lower_fork(region);
@@ -365,10 +375,25 @@ unsigned Lowering::run() {
             mark->eraseFromParent();
     }
     drop_unused_thread_numbers();
+    // The locks for merges that nobody takes any more.
+    for (GlobalVariable &variable : make_early_inc_range(module_.globals()))
+        if (variable.getName().startswith(".gomp_critical_user_.") && variable.use_empty())
+            variable.eraseFromParent();
     return features_of_loops(module_, bodies);
 }
 
 }  // namespace
+
+std::string readable_name(const std::string &symbol) {
+    ItaniumPartialDemangler demangler;
+    if (demangler.partialDemangle(symbol.c_str()))
+        return symbol;
+    char *readable = demangler.isFunction() ? demangler.getFunctionName(nullptr, nullptr)
+                                            : demangler.finishDemangle(nullptr, nullptr);
+    const std::string name = readable ? readable : symbol;
+    free(readable);
+    return name;
+}
 
 Function *callee(const Instruction &instruction) {
     const auto *call = dyn_cast<CallBase>(&instruction);

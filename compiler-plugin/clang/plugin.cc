@@ -65,8 +65,11 @@ public:
     }
 
     bool ParseArgs(const clang::CompilerInstance &, const std::vector<std::string> &arguments) override {
-        for (const std::string &argument : arguments)
+        for (const std::string &argument : arguments) {
             options.openmp |= argument == "openmp";
+            options.openmp_loops |= argument == "openmp-loops";
+            options.report |= argument == "report";
+        }
         return true;
     }
 
@@ -84,7 +87,11 @@ public:
         if (!options.openmp)
             language_.OpenMP = 0;
     }
-    void InitializeSema(clang::Sema &) override { language_.OpenMP = openmp_; }
+    void InitializeSema(clang::Sema &sema) override {
+        language_.OpenMP = openmp_;
+        if (options.openmp && (options.openmp_loops || options.report))
+            take_over_openmp_pragma(sema.getPreprocessor());
+    }
 
 private:
     clang::LangOptions &language_;

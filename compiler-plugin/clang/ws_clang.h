@@ -4,6 +4,7 @@
 //
 //   plugin.cc       start, options, registration
 //   front.cc        `#pragma ws ...`: its tokens are parsed by ../clauses and replaced by OpenMP's
+//   openmp_pragma.cc, openmp_loops.cc   -fws=openmp, -fws-report
 //   diagnostics.cc  errors of clang's OpenMP front end name `ws`
 //   checks.cc       what only the typed tree shows: chunk sizes, variables the loop must not change
 //   calls.cc        calls of MPI in loops
@@ -29,6 +30,8 @@ namespace ws_clang {
 struct Options {
     bool compiling = false;     // not only preprocessing
     bool openmp = false;        // the user gave -fopenmp
+    bool openmp_loops = false;  // -fws=openmp
+    bool report = false;        // -fws-report
 };
 extern Options options;
 
@@ -61,6 +64,13 @@ void check_calls(clang::ASTContext &context, const clang::OMPLoopDirective *loop
 // Looks at the finished tree of the file.
 void check_file(clang::CompilerInstance &compiler);
 
+// -fws=openmp, -fws-report: instead of clang's own handler.
+void take_over_openmp_pragma(clang::Preprocessor &preprocessor);
+// Bits in the kinds of a mark, above those of the site: the loop is an `omp parallel for`; it has a schedule clause.
+inline constexpr unsigned openmp_loop = 1u << ws::countdown_shift, openmp_schedule = 2u << ws::countdown_shift;
+// Prints "PLACE: remark: TEXT" for -fws-report.
+void remark(const std::string &place, const std::string &text);
+
 // ---- back half
 
 void lower_atomics(llvm::Module &module);
@@ -69,6 +79,13 @@ unsigned lower_criticals(llvm::Module &module);
 unsigned lower_loops(llvm::Module &module);
 unsigned features_of_loops(llvm::Module &module, llvm::ArrayRef<llvm::Function *> loops);
 void announce(llvm::Module &module, unsigned features);
+
+// Whether an `omp parallel for` may become ours; says so, or why not.
+bool judge_openmp_loop(const llvm::Function *body, const llvm::Function *host, const std::string &place);
+// Has libomp schedule a loop that was marked as was written.
+void restore_openmp_schedule(llvm::Function *body, unsigned kinds);
+// A symbol as the user knows it, without parameters.
+std::string readable_name(const std::string &symbol);
 
 // The function called, through casts; null if it is not known.
 llvm::Function *callee(const llvm::Instruction &instruction);

@@ -472,7 +472,7 @@ class Test:
             report = '-fplugin-arg-ws_gcc-report'
         for cc in (' '.join(CC), ' '.join(CXX), ' '.join(CC) + ' -pipe'):
             gets(cc, ('-fws',), words(False))
-        gets(CC[0], ('-fws=openmp', '-fws-report'), words(False, report.replace('report', 'openmp-loops'), report))
+        gets(CC[0], ('-fws=openmp', '-fws-report'), words(True, report.replace('report', 'openmp-loops'), report))
         for wrong in ('-fws=omp', '-fws=', '-fws-reports', '-fws-'):
             status, output = ask(CC[0], wrong)
             if status != 1 or output != f"mpicc: unknown option '{wrong}'; there are -fws, -fws=openmp and -fws-report\n":
