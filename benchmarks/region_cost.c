@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: MIT
  *
  * What it costs to open and close a region that nobody helps: rank 0 runs a tiny `ws for` millions of times while
- * the other ranks compute and are never blocked; the same loop without the directive is subtracted.
+ * the other ranks sleep, but not in MPI; the same loop without the directive is subtracted. Built with
+ * -DWITH_WS_FOR the loop is one of ws_for instead, and as C++ one of ws::for_each.
  */
 #include "bench.h"
 
-enum { STOP_TAG = 1, BATCH = 2000 };
+#ifdef __cplusplus
+#include <workshare/ws.hpp>
+#elif defined(WITH_WS_FOR)
+#include <workshare/ws.h>
+#endif
+
+enum { BATCH = 2000 };
 
 static volatile long tiny = 4;          /* iterations; volatile: neither loop is unrolled away */
 static long cells[64];
@@ -16,12 +23,28 @@ __attribute__((noinline)) static void touch(long i)
     cells[i]++;
 }
 
+#ifdef WITH_WS_FOR
+static void touch_all(int64_t lo, int64_t hi, void *context)
+{
+    (void) context;
+    for (int64_t i = lo; i < hi; i++)
+        touch(i);
+}
+#endif
+
 __attribute__((noinline)) static void shared_loop(void)
 {
     long n = tiny;
+#if defined(__cplusplus)
+    ws::for_each(0, n, [](long i) { touch(i); });
+#elif defined(WITH_WS_FOR)
+    if (ws_for(0, n, touch_all, NULL, NULL) != 0)
+        abort();
+#else
 #pragma ws for
     for (long i = 0; i < n; i++)
         touch(i);
+#endif
 }
 
 __attribute__((noinline)) static void plain_loop(void)
@@ -38,18 +61,6 @@ static double per_call(void (*loop)(void))
     for (int i = 0; i < BATCH; i++)
         loop();
     return (bench_now() - begin) / BATCH;
-}
-
-/* The peers: busy, and only ever in MPI_Test, which lends nothing. */
-static void compute_until_told(void)
-{
-    MPI_Request stop;
-    int done = 0;
-    volatile double x = 0.3;
-    MPI_Irecv(NULL, 0, MPI_BYTE, 0, STOP_TAG, MPI_COMM_WORLD, &stop);
-    while (MPI_Test(&stop, &done, MPI_STATUS_IGNORE), !done)
-        for (int i = 0; i < 20000; i++)
-            x = 3.9 * x * (1.0 - x);
 }
 
 static void usage(void)
@@ -80,13 +91,13 @@ int main(int argc, char **argv)
         case HELP: usage(); MPI_Finalize(); return 0;
         }
 
-    /* The peers begin to compute only after the barrier has let all of them go. */
-    MPI_Barrier(MPI_COMM_WORLD);
+    bench_others_sleep();
     long wrong = 0;
     struct bench_times shared = { 0, 0, 0 }, plain = { 0, 0, 0 };
     double open_close = 0;
     if (bench_rank == 0) {
-        double *shared_s = malloc(sizeof(double) * (size_t) repeats), *plain_s = malloc(sizeof(double) * (size_t) repeats);
+        double *shared_s = (double *) malloc(sizeof(double) * (size_t) repeats);
+        double *plain_s = (double *) malloc(sizeof(double) * (size_t) repeats);
         per_call(shared_loop);
         per_call(plain_loop);
         for (long r = 0; r < repeats; r++) {
@@ -100,10 +111,8 @@ int main(int argc, char **argv)
         open_close = shared.median - plain.median;
         free(shared_s);
         free(plain_s);
-        for (int r = 1; r < bench_ranks; r++)
-            MPI_Send(NULL, 0, MPI_BYTE, r, STOP_TAG, MPI_COMM_WORLD);
-    } else
-        compute_until_told();
+    }
+    bench_others_stop();
     MPI_Bcast(&wrong, 1, MPI_LONG, 0, MPI_COMM_WORLD);
     if (wrong)
         bench_fail(1, "%s: WRONG: %ld of %ld iterations did not run once in each region", me, wrong, tiny);

@@ -65,6 +65,9 @@ class Launcher:
     def __init__(self, prefix, programs, ranks, bind, limit):
         self.prefix, self.programs, self.ranks, self.bind, self.limit = prefix, programs, ranks, bind, limit
 
+    def has(self, program):
+        return os.access(os.path.join(self.programs, program), os.X_OK)
+
     def run(self, program, options=(), workshare=False, libraries=None):
         """One run; the program's JSON object. With workshare, libws's own figures are under "workshare".
 

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What the directive costs a loop that nobody helps: three kinds of loops under `ws for`, under `omp parallel for` with
+ * one thread, and without a directive, in one program compiled with -fws -fopenmp. The other ranks sleep meanwhile, but not in MPI.
+ */
+#include "variants.h"
+
+#include <omp.h>
+
+enum { COMPUTE = 4096, MEMORY = 3000000, SHORT_BODY = 60000 };
+
+enum { VERSIONS = 3 };
+/* The same for all versions: where an array lies matters for its speed. */
+static double *in, *in2, *out;
+static float *fin, *fout;
+
+/* Arguments and locals, as a loop in a program has them. */
+#define LOOPS(version, directive) \
+    __attribute__((noinline)) static void compute_##version(double *y, const double *x, double a, long n) \
+    { \
+        directive \
+        for (long i = 0; i < n; i++) { \
+            double v = x[i]; \
+            for (int k = 0; k < 40; k++) \
+                v = a * v * (1.0 - v); \
+            y[i] = v; \
+        } \
+    } \
+    __attribute__((noinline)) static void memory_##version(double *y, const double *x, const double *z, double a, long n) \
+    { \
+        directive \
+        for (long i = 0; i < n; i++) \
+            y[i] = x[i] + a * z[i]; \
+    } \
+    __attribute__((noinline)) static void short_##version(float *y, const float *x, float a, long n) \
+    { \
+        directive \
+        for (long i = 0; i < n; i++) \
+            y[i] = a * y[i] + x[i]; \
+    }
+
+LOOPS(ws, _Pragma("ws for"))
+LOOPS(omp, _Pragma("omp parallel for"))
+LOOPS(plain, )
+
+#define VERSION(version) \
+    static void run_compute_##version(void) { compute_##version(out, in, 3.7, COMPUTE); } \
+    static void run_memory_##version(void) { memory_##version(out, in, in2, 0.5, MEMORY); } \
+    static void run_short_##version(void) { short_##version(fout, fin, 0.25f, SHORT_BODY); }
+
+VERSION(ws)
+VERSION(omp)
+VERSION(plain)
+
+static const struct variant loops[3][VERSIONS] = {
+    { { "ws", run_compute_ws }, { "omp", run_compute_omp }, { "plain", run_compute_plain } },
+    { { "ws", run_memory_ws }, { "omp", run_memory_omp }, { "plain", run_memory_plain } },
+    { { "ws", run_short_ws }, { "omp", run_short_omp }, { "plain", run_short_plain } },
+};
+static const char *const names[3] = { "compute", "memory", "short_body" };
+
+/* Bits that differ from the last version's, the plain one. */
+static long count_wrong(int loop)
+{
+    size_t bytes = loop == 0 ? COMPUTE * sizeof *out : loop == 1 ? MEMORY * sizeof *out : SHORT_BODY * sizeof *fout;
+    char *result = loop == 2 ? (char *) fout : (char *) out, *wanted = (char *) malloc(bytes);
+    long wrong = 0;
+    for (int v = VERSIONS - 1; v >= 0; v--) {
+        memset(result, 0, bytes);
+        loops[loop][v].run();
+        if (v == VERSIONS - 1)
+            memcpy(wanted, result, bytes);
+        wrong += memcmp(wanted, result, bytes) != 0;
+    }
+    free(wanted);
+    return wrong;
+}
+
+static void usage(void)
+{
+    if (bench_rank == 0)
+        printf("directive_cost: loops under ws for, under omp parallel for with one thread, and plain\n"
+               "  --repeats R   samples of each (300)\n"
+               "  --json        one JSON object instead of text\n");
+}
+
+int main(int argc, char **argv)
+{
+    enum { REPEATS = 1, JSON, HELP };
+    static const struct option options[] = {
+        { "repeats", required_argument, 0, REPEATS }, { "json", no_argument, 0, JSON }, { "help", no_argument, 0, HELP },
+        { 0, 0, 0, 0 }
+    };
+    bench_init(&argc, &argv);
+    const char *me = "directive_cost";
+    long repeats = 300, wrong = 0;
+    bool json = false;
+    for (int c; (c = bench_option(argc, argv, options)) != -1;)
+        switch (c) {
+        case REPEATS: repeats = bench_count(me, "repeats", optarg, 1, 1000000); break;
+        case JSON: json = true; break;
+        case HELP: usage(); MPI_Finalize(); return 0;
+        }
+    omp_set_num_threads(1);
+    bench_others_sleep();
+    if (bench_rank == 0) {
+        in = (double *) malloc(MEMORY * sizeof(double));
+        in2 = (double *) malloc(MEMORY * sizeof(double));
+        fin = (float *) malloc(SHORT_BODY * sizeof(float));
+        for (long i = 0; i < MEMORY; i++)
+            in[i] = 0.1 + 0.8 * (double) i / MEMORY, in2[i] = (double) (i % 1000);
+        for (long i = 0; i < SHORT_BODY; i++)
+            fin[i] = (float) (i % 7);
+        out = (double *) calloc(MEMORY, sizeof(double));
+        fout = (float *) calloc(SHORT_BODY, sizeof(float));
+        if (json)
+            printf("{\"program\": \"%s\", \"ranks\": %d, \"repeats\": %ld", me, bench_ranks, repeats);
+        for (int loop = 0; loop < 3; loop++) {
+            variants_measure(names[loop], loops[loop], VERSIONS, loop == 1 ? repeats / 4 + 1 : repeats, 500e-6, json);
+            wrong += count_wrong(loop);
+        }
+    }
+    bench_others_stop();
+    MPI_Bcast(&wrong, 1, MPI_LONG, 0, MPI_COMM_WORLD);
+    bench_json_end(json);
+    if (wrong)
+        bench_fail(1, "%s: WRONG: %ld versions of the loops give other results than the plain ones", me, wrong);
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Times versions of one computation against each other on rank 0, in short samples that take turns, so that what
+ * disturbs the machine meets all alike. A figure is the median of the samples' ratios. For C11 and C++17.
+ */
+#ifndef WS_BENCH_VARIANTS_H
+#define WS_BENCH_VARIANTS_H
+
+#include "bench.h"
+
+enum { VARIANTS_MOST = 6 };
+
+struct variant {
+    const char *name;
+    void (*run)(void);
+};
+
+struct quartiles {
+    double low, median, high;
+};
+
+static inline struct quartiles quartiles_of(double *values, long n)
+{
+    qsort(values, (size_t) n, sizeof *values, bench_compare_doubles);
+    struct quartiles q = { values[n / 4], (values[(n - 1) / 2] + values[n / 2]) / 2, values[n - 1 - n / 4] };
+    return q;
+}
+
+/* Prints "WHAT": {"us": {NAME: microseconds of one execution, ...}, "over": {NAME: quartiles of first / NAME, ...}}, or
+ * lines of text. A sample is as many executions as take about `sample` seconds. */
+static inline void variants_measure(const char *what, const struct variant *v, int variants, long repeats, double sample, bool json)
+{
+    double *times[VARIANTS_MOST], *ratios = (double *) malloc((size_t) repeats * sizeof(double));
+    struct quartiles over[VARIANTS_MOST];
+    double us[VARIANTS_MOST];
+    for (int k = 0; k < variants; k++) {
+        times[k] = (double *) malloc((size_t) repeats * sizeof(double));
+        v[k].run();
+    }
+    double once = 1e30;         /* seconds; the least of a few, as the machine is not quiet */
+    for (int i = 0; i < 5; i++) {
+        double begin = bench_now();
+        v[variants - 1].run();
+        double took = bench_now() - begin;
+        once = took < once ? took : once;
+    }
+    long executions = once > 0 && sample / once > 1 ? (long) (sample / once) : 1;
+    for (long r = -2; r < repeats; r++)
+        for (int i = 0; i < variants; i++) {
+            int k = (int) ((r + 2 + i) % variants);
+            double begin = bench_now();
+            for (long e = 0; e < executions; e++)
+                v[k].run();
+            if (r >= 0)
+                times[k][r] = (bench_now() - begin) / (double) executions;
+        }
+    for (int k = 0; k < variants; k++) {
+        for (long r = 0; r < repeats; r++)
+            ratios[r] = times[0][r] / times[k][r];
+        over[k] = quartiles_of(ratios, repeats);
+    }
+    for (int k = 0; k < variants; k++) {
+        us[k] = bench_summary(times[k], repeats).median * 1e6;
+        free(times[k]);
+    }
+    free(ratios);
+    if (json) {
+        printf(", \"%s\": {\"us\": {", what);
+        for (int k = 0; k < variants; k++)
+            printf("%s\"%s\": %.4f", k ? ", " : "", v[k].name, us[k]);
+        printf("}, \"over\": {");
+        for (int k = 1; k < variants; k++)
+            printf("%s\"%s\": [%.5f, %.5f, %.5f]", k > 1 ? ", " : "", v[k].name, over[k].low, over[k].median, over[k].high);
+        printf("}}");
+    } else
+        for (int k = 0; k < variants; k++)
+            printf("%-10s %-14s %12.3f us   %s / it: %.4f (%.4f .. %.4f)\n", what, v[k].name, us[k], v[0].name, over[k].median,
+                   over[k].low, over[k].high);
+}
+
+#endif
