@@ -45,7 +45,7 @@ LANGUAGES = {   # table, suffix, wrapper, how the wrapper is told the compiler, 
 # Of --fast: one configuration of the four for each language and compiler, so that each stands with each at least once.
 DIAGONAL = {('c', 'gcc'): '-O3', ('c++', 'gcc'): '-O0 -fopenmp', ('c', 'clang'): '-O0', ('c++', 'clang'): '-O3 -fopenmp',
             ('fortran', 'gcc'): '-O3 -fopenmp'}
-DIAGONAL_CASES = 300        # per language and compiler
+DIAGONAL_CASES = 200        # per language and compiler
 
 
 def run(command, limit=LIMIT, **environment):

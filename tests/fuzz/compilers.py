@@ -33,7 +33,7 @@ WORDS = ('parallel atomic critical declare reduction private firstprivate lastpr
          'conditional task inscan monotonic nonmonotonic simd omp ws a b c d s v n g 1 0 - 2.5 ( ) ( ) , : + * && || [ ] [ ] { } ; < == ? = . '
          '"text" __ws_mark __ws_chunk __ws_critical_ omp_out omp_in mine').split()
 C_WORDS = WORDS + "for & # ## :: -> 'c' sizeof int struct (int) this new auto __LINE__ _Pragma defined 0x 1e9999 $".split()
-FORTRAN_WORDS = WORDS + "do end % .and. .true. :: => 'c' real integer iand max min .eqv. FOR Private PRIVATE 1_8 (/ /) //".split()
+FORTRAN_WORDS = [word for word in WORDS if '&' not in word] + "do end % .and. .true. :: => 'c' real integer iand max min .eqv. FOR Private PRIVATE 1_8 (/ /) //".split()
 STATEMENTS = ['for (int i = 0; i < n; i++) v[i] = a;', 'for (int i = 0; i < n; i++)\nfor (int j = 0; j < n; j++) s += i * j;',
               'for (unsigned long i = n; i > 0; i -= 2) { s += v[0]; }', 'a += b;', 'a = b;', 'b = a++;', '{ b = a; a += 2; }', '{ a = b; c = a; }', ';', 'while (n--) a++;']
 FORTRAN_STATEMENTS = ['do i = 1, n\nv(i) = a\nend do', 'do i = 1, n\ndo j = 1, n\ns = s + i * j\nend do\nend do', 'do i = n, 1, -2\ns = s + v(i)\nend do',
@@ -56,6 +56,8 @@ def unknown_word(tokens, loop):
     """A word of the line that is none of the language's, None if there is no such. Not all that is wrong: only this."""
     if not tokens:
         return '(no directive)'
+    if loop == 'do':    # Fortran: case does not count
+        tokens = [token.lower() for token in tokens]
     name = tokens[0]
     if name == 'declare':
         return None if tokens[1:2] == ['reduction'] else 'declare'
