@@ -12,6 +12,7 @@ import unittest
 TOOLS = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, TOOLS)
 sys.dont_write_bytecode = True
+import compile_time  # noqa: E402
 import measure  # noqa: E402
 
 
@@ -115,6 +116,12 @@ class Bench(unittest.TestCase):
     def runs(self, *values):
         return [{"us": {"median": v}} for v in values]
 
+    def test_versions_in_one_program(self):
+        runs = [{"loop": {"us": {"ws": 10, "omp": 10}, "over": {"omp": [0, ratio, 9]}}} for ratio in (1.004, 1.003, 1.2)]
+        line = bench.over("x", runs, "loop", "ws", "omp", 1.005, "note")
+        self.assertEqual((line["value"], line["pass"], line["noisy"]), (1.004, True, True))
+        self.assertFalse(bench.over("x", runs, "loop", "ws", "omp", 1.001, "note")["pass"])
+
     def test_target_and_noise(self):
         def passes(ours, rival, most):
             return bench.compare("x", self.runs(*ours), self.runs(*rival), bench.median_us, "us", most, "r")["pass"]
@@ -122,6 +129,20 @@ class Bench(unittest.TestCase):
         self.assertFalse(passes((10.2, 10.2, 10.2), (10, 10, 10), 1.01))
         self.assertTrue(passes((10.2, 9, 11), (10, 9, 11), None))
         self.assertFalse(passes((10.2, 10.2, 10.2), (10, 10, 10), None))
+
+
+class CompileTime(unittest.TestCase):
+    def test_files(self):
+        loops, none = compile_time.source(True), compile_time.source(False)
+        self.assertEqual(loops.count("#pragma ws for"), compile_time.LOOPS)
+        self.assertNotIn("#pragma", none)
+        for text in (loops, none):
+            self.assertTrue(10000 <= text.count("\n") < 11000)
+
+    def test_cpu_time_and_failure(self):
+        busy = [sys.executable, "-c", "x = 0\nfor i in range(10**6): x += i"]
+        self.assertGreater(compile_time.cpu_seconds(busy), 0.005)
+        self.assertRaises(measure.Failure, compile_time.cpu_seconds, [sys.executable, "-c", "raise SystemExit(3)"])
 
 
 if __name__ == "__main__":

@@ -62,6 +62,28 @@ int ws_for(int64_t begin, int64_t end, ws_body *body, void *context, const struc
 #endif
     ;
 
+/* Defines a lock for critical sections, at file scope: WS_CRITICAL(totals, "totals"); ... ws_critical_start(&totals); ...
+ * ws_critical_end(&totals); It is one lock with every other of that name, a string constant, in the job's ranks on the
+ * node, `#pragma ws critical (totals)` included: between start and end no other thread of any of them is. Holds in loops and
+ * outside, with and without -workshare; the code must have been loaded when MPI_Init is called.
+ *   Errors      none is returned: a holder that dies, a second start by the same thread, a 257th name end the job with a
+ *               message.
+ *   Blocking    start waits until the lock is free, first spinning, then asleep. end does not block.
+ *   Threads     from any; end from the thread that called start.
+ * From: MPI Workshare (critical). */
+#define WS_CRITICAL(variable, name) \
+    __attribute__((constructor)) static void variable##_prepare(void) { ws_uses(WS_USES_CRITICAL); } \
+    static struct ws_critical variable = { name, 0 }
+
+/* To be called before MPI_Init by programs whose bodies call MPI, as the plugin does by itself: under mpirun -workshare
+ * MPI_Init then gives MPI_THREAD_MULTIPLE, for guests make those calls from threads. Costs nothing otherwise. What a
+ * body may call: docs/language.md. Cannot fail, does not block, from any thread.
+ * From: MPI Workshare. */
+static inline void ws_bodies_call_mpi(void)
+{
+    ws_uses(WS_USES_MPI_IN_LOOPS);
+}
+
 /* The message of the calling thread's last failed call of this interface, "" if none failed. One line without newline;
  * valid until the thread's next failure. Does not block, cannot fail, from any thread.
  * From: Workshare itself. */

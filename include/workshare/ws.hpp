@@ -489,6 +489,24 @@ T transform_reduce(R&& range, T init, const Reduce& reduce, const Transform& tra
     return ws::transform_reduce(std::begin(range), std::end(range), std::move(init), reduce, transform, o, at);
 }
 
+// ---- critical: a lock for critical sections, to be used with std::lock_guard
+//
+// At namespace scope, so that it exists before MPI_Init: ws::critical totals("totals"); One lock with every other of
+// that name, a string constant, in the job's ranks on the node, `#pragma ws critical (totals)` included. Errors,
+// blocking, threads: see WS_CRITICAL in ws.h. From: MPI Workshare (critical).
+
+class critical {
+public:
+    explicit critical(const char* name) : lock_{name, nullptr} { ws_uses(WS_USES_CRITICAL); }
+    critical(const critical&) = delete;
+    critical& operator=(const critical&) = delete;
+    void lock() { ws_critical_start(&lock_); }
+    void unlock() { ws_critical_end(&lock_); }
+
+private:
+    ws_critical lock_;
+};
+
 } // namespace ws
 
 #endif

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The API under real mpirun: every iteration runs once, some are stolen, and an exception ends the job with a message.
+"""The API under real mpirun: every iteration runs once, some are stolen, bodies may lock and call MPI, and an exception
+ends the job with a message.
 Arguments: mpirun, the folder of the programs, and which compilers they were made with."""
 import pathlib
 import sys
@@ -17,6 +18,8 @@ for compiler in compilers:
                 if ranks > 1:
                     expect(result, 'regions were counted', result.stats.get('regions', 0) == ranks * regions)
         run(program, 5, 100, workshare=False)
+    run(f'api_shared_{compiler}', 'shared', steals=CORES > 1)
+    run(f'api_shared_{compiler}', workshare=False)
     if CORES > 1:
         result = run(f'api_oracle_cpp_{compiler}', 3, 100, steals=True)
         expect(result, 'the loop is called by its name', result.stats.get('loop', '').startswith('oracle at oracle.cpp:'))
