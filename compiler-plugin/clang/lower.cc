@@ -176,8 +176,16 @@ Function *Lowering::make_thunk(const Region &region, StructType *captures) {
     builder.CreateStore(number, thread);
     SmallVector<Value *, 8> arguments{thread, thread};
     Value *data = builder.CreateBitCast(thunk->getArg(0), captures->getPointerTo());
-    for (unsigned i = 0; i + 2 < body->arg_size(); i++)
-        arguments.push_back(builder.CreateLoad(captures->getElementType(i), builder.CreateStructGEP(captures, data, i)));
+    for (unsigned i = 0; i + 2 < body->arg_size(); i++) {
+        Value *value = builder.CreateLoad(captures->getElementType(i), builder.CreateStructGEP(captures, data, i));
+        if (value->getType() != body->getArg(i + 2)->getType()) {
+            // Given by value: the function finds it in a variable of the thunk's.
+            Value *variable = builder.CreateAlloca(value->getType());
+            builder.CreateStore(value, variable);
+            value = variable;
+        }
+        arguments.push_back(value);
+    }
     CallInst *call = builder.CreateCall(body->getFunctionType(), body, arguments);
     call->setCallingConv(body->getCallingConv());
     // The verifier wants a place for calls that can be inlined between functions with debug information.
@@ -189,8 +197,10 @@ Function *Lowering::make_thunk(const Region &region, StructType *captures) {
 
 void Lowering::lower_fork(const Region &region) {
     SmallVector<Type *, 8> types;
-    for (unsigned i = 2; i < region.body->arg_size(); i++)
-        types.push_back(region.body->getArg(i)->getType());
+    for (unsigned i = 2; i < region.body->arg_size(); i++) {
+        Type *value = captured_value(region.fork, i + 1);
+        types.push_back(value ? value : region.body->getArg(i)->getType());
+    }
     StructType *captures = StructType::get(context_, types);
     Function *thunk = make_thunk(region, captures);
 
@@ -200,7 +210,9 @@ void Lowering::lower_fork(const Region &region) {
     IRBuilder<> builder(region.fork);
     for (unsigned i = 0; i < types.size(); i++) {
         Value *value = region.fork->getArgOperand(3 + i);
-        if (value->getType() != types[i])
+        if (types[i] != region.body->getArg(i + 2)->getType())
+            value = builder.CreateLoad(types[i], value);
+        else if (value->getType() != types[i])
             value = builder.CreateBitOrPointerCast(value, types[i]);
         builder.CreateStore(value, builder.CreateStructGEP(captures, data, i));
     }

@@ -9,6 +9,7 @@
 //   checks.cc       what only the typed tree shows: chunk sizes, variables the loop must not change
 //   calls.cc        calls of MPI in loops
 //   lower.cc        LLVM pass, before any optimization: the outlined loops call libws instead of libomp
+//   captures.cc     which variables it gets by value
 //   atomics.cc      the same for `ws atomic`: plain operations while nobody shares the loop
 //   critical.cc     the same for `ws critical`
 //   features.cc     a constructor tells libws what the file uses
@@ -86,6 +87,9 @@ bool judge_openmp_loop(const llvm::Function *body, const llvm::Function *host, c
 void restore_openmp_schedule(llvm::Function *body, unsigned kinds);
 // A symbol as the user knows it, without parameters.
 std::string readable_name(const std::string &symbol);
+
+// The type of a variable that a fork gets by its address and that can be given by its value; null if it cannot.
+llvm::Type *captured_value(const llvm::CallBase *fork, unsigned operand);
 
 // The function called, through casts; null if it is not known.
 llvm::Function *callee(const llvm::Instruction &instruction);
