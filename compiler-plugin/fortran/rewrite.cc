@@ -140,16 +140,17 @@ public:
     Result run(const std::string &text, const std::string &name) {
         // Whatever follows is about this name: with -fpreprocessed gfortran takes the file's name from here.
         const bool preprocessed = text.compare(0, 2, "# ") == 0;
+        const size_t byte_order_mark = text.compare(0, 3, "\xEF\xBB\xBF") == 0 ? 3 : 0;    // only right at the beginning
         if (!preprocessed)
             out_.enter(name, 1, "");
-        lines_of(split_lines(text), name, 0);
+        lines_of(split_lines(text.substr(byte_order_mark)), name, 0);
         Result result;
         result.any = any_;
         result.messages = std::move(messages_);
         // f951 takes the source's name from the first line if -fpreprocessed, and spoils the second if it is no marker.
         const std::string &rewritten = out_.text();
         const std::string head = rewritten.substr(0, rewritten.find('\n') + 1);
-        result.text = any_ ? head + head + marks_ + rewritten : head + head + (preprocessed ? "" : head) + text;
+        result.text = any_ ? head + head + marks_ + rewritten : head + head + (preprocessed ? "" : head) + text.substr(byte_order_mark);
         return result;
     }
 

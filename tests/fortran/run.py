@@ -110,7 +110,7 @@ class Test:
 
     def write(self, name, text):
         os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
-        with open(self.path(name), 'w') as file:
+        with open(self.path(name), 'w', encoding='utf-8', newline='') as file:
             file.write(text)
 
     def read(self, name):
@@ -333,6 +333,11 @@ end subroutine
                         output="f951: Warning: Reading file 'name.txt' as free form\n" if 'f95-cpp-input' in options else '')
             self.shares(f'{name} {options}', 'forms/x.o')
             os.remove(self.path('forms/x.o'))
+        # Files from elsewhere.
+        self.write('forms/mark.f90', '\ufeffsubroutine f(a)\r\nreal :: a(10)\r\n!$ws\tdo &\r\n\t!$ws & private(i)\r\n'
+                   + body[8:].replace('\n', '\r\n').rstrip())
+        self.expect('byte order mark, carriage returns, tabs', ['-c', 'mark.f90'], 'forms')
+        self.shares('byte order mark, carriage returns, tabs', 'forms/mark.o')
         # Beyond the end of the line there is nothing.
         self.write('forms/cut.f', '      subroutine f(a)\n      real a(10)\nc$ws  do' + 90 * ' ' + 'nonsense\n' + body[8:])
         self.expect('beyond column 72', ['-c', 'cut.f'], 'forms')
