@@ -24,6 +24,8 @@ GOOD = [
     ("directive_cost_clang", "--repeats 2"),
     ("assembly_gcc", "--repeats 2"),
     ("assembly_clang", "--repeats 2"),
+    ("assembly_omp_gcc", "--repeats 2"),
+    ("assembly_omp_clang", "--repeats 2"),
     ("class_loops_gcc", "--repeats 2 --side 3 --each"),
     ("class_loops_clang", "--repeats 2 --side 1"),
     ("short_loops", "--regions 3 --repeats 5 --warmup 1"),
