@@ -269,6 +269,22 @@ void Lowering::lower_dispatch(CallBase *init) {
     // Set with the last iteration, never cleared.
     Value *holds_last = builder.CreateZExt(builder.CreateAnd(more, builder.CreateICmpEQ(end, iterations)), i32_);
     builder.CreateStore(builder.CreateOr(builder.CreateLoad(i32_, is_last), holds_last), is_last);
+    // ws_alone changes between chunks only: the loop over a chunk has it in a variable, and can become two loops.
+    if (GlobalVariable *alone = module_.getGlobalVariable("ws_alone")) {
+        SmallVector<LoadInst *, 8> looks;
+        for (User *user : alone->users())
+            if (auto *load = dyn_cast<LoadInst>(user); load && load->getFunction() == next->getFunction())
+                looks.push_back(load);
+        if (!looks.empty()) {
+            IRBuilder<> at_entry(&*next->getFunction()->getEntryBlock().getFirstInsertionPt());
+            Value *known = at_entry.CreateAlloca(builder.getInt8Ty(), nullptr, "ws.alone.chunk");
+            builder.CreateStore(builder.CreateLoad(builder.getInt8Ty(), alone), known);
+            for (LoadInst *look : looks) {
+                look->setOperand(0, known);
+                look->setMetadata(LLVMContext::MD_tbaa, nullptr);
+            }
+        }
+    }
     next->replaceAllUsesWith(builder.CreateZExt(more, i32_));
     remove_call(next);
     remove_call(init);
