@@ -53,10 +53,14 @@ case $ws_version in
     ;;
 esac
 
+# Clang's plugin knows C and C++.
+[ "$ws_language" != fortran ] || [ "${ws_name-}" = ws_gcc ] || ws_plugin=
+
 if [ ! -e "$ws_plugin" ]; then
     ws_known=
     for ws_plugin in "$ws_folder"/gcc-*/ws_gcc.so "$ws_folder"/clang-*/ws_clang.so; do
         [ -e "$ws_plugin" ] || continue
+        [[ $ws_language != fortran || $ws_plugin = */ws_gcc.so ]] || continue
         ws_plugin=${ws_plugin%/*}
         ws_plugin=${ws_plugin##*/}
         case $ws_plugin in

@@ -374,11 +374,16 @@ end subroutine
         self.expect('errors', ['-c', 'a.f90', 'wrong.f90'], 'refusals', 1, r"wrong.f90:1:6:.*\^\nError: unknown directive.*", made=[])
         self.expect('-fopenacc', ['-fopenacc', '-c', 'a.f90'], 'refusals', 1, r"mpifort: -fws: '!\$ws' cannot be used with .*", made=[])
         self.expect('an unknown option', ['-fws-nonsense', '-c', 'a.f90'], 'refusals', 1, "mpifort: unknown option '-fws-nonsense'.*")
-        self.write('refusals/flang', '#!/bin/sh\necho "flang version 15.0.6"\n')
-        os.chmod(self.path('refusals/flang'), 0o755)
-        status, output = start([self.mpifort, '-fws', '-c', 'a.f90'], self.path('refusals'),
-                               **{**self.environment, 'MPICH_FC': self.path('refusals/flang')})
-        check(status == 1 and output.count('\n') == 1 and 'GCC' in output and 'clang 1' not in output, 'another compiler', output)
+        # Compilers without a plugin for Fortran, also where clang's for C is installed.
+        self.write('prefix/lib/workshare/clang-14/ws_clang.so', '')
+        for version in ('flang version 15.0.6', 'Debian clang version 14.0.6', 'ifort (IFORT) 2021.10.0'):
+            self.write('refusals/other', f'#!/bin/sh\necho "{version}"\n')
+            os.chmod(self.path('refusals/other'), 0o755)
+            status, output = start([self.mpifort, '-fws', '-c', 'a.f90'], self.path('refusals'),
+                                   **{**self.environment, 'MPICH_FC': self.path('refusals/other')})
+            check(status == 1 and re.fullmatch(r"mpifort: -fws needs GCC \d+ \(found .*\)\n", output),
+                  f'another compiler: {version}', output)
+        shutil.rmtree(self.path('prefix/lib/workshare/clang-14'))
 
     def with_other_languages(self):
         """One program of C and Fortran, with LTO and without."""
