@@ -373,6 +373,9 @@ end subroutine
         self.write('refusals/wrong.f90', '!$ws wrong\nend\n')
         self.expect('errors', ['-c', 'a.f90', 'wrong.f90'], 'refusals', 1, r"wrong.f90:1:6:.*\^\nError: unknown directive.*", made=[])
         self.expect('-fopenacc', ['-fopenacc', '-c', 'a.f90'], 'refusals', 1, r"mpifort: -fws: '!\$ws' cannot be used with .*", made=[])
+        self.write('refusals/arguments', '-c a.f90\n')
+        self.expect('a source in a file of arguments', ['@arguments'], 'refusals', 1,
+                    'mpifort: -fws: @arguments names a source; .*', made=[])
         self.expect('an unknown option', ['-fws-nonsense', '-c', 'a.f90'], 'refusals', 1, "mpifort: unknown option '-fws-nonsense'.*")
         # Compilers without a plugin for Fortran, also where clang's for C is installed.
         self.write('prefix/lib/workshare/clang-14/ws_clang.so', '')
