@@ -29,7 +29,7 @@ extern "C" {
 /* Runs the iterations lo, lo + 1, ... hi - 1 of a loop; `context` is what ws_for was given. Called several times, by the
  * caller of ws_for and by guests, threads of the same process on lent cores, at the same time: what it writes to shared
  * data must not depend on the order of iterations. It may call ws_for, which then runs plain. It must not leave by
- * longjmp; a C++ exception that leaves it ends the job by std::terminate.
+ * longjmp; a C++ exception that leaves it ends the job, with a message.
  * From: MPI Workshare. */
 typedef void ws_body(int64_t lo, int64_t hi, void *context);
 

@@ -30,7 +30,6 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
 #include <iterator>
 #include <limits>
 #include <new>
@@ -141,13 +140,6 @@ namespace detail {
     fail();
 }
 
-// In the handler of an exception that left a body: std::terminate tells its type and what().
-[[noreturn, gnu::cold]] inline void left_by_exception(const char* where) noexcept
-{
-    std::fprintf(stderr, "workshare: %s: an exception left an iteration of the loop\n", where);
-    std::terminate();
-}
-
 // ---- one region
 
 // What the calling thread and the guests share of a region: lives in the caller's frame until the region has ended.
@@ -155,22 +147,11 @@ namespace detail {
 template <class Work>
 struct region {
     Work& work;
-    const char* where;
 
     static inline ws_call* calls = nullptr; // of this Work's type; libws adds to it
-    static void participate(void* data) noexcept
-    {
-        auto& r = *static_cast<region*>(data);
-#ifdef __cpp_exceptions
-        try {
-            r.work.participant();
-        } catch (...) {
-            left_by_exception(r.where);
-        }
-#else
-        r.work.participant();
-#endif
-    }
+
+    // noexcept: what leaves a body ends in std::terminate, where libws says which loop it was.
+    static void participate(void* data) noexcept { static_cast<region*>(data)->work.participant(); }
 };
 
 // Runs start, start + 1, ... end - 1. A type of Work can have several call sites (a named functor, a function pointer) and
@@ -192,7 +173,7 @@ void run(Work work, long start, long end, const options& o, const location& at)
         ws_find_call(&region::calls, at.file, at.line, at.function, o.kinds(), &c); // for its message
         fail();
     }
-    region r = {work, call->site.where};
+    region r = {work};
     ws_parallel_loop(region::participate, &r, start, end, 1, &call->site, c.chunk, c.steal_chunk);
 }
 

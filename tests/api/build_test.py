@@ -143,9 +143,9 @@ def exception(folder):
     for compiler in here(CXX):
         for options, cases in {
             (): {'options': ['loop at exception.cpp:', 'chunk size -1 in schedule is not positive', 'invalid_argument'],
-                 'owner': ['workshare: loop at exception.cpp:', 'an exception left an iteration', 'the reason'],
-                 'sum': ['workshare: loop at exception.cpp:', 'an exception left an iteration', 'the reason'],
-                 'c': ['terminate called after throwing', 'the reason']},
+                 'owner': ['workshare: an exception left an iteration', 'loop at exception.cpp:', 'the reason'],
+                 'sum': ['workshare: an exception left an iteration', 'loop at exception.cpp:', 'the reason'],
+                 'c': ['workshare: an exception left an iteration', 'exception+0x', 'the reason']},
             ('-fno-exceptions',): {'options': ['loop at exception.cpp:', 'chunk size -1 in schedule is not positive']},
         }.items():
             if not succeeds(*compiler, '-std=c++17', '-O2', *options, *flags, PROGRAMS / 'exception.cpp', '-o', folder / 'exception', *libs):
