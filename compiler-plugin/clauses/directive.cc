@@ -261,6 +261,27 @@ void parse_critical(const Tokens &tokens, Directive &out, Complaints &problems) 
         out.name = tokens[1];
 }
 
+// The first `{` that is not closed within the parentheses it stands in; null if there is none. The front ends would look
+// for its end beyond the line, some for ever.
+const Token *open_brace(const Tokens &tokens) {
+    std::vector<const Token *> open;
+    for (const Token &token : tokens) {
+        if (token.is("(") || token.is("[") || token.is("{")) {
+            open.push_back(&token);
+        } else if (token.is(")") || token.is("]") || token.is("}")) {
+            const bool matches = !open.empty() && open.back()->is("{") == token.is("}");
+            if (!matches && !open.empty() && open.back()->is("{"))
+                return open.back();
+            if (matches)
+                open.pop_back();
+        }
+    }
+    for (const Token *token : open)
+        if (token->is("{"))
+            return token;
+    return nullptr;
+}
+
 DirectiveKind kind_of(const Tokens &tokens, const Language &language) {
     return tokens[0].is(language.loop)                                               ? DirectiveKind::loop
            : tokens[0].is("atomic")                                                  ? DirectiveKind::atomic
@@ -288,6 +309,11 @@ Directive parse(const Tokens &tokens, int pragma, Problems &list, const Language
             out.kind = DirectiveKind::none;
             return out;
         }
+    if (const Token *brace = open_brace(tokens)) {
+        problems.add(brace->origin, "this '{' is not closed," + problems.on_directive());
+        out.kind = DirectiveKind::none;
+        return out;
+    }
     const Tokens after(tokens.begin() + !tokens.empty(), tokens.end());
     switch (out.kind) {
     case DirectiveKind::loop:

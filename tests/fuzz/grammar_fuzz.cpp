@@ -105,6 +105,8 @@ public:
         if (line_.empty()
             || std::any_of(line_.begin(), line_.end(), [](const std::string &word) { return word.compare(0, 4, "__ws") == 0; }))
             return false;
+        if (!braces_close())
+            return false;
         const std::string &name = line_[0];
         at_ = 1;
         if (name == language_.loop)
@@ -118,6 +120,21 @@ public:
     }
 
 private:
+    // By deleting pairs until none is left.
+    bool braces_close() const {
+        std::string brackets;
+        for (const std::string &word : line_)
+            if (word.size() == 1 && std::string("()[]{}").find(word) != std::string::npos)
+                brackets += word == "[" ? "(" : word == "]" ? ")" : word;
+        for (size_t at = 0; at != std::string::npos;) {
+            at = std::min(brackets.find("()"), brackets.find("{}"));
+            if (at != std::string::npos)
+                brackets.erase(at, 2);
+        }
+        // A brace that closes nothing is the front end's to refuse.
+        return brackets.find('{') == std::string::npos;
+    }
+
     bool more() const { return at_ < line_.size(); }
 
     bool comma() {
