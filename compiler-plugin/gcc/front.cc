@@ -97,15 +97,13 @@ std::vector<cpp_token> read_pragma(cpp_reader *pfile) {
         const cpp_token *token = cpp_get_token_with_location(pfile, &at);
         if (token->type == CPP_PADDING)
             continue;
-        // In the text of a _Pragma another one has been run already: its tokens have an end of their own.
+        // In the text of a _Pragma another one has been run already: nothing from there on is a clause.
         if (token->type == CPP_PRAGMA) {
             error_about(at, "a pragma inside '#pragma ws'");
             inner = true;
         }
-        if (inner && token->type != CPP_EOF) {
-            inner = token->type != CPP_PRAGMA_EOL;
+        if (inner && token->type != CPP_PRAGMA_EOL && token->type != CPP_EOF)
             continue;
-        }
         tokens.push_back(*token);
         tokens.back().src_loc = at;
         tokens.back().flags |= NO_EXPAND;   // macros are expanded already
