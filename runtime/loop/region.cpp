@@ -378,6 +378,7 @@ uint64_t run_as_guest(Chunk claimed, const volatile Flag* recall)
     p.first = true;
     p.took_last = false;
     p.recall = recall;
+    p.site = region.site;
     p.chunks = p.units = 0;
     uint64_t begin = ticks();
     region.fn(region.data);
