@@ -74,7 +74,9 @@ private:
 
     // Whatever is no call: a function's name is taken for a call of it.
     void mention(tree node, location_t at) {
-        if (VAR_P(node) && is_global_var(node))
+        if ((VAR_P(node) && is_global_var(node))
+            || ((VAR_P(node) || TREE_CODE(node) == PARM_DECL || TREE_CODE(node) == FIELD_DECL) && shares_openmp_loops()
+                && holds_thread_count(node)))
             found(Found::variable, node, at);
         else if (TREE_CODE(node) == FUNCTION_DECL)
             follow(node);

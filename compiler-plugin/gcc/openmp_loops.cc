@@ -48,10 +48,13 @@ void remark(location_t at, const std::string &text) {
 }
 
 std::string list_of(const std::set<std::string> &names) {
+    constexpr size_t shown = 3;
     std::string text;
+    size_t i = 0;
     for (const std::string &name : names)
-        text += (text.empty() ? "'" : ", '") + name + "'";
-    return text;
+        if (i++ < shown)
+            text += (text.empty() ? "'" : ", '") + name + "'";
+    return i > shown ? text + " and " + std::to_string(i - shown) + " more" : text;
 }
 
 // ---- what a loop does
@@ -87,8 +90,10 @@ public:
         case Found::call: why = of_call(found.decl); break;
         case Found::indirect_call: unseen.insert("function pointer"); break;
         case Found::variable:
-            if (DECL_THREAD_LOCAL_P(found.decl))
+            if (VAR_P(found.decl) && DECL_THREAD_LOCAL_P(found.decl))
                 why = "uses '" + name_of(found.decl) + "', of which each thread has its own";
+            else if (holds_thread_count(found.decl))
+                why = "depends on the number of threads ('" + name_of(found.decl) + "')";
             break;
         }
         if (!why.empty() && why_not.empty())
@@ -115,7 +120,8 @@ private:
             return "calls '" + symbol + "'";
         if (fndecl_built_in_p(function))
             return of_builtin(function);
-        if (DECL_EXTERNAL(function) && !DECL_SAVED_TREE(function) && !gimple_has_body_p(function))
+        if (DECL_EXTERNAL(function) && !DECL_SAVED_TREE(function) && !gimple_has_body_p(function)
+            && !startswith(symbol.c_str(), "MPI_") && !startswith(symbol.c_str(), "PMPI_"))
             unseen.insert(name_of(function));
         return "";
     }

@@ -94,10 +94,13 @@ void lower_atomic(gimple_stmt_iterator at, gbind *scope);
 void register_atomics(const char *plugin_name);
 void register_alone_pass(const char *plugin_name);
 
+// Whether the file sets a variable, parameter or member from OpenMP's number of threads.
+bool holds_thread_count(tree decl);
+
 // What code does that look_through is shown.
 struct Found {
     enum Kind { call, indirect_call, variable, construct } kind;
-    tree decl;              // the function or the variable (those that are not local)
+    tree decl;              // the function, or the variable (those that are not local, or hold a number of threads)
     location_t at;
     tree inside;            // the function it stands in; null for the code itself
     const char *name;       // OpenMP's, of a construct
