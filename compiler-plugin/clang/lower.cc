@@ -25,6 +25,8 @@
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/CFG.h"
+#include "llvm/IR/DIBuilder.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/Local.h"
 #pragma GCC diagnostic pop
 
@@ -165,6 +167,19 @@ Function *Lowering::make_thunk(const Region &region, StructType *captures) {
         if (body->hasFnAttribute(kept))
             thunk->addFnAttr(body->getFnAttribute(kept));
     IRBuilder<> builder(BasicBlock::Create(context_, "", thunk));
+    if (DISubprogram *of = body->getSubprogram()) {
+        // What is inlined in a function without debug information loses its own.
+        DIBuilder debug(module_, false, of->getUnit());
+        auto flags = DISubprogram::SPFlagDefinition | DISubprogram::SPFlagLocalToUnit;
+        if (of->isOptimized())
+            flags |= DISubprogram::SPFlagOptimized;
+        DISubprogram *own = debug.createFunction(of->getFile(), thunk->getName(), "", of->getFile(), of->getLine(),
+                                                 debug.createSubroutineType(debug.getOrCreateTypeArray({})), of->getLine(),
+                                                 DINode::FlagArtificial, flags);
+        debug.finalizeSubprogram(own);
+        thunk->setSubprogram(own);
+        builder.SetCurrentDebugLocation(DILocation::get(context_, of->getLine(), 0, own));
+    }
     // libomp's number of this thread: for `omp` constructs of the user's in the loop.
     Value *thread = builder.CreateAlloca(i32_, nullptr, "thread");
     Value *number = builder.getInt32(0);
@@ -188,9 +203,6 @@ Function *Lowering::make_thunk(const Region &region, StructType *captures) {
     }
     CallInst *call = builder.CreateCall(body->getFunctionType(), body, arguments);
     call->setCallingConv(body->getCallingConv());
-    // The verifier wants a place for calls that can be inlined between functions with debug information.
-    if (thunk->getSubprogram())
-        call->setDebugLoc(region.fork->getDebugLoc());
     builder.CreateRetVoid();
     return thunk;
 }
@@ -305,9 +317,27 @@ void Lowering::lower_reduction(CallBase *call) {
     ConstantFoldTerminator(block);
 }
 
+// Clang tells the debugger of two places for one loop variable. It looks at the first, in which only the bounds of the
+// loop are computed; the last is the loop's.
+static void keep_last_places(Function *function) {
+    DenseMap<DILocalVariable *, DbgDeclareInst *> last;
+    SmallVector<DbgDeclareInst *, 2> others;
+    for (BasicBlock &block : *function)
+        for (Instruction &instruction : block)
+            if (auto *declare = dyn_cast<DbgDeclareInst>(&instruction)) {
+                DbgDeclareInst *&known = last[declare->getVariable()];
+                if (known)
+                    others.push_back(known);
+                known = declare;
+            }
+    for (DbgDeclareInst *declare : others)
+        declare->eraseFromParent();
+}
+
 void Lowering::lower_body(Function *function) {
     if (!lowered_.insert(function).second)
         return;
+    keep_last_places(function);
     SmallVector<CallBase *, 2> inits, reductions, barriers;
     SmallVector<Function *, 1> wrapped;
     for (BasicBlock &block : *function)
