@@ -63,7 +63,26 @@ Token as_token(Preprocessor &preprocessor, const ws::Token &token, SourceLocatio
 
 }  // namespace
 
+namespace {
+
+// Within a pragma, _Pragma is a word like others: clang's own lexer does not survive one that is not complete.
+class PragmaOperatorOff {
+public:
+    explicit PragmaOperatorOff(Preprocessor &preprocessor)
+        : word_(preprocessor.getIdentifierInfo("_Pragma")), was_(word_->hasMacroDefinition()) {
+        word_->setHasMacroDefinition(false);
+    }
+    ~PragmaOperatorOff() { word_->setHasMacroDefinition(was_); }
+
+private:
+    clang::IdentifierInfo *const word_;
+    const bool was_;
+};
+
+}  // namespace
+
 std::vector<Token> read_pragma(Preprocessor &preprocessor) {
+    const PragmaOperatorOff off(preprocessor);
     std::vector<Token> tokens;
     for (int inner = 0;;) {
         Token token;
