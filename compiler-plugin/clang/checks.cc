@@ -79,16 +79,6 @@ public:
     }
 
 private:
-    static const CallExpr *mark_of(const OMPParallelForDirective *loop) {
-        const auto *threads = loop->getSingleClause<OMPNumThreadsClause>();
-        if (!threads || !threads->getNumThreads())
-            return nullptr;
-        const auto *call = dyn_cast<CallExpr>(threads->getNumThreads()->IgnoreParenImpCasts());
-        const FunctionDecl *function = call ? call->getDirectCallee() : nullptr;
-        return function && function->getIdentifier() && function->getName() == ws::mark_function && call->getNumArgs() == 4
-                   ? call : nullptr;
-    }
-
     bool report(SourceLocation at, const std::string &text) {
         // Each instantiation of a template comes here.
         if (!reported_.insert({sources_.getFileLoc(at).getRawEncoding(), text}).second)
@@ -381,6 +371,16 @@ private:
 };
 
 }  // namespace
+
+const CallExpr *mark_of(const OMPLoopDirective *loop) {
+    const auto *threads = loop->getSingleClause<OMPNumThreadsClause>();
+    if (!threads || !threads->getNumThreads())
+        return nullptr;
+    const auto *call = dyn_cast<CallExpr>(threads->getNumThreads()->IgnoreParenImpCasts());
+    const FunctionDecl *function = call ? call->getDirectCallee() : nullptr;
+    return function && function->getIdentifier() && function->getName() == ws::mark_function && call->getNumArgs() == 4
+               ? call : nullptr;
+}
 
 void check_file(CompilerInstance &compiler) { Checks(compiler).TraverseDecl(compiler.getASTContext().getTranslationUnitDecl()); }
 

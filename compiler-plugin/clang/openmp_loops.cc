@@ -97,18 +97,19 @@ private:
         LibFunc known;
         if (called->isIntrinsic())
             return;
+        const ws::MpiCall mpi = ws::mpi_call(name);
         if (called->getName().startswith("__kmpc_") || called->getName().startswith("__tgt_"))
             look_libomp_call(name, inside);
         else if (called->getName().startswith("omp_")) {
             if (name != "omp_get_wtime" && name != "omp_get_wtick" && name.find("_lock") == std::string::npos)
                 refuse("calls '" + name + "'", inside);
-        } else if (ws::is_refused(ws::mpi_call(name)))
+        } else if (ws::is_refused(mpi))
             refuse("calls '" + ws::mpi_name(name) + "'", inside);
         else if (threads.count(name))
             refuse("calls '" + name + "'", inside);
         else if (called->getName().startswith("_ZTW"))
             refuse("uses '" + readable_name("_Z" + name.substr(4)) + "', of which each thread has its own", inside);
-        else if (called->isDeclaration() && !library_.getLibFunc(*called, known) && !is_support(called->getName()))
+        else if (called->isDeclaration() && mpi == ws::MpiCall::none && !library_.getLibFunc(*called, known) && !is_support(called->getName()))
             unseen.insert(readable_name(name));
     }
 
@@ -147,6 +148,17 @@ private:
     std::vector<std::pair<const Function *, std::string>> todo_;
 };
 
+// The first few.
+std::string list_of(const std::set<std::string> &names) {
+    constexpr size_t shown = 3;
+    std::string text;
+    size_t count = 0;
+    for (const std::string &name : names)
+        if (count++ < shown)
+            text += (text.empty() ? "'" : ", '") + name + "'";
+    return count > shown ? text + " and " + std::to_string(count - shown) + " more" : text;
+}
+
 // The schedule that was written, as clang passes it to libomp.
 int libomp_schedule(unsigned kinds) {
     constexpr int static_chunked = 33, static_whole = 34, dynamic = 35, guided = 36, automatic = 38;
@@ -172,9 +184,9 @@ bool judge_openmp_loop(const Function *body, const Function *host, const std::st
     }
     Judge judge(*body->getParent());
     judge.region(body);
-    std::string names;
-    for (const std::string &name : judge.unseen)
-        names += (names.empty() ? "'" : ", '") + name + "'";
+    if (judge.why_not.empty())
+        judge.why_not = use_of_thread_count(place);
+    const std::string names = list_of(judge.unseen);
     if (!judge.why_not.empty())
         remark(place, "loop stays OpenMP: " + judge.why_not);
     else if (names.empty())

@@ -35,9 +35,11 @@ class Checker : public clang::ASTConsumer {
 public:
     explicit Checker(clang::CompilerInstance &compiler) : compiler_(compiler) {}
 
-    void HandleTranslationUnit(clang::ASTContext &) override {
+    void HandleTranslationUnit(clang::ASTContext &context) override {
         if (ws_used())
             check_file(compiler_);
+        if (options.openmp_loops)
+            find_thread_counts(context);
     }
 
 private:

@@ -4,7 +4,7 @@
 //
 //   plugin.cc       start, options, registration
 //   front.cc        `#pragma ws ...`: its tokens are parsed by ../clauses and replaced by OpenMP's
-//   openmp_pragma.cc, openmp_loops.cc   -fws=openmp, -fws-report
+//   openmp_pragma.cc, openmp_loops.cc, thread_counts.cc   -fws=openmp, -fws-report
 //   diagnostics.cc  errors of clang's OpenMP front end name `ws`
 //   checks.cc       what only the typed tree shows: chunk sizes, variables the loop must not change
 //   calls.cc        calls of MPI in loops
@@ -65,10 +65,16 @@ void check_calls(clang::ASTContext &context, const clang::OMPLoopDirective *loop
 // Looks at the finished tree of the file.
 void check_file(clang::CompilerInstance &compiler);
 
+// The call of the marking function that a loop carries, if it does.
+const clang::CallExpr *mark_of(const clang::OMPLoopDirective *loop);
+
 // -fws=openmp, -fws-report: instead of clang's own handler.
 void take_over_openmp_pragma(clang::Preprocessor &preprocessor);
 // Bits in the kinds of a mark, above those of the site: the loop is an `omp parallel for`; it has a schedule clause.
 inline constexpr unsigned openmp_loop = 1u << ws::countdown_shift, openmp_schedule = 2u << ws::countdown_shift;
+// Looks in the tree for loops that use the number of threads; then: why the loop at a place must stay OpenMP, or nothing.
+void find_thread_counts(clang::ASTContext &context);
+std::string use_of_thread_count(const std::string &place);
 // Prints "PLACE: remark: TEXT" for -fws-report.
 void remark(const std::string &place, const std::string &text);
 

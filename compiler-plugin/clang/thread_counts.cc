@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+//
+// mpicc -fws=openmp: loops that use the number of threads, as omp_get_max_threads() and omp_get_num_threads() tell it,
+// directly or from a variable or member that holds it. Such code is often right for one thread in one way and for several
+// in another; guests are none of the threads that it knows. Found in the tree, where variables have names.
+#include "ws_clang.h"
+
+#include <map>
+
+namespace ws_clang {
+
+namespace {
+
+using namespace clang;
+
+std::map<std::string, std::string> reasons;     // by the place in the mark
+
+constexpr const char *questions[] = {"omp_get_max_threads", "omp_get_num_threads"};
+
+bool is_question(const ValueDecl *declaration) {
+    const auto *function = dyn_cast<FunctionDecl>(declaration);
+    return function && function->getIdentifier()
+           && std::any_of(std::begin(questions), std::end(questions),
+                          [&](const char *name) { return function->getName() == name; });
+}
+
+const ValueDecl *canonical(const ValueDecl *declaration) { return cast<ValueDecl>(declaration->getCanonicalDecl()); }
+
+// Who gets a copy of what: a variable or member of another, or of what is asked.
+class Copies : public RecursiveASTVisitor<Copies> {
+public:
+    bool shouldVisitTemplateInstantiations() const { return true; }
+    bool shouldVisitImplicitCode() const { return true; }
+
+    bool VisitVarDecl(VarDecl *variable) {
+        if (!isa<ParmVarDecl>(variable))
+            copy(variable->getInit(), variable);
+        return true;
+    }
+    bool VisitFieldDecl(FieldDecl *field) {
+        copy(field->getInClassInitializer(), field);
+        return true;
+    }
+    bool VisitBinaryOperator(BinaryOperator *assignment) {
+        if (assignment->getOpcode() == BO_Assign)
+            copy(assignment->getRHS(), variable_of(assignment->getLHS()));
+        return true;
+    }
+    bool VisitInitListExpr(InitListExpr *list) {
+        const InitListExpr *complete = list->isSemanticForm() ? list : list->getSemanticForm();
+        const RecordType *type = complete && !complete->getType().isNull() ? complete->getType()->getAs<RecordType>() : nullptr;
+        if (!type)
+            return true;
+        if (type->isUnionType()) {
+            if (complete->getNumInits() == 1)
+                copy(complete->getInit(0), complete->getInitializedFieldInUnion());
+            return true;
+        }
+        const auto *derived = dyn_cast<CXXRecordDecl>(type->getDecl());
+        unsigned i = derived ? derived->getNumBases() : 0;
+        for (const FieldDecl *field : type->getDecl()->fields())
+            if (!field->isUnnamedBitfield() && i < complete->getNumInits())
+                copy(complete->getInit(i++), field);
+        return true;
+    }
+    bool TraverseConstructorInitializer(CXXCtorInitializer *initializer) {
+        copy(initializer->getInit(), initializer->getAnyMember());
+        return RecursiveASTVisitor::TraverseConstructorInitializer(initializer);
+    }
+
+    // All that hold the number in the end.
+    std::set<const ValueDecl *> holders() const {
+        std::set<const ValueDecl *> found;
+        std::vector<const ValueDecl *> todo;
+        for (const auto &entry : copies_)
+            if (is_question(entry.first))
+                todo.push_back(entry.first);
+        while (!todo.empty()) {
+            const auto to = copies_.find(todo.back());
+            todo.pop_back();
+            if (to == copies_.end())
+                continue;
+            for (const ValueDecl *holder : to->second)
+                if (found.insert(holder).second)
+                    todo.push_back(holder);
+        }
+        return found;
+    }
+
+private:
+    static const ValueDecl *variable_of(const Expr *expression) {
+        expression = expression->IgnoreParenCasts();
+        if (const auto *reference = dyn_cast<DeclRefExpr>(expression))
+            return reference->getDecl();
+        const auto *member = dyn_cast<MemberExpr>(expression);
+        return member ? member->getMemberDecl() : nullptr;
+    }
+
+    void copy(const Expr *from, const ValueDecl *to) {
+        if (!from || !to)
+            return;
+        from = from->IgnoreParenCasts();
+        if (const auto *whole = dyn_cast<FullExpr>(from))
+            copy(whole->getSubExpr(), to);
+        else if (const auto *temporary = dyn_cast<MaterializeTemporaryExpr>(from))
+            copy(temporary->getSubExpr(), to);
+        else if (const auto *list = dyn_cast<InitListExpr>(from); list && list->getNumInits() == 1 && to->getType()->isScalarType())
+            copy(list->getInit(0), to);
+        else if (const auto *choice = dyn_cast<ConditionalOperator>(from)) {
+            copy(choice->getTrueExpr(), to);
+            copy(choice->getFalseExpr(), to);
+        } else if (const auto *assignment = dyn_cast<BinaryOperator>(from)) {
+            if (assignment->getOpcode() == BO_Assign || assignment->getOpcode() == BO_Comma)
+                copy(assignment->getRHS(), to);
+        } else if (const auto *call = dyn_cast<CallExpr>(from)) {
+            if (const FunctionDecl *function = call->getDirectCallee(); function && is_question(function))
+                add(function, to);
+        } else if (const ValueDecl *variable = variable_of(from)) {
+            add(variable, to);
+        }
+    }
+
+    void add(const ValueDecl *from, const ValueDecl *to) { copies_[canonical(from)].insert(canonical(to)); }
+
+    std::map<const ValueDecl *, std::set<const ValueDecl *>> copies_;
+};
+
+// What a loop uses, also in functions of this file.
+class Uses : public RecursiveASTVisitor<Uses> {
+public:
+    explicit Uses(const std::set<const ValueDecl *> &holders) : holders_(holders) {}
+
+    std::string why;    // empty: it does not use the number
+
+    bool shouldVisitTemplateInstantiations() const { return true; }
+    bool shouldVisitImplicitCode() const { return true; }
+
+    void loop(const OMPLoopDirective *directive) {
+        TraverseStmt(const_cast<Stmt *>(directive->getInnermostCapturedStmt()->getCapturedStmt()));
+        while (why.empty() && !todo_.empty()) {
+            inside_ = todo_.back();
+            todo_.pop_back();
+            TraverseDecl(const_cast<FunctionDecl *>(inside_));
+        }
+    }
+
+    bool VisitDeclRefExpr(DeclRefExpr *reference) { return look(reference->getDecl()); }
+    bool VisitMemberExpr(MemberExpr *member) { return look(member->getMemberDecl()); }
+    bool VisitCXXConstructExpr(CXXConstructExpr *construction) {
+        follow(construction->getConstructor());
+        return true;
+    }
+
+private:
+    // False ends the search.
+    bool look(const ValueDecl *used) {
+        if (holders_.count(canonical(used)) || is_question(used)) {
+            why = "depends on the number of threads ('" + used->getNameAsString() + "')";
+            if (inside_)
+                why += " (in '" + inside_->getQualifiedNameAsString() + "')";
+            return false;
+        }
+        // A function that is named is taken for one that is called.
+        if (const auto *function = dyn_cast<FunctionDecl>(used))
+            follow(function);
+        return true;
+    }
+
+    void follow(const FunctionDecl *function) {
+        const FunctionDecl *definition = nullptr;
+        if (function->isDefined(definition) && !definition->isDependentContext()
+            && seen_.insert(definition->getCanonicalDecl()).second)
+            todo_.push_back(definition);
+    }
+
+    const std::set<const ValueDecl *> &holders_;
+    const FunctionDecl *inside_ = nullptr;
+    std::vector<const FunctionDecl *> todo_;
+    std::set<const FunctionDecl *> seen_;
+};
+
+class Loops : public RecursiveASTVisitor<Loops> {
+public:
+    Loops(ASTContext &context, const std::set<const ValueDecl *> &holders) : context_(context), holders_(holders) {}
+
+    bool shouldVisitTemplateInstantiations() const { return true; }
+
+    bool VisitOMPLoopDirective(OMPLoopDirective *loop) {
+        const CallExpr *mark = mark_of(loop);
+        Expr::EvalResult kinds;
+        if (!mark || !mark->getArg(1)->EvaluateAsInt(kinds, context_) || !(kinds.Val.getInt().getZExtValue() & openmp_loop))
+            return true;
+        Uses uses(holders_);
+        uses.loop(loop);
+        const auto *place = dyn_cast<StringLiteral>(mark->getArg(0)->IgnoreParenImpCasts());
+        if (place && !uses.why.empty())
+            reasons.insert({place->getString().str(), uses.why});
+        return true;
+    }
+
+private:
+    ASTContext &context_;
+    const std::set<const ValueDecl *> &holders_;
+};
+
+}  // namespace
+
+void find_thread_counts(ASTContext &context) {
+    TranslationUnitDecl *file = context.getTranslationUnitDecl();
+    if (std::all_of(std::begin(questions), std::end(questions),
+                    [&](const char *name) { return file->lookup(&context.Idents.get(name)).empty(); }))
+        return;
+    Copies copies;
+    copies.TraverseDecl(file);
+    const std::set<const ValueDecl *> holders = copies.holders();
+    Loops(context, holders).TraverseDecl(file);
+}
+
+std::string use_of_thread_count(const std::string &place) {
+    const auto found = reasons.find(place);
+    return found == reasons.end() ? "" : found->second;
+}
+
+}  // namespace ws_clang
