@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Tests of a compiler plugin: compiles the programs of this folder with it and looks at what comes out.
 
-usage: run.py [--update] [--all] TEST PLUGIN WORK_FOLDER
+usage: run.py [--update] [--all] [--libws=FOLDER] TEST PLUGIN WORK_FOLDER
 
 PLUGIN is ws_gcc.so or ws_clang.so, which settles the compiler: CC and CXX, else gcc and g++, or clang-14 and clang++-14.
 --all takes longer: more options, every form of a program.
@@ -15,6 +15,8 @@ symbols   objects call libws and nothing of libgomp or libomp
 ways      the roads to an object that differ: LTO, precompiled headers, preprocessed files, ...
 torture   words thrown together at random never crash the compiler (a fixed seed; WS_SEED=N for another)
 wrapper   what mpicc -fws is told for good and bad compilers
+debug     gdb stops in a chunk at the user's line and shows the variables (77 without gdb)
+exception what leaves an iteration ends the program with a message that names the loop; with the libws of --libws
 """
 import concurrent.futures
 import os
@@ -77,11 +79,12 @@ def with_others(source):
 
 
 class Test:
-    def __init__(self, plugin, work, update, everything):
+    def __init__(self, plugin, work, update, everything, libws):
         self.library = os.path.abspath(plugin)
         self.work = os.path.join(work, 'directive.clang' if CLANG else 'directive')
         self.update = update
         self.everything = everything
+        self.libws = libws
         os.makedirs(self.work, exist_ok=True)
 
     def path(self, name):
@@ -506,15 +509,101 @@ class Test:
         if status != 1 or not output.startswith('mpicc: -fws needs a plugin, and none is installed'):
             fail('wrapper without plugins', output)
 
+    # debug
+
+    # What gdb prints in iteration 3, before the marked line and after it. Optimized, compilers do not keep all; clang, as for
+    # OpenMP's loops, not the variables that are shared.
+    BEFORE = {'i': '3', 'local': '35', 'n': '10', 'factor': '2', 'field->scale': '5', 'field->values[2]': '29', 'first': '0', 'sum': '51'}
+    AFTER = {'i': '3', 'local': '35', 'inner': '41', 'sum': '51'}
+    LOST = {'gcc': (('n',), ('local',)), 'clang': (('i', 'local', 'n', 'factor', 'field->scale', 'field->values[2]'), ('i', 'local'))}
+
+    def debug_one(self, language, level, line):
+        label = f'debug {language} {level}'
+        binary = self.path(f'debug.{language}{level}')
+        status, output = start([*compiler(language), *self.plugin(), '-g', level, *WARNINGS, os.path.join(HERE, 'debug.c'), '-x', 'none',
+                                self.fake, '-pthread', '-o', binary])
+        if status or output:
+            fail(f'{label}: compilation', output)
+            return
+        lost = ((), ()) if level == '-O0' else self.LOST['clang' if CLANG else 'gcc']
+        shown = [{name: value for name, value in values.items() if name not in missing}
+                 for values, missing in zip((self.BEFORE, self.AFTER), lost)]
+        commands = [f'break debug.c:{line}', 'run', 'ignore 1 2', 'continue']
+        for values, after in zip(shown, ('next', 'backtrace')):
+            # Through an int, as clang makes references of shared variables.
+            commands += [f'printf "<{name}=%d>\\n", (int) {name}' for name in values] + [after]
+        commands += ['delete', 'continue']
+        status, output = start(['gdb', '-nx', '-batch', *(word for c in commands for word in ('-ex', c)), binary], WS_FAKE='alone')
+        if 'ptrace: Operation not permitted' in output:
+            self.untraced = True
+            return
+        wanted = [rf'debug\.c:{line}\n{line}\s+double inner = weight']
+        wanted += [re.escape(f'<{name}={value}>') for name, value in shown[0].items()]
+        wanted.append(rf'\n{line + 1}\s+field->values\[i\] = inner')
+        wanted += [re.escape(f'<{name}={value}>') for name, value in shown[1].items()]
+        wanted += [rf'#0 .*\bdebug\.c:{line + 1}\n', r'#\d+ .*\bsmooth ?\(n.*debug\.c:\d+\n', r'\bmain \(\) at .*debug\.c:\d+\n',
+                   'sum 590\n', 'exited normally']
+        at = 0
+        for pattern in wanted:      # in this order
+            found = re.compile(pattern).search(output, at)
+            if not found:
+                fail(f'{label}: {pattern}', output)
+                return
+            at = found.end()
+        os.remove(binary)
+
+    def debug(self):
+        if not shutil.which('gdb'):
+            print('gdb is not installed')
+            sys.exit(77)
+        self.fake, self.untraced = self.fake_runtime(), False
+        with open(os.path.join(HERE, 'debug.c')) as f:
+            line = 1 + next(i for i, text in enumerate(f) if text.endswith('/* here */\n'))
+        in_parallel([(self.debug_one, language, level, line) for language in ('c', 'c++') for level in ('-O0', '-Og')])
+        if self.untraced:
+            print('gdb may not trace programs here')
+            sys.exit(77)
+
+    # exception
+
+    def exception_one(self, level, lines):
+        binary = self.path(f'exception{level}')
+        status, output = start([*compiler('c++'), *self.plugin(), level, '-Wall', '-Wextra', os.path.join(HERE, 'exception.cpp'), '-x', 'none',
+                                '-L', self.libws, f'-Wl,-rpath,{self.libws}', '-lws', '-o', binary])
+        if status or output:
+            fail(f'exception {level}: compilation', output)
+            return
+        for how, loop in (('owner', 'sweep'), ('critical', 'sweep'), ('reduction', 'reduction'), ('outer', 'outer')):
+            status, output = start([binary, how])
+            function = 'Field::sweep' if loop == 'sweep' else 'main'
+            if status != -6 or 'the reason' not in output or not re.match(
+                    rf'workshare: an exception left an iteration of the ws loop at exception\.cpp:{lines[loop]} .*{function};', output):
+                fail(f'exception {level} {how}: {status}', output)
+        status, output = start([binary, 'outside'])
+        if status != -6 or 'workshare' in output:
+            fail(f'exception {level} outside of loops: {status}', output)
+        status, output = start([binary, 'caught'])
+        if status or output:
+            fail(f'exception {level} caught: {status}', output)
+        os.remove(binary)
+
+    def exception(self):
+        if not self.libws:
+            sys.exit(__doc__)
+        with open(os.path.join(HERE, 'exception.cpp')) as f:
+            lines = {text.split('// ')[1].strip(): number for number, text in enumerate(f, 1) if text.startswith('#pragma ws for') and '//' in text}
+        in_parallel([(self.exception_one, level, lines) for level in ('-O0', '-O2')])
+
 
 def main():
     arguments = sys.argv[1:]
     update, everything = '--update' in arguments, '--all' in arguments
-    arguments = [word for word in arguments if word not in ('--update', '--all')]
-    tests = ('accept', 'reject', 'symbols', 'ways', 'torture', 'wrapper')
+    libws = next((word.split('=', 1)[1] for word in arguments if word.startswith('--libws=')), None)
+    arguments = [word for word in arguments if not word.startswith('--')]
+    tests = ('accept', 'reject', 'symbols', 'ways', 'torture', 'wrapper', 'debug', 'exception')
     if len(arguments) != 3 or arguments[0] not in tests:
         sys.exit(__doc__)
-    getattr(Test(arguments[1], arguments[2], update, everything), arguments[0])()
+    getattr(Test(arguments[1], arguments[2], update, everything, libws), arguments[0])()
     print(f'{len(failures)} failures' if failures else 'ok')
     sys.exit(bool(failures))
 
