@@ -8,7 +8,7 @@
 static_assert(WS_USES_CRITICAL == MPIR_WORKSHARE_USES_LOCKS, "one meaning on both sides");
 static_assert(WS_USES_MPI_IN_LOOPS == MPIR_WORKSHARE_USES_MPI_IN_LOOPS, "one meaning on both sides");
 
-extern "C" __attribute__((visibility("default"))) unsigned ws_used_features = 0;
+extern "C" { __attribute__((visibility("default"))) unsigned ws_used_features; }
 
 // A library that is loaded later adds its own; MPI_Init has been by then, most likely.
 extern "C" __attribute__((visibility("default"))) void ws_uses(unsigned features)

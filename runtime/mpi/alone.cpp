@@ -8,7 +8,7 @@
 #include <mpi.h>
 #include <sys/single_threaded.h>
 
-extern "C" __attribute__((visibility("default"))) char ws_alone = 0;
+extern "C" { __attribute__((visibility("default"))) char ws_alone; }
 
 namespace ws {
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """build_test.py WHAT STAGE: the API as users build with it: plain compilers, pkg-config or CMake, a folder elsewhere.
 
-units     the unit programs with every compiler and standard here, with warnings as errors
+units     the unit programs with every compiler here, with warnings as errors
+standards the same with every standard
 refused   what must not compile, and with what message
 vector    a loop over a lambda vectorises where the plain loop does
 exception what ends a program does so with a message
@@ -64,18 +65,24 @@ def pkg_config(prefix, *what):
     return shlex.split(out)
 
 
-def ways(source):
+def ways(source, all_standards):
     """(compiler, standard) for a C or C++ unit; C ones are tried as C++ too."""
+    if not all_standards:
+        return [(c, 'c++17') for c in here(CXX)] if source.suffix == '.cpp' else [(c, 'c99') for c in here(C)]
     if source.suffix == '.cpp':
         return [(c, s) for c in here(CXX) for s in ('c++17', 'c++20', *(['c++23'] if c == ['g++'] else []))]
     return ([(c, s) for c in here(C) for s in ('c99', 'c17')] +
             [(c + ['-x', 'c++'], s) for c in here(CXX) for s in ('c++11',)])
 
 
-def units(folder):
+def standards(folder):
+    units(folder, all_standards=True)
+
+
+def units(folder, all_standards=False):
     flags, libs = pkg_config(STAGE, '--cflags'), pkg_config(STAGE, '--libs')
     for source in PROGRAMS / 'unit.c', PROGRAMS / 'unit.cpp':
-        for number, (compiler, standard) in enumerate(ways(source)):
+        for number, (compiler, standard) in enumerate(ways(source, all_standards)):
             level = ('-O2', '-O0', '-O3')[number % 3]
             command = [*compiler, f'-std={standard}', level, *WARNINGS, *flags, source, '-x', 'none', '-o', 'unit', *libs]
             if succeeds(*command, cwd=folder):
@@ -268,7 +275,7 @@ def docs(folder):
                     fail(f'example {number} without and with -workshare', '\n'.join(map(str, results)))
 
 
-if WHAT not in ('units', 'refused', 'vector', 'exception', 'cmake', 'foreign', 'docs'):
+if WHAT not in ('units', 'standards', 'refused', 'vector', 'exception', 'cmake', 'foreign', 'docs'):
     sys.exit(__doc__)
 with tempfile.TemporaryDirectory(prefix='workshare-') as temporary:
     globals()[WHAT](pathlib.Path(temporary))

@@ -16,7 +16,7 @@ CLANG = len(sys.argv) > 2 and 'clang' in os.path.basename(sys.argv[1])
 HERE = os.path.dirname(os.path.abspath(__file__))
 COMPILERS = {'c': os.environ.get('CC', 'gcc').split() + ['-x', 'c'], 'c++': os.environ.get('CXX', 'g++').split() + ['-x', 'c++'],
              'fortran': os.environ.get('FC', 'gfortran').split() + ['-x', 'f95']}
-PROGRAMS = (('loops.c', ('c', 'c++')), ('classes.cpp', ('c++',))) + (() if CLANG else (('loops.f90', ('fortran',)),))
+PROGRAMS = (('loops.c', ('c', 'c++')), ('classes.cpp', ('c++',)), ('thread_counts.cpp', ('c++',))) + (() if CLANG else (('loops.f90', ('fortran',)),))
 failures = 0
 
 

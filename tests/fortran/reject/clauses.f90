@@ -61,4 +61,12 @@ subroutine clauses(n, a)
         a(i) = i
     end do
 !$wsdo
+!$ws do schedule( && guided , ( n ) )
+    do i = 1, n
+        a(i) = i
+    end do
+!$ws do schedule(dynamic) & private(k) &
+!$ws& & firstprivate(s) && ! two
+!$ws atomic & update
+    s = s + 1
 end subroutine

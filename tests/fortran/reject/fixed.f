@@ -18,4 +18,10 @@ c$ws do nowait
 !$ws  xdo
 !$ws 1private(k)
 c$wsdo
+!$ws  do &
+!$ws  do
+!$ws& schedule(dynamic, & 4)
+      do 30 i = 1, n
+        a(i) = i
+   30 continue
       end
