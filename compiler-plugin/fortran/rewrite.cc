@@ -306,7 +306,7 @@ private:
         LexedTokens in_directive;
         std::map<int, std::string> &lines = lines_of_directive_;
         lines = {{in.number, first_line}};
-        bool continued = lex(cut(first_line), first.body, start, in_directive);
+        bool continued = lex(cut(first_line), first.body, options_.form, start, in_directive);
         for (;;) {
             size_t next = in.index + 1;
             while (next < in.lines.size() && in.lines[next][0] != '#' && is_comment_or_blank(in.lines[next], options_.form)
@@ -326,13 +326,19 @@ private:
             in.number += int(next - in.index);
             in.index = next;
             lines[in.number] = in.lines[next];
-            continued = lex(cut(in.lines[next]), follows.body, {in.file, in.number, 0}, in_directive);
+            continued = lex(cut(in.lines[next]), follows.body, options_.form, {in.file, in.number, 0}, in_directive);
         }
 
         const auto complain_at = [&](int origin, const std::string &text) {
             const Place &place = origin < 0 ? start : in_directive.places[size_t(origin)];
             complain(place, lines[place.line], text);
         };
+        for (const ws::Token &token : in_directive.tokens)
+            if (token.text == "&") {
+                complain_at(token.origin, options_.form == Form::free ? "a '&' may only end a line, or begin one that continues another"
+                                                                      : "a '&' may only be the mark of a line that continues another");
+                return;
+            }
         if (!in_directive.tokens.empty() && in_directive.tokens[0].text.compare(0, 3, "end") == 0
             && end_of(in_directive, start, complain_at))
             return;

@@ -93,8 +93,8 @@ std::string include_name(const std::string &line, Form form) {
     return rest == line.size() || line[rest] == '!' ? line.substr(at + 1, end - at - 1) : "";
 }
 
-bool lex(const std::string &line, size_t from, const Place &start, LexedTokens &out) {
-    bool continued = false;
+bool lex(const std::string &line, size_t from, Form form, const Place &start, LexedTokens &out) {
+    const size_t before = out.tokens.size();
     for (size_t at = from; (at = skip_blanks(line, at)) < line.size();) {
         const char c = line[at];
         if (c == '!')
@@ -127,19 +127,21 @@ bool lex(const std::string &line, size_t from, const Place &start, LexedTokens &
                 if (two == known)
                     end = at + 2;
         }
-        continued = c == '&';
-        if (!continued) {
-            std::string text = line.substr(at, end - at);
-            out.texts.push_back(text);
-            if (kind != ws::TokenKind::other)
-                for (char &letter : text)
-                    letter = lower(letter);
-            out.tokens.push_back({kind, text, int(out.places.size())});
-            out.places.push_back({start.file, start.line, int(at) + 1});
-        }
+        std::string text = line.substr(at, end - at);
+        out.texts.push_back(text);
+        if (kind != ws::TokenKind::other)
+            for (char &letter : text)
+                letter = lower(letter);
+        out.tokens.push_back({kind, text, int(out.places.size())});
+        out.places.push_back({start.file, start.line, int(at) + 1});
         at = end;
     }
-    return continued;
+    if (form == Form::fixed || out.tokens.size() == before || out.tokens.back().text != "&")
+        return false;
+    out.tokens.pop_back();
+    out.texts.pop_back();
+    out.places.pop_back();
+    return true;
 }
 
 }  // namespace ws_fortran

@@ -50,13 +50,14 @@ bool is_comment_or_blank(const std::string &line, Form form);
 std::string include_name(const std::string &line, Form form);
 
 // Puts the tokens of line[from..] behind `tokens` and their places behind `places`; a token's origin is the index of its
-// place. Identifiers are folded to lower case in the token, as written in `texts`. True if the line ends with `&`.
+// place. Identifiers are folded to lower case in the token, as written in `texts`. True if the line is continued: free form's `&` at the end, which
+// is no token; any other is one, and an error.
 struct LexedTokens {
     ws::Tokens tokens;
     std::vector<std::string> texts;
     std::vector<Place> places;
 };
-bool lex(const std::string &line, size_t from, const Place &start, LexedTokens &out);
+bool lex(const std::string &line, size_t from, Form form, const Place &start, LexedTokens &out);
 
 }  // namespace ws_fortran
 

@@ -66,7 +66,7 @@ subroutine clauses(n, a)
         a(i) = i
     end do
 !$ws do schedule(dynamic) & private(k) &
-!$ws& & firstprivate(s) && ! two
+!$ws& & firstprivate(s)
 !$ws atomic & update
     s = s + 1
 end subroutine
