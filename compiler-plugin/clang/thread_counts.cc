@@ -26,12 +26,43 @@ bool is_question(const ValueDecl *declaration) {
 
 const ValueDecl *canonical(const ValueDecl *declaration) { return cast<ValueDecl>(declaration->getCanonicalDecl()); }
 
-// Who gets a copy of what: a variable or member of another, or of what is asked.
+// Who gets what from whom: variables, parameters, members and the results of functions, or what is asked. What they are
+// compared with is handed on too, but not each value computed with them.
 class Copies : public RecursiveASTVisitor<Copies> {
 public:
     bool shouldVisitTemplateInstantiations() const { return true; }
     bool shouldVisitImplicitCode() const { return true; }
 
+    bool TraverseDecl(Decl *declaration) {
+        const FunctionDecl *outer = function_;
+        if (auto *function = dyn_cast_or_null<FunctionDecl>(declaration))
+            function_ = function;
+        const bool go_on = RecursiveASTVisitor::TraverseDecl(declaration);
+        function_ = outer;
+        return go_on;
+    }
+    bool TraverseLambdaExpr(LambdaExpr *lambda) {
+        const FunctionDecl *outer = function_;
+        function_ = lambda->getCallOperator();
+        const bool go_on = RecursiveASTVisitor::TraverseLambdaExpr(lambda);
+        function_ = outer;
+        return go_on;
+    }
+    bool VisitReturnStmt(ReturnStmt *statement) {
+        copy(statement->getRetValue(), function_);
+        return true;
+    }
+    bool VisitCallExpr(CallExpr *call) {
+        const FunctionDecl *function = call->getDirectCallee();
+        const unsigned object = isa<CXXOperatorCallExpr>(call) && isa_and_nonnull<CXXMethodDecl>(function);
+        if (function)
+            copy_arguments(llvm::makeArrayRef(call->getArgs(), call->getNumArgs()).drop_front(object), function);
+        return true;
+    }
+    bool VisitCXXConstructExpr(CXXConstructExpr *construction) {
+        copy_arguments(llvm::makeArrayRef(construction->getArgs(), construction->getNumArgs()), construction->getConstructor());
+        return true;
+    }
     bool VisitVarDecl(VarDecl *variable) {
         if (!isa<ParmVarDecl>(variable))
             copy(variable->getInit(), variable);
@@ -90,32 +121,58 @@ public:
 private:
     static const ValueDecl *variable_of(const Expr *expression) {
         expression = expression->IgnoreParenCasts();
+        while (const auto *element = dyn_cast<ArraySubscriptExpr>(expression)) {
+            expression = element->getBase()->IgnoreParenCasts();
+            if (!expression->getType()->isArrayType())
+                return nullptr;
+        }
         if (const auto *reference = dyn_cast<DeclRefExpr>(expression))
             return reference->getDecl();
         const auto *member = dyn_cast<MemberExpr>(expression);
         return member ? member->getMemberDecl() : nullptr;
     }
 
-    void copy(const Expr *from, const ValueDecl *to) {
+    // Not into the library: a vector of that size would give the number to all vectors.
+    void copy_arguments(llvm::ArrayRef<Expr *> arguments, const FunctionDecl *function) {
+        const FunctionDecl *definition = nullptr;
+        if (function->isDefined(definition)
+            && !function->getASTContext().getSourceManager().isInSystemHeader(definition->getLocation()))
+            for (unsigned i = 0; i < arguments.size() && i < definition->getNumParams(); i++)
+                copy(arguments[i], definition->getParamDecl(i));
+    }
+
+    // `computed`: `to` gets a value computed with it, which counts only for what is asked right there.
+    void copy(const Expr *from, const ValueDecl *to, bool computed = false) {
         if (!from || !to)
             return;
         from = from->IgnoreParenCasts();
-        if (const auto *whole = dyn_cast<FullExpr>(from))
-            copy(whole->getSubExpr(), to);
-        else if (const auto *temporary = dyn_cast<MaterializeTemporaryExpr>(from))
-            copy(temporary->getSubExpr(), to);
-        else if (const auto *list = dyn_cast<InitListExpr>(from); list && list->getNumInits() == 1 && to->getType()->isScalarType())
-            copy(list->getInit(0), to);
-        else if (const auto *choice = dyn_cast<ConditionalOperator>(from)) {
-            copy(choice->getTrueExpr(), to);
-            copy(choice->getFalseExpr(), to);
-        } else if (const auto *assignment = dyn_cast<BinaryOperator>(from)) {
-            if (assignment->getOpcode() == BO_Assign || assignment->getOpcode() == BO_Comma)
-                copy(assignment->getRHS(), to);
+        if (const auto *whole = dyn_cast<FullExpr>(from)) {
+            copy(whole->getSubExpr(), to, computed);
+        } else if (const auto *temporary = dyn_cast<MaterializeTemporaryExpr>(from)) {
+            copy(temporary->getSubExpr(), to, computed);
+        } else if (const auto *member = dyn_cast<CXXDefaultInitExpr>(from)) {
+            copy(member->getExpr(), to, computed);
+        } else if (const auto *list = dyn_cast<InitListExpr>(from)) {
+            if (list->getNumInits() == 1 && to->getType()->isScalarType())
+                copy(list->getInit(0), to, computed);
+        } else if (const auto *choice = dyn_cast<ConditionalOperator>(from)) {
+            copy(choice->getTrueExpr(), to, computed);
+            copy(choice->getFalseExpr(), to, computed);
+        } else if (const auto *operation = dyn_cast<BinaryOperator>(from)) {
+            const bool hands_on = operation->isAssignmentOp() || operation->isComparisonOp() || operation->isLogicalOp()
+                                  || operation->isCommaOp();
+            if (!operation->isAssignmentOp() && !operation->isCommaOp())
+                copy(operation->getLHS(), to, computed || !hands_on);
+            copy(operation->getRHS(), to, computed || !hands_on);
+        } else if (const auto *operation = dyn_cast<UnaryOperator>(from)) {
+            copy(operation->getSubExpr(), to, computed || operation->getOpcode() != UO_LNot);
         } else if (const auto *call = dyn_cast<CallExpr>(from)) {
-            if (const FunctionDecl *function = call->getDirectCallee(); function && is_question(function))
+            if (const FunctionDecl *function = call->getDirectCallee(); function && (!computed || is_question(function)))
                 add(function, to);
-        } else if (const ValueDecl *variable = variable_of(from)) {
+            if (to->getType()->isArithmeticType())      // std::max and the like
+                for (const Expr *argument : call->arguments())
+                    copy(argument, to, true);
+        } else if (const ValueDecl *variable = computed ? nullptr : variable_of(from)) {
             add(variable, to);
         }
     }
@@ -123,6 +180,7 @@ private:
     void add(const ValueDecl *from, const ValueDecl *to) { copies_[canonical(from)].insert(canonical(to)); }
 
     std::map<const ValueDecl *, std::set<const ValueDecl *>> copies_;
+    const FunctionDecl *function_ = nullptr;    // the one whose body it is in
 };
 
 // What a loop uses, also in functions of this file.
