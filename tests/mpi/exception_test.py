@@ -23,5 +23,5 @@ for compiler in sys.argv[3:]:
     result = run(f'exception_{compiler}', 'outside', code='error', limit=30)
     expect(result, 'a loop is named', 'an exception left' not in result.err)
     result = run(f'exception_{compiler}', 'caught')
-    expect(result, 'a message', 'exception' not in result.err)
+    expect(result, 'a message', 'exception left' not in result.err)  # the verdict may name the file
 finish()
