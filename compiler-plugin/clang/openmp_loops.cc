@@ -182,6 +182,9 @@ bool judge_openmp_loop(const Function *body, const Function *host, const std::st
         remark(place, "loop stays OpenMP: is inside another construct that has threads");
         return false;
     }
+    // With -save-temps, bitcode: the tree was seen by another process, and what it said of the number of threads is lost.
+    if (!options.compiling)
+        return false;
     Judge judge(*body->getParent());
     judge.region(body);
     if (judge.why_not.empty())
