@@ -105,7 +105,8 @@ bool claim_next(Participant& p, long* lo, long* hi)
     chaos.delay();
     Claim result = loop_host.descriptor->claim(
         [&](uint64_t remaining, unsigned joiners) {
-            return chaos ? 1 + chaos.random(remaining) : sizing.units(remaining, joiners + 1, ranks);
+            return chaos ? 1 + chaos.random(remaining)
+                         : sizing.units_from(region.units - remaining, remaining, joiners + 1, ranks);
         },
         c);
     if (result != Claim::taken)
@@ -177,7 +178,7 @@ bool alone_next(Participant& p, long* lo, long* hi)
         return claim_next(p, lo, hi);
     }
     const Sizing& sizing = p.pace.sizing();
-    uint64_t n = sizing.units(remaining, 1, loop_host.ranks);
+    uint64_t n = sizing.units_from(p.lo, remaining, 1, loop_host.ranks);
     if (chaos)
         n = 1 + chaos.random(remaining);
     // The tail of a loop known to be short is not cut into crumbs that nobody would come for.

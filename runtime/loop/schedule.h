@@ -41,6 +41,14 @@ struct Sizing {
         }
     }
 
+    // The same, of the units from `next` on. Chunks of many units end at a multiple of 64 of them: neighbours then share
+    // no cache line of what they write, and vectors lie in each chunk as they do in the whole loop.
+    uint64_t units_from(uint64_t next, uint64_t remaining, unsigned participants, unsigned ranks) const
+    {
+        uint64_t n = units(remaining, participants, ranks);
+        return kind != WS_AUTO || n < 256 || n >= remaining ? n : ((next + n) & ~uint64_t(63)) - next;
+    }
+
     // In one word, for the window: kind 8 bits, least 16, chunk 40.
     static constexpr uint64_t max_least = 0xffff, max_chunk = (uint64_t(1) << 40) - 1;
     uint64_t pack() const

@@ -64,6 +64,27 @@ TEST_CASE("auto takes its chunk, but at most half of an equal share of the rest"
     CHECK(s.units(1000, 1, 2) == 100);
 }
 
+TEST_CASE("long auto chunks end at a multiple of 64, others as they are", "[schedule]")
+{
+    Sizing sizing{WS_AUTO, 1000, 1};
+    uint64_t next = 37, end = 100000;
+    while (end - next > 4000) {
+        uint64_t n = sizing.units_from(next, end - next, 1, 2);
+        next += n;
+        CHECK(next % 64 == 0);
+        CHECK(n > 1000 - 64);
+        CHECK(n <= 1000);
+    }
+    sizing.chunk = 200; // too short to matter
+    CHECK(sizing.units_from(37, 100000, 1, 2) == 200);
+    sizing = {WS_AUTO, 1000, 5000}; // all that is left, or more
+    CHECK(sizing.units_from(37, 4000, 1, 2) == 5000);
+    for (ws_schedule kind : {WS_STATIC, WS_DYNAMIC, WS_GUIDED}) { // the user's word counts
+        sizing = {kind, 1000, 1};
+        CHECK(sizing.units_from(37, 100000, 1, 2) == sizing.units(100000, 1, 2));
+    }
+}
+
 TEST_CASE("sizes hold for the largest loops", "[schedule]")
 {
     for (ws_schedule kind : {WS_AUTO, WS_STATIC, WS_DYNAMIC, WS_GUIDED})
