@@ -145,7 +145,7 @@ bool right(Index side)
     for (int k = 0; k < 2; k++)
         if (!domains[k]->same(*domains[2]) || works[k]->courant != works[2]->courant)
             return false;
-    return std::isfinite(domains[2]->x(5)) && domains[2]->e(5) != 0;
+    return std::isfinite(domains[2]->x(5)) && domains[2]->e(domains[2]->elements() / 2) != 0;
 }
 
 void usage()
