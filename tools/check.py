@@ -133,7 +133,7 @@ class Bench(unittest.TestCase):
 
 class CompileTime(unittest.TestCase):
     def test_files(self):
-        loops, none = compile_time.source(True), compile_time.source(False)
+        loops, none = compile_time.source(1), compile_time.source(0)
         self.assertEqual(loops.count("#pragma ws for"), compile_time.LOOPS)
         self.assertNotIn("#pragma", none)
         for text in (loops, none):

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What -fws costs a compilation: a generated file of 10,000 lines with several hundred `ws for`, and one without any.
-
-Each of the functions is little more than its loop, so the file has more loops to compile than any real one."""
+"""What -fws costs a compilation: a generated file of 10,000 lines, each of whose 400 functions is little more than a loop.
+All of them `ws for`, which is more than any real file has; a quarter (LULESH has one in about a hundred lines); or none."""
 import os
 import re
 import resource
@@ -59,11 +58,12 @@ HEAD = """struct state {
 """
 
 
-def source(with_loops):
+def source(every):
+    """Every so many loops have a directive; 0: none has."""
     text = HEAD
     for k in range(LOOPS):
         clauses, head, body = LOOP_KINDS[k % len(LOOP_KINDS)]
-        directive = f"#pragma ws for{clauses}\n" if with_loops else "\n"
+        directive = f"#pragma ws for{clauses}\n" if every and k % every == 0 else "\n"
         text += FUNCTION.format(k=k, directive=directive, head=head, body=body.format(k=k))
     lines = text.count("\n")
     assert LINES <= lines < LINES * 1.1, lines
@@ -90,7 +90,7 @@ def compilers(prefix):
 
 def measure_compiler(command, pairs):
     """Seconds of compilations in turn: {"loops": (with -fws, without, with omp for ws and -fopenmp),
-    "none": (with -fws, without)}."""
+    "quarter" and "none": (with -fws, without)}."""
     with tempfile.TemporaryDirectory(prefix="workshare-") as folder:
         def compilation(name, text, *options):
             path = os.path.join(folder, f"{name}.c")
@@ -99,8 +99,9 @@ def measure_compiler(command, pairs):
             whole = command + ["-O2", "-w", "-c", path, "-o", os.path.join(folder, "out.o"), *options]
             return lambda: cpu_seconds(whole)
 
-        loops, none = source(True), source(False)
+        loops, quarter, none = source(1), source(4), source(0)
         omp = re.sub(r" steal_schedule\(\w+\)", "", loops).replace("#pragma ws for", "#pragma omp parallel for")
         return {"loops": in_turn(pairs, compilation("loops", loops, "-fws"), compilation("loops", loops),
                                  compilation("omp", omp, "-fopenmp")),
+                "quarter": in_turn(pairs, compilation("quarter", quarter, "-fws"), compilation("quarter", quarter)),
                 "none": in_turn(pairs, compilation("none", none, "-fws"), compilation("none", none))}
