@@ -86,21 +86,12 @@ static void usage(void)
 
 int main(int argc, char **argv)
 {
-    enum { REPEATS = 1, JSON, HELP };
-    static const struct option options[] = {
-        { "repeats", required_argument, 0, REPEATS }, { "json", no_argument, 0, JSON }, { "help", no_argument, 0, HELP },
-        { 0, 0, 0, 0 }
-    };
     bench_init(&argc, &argv);
     const char *me = "directive_cost";
     long repeats = 300, wrong = 0;
     bool json = false;
-    for (int c; (c = bench_option(argc, argv, options)) != -1;)
-        switch (c) {
-        case REPEATS: repeats = bench_count(me, "repeats", optarg, 1, 1000000); break;
-        case JSON: json = true; break;
-        case HELP: usage(); MPI_Finalize(); return 0;
-        }
+    if (!variants_options(me, argc, argv, usage, &repeats, &json))
+        return 0;
     omp_set_num_threads(1);
     bench_others_sleep();
     if (bench_rank == 0) {

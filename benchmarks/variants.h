@@ -78,4 +78,21 @@ static inline void variants_measure(const char *what, const struct variant *v, i
                    over[k].low, over[k].high);
 }
 
+/* Reads --repeats and --json. False after --help, MPI finalized; a bad option ends the program. */
+static inline bool variants_options(const char *me, int argc, char **argv, void (*usage)(void), long *repeats, bool *json)
+{
+    enum { REPEATS = 1, JSON, HELP };
+    static const struct option options[] = {
+        { "repeats", required_argument, 0, REPEATS }, { "json", no_argument, 0, JSON }, { "help", no_argument, 0, HELP },
+        { 0, 0, 0, 0 }
+    };
+    for (int c; (c = bench_option(argc, argv, options)) != -1;)
+        switch (c) {
+        case REPEATS: *repeats = bench_count(me, "repeats", optarg, 1, 1000000); break;
+        case JSON: *json = true; break;
+        case HELP: usage(); MPI_Finalize(); return false;
+        }
+    return true;
+}
+
 #endif
