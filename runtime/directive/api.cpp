@@ -15,8 +15,6 @@
 #include <mutex>
 #include <string>
 
-#define WS_EXPORT extern "C" __attribute__((visibility("default")))
-
 namespace {
 
 thread_local char last_error[512];

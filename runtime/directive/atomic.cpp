@@ -9,5 +9,5 @@ namespace {
 ws::SpinLock lock;
 } // namespace
 
-extern "C" __attribute__((visibility("default"))) void ws_atomic_start(void) { lock.lock(); }
-extern "C" __attribute__((visibility("default"))) void ws_atomic_end(void) { lock.unlock(); }
+WS_EXPORT void ws_atomic_start(void) { lock.lock(); }
+WS_EXPORT void ws_atomic_end(void) { lock.unlock(); }

@@ -68,7 +68,7 @@ void use_node_locks(LockTable* node, int rank)
 
 using namespace ws;
 
-extern "C" __attribute__((visibility("default"))) void ws_critical_start(ws_critical* critical)
+WS_EXPORT void ws_critical_start(ws_critical* critical)
 {
     Lock& lock = lock_of(*critical);
     int error = EBUSY;
@@ -87,7 +87,7 @@ extern "C" __attribute__((visibility("default"))) void ws_critical_start(ws_crit
     lock.holder_rank = world_rank;
 }
 
-extern "C" __attribute__((visibility("default"))) void ws_critical_end(ws_critical* critical)
+WS_EXPORT void ws_critical_end(ws_critical* critical)
 {
     // A section around MPI_Init or MPI_Finalize has lost its lock; then there is nothing to unlock here.
     uintptr_t known = uintptr_t(__atomic_load_n(&critical->lock, __ATOMIC_RELAXED));

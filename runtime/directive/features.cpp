@@ -4,6 +4,7 @@
 // (runtime/mpich/files/src/include/mpir_workshare.h).
 #include "directive/abi.h"
 #include "mpich/files/src/include/mpir_workshare.h"
+#include "window/os.h"
 
 static_assert(WS_USES_CRITICAL == MPIR_WORKSHARE_USES_LOCKS, "one meaning on both sides");
 static_assert(WS_USES_MPI_IN_LOOPS == MPIR_WORKSHARE_USES_MPI_IN_LOOPS, "one meaning on both sides");
@@ -11,7 +12,7 @@ static_assert(WS_USES_MPI_IN_LOOPS == MPIR_WORKSHARE_USES_MPI_IN_LOOPS, "one mea
 extern "C" { __attribute__((visibility("default"))) unsigned ws_used_features; }
 
 // A library that is loaded later adds its own; MPI_Init has been by then, most likely.
-extern "C" __attribute__((visibility("default"))) void ws_uses(unsigned features)
+WS_EXPORT void ws_uses(unsigned features)
 {
     __atomic_fetch_or(&ws_used_features, features, __ATOMIC_RELAXED); // relaxed: read once, by the main thread
 }

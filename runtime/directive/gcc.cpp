@@ -7,8 +7,6 @@
 
 using namespace ws;
 
-#define WS_EXPORT extern "C" __attribute__((visibility("default")))
-
 namespace {
 
 // Opens the region for the owner and leaves the participant ready for its first chunk.
@@ -37,16 +35,6 @@ inline void run_owner(Participant& p, void (*fn)(void*), void* data, ws_site* si
         close_region(p, site);
 }
 
-// The participant's site names the loop in messages: see exception.cpp.
-inline void run_named(Participant& p, void (*fn)(void*), void* data, long start, long end, ws_site* site, long chunk,
-                      long steal_chunk)
-{
-    ws_site* outer = p.site;
-    p.site = site;
-    run_plain(p, fn, data, start, end, site, chunk, steal_chunk);
-    p.site = outer;
-}
-
 // The first call of an uncombined region's body: the owner's opens, a guest's joins, anyone else gets everything.
 inline bool start(const LoopBounds& b, long* lo, long* hi)
 {
@@ -71,7 +59,7 @@ WS_EXPORT void ws_parallel_loop(void (*fn)(void*), void* data, long start, long 
 {
     Participant& p = self;
     if (WS_UNLIKELY(!p.owner || p.in_region)) {
-        run_named(p, fn, data, start, count_signed(start, end, incr) ? end : start, site, chunk, steal_chunk);
+        run_plain(p, fn, data, start, count_signed(start, end, incr) ? end : start, site, chunk, steal_chunk);
         return;
     }
     p.site = site;
@@ -86,7 +74,7 @@ WS_EXPORT void ws_parallel(void (*fn)(void*), void* data, ws_site* site, long ch
 {
     Participant& p = self;
     if (WS_UNLIKELY(!p.owner || p.in_region)) {
-        run_named(p, fn, data, 0, 0, site, chunk, steal_chunk); // its start call sets the bounds
+        run_plain(p, fn, data, 0, 0, site, chunk, steal_chunk); // its start call sets the bounds
         return;
     }
     p.mode = Mode::pending;

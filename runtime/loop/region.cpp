@@ -336,6 +336,8 @@ void run_plain(Participant& p, void (*fn)(void*), void* data, long start, long e
         loop_counters.regions_off++; // a statistic: threads may lose counts to each other
     Mode mode = p.mode;
     uint64_t lo = p.lo, hi = p.hi;
+    ws_site* outer_site = p.site;
+    p.site = site; // names the loop in messages: see directive/exception.cpp
     p.mode = Mode::whole;
     p.lo = uint64_t(start);
     p.hi = uint64_t(end);
@@ -350,6 +352,7 @@ void run_plain(Participant& p, void (*fn)(void*), void* data, long start, long e
     p.mode = mode;
     p.lo = lo;
     p.hi = hi;
+    p.site = outer_site;
 }
 
 void for_each_shared_site(void (*visit)(const char* where, uint64_t regions, uint64_t iterations, uint64_t stolen))

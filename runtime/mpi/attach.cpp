@@ -336,8 +336,7 @@ int attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
 
 } // namespace ws
 
-extern "C" __attribute__((visibility("default"))) int ws_fork_attach(int version, unsigned what,
-                                                                      MPIR_Workshare_hooks* hooks)
+WS_EXPORT int ws_fork_attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
 {
     return ws::attach(version, what, hooks);
 }

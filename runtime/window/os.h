@@ -13,6 +13,9 @@
 
 namespace ws {
 
+// What the library shows (libws.map).
+#define WS_EXPORT extern "C" __attribute__((visibility("default")))
+
 #define WS_LIKELY(x) __builtin_expect(!!(x), 1)
 #define WS_UNLIKELY(x) __builtin_expect(!!(x), 0)
 // TLS that costs one instruction; libws is small enough for the loader's static TLS reserve even when dlopened.
