@@ -22,20 +22,26 @@ extern "C" {
 
 #define WS_ABI 1
 
-/* Schedule kinds as written in the clauses; 0 = no clause: chunks are sized by time. */
-enum ws_schedule { WS_AUTO = 0, WS_STATIC = 1, WS_DYNAMIC = 2, WS_GUIDED = 3 };
+/* Schedule kinds as written in the clauses; 0 = no clause: chunks are sized by time. WS_RUNTIME: as WS_SCHEDULE and
+ * WS_STEAL_SCHEDULE say in the environment of the run. */
+enum ws_schedule { WS_AUTO = 0, WS_STATIC = 1, WS_DYNAMIC = 2, WS_GUIDED = 3, WS_RUNTIME = 4 };
 
 /* One per `ws for` in the source: a 64-byte aligned, writable static object of 8 words that the plugin emits.
  * The plugin fills the first two words, the runtime learns in the rest (zero at start). */
 struct ws_site {
     const char *where;          /* "file.c:12 function" */
-    uintptr_t kinds;            /* schedule | steal_schedule << 8 | WS_SITE_*CHUNK | WS_ABI << 24 */
+    uintptr_t kinds;            /* schedule | steal_schedule << 8 | WS_SITE_* | WS_ABI << 24 */
     uint64_t learned[6];
 };
 #define WS_SITE_KINDS(schedule, steal) ((uintptr_t) (schedule) | (uintptr_t) (steal) << 8 | (uintptr_t) WS_ABI << 24)
 /* Set where the clause gives a chunk, so that a computed 0 is told from none. */
 #define WS_SITE_CHUNK ((uintptr_t) 1 << 16)
 #define WS_SITE_STEAL_CHUNK ((uintptr_t) 1 << 17)
+/* Nothing in the loop depends on which iteration is the last (lastprivate): a participant may be given later iterations
+ * before earlier ones. Without it each participant's chunks must come in rising order. */
+#define WS_SITE_ANY_ORDER ((uintptr_t) 1 << 18)
+/* There is a steal_schedule clause, which may be `auto`. Without this bit and with 0 for its kind thieves do as the owner. */
+#define WS_SITE_STEAL ((uintptr_t) 1 << 19)
 
 /* Combined form: the loop variable runs start, start+incr, ... up to (not including) end, as signed long.
  * chunk and steal_chunk are the clauses' chunk sizes in iterations, 0 = none given; a value below 1 computed

@@ -247,10 +247,12 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
     uint64_t unit = iterations <= Descriptor::max_units ? 1 : iterations / Descriptor::max_units + 1;
     uint64_t units = (iterations - 1) / unit + 1;
     ws_schedule kind = ws_schedule(site->kinds & 255), steal_kind = ws_schedule(site->kinds >> 8 & 255);
+    kind = kind == WS_RUNTIME ? WS_AUTO : kind;
+    steal_kind = steal_kind == WS_RUNTIME ? WS_AUTO : steal_kind;
     auto in_units = [&](long c) { return c ? (uint64_t(c) - 1) / unit + 1 : 0; };
     Sizing own = Sizing::resolve(kind, in_units(chunk), units, loop_host.ranks);
     // Thieves follow the owner's clause unless they have their own.
-    Sizing thief = steal_kind != WS_AUTO || (site->kinds & WS_SITE_STEAL_CHUNK)
+    Sizing thief = steal_kind != WS_AUTO || (site->kinds & (WS_SITE_STEAL | WS_SITE_STEAL_CHUNK))
                        ? Sizing::resolve(steal_kind, in_units(steal_chunk), units, loop_host.ranks)
                        : own;
     double cost = learned(site).unit_ticks * double(unit), estimate = double(units) * cost;
