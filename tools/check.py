@@ -14,6 +14,7 @@ sys.path.insert(0, TOOLS)
 sys.dont_write_bytecode = True
 import compile_time  # noqa: E402
 import measure  # noqa: E402
+from figures import line  # noqa: E402
 
 
 def load(name):
@@ -23,7 +24,7 @@ def load(name):
     return module
 
 
-package_graph, demo, bench = load("package-graph"), load("demo"), load("bench")
+package_graph, demo = load("package-graph"), load("demo")
 
 PACKAGES = b"""Package: a
 Version: 1
@@ -118,13 +119,13 @@ class Bench(unittest.TestCase):
 
     def test_versions_in_one_program(self):
         runs = [{"loop": {"us": {"ws": 10, "omp": 10}, "over": {"omp": [0, ratio, 9]}}} for ratio in (1.004, 1.003, 1.2)]
-        line = bench.over("x", runs, "loop", "ws", "omp", 1.005, "note")
-        self.assertEqual((line["value"], line["pass"], line["noisy"]), (1.004, True, True))
-        self.assertFalse(bench.over("x", runs, "loop", "ws", "omp", 1.001, "note")["pass"])
+        found = line.over("x", runs, "loop", "ws", "omp", 1.005, "note")
+        self.assertEqual((found["value"], found["pass"], found["noisy"]), (1.004, True, True))
+        self.assertFalse(line.over("x", runs, "loop", "ws", "omp", 1.001, "note")["pass"])
 
     def test_target_and_noise(self):
         def passes(ours, rival, most):
-            return bench.compare("x", self.runs(*ours), self.runs(*rival), bench.median_us, "us", most, "r")["pass"]
+            return line.compare("x", self.runs(*ours), self.runs(*rival), line.median_us, "us", most, "r")["pass"]
         self.assertTrue(passes((10, 10, 10), (10, 10, 10), 1.01))
         self.assertFalse(passes((10.2, 10.2, 10.2), (10, 10, 10), 1.01))
         self.assertTrue(passes((10.2, 9, 11), (10, 9, 11), None))

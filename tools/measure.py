@@ -62,22 +62,50 @@ def quota_v1(folder):
 class Launcher:
     """Runs benchmark programs under a prefix's mpirun."""
 
+    baseline_prefix = None  # an unpatched MPICH; else Debian's
+
     def __init__(self, prefix, programs, ranks, bind, limit):
         self.prefix, self.programs, self.ranks, self.bind, self.limit = prefix, programs, ranks, bind, limit
 
     def has(self, program):
         return os.access(os.path.join(self.programs, program), os.X_OK)
 
-    def run(self, program, options=(), workshare=False, libraries=None):
-        """One run; the program's JSON object. With workshare, libws's own figures are under "workshare".
+    def unpatched(self):
+        """The folder with the unpatched libmpich.so.12, and what to call it."""
+        if self.baseline_prefix:
+            folder = os.path.join(os.path.abspath(self.baseline_prefix), "lib")
+            if not os.path.exists(os.path.join(folder, "libmpich.so.12")):
+                raise Failure(f"{folder}: no libmpich.so.12 there")
+            return folder, self.baseline_prefix
+        try:
+            files = subprocess.run(["dpkg-query", "-L", "libmpich12"], capture_output=True, text=True, check=True).stdout.split()
+            version = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", "libmpich12"], capture_output=True, text=True).stdout
+        except (OSError, subprocess.CalledProcessError):
+            raise Failure("the rival is Debian's own MPICH: install libmpich12, or name another with --baseline-prefix") from None
+        library = next(name for name in files if name.endswith("/libmpich.so.12"))
+        return os.path.dirname(library), f"Debian's libmpich12 {version}"
 
-        `libraries`: a folder with another libmpich.so.12 to run on, instead of the prefix's; same launcher."""
+    def command(self, program, options=(), workshare=False, ranks=None, bind=None, flags=()):
+        """mpirun's command line; a `program` that is no path is one of the benchmarks'."""
+        bind = bind or self.bind
         command = [os.path.join(self.prefix, "bin", "mpirun")]
         command += ["-workshare", "-workshare-quiet"] if workshare else []
-        command += ["-bind-to", self.bind] if self.bind != "none" else []
-        command += ["-n", str(self.ranks), os.path.join(self.programs, program), *map(str, options), "--json"]
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("WS_")}
+        command += [*map(str, flags)]
+        command += ["-bind-to", bind] if bind != "none" else []
+        return command + ["-n", str(ranks or self.ranks), os.path.join(self.programs, program), *map(str, options)]
+
+    def environment(self, libraries=None, more=()):
+        environment = {k: v for k, v in os.environ.items() if not k.startswith(("WS_", "OMP_", "GOMP_", "KMP_", "MPIR_CVAR_"))}
         environment["LD_LIBRARY_PATH"] = libraries or os.path.join(self.prefix, "lib")
+        return {**environment, **dict(more)}
+
+    def run(self, program, options=(), workshare=False, libraries=None, env=(), **how):
+        """One run; the program's JSON object. With workshare, libws's own figures are under "workshare".
+
+        `libraries`: a folder with another libmpich.so.12 to run on, instead of the prefix's; same launcher.
+        `ranks`, `bind` and `flags` (of mpirun): as command() takes them."""
+        command = self.command(program, [*options, "--json"], workshare, **how)
+        environment = self.environment(libraries, env)
         with tempfile.TemporaryDirectory(prefix="workshare-") as folder:
             stats = os.path.join(folder, "stats.json")
             if workshare:

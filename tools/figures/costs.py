@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+"""What directives cost a loop that nobody helps."""
+import measure
+
+from .line import compare, figure, over
+
+COMPILERS = ("gcc", "clang")
+
+
+def region_cost(run, quick):
+    def results_of(program, **how):
+        return [run.run(program, ["--repeats", 200 if quick else 1000], **how) for _ in range(3 if quick else 7)]
+    for title, results in (("open + close a region, no thief", results_of("region_cost", workshare=True)),
+                           ("the same with the flag off", results_of("region_cost")),
+                           ("the same by ws_for", results_of("region_cost_c", workshare=True)),
+                           ("the same by ws::for_each", results_of("region_cost_cpp", workshare=True))):
+        cost = measure.median_of(results, lambda r: r["open_close_ns"])
+        _, low, high = measure.quartiles(sorted(r["open_close_ns"] for r in results))
+        yield figure(title, measure.median_of(results, lambda r: r["shared_ns"]), measure.median_of(results, lambda r: r["plain_ns"]),
+                     "ns", cost, "<= 60 ns", cost <= 60, [low, high], "rival: the loop without a region", noisy=high - low > 60)
+
+
+def of_each_compiler(run, program, options, repeats):
+    """(compiler, results) for each compiler that the program was built with."""
+    for compiler in COMPILERS:
+        if run.has(f"{program}_{compiler}"):
+            yield compiler, [run.run(f"{program}_{compiler}", options, workshare=True) for _ in range(repeats)]
+
+
+def directive(run, quick):
+    options = ["--repeats", 100 if quick else 300]
+    for compiler, results in of_each_compiler(run, "directive_cost", options, 2 if quick else 5):
+        for part, name in (("compute", "compute-bound"), ("memory", "memory-bound"), ("short_body", "short body")):
+            yield over(f"{name} loop, {compiler}: ws / omp, one thread", results, part, "ws", "omp", 1.005, "no thief")
+            yield over(f"{name} loop, {compiler}: ws / no directive", results, part, "ws", "plain", 1.01, "no thief")
+
+
+def assembly(run, quick):
+    options = ["--repeats", 100 if quick else 300]
+    for compiler in COMPILERS:
+        if not run.has(f"assembly_{compiler}"):
+            continue
+        ours, rivals = measure.in_turn(2 if quick else 5, lambda: run.run(f"assembly_{compiler}", options, workshare=True),
+                                       lambda: run.run(f"assembly_omp_{compiler}", options, workshare=True))
+        for part, name in (("assembly", "assembly"), ("scatter", "bare additions")):
+            yield over(f"{name}, {compiler}: ws atomic / plain addition", ours, part, "ws_atomic", "ws_add", 1.05, "no thief")
+            us = [[r[part]["us"][version] for r in results] for results, version in ((ours, "ws_atomic"), (rivals, "omp_atomic"))]
+            yield compare(f"{name}, {compiler}: ws atomic / omp atomic", *us, float, "us", 1, "omp atomic, one thread")
+
+
+def class_loops(run, quick):
+    options = ["--repeats", 100 if quick else 300]
+    for compiler, results in of_each_compiler(run, "class_loops", options, 2 if quick else 5):
+        yield over(f"34 loops over a class, {compiler}: ws / omp, one thread", results, "step", "ws", "omp", 1.005, "no thief")
+        yield over(f"34 loops over a class, {compiler}: ws / no directive", results, "step", "ws", "plain", 1.01, "no thief")

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""A line of the table: what was measured, its rival, the figure that is judged, and the target."""
+import measure
+
+# Quartiles further apart than this share of the value: others disturbed the runs, and pass or missed says little.
+NOISY = 0.1
+
+
+def median_us(result):
+    return result["us"]["median"]
+
+
+def figure(what, ours, rival, unit, value, target, passed, spread, detail=None, noisy=None):
+    """A line of the table; `ours` and `rival` are in `unit`, `value` is what is judged, `spread` its quartiles."""
+    return {"figure": what, "ours": ours, "rival": rival, "unit": unit, "value": value, "target": target, "spread": spread,
+            "pass": passed, "noisy": spread[1] - spread[0] > NOISY * value if noisy is None else noisy, "detail": detail}
+
+
+def compare(what, ours, rivals, read, unit, most, rival_name):
+    """Ours over the rival's, run by run; passes when the median ratio is at most `most`.
+
+    most = None: passes within noise, that is when the ratio differs from 1 by less than the runs' own spread."""
+    ratio, low, high = measure.ratio_of(ours, rivals, read)
+    if most is None:
+        noise = max(spread_of(ours, read), spread_of(rivals, read), 0.005)
+        passed, target = ratio <= 1 + noise, f"noise: <= {1 + noise:.3f}"
+    else:
+        passed, target = ratio <= most, f"<= {most:g}"
+    return figure(what, measure.median_of(ours, read), measure.median_of(rivals, read), unit, ratio, target, passed,
+                  [low, high], f"rival: {rival_name}")
+
+
+def faster(what, ours, rivals, read, unit, least, rival_name):
+    """The rival's time over ours, run by run; passes when the median ratio is at least `least`."""
+    ratio, low, high = measure.ratio_of(rivals, ours, read)
+    return figure(what, measure.median_of(ours, read), measure.median_of(rivals, read), unit, ratio, f">= {least:g}",
+                  ratio >= least, [low, high], f"rival: {rival_name}")
+
+
+def spread_of(results, read):
+    """Half the distance of the quartiles, relative to the median."""
+    middle, low, high = measure.quartiles(sorted(map(read, results)))
+    return (high - low) / 2 / middle
+
+
+def difference(what, ours, rivals, read, unit, most, detail=None):
+    differences = sorted(read(a) - read(b) for a, b in zip(ours, rivals))
+    middle, low, high = measure.quartiles(differences)
+    return figure(what, measure.median_of(ours, read), measure.median_of(rivals, read), unit, middle, f"<= {most} {unit}",
+                  middle <= most, [low, high], detail, noisy=high - low > most)
+
+
+def over(what, results, part, ours, rival, most, note):
+    """A line for programs that time versions against each other in one process: the runs' medians of the ratio to `rival`."""
+    ratios = sorted(r[part]["over"][rival][1] for r in results)
+    middle, low, high = measure.quartiles(ratios)
+    return figure(what, measure.median_of(results, lambda r: r[part]["us"][ours]), measure.median_of(results, lambda r: r[part]["us"][rival]),
+                  "us", middle, f"<= {most:g}", middle <= most, [low, high], note, noisy=high - low > max(0.01, most - 1))
+
+
+def amount(value, unit):
+    return measure.time_text(value * {"ns": 1e-3, "us": 1, "ms": 1e3}[unit]) if unit != "KiB" else f"{value:.0f} KiB"
+
+
+HEADERS = ["figure", "ours", "rival", "median", "quartiles", "target", ""]
+
+
+def row_of(f):
+    plain_number = f["target"].endswith((" ms", " us", " ns", " KiB"))
+    text = (lambda v: f"{v:.1f}") if plain_number else (lambda v: f"{v:.3f}")
+    unit = " " + f["unit"] if plain_number else ""
+    return [f["figure"], amount(f["ours"], f["unit"]), amount(f["rival"], f["unit"]), text(f["value"]) + unit,
+            " .. ".join(map(text, f["spread"])), f["target"], ("pass" if f["pass"] else "missed") + (", noisy" if f["noisy"] else "")]
