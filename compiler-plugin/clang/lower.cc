@@ -136,6 +136,24 @@ std::string Lowering::place(const CallBase *mark) {
     return text && text->isCString() ? text->getAsCString().str() : "?:0:0";
 }
 
+// Whether anything in a region asks if it has run the last iteration: for lastprivate. Before the region is lowered.
+static bool asks_for_last(Function *body) {
+    bool found = false;
+    for (BasicBlock &block : *body)
+        for (Instruction &instruction : block) {
+            Function *called = callee(instruction);
+            if (called && called->getName().startswith(".omp_outlined._debug__"))
+                return asks_for_last(called);   // with -g the region is in a function of its own
+            if (!called || !called->getName().startswith("__kmpc_dispatch_next_"))
+                continue;
+            found = true;
+            for (User *user : cast<CallBase>(instruction).getArgOperand(2)->stripPointerCasts()->users())
+                if (isa<LoadInst>(user))
+                    return true;
+        }
+    return !found;
+}
+
 // struct ws_site.
 Constant *Lowering::make_site(const std::string &where, uint64_t kinds) {
     static_assert(sizeof(ws_site) == 64 && sizeof(void *) == 8, "the site is eight words");
@@ -228,7 +246,9 @@ void Lowering::lower_fork(const Region &region) {
             value = builder.CreateBitOrPointerCast(value, types[i]);
         builder.CreateStore(value, builder.CreateStructGEP(captures, data, i));
     }
-    const uint64_t kinds = cast<ConstantInt>(region.mark->getArgOperand(1))->getZExtValue() & (openmp_loop - 1);
+    uint64_t kinds = cast<ConstantInt>(region.mark->getArgOperand(1))->getZExtValue() & (openmp_loop - 1);
+    if (!asks_for_last(region.body))
+        kinds |= WS_SITE_ANY_ORDER;
     builder.CreateCall(runtime("ws_parallel", nothing_, {thunk->getType(), pointer_, pointer_, i64_, i64_}),
                        {thunk, data ? builder.CreateBitCast(data, pointer_) : ConstantPointerNull::get(pointer_),
                         make_site(region.where, kinds), region.mark->getArgOperand(2), region.mark->getArgOperand(3)});

@@ -76,7 +76,7 @@ void parse_default(const Clause &clause, Directive &out, Complaints &problems) {
 bool schedule_named(const std::string &word, Schedule &kind) {
     static const std::pair<const char *, Schedule> kinds[] = {
         {"auto", Schedule::time_sized}, {"static", Schedule::static_},
-        {"dynamic", Schedule::dynamic}, {"guided", Schedule::guided}};
+        {"dynamic", Schedule::dynamic}, {"guided", Schedule::guided}, {"runtime", Schedule::runtime}};
     for (const auto &[name, value] : kinds)
         if (word == name) {
             kind = value;
@@ -101,13 +101,17 @@ void parse_schedule(const Clause &clause, ScheduleClause &out, Complaints &probl
     }
     if (args.empty() || !schedule_named(args[0].text, out.kind)) {
         problems.add(args.empty() ? clause.name.origin : args[0].origin,
-                 "expected 'static', 'dynamic', 'guided' or 'auto'" + problems.in(clause));
+                 "expected 'static', 'dynamic', 'guided', 'auto' or 'runtime'" + problems.in(clause));
         return;
     }
     if (args.size() == 1)
         return;
     if (!args[1].is(",")) {
         problems.add(args[1].origin, "expected ',' or ')' after " + quoted(args[0].text) + problems.in(clause));
+        return;
+    }
+    if (out.kind == Schedule::time_sized || out.kind == Schedule::runtime) {
+        problems.add(args[args.size() > 2 ? 2 : 1].origin, quoted(args[0].text) + " takes no chunk size" + problems.in(clause));
         return;
     }
     if (args.size() == 2) {

@@ -59,7 +59,7 @@ void write_chunk(Writer &writer, const ScheduleClause &clause, int which) {
 
 int site_kinds(const Directive &loop) {
     return int(loop.schedule.kind) | int(loop.steal_schedule.kind) << 8 | (loop.schedule.chunk.empty() ? 0 : 1 << 16)
-           | (loop.steal_schedule.chunk.empty() ? 0 : 1 << 17);
+           | (loop.steal_schedule.chunk.empty() ? 0 : 1 << 17) | (loop.steal_schedule.present ? 1 << 19 : 0);
 }
 
 Tokens as_openmp(const Directive &directive, int pragma, unsigned number) {

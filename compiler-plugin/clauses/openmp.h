@@ -20,7 +20,7 @@ inline constexpr const char *mark_function = "__ws_mark";
 inline constexpr const char *chunk_function = "__ws_chunk";
 
 // Bits above those of the site's kinds belong to a compiler's own passes.
-inline constexpr int countdown_shift = 18;
+inline constexpr int countdown_shift = 20;
 
 // Which clause a __ws_chunk belongs to: its first argument.
 inline constexpr const char *chunk_clauses[] = {"schedule", "steal_schedule"};

@@ -54,6 +54,7 @@ void walk(gimple_seq *sequence, const Place &place) {
             break;
         case GIMPLE_OMP_PARALLEL:
             share_openmp_loop(&at, place.scope, place.in_threads);
+            note_order(at);
             walk(gimple_omp_body_ptr(statement), place.in_region(gimple_omp_parallel_combined_p(statement)));
             break;
         case GIMPLE_OMP_TASK:

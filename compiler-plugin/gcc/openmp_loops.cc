@@ -326,7 +326,7 @@ bool share(gimple_stmt_iterator *at, gomp_parallel *parallel, gomp_for *loop, gi
     tree schedule = find(clauses, OMP_CLAUSE_SCHEDULE);
     const ws_schedule kind = schedule_of(schedule);
     tree chunk = schedule ? OMP_CLAUSE_SCHEDULE_CHUNK_EXPR(schedule) : NULL_TREE;
-    HOST_WIDE_INT kinds = kind | HOST_WIDE_INT(countdown_bits(loop)) << ws::countdown_shift;
+    HOST_WIDE_INT kinds = kind | HOST_WIDE_INT(WS_SITE_STEAL) | HOST_WIDE_INT(countdown_bits(loop)) << ws::countdown_shift;
     if (chunk) {
         chunk = Outside(parallel, loop, loop_at, at, scope)(chunk);
         if (!chunk)
@@ -362,30 +362,31 @@ bool share(gimple_stmt_iterator *at, gomp_parallel *parallel, gomp_for *loop, gi
     return true;
 }
 
-enum class Sought { nothing, mark, parallel };
-
-// The last mark or parallel region before a place, also in what stands there.
-Sought last_before(gimple_stmt_iterator at) {
+// The last mark or parallel region before a place, also in what stands there; null if there is none.
+gimple *last_before(gimple_stmt_iterator at) {
     for (; !gsi_end_p(at); gsi_prev(&at)) {
         gimple *statement = gsi_stmt(at);
-        Sought found = Sought::nothing;
-        if (is_gimple_call(statement) && is_marker(gimple_call_fndecl(statement), ws::mark_function))
-            found = Sought::mark;
-        else if (gimple_code(statement) == GIMPLE_OMP_PARALLEL)
-            found = Sought::parallel;
+        gimple *found = nullptr;
+        if (gimple_code(statement) == GIMPLE_OMP_PARALLEL
+            || (is_gimple_call(statement) && is_marker(gimple_call_fndecl(statement), ws::mark_function)))
+            found = statement;
         else if (gimple_code(statement) == GIMPLE_BIND)
             found = last_before(gsi_last(*gimple_bind_body_ptr(as_a<gbind *>(statement))));
         else if (gimple_code(statement) == GIMPLE_TRY)
             found = last_before(gsi_last(*gimple_try_eval_ptr(statement)));
-        if (found != Sought::nothing)
+        if (found)
             return found;
     }
-    return Sought::nothing;
+    return nullptr;
 }
 
-bool is_marked(gimple_stmt_iterator at, gomp_parallel *parallel) {
+// The mark of a parallel region, null if it has none.
+gcall *mark_of(gimple_stmt_iterator at) {
+    if (!find(gimple_omp_parallel_clauses(gsi_stmt(at)), OMP_CLAUSE_NUM_THREADS))
+        return nullptr;
     gsi_prev(&at);
-    return find(gimple_omp_parallel_clauses(parallel), OMP_CLAUSE_NUM_THREADS) && last_before(at) == Sought::mark;
+    gimple *last = last_before(at);
+    return last ? dyn_cast<gcall *>(last) : nullptr;
 }
 
 std::string why_not_shared(gomp_parallel *parallel, gomp_for *loop, bool nested, Judge &judge) {
@@ -429,7 +430,7 @@ void share_openmp_loop(gimple_stmt_iterator *at, gbind *scope, bool nested) {
     gomp_for *loop = find_loop(gimple_omp_body(parallel), &loop_at);
     if (!loop)
         return;
-    if (is_marked(*at, parallel)) {
+    if (mark_of(*at)) {
         remark(where, "loop shared");
         return;
     }
@@ -445,6 +446,18 @@ void share_openmp_loop(gimple_stmt_iterator *at, gbind *scope, bool nested) {
         remark(where, "loop shared");
     else
         remark(where, "loop shared, though not all that it calls can be seen: " + list_of(judge.unseen));
+}
+
+void note_order(gimple_stmt_iterator at) {
+    gimple_stmt_iterator loop_at;
+    gcall *mark = mark_of(at);
+    gomp_for *loop = mark ? find_loop(gimple_omp_body(gsi_stmt(at)), &loop_at) : nullptr;
+    // The clause stands on the one or on the other. A loop that is combined with simd may have more of the kind.
+    if (!loop || gimple_omp_for_combined_p(loop) || find(gimple_omp_for_clauses(loop), OMP_CLAUSE_LASTPRIVATE)
+        || find(gimple_omp_parallel_clauses(gsi_stmt(at)), OMP_CLAUSE_LASTPRIVATE))
+        return;
+    tree kinds = gimple_call_arg(mark, 1);
+    gimple_call_set_arg(mark, 1, build_int_cst(TREE_TYPE(kinds), tree_to_shwi(kinds) | HOST_WIDE_INT(WS_SITE_ANY_ORDER)));
 }
 
 void report_openmp_loop(gomp_for *loop) {

@@ -85,6 +85,8 @@ bool reports_loops();
 // Makes an `omp parallel for` ours if it can be, and reports. `nested`: it stands in a construct with threads.
 void share_openmp_loop(gimple_stmt_iterator *at, gbind *scope, bool nested);
 void report_openmp_loop(gomp_for *loop);
+// Tells the mark of a region, if it has one, that nothing depends on the last iteration.
+void note_order(gimple_stmt_iterator parallel);
 
 // Whether an atomic is a `ws atomic`; without -fopenmp all are. Where the front end sees no directive of ours, its
 // places are told by note_atomic.

@@ -35,8 +35,8 @@ typedef void ws_body(int64_t lo, int64_t hi, void *context);
 
 /* How a loop is run. All zero, as by `struct ws_options options = { 0 };`, is the default: chunks sized by time.
  * schedule and chunk are for the calling rank, steal_schedule and steal_chunk for thieves, which do as the caller where
- * nothing is said for them. The kinds WS_AUTO, WS_STATIC, WS_DYNAMIC, WS_GUIDED mean what the clauses of `#pragma ws for`
- * mean: how many iterations are taken at a time, never who runs one.
+ * nothing is said for them. The kinds WS_AUTO, WS_STATIC, WS_DYNAMIC, WS_GUIDED, WS_RUNTIME mean what the clauses of
+ * `#pragma ws for` mean: how many iterations are taken at a time, never who runs one. WS_AUTO and WS_RUNTIME take no chunk.
  * From: MPI Workshare (schedule and steal schedule). */
 struct ws_options {
     const char *name;                   /* for the verdict and messages; NULL: where the loop is. A string constant */
@@ -49,7 +49,8 @@ struct ws_options {
 
 /* Runs body(lo, hi, context) over pieces of [begin, end) that together are all of it, each iteration once; nothing if
  * begin >= end. Without a name the loop is called by its body's symbol, or by file and offset where that is not visible.
- *   Errors      EINVAL: body is NULL; options has an unknown schedule, a negative chunk, reserved fields that are not 0.
+ *   Errors      EINVAL: body is NULL; options has an unknown schedule, a negative chunk, a chunk for a schedule that takes
+ *               none, reserved fields that are not 0.
  *   Blocking    returns when the whole range has run: the caller works itself, and at the end waits for guests in their
  *               last chunk. Never waits for other ranks.
  *   Threads     from any thread. Only loops of the thread that called MPI_Init are shared, others run plain.

@@ -58,8 +58,8 @@ extern "C" void ws_bad_argument(const char* file, unsigned line, const char* fun
 namespace ws {
 
 // How a loop is run; what is left out is chosen by the runtime. ws::options("smooth").schedule(WS_DYNAMIC, 8)
-// The kinds WS_AUTO, WS_STATIC, WS_DYNAMIC, WS_GUIDED and the chunk sizes, in iterations, mean what the clauses of
-// `#pragma ws for` mean; a chunk size below 1 is an error at the call that gets it.
+// The kinds WS_AUTO, WS_STATIC, WS_DYNAMIC, WS_GUIDED, WS_RUNTIME and the chunk sizes, in iterations, mean what the clauses
+// of `#pragma ws for` mean; a chunk size below 1, or one for WS_AUTO or WS_RUNTIME, is an error at the call that gets it.
 // From: MPI Workshare (schedule and steal schedule).
 class options {
 public:
@@ -77,7 +77,7 @@ public:
     constexpr options& schedule(ws_schedule kind, int64_t chunk)
     {
         given_.chunk = chunk;
-        chunks_ |= WS_SITE_CHUNK;
+        clauses_ |= WS_SITE_CHUNK;
         return schedule(kind);
     }
 
@@ -85,29 +85,30 @@ public:
     constexpr options& steal_schedule(ws_schedule kind)
     {
         given_.steal_schedule = kind;
+        clauses_ |= WS_SITE_STEAL;
         return *this;
     }
     constexpr options& steal_schedule(ws_schedule kind, int64_t chunk)
     {
         given_.steal_chunk = chunk;
-        chunks_ |= WS_SITE_STEAL_CHUNK;
+        clauses_ |= WS_SITE_STEAL_CHUNK;
         return steal_schedule(kind);
     }
 
     constexpr const ws_options& c_options() const { return given_; }
     constexpr uintptr_t kinds() const
     {
-        return WS_SITE_KINDS(one_byte(given_.schedule), one_byte(given_.steal_schedule)) | chunks_;
+        return WS_SITE_KINDS(one_byte(given_.schedule), one_byte(given_.steal_schedule)) | clauses_;
     }
 
 private:
     // An unknown kind must not look like a known one: libws will find it.
     static constexpr unsigned one_byte(ws_schedule kind)
     {
-        return static_cast<unsigned>(kind) <= WS_GUIDED ? static_cast<unsigned>(kind) : 255u;
+        return static_cast<unsigned>(kind) <= WS_RUNTIME ? static_cast<unsigned>(kind) : 255u;
     }
     ws_options given_ = {};
-    uintptr_t chunks_ = 0;
+    uintptr_t clauses_ = WS_SITE_ANY_ORDER;
 };
 
 // Where a loop is called, for its name; the functions below fill it by default.

@@ -29,24 +29,29 @@ __attribute__((cold, format(printf, 2, 3))) void say(const std::string& where, c
     va_end(list);
 }
 
-bool known(ws_schedule kind) { return unsigned(kind) <= WS_GUIDED; }
+bool known(ws_schedule kind) { return unsigned(kind) <= WS_RUNTIME; }
+bool takes_chunk(ws_schedule kind) { return kind != WS_AUTO && kind != WS_RUNTIME; }
 
 // The first thing that is wrong with the options is said; false then.
 __attribute__((cold)) bool valid(const std::string& where, uintptr_t kinds, const ws_options& o)
 {
     auto schedule = [&](const char* what, ws_schedule kind) {
         if (!known(kind))
-            say(where, "%s %u is none of WS_AUTO, WS_STATIC, WS_DYNAMIC, WS_GUIDED", what, unsigned(kind));
+            say(where, "%s %u is none of WS_AUTO, WS_STATIC, WS_DYNAMIC, WS_GUIDED, WS_RUNTIME", what, unsigned(kind));
         return known(kind);
     };
-    auto chunk = [&](const char* what, int64_t size, bool given) {
+    auto chunk = [&](const char* what, ws_schedule kind, int64_t size, bool given) {
         if (size < given)
             say(where, "chunk size %" PRId64 " in %s is not positive", size, what);
-        return size >= given;
+        else if (given && !takes_chunk(kind))
+            say(where, "chunk size %" PRId64 " in %s: %s takes none", size, what, kind == WS_AUTO ? "WS_AUTO" : "WS_RUNTIME");
+        else
+            return true;
+        return false;
     };
     if (!schedule("schedule", o.schedule) || !schedule("steal schedule", o.steal_schedule) ||
-        !chunk("schedule", o.chunk, kinds & WS_SITE_CHUNK) ||
-        !chunk("steal schedule", o.steal_chunk, kinds & WS_SITE_STEAL_CHUNK))
+        !chunk("schedule", o.schedule, o.chunk, kinds & WS_SITE_CHUNK) ||
+        !chunk("steal schedule", o.steal_schedule, o.steal_chunk, kinds & WS_SITE_STEAL_CHUNK))
         return false;
     for (uint64_t r : o.reserved)
         if (r) {
@@ -67,7 +72,7 @@ std::string name_of(const char* file, unsigned line, const char* function, const
 std::mutex adding; // to any list
 
 // What is used when there is no memory for an entry: the loop runs all the same, without its schedule.
-ws_call spare = {{"a loop", WS_SITE_KINDS(WS_AUTO, WS_AUTO), {}}, nullptr, nullptr, nullptr, 0, 0, nullptr};
+ws_call spare = {{"a loop", WS_SITE_KINDS(WS_AUTO, WS_AUTO) | WS_SITE_ANY_ORDER, {}}, nullptr, nullptr, nullptr, 0, 0, nullptr};
 
 // Finds an entry by the contents of its strings (their addresses differ between translation units), or adds one. Entries
 // are never freed: the runtime keeps links to their sites, and the library whose code they name may be closed.
@@ -122,12 +127,13 @@ WS_EXPORT int ws_for(int64_t begin, int64_t end, ws_body* body, void* context, c
 {
     const ws_options& o = options ? *options : defaults;
     uintptr_t kinds = WS_SITE_KINDS(o.schedule, o.steal_schedule) | (o.chunk ? WS_SITE_CHUNK : 0) |
-                      (o.steal_chunk ? WS_SITE_STEAL_CHUNK : 0);
+                      (o.steal_chunk ? WS_SITE_STEAL_CHUNK : 0) | WS_SITE_ANY_ORDER;
     if (WS_UNLIKELY(!body)) {
         say(o.name ? o.name : "ws_for", "the body is NULL");
         return EINVAL;
     }
     if (WS_UNLIKELY(!known(o.schedule) || !known(o.steal_schedule) || o.chunk < 0 || o.steal_chunk < 0 ||
+                    (o.chunk && !takes_chunk(o.schedule)) || (o.steal_chunk && !takes_chunk(o.steal_schedule)) ||
                     (o.reserved[0] | o.reserved[1] | o.reserved[2] | o.reserved[3]) != 0)) {
         valid(name_of_body(body, o.name), kinds, o);
         return EINVAL;

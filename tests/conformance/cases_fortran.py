@@ -161,9 +161,9 @@ def reductions():
 
 
 def schedules():
-    kinds = {'': 0, 'static': 1, 'dynamic': 2, 'guided': 3, 'auto': 0}
+    kinds = {'': 0, 'static': 1, 'dynamic': 2, 'guided': 3, 'auto': 0, 'runtime': 4}
     chunks = {'': 0, '4': 4, 'n / 20': 5}
-    both = [(kind, chunk) for kind, chunk in product(kinds, chunks) if not chunk or kind not in ('', 'auto')]
+    both = [(kind, chunk) for kind, chunk in product(kinds, chunks) if not chunk or kind not in ('', 'auto', 'runtime')]
 
     def clause(name, kind, chunk):
         return f'{name}({kind}{", " if chunk else ""}{chunk})' if kind else ''

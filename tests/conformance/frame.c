@@ -135,6 +135,8 @@ void schedule_is(int kind, long chunk, int steal_kind, long steal_chunk)
     if (serial || !&ws_fake_site)
         return;
     const int kinds = (int) (ws_fake_site->kinds & 0xffff);
+    if (!(ws_fake_site->kinds & WS_SITE_ANY_ORDER))     /* none of the cases that ask has a lastprivate clause */
+        fail("the loop is not marked as free of order");
     if (kinds == (kind | steal_kind << 8) && ws_fake_chunk == chunk && ws_fake_steal_chunk == steal_chunk)
         return;
     snprintf(text, sizeof text, "schedule %d,%ld steal_schedule %d,%ld reached the runtime, not %d,%ld and %d,%ld", kinds & 0xff,

@@ -102,6 +102,7 @@ TEST_CASE("schedules are taken out") {
     CHECK(parsed("for schedule(static)").directive.schedule.kind == Schedule::static_);
     CHECK(parsed("for schedule(auto)").directive.schedule.kind == Schedule::time_sized);
     CHECK(parsed("for schedule(auto)").directive.schedule.present);
+    CHECK(parsed("for steal_schedule(runtime)").directive.steal_schedule.kind == Schedule::runtime);
 }
 
 TEST_CASE("a chunk may hold commas, colons and parentheses") {
@@ -114,6 +115,7 @@ TEST_CASE("schedule kinds have the numbers of the binary interface") {
     CHECK(int(Schedule::static_) == WS_STATIC);
     CHECK(int(Schedule::dynamic) == WS_DYNAMIC);
     CHECK(int(Schedule::guided) == WS_GUIDED);
+    CHECK(int(Schedule::runtime) == WS_RUNTIME);
 }
 
 TEST_CASE("declare reduction is handed on whole") {
@@ -189,7 +191,10 @@ TEST_CASE("errors point to the word they are about") {
     CHECK(problem("for private(a))") == "14: expected a clause before ')' on '#pragma ws for'");
     CHECK(problem("for private(a),, shared(b)") == "14: expected a clause after ',' on '#pragma ws for'");
     CHECK(problem("for schedule(fast)")
-          == "13: expected 'static', 'dynamic', 'guided' or 'auto' in the 'schedule' clause of '#pragma ws for'");
+          == "13: expected 'static', 'dynamic', 'guided', 'auto' or 'runtime' in the 'schedule' clause of '#pragma ws for'");
+    CHECK(problem("for schedule(auto, 4)") == "19: 'auto' takes no chunk size in the 'schedule' clause of '#pragma ws for'");
+    CHECK(problem("for steal_schedule(runtime, n)")
+          == "28: 'runtime' takes no chunk size in the 'steal_schedule' clause of '#pragma ws for'");
     CHECK(problem("for schedule(static 4)")
           == "20: expected ',' or ')' after 'static' in the 'schedule' clause of '#pragma ws for'");
     CHECK(problem("for schedule(static,)")
@@ -215,7 +220,10 @@ TEST_CASE("a wrong clause is left out, the others stay") {
 TEST_CASE("a loop becomes a marked OpenMP loop") {
     CHECK(print(as_openmp(parsed("for").directive, -1, 7))
           == "for schedule ( dynamic , 1 ) num_threads ( __ws_mark ( 7 , 0 , 0 , 0 ) )");
-    const int kinds = WS_DYNAMIC | WS_GUIDED << 8 | int(WS_SITE_CHUNK) | int(WS_SITE_STEAL_CHUNK);
+    CHECK(site_kinds(parsed("for steal_schedule(auto)").directive) == int(WS_SITE_STEAL));
+    CHECK(site_kinds(parsed("for schedule(runtime) steal_schedule(runtime)").directive)
+          == int(WS_RUNTIME | WS_RUNTIME << 8 | WS_SITE_STEAL));
+    const int kinds = int(WS_DYNAMIC | WS_GUIDED << 8 | WS_SITE_CHUNK | WS_SITE_STEAL_CHUNK | WS_SITE_STEAL);
     CHECK(print(as_openmp(parsed("for private(a) schedule(dynamic, n) steal_schedule(guided, m)").directive, -1, 0))
           == "for private ( a ) schedule ( dynamic , 1 ) num_threads ( __ws_mark ( 0 , " + std::to_string(kinds)
                  + " , __ws_chunk ( 0 , n ) , __ws_chunk ( 1 , m ) ) )");

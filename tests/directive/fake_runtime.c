@@ -7,7 +7,8 @@
  *         tail     guests take from the end
  *         random   sizes, ends and delays at random
  *         alone    no guests
- * The rules for the last iteration are libws's (docs: the plugin relies on them for firstprivate + lastprivate):
+ * Loops that are marked as free of order get it: with tail and random the last iteration comes at any time. For others
+ * the rules for the last iteration are libws's (docs: the plugin relies on them for firstprivate + lastprivate):
  * its chunk is handed out when all others are gone, ends its participant's work, and that participant leaves
  * `next` only when no guest stands between joining and its own first `next`. */
 #define _GNU_SOURCE
@@ -67,9 +68,14 @@ static void fail(const char *what)
     abort();
 }
 
+static bool any_order(const struct region *r)
+{
+    return (r->site->kinds & WS_SITE_ANY_ORDER) != 0;
+}
+
 static bool has_work(const struct region *r)
 {
-    return r->bounds_known && r->n && !r->last_given;
+    return r->bounds_known && r->n && (any_order(r) ? r->front != r->back : !r->last_given);
 }
 
 static void run(struct region *r, bool owner, bool shared)
@@ -129,7 +135,7 @@ static void set_bounds(struct region *r, uint64_t start, uint64_t end, uint64_t 
     r->end = end;
     r->incr = incr;
     r->n = n;
-    r->back = mode == ORDER || mode == ALONE || !n ? n : n - 1;
+    r->back = mode == ORDER || mode == ALONE || any_order(r) || !n ? n : n - 1;
     pthread_cond_broadcast(&changed);
 }
 
@@ -154,7 +160,7 @@ static void await_guests(struct region *r)
     until.tv_nsec += JOIN_PATIENCE_MS * 1000000L;
     until.tv_sec += until.tv_nsec / 1000000000L;
     until.tv_nsec %= 1000000000L;
-    while (r->chunks_of[0] == 1 && !r->chunks_of[1] && r->n >= 4 && !r->last_given)
+    while (r->chunks_of[0] == 1 && !r->chunks_of[1] && r->n >= 4 && has_work(r))
         if (pthread_cond_timedwait(&changed, &mutex, &until))
             break;
 }
@@ -176,7 +182,7 @@ static bool next(uint64_t *lo, uint64_t *hi)
         pthread_cond_broadcast(&changed);
         await_guests(r);
     }
-    bool more = r->n && !r->last_given && !me->had_last;
+    bool more = has_work(r) && !me->had_last;
     if (more) {
         uint64_t size = r->chunk[!me->owner] > 0 ? r->chunk[!me->owner] : 2;
         bool from_end = mode == TAIL ? !me->owner : mode == RANDOM && rand_r(&seed) % 2;
@@ -188,7 +194,7 @@ static bool next(uint64_t *lo, uint64_t *hi)
             size = r->back - r->front;
         if (!me->shared) {
             *lo = 0;
-            *hi = r->n;
+            *hi = r->front = r->n;
         } else if (r->front == r->back) {       /* only the kept iteration is left */
             *lo = r->n - 1;
             *hi = r->n;
@@ -199,7 +205,7 @@ static bool next(uint64_t *lo, uint64_t *hi)
             *lo = r->front;
             *hi = r->front += size;
         }
-        if (*hi == r->n)
+        if (*hi == r->n && !any_order(r))
             r->last_given = me->had_last = true;
         r->chunks_of[!me->owner]++;
     }

@@ -24,7 +24,7 @@ CRASH = re.compile(r'internal compiler error|confused by earlier errors|PLEASE s
                    r'cannot load plugin|unable to load plugin|Stack dump|terminate called|Sanitizer')
 
 C_SEEDS = ['for', 'for private(a)', 'for firstprivate(a, b) lastprivate(c)', 'for reduction(+ : s), shared(a)', 'for reduction(max : s, b) default(none)',
-           'for schedule(static)', 'for schedule(dynamic, 4)', 'for schedule(guided, g(n)) steal_schedule(auto)', 'for collapse(2) steal_schedule(dynamic, n / 2)',
+           'for schedule(static)', 'for schedule(dynamic, 4)', 'for schedule(guided, g(n)) steal_schedule(auto)', 'for schedule(runtime) steal_schedule(runtime)', 'for collapse(2) steal_schedule(dynamic, n / 2)',
            'for reduction(+ : v[0 : n])', 'for lastprivate(conditional: a)', 'for default(shared) private(a) private(b)', 'for reduction(task, + : s)',
            'for firstprivate(d) reduction(* : d)', 'atomic', 'atomic read', 'atomic write, release', 'atomic seq_cst update', 'atomic capture acq_rel', 'atomic relaxed',
            'critical', 'critical (name)', 'declare reduction (mine : int : omp_out += omp_in) initializer(omp_priv = 0)']
@@ -43,7 +43,8 @@ FORTRAN_STATEMENTS = ['do i = 1, n\nv(i) = a\nend do', 'do i = 1, n\ndo j = 1, n
 KNOWN = {'loop': {'private', 'firstprivate', 'lastprivate', 'reduction', 'schedule', 'steal_schedule', 'collapse', 'shared', 'default'},
          'atomic': {'read', 'write', 'update', 'capture', 'seq_cst', 'acq_rel', 'release', 'acquire', 'relaxed'},
          'critical': set()}
-FIRST_INSIDE = {'schedule': {'static', 'dynamic', 'guided', 'auto'}, 'steal_schedule': {'static', 'dynamic', 'guided', 'auto'},
+SCHEDULES = {'static', 'dynamic', 'guided', 'auto', 'runtime'}
+FIRST_INSIDE = {'schedule': SCHEDULES, 'steal_schedule': SCHEDULES,
                 'default': {'shared', 'none'}}
 WORD = re.compile(r'[A-Za-z_]\w*$')
 

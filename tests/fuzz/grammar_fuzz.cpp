@@ -28,7 +28,7 @@ bool chance(Dice &dice, unsigned percent) { return dice() % 100 < percent; }
 const char *const seeds[] = {
     "%l", "%l private ( a )", "%l firstprivate ( a , b ) lastprivate ( c )", "%l reduction ( + : s ) , shared ( a )",
     "%l reduction ( max : m , n ) default ( none )", "%l schedule ( static )", "%l schedule ( dynamic , 4 )",
-    "%l schedule ( guided , f ( n , 2 ) ) steal_schedule ( auto )", "%l collapse ( 2 ) steal_schedule ( dynamic , n / 2 )",
+    "%l schedule ( guided , f ( n , 2 ) ) steal_schedule ( auto )", "%l steal_schedule ( runtime ) schedule ( runtime )", "%l collapse ( 2 ) steal_schedule ( dynamic , n / 2 )",
     "%l reduction ( + : a [ 0 : n ] )", "%l lastprivate ( conditional : x )", "%l default ( shared ) private ( x ) private ( y )",
     "%l reduction ( task , + : s )", "atomic", "atomic read", "atomic write , release", "atomic seq_cst update",
     "atomic capture acq_rel", "critical", "critical ( name )", "declare reduction ( add : int : omp_out += omp_in )", ""};
@@ -169,12 +169,13 @@ private:
     }
 
     static bool clause(const std::string &name, const std::vector<std::string> &inside) {
-        static const Words kinds = {"static", "dynamic", "guided", "auto"};
+        static const Words kinds = {"static", "dynamic", "guided"}, without_chunk = {"auto", "runtime"};
         const bool word = token(inside[0], 0).is_identifier();
         if (name == "default")
             return inside.size() == 1 && (inside[0] == "shared" || inside[0] == "none");
         if (name == "schedule" || name == "steal_schedule")
-            return kinds.count(inside[0]) && (inside.size() == 1 || (inside[1] == "," && inside.size() > 2));
+            return without_chunk.count(inside[0]) ? inside.size() == 1
+                                                  : kinds.count(inside[0]) && (inside.size() == 1 || (inside[1] == "," && inside.size() > 2));
         if (name == "lastprivate")
             return !(word && inside.size() > 1 && inside[1] == ":");
         if (name == "reduction")

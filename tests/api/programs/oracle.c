@@ -42,10 +42,12 @@ int main(int argc, char **argv)
         int64_t n = (int64_t) random_below(&own, rank == late ? MOST : 8);
         struct ws_options options = { 0 };
         options.name = names[random_below(&own, 3)];
-        options.schedule = (enum ws_schedule) random_below(&own, 4);
-        options.chunk = (int64_t) (random_below(&own, 2) * random_below(&own, 20));
-        options.steal_schedule = (enum ws_schedule) random_below(&own, 4);
-        options.steal_chunk = (int64_t) (random_below(&own, 2) * random_below(&own, 20));
+        options.schedule = (enum ws_schedule) random_below(&own, 5);
+        options.steal_schedule = (enum ws_schedule) random_below(&own, 5);
+        if (options.schedule % WS_RUNTIME)
+            options.chunk = (int64_t) (random_below(&own, 2) * random_below(&own, 20));
+        if (options.steal_schedule % WS_RUNTIME)
+            options.steal_chunk = (int64_t) (random_below(&own, 2) * random_below(&own, 20));
         memset(loop.ran, 0, sizeof loop.ran);
         loop.first = r % 3 == 0 ? 0 : r % 3 == 1 ? INT64_MIN : INT64_MAX - n;
         loop.unit = 1e-6 * (double) random_below(&own, n > 200 ? 3 : 20);

@@ -24,14 +24,16 @@ void body(long i)
 ws::options random_options(uint64_t& state)
 {
     ws::options o("oracle");
-    const ws_schedule kinds[] = {WS_AUTO, WS_STATIC, WS_DYNAMIC, WS_GUIDED};
-    const ws_schedule own = kinds[random_below(&state, 4)], steal = kinds[random_below(&state, 4)];
+    const ws_schedule without_chunk[] = {WS_AUTO, WS_STATIC, WS_DYNAMIC, WS_GUIDED, WS_RUNTIME};
+    const ws_schedule with_chunk[] = {WS_STATIC, WS_DYNAMIC, WS_GUIDED};
+    const ws_schedule own = with_chunk[random_below(&state, 3)], steal = with_chunk[random_below(&state, 3)];
     const auto chunk = 1 + static_cast<int64_t>(random_below(&state, 20));
-    switch (random_below(&state, 5)) {
+    switch (random_below(&state, 6)) {
     case 0: return o;
-    case 1: return o.schedule(own);
+    case 1: return o.schedule(without_chunk[random_below(&state, 5)]);
     case 2: return o.schedule(own, chunk);
     case 3: return o.schedule(own, chunk).steal_schedule(steal, chunk + 1);
+    case 4: return o.schedule(own, chunk).steal_schedule(without_chunk[random_below(&state, 5)]);
     default: return o.steal_schedule(steal, chunk);
     }
 }

@@ -84,6 +84,11 @@ int main(void)
     good.steal_schedule = WS_GUIDED;
     good.steal_chunk = 1;
     check(-3, 1000, &good);
+    good.schedule = WS_RUNTIME;
+    good.chunk = 0;
+    check(-3, 1000, &good);
+    good.schedule = WS_DYNAMIC;
+    good.chunk = 3;
     good.name = "another name, with %s and \"quotes\"";
     check(-3, 1000, &good);
 
@@ -107,10 +112,14 @@ int main(void)
     refused("workshare: l: chunk size -3 in schedule is not positive", see, &bad);
     bad = good, bad.steal_chunk = INT64_MIN;
     refused("workshare: l: chunk size -9223372036854775808 in steal schedule is not positive", see, &bad);
-    bad = good, bad.schedule = kind(4);
-    refused("workshare: l: schedule 4 is none of WS_AUTO, WS_STATIC, WS_DYNAMIC, WS_GUIDED", see, &bad);
+    bad = good, bad.schedule = kind(5);
+    refused("workshare: l: schedule 5 is none of WS_AUTO, WS_STATIC, WS_DYNAMIC, WS_GUIDED, WS_RUNTIME", see, &bad);
     bad = good, bad.steal_schedule = kind(1000);
-    refused("workshare: l: steal schedule 1000 is none of WS_AUTO, WS_STATIC, WS_DYNAMIC, WS_GUIDED", see, &bad);
+    refused("workshare: l: steal schedule 1000 is none of WS_AUTO, WS_STATIC, WS_DYNAMIC, WS_GUIDED, WS_RUNTIME", see, &bad);
+    bad = good, bad.schedule = WS_AUTO, bad.chunk = 8;
+    refused("workshare: l: chunk size 8 in schedule: WS_AUTO takes none", see, &bad);
+    bad = good, bad.steal_schedule = WS_RUNTIME, bad.steal_chunk = 1;
+    refused("workshare: l: chunk size 1 in steal schedule: WS_RUNTIME takes none", see, &bad);
     bad = good, bad.reserved[3] = 1;
     refused("workshare: l: reserved fields of the options are not 0: not initialised?", see, &bad);
 

@@ -171,7 +171,7 @@ void bodies()
         ws::for_each(0, 10, count);
         ws::for_each(0, 10, count, "named");
         ws::for_each(0, 10, count, ws::options().schedule(WS_DYNAMIC, i + 1).steal_schedule(WS_GUIDED));
-        ws::for_each(0, 10, count, ws::options("long name").schedule(WS_STATIC).steal_schedule(WS_AUTO, 1000000));
+        ws::for_each(0, 10, count, ws::options("long name").schedule(WS_STATIC).steal_schedule(WS_STATIC, 1000000));
     }
     CHECK(seen == 120);
     // Inside a loop, and on a thread that MPI does not know.
@@ -238,8 +238,10 @@ void errors()
     REFUSED("LINE: the transformation is empty", ws::transform_reduce(0, 5, 0, std::plus<>(), no_transformation));
     REFUSED("LINE: chunk size 0 in schedule is not positive", ws::for_each(0, 5, body, options().schedule(WS_DYNAMIC, 0)));
     REFUSED("LINE: chunk size -2 in steal schedule is not positive", ws::for_each(0, 0, body, options().steal_schedule(WS_AUTO, -2)));
-    REFUSED("LINE: schedule 4 is none of WS_AUTO, WS_STATIC, WS_DYNAMIC, WS_GUIDED", ws::for_each(0, 5, body, options().schedule(kind(4))));
-    REFUSED("LINE: steal schedule 256 is none of WS_AUTO, WS_STATIC, WS_DYNAMIC, WS_GUIDED",
+    REFUSED("LINE: schedule 5 is none of WS_AUTO, WS_STATIC, WS_DYNAMIC, WS_GUIDED, WS_RUNTIME", ws::for_each(0, 5, body, options().schedule(kind(5))));
+    REFUSED("LINE: chunk size 4 in schedule: WS_RUNTIME takes none", ws::for_each(0, 5, body, options().schedule(WS_RUNTIME, 4)));
+    REFUSED("LINE: chunk size 7 in steal schedule: WS_AUTO takes none", ws::for_each(0, 5, body, options().steal_schedule(WS_AUTO, 7)));
+    REFUSED("LINE: steal schedule 256 is none of WS_AUTO, WS_STATIC, WS_DYNAMIC, WS_GUIDED, WS_RUNTIME",
             ws::for_each(0, 5, body, options().steal_schedule(kind(256))));
     // A call site that has seen a good chunk size.
     for (int64_t chunk : {1, 2, -7}) {

@@ -40,11 +40,13 @@ static int failures;
 #define CHECK(...) \
     ((__VA_ARGS__) ? (void) 0 : (void) (failures++, printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #__VA_ARGS__)))
 
-/* What the last loop told the runtime: kinds and chunks (0: none given). */
+/* What the last loop told the runtime: kinds and chunks (0: none given), whether it has bits of WS_SITE_*. */
 #define CHECK_SCHEDULE(kind, chunk, steal_kind, steal_chunk) \
     CHECK(!&ws_fake_site || ((int) (ws_fake_site->kinds & 0xff) == (kind) \
                              && (int) (ws_fake_site->kinds >> 8 & 0xff) == (steal_kind) \
                              && ws_fake_chunk == (chunk) && ws_fake_steal_chunk == (steal_chunk)))
+
+#define CHECK_SITE(bits, values) CHECK(!&ws_fake_site || (ws_fake_site->kinds & (bits)) == (values))
 
 static double iteration_seconds;
 

@@ -38,7 +38,7 @@ void chunks(int n, double d, int *p, struct thing s)
 
 void kinds(int n)
 {
-#pragma ws for schedule(runtime)
+#pragma ws for schedule(runtime, n) steal_schedule(auto, 4)
     for (int i = 0; i < n; i++)
         g(i);
 #pragma ws for schedule(fastest, 3)
@@ -66,6 +66,16 @@ void kinds(int n)
     for (int i = 0; i < n; i++)
         g(i);
 #pragma ws for steal_schedule(static, 2) steal_schedule(static, 2)
+    for (int i = 0; i < n; i++)
+        g(i);
+}
+
+void no_chunk(int n)
+{
+#pragma ws for schedule(auto, ) steal_schedule(runtime, (n))
+    for (int i = 0; i < n; i++)
+        g(i);
+#pragma ws for schedule(nonmonotonic: runtime)
     for (int i = 0; i < n; i++)
         g(i);
 }

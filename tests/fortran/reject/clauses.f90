@@ -27,7 +27,7 @@ subroutine clauses(n, a)
 !$ws do , private(k)
 !$ws do private(k),, shared(a)
 !$ws do 3
-!$WS DO SCHEDULE(RUNTIME) STEAL_SCHEDULE(STATIC 4)
+!$WS DO SCHEDULE(AUTO, N) STEAL_SCHEDULE(STATIC 4)
 !$ws do schedule(monotonic: dynamic) steal_schedule(guided,)
 !$ws do schedule(static) schedule(dynamic)
 !$ws do collapse(1) collapse(1) default(none) default(shared)
@@ -65,6 +65,7 @@ subroutine clauses(n, a)
     do i = 1, n
         a(i) = i
     end do
+!$ws do schedule(fast) steal_schedule(Runtime, 3)
 !$ws do schedule(dynamic) & private(k) &
 !$ws& & firstprivate(s)
 !$ws atomic & update
