@@ -19,6 +19,8 @@
 
 static int bench_rank, bench_ranks;
 static double bench_init_seconds;       /* how long MPI_Init took here */
+static int bench_cores;                 /* that a perfect run would use; 0: as many as ranks */
+static double bench_loop_left;          /* when this rank had left its loop: set by a body that wants rank_s */
 
 static inline double bench_now(void)
 {
@@ -145,12 +147,13 @@ typedef void (*bench_body) (void *context);
 
 struct bench_result {
     struct bench_times parallel, serial;
+    double *rank_s;             /* rank 0: a median per rank, of the seconds until it had left its own loop; or NULL */
 };
 
 /* Times `parallel` on all ranks from barrier to barrier (the slowest rank counts; `parallel` ends with its own
  * synchronisation) and `serial` on rank 0 alone. The two alternate in a few blocks, so that a drift of the
  * machine meets both. Each runs `warmup + repeats` times in all, plus `parallel` once at each block's begin, because
- * the other ranks come from sleep there; bench_executions() says how often. */
+ * the other ranks come from sleep there; bench_executions() says how often. `serial` may be NULL. */
 enum { BENCH_BLOCKS = 5, BENCH_LEAST_BLOCK = 4 };
 
 static inline long bench_blocks(long repeats)
@@ -170,13 +173,14 @@ static inline struct bench_result bench_measure(bench_body parallel, bench_body 
     double *parallel_s = (double *) malloc((size_t) repeats * sizeof(double));
     double *serial_s = (double *) malloc((size_t) repeats * sizeof(double));
     double *slowest = (double *) malloc((size_t) repeats * sizeof(double));
+    double *left_s = (double *) malloc((size_t) repeats * sizeof(double));
     long blocks = bench_blocks(repeats);
     for (long i = 0; i < warmup; i++)
         parallel(context);
     for (long b = 0; b < blocks; b++) {
         long first = repeats * b / blocks, end = repeats * (b + 1) / blocks;
         if (bench_rank == 0)
-            for (long i = first; i < end; i++) {
+            for (long i = first; i < end && serial; i++) {
                 double begin = bench_now();
                 serial(context);
                 serial_s[i] = bench_now() - begin;
@@ -188,14 +192,22 @@ static inline struct bench_result bench_measure(bench_body parallel, bench_body 
             double begin = bench_now();
             parallel(context);
             parallel_s[i] = bench_now() - begin;
+            left_s[i] = bench_loop_left - begin;
         }
     }
     MPI_Reduce(parallel_s, slowest, (int) repeats, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-    struct bench_result result = { { 0, 0, 0 }, { 0, 0, 0 } };
+    struct bench_result result = { { 0, 0, 0 }, { 0, 0, 0 }, NULL };
+    if (bench_loop_left > 0) {
+        double mine = bench_summary(left_s, repeats).median;
+        result.rank_s = (double *) malloc((size_t) bench_ranks * sizeof(double));
+        MPI_Gather(&mine, 1, MPI_DOUBLE, result.rank_s, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    }
     if (bench_rank == 0) {
         result.parallel = bench_summary(slowest, repeats);
-        result.serial = bench_summary(serial_s, repeats);
+        if (serial)
+            result.serial = bench_summary(serial_s, repeats);
     }
+    free(left_s);
     free(parallel_s);
     free(serial_s);
     free(slowest);
@@ -242,19 +254,27 @@ static inline void bench_print_times(const char *what, struct bench_times t)
     printf("%-10s min %10.1f  median %10.1f  max %10.1f us\n", what, t.min * 1e6, t.median * 1e6, t.max * 1e6);
 }
 
+/* Seconds of the serial run, shared by all cores. */
+static inline double bench_perfect(struct bench_result r)
+{
+    return r.serial.median / (bench_cores ? bench_cores : bench_ranks);
+}
+
 static inline void bench_print_result(struct bench_result r)
 {
     bench_print_times("parallel", r.parallel);
     bench_print_times("serial", r.serial);
-    printf("perfect    %.1f us (serial / %d ranks); parallel took %.3f times that\n", r.serial.median * 1e6 / bench_ranks, bench_ranks,
-           r.parallel.median * bench_ranks / r.serial.median);
+    printf("perfect    %.1f us (serial / %d cores); parallel took %.3f times that\n", bench_perfect(r) * 1e6,
+           bench_cores ? bench_cores : bench_ranks, r.parallel.median / bench_perfect(r));
 }
 
 static inline void bench_json_result(struct bench_result r)
 {
     bench_json_times("us", r.parallel);
     bench_json_times("serial_us", r.serial);
-    printf(", \"perfect_us\": %.3f", r.serial.median * 1e6 / bench_ranks);
+    printf(", \"perfect_us\": %.3f", bench_perfect(r) * 1e6);
+    for (int k = 0; r.rank_s && k < bench_ranks; k++)
+        printf("%s%.1f%s", k ? ", " : ", \"rank_us\": [", r.rank_s[k] * 1e6, k == bench_ranks - 1 ? "]" : "");
 }
 
 #endif

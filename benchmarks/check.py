@@ -12,7 +12,12 @@ GOOD = [
     ("double_loop", "--work 2ms --repeats 10"),
     ("double_loop", "--work 1ms --repeats 3 --balanced --iterations 7"),
     ("double_loop", "--steps 1 --iterations 1 --repeats 1 --warmup 0"),
-    ("double_loop_plain", "--work 1ms --repeats 3"),
+    ("double_loop", "--sleep 20ms --iterations 8 --repeats 2 --one-owner --shape random"),
+    ("double_loop", "--work 1ms --repeats 3 --chunk 3 --shape steep"),
+    ("double_loop_plain", "--work 1ms --repeats 3 --shape falling"),
+    ("barrier_loop", "--repeats 3"),
+    ("claim_cost", "--repeats 2 --helped"),
+    ("triad", "--elements 1001 --repeats 2"),
     ("triangles", "--scale 10 --repeats 5"),
     ("triangles", "--scale 1 --edgefactor 1 --repeats 1"),
     ("triangles", "--file {two_triangles} --repeats 2"),
@@ -38,6 +43,8 @@ BAD = [
     ("double_loop", "--iterations", 2, "option '--iterations' needs a value"),
     ("double_loop", "--iterations 0", 2, "--iterations takes a whole number from 1"),
     ("double_loop", "--work 3parsecs", 2, "--work takes a time"),
+    ("double_loop", "--shape round", 2, "--shape takes rising"),
+    ("double_loop_omp_gcc", "", 2, "needs 1 rank when it is built for OpenMP"),
     ("double_loop", "stray", 2, "unexpected argument 'stray'"),
     ("triangles", "--scale 99", 2, "--scale takes a whole number from 1 to 28"),
     ("triangles", "--file {missing}", 1, "missing: No such file"),
@@ -98,6 +105,10 @@ def main():
             check(done.returncode == status and len(lines) == 1 and message in lines[0], f"{program} {options}", done)
         done = run(1, [], "pingpong", "")
         check(done.returncode == 2 and "needs 2 ranks, not 1" in done.stderr, "pingpong on 1 rank", done)
+        for program, ranks, flags in (("handover", 2, ["-workshare", "-workshare-quiet"]), ("handover", 2, []), ("double_loop_omp_gcc", 1, []),
+                                      ("claim_cost_omp_gcc", 1, [])):
+            done = run(ranks, flags, program, "--repeats 2")
+            check(done.returncode == 0 and json.loads(done.stdout)["ranks"] == ranks, f"{program} {flags}", done)
     return 1 if failed else 0
 
 
