@@ -163,6 +163,8 @@ def quartiles(values):
 
 def time_text(us):
     """Three digits and a unit."""
+    if us < 0:
+        return "-" + time_text(-us)
     for unit, size in (("s", 1e6), ("ms", 1e3), ("us", 1.0), ("ns", 1e-3)):
         if us >= size or unit == "ns":
             return f"{us / size:.3g} {unit}" if us / size < 100 else f"{us / size:.0f} {unit}"

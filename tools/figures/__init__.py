@@ -1,14 +1,23 @@
 # SPDX-License-Identifier: MIT
 """What tools/bench measures: a module per kind of figure, a function per group. line.py says what a line of the table is."""
-from . import costs, footprint, loops, messages
+from . import costs, footprint, loops, messages, pays, sleeping
 
 # The order of the table.
 GROUPS = {
     "double": loops.double_loop,
     "balanced": loops.balanced_loop,
+    "chunks": loops.chunks,
+    "tails": loops.tails,
     "short": loops.short_loops,
+    "pays": pays.pays,
+    "ranks16": sleeping.sixteen_ranks,
+    "workers": sleeping.workers,
     "pingpong": messages.ping_pong,
+    "netpipe": messages.net_pipe,
+    "handover": messages.hand_over,
+    "ranks64": messages.many_ranks,
     "region": costs.region_cost,
+    "claim": costs.claim_cost,
     "directive": costs.directive,
     "assembly": costs.assembly,
     "class": costs.class_loops,

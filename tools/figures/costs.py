@@ -20,6 +20,23 @@ def region_cost(run, quick):
                      "ns", cost, "<= 60 ns", cost <= 60, [low, high], "rival: the loop without a region", noisy=high - low > 60)
 
 
+def claim_cost(run, quick):
+    """A chunk of one iteration. libomp is no rival on one thread: it hands out the whole loop at once there."""
+    options, env = ["--repeats", 50 if quick else 200], {"OMP_PLACES": "cores", "OMP_PROC_BIND": "close", "OMP_WAIT_POLICY": "active"}
+    read = lambda r: r["chunk_ns"]["median"]
+    def openmp(compiler, threads):
+        return lambda: run.run(f"claim_cost_omp_{compiler}", [*options, "--threads", threads], ranks=1, bind="none", env=env)
+    compilers = [c for c in COMPILERS if run.has(f"claim_cost_omp_{c}")]
+    names = {"gcc": "libgomp", "clang": "libomp"}
+    for who, ours, threads, rivals in (("alone", ["--repeats", 50 if quick else 200], 1, [c for c in compilers if c == "gcc"]),
+                                       ("two cores", [*options, "--helped"], 2, compilers)):
+        shared, *others = measure.in_turn(3 if quick else 7, lambda: run.run("claim_cost", ours, workshare=True),
+                                          *(openmp(c, threads) for c in rivals))
+        for compiler, results in zip(rivals, others):
+            yield compare(f"a chunk of 1, {who}: workshare / {names[compiler]} dynamic", shared, results, read, "ns", 1,
+                          f"omp parallel for schedule(dynamic, 1), {threads} thread(s)")
+
+
 def of_each_compiler(run, program, options, repeats):
     """(compiler, results) for each compiler that the program was built with."""
     for compiler in COMPILERS:

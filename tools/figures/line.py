@@ -16,6 +16,34 @@ def figure(what, ours, rival, unit, value, target, passed, spread, detail=None, 
             "pass": passed, "noisy": spread[1] - spread[0] > NOISY * value if noisy is None else noisy, "detail": detail}
 
 
+def number(what, values, unit, most, rival, detail=None):
+    """A line for a figure that stands by itself, in `unit`: its runs' `values`. `rival`: the same of the rival, shown beside it."""
+    middle, low, high = measure.quartiles(sorted(values))
+    return figure(what, middle, rival, unit, middle, f"<= {most:g} {unit}", middle <= most, [low, high], detail, noisy=high - low > most)
+
+
+def table(title, headers, rows, note=""):
+    """Figures that are shown together. A cell is a text, a time ({"us": 3.5}) or a ratio, a plain number; None is left empty."""
+    return {"table": title, "headers": headers, "rows": rows, "note": note}
+
+
+def us(value):
+    return {"us": value}
+
+
+def cell(value):
+    if value is None:
+        return ""
+    if isinstance(value, dict):
+        return measure.time_text(value["us"])
+    return value if isinstance(value, str) else f"{value:.3f}"
+
+
+def table_text(t):
+    text = t["table"] + "\n\n" + measure.table(t["headers"], [[cell(c) for c in row] for row in t["rows"]])
+    return text + ("\n\n" + t["note"] if t["note"] else "")
+
+
 def compare(what, ours, rivals, read, unit, most, rival_name):
     """Ours over the rival's, run by run; passes when the median ratio is at most `most`.
 
@@ -59,14 +87,17 @@ def over(what, results, part, ours, rival, most, note):
 
 
 def amount(value, unit):
-    return measure.time_text(value * {"ns": 1e-3, "us": 1, "ms": 1e3}[unit]) if unit != "KiB" else f"{value:.0f} KiB"
+    if value is None:
+        return ""
+    scale = {"ns": 1e-3, "us": 1, "ms": 1e3}
+    return measure.time_text(value * scale[unit]) if unit in scale else f"{value:.3g} {unit}" if unit == "%" else f"{value:.0f} {unit}"
 
 
 HEADERS = ["figure", "ours", "rival", "median", "quartiles", "target", ""]
 
 
 def row_of(f):
-    plain_number = f["target"].endswith((" ms", " us", " ns", " KiB"))
+    plain_number = f["target"].endswith((" ms", " us", " ns", " KiB", " %"))
     text = (lambda v: f"{v:.1f}") if plain_number else (lambda v: f"{v:.3f}")
     unit = " " + f["unit"] if plain_number else ""
     return [f["figure"], amount(f["ours"], f["unit"]), amount(f["rival"], f["unit"]), text(f["value"]) + unit,

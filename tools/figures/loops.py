@@ -2,28 +2,114 @@
 """Loops that ranks share: how near to perfect, and what it costs those that need no help."""
 import measure
 
+from . import line
 from .line import compare, figure, median_us
 
 
+# (work of the whole loop, most of ours / perfect, least of plain / ours): None where only the table shows it
+LENGTHS = (("1s", 1.015, None), ("100ms", 1.015, None), ("20ms", 1.015, None), ("5ms", 1.05, None), ("2.2ms", 1.05, None), ("1ms", 1.08, None),
+           ("450us", 1.08, None), ("200us", None, 1.3), ("100us", None, 1.3), ("50us", None, 1), ("20us", None, 1))
+OPENMP = {"gcc": "libgomp", "clang": "libomp"}
+
+
+def microseconds(text):
+    return float(text[:-2] if text[-2] in "mu" else text[:-1]) * (1e3 if text.endswith("ms") else 1 if text.endswith("us") else 1e6)
+
+
+def over_perfect(result):
+    return median_us(result) / result["perfect_us"]
+
+
+def with_openmp(run, compiler, program, options, threads=2):
+    """The same loop in one process, its threads bound to cores and never asleep."""
+    return run.run(f"{program}_omp_{compiler}", options, ranks=1, bind="none",
+                   env={"OMP_NUM_THREADS": str(threads), "OMP_PLACES": "cores", "OMP_PROC_BIND": "close", "OMP_WAIT_POLICY": "active"})
+
+
+def perfect_line(title, results, most):
+    """Each run over its own perfect: the serial runs alternate with the parallel ones there."""
+    ratio, low, high = measure.quartiles(sorted(map(over_perfect, results)))
+    return figure(title, measure.median_of(results, median_us), measure.median_of(results, lambda r: r["perfect_us"]), "us", ratio,
+                  f"<= {most:g}", ratio <= most, [low, high])
+
+
 def double_loop(run, quick):
-    for text, most in (("20ms", 1.03), ("2.2ms", 1.08), ("450us", 1.12), ("100us", None)):
-        us = float(text[:-2]) * (1e3 if text.endswith("ms") else 1)
-        repeats = max(20, min(1000, int((1e6 if quick else 2.5e6) / us / 3)))
-        options = ["--repeats", repeats, "--steps", run.run("double_loop", ["--work", text, "--repeats", 1])["steps"]]
-        plain, shared = measure.in_turn(3 if quick else 7, lambda: run.run("double_loop", options),
-                                        lambda: run.run("double_loop", options, workshare=True))
-        ours, rival = measure.median_of(shared, median_us), measure.median_of(plain, median_us)
-        perfect = measure.median_of(plain + shared, lambda r: r["perfect_us"])
-        detail = {"perfect_us": perfect, "plain_over_perfect": rival / perfect,
-                  "workshare": shared[-1]["workshare"]}
-        title = f"double loop, {us / 1e3:g} ms" if us >= 1e3 else f"double loop, {us:g} us"
+    rows = []
+    compilers = [c for c in OPENMP if run.has(f"double_loop_omp_{c}")]
+    for text, most, least in LENGTHS[2 if quick else 0:]:
+        us = microseconds(text)
+        repeats = max(3, min(1000, int((0.15e6 if quick else 0.4e6) / us / 1.7)))
+        options = ["--warmup", 1 if us > 5e4 else 5, "--repeats", repeats,
+                   "--steps", run.run("double_loop", ["--work", text, "--repeats", 1])["steps"]]
+        pairs = 3 if quick or us > 5e4 else 5
+        plain, shared, *rivals = measure.in_turn(
+            pairs, lambda: run.run("double_loop", options), lambda: run.run("double_loop", options, workshare=True),
+            *(lambda c=c: with_openmp(run, c, "double_loop", options) for c in compilers))
+        rows.append([text, *(line.us(measure.median_of(results, median_us)) for results in (plain, shared, *rivals)),
+                     line.us(measure.median_of(shared, lambda r: r["perfect_us"])),
+                     measure.median_of(shared, over_perfect), *(measure.median_of(r, over_perfect) for r in rivals),
+                     measure.ratio_of(plain, shared, median_us)[0]])
         if most:
-            _, low, high = measure.quartiles(sorted(median_us(r) / perfect for r in shared))
-            yield figure(f"{title}: workshare / perfect half", ours, perfect, "us", ours / perfect, f"<= {most:g}",
-                         ours / perfect <= most, [low, high], detail)
-        else:
-            ratio, low, high = measure.ratio_of(plain, shared, median_us)
-            yield figure(f"{title}: plain / workshare", ours, rival, "us", ratio, ">= 1.2", ratio >= 1.2, [low, high], detail)
+            yield perfect_line(f"double loop, {text}: workshare / perfect half", shared, most)
+        if least:
+            yield line.faster(f"double loop, {text}: plain / workshare", shared, plain, median_us, "us", least, "without -workshare")
+        if us >= 1e3:
+            for compiler, results in zip(compilers, rivals):
+                yield compare(f"double loop, {text}: workshare / {OPENMP[compiler]} dynamic, 2 threads", shared, results, median_us, "us",
+                              None, "omp parallel for schedule(dynamic) in one process")
+    names = [f"{OPENMP[c]} dynamic" for c in compilers]
+    yield line.table("Double loop: lengths", ["work", "plain", "workshare", *names, "perfect", "workshare / perfect",
+                                              *(f"{n} / perfect" for n in names), "plain / workshare"], rows,
+                     "work: of the whole loop on one core. 2 ranks; OpenMP: 2 threads of one process.")
+
+
+SHAPES = ("rising", "falling", "flat", "random", "steep")
+COUNTS = (32, 100, 1000, 10000, 100000)
+
+
+def tails(run, quick):
+    """How far from perfect the end of a region is when one rank has all the work, for any course of the cost."""
+    rows, limit = [], lambda r: median_us(r) / max(r["perfect_us"], r["in_order_us"])
+    steps = run.run("double_loop", ["--work", "20ms", "--repeats", 1])["steps"]
+    rivals = [("libgomp dynamic", []), ("libgomp guided", ["--guided"])] if run.has("double_loop_omp_gcc") else []
+    for shape in SHAPES:
+        worst = None
+        for count in COUNTS[::2] if quick else COUNTS:
+            if shape == "steep" and count < 1000:
+                continue    # one iteration would be most of the loop
+            options = ["--shape", shape, "--iterations", count, "--steps", steps, "--repeats", 10 if quick else 20]
+            ours, *others = measure.in_turn(1 if quick else 3, lambda: run.run("double_loop", [*options, "--one-owner"], workshare=True),
+                                            *(lambda how=how: with_openmp(run, "gcc", "double_loop", [*options, *how]) for _, how in rivals))
+            rows.append([f"{shape}, {count}", *(line.us(measure.median_of(r, median_us)) for r in (ours, *others)),
+                         line.us(measure.median_of(ours, lambda r: r["perfect_us"])),
+                         *(measure.median_of(r, limit) for r in (ours, *others))])
+            if worst is None or measure.median_of(ours, limit) > measure.median_of(worst[1], limit):
+                worst = count, ours
+        count, ours = worst
+        ratio, low, high = measure.quartiles(sorted(map(limit, ours)))
+        yield figure(f"tail, cost {shape}, worst at {count} iterations: workshare / limit", measure.median_of(ours, median_us),
+                     measure.median_of(ours, lambda r: max(r["perfect_us"], r["in_order_us"])), "us", ratio, "<= 1.02", ratio <= 1.02, [low, high])
+    names = [name for name, _ in rivals]
+    yield line.table("Tails: one rank has a loop of 20 ms", ["cost, iterations", "workshare", *names, "perfect half", "workshare / limit",
+                                                            *(f"{n} / limit" for n in names)], rows,
+                     "limit: perfect half, or what whole iterations in rising order allow with 2 cores, if that is more.")
+
+
+def chunks(run, quick):
+    """The paper's figure 3: a balanced loop in chunks of 1 to 128 iterations."""
+    rows, worst = [], None
+    steps = run.run("double_loop", ["--balanced", "--work", "5ms", "--repeats", 1])["steps"]
+    for chunk in (1, 8, 128) if quick else (1, 2, 4, 8, 16, 32, 64, 128):
+        options = ["--balanced", "--steps", steps, "--chunk", chunk, "--repeats", 30 if quick else 60]
+        plain, shared = measure.in_turn(3, lambda: run.run("double_loop", options), lambda: run.run("double_loop", options, workshare=True))
+        ratio = measure.ratio_of(shared, plain, median_us)[0]
+        rows.append([str(chunk), line.us(measure.median_of(plain, median_us)), line.us(measure.median_of(shared, median_us)), ratio])
+        if worst is None or ratio > worst[0]:
+            worst = ratio, chunk, shared, plain
+    _, chunk, shared, plain = worst
+    yield compare(f"balanced loop in chunks, worst of 1 to 128 at {chunk}: flag on / off", shared, plain, median_us, "us", 1.003, "flag off")
+    yield line.table("Balanced loop of 5 ms, schedule(dynamic, chunk)", ["chunk", "flag off", "flag on", "on / off"], rows,
+                     "1000 iterations, 2 ranks: the paper's figure 3.")
 
 
 def balanced_loop(run, quick):
@@ -32,7 +118,7 @@ def balanced_loop(run, quick):
     plain, shared, unannotated = measure.in_turn(
         3 if quick else 11, lambda: run.run("double_loop", options), lambda: run.run("double_loop", options, workshare=True),
         lambda: run.run("double_loop_plain", options))
-    yield compare("balanced loop, 5 ms: flag on / off", shared, plain, median_us, "us", 1.01, "flag off")
+    yield compare("balanced loop, 5 ms: flag on / off", shared, plain, median_us, "us", 1.003, "flag off")
     yield compare("balanced loop, 5 ms: flag off / unannotated", plain, unannotated, median_us, "us", None, "built without -fws")
 
 
