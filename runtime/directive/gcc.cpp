@@ -25,7 +25,7 @@ inline void open(Participant& p, void (*fn)(void*), void* data, const LoopBounds
 inline void run_owner(Participant& p, void (*fn)(void*), void* data, ws_site* site)
 {
     p.in_region = true;
-    loop_counters.regions++;
+    p.counters->regions++;
     fn(data);
     p.site = nullptr;
     ws_alone = 0;
@@ -58,7 +58,7 @@ WS_EXPORT void ws_parallel_loop(void (*fn)(void*), void* data, long start, long 
                                 long chunk, long steal_chunk)
 {
     Participant& p = self;
-    if (WS_UNLIKELY(!p.owner || p.in_region)) {
+    if (WS_UNLIKELY(!p.owner || p.in_region) && !become_owner(p)) {
         run_plain(p, fn, data, start, count_signed(start, end, incr) ? end : start, site, chunk, steal_chunk);
         return;
     }
@@ -73,7 +73,7 @@ WS_EXPORT bool ws_loop_next(long* lo, long* hi) { return next_chunk(lo, hi); }
 WS_EXPORT void ws_parallel(void (*fn)(void*), void* data, ws_site* site, long chunk, long steal_chunk)
 {
     Participant& p = self;
-    if (WS_UNLIKELY(!p.owner || p.in_region)) {
+    if (WS_UNLIKELY(!p.owner || p.in_region) && !become_owner(p)) {
         run_plain(p, fn, data, 0, 0, site, chunk, steal_chunk); // its start call sets the bounds
         return;
     }

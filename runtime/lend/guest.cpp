@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// The guests of this process: one thread per rank of the node that ever asked to help, created on demand, pinned to
-// that rank's core, asleep while the core is not lent to us.
+// The guests of this process: one thread per core of the node that was ever offered, created on demand, pinned to
+// that core, asleep while the core is not lent to us.
 #include "lend/lend.h"
 
 #include "loop/chaos.h"
 #include "loop/region.h"
 #include "window/os.h"
+#include "window/spin_lock.h"
 #include <climits>
 #include <pthread.h>
 #include <sys/resource.h>
@@ -17,28 +18,33 @@ namespace ws {
 namespace {
 
 std::vector<pthread_t> threads;
+SpinLock making; // owner threads of one process may publish at once
 volatile Flag stopping;
 
 // Lingers on a lent core for the owner's next region: a hand-over inside a process costs a tenth of a futex one.
 // True with a chunk claimed.
-bool next_lease(Window& w, const Core& core, Chunk& lease)
+bool next_lease(Window& w, const Core& core, Lease& lease)
 {
     Row& own = w.mine();
     uint64_t until = ticks() + detail::times.linger_ticks;
     for (;;) {
         if (Hardware::load_relaxed(core.recall) || owner_is_blocked() || ticks() > until)
             return false;
-        Descriptor::Look look = own.loop.look();
-        if (!look.open) {
-            if (Hardware::load_relaxed(own.hunger.hungry) != long_hungry)
-                Hardware::store_relaxed(own.hunger.hungry, long_hungry);
-        } else if (look.remaining) {
+        const Flag open = Hardware::load_relaxed(w.open(w.me())); // a hint; the descriptor decides
+        if (!open && Hardware::load_relaxed(own.hunger.hungry) != long_hungry)
+            Hardware::store_relaxed(own.hunger.hungry, long_hungry);
+        for (Flag rest = open; rest; rest &= rest - 1) {
+            lease.slot = unsigned(__builtin_ctz(rest));
+            Descriptor& loop = own.loops[lease.slot];
+            Descriptor::Look look = loop.look();
+            if (!look.remaining)
+                continue;
             Sizing sizing = Sizing::unpack(look.sizing);
-            if (own.loop.claim_and_join(
+            if (loop.claim_and_join(
                     [&](uint64_t remaining, unsigned joiners) {
-                        return sizing.units(remaining, joiners + 2, w.ranks());
+                        return sizing.units(remaining, joiners + 2, w.cores());
                     },
-                    lease) == Claim::taken)
+                    lease.chunk) == Claim::taken)
                 return true;
         }
         cpu_relax();
@@ -73,9 +79,9 @@ void give_back(Core& core)
 void* guest_main(void* argument)
 {
     Window& w = *detail::window;
-    const unsigned thief = unsigned(reinterpret_cast<size_t>(argument));
-    Core& core = w.row(thief).core;
-    GuestSlot& slot = w.guest(w.me(), thief);
+    const unsigned index = unsigned(reinterpret_cast<size_t>(argument));
+    Core& core = w.core(index);
+    GuestSlot& slot = w.guest(w.me(), index);
 
     pthread_setname_np(pthread_self(), "ws guest");
     chaos.delay();
@@ -90,7 +96,7 @@ void* guest_main(void* argument)
             return nullptr;
         knocks = now;
         chaos.delay();
-        Chunk lease = core.lease; // written before the knock
+        Lease lease = core.lease; // written before the knock
         move_to(int(Hardware::load_relaxed(core.running_on))); // written before the knock
         visit = {&core, &slot};
         do
@@ -123,14 +129,12 @@ void guest_blocked(unsigned polls)
     visit.core = nullptr;
     Hardware::store_release(visit.slot->state, guest_away); // before the core: its thief must not lend to us then
     leave_after_chunk();
-    cpu_set_t mask = detail::window->mine().core.mask;
+    cpu_set_t mask = detail::window->own_core().mask;
     sched_setaffinity(0, sizeof mask, &mask);
     give_back(core);
 }
 
-namespace {
-
-size_t stack_bytes()
+size_t detail::body_stack_bytes()
 {
     // Loop bodies expect the stack that their rank has; "unlimited" would give threads the system's 2 MiB.
     rlimit limit;
@@ -139,38 +143,44 @@ size_t stack_bytes()
     return size_t(64) << 20;
 }
 
-} // namespace
-
 void guests_make()
 {
     Window& w = *detail::window;
-    for (unsigned thief = 0; thief < w.ranks(); thief++) {
-        GuestSlot& slot = w.guest(w.me(), thief);
+    constexpr unsigned at_once = 4; // the owner waits for this: the others are made with the next regions
+    unsigned made = 0;
+    making.lock();
+    for (unsigned core = 0; core < w.cores(); core++) {
+        GuestSlot& slot = w.guest(w.me(), core);
         if (Hardware::load_acquire(slot.state) != guest_wanted)
             continue;
+        if (made++ == at_once) {
+            Hardware::store_relaxed(w.mine().hunger.wanted, 1);
+            break;
+        }
         // Before the thread runs: another thief's wish may bring us here again before this guest is ready, and two
         // guests in one slot would both run its lease.
         Hardware::store_relaxed(slot.state, guest_starting);
         pthread_attr_t attributes;
         pthread_attr_init(&attributes);
-        pthread_attr_setstacksize(&attributes, stack_bytes());
+        pthread_attr_setstacksize(&attributes, detail::body_stack_bytes());
         pthread_t thread;
-        int error = pthread_create(&thread, &attributes, guest_main, reinterpret_cast<void*>(size_t(thief)));
+        int error = pthread_create(&thread, &attributes, guest_main, reinterpret_cast<void*>(size_t(core)));
         pthread_attr_destroy(&attributes);
         if (error) {
-            lend_counters.guests_refused++;
+            Hardware::fetch_add_full(detail::guests_refused, 1);
             Hardware::store_release(slot.state, guest_refused);
         } else
             threads.push_back(thread);
     }
+    making.unlock();
 }
 
 void guests_stop()
 {
     Hardware::store_full(stopping, 1); // full: seen before the wake below is
     Window& w = *detail::window;
-    for (unsigned thief = 0; thief < w.ranks(); thief++)
-        futex_wake(&w.guest(w.me(), thief).knock);
+    for (unsigned core = 0; core < w.cores(); core++)
+        futex_wake(&w.guest(w.me(), core).knock);
     for (pthread_t t : threads)
         pthread_join(t, nullptr);
     threads.clear();

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// Lending: a rank that is blocked in MPI (the thief) claims a chunk of a rank that still computes (its victim, the
-// owner), gives its core to a guest in the owner's process, and gets it back.
+// Lending: a thread that has nothing to do on its core (a rank blocked in MPI, a worker) claims a chunk of a rank that still
+// computes (its victim, the owner), gives the core to a guest in the owner's process, and gets it back.
 //
-//   thief.cpp      choose, arm, claim, lend, sleep; the doorbell
+//   home.cpp       the rank's own thread: what the fork's hooks call
+//   worker.cpp     threads on spare cores, which help their own rank first
+//   lender.cpp     the steal path of either: choose, claim, lend, sleep; the idle ladder
+//   victim.cpp     which region to help with
 //   guest.cpp      the guests of this process on other ranks' cores
+//   doorbell.cpp   who wakes whom
 //   liveness.cpp   nobody waits without a bound on a process that died
 #pragma once
 
+#include "lend/victim.h"
 #include "window/types.h"
 #include "window/window.h"
 #include <cstdint>
@@ -22,31 +27,47 @@ struct LendCounters {
     uint64_t recalls;  // leases that ended on a doorbell or on the end of the home rank's wait
     uint64_t refusals; // blocked, but the core is not free to lend: other home ranks compute on it
     uint64_t moves;    // a thief left the CPU that it shared with its victim
+    uint64_t sleeps;   // naps on the doorbell
+    uint64_t sleep_ticks;
+    uint64_t wakes;    // of them ended by somebody, not by the quantum
     uint64_t guests_refused; // threads that the system did not give
 };
-extern LendCounters lend_counters;
 
 struct LendTimes {
     uint64_t spin_ticks;   // blocked at least this long before anything else
     uint64_t patience_ticks; // who has been blocked longer is long_hungry
     uint64_t linger_ticks; // a guest without chunks waits this long for the owner's next region
+    uint64_t yield_ticks;  // with nothing to help with this long, a thread goes to sleep if its core is its own
     uint64_t peers_ticks;  // a blocked rank that has nothing to lend for looks this often whether the others live
+    uint64_t short_ticks;  // what MPI_Test may take for a chunk
     uint64_t quantum_us;   // a sleeping thief looks at MPI itself at least this often
 };
 
-// Starts and stops lending by this rank. Called by the owner thread; `window` outlives everything here.
-void lend_start(Window& window, const LendTimes& times);
-// After this no guest of another process will be woken by us; returns when our core is back. Non-blocking otherwise.
+struct LendOptions {
+    LendTimes times;
+    VictimPolicy policy;
+    unsigned pretended_cores; // 0, or as many cores as ranks and workers are to believe in (work that sleeps)
+};
+
+// Starts and stops lending by this rank. Called by the thread that called MPI_Init; `window` outlives everything here.
+void lend_start(Window& window, const LendOptions& options);
+// After this no guest of another process will be woken by us; returns when our core is back and our workers have ended.
 void lend_stop();
 // Joins this process's guests. Every rank of the node has called lend_stop() before.
 void guests_stop();
-// Creates the guests that thieves have asked for (LoopHost::make_guests).
+// Creates guests that thieves have asked for (LoopHost::make_guests).
 void guests_make();
+// Of this process: the home thread's and the workers'. After lend_stop().
+LendCounters lend_totals();
 
 // The fork's hooks (mpi/attach).
 void blocked(unsigned polls);
 void unblocked();
+void polled();
 void ring(unsigned node_rank);
+
+// Wakes a few threads of the node that sleep for want of work, our own workers first (LoopHost::wake).
+void wake_sleepers();
 
 // While all ranks live: which of them can be seen from here. Another PID namespace (containers) would make every peer
 // look dead.
@@ -60,9 +81,15 @@ void guest_blocked(unsigned polls);
 // True while this rank sits in a blocking MPI call; guests read it to give cores back early.
 bool owner_is_blocked();
 
+// Of all threads of this process that lend.
 namespace detail {
 extern Window* window;
 extern LendTimes times;
+extern volatile Flag guests_refused;
+void ring_core(Core& core);
+size_t body_stack_bytes(); // of a thread that runs loop bodies
+void start_workers(const LendOptions& options);
+void stop_workers(LendCounters& total);
 } // namespace detail
 
 } // namespace ws

@@ -18,18 +18,18 @@ void probe_peers()
 {
     Window& w = *detail::window;
     for (unsigned r = 0; r < w.ranks() && r < 64; r++)
-        visible |= uint64_t(process_alive(w.row(r).core.pid)) << r;
+        visible |= uint64_t(process_alive(w.core(r).pid)) << r;
 }
 
 void check_peers(const char* waiting_for)
 {
     Window& w = *detail::window;
     for (unsigned r = 0; r < w.ranks(); r++) {
-        const Core& c = w.row(r).core;
+        const Core& c = w.core(r);
         if (r == w.me() || (r < 64 && !(visible >> r & 1)) || process_alive(c.pid))
             continue;
         std::fprintf(stderr, "workshare: rank %d (pid %d) died while rank %d waited for %s; ending the job\n",
-                     c.world_rank, int(c.pid), w.mine().core.world_rank, waiting_for);
+                     c.world_rank, int(c.pid), w.own_core().world_rank, waiting_for);
         end_job();
     }
 }

@@ -127,6 +127,7 @@ public:
     // Anyone: what a look without claiming tells. A hint, stale as soon as it is returned.
     struct Look {
         bool open;
+        unsigned joiners;
         uint64_t remaining, sizing, unit_ticks;
     };
     Look look() const
@@ -134,9 +135,9 @@ public:
         Word w = A::load_acquire(word_);
         uint64_t next = w & next_mask;
         if (next == next_mask)
-            return {false, 0, 0, 0};
+            return {false, 0, 0, 0, 0};
         uint64_t end = A::load_relaxed(end_);
-        return {true, next < end ? end - next : 0, A::load_relaxed(sizing_), A::load_relaxed(unit_ticks_)};
+        return {true, unsigned((w & joiner_mask) >> next_bits), next < end ? end - next : 0, A::load_relaxed(sizing_), A::load_relaxed(unit_ticks_)};
     }
 
 private:

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
 // The hot path: what happens at each region and each chunk while no thief is there. Inlined into the entry points that
-// compiled code calls (directive/gcc.cpp); everything slower is in region.cpp.
+// compiled code calls (directive/gcc.cpp); everything slower is in region.cpp and chunks.cpp.
 //
 // A region with no thief, known to be short: open_whole + next twice + the end test; no atomic operation.
 #pragma once
 
 #include "loop/region.h"
+#include "loop/site.h"
 #include "window/os.h"
 
 namespace ws {
@@ -28,20 +29,25 @@ enum class Ending : uint8_t {
     published, // wait for the guests and close
 };
 
+struct Region; // open_region.h
+
 // A thread's part in a region.
 struct Participant {
     Mode mode;
     Ending ending;
-    bool owner;      // may open regions that are shared
+    bool owner;      // has a slot: may open regions that are shared
     bool in_region;  // runs iterations now
     bool took_last;  // holds the chunk with the last iteration
     bool first;      // guest: has not asked for a chunk yet
     bool merging;    // holds the merge lock
+    bool crowded;    // owner, shared: somebody else had joined when it took its chunk
     uint64_t lo, hi; // whole: bounds as the loop variable's values; alone: lo = next unit
     uint64_t opened_at; // whole, measured: ticks
     uint64_t chunks, units; // guest: taken so far; whole, measured: iterations
     Chunk claimed;   // guest: the chunk that came with it
     const volatile Flag* recall; // guest
+    Region* region;  // owner: that of its slot; guest: the one it visits
+    OwnerCounters* counters; // owner: that of its slot
     Pace pace;
     // Uncombined region, pending: what ws_parallel was given.
     void (*fn)(void*);
@@ -68,18 +74,10 @@ inline bool alone()
     return WS_LIKELY(may_be_alone == Alone::always) || (may_be_alone != Alone::never && look_up_alone());
 }
 
-// What a site remembers, in ws_site::learned.
-struct Learned {
-    double unit_ticks; // cost of an iteration; 0 = never measured
-    int64_t countdown; // whole runs until the next measurement
-    uint64_t shared_regions, iterations, stolen; // of its published regions
-    ws_site* next_shared; // see for_each_shared_site
-};
-static_assert(sizeof(Learned) == sizeof(ws_site::learned));
-inline Learned& learned(ws_site* site) { return reinterpret_cast<Learned&>(site->learned); }
-constexpr int64_t measure_every = 16;
+// Makes the calling thread an owner if it may be one and a slot is free.
+bool become_owner(Participant& p);
 
-// The cold rest, in region.cpp.
+// The cold rest, in region.cpp and chunks.cpp.
 struct LoopBounds {
     uint64_t start, incr, end; // the loop variable's values, two's complement
     uint64_t iterations;
@@ -109,14 +107,16 @@ inline bool next_chunk(long* lo, long* hi)
 inline bool open_whole(Participant& p, ws_site* site, uint64_t iterations, long chunk, long steal_chunk)
 {
     Learned& l = learned(site);
-    double estimate = double(iterations) * l.unit_ticks;
-    if (WS_UNLIKELY(l.unit_ticks == 0 || estimate >= double(loop_host.short_ticks) || (chunk | steal_chunk) < 0))
+    const double cost = peek(l.unit_ticks), estimate = double(iterations) * cost;
+    if (WS_UNLIKELY(cost == 0 || estimate >= double(loop_host.short_ticks) || (chunk | steal_chunk) < 0))
         return iterations == 0;
-    Flag hungry = Hardware::load_relaxed(loop_host.hunger->hungry); // relaxed: a hint
+    Flag hungry = Hardware::load_relaxed(loop_host.row->hunger.hungry); // relaxed: a hint
     if (WS_UNLIKELY(hungry) && estimate > double(loop_host.publish_ticks[hungry]))
         return false;
-    if (WS_UNLIKELY(--l.countdown <= 0) && iterations) {
-        l.countdown = measure_every;
+    const int64_t countdown = peek(l.countdown) - 1;
+    poke(l.countdown, countdown);
+    if (WS_UNLIKELY(countdown <= 0) && iterations) {
+        poke(l.countdown, measure_every);
         p.ending = Ending::measure;
         p.units = iterations;
         p.opened_at = ticks();

@@ -1,42 +1,87 @@
 // SPDX-License-Identifier: MIT
 //
-// The cold half of a region: handing out chunks when there is more than one, publishing, opening, closing, guests.
-#include "loop/participant.h"
+// The life of a region at its owner: who may own one, open, publish, close. Handing out its chunks is in chunks.cpp.
+#include "loop/open_region.h"
 
-#include "loop/chaos.h"
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <pthread.h>
 
 namespace ws {
 
 LoopHost loop_host;
+OwnerCounters owner_counters[max_slots];
 LoopCounters loop_counters;
 Chaos chaos;
 __thread Participant self{};
 
 namespace {
 
-// The process's open region. Written by the owner before it publishes; guests read it after they have joined.
-struct Region {
-    void (*fn)(void*);
-    void* data;
-    LoopBounds bounds;
-    uint64_t unit, units; // iterations per unit: 1 unless the loop outgrows the descriptor's word
-    ws_site* site;
-    Sizing thief;
-    uint64_t chunk_ticks; // time a chunk should take
-    uint64_t stolen; // iterations run by guests; atomically added
-};
-Region region;
+Region regions[max_slots];
 
-// The sites that were ever published, linked by Learned::next_shared.
-ws_site* shared_sites;
+// ---- owners
 
-// Guests that have asked for their first chunk and not left. joiners() minus this is the number that may still be
-// copying firstprivate variables.
-volatile Flag guests_inside;
+volatile Flag slots_taken; // a bit a slot; changed by CAS
+pthread_key_t slot_key;    // its destructor gives the slot of a thread that ends back
+pthread_once_t slot_key_made = PTHREAD_ONCE_INIT;
 
+void take_slot(Participant& p, unsigned slot)
+{
+    regions[slot].descriptor = &loop_host.row->loops[slot];
+    p.region = &regions[slot];
+    p.counters = &owner_counters[slot];
+    p.owner = true;
+}
+
+void give_slot_back(void* slot)
+{
+    self.owner = false;
+    Flag bit = Flag(1) << (size_t(slot) - 1), taken;
+    do
+        taken = Hardware::load_relaxed(slots_taken);
+    while (!Hardware::cas_full(slots_taken, taken, taken & ~bit)); // full: the region's end comes before
+}
+
+} // namespace
+
+bool become_owner(Participant& p)
+{
+    if (!loop_host.any_thread || p.in_region)
+        return false;
+    for (;;) {
+        Flag taken = Hardware::load_acquire(slots_taken); // pairs with give_slot_back
+        unsigned slot = unsigned(__builtin_ctz(~taken));
+        if (slot >= max_slots)
+            return false; // as many loops as can be shared at once: this one runs plain
+        if (!Hardware::cas_full(slots_taken, taken, taken | Flag(1) << slot))
+            continue;
+        pthread_once(&slot_key_made, [] { pthread_key_create(&slot_key, give_slot_back); });
+        pthread_setspecific(slot_key, reinterpret_cast<void*>(size_t(slot) + 1));
+        take_slot(p, slot);
+        return true;
+    }
+}
+
+void set_owner_thread()
+{
+    Hardware::store_release(slots_taken, 1);
+    take_slot(self, 0);
+}
+
+void stop_sharing()
+{
+    // Other threads may be in the middle of a loop. From here on they publish nothing, and what is published ends.
+    static Row nobody;
+    loop_host.any_thread = false;
+    for (uint64_t& t : loop_host.publish_ticks)
+        poke(t, ~uint64_t(0));
+    self.owner = false;
+    wait_until("loops of its other threads", [] { return Hardware::load_acquire(*loop_host.open) == 0; });
+    __atomic_store_n(&loop_host.row, &nobody, __ATOMIC_RELEASE); // never hungry
+}
+
+namespace {
 [[noreturn]] __attribute__((cold, noinline)) void bad_chunk(const ws_site* site, const char* clause, long chunk)
 {
     std::fprintf(stderr, "workshare: %s: chunk size %ld in '%s' is not positive\n", site->where, chunk, clause);
@@ -56,184 +101,61 @@ __attribute__((cold, noinline)) void check_site(const ws_site* site, long chunk,
         bad_chunk(site, "steal_schedule", steal_chunk);
 }
 
-// Waits for `done()` while other threads or processes bring it about: spins, then yields, and now and then has the
-// host look whether they are still alive.
-template <class Done>
-__attribute__((noinline)) void wait_until(const char* what, Done&& done)
-{
-    for (unsigned turn = 0; !done(); turn++) {
-        if (turn < 2000)
-            cpu_relax();
-        else {
-            sched_yield();
-            if (turn % 65536 == 0)
-                loop_host.long_wait(what);
-        }
-    }
-}
+} // namespace
 
-// ---- handing out chunks
+Region& region_in(unsigned slot) { return regions[slot]; }
 
-bool hand_out(Chunk units, long* lo, long* hi)
-{
-    uint64_t first = units.lo * region.unit;
-    uint64_t last = units.hi >= region.units ? region.bounds.iterations : units.hi * region.unit;
-    const LoopBounds& b = region.bounds;
-    *lo = long(b.start + first * b.incr);
-    *hi = long(last == b.iterations ? b.end : b.start + last * b.incr);
-    return true;
-}
+// ---- publishing
 
-// The participant gets no more. lastprivate: whoever holds the last iteration writes the variable once this returns,
-// so nobody may still be copying it in: wait for the guests between joining and their first chunk. None can join any
-// more, for every unit is claimed.
-bool no_more(Participant& p)
-{
-    p.mode = Mode::done;
-    if (p.took_last)
-        wait_until("guests that start", [] {
-            return loop_host.descriptor->joiners() <= Hardware::load_acquire(guests_inside);
-        });
-    return false;
-}
+namespace {
+Flag slot_bit(const Participant& p) { return Flag(1) << (p.region - regions); }
+} // namespace
 
-bool claim_next(Participant& p, long* lo, long* hi)
+void publish(Participant& p)
 {
-    Chunk c;
-    const Sizing sizing = p.pace.sizing();
-    const unsigned ranks = loop_host.ranks;
-    chaos.delay();
-    Claim result = loop_host.descriptor->claim(
-        [&](uint64_t remaining, unsigned joiners) {
-            return chaos ? 1 + chaos.random(remaining)
-                         : sizing.units_from(region.units - remaining, remaining, joiners + 1, ranks);
-        },
-        c);
-    if (result != Claim::taken)
-        return no_more(p);
-    p.took_last = c.hi == region.units;
-    p.pace.start_chunk(c.size());
-    if (p.mode == Mode::guest) {
-        p.chunks++;
-        p.units += c.size();
-    }
-    return hand_out(c, lo, hi);
-}
-
-void keep_pace(Participant& p)
-{
-    if (p.pace.wants_time())
-        p.pace.finish_chunk(ticks(), region.chunk_ticks);
-    else
-        p.pace.skip_time();
-}
-
-// What a unit of the open region is thought to cost: as measured now, or as remembered from earlier executions.
-double unit_ticks(const Participant& p)
-{
-    double now = p.pace.ticks_per_unit(), before = learned(region.site).unit_ticks * double(region.unit);
-    return now > before ? now : before;
-}
-
-__attribute__((noinline)) void publish(Participant& p)
-{
-    if (Hardware::load_relaxed(loop_host.hunger->wanted)) {
-        Hardware::store_relaxed(loop_host.hunger->wanted, 0);
+    Region& r = *p.region;
+    Hunger& hunger = loop_host.row->hunger;
+    if (Hardware::load_relaxed(hunger.wanted)) {
+        Hardware::store_relaxed(hunger.wanted, 0);
         loop_host.make_guests();
     }
-    Sizing first = region.thief;
+    Sizing first = r.thief;
     double cost = unit_ticks(p);
     if (cost > 0) {
         uint64_t least = uint64_t(double(loop_host.least_ticks) / cost);
         least = least < 1 ? 1 : least > Sizing::max_least ? Sizing::max_least : least;
         p.pace.set_least(least);
-        first.least = region.thief.least = least;
+        first.least = r.thief.least = least;
     }
     if (first.kind == WS_AUTO) // a thief starts with half of what the owner takes: it pays the hand-over
         first.chunk = p.pace.sizing().kind == WS_AUTO && p.pace.sizing().chunk > 1 ? p.pace.sizing().chunk / 2 : 1;
-    region.stolen = 0;
+    r.stolen = 0;
+    r.crowded_units = r.crowded_ticks = 0;
     Hardware::store_relaxed(*loop_host.running_on, Flag(sched_getcpu()));
     ws_alone = 0; // before the guests come: publish() is the release
     loop_host.let_threads_in(1);
     chaos.delay();
-    loop_host.descriptor->publish(p.lo, {region.units, first.pack(), uint64_t(cost)});
+    r.descriptor->publish(p.lo, {r.units, first.pack(), uint64_t(cost)});
     p.mode = Mode::shared;
     p.ending = Ending::published;
-    loop_counters.regions_shared++;
+    p.crowded = false;
+    p.counters->regions_shared++;
+    // After the descriptor: who sees the bit finds the region. A hint; or, because other owners have bits in this word.
+    Hardware::or_full(*loop_host.open, slot_bit(p));
+    const double work = double(r.units - p.lo) * cost;
+    r.ring_at = work > double(loop_host.publish_ticks[asleep_hungry]) ? 0 : r.opened_at + loop_host.publish_ticks[asleep_hungry];
+    ring_sleepers(p, r.opened_at);
 }
 
-bool alone_next(Participant& p, long* lo, long* hi)
+// Sleepers cost a system call each: they are rung only for a region that has outlived the break-even time, or surely will.
+void ring_sleepers(Participant& p, uint64_t now)
 {
-    keep_pace(p);
-    uint64_t remaining = region.units - p.lo;
-    if (remaining == 0) {
-        p.mode = Mode::done;
-        return false;
-    }
-    double cost = unit_ticks(p);
-    // Relaxed: a hint; publishing one chunk later does no harm. Pairs with the thieves' store in lend/thief.
-    Flag hungry = Hardware::load_relaxed(loop_host.hunger->hungry);
-    if (hungry && (cost == 0 || double(remaining) * cost > double(loop_host.publish_ticks[hungry]))) {
-        publish(p);
-        return claim_next(p, lo, hi);
-    }
-    const Sizing& sizing = p.pace.sizing();
-    uint64_t n = sizing.units_from(p.lo, remaining, 1, loop_host.ranks);
-    if (chaos)
-        n = 1 + chaos.random(remaining);
-    // The tail of a loop known to be short is not cut into crumbs that nobody would come for.
-    else if (sizing.kind == WS_AUTO && learned(region.site).unit_ticks > 0 &&
-             double(remaining) * cost < double(loop_host.publish_ticks[long_hungry]))
-        n = remaining;
-    Chunk c = {p.lo, n < remaining ? p.lo + n : region.units};
-    p.lo = c.hi;
-    p.pace.start_chunk(c.size());
-    return hand_out(c, lo, hi);
-}
-
-bool guest_next(Participant& p, long* lo, long* hi)
-{
-    if (p.first) {
-        p.first = false;
-        // Full: the copies made so far come before. Pairs with no_more().
-        Hardware::fetch_add_full(guests_inside, 1);
-        if (p.claimed.size() == 0) { // clamped to nothing: a claim from 2^14 regions ago
-            p.mode = Mode::done;
-            return false;
-        }
-        p.pace.begin(region.thief, ticks());
-        if (region.thief.kind == WS_AUTO) {
-            Sizing own = region.thief;
-            own.chunk = p.claimed.size();
-            p.pace.begin(own, ticks());
-        }
-        p.pace.start_chunk(p.claimed.size());
-        p.took_last = p.claimed.hi == region.units;
-        p.chunks = 1;
-        p.units = p.claimed.size();
-        return hand_out(p.claimed, lo, hi);
-    }
-    keep_pace(p);
-    if (Hardware::load_relaxed(*p.recall)) // relaxed: a chunk later is soon enough
-        return no_more(p);
-    return claim_next(p, lo, hi);
-}
-
-} // namespace
-
-bool next_slow(Participant& p, long* lo, long* hi)
-{
-    switch (p.mode) {
-    case Mode::alone:
-        return alone_next(p, lo, hi);
-    case Mode::shared:
-        keep_pace(p);
-        return claim_next(p, lo, hi);
-    case Mode::guest:
-        return guest_next(p, lo, hi);
-    default:
-        return false;
-    }
+    Region& r = *p.region;
+    // Relaxed: a hint. Workers may be lent to others: they are called back.
+    if (now < r.ring_at || (Hardware::load_relaxed(*loop_host.sleepers) == 0 && !loop_host.has_workers))
+        return;
+    r.ring_at = now + 8 * loop_host.chunk_ticks; // others may fall asleep in the meantime
+    loop_host.wake();
 }
 
 // ---- opening and closing
@@ -246,21 +168,36 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
     // A unit is one iteration unless the descriptor's word could not count them.
     uint64_t unit = iterations <= Descriptor::max_units ? 1 : iterations / Descriptor::max_units + 1;
     uint64_t units = (iterations - 1) / unit + 1;
-    ws_schedule kind = ws_schedule(site->kinds & 255), steal_kind = ws_schedule(site->kinds >> 8 & 255);
-    kind = kind == WS_RUNTIME ? WS_AUTO : kind;
-    steal_kind = steal_kind == WS_RUNTIME ? WS_AUTO : steal_kind;
     auto in_units = [&](long c) { return c ? (uint64_t(c) - 1) / unit + 1 : 0; };
-    Sizing own = Sizing::resolve(kind, in_units(chunk), units, loop_host.ranks);
+    auto resolve = [&](ws_schedule kind, long given, const RuntimeSchedule& user) {
+        return kind == WS_RUNTIME ? Sizing::resolve(user.kind, in_units(user.chunk), units, loop_host.participants)
+                                  : Sizing::resolve(kind, in_units(given), units, loop_host.participants);
+    };
+    Sizing own = resolve(ws_schedule(site->kinds & 255), chunk, loop_host.schedule);
     // Thieves follow the owner's clause unless they have their own.
+    ws_schedule steal_kind = ws_schedule(site->kinds >> 8 & 255);
     Sizing thief = steal_kind != WS_AUTO || (site->kinds & (WS_SITE_STEAL | WS_SITE_STEAL_CHUNK))
-                       ? Sizing::resolve(steal_kind, in_units(steal_chunk), units, loop_host.ranks)
+                       ? resolve(steal_kind, steal_chunk, loop_host.steal_schedule)
                        : own;
-    double cost = learned(site).unit_ticks * double(unit), estimate = double(units) * cost;
+    Learned& l = learned(site);
+    double cost = peek(l.unit_ticks) * double(unit), estimate = double(units) * cost;
     // A short region needs shorter chunks: a thief that comes in the middle waits for one to end.
     double target = double(loop_host.chunk_ticks);
     if (estimate > 0)
         target = std::min(target, std::max(estimate / 12, target / 10));
-    region = {fn, data, bounds, unit, units, site, thief, uint64_t(target), 0};
+    Region& r = *p.region;
+    r.fn = fn;
+    r.data = data;
+    r.bounds = bounds;
+    r.unit = unit;
+    r.units = units;
+    r.site = site;
+    r.thief = thief;
+    r.chunk_ticks = uint64_t(target);
+    r.opened_at = ticks();
+    r.may_share = may_share(l);
+    r.backwards = false;
+    r.cost_before = 0;
 
     if (own.kind == WS_AUTO && cost > 0 && target < double(loop_host.chunk_ticks)) {
         own.chunk = uint64_t(target / cost); // too short to find the size by doubling
@@ -270,48 +207,44 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
     p.took_last = false;
     p.mode = Mode::alone;
     p.ending = Ending::unshared;
-    p.pace.begin(own, ticks());
+    p.pace.begin(own, r.opened_at);
     ws_alone = alone();
-    Flag hungry = Hardware::load_relaxed(loop_host.hunger->hungry);
-    if (hungry && estimate > double(loop_host.publish_ticks[hungry]))
+    Flag hungry = Hardware::load_relaxed(loop_host.row->hunger.hungry);
+    if (hungry && r.may_share && estimate > double(loop_host.publish_ticks[hungry])) {
+        // The costly half first, where that is known and no one minds: what is left at the end is cheap to share out.
+        r.backwards = (site->kinds & WS_SITE_ANY_ORDER) && own.kind == WS_AUTO && thief.kind == WS_AUTO &&
+                      peek(l.tilt) > 1.25;
         publish(p);
+    }
 }
 
 namespace {
 
-// A loop that suddenly takes long must not go on unshared: believe a rise at once, a fall by halves.
-void remember(Learned& l, double cost)
+void close_published(Participant& p)
 {
-    l.unit_ticks = cost > l.unit_ticks ? cost : (cost + l.unit_ticks) / 2;
-    l.countdown = measure_every;
-}
-
-void close_published()
-{
-    Descriptor& d = *loop_host.descriptor;
+    Region& r = *p.region;
+    Descriptor& d = *r.descriptor;
+    Hardware::and_full(*loop_host.open, ~slot_bit(p));
     bool waited = false;
     do {
         if (d.joiners() != 0) {
             waited = true;
             uint64_t t0 = ticks();
             wait_until("guests that finish", [&] { return d.joiners() == 0; });
-            loop_counters.close_wait += ticks() - t0;
+            p.counters->close_wait += ticks() - t0;
         }
         chaos.delay();
     } while (!d.close());
     loop_host.let_threads_in(0);
-    uint64_t stolen = __atomic_load_n(&region.stolen, __ATOMIC_RELAXED); // ordered by joiners() above
-    loop_counters.regions_joined += stolen != 0;
-    Learned& l = learned(region.site);
-    if (l.shared_regions++ == 0) {
-        l.next_shared = shared_sites;
-        shared_sites = region.site;
-    }
-    l.iterations += region.bounds.iterations;
-    l.stolen += stolen;
+    uint64_t stolen = __atomic_load_n(&r.stolen, __ATOMIC_RELAXED); // ordered by joiners() above
+    p.counters->regions_joined += stolen != 0;
+    Crowding crowding = {r.cost_before,
+                         r.crowded_units ? double(r.crowded_ticks) / double(r.crowded_units) : 0};
+    remember_shared(r.site, r.bounds.iterations, stolen, ticks() - r.opened_at, crowding);
     // Thieves that still wait say so again; while guests were at work to the end, they certainly do.
     if (!waited)
-        Hardware::store_relaxed(loop_host.hunger->hungry, 0);
+        Hardware::store_relaxed(loop_host.row->hunger.hungry,
+                                Hardware::load_relaxed(*loop_host.sleepers) ? asleep_hungry : not_hungry);
 }
 
 } // namespace
@@ -320,22 +253,30 @@ void close_region(Participant& p, ws_site* site)
 {
     Ending ending = p.ending;
     p.ending = Ending::nothing;
+    Learned& l = learned(site);
     if (ending == Ending::measure) {
-        remember(learned(site), double(ticks() - p.opened_at) / double(p.units));
+        double cost = double(ticks() - p.opened_at) / double(p.units);
+        remember_cost(l, cost);
+        remember_alone(l, cost);
         return;
     }
+    Region& r = *p.region;
     if (ending == Ending::published)
-        close_published();
+        close_published(p);
+    else if (r.bounds.iterations)
+        remember_alone(l, double(ticks() - r.opened_at) / double(r.bounds.iterations));
     if (p.pace.measured_units())
-        remember(learned(site), p.pace.ticks_per_unit() / double(region.unit));
+        remember_cost(l, p.pace.ticks_per_unit() / double(r.unit));
+    if (double tilt = p.pace.tilt())
+        remember_tilt(l, r.backwards ? 1 / tilt : tilt);
 }
 
 void run_plain(Participant& p, void (*fn)(void*), void* data, long start, long end, ws_site* site, long chunk,
                long steal_chunk)
 {
     check_site(site, chunk, steal_chunk);
-    if (loop_host.descriptor)
-        loop_counters.regions_off++; // a statistic: threads may lose counts to each other
+    if (loop_host.row)
+        __atomic_fetch_add(&loop_counters.regions_off, 1, __ATOMIC_RELAXED); // a statistic
     Mode mode = p.mode;
     uint64_t lo = p.lo, hi = p.hi;
     ws_site* outer_site = p.site;
@@ -355,50 +296,6 @@ void run_plain(Participant& p, void (*fn)(void*), void* data, long start, long e
     p.lo = lo;
     p.hi = hi;
     p.site = outer_site;
-}
-
-void for_each_shared_site(void (*visit)(const char* where, uint64_t regions, uint64_t iterations, uint64_t stolen))
-{
-    for (ws_site* s = shared_sites; s; s = learned(s).next_shared)
-        visit(s->where, learned(s).shared_regions, learned(s).iterations, learned(s).stolen);
-}
-
-void set_owner_thread(bool owner) { self.owner = owner; }
-bool thread_in_region() { return self.in_region; }
-
-// ---- guests
-
-void leave_after_chunk()
-{
-    static const volatile Flag always = 1;
-    self.recall = &always;
-}
-
-uint64_t run_as_guest(Chunk claimed, const volatile Flag* recall)
-{
-    Participant& p = self;
-    chaos.delay();
-    p.claimed = loop_host.descriptor->clamp(claimed);
-    p.mode = Mode::guest;
-    p.in_region = true;
-    p.first = true;
-    p.took_last = false;
-    p.recall = recall;
-    p.site = region.site;
-    p.chunks = p.units = 0;
-    uint64_t begin = ticks();
-    region.fn(region.data);
-    uint64_t busy = ticks() - begin;
-    uint64_t iterations = p.units * region.unit;
-    __atomic_fetch_add(&loop_counters.guest_chunks, p.chunks, __ATOMIC_RELAXED); // statistics
-    __atomic_fetch_add(&loop_counters.guest_iterations, iterations, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&loop_counters.guest_busy, busy, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&region.stolen, iterations, __ATOMIC_RELAXED); // ordered by leave()
-    if (!p.first)
-        Hardware::fetch_add_full(guests_inside, Flag(-1)); // before leaving: see no_more()
-    chaos.delay();
-    loop_host.descriptor->leave();
-    return busy;
 }
 
 } // namespace ws

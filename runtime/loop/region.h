@@ -15,39 +15,56 @@
 
 namespace ws {
 
-// Counts of one process; regions are the owner thread's alone, guests add theirs atomically.
-struct LoopCounters {
-    uint64_t regions;        // opened by the owner thread while attached
-    uint64_t regions_off;    // run plain: on other threads, or nested
+// Counts of the regions of one owner slot; written by the thread that has it.
+struct alignas(64) OwnerCounters {
+    uint64_t regions;        // opened while attached
     uint64_t regions_shared; // published
     uint64_t regions_joined; // published and at least one guest ran a chunk
     uint64_t close_wait;     // ticks spent waiting for guests at the end
-    uint64_t guest_chunks, guest_iterations, guest_busy; // atomically added by guests; busy in ticks
+};
+// Counts of one process, atomically added.
+struct LoopCounters {
+    uint64_t regions_off; // run plain: on threads that own none, or nested
+    uint64_t guest_chunks, guest_iterations, guest_busy; // of guests and workers; busy in ticks
+    uint64_t worker_chunks; // of them: taken by this rank's own workers
+};
+
+// A user's choice for schedule(runtime).
+struct RuntimeSchedule {
+    ws_schedule kind = WS_AUTO;
+    long chunk = 0; // 0: none given
 };
 
 // What the loops need of the runtime around them; filled by mpi/attach before the first region can open.
 struct LoopHost {
-    Descriptor* descriptor = nullptr;
-    Hunger* hunger = nullptr;
+    Row* row = nullptr;          // this rank's; null: not attached
+    volatile Flag* open = nullptr; // this rank's Window::open
+    volatile Flag* sleepers = nullptr; // the node's
     volatile Flag* running_on = nullptr; // told at publish: the owner's CPU
-    unsigned ranks = 1;          // of the node
+    unsigned participants = 1;   // cores of the node: who can take part in a region
+    bool has_workers = false;
+    bool any_thread = false;     // any thread may own regions, not only the one that called MPI_Init
+    bool steal_all = false;      // owners leave every chunk to thieves, for tests
     uint64_t chunk_ticks = 0;    // time a chunk should take
-    uint64_t publish_ticks[3] = {}; // publish only what lasts longer, by Hunger::hungry
+    uint64_t publish_ticks[hungry_levels] = {}; // publish only what lasts longer, by Hunger::hungry
     uint64_t least_ticks = 0;       // a chunk of a published region should not take less
     uint64_t short_ticks = 0;    // run whole what lasts less
+    RuntimeSchedule schedule, steal_schedule; // what schedule(runtime) and steal_schedule(runtime) mean
     void (*let_threads_in)(int several) = nullptr; // MPI's, around a published region: guests may call MPI
     void (*make_guests)() = nullptr;               // creates the guests that thieves have asked for
+    void (*wake)() = nullptr;    // a region was published that is worth waking sleepers for
     void (*long_wait)(const char* what) = nullptr; // called now and then while waiting for another process
 };
 
 extern LoopHost loop_host;
+extern OwnerCounters owner_counters[max_slots];
 extern LoopCounters loop_counters;
 
-// What became of the loops that were ever published by this process; for the registry of names, at the end.
-void for_each_shared_site(void (*visit)(const char* where, uint64_t regions, uint64_t iterations, uint64_t stolen));
-
-// The calling thread may open regions that are shared; false takes that back.
-void set_owner_thread(bool owner);
+// The calling thread owns regions from now on, in slot 0. Once, after loop_host is filled.
+void set_owner_thread();
+// No region is published any more; returns when those that other threads have published are over. The calling thread is in
+// none.
+void stop_sharing();
 
 // True while the calling thread runs loop iterations: it must not lend its core.
 bool thread_in_region();
@@ -55,8 +72,8 @@ bool thread_in_region();
 // The calling guest's visit ends after the chunk that it runs now.
 void leave_after_chunk();
 
-// A guest's visit: runs the region's body, beginning with the claimed chunk, until the region has no chunk or *recall
-// becomes nonzero. Leaves the region. Returns the ticks spent.
-uint64_t run_as_guest(Chunk claimed, const volatile Flag* recall);
+// A guest's or a worker's visit: runs the body of the region in the lease's slot, beginning with the claimed chunk, until the
+// region has no chunk or *recall becomes nonzero. Leaves the region. Returns the chunks that it ran.
+uint64_t run_as_guest(const Lease& lease, const volatile Flag* recall);
 
 } // namespace ws

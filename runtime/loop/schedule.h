@@ -14,21 +14,21 @@ struct Sizing {
     uint64_t chunk = 1; // units; auto: the current time-sized chunk
     uint64_t least = 1; // units; auto: smaller chunks would cost more to claim than they balance
 
-    // `given` in units, 0 = the clause gives none. Static without a chunk cuts the region into equal shares of the
-    // node's ranks; dynamic and guided have OpenMP's default of 1.
-    static Sizing resolve(ws_schedule kind, uint64_t given, uint64_t units, unsigned ranks)
+    // `given` in units, 0 = the clause gives none. Static without a chunk cuts the region into equal shares of all who
+    // can take part (`sharers`); dynamic and guided have OpenMP's default of 1.
+    static Sizing resolve(ws_schedule kind, uint64_t given, uint64_t units, unsigned sharers)
     {
         if (given == 0)
-            given = kind == WS_STATIC ? (units + ranks - 1) / ranks : 1;
+            given = kind == WS_STATIC ? (units + sharers - 1) / sharers : 1;
         return {kind, given ? given : 1, 1};
     }
 
     // Units to take of `remaining`, with `participants` at work (the asker included). May exceed `remaining`.
-    uint64_t units(uint64_t remaining, unsigned participants, unsigned ranks) const
+    uint64_t units(uint64_t remaining, unsigned participants, unsigned sharers) const
     {
         switch (kind) {
         case WS_GUIDED: {
-            uint64_t share = (remaining + ranks - 1) / ranks;
+            uint64_t share = (remaining + sharers - 1) / sharers;
             return share > chunk ? share : chunk;
         }
         case WS_AUTO: {
@@ -43,9 +43,9 @@ struct Sizing {
 
     // The same, of the units from `next` on. Chunks of many units end at a multiple of 64 of them: neighbours then share
     // no cache line of what they write, and vectors lie in each chunk as they do in the whole loop.
-    uint64_t units_from(uint64_t next, uint64_t remaining, unsigned participants, unsigned ranks) const
+    uint64_t units_from(uint64_t next, uint64_t remaining, unsigned participants, unsigned sharers) const
     {
-        uint64_t n = units(remaining, participants, ranks);
+        uint64_t n = units(remaining, participants, sharers);
         return kind != WS_AUTO || n < 256 || n >= remaining ? n : ((next + n) & ~uint64_t(63)) - next;
     }
 
@@ -67,11 +67,17 @@ public:
         sizing_ = sizing;
         started_ = now;
         last_ = unmeasured_ = units_ = ticks_ = 0;
+        for (Half& h : halves_)
+            h = {};
     }
 
     const Sizing& sizing() const { return sizing_; }
     void set_least(uint64_t units) { sizing_.least = units; }
-    void start_chunk(uint64_t units) { last_ = units; }
+    void start_chunk(uint64_t units, bool second_half = false)
+    {
+        last_ = units;
+        second_half_ = second_half;
+    }
 
     // True when finish_chunk needs the time: always for auto; now and then for sizes the user fixed, where a reading
     // each chunk would cost more than the claim.
@@ -85,6 +91,9 @@ public:
             uint64_t took = now - started_;
             units_ += last_ + unmeasured_;
             ticks_ += took;
+            last_cost_ = double(took) / double(last_ + unmeasured_);
+            halves_[second_half_].units += last_ + unmeasured_;
+            halves_[second_half_].ticks += took;
             unmeasured_ = 0;
             if (sizing_.kind == WS_AUTO)
                 sizing_.chunk = resize(last_, took, target);
@@ -95,6 +104,15 @@ public:
     uint64_t started() const { return started_; }
     uint64_t measured_units() const { return units_; }
     uint64_t measured_ticks() const { return ticks_; }
+    // Of the chunk that was finished last; 0 units: it was not measured.
+    double last_cost() const { return last_cost_; }
+    uint64_t last_units() const { return unmeasured_ ? 0 : last_; }
+    // Cost of a unit in the second half of the units over one in the first; 0: this participant has not seen both.
+    double tilt() const
+    {
+        const Half &a = halves_[0], &b = halves_[1];
+        return a.ticks && b.ticks ? double(b.ticks) / double(b.units) / (double(a.ticks) / double(a.units)) : 0;
+    }
     double ticks_per_unit() const { return units_ ? double(ticks_) / double(units_) : 0; }
 
 private:
@@ -114,6 +132,11 @@ private:
     uint64_t last_ = 0;       // units of the running chunk
     uint64_t unmeasured_ = 0; // units finished since the last reading
     uint64_t units_ = 0, ticks_ = 0;
+    double last_cost_ = 0; // ticks a unit
+    bool second_half_ = false; // where the running chunk lies
+    struct Half {
+        uint64_t units, ticks;
+    } halves_[2] = {};
 };
 
 } // namespace ws

@@ -33,7 +33,7 @@ const char* inactive_text(int why)
     switch (why) {
     case window_refused: return "MPI refused the node's shared window";
     case shm_too_small: return "/dev/shm is too small for the node's shared window";
-    case too_many_ranks: return "there are more than 1023 ranks on a node";
+    case too_many_ranks: return "there are more than 1023 ranks and workers on a node";
     default: return "";
     }
 }
@@ -66,14 +66,62 @@ bool agree(bool mine)
     return PMPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND, job.node) == MPI_SUCCESS && all;
 }
 
-Inactive make_window()
+// The workers of this rank, and of all ranks of the node.
+struct Crew {
+    unsigned own = 0, before = 0, all = 0; // before: of the ranks with lower numbers
+    std::vector<int> cpus;                 // for each its own, if there are enough and no other rank may use them
+};
+
+// Collective over the node.
+Crew hire(int ranks, int me)
+{
+    struct Claim {
+        int wanted;
+        cpu_set_t mask;
+    } mine = {job.options.workers, {}};
+    if (sched_getaffinity(0, sizeof mine.mask, &mine.mask) < 0)
+        CPU_ZERO(&mine.mask);
+    std::vector<Claim> all(static_cast<size_t>(ranks));
+    PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, job.node);
+
+    Crew crew;
+    unsigned sharers = 0; // this rank included
+    for (const Claim& c : all) {
+        cpu_set_t both;
+        CPU_AND(&both, &c.mask, &mine.mask);
+        sharers += CPU_COUNT(&both) != 0;
+    }
+    if (mine.wanted)
+        crew.cpus = spare_cpus(mine.mask, sched_getcpu());
+    crew.own = unsigned(mine.wanted);
+    if (mine.wanted == all_spare_cores) {
+        unsigned cores = job.options.cores ? job.options.cores / unsigned(ranks) : unsigned(crew.cpus.size() + 1) / (sharers ? sharers : 1);
+        crew.own = cores > 1 ? cores - 1 : 0;
+    }
+    if (sharers > 1 || crew.own > crew.cpus.size())
+        crew.cpus.clear();
+    std::vector<unsigned> counts(static_cast<size_t>(ranks));
+    PMPI_Allgather(&crew.own, 1, MPI_UNSIGNED, counts.data(), 1, MPI_UNSIGNED, job.node);
+    for (int r = 0; r < ranks; r++) {
+        crew.before += r < me ? counts[size_t(r)] : 0;
+        crew.all += counts[size_t(r)];
+    }
+    return crew;
+}
+
+// `stealing`: with what lending needs, not only the locks.
+Inactive make_window(bool stealing)
 {
     int ranks, me;
     PMPI_Comm_rank(job.node, &me);
     PMPI_Comm_size(job.node, &ranks);
-    if (unsigned(ranks) > max_node_ranks)
+    Crew crew;
+    if (stealing)
+        crew = hire(ranks, me);
+    const unsigned cores = unsigned(ranks) + crew.all;
+    if (cores > max_node_cores)
         return too_many_ranks;
-    size_t bytes = Window::bytes(unsigned(ranks));
+    size_t bytes = Window::bytes(unsigned(ranks), cores);
     if (!agree(me != 0 || shm_has_room(bytes)))
         return shm_too_small;
     void* base = nullptr;
@@ -83,8 +131,8 @@ Inactive make_window()
     if (!agree(error == MPI_SUCCESS))
         return window_refused;
     PMPI_Win_shared_query(job.mpi_window, 0, &size, &unit, &base);
-    job.window.map(base, unsigned(ranks), unsigned(me));
-    job.window.init_own(job.rank);
+    job.window.map(base, unsigned(ranks), cores, unsigned(me));
+    job.window.init_own(job.rank, unsigned(ranks) + crew.before, crew.own, crew.cpus);
     bool registry = me == 0 && registry_create(job.window.registry());
     PMPI_Barrier(job.node); // every row is written
     if (me == 0)
@@ -128,29 +176,56 @@ void start_stealing()
     if (o.chaos)
         chaos.seed(o.chaos * 0x9E3779B97F4A7C15ull + uint64_t(job.rank));
     job.clock.calibrate();
-    loop_host.ranks = job.window.ranks();
-    loop_host.descriptor = &job.window.mine().loop;
-    loop_host.hunger = &job.window.mine().hunger;
-    loop_host.running_on = &job.window.mine().core.running_on;
+    Row& row = job.window.mine();
+    loop_host.row = &row;
+    loop_host.open = &job.window.open(job.window.me());
+    loop_host.sleepers = &job.window.node().sleepers;
+    loop_host.running_on = &job.window.own_core().running_on;
+    loop_host.participants = job.window.cores();
+    loop_host.has_workers = job.window.workers() > 0;
+    loop_host.any_thread = job.hooks->thread_level_asked == MPI_THREAD_MULTIPLE;
+    loop_host.steal_all = o.steal_all;
+    loop_host.schedule = o.schedule;
+    loop_host.steal_schedule = o.steal_schedule;
     loop_host.chunk_ticks = job.clock.from_us(o.chunk_us);
+    loop_host.publish_ticks[asleep_hungry] = job.clock.from_us(60);
     loop_host.publish_ticks[newly_hungry] = job.clock.from_us(12);
     loop_host.publish_ticks[long_hungry] = job.clock.from_us(5);
     loop_host.least_ticks = job.clock.from_us(0.7);
-    loop_host.short_ticks = o.chaos ? 0 : job.clock.from_us(20); // chaos shares every loop it can
+    loop_host.short_ticks = job.clock.from_us(20);
+    if (o.chaos || o.steal_all) // every loop is shared that can be
+        loop_host.short_ticks = loop_host.publish_ticks[newly_hungry] = loop_host.publish_ticks[long_hungry] = 0;
     loop_host.let_threads_in = job.hooks->let_threads_in;
     loop_host.make_guests = guests_make;
+    loop_host.wake = wake_sleepers;
     loop_host.long_wait = check_peers;
-    if (job.window.ranks() > 1)
-        set_owner_thread(true);
-    lend_start(job.window, {job.clock.from_us(o.spin_us), job.clock.from_us(20), job.clock.from_us(o.linger_us),
-                            job.clock.from_us(1e6), o.quantum_us});
+    if (job.window.cores() > 1)
+        set_owner_thread();
+    LendOptions lending = {};
+    lending.policy = o.victim;
+    lending.pretended_cores = o.cores;
+    lending.times.spin_ticks = job.clock.from_us(o.spin_us);
+    lending.times.patience_ticks = job.clock.from_us(20);
+    lending.times.linger_ticks = job.clock.from_us(o.linger_us);
+    lending.times.yield_ticks = job.clock.from_us(1000); // a wake-up of a few microseconds is within 0.5 % of that
+    lending.times.peers_ticks = job.clock.from_us(1e6);
+    lending.times.short_ticks = job.clock.from_us(10);
+    lending.times.quantum_us = o.quantum_us;
+    lend_start(job.window, lending);
 }
 
 Totals own_totals()
 {
     Totals t = {};
     const LoopCounters& l = loop_counters;
-    const LendCounters& n = lend_counters;
+    const LendCounters n = lend_totals();
+    OwnerCounters o = {};
+    for (const OwnerCounters& slot : owner_counters) {
+        o.regions += slot.regions;
+        o.regions_shared += slot.regions_shared;
+        o.regions_joined += slot.regions_joined;
+        o.close_wait += slot.close_wait;
+    }
     auto s = [](uint64_t ticks) { return job.clock.seconds(ticks); };
     int node_rank;
     PMPI_Comm_rank(job.node, &node_rank);
@@ -164,20 +239,26 @@ Totals own_totals()
     t.idle = s(n.blocked_ticks);
     t.lent = s(n.lent_ticks);
     t.stolen = s(l.guest_busy);
-    t.regions = double(l.regions);
+    t.regions = double(o.regions);
     t.regions_off = double(l.regions_off);
-    t.regions_shared = double(l.regions_shared);
-    t.regions_joined = double(l.regions_joined);
+    t.regions_shared = double(o.regions_shared);
+    t.regions_joined = double(o.regions_joined);
     t.iterations_stolen = double(l.guest_iterations);
     t.chunks_stolen = double(l.guest_chunks);
     t.lends = double(n.lends);
     t.lost = double(n.lost);
     t.recalls = double(n.recalls);
-    t.rings = job.inactive ? 0 : double(Hardware::load_relaxed(job.window.mine().core.rings));
+    t.rings = job.inactive ? 0 : double(Hardware::load_relaxed(job.window.own_core().rings));
     t.refusals = double(n.refusals);
     t.moves = double(n.moves);
     t.guests_refused = double(n.guests_refused);
-    t.close_wait = s(l.close_wait);
+    t.sleeps = double(n.sleeps);
+    t.sleep = s(n.sleep_ticks);
+    t.wakes = double(n.wakes);
+    t.workers = job.inactive ? 0 : double(job.window.workers());
+    t.worker_chunks = double(l.worker_chunks);
+    t.unpaid_regions = double(unpaid_regions());
+    t.close_wait = s(o.close_wait);
     return t;
 }
 
@@ -244,15 +325,17 @@ void finalize()
     // The others may still wait in that barrier: the hooks act until this rank has left it, no longer.
     job.hooks->blocked = nullptr;
     job.hooks->unblocked = nullptr;
+#if MPIR_WORKSHARE_VERSION >= 3
+    job.hooks->polled = nullptr;
+#endif
     if (!job.inactive) {
-        set_owner_thread(false);
+        stop_sharing();
         lend_stop();
         PMPI_Barrier(job.node); // nobody lends to our guests any more
         guests_stop();
     }
     job.hooks->ring = nullptr;
     report();
-    loop_host.descriptor = nullptr;
     free_window();
 }
 
@@ -308,7 +391,7 @@ int attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
     job.hooks = hooks;
     PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &job.node);
     PMPI_Comm_set_errhandler(job.node, MPI_ERRORS_RETURN);
-    job.inactive = make_window();
+    job.inactive = make_window(what & MPIR_WORKSHARE_STEAL);
     if (!job.inactive)
         start_locks();
     else
@@ -328,6 +411,9 @@ int attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
         hooks->ring = ring_world_rank;
         hooks->unblocked = unblocked;
         hooks->blocked = blocked;
+#if MPIR_WORKSHARE_VERSION >= 3
+        hooks->polled = job.options.poll ? polled : nullptr;
+#endif
     }
     return 0;
 }

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "mpi/options.h"
 
+#include <cctype>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
+#include <strings.h>
 
 extern char** environ;
 
@@ -10,8 +14,10 @@ namespace ws {
 
 namespace {
 
-constexpr const char* known[] = {"WS_ENABLE", "WS_QUIET",      "WS_QUANTUM", "WS_SPIN",
-                                 "WS_LINGER", "WS_CHUNK_TIME", "WS_CHAOS",   "WS_STATS_FILE"};
+constexpr const char* known[] = {"WS_ENABLE",     "WS_QUIET",          "WS_QUANTUM",    "WS_SPIN",
+                                 "WS_LINGER",     "WS_CHUNK_TIME",     "WS_VICTIM",     "WS_WORKERS",
+                                 "WS_POLL",       "WS_SCHEDULE",       "WS_CORES",      "WS_STEAL_ALL",
+                                 "WS_CHAOS",      "WS_STEAL_SCHEDULE", "WS_STATS_FILE"};
 
 bool number(const char* name, uint64_t least, uint64_t most, uint64_t& value, std::string& error)
 {
@@ -37,17 +43,105 @@ bool number(const char* name, unsigned least, unsigned most, unsigned& value, st
     return ok;
 }
 
+bool flag(const char* name, bool& value, std::string& error)
+{
+    unsigned v = value;
+    bool ok = number(name, 0u, 1u, v, error);
+    value = v;
+    return ok;
+}
+
+bool workers(int& value, std::string& error)
+{
+    const char* text = std::getenv("WS_WORKERS");
+    if (text && std::strcmp(text, "auto") == 0) {
+        value = all_spare_cores;
+        return true;
+    }
+    unsigned v = 0;
+    bool ok = number("WS_WORKERS", 0u, max_node_cores, v, error);
+    if (!ok)
+        error += ", nor auto";
+    value = int(v);
+    return ok;
+}
+
+bool victim(VictimPolicy& value, std::string& error)
+{
+    static constexpr const char* names[] = {"auto", "most", "fewest", "nearest", "random"}; // as in VictimPolicy
+    const char* text = std::getenv("WS_VICTIM");
+    if (!text)
+        return true;
+    for (int i = 0; i < 5; i++)
+        if (std::strcmp(text, names[i]) == 0) {
+            value = VictimPolicy(i);
+            return true;
+        }
+    error = std::string("WS_VICTIM=") + text + " is none of auto, most, fewest, nearest, random";
+    return false;
+}
+
+std::string_view trim(std::string_view s)
+{
+    while (!s.empty() && std::isspace(static_cast<unsigned char>(s.front())))
+        s.remove_prefix(1);
+    while (!s.empty() && std::isspace(static_cast<unsigned char>(s.back())))
+        s.remove_suffix(1);
+    return s;
+}
+
+bool same_word(std::string_view a, const char* b)
+{
+    return a.size() == std::strlen(b) && strncasecmp(a.data(), b, a.size()) == 0;
+}
+
+// OMP_SCHEDULE's syntax: [modifier:]kind[,chunk], in any case, with blanks.
+bool schedule(const char* name, RuntimeSchedule& value, std::string& error)
+{
+    const char* text = std::getenv(name);
+    if (!text)
+        return true;
+    std::string_view rest = trim(text);
+    size_t colon = rest.find(':'), comma = rest.find(',');
+    bool ok = true;
+    if (colon != rest.npos) { // chunks may be handed out in any order here: both modifiers are kept by that
+        std::string_view modifier = trim(rest.substr(0, colon));
+        ok = same_word(modifier, "monotonic") || same_word(modifier, "nonmonotonic");
+        comma = comma == rest.npos ? comma : comma - colon - 1;
+        rest = rest.substr(colon + 1);
+    }
+    static constexpr const char* kinds[] = {"auto", "static", "dynamic", "guided"}; // as in ws_schedule
+    std::string_view kind = trim(rest.substr(0, comma));
+    int k = 0;
+    while (k < 4 && !same_word(kind, kinds[k]))
+        k++;
+    ok = ok && k < 4;
+    if (ok && comma != rest.npos) {
+        std::string chunk(trim(rest.substr(comma + 1)));
+        char* end;
+        errno = 0;
+        value.chunk = std::strtol(chunk.c_str(), &end, 10);
+        ok = k != WS_AUTO && !chunk.empty() && !*end && std::isdigit(static_cast<unsigned char>(chunk[0])) && errno == 0 &&
+             value.chunk > 0;
+    }
+    if (!ok)
+        error = std::string(name) + "=" + text + " is not a schedule such as dynamic, guided,4 or static,16 (auto takes no chunk)";
+    value.kind = ws_schedule(k);
+    return ok;
+}
+
 } // namespace
 
 bool read_options(Options& o, std::string& error, std::string& warning)
 {
-    unsigned quiet = 0;
-    if (!number("WS_QUIET", 0, 1, quiet, error) || !number("WS_QUANTUM", 1, 1000000, o.quantum_us, error) ||
+    if (!flag("WS_QUIET", o.quiet, error) || !number("WS_QUANTUM", 1, 1000000, o.quantum_us, error) ||
         !number("WS_SPIN", 0, 1000000, o.spin_us, error) || !number("WS_LINGER", 0, 1000000, o.linger_us, error) ||
         !number("WS_CHUNK_TIME", 1, 1000000, o.chunk_us, error) ||
+        !victim(o.victim, error) || !workers(o.workers, error) || !flag("WS_POLL", o.poll, error) ||
+        !schedule("WS_SCHEDULE", o.schedule, error) || !schedule("WS_STEAL_SCHEDULE", o.steal_schedule, error) ||
+        !number("WS_CORES", 0, 1000000, o.cores, error) || !flag("WS_STEAL_ALL", o.steal_all, error) ||
         !number("WS_CHAOS", uint64_t(0), ~uint64_t(0), o.chaos, error))
         return false;
-    o.quiet = quiet;
     if (const char* file = std::getenv("WS_STATS_FILE"))
         o.stats_file = file;
 

@@ -3,6 +3,8 @@
 // What the launcher and the user set: the WS_ environment. Read once, when a rank attaches.
 #pragma once
 
+#include "lend/victim.h"
+#include "loop/region.h"
 #include <cstdint>
 #include <string>
 
@@ -14,9 +16,18 @@ struct Options {
     unsigned spin_us = 2;         // WS_SPIN: blocked this long before anything else
     unsigned linger_us = 50;      // WS_LINGER: a guest without chunks waits this long for its owner's next region
     unsigned chunk_us = 30;       // WS_CHUNK_TIME: time a chunk should take when the loop has no schedule
-    uint64_t chaos = 0;           // WS_CHAOS=seed: random delays and chunk sizes, for tests
+    VictimPolicy victim = VictimPolicy::automatic; // WS_VICTIM: auto, most, fewest, nearest, random
+    int workers = 0;              // WS_WORKERS: threads on spare cores that help this rank first; all_spare_cores for auto
+    bool poll = false;            // WS_POLL=1: help from MPI_Test and MPI_Iprobe too
+    RuntimeSchedule schedule;     // WS_SCHEDULE: what schedule(runtime) means, in OMP_SCHEDULE's syntax
+    RuntimeSchedule steal_schedule; // WS_STEAL_SCHEDULE: the same for steal_schedule(runtime)
+    unsigned cores = 0;           // WS_CORES: as many cores as the node is taken to have, for work that sleeps
+    bool steal_all = false;       // WS_STEAL_ALL=1: owners leave every chunk to thieves, for tests
+    uint64_t chaos = 0;           // WS_CHAOS=seed: random delays, chunk sizes, recalls and victims, for tests
     std::string stats_file;       // WS_STATS_FILE: where rank 0 writes the counters as JSON
 };
+
+constexpr int all_spare_cores = -1;
 
 // Fills `options`; false with a one-line message in `error` that names the variable and its value. `warning` names
 // variables that begin with WS_ but mean nothing here (misspelt, most likely).

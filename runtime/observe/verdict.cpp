@@ -25,19 +25,21 @@ std::string why_not(const Totals& t, const std::string& why_inactive)
 {
     if (t.inactive == t.ranks)
         return why_inactive;
-    if (t.ranks == 1)
+    if (t.ranks == 1 && t.workers == 0)
         return "there is one rank";
-    if (t.alone_on_node == t.ranks)
+    if (t.alone_on_node == t.ranks && t.workers == 0)
         return "every rank is alone on its node";
     if (t.regions == 0)
         return t.regions_off > 0 ? "its ws loops ran on other threads than the one that called MPI_Init"
                                  : "no ws loop ran (is the program compiled with -fws?)";
-    if (t.idle < 0.002 * t.wall * t.ranks)
+    if (t.idle < 0.002 * t.wall * t.ranks && t.workers == 0)
         return "no rank had to wait";
     if (t.guests_refused > 0 && t.lends == 0)
         return "the system refused the guest threads (thread limit?)";
     if (t.refusals > 0 && t.lends == 0)
         return "no core was free: there are more ranks than cores";
+    if (t.unpaid_regions > 0.5 * t.regions)
+        return "sharing its loops did not pay (memory-bound, or too short), and was stopped";
     if (t.regions_shared < 0.01 * t.regions) // some: their first execution, when their cost was not known
         return "its loops are too short, or ran while nobody waited";
     return "the shared loops were over before a blocked rank could help";
@@ -99,6 +101,12 @@ std::string to_json(const Totals& t, const Verdict& v, const std::string& top_lo
         {"refusals", count(t.refusals)},
         {"moves", count(t.moves)},
         {"guests_refused", count(t.guests_refused)},
+        {"sleeps", count(t.sleeps)},
+        {"sleep_s", t.sleep},
+        {"wakes", count(t.wakes)},
+        {"workers", count(t.workers)},
+        {"worker_chunks", count(t.worker_chunks)},
+        {"unpaid_regions", count(t.unpaid_regions)},
         {"inactive", count(t.inactive)},
         {"loop", text(top_loop)},
         {"reason", text(v.reason)},

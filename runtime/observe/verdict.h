@@ -18,6 +18,9 @@ struct Totals {
     double iterations_stolen, chunks_stolen;
     double lends, lost, recalls, rings, refusals, moves, guests_refused;
     double close_wait;
+    double sleeps, sleep, wakes; // naps of blocked ranks and idle workers, time, and how many were ended by somebody
+    double workers, worker_chunks; // of chunks_stolen: taken by the owner's own workers
+    double unpaid_regions;         // run unshared as sharing their loop had not paid
     double inactive; // ranks that run without stealing (their node's window could not be made)
 };
 constexpr int totals_count = sizeof(Totals) / sizeof(double);

@@ -33,6 +33,8 @@ struct Hardware {
     {
         return AO_int_compare_and_swap_full(&f, expected, desired);
     }
+    static void or_full(volatile Flag& f, Flag bits) { AO_int_or_full(&f, bits); }
+    static void and_full(volatile Flag& f, Flag bits) { AO_int_and_full(&f, bits); }
     static Flag fetch_add_full(volatile Flag& f, Flag v) { return AO_int_fetch_and_add_full(&f, v); }
 };
 

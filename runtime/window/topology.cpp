@@ -5,6 +5,7 @@
 
 #include <hwloc.h>
 #include <initializer_list>
+#include <set>
 
 namespace ws {
 
@@ -33,29 +34,65 @@ Place place_of(hwloc_topology_t topology, const cpu_set_t& mask)
     return none;
 }
 
+// Only what a place needs: devices and instruction caches would cost milliseconds of every MPI_Init.
+class Topology {
+public:
+    Topology()
+    {
+        if (hwloc_topology_init(&t_) < 0)
+            return;
+        hwloc_topology_set_all_types_filter(t_, HWLOC_TYPE_FILTER_KEEP_NONE);
+        for (hwloc_obj_type_t type : {HWLOC_OBJ_CORE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE, HWLOC_OBJ_PACKAGE})
+            hwloc_topology_set_type_filter(t_, type, HWLOC_TYPE_FILTER_KEEP_ALL);
+        loaded_ = hwloc_topology_load(t_) == 0;
+    }
+    ~Topology()
+    {
+        if (t_)
+            hwloc_topology_destroy(t_);
+    }
+    Topology(const Topology&) = delete;
+    Topology& operator=(const Topology&) = delete;
+    explicit operator bool() const { return loaded_; }
+    operator hwloc_topology_t() const { return t_; }
+
+private:
+    hwloc_topology_t t_ = nullptr;
+    bool loaded_ = false;
+};
+
 } // namespace
 
 bool fill_places(Window& window)
 {
     cpu_set_t all;
     CPU_ZERO(&all);
-    for (unsigned r = 0; r < window.ranks(); r++)
-        CPU_OR(&all, &all, &window.row(r).core.mask);
-    window.node().cores = unsigned(CPU_COUNT(&all));
+    for (unsigned c = 0; c < window.cores(); c++)
+        CPU_OR(&all, &all, &window.core(c).mask);
+    window.node().cpus = unsigned(CPU_COUNT(&all));
 
-    hwloc_topology_t topology;
-    if (hwloc_topology_init(&topology) < 0)
+    Topology topology;
+    if (!topology)
         return false;
-    // Only what a place needs: devices and instruction caches would cost milliseconds of every MPI_Init.
-    hwloc_topology_set_all_types_filter(topology, HWLOC_TYPE_FILTER_KEEP_NONE);
-    for (hwloc_obj_type_t type : {HWLOC_OBJ_CORE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE, HWLOC_OBJ_PACKAGE})
-        hwloc_topology_set_type_filter(topology, type, HWLOC_TYPE_FILTER_KEEP_ALL);
-    bool loaded = hwloc_topology_load(topology) == 0;
-    if (loaded)
-        for (unsigned r = 0; r < window.ranks(); r++)
-            window.row(r).core.place = place_of(topology, window.row(r).core.mask);
-    hwloc_topology_destroy(topology);
-    return loaded;
+    for (unsigned c = 0; c < window.cores(); c++)
+        window.core(c).place = place_of(topology, window.core(c).mask);
+    return true;
+}
+
+std::vector<int> spare_cpus(const cpu_set_t& mask, int cpu)
+{
+    Topology topology;
+    auto core_of = [&](int c) { // without a topology each CPU is a core
+        hwloc_obj_t pu = topology ? hwloc_get_pu_obj_by_os_index(topology, unsigned(c)) : nullptr;
+        int core = pu ? index_above(topology, pu, HWLOC_OBJ_CORE) : -1;
+        return core >= 0 ? core : CPU_SETSIZE + c;
+    };
+    std::set<int> used = {core_of(cpu)};
+    std::vector<int> cpus;
+    for (int c = 0; c < CPU_SETSIZE; c++)
+        if (CPU_ISSET(c, &mask) && used.insert(core_of(c)).second)
+            cpus.push_back(c);
+    return cpus;
 }
 
 } // namespace ws

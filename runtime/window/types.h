@@ -2,14 +2,16 @@
 //
 // Everything that lies in the node's shared window, and nothing else.
 //
-//    Node | Row[ranks] | GuestSlot[ranks][ranks] | Lock[] (window/locks.h) | registry (Boost.Interprocess)
+//    Node | open[ranks] | Row[ranks] | Core[cores] | GuestSlot[cores][ranks] | Lock[] (window/locks.h) |
+//    registry (Boost.Interprocess)
 //
-// A row belongs to one rank of the node. Each field says who writes it; fields of different writers that are hot lie on
-// different cache lines. All addresses are offsets: every process maps the window where it likes.
+// A row belongs to one rank of the node, a row of the core table to one core: the cores 0 .. ranks-1 are those that the
+// ranks' own threads compute on, the others are the workers'. Each field says who writes it; fields of different writers
+// that are hot lie on different cache lines. All addresses are offsets: every process maps the window where it likes.
 //
 // Invariants while a region is published:
 //    sum of the sizes of all claimed chunks + remaining == units of the region
-//    joiners(owner) == number of cores that are lent to the owner and whose guest has not left yet
+//    joiners(region) == number of guests and workers that have joined and not left yet
 #pragma once
 
 #include "loop/descriptor.h"
@@ -25,7 +27,8 @@ using Flag = Hardware::Flag;
 enum CoreState : Flag {
     core_kept = 0,  // the home rank uses it, or burns it waiting
     core_armed = 1, // the home rank is about to lend: senders ring from here on
-    core_lent = 2,  // a guest of `tenant` uses it; the home rank sleeps on the state
+    core_lent = 2,  // a guest of `tenant` uses it; the home thread sleeps on the state
+    core_asleep = 3, // nobody uses it: the home thread found nothing to help with and sleeps on the state
 };
 
 enum Occupancy : Flag {
@@ -38,14 +41,20 @@ struct Place {
     int core, l2, l3, numa, package;
 };
 
-// A row of the core table: the core that a rank computes on.
+// What a thief brings along: a chunk of the region in one of its victim's slots.
+struct Lease {
+    Chunk chunk;
+    Flag slot;
+};
+
+// A row of the core table: a core that one thread, the home thread, computes on: the rank's own, or a worker.
 struct alignas(64) Core {
     // Line 1: lending. Read by every sender to this rank.
-    volatile Flag state;  // home: kept->armed->lent, armed->kept; guest: lent->kept
-    volatile Flag recall; // senders (ring) and home: 1; home: 0 before arming
-    volatile Flag tenant; // home, before lending: the node rank that uses the core; itself otherwise
+    volatile Flag state;  // home: kept->armed->lent or asleep, back to kept; guest: lent->kept; who wakes: asleep->kept
+    volatile Flag recall; // senders (ring), the home rank, and its guests' owner when it closes: 1; home: 0 before arming
+    volatile Flag tenant; // home, before lending: the node rank that uses the core; its own otherwise
     volatile Flag rings;  // senders: how often recall was set by a doorbell
-    Chunk lease;          // home, before lending: the chunk that the guest brings along
+    Lease lease;          // home, before lending: what the guest begins with
     uint64_t lent_at;     // home: ticks when it lent
 
     // Line 2: read by ranks that share cores with this one.
@@ -53,7 +62,8 @@ struct alignas(64) Core {
     volatile Flag running_on;            // home: the CPU it last said it was on
 
     // Lines 3..: constant after attach.
-    alignas(64) pid_t pid;
+    alignas(64) unsigned home; // node rank
+    pid_t pid;
     int world_rank;
     cpu_set_t mask; // where a guest on this core may run
     Place place;
@@ -63,22 +73,26 @@ struct alignas(64) Core {
 // waited long will most likely go on waiting.
 enum Hungry : Flag {
     not_hungry = 0,
-    newly_hungry = 1, // blocked since a moment
-    long_hungry = 2,  // blocked for longer, or a guest that lingers in the owner's own process
+    asleep_hungry = 1, // only sleepers: they must be woken, and then wake a guest
+    newly_hungry = 2,  // blocked since a moment
+    long_hungry = 3,   // blocked for longer, or a worker or a lingering guest in the owner's own process
 };
+constexpr unsigned hungry_levels = 4;
 
 struct alignas(64) Hunger {
-    volatile Flag hungry; // thieves and guests: raise it; home: 0. The one flag that an owner looks at
+    volatile Flag hungry; // thieves and guests: raise it; home: lowers it. The one flag that an owner looks at
     volatile Flag wanted; // thieves: 1 when a guest is missing, home: 0
 };
 
+// Regions that one rank can have open at once: one a thread.
+constexpr unsigned max_slots = 8;
+
 struct alignas(64) Row {
-    Descriptor loop;
+    Descriptor loops[max_slots];
     Hunger hunger;
-    Core core;
 };
 
-// The guest that runs in `owner`'s process on `thief`'s core.
+// The guest that runs in `owner`'s process on a core.
 enum GuestState : Flag {
     guest_none = 0,
     guest_wanted = 1,   // the thief has asked
@@ -94,10 +108,12 @@ struct GuestSlot {
 
 struct alignas(64) Node {
     uint32_t ranks;
-    uint32_t cores; // cores in the union of all ranks' masks
+    uint32_t cores;         // rows of the core table
+    uint32_t cpus;          // in the union of all masks
+    volatile Flag sleepers; // home threads: how many of them sleep (core_asleep)
 };
 
 constexpr size_t registry_bytes = 64 * 1024;
-constexpr unsigned max_node_ranks = Descriptor::max_joiners;
+constexpr unsigned max_node_cores = Descriptor::max_joiners;
 
 } // namespace ws

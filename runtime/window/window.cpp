@@ -11,44 +11,72 @@ namespace ws {
 
 namespace {
 constexpr size_t align(size_t n) { return (n + 63) & ~size_t(63); }
-size_t slots_bytes(unsigned ranks) { return align(size_t(ranks) * ranks * sizeof(GuestSlot)); }
+size_t open_bytes(unsigned ranks) { return align(ranks * sizeof(Flag)); }
+size_t slots_bytes(unsigned ranks, unsigned cores) { return align(size_t(ranks) * cores * sizeof(GuestSlot)); }
 } // namespace
 
-size_t Window::bytes(unsigned ranks)
+size_t Window::bytes(unsigned ranks, unsigned cores)
 {
-    return sizeof(Node) + ranks * sizeof(Row) + slots_bytes(ranks) + LockTable::bytes + registry_bytes + 64; // 64: to align the base
+    return sizeof(Node) + open_bytes(ranks) + ranks * sizeof(Row) + cores * sizeof(Core) + slots_bytes(ranks, cores) +
+           LockTable::bytes + registry_bytes + 64; // 64: to align the base
 }
 
-void Window::map(void* base, unsigned ranks, unsigned me)
+void Window::map(void* base, unsigned ranks, unsigned cores, unsigned me)
 {
     ranks_ = ranks;
+    cores_ = cores;
     me_ = me;
     char* p = reinterpret_cast<char*>(align(reinterpret_cast<size_t>(base)));
     node_ = reinterpret_cast<Node*>(p);
-    rows_ = reinterpret_cast<Row*>(p += sizeof(Node));
-    slots_ = reinterpret_cast<GuestSlot*>(p += ranks * sizeof(Row));
-    locks_ = p += slots_bytes(ranks);
+    open_ = reinterpret_cast<volatile Flag*>(p += sizeof(Node));
+    rows_ = reinterpret_cast<Row*>(p += open_bytes(ranks));
+    core_table_ = reinterpret_cast<Core*>(p += ranks * sizeof(Row));
+    slots_ = reinterpret_cast<GuestSlot*>(p += cores * sizeof(Core));
+    locks_ = p += slots_bytes(ranks, cores);
     registry_ = p + LockTable::bytes;
 }
 
-void Window::init_own(int world_rank)
+namespace {
+void init_core(Core& c, unsigned home, int world_rank, const cpu_set_t& mask)
 {
+    new (&c) Core{};
+    c.tenant = c.home = home;
+    c.pid = getpid();
+    c.world_rank = world_rank;
+    c.mask = mask;
+    c.place = {-1, -1, -1, -1, -1};
+}
+} // namespace
+
+void Window::init_own(int world_rank, unsigned first_worker, unsigned workers, const std::vector<int>& worker_cpus)
+{
+    first_worker_ = first_worker;
+    workers_ = workers;
     if (me_ == 0) {
-        new (node_) Node{ranks_, 1};
+        new (node_) Node{ranks_, cores_, 1, 0};
         std::memset(locks_, 0, LockTable::bytes);
     }
+    open_[me_] = 0;
     new (&mine()) Row{};
-    Row& r = mine();
-    r.loop.init();
-    r.core.tenant = me_;
-    r.core.running_on = Flag(sched_getcpu());
-    r.core.pid = getpid();
-    r.core.world_rank = world_rank;
-    r.core.place = {-1, -1, -1, -1, -1};
-    if (sched_getaffinity(0, sizeof r.core.mask, &r.core.mask) < 0)
-        CPU_ZERO(&r.core.mask); // unknown: guests are not pinned
-    for (unsigned thief = 0; thief < ranks_; thief++)
-        new (&guest(me_, thief)) GuestSlot{guest_none, 0};
+    for (Descriptor& d : mine().loops)
+        d.init();
+    for (unsigned core = 0; core < cores_; core++)
+        new (&guest(me_, core)) GuestSlot{guest_none, 0};
+
+    cpu_set_t mask, one;
+    if (sched_getaffinity(0, sizeof mask, &mask) < 0)
+        CPU_ZERO(&mask); // unknown: guests are not pinned
+    int here = sched_getcpu();
+    init_core(own_core(), me_, world_rank, mask);
+    own_core().running_on = Flag(here);
+    for (unsigned w = 0; w < workers; w++) {
+        const bool pinned = w < worker_cpus.size();
+        CPU_ZERO(&one);
+        if (pinned)
+            CPU_SET(worker_cpus[w], &one);
+        init_core(core(first_worker + w), me_, world_rank, pinned ? one : mask);
+        core(first_worker + w).running_on = Flag(pinned ? worker_cpus[w] : here);
+    }
 }
 
 } // namespace ws

@@ -6,39 +6,56 @@
 #include "window/types.h"
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace ws {
 
 class Window {
 public:
-    // Bytes for a node of `ranks` ranks, the registry included.
-    static size_t bytes(unsigned ranks);
+    // Bytes for a node of `ranks` ranks with `cores` cores, their workers' included; the registry too.
+    static size_t bytes(unsigned ranks, unsigned cores);
 
     // `base` is the window's address in this process, zeroed by nobody. Each rank then calls init_own().
-    void map(void* base, unsigned ranks, unsigned me);
-    // Writes this rank's row and its guests' slots. The leader (rank 0) writes the header as well.
-    void init_own(int world_rank);
+    void map(void* base, unsigned ranks, unsigned cores, unsigned me);
+    // Writes this rank's row, its cores and the slots of its guests. Its workers' cores begin at the index `first_worker`; each
+    // is one of `worker_cpus`, or, for more workers than that, any that the rank may use. The leader (rank 0) writes the
+    // header as well.
+    void init_own(int world_rank, unsigned first_worker, unsigned workers, const std::vector<int>& worker_cpus);
 
     unsigned ranks() const { return ranks_; }
+    unsigned cores() const { return cores_; }
     unsigned me() const { return me_; }
     Node& node() const { return *node_; }
+    // A bit for each slot of the rank that has a published region: a hint that costs an onlooker one load.
+    // Writers: the rank's owner threads.
+    volatile Flag& open(unsigned rank) const { return open_[rank]; }
     Row& row(unsigned rank) const { return rows_[rank]; }
     Row& mine() const { return rows_[me_]; }
-    GuestSlot& guest(unsigned owner, unsigned thief) const { return slots_[size_t(owner) * ranks_ + thief]; }
+    Core& core(unsigned index) const { return core_table_[index]; }
+    Core& own_core() const { return core_table_[me_]; }
+    unsigned first_worker() const { return first_worker_; }
+    unsigned workers() const { return workers_; }
+    // A core's slots lie together: its thief looks at all of them.
+    GuestSlot& guest(unsigned owner, unsigned core) const { return slots_[size_t(core) * ranks_ + owner]; }
     void* locks() const { return locks_; }
     void* registry() const { return registry_; }
 
 private:
-    unsigned ranks_ = 0, me_ = 0;
+    unsigned ranks_ = 0, cores_ = 0, me_ = 0, first_worker_ = 0, workers_ = 0;
     Node* node_ = nullptr;
+    volatile Flag* open_ = nullptr;
     Row* rows_ = nullptr;
+    Core* core_table_ = nullptr;
     GuestSlot* slots_ = nullptr;
     void* locks_ = nullptr;
     void* registry_ = nullptr;
 };
 
-// Fills the place of every row from the machine's topology and counts the node's usable cores. Leader only, after every
-// rank's init_own(); returns false when hwloc gives no topology (places stay -1).
+// Fills the place of every core from the machine's topology. Leader only, after every rank's init_own(); returns false when
+// hwloc gives no topology (places stay -1).
 bool fill_places(Window& window);
+
+// The CPUs of `mask` on which a rank can have workers, one a physical core: not the core that holds `cpu`.
+std::vector<int> spare_cpus(const cpu_set_t& mask, int cpu);
 
 } // namespace ws

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: MIT
+//
+// How parallel regions of OpenMP are counted.
+//
+// GCC's libgomp tells nobody of its regions. So libws has functions of the names that GCC calls for them, which count and
+// call libgomp's. They are found first as libws stands before libgomp in the order in which the program is linked; they are
+// hidden versions (GOMP_parallel@GOMP_4.0), which a linker does not take for the library that -fopenmp is about.
+// Where libgomp comes first (a program that was not linked with -fws, or with -lgomp before it) nothing is counted, and
+// watch_openmp() says so.
+//
+// clang's libomp has an interface for tools, OMPT: libws is one, if workers are wanted and the user has no tool of his own.
+#include "directive/openmp.h"
+
+#include "window/os.h"
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+
+namespace ws {
+
+volatile Hardware::Flag openmp_regions;
+
+namespace {
+
+bool watching;         // changes while no region is open, by the thread that calls MPI_Init
+void (*on_open)();
+volatile Hardware::Flag waiting; // threads in wait_for_openmp()
+volatile Hardware::Flag woken;   // what they sleep on: changes when they are to look
+bool tool_is_on;
+
+// A parallel region begins and ends. The order of the two operations on each side (here the count, then `waiting`; there
+// `waiting`, then the count) lets no waiting thread be missed; but see wait_for_openmp(): its sleep is short in any case.
+void begin_region()
+{
+    if (Hardware::fetch_add_full(openmp_regions, 1) == 0 && on_open)
+        on_open();
+}
+
+void end_region() { Hardware::fetch_add_full(openmp_regions, Hardware::Flag(-1)); }
+
+// ---- libgomp
+
+// libgomp's function. Most often it is among the libraries that the program was linked with, for all to see. Else a library
+// brought it, perhaps under a name of its own, for its own use, and another one brought another: the caller's is meant.
+void* look_up(const char* name, void* caller)
+{
+    Dl_info in;
+    void* library = dladdr(caller, &in) ? dlopen(in.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
+    void* found = library ? dlsym(library, name) : nullptr;
+    if (library)
+        dlclose(library); // the caller keeps it
+    if (!found) {
+        std::fprintf(stderr, "workshare: '%s' is called, but there is no libgomp\n", name);
+        std::abort();
+    }
+    return found;
+}
+
+// One for each function of libgomp.
+template <class Function>
+class Next {
+public:
+    Next(Function*, const char* name) : name_(name), for_all_(dlsym(RTLD_NEXT, name)) {}
+    Function* operator()(void* caller) const
+    {
+        return reinterpret_cast<Function*>(WS_LIKELY(for_all_ != nullptr) ? for_all_ : look_up(name_, caller));
+    }
+
+private:
+    const char* const name_;
+    void* const for_all_;
+};
+
+// How many threads a region gets that asks for 0, the default.
+unsigned usual_threads(void* caller)
+{
+    static const Next<int()> next(nullptr, "omp_get_max_threads");
+    return unsigned(next(caller)());
+}
+
+class Counted {
+public:
+    Counted(unsigned threads, void* caller) : counts_(watching && threads != 1 && (threads || usual_threads(caller) > 1))
+    {
+        if (counts_)
+            begin_region();
+    }
+    ~Counted()
+    {
+        if (counts_)
+            end_region();
+    }
+
+private:
+    const bool counts_;
+};
+
+#define WS_VERSIONED(name, version) asm(".symver openmp_" #name "," #name "@" version)
+
+// A region in one call: it returns when the region is over.
+#define WS_REGION(name, version, result, parameters, arguments)                                                       \
+    extern "C" __attribute__((visibility("default"))) result openmp_##name parameters                                 \
+    {                                                                                                                 \
+        static const Next next(&openmp_##name, #name);                                                                \
+        void* const caller = __builtin_return_address(0);                                                             \
+        Counted counted(threads, caller);                                                                             \
+        return next(caller) arguments;                                                                                \
+    }                                                                                                                 \
+    WS_VERSIONED(name, version)
+
+// Up to GCC 4.8: start, the caller's own call of the region's function, GOMP_parallel_end. Always counted, since the two
+// must agree.
+#define WS_REGION_START(name, parameters, arguments)                                                                  \
+    extern "C" __attribute__((visibility("default"))) void openmp_##name parameters                                   \
+    {                                                                                                                 \
+        static const Next next(&openmp_##name, #name);                                                                \
+        begin_region();                                                                                               \
+        next(__builtin_return_address(0)) arguments;                                                                  \
+    }                                                                                                                 \
+    WS_VERSIONED(name, "GOMP_1.0")
+
+using Body = void (*)(void*);
+
+} // namespace
+
+WS_REGION(GOMP_parallel, "GOMP_4.0", void, (Body fn, void* data, unsigned threads, unsigned flags), (fn, data, threads, flags));
+WS_REGION(GOMP_parallel_reductions, "GOMP_5.0", unsigned, (Body fn, void* data, unsigned threads, unsigned flags),
+          (fn, data, threads, flags));
+WS_REGION(GOMP_parallel_sections, "GOMP_4.0", void,
+          (Body fn, void* data, unsigned threads, unsigned count, unsigned flags), (fn, data, threads, count, flags));
+
+#define WS_LOOP(name, version)                                                                                        \
+    WS_REGION(name, version, void,                                                                                    \
+              (Body fn, void* data, unsigned threads, long start, long end, long incr, long chunk, unsigned flags),   \
+              (fn, data, threads, start, end, incr, chunk, flags))
+WS_LOOP(GOMP_parallel_loop_static, "GOMP_4.0");
+WS_LOOP(GOMP_parallel_loop_dynamic, "GOMP_4.0");
+WS_LOOP(GOMP_parallel_loop_guided, "GOMP_4.0");
+WS_LOOP(GOMP_parallel_loop_nonmonotonic_dynamic, "GOMP_4.5");
+WS_LOOP(GOMP_parallel_loop_nonmonotonic_guided, "GOMP_4.5");
+
+#define WS_RUNTIME_LOOP(name, version)                                                                                \
+    WS_REGION(name, version, void,                                                                                    \
+              (Body fn, void* data, unsigned threads, long start, long end, long incr, unsigned flags),               \
+              (fn, data, threads, start, end, incr, flags))
+WS_RUNTIME_LOOP(GOMP_parallel_loop_runtime, "GOMP_4.0");
+WS_RUNTIME_LOOP(GOMP_parallel_loop_nonmonotonic_runtime, "GOMP_5.0");
+WS_RUNTIME_LOOP(GOMP_parallel_loop_maybe_nonmonotonic_runtime, "GOMP_5.0");
+
+WS_REGION_START(GOMP_parallel_start, (Body fn, void* data, unsigned threads), (fn, data, threads));
+WS_REGION_START(GOMP_parallel_sections_start, (Body fn, void* data, unsigned threads, unsigned count),
+                (fn, data, threads, count));
+#define WS_LOOP_START(name)                                                                                           \
+    WS_REGION_START(name, (Body fn, void* data, unsigned threads, long start, long end, long incr, long chunk),       \
+                    (fn, data, threads, start, end, incr, chunk))
+WS_LOOP_START(GOMP_parallel_loop_static_start);
+WS_LOOP_START(GOMP_parallel_loop_dynamic_start);
+WS_LOOP_START(GOMP_parallel_loop_guided_start);
+WS_REGION_START(GOMP_parallel_loop_runtime_start, (Body fn, void* data, unsigned threads, long start, long end, long incr),
+                (fn, data, threads, start, end, incr));
+
+extern "C" __attribute__((visibility("default"))) void openmp_GOMP_parallel_end()
+{
+    static const Next next(&openmp_GOMP_parallel_end, "GOMP_parallel_end");
+    next(__builtin_return_address(0))();
+    end_region();
+}
+WS_VERSIONED(GOMP_parallel_end, "GOMP_1.0");
+
+// ---- OMPT, as OpenMP 5.0 lays it down
+
+namespace {
+
+union ToolData {
+    uint64_t value;
+    void* pointer;
+};
+using ToolFunction = void (*)();
+using LookUp = ToolFunction (*)(const char* name);
+struct ToolStart {
+    int (*initialize)(LookUp look_up, int initial_device, ToolData* data);
+    void (*finalize)(ToolData* data);
+    ToolData data;
+};
+constexpr int parallel_begin = 3, parallel_end = 4, set_always = 5;
+
+void parallel_begins(ToolData*, const void*, ToolData* region, unsigned threads, int, const void*)
+{
+    region->value = watching && threads != 1;
+    if (region->value)
+        begin_region();
+}
+
+void parallel_ends(ToolData* region, ToolData*, int, const void*)
+{
+    if (region->value)
+        end_region();
+}
+
+int initialize_tool(LookUp look_up, int, ToolData*)
+{
+    auto set = reinterpret_cast<int (*)(int, ToolFunction)>(look_up("ompt_set_callback"));
+    tool_is_on = set && set(parallel_begin, reinterpret_cast<ToolFunction>(parallel_begins)) == set_always &&
+                 set(parallel_end, reinterpret_cast<ToolFunction>(parallel_ends)) == set_always;
+    return tool_is_on;
+}
+
+void finalize_tool(ToolData*) {}
+
+ToolStart tool = {initialize_tool, finalize_tool, {0}};
+
+bool given(const char* name)
+{
+    const char* value = std::getenv(name);
+    return value && *value;
+}
+
+bool workers_wanted() { return given("WS_ENABLE") && given("WS_WORKERS") && std::strcmp(std::getenv("WS_WORKERS"), "0") != 0; }
+
+} // namespace
+
+// libomp asks the first function of this name at its start. The user's tool comes first, wherever it stands.
+extern "C" __attribute__((visibility("default"))) ToolStart* ompt_start_tool(unsigned version, const char* runtime)
+{
+    using Start = ToolStart*(unsigned, const char*);
+    auto* next = reinterpret_cast<Start*>(dlsym(RTLD_NEXT, "ompt_start_tool")); // in the end libomp's own, which gives none
+    if (ToolStart* theirs = next ? next(version, runtime) : nullptr)
+        return theirs;
+    return workers_wanted() && !given("OMP_TOOL_LIBRARIES") ? &tool : nullptr;
+}
+
+// ---- for the runtime
+
+namespace {
+
+bool sees_libgomp()
+{
+    void* found = dlvsym(RTLD_DEFAULT, "GOMP_parallel", "GOMP_4.0");
+    return !found || found == reinterpret_cast<void*>(openmp_GOMP_parallel);
+}
+
+bool sees_libomp()
+{
+    if (!dlsym(RTLD_DEFAULT, "__kmpc_fork_call"))
+        return true;
+    // It looks for tools when it is first asked for anything.
+    if (auto* most = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "omp_get_max_threads")))
+        most();
+    return tool_is_on;
+}
+
+} // namespace
+
+bool watch_openmp(void (*opened)())
+{
+    on_open = opened;
+    watching = sees_libgomp() && sees_libomp();
+    return watching;
+}
+
+void stop_watching_openmp()
+{
+    watching = false;
+    on_open = nullptr;
+}
+
+void wait_for_openmp()
+{
+    constexpr unsigned nap_us = 10000;
+    Hardware::fetch_add_full(waiting, 1);
+    Hardware::Flag seen = Hardware::load_acquire(woken); // pairs with end_openmp_wait()
+    while (openmp_regions_open() && Hardware::load_acquire(woken) == seen)
+        futex_wait(&woken, seen, nap_us);
+    Hardware::fetch_add_full(waiting, Hardware::Flag(-1));
+}
+
+void end_openmp_wait()
+{
+    if (WS_LIKELY(!Hardware::load_relaxed(waiting)) || openmp_regions_open())
+        return;
+    Hardware::fetch_add_full(woken, 1);
+    syscall(SYS_futex, &woken, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+} // namespace ws

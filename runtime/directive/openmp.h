@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+//
+// Whether this process is in a parallel region of OpenMP: then its spare cores belong to OpenMP's threads, and workers
+// sleep. Counted only while there are workers, as openmp.cpp describes.
+#pragma once
+
+#include "window/atomics.h"
+
+namespace ws {
+
+// Parallel regions open in this process, of all its threads, nested ones too. Those of one thread do not count.
+extern volatile Hardware::Flag openmp_regions;
+inline unsigned openmp_regions_open() { return Hardware::load_relaxed(openmp_regions); }
+
+// From here on regions are counted; before the first worker runs. `opened` is called by the thread that opens a region
+// where none was open, before OpenMP's threads run: to ask for lent cores. False if this process has an OpenMP library
+// whose regions cannot be seen: it then can have no workers.
+bool watch_openmp(void (*opened)());
+void stop_watching_openmp();
+
+// Sleeps while regions are open. Their end wakes nobody, for a program may open thousands a second: the caller finds out
+// by itself within some milliseconds, or at once by end_openmp_wait().
+void wait_for_openmp();
+// Wakes those in wait_for_openmp() if no region is open. One load when nobody waits.
+void end_openmp_wait();
+
+} // namespace ws

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+//
+// Who wakes whom: senders the rank that they have posted something for, owners the threads that sleep for want of work.
+#include "lend/lend.h"
+
+#include "loop/region.h"
+#include "window/os.h"
+
+namespace ws {
+
+namespace {
+
+// A thread that sleeps for want of work; not one whose core is lent.
+bool wake(Core& core)
+{
+    if (Hardware::load_relaxed(core.state) != core_asleep || !Hardware::cas_full(core.state, core_asleep, core_kept))
+        return false;
+    futex_wake(&core.state);
+    return true;
+}
+
+// Waking a thread whose core is taken wins nothing. Racy: a hint.
+bool a_core_is_idle(const Window& w)
+{
+    unsigned busy = 0;
+    for (unsigned c = 0; c < w.cores(); c++)
+        busy += Hardware::load_relaxed(w.core(c).occupancy) == rank_computing ||
+                Hardware::load_relaxed(w.core(c).state) == core_lent;
+    return busy < w.node().cpus;
+}
+
+} // namespace
+
+void ring(unsigned node_rank) { detail::ring_core(detail::window->core(node_rank)); }
+
+void detail::ring_core(Core& core)
+{
+    if (WS_LIKELY(Hardware::load_relaxed(core.state) == core_kept)) // relaxed: see Lender::arm()
+        return;
+    if (!Hardware::load_relaxed(core.recall)) {
+        Hardware::store_relaxed(core.recall, 1);
+        // Full, before the second look: a thread that was falling asleep has seen recall, or is seen here asleep. Pairs with
+        // Lender::sleep().
+        Hardware::fetch_add_full(core.rings, 1);
+    }
+    wake(core);
+}
+
+void wake_sleepers()
+{
+    Window& w = *detail::window;
+    // Own workers that help elsewhere come back for their own rank's work.
+    for (unsigned i = w.first_worker(); i < w.first_worker() + w.workers(); i++)
+        if (Hardware::load_relaxed(w.core(i).state) == core_lent && Hardware::load_relaxed(w.core(i).tenant) != w.me() &&
+            Hardware::load_relaxed(*loop_host.open))
+            Hardware::store_relaxed(w.core(i).recall, 1);
+    if (Hardware::load_relaxed(w.node().sleepers) == 0 || !a_core_is_idle(w))
+        return;
+    unsigned woken = 0;
+    constexpr unsigned enough = 2; // they wake the next when they have found work
+    for (unsigned i = w.first_worker(); i < w.first_worker() + w.workers() && woken < enough; i++)
+        woken += wake(w.core(i));
+    for (unsigned k = 1; k <= w.cores() && woken < enough; k++)
+        woken += wake(w.core((w.me() + k) % w.cores()));
+}
+
+} // namespace ws

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+//
+// The steal path, top to bottom: choose -> arm -> (MPI polls once more) -> claim and lend -> sleep while it is lent; or, with
+// nothing to help with, sleep on the doorbell.
+#include "lend/lender.h"
+
+#include "loop/chaos.h"
+#include "loop/region.h"
+#include "window/os.h"
+
+namespace ws {
+
+namespace {
+
+bool overlaps(const Core& a, const Core& b)
+{
+    cpu_set_t both;
+    CPU_AND(&both, &a.mask, &b.mask);
+    return CPU_COUNT(&both) != 0;
+}
+
+} // namespace
+
+void Lender::start(unsigned core, const LendOptions& options, bool help_own)
+{
+    Window& w = *detail::window;
+    window_ = &w;
+    index_ = core;
+    core_ = &w.core(core);
+    chooser_.start(w, core, options.policy, help_own);
+    bound_ = CPU_COUNT(&core_->mask) == 1;
+    cpu_set_t cpus = core_->mask;
+    unsigned sharers = 1;
+    for (unsigned c = 0; c < w.cores(); c++)
+        if (c != core && overlaps(w.core(c), *core_)) {
+            CPU_OR(&cpus, &cpus, &w.core(c).mask);
+            sharers++;
+        }
+    const unsigned real = unsigned(CPU_COUNT(&cpus));
+    sharers_cores_ = options.pretended_cores ? options.pretended_cores : real;
+    ours_alone_ = sharers <= sharers_cores_;
+    // Sleepers that wake to look at MPI themselves must not eat the cores that they gave up. Where ranks share cores they had
+    // to wait for their turn anyhow.
+    const unsigned crowd = real && sharers > real ? (sharers + real - 1) / real : 1;
+    quantum_us_ = options.times.quantum_us * (crowd < 32 ? crowd : 32);
+    nap_at_once_ = crowd > 1;
+}
+
+bool Lender::core_is_free() const
+{
+    if (ours_alone_)
+        return true;
+    Window& w = *window_;
+    unsigned busy = 0;
+    for (unsigned i = 0; i < w.cores(); i++) {
+        const Core& c = w.core(i);
+        if (i != index_ && overlaps(c, *core_))
+            busy += Hardware::load_relaxed(c.occupancy) == rank_computing || Hardware::load_relaxed(c.state) == core_lent;
+    }
+    return busy < sharers_cores_;
+}
+
+void Lender::account_return(uint64_t now)
+{
+    has_lease_ = false;
+    counters_.lent_ticks += now - core_->lent_at;
+    counters_.recalls += Hardware::load_relaxed(core_->recall) != 0;
+    Hardware::store_relaxed(core_->tenant, core_->home);
+}
+
+void Lender::sleep_while_lent()
+{
+    futex_wait(&core_->state, core_lent, detail::times.quantum_us);
+    if (Hardware::load_acquire(core_->state) != core_lent) { // pairs with the guest's store
+        account_return(ticks());
+        quiet_quanta_ = 0;
+    } else if (++quiet_quanta_ * detail::times.quantum_us > 100000) {
+        quiet_quanta_ = 0;
+        check_peers("its core, which is lent");
+    }
+}
+
+void Lender::resume()
+{
+    if (!has_lease_)
+        return;
+    if (Hardware::load_acquire(core_->state) == core_lent) // pairs with the guest's store
+        Hardware::store_relaxed(core_->recall, 1);
+    else
+        account_return(ticks());
+}
+
+void Lender::arm()
+{
+    Hardware::store_relaxed(core_->recall, 0);
+    // Full, then MPI polls once more: a message posted before this store is found by that poll, one posted after
+    // it rings. A sender whose store still sits in its store buffer escapes both; it costs a quantum, no more.
+    Hardware::store_full(core_->state, core_armed);
+}
+
+bool Lender::disarm_if_rung()
+{
+    if (!Hardware::load_relaxed(core_->recall))
+        return false;
+    disarm();
+    return true;
+}
+
+bool Lender::claim(const Target& target, Lease& lease)
+{
+    const Sizing sizing = Sizing::unpack(target.look.sizing);
+    chaos.delay();
+    Claim result = window_->row(target.rank).loops[target.slot].claim_and_join(
+        [&](uint64_t remaining, unsigned joiners) { return sizing.units(remaining, joiners + 2, window_->cores()); },
+        lease.chunk);
+    lease.slot = target.slot;
+    counters_.lost += result == Claim::lost;
+    return result == Claim::taken;
+}
+
+bool Lender::lend(const Target& target, bool one_chunk)
+{
+    Lease lease;
+    Target t = target;
+    if (one_chunk) { // of the size that fits
+        Sizing sizing = Sizing::unpack(t.look.sizing);
+        const uint64_t fits = detail::times.short_ticks / (t.look.unit_ticks + 1);
+        sizing.kind = WS_DYNAMIC;
+        sizing.chunk = fits < 1 ? 1 : fits < sizing.chunk ? fits : sizing.chunk;
+        t.look.sizing = sizing.pack();
+    }
+    if (!claim(t, lease))
+        return false;
+    Core& c = *core_;
+    c.lease = lease;
+    c.lent_at = ticks();
+    has_lease_ = true;
+    if (one_chunk || (chaos && chaos.random(4) == 0))
+        Hardware::store_relaxed(c.recall, 1);
+    Hardware::store_relaxed(c.tenant, t.rank);
+    Hardware::store_full(c.state, core_lent);
+    chaos.delay();
+    GuestSlot& slot = window_->guest(t.rank, index_);
+    Hardware::fetch_add_full(slot.knock, 1); // the lease is written; pairs with the guest's load of knock
+    futex_wake(&slot.knock);
+    counters_.lends++;
+    // One rang us, who rings the next: the owner is not held up by many.
+    if (Hardware::load_relaxed(window_->node().sleepers) &&
+        double(t.look.remaining) * double(t.look.unit_ticks) > double(loop_host.publish_ticks[asleep_hungry]))
+        wake_sleepers();
+    sleep_while_lent();
+    return true;
+}
+
+void Lender::sleep()
+{
+    Core& c = *core_;
+    const uint64_t begin = ticks();
+    Hardware::fetch_add_full(window_->node().sleepers, 1); // owners ring only if there are any; before the state
+    Hardware::store_full(c.state, core_asleep);
+    chaos.delay();
+    // Whoever rang while we were armed saw that and did not wake us: the look must come after the store. Pairs with ring().
+    if (!Hardware::load_relaxed(c.recall))
+        futex_wait(&c.state, core_asleep, quantum_us_);
+    // Not woken: armed again, so that whatever MPI's next poll misses rings.
+    const bool woken = !Hardware::cas_full(c.state, core_asleep, Hardware::load_relaxed(c.recall) ? core_kept : core_armed);
+    Hardware::fetch_add_full(window_->node().sleepers, Flag(-1));
+    counters_.sleeps++;
+    counters_.wakes += woken;
+    counters_.sleep_ticks += ticks() - begin;
+    if (!woken && ++quiet_quanta_ * quantum_us_ > 1000000) {
+        quiet_quanta_ = 0;
+        check_peers("an MPI call");
+    }
+}
+
+void Lender::step_aside(unsigned victim)
+{
+    Window& w = *window_;
+    int cpu = sched_getcpu();
+    Hardware::store_relaxed(core_->running_on, Flag(cpu));
+    if (Flag(cpu) != Hardware::load_relaxed(w.core(victim).running_on) || bound_)
+        return;
+    cpu_set_t free, one, mask;
+    if (sched_getaffinity(0, sizeof mask, &mask) < 0)
+        return;
+    free = mask;
+    for (unsigned c = 0; c < w.cores(); c++) {
+        Flag on = Hardware::load_relaxed(w.core(c).running_on);
+        if (on < CPU_SETSIZE)
+            CPU_CLR(on, &free);
+    }
+    for (int c = 0; c < CPU_SETSIZE; c++)
+        if (CPU_ISSET(c, &free)) {
+            CPU_ZERO(&one);
+            CPU_SET(c, &one);
+            if (sched_setaffinity(0, sizeof one, &one) == 0) {
+                sched_setaffinity(0, sizeof mask, &mask);
+                Hardware::store_relaxed(core_->running_on, Flag(c));
+                counters_.moves++;
+            }
+            return;
+        }
+}
+
+} // namespace ws

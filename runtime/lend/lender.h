@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+//
+// A thread's hold on the core that it is at home on, and what it does with it while it has nothing to do itself: one for the
+// rank's own thread (home.cpp), one for each worker (worker.cpp). Used by that thread alone.
+#pragma once
+
+#include "lend/lend.h"
+
+namespace ws {
+
+class Lender {
+public:
+    // `core` is the index in the core table.
+    void start(unsigned core, const LendOptions& options, bool help_own);
+
+    Core& core() const { return *core_; }
+    LendCounters& counters() { return counters_; }
+
+    // Our core was lent and its return is not yet accounted.
+    bool has_lease() const { return has_lease_; }
+    // Sleeps while the guest has the core, a quantum at most.
+    void sleep_while_lent();
+    // Asks for the core back and goes on beside the guest, which leaves after its chunk; or accounts its return.
+    void resume();
+
+    Target choose(Hungry hunger, bool direct) { return chooser_.choose(hunger, direct); }
+    // With more threads than cores an idle thread's core is not idle: another computes there. Free while fewer ranks, workers
+    // and guests are at work than there are cores for them.
+    bool core_is_free() const;
+    // More threads share our cores than there are: who waits only keeps others from computing.
+    bool must_not_spin() const { return nap_at_once_; }
+
+    // kept -> armed: from here on senders ring. The caller lets MPI poll once more.
+    void arm();
+    bool is_armed() const { return Hardware::load_relaxed(core_->state) == core_armed; }
+    // Something has arrived since: armed -> kept, true.
+    bool disarm_if_rung();
+    void disarm() { Hardware::store_relaxed(core_->state, core_kept); }
+
+    // Claims a chunk of the target's region and lends the core for it. With `one_chunk` the guest leaves after that, and a
+    // chunk takes no more than `short_ticks`. False if nothing was claimed.
+    bool lend(const Target& target, bool one_chunk = false);
+
+    // Claims without lending: for a worker that runs the chunk itself.
+    bool claim(const Target& target, Lease& lease);
+
+    // Armed, and nothing to help with: sleeps on the doorbell, a quantum at most. Returns armed if the quantum ended it, else
+    // kept.
+    void sleep();
+
+    // Ranks that are not bound may sit on one CPU, and the kernel leaves them there: a thief sleeps too often to look like
+    // load. Its core would be the owner's. So it steps aside, to a CPU of its mask that no rank of the node says it is on,
+    // and takes its old mask again. Rare: it then stays where it is.
+    void step_aside(unsigned victim);
+
+private:
+    void account_return(uint64_t now);
+
+    Window* window_ = nullptr;
+    Core* core_ = nullptr;
+    unsigned index_ = 0;
+    Chooser chooser_;
+    LendCounters counters_ = {};
+    bool has_lease_ = false;
+    bool ours_alone_ = true;     // no other thread may run on our cores
+    bool bound_ = false;         // our mask holds one CPU
+    unsigned sharers_cores_ = 1; // cores of all who share with us, ours included
+    uint64_t quantum_us_ = 0;    // asleep without a lease
+    bool nap_at_once_ = false;   // see must_not_spin()
+    unsigned quiet_quanta_ = 0;  // slept through since the last look at the peers
+};
+
+} // namespace ws

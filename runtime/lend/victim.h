@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+//
+// Which of the published regions a thief helps with. A look at a node without work reads two words a rank and writes
+// nothing but, once, that somebody waits.
+#pragma once
+
+#include "window/window.h"
+#include <cstdint>
+#include <vector>
+
+namespace ws {
+
+enum class VictimPolicy {
+    automatic, // the largest share of work for a newcomer, near ones preferred
+    most,      // most work left: iterations times their measured cost
+    fewest,    // fewest helpers, then most work
+    nearest,   // by topology: a shared L2 cache, L3 cache, NUMA node, package; then most work
+    random,
+};
+
+// A region to help with; `rank` is nobody when there is none.
+struct Target {
+    static constexpr unsigned nobody = ~0u;
+    unsigned rank = nobody, slot = 0;
+    Descriptor::Look look = {};
+    explicit operator bool() const { return rank != nobody; }
+};
+
+// How far apart two places are: 0 the same core, then L2, L3, NUMA node, package, machine; 5 where it is not known.
+unsigned distance(const Place& a, const Place& b);
+
+// The eyes of one lending thread.
+class Chooser {
+public:
+    // For the thread at home on `core` of the window's table. With `help_own` its own rank is looked at as well.
+    void start(Window& window, unsigned core, VictimPolicy policy, bool help_own);
+
+    // The region to help with now, if there is one whose owner has a guest for this core (for its own rank's it needs
+    // none if `direct`). Tells every owner that it looked at in vain that somebody waits, with `hunger`.
+    Target choose(Hungry hunger, bool direct);
+
+private:
+    double score(const Target& t) const;
+    uint64_t random();
+
+    Window* window_ = nullptr;
+    unsigned core_ = 0, me_ = 0;
+    VictimPolicy policy_ = VictimPolicy::automatic;
+    bool help_own_ = false;
+    uint64_t random_ = 1;
+    std::vector<unsigned char> distances_; // by rank
+};
+
+} // namespace ws

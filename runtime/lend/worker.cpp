@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+//
+// Workers: threads of this rank on cores that it has but does not use. A worker takes chunks of its own rank's regions
+// first, without any hand-over; with none there it lends its core to another rank, and with none anywhere it sleeps.
+#include "lend/lender.h"
+
+#include "loop/region.h"
+#include "window/os.h"
+#include <memory>
+#include <pthread.h>
+#include <vector>
+
+namespace ws {
+
+namespace {
+
+struct Worker {
+    Lender lender;
+    pthread_t thread;
+};
+std::vector<std::unique_ptr<Worker>> workers;
+volatile Flag stopping;
+
+void help_own_rank(Lender& lender, const Target& target)
+{
+    Lease lease;
+    if (!lender.claim(target, lease))
+        return;
+    Core& core = lender.core();
+    Hardware::store_relaxed(core.recall, 0);
+    Hardware::store_relaxed(core.occupancy, rank_computing);
+    uint64_t chunks = run_as_guest(lease, &core.recall);
+    __atomic_fetch_add(&loop_counters.worker_chunks, chunks, __ATOMIC_RELAXED);
+    Hardware::store_relaxed(core.occupancy, rank_blocked);
+}
+
+void idle(Lender& lender, uint64_t idle_ticks)
+{
+    if (!lender.must_not_spin() && idle_ticks < detail::times.yield_ticks) {
+        for (int i = 0; i < 20; i++)
+            cpu_relax();
+        return;
+    }
+    lender.arm();
+    lender.sleep();
+    if (lender.is_armed())
+        lender.disarm();
+}
+
+void* worker_main(void* argument)
+{
+    Lender& lender = static_cast<Worker*>(argument)->lender;
+    Core& core = lender.core();
+    pthread_setname_np(pthread_self(), "ws worker");
+    if (CPU_COUNT(&core.mask))
+        sched_setaffinity(0, sizeof core.mask, &core.mask);
+    const unsigned me = detail::window->me();
+    uint64_t idle_since = ticks();
+    while (!Hardware::load_acquire(stopping)) {
+        if (lender.has_lease()) {
+            lender.sleep_while_lent();
+            idle_since = ticks();
+            continue;
+        }
+        const uint64_t now = ticks();
+        const Target target =
+            lender.choose(now - idle_since < detail::times.yield_ticks ? long_hungry : asleep_hungry, true);
+        if (target && target.rank == me)
+            help_own_rank(lender, target);
+        else if (target && lender.core_is_free()) {
+            Hardware::store_relaxed(core.recall, 0);
+            lender.lend(target);
+        } else {
+            lender.counters().refusals += bool(target);
+            idle(lender, now - idle_since);
+            continue;
+        }
+        idle_since = ticks();
+    }
+    lender.resume();
+    while (lender.has_lease())
+        lender.sleep_while_lent();
+    return nullptr;
+}
+
+} // namespace
+
+void detail::start_workers(const LendOptions& options)
+{
+    Window& w = *detail::window;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, detail::body_stack_bytes());
+    for (unsigned i = 0; i < w.workers(); i++) {
+        auto worker = std::make_unique<Worker>();
+        worker->lender.start(w.first_worker() + i, options, true);
+        Hardware::store_relaxed(worker->lender.core().occupancy, rank_blocked);
+        if (pthread_create(&worker->thread, &attributes, worker_main, worker.get())) {
+            Hardware::fetch_add_full(guests_refused, 1);
+            break;
+        }
+        workers.push_back(std::move(worker));
+    }
+    pthread_attr_destroy(&attributes);
+}
+
+void detail::stop_workers(LendCounters& total)
+{
+    Hardware::store_full(stopping, 1);
+    for (auto& worker : workers)
+        detail::ring_core(worker->lender.core()); // asleep or lent
+    for (auto& worker : workers) {
+        pthread_join(worker->thread, nullptr);
+        const LendCounters& c = worker->lender.counters();
+        total.lent_ticks += c.lent_ticks;
+        total.lends += c.lends;
+        total.lost += c.lost;
+        total.recalls += c.recalls;
+        total.refusals += c.refusals;
+        total.moves += c.moves;
+        total.sleeps += c.sleeps;
+        total.sleep_ticks += c.sleep_ticks;
+        total.wakes += c.wakes;
+    }
+    workers.clear();
+}
+
+} // namespace ws

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+//
+// Handing out chunks where there is more than one: to an owner that is alone, to an owner that shares, to a guest.
+#include "loop/open_region.h"
+
+namespace ws {
+
+namespace {
+
+bool hand_out(const Region& r, Chunk units, long* lo, long* hi)
+{
+    if (WS_UNLIKELY(r.backwards))
+        units = {r.units - units.hi, r.units - units.lo};
+    uint64_t first = units.lo * r.unit;
+    uint64_t last = units.hi >= r.units ? r.bounds.iterations : units.hi * r.unit;
+    const LoopBounds& b = r.bounds;
+    *lo = long(b.start + first * b.incr);
+    *hi = long(last == b.iterations ? b.end : b.start + last * b.incr);
+    return true;
+}
+
+// The participant gets no more. lastprivate: whoever holds the last iteration writes the variable once this returns,
+// so nobody may still be copying it in: wait for the guests between joining and their first chunk. None can join any
+// more, for every unit is claimed.
+bool no_more(Participant& p)
+{
+    p.mode = Mode::done;
+    if (p.took_last)
+        wait_until("guests that start", [&] {
+            return p.region->descriptor->joiners() <= Hardware::load_acquire(p.region->guests_inside);
+        });
+    return false;
+}
+
+// WS_STEAL_ALL: the owner takes nothing while there is somebody who may.
+void leave_to_thieves(const Descriptor& d)
+{
+    for (Descriptor::Look look; (look = d.look()).remaining && look.joiners;)
+        sched_yield();
+}
+
+bool claim_next(Participant& p, long* lo, long* hi)
+{
+    Chunk c;
+    Region& r = *p.region;
+    const Sizing sizing = p.pace.sizing();
+    const unsigned participants = loop_host.participants;
+    chaos.delay();
+    if (WS_UNLIKELY(loop_host.steal_all) && p.mode == Mode::shared)
+        leave_to_thieves(*r.descriptor);
+    Claim result = r.descriptor->claim(
+        [&](uint64_t remaining, unsigned joiners) {
+            p.crowded = joiners != 0;
+            return chaos ? 1 + chaos.random(remaining)
+                         : sizing.units_from(r.units - remaining, remaining, joiners + 1, participants);
+        },
+        c);
+    if (result != Claim::taken)
+        return no_more(p);
+    p.took_last = c.hi == r.units;
+    p.pace.start_chunk(c.size(), 2 * c.lo >= r.units);
+    if (p.mode == Mode::guest) {
+        p.chunks++;
+        p.units += c.size();
+    }
+    return hand_out(r, c, lo, hi);
+}
+
+void keep_pace(Participant& p)
+{
+    if (p.pace.wants_time())
+        p.pace.finish_chunk(ticks(), p.region->chunk_ticks);
+    else
+        p.pace.skip_time();
+}
+
+// The owner's chunk is over: what did it cost, with and without company?
+void watch_crowding(Participant& p)
+{
+    Region& r = *p.region;
+    if (!p.crowded)
+        r.cost_before = p.pace.last_cost();
+    else if (r.crowded_ticks < 8 * r.chunk_ticks) {
+        r.crowded_units += p.pace.last_units();
+        r.crowded_ticks += uint64_t(p.pace.last_cost() * double(p.pace.last_units()));
+    }
+}
+
+bool alone_next(Participant& p, long* lo, long* hi)
+{
+    keep_pace(p);
+    Region& r = *p.region;
+    uint64_t remaining = r.units - p.lo;
+    if (remaining == 0) {
+        p.mode = Mode::done;
+        return false;
+    }
+    double cost = unit_ticks(p);
+    // Relaxed: a hint; publishing one chunk later does no harm. Pairs with the thieves' store in lend/victim.
+    Flag hungry = Hardware::load_relaxed(loop_host.row->hunger.hungry);
+    if (hungry && r.may_share && (cost == 0 || double(remaining) * cost > double(loop_host.publish_ticks[hungry]))) {
+        r.cost_before = p.pace.last_cost();
+        publish(p);
+        return claim_next(p, lo, hi);
+    }
+    const Sizing& sizing = p.pace.sizing();
+    uint64_t n = sizing.units_from(p.lo, remaining, 1, loop_host.participants);
+    if (chaos)
+        n = 1 + chaos.random(remaining);
+    // The tail of a loop known to be short is not cut into crumbs that nobody would come for.
+    else if (sizing.kind == WS_AUTO && peek(learned(r.site).unit_ticks) > 0 &&
+             double(remaining) * cost < double(loop_host.publish_ticks[long_hungry]))
+        n = remaining;
+    Chunk c = {p.lo, n < remaining ? p.lo + n : r.units};
+    p.lo = c.hi;
+    p.pace.start_chunk(c.size(), 2 * c.lo >= r.units);
+    return hand_out(r, c, lo, hi);
+}
+
+bool guest_next(Participant& p, long* lo, long* hi)
+{
+    Region& r = *p.region;
+    if (p.first) {
+        p.first = false;
+        // Full: the copies made so far come before. Pairs with no_more().
+        Hardware::fetch_add_full(r.guests_inside, 1);
+        if (p.claimed.size() == 0) { // clamped to nothing: a claim from 2^14 regions ago
+            p.mode = Mode::done;
+            return false;
+        }
+        Sizing own = r.thief;
+        if (own.kind == WS_AUTO)
+            own.chunk = p.claimed.size();
+        p.pace.begin(own, ticks());
+        p.pace.start_chunk(p.claimed.size(), 2 * p.claimed.lo >= r.units);
+        p.took_last = p.claimed.hi == r.units;
+        p.chunks = 1;
+        p.units = p.claimed.size();
+        return hand_out(r, p.claimed, lo, hi);
+    }
+    keep_pace(p);
+    if (Hardware::load_relaxed(*p.recall)) // relaxed: a chunk later is soon enough
+        return no_more(p);
+    return claim_next(p, lo, hi);
+}
+
+} // namespace
+
+bool next_slow(Participant& p, long* lo, long* hi)
+{
+    switch (p.mode) {
+    case Mode::alone:
+        return alone_next(p, lo, hi);
+    case Mode::shared:
+        keep_pace(p);
+        watch_crowding(p);
+        ring_sleepers(p, p.pace.started());
+        return claim_next(p, lo, hi);
+    case Mode::guest:
+        return guest_next(p, lo, hi);
+    default:
+        return false;
+    }
+}
+
+bool thread_in_region() { return self.in_region; }
+
+} // namespace ws

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+//
+// A region that is open in this process, and the steps of its life that the files of this folder share. Each owner thread has
+// a slot, with a descriptor in the window; the regions lie in the process's own memory.
+#pragma once
+
+#include "loop/chaos.h"
+#include "loop/participant.h"
+
+namespace ws {
+
+// Written by the owner before it publishes; guests read it after they have joined.
+struct alignas(64) Region {
+    Descriptor* descriptor;
+    void (*fn)(void*);
+    void* data;
+    LoopBounds bounds;
+    uint64_t unit, units; // iterations per unit: 1 unless the loop outgrows the descriptor's word
+    ws_site* site;
+    Sizing thief;
+    uint64_t chunk_ticks; // time a chunk should take
+    uint64_t opened_at;   // ticks
+    uint64_t ring_at;     // published: ticks before which sleepers are left alone
+    bool may_share;       // this execution
+    bool backwards;       // unit 0 holds the last iterations
+    // What the owner sees of the first guest's coming, see Crowding: cost of a unit while nobody helps, and from then on.
+    double cost_before;
+    uint64_t crowded_units, crowded_ticks;
+    // Guests write these.
+    alignas(64) uint64_t stolen; // iterations run by guests; atomically added
+    // Guests that have asked for their first chunk and not left. joiners() minus this is the number that may still be
+    // copying firstprivate variables.
+    volatile Flag guests_inside;
+};
+
+Region& region_in(unsigned slot);
+
+// Waits for `done()` while other threads or processes bring it about: spins, then yields, then naps, and now and then has
+// the host look whether they are still alive.
+template <class Done>
+__attribute__((noinline)) void wait_until(const char* what, Done&& done)
+{
+    for (unsigned turn = 0; !done(); turn++) {
+        if (turn < 2000)
+            cpu_relax();
+        else if (turn < 20000)
+            sched_yield();
+        else {
+            usleep(50); // a chunk of milliseconds, or one that waits itself
+            if (turn % 2048 == 0)
+                loop_host.long_wait(what);
+        }
+    }
+}
+
+// What a unit of the open region is thought to cost: as measured now, or as remembered from earlier executions.
+inline double unit_ticks(const Participant& p)
+{
+    double now = p.pace.ticks_per_unit(), before = peek(learned(p.region->site).unit_ticks) * double(p.region->unit);
+    return now > before ? now : before;
+}
+
+// Offers what is left of the owner's region to thieves.
+void publish(Participant& p);
+
+// Published, at a chunk's end at `now`: wakes sleepers if there are any and the region is worth it.
+void ring_sleepers(Participant& p, uint64_t now);
+
+} // namespace ws

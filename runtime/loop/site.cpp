@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+#include "loop/site.h"
+
+#include <new>
+
+namespace ws {
+
+struct SiteRecord {
+    ws_site* site;
+    SiteRecord* next;
+    uint64_t regions, iterations, stolen; // published; atomically added
+    // Whether sharing pays. Plain values that racing threads overwrite.
+    double shared_ticks;  // wall time an iteration, open to close, in regions that were helped with
+    uint64_t since_alone; // such regions since one was last measured alone
+    uint64_t doubts;      // comparisons in a row that found no gain
+    uint64_t pause;       // regions that the next pause in sharing lasts
+};
+
+namespace {
+
+// Executions, not times: a pause in sharing is short against the life of a loop, and a look at the other way costs a
+// five-hundredth of its executions at most.
+constexpr uint64_t first_pause = 64, longest_pause = 4096;
+constexpr uint64_t look_again = 512; // shared regions after which the loop is measured alone again
+constexpr uint64_t first_look = 64;  // the same while it never was
+constexpr uint64_t enough_doubts = 3;
+// Shares below which a gain drowns in noise: nothing is concluded from them.
+constexpr double least_share = 0.1;
+// Of what was taken off the owner this much must have been won; memory that is already saturated gives next to nothing.
+constexpr double least_return = 0.15;
+
+SiteRecord* records; // all, linked by next
+uint64_t unpaid;
+
+SiteRecord* record_of(ws_site* site)
+{
+    Learned& l = learned(site);
+    SiteRecord* r = __atomic_load_n(&l.record, __ATOMIC_ACQUIRE); // pairs with the exchange below
+    if (r)
+        return r;
+    r = new (std::nothrow) SiteRecord{site, nullptr, 0, 0, 0, 0, 0, 0, first_pause};
+    if (!r)
+        return nullptr;
+    SiteRecord* other = nullptr;
+    if (!__atomic_compare_exchange_n(&l.record, &other, r, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        delete r; // another thread's region was faster
+        return other;
+    }
+    r->next = __atomic_load_n(&records, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(&records, &r->next, r, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+    }
+    return r;
+}
+
+double mixed(double before, double now) { return before > 0 ? (3 * before + now) / 4 : now; }
+
+void measure_alone(Learned& l, SiteRecord& r)
+{
+    poke(l.unshared, int64_t(1));
+    poke(r.since_alone, uint64_t(0));
+}
+
+} // namespace
+
+void remember_alone(Learned& l, double ticks)
+{
+    const double before = peek(l.alone_ticks); // seldom measured once the loop is shared: the new figure weighs half
+    poke(l.alone_ticks, before > 0 ? (before + ticks) / 2 : ticks);
+    if (SiteRecord* r = __atomic_load_n(&l.record, __ATOMIC_ACQUIRE))
+        poke(r->since_alone, uint64_t(0));
+}
+
+void remember_tilt(Learned& l, double tilt) { poke(l.tilt, mixed(peek(l.tilt), tilt)); }
+
+void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64_t wall, Crowding crowding)
+{
+    SiteRecord* record = record_of(site);
+    if (!record)
+        return;
+    SiteRecord& r = *record;
+    Learned& l = learned(site);
+    __atomic_fetch_add(&r.regions, 1, __ATOMIC_RELAXED); // statistics
+    __atomic_fetch_add(&r.iterations, iterations, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&r.stolen, stolen, __ATOMIC_RELAXED);
+
+    const double share = double(stolen) / double(iterations);
+    if (share < least_share)
+        return;
+    const double now = double(wall) / double(iterations);
+    poke(r.shared_ticks, mixed(peek(r.shared_ticks), now));
+    const uint64_t since = peek(r.since_alone) + 1;
+    poke(r.since_alone, since);
+    const double alone = peek(l.alone_ticks);
+    if (alone == 0) {
+        // Was the owner slowed by its first guest as much as the guest could help? Then it must be known.
+        bool crowded = crowding.before > 0 && crowding.after > 1.6 * crowding.before;
+        if (since >= first_look || (crowded && since > 1))
+            measure_alone(l, r);
+        return;
+    }
+    if (since >= look_again) {
+        measure_alone(l, r);
+        return;
+    }
+    if (1 - now / alone >= least_return * share) {
+        poke(r.doubts, uint64_t(0));
+        poke(r.pause, first_pause);
+        return;
+    }
+    const uint64_t doubts = peek(r.doubts) + 1;
+    poke(r.doubts, doubts);
+    if (doubts < enough_doubts)
+        return;
+    if (since > 2 * enough_doubts) { // the figure that it is compared with is old
+        poke(r.doubts, enough_doubts - 1);
+        measure_alone(l, r);
+        return;
+    }
+    const uint64_t pause = peek(r.pause);
+    __atomic_fetch_add(&unpaid, pause, __ATOMIC_RELAXED);
+    poke(l.unshared, int64_t(pause));
+    poke(r.pause, pause * 2 < longest_pause ? pause * 2 : longest_pause);
+    poke(r.doubts, enough_doubts - 1); // the first region after the pause decides
+}
+
+void for_each_shared_site(void (*visit)(const char* where, uint64_t regions, uint64_t iterations, uint64_t stolen))
+{
+    for (SiteRecord* r = __atomic_load_n(&records, __ATOMIC_ACQUIRE); r; r = r->next)
+        visit(r->site->where, peek(r->regions), peek(r->iterations), peek(r->stolen));
+}
+
+uint64_t unpaid_regions() { return peek(unpaid); }
+
+} // namespace ws

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+//
+// A guest's or a worker's part in a region of its process: from the lease that joined it to the leave.
+#include "loop/open_region.h"
+
+namespace ws {
+
+uint64_t run_as_guest(const Lease& lease, const volatile Flag* recall)
+{
+    Participant& p = self;
+    Region& r = region_in(lease.slot);
+    chaos.delay();
+    p.claimed = r.descriptor->clamp(lease.chunk);
+    p.mode = Mode::guest;
+    p.in_region = true;
+    p.first = true;
+    p.took_last = false;
+    p.recall = recall;
+    p.region = &r;
+    p.site = r.site;
+    p.chunks = p.units = 0;
+    uint64_t begin = ticks();
+    r.fn(r.data);
+    uint64_t busy = ticks() - begin;
+    uint64_t iterations = p.units * r.unit;
+    __atomic_fetch_add(&loop_counters.guest_chunks, p.chunks, __ATOMIC_RELAXED); // statistics
+    __atomic_fetch_add(&loop_counters.guest_iterations, iterations, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&loop_counters.guest_busy, busy, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&r.stolen, iterations, __ATOMIC_RELAXED); // ordered by leave()
+    if (!p.first)
+        Hardware::fetch_add_full(r.guests_inside, Flag(-1)); // before leaving: see no_more()
+    p.site = nullptr;
+    p.mode = Mode::done;
+    p.in_region = false;
+    chaos.delay();
+    r.descriptor->leave();
+    return p.chunks;
+}
+
+void leave_after_chunk()
+{
+    static const volatile Flag always = 1;
+    self.recall = &always;
+}
+
+} // namespace ws
