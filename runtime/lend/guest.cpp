@@ -92,7 +92,7 @@ void* guest_main(void* argument)
         Flag now;
         while ((now = Hardware::load_acquire(slot.knock)) == knocks && !Hardware::load_acquire(stopping))
             futex_wait(&slot.knock, knocks, 1000000);
-        if (now == knocks)
+        if (Hardware::load_acquire(stopping)) // nobody lends any more: a knock now is guests_stop()'s
             return nullptr;
         knocks = now;
         chaos.delay();
@@ -179,8 +179,12 @@ void guests_stop()
 {
     Hardware::store_full(stopping, 1); // full: seen before the wake below is
     Window& w = *detail::window;
-    for (unsigned core = 0; core < w.cores(); core++)
-        futex_wake(&w.guest(w.me(), core).knock);
+    for (unsigned core = 0; core < w.cores(); core++) {
+        // The word that the guest sleeps on must change: it may be between its look at `stopping` and its sleep.
+        volatile Flag& knock = w.guest(w.me(), core).knock;
+        Hardware::fetch_add_full(knock, 1);
+        futex_wake(&knock);
+    }
     for (pthread_t t : threads)
         pthread_join(t, nullptr);
     threads.clear();

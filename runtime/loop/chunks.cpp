@@ -124,10 +124,6 @@ bool guest_next(Participant& p, long* lo, long* hi)
         p.first = false;
         // Full: the copies made so far come before. Pairs with no_more().
         Hardware::fetch_add_full(r.guests_inside, 1);
-        if (p.claimed.size() == 0) { // clamped to nothing: a claim from 2^14 regions ago
-            p.mode = Mode::done;
-            return false;
-        }
         Sizing own = r.thief;
         if (own.kind == WS_AUTO)
             own.chunk = p.claimed.size();

@@ -11,6 +11,10 @@ uint64_t run_as_guest(const Lease& lease, const volatile Flag* recall)
     Region& r = region_in(lease.slot);
     chaos.delay();
     p.claimed = r.descriptor->clamp(lease.chunk);
+    if (WS_UNLIKELY(p.claimed.size() == 0)) { // a claim from 2^14 regions ago: not even the body's prologue may run now
+        r.descriptor->leave();
+        return 0;
+    }
     p.mode = Mode::guest;
     p.in_region = true;
     p.first = true;

@@ -12,7 +12,7 @@
 #define MAX_RANKS 16
 
 struct fake_counts {
-    unsigned long blocked, waits, rings[MAX_RANKS];
+    unsigned long blocked, waits, polled, rings[MAX_RANKS];
 } fake_counts;
 
 static _Thread_local int waiting;
@@ -42,6 +42,13 @@ static void unblocked(void)
     fake_counts.waits++;
 }
 
+static void polled(void)
+{
+    if (waiting)
+        broken("polled comes outside of waits");
+    fake_counts.polled++;
+}
+
 static void ring(int world_rank)
 {
     if (world_rank < 0 || world_rank >= MAX_RANKS)
@@ -63,6 +70,10 @@ int ws_fork_attach(int version, unsigned what, MPIR_Workshare_hooks *hooks)
     hooks->blocked = blocked;
     hooks->unblocked = unblocked;
     hooks->ring = ring;
+    static const unsigned some = 1;
+    hooks->senders_waiting = &some;
+    if (getenv("FAKE_POLL"))
+        hooks->polled = polled;
     hooks->finalize = finalize;
     return 0;
 }

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT
  *
  * Rank 1 waits in MPI in every way there is a hook for, each time for a message or an epoch of rank 0 that comes late;
- * prints the ways in which it was not told that it is blocked. Then polls only: nothing may be told.
+ * prints the ways in which it was not told that it is blocked. Then polls only: nothing may be told but, with FAKE_POLL set,
+ * each look that found nothing.
  * Argument: `multiple` for MPI_THREAD_MULTIPLE.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 struct fake_counts {
-    unsigned long blocked, waits, rings[16];
+    unsigned long blocked, waits, polled, rings[16];
 };
 
 static struct fake_counts *counts;
@@ -31,6 +33,28 @@ static void begin(void)
 {
     MPI_Barrier(comm);
     before = *counts;
+}
+
+/* Receives and rings the sender, which has rung nobody else to do so. */
+static void receive(const char *what, void *buffer, int count, MPI_Datatype type, int from)
+{
+    unsigned long rings = counts->rings[1];
+    MPI_Recv(buffer, count, type, from, 0, comm, MPI_STATUS_IGNORE);
+    if (counts->rings[1] == rings) {
+        printf("%s: the receiver does not ring the sender\n", what);
+        wrong = 1;
+    }
+}
+
+static void look(const char *what, int found, int polled)
+{
+    if (found)
+        return;
+    if ((counts->polled > before.polled) != polled) {
+        printf("%s: polled %s\n", what, polled ? "not called" : "called");
+        wrong = 1;
+    }
+    before.polled = counts->polled;
 }
 
 static void end(const char *what, int told)
@@ -94,10 +118,10 @@ int main(int argc, char **argv)
           MPI_Sendrecv_replace(&x, 1, MPI_INT, other, 0, other, 0, comm, MPI_STATUS_IGNORE));
     ROUND("Barrier", late(); MPI_Barrier(comm), MPI_Barrier(comm));
     ROUND("Bcast", late(); MPI_Bcast(&x, 1, MPI_INT, 1, comm), MPI_Bcast(&x, 1, MPI_INT, 1, comm));
-    ROUND("Ssend", late(); RECEIVE(); MPI_Send(&x, 1, MPI_INT, other, 1, comm),
+    ROUND("Ssend", late(); receive("Ssend", &x, 1, MPI_INT, MPI_ANY_SOURCE); MPI_Send(&x, 1, MPI_INT, other, 1, comm),
           MPI_Ssend(&x, 1, MPI_INT, other, 0, comm);
           MPI_Recv(&x, 1, MPI_INT, other, 1, comm, MPI_STATUS_IGNORE));
-    ROUND("Send of 1 MiB", late(); MPI_Recv(big, sizeof(big), MPI_CHAR, other, 0, comm, MPI_STATUS_IGNORE);
+    ROUND("Send of 1 MiB", late(); receive("Send of 1 MiB", big, sizeof(big), MPI_CHAR, other);
           MPI_Send(&x, 1, MPI_INT, other, 1, comm),
           MPI_Send(big, sizeof(big), MPI_CHAR, other, 0, comm);
           MPI_Recv(&x, 1, MPI_INT, other, 1, comm, MPI_STATUS_IGNORE));
@@ -113,7 +137,9 @@ int main(int argc, char **argv)
           MPI_Win_start(peer, 0, win); MPI_Win_complete(win));
     ROUND("Win_wait", MPI_Win_start(peer, 0, win); late(); MPI_Win_complete(win),
           MPI_Win_post(peer, 0, win); MPI_Win_wait(win));
-    MPI_Win_free(&win);
+    MPI_Win_lock_all(0, win);
+    ROUND("Win_flush", late(); SEND_LATE(), MPI_Put(&x, 1, MPI_INT, other, 0, 1, MPI_INT, win); MPI_Win_flush(other, win); RECEIVE());
+    MPI_Win_unlock_all(win);
 
     /* Who only polls is not blocked. The rounds before left nothing open, so the counts must stand still. */
     begin();
@@ -131,7 +157,29 @@ int main(int argc, char **argv)
             wrong = 1;
         }
         RECEIVE();
+        POST();
+#define LOOK(call, flag, nothing) (call, look(#call, (flag) != (nothing), getenv("FAKE_POLL") != NULL))
+        before = *counts;
+        LOOK(MPI_Test(requests, &flag, MPI_STATUS_IGNORE), flag, 0);
+        LOOK(MPI_Testall(2, requests, &flag, statuses), flag, 0);
+        LOOK(MPI_Testany(2, requests, &index, &flag, MPI_STATUS_IGNORE), flag, 0);
+        LOOK(MPI_Testsome(2, requests, &n, &index, statuses), n, 0);
+        LOOK(MPI_Request_get_status(requests[0], &flag, MPI_STATUS_IGNORE), flag, 0);
+        LOOK(MPI_Iprobe(other, 1, comm, &flag, MPI_STATUS_IGNORE), flag, 0);
+        LOOK(MPI_Improbe(other, 1, comm, &flag, &message, MPI_STATUS_IGNORE), flag, 0);
+        MPI_Win_post(peer, 0, win);
+        LOOK(MPI_Win_test(win, &flag), flag, 0);
+        MPI_Ssend(&x, 1, MPI_INT, other, 2, comm); /* rank 0 goes on */
+        MPI_Wait(requests, MPI_STATUS_IGNORE);
+        MPI_Win_wait(win);
     }
+    if (rank == 0) {
+        MPI_Recv(&x, 1, MPI_INT, other, 2, comm, MPI_STATUS_IGNORE);
+        MPI_Send(&x, 1, MPI_INT, other, 0, comm);
+        MPI_Win_start(peer, 0, win);
+        MPI_Win_complete(win);
+    }
+    MPI_Win_free(&win);
     MPI_Group_free(&peer);
     MPI_Group_free(&world);
     MPI_Comm_free(&comm);

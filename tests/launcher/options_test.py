@@ -26,10 +26,20 @@ reached('MPMD, second part', ['1  7 a', '1  7 b'],
         '-n', '1', *SHOW, 'a', ':', '-n', '1', '-workshare-quantum', '7', '-workshare', *SHOW, 'b')
 reached('an argument of the program', ['-workshare'], '-n', '1', *SHOW, '-workshare')
 reached('-genvnone', ['1'], '-genvnone', '-workshare', '-n', '1', *SHOW)
-reached('the environment does not turn it on', ['', ''], '-n', '2', *SHOW,
-        env={'WS_ENABLE': '1', 'WS_QUIET': '1', 'WS_QUANTUM': '9'})
-reached('the environment does not add to it', ['1'], '-workshare', '-n', '1', *SHOW,
-        env={'WS_QUIET': '1', 'WS_QUANTUM': '9'})
+POLICY = ['/bin/sh', '-c', 'echo "${WS_VICTIM-} ${WS_WORKERS-} ${WS_POLL-}"', 'show']
+for victim in 'auto', 'most', 'fewest', 'nearest', 'random':
+    reached(victim, [victim], '-workshare', '-workshare-victim', victim, '-n', '1', *POLICY)
+for workers in 'auto', '0', '1023':
+    reached('workers', [workers], '-workshare-workers', workers, '-workshare', '-n', '1', *POLICY)
+reached('poll', ['1'], '-workshare', '-workshare-poll', '-n', '1', *POLICY)
+reached('all of them', ['most 2 1'], '-workshare-victim=most', '-workshare-poll', '-workshare-workers=2', '-workshare', '-n', '1',
+        *POLICY)
+
+left_over = {'WS_ENABLE': '1', 'WS_QUIET': '1', 'WS_QUANTUM': '9', 'WS_VICTIM': 'most', 'WS_WORKERS': '3', 'WS_POLL': '1'}
+for show in SHOW, POLICY:
+    reached('the environment does not turn it on', ['', ''], '-n', '2', *show, env=left_over)
+reached('the environment does not add to it', ['1'], '-workshare', '-n', '1', *SHOW, env=left_over)
+reached('the environment does not add to it', [''], '-workshare', '-n', '1', *POLICY, env=left_over)
 
 with tempfile.NamedTemporaryFile('w') as config:
     config.write('-workshare -workshare-quantum 5 -n 1 /usr/bin/printenv WS_QUANTUM\n-n 1 /usr/bin/printenv WS_ENABLE\n')
@@ -37,6 +47,12 @@ with tempfile.NamedTemporaryFile('w') as config:
     reached('config file', ['1', '5'], '-configfile', config.name)
     reached('the command line goes before the config file', ['1', '6'],
             '-configfile', config.name, '-workshare-quantum', '6')
+with tempfile.NamedTemporaryFile('w') as config:
+    config.write('-workshare -workshare-victim most -workshare-workers 4 -n 1 /usr/bin/printenv WS_VICTIM WS_WORKERS\n')
+    config.flush()
+    reached('config file', ['most', '4'], '-configfile', config.name)
+    reached('the command line goes before the config file', ['random', 'auto'],
+            '-configfile', config.name, '-workshare-victim', 'random', '-workshare-workers', 'auto')
 
 
 def refused(what, *args_and_parts):
@@ -45,17 +61,30 @@ def refused(what, *args_and_parts):
 
 
 refused('unknown', ['-workshare-quit'],
-        ['unknown option -workshare-quit', 'known: -workshare, -workshare-quiet, -workshare-quantum USEC'])
+        ['unknown option -workshare-quit', 'known: -workshare, -workshare-quiet, -workshare-quantum USEC, -workshare-victim NAME, '
+         '-workshare-workers N|auto, -workshare-poll'])
 refused('unknown after others', ['-workshare', '-workshares'], ['unknown option -workshares'])
 refused('unknown with a value', ['-workshare-quantums=3'], ['unknown option -workshare-quantums'])
 refused('value for a switch', ['-workshare=on'], ['-workshare takes no value', "'on'"])
+refused('value for a switch', ['-workshare', '-workshare-poll=1'], ['-workshare-poll takes no value', "'1'"])
+for value in 'mist', 'Most', '', '1', 'most,random':
+    refused('victim', ['-workshare', '-workshare-victim', value],
+            ['-workshare-victim', f"'{value}'", 'auto, most, fewest, nearest, random'])
+for value in '-1', '1024', '', 'all', '2x', ' 2':
+    refused('workers', ['-workshare', '-workshare-workers', value], ['-workshare-workers', f"'{value}'", 'from 0 to 1023'])
+refused('two victims', ['-workshare', '-workshare-victim', 'most', '-workshare-victim', 'auto'], ['twice', 'most', 'auto'])
 for value in '0', '-1', '1000001', '12us', '', ' 5', '1e3', '99999999999999999999':
     refused('quantum', ['-workshare', '-workshare-quantum', value], ['-workshare-quantum', f"'{value}'"])
 refused('two quanta', ['-workshare', '-workshare-quantum', '5', '-workshare-quantum', '6'], ['twice', '5', '6'])
 refused('quiet alone', ['-workshare-quiet'], ['-workshare-quiet has no meaning without -workshare'])
 refused('quantum alone', ['-workshare-quantum', '5'], ['-workshare-quantum has no meaning without -workshare'])
-expect_message('value missing', run(MPIRUN, '-workshare', '-workshare-quantum'), '-workshare-quantum', 'missing')
+for option in 'victim', 'workers':
+    refused(f'{option} alone', [f'-workshare-{option}', 'auto'], [f'-workshare-{option} has no meaning without -workshare'])
+refused('poll alone', ['-workshare-poll'], ['-workshare-poll has no meaning without -workshare'])
+for option in 'quantum', 'victim', 'workers':
+    expect_message('value missing', run(MPIRUN, '-workshare', f'-workshare-{option}'), f'-workshare-{option}', 'missing')
 
 code, out, err = run(MPIRUN, '-help')
-expect('-help', [option for option in ('-workshare ', '-workshare-quiet ', '-workshare-quantum ') if option not in out], [])
+expect('-help', [option for option in ('-workshare ', '-workshare-quiet ', '-workshare-quantum ', '-workshare-victim ',
+                                       '-workshare-workers ', '-workshare-poll ') if option not in out], [])
 finish()

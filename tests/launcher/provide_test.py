@@ -52,5 +52,11 @@ with tempfile.TemporaryDirectory() as folder:
 
     blank = os.path.join(folder, 'a blank')
     expect_message('blank in the cache path', run(PROVIDE, env={'XDG_CACHE_HOME': blank}), blank, 'XDG_CACHE_HOME')
+    for device in 'ch3', 'ch3:nemesis', 'ch3:sock':
+        for check in [], ['--check']:
+            expect_message('a device without the hooks', run(PROVIDE, *check, '--configure', f'--with-device={device}',
+                                                             env={'XDG_CACHE_HOME': cache}), device, 'mpich_configure', 'ch4')
+    for option in '--with-device=ch4:ofi', '--with-ch4-shmmods=posix':
+        expect('an option that is fine', run(PROVIDE, '--check', '--configure', option)[0], 0)
     expect_message('unknown argument', run(PROVIDE, '--sauce', 'x'), '--sauce')
 finish()
