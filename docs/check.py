@@ -39,7 +39,7 @@ def text():
     pages = [*TOP.glob('*.md'), *TOP.glob('docs/*.md')]
     for page in pages:
         check_links(page)
-    for picture in TOP.glob('docs/*.svg'):
+    for picture in TOP.glob('docs/**/*.svg'):
         try:
             xml.etree.ElementTree.parse(picture)
         except xml.etree.ElementTree.ParseError as error:

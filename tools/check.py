@@ -14,7 +14,7 @@ sys.path.insert(0, TOOLS)
 sys.dont_write_bytecode = True
 import compile_time  # noqa: E402
 import measure  # noqa: E402
-from figures import line  # noqa: E402
+from figures import line, sleeping  # noqa: E402
 
 
 def load(name):
@@ -24,7 +24,7 @@ def load(name):
     return module
 
 
-package_graph, demo = load("package-graph"), load("demo")
+package_graph, demo, history = load("package-graph"), load("demo"), load("bench-history")
 
 PACKAGES = b"""Package: a
 Version: 1
@@ -130,6 +130,29 @@ class Bench(unittest.TestCase):
         self.assertFalse(passes((10.2, 10.2, 10.2), (10, 10, 10), 1.01))
         self.assertTrue(passes((10.2, 9, 11), (10, 9, 11), None))
         self.assertFalse(passes((10.2, 10.2, 10.2), (10, 10, 10), None))
+
+
+class History(unittest.TestCase):
+    def line(self, name, value, passed=True):
+        return line.figure(name, 1, 1, "us", value, "<= 1.05", passed, [value * 0.99, value * 1.01])
+
+    def test_a_kept_run_reads_back(self):
+        report = {"commit": "c", "quick": False, "figures": [self.line("a", 1)], "tables": [line.table("t", ["x"], [["1"]])], "failures": []}
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "run.jsonl")
+            history.write_run(report, path)
+            run = history.read_run(path)
+        self.assertEqual((run["commit"], run["figures"], run["tables"]), ("c", report["figures"], report["tables"]))
+
+    def test_changes(self):
+        old = {"figures": [self.line("same", 1), self.line("within", 1), self.line("worse", 1), self.line("lost", 1), self.line("gone", 1)]}
+        new = {"figures": [self.line("same", 1), self.line("within", 1.009), self.line("worse", 1.04), self.line("lost", 1.06, False), self.line("new", 1)]}
+        self.assertEqual([(row[0], row[3]) for row in history.changes(old, new)],
+                         [("worse", "+4.0%"), ("lost", "pass -> missed"), ("new", "new: pass"), ("gone", "gone")])
+
+    def test_possible(self):
+        self.assertAlmostEqual(sleeping.possible(16, 1), 31 / 16)
+        self.assertAlmostEqual(sleeping.possible(16, 4), 31 / 19)
 
 
 class CompileTime(unittest.TestCase):
