@@ -5,6 +5,9 @@
 // drive the protocol step by step (see tests/loop).
 #pragma once
 
+#ifdef __SANITIZE_THREAD__
+#define AO_THREAD_SANITIZER // the compiler's atomics, which it sees, for inline assembly; the library knows clang's macro only
+#endif
 #include <atomic_ops.h>
 #include <cstdint>
 
