@@ -17,6 +17,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <strings.h>
 
 namespace ws {
 
@@ -235,6 +236,14 @@ extern "C" __attribute__((visibility("default"))) ToolStart* ompt_start_tool(uns
 
 namespace {
 
+// Between regions OpenMP's threads wait on their cores for the next one: libgomp's 7 ms, libomp's 200 ms. mpirun
+// -workshare-workers makes that a millisecond (GOMP_SPINCOUNT, KMP_BLOCKTIME) unless the user has said something.
+bool threads_never_sleep()
+{
+    const char* policy = std::getenv("OMP_WAIT_POLICY");
+    return policy && strcasecmp(policy, "active") == 0;
+}
+
 bool sees_libgomp()
 {
     void* found = dlvsym(RTLD_DEFAULT, "GOMP_parallel", "GOMP_4.0");
@@ -253,11 +262,18 @@ bool sees_libomp()
 
 } // namespace
 
-bool watch_openmp(void (*opened)())
+const char* watch_openmp(void (*opened)())
 {
+    watching = false;
+    if (!sees_libgomp())
+        return "libgomp stands before libws in this program";
+    if (!sees_libomp())
+        return "libomp has another tool, or OMP_TOOL=disabled";
+    if (dlsym(RTLD_DEFAULT, "omp_get_max_threads") && threads_never_sleep())
+        return "OMP_WAIT_POLICY=active lets OpenMP keep the cores";
     on_open = opened;
-    watching = sees_libgomp() && sees_libomp();
-    return watching;
+    watching = true;
+    return nullptr;
 }
 
 void stop_watching_openmp()

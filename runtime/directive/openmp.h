@@ -13,9 +13,9 @@ extern volatile Hardware::Flag openmp_regions;
 inline unsigned openmp_regions_open() { return Hardware::load_relaxed(openmp_regions); }
 
 // From here on regions are counted; before the first worker runs. `opened` is called by the thread that opens a region
-// where none was open, before OpenMP's threads run: to ask for lent cores. False if this process has an OpenMP library
-// whose regions cannot be seen: it then can have no workers.
-bool watch_openmp(void (*opened)());
+// where none was open, before OpenMP's threads run: to ask for lent cores. Null, or why this process can have no workers: it
+// has an OpenMP library whose regions cannot be seen, or whose threads never leave their cores.
+const char* watch_openmp(void (*opened)());
 void stop_watching_openmp();
 
 // Sleeps while regions are open. Their end wakes nobody, for a program may open thousands a second: the caller finds out
