@@ -2,9 +2,10 @@
  *
  * All that MPICH and the Workshare runtime (libws) know of each other.
  *
- * MPICH calls four hooks and holds no policy; libws fills them in when the job was started with
+ * MPICH calls five hooks and holds no policy; libws fills them in when the job was started with
  * `mpirun -workshare`. While the flag is off every hook is NULL and a call site costs one load and one
- * branch, in places that are already waiting (blocked, unblocked) or already sending (ring).
+ * branch, in places that are already waiting (blocked, unblocked), looking in vain (polled) or already
+ * sending or receiving (ring).
  *
  * This header is C, is copied into the MPICH source tree by the build, and is included by libws from here.
  */
@@ -12,7 +13,7 @@
 #define MPIR_WORKSHARE_H_INCLUDED
 
 /* Raised whenever the struct below changes; MPICH passes it, libws refuses another one. */
-#define MPIR_WORKSHARE_VERSION 2
+#define MPIR_WORKSHARE_VERSION 3
 
 /* A wait counts as blocked after this many polls without progress: a short wait (ping-pong) never leaves MPICH. */
 #define MPIR_WORKSHARE_POLLS 32
@@ -24,11 +25,20 @@ typedef struct MPIR_Workshare_hooks {
     void (*blocked) (unsigned polls);
     /* The wait that called `blocked` is over. Not called for a wait that never called it. */
     void (*unblocked) (void);
-    /* Something was just posted for this MPI_COMM_WORLD rank, which may be on another node. */
+    /* The program looked for something that is not there yet (MPI_Test and its like, MPI_Iprobe, MPI_Improbe), after a poll
+     * of MPI's own. Holds no MPICH lock; never calls MPI. NULL unless such programs are to help, too. */
+    void (*polled) (void);
+    /* Something was just posted for this MPI_COMM_WORLD rank, which may be on another node. Under MPICH's lock: brief. */
     void (*ring) (int world_rank);
+    /* How many ranks of the node have given up their core while `sends_open` of theirs was not 0. While it is not 0, a rank
+     * also rings those from whom it receives. NULL while Workshare is off. */
+    const volatile unsigned *senders_waiting;
     /* MPI_Finalize was entered; MPI still works. Collective over MPI_COMM_WORLD. */
     void (*finalize) (void);
-    /* The rest is set by MPICH. The level of thread support that the program asked for; MPI may have given more. */
+    /* The rest is set by MPICH. Sends of this process that may need something of the receiver to end (synchronous ones,
+     * large ones, those that found a full queue). A hint: other threads change it. */
+    int sends_open;
+    /* The level of thread support that the program asked for; MPI may have given more. */
     int thread_level_asked;
     /* With `several`, any thread may call MPI from here on, whatever level was given, as with MPI_THREAD_MULTIPLE; with 0
      * the level given holds again. Call while no thread of the process is inside MPI. */
