@@ -21,6 +21,8 @@ WS_THREAD_LOCAL bool home_thread; // only the thread that called MPI_Init stands
 
 bool active;
 bool is_blocked;          // this wait is longer than the spin
+bool counts_as_sender;    // in the node's senders_waiting
+const int* sends_open;
 uint64_t wait_began;      // ticks
 uint64_t idle_since;      // ticks: nothing to help with since
 uint64_t looked_at_peers; // ticks
@@ -51,6 +53,7 @@ void lend_start(Window& window, const LendOptions& options)
 {
     detail::window = &window;
     detail::times = options.times;
+    sends_open = options.sends_open;
     home_thread = true;
     home.start(window.me(), options, loop_host.any_thread);
     probe_peers();
@@ -96,6 +99,10 @@ void blocked(unsigned polls)
         is_blocked = true;
         looked_at_peers = now;
         Hardware::store_relaxed(home.core().occupancy, rank_blocked);
+        if (*sends_open > 0) { // whoever receives rings from here on
+            counts_as_sender = true;
+            Hardware::fetch_add_full(detail::window->node().senders_waiting, 1);
+        }
     }
     if (now - looked_at_peers > detail::times.peers_ticks) {
         looked_at_peers = now;
@@ -130,6 +137,10 @@ void unblocked()
     if (is_blocked) {
         is_blocked = false;
         Hardware::store_relaxed(home.core().occupancy, rank_computing);
+        if (counts_as_sender) {
+            counts_as_sender = false;
+            Hardware::fetch_add_full(detail::window->node().senders_waiting, Flag(-1));
+        }
         home.counters().blocked_ticks += ticks() - wait_began;
     }
 }

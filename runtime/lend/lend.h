@@ -47,6 +47,7 @@ struct LendOptions {
     LendTimes times;
     VictimPolicy policy;
     unsigned pretended_cores; // 0, or as many cores as ranks and workers are to believe in (work that sleeps)
+    const int* sends_open;    // MPICH's: sends of this rank that may wait for their receivers
 };
 
 // Starts and stops lending by this rank. Called by the thread that called MPI_Init; `window` outlives everything here.

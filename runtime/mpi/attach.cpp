@@ -211,6 +211,7 @@ void start_stealing()
     lending.times.peers_ticks = job.clock.from_us(1e6);
     lending.times.short_ticks = job.clock.from_us(10);
     lending.times.quantum_us = o.quantum_us;
+    lending.sends_open = &job.hooks->sends_open;
     lend_start(job.window, lending);
 }
 
@@ -325,9 +326,7 @@ void finalize()
     // The others may still wait in that barrier: the hooks act until this rank has left it, no longer.
     job.hooks->blocked = nullptr;
     job.hooks->unblocked = nullptr;
-#if MPIR_WORKSHARE_VERSION >= 3
     job.hooks->polled = nullptr;
-#endif
     if (!job.inactive) {
         stop_sharing();
         lend_stop();
@@ -335,6 +334,7 @@ void finalize()
         guests_stop();
     }
     job.hooks->ring = nullptr;
+    job.hooks->senders_waiting = nullptr;
     report();
     free_window();
 }
@@ -411,9 +411,8 @@ int attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
         hooks->ring = ring_world_rank;
         hooks->unblocked = unblocked;
         hooks->blocked = blocked;
-#if MPIR_WORKSHARE_VERSION >= 3
         hooks->polled = job.options.poll ? polled : nullptr;
-#endif
+        hooks->senders_waiting = &job.window.node().senders_waiting;
     }
     return 0;
 }

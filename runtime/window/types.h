@@ -111,6 +111,8 @@ struct alignas(64) Node {
     uint32_t cores;         // rows of the core table
     uint32_t cpus;          // in the union of all masks
     volatile Flag sleepers; // home threads: how many of them sleep (core_asleep)
+    // Home threads: how many of them are blocked while a send of their rank waits for its receiver. Read at each receive.
+    alignas(64) volatile Flag senders_waiting;
 };
 
 constexpr size_t registry_bytes = 64 * 1024;
