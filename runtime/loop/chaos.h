@@ -11,16 +11,16 @@ namespace ws {
 class Chaos {
 public:
     void seed(uint64_t s) { state_ = s | 1; }
-    explicit operator bool() const { return WS_UNLIKELY(state_ != 0); }
+    explicit operator bool() const { return WS_UNLIKELY(__atomic_load_n(&state_, __ATOMIC_RELAXED) != 0); }
 
-    // Racy on purpose when threads share it: a lost update only changes which random numbers come.
+    // Relaxed, and load and store apart: a thread's lost update only changes which random numbers come.
     uint64_t random(uint64_t below)
     {
-        uint64_t x = state_;
+        uint64_t x = __atomic_load_n(&state_, __ATOMIC_RELAXED);
         x ^= x << 13;
         x ^= x >> 7;
         x ^= x << 17;
-        state_ = x ? x : 1;
+        __atomic_store_n(&state_, x ? x : 1, __ATOMIC_RELAXED);
         return x % below;
     }
 
