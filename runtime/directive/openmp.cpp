@@ -25,14 +25,12 @@ volatile Hardware::Flag openmp_regions;
 
 namespace {
 
-bool watching;         // changes while no region is open, by the thread that calls MPI_Init
+volatile Hardware::Flag watching; // a region that is open when this changes is counted at both ends or at neither
 void (*on_open)();
-volatile Hardware::Flag waiting; // threads in wait_for_openmp()
-volatile Hardware::Flag woken;   // what they sleep on: changes when they are to look
+volatile Hardware::Flag waiting;  // threads in wait_for_openmp()
+volatile Hardware::Flag woken;    // what they sleep on: changes when they are to look
 bool tool_is_on;
 
-// A parallel region begins and ends. The order of the two operations on each side (here the count, then `waiting`; there
-// `waiting`, then the count) lets no waiting thread be missed; but see wait_for_openmp(): its sleep is short in any case.
 void begin_region()
 {
     if (Hardware::fetch_add_full(openmp_regions, 1) == 0 && on_open)
@@ -83,7 +81,7 @@ unsigned usual_threads(void* caller)
 
 class Counted {
 public:
-    Counted(unsigned threads, void* caller) : counts_(watching && threads != 1 && (threads || usual_threads(caller) > 1))
+    Counted(unsigned threads, void* caller) : counts_(Hardware::load_relaxed(watching) && threads != 1 && (threads || usual_threads(caller) > 1))
     {
         if (counts_)
             begin_region();
@@ -189,7 +187,7 @@ constexpr int parallel_begin = 3, parallel_end = 4, set_always = 5;
 
 void parallel_begins(ToolData*, const void*, ToolData* region, unsigned threads, int, const void*)
 {
-    region->value = watching && threads != 1;
+    region->value = Hardware::load_relaxed(watching) && threads != 1;
     if (region->value)
         begin_region();
 }
@@ -264,7 +262,6 @@ bool sees_libomp()
 
 const char* watch_openmp(void (*opened)())
 {
-    watching = false;
     if (!sees_libgomp())
         return "libgomp stands before libws in this program";
     if (!sees_libomp())
@@ -272,32 +269,39 @@ const char* watch_openmp(void (*opened)())
     if (dlsym(RTLD_DEFAULT, "omp_get_max_threads") && threads_never_sleep())
         return "OMP_WAIT_POLICY=active lets OpenMP keep the cores";
     on_open = opened;
-    watching = true;
+    Hardware::store_release(watching, 1);
     return nullptr;
 }
 
+namespace {
+void end_waits()
+{
+    Hardware::fetch_add_full(woken, 1);
+    syscall(SYS_futex, &woken, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+} // namespace
+
 void stop_watching_openmp()
 {
-    watching = false;
     on_open = nullptr;
+    Hardware::store_release(watching, 0);
+    end_waits();
 }
 
 void wait_for_openmp()
 {
-    constexpr unsigned nap_us = 10000;
+    constexpr unsigned nap_us = 50000;
     Hardware::fetch_add_full(waiting, 1);
     Hardware::Flag seen = Hardware::load_acquire(woken); // pairs with end_openmp_wait()
-    while (openmp_regions_open() && Hardware::load_acquire(woken) == seen)
+    while (openmp_regions_open() && Hardware::load_relaxed(watching) && Hardware::load_acquire(woken) == seen)
         futex_wait(&woken, seen, nap_us);
     Hardware::fetch_add_full(waiting, Hardware::Flag(-1));
 }
 
 void end_openmp_wait()
 {
-    if (WS_LIKELY(!Hardware::load_relaxed(waiting)) || openmp_regions_open())
-        return;
-    Hardware::fetch_add_full(woken, 1);
-    syscall(SYS_futex, &woken, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+    if (WS_UNLIKELY(Hardware::load_relaxed(waiting)) && !openmp_regions_open())
+        end_waits();
 }
 
 } // namespace ws

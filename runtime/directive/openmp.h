@@ -16,10 +16,11 @@ inline unsigned openmp_regions_open() { return Hardware::load_relaxed(openmp_reg
 // where none was open, before OpenMP's threads run: to ask for lent cores. Null, or why this process can have no workers: it
 // has an OpenMP library whose regions cannot be seen, or whose threads never leave their cores.
 const char* watch_openmp(void (*opened)());
+// Also ends every wait.
 void stop_watching_openmp();
 
 // Sleeps while regions are open. Their end wakes nobody, for a program may open thousands a second: the caller finds out
-// by itself within some milliseconds, or at once by end_openmp_wait().
+// by itself within 50 ms, or at once by end_openmp_wait().
 void wait_for_openmp();
 // Wakes those in wait_for_openmp() if no region is open. One load when nobody waits.
 void end_openmp_wait();

@@ -3,6 +3,7 @@
 // Who wakes whom: senders the rank that they have posted something for, owners the threads that sleep for want of work.
 #include "lend/lend.h"
 
+#include "directive/openmp.h"
 #include "loop/region.h"
 #include "window/os.h"
 
@@ -49,6 +50,7 @@ void detail::ring_core(Core& core)
 void wake_sleepers()
 {
     Window& w = *detail::window;
+    end_openmp_wait();
     // Own workers that help elsewhere come back for their own rank's work.
     for (unsigned i = w.first_worker(); i < w.first_worker() + w.workers(); i++)
         if (Hardware::load_relaxed(w.core(i).state) == core_lent && Hardware::load_relaxed(w.core(i).tenant) != w.me() &&

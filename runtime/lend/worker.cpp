@@ -4,6 +4,7 @@
 // first, without any hand-over; with none there it lends its core to another rank, and with none anywhere it sleeps.
 #include "lend/lender.h"
 
+#include "directive/openmp.h"
 #include "loop/region.h"
 #include "window/os.h"
 #include <memory>
@@ -29,7 +30,7 @@ void help_own_rank(Lender& lender, const Target& target)
     Core& core = lender.core();
     Hardware::store_relaxed(core.recall, 0);
     Hardware::store_relaxed(core.occupancy, rank_computing);
-    uint64_t chunks = run_as_guest(lease, &core.recall);
+    uint64_t chunks = run_as_guest(lease, &core.recall, 0);
     __atomic_fetch_add(&loop_counters.worker_chunks, chunks, __ATOMIC_RELAXED);
     Hardware::store_relaxed(core.occupancy, rank_blocked);
 }
@@ -47,6 +48,25 @@ void idle(Lender& lender, uint64_t idle_ticks)
         lender.disarm();
 }
 
+// OpenMP's threads need the cores. Asks for lent ones, and ends the visits to our own regions.
+void recall_all()
+{
+    for (auto& worker : workers) {
+        Core& core = worker->lender.core();
+        if (Hardware::load_relaxed(core.state) == core_lent || Hardware::load_relaxed(core.occupancy) == rank_computing)
+            Hardware::store_relaxed(core.recall, 1);
+    }
+}
+
+void sleep_in_openmp()
+{
+    // The rank's next region is to be shared: that wakes us.
+    Hunger& hunger = detail::window->mine().hunger;
+    if (Hardware::load_relaxed(hunger.hungry) == not_hungry)
+        Hardware::store_relaxed(hunger.hungry, asleep_hungry);
+    wait_for_openmp();
+}
+
 void* worker_main(void* argument)
 {
     Lender& lender = static_cast<Worker*>(argument)->lender;
@@ -57,8 +77,17 @@ void* worker_main(void* argument)
     const unsigned me = detail::window->me();
     uint64_t idle_since = ticks();
     while (!Hardware::load_acquire(stopping)) {
+        const bool openmp = openmp_regions_open();
+        if (openmp && !lender.has_lease()) {
+            sleep_in_openmp();
+            idle_since = ticks();
+            continue;
+        }
         if (lender.has_lease()) {
-            lender.sleep_while_lent();
+            if (openmp)
+                lender.resume(); // lent just before the region began
+            if (lender.has_lease())
+                lender.sleep_while_lent();
             idle_since = ticks();
             continue;
         }
@@ -102,10 +131,13 @@ void detail::start_workers(const LendOptions& options)
         workers.push_back(std::move(worker));
     }
     pthread_attr_destroy(&attributes);
+    if (!workers.empty())
+        watch_openmp(recall_all);
 }
 
 void detail::stop_workers(LendCounters& total)
 {
+    stop_watching_openmp();
     Hardware::store_full(stopping, 1);
     for (auto& worker : workers)
         detail::ring_core(worker->lender.core()); // asleep or lent
