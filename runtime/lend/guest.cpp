@@ -51,6 +51,18 @@ bool next_lease(Window& w, const Core& core, Lease& lease)
     }
 }
 
+// Whether a guest should stay for its owner's next region: not when that never comes in time, as with one region a time step.
+// A guest that leaves at once gives its thief a few microseconds of a head start.
+class Lingering {
+public:
+    bool pays() { return in_vain_ < enough || ++turn_ % try_again == 0; }
+    void was(bool useful) { in_vain_ = useful ? 0 : in_vain_ + (in_vain_ < enough); }
+
+private:
+    static constexpr unsigned enough = 4, try_again = 16;
+    unsigned in_vain_ = 0, turn_ = 0;
+};
+
 // Follows the thief to the CPU it lent: left to the scheduler, an unbound guest often wakes on its owner's CPU.
 // Costs nothing while the thief stays where it was.
 void move_to(int cpu)
@@ -72,6 +84,7 @@ WS_THREAD_LOCAL Visit visit;
 
 void give_back(Core& core)
 {
+    core.returned_at = ticks();
     Hardware::store_full(core.state, core_kept); // the last touch of the core: the thief takes it from here
     futex_wake(&core.state);
 }
@@ -85,6 +98,7 @@ void* guest_main(void* argument)
 
     pthread_setname_np(pthread_self(), "ws guest");
     chaos.delay();
+    Lingering lingering;
     Flag knocks = Hardware::load_acquire(slot.knock);
     Hardware::store_release(slot.state, guest_ready); // pairs with the thief's load before it claims
 
@@ -99,9 +113,16 @@ void* guest_main(void* argument)
         Lease lease = core.lease; // written before the knock
         move_to(int(Hardware::load_relaxed(core.running_on))); // written before the knock
         visit = {&core, &slot};
-        do
-            run_as_guest(lease, &core.recall);
-        while (visit.core && !owner_is_blocked() && next_lease(w, core, lease));
+        bool stayed;
+        do {
+            const bool stays = lingering.pays();
+            run_as_guest(lease, &core.recall, stays ? 0 : Hardware::load_relaxed(core.return_ticks));
+            stayed = visit.core && stays && !owner_is_blocked() && next_lease(w, core, lease);
+            lingering.was(stayed);
+        } while (stayed);
+        // Nobody here waits for a short region any more. Thieves that do say so again.
+        if (Hardware::load_relaxed(w.mine().hunger.hungry) == long_hungry)
+            Hardware::store_relaxed(w.mine().hunger.hungry, not_hungry);
         chaos.delay();
         if (visit.core)
             give_back(core);

@@ -4,6 +4,7 @@
 // What happens to a core that is lent or asleep is in lender.cpp.
 #include "lend/lender.h"
 
+#include "directive/openmp.h"
 #include "loop/region.h"
 #include "window/os.h"
 
@@ -23,6 +24,7 @@ bool active;
 bool is_blocked;          // this wait is longer than the spin
 bool counts_as_sender;    // in the node's senders_waiting
 const int* sends_open;
+bool waits_are_long;      // the last one was: the next will most likely be, and need not be spun on
 uint64_t wait_began;      // ticks
 uint64_t idle_since;      // ticks: nothing to help with since
 uint64_t looked_at_peers; // ticks
@@ -91,7 +93,7 @@ void blocked(unsigned polls)
         home.sleep_while_lent();
         return;
     }
-    if (now - wait_began < detail::times.spin_ticks) {
+    if (now - wait_began < detail::times.spin_ticks && !waits_are_long) {
         cpu_relax();
         return;
     }
@@ -99,6 +101,7 @@ void blocked(unsigned polls)
         is_blocked = true;
         looked_at_peers = now;
         Hardware::store_relaxed(home.core().occupancy, rank_blocked);
+        end_openmp_wait(); // our workers too have time for others now
         if (*sends_open > 0) { // whoever receives rings from here on
             counts_as_sender = true;
             Hardware::fetch_add_full(detail::window->node().senders_waiting, 1);
@@ -141,7 +144,9 @@ void unblocked()
             counts_as_sender = false;
             Hardware::fetch_add_full(detail::window->node().senders_waiting, Flag(-1));
         }
-        home.counters().blocked_ticks += ticks() - wait_began;
+        const uint64_t took = ticks() - wait_began;
+        home.counters().blocked_ticks += took;
+        waits_are_long = took > detail::times.patience_ticks;
     }
 }
 

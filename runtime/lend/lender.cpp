@@ -65,6 +65,9 @@ void Lender::account_return(uint64_t now)
     has_lease_ = false;
     counters_.lent_ticks += now - core_->lent_at;
     counters_.recalls += Hardware::load_relaxed(core_->recall) != 0;
+    // The least of late: a return that other threads on the core have held up says nothing. Creeps up to follow changes.
+    const uint64_t took = now - core_->returned_at, known = Hardware::load_relaxed(core_->return_ticks);
+    Hardware::store_relaxed(core_->return_ticks, Flag(known && took > known ? known + known / 64 + 1 : took));
     Hardware::store_relaxed(core_->tenant, core_->home);
 }
 

@@ -23,7 +23,11 @@ public:
     // Asks for the core back and goes on beside the guest, which leaves after its chunk; or accounts its return.
     void resume();
 
-    Target choose(Hungry hunger, bool direct) { return chooser_.choose(hunger, direct); }
+    // Less work than a hand-over there and back takes is not worth it.
+    Target choose(Hungry hunger, bool direct)
+    {
+        return chooser_.choose(hunger, direct, 2 * uint64_t(Hardware::load_relaxed(core_->return_ticks)));
+    }
     // With more threads than cores an idle thread's core is not idle: another computes there. Free while fewer ranks, workers
     // and guests are at work than there are cores for them.
     bool core_is_free() const;

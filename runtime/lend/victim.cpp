@@ -52,7 +52,7 @@ double Chooser::score(const Target& t) const
     }
 }
 
-Target Chooser::choose(Hungry hunger, bool direct)
+Target Chooser::choose(Hungry hunger, bool direct, uint64_t least)
 {
     Window& w = *window_;
     const unsigned ranks = w.ranks();
@@ -92,6 +92,8 @@ Target Chooser::choose(Hungry hunger, bool direct)
                 continue;
             if (own && direct) // a worker: nothing is nearer
                 return t;
+            if (t.look.unit_ticks && t.look.remaining * t.look.unit_ticks < least)
+                continue;
             if (any ? random() % ++found == 0 : score(t) > most) {
                 most = any ? 0 : score(t);
                 best = t;

@@ -37,7 +37,8 @@ public:
 
     // The region to help with now, if there is one whose owner has a guest for this core (for its own rank's it needs
     // none if `direct`). Tells every owner that it looked at in vain that somebody waits, with `hunger`.
-    Target choose(Hungry hunger, bool direct);
+    // Regions with less than `least` ticks of work left, where that is known, are not worth it.
+    Target choose(Hungry hunger, bool direct, uint64_t least);
 
 private:
     double score(const Target& t) const;

@@ -137,6 +137,8 @@ bool guest_next(Participant& p, long* lo, long* hi)
     keep_pace(p);
     if (Hardware::load_relaxed(*p.recall)) // relaxed: a chunk later is soon enough
         return no_more(p);
+    if (p.way_home && double(r.descriptor->look().remaining) * p.pace.ticks_per_unit() < double(p.way_home))
+        return no_more(p);
     return claim_next(p, lo, hi);
 }
 

@@ -46,6 +46,7 @@ struct Participant {
     uint64_t chunks, units; // guest: taken so far; whole, measured: iterations
     Chunk claimed;   // guest: the chunk that came with it
     const volatile Flag* recall; // guest
+    uint64_t way_home; // guest: leaves what takes less ticks to the others
     Region* region;  // owner: that of its slot; guest: the one it visits
     OwnerCounters* counters; // owner: that of its slot
     Pace pace;
@@ -111,7 +112,7 @@ inline bool open_whole(Participant& p, ws_site* site, uint64_t iterations, long 
     if (WS_UNLIKELY(cost == 0 || estimate >= double(loop_host.short_ticks) || (chunk | steal_chunk) < 0))
         return iterations == 0;
     Flag hungry = Hardware::load_relaxed(loop_host.row->hunger.hungry); // relaxed: a hint
-    if (WS_UNLIKELY(hungry) && estimate > double(loop_host.publish_ticks[hungry]))
+    if (WS_UNLIKELY(hungry) && estimate > double(loop_host.publish_ticks[hungry]) && may_share(l))
         return false;
     const int64_t countdown = peek(l.countdown) - 1;
     poke(l.countdown, countdown);

@@ -45,6 +45,7 @@ struct LoopHost {
     bool has_workers = false;
     bool any_thread = false;     // any thread may own regions, not only the one that called MPI_Init
     bool steal_all = false;      // owners leave every chunk to thieves, for tests
+    double ticks_per_us = 1000;
     uint64_t chunk_ticks = 0;    // time a chunk should take
     uint64_t publish_ticks[hungry_levels] = {}; // publish only what lasts longer, by Hunger::hungry
     uint64_t least_ticks = 0;       // a chunk of a published region should not take less
@@ -73,7 +74,8 @@ bool thread_in_region();
 void leave_after_chunk();
 
 // A guest's or a worker's visit: runs the body of the region in the lease's slot, beginning with the claimed chunk, until the
-// region has no chunk or *recall becomes nonzero. Leaves the region. Returns the chunks that it ran.
-uint64_t run_as_guest(const Lease& lease, const volatile Flag* recall);
+// region has no chunk, *recall becomes nonzero or what is left takes less than `way_home` ticks: the thief, whom the owner will
+// want to meet next, is then back when the owner is done. Leaves the region. Returns the chunks that it ran.
+uint64_t run_as_guest(const Lease& lease, const volatile Flag* recall, uint64_t way_home);
 
 } // namespace ws

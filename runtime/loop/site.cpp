@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "loop/site.h"
 
+#include "loop/region.h"
+
 #include <new>
 
 namespace ws {
@@ -28,6 +30,9 @@ constexpr uint64_t enough_doubts = 3;
 constexpr double least_share = 0.1;
 // Of what was taken off the owner this much must have been won; memory that is already saturated gives next to nothing.
 constexpr double least_return = 0.15;
+
+// In a short region a steal of less than a hand-over's cost has delayed its thief for nothing.
+constexpr double handover_us = 8, short_us = 500;
 
 SiteRecord* records; // all, linked by next
 uint64_t unpaid;
@@ -60,6 +65,20 @@ void measure_alone(Learned& l, SiteRecord& r)
     poke(r.since_alone, uint64_t(0));
 }
 
+// A region was shared in vain. The third time in a row the loop goes on unshared for a while.
+void doubt(Learned& l, SiteRecord& r)
+{
+    const uint64_t doubts = peek(r.doubts) + 1;
+    poke(r.doubts, doubts);
+    if (doubts < enough_doubts)
+        return;
+    const uint64_t pause = peek(r.pause);
+    __atomic_fetch_add(&unpaid, pause, __ATOMIC_RELAXED);
+    poke(l.unshared, int64_t(pause));
+    poke(r.pause, pause * 2 < longest_pause ? pause * 2 : longest_pause);
+    poke(r.doubts, enough_doubts - 1); // the first region after the pause decides
+}
+
 } // namespace
 
 void remember_alone(Learned& l, double ticks)
@@ -84,6 +103,11 @@ void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64
     __atomic_fetch_add(&r.stolen, stolen, __ATOMIC_RELAXED);
 
     const double share = double(stolen) / double(iterations);
+    const double us = loop_host.ticks_per_us;
+    if (stolen && double(wall) < short_us * us && double(stolen) * peek(l.unit_ticks) < handover_us * us) {
+        doubt(l, r);
+        return;
+    }
     if (share < least_share)
         return;
     const double now = double(wall) / double(iterations);
@@ -107,20 +131,11 @@ void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64
         poke(r.pause, first_pause);
         return;
     }
-    const uint64_t doubts = peek(r.doubts) + 1;
-    poke(r.doubts, doubts);
-    if (doubts < enough_doubts)
-        return;
-    if (since > 2 * enough_doubts) { // the figure that it is compared with is old
-        poke(r.doubts, enough_doubts - 1);
+    if (peek(r.doubts) + 1 >= enough_doubts && since > 2 * enough_doubts) { // the figure that it is compared with is old
         measure_alone(l, r);
         return;
     }
-    const uint64_t pause = peek(r.pause);
-    __atomic_fetch_add(&unpaid, pause, __ATOMIC_RELAXED);
-    poke(l.unshared, int64_t(pause));
-    poke(r.pause, pause * 2 < longest_pause ? pause * 2 : longest_pause);
-    poke(r.doubts, enough_doubts - 1); // the first region after the pause decides
+    doubt(l, r);
 }
 
 void for_each_shared_site(void (*visit)(const char* where, uint64_t regions, uint64_t iterations, uint64_t stolen))

@@ -5,7 +5,7 @@
 
 namespace ws {
 
-uint64_t run_as_guest(const Lease& lease, const volatile Flag* recall)
+uint64_t run_as_guest(const Lease& lease, const volatile Flag* recall, uint64_t way_home)
 {
     Participant& p = self;
     Region& r = region_in(lease.slot);
@@ -23,6 +23,7 @@ uint64_t run_as_guest(const Lease& lease, const volatile Flag* recall)
     p.first = true;
     p.took_last = false;
     p.recall = recall;
+    p.way_home = way_home;
     p.region = &r;
     p.site = r.site;
     p.chunks = p.units = 0;

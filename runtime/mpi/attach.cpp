@@ -3,6 +3,7 @@
 // How the runtime attaches to the forked MPICH: the node's window, the locks in it, the hooks, and the end of the job with
 // its verdict.
 #include "directive/critical.h"
+#include "directive/openmp.h"
 #include "lend/lend.h"
 #include "loop/chaos.h"
 #include "loop/participant.h"
@@ -14,6 +15,7 @@
 #include "window/registry.h"
 #include "window/window.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -75,16 +77,21 @@ struct Crew {
 // Collective over the node.
 Crew hire(int ranks, int me)
 {
+    const char* refused = job.options.workers ? watch_openmp(nullptr) : nullptr;
     struct Claim {
         int wanted;
+        bool refused;
         cpu_set_t mask;
-    } mine = {job.options.workers, {}};
+    } mine = {refused ? 0 : job.options.workers, refused != nullptr, {}};
     if (sched_getaffinity(0, sizeof mine.mask, &mine.mask) < 0)
         CPU_ZERO(&mine.mask);
     std::vector<Claim> all(static_cast<size_t>(ranks));
     PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, job.node);
 
     Crew crew;
+    if (refused && !std::any_of(all.begin(), all.begin() + me, [](const Claim& c) { return c.refused; }))
+        std::fprintf(stderr, "workshare: no workers in rank %d%s: %s\n", job.rank, ranks > 1 ? " (and perhaps others)" : "",
+                     refused);
     unsigned sharers = 0; // this rank included
     for (const Claim& c : all) {
         cpu_set_t both;
@@ -98,6 +105,8 @@ Crew hire(int ranks, int me)
         unsigned cores = job.options.cores ? job.options.cores / unsigned(ranks) : unsigned(crew.cpus.size() + 1) / (sharers ? sharers : 1);
         crew.own = cores > 1 ? cores - 1 : 0;
     }
+    if (crew.own == 0)
+        stop_watching_openmp();
     if (sharers > 1 || crew.own > crew.cpus.size())
         crew.cpus.clear();
     std::vector<unsigned> counts(static_cast<size_t>(ranks));
@@ -187,8 +196,9 @@ void start_stealing()
     loop_host.steal_all = o.steal_all;
     loop_host.schedule = o.schedule;
     loop_host.steal_schedule = o.steal_schedule;
+    loop_host.ticks_per_us = job.clock.ticks_per_us();
     loop_host.chunk_ticks = job.clock.from_us(o.chunk_us);
-    loop_host.publish_ticks[asleep_hungry] = job.clock.from_us(60);
+    loop_host.publish_ticks[asleep_hungry] = job.clock.from_us(100);
     loop_host.publish_ticks[newly_hungry] = job.clock.from_us(12);
     loop_host.publish_ticks[long_hungry] = job.clock.from_us(5);
     loop_host.least_ticks = job.clock.from_us(0.7);
@@ -207,7 +217,7 @@ void start_stealing()
     lending.times.spin_ticks = job.clock.from_us(o.spin_us);
     lending.times.patience_ticks = job.clock.from_us(20);
     lending.times.linger_ticks = job.clock.from_us(o.linger_us);
-    lending.times.yield_ticks = job.clock.from_us(1000); // a wake-up of a few microseconds is within 0.5 % of that
+    lending.times.yield_ticks = job.clock.from_us(4000); // a wake-up, 5 to 30 us, is within 0.5 % or so of that
     lending.times.peers_ticks = job.clock.from_us(1e6);
     lending.times.short_ticks = job.clock.from_us(10);
     lending.times.quantum_us = o.quantum_us;

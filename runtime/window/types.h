@@ -56,10 +56,12 @@ struct alignas(64) Core {
     volatile Flag rings;  // senders: how often recall was set by a doorbell
     Lease lease;          // home, before lending: what the guest begins with
     uint64_t lent_at;     // home: ticks when it lent
+    uint64_t returned_at; // guest, before it stores kept: ticks
 
     // Line 2: read by ranks that share cores with this one.
     alignas(64) volatile Flag occupancy; // home
     volatile Flag running_on;            // home: the CPU it last said it was on
+    volatile Flag return_ticks;          // home: what a return takes, from the guest's store to the home thread's going on
 
     // Lines 3..: constant after attach.
     alignas(64) unsigned home; // node rank
