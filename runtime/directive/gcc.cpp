@@ -17,7 +17,7 @@ inline void open(Participant& p, void (*fn)(void*), void* data, const LoopBounds
         p.mode = Mode::whole;
         p.lo = b.start;
         p.hi = b.iterations ? b.end : b.start;
-        ws_alone = alone();
+        set_ws_alone(alone());
     } else
         open_region(p, fn, data, b, site, chunk, steal_chunk);
 }
@@ -28,7 +28,7 @@ inline void run_owner(Participant& p, void (*fn)(void*), void* data, ws_site* si
     p.counters->regions++;
     fn(data);
     p.site = nullptr;
-    ws_alone = 0;
+    set_ws_alone(false);
     p.mode = Mode::done;
     p.in_region = false;
     if (WS_UNLIKELY(p.ending != Ending::nothing))

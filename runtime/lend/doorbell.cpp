@@ -47,6 +47,15 @@ void detail::ring_core(Core& core)
     wake(core);
 }
 
+bool somebody_waits()
+{
+    const Window& w = *detail::window;
+    for (unsigned c = 0; c < w.cores(); c++) // relaxed: a hint
+        if (Hardware::load_relaxed(w.core(c).occupancy) == rank_blocked)
+            return true;
+    return false;
+}
+
 void wake_sleepers()
 {
     Window& w = *detail::window;

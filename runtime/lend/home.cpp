@@ -33,10 +33,12 @@ LendCounters total;
 
 bool stands_for_the_core() { return WS_LIKELY(active && home_thread && !thread_in_region()); }
 
-// Blocked, with nothing to help with or no right to: yields, then sleeps on the doorbell.
+// Blocked, with nothing to help with or no right to: spins on, yields, then sleeps on the doorbell.
 void idle(uint64_t now)
 {
-    if (!home.must_not_spin() && now - idle_since < detail::times.yield_ticks)
+    if (home.core_is_ours_alone() && now - wait_began < detail::times.patience_ticks)
+        cpu_relax(); // a system call here would delay the end of a short wait
+    else if (!home.must_not_spin() && now - idle_since < detail::times.yield_ticks)
         sched_yield();
     else if (!home.is_armed())
         home.arm();
@@ -57,7 +59,7 @@ void lend_start(Window& window, const LendOptions& options)
     detail::times = options.times;
     sends_open = options.sends_open;
     home_thread = true;
-    home.start(window.me(), options, loop_host.any_thread);
+    home.start(window.me(), options, loop_host.any_thread, options.times.quantum_us);
     probe_peers();
     active = true;
     detail::start_workers(options);

@@ -67,6 +67,8 @@ void unblocked();
 void polled();
 void ring(unsigned node_rank);
 
+// Whether a thread of the node is blocked or idle (LoopHost::somebody_waits).
+bool somebody_waits();
 // Wakes a few threads of the node that sleep for want of work, our own workers first (LoopHost::wake).
 void wake_sleepers();
 

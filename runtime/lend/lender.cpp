@@ -21,7 +21,7 @@ bool overlaps(const Core& a, const Core& b)
 
 } // namespace
 
-void Lender::start(unsigned core, const LendOptions& options, bool help_own)
+void Lender::start(unsigned core, const LendOptions& options, bool help_own, uint64_t nap_us)
 {
     Window& w = *detail::window;
     window_ = &w;
@@ -42,7 +42,7 @@ void Lender::start(unsigned core, const LendOptions& options, bool help_own)
     // Sleepers that wake to look at MPI themselves must not eat the cores that they gave up. Where ranks share cores they had
     // to wait for their turn anyhow.
     const unsigned crowd = real && sharers > real ? (sharers + real - 1) / real : 1;
-    quantum_us_ = options.times.quantum_us * (crowd < 32 ? crowd : 32);
+    nap_us_ = nap_us * (crowd < 32 ? crowd : 32);
     nap_at_once_ = crowd > 1;
 }
 
@@ -164,14 +164,14 @@ void Lender::sleep()
     chaos.delay();
     // Whoever rang while we were armed saw that and did not wake us: the look must come after the store. Pairs with ring().
     if (!Hardware::load_relaxed(c.recall))
-        futex_wait(&c.state, core_asleep, quantum_us_);
+        futex_wait(&c.state, core_asleep, nap_us_);
     // Not woken: armed again, so that whatever MPI's next poll misses rings.
     const bool woken = !Hardware::cas_full(c.state, core_asleep, Hardware::load_relaxed(c.recall) ? core_kept : core_armed);
     Hardware::fetch_add_full(window_->node().sleepers, Flag(-1));
     counters_.sleeps++;
     counters_.wakes += woken;
     counters_.sleep_ticks += ticks() - begin;
-    if (!woken && ++quiet_quanta_ * quantum_us_ > 1000000) {
+    if (!woken && ++quiet_quanta_ * nap_us_ > 1000000) {
         quiet_quanta_ = 0;
         check_peers("an MPI call");
     }

@@ -10,8 +10,9 @@ namespace ws {
 
 class Lender {
 public:
-    // `core` is the index in the core table.
-    void start(unsigned core, const LendOptions& options, bool help_own);
+    // `core` is the index in the core table; `nap_us` the longest sleep without a lease, in microseconds, while every thread
+    // has a core of its own.
+    void start(unsigned core, const LendOptions& options, bool help_own, uint64_t nap_us);
 
     Core& core() const { return *core_; }
     LendCounters& counters() { return counters_; }
@@ -31,6 +32,7 @@ public:
     // With more threads than cores an idle thread's core is not idle: another computes there. Free while fewer ranks, workers
     // and guests are at work than there are cores for them.
     bool core_is_free() const;
+    bool core_is_ours_alone() const { return ours_alone_; }
     // More threads share our cores than there are: who waits only keeps others from computing.
     bool must_not_spin() const { return nap_at_once_; }
 
@@ -69,7 +71,7 @@ private:
     bool ours_alone_ = true;     // no other thread may run on our cores
     bool bound_ = false;         // our mask holds one CPU
     unsigned sharers_cores_ = 1; // cores of all who share with us, ours included
-    uint64_t quantum_us_ = 0;    // asleep without a lease
+    uint64_t nap_us_ = 0;        // the longest sleep without a lease
     bool nap_at_once_ = false;   // see must_not_spin()
     unsigned quiet_quanta_ = 0;  // slept through since the last look at the peers
 };

@@ -98,7 +98,7 @@ bool alone_next(Participant& p, long* lo, long* hi)
     double cost = unit_ticks(p);
     // Relaxed: a hint; publishing one chunk later does no harm. Pairs with the thieves' store in lend/victim.
     Flag hungry = Hardware::load_relaxed(loop_host.row->hunger.hungry);
-    if (hungry && r.may_share && (cost == 0 || double(remaining) * cost > double(loop_host.publish_ticks[hungry]))) {
+    if (hungry && r.may_share && (cost == 0 || double(remaining) * cost > double(loop_host.publish_ticks[hungry])) && still_hungry()) {
         r.cost_before = p.pace.last_cost();
         publish(p);
         return claim_next(p, lo, hi);

@@ -60,6 +60,9 @@ inline double unit_ticks(const Participant& p)
     return now > before ? now : before;
 }
 
+// Whether the flag of hunger, just found raised, is meant; lowers it if not.
+bool still_hungry();
+
 // Offers what is left of the owner's region to thieves.
 void publish(Participant& p);
 

@@ -74,6 +74,12 @@ inline bool alone()
 {
     return WS_LIKELY(may_be_alone == Alone::always) || (may_be_alone != Alone::never && look_up_alone());
 }
+// Writes only what changes: in a program with several threads it never does, and they would share a line that all write.
+inline void set_ws_alone(bool now)
+{
+    if (ws_alone != char(now))
+        ws_alone = char(now);
+}
 
 // Makes the calling thread an owner if it may be one and a slot is free.
 bool become_owner(Participant& p);

@@ -132,7 +132,7 @@ void publish(Participant& p)
     r.stolen = 0;
     r.crowded_units = r.crowded_ticks = 0;
     Hardware::store_relaxed(*loop_host.running_on, Flag(sched_getcpu()));
-    ws_alone = 0; // before the guests come: publish() is the release
+    set_ws_alone(false); // before the guests come: publish() is the release
     loop_host.let_threads_in(1);
     chaos.delay();
     r.descriptor->publish(p.lo, {r.units, first.pack(), uint64_t(cost)});
@@ -145,6 +145,15 @@ void publish(Participant& p)
     const double work = double(r.units - p.lo) * cost;
     r.ring_at = work > double(loop_host.publish_ticks[asleep_hungry]) ? 0 : r.opened_at + loop_host.publish_ticks[asleep_hungry];
     ring_sleepers(p, r.opened_at);
+}
+
+// Before publishing: does anybody wait now? Lowers the flag if not.
+bool still_hungry()
+{
+    if (loop_host.somebody_waits())
+        return true;
+    Hardware::store_relaxed(loop_host.row->hunger.hungry, not_hungry);
+    return false;
 }
 
 // Sleepers cost a system call each: they are rung only for a region that has outlived the break-even time, or surely will.
@@ -208,9 +217,9 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
     p.mode = Mode::alone;
     p.ending = Ending::unshared;
     p.pace.begin(own, r.opened_at);
-    ws_alone = alone();
+    set_ws_alone(alone());
     Flag hungry = Hardware::load_relaxed(loop_host.row->hunger.hungry);
-    if (hungry && r.may_share && estimate > double(loop_host.publish_ticks[hungry])) {
+    if (hungry && r.may_share && estimate > double(loop_host.publish_ticks[hungry]) && still_hungry()) {
         // The costly half first, where that is known and no one minds: what is left at the end is cheap to share out.
         r.backwards = (site->kinds & WS_SITE_ANY_ORDER) && own.kind == WS_AUTO && thief.kind == WS_AUTO &&
                       peek(l.tilt) > 1.25;

@@ -25,7 +25,7 @@ namespace {
 constexpr uint64_t first_pause = 64, longest_pause = 4096;
 constexpr uint64_t look_again = 512; // shared regions after which the loop is measured alone again
 constexpr uint64_t first_look = 64;  // the same while it never was
-constexpr uint64_t enough_doubts = 3;
+constexpr uint64_t enough_doubts = 4; // the first after a pause meets guests with cold caches
 // Shares below which a gain drowns in noise: nothing is concluded from them.
 constexpr double least_share = 0.1;
 // Of what was taken off the owner this much must have been won; memory that is already saturated gives next to nothing.
@@ -65,7 +65,7 @@ void measure_alone(Learned& l, SiteRecord& r)
     poke(r.since_alone, uint64_t(0));
 }
 
-// A region was shared in vain. The third time in a row the loop goes on unshared for a while.
+// A region was shared in vain. Several times in a row, and the loop goes on unshared for a while.
 void doubt(Learned& l, SiteRecord& r)
 {
     const uint64_t doubts = peek(r.doubts) + 1;
@@ -76,7 +76,7 @@ void doubt(Learned& l, SiteRecord& r)
     __atomic_fetch_add(&unpaid, pause, __ATOMIC_RELAXED);
     poke(l.unshared, int64_t(pause));
     poke(r.pause, pause * 2 < longest_pause ? pause * 2 : longest_pause);
-    poke(r.doubts, enough_doubts - 1); // the first region after the pause decides
+    poke(r.doubts, uint64_t(1)); // a few regions after the pause decide
 }
 
 } // namespace

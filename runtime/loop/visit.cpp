@@ -12,7 +12,7 @@ uint64_t run_as_guest(const Lease& lease, const volatile Flag* recall, uint64_t 
     chaos.delay();
     // The thief joined for us, in its process, and knocked: what the owner published is seen. ThreadSanitizer looks at one
     // process only: it takes this load (acquire, pairs with publish()) for the way by which we know.
-    r.descriptor->joiners();
+    loop_host.row->loops[lease.slot].joiners();
     p.claimed = r.descriptor->clamp(lease.chunk);
     if (WS_UNLIKELY(p.claimed.size() == 0)) { // a claim from 2^14 regions ago: not even the body's prologue may run now
         r.descriptor->leave();

@@ -144,9 +144,11 @@ Inactive make_window(bool stealing)
     job.window.init_own(job.rank, unsigned(ranks) + crew.before, crew.own, crew.cpus);
     bool registry = me == 0 && registry_create(job.window.registry());
     PMPI_Barrier(job.node); // every row is written
-    if (me == 0)
+    if (me == 0) {
         fill_places(job.window);
-    else
+        if (job.options.cores)
+            job.window.node().cpus = job.options.cores;
+    } else
         registry = registry_open(job.window.registry());
     (void)registry; // without it the verdict names no loop
     return is_active;
@@ -207,6 +209,7 @@ void start_stealing()
         loop_host.short_ticks = loop_host.publish_ticks[newly_hungry] = loop_host.publish_ticks[long_hungry] = 0;
     loop_host.let_threads_in = job.hooks->let_threads_in;
     loop_host.make_guests = guests_make;
+    loop_host.somebody_waits = somebody_waits;
     loop_host.wake = wake_sleepers;
     loop_host.long_wait = check_peers;
     if (job.window.cores() > 1)
