@@ -83,6 +83,14 @@ class Measure(unittest.TestCase):
         # The machine became three times slower on the way: each pair still has the ratio 2.
         self.assertEqual(measure.ratio_of([2, 4, 6], [1, 2, 3], float), (2, 2, 2))
 
+    def test_calibration_is_repeated_when_it_is_off(self):
+        class Run:
+            least = [7000, 2100, 1900]
+            def run(self, program, options):
+                return {"steps": len(self.least), "serial_us": {"min": self.least.pop(0)}}
+        self.assertEqual(measure.calibrated(Run(), "2ms"), 2)
+        self.assertEqual([measure.microseconds(t) for t in ("450us", "2.2ms", "1s")], [450, 2200, 1e6])
+
     def test_time_text(self):
         for us, text in ((1.5e6, "1.5 s"), (20e3, "20 ms"), (235.4, "235 us"), (1, "1 us"), (0.0123, "12.3 ns")):
             self.assertEqual(measure.time_text(us), text)

@@ -132,6 +132,24 @@ class Launcher:
         return result
 
 
+def calibrated(run, text, *options, **how):
+    """The number of inner steps with which the double loop takes `text` on one core. Once more if something came between:
+    steps that are off would move the figure to another length."""
+    for _ in range(4):
+        result = run.run("double_loop", ["--work", text, "--repeats", 4, "--warmup", 0, *options], **how)
+        if abs(result["serial_us"]["min"] / microseconds(text) - 1) < 0.1:
+            break
+    return result["steps"]
+
+
+def microseconds(text):
+    """"20ms", "450us", "1s": as the benchmark programs read it."""
+    for unit, size in (("us", 1), ("ms", 1e3), ("s", 1e6)):
+        if text.endswith(unit):
+            return float(text[:-len(unit)]) * size
+    raise ValueError(text)
+
+
 def in_turn(pairs, *runs):
     """Calls each of `runs` once a round, in turning order, so that drift and disturbances meet all alike.
 

@@ -12,10 +12,6 @@ LENGTHS = (("1s", 1.015, None), ("100ms", 1.015, None), ("20ms", 1.015, None), (
 OPENMP = {"gcc": "libgomp", "clang": "libomp"}
 
 
-def microseconds(text):
-    return float(text[:-2] if text[-2] in "mu" else text[:-1]) * (1e3 if text.endswith("ms") else 1 if text.endswith("us") else 1e6)
-
-
 def over_perfect(result):
     return median_us(result) / result["perfect_us"]
 
@@ -37,10 +33,10 @@ def double_loop(run, quick):
     rows = []
     compilers = [c for c in OPENMP if run.has(f"double_loop_omp_{c}")]
     for text, most, least in LENGTHS[2 if quick else 0:]:
-        us = microseconds(text)
+        us = measure.microseconds(text)
         repeats = max(3, min(1000, int((0.15e6 if quick else 0.4e6) / us / 1.7)))
         options = ["--warmup", 1 if us > 5e4 else 5, "--repeats", repeats,
-                   "--steps", run.run("double_loop", ["--work", text, "--repeats", 1])["steps"]]
+                   "--steps", measure.calibrated(run, text)]
         pairs = 3 if quick or us > 5e4 else 5
         plain, shared, *rivals = measure.in_turn(
             pairs, lambda: run.run("double_loop", options), lambda: run.run("double_loop", options, workshare=True),
@@ -70,7 +66,7 @@ COUNTS = (32, 100, 1000, 10000, 100000)
 def tails(run, quick):
     """How far from perfect the end of a region is when one rank has all the work, for any course of the cost."""
     rows, limit = [], lambda r: median_us(r) / max(r["perfect_us"], r["in_order_us"])
-    steps = run.run("double_loop", ["--work", "20ms", "--repeats", 1])["steps"]
+    steps = measure.calibrated(run, "20ms")
     rivals = [("libgomp dynamic", []), ("libgomp guided", ["--guided"])] if run.has("double_loop_omp_gcc") else []
     for shape in SHAPES:
         worst = None
@@ -99,7 +95,7 @@ def tails(run, quick):
 def chunks(run, quick):
     """The paper's figure 3: a balanced loop in chunks of 1 to 128 iterations."""
     rows, worst = [], None
-    steps = run.run("double_loop", ["--balanced", "--work", "5ms", "--repeats", 1])["steps"]
+    steps = measure.calibrated(run, "5ms", "--balanced")
     for chunk in (1, 8, 128) if quick else (1, 2, 4, 8, 16, 32, 64, 128):
         options = ["--balanced", "--steps", steps, "--chunk", chunk, "--repeats", 30 if quick else 60]
         plain, shared = measure.in_turn(3, lambda: run.run("double_loop", options), lambda: run.run("double_loop", options, workshare=True))
@@ -115,7 +111,7 @@ def chunks(run, quick):
 
 def balanced_loop(run, quick):
     options = ["--balanced", "--repeats", 50 if quick else 200]
-    options += ["--steps", run.run("double_loop", ["--balanced", "--work", "5ms", "--repeats", 1])["steps"]]
+    options += ["--steps", measure.calibrated(run, "5ms", "--balanced")]
     plain, shared, unannotated = measure.in_turn(
         3 if quick else 11, lambda: run.run("double_loop", options), lambda: run.run("double_loop", options, workshare=True),
         lambda: run.run("double_loop_plain", options))

@@ -13,6 +13,6 @@ def pays(run, quick):
         yield compare(f"triad, {share} % of it one rank's: flag on / off", shared, plain, median_us, "us", 1.005, "flag off")
     for text in ("40us", "20us", "10us", "5us"):
         options = ["--repeats", 500 if quick else 2000, "--iterations", 100,
-                   "--steps", run.run("double_loop", ["--work", text, "--repeats", 1, "--iterations", 100])["steps"]]
+                   "--steps", measure.calibrated(run, text, "--iterations", 100)]
         plain, shared = measure.in_turn(pairs, lambda: run.run("double_loop", options), lambda: run.run("double_loop", options, workshare=True))
         yield compare(f"double loop, {text}, at break-even: flag on / off", shared, plain, median_us, "us", 1.005, "flag off")

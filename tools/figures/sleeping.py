@@ -55,7 +55,7 @@ def workers(run, quick):
                      "The paper's figure 6. A rank's own thread counts as one of its workers here.")
 
     for text in ("20ms", "1ms"):
-        steps = run.run("double_loop", ["--work", text, "--repeats", 1], ranks=1)["steps"]
+        steps = measure.calibrated(run, text, ranks=1)
         real = ["--steps", steps, "--repeats", 20 if text == "20ms" else 300, "--cores", 2]
         ours, rival = measure.in_turn(
             3 if quick else 5,
