@@ -297,10 +297,10 @@ void run_plain(Participant& p, void (*fn)(void*), void* data, long start, long e
     const bool outermost = !p.in_region;
     const char was_alone = ws_alone;
     if (outermost && alone())
-        ws_alone = 1;
+        set_ws_alone(true);
     fn(data);
     if (outermost)
-        ws_alone = was_alone;
+        set_ws_alone(was_alone);
     p.mode = mode;
     p.lo = lo;
     p.hi = hi;
