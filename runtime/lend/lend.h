@@ -40,7 +40,8 @@ struct LendTimes {
     uint64_t yield_ticks;  // with nothing to help with this long, a thread goes to sleep if its core is its own
     uint64_t peers_ticks;  // a blocked rank that has nothing to lend for looks this often whether the others live
     uint64_t short_ticks;  // what MPI_Test may take for a chunk
-    uint64_t quantum_us;   // a sleeping thief looks at MPI itself at least this often
+    uint64_t quantum_us;   // a thread whose core is lent or that sleeps looks at MPI itself after this time
+    uint64_t longest_quantum_us; // doubled with each look in vain, up to this
 };
 
 struct LendOptions {

@@ -7,16 +7,15 @@
 #include "loop/chaos.h"
 #include "loop/region.h"
 #include "window/os.h"
+#include <initializer_list>
 
 namespace ws {
 
 namespace {
 
-bool overlaps(const Core& a, const Core& b)
+bool is_busy(const Core& c)
 {
-    cpu_set_t both;
-    CPU_AND(&both, &a.mask, &b.mask);
-    return CPU_COUNT(&both) != 0;
+    return Hardware::load_relaxed(c.occupancy) == rank_computing || Hardware::load_relaxed(c.state) == core_lent;
 }
 
 } // namespace
@@ -30,15 +29,23 @@ void Lender::start(unsigned core, const LendOptions& options, bool help_own, uin
     chooser_.start(w, core, options.policy, help_own);
     bound_ = CPU_COUNT(&core_->mask) == 1;
     cpu_set_t cpus = core_->mask;
-    unsigned sharers = 1;
-    for (unsigned c = 0; c < w.cores(); c++)
-        if (c != core && overlaps(w.core(c), *core_)) {
-            CPU_OR(&cpus, &cpus, &w.core(c).mask);
-            sharers++;
-        }
+    unsigned sharers = 1, sharers_here = 1;
+    shares_.assign(w.cores(), nothing);
+    for (unsigned c = 0; c < w.cores(); c++) {
+        const cpu_set_t& other = w.core(c).mask;
+        cpu_set_t both;
+        CPU_AND(&both, &other, &core_->mask);
+        if (c == core || !CPU_COUNT(&both))
+            continue;
+        shares_[c] = CPU_EQUAL(&both, &other) ? all_of_its : some;
+        CPU_OR(&cpus, &cpus, &other);
+        sharers++;
+        sharers_here += shares_[c] == all_of_its;
+    }
+    own_cores_ = options.pretended_cores ? options.pretended_cores : unsigned(CPU_COUNT(&core_->mask));
     const unsigned real = unsigned(CPU_COUNT(&cpus));
     sharers_cores_ = options.pretended_cores ? options.pretended_cores : real;
-    ours_alone_ = sharers <= sharers_cores_;
+    ours_alone_ = sharers <= sharers_cores_ && sharers_here <= own_cores_;
     // Sleepers that wake to look at MPI themselves must not eat the cores that they gave up. Where ranks share cores they had
     // to wait for their turn anyhow.
     const unsigned crowd = real && sharers > real ? (sharers + real - 1) / real : 1;
@@ -51,13 +58,13 @@ bool Lender::core_is_free() const
     if (ours_alone_)
         return true;
     Window& w = *window_;
-    unsigned busy = 0;
-    for (unsigned i = 0; i < w.cores(); i++) {
-        const Core& c = w.core(i);
-        if (i != index_ && overlaps(c, *core_))
-            busy += Hardware::load_relaxed(c.occupancy) == rank_computing || Hardware::load_relaxed(c.state) == core_lent;
-    }
-    return busy < sharers_cores_;
+    unsigned busy = 0, busy_here = 0; // on all the cores, on none but ours
+    for (unsigned c = 0; c < w.cores(); c++)
+        if (shares_[c] && is_busy(w.core(c))) {
+            busy++;
+            busy_here += shares_[c] == all_of_its;
+        }
+    return busy < sharers_cores_ && busy_here < own_cores_;
 }
 
 void Lender::account_return(uint64_t now)
@@ -71,16 +78,31 @@ void Lender::account_return(uint64_t now)
     Hardware::store_relaxed(core_->tenant, core_->home);
 }
 
+uint64_t Lender::sleep_us(uint64_t first) const
+{
+    const uint64_t longest = detail::times.longest_quantum_us;
+    const uint64_t us = first << (quiet_quanta_ < 10 ? quiet_quanta_ : 10);
+    return us < longest ? us : first < longest ? longest : first;
+}
+
+void Lender::slept_in_vain(uint64_t us, const char* waiting_for)
+{
+    quiet_quanta_++;
+    quiet_us_ += us;
+    if (quiet_us_ > 100000) {
+        quiet_us_ = 0;
+        check_peers(waiting_for);
+    }
+}
+
 void Lender::sleep_while_lent()
 {
-    futex_wait(&core_->state, core_lent, detail::times.quantum_us);
-    if (Hardware::load_acquire(core_->state) != core_lent) { // pairs with the guest's store
+    const uint64_t us = sleep_us(detail::times.quantum_us);
+    futex_wait(&core_->state, core_lent, us);
+    if (Hardware::load_acquire(core_->state) != core_lent) // pairs with the guest's store
         account_return(ticks());
-        quiet_quanta_ = 0;
-    } else if (++quiet_quanta_ * detail::times.quantum_us > 100000) {
-        quiet_quanta_ = 0;
-        check_peers("its core, which is lent");
-    }
+    else
+        slept_in_vain(us, "its core, which is lent");
 }
 
 void Lender::resume()
@@ -95,6 +117,7 @@ void Lender::resume()
 
 void Lender::arm()
 {
+    quiet_quanta_ = 0;
     Hardware::store_relaxed(core_->recall, 0);
     // Full, then MPI polls once more: a message posted before this store is found by that poll, one posted after
     // it rings. A sender whose store still sits in its store buffer escapes both; it costs a quantum, no more.
@@ -158,52 +181,55 @@ bool Lender::lend(const Target& target, bool one_chunk)
 void Lender::sleep()
 {
     Core& c = *core_;
-    const uint64_t begin = ticks();
+    const uint64_t begin = ticks(), us = sleep_us(nap_us_);
     Hardware::fetch_add_full(window_->node().sleepers, 1); // owners ring only if there are any; before the state
     Hardware::store_full(c.state, core_asleep);
     chaos.delay();
     // Whoever rang while we were armed saw that and did not wake us: the look must come after the store. Pairs with ring().
     if (!Hardware::load_relaxed(c.recall))
-        futex_wait(&c.state, core_asleep, nap_us_);
+        futex_wait(&c.state, core_asleep, us);
     // Not woken: armed again, so that whatever MPI's next poll misses rings.
     const bool woken = !Hardware::cas_full(c.state, core_asleep, Hardware::load_relaxed(c.recall) ? core_kept : core_armed);
     Hardware::fetch_add_full(window_->node().sleepers, Flag(-1));
     counters_.sleeps++;
     counters_.wakes += woken;
     counters_.sleep_ticks += ticks() - begin;
-    if (!woken && ++quiet_quanta_ * nap_us_ > 1000000) {
-        quiet_quanta_ = 0;
-        check_peers("an MPI call");
-    }
+    if (!woken)
+        slept_in_vain(us, "an MPI call");
 }
 
 void Lender::step_aside(unsigned victim)
 {
     Window& w = *window_;
-    int cpu = sched_getcpu();
+    const int cpu = sched_getcpu();
     Hardware::store_relaxed(core_->running_on, Flag(cpu));
-    if (Flag(cpu) != Hardware::load_relaxed(w.core(victim).running_on) || bound_)
+    if (bound_ || cpu < 0 || (ours_alone_ && Flag(cpu) != Hardware::load_relaxed(w.core(victim).running_on)))
         return;
-    cpu_set_t free, one, mask;
-    if (sched_getaffinity(0, sizeof mask, &mask) < 0)
-        return;
-    free = mask;
+    cpu_set_t named, busy, mask, one; // CPUs that any thread says it is on, that one computes on
+    CPU_ZERO(&named);
+    CPU_ZERO(&busy);
     for (unsigned c = 0; c < w.cores(); c++) {
-        Flag on = Hardware::load_relaxed(w.core(c).running_on);
-        if (on < CPU_SETSIZE)
-            CPU_CLR(on, &free);
+        const Flag on = Hardware::load_relaxed(w.core(c).running_on);
+        if (c == index_ || on >= CPU_SETSIZE)
+            continue;
+        CPU_SET(on, &named);
+        if (c == victim || is_busy(w.core(c)))
+            CPU_SET(on, &busy);
     }
-    for (int c = 0; c < CPU_SETSIZE; c++)
-        if (CPU_ISSET(c, &free)) {
-            CPU_ZERO(&one);
-            CPU_SET(c, &one);
-            if (sched_setaffinity(0, sizeof one, &one) == 0) {
-                sched_setaffinity(0, sizeof mask, &mask);
-                Hardware::store_relaxed(core_->running_on, Flag(c));
-                counters_.moves++;
+    if (!CPU_ISSET(cpu, &busy) || sched_getaffinity(0, sizeof mask, &mask) < 0)
+        return;
+    for (const cpu_set_t* taken : {&named, &busy})
+        for (int c = 0; c < CPU_SETSIZE; c++)
+            if (CPU_ISSET(c, &mask) && !CPU_ISSET(c, taken)) {
+                CPU_ZERO(&one);
+                CPU_SET(c, &one);
+                if (sched_setaffinity(0, sizeof one, &one) == 0) {
+                    sched_setaffinity(0, sizeof mask, &mask);
+                    Hardware::store_relaxed(core_->running_on, Flag(c));
+                    counters_.moves++;
+                }
+                return;
             }
-            return;
-        }
 }
 
 } // namespace ws

@@ -6,11 +6,13 @@
 
 #include "lend/lend.h"
 
+#include <vector>
+
 namespace ws {
 
 class Lender {
 public:
-    // `core` is the index in the core table; `nap_us` the longest sleep without a lease, in microseconds, while every thread
+    // `core` is the index in the core table; `nap_us` the first sleep without a lease, in microseconds, while every thread
     // has a core of its own.
     void start(unsigned core, const LendOptions& options, bool help_own, uint64_t nap_us);
 
@@ -55,12 +57,15 @@ public:
     void sleep();
 
     // Ranks that are not bound may sit on one CPU, and the kernel leaves them there: a thief sleeps too often to look like
-    // load. Its core would be the owner's. So it steps aside, to a CPU of its mask that no rank of the node says it is on,
-    // and takes its old mask again. Rare: it then stays where it is.
+    // load. Its core would be the owner's. So it steps aside, to a CPU of its mask that no thread of the node says it is on,
+    // or at least none that computes, and takes its old mask again. Rare: it then stays where it is.
     void step_aside(unsigned victim);
 
 private:
     void account_return(uint64_t now);
+    // A sleep of `first` microseconds in a new wait, longer after each that nobody ended.
+    uint64_t sleep_us(uint64_t first) const;
+    void slept_in_vain(uint64_t us, const char* waiting_for);
 
     Window* window_ = nullptr;
     Core* core_ = nullptr;
@@ -70,10 +75,14 @@ private:
     bool has_lease_ = false;
     bool ours_alone_ = true;     // no other thread may run on our cores
     bool bound_ = false;         // our mask holds one CPU
+    unsigned own_cores_ = 1;     // of our mask
     unsigned sharers_cores_ = 1; // cores of all who share with us, ours included
-    uint64_t nap_us_ = 0;        // the longest sleep without a lease
+    enum Share : unsigned char { nothing, some, all_of_its };
+    std::vector<Share> shares_;  // of its cores a thread of the core table shares with us
+    uint64_t nap_us_ = 0;        // the shortest sleep without a lease, if not woken
     bool nap_at_once_ = false;   // see must_not_spin()
-    unsigned quiet_quanta_ = 0;  // slept through since the last look at the peers
+    unsigned quiet_quanta_ = 0;  // slept through in this wait
+    uint64_t quiet_us_ = 0;      // slept since the last look at the peers
 };
 
 } // namespace ws

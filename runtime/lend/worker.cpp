@@ -101,6 +101,7 @@ void* worker_main(void* argument)
             help_own_rank(lender, target);
         else if (target && lender.core_is_free()) {
             Hardware::store_relaxed(core.recall, 0);
+            lender.step_aside(target.rank);
             lender.lend(target);
         } else {
             lender.counters().refusals += bool(target);
