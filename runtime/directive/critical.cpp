@@ -44,13 +44,14 @@ __attribute__((cold, noinline)) void holder_died(const ws_critical& critical, co
 Lock& lock_of(ws_critical& critical)
 {
     // Racy and harmless: all threads find the same. Relaxed: the table itself orders what is in it.
-    uintptr_t known = uintptr_t(__atomic_load_n(&critical.lock, __ATOMIC_RELAXED));
+    // Acquire: another thread may have found it, and made it. Pairs with the store below.
+    uintptr_t known = uintptr_t(__atomic_load_n(&critical.lock, __ATOMIC_ACQUIRE));
     if (WS_LIKELY(known >> 32 == generation))
         return (*locks)[uint32_t(known) - 1];
     unsigned index = locks->find(critical.name);
     if (index == LockTable::none)
         fail(critical, "a program can have 256 names at most");
-    __atomic_store_n(&critical.lock, remembered(index), __ATOMIC_RELAXED);
+    __atomic_store_n(&critical.lock, remembered(index), __ATOMIC_RELEASE);
     return (*locks)[index];
 }
 
