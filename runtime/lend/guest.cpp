@@ -8,6 +8,7 @@
 #include "loop/region.h"
 #include "window/os.h"
 #include "window/spin_lock.h"
+#include <cerrno>
 #include <climits>
 #include <pthread.h>
 #include <sys/resource.h>
@@ -63,16 +64,23 @@ private:
     unsigned in_vain_ = 0, turn_ = 0;
 };
 
+// False if this process may not use these CPUs: they are of another cpuset. A guest there would run beside its owner, while
+// the lent core idles. (Where affinities may not be set at all, the scheduler finds the core.)
+bool move_to(const cpu_set_t& mask)
+{
+    return sched_setaffinity(0, sizeof mask, &mask) == 0 || errno != EINVAL || CPU_COUNT(&mask) == 0;
+}
+
 // Follows the thief to the CPU it lent: left to the scheduler, an unbound guest often wakes on its owner's CPU.
 // Costs nothing while the thief stays where it was.
-void move_to(int cpu)
+bool move_to(int cpu)
 {
     if (cpu < 0 || cpu >= CPU_SETSIZE || sched_getcpu() == cpu)
-        return;
+        return true;
     cpu_set_t mask;
     CPU_ZERO(&mask);
     CPU_SET(cpu, &mask);
-    sched_setaffinity(0, sizeof mask, &mask); // refused (another cpuset): runs where the owner may
+    return move_to(mask);
 }
 
 // The visit of this thread, if it is a guest.
@@ -98,11 +106,13 @@ void* guest_main(void* argument)
 
     pthread_setname_np(pthread_self(), "ws guest");
     chaos.delay();
+    bool allowed = move_to(core.mask);
     Lingering lingering;
     Flag knocks = Hardware::load_acquire(slot.knock);
-    Hardware::store_release(slot.state, guest_ready); // pairs with the thief's load before it claims
+    if (allowed)
+        Hardware::store_release(slot.state, guest_ready); // pairs with the thief's load before it claims
 
-    for (;;) {
+    while (allowed) {
         Flag now;
         while ((now = Hardware::load_acquire(slot.knock)) == knocks && !Hardware::load_acquire(stopping))
             futex_wait(&slot.knock, knocks, 1000000);
@@ -111,11 +121,11 @@ void* guest_main(void* argument)
         knocks = now;
         chaos.delay();
         Lease lease = core.lease; // written before the knock
-        move_to(int(Hardware::load_relaxed(core.running_on))); // written before the knock
+        allowed = move_to(int(Hardware::load_relaxed(core.running_on))); // written before the knock
         visit = {&core, &slot};
         bool stayed;
         do {
-            const bool stays = lingering.pays();
+            const bool stays = allowed && lingering.pays();
             run_as_guest(lease, &core.recall, stays ? 0 : Hardware::load_relaxed(core.return_ticks));
             stayed = visit.core && stays && !owner_is_blocked() && next_lease(w, core, lease);
             lingering.was(stayed);
@@ -124,12 +134,17 @@ void* guest_main(void* argument)
         if (Hardware::load_relaxed(w.mine().hunger.hungry) == long_hungry)
             Hardware::store_relaxed(w.mine().hunger.hungry, not_hungry);
         chaos.delay();
+        if (!allowed)
+            Hardware::store_release(slot.state, guest_refused); // before the core: its thief must not lend to us again
         if (visit.core)
             give_back(core);
-        else
+        else if (allowed)
             Hardware::store_release(slot.state, guest_ready); // it listens again
         visit = {};
     }
+    Hardware::fetch_add_full(detail::guests_barred, 1);
+    Hardware::store_release(slot.state, guest_refused);
+    return nullptr;
 }
 
 } // namespace

@@ -13,7 +13,7 @@ namespace ws {
 namespace detail {
 Window* window;
 LendTimes times;
-volatile Flag guests_refused;
+volatile Flag guests_refused, guests_barred;
 } // namespace detail
 
 namespace {
@@ -32,6 +32,20 @@ Lender home;
 LendCounters total;
 
 bool stands_for_the_core() { return WS_LIKELY(active && home_thread && !thread_in_region()); }
+
+// One poll of MPI handles a few events, which need not be those that this rank waits for; the doorbell's ring for the next ones
+// may be over. So whoever armed goes on polling until a poll has handled nothing at all.
+bool last_poll_was_dry()
+{
+#if MPIR_WORKSHARE_VERSION >= 4
+    const unsigned events = __atomic_load_n(options.events, __ATOMIC_RELAXED);
+    const bool dry = events == seen_events;
+    seen_events = events;
+    return dry;
+#else
+    return ++polls_armed % 16 == 0;
+#endif
+}
 
 // Blocked, with nothing to help with or no right to: spins on, yields, then sleeps on the doorbell.
 void idle(uint64_t now)
@@ -74,6 +88,7 @@ void lend_stop()
     total = home.counters();
     detail::stop_workers(total);
     total.guests_refused = Hardware::load_relaxed(detail::guests_refused);
+    total.guests_barred = Hardware::load_relaxed(detail::guests_barred);
 }
 
 LendCounters lend_totals() { return total; }

@@ -31,6 +31,7 @@ struct LendCounters {
     uint64_t sleep_ticks;
     uint64_t wakes;    // of them ended by somebody, not by the quantum
     uint64_t guests_refused; // threads that the system did not give
+    uint64_t guests_barred;  // guests that may not use their thief's core
 };
 
 struct LendTimes {
@@ -89,7 +90,7 @@ bool owner_is_blocked();
 namespace detail {
 extern Window* window;
 extern LendTimes times;
-extern volatile Flag guests_refused;
+extern volatile Flag guests_refused, guests_barred;
 void ring_core(Core& core);
 size_t body_stack_bytes(); // of a thread that runs loop bodies
 void start_workers(const LendOptions& options);

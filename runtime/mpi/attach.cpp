@@ -270,6 +270,7 @@ Totals own_totals()
     t.refusals = double(n.refusals);
     t.moves = double(n.moves);
     t.guests_refused = double(n.guests_refused);
+    t.guests_barred = double(n.guests_barred);
     t.sleeps = double(n.sleeps);
     t.sleep = s(n.sleep_ticks);
     t.wakes = double(n.wakes);

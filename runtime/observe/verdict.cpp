@@ -36,6 +36,8 @@ std::string why_not(const Totals& t, const std::string& why_inactive)
         return "no rank had to wait";
     if (t.guests_refused > 0 && t.lends == 0)
         return "the system refused the guest threads (thread limit?)";
+    if (t.guests_barred > 0 && t.lends == 0)
+        return "the ranks may not use each other's cores (cpusets)";
     if (t.refusals > 0 && t.lends == 0)
         return "no core was free: there are more ranks than cores";
     if (t.unpaid_regions > 0.5 * t.regions)
@@ -101,6 +103,7 @@ std::string to_json(const Totals& t, const Verdict& v, const std::string& top_lo
         {"refusals", count(t.refusals)},
         {"moves", count(t.moves)},
         {"guests_refused", count(t.guests_refused)},
+        {"guests_barred", count(t.guests_barred)},
         {"sleeps", count(t.sleeps)},
         {"sleep_s", t.sleep},
         {"wakes", count(t.wakes)},

@@ -16,7 +16,7 @@ struct Totals {
     double stolen;                      // guests computing
     double regions, regions_off, regions_shared, regions_joined;
     double iterations_stolen, chunks_stolen;
-    double lends, lost, recalls, rings, refusals, moves, guests_refused;
+    double lends, lost, recalls, rings, refusals, moves, guests_refused, guests_barred;
     double close_wait;
     double sleeps, sleep, wakes; // naps of blocked ranks and idle workers, time, and how many were ended by somebody
     double workers, worker_chunks; // of chunks_stolen: taken by the owner's own workers
