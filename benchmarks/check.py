@@ -109,6 +109,8 @@ def main():
                                       ("claim_cost_omp_gcc", 1, [])):
             done = run(ranks, flags, program, "--repeats 2")
             check(done.returncode == 0 and json.loads(done.stdout)["ranks"] == ranks, f"{program} {flags}", done)
+        done = run(1, [], "look_cost", "--ranks 128")
+        check(done.returncode == 0 and json.loads(done.stdout)["ranks"] == 128, "look_cost", done)
     return 1 if failed else 0
 
 

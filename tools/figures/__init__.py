@@ -18,6 +18,7 @@ GROUPS = {
     "ranks64": messages.many_ranks,
     "region": costs.region_cost,
     "claim": costs.claim_cost,
+    "look": costs.look,
     "directive": costs.directive,
     "assembly": costs.assembly,
     "class": costs.class_loops,

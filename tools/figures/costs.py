@@ -2,7 +2,7 @@
 """What directives cost a loop that nobody helps."""
 import measure
 
-from .line import compare, figure, over
+from .line import compare, figure, number, over
 
 COMPILERS = ("gcc", "clang")
 
@@ -35,6 +35,12 @@ def claim_cost(run, quick):
         for compiler, results in zip(rivals, others):
             yield compare(f"a chunk of 1, {who}: workshare / {names[compiler]} dynamic", shared, results, read, "ns", 1,
                           f"omp parallel for schedule(dynamic, 1), {threads} thread(s)")
+
+
+def look(run, quick):
+    """A look over a node without work, as a blocked rank takes it all the time. That it writes nothing the program checks."""
+    values = [run.run("look_cost", ["--ranks", 128], ranks=1)["look_ns"] for _ in range(3 if quick else 7)]
+    yield number("a thief's look over 128 ranks without work", values, "ns", 1000, None)
 
 
 def of_each_compiler(run, program, options, repeats):
