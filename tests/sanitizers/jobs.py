@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""jobs.py MPIRUN PROGRAMS thread|address LIBRARY [--soak]: jobs with a sanitizer. LIBRARY is libws built with it, and stands
+in for the stage's; libmpich finds its runtime beside itself. Any report fails the job; a program with an error must be
+reported."""
+import atexit
+import os
+import shutil
+import sys
+import tempfile
+
+from job import CORES, MPIRUN, expect, finish, run, skip
+
+sanitizer, library = sys.argv[3:5]
+soak = '--soak' in sys.argv
+
+beside = tempfile.mkdtemp(dir='/tmp')
+atexit.register(shutil.rmtree, beside)
+os.symlink(os.path.abspath(library), os.path.join(beside, 'libws.so.1'))
+os.symlink(os.path.join(os.path.dirname(MPIRUN), '../lib/libmpich.so.12'), os.path.join(beside, 'libmpich.so.12'))
+REPORTED = 66
+ENV = {
+    'LD_LIBRARY_PATH': beside,
+    # UCX's own hooks of malloc and its signal handlers would take the sanitizers' place.
+    'UCX_MEM_EVENTS': 'n',
+    'UCX_ERROR_SIGNALS': '',
+    'TSAN_OPTIONS': f'exitcode={REPORTED} history_size=4',
+    'ASAN_OPTIONS': f'exitcode={REPORTED}',
+    'LSAN_OPTIONS': f'exitcode={REPORTED}',
+}
+
+
+def job(program, *args, ranks=2, steals=True, **env):
+    run(f'{sanitizer}_{program}', *args, ranks=ranks, env={**ENV, **env}, steals=steals and 1 < ranks <= CORES)
+
+
+for seed in range(1, 21 if soak else 2):
+    regions = 1000 if soak else 150
+    jobs = [
+        (['oracle', seed, regions], {}),
+        (['oracle', seed, regions], {'WS_CHAOS': str(seed)}),
+        (['oracle', seed, regions], {'WS_WORKERS': '1'}),
+        (['thread_oracle', seed, regions // 6, 2], {'WS_WORKERS': '1', 'WS_CHAOS': str(seed)}),
+        (['oracle', seed, regions], {'WS_STEAL_ALL': '1'}),
+        (['thread_oracle', seed, regions // 6, 12], {}),
+        (['oracle', seed, regions // 4], {'WS_CHAOS': str(seed), 'ranks': 4}),
+        (['critical', 'loop'], {'WS_CHAOS': str(seed)}),
+        (['thread_oracle', seed, regions // 3, 3], {}),
+        (['mpi_in_chunks', 'serve'], {'WS_CHAOS': str(seed)}),
+        (['mpi_in_chunks', 'thread'], {}),
+    ]
+    # Lifetimes and bounds hardly depend on the interleaving: a half is enough for a quick look.
+    for args, how in jobs if soak or sanitizer == 'thread' else jobs[1::2]:
+        job(*args, **how)
+
+if CORES < 2:
+    skip('needs two cores for the errors that must be found')
+    finish()
+what = {'thread': 'race', 'address': 'overrun'}[sanitizer]
+for attempt in range(6):  # on a busy machine nobody may have stolen
+    result = run(f'{sanitizer}_racy', what, env=ENV, code=None)
+    if result.code != 0:
+        break
+expect(result, f'the {what} was not reported', 'Sanitizer: ' in result.err and f'{sanitizer}_racy' in result.err)
+finish()
