@@ -24,6 +24,8 @@ bool active;
 bool is_blocked;          // this wait is longer than the spin
 bool counts_as_sender;    // in the node's senders_waiting
 const int* sends_open;
+const unsigned* mpi_events;
+unsigned seen_events;
 bool waits_are_long;      // the last one was: the next will most likely be, and need not be spun on
 uint64_t wait_began;      // ticks
 uint64_t idle_since;      // ticks: nothing to help with since
@@ -37,14 +39,16 @@ bool stands_for_the_core() { return WS_LIKELY(active && home_thread && !thread_i
 // may be over. So whoever armed goes on polling until a poll has handled nothing at all.
 bool last_poll_was_dry()
 {
-#if MPIR_WORKSHARE_VERSION >= 4
-    const unsigned events = __atomic_load_n(options.events, __ATOMIC_RELAXED);
-    const bool dry = events == seen_events;
-    seen_events = events;
+    const unsigned now = __atomic_load_n(mpi_events, __ATOMIC_RELAXED); // other threads poll too: a hint
+    const bool dry = now == seen_events;
+    seen_events = now;
     return dry;
-#else
-    return ++polls_armed % 16 == 0;
-#endif
+}
+
+void arm()
+{
+    home.arm();
+    seen_events = __atomic_load_n(mpi_events, __ATOMIC_RELAXED);
 }
 
 // Blocked, with nothing to help with or no right to: spins on, yields, then sleeps on the doorbell.
@@ -55,8 +59,8 @@ void idle(uint64_t now)
     else if (!home.must_not_spin() && now - idle_since < detail::times.yield_ticks)
         sched_yield();
     else if (!home.is_armed())
-        home.arm();
-    else if (!home.disarm_if_rung())
+        arm();
+    else if (!home.disarm_if_rung() && last_poll_was_dry())
         home.sleep();
 }
 
@@ -72,6 +76,7 @@ void lend_start(Window& window, const LendOptions& options)
     detail::window = &window;
     detail::times = options.times;
     sends_open = options.sends_open;
+    mpi_events = options.events;
     home_thread = true;
     home.start(window.me(), options, loop_host.any_thread, options.times.quantum_us);
     probe_peers();
@@ -138,9 +143,9 @@ void blocked(unsigned polls)
         home.counters().refusals++;
         idle(now);
     } else if (!home.is_armed()) {
-        home.arm();
+        arm();
         home.step_aside(target.rank);
-    } else if (!home.disarm_if_rung()) { // else something has arrived in between
+    } else if (!home.disarm_if_rung() && last_poll_was_dry()) { // else something has arrived in between
         home.lend(target);
         idle_since = ticks();
     }

@@ -49,6 +49,7 @@ struct LendOptions {
     LendTimes times;
     VictimPolicy policy;
     unsigned pretended_cores; // 0, or as many cores as ranks and workers are to believe in (work that sleeps)
+    const unsigned* events;   // MPICH's: changes with each poll that has handled anything
     const int* sends_open;    // MPICH's: sends of this rank that may wait for their receivers
 };
 
