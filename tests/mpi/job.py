@@ -19,6 +19,7 @@ import uuid
 
 MPIRUN, PROGRAMS = sys.argv[1:3]
 CORES = len(os.sched_getaffinity(0))
+LINES = int(os.environ.get('TEST_LINES', 15))  # of each stream of a job that failed
 TOKEN = 'TEST_JOB'  # in the environment of every process of a job, so that its processes can be told
 
 failures = 0
@@ -39,7 +40,7 @@ def fail(result, what):
     failures += 1
     print(f'FAILED {result.title}: {what}\n  exit status {result.code}, {result.seconds:.1f} s, {result.stats}')
     for name, text in ('stdout', result.out), ('stderr', result.err):
-        for line in text.splitlines()[-15:]:
+        for line in text.splitlines()[-LINES:]:
             print(f'  {name}: {line}')
     sys.stdout.flush()
 

@@ -60,5 +60,5 @@ for attempt in range(6):  # on a busy machine nobody may have stolen
     result = run(f'{sanitizer}_racy', what, env=ENV, code=None)
     if result.code != 0:
         break
-expect(result, f'the {what} was not reported', 'Sanitizer: ' in result.err and f'{sanitizer}_racy' in result.err)
+expect(result, f'the {what} was not reported', 'Sanitizer: ' in result.err and 'racy.c:' in result.err)
 finish()
