@@ -12,8 +12,7 @@ struct SiteRecord {
     SiteRecord* next;
     uint64_t regions, iterations, stolen; // published; atomically added
     // Whether sharing pays. Plain values that racing threads overwrite.
-    double shared_ticks;  // wall time an iteration, open to close, in regions that were helped with
-    uint64_t since_alone; // such regions since one was last measured alone
+    uint64_t since_alone; // regions that were helped with since one was last measured alone
     uint64_t doubts;      // comparisons in a row that found no gain
     uint64_t pause;       // regions that the next pause in sharing lasts
 };
@@ -43,7 +42,7 @@ SiteRecord* record_of(ws_site* site)
     SiteRecord* r = __atomic_load_n(&l.record, __ATOMIC_ACQUIRE); // pairs with the exchange below
     if (r)
         return r;
-    r = new (std::nothrow) SiteRecord{site, nullptr, 0, 0, 0, 0, 0, 0, first_pause};
+    r = new (std::nothrow) SiteRecord{site, nullptr, 0, 0, 0, 0, 0, first_pause};
     if (!r)
         return nullptr;
     SiteRecord* other = nullptr;
@@ -57,13 +56,7 @@ SiteRecord* record_of(ws_site* site)
     return r;
 }
 
-double mixed(double before, double now) { return before > 0 ? (3 * before + now) / 4 : now; }
-
-void measure_alone(Learned& l, SiteRecord& r)
-{
-    poke(l.unshared, int64_t(1));
-    poke(r.since_alone, uint64_t(0));
-}
+void measure_alone(Learned& l) { poke(l.unshared, int64_t(1)); }
 
 // A region was shared in vain. Several times in a row, and the loop goes on unshared for a while.
 void doubt(Learned& l, SiteRecord& r)
@@ -83,13 +76,20 @@ void doubt(Learned& l, SiteRecord& r)
 
 void remember_alone(Learned& l, double ticks)
 {
-    const double before = peek(l.alone_ticks); // seldom measured once the loop is shared: the new figure weighs half
-    poke(l.alone_ticks, before > 0 ? (before + ticks) / 2 : ticks);
-    if (SiteRecord* r = __atomic_load_n(&l.record, __ATOMIC_ACQUIRE))
+    double before = peek(l.alone_ticks);
+    if (SiteRecord* r = __atomic_load_n(&l.record, __ATOMIC_ACQUIRE)) {
+        if (peek(r->since_alone) > 2 * enough_doubts) // what was known is from another time
+            before = 0;
         poke(r->since_alone, uint64_t(0));
+    }
+    poke(l.alone_ticks, before > 0 ? (before + ticks) / 2 : ticks);
 }
 
-void remember_tilt(Learned& l, double tilt) { poke(l.tilt, mixed(peek(l.tilt), tilt)); }
+void remember_tilt(Learned& l, double tilt)
+{
+    const double before = peek(l.tilt);
+    poke(l.tilt, before > 0 ? (3 * before + tilt) / 4 : tilt);
+}
 
 void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64_t wall, Crowding crowding)
 {
@@ -103,15 +103,14 @@ void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64
     __atomic_fetch_add(&r.stolen, stolen, __ATOMIC_RELAXED);
 
     const double share = double(stolen) / double(iterations);
-    const double us = loop_host.ticks_per_us;
-    if (stolen && double(wall) < short_us * us && double(stolen) * peek(l.unit_ticks) < handover_us * us) {
+    const double us = loop_host.ticks_per_us, cost = peek(l.unit_ticks);
+    if (stolen && cost > 0 && double(wall) < short_us * us && double(stolen) * cost < handover_us * us) {
         doubt(l, r);
         return;
     }
     if (share < least_share)
         return;
     const double now = double(wall) / double(iterations);
-    poke(r.shared_ticks, mixed(peek(r.shared_ticks), now));
     const uint64_t since = peek(r.since_alone) + 1;
     poke(r.since_alone, since);
     const double alone = peek(l.alone_ticks);
@@ -119,11 +118,11 @@ void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64
         // Was the owner slowed by its first guest as much as the guest could help? Then it must be known.
         bool crowded = crowding.before > 0 && crowding.after > 1.6 * crowding.before;
         if (since >= first_look || (crowded && since > 1))
-            measure_alone(l, r);
+            measure_alone(l);
         return;
     }
     if (since >= look_again) {
-        measure_alone(l, r);
+        measure_alone(l);
         return;
     }
     if (1 - now / alone >= least_return * share) {
@@ -132,7 +131,7 @@ void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64
         return;
     }
     if (peek(r.doubts) + 1 >= enough_doubts && since > 2 * enough_doubts) { // the figure that it is compared with is old
-        measure_alone(l, r);
+        measure_alone(l);
         return;
     }
     doubt(l, r);

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#include "loop/region.h"
+#include "loop/site.h"
+
+#include <catch2/catch.hpp>
+#include <deque>
+#include <string>
+
+namespace ws {
+LoopHost loop_host; // the runtime's is in region.cpp, which is not linked here; 1000 ticks are a microsecond
+}
+
+using namespace ws;
+
+namespace {
+
+// A loop of 1000 iterations as its owner sees it. An iteration costs `alone` ticks while nobody helps.
+struct Loop {
+    ws_site site = {"a loop", WS_SITE_KINDS(WS_AUTO, WS_AUTO), {}};
+    double alone = 100;
+    double share = 0.5;  // of the iterations, taken by guests
+    double shared = 55;  // wall ticks an iteration while guests help
+    uint64_t published = 0, runs = 0;
+
+    void run(uint64_t times)
+    {
+        for (uint64_t i = 0; i < times; i++, runs++) {
+            Learned& l = learned(&site);
+            if (!may_share(l)) {
+                remember_cost(l, alone);
+                remember_alone(l, alone);
+                continue;
+            }
+            published++;
+            remember_cost(l, alone);
+            remember_shared(&site, 1000, uint64_t(1000 * share), uint64_t(1000 * shared), {});
+        }
+    }
+    double shared_part(uint64_t times)
+    {
+        uint64_t before = published;
+        run(times);
+        return double(published - before) / double(times);
+    }
+};
+
+// Sites live as long as the process: the records of those that were shared lead to them.
+Loop& new_loop()
+{
+    static std::deque<Loop> loops;
+    return loops.emplace_back();
+}
+
+} // namespace
+
+TEST_CASE("a loop that gains from sharing is shared, but for a look at the other way now and then", "[site]")
+{
+    Loop& loop = new_loop();
+    CHECK(loop.shared_part(10000) > 0.995);
+    CHECK(learned(&loop.site).alone_ticks == 100);
+}
+
+TEST_CASE("a loop that gains nothing is shared less and less", "[site]")
+{
+    Loop& loop = new_loop();
+    loop.shared = 101; // both wait for the same memory
+    loop.run(1000);
+    CHECK(loop.shared_part(100000) < 0.005);
+}
+
+TEST_CASE("a loop that begins to gain is shared again", "[site]")
+{
+    Loop& loop = new_loop();
+    loop.shared = 120;
+    loop.run(2000);
+    loop.shared = 55;
+    loop.run(20000); // longer than the longest pause
+    CHECK(loop.shared_part(10000) > 0.99);
+}
+
+TEST_CASE("a loop whose iterations become dearer is not taken for one that gains nothing", "[site]")
+{
+    Loop& loop = new_loop();
+    loop.run(1000);
+    loop.alone = 1000;
+    loop.shared = 550;
+    CHECK(loop.shared_part(1000) > 0.9);
+}
+
+TEST_CASE("steals that are too small to pay the hand-over stop the sharing of a short loop", "[site]")
+{
+    Loop& loop = new_loop();
+    loop.alone = 20; // 20 us
+    loop.share = 0.05;
+    loop.shared = 19.5;
+    loop.run(100);
+    CHECK(loop.shared_part(100000) < 0.01);
+}
+
+TEST_CASE("small steals from a long loop stop nothing", "[site]")
+{
+    Loop& loop = new_loop();
+    loop.alone = 20000; // 20 ms
+    loop.share = 0.02;
+    loop.shared = 19700;
+    CHECK(loop.shared_part(1000) == 1);
+}
+
+TEST_CASE("an owner that is slowed by its first guest is measured alone soon", "[site]")
+{
+    Loop& loop = new_loop();
+    Learned& l = learned(&loop.site);
+    for (int i = 0; i < 2; i++)
+        remember_shared(&loop.site, 1000, 500, 100000, {100, 195});
+    CHECK_FALSE(may_share(l));
+    CHECK(may_share(l));
+}
+
+TEST_CASE("a rise of an iteration's cost is believed at once, a fall by halves", "[site]")
+{
+    Loop& loop = new_loop();
+    Learned& l = learned(&loop.site);
+    remember_cost(l, 10);
+    remember_cost(l, 50);
+    CHECK(l.unit_ticks == 50);
+    remember_cost(l, 10);
+    CHECK(l.unit_ticks == 30);
+}
+
+TEST_CASE("every published loop is told of at the end, with what became of it", "[site]")
+{
+    Loop &first = new_loop(), &second = new_loop();
+    first.site.where = "first";
+    second.site.where = "second";
+    first.run(3);
+    second.run(2);
+    static uint64_t iterations[2];
+    for_each_shared_site([](const char* where, uint64_t regions, uint64_t n, uint64_t stolen) {
+        if (std::string(where) == "first" && regions == 3 && stolen == 1500)
+            iterations[0] += n;
+        if (std::string(where) == "second" && regions == 2 && stolen == 1000)
+            iterations[1] += n;
+    });
+    CHECK(iterations[0] == 3000);
+    CHECK(iterations[1] == 2000);
+}
