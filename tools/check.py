@@ -158,6 +158,10 @@ class History(unittest.TestCase):
         self.assertEqual([(row[0], row[3]) for row in history.changes(old, new)],
                          [("worse", "+4.0%"), ("lost", "pass -> missed"), ("new", "new: pass"), ("gone", "gone")])
 
+    def test_measured_without_a_target(self):
+        self.assertEqual(line.row_of(line.number("x", [3.0, 1.0, 2.0], "us", None, None))[1:], ["2 us", "", "2.0 us", "1.5 .. 2.5", "", "measured"])
+        self.assertEqual(line.row_of(line.number("x", [0.5], "%", 2, 99.0))[1:], ["0.5 %", "99 %", "0.5 %", "0.5 .. 0.5", "<= 2 %", "pass"])
+
     def test_possible(self):
         self.assertAlmostEqual(sleeping.possible(16, 1), 31 / 16)
         self.assertAlmostEqual(sleeping.possible(16, 4), 31 / 19)

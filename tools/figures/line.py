@@ -17,8 +17,11 @@ def figure(what, ours, rival, unit, value, target, passed, spread, detail=None, 
 
 
 def number(what, values, unit, most, rival, detail=None):
-    """A line for a figure that stands by itself, in `unit`: its runs' `values`. `rival`: the same of the rival, shown beside it."""
+    """A line for a figure that stands by itself, in `unit`: its runs' `values`. `rival`: the same of the rival, shown beside it.
+    most = None: there is no target, it is measured."""
     middle, low, high = measure.quartiles(sorted(values))
+    if most is None:
+        return figure(what, middle, rival, unit, middle, "", None, [low, high], detail, noisy=False)
     return figure(what, middle, rival, unit, middle, f"<= {most:g} {unit}", middle <= most, [low, high], detail, noisy=high - low > most)
 
 
@@ -96,9 +99,13 @@ def amount(value, unit):
 HEADERS = ["figure", "ours", "rival", "median", "quartiles", "target", ""]
 
 
+def verdict(f):
+    return {True: "pass", False: "missed", None: "measured"}[f["pass"]]
+
+
 def row_of(f):
-    plain_number = f["target"].endswith((" ms", " us", " ns", " KiB", " %"))
+    plain_number = not f["target"] or f["target"].endswith((" ms", " us", " ns", " KiB", " %"))
     text = (lambda v: f"{v:.1f}") if plain_number else (lambda v: f"{v:.3f}")
     unit = " " + f["unit"] if plain_number else ""
     return [f["figure"], amount(f["ours"], f["unit"]), amount(f["rival"], f["unit"]), text(f["value"]) + unit,
-            " .. ".join(map(text, f["spread"])), f["target"], ("pass" if f["pass"] else "missed") + (", noisy" if f["noisy"] else "")]
+            " .. ".join(map(text, f["spread"])), f["target"], verdict(f) + (", noisy" if f["noisy"] else "")]
