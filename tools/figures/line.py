@@ -53,7 +53,7 @@ def compare(what, ours, rivals, read, unit, most, rival_name):
     most = None: passes within noise, that is when the ratio differs from 1 by less than the runs' own spread."""
     ratio, low, high = measure.ratio_of(ours, rivals, read)
     if most is None:
-        noise = max(spread_of(ours, read), spread_of(rivals, read), 0.005)
+        noise = noise_of(ours, rivals, read)
         passed, target = ratio <= 1 + noise, f"noise: <= {1 + noise:.3f}"
     else:
         passed, target = ratio <= most, f"<= {most:g}"
@@ -62,16 +62,21 @@ def compare(what, ours, rivals, read, unit, most, rival_name):
 
 
 def faster(what, ours, rivals, read, unit, least, rival_name):
-    """The rival's time over ours, run by run; passes when the median ratio is at least `least`."""
+    """The rival's time over ours, run by run; passes when the median ratio is at least `least`. For 1, not slower, within noise."""
     ratio, low, high = measure.ratio_of(rivals, ours, read)
-    return figure(what, measure.median_of(ours, read), measure.median_of(rivals, read), unit, ratio, f">= {least:g}",
-                  ratio >= least, [low, high], f"rival: {rival_name}")
+    noise = noise_of(ours, rivals, read) if least == 1 else 0
+    return figure(what, measure.median_of(ours, read), measure.median_of(rivals, read), unit, ratio,
+                  f"noise: >= {1 - noise:.3f}" if noise else f">= {least:g}", ratio >= least - noise, [low, high], f"rival: {rival_name}")
 
 
 def spread_of(results, read):
     """Half the distance of the quartiles, relative to the median."""
     middle, low, high = measure.quartiles(sorted(map(read, results)))
     return (high - low) / 2 / middle
+
+
+def noise_of(ours, rivals, read):
+    return max(spread_of(ours, read), spread_of(rivals, read), 0.005)
 
 
 def difference(what, ours, rivals, read, unit, most, detail=None):
