@@ -86,6 +86,13 @@ void watch_crowding(Participant& p)
     }
 }
 
+// Whether that many units last long enough to be shared with who is so hungry; true while their cost is not known.
+bool is_worth(const Participant& p, uint64_t units, Flag hungry)
+{
+    double cost = unit_ticks(p);
+    return cost == 0 || double(units) * cost > double(loop_host.publish_ticks[hungry]);
+}
+
 bool alone_next(Participant& p, long* lo, long* hi)
 {
     keep_pace(p);
@@ -95,10 +102,9 @@ bool alone_next(Participant& p, long* lo, long* hi)
         p.mode = Mode::done;
         return false;
     }
-    double cost = unit_ticks(p);
     // Relaxed: a hint; publishing one chunk later does no harm. Pairs with the thieves' store in lend/victim.
     Flag hungry = Hardware::load_relaxed(loop_host.row->hunger.hungry);
-    if (hungry && r.may_share && (cost == 0 || double(remaining) * cost > double(loop_host.publish_ticks[hungry])) && still_hungry()) {
+    if (WS_UNLIKELY(hungry) && r.may_share && is_worth(p, remaining, hungry) && still_hungry()) {
         r.cost_before = p.pace.last_cost();
         publish(p);
         return claim_next(p, lo, hi);
@@ -108,8 +114,7 @@ bool alone_next(Participant& p, long* lo, long* hi)
     if (chaos)
         n = 1 + chaos.random(remaining);
     // The tail of a loop known to be short is not cut into crumbs that nobody would come for.
-    else if (sizing.kind == WS_AUTO && peek(learned(r.site).unit_ticks) > 0 &&
-             double(remaining) * cost < double(loop_host.publish_ticks[long_hungry]))
+    else if (sizing.kind == WS_AUTO && peek(learned(r.site).unit_ticks) > 0 && !is_worth(p, remaining, long_hungry))
         n = remaining;
     Chunk c = {p.lo, n < remaining ? p.lo + n : r.units};
     p.lo = c.hi;
