@@ -115,7 +115,9 @@ inline bool open_whole(Participant& p, ws_site* site, uint64_t iterations, long 
 {
     Learned& l = learned(site);
     const double cost = peek(l.unit_ticks), estimate = double(iterations) * cost;
-    if (WS_UNLIKELY(cost == 0 || estimate >= double(loop_host.short_ticks) || (chunk | steal_chunk) < 0))
+    // Not to be shared, whoever waits: then there is nothing to cut a longer one for.
+    const uint64_t shortness = WS_UNLIKELY(peek(l.unshared) != 0) ? 10 : 1;
+    if (WS_UNLIKELY(cost == 0 || estimate >= double(shortness * loop_host.short_ticks) || (chunk | steal_chunk) < 0))
         return iterations == 0;
     Flag hungry = Hardware::load_relaxed(loop_host.row->hunger.hungry); // relaxed: a hint
     if (WS_UNLIKELY(hungry) && estimate > double(loop_host.publish_ticks[hungry]) && may_share(l))
