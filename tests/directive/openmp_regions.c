@@ -144,7 +144,7 @@ static void nested(void)
 
 static void *regions_of_thread(void *unused)
 {
-    for (int i = 0; i < 2000; i++) {
+    for (int i = 0; i < 200; i++) {
 #pragma omp parallel num_threads(2)
         if (ws_test_open() < 1)
             sink++;
@@ -233,9 +233,9 @@ static void stopping(void)
 
 static void cost(void)
 {
-    enum { ROUNDS = 20000 };
+    enum { ROUNDS = 500 };
     double best[2] = {1e9, 1e9};
-    for (int round = 0; round < 10; round++) {
+    for (int round = 0; round < 20; round++) {
         for (int watch = 0; watch < 2; watch++) {
             if (watch)
                 CHECK(ws_test_watch());

@@ -14,8 +14,10 @@ def refused(*args, parts, **how):
 
 for name, value in (('WS_QUANTUM', 'abc'), ('WS_QUANTUM', '0'), ('WS_QUANTUM', ''), ('WS_SPIN', '-1'), ('WS_SPIN', '5us'),
                     ('WS_CHUNK_TIME', '0'), ('WS_CHUNK_TIME', '99999999999999999999'), ('WS_LINGER', '1e3'),
-                    ('WS_CHAOS', 'yes'), ('WS_QUIET', '2')):
-    refused('nothing', 1, env={name: value}, options=('-genv', name, value) if name in ('WS_QUANTUM', 'WS_QUIET') else (),
+                    ('WS_CHAOS', 'yes'), ('WS_QUIET', '2'), ('WS_SCHEDULE', 'dynamic,0'), ('WS_SCHEDULE', 'auto,4'),
+                    ('WS_STEAL_SCHEDULE', 'runtime'), ('WS_STEAL_SCHEDULE', 'nonmonotonic:fast'), ('WS_WORKERS', 'all'),
+                    ('WS_WORKERS', '1000000'), ('WS_VICTIM', 'best')):
+    refused('nothing', 1, env={name: value}, options=('-genv', name, value) if name in ('WS_QUANTUM', 'WS_QUIET', 'WS_WORKERS', 'WS_VICTIM') else (),
             parts=[f'{name}={value} '])
 
 result = run('imbalance', 'nothing', 1, env={'WS_QUANTUMS': '5', 'WS_FOO': ''})

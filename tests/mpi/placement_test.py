@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: MIT
+"""Wherever the ranks sit: bound, unbound, in masks that overlap, in cpusets, more of them than cores, beside other jobs; and
+whatever threads they have: loops on several threads at once, threads that come and go, workers beside OpenMP's threads.
+
+placement_test.py MPIRUN PROGRAMS [--soak]      --soak: more of all, and times compared with a program that cannot steal
+"""
+import concurrent.futures
+import os
+import re
+import sys
+import time
+
+from job import CORES, PROGRAMS, expect, expect_lines, finish, run, skip
+
+SOAK = '--soak' in sys.argv
+CPUS = sorted(os.sched_getaffinity(0))
+if CORES < 2:
+    skip('needs two cores')
+    finish()
+
+
+def placement(what, count, microseconds, masks=None, program='placement', setup='', **how):
+    """masks: for each rank the CPUs that it may use, as taskset has them."""
+    program = os.path.join(PROGRAMS, program)
+    if masks is None and not setup:
+        return run(program, what, count, microseconds, **how)
+    words = ' '.join(masks or ())
+    script = f'set -- {words}; {"shift $PMI_RANK; " if masks else ""}{setup} exec {"taskset -c $1 " if masks else ""}{program} {what} {count} {microseconds}'
+    how.setdefault('title', f'{what} on {words or setup}')
+    return run('/bin/sh', '-c', script, **{'ranks': len(masks or (1, 2)), **how})
+
+
+def seconds(result):
+    found = re.search(r'seconds ([\d.]+)', result.out)
+    return float(found[1]) if found else 0.0
+
+
+def stolen(result):
+    return result.stats.get('chunks_stolen', 0)
+
+
+# ---- where ranks sit
+
+a, b = CPUS[0], CPUS[1]
+ROUNDS = 40 if SOAK else 6
+placement('loops', ROUNDS, 50, options=('-bind-to', 'core'), steals=True)
+placement('loops', ROUNDS, 50, (f'{a}', f'{b}'), steals=True)
+placement('loops', ROUNDS, 50, (f'{a}', f'{a},{b}'), steals=True)
+placement('loops', ROUNDS, 50, (f'{a}', f'{b}', f'{a},{b}'))
+placement('loops', ROUNDS, 50, (f'{a}', f'{a}', f'{a},{b}'))
+placement('loops', ROUNDS, 50, ranks=4)
+placement('loops', ROUNDS, 50, ranks=4, options=('-bind-to', 'core'))
+result = run('placement', 'loops', ROUNDS, 50, prefix=('taskset', '-c', str(a)), title='all on one CPU')
+expect(result, 'a core was lent on which its owner computes', stolen(result) == 0)
+expect_lines(result, result.err, 'no core was free: there are more ranks than cores')
+for ranks in (2, 3):
+    placement('comms', 4, 50, ranks=ranks, steals=ranks == 2)
+placement('loops', ROUNDS, 50, env={'WS_CHAOS': '5'}, steals=True)
+
+
+class Cpusets:
+    """A cpuset of its own for each of these CPUs, if this machine lets us make them."""
+    ROOT = '/sys/fs/cgroup/cpuset'
+
+    def __init__(self, cpus):
+        self.folders = []
+        try:
+            with open(f'{self.ROOT}/cpuset.mems') as f:
+                memory = f.read()
+            for number, cpu in enumerate(cpus):
+                folder = f'{self.ROOT}/workshare-test-{os.getpid()}-{number}'
+                os.mkdir(folder)
+                self.folders.append(folder)
+                for name, value in ('cpus', str(cpu)), ('mems', memory):
+                    with open(f'{folder}/cpuset.{name}', 'w') as f:
+                        f.write(value)
+        except OSError as error:
+            skip(f'no cpusets: {error}')
+            self.remove()
+
+    def remove(self):
+        for folder in self.folders:
+            for _ in range(50):
+                try:
+                    os.rmdir(folder)
+                    break
+                except OSError:     # the last of its processes is just ending
+                    time.sleep(0.1)
+        self.folders = []
+
+
+sets = Cpusets([f'{a},{b}'])
+if sets.folders:
+    result = placement('loops', ROUNDS, 50, setup=f'echo $$ > {sets.folders[0]}/cgroup.procs;', steals=True, title='all in one cpuset')
+    sets.remove()
+sets = Cpusets([a, b])
+if sets.folders:
+    result = placement('loops', ROUNDS, 50, setup=f'echo $$ > {sets.folders[0][:-1]}$PMI_RANK/cgroup.procs;', title='cpusets of their own')
+    expect(result, 'chunks ran on a CPU that was not lent', stolen(result) == 0)
+    expect_lines(result, result.err, "the ranks may not use each other's cores")
+    sets.remove()
+
+# ---- several jobs at once
+
+with concurrent.futures.ThreadPoolExecutor(3) as pool:
+    for job in [pool.submit(run, 'oracle', seed, 60, title=f'oracle {seed}, three jobs at once') for seed in range(3)]:
+        job.result()
+
+# ---- threads
+
+THREADS = ('loops 4 8', 'loops 12 4', 'inside 4 6', 'mpi 4 6', 'openmp 4 6', 'come 200 2', 'end 2 4')
+if SOAK:
+    THREADS = tuple(f'{words} {seed}' for seed in range(20) for words in THREADS) + ('come 5000 2',)
+WAYS = ({}, {'env': {'WS_CHAOS': '1'}}, {'options': ('-workshare-workers', '1')})
+for number, words in enumerate(THREADS):
+    for how in WAYS if SOAK else WAYS[number % 3:][:1]:
+        run('threads', *words.split(), steals=words.startswith('loops') and not how, **how)
+
+# ---- workers
+
+for options in ('-workshare-workers', '1'), ('-workshare-workers', 'auto'):
+    result = run('placement', 'openmp', 6, 50, ranks=1, options=options)
+    found = re.search(r'workers ([\d.]+) ([\d.]+)', result.out)
+    # Asleep in a region; in a loop at work, but that other tests may run on this machine.
+    expect(result, 'the worker was not asleep in an OpenMP region', found and float(found[1]) < 0.02)
+    expect(result, 'the worker took no part in loops', found and float(found[2]) > 0.05)
+result = run('placement', 'openmp', 3, 50, ranks=1, options=('-workshare-workers', '1'), env={'OMP_WAIT_POLICY': 'active'})
+expect(result, 'there are workers where OpenMP never leaves its cores', result.stats.get('workers') == 0)
+expect_lines(result, result.err, 'no workers in rank 0: OMP_WAIT_POLICY=active')
+result = run('placement', 'loops', 4, 50, ranks=2, options=('-workshare-workers', 'auto'))
+expect(result, 'workers where each rank needs its core', result.stats.get('workers') == 0 or CORES > 2)
+run('placement', 'loops', 4, 50, ranks=2, options=('-workshare-workers', '3'))
+run('oracle', 3, 60, options=('-workshare-workers', '1'))
+
+# ---- schedule(runtime)
+
+for env, thief, own in (({'WS_SCHEDULE': 'dynamic,7', 'WS_STEAL_SCHEDULE': 'STATIC,5'}, 5, 7), ({'WS_STEAL_SCHEDULE': ' nonmonotonic : dynamic , 9 '}, 9, 0),
+                        ({'WS_SCHEDULE': 'monotonic:static,11'}, 0, 11), ({}, 0, 0)):
+    result = run('runtime_schedule', thief, own, env=env, steals=True)
+    expect(result, 'no guest ran', 'pieces of guests 0' not in result.out)
+
+# ---- more ranks than cores are never slower for it: the same program without directives waits in the same way
+
+if SOAK:
+    for ranks in (2, 4, 8):
+        times = {'placement': [], 'placement_plain': []}
+        for _ in range(15):
+            for program, list_ in times.items():
+                list_.append(seconds(placement('loops', 20, 50, program=program, ranks=ranks)))
+        medians = [sorted(list_)[len(list_) // 2] for list_ in times.values()]
+        print(f'{ranks} ranks: {medians[0]:.3f} s, without stealing {medians[1]:.3f} s')
+        if medians[0] > 1.05 * medians[1]:
+            print('FAILED: slower with stealing')
+            sys.exit(1)
+finish()
