@@ -2,7 +2,8 @@
  *
  * What region.pml and lending.pml share: the descriptor of a published region (loop/descriptor.h: publish, claim,
  * claim_and_join, clamp, leave and close are BasicDescriptor's members) and what participants do with their chunks
- * (loop/region.cpp).
+ * (alone_next(), claim_next(), guest_next(), no_more() in loop/chunks.cpp; publish(), close_published() in loop/region.cpp;
+ * run_as_guest() in loop/visit.cpp).
  *
  * A step is one access to memory that others write, as in the code; what a process does alone in between is part of it.
  * Memory is sequentially consistent: the descriptor's CASes are full barriers, and its publish is a release.

@@ -3,10 +3,11 @@
  * Lending: an owner, a thief with its guest, and whoever sends the thief what it waits for; from the first region to the
  * end of the job. (Several guests in one region: region.pml. The memory order of the doorbell: doorbell.pml.)
  *
- *   Owner   next_slow(), publish() (loop/region.cpp); guests_make(), guests_stop() (lend/guest.cpp)
+ *   Owner   alone_next() (loop/chunks.cpp), publish() (loop/region.cpp); guests_make(), guests_stop() (lend/guest.cpp)
  *   Guest   guest_main(), next_lease(), guest_blocked() (lend/guest.cpp)
- *   Thief   blocked(), choose(), lend(), sleep_while_lent(), unblocked(), lend_stop() (lend/thief.cpp)
- *   ring    ring() (lend/thief.cpp)
+ *   Thief   blocked(), unblocked(), lend_stop() (lend/home.cpp); Chooser::choose() (lend/victim.cpp); Lender::arm(),
+ *           disarm_if_rung(), lend(), sleep_while_lent(), resume() (lend/lender.cpp)
+ *   ring    ring_core() (lend/doorbell.cpp)
  *   Other   another thief that wants a guest
  *
  * Assertions, beside those of descriptor.pml: one guest a slot; a guest gives back only what it has; the home rank and a
@@ -342,7 +343,7 @@ active [THIEVES] proctype Thief()
                 victim = false
             fi
         od;
-        /* unblocked() */
+        /* unblocked(): resume(), or disarm() */
         if
         :: has_lease ->
             if
