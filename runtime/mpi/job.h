@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+//
+// What one process knows of its job while libws is attached; shared by the files of this folder alone.
+#pragma once
+
+#include "mpi/options.h"
+#include "mpich/files/src/include/mpir_workshare.h"
+#include "window/locks.h"
+#include "window/os.h"
+#include "window/window.h"
+
+#include <mpi.h>
+#include <optional>
+#include <vector>
+
+namespace ws {
+
+// Reasons why a rank runs without stealing. Reduced by maximum, so a number.
+enum Inactive { is_active, window_refused, shm_too_small, too_many_ranks };
+const char* inactive_text(int why); // in the verdict's words
+
+struct Job {
+    Options options;
+    Clock clock;
+    MPI_Comm node = MPI_COMM_NULL; // a duplicate, for this runtime alone
+    MPI_Win mpi_window = MPI_WIN_NULL;
+    Window window;
+    std::optional<LockTable> locks;
+    Inactive inactive = is_active;
+    uint64_t attached_at = 0; // ticks
+    int rank = 0, size = 1;   // in MPI_COMM_WORLD
+    std::vector<int> node_rank_of; // world rank -> node rank, -1 on other nodes
+    MPIR_Workshare_hooks* hooks = nullptr;
+};
+extern Job job;
+
+// Allocates the node's window, with the workers that the ranks want; collective over job.node. `stealing`: with what lending
+// needs, not only the locks.
+Inactive make_window(bool stealing);
+void free_window();
+
+// The end of the job: counters put together, the verdict, the statistics file. Collective over MPI_COMM_WORLD.
+void report();
+
+} // namespace ws

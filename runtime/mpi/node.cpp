@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+//
+// The node's window: who is on the node, how many workers each rank gets, the shared memory itself.
+#include "directive/critical.h"
+#include "directive/openmp.h"
+#include "mpi/job.h"
+#include "window/registry.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <sys/statvfs.h>
+
+namespace ws {
+
+namespace {
+
+// A window in a /dev/shm that is too small is mapped without complaint and kills the rank at the first touch.
+bool shm_has_room(size_t bytes)
+{
+    struct statvfs fs;
+    return statvfs("/dev/shm", &fs) < 0 || uint64_t(fs.f_bavail) * fs.f_frsize >= 2 * uint64_t(bytes);
+}
+
+bool agree(bool mine)
+{
+    int all = mine;
+    return PMPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND, job.node) == MPI_SUCCESS && all;
+}
+
+// The workers of this rank, and of all ranks of the node.
+struct Crew {
+    unsigned own = 0, before = 0, all = 0; // before: of the ranks with lower numbers
+    std::vector<int> cpus;                 // for each its own, if there are enough and no other rank may use them
+};
+
+// Collective over the node.
+Crew hire(int ranks, int me)
+{
+    const char* refused = job.options.workers ? watch_openmp(nullptr) : nullptr;
+    struct Claim {
+        int wanted;
+        bool refused;
+        cpu_set_t mask;
+    } mine = {refused ? 0 : job.options.workers, refused != nullptr, {}};
+    if (sched_getaffinity(0, sizeof mine.mask, &mine.mask) < 0)
+        CPU_ZERO(&mine.mask);
+    std::vector<Claim> all(static_cast<size_t>(ranks));
+    PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, job.node);
+
+    Crew crew;
+    if (refused && !std::any_of(all.begin(), all.begin() + me, [](const Claim& c) { return c.refused; }))
+        std::fprintf(stderr, "workshare: no workers in rank %d%s: %s\n", job.rank, ranks > 1 ? " (and perhaps others)" : "",
+                     refused);
+    unsigned sharers = 0; // this rank included
+    for (const Claim& c : all) {
+        cpu_set_t both;
+        CPU_AND(&both, &c.mask, &mine.mask);
+        sharers += CPU_COUNT(&both) != 0;
+    }
+    if (mine.wanted)
+        crew.cpus = spare_cpus(mine.mask, sched_getcpu());
+    crew.own = unsigned(mine.wanted);
+    if (mine.wanted == all_spare_cores) {
+        unsigned cores = job.options.cores ? job.options.cores / unsigned(ranks) : unsigned(crew.cpus.size() + 1) / (sharers ? sharers : 1);
+        crew.own = cores > 1 ? cores - 1 : 0;
+    }
+    if (crew.own == 0)
+        stop_watching_openmp();
+    if (sharers > 1 || crew.own > crew.cpus.size())
+        crew.cpus.clear();
+    std::vector<unsigned> counts(static_cast<size_t>(ranks));
+    PMPI_Allgather(&crew.own, 1, MPI_UNSIGNED, counts.data(), 1, MPI_UNSIGNED, job.node);
+    for (int r = 0; r < ranks; r++) {
+        crew.before += r < me ? counts[size_t(r)] : 0;
+        crew.all += counts[size_t(r)];
+    }
+    return crew;
+}
+
+} // namespace
+
+Inactive make_window(bool stealing)
+{
+    int ranks, me;
+    PMPI_Comm_rank(job.node, &me);
+    PMPI_Comm_size(job.node, &ranks);
+    Crew crew;
+    if (stealing)
+        crew = hire(ranks, me);
+    const unsigned cores = unsigned(ranks) + crew.all;
+    if (cores > max_node_cores)
+        return too_many_ranks;
+    size_t bytes = Window::bytes(unsigned(ranks), cores);
+    if (!agree(me != 0 || shm_has_room(bytes)))
+        return shm_too_small;
+    void* base = nullptr;
+    MPI_Aint size;
+    int unit, error = PMPI_Win_allocate_shared(me == 0 ? MPI_Aint(bytes) : 0, 1, MPI_INFO_NULL, job.node, &base,
+                                               &job.mpi_window);
+    if (!agree(error == MPI_SUCCESS))
+        return window_refused;
+    PMPI_Win_shared_query(job.mpi_window, 0, &size, &unit, &base);
+    job.window.map(base, unsigned(ranks), cores, unsigned(me));
+    job.window.init_own(job.rank, unsigned(ranks) + crew.before, crew.own, crew.cpus);
+    bool registry = me == 0 && registry_create(job.window.registry());
+    PMPI_Barrier(job.node); // every row is written
+    if (me == 0) {
+        fill_places(job.window);
+        if (job.options.cores)
+            job.window.node().cpus = job.options.cores;
+    } else
+        registry = registry_open(job.window.registry());
+    (void)registry; // without it the verdict names no loop
+    return is_active;
+}
+
+void free_window()
+{
+    use_node_locks(nullptr, job.rank);
+    if (job.mpi_window != MPI_WIN_NULL)
+        PMPI_Win_free(&job.mpi_window);
+    if (job.node != MPI_COMM_NULL)
+        PMPI_Comm_free(&job.node);
+}
+
+} // namespace ws
