@@ -104,10 +104,10 @@ bool alone_next(Participant& p, long* lo, long* hi)
     }
     // Relaxed: a hint; publishing one chunk later does no harm. Pairs with the thieves' store in lend/victim.
     Flag hungry = Hardware::load_relaxed(loop_host.row->hunger.hungry);
-    if (WS_UNLIKELY(hungry) && r.may_share && is_worth(p, remaining, hungry) && still_hungry()) {
+    if (WS_UNLIKELY(hungry) && r.may_share && is_worth(p, remaining, hungry)) {
         r.cost_before = p.pace.last_cost();
-        publish(p);
-        return claim_next(p, lo, hi);
+        if (publish_if_wanted(p))
+            return claim_next(p, lo, hi);
     }
     const Sizing& sizing = p.pace.sizing();
     uint64_t n = sizing.units_from(p.lo, remaining, 1, loop_host.participants);

@@ -60,11 +60,9 @@ inline double unit_ticks(const Participant& p)
     return now > before ? now : before;
 }
 
-// Whether the flag of hunger, just found raised, is meant; lowers it if not.
-bool still_hungry();
-
-// Offers what is left of the owner's region to thieves.
-void publish(Participant& p);
+// The flag of hunger is raised: offers what is left of the owner's region to thieves. False if it was not meant (it is then
+// lowered) or MPI_Finalize has begun.
+bool publish_if_wanted(Participant& p);
 
 // Published, at a chunk's end at `now`: wakes sleepers if there are any and the region is worth it.
 void ring_sleepers(Participant& p, uint64_t now);

@@ -26,6 +26,11 @@ volatile Flag slots_taken; // a bit a slot; changed by CAS
 pthread_key_t slot_key;    // its destructor gives the slot of a thread that ends back
 pthread_once_t slot_key_made = PTHREAD_ONCE_INIT;
 
+// Slots of the program's other threads that are about to publish a region or have not closed it yet; the thread that calls
+// MPI_Finalize waits for them, for the window goes away. Its own slot, 0, is not among them.
+volatile Flag publishing;
+volatile Flag stopped;
+
 void take_slot(Participant& p, unsigned slot)
 {
     regions[slot].descriptor = &loop_host.row->loops[slot];
@@ -77,7 +82,8 @@ void stop_sharing()
     for (uint64_t& t : loop_host.publish_ticks)
         poke(t, ~uint64_t(0));
     self.owner = false;
-    wait_until("loops of its other threads", [] { return Hardware::load_acquire(*loop_host.open) == 0; });
+    Hardware::store_full(stopped, 1); // full, before the look at `publishing`; pairs with publish_if_wanted()
+    wait_until("loops of its other threads", [] { return Hardware::load_acquire(publishing) == 0; });
     __atomic_store_n(&loop_host.row, &nobody, __ATOMIC_RELEASE); // never hungry
 }
 
@@ -108,8 +114,31 @@ Region& region_in(unsigned slot) { return regions[slot]; }
 // ---- publishing
 
 namespace {
+
 Flag slot_bit(const Participant& p) { return Flag(1) << (p.region - regions); }
-} // namespace
+
+bool begin_publishing(Participant& p)
+{
+    if (p.region == regions)
+        return true;
+    Hardware::or_full(publishing, slot_bit(p)); // full, before the look at `stopped`; pairs with stop_sharing()
+    return !Hardware::load_acquire(stopped);
+}
+
+void end_publishing(Participant& p)
+{
+    if (p.region != regions)
+        Hardware::and_full(publishing, ~slot_bit(p)); // full: all use of the window comes before
+}
+
+// Whether the flag of hunger, just found raised, is meant; lowers it if not.
+bool still_hungry()
+{
+    if (loop_host.somebody_waits())
+        return true;
+    Hardware::store_relaxed(loop_host.row->hunger.hungry, not_hungry);
+    return false;
+}
 
 void publish(Participant& p)
 {
@@ -147,12 +176,15 @@ void publish(Participant& p)
     ring_sleepers(p, r.opened_at);
 }
 
-// Before publishing: does anybody wait now? Lowers the flag if not.
-bool still_hungry()
+} // namespace
+
+bool publish_if_wanted(Participant& p)
 {
-    if (loop_host.somebody_waits())
+    if (begin_publishing(p) && still_hungry()) {
+        publish(p);
         return true;
-    Hardware::store_relaxed(loop_host.row->hunger.hungry, not_hungry);
+    }
+    end_publishing(p);
     return false;
 }
 
@@ -219,11 +251,15 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
     p.pace.begin(own, r.opened_at);
     set_ws_alone(alone());
     Flag hungry = Hardware::load_relaxed(loop_host.row->hunger.hungry);
-    if (hungry && r.may_share && estimate > double(loop_host.publish_ticks[hungry]) && still_hungry()) {
+    // Iterations longer than a chunk: who comes in the middle of the first one would have to wait for its end. So where help
+    // came the last time, it need not ask.
+    const bool coarse = cost > double(loop_host.chunk_ticks) && units > 2 && helped_last(l);
+    if (r.may_share && (coarse || (hungry && estimate > double(loop_host.publish_ticks[hungry]) && still_hungry()))) {
         // The costly half first, where that is known and no one minds: what is left at the end is cheap to share out.
         r.backwards = (site->kinds & WS_SITE_ANY_ORDER) && own.kind == WS_AUTO && thief.kind == WS_AUTO &&
                       peek(l.tilt) > 1.25;
-        publish(p);
+        if (!publish_if_wanted(p))
+            r.backwards = false;
     }
 }
 
@@ -254,6 +290,7 @@ void close_published(Participant& p)
     if (!waited)
         Hardware::store_relaxed(loop_host.row->hunger.hungry,
                                 Hardware::load_relaxed(*loop_host.sleepers) ? asleep_hungry : not_hungry);
+    end_publishing(p);
 }
 
 } // namespace
