@@ -115,13 +115,19 @@ inline bool open_whole(Participant& p, ws_site* site, uint64_t iterations, long 
 {
     Learned& l = learned(site);
     const double cost = peek(l.unit_ticks), estimate = double(iterations) * cost;
-    // Not to be shared, whoever waits: then there is nothing to cut a longer one for.
-    const uint64_t shortness = WS_UNLIKELY(peek(l.unshared) != 0) ? 10 : 1;
-    if (WS_UNLIKELY(cost == 0 || estimate >= double(shortness * loop_host.short_ticks) || (chunk | steal_chunk) < 0))
+    if (WS_UNLIKELY(cost == 0 || (chunk | steal_chunk) < 0))
         return iterations == 0;
-    Flag hungry = Hardware::load_relaxed(loop_host.row->hunger.hungry); // relaxed: a hint
-    if (WS_UNLIKELY(hungry) && estimate > double(loop_host.publish_ticks[hungry]) && may_share(l))
-        return false;
+    if (WS_UNLIKELY(peek(l.unshared) != 0) && estimate < double(10 * loop_host.short_ticks)) {
+        // Not to be shared, whoever waits: there is nothing to cut it for, but it is measured.
+        may_share(l); // counts down
+        poke(l.countdown, int64_t(1));
+    } else {
+        if (WS_UNLIKELY(estimate >= double(loop_host.short_ticks)))
+            return iterations == 0;
+        Flag hungry = Hardware::load_relaxed(loop_host.row->hunger.hungry); // relaxed: a hint
+        if (WS_UNLIKELY(hungry) && estimate > double(loop_host.publish_ticks[hungry]))
+            return false;
+    }
     const int64_t countdown = peek(l.countdown) - 1;
     poke(l.countdown, countdown);
     if (WS_UNLIKELY(countdown <= 0) && iterations) {

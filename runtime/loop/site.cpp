@@ -15,6 +15,7 @@ struct SiteRecord {
     uint64_t since_alone; // regions that were helped with since one was last measured alone
     uint64_t doubts;      // comparisons in a row that found no gain
     uint64_t pause;       // regions that the next pause in sharing lasts
+    bool helped;          // the last one
 };
 
 namespace {
@@ -31,7 +32,7 @@ constexpr double least_share = 0.1;
 constexpr double least_return = 0.15;
 
 // In a short region a steal of less than a hand-over's cost has delayed its thief for nothing.
-constexpr double handover_us = 8, short_us = 500;
+constexpr double handover_us = 8, short_us = 500, long_us = 5000;
 
 SiteRecord* records; // all, linked by next
 uint64_t unpaid;
@@ -42,7 +43,7 @@ SiteRecord* record_of(ws_site* site)
     SiteRecord* r = __atomic_load_n(&l.record, __ATOMIC_ACQUIRE); // pairs with the exchange below
     if (r)
         return r;
-    r = new (std::nothrow) SiteRecord{site, nullptr, 0, 0, 0, 0, 0, first_pause};
+    r = new (std::nothrow) SiteRecord{site, nullptr, 0, 0, 0, 0, 0, first_pause, false};
     if (!r)
         return nullptr;
     SiteRecord* other = nullptr;
@@ -85,6 +86,12 @@ void remember_alone(Learned& l, double ticks)
     poke(l.alone_ticks, before > 0 ? (before + ticks) / 2 : ticks);
 }
 
+bool helped_last(const Learned& l)
+{
+    const SiteRecord* r = __atomic_load_n(&l.record, __ATOMIC_ACQUIRE);
+    return r && peek(r->helped);
+}
+
 void remember_tilt(Learned& l, double tilt)
 {
     const double before = peek(l.tilt);
@@ -101,6 +108,7 @@ void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64
     __atomic_fetch_add(&r.regions, 1, __ATOMIC_RELAXED); // statistics
     __atomic_fetch_add(&r.iterations, iterations, __ATOMIC_RELAXED);
     __atomic_fetch_add(&r.stolen, stolen, __ATOMIC_RELAXED);
+    poke(r.helped, stolen != 0);
 
     const double share = double(stolen) / double(iterations);
     const double us = loop_host.ticks_per_us, cost = peek(l.unit_ticks);
@@ -114,14 +122,16 @@ void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64
     const uint64_t since = peek(r.since_alone) + 1;
     poke(r.since_alone, since);
     const double alone = peek(l.alone_ticks);
+    // Was the owner slowed by its first guest as much as the guest could help? Then it must be known. If it was not, a long
+    // region need not be run without help to find out: few of them make up a run.
+    const bool crowded = crowding.before > 0 && crowding.after > 1.6 * crowding.before;
+    const bool roomy = double(wall) > long_us * us && !crowded;
     if (alone == 0) {
-        // Was the owner slowed by its first guest as much as the guest could help? Then it must be known.
-        bool crowded = crowding.before > 0 && crowding.after > 1.6 * crowding.before;
-        if (since >= first_look || (crowded && since > 1))
+        if ((since >= first_look && !roomy) || (crowded && since > 1))
             measure_alone(l);
         return;
     }
-    if (since >= look_again) {
+    if (since >= look_again && !roomy) {
         measure_alone(l);
         return;
     }

@@ -58,6 +58,9 @@ struct Crowding {
 // ones are to be shared.
 void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64_t wall, Crowding crowding);
 
+// Whether the region published last was helped with.
+bool helped_last(const Learned& l);
+
 // The cost of the second half over the first, as measured in one region.
 void remember_tilt(Learned& l, double tilt);
 

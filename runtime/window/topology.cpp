@@ -4,6 +4,7 @@
 #include "window/window.h"
 
 #include <hwloc.h>
+#include <hwloc/glibc-sched.h>
 #include <initializer_list>
 #include <set>
 
@@ -11,27 +12,34 @@ namespace ws {
 
 namespace {
 
-int index_above(hwloc_topology_t topology, hwloc_obj_t pu, hwloc_obj_type_t type)
+// Of the object of that type which is, or holds, `o`.
+int index_of(hwloc_topology_t topology, hwloc_obj_t o, hwloc_obj_type_t type)
 {
-    hwloc_obj_t o = hwloc_get_ancestor_obj_by_type(topology, type, pu);
+    if (o->type != type)
+        o = hwloc_get_ancestor_obj_by_type(topology, type, o);
     return o ? int(o->logical_index) : -1;
 }
 
+// Where the whole mask is: of a rank that may run on several cores no core is known, but perhaps their package.
 Place place_of(hwloc_topology_t topology, const cpu_set_t& mask)
 {
-    Place none = {-1, -1, -1, -1, -1};
-    for (unsigned cpu = 0; cpu < CPU_SETSIZE; cpu++) {
-        if (!CPU_ISSET(cpu, &mask))
-            continue;
-        hwloc_obj_t pu = hwloc_get_pu_obj_by_os_index(topology, cpu);
-        if (!pu)
-            continue;
-        hwloc_obj_t node = hwloc_get_next_obj_covering_cpuset_by_type(topology, pu->cpuset, HWLOC_OBJ_NUMANODE, nullptr);
-        return {index_above(topology, pu, HWLOC_OBJ_CORE), index_above(topology, pu, HWLOC_OBJ_L2CACHE),
-                index_above(topology, pu, HWLOC_OBJ_L3CACHE), node ? int(node->logical_index) : -1,
-                index_above(topology, pu, HWLOC_OBJ_PACKAGE)};
+    Place place = {-1, -1, -1, -1, -1};
+    hwloc_bitmap_t set = hwloc_bitmap_alloc();
+    if (!set)
+        return place;
+    hwloc_cpuset_from_glibc_sched_affinity(topology, set, &mask, sizeof mask);
+    hwloc_bitmap_and(set, set, hwloc_topology_get_topology_cpuset(topology));
+    hwloc_obj_t o = hwloc_bitmap_iszero(set) ? nullptr : hwloc_get_obj_covering_cpuset(topology, set);
+    hwloc_obj_t node = nullptr; // the one that has all of it
+    while (o && (node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)) &&
+           !hwloc_bitmap_isincluded(set, node->cpuset)) {
     }
-    return none;
+    if (o)
+        place = {index_of(topology, o, HWLOC_OBJ_CORE), index_of(topology, o, HWLOC_OBJ_L2CACHE),
+                 index_of(topology, o, HWLOC_OBJ_L3CACHE), node ? int(node->logical_index) : -1,
+                 index_of(topology, o, HWLOC_OBJ_PACKAGE)};
+    hwloc_bitmap_free(set);
+    return place;
 }
 
 // Only what a place needs: devices and instruction caches would cost milliseconds of every MPI_Init.
@@ -44,6 +52,8 @@ public:
         hwloc_topology_set_all_types_filter(t_, HWLOC_TYPE_FILTER_KEEP_NONE);
         for (hwloc_obj_type_t type : {HWLOC_OBJ_CORE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE, HWLOC_OBJ_PACKAGE})
             hwloc_topology_set_type_filter(t_, type, HWLOC_TYPE_FILTER_KEEP_ALL);
+        // Where NUMA nodes are smaller than packages, what holds their cores.
+        hwloc_topology_set_type_filter(t_, HWLOC_OBJ_GROUP, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
         loaded_ = hwloc_topology_load(t_) == 0;
     }
     ~Topology()
@@ -84,7 +94,7 @@ std::vector<int> spare_cpus(const cpu_set_t& mask, int cpu)
     Topology topology;
     auto core_of = [&](int c) { // without a topology each CPU is a core
         hwloc_obj_t pu = topology ? hwloc_get_pu_obj_by_os_index(topology, unsigned(c)) : nullptr;
-        int core = pu ? index_above(topology, pu, HWLOC_OBJ_CORE) : -1;
+        int core = pu ? index_of(topology, pu, HWLOC_OBJ_CORE) : -1;
         return core >= 0 ? core : CPU_SETSIZE + c;
     };
     std::set<int> used = {core_of(cpu)};
