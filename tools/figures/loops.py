@@ -37,7 +37,7 @@ def double_loop(run, quick):
         repeats = max(3, min(1000, int((0.15e6 if quick else 0.4e6) / us / 1.7)))
         options = ["--warmup", 1 if us > 5e4 else 5, "--repeats", repeats,
                    "--steps", measure.calibrated(run, text)]
-        pairs = 3 if quick or us > 5e4 else 5
+        pairs = 2 if us > 5e4 else 3 if quick else 5
         plain, shared, *rivals = measure.in_turn(
             pairs, lambda: run.run("double_loop", options), lambda: run.run("double_loop", options, workshare=True),
             *(lambda c=c: with_openmp(run, c, "double_loop", options) for c in compilers))
@@ -67,14 +67,14 @@ def tails(run, quick):
     """How far from perfect the end of a region is when one rank has all the work, for any course of the cost."""
     rows, limit = [], lambda r: median_us(r) / max(r["perfect_us"], r["in_order_us"])
     steps = measure.calibrated(run, "20ms")
-    rivals = [("libgomp dynamic", []), ("libgomp guided", ["--guided"])] if run.has("double_loop_omp_gcc") else []
+    rivals = [("libgomp dynamic", []), ("libgomp guided", ["--guided"])] [:1 if quick else 2] if run.has("double_loop_omp_gcc") else []
     for shape in SHAPES:
         worst = None
         for count in COUNTS[::2] if quick else COUNTS:
             if shape == "steep" and count < 1000:
                 continue    # one iteration would be most of the loop
             options = ["--shape", shape, "--iterations", count, "--steps", steps, "--repeats", 10 if quick else 20]
-            ours, *others = measure.in_turn(1 if quick else 3, lambda: run.run("double_loop", [*options, "--one-owner"], workshare=True),
+            ours, *others = measure.in_turn(1 if quick else 2, lambda: run.run("double_loop", [*options, "--one-owner"], workshare=True),
                                             *(lambda how=how: with_openmp(run, "gcc", "double_loop", [*options, *how]) for _, how in rivals))
             rows.append([f"{shape}, {count}", *(line.us(measure.median_of(r, median_us)) for r in (ours, *others)),
                          line.us(measure.median_of(ours, lambda r: r["perfect_us"])),

@@ -86,7 +86,7 @@ def hand_over(run, quick):
 def many_ranks(run, quick):
     """64 ranks on our few cores: who waits must leave the core to the others."""
     folder, name = run.unpatched()
-    options, how = ["--repeats", 1000, "--seconds", 2 if quick else 5], {"ranks": 64, "bind": "none"}
+    options, how = ["--repeats", 1000, "--seconds", 1 if quick else 5], {"ranks": 64, "bind": "none"}
     shared, stock = measure.in_turn(1 if quick else 3, lambda: run.run("barrier_loop", options, workshare=True, **how),
                                     lambda: run.run("barrier_loop", options, libraries=folder, **how))
     yield faster("barrier of 64 ranks: unpatched / workshare", shared, stock, lambda r: r["mean_us"], "us", 1, name)
