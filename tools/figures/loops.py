@@ -67,7 +67,7 @@ def tails(run, quick):
     """How far from perfect the end of a region is when one rank has all the work, for any course of the cost."""
     rows, limit = [], lambda r: median_us(r) / max(r["perfect_us"], r["in_order_us"])
     steps = measure.calibrated(run, "20ms")
-    rivals = [("libgomp dynamic", []), ("libgomp guided", ["--guided"])] [:1 if quick else 2] if run.has("double_loop_omp_gcc") else []
+    rivals = [("libgomp dynamic", []), ("libgomp guided", ["--guided"])][:1 if quick else 2] if run.has("double_loop_omp_gcc") else []
     for shape in SHAPES:
         worst = None
         for count in COUNTS[::2] if quick else COUNTS:
