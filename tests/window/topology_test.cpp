@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: MIT
+//
+// Machines that we do not have, as hwloc's synthetic descriptions: where cores sit, which of them are spare, and whom a thief
+// on them helps. Each case is its own process's only one with a topology of its own, for hwloc reads the environment anew
+// each time.
+#include "lend/victim.h"
+#include "loop/chaos.h"
+#include "loop/schedule.h"
+#include "window/window.h"
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <numeric>
+#include <sys/mman.h>
+
+namespace ws {
+Chaos chaos;
+}
+using namespace ws;
+
+namespace {
+
+class Machine {
+public:
+    explicit Machine(const char* description) { setenv("HWLOC_SYNTHETIC", description, 1); }
+    ~Machine() { unsetenv("HWLOC_SYNTHETIC"); }
+    Machine(const Machine&) = delete;
+    Machine& operator=(const Machine&) = delete;
+};
+
+cpu_set_t cpus(std::initializer_list<int> list)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (int c : list)
+        CPU_SET(size_t(c), &set);
+    return set;
+}
+
+cpu_set_t first_cpus(int n)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (int c = 0; c < n; c++)
+        CPU_SET(size_t(c), &set);
+    return set;
+}
+
+// A node with a rank for each mask.
+class TestNode {
+public:
+    explicit TestNode(const std::vector<cpu_set_t>& masks)
+    {
+        const auto ranks = unsigned(masks.size());
+        bytes_ = Window::bytes(ranks, ranks);
+        memory_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        REQUIRE(memory_ != MAP_FAILED);
+        for (unsigned r = 0; r < ranks; r++) {
+            window.map(memory_, ranks, ranks, r);
+            window.init_own(int(r), ranks, 0, {});
+            window.core(r).mask = masks[r];
+        }
+        for (unsigned r = 0; r < ranks; r++)
+            for (unsigned c = 0; c < ranks; c++)
+                window.guest(r, c).state = guest_ready;
+        window.map(memory_, ranks, ranks, 0);
+        filled = fill_places(window);
+    }
+    explicit TestNode(int bound_to_each) : TestNode(one_each(bound_to_each)) {}
+    ~TestNode() { munmap(memory_, bytes_); }
+    TestNode(const TestNode&) = delete;
+    TestNode& operator=(const TestNode&) = delete;
+    void make_read_only() { REQUIRE(mprotect(memory_, bytes_, PROT_READ) == 0); }
+
+    unsigned far(unsigned a, unsigned b) { return distance(window.core(a).place, window.core(b).place); }
+    void open(unsigned rank, uint64_t units, uint64_t ticks = 1000)
+    {
+        window.row(rank).loops[0].publish(0, {units, Sizing{WS_DYNAMIC, 1, 1}.pack(), ticks});
+        window.open(rank) = 1;
+    }
+    Target choice(unsigned thief, VictimPolicy policy)
+    {
+        Chooser chooser;
+        chooser.start(window, thief, policy, false);
+        return chooser.choose(long_hungry, false, 0);
+    }
+
+    Window window;
+    bool filled;
+
+private:
+    static std::vector<cpu_set_t> one_each(int n)
+    {
+        std::vector<cpu_set_t> masks;
+        for (int c = 0; c < n; c++)
+            masks.push_back(cpus({c}));
+        return masks;
+    }
+    size_t bytes_;
+    void* memory_;
+};
+
+std::vector<unsigned> distances_of_first(int n)
+{
+    TestNode node(n);
+    REQUIRE(node.filled);
+    std::vector<unsigned> all;
+    for (unsigned c = 1; c < unsigned(n); c++)
+        all.push_back(node.far(0, c));
+    return all;
+}
+
+using Distances = std::vector<unsigned>;
+
+} // namespace
+
+TEST_CASE("distances on machines of all shapes", "[topology]")
+{
+    SECTION("two sockets, hyper-threads, shared L3")
+    {
+        Machine machine("pack:2 numa:1 l3:1 l2:2 core:1 pu:2");
+        CHECK(distances_of_first(8) == Distances{0, 2, 2, 5, 5, 5, 5});
+    }
+    SECTION("hyper-threads numbered as Linux does: all cores first, then all their seconds")
+    {
+        Machine machine("pack:2 numa:1 l3:1 l2:2 core:1 pu:2(indexes=0,4,1,5,2,6,3,7)");
+        CHECK(distances_of_first(8) == Distances{2, 5, 5, 0, 2, 5, 5});
+    }
+    SECTION("cores in pairs around an L2, several L3 in a NUMA node, several NUMA nodes in a package")
+    {
+        Machine machine("pack:2 group:2 numa:1 l3:2 l2:2 core:2 pu:1");
+        CHECK(distances_of_first(32) == Distances{1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4,
+                                                  5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5});
+    }
+    SECTION("nothing is known but the cores")
+    {
+        Machine machine("core:4 pu:1");
+        CHECK(distances_of_first(4) == Distances{3, 3, 3}); // hwloc gives every machine a NUMA node
+    }
+    SECTION("one core")
+    {
+        Machine machine("core:1 pu:1");
+        CHECK(distances_of_first(1).empty());
+    }
+}
+
+TEST_CASE("an unbound rank is where its whole mask is", "[topology]")
+{
+    Machine machine("pack:2 numa:1 l3:2 core:2 pu:2"); // 16 CPUs: cores of 2, L3 of 4, packages of 8
+    TestNode node({cpus({0, 1}), cpus({1}), cpus({2, 3}), cpus({0, 3}), first_cpus(8), first_cpus(16), cpus({8})});
+    REQUIRE(node.filled);
+    CHECK(node.far(0, 1) == 0);
+    CHECK(node.far(0, 2) == 2);
+    CHECK(node.window.core(3).place.core == -1); // of two cores
+    CHECK(node.far(1, 3) == 2);
+    CHECK(node.far(1, 4) == 3);
+    CHECK(node.far(1, 5) == 5); // it may be anywhere
+    CHECK(node.far(5, 5) == 5);
+    CHECK(node.far(6, 4) == 5);
+    CHECK(node.window.node().cpus == 16);
+}
+
+TEST_CASE("masks that the topology does not know", "[topology]")
+{
+    Machine machine("pack:1 core:2 pu:1");
+    TestNode node({cpus({0}), cpus({7}), cpus({}), cpus({1, 900})});
+    REQUIRE(node.filled);
+    CHECK(node.far(0, 1) == 5);
+    CHECK(node.far(0, 2) == 5);
+    CHECK(node.far(0, 3) == 3); // by what is known of it
+}
+
+TEST_CASE("spare cores: one CPU a physical core, not the rank's own", "[topology]")
+{
+    using List = std::vector<int>;
+    SECTION("hyper-threads side by side")
+    {
+        Machine machine("core:4 pu:2");
+        CHECK(spare_cpus(first_cpus(8), 0) == List{2, 4, 6});
+        CHECK(spare_cpus(first_cpus(8), 3) == List{0, 4, 6});
+        CHECK(spare_cpus(cpus({1, 2, 3}), 1) == List{2});
+        CHECK(spare_cpus(cpus({2, 3}), 2).empty());
+        CHECK(spare_cpus(cpus({5, 6}), 0) == List{5, 6}); // the rank was moved since: both are spare
+    }
+    SECTION("hyper-threads apart")
+    {
+        Machine machine("core:4 pu:2(indexes=0,4,1,5,2,6,3,7)");
+        CHECK(spare_cpus(first_cpus(8), 0) == List{1, 2, 3});
+        CHECK(spare_cpus(first_cpus(8), 5) == List{0, 2, 3});
+        CHECK(spare_cpus(cpus({0, 4}), 4).empty());
+    }
+    SECTION("CPUs that the topology does not have")
+    {
+        Machine machine("core:2 pu:1");
+        CHECK(spare_cpus(cpus({0, 1, 5}), 0) == List{1, 5});
+    }
+    CHECK(spare_cpus(cpus({}), 0).empty());
+}
+
+TEST_CASE("whom a thief helps", "[victim]")
+{
+    Machine machine("pack:2 numa:1 l3:2 l2:2 core:1 pu:1");
+    TestNode node(8);
+    CHECK_FALSE(node.choice(0, VictimPolicy::automatic));
+    node.open(1, 10);   // shares the L3 cache with 0
+    node.open(3, 2000); // the package
+    node.open(6, 5000); // neither
+    CHECK(node.choice(0, VictimPolicy::nearest).rank == 1);
+    CHECK(node.choice(2, VictimPolicy::nearest).rank == 3);
+    CHECK(node.choice(7, VictimPolicy::nearest).rank == 6);
+    for (unsigned thief : {0u, 2u, 4u, 5u, 7u}) {
+        CHECK(node.choice(thief, VictimPolicy::most).rank == 6);
+        CHECK(node.choice(thief, VictimPolicy::automatic).rank == 6);
+    }
+
+    SECTION("most work counts what an iteration costs")
+    {
+        node.window.row(3).loops[0].close();
+        node.open(3, 2000, 100000);
+        CHECK(node.choice(7, VictimPolicy::most).rank == 3);
+    }
+    SECTION("fewest helpers")
+    {
+        Chunk c;
+        auto one = [](uint64_t, unsigned) { return uint64_t(1); };
+        for (unsigned r : {1u, 6u, 6u})
+            REQUIRE(node.window.row(r).loops[0].claim_and_join(one, c) == Claim::taken);
+        CHECK(node.choice(7, VictimPolicy::fewest).rank == 3);
+        REQUIRE(node.window.row(3).loops[0].claim_and_join(one, c) == Claim::taken);
+        CHECK(node.choice(7, VictimPolicy::fewest).rank == 3); // as many as at 1, and more work
+    }
+    SECTION("at equal work the nearer one is helped")
+    {
+        node.window.row(3).loops[0].close();
+        node.window.row(6).loops[0].close();
+        node.open(3, 1000);
+        node.open(6, 1000);
+        CHECK(node.choice(2, VictimPolicy::automatic).rank == 3);
+        CHECK(node.choice(7, VictimPolicy::automatic).rank == 6);
+    }
+    SECTION("random ones are all chosen at times")
+    {
+        Chooser chooser;
+        chooser.start(node.window, 0, VictimPolicy::random, false);
+        std::vector<int> times(8);
+        for (int i = 0; i < 3000; i++)
+            times[chooser.choose(long_hungry, false, 0).rank]++;
+        for (unsigned r : {1u, 3u, 6u})
+            CHECK(times[r] > 700);
+        CHECK(std::accumulate(times.begin(), times.end(), 0) == 3000);
+        CHECK(times[1] + times[3] + times[6] == 3000);
+    }
+    SECTION("not one whose guest is refused or away, nor one without a guest yet, which is asked for one")
+    {
+        node.window.guest(6, 0).state = guest_refused;
+        CHECK(node.choice(0, VictimPolicy::most).rank == 3);
+        node.window.guest(3, 0).state = guest_away;
+        CHECK(node.choice(0, VictimPolicy::most).rank == 1);
+        node.window.guest(1, 0).state = guest_none;
+        CHECK_FALSE(node.choice(0, VictimPolicy::most));
+        CHECK(node.window.guest(1, 0).state == guest_wanted);
+        CHECK(node.window.row(1).hunger.wanted == 1);
+        CHECK(node.window.row(6).hunger.wanted == 0);
+        CHECK(node.choice(5, VictimPolicy::most).rank == 6); // another thief's guests are others
+    }
+    SECTION("a look without work tells every owner once that somebody waits")
+    {
+        for (unsigned r : {1u, 3u, 6u}) {
+            node.window.row(r).loops[0].close();
+            node.window.open(r) = 0;
+        }
+        for (unsigned r = 0; r < 8; r++)
+            node.window.row(r).hunger.hungry = r == 5 ? asleep_hungry : not_hungry;
+        CHECK_FALSE(node.choice(0, VictimPolicy::automatic));
+        for (unsigned r = 0; r < 8; r++)
+            CHECK(node.window.row(r).hunger.hungry == (r == 0 ? not_hungry : long_hungry));
+        // The second look writes nothing, or this crashes.
+        node.make_read_only();
+        CHECK_FALSE(node.choice(0, VictimPolicy::automatic));
+    }
+}
