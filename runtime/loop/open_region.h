@@ -60,9 +60,9 @@ inline double unit_ticks(const Participant& p)
     return now > before ? now : before;
 }
 
-// The flag of hunger is raised: offers what is left of the owner's region to thieves. False if it was not meant (it is then
-// lowered) or MPI_Finalize has begun.
-bool publish_if_wanted(Participant& p);
+// The flag of hunger is raised, or nobody need ask (`unasked`): offers what is left of the owner's region to thieves. False if the
+// flag was not meant (it is then lowered) or MPI_Finalize has begun.
+bool publish_if_wanted(Participant& p, bool unasked);
 
 // Published, at a chunk's end at `now`: wakes sleepers if there are any and the region is worth it.
 void ring_sleepers(Participant& p, uint64_t now);

@@ -178,9 +178,9 @@ void publish(Participant& p)
 
 } // namespace
 
-bool publish_if_wanted(Participant& p)
+bool publish_if_wanted(Participant& p, bool unasked)
 {
-    if (begin_publishing(p) && still_hungry()) {
+    if (begin_publishing(p) && (unasked || still_hungry())) {
         publish(p);
         return true;
     }
@@ -254,11 +254,11 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
     // Iterations longer than a chunk: who comes in the middle of the first one would have to wait for its end. So where help
     // came the last time, it need not ask.
     const bool coarse = cost > double(loop_host.chunk_ticks) && units > 2 && helped_last(l);
-    if (r.may_share && (coarse || (hungry && estimate > double(loop_host.publish_ticks[hungry]) && still_hungry()))) {
+    if (r.may_share && (coarse || (hungry && estimate > double(loop_host.publish_ticks[hungry])))) {
         // The costly half first, where that is known and no one minds: what is left at the end is cheap to share out.
         r.backwards = (site->kinds & WS_SITE_ANY_ORDER) && own.kind == WS_AUTO && thief.kind == WS_AUTO &&
                       peek(l.tilt) > 1.25;
-        if (!publish_if_wanted(p))
+        if (!publish_if_wanted(p, coarse))
             r.backwards = false;
     }
 }
