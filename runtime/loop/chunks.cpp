@@ -106,7 +106,7 @@ bool alone_next(Participant& p, long* lo, long* hi)
     Flag hungry = Hardware::load_relaxed(loop_host.row->hunger.hungry);
     if (WS_UNLIKELY(hungry) && r.may_share && is_worth(p, remaining, hungry)) {
         r.cost_before = p.pace.last_cost();
-        if (publish_if_wanted(p))
+        if (publish_if_wanted(p, false))
             return claim_next(p, lo, hi);
     }
     const Sizing& sizing = p.pace.sizing();
