@@ -131,6 +131,16 @@ result = run('placement', 'loops', 4, 50, ranks=2, options=('-workshare-workers'
 expect(result, 'workers where each rank needs its core', result.stats.get('workers') == 0 or CORES > 2)
 run('placement', 'loops', 4, 50, ranks=2, options=('-workshare-workers', '3'))
 run('oracle', 3, 60, options=('-workshare-workers', '1'))
+# Only rank 0's worker, and cores for all to believe in: it helps rank 1 until OpenMP wants its core back.
+for attempt in range(4):
+    result = run('/bin/sh', '-c', f'[ $PMI_RANK = 0 ] || export WS_WORKERS=0; exec {os.path.join(PROGRAMS, "placement")} recall 0 0',
+                 options=('-workshare-workers', '1'), env={'WS_CORES': '4'}, title='recall')
+    found = re.search(r'of the worker: (\d+), in the region (\d+)', result.out)
+    expect(result, 'a worker was lent in an OpenMP region', found and found[2] == '0')
+    if not found or found[1] != '0':
+        break
+else:
+    expect(result, 'the worker helped nobody in four runs', False)
 
 # ---- schedule(runtime)
 

@@ -6,6 +6,7 @@
  *   loops     every iteration runs once; a guest runs only where its thief may; every thread keeps the affinity it had
  *   comms     the same, waiting in communicators of all kinds: halves, one rank, reversed, intercommunicators
  *   openmp    with regions of OpenMP between the loops, in which workers must sleep
+ *   recall    a worker of rank 0 helps rank 1 until rank 0 begins a region
  *
  * Rank 0 prints "seconds S, on others N", and with openmp "workers R L": the share of the time that workers were on a CPU in
  * regions and in loops. */
@@ -177,6 +178,42 @@ static void with_openmp(int count, long n)
         printf("workers %.4f %.4f\n", in_regions / regions, in_loops / loops);
 }
 
+/* 2 ranks, of which only the first has a worker. */
+static void recall(void)
+{
+    enum { N = 20000 };
+    static double when[N]; /* an iteration ran on a guest */
+    double region[2] = {0, 0};
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        busy(0.05);
+        omp_set_num_threads(2);
+        region[0] = now();
+#pragma omp parallel
+        busy(0.2);
+        region[1] = now();
+        busy(0.1);
+    } else {
+        double end = now() + 0.5;
+#pragma ws for schedule(dynamic)
+        for (long i = 0; i < N; i++)
+            if (now() < end) {
+                busy(100e-6);
+                if (on_guest())
+                    when[i] = now();
+            }
+    }
+    MPI_Bcast(region, 2, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    long during = 0, other = 0;
+    for (long i = 0; i < N && rank == 1; i++)
+        if (when[i] > region[0] + 0.1 && when[i] < region[1]) /* what was lent may take a while to come back on a busy machine */
+            during++;
+        else
+            other += when[i] > 0;
+    if (rank == 1)
+        printf("of the worker: %ld, in the region %ld\n", other, during);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argv[1];
@@ -194,8 +231,10 @@ int main(int argc, char **argv)
         rounds(count, n, MPI_COMM_WORLD);
     else if (strcmp(what, "comms") == 0)
         comms(count, n);
-    else
+    else if (strcmp(what, "openmp") == 0)
         with_openmp(count, n);
+    else
+        recall();
     double seconds = now() - start;
     affinity_is_kept();
     thread_may_end = 1;
