@@ -53,7 +53,8 @@ struct ws_options {
  *               none, reserved fields that are not 0.
  *   Blocking    returns when the whole range has run: the caller works itself, and at the end waits for guests in their
  *               last chunk. Never waits for other ranks.
- *   Threads     from any thread. Only loops of the thread that called MPI_Init are shared, others run plain.
+ *   Threads     from any thread. Loops of the thread that called MPI_Init are shared, and with MPI_THREAD_MULTIPLE those of
+ *               up to 8 threads at once; others run plain.
  *   Cost        with no thief tens of nanoseconds and the calls of body.
  * What the runtime learns of a loop's cost it keeps for each pair of body and options.
  * From: MPI Workshare. */

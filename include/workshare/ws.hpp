@@ -15,8 +15,9 @@
 //               cannot be handed on: the job ends by std::terminate, with a message that names the loop and the exception.
 //   Blocking    a call returns when the whole range has run: the caller works itself, and at the end waits for guests in
 //               their last chunk. Never waits for other ranks.
-//   Threads     from any thread. Only loops of the thread that called MPI_Init are shared; those of other threads, loops
-//               inside a loop, and all loops without mpirun -workshare are run by the caller, in order.
+//   Threads     from any thread. Loops of the thread that called MPI_Init are shared, and with MPI_THREAD_MULTIPLE those of
+//               up to 8 threads at once; others, loops inside a loop, and all loops without mpirun -workshare are run by the
+//               caller, in order.
 //   Cost        with no thief tens of nanoseconds a call; the loop over a chunk is compiled like a plain one.
 #ifndef WS_HPP
 #define WS_HPP

@@ -30,7 +30,7 @@ std::string why_not(const Totals& t, const std::string& why_inactive)
     if (t.alone_on_node == t.ranks && t.workers == 0)
         return "every rank is alone on its node";
     if (t.regions == 0)
-        return t.regions_off > 0 ? "its ws loops ran on other threads than the one that called MPI_Init"
+        return t.regions_off > 0 ? "its ws loops ran on other threads than the one that called MPI_Init, without MPI_THREAD_MULTIPLE"
                                  : "no ws loop ran (is the program compiled with -fws?)";
     if (t.idle < 0.002 * t.wall * t.ranks && t.workers == 0)
         return "no rank had to wait";
