@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import uuid
 
@@ -152,8 +153,11 @@ def run(*args, steals=False, tries=6, **how):
     return result
 
 
-def run_once(program, *args, ranks=2, workshare=True, options=(), env=None, limit=60, title=None, code=0, prefix=()):
-    """code: the exit status wanted, 'error' for any but 0, None for whichever. limit: seconds, then it is killed."""
+def run_once(program, *args, ranks=2, workshare=True, options=(), env=None, limit=60, title=None, code=0, prefix=(),
+             meanwhile=None):
+    """code: the exit status wanted, 'error' for any but 0, None for whichever. limit: seconds, then it is killed.
+    meanwhile: called with a function that returns the job's living processes, in a thread of its own; it should return soon
+    after they are gone."""
     stats_file = tempfile.NamedTemporaryFile(suffix='.json', delete=False)
     stats_file.close()
     token = uuid.uuid4().hex
@@ -174,6 +178,8 @@ def run_once(program, *args, ranks=2, workshare=True, options=(), env=None, limi
         # Files, not pipes: a process that outlives the job must not keep us waiting.
         job = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=environment,
                                start_new_session=True)
+        beside = threading.Thread(target=meanwhile or (lambda processes: None), args=[lambda: processes_of(token)])
+        beside.start()
         try:
             status = job.wait(limit)
         except subprocess.TimeoutExpired:
@@ -191,6 +197,7 @@ def run_once(program, *args, ranks=2, workshare=True, options=(), env=None, limi
             except ProcessLookupError:
                 pass
         job.wait()
+        beside.join()
         out.seek(0), err.seek(0)
         result = Result(title, status, out.read(), err.read(), seconds, {})
     try:

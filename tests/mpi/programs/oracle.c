@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * oracle SEED REGIONS: each iteration counts itself in the owner's memory; every count must come to 1 and every sum be
- * right. Loops of random length, iterations of random cost, schedules of every kind with random chunks, random waits. */
+ * oracle SEED REGIONS [hidden]: each iteration counts itself in the owner's memory; every count must come to 1 and every sum be
+ * right. Loops of random length, iterations of random cost, schedules of every kind with random chunks, random waits.
+ *
+ * For torments_test.py: the processes are named "ready" while the regions run, and a thread that gets SIGUSR1 stalls. With
+ * `hidden` mpirun does not see that a rank dies: a child of the rank holds its connections until the others are gone. */
 #include "test.h"
+#include <signal.h>
+#include <sys/prctl.h>
 
 enum { MOST = 4000 };
 enum cost { NOTHING, BUSY, UNEVEN, SLEEP, COSTS };
@@ -94,11 +99,40 @@ static void meet(int how)
     }
 }
 
+static void stall(int signal)
+{
+    static unsigned turn;
+    usleep(1000u << (__atomic_fetch_add(&turn, 5, __ATOMIC_RELAXED) + (unsigned) signal) % 7); /* to 64 ms */
+}
+
+static void hide_death(void)
+{
+    int pid = getpid(), pids[64];
+    MPI_Allgather(&pid, 1, MPI_INT, pids, 1, MPI_INT, MPI_COMM_WORLD);
+    if (fork() == 0) {
+        while (getppid() == pid)
+            usleep(2000);
+        for (int r = 0; r < ranks; r++) {
+            char file[64], target[64];
+            snprintf(file, sizeof file, "/proc/%d/exe", pids[r]); /* not to be read of a zombie */
+            while (readlink(file, target, sizeof target) >= 0)
+                usleep(5000);
+        }
+        _exit(0);
+    }
+}
+
 int main(int argc, char **argv)
 {
+    struct sigaction action = {.sa_handler = stall, .sa_flags = SA_RESTART};
+    sigaction(SIGUSR1, &action, NULL);
     begin(&argc, &argv);
     uint64_t common = strtoull(argv[1], NULL, 10), own = common * 1000 + (uint64_t) rank;
     int regions = atoi(argv[2]);
+    if (argc > 3)
+        hide_death();
+    MPI_Barrier(MPI_COMM_WORLD);
+    prctl(PR_SET_NAME, "ready");
     for (int r = 0; r < regions; r++) {
         int late = (int) random_below(&common, (uint64_t) ranks); /* the rank that the others wait for */
         int how = (int) random_below(&common, 3);
@@ -121,5 +155,6 @@ int main(int argc, char **argv)
         CHECK(sum == (n - 1) * n * (2 * n - 1) / 6);
         meet(how);
     }
+    prctl(PR_SET_NAME, "oracle");
     return end();
 }
