@@ -170,12 +170,16 @@ bool Lender::lend(const Target& target, bool one_chunk)
     Hardware::fetch_add_full(slot.knock, 1); // the lease is written; pairs with the guest's load of knock
     futex_wake(&slot.knock);
     counters_.lends++;
-    // One rang us, who rings the next: the owner is not held up by many.
-    if (Hardware::load_relaxed(window_->node().sleepers) &&
-        double(t.look.remaining) * double(t.look.unit_ticks) > double(loop_host.publish_ticks[asleep_hungry]))
-        wake_sleepers();
+    wake_others_for(t);
     sleep_while_lent();
     return true;
+}
+
+void Lender::wake_others_for(const Target& target) const
+{
+    if (Hardware::load_relaxed(window_->node().sleepers) &&
+        double(target.look.remaining) * double(target.look.unit_ticks) > double(loop_host.publish_ticks[asleep_hungry]))
+        wake_sleepers();
 }
 
 void Lender::sleep()

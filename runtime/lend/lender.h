@@ -49,6 +49,9 @@ public:
     // chunk takes no more than `short_ticks`. False if nothing was claimed.
     bool lend(const Target& target, bool one_chunk = false);
 
+    // The owner rang us; we ring the next, if there is work for more: the owner is not held up by many.
+    void wake_others_for(const Target& target) const;
+
     // Claims without lending: for a worker that runs the chunk itself.
     bool claim(const Target& target, Lease& lease);
 

@@ -33,6 +33,7 @@ void help_own_rank(Lender& lender, const Target& target)
     Core& core = lender.core();
     Hardware::store_relaxed(core.recall, 0);
     Hardware::store_relaxed(core.occupancy, rank_computing);
+    lender.wake_others_for(target);
     uint64_t chunks = run_as_guest(lease, &core.recall, 0);
     __atomic_fetch_add(&loop_counters.worker_chunks, chunks, __ATOMIC_RELAXED);
     Hardware::store_relaxed(core.occupancy, rank_blocked);

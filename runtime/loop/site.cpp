@@ -122,16 +122,17 @@ void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64
     const uint64_t since = peek(r.since_alone) + 1;
     poke(r.since_alone, since);
     const double alone = peek(l.alone_ticks);
-    // Was the owner slowed by its first guest as much as the guest could help? Then it must be known. If it was not, a long
-    // region need not be run without help to find out: few of them make up a run.
-    const bool crowded = crowding.before > 0 && crowding.after > 1.6 * crowding.before;
-    const bool roomy = double(wall) > long_us * us && !crowded;
+    // Was the owner slowed by its first guest as much as the guest could help? Then it must be known; where the cost changes
+    // over the range that tells nothing. A long region is not run without help only to find out: few of them make up a run.
+    const double tilt = peek(l.tilt);
+    const bool crowded = tilt > 0.8 && tilt < 1.25 && crowding.before > 0 && crowding.after > 1.6 * crowding.before;
+    const bool is_long = double(wall) > long_us * us;
     if (alone == 0) {
-        if ((since >= first_look && !roomy) || (crowded && since > 1))
+        if ((since >= first_look && !is_long) || (crowded && since > 1))
             measure_alone(l);
         return;
     }
-    if (since >= look_again && !roomy) {
+    if (since >= look_again && !is_long) {
         measure_alone(l);
         return;
     }

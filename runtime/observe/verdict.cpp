@@ -56,10 +56,13 @@ Verdict judge(const Totals& t, const std::string& top_loop, const std::string& w
     std::string head = format("workshare: %.0f rank%s on %.0f node%s, %.3f s: ", t.ranks, t.ranks == 1 ? "" : "s",
                               t.nodes, t.nodes == 1 ? "" : "s", t.wall);
     if (t.iterations_stolen > 0) {
-        double used = t.idle > 0 ? 100 * t.stolen / t.idle : 0;
-        v.line = head + format("ranks waited in MPI %.1f %% of the time; stealing computed in %.0f %% of that (%.0f "
-                               "chunks, %.3f s)",
-                               idle, used > 100 ? 100 : used, t.chunks_stolen, t.stolen);
+        const double spare = t.idle + t.workers * t.wall; // workers have nothing of their own to do
+        double used = spare > 0 ? 100 * t.stolen / spare : 0;
+        v.line = head + format("ranks waited in MPI %.1f %% of the time", idle);
+        if (t.workers > 0)
+            v.line += format(" and had %.0f worker%s", t.workers, t.workers == 1 ? "" : "s");
+        v.line += format("; stealing computed in %.0f %% of that (%.0f chunks, %.3f s)", used > 100 ? 100 : used,
+                         t.chunks_stolen, t.stolen);
         if (!top_loop.empty())
             v.line += ", most of it from " + top_loop;
         if (used < 1) { // next to nothing: the user asks why as well

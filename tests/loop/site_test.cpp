@@ -110,10 +110,24 @@ TEST_CASE("an owner that is slowed by its first guest is measured alone soon", "
 {
     Loop& loop = new_loop();
     Learned& l = learned(&loop.site);
-    for (int i = 0; i < 2; i++)
-        remember_shared(&loop.site, 1000, 500, 100000, {100, 195});
+    auto two_regions = [&](double tilt) {
+        l.tilt = tilt;
+        for (int i = 0; i < 2; i++)
+            remember_shared(&loop.site, 1000, 500, 100000, {100, 195});
+    };
+    two_regions(1.7); // its iterations become dearer anyway
+    CHECK(may_share(l));
+    two_regions(1);
     CHECK_FALSE(may_share(l));
     CHECK(may_share(l));
+}
+
+TEST_CASE("a long loop is not run without help to find out what that costs", "[site]")
+{
+    Loop& loop = new_loop();
+    loop.alone = 20000; // 20 ms
+    loop.shared = 10500;
+    CHECK(loop.shared_part(2000) == 1);
 }
 
 TEST_CASE("a rise of an iteration's cost is believed at once, a fall by halves", "[site]")
