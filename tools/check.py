@@ -152,6 +152,13 @@ class History(unittest.TestCase):
             run = history.read_run(path)
         self.assertEqual((run["commit"], run["figures"], run["tables"]), ("c", report["figures"], report["tables"]))
 
+    def test_parts_of_a_run(self):
+        part = lambda group, **facts: {"commit": "c", "quick": False, "cpu": "x", "cores": 2, "tables": [], "failures": [],
+                                       "figures": [{"group": group, **self.line(group, 1)}], **facts}
+        whole = history.merged([part("claim"), part("double")])
+        self.assertEqual([f["group"] for f in whole["figures"]], ["double", "claim"])
+        self.assertRaises(SystemExit, history.merged, [part("claim"), part("double", commit="d")])
+
     def test_changes(self):
         old = {"figures": [self.line("same", 1), self.line("within", 1), self.line("worse", 1), self.line("lost", 1), self.line("gone", 1)]}
         new = {"figures": [self.line("same", 1), self.line("within", 1.009), self.line("worse", 1.04), self.line("lost", 1.06, False), self.line("new", 1)]}
