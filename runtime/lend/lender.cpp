@@ -7,6 +7,8 @@
 #include "loop/chaos.h"
 #include "loop/region.h"
 #include "window/os.h"
+
+#include <algorithm>
 #include <initializer_list>
 
 namespace ws {
@@ -49,7 +51,7 @@ void Lender::start(unsigned core, const LendOptions& options, bool help_own, uin
     // Sleepers that wake to look at MPI themselves must not eat the cores that they gave up. Where ranks share cores they had
     // to wait for their turn anyhow.
     const unsigned crowd = real && sharers > real ? (sharers + real - 1) / real : 1;
-    nap_us_ = nap_us * (crowd < 32 ? crowd : 32);
+    nap_us_ = std::min(nap_us * crowd, std::max(nap_us, uint64_t(25000)));
     nap_at_once_ = crowd > 1;
 }
 
