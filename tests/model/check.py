@@ -37,6 +37,8 @@ RIGHT_SOAK = [
     ('lending', ['UNITS=3', 'GENERATIONS=1', 'TAKES=2'], None),
     ('lending', ['UNITS=2', 'OTHERS=1'], None),
     ('lending', ['UNITS=2', 'QUANTUM'], None),
+    ('lending', ['UNITS=2', 'POLL'], None),
+    ('lending', ['UNITS=2', 'REGIONS=1', 'POLL', 'QUANTUM'], None),
     ('lending', ['UNITS=2'], 'core_comes_back'),
     ('lending', ['UNITS=2'], 'close_ends'),
     ('lending', ['UNITS=2', 'REGIONS=1'], 'all_end'),

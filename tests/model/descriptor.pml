@@ -8,7 +8,7 @@
  * A step is one access to memory that others write, as in the code; what a process does alone in between is part of it.
  * Memory is sequentially consistent: the descriptor's CASes are full barriers, and its publish is a release.
  *
- * A macro after #if that is neither a size nor QUANTUM is a part of the protocol left out or done wrong on purpose:
+ * A macro after #if that is neither a size nor QUANTUM or POLL is a part of the protocol left out or done wrong on purpose:
  * model_test.py sees to it that each of them is found.
  *
  * A process that includes this has the variables of `claimant`. */

@@ -7,6 +7,7 @@
  *   Guest   guest_main(), next_lease(), guest_blocked() (lend/guest.cpp)
  *   Thief   blocked(), unblocked(), lend_stop() (lend/home.cpp); Chooser::choose() (lend/victim.cpp); Lender::arm(),
  *           disarm_if_rung(), lend(), sleep_while_lent(), resume() (lend/lender.cpp)
+ *           polled() too, with -DPOLL
  *   ring    ring_core() (lend/doorbell.cpp)
  *   Other   another thief that wants a guest
  *
@@ -278,7 +279,7 @@ inline sleep_while_lent(t)
     fi
 }
 
-inline lend(t)
+inline lend(t, one_chunk)
 {
 #ifdef WAKE_WITHOUT_CLAIM
     claim = TAKEN;
@@ -288,11 +289,26 @@ inline lend(t)
     if
     :: claim == TAKEN ->
         d_step { claim = LOST; lease_lo[t] = lo; lease_hi[t] = hi; lo = 0; hi = 0; has_lease = true };
+        if
+        :: one_chunk -> recall[t] = true
+        :: else
+        fi;
         state[t] = lent;
         knock[t] = 1 - knock[t];
         guest_sleeps[t] = false;
         sleep_while_lent(t)
     :: else -> claim = LOST
+    fi
+}
+
+inline resume(t)
+{
+    if
+    :: state[t] == lent ->
+#ifndef NO_RECALL
+        recall[t] = true
+#endif
+    :: else -> has_lease = false
     fi
 }
 
@@ -324,6 +340,23 @@ active [THIEVES] proctype Thief()
 
     do
     :: wait < WAITS ->
+#ifdef POLL
+        /* polled(): MPI_Test found nothing. One chunk, at once and without a doorbell; then the program goes on. */
+        if
+        :: has_lease -> resume(t)
+        :: else
+        fi;
+        if
+        :: !has_lease ->
+            look_for_work(t);
+            if
+            :: victim -> victim = false; lend(t, true)
+            :: else
+            fi
+        :: else
+        fi;
+        home_computes(t);
+#endif
         do
         :: posted[t] >> wait & 1 -> break /* MPI has polled */
         :: else -> /* blocked() */
@@ -337,22 +370,15 @@ active [THIEVES] proctype Thief()
                 :: victim && state[t] == armed ->
                     if
                     :: recall[t] -> state[t] = kept
-                    :: else -> lend(t)
+                    :: else -> lend(t, false)
                     fi
                 fi;
                 victim = false
             fi
         od;
-        /* unblocked(): resume(), or disarm() */
+        /* unblocked() */
         if
-        :: has_lease ->
-            if
-            :: state[t] == lent ->
-#ifndef NO_RECALL
-                recall[t] = true
-#endif
-            :: else -> has_lease = false
-            fi
+        :: has_lease -> resume(t)
         :: else ->
             if
             :: state[t] == armed -> state[t] = kept
