@@ -10,7 +10,8 @@ SOAK = (2, 3000, range(0, 40)), (3, 1000, range(40, 60)), (4, 500, range(60, 70)
 for ranks, regions, seeds in SOAK if '--soak' in sys.argv else JOBS:
     for seed in seeds:
         env = {'WS_CHAOS': str(seed)} if seed else {}
-        result = run('oracle', 17 + seed, regions, ranks=ranks, env=env, steals=1 < ranks <= CORES)
+        result = run('oracle', 17 + seed, regions, ranks=ranks, env=env, limit=600 if '--soak' in sys.argv else 60,
+                     steals=1 < ranks <= CORES)
         if ranks > 1:
             expect(result, 'regions were counted', result.stats.get('regions', 0) == ranks * regions)
 run('oracle', 5, 200, workshare=False)
