@@ -34,6 +34,20 @@ bool a_core_is_idle(const Window& w)
 
 void ring(unsigned node_rank) { detail::ring_core(detail::window->core(node_rank)); }
 
+void taken()
+{
+    Window& w = *detail::window;
+    const Flag me = Flag(w.own_core().world_rank) + 1;
+    const bool open = *detail::sends_open > 0; // more of it may have been sent now
+    const int to = *detail::sends_to;
+    for (unsigned r = 0; r < w.ranks(); r++) {
+        Core& core = w.core(r);
+        const Flag awaits = Hardware::load_relaxed(core.awaits);
+        if (awaits == me || awaits == awaits_several || (open && (to < 0 || to == core.world_rank)))
+            detail::ring_core(core);
+    }
+}
+
 void detail::ring_core(Core& core)
 {
     if (WS_LIKELY(Hardware::load_relaxed(core.state) == core_kept)) // relaxed: see Lender::arm()
@@ -51,7 +65,7 @@ bool somebody_waits()
 {
     const Window& w = *detail::window;
     for (unsigned c = 0; c < w.cores(); c++) // relaxed: a hint
-        if (Hardware::load_relaxed(w.core(c).occupancy) == rank_blocked)
+        if (Hardware::load_relaxed(w.core(c).occupancy) == rank_blocked || detail::looked_just_now(w.core(c)))
             return true;
     return false;
 }

@@ -13,6 +13,7 @@ namespace ws {
 namespace detail {
 Window* window;
 LendTimes times;
+const int *sends_open, *sends_to;
 volatile Flag guests_refused, guests_barred;
 } // namespace detail
 
@@ -22,8 +23,6 @@ WS_THREAD_LOCAL bool home_thread; // only the thread that called MPI_Init stands
 
 bool active;
 bool is_blocked;          // this wait is longer than the spin
-bool counts_as_sender;    // in the node's senders_waiting
-const int* sends_open;
 const unsigned* mpi_events;
 unsigned seen_events;
 bool waits_are_long;      // the last one was: the next will most likely be, and need not be spun on
@@ -75,7 +74,8 @@ void lend_start(Window& window, const LendOptions& options)
 {
     detail::window = &window;
     detail::times = options.times;
-    sends_open = options.sends_open;
+    detail::sends_open = options.sends_open;
+    detail::sends_to = options.sends_to;
     mpi_events = options.events;
     home_thread = true;
     home.start(window.me(), options, loop_host.any_thread, options.times.quantum_us);
@@ -127,8 +127,9 @@ void blocked(unsigned polls)
         looked_at_peers = now;
         Hardware::store_relaxed(home.core().occupancy, rank_blocked);
         end_openmp_wait(); // our workers too have time for others now
-        if (*sends_open > 0) { // whoever receives rings from here on
-            counts_as_sender = true;
+        if (*detail::sends_open > 0) { // who receives them rings from here on
+            const int to = *detail::sends_to;
+            Hardware::store_relaxed(home.core().awaits, to < 0 ? awaits_several : Flag(to) + 1);
             Hardware::fetch_add_full(detail::window->node().senders_waiting, 1);
         }
     }
@@ -165,8 +166,8 @@ void unblocked()
     if (is_blocked) {
         is_blocked = false;
         Hardware::store_relaxed(home.core().occupancy, rank_computing);
-        if (counts_as_sender) {
-            counts_as_sender = false;
+        if (Hardware::load_relaxed(home.core().awaits) != awaits_nobody) {
+            Hardware::store_relaxed(home.core().awaits, awaits_nobody);
             Hardware::fetch_add_full(detail::window->node().senders_waiting, Flag(-1));
         }
         const uint64_t took = ticks() - wait_began;
@@ -180,6 +181,7 @@ void polled()
 {
     if (!stands_for_the_core())
         return;
+    Hardware::store_relaxed(home.core().looked_at, ticks());
     home.resume(); // of a chunk that outlasted its call
     if (home.has_lease())
         return;

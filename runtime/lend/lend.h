@@ -13,6 +13,7 @@
 #pragma once
 
 #include "lend/victim.h"
+#include "window/os.h"
 #include "window/types.h"
 #include "window/window.h"
 #include <cstdint>
@@ -50,7 +51,8 @@ struct LendOptions {
     VictimPolicy policy;
     unsigned pretended_cores; // 0, or as many cores as ranks and workers are to believe in (work that sleeps)
     const unsigned* events;   // MPICH's: changes with each poll that has handled anything
-    const int* sends_open;    // MPICH's: sends of this rank that may wait for their receivers
+    const int* sends_open;    // MPICH's: sends of this rank that may wait for their receivers,
+    const int* sends_to;      // and the MPI_COMM_WORLD rank of those, -1 for several
 };
 
 // Starts and stops lending by this rank. Called by the thread that called MPI_Init; `window` outlives everything here.
@@ -69,6 +71,7 @@ void blocked(unsigned polls);
 void unblocked();
 void polled();
 void ring(unsigned node_rank);
+void taken();
 
 // Whether a thread of the node is blocked or idle (LoopHost::somebody_waits).
 bool somebody_waits();
@@ -91,6 +94,9 @@ bool owner_is_blocked();
 namespace detail {
 extern Window* window;
 extern LendTimes times;
+extern const int *sends_open, *sends_to; // MPICH's, see LendOptions
+// A program that spins on MPI_Test waits too, in its own way. Expires by itself when it computes.
+inline bool looked_just_now(const Core& core) { return ticks() - Hardware::load_relaxed(core.looked_at) < times.patience_ticks; }
 extern volatile Flag guests_refused, guests_barred;
 void ring_core(Core& core);
 size_t body_stack_bytes(); // of a thread that runs loop bodies

@@ -17,7 +17,8 @@ namespace {
 
 bool is_busy(const Core& c)
 {
-    return Hardware::load_relaxed(c.occupancy) == rank_computing || Hardware::load_relaxed(c.state) == core_lent;
+    return (Hardware::load_relaxed(c.occupancy) == rank_computing && !detail::looked_just_now(c)) ||
+           Hardware::load_relaxed(c.state) == core_lent;
 }
 
 } // namespace

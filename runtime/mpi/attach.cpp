@@ -99,6 +99,7 @@ void start_stealing()
     lending.events = &no_events;
 #endif
     lending.sends_open = &job.hooks->sends_open;
+    lending.sends_to = &job.hooks->sends_to;
     lend_start(job.window, lending);
 }
 
@@ -120,7 +121,8 @@ void finalize()
         guests_stop();
     }
     job.hooks->ring = nullptr;
-    job.hooks->senders_waiting = nullptr;
+    job.hooks->senders_waiting = nullptr; // before `taken`, which it guards
+    job.hooks->taken = nullptr;
     report();
     free_window();
 }
@@ -200,6 +202,7 @@ int attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
         hooks->unblocked = unblocked;
         hooks->blocked = blocked;
         hooks->polled = job.options.poll ? polled : nullptr;
+        hooks->taken = taken;
         hooks->senders_waiting = &job.window.node().senders_waiting;
     } else
         hooks->blocked = nullptr;

@@ -31,6 +31,9 @@ enum CoreState : Flag {
     core_asleep = 3, // nobody uses it: the home thread found nothing to help with and sleeps on the state
 };
 
+// Which sends a blocked rank waits for: those to one rank (1 + its MPI_COMM_WORLD rank), or to several.
+enum Awaits : Flag { awaits_nobody = 0, awaits_several = ~Flag(0) };
+
 enum Occupancy : Flag {
     rank_computing = 0,
     rank_blocked = 1, // in an MPI call for longer than the spin
@@ -60,6 +63,8 @@ struct alignas(64) Core {
 
     // Line 2: read by ranks that share cores with this one.
     alignas(64) volatile Flag occupancy; // home
+    volatile Flag awaits;                // home, while blocked: the rank that its sends wait for (see Awaits)
+    volatile Hardware::Word looked_at;   // home: ticks of its last MPI_Test or the like in vain, under -workshare-poll
     volatile Flag running_on;            // home: the CPU it last said it was on
     volatile Flag return_ticks;          // home: what a return takes, from the guest's store to the home thread's going on
 
@@ -113,7 +118,7 @@ struct alignas(64) Node {
     uint32_t cores;         // rows of the core table
     uint32_t cpus;          // in the union of all masks
     volatile Flag sleepers; // home threads: how many of them sleep (core_asleep)
-    // Home threads: how many of them are blocked while a send of their rank waits for its receiver. Read at each receive.
+    // Home threads: how many cores have their `awaits` set. Read by who receives.
     alignas(64) volatile Flag senders_waiting;
 };
 

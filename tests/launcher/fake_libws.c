@@ -12,7 +12,7 @@
 #define MAX_RANKS 16
 
 struct fake_counts {
-    unsigned long blocked, waits, polled, rings[MAX_RANKS];
+    unsigned long blocked, waits, polled, taken, rings[MAX_RANKS];
 } fake_counts;
 
 static _Thread_local int waiting;
@@ -56,6 +56,11 @@ static void ring(int world_rank)
     fake_counts.rings[world_rank]++;
 }
 
+static void taken(void)
+{
+    fake_counts.taken++;
+}
+
 static void finalize(void)
 {
     PMPI_Barrier(MPI_COMM_WORLD);       /* MPI works */
@@ -71,6 +76,7 @@ int ws_fork_attach(int version, unsigned what, MPIR_Workshare_hooks *hooks)
     hooks->unblocked = unblocked;
     hooks->ring = ring;
     static const unsigned some = 1;
+    hooks->taken = taken;
     hooks->senders_waiting = &some;
     if (getenv("FAKE_POLL"))
         hooks->polled = polled;

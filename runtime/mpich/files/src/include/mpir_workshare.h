@@ -2,10 +2,10 @@
  *
  * All that MPICH and the Workshare runtime (libws) know of each other.
  *
- * MPICH calls five hooks and holds no policy; libws fills them in when the job was started with
+ * MPICH calls six hooks and holds no policy; libws fills them in when the job was started with
  * `mpirun -workshare`. While the flag is off every hook is NULL and a call site costs one load and one
  * branch, in places that are already waiting (blocked, unblocked), looking in vain (polled) or already
- * sending or receiving (ring).
+ * sending (ring) or receiving (taken).
  *
  * This header is C, is copied into the MPICH source tree by the build, and is included by libws from here.
  */
@@ -13,10 +13,10 @@
 #define MPIR_WORKSHARE_H_INCLUDED
 
 /* Raised whenever the struct below changes; MPICH passes it, libws refuses another one. */
-#define MPIR_WORKSHARE_VERSION 3
+#define MPIR_WORKSHARE_VERSION 4
 
 /* A wait counts as blocked after this many polls without progress: a short wait (ping-pong) never leaves MPICH. */
-#define MPIR_WORKSHARE_POLLS 32
+#define MPIR_WORKSHARE_POLLS 8
 
 typedef struct MPIR_Workshare_hooks {
     /* This thread waits in MPI and its last poll made no progress. Called once a poll, from the
@@ -30,14 +30,20 @@ typedef struct MPIR_Workshare_hooks {
     void (*polled) (void);
     /* Something was just posted for this MPI_COMM_WORLD rank, which may be on another node. Under MPICH's lock: brief. */
     void (*ring) (int world_rank);
-    /* How many ranks of the node have given up their core while `sends_open` of theirs was not 0. While it is not 0, a rank
-     * also rings those from whom it receives. NULL while Workshare is off. */
+    /* This rank took something in, and so may have done what a rank of the node waits for that has `sends_open`, or have sent more of
+     * its own ones to their receiver. Called only while *senders_waiting is not 0 (how many of the former wait; NULL while Workshare is
+     * off) or its own sends_open is not 0. Under MPICH's lock: brief. */
+    void (*taken) (void);
     const volatile unsigned *senders_waiting;
     /* MPI_Finalize was entered; MPI still works. Collective over MPI_COMM_WORLD. */
     void (*finalize) (void);
-    /* The rest is set by MPICH. Sends of this process that may need something of the receiver to end (synchronous ones,
-     * large ones, those that found a full queue). A hint: other threads change it. */
+    /* The rest is set by MPICH. What this process has sent and the receiver has to take part in (synchronous sends, large ones,
+     * those that found a full queue; puts and gets that wait in a flush); to which MPI_COMM_WORLD rank, -1 if there may be
+     * several. A hint: other threads change it. */
     int sends_open;
+    int sends_to;
+    /* Raised by each poll of the network that handled anything, wanted or not: one poll does not handle all that is there. Wraps. */
+    unsigned events;
     /* The level of thread support that the program asked for; MPI may have given more. */
     int thread_level_asked;
     /* With `several`, any thread may call MPI from here on, whatever level was given, as with MPI_THREAD_MULTIPLE; with 0
@@ -85,6 +91,35 @@ static inline void MPIR_Workshare_unblocked(unsigned polls)
 {
     if (__builtin_expect(polls > MPIR_WORKSHARE_POLLS, 0) && MPIR_Workshare.unblocked)
         MPIR_Workshare.unblocked();
+}
+
+/* A send that does not end by itself begins and ends. */
+static inline void MPIR_Workshare_send_opened(int world_rank)
+{
+    if (MPIR_Workshare.sends_open++ == 0)
+        MPIR_Workshare.sends_to = world_rank;
+    else if (MPIR_Workshare.sends_to != world_rank)
+        MPIR_Workshare.sends_to = -1;
+}
+
+static inline void MPIR_Workshare_send_closed(void)
+{
+    MPIR_Workshare.sends_open--;
+}
+
+/* After messages may have been taken in. */
+static inline void MPIR_Workshare_taken(void)
+{
+    if (__builtin_expect(MPIR_Workshare.senders_waiting != 0, 0) &&
+        (*MPIR_Workshare.senders_waiting || MPIR_Workshare.sends_open > 0))
+        MPIR_Workshare.taken();
+}
+
+/* After a poll of the network that handled anything. */
+static inline void MPIR_Workshare_progressed(void)
+{
+    MPIR_Workshare.events++;
+    MPIR_Workshare_taken();
 }
 
 /* After something was posted for the given MPI_COMM_WORLD rank. */

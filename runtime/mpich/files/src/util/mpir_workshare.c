@@ -6,6 +6,7 @@
 #include "mpiimpl.h"
 #include "mpir_workshare.h"
 #include <dlfcn.h>
+#include <sched.h>
 
 #define LIBWS "libws.so.1"
 
@@ -48,8 +49,16 @@ static void let_threads_in(int several)
 #endif
 }
 
+/* Until libws is there: with more ranks than cores, those that others wait for in MPI_Init must get one. */
+static void yield(unsigned polls)
+{
+    sched_yield();
+}
+
 int MPIR_Workshare_thread_level(int level)
 {
+    if (is_enabled())
+        MPIR_Workshare.blocked = yield;
     MPIR_Workshare.thread_level_asked = level;
     MPIR_Workshare.let_threads_in = let_threads_in;
     if (is_enabled() &&
@@ -86,7 +95,7 @@ void MPIR_Workshare_init(void)
     /* Attaching is collective: all ranks or none. */
     ok = attach != NULL;
     if (PMPI_Allreduce(&ok, &all_ok, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD) != MPI_SUCCESS)
-        return;
+        all_ok = 0;
     if (all_ok) {
         /* The hooks themselves, not a copy: libws takes back blocked and ring while it still finalizes. */
         if (attach(MPIR_WORKSHARE_VERSION, what, &MPIR_Workshare) != 0)
@@ -94,6 +103,7 @@ void MPIR_Workshare_init(void)
         return;
     }
 
+    MPIR_Workshare.blocked = NULL;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0)
         fprintf(stderr, "workshare: cannot load " LIBWS ": %s; running without %s\n",

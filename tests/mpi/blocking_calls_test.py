@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""blocking_calls.txt is complete, and a rank that blocks in any call of it helps, and returns in time. `--soak` repeats it all
+under WS_CHAOS, with the default quantum, and with 3 and 4 ranks."""
+import fnmatch
+import os
+import re
+import sys
+
+from job import CORES, MPIRUN, Result, expect, fail, finish, run, skip
+
+TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'blocking_calls.txt')
+QUANTUM, USABLE = 0.050, 0.010  # seconds: what a call may be late if nobody rings, and if its rank is rung
+# Memory of another process is mapped or reached by messages here, not by the kernel: a rank computes without MPI then, and who
+# puts, gets or sends much has to wait for it.
+UCX = {'UCX_TLS': '^cma'}
+
+
+def sections():
+    """{section: [[word, ...], ...]}: the table's lines without comments."""
+    found, lines = {}, None
+    with open(TABLE) as f:
+        for line in f:
+            words = line.split('#')[0].split()
+            if len(words) == 1 and words[0][0] == '[':
+                lines = found.setdefault(words[0][1:-1], [])
+            elif words:
+                lines.append(words)
+    return found
+
+
+def prototypes():
+    """The calls of mpi.h, large-count variants under the call's own name."""
+    names = set()
+    include = os.path.join(os.path.dirname(MPIRUN), '../include')
+    for header in 'mpi.h', 'mpi_proto.h', 'mpio.h':
+        with open(os.path.join(include, header)) as f:
+            text = re.sub(r'/\*.*?\*/', '', f.read(), flags=re.DOTALL)
+        names.update(re.findall(r'^ *(?:int|double|MPI_Aint|MPI_Fint|MPI_File) +(MPIX?_[A-Z]\w*) *\(', text, re.MULTILINE))
+    return {re.sub('_c$', '', name) for name in names}
+
+
+def check_complete(table):
+    result = Result('blocking_calls.txt', 0, '', '', 0, {})
+    calls = prototypes()
+    expect(result, f'mpi.h has only {len(calls)} calls?', len(calls) > 400)
+    known = [line[0] for name in ('waits', 'threads', 'elsewhere', 'fails') for line in table[name]]
+    known += [word for name in ('looks', 'returns') for line in table[name] for word in line]
+    missing = sorted(c for c in calls if not any(fnmatch.fnmatchcase(c, k) for k in known))
+    expect(result, f'not in the table: {missing}', not missing)
+    gone = sorted(k for k in set(known) if not fnmatch.filter(calls, k))
+    expect(result, f'not in mpi.h: {gone}', not gone)
+
+
+def judge(result, quantum=QUANTUM, usable=USABLE):
+    """Every line the program printed, and every case that it should have."""
+    seen = {}
+    for line in result.out.splitlines():
+        match = re.match(r'(\S+) (rung|quantum) (\d+) ([-0-9.]+) ([-0-9.]+) (right|wrong)$', line)
+        if not match:
+            fail(result, line)
+            continue
+        case, wake, guests, late, _, outcome = match.groups()
+        seen[case.split('/')[0]] = case
+        expect(result, f'{case}: wrong result', outcome == 'right')
+        if not expect(result, f'{case}: no chunk was stolen', int(guests) > 0):
+            continue
+        limit = usable if wake == 'rung' else quantum + usable
+        expect(result, f'{case}: {float(late):.0f} us late, {wake}', float(late) < 1e6 * limit)
+    return seen
+
+
+def try_all(section, table, ranks, quantum=QUANTUM, usable=USABLE, env=None):
+    result = run('blocking', TABLE, usable, ranks=ranks, options=('-workshare-quantum', str(int(quantum * 1e6))), limit=300,
+                 env={**UCX, **(env or {})}, title=f'{section}, {ranks} ranks {env or ""}')
+    seen = judge(result, quantum, usable)
+    missing = [case for line in table[section] for case in line[2:] if case not in seen]
+    expect(result, f'not tried: {missing}', not missing)
+
+
+rows = sections()
+check_complete(rows)
+if CORES < 2:
+    skip('needs two cores')
+    finish()
+if '--soak' in sys.argv:
+    for count in 2, 3, 4:
+        for seed in 1, 2, 3:
+            try_all('waits', rows, count, usable=1, env={'WS_CHAOS': str(seed)})
+        try_all('waits', rows, count, quantum=0.0004, usable=USABLE)
+else:
+    for count in 2, 3:
+        try_all('waits', rows, count)
+try_all('threads', rows, 2, env={'BLOCKING_THREADS': '1'})
+finish()
