@@ -50,7 +50,7 @@ void Lender::start(unsigned core, const LendOptions& options, bool help_own, uin
     sharers_cores_ = options.pretended_cores ? options.pretended_cores : real;
     ours_alone_ = sharers <= sharers_cores_ && sharers_here <= own_cores_;
     // Sleepers that wake to look at MPI themselves must not eat the cores that they gave up. Where ranks share cores they had
-    // to wait for their turn anyhow.
+    // to wait for their turn anyhow; but nothing that fails to ring may cost more than a blink.
     const unsigned crowd = real && sharers > real ? (sharers + real - 1) / real : 1;
     nap_us_ = std::min(nap_us * crowd, std::max(nap_us, uint64_t(25000)));
     nap_at_once_ = crowd > 1;

@@ -92,12 +92,7 @@ void start_stealing()
     const bool all_ring = int(job.window.ranks()) == job.size;
     lending.times.quantum_us = o.quantum_us * (all_ring ? 8u : 1u);
     lending.times.longest_quantum_us = o.quantum_us * (all_ring ? 32u : 1u);
-#if MPIR_WORKSHARE_VERSION >= 4
     lending.events = &job.hooks->events;
-#else
-    static unsigned no_events;
-    lending.events = &no_events;
-#endif
     lending.sends_open = &job.hooks->sends_open;
     lending.sends_to = &job.hooks->sends_to;
     lend_start(job.window, lending);
