@@ -12,7 +12,7 @@ TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'blocking_calls
 QUANTUM, USABLE = 0.050, 0.010  # seconds: what a call may be late if nobody rings, and if its rank is rung
 # Memory of another process is mapped or reached by messages here, not by the kernel: a rank computes without MPI then, and who
 # puts, gets or sends much has to wait for it.
-UCX = {'UCX_TLS': '^cma'}
+UCX = {'UCX_TLS': 'posix,sysv,self'}
 
 
 def sections():
