@@ -23,6 +23,6 @@ for look in 'test', 'testall', 'testany', 'testsome', 'get_status', 'iprobe', 'i
         expect(result, f'a call that found something did not return at once: {tries}', min(t[1] for t in tries) < 50)
 for look in 'test', 'iprobe':
     result = run('polling', look)
-    expect(result, 'a program that only looks has helped without -workshare-poll', result.stats.get('chunks_stolen') in (None, 0) or
-           look == 'win_test')
+    # Its waits before and after lend, once or twice; looks by the hundred.
+    expect(result, 'a program that only looks has helped without -workshare-poll', result.stats.get('lends', 0) <= 5)
 finish()
