@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+//
+// What a process of a -workshare job shows of itself while it runs: the one set of counters behind the verdict, the report,
+// ws-top and MPI_T. A file without a name (memfd_create) that other processes of the same user find in /proc/PID/fd as
+// "/memfd:workshare-board" and map read-only; it goes with the last that has it mapped, so nothing can be left behind.
+//
+//    Board | Seat[seats] | OwnerCounters[owner_slots] | LoopRow[loop_rows] | CallRow[call_rows] | PhaseRow[phase_rows]
+//
+// Plain data, the same for all compilers of a machine; offsets from the begin of the file stand in the head. Every word has one
+// writer at a time and is written by plain moves, so a reader sees values that were true a moment ago, though not all of the
+// same moment. Times are ticks of the processor's counter (window/os.h), which the cores of a node share: a reader on the node
+// may compare them with its own. Counters only grow.
+//
+// Readers from other processes (tools/top) must check `magic`, `version` and `bytes` first.
+#pragma once
+
+#include "directive/abi.h"
+#include "loop/descriptor.h"
+#include <cstddef>
+#include <cstdint>
+#include <sys/types.h>
+
+namespace ws {
+
+using Flag = Hardware::Flag;
+
+constexpr char board_name[] = "workshare-board";
+constexpr uint64_t board_magic = 0x6472616f42207357; // "Ws Board"
+constexpr uint32_t board_version = 1;
+
+// What a thread's core is used for, seen from that thread.
+enum class Seated : Flag {
+    nobody = 0,    // no thread has taken this seat
+    computing = 1, // home: in the program, or in MPI not for long; worker: helps its own rank
+    blocked = 2,   // home: in the MPI call `call`; worker: without work
+    lent = 3,      // as blocked, and its core is used by rank `other`
+    asleep = 4,    // as blocked, and it sleeps for want of work
+    visiting = 5,  // guest: runs iterations of this rank on the core of rank `other`
+    away = 6,      // guest: without a core
+};
+
+enum class SeatKind : Flag { none = 0, home = 1, worker = 2, guest = 3 };
+
+// Why a blocked thread did not steal when it looked. Counted once for each time that the answer changes in a wait.
+enum class Refusal : unsigned {
+    nothing_shared, // no rank of the node had a region that it could share
+    no_guest,       // the owner had not made a guest for this core yet
+    core_taken,     // other ranks compute on the core
+    lost_race,      // others claimed the rest first
+    too_little,     // what was left takes less than a hand-over
+    barred,         // the owner may not use this core, or was given no thread
+    kinds
+};
+constexpr unsigned refusal_kinds = unsigned(Refusal::kinds);
+
+// Of a thread that lends (home, worker). Ticks, or how often.
+struct LendCounters {
+    uint64_t blocked_ticks; // in MPI calls beyond the spin, lent time included
+    uint64_t lent_ticks;
+    uint64_t lends;
+    uint64_t lost;     // claims that another thief was faster with
+    uint64_t recalls;  // leases that ended on a doorbell or on the end of the home rank's wait
+    uint64_t refusals; // blocked, but the core is not free to lend: other home ranks compute on it
+    uint64_t moves;    // a thief left the CPU that it shared with its victim
+    uint64_t sleeps;   // naps on the doorbell
+    uint64_t sleep_ticks;
+    uint64_t wakes;    // of them ended by somebody, not by the quantum
+    uint64_t refused[refusal_kinds]; // waits, by reason
+};
+
+// Of a thread that runs iterations of this rank on another core (guest, worker).
+struct VisitCounters {
+    uint64_t visits; // leases, and regions joined without one
+    uint64_t chunks, iterations;
+    uint64_t busy_ticks;
+};
+
+// Latencies by powers of two: bucket i counts those of [2^i, 2^(i+1)) ns, the first all below, the last all above.
+constexpr unsigned latency_buckets = 32;
+
+// A thread that this rank can have on a core. Writer: that thread.
+struct alignas(64) Seat {
+    volatile Flag kind;  // SeatKind
+    volatile Flag core;  // row of the node's core table
+    volatile Flag state; // Seated
+    volatile Flag call;  // row of the MPI call that it waits in; no_row if unknown
+    volatile Flag other; // MPI_COMM_WORLD rank, see Seated
+    volatile Flag loop;  // guest: row of the loop that it works on
+    volatile uint64_t since; // when the state began
+    LendCounters lend;
+    VisitCounters visit;
+    // From the claim by the thief to the guest's first iteration. Of guests and workers.
+    uint64_t steal_latency[latency_buckets];
+    // From the guest's last one to the thief's going on. Of homes and workers.
+    uint64_t return_latency[latency_buckets];
+};
+constexpr Flag no_row = ~Flag(0);
+
+// Counts of the regions of one owner slot; written by the thread that has it.
+struct alignas(64) OwnerCounters {
+    uint64_t regions;        // opened while attached
+    uint64_t regions_shared; // published
+    uint64_t regions_joined; // published and at least one guest ran a chunk
+    uint64_t close_wait;     // ticks spent waiting for guests at the end
+};
+
+// A `ws for` of the source. Writers: the owner threads (several at once may lose a few counts), and its guests, by atomic
+// additions, what they ran.
+struct alignas(64) LoopRow {
+    char name[192]; // its end if it is longer; empty: no such row yet
+    // Executions that ran whole, as they were short; one in 16 of them is timed, or all if the run is observed.
+    volatile uint64_t whole_regions, whole_iterations;
+    volatile uint64_t timed_regions, timed_iterations, timed_ticks;
+    // The others were cut into chunks and are all timed, open to close.
+    volatile uint64_t cut_regions, cut_iterations, cut_ticks;
+    volatile uint64_t kept_chunks;       // run by the owner
+    volatile uint64_t shared_regions, shared_iterations; // of the cut ones: published
+    volatile uint64_t joined_regions;    // with at least one stolen chunk
+    volatile uint64_t close_wait;        // owner's wait for guests at the end, in ticks
+    volatile uint64_t unpaid_regions;    // not shared as sharing had not paid
+    volatile uint64_t stolen_chunks, stolen_iterations, guest_ticks; // by guests and workers; computing
+};
+constexpr unsigned loop_rows = 1024; // the last stands for all loops that found no row
+
+// An MPI function of the program. Writer: the home thread, but for calls and ticks (any thread, atomic additions).
+struct CallRow {
+    char name[40];
+    volatile uint64_t calls, ticks; // outermost calls; only in a run with report or trace
+    volatile uint64_t waits, blocked_ticks, lent_ticks; // waits beyond the spin
+};
+constexpr unsigned call_rows = 256;
+
+// The time between two MPI_Pcontrol calls with different levels belongs to the first's level; until the first call, to level 1.
+struct PhaseRow {
+    int64_t level;
+    volatile uint64_t entered; // how often; 0: no such row
+    volatile uint64_t wall_ticks, mpi_ticks, blocked_ticks, lent_ticks, borrowed_ticks, close_wait;
+};
+constexpr unsigned phase_rows = 64; // the last stands for all levels that found no row
+
+// Of the whole process, atomically added.
+struct ProcessCounters {
+    uint64_t regions_off;    // run plain: on threads that own none, or nested
+    uint64_t worker_chunks;  // of the visits' chunks: taken by this rank's own workers
+    uint64_t guests_refused; // threads that the system did not give
+    uint64_t guests_barred;  // guests that may not use their thief's core
+    uint64_t mpi_ticks;      // in MPI, home thread; only in a run with report or trace
+};
+
+constexpr unsigned owner_slots = 8;
+
+struct alignas(64) Board {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t head_bytes; // sizeof(Board)
+    uint64_t bytes;      // of the whole file
+    uint64_t job;        // the same in all processes of a job, hardly ever in two jobs
+    int32_t pid, rank, size, node_rank, node_ranks;
+    int32_t node;        // number of the node within the job, from 0
+    uint32_t node_cores; // rows of the node's core table: the ranks' own cores first
+    uint32_t own_workers, first_worker; // of this rank, and the row of their first core
+    uint32_t spare;
+    double ticks_per_us;
+    uint64_t attached_at;      // ticks
+    int64_t attached_at_unix;  // ns since 1970, of the same moment
+    volatile uint64_t ended_at; // ticks, when MPI_Finalize is nearly over; 0 before
+    volatile Flag observed;    // 1: with report or trace, so that all regions and MPI calls are timed
+    volatile Flag inactive;    // the rank runs without stealing (mpi/job.h says why)
+    volatile Flag phase;       // row of the present phase
+    volatile Flag rings;       // not kept here: see Core::rings
+    char host[64], program[256], options[256];
+    uint32_t seats, seat_bytes, loop_row_count, loop_row_bytes, call_row_count, call_row_bytes, phase_row_count, phase_row_bytes;
+    uint64_t seats_at, owners_at, loops_at, calls_at, phases_at; // offsets
+
+    ProcessCounters process;
+    // The seat of the home thread is the first, then the workers', then one for a guest on each core of the node's table.
+    Seat& seat(unsigned i) { return reinterpret_cast<Seat*>(at(seats_at))[i]; }
+    Seat& guest_seat(unsigned core) { return seat(1 + own_workers + core); }
+    OwnerCounters& owner(unsigned slot) { return reinterpret_cast<OwnerCounters*>(at(owners_at))[slot]; }
+    LoopRow& loop(unsigned i) { return reinterpret_cast<LoopRow*>(at(loops_at))[i]; }
+    CallRow& call(unsigned i) { return reinterpret_cast<CallRow*>(at(calls_at))[i]; }
+    PhaseRow& phase_row(unsigned i) { return reinterpret_cast<PhaseRow*>(at(phases_at))[i]; }
+
+private:
+    char* at(uint64_t offset) { return reinterpret_cast<char*>(this) + offset; }
+};
+
+// This process's. Never null: before a rank attaches, and where it could not be made, memory of the process's own, with no
+// seats but one.
+extern Board* board;
+
+// Makes the board for a rank on a node with so many cores in its table. Once; the caller fills in the rest of the head. Keeps
+// what was counted before. False, and the board stays private, if the system gives no memory for it.
+bool make_board(unsigned node_cores, unsigned own_workers);
+
+} // namespace ws

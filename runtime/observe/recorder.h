@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+//
+// Records what the threads of a rank do, for the timeline, in memory of a fixed size. A thread writes into a log of its own,
+// without atomic operations; the logs are read when all is over (mpi/trace). Off, it costs a look at one flag.
+#pragma once
+
+#include "observe/board.h"
+#include "window/os.h"
+#include <vector>
+
+namespace ws {
+
+enum class EventKind : uint16_t {
+    mpi = 1, // home, other threads: an outermost MPI call; id: row of the board's calls
+    lent,    // home, worker: its core, from the lease to its return; id: world rank of the tenant; a: row of the tenant's loop
+    asleep,  // home, worker: without work; a: 1 if somebody ended it
+    visit,   // guest: iterations of this rank on the core of world rank `id`; a: row of the loop; b: latency of the steal in ticks
+    chunk,   // any: id: row of the loop; a, b: first iteration and the one behind the last, counted from 0
+    region,  // owner: id: row of the loop; a: iterations; b: 1 if it was shared
+    phase,   // home: from one MPI_Pcontrol to the next; a: level
+};
+
+// Times in ticks. In the order of their ends.
+struct Event {
+    uint64_t begin, end;
+    EventKind kind;
+    uint16_t spare;
+    uint32_t id;
+    uint64_t a, b;
+};
+
+// A thread's events. Memory is taken as it is filled.
+struct EventLog {
+    SeatKind kind;     // none: another thread of the program
+    unsigned core;     // row of the node's core table that it runs on; home's for other threads of the program
+    Event* events;
+    uint64_t capacity;
+    uint64_t written;  // all that there were; those beyond `capacity` replaced the oldest, or were dropped
+    bool keep_oldest;
+
+    uint64_t dropped() const { return written > capacity ? written - capacity : 0; }
+    uint64_t kept() const { return written < capacity ? written : capacity; }
+    // The i-th of the kept ones.
+    const Event& kept_event(uint64_t i) const
+    {
+        return events[keep_oldest || written <= capacity ? i : (written + i) % capacity];
+    }
+};
+
+extern bool recording;
+
+// Before any thread records. `bytes` for all threads of this rank; a thread gets a `threads`th part of it.
+void start_recording(uint64_t bytes, unsigned threads, bool keep_oldest);
+// The calling thread's log is to have this kind and core; else it is another thread of the program's.
+void record_as(SeatKind kind, unsigned core);
+void record(EventKind kind, uint64_t begin, uint64_t end, uint32_t id, uint64_t a = 0, uint64_t b = 0);
+
+// All logs, when no thread records any more.
+const std::vector<EventLog*>& event_logs();
+// No thread may record after this.
+void stop_recording();
+
+} // namespace ws
