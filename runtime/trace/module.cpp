@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+//
+// The module's two doors, and the names that both formats use.
+#include "trace/writers.h"
+
+#include <cerrno>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace ws {
+
+const char* remember(const std::string& error)
+{
+    static std::string text;
+    text = error;
+    return text.empty() ? nullptr : text.c_str();
+}
+
+const char* kind_name(SeatKind kind)
+{
+    switch (kind) {
+    case SeatKind::home: return "home";
+    case SeatKind::worker: return "worker";
+    case SeatKind::guest: return "guest";
+    case SeatKind::none: break;
+    }
+    return "thread";
+}
+
+const char* kind_name(EventKind kind)
+{
+    switch (kind) {
+    case EventKind::mpi: return "mpi";
+    case EventKind::lent: return "lent";
+    case EventKind::asleep: return "asleep";
+    case EventKind::visit: return "visit";
+    case EventKind::chunk: return "chunk";
+    case EventKind::region: return "region";
+    case EventKind::phase: return "phase";
+    }
+    return "unknown";
+}
+
+std::string thread_name(const TraceThread& t)
+{
+    std::string core = "core " + std::to_string(t.core) + ": ", rank = "rank " + std::to_string(t.rank);
+    return t.kind == SeatKind::home ? core + rank : core + kind_name(t.kind) + " of " + rank;
+}
+
+namespace {
+
+bool ends_with(const std::string& text, const char* end)
+{
+    size_t n = std::strlen(end);
+    return text.size() > n && text.compare(text.size() - n, n, end) == 0;
+}
+
+std::string folder_of(const std::string& path)
+{
+    size_t slash = path.rfind('/');
+    return slash == path.npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+}
+
+bool is_folder(const std::string& path)
+{
+    struct stat s;
+    return stat(path.c_str(), &s) == 0 && S_ISDIR(s.st_mode);
+}
+
+// As opening it for writing will go, without changing what is there.
+std::string check(const std::string& path)
+{
+    struct stat s;
+    const bool existed = lstat(path.c_str(), &s) == 0;
+    int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+    if (fd < 0)
+        return std::strerror(errno);
+    close(fd);
+    if (!existed)
+        unlink(path.c_str());
+    if (!ends_with(path, ".otf2"))
+        return "";
+    const std::string folder = archive_folder(path);
+    if (lstat(folder.c_str(), &s) != 0)
+        return access(folder_of(path).c_str(), W_OK | X_OK) == 0 ? "" : std::strerror(errno);
+    if (!is_folder(folder))
+        return "its events go into the folder " + folder + ", which is a file";
+    return access(folder.c_str(), W_OK | X_OK) == 0 ? "" : folder + ": " + std::strerror(errno);
+}
+
+} // namespace
+
+std::string archive_folder(const std::string& path) { return path.substr(0, path.size() - std::strlen(".otf2")); }
+
+std::string clear_archive(const std::string& path)
+{
+    const std::string folder = archive_folder(path);
+    if (DIR* d = opendir(folder.c_str())) {
+        while (const dirent* e = readdir(d)) {
+            std::string name = e->d_name;
+            if (ends_with(name, ".evt") || ends_with(name, ".def"))
+                unlinkat(dirfd(d), e->d_name, 0);
+        }
+        closedir(d);
+        if (rmdir(folder.c_str()) < 0)
+            return folder + ": " + std::strerror(errno);
+    }
+    for (const std::string& file : {path, folder + ".def"})
+        if (unlink(file.c_str()) < 0 && errno != ENOENT)
+            return file + ": " + std::strerror(errno);
+    return "";
+}
+
+} // namespace ws
+
+extern "C" __attribute__((visibility("default"))) const char* ws_trace_check(int interface, const char* path)
+{
+    if (interface != ws::trace_interface)
+        return ws::remember("the module is of another version than libws");
+    return ws::remember(ws::check(path));
+}
+
+extern "C" __attribute__((visibility("default"))) ws::TraceWriter* ws_trace_open(const ws::TraceJob& job, const char* path)
+{
+    return ws::ends_with(path, ".otf2") ? ws::new_otf2_writer(job, path) : ws::new_json_writer(job, path);
+}
