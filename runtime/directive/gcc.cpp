@@ -25,7 +25,6 @@ inline void open(Participant& p, void (*fn)(void*), void* data, const LoopBounds
 inline void run_owner(Participant& p, void (*fn)(void*), void* data, ws_site* site)
 {
     p.in_region = true;
-    p.counters->regions++;
     fn(data);
     p.site = nullptr;
     set_ws_alone(false);

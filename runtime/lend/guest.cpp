@@ -6,6 +6,7 @@
 
 #include "loop/chaos.h"
 #include "loop/region.h"
+#include "observe/recorder.h"
 #include "window/os.h"
 #include "window/spin_lock.h"
 #include <cerrno>
@@ -105,6 +106,12 @@ void* guest_main(void* argument)
     GuestSlot& slot = w.guest(w.me(), index);
 
     pthread_setname_np(pthread_self(), "ws guest");
+    own_seat = &board->guest_seat(index);
+    Hardware::store_relaxed(own_seat->core, index);
+    Hardware::store_relaxed(own_seat->call, no_row);
+    show(*own_seat, Seated::away, ticks());
+    Hardware::store_release(own_seat->kind, Flag(SeatKind::guest));
+    record_as(SeatKind::guest, index);
     chaos.delay();
     bool allowed = move_to(core.mask);
     Lingering lingering;
@@ -123,13 +130,21 @@ void* guest_main(void* argument)
         Lease lease = core.lease; // written before the knock
         allowed = move_to(int(Hardware::load_relaxed(core.running_on))); // written before the knock
         visit = {&core, &slot};
+        uint64_t latency = ticks() - core.lent_at;
+        count_latency(own_seat->steal_latency, latency);
         bool stayed;
         do {
             const bool stays = allowed && lingering.pays();
+            const uint64_t begin = ticks();
+            show(*own_seat, Seated::visiting, begin, Flag(core.world_rank));
             run_as_guest(lease, &core.recall, stays ? 0 : Hardware::load_relaxed(core.return_ticks));
+            if (WS_UNLIKELY(recording))
+                record(EventKind::visit, begin, ticks(), Flag(core.world_rank), Hardware::load_relaxed(own_seat->loop), latency);
+            latency = 0;
             stayed = visit.core && stays && !owner_is_blocked() && next_lease(w, core, lease);
             lingering.was(stayed);
         } while (stayed);
+        show(*own_seat, Seated::away, ticks());
         // Nobody here waits for a short region any more. Thieves that do say so again.
         if (Hardware::load_relaxed(w.mine().hunger.hungry) == long_hungry)
             Hardware::store_relaxed(w.mine().hunger.hungry, not_hungry);
@@ -142,7 +157,8 @@ void* guest_main(void* argument)
             Hardware::store_release(slot.state, guest_ready); // it listens again
         visit = {};
     }
-    Hardware::fetch_add_full(detail::guests_barred, 1);
+    add(board->process.guests_barred, 1);
+    show(*own_seat, Seated::away, ticks());
     Hardware::store_release(slot.state, guest_refused);
     return nullptr;
 }
@@ -203,7 +219,7 @@ void guests_make()
         int error = pthread_create(&thread, &attributes, guest_main, reinterpret_cast<void*>(size_t(core)));
         pthread_attr_destroy(&attributes);
         if (error) {
-            Hardware::fetch_add_full(detail::guests_refused, 1);
+            add(board->process.guests_refused, 1);
             Hardware::store_release(slot.state, guest_refused);
         } else
             threads.push_back(thread);

@@ -6,6 +6,8 @@
 
 #include "directive/openmp.h"
 #include "loop/region.h"
+#include "observe/calls.h"
+#include "observe/recorder.h"
 #include "window/os.h"
 
 namespace ws {
@@ -14,7 +16,6 @@ namespace detail {
 Window* window;
 LendTimes times;
 const int *sends_open, *sends_to;
-volatile Flag guests_refused, guests_barred;
 } // namespace detail
 
 namespace {
@@ -29,8 +30,11 @@ bool waits_are_long;      // the last one was: the next will most likely be, and
 uint64_t wait_began;      // ticks
 uint64_t idle_since;      // ticks: nothing to help with since
 uint64_t looked_at_peers; // ticks
+const char* (*call_name)(); // MPICH's, or null
+Flag wait_call;             // row of the call that it waits in
+uint64_t lent_before;       // lent_ticks when the wait began
+bool helps_nobody;          // VictimPolicy::none
 Lender home;
-LendCounters total;
 
 bool stands_for_the_core() { return WS_LIKELY(active && home_thread && !thread_in_region()); }
 
@@ -48,6 +52,34 @@ void arm()
 {
     home.arm();
     seen_events = __atomic_load_n(mpi_events, __ATOMIC_RELAXED);
+}
+
+void begin_wait()
+{
+    Seat& seat = home.seat();
+    wait_call = call_name ? call_row(call_name()) : no_row;
+    lent_before = seat.lend.lent_ticks;
+    Hardware::store_relaxed(seat.call, wait_call);
+    __atomic_store_n(&seat.waits_since, wait_began, __ATOMIC_RELAXED);
+    show(seat, Seated::blocked, wait_began);
+}
+
+// Returns what the wait took, in ticks.
+uint64_t end_wait()
+{
+    Seat& seat = home.seat();
+    const uint64_t now = ticks(), took = now - wait_began;
+    home.refuse(Refusal::kinds, now);
+    bump(seat.lend.blocked_ticks, took);
+    __atomic_store_n(&seat.waits_since, 0, __ATOMIC_RELAXED);
+    if (wait_call != no_row) {
+        CallRow& row = board->call(wait_call);
+        bump(row.waits);
+        bump(row.blocked_ticks, took);
+        bump(row.lent_ticks, seat.lend.lent_ticks - lent_before);
+    }
+    show(seat, Seated::computing, now);
+    return took;
 }
 
 // Blocked, with nothing to help with or no right to: spins on, yields, then sleeps on the doorbell.
@@ -77,8 +109,14 @@ void lend_start(Window& window, const LendOptions& options)
     detail::sends_open = options.sends_open;
     detail::sends_to = options.sends_to;
     mpi_events = options.events;
+    call_name = options.call_name;
+    helps_nobody = options.policy == VictimPolicy::none;
     home_thread = true;
-    home.start(window.me(), options, loop_host.any_thread, options.times.quantum_us);
+    own_seat = &board->seat(0);
+    Hardware::store_relaxed(own_seat->kind, Flag(SeatKind::home));
+    show(*own_seat, Seated::computing, ticks());
+    record_as(SeatKind::home, window.me());
+    home.start(window.me(), *own_seat, options, loop_host.any_thread, options.times.quantum_us);
     probe_peers();
     active = true;
     detail::start_workers(options);
@@ -90,13 +128,9 @@ void lend_stop()
     home.resume();
     while (home.has_lease())
         home.sleep_while_lent();
-    total = home.counters();
-    detail::stop_workers(total);
-    total.guests_refused = Hardware::load_relaxed(detail::guests_refused);
-    total.guests_barred = Hardware::load_relaxed(detail::guests_barred);
+    show(home.seat(), Seated::computing, ticks());
+    detail::stop_workers();
 }
-
-LendCounters lend_totals() { return total; }
 
 void blocked(unsigned polls)
 {
@@ -125,6 +159,7 @@ void blocked(unsigned polls)
     if (!is_blocked) {
         is_blocked = true;
         looked_at_peers = now;
+        begin_wait();
         Hardware::store_relaxed(home.core().occupancy, rank_blocked);
         end_openmp_wait(); // our workers too have time for others now
         if (*detail::sends_open > 0) { // who receives them rings from here on
@@ -137,14 +172,20 @@ void blocked(unsigned polls)
         looked_at_peers = now;
         check_peers("an MPI call");
     }
+    if (WS_UNLIKELY(helps_nobody)) {
+        cpu_relax();
+        return;
+    }
     const Hungry hunger = now - wait_began < detail::times.patience_ticks ? newly_hungry
                           : now - idle_since < detail::times.yield_ticks  ? long_hungry
                                                                           : asleep_hungry;
     const Target target = home.choose(hunger, false);
-    if (!target)
+    if (!target) {
+        home.refuse(home.why_none(), now);
         idle(now);
-    else if (!home.core_is_free()) {
-        home.counters().refusals++;
+    } else if (!home.core_is_free()) {
+        bump(home.counters().refusals);
+        home.refuse(Refusal::core_taken, now);
         idle(now);
     } else if (!home.is_armed()) {
         arm();
@@ -170,10 +211,9 @@ void unblocked()
             Hardware::store_relaxed(home.core().awaits, awaits_nobody);
             Hardware::fetch_add_full(detail::window->node().senders_waiting, Flag(-1));
         }
-        const uint64_t took = ticks() - wait_began;
-        home.counters().blocked_ticks += took;
-        waits_are_long = took > detail::times.patience_ticks;
-    }
+        waits_are_long = end_wait() > detail::times.patience_ticks;
+    } else if (Hardware::load_relaxed(home.seat().state) != Flag(Seated::computing))
+        show(home.seat(), Seated::computing, ticks()); // a short wait, with the core still lent
 }
 
 // MPI_Test and its like found nothing. The program goes on at once, so it is one short chunk, and no waiting for more.
@@ -186,8 +226,8 @@ void polled()
     if (home.has_lease())
         return;
     if (const Target target = home.choose(newly_hungry, false))
-        if (home.core_is_free())
-            home.lend(target, true);
+        if (home.core_is_free() && home.lend(target, true))
+            show(home.seat(), Seated::computing, ticks());
 }
 
 } // namespace ws

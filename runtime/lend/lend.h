@@ -13,27 +13,13 @@
 #pragma once
 
 #include "lend/victim.h"
+#include "observe/board.h"
 #include "window/os.h"
 #include "window/types.h"
 #include "window/window.h"
 #include <cstdint>
 
 namespace ws {
-
-struct LendCounters {
-    uint64_t blocked_ticks; // in MPI calls beyond the spin, lent time included
-    uint64_t lent_ticks;
-    uint64_t lends;
-    uint64_t lost;     // claims that another thief was faster with
-    uint64_t recalls;  // leases that ended on a doorbell or on the end of the home rank's wait
-    uint64_t refusals; // blocked, but the core is not free to lend: other home ranks compute on it
-    uint64_t moves;    // a thief left the CPU that it shared with its victim
-    uint64_t sleeps;   // naps on the doorbell
-    uint64_t sleep_ticks;
-    uint64_t wakes;    // of them ended by somebody, not by the quantum
-    uint64_t guests_refused; // threads that the system did not give
-    uint64_t guests_barred;  // guests that may not use their thief's core
-};
 
 struct LendTimes {
     uint64_t spin_ticks;   // blocked at least this long before anything else
@@ -53,6 +39,7 @@ struct LendOptions {
     const unsigned* events;   // MPICH's: changes with each poll that has handled anything
     const int* sends_open;    // MPICH's: sends of this rank that may wait for their receivers,
     const int* sends_to;      // and the MPI_COMM_WORLD rank of those, -1 for several
+    const char* (*call_name)(); // MPICH's: the MPI function that the calling thread is in
 };
 
 // Starts and stops lending by this rank. Called by the thread that called MPI_Init; `window` outlives everything here.
@@ -63,9 +50,6 @@ void lend_stop();
 void guests_stop();
 // Creates guests that thieves have asked for (LoopHost::make_guests).
 void guests_make();
-// Of this process: the home thread's and the workers'. After lend_stop().
-LendCounters lend_totals();
-
 // The fork's hooks (mpi/attach).
 void blocked(unsigned polls);
 void unblocked();
@@ -97,11 +81,10 @@ extern LendTimes times;
 extern const int *sends_open, *sends_to; // MPICH's, see LendOptions
 // A program that spins on MPI_Test waits too, in its own way. Expires by itself when it computes.
 inline bool looked_just_now(const Core& core) { return ticks() - Hardware::load_relaxed(core.looked_at) < times.patience_ticks; }
-extern volatile Flag guests_refused, guests_barred;
 void ring_core(Core& core);
 size_t body_stack_bytes(); // of a thread that runs loop bodies
 void start_workers(const LendOptions& options);
-void stop_workers(LendCounters& total);
+void stop_workers();
 } // namespace detail
 
 } // namespace ws

@@ -6,6 +6,7 @@
 
 #include "loop/chaos.h"
 #include "loop/region.h"
+#include "observe/recorder.h"
 #include "window/os.h"
 
 #include <algorithm>
@@ -23,12 +24,15 @@ bool is_busy(const Core& c)
 
 } // namespace
 
-void Lender::start(unsigned core, const LendOptions& options, bool help_own, uint64_t nap_us)
+void Lender::start(unsigned core, Seat& seat, const LendOptions& options, bool help_own, uint64_t nap_us)
 {
     Window& w = *detail::window;
     window_ = &w;
     index_ = core;
     core_ = &w.core(core);
+    seat_ = &seat;
+    Hardware::store_relaxed(seat.core, core);
+    Hardware::store_relaxed(seat.call, no_row);
     chooser_.start(w, core, options.policy, help_own);
     bound_ = CPU_COUNT(&core_->mask) == 1;
     cpu_set_t cpus = core_->mask;
@@ -70,13 +74,40 @@ bool Lender::core_is_free() const
     return busy < sharers_cores_ && busy_here < own_cores_;
 }
 
+void Lender::refuse(Refusal why, uint64_t now)
+{
+    if (why == refusal_)
+        return;
+    if (refusal_ != Refusal::kinds)
+        bump(counters().refused_ticks[unsigned(refusal_)], now - refused_at_);
+    if (why != Refusal::kinds)
+        bump(counters().refused[unsigned(why)]);
+    refusal_ = why;
+    refused_at_ = now;
+}
+
+Refusal Lender::why_none() const
+{
+    const Refusal why = chooser_.why_none();
+    if (why != Refusal::nothing_shared)
+        return why;
+    for (unsigned r = 0; r < window_->ranks(); r++)
+        if (r != index_ && Hardware::load_relaxed(window_->core(r).occupancy) == rank_computing)
+            return why;
+    return Refusal::all_wait;
+}
+
 void Lender::account_return(uint64_t now)
 {
     has_lease_ = false;
-    counters_.lent_ticks += now - core_->lent_at;
-    counters_.recalls += Hardware::load_relaxed(core_->recall) != 0;
+    bump(counters().lent_ticks, now - core_->lent_at);
+    bump(counters().recalls, Hardware::load_relaxed(core_->recall) != 0);
+    if (WS_UNLIKELY(recording))
+        record(EventKind::lent, core_->lent_at, now, Flag(window_->core(Hardware::load_relaxed(core_->tenant)).world_rank));
     // The least of late: a return that other threads on the core have held up says nothing. Creeps up to follow changes.
-    const uint64_t took = now - core_->returned_at, known = Hardware::load_relaxed(core_->return_ticks);
+    const uint64_t took = now - core_->returned_at;
+    count_latency(seat_->return_latency, took);
+    const uint64_t known = Hardware::load_relaxed(core_->return_ticks);
     Hardware::store_relaxed(core_->return_ticks, Flag(known && took > known ? known + known / 64 + 1 : took));
     Hardware::store_relaxed(core_->tenant, core_->home);
 }
@@ -102,9 +133,11 @@ void Lender::sleep_while_lent()
 {
     const uint64_t us = sleep_us(detail::times.quantum_us);
     futex_wait(&core_->state, core_lent, us);
-    if (Hardware::load_acquire(core_->state) != core_lent) // pairs with the guest's store
-        account_return(ticks());
-    else
+    if (Hardware::load_acquire(core_->state) != core_lent) { // pairs with the guest's store
+        const uint64_t now = ticks();
+        account_return(now);
+        show(*seat_, Seated::blocked, now);
+    } else
         slept_in_vain(us, "its core, which is lent");
 }
 
@@ -143,7 +176,9 @@ bool Lender::claim(const Target& target, Lease& lease)
         [&](uint64_t remaining, unsigned joiners) { return sizing.units(remaining, joiners + 2, window_->cores()); },
         lease.chunk);
     lease.slot = target.slot;
-    counters_.lost += result == Claim::lost;
+    if (result != Claim::taken)
+        refuse(result == Claim::lost ? Refusal::lost_race : Refusal::too_little, ticks());
+    bump(counters().lost, result == Claim::lost);
     return result == Claim::taken;
 }
 
@@ -162,8 +197,11 @@ bool Lender::lend(const Target& target, bool one_chunk)
         return false;
     Core& c = *core_;
     c.lease = lease;
-    c.lent_at = ticks();
+    const uint64_t now = ticks();
+    c.lent_at = now;
     has_lease_ = true;
+    refuse(Refusal::kinds, now);
+    show(*seat_, Seated::lent, now, Flag(window_->core(t.rank).world_rank));
     if (one_chunk || (chaos && chaos.random(4) == 0))
         Hardware::store_relaxed(c.recall, 1);
     Hardware::store_relaxed(c.tenant, t.rank);
@@ -172,7 +210,7 @@ bool Lender::lend(const Target& target, bool one_chunk)
     GuestSlot& slot = window_->guest(t.rank, index_);
     Hardware::fetch_add_full(slot.knock, 1); // the lease is written; pairs with the guest's load of knock
     futex_wake(&slot.knock);
-    counters_.lends++;
+    bump(counters().lends);
     wake_others_for(t);
     sleep_while_lent();
     return true;
@@ -189,6 +227,7 @@ void Lender::sleep()
 {
     Core& c = *core_;
     const uint64_t begin = ticks(), us = sleep_us(nap_us_);
+    show(*seat_, Seated::asleep, begin);
     Hardware::fetch_add_full(window_->node().sleepers, 1); // owners ring only if there are any; before the state
     Hardware::store_full(c.state, core_asleep);
     chaos.delay();
@@ -198,9 +237,13 @@ void Lender::sleep()
     // Not woken: armed again, so that whatever MPI's next poll misses rings.
     const bool woken = !Hardware::cas_full(c.state, core_asleep, Hardware::load_relaxed(c.recall) ? core_kept : core_armed);
     Hardware::fetch_add_full(window_->node().sleepers, Flag(-1));
-    counters_.sleeps++;
-    counters_.wakes += woken;
-    counters_.sleep_ticks += ticks() - begin;
+    const uint64_t end = ticks();
+    bump(counters().sleeps);
+    bump(counters().wakes, woken);
+    bump(counters().sleep_ticks, end - begin);
+    show(*seat_, Seated::blocked, end);
+    if (WS_UNLIKELY(recording))
+        record(EventKind::asleep, begin, end, 0, woken);
     if (!woken)
         slept_in_vain(us, "an MPI call");
 }
@@ -233,7 +276,7 @@ void Lender::step_aside(unsigned victim)
                 if (sched_setaffinity(0, sizeof one, &one) == 0) {
                     sched_setaffinity(0, sizeof mask, &mask);
                     Hardware::store_relaxed(core_->running_on, Flag(c));
-                    counters_.moves++;
+                    bump(counters().moves);
                 }
                 return;
             }

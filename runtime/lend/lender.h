@@ -13,11 +13,12 @@ namespace ws {
 class Lender {
 public:
     // `core` is the index in the core table; `nap_us` the first sleep without a lease, in microseconds, while every thread
-    // has a core of its own.
-    void start(unsigned core, const LendOptions& options, bool help_own, uint64_t nap_us);
+    // has a core of its own. `seat` of the board is this thread's.
+    void start(unsigned core, Seat& seat, const LendOptions& options, bool help_own, uint64_t nap_us);
 
     Core& core() const { return *core_; }
-    LendCounters& counters() { return counters_; }
+    Seat& seat() const { return *seat_; }
+    LendCounters& counters() { return seat_->lend; }
 
     // Our core was lent and its return is not yet accounted.
     bool has_lease() const { return has_lease_; }
@@ -37,6 +38,11 @@ public:
     bool core_is_ours_alone() const { return ours_alone_; }
     // More threads share our cores than there are: who waits only keeps others from computing.
     bool must_not_spin() const { return nap_at_once_; }
+
+    // For the board: from `now` on, in ticks, there is nothing to steal because of `why`, until the next answer. Refusal::kinds:
+    // something was, or the wait is over.
+    void refuse(Refusal why, uint64_t now);
+    Refusal why_none() const; // after choose() found nothing
 
     // kept -> armed: from here on senders ring. The caller lets MPI poll once more.
     void arm();
@@ -74,7 +80,9 @@ private:
     Core* core_ = nullptr;
     unsigned index_ = 0;
     Chooser chooser_;
-    LendCounters counters_ = {};
+    Seat* seat_ = nullptr;
+    Refusal refusal_ = Refusal::kinds; // the last answer in this wait
+    uint64_t refused_at_ = 0;          // ticks
     bool has_lease_ = false;
     bool ours_alone_ = true;     // no other thread may run on our cores
     bool bound_ = false;         // our mask holds one CPU

@@ -58,6 +58,7 @@ Target Chooser::choose(Hungry hunger, bool direct, uint64_t least)
     const unsigned ranks = w.ranks();
     const bool any = policy_ == VictimPolicy::random || chaos;
     Target best;
+    why_none_ = Refusal::nothing_shared;
     double most = 0;
     unsigned found = 0;
     // Each thief begins elsewhere: equally good regions get their helpers evenly.
@@ -69,13 +70,18 @@ Target Chooser::choose(Hungry hunger, bool direct, uint64_t least)
         if (!(own && direct)) {
             GuestSlot& slot = w.guest(r, core_);
             const Flag state = Hardware::load_acquire(slot.state); // ready: the guest listens. Pairs with guest_main()
-            if (state == guest_refused || state == guest_away)
+            if (state == guest_refused || state == guest_away) {
+                if (open)
+                    why_none_ = state == guest_away ? Refusal::no_guest : Refusal::barred;
                 continue;
+            }
             if (state == guest_none) {
                 Hardware::store_relaxed(slot.state, guest_wanted);
                 Hardware::store_release(w.row(r).hunger.wanted, 1); // the owner scans its slots after it has read this
             }
             if (state != guest_ready || !open) {
+                if (open)
+                    why_none_ = Refusal::no_guest;
                 if (Hardware::load_relaxed(w.row(r).hunger.hungry) < hunger)
                     Hardware::store_release(w.row(r).hunger.hungry, hunger); // after wanted
                 continue;
@@ -88,12 +94,16 @@ Target Chooser::choose(Hungry hunger, bool direct, uint64_t least)
         for (Flag rest = open; rest; rest &= rest - 1) {
             Target t = {r, unsigned(__builtin_ctz(rest)), {}};
             t.look = w.row(r).loops[t.slot].look();
-            if (!t.look.remaining)
+            if (!t.look.remaining) {
+                why_none_ = Refusal::too_little;
                 continue;
+            }
             if (own && direct) // a worker: nothing is nearer
                 return t;
-            if (t.look.unit_ticks && t.look.remaining * t.look.unit_ticks < least)
+            if (t.look.unit_ticks && t.look.remaining * t.look.unit_ticks < least) {
+                why_none_ = Refusal::too_little;
                 continue;
+            }
             if (any ? random() % ++found == 0 : score(t) > most) {
                 most = any ? 0 : score(t);
                 best = t;

@@ -4,6 +4,7 @@
 // nothing but, once, that somebody waits.
 #pragma once
 
+#include "observe/board.h"
 #include "window/window.h"
 #include <cstdint>
 #include <vector>
@@ -16,6 +17,7 @@ enum class VictimPolicy {
     fewest,    // fewest helpers, then most work
     nearest,   // by topology: a shared L2 cache, L3 cache, NUMA node, package; then most work
     random,
+    none,    // nobody: ranks wait as in MPICH, and are measured
 };
 
 // A region to help with; `rank` is nobody when there is none.
@@ -39,6 +41,8 @@ public:
     // none if `direct`). Tells every owner that it looked at in vain that somebody waits, with `hunger`.
     // Regions with less than `least` ticks of work left, where that is known, are not worth it.
     Target choose(Hungry hunger, bool direct, uint64_t least);
+    // Why the last choose() found none.
+    Refusal why_none() const { return why_none_; }
 
 private:
     double score(const Target& t) const;
@@ -48,6 +52,7 @@ private:
     unsigned core_ = 0, me_ = 0;
     VictimPolicy policy_ = VictimPolicy::automatic;
     bool help_own_ = false;
+    Refusal why_none_ = Refusal::nothing_shared;
     uint64_t random_ = 1;
     std::vector<unsigned char> distances_; // by rank
 };

@@ -6,6 +6,7 @@
 
 #include "directive/openmp.h"
 #include "loop/region.h"
+#include "observe/recorder.h"
 #include "window/os.h"
 #include <memory>
 #include <pthread.h>
@@ -33,9 +34,13 @@ void help_own_rank(Lender& lender, const Target& target)
     Core& core = lender.core();
     Hardware::store_relaxed(core.recall, 0);
     Hardware::store_relaxed(core.occupancy, rank_computing);
+    const uint64_t now = ticks();
+    lender.refuse(Refusal::kinds, now);
+    show(lender.seat(), Seated::computing, now);
     lender.wake_others_for(target);
     uint64_t chunks = run_as_guest(lease, &core.recall, 0);
-    __atomic_fetch_add(&loop_counters.worker_chunks, chunks, __ATOMIC_RELAXED);
+    add(board->process.worker_chunks, chunks);
+    show(lender.seat(), Seated::blocked, ticks());
     Hardware::store_relaxed(core.occupancy, rank_blocked);
 }
 
@@ -78,6 +83,9 @@ void* worker_main(void* argument)
     pthread_setname_np(pthread_self(), "ws worker");
     if (CPU_COUNT(&core.mask))
         sched_setaffinity(0, sizeof core.mask, &core.mask);
+    own_seat = &lender.seat();
+    record_as(SeatKind::worker, Hardware::load_relaxed(own_seat->core));
+    show(*own_seat, Seated::blocked, ticks());
     const unsigned me = detail::window->me();
     uint64_t idle_since = ticks();
     while (!Hardware::load_acquire(stopping)) {
@@ -105,7 +113,8 @@ void* worker_main(void* argument)
             lender.step_aside(target.rank);
             lender.lend(target);
         } else {
-            lender.counters().refusals += bool(target);
+            bump(lender.counters().refusals, bool(target));
+            lender.refuse(target ? Refusal::core_taken : lender.why_none(), now);
             idle(lender, now - idle_since);
             continue;
         }
@@ -127,10 +136,12 @@ void detail::start_workers(const LendOptions& options)
     pthread_attr_setstacksize(&attributes, detail::body_stack_bytes());
     for (unsigned i = 0; i < w.workers(); i++) {
         auto worker = std::make_unique<Worker>();
-        worker->lender.start(w.first_worker() + i, options, true, nap_us);
+        Seat& seat = board->seat(1 + i);
+        Hardware::store_relaxed(seat.kind, Flag(SeatKind::worker));
+        worker->lender.start(w.first_worker() + i, seat, options, true, nap_us);
         Hardware::store_relaxed(worker->lender.core().occupancy, rank_blocked);
         if (pthread_create(&worker->thread, &attributes, worker_main, worker.get())) {
-            Hardware::fetch_add_full(guests_refused, 1);
+            add(board->process.guests_refused, 1);
             break;
         }
         workers.push_back(std::move(worker));
@@ -140,25 +151,14 @@ void detail::start_workers(const LendOptions& options)
         watch_openmp(recall_all);
 }
 
-void detail::stop_workers(LendCounters& total)
+void detail::stop_workers()
 {
     stop_watching_openmp();
     Hardware::store_full(stopping, 1);
     for (auto& worker : workers)
         detail::ring_core(worker->lender.core()); // asleep or lent
-    for (auto& worker : workers) {
+    for (auto& worker : workers)
         pthread_join(worker->thread, nullptr);
-        const LendCounters& c = worker->lender.counters();
-        total.lent_ticks += c.lent_ticks;
-        total.lends += c.lends;
-        total.lost += c.lost;
-        total.recalls += c.recalls;
-        total.refusals += c.refusals;
-        total.moves += c.moves;
-        total.sleeps += c.sleeps;
-        total.sleep_ticks += c.sleep_ticks;
-        total.wakes += c.wakes;
-    }
     workers.clear();
 }
 

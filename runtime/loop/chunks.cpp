@@ -3,16 +3,24 @@
 // Handing out chunks where there is more than one: to an owner that is alone, to an owner that shares, to a guest.
 #include "loop/open_region.h"
 
+#include "observe/recorder.h"
+
 namespace ws {
 
 namespace {
 
-bool hand_out(const Region& r, Chunk units, long* lo, long* hi)
+bool hand_out(Participant& p, const Region& r, Chunk units, long* lo, long* hi)
 {
     if (WS_UNLIKELY(r.backwards))
         units = {r.units - units.hi, r.units - units.lo};
     uint64_t first = units.lo * r.unit;
     uint64_t last = units.hi >= r.units ? r.bounds.iterations : units.hi * r.unit;
+    p.chunks++;
+    if (WS_UNLIKELY(recording)) {
+        p.chunk_lo = first;
+        p.chunk_hi = last;
+        p.chunk_began = ticks();
+    }
     const LoopBounds& b = r.bounds;
     *lo = long(b.start + first * b.incr);
     *hi = long(last == b.iterations ? b.end : b.start + last * b.incr);
@@ -59,11 +67,8 @@ bool claim_next(Participant& p, long* lo, long* hi)
         return no_more(p);
     p.took_last = c.hi == r.units;
     p.pace.start_chunk(c.size(), 2 * c.lo >= r.units);
-    if (p.mode == Mode::guest) {
-        p.chunks++;
-        p.units += c.size();
-    }
-    return hand_out(r, c, lo, hi);
+    p.units += c.size();
+    return hand_out(p, r, c, lo, hi);
 }
 
 void keep_pace(Participant& p)
@@ -119,8 +124,10 @@ bool alone_next(Participant& p, long* lo, long* hi)
     Chunk c = {p.lo, n < remaining ? p.lo + n : r.units};
     p.lo = c.hi;
     p.pace.start_chunk(c.size(), 2 * c.lo >= r.units);
-    return hand_out(r, c, lo, hi);
+    return hand_out(p, r, c, lo, hi);
 }
+
+uint32_t loop_of(const Participant& p) { return uint32_t(peek(learned(p.region->site).row) - &board->loop(0)); }
 
 bool guest_next(Participant& p, long* lo, long* hi)
 {
@@ -135,9 +142,8 @@ bool guest_next(Participant& p, long* lo, long* hi)
         p.pace.begin(own, ticks());
         p.pace.start_chunk(p.claimed.size(), 2 * p.claimed.lo >= r.units);
         p.took_last = p.claimed.hi == r.units;
-        p.chunks = 1;
         p.units = p.claimed.size();
-        return hand_out(r, p.claimed, lo, hi);
+        return hand_out(p, r, p.claimed, lo, hi);
     }
     keep_pace(p);
     if (Hardware::load_relaxed(*p.recall)) // relaxed: a chunk later is soon enough
@@ -151,6 +157,10 @@ bool guest_next(Participant& p, long* lo, long* hi)
 
 bool next_slow(Participant& p, long* lo, long* hi)
 {
+    if (WS_UNLIKELY(recording) && p.chunk_began) {
+        record(EventKind::chunk, p.chunk_began, ticks(), loop_of(p), p.chunk_lo, p.chunk_hi);
+        p.chunk_began = 0;
+    }
     switch (p.mode) {
     case Mode::alone:
         return alone_next(p, lo, hi);

@@ -43,12 +43,12 @@ struct Participant {
     bool crowded;    // owner, shared: somebody else had joined when it took its chunk
     uint64_t lo, hi; // whole: bounds as the loop variable's values; alone: lo = next unit
     uint64_t opened_at; // whole, measured: ticks
-    uint64_t chunks, units; // guest: taken so far; whole, measured: iterations
+    uint64_t chunks, units; // taken so far (units: a guest's); whole, measured: iterations
+    uint64_t chunk_lo, chunk_hi, chunk_began; // while recording: the chunk that runs now, iterations counted from 0; ticks
     Chunk claimed;   // guest: the chunk that came with it
     const volatile Flag* recall; // guest
     uint64_t way_home; // guest: leaves what takes less ticks to the others
     Region* region;  // owner: that of its slot; guest: the one it visits
-    OwnerCounters* counters; // owner: that of its slot
     Pace pace;
     // Uncombined region, pending: what ws_parallel was given.
     void (*fn)(void*);
@@ -115,8 +115,11 @@ inline bool open_whole(Participant& p, ws_site* site, uint64_t iterations, long 
 {
     Learned& l = learned(site);
     const double cost = peek(l.unit_ticks), estimate = double(iterations) * cost;
-    if (WS_UNLIKELY(cost == 0 || (chunk | steal_chunk) < 0))
+    if (WS_UNLIKELY(cost == 0 || (chunk | steal_chunk) < 0)) {
+        if (iterations == 0)
+            bump(row_of(site).whole_regions);
         return iterations == 0;
+    }
     if (WS_UNLIKELY(peek(l.unshared) != 0) && estimate < double(10 * loop_host.short_ticks)) {
         // Not to be shared, whoever waits: there is nothing to cut it for, but it is measured.
         may_share(l); // counts down
@@ -128,6 +131,9 @@ inline bool open_whole(Participant& p, ws_site* site, uint64_t iterations, long 
         if (WS_UNLIKELY(hungry) && estimate > double(loop_host.publish_ticks[hungry]))
             return false;
     }
+    LoopRow& row = *peek(l.row); // there is one: the cost is known since a region that was opened
+    bump(row.whole_regions);
+    bump(row.whole_iterations, iterations);
     const int64_t countdown = peek(l.countdown) - 1;
     poke(l.countdown, countdown);
     if (WS_UNLIKELY(countdown <= 0) && iterations) {

@@ -3,6 +3,8 @@
 // The life of a region at its owner: who may own one, open, publish, close. Handing out its chunks is in chunks.cpp.
 #include "loop/open_region.h"
 
+#include "observe/recorder.h"
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -11,8 +13,6 @@
 namespace ws {
 
 LoopHost loop_host;
-OwnerCounters owner_counters[max_slots];
-LoopCounters loop_counters;
 Chaos chaos;
 __thread Participant self{};
 
@@ -35,7 +35,6 @@ void take_slot(Participant& p, unsigned slot)
 {
     regions[slot].descriptor = &loop_host.row->loops[slot];
     p.region = &regions[slot];
-    p.counters = &owner_counters[slot];
     p.owner = true;
 }
 
@@ -107,6 +106,12 @@ __attribute__((cold, noinline)) void check_site(const ws_site* site, long chunk,
         bad_chunk(site, "steal_schedule", steal_chunk);
 }
 
+enum RegionFlags { was_cut = 0, was_shared = 1, ran_whole = 2 };
+void record_region(ws_site* site, uint64_t from, uint64_t to, uint64_t iterations, RegionFlags how)
+{
+    record(EventKind::region, from, to, uint32_t(&row_of(site) - &board->loop(0)), iterations, how);
+}
+
 } // namespace
 
 Region& region_in(unsigned slot) { return regions[slot]; }
@@ -168,7 +173,6 @@ void publish(Participant& p)
     p.mode = Mode::shared;
     p.ending = Ending::published;
     p.crowded = false;
-    p.counters->regions_shared++;
     // After the descriptor: who sees the bit finds the region. A hint; or, because other owners have bits in this word.
     Hardware::or_full(*loop_host.open, slot_bit(p));
     const double work = double(r.units - p.lo) * cost;
@@ -221,6 +225,7 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
                        ? resolve(steal_kind, steal_chunk, loop_host.steal_schedule)
                        : own;
     Learned& l = learned(site);
+    row_of(site); // before its cost is known, see open_whole()
     double cost = peek(l.unit_ticks) * double(unit), estimate = double(units) * cost;
     // A short region needs shorter chunks: a thief that comes in the middle waits for one to end.
     double target = double(loop_host.chunk_ticks);
@@ -245,6 +250,7 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
         own.chunk += own.chunk == 0;
     }
     p.lo = 0;
+    p.chunks = 0;
     p.took_last = false;
     p.mode = Mode::alone;
     p.ending = Ending::unshared;
@@ -257,7 +263,7 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
     if (r.may_share && (coarse || (hungry && estimate > double(loop_host.publish_ticks[hungry])))) {
         // The costly half first, where that is known and no one minds: what is left at the end is cheap to share out.
         r.backwards = (site->kinds & WS_SITE_ANY_ORDER) && own.kind == WS_AUTO && thief.kind == WS_AUTO &&
-                      peek(l.tilt) > 1.25;
+                      tilt_of(l) > 1.25;
         if (!publish_if_wanted(p, coarse))
             r.backwards = false;
     }
@@ -265,7 +271,8 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
 
 namespace {
 
-void close_published(Participant& p)
+// Waits for the guests; returns when the region is closed, in ticks.
+uint64_t close_published(Participant& p)
 {
     Region& r = *p.region;
     Descriptor& d = *r.descriptor;
@@ -276,21 +283,22 @@ void close_published(Participant& p)
             waited = true;
             uint64_t t0 = ticks();
             wait_until("guests that finish", [&] { return d.joiners() == 0; });
-            p.counters->close_wait += ticks() - t0;
+            add(row_of(r.site).close_wait, ticks() - t0);
         }
         chaos.delay();
     } while (!d.close());
     loop_host.let_threads_in(0);
     uint64_t stolen = __atomic_load_n(&r.stolen, __ATOMIC_RELAXED); // ordered by joiners() above
-    p.counters->regions_joined += stolen != 0;
     Crowding crowding = {r.cost_before,
                          r.crowded_units ? double(r.crowded_ticks) / double(r.crowded_units) : 0};
-    remember_shared(r.site, r.bounds.iterations, stolen, ticks() - r.opened_at, crowding);
+    const uint64_t now = ticks();
+    remember_shared(r.site, r.bounds.iterations, stolen, now - r.opened_at, crowding);
     // Thieves that still wait say so again; while guests were at work to the end, they certainly do.
     if (!waited)
         Hardware::store_relaxed(loop_host.row->hunger.hungry,
                                 Hardware::load_relaxed(*loop_host.sleepers) ? asleep_hungry : not_hungry);
     end_publishing(p);
+    return now;
 }
 
 } // namespace
@@ -301,20 +309,34 @@ void close_region(Participant& p, ws_site* site)
     p.ending = Ending::nothing;
     Learned& l = learned(site);
     if (ending == Ending::measure) {
-        double cost = double(ticks() - p.opened_at) / double(p.units);
+        const uint64_t now = ticks(), took = now - p.opened_at;
+        LoopRow& row = row_of(site);
+        add(row.timed_regions, 1);
+        add(row.timed_iterations, p.units);
+        add(row.timed_ticks, took);
+        if (WS_UNLIKELY(recording))
+            record_region(site, p.opened_at, now, p.units, ran_whole);
+        double cost = double(took) / double(p.units);
         remember_cost(l, cost);
         remember_alone(l, cost);
         return;
     }
     Region& r = *p.region;
-    if (ending == Ending::published)
-        close_published(p);
-    else if (r.bounds.iterations)
-        remember_alone(l, double(ticks() - r.opened_at) / double(r.bounds.iterations));
+    const uint64_t now = ending == Ending::published ? close_published(p) : ticks();
+    if (ending == Ending::unshared && r.bounds.iterations)
+        remember_alone(l, double(now - r.opened_at) / double(r.bounds.iterations));
+    LoopRow& row = row_of(site);
+    add(row.cut_regions, 1);
+    add(row.cut_iterations, r.bounds.iterations);
+    add(row.cut_ticks, now - r.opened_at);
+    add(row.kept_chunks, p.chunks);
+    remember_longest(row, p.pace.longest());
+    if (WS_UNLIKELY(recording))
+        record_region(site, r.opened_at, now, r.bounds.iterations, ending == Ending::published ? was_shared : was_cut);
     if (p.pace.measured_units())
         remember_cost(l, p.pace.ticks_per_unit() / double(r.unit));
     if (double tilt = p.pace.tilt())
-        remember_tilt(l, r.backwards ? 1 / tilt : tilt);
+        remember_tilt(site, r.backwards ? 1 / tilt : tilt);
 }
 
 void run_plain(Participant& p, void (*fn)(void*), void* data, long start, long end, ws_site* site, long chunk,
@@ -322,7 +344,7 @@ void run_plain(Participant& p, void (*fn)(void*), void* data, long start, long e
 {
     check_site(site, chunk, steal_chunk);
     if (loop_host.row)
-        __atomic_fetch_add(&loop_counters.regions_off, 1, __ATOMIC_RELAXED); // a statistic
+        add(board->process.regions_off, 1);
     Mode mode = p.mode;
     uint64_t lo = p.lo, hi = p.hi;
     ws_site* outer_site = p.site;
@@ -335,7 +357,10 @@ void run_plain(Participant& p, void (*fn)(void*), void* data, long start, long e
     const char was_alone = ws_alone;
     if (outermost && alone())
         set_ws_alone(true);
+    const uint64_t began = WS_UNLIKELY(recording) ? ticks() : 0;
     fn(data);
+    if (WS_UNLIKELY(recording) && outermost)
+        record_region(site, began, ticks(), 0, ran_whole); // how many iterations only the body knows
     if (outermost)
         set_ws_alone(was_alone);
     p.mode = mode;

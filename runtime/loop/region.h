@@ -15,20 +15,6 @@
 
 namespace ws {
 
-// Counts of the regions of one owner slot; written by the thread that has it.
-struct alignas(64) OwnerCounters {
-    uint64_t regions;        // opened while attached
-    uint64_t regions_shared; // published
-    uint64_t regions_joined; // published and at least one guest ran a chunk
-    uint64_t close_wait;     // ticks spent waiting for guests at the end
-};
-// Counts of one process, atomically added.
-struct LoopCounters {
-    uint64_t regions_off; // run plain: on threads that own none, or nested
-    uint64_t guest_chunks, guest_iterations, guest_busy; // of guests and workers; busy in ticks
-    uint64_t worker_chunks; // of them: taken by this rank's own workers
-};
-
 // A user's choice for schedule(runtime).
 struct RuntimeSchedule {
     ws_schedule kind = WS_AUTO;
@@ -59,8 +45,6 @@ struct LoopHost {
 };
 
 extern LoopHost loop_host;
-extern OwnerCounters owner_counters[max_slots];
-extern LoopCounters loop_counters;
 
 // The calling thread owns regions from now on, in slot 0. Once, after loop_host is filled.
 void set_owner_thread();

@@ -66,7 +66,7 @@ public:
     {
         sizing_ = sizing;
         started_ = now;
-        last_ = unmeasured_ = units_ = ticks_ = 0;
+        last_ = unmeasured_ = units_ = ticks_ = longest_ = 0;
         for (Half& h : halves_)
             h = {};
     }
@@ -92,6 +92,8 @@ public:
             units_ += last_ + unmeasured_;
             ticks_ += took;
             last_cost_ = double(took) / double(last_ + unmeasured_);
+            const uint64_t chunk = unmeasured_ ? uint64_t(last_cost_ * double(last_)) : took;
+            longest_ = chunk > longest_ ? chunk : longest_;
             halves_[second_half_].units += last_ + unmeasured_;
             halves_[second_half_].ticks += took;
             unmeasured_ = 0;
@@ -104,6 +106,7 @@ public:
     uint64_t started() const { return started_; }
     uint64_t measured_units() const { return units_; }
     uint64_t measured_ticks() const { return ticks_; }
+    uint64_t longest() const { return longest_; } // chunk, in ticks
     // Of the chunk that was finished last; 0 units: it was not measured.
     double last_cost() const { return last_cost_; }
     uint64_t last_units() const { return unmeasured_ ? 0 : last_; }
@@ -131,7 +134,7 @@ private:
     uint64_t started_ = 0;    // ticks when the running chunk began
     uint64_t last_ = 0;       // units of the running chunk
     uint64_t unmeasured_ = 0; // units finished since the last reading
-    uint64_t units_ = 0, ticks_ = 0;
+    uint64_t units_ = 0, ticks_ = 0, longest_ = 0;
     double last_cost_ = 0; // ticks a unit
     bool second_half_ = false; // where the running chunk lies
     struct Half {

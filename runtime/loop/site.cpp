@@ -2,15 +2,17 @@
 #include "loop/site.h"
 
 #include "loop/region.h"
+#include "window/spin_lock.h"
 
 #include <new>
 
 namespace ws {
 
+int64_t measure_every = 16;
+
 struct SiteRecord {
     ws_site* site;
-    SiteRecord* next;
-    uint64_t regions, iterations, stolen; // published; atomically added
+    double tilt; // 0 = never measured
     // Whether sharing pays. Plain values that racing threads overwrite.
     uint64_t since_alone; // regions that were helped with since one was last measured alone
     uint64_t doubts;      // comparisons in a row that found no gain
@@ -34,25 +36,19 @@ constexpr double least_return = 0.15;
 // In a short region a steal of less than a hand-over's cost has delayed its thief for nothing.
 constexpr double handover_us = 8, short_us = 500, long_us = 5000;
 
-SiteRecord* records; // all, linked by next
-uint64_t unpaid;
-
 SiteRecord* record_of(ws_site* site)
 {
     Learned& l = learned(site);
     SiteRecord* r = __atomic_load_n(&l.record, __ATOMIC_ACQUIRE); // pairs with the exchange below
     if (r)
         return r;
-    r = new (std::nothrow) SiteRecord{site, nullptr, 0, 0, 0, 0, 0, first_pause, false};
+    r = new (std::nothrow) SiteRecord{site, 0, 0, 0, first_pause, false};
     if (!r)
         return nullptr;
     SiteRecord* other = nullptr;
     if (!__atomic_compare_exchange_n(&l.record, &other, r, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
         delete r; // another thread's region was faster
         return other;
-    }
-    r->next = __atomic_load_n(&records, __ATOMIC_RELAXED);
-    while (!__atomic_compare_exchange_n(&records, &r->next, r, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
     }
     return r;
 }
@@ -67,7 +63,7 @@ void doubt(Learned& l, SiteRecord& r)
     if (doubts < enough_doubts)
         return;
     const uint64_t pause = peek(r.pause);
-    __atomic_fetch_add(&unpaid, pause, __ATOMIC_RELAXED);
+    add(peek(l.row)->unpaid_regions, pause);
     poke(l.unshared, int64_t(pause));
     poke(r.pause, pause * 2 < longest_pause ? pause * 2 : longest_pause);
     poke(r.doubts, uint64_t(1)); // a few regions after the pause decide
@@ -92,10 +88,18 @@ bool helped_last(const Learned& l)
     return r && peek(r->helped);
 }
 
-void remember_tilt(Learned& l, double tilt)
+void remember_tilt(ws_site* site, double tilt)
 {
-    const double before = peek(l.tilt);
-    poke(l.tilt, before > 0 ? (3 * before + tilt) / 4 : tilt);
+    if (SiteRecord* r = record_of(site)) {
+        const double before = peek(r->tilt);
+        poke(r->tilt, before > 0 ? (3 * before + tilt) / 4 : tilt);
+    }
+}
+
+double tilt_of(const Learned& l)
+{
+    const SiteRecord* r = __atomic_load_n(&l.record, __ATOMIC_ACQUIRE);
+    return r ? peek(r->tilt) : 0;
 }
 
 void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64_t wall, Crowding crowding)
@@ -105,9 +109,10 @@ void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64
         return;
     SiteRecord& r = *record;
     Learned& l = learned(site);
-    __atomic_fetch_add(&r.regions, 1, __ATOMIC_RELAXED); // statistics
-    __atomic_fetch_add(&r.iterations, iterations, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&r.stolen, stolen, __ATOMIC_RELAXED);
+    LoopRow& row = row_of(site);
+    add(row.shared_regions, 1);
+    add(row.shared_iterations, iterations);
+    add(row.joined_regions, stolen != 0);
     poke(r.helped, stolen != 0);
 
     const double share = double(stolen) / double(iterations);
@@ -124,7 +129,7 @@ void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64
     const double alone = peek(l.alone_ticks);
     // Was the owner slowed by its first guest as much as the guest could help? Then it must be known; where the cost changes
     // over the range that tells nothing. A long region is not run without help only to find out: few of them make up a run.
-    const double tilt = peek(l.tilt);
+    const double tilt = peek(r.tilt);
     const bool crowded = tilt > 0.8 && tilt < 1.25 && crowding.before > 0 && crowding.after > 1.6 * crowding.before;
     const bool is_long = double(wall) > long_us * us;
     if (alone == 0) {
@@ -148,12 +153,21 @@ void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64
     doubt(l, r);
 }
 
-void for_each_shared_site(void (*visit)(const char* where, uint64_t regions, uint64_t iterations, uint64_t stolen))
+LoopRow& row_of(ws_site* site)
 {
-    for (SiteRecord* r = __atomic_load_n(&records, __ATOMIC_ACQUIRE); r; r = r->next)
-        visit(r->site->where, peek(r->regions), peek(r->iterations), peek(r->stolen));
+    Learned& l = learned(site);
+    LoopRow* row = __atomic_load_n(&l.row, __ATOMIC_ACQUIRE); // pairs with the store below
+    if (row)
+        return *row;
+    static SpinLock making;
+    making.lock();
+    row = peek(l.row);
+    if (!row) {
+        row = &new_loop_row(site->where);
+        __atomic_store_n(&l.row, row, __ATOMIC_RELEASE);
+    }
+    making.unlock();
+    return *row;
 }
-
-uint64_t unpaid_regions() { return peek(unpaid); }
 
 } // namespace ws

@@ -8,8 +8,10 @@
 #pragma once
 
 #include "directive/abi.h"
+#include "observe/board.h"
 #include "window/os.h"
 #include <cstdint>
+#include <type_traits>
 
 namespace ws {
 
@@ -20,22 +22,23 @@ struct Learned {
     int64_t countdown;    // whole runs until the next measurement
     double alone_ticks;   // wall time an iteration, open to close, in regions that nobody helped with; 0 = never measured
     int64_t unshared;     // regions to run without sharing: it does not pay, or must be measured alone
-    double tilt;          // cost of an iteration in the second half of the range over one in the first; 0 = never measured
-    SiteRecord* record;   // null until the first published region
+    LoopRow* row;         // on the board; null until the first region that is opened
+    SiteRecord* record;   // null until the first published region, or the first that both halves were measured of
 };
 static_assert(sizeof(Learned) == sizeof(ws_site::learned));
 inline Learned& learned(ws_site* site) { return reinterpret_cast<Learned&>(site->learned); }
 
 // The fields above by relaxed atomic accesses, plain moves in machine code.
-template <class T> T peek(const T& field)
+template <class T> std::remove_cv_t<T> peek(const T& field)
 {
-    T value;
+    std::remove_cv_t<T> value;
     __atomic_load(&field, &value, __ATOMIC_RELAXED);
     return value;
 }
-template <class T> void poke(T& field, T value) { __atomic_store(&field, &value, __ATOMIC_RELAXED); }
+template <class T> void poke(T& field, std::remove_cv_t<T> value) { __atomic_store(&field, &value, __ATOMIC_RELAXED); }
 
-constexpr int64_t measure_every = 16;
+// Of the regions that run whole, one in so many is timed; in an observed run each.
+extern int64_t measure_every;
 
 // An iteration has cost `ticks` to the thread that ran it. A loop that suddenly takes long must not go on unshared: a rise is
 // believed at once, a fall by halves.
@@ -61,8 +64,10 @@ void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64
 // Whether the region published last was helped with.
 bool helped_last(const Learned& l);
 
-// The cost of the second half over the first, as measured in one region.
-void remember_tilt(Learned& l, double tilt);
+// The cost of an iteration in the second half of the range over one in the first, as measured in one region.
+void remember_tilt(ws_site* site, double tilt);
+// 0 = never measured.
+double tilt_of(const Learned& l);
 
 // Whether this execution may be shared. Counts down what remember_shared() has set.
 inline bool may_share(Learned& l)
@@ -74,9 +79,12 @@ inline bool may_share(Learned& l)
     return false;
 }
 
-// Published regions, their iterations and the stolen ones, of every site; and how many regions ran unshared as sharing them
-// had not paid. For the end of the job.
-void for_each_shared_site(void (*visit)(const char* where, uint64_t regions, uint64_t iterations, uint64_t stolen));
-uint64_t unpaid_regions();
+// The loop's row on the board; makes it.
+LoopRow& row_of(ws_site* site);
+inline void remember_longest(LoopRow& row, uint64_t ticks)
+{
+    if (ticks > peek(row.longest_chunk_ticks))
+        poke(row.longest_chunk_ticks, ticks);
+}
 
 } // namespace ws

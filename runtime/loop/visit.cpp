@@ -28,12 +28,22 @@ uint64_t run_as_guest(const Lease& lease, const volatile Flag* recall, uint64_t 
     p.site = r.site;
     p.chunks = p.units = 0;
     uint64_t begin = ticks();
+    if (own_seat)
+        Hardware::store_relaxed(own_seat->loop, Flag(peek(learned(r.site).row) - &board->loop(0)));
     r.fn(r.data);
     uint64_t busy = ticks() - begin;
     uint64_t iterations = p.units * r.unit;
-    __atomic_fetch_add(&loop_counters.guest_chunks, p.chunks, __ATOMIC_RELAXED); // statistics
-    __atomic_fetch_add(&loop_counters.guest_iterations, iterations, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&loop_counters.guest_busy, busy, __ATOMIC_RELAXED);
+    LoopRow& row = *peek(learned(r.site).row);
+    add(row.stolen_chunks, p.chunks);
+    add(row.stolen_iterations, iterations);
+    add(row.guest_ticks, busy);
+    remember_longest(row, p.pace.longest());
+    if (own_seat) {
+        bump(own_seat->visit.visits);
+        bump(own_seat->visit.chunks, p.chunks);
+        bump(own_seat->visit.iterations, iterations);
+        bump(own_seat->visit.busy_ticks, busy);
+    }
     __atomic_fetch_add(&r.stolen, iterations, __ATOMIC_RELAXED); // ordered by leave()
     if (!p.first)
         Hardware::fetch_add_full(r.guests_inside, Flag(-1)); // before leaving: see no_more()

@@ -50,7 +50,6 @@ void start_stealing()
     const Options& o = job.options;
     if (o.chaos)
         chaos.seed(o.chaos * 0x9E3779B97F4A7C15ull + uint64_t(job.rank));
-    job.clock.calibrate();
     Row& row = job.window.mine();
     loop_host.row = &row;
     loop_host.open = &job.window.open(job.window.me());
@@ -118,6 +117,7 @@ void finalize()
     job.hooks->ring = nullptr;
     job.hooks->senders_waiting = nullptr; // before `taken`, which it guards
     job.hooks->taken = nullptr;
+    show_ended();
     report();
     free_window();
 }
@@ -186,12 +186,18 @@ int attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
         hooks->finalize = finalize_locks;
         return 0;
     }
+    if (!show_rank()) {
+        if (job.rank == 0)
+            std::fprintf(stderr, "workshare: a rank has no memory for its counters; ending the job\n");
+        end_job();
+    }
     map_ranks();
     hooks->finalize = finalize;
     if (!job.inactive)
         start_stealing();
     PMPI_Barrier(job.node); // the core table is complete
     job.attached_at = ticks();
+    show_attached();
     if (!job.inactive) {
         hooks->ring = ring_world_rank;
         hooks->unblocked = unblocked;

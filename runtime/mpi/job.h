@@ -39,6 +39,12 @@ extern Job job;
 Inactive make_window(bool stealing);
 void free_window();
 
+// This rank's board (observe/board.h). Collective over MPI_COMM_WORLD; false on all ranks if one has no memory for it. Then, when
+// the rank has attached, and when all is counted.
+bool show_rank();
+void show_attached();
+void show_ended();
+
 // The end of the job: counters put together, the verdict, the statistics file. Collective over MPI_COMM_WORLD.
 void report();
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // What the ranks counted, put together at the end of the job.
-#include "lend/lend.h"
-#include "loop/region.h"
-#include "loop/site.h"
 #include "mpi/job.h"
+#include "observe/board.h"
 #include "observe/verdict.h"
 #include "window/registry.h"
 
@@ -27,14 +25,32 @@ namespace {
 Totals own_totals()
 {
     Totals t = {};
-    const LoopCounters& l = loop_counters;
-    const LendCounters n = lend_totals();
-    OwnerCounters o = {};
-    for (const OwnerCounters& slot : owner_counters) {
-        o.regions += slot.regions;
-        o.regions_shared += slot.regions_shared;
-        o.regions_joined += slot.regions_joined;
-        o.close_wait += slot.close_wait;
+    LendCounters n = {};
+    VisitCounters v = {};
+    for (unsigned i = 0; i < board->seats; i++) {
+        const Seat& seat = board->seat(i);
+        n.blocked_ticks += seat.lend.blocked_ticks;
+        n.lent_ticks += seat.lend.lent_ticks;
+        n.lends += seat.lend.lends;
+        n.lost += seat.lend.lost;
+        n.recalls += seat.lend.recalls;
+        n.refusals += seat.lend.refusals;
+        n.moves += seat.lend.moves;
+        n.sleeps += seat.lend.sleeps;
+        n.sleep_ticks += seat.lend.sleep_ticks;
+        n.wakes += seat.lend.wakes;
+        v.chunks += seat.visit.chunks;
+        v.iterations += seat.visit.iterations;
+        v.busy_ticks += seat.visit.busy_ticks;
+    }
+    uint64_t regions = 0, shared = 0, joined = 0, close_wait = 0, unpaid = 0;
+    for (unsigned i = 0; i < board->loop_row_count; i++) {
+        const LoopRow& loop = board->loop(i);
+        regions += loop.whole_regions + loop.cut_regions;
+        shared += loop.shared_regions;
+        joined += loop.joined_regions;
+        close_wait += loop.close_wait;
+        unpaid += loop.unpaid_regions;
     }
     auto s = [](uint64_t ticks) { return job.clock.seconds(ticks); };
     int node_rank;
@@ -48,28 +64,28 @@ Totals own_totals()
     t.wall = s(ticks() - job.attached_at);
     t.idle = s(n.blocked_ticks);
     t.lent = s(n.lent_ticks);
-    t.stolen = s(l.guest_busy);
-    t.regions = double(o.regions);
-    t.regions_off = double(l.regions_off);
-    t.regions_shared = double(o.regions_shared);
-    t.regions_joined = double(o.regions_joined);
-    t.iterations_stolen = double(l.guest_iterations);
-    t.chunks_stolen = double(l.guest_chunks);
+    t.stolen = s(v.busy_ticks);
+    t.regions = double(regions);
+    t.regions_off = double(board->process.regions_off);
+    t.regions_shared = double(shared);
+    t.regions_joined = double(joined);
+    t.iterations_stolen = double(v.iterations);
+    t.chunks_stolen = double(v.chunks);
     t.lends = double(n.lends);
     t.lost = double(n.lost);
     t.recalls = double(n.recalls);
     t.rings = job.inactive ? 0 : double(Hardware::load_relaxed(job.window.own_core().rings));
     t.refusals = double(n.refusals);
     t.moves = double(n.moves);
-    t.guests_refused = double(n.guests_refused);
-    t.guests_barred = double(n.guests_barred);
+    t.guests_refused = double(board->process.guests_refused);
+    t.guests_barred = double(board->process.guests_barred);
     t.sleeps = double(n.sleeps);
     t.sleep = s(n.sleep_ticks);
     t.wakes = double(n.wakes);
     t.workers = job.inactive ? 0 : double(job.window.workers());
-    t.worker_chunks = double(l.worker_chunks);
-    t.unpaid_regions = double(unpaid_regions());
-    t.close_wait = s(o.close_wait);
+    t.worker_chunks = double(board->process.worker_chunks);
+    t.unpaid_regions = double(unpaid);
+    t.close_wait = s(close_wait);
     return t;
 }
 
@@ -82,7 +98,9 @@ std::string top_loop()
     } mine = {0, job.rank}, most = {};
     LoopRecord top;
     if (!job.inactive) {
-        for_each_shared_site(registry_add);
+        for (unsigned i = 0; i < board->loop_row_count; i++)
+            if (const LoopRow& loop = board->loop(i); loop.stolen_iterations)
+                registry_add(loop.name, loop.shared_regions, loop.shared_iterations, loop.stolen_iterations);
         PMPI_Barrier(job.node); // every rank's loops are in
         top = registry_top();
         mine.stolen = double(top.stolen);

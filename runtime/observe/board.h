@@ -4,7 +4,7 @@
 // ws-top and MPI_T. A file without a name (memfd_create) that other processes of the same user find in /proc/PID/fd as
 // "/memfd:workshare-board" and map read-only; it goes with the last that has it mapped, so nothing can be left behind.
 //
-//    Board | Seat[seats] | OwnerCounters[owner_slots] | LoopRow[loop_rows] | CallRow[call_rows] | PhaseRow[phase_rows]
+//    Board | Seat[seats] | LoopRow[loop_rows] | CallRow[call_rows] | PhaseRow[phase_rows]
 //
 // Plain data, the same for all compilers of a machine; offsets from the begin of the file stand in the head. Every word has one
 // writer at a time and is written by plain moves, so a reader sees values that were true a moment ago, though not all of the
@@ -14,8 +14,7 @@
 // Readers from other processes (tools/top) must check `magic`, `version` and `bytes` first.
 #pragma once
 
-#include "directive/abi.h"
-#include "loop/descriptor.h"
+#include "window/atomics.h"
 #include <cstddef>
 #include <cstdint>
 #include <sys/types.h>
@@ -43,9 +42,10 @@ enum class SeatKind : Flag { none = 0, home = 1, worker = 2, guest = 3 };
 
 // Why a blocked thread did not steal when it looked. Counted once for each time that the answer changes in a wait.
 enum class Refusal : unsigned {
-    nothing_shared, // no rank of the node had a region that it could share
+    nothing_shared, // some rank of the node computed, but in no region that could be shared
     no_guest,       // the owner had not made a guest for this core yet
     core_taken,     // other ranks compute on the core
+    all_wait,       // every rank of the node waited
     lost_race,      // others claimed the rest first
     too_little,     // what was left takes less than a hand-over
     barred,         // the owner may not use this core, or was given no thread
@@ -65,7 +65,8 @@ struct LendCounters {
     uint64_t sleeps;   // naps on the doorbell
     uint64_t sleep_ticks;
     uint64_t wakes;    // of them ended by somebody, not by the quantum
-    uint64_t refused[refusal_kinds]; // waits, by reason
+    uint64_t refused[refusal_kinds];       // by reason, see Refusal
+    uint64_t refused_ticks[refusal_kinds]; // from one look to the next, by what the first said
 };
 
 // Of a thread that runs iterations of this rank on another core (guest, worker).
@@ -86,7 +87,10 @@ struct alignas(64) Seat {
     volatile Flag call;  // row of the MPI call that it waits in; no_row if unknown
     volatile Flag other; // MPI_COMM_WORLD rank, see Seated
     volatile Flag loop;  // guest: row of the loop that it works on
-    volatile uint64_t since; // when the state began
+    volatile uint64_t since; // when the state began; of a visiting guest: its part in the present region
+    // Home: when the wait began that blocked_ticks gets at its end; 0: in none. A reader adds what has passed since, and for
+    // states lent and asleep what has passed since `since`.
+    volatile uint64_t waits_since;
     LendCounters lend;
     VisitCounters visit;
     // From the claim by the thief to the guest's first iteration. Of guests and workers.
@@ -96,16 +100,8 @@ struct alignas(64) Seat {
 };
 constexpr Flag no_row = ~Flag(0);
 
-// Counts of the regions of one owner slot; written by the thread that has it.
-struct alignas(64) OwnerCounters {
-    uint64_t regions;        // opened while attached
-    uint64_t regions_shared; // published
-    uint64_t regions_joined; // published and at least one guest ran a chunk
-    uint64_t close_wait;     // ticks spent waiting for guests at the end
-};
-
-// A `ws for` of the source. Writers: the owner threads (several at once may lose a few counts), and its guests, by atomic
-// additions, what they ran.
+// A `ws for` of the source. Written by atomic additions, but for the first line: owner threads add to it by plain moves, and may
+// lose counts to each other where several run one loop at once.
 struct alignas(64) LoopRow {
     char name[192]; // its end if it is longer; empty: no such row yet
     // Executions that ran whole, as they were short; one in 16 of them is timed, or all if the run is observed.
@@ -119,6 +115,7 @@ struct alignas(64) LoopRow {
     volatile uint64_t close_wait;        // owner's wait for guests at the end, in ticks
     volatile uint64_t unpaid_regions;    // not shared as sharing had not paid
     volatile uint64_t stolen_chunks, stolen_iterations, guest_ticks; // by guests and workers; computing
+    volatile uint64_t longest_chunk_ticks; // of those that were timed; several threads at once may lose the longest
 };
 constexpr unsigned loop_rows = 1024; // the last stands for all loops that found no row
 
@@ -132,7 +129,7 @@ constexpr unsigned call_rows = 256;
 
 // The time between two MPI_Pcontrol calls with different levels belongs to the first's level; until the first call, to level 1.
 struct PhaseRow {
-    int64_t level;
+    volatile int64_t level;
     volatile uint64_t entered; // how often; 0: no such row
     volatile uint64_t wall_ticks, mpi_ticks, blocked_ticks, lent_ticks, borrowed_ticks, close_wait;
 };
@@ -146,8 +143,6 @@ struct ProcessCounters {
     uint64_t guests_barred;  // guests that may not use their thief's core
     uint64_t mpi_ticks;      // in MPI, home thread; only in a run with report or trace
 };
-
-constexpr unsigned owner_slots = 8;
 
 struct alignas(64) Board {
     uint64_t magic;
@@ -170,13 +165,12 @@ struct alignas(64) Board {
     volatile Flag rings;       // not kept here: see Core::rings
     char host[64], program[256], options[256];
     uint32_t seats, seat_bytes, loop_row_count, loop_row_bytes, call_row_count, call_row_bytes, phase_row_count, phase_row_bytes;
-    uint64_t seats_at, owners_at, loops_at, calls_at, phases_at; // offsets
+    uint64_t seats_at, loops_at, calls_at, phases_at; // offsets
 
     ProcessCounters process;
     // The seat of the home thread is the first, then the workers', then one for a guest on each core of the node's table.
     Seat& seat(unsigned i) { return reinterpret_cast<Seat*>(at(seats_at))[i]; }
     Seat& guest_seat(unsigned core) { return seat(1 + own_workers + core); }
-    OwnerCounters& owner(unsigned slot) { return reinterpret_cast<OwnerCounters*>(at(owners_at))[slot]; }
     LoopRow& loop(unsigned i) { return reinterpret_cast<LoopRow*>(at(loops_at))[i]; }
     CallRow& call(unsigned i) { return reinterpret_cast<CallRow*>(at(calls_at))[i]; }
     PhaseRow& phase_row(unsigned i) { return reinterpret_cast<PhaseRow*>(at(phases_at))[i]; }
@@ -185,12 +179,36 @@ private:
     char* at(uint64_t offset) { return reinterpret_cast<char*>(this) + offset; }
 };
 
-// This process's. Never null: before a rank attaches, and where it could not be made, memory of the process's own, with no
-// seats but one.
+// This process's; null until it attaches.
 extern Board* board;
+// The calling thread's, if it lends or is a guest; else null.
+extern __thread Seat* own_seat __attribute__((tls_model("initial-exec")));
 
-// Makes the board for a rank on a node with so many cores in its table. Once; the caller fills in the rest of the head. Keeps
-// what was counted before. False, and the board stays private, if the system gives no memory for it.
+// Makes the board for a rank with so many workers on a node with so many cores in its table; the caller fills in the rest of the
+// head, and show_board() when that is done. Private memory, and nobody can look at it, where the system gives no other; false if there
+// is none at all.
 bool make_board(unsigned node_cores, unsigned own_workers);
+void show_board();
+
+// The row of a loop that is run for the first time.
+LoopRow& new_loop_row(const char* name);
+
+// Relaxed, as all of the board: a counter is true by itself.
+inline void bump(volatile uint64_t& counter, uint64_t by = 1)
+{
+    __atomic_store_n(&counter, __atomic_load_n(&counter, __ATOMIC_RELAXED) + by, __ATOMIC_RELAXED);
+}
+inline void add(volatile uint64_t& counter, uint64_t by) { __atomic_fetch_add(&counter, by, __ATOMIC_RELAXED); }
+
+// The state of the calling thread's core begins at `now`.
+inline void show(Seat& seat, Seated state, uint64_t now, Flag other = no_row)
+{
+    __atomic_store_n(&seat.since, now, __ATOMIC_RELAXED);
+    Hardware::store_relaxed(seat.other, other);
+    Hardware::store_relaxed(seat.state, Flag(state));
+}
+
+// Counts a latency of so many ticks.
+void count_latency(uint64_t (&histogram)[latency_buckets], uint64_t ticks);
 
 } // namespace ws

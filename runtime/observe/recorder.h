@@ -12,11 +12,11 @@ namespace ws {
 
 enum class EventKind : uint16_t {
     mpi = 1, // home, other threads: an outermost MPI call; id: row of the board's calls
-    lent,    // home, worker: its core, from the lease to its return; id: world rank of the tenant; a: row of the tenant's loop
+    lent,    // home, worker: its core, from the lease to its return; id: world rank of the tenant
     asleep,  // home, worker: without work; a: 1 if somebody ended it
     visit,   // guest: iterations of this rank on the core of world rank `id`; a: row of the loop; b: latency of the steal in ticks
     chunk,   // any: id: row of the loop; a, b: first iteration and the one behind the last, counted from 0
-    region,  // owner: id: row of the loop; a: iterations; b: 1 if it was shared
+    region,  // owner: id: row of the loop; a: iterations; b: 1 if it was shared, 2 if it ran whole and has no chunks here
     phase,   // home: from one MPI_Pcontrol to the next; a: level
 };
 

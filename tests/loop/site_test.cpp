@@ -47,6 +47,8 @@ struct Loop {
 // Sites live as long as the process: the records of those that were shared lead to them.
 Loop& new_loop()
 {
+    static const bool made = make_board(2, 0);
+    REQUIRE(made);
     static std::deque<Loop> loops;
     return loops.emplace_back();
 }
@@ -111,7 +113,8 @@ TEST_CASE("an owner that is slowed by its first guest is measured alone soon", "
     Loop& loop = new_loop();
     Learned& l = learned(&loop.site);
     auto two_regions = [&](double tilt) {
-        l.tilt = tilt;
+        for (int i = 0; i < 20; i++) // the last ones count most
+            remember_tilt(&loop.site, tilt);
         for (int i = 0; i < 2; i++)
             remember_shared(&loop.site, 1000, 500, 100000, {100, 195});
     };
@@ -141,20 +144,37 @@ TEST_CASE("a rise of an iteration's cost is believed at once, a fall by halves",
     CHECK(l.unit_ticks == 30);
 }
 
-TEST_CASE("every published loop is told of at the end, with what became of it", "[site]")
+TEST_CASE("what became of a loop stands on the board", "[site]")
 {
     Loop &first = new_loop(), &second = new_loop();
     first.site.where = "first";
     second.site.where = "second";
     first.run(3);
     second.run(2);
-    static uint64_t iterations[2];
-    for_each_shared_site([](const char* where, uint64_t regions, uint64_t n, uint64_t stolen) {
-        if (std::string(where) == "first" && regions == 3 && stolen == 1500)
-            iterations[0] += n;
-        if (std::string(where) == "second" && regions == 2 && stolen == 1000)
-            iterations[1] += n;
-    });
-    CHECK(iterations[0] == 3000);
-    CHECK(iterations[1] == 2000);
+    const LoopRow &a = row_of(&first.site), &b = row_of(&second.site);
+    CHECK(a.name == std::string("first"));
+    CHECK(b.name == std::string("second"));
+    CHECK(a.shared_regions == 3);
+    CHECK(a.joined_regions == 3);
+    CHECK(a.shared_iterations == 3000);
+    CHECK(b.shared_regions == 2);
+}
+
+TEST_CASE("a long name keeps its end, and too many loops share a row", "[site]")
+{
+    ws_site site = {};
+    const std::string name = std::string(300, 'x') + ".c:12:main";
+    site.where = name.c_str();
+    const std::string kept = row_of(&site).name;
+    CHECK(kept.size() == sizeof(LoopRow::name) - 1);
+    CHECK(kept.substr(0, 4) == "...x");
+    CHECK(kept.substr(kept.size() - 10) == ".c:12:main");
+    static std::deque<ws_site> many(loop_rows + 5);
+    for (ws_site& s : many) {
+        s.where = "one of many";
+        row_of(&s);
+    }
+    CHECK(row_of(&many.back()).name == std::string("(other loops)"));
+    CHECK(&row_of(&many.back()) == &row_of(&many[loop_rows + 3]));
+    CHECK(row_of(&many.front()).name == std::string("one of many"));
 }

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "observe/board.h"
+
+#include <cstring>
+#include <fcntl.h>
+#include <new>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace ws {
+
+Board* board;
+__thread Seat* own_seat;
+
+namespace {
+
+unsigned loops_made; // atomically added
+
+size_t align(size_t n) { return (n + 63) & ~size_t(63); }
+
+void* shared_memory(size_t bytes)
+{
+    // The descriptor stays open: it is how other processes find the board.
+    const int low = memfd_create(board_name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (low < 0)
+        return nullptr;
+    const int high = fcntl(low, F_DUPFD_CLOEXEC, 100); // out of the way of programs that count on small numbers
+    const int fd = high < 0 ? low : high;
+    if (fd == high)
+        close(low);
+    void* p = MAP_FAILED;
+    if (ftruncate(fd, off_t(bytes)) == 0) {
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL); // a reader cannot be killed by a file that shrinks
+        p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    }
+    if (p != MAP_FAILED)
+        return p;
+    close(fd);
+    return nullptr;
+}
+
+void* private_memory(size_t bytes)
+{
+    void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return p == MAP_FAILED ? nullptr : p;
+}
+
+} // namespace
+
+bool make_board(unsigned node_cores, unsigned own_workers)
+{
+    Board head = {};
+    size_t end = align(sizeof(Board));
+    auto lay_out = [&](uint64_t& at, uint32_t& count, uint32_t& row_bytes, size_t rows, size_t bytes) {
+        at = end;
+        count = uint32_t(rows);
+        row_bytes = uint32_t(bytes);
+        end = align(end + rows * bytes);
+    };
+    lay_out(head.seats_at, head.seats, head.seat_bytes, 1 + own_workers + node_cores, sizeof(Seat));
+    lay_out(head.loops_at, head.loop_row_count, head.loop_row_bytes, loop_rows, sizeof(LoopRow));
+    lay_out(head.calls_at, head.call_row_count, head.call_row_bytes, call_rows, sizeof(CallRow));
+    lay_out(head.phases_at, head.phase_row_count, head.phase_row_bytes, phase_rows, sizeof(PhaseRow));
+    void* memory = shared_memory(end);
+    if (!memory)
+        memory = private_memory(end);
+    if (!memory)
+        return false;
+    head.version = board_version;
+    head.head_bytes = sizeof(Board);
+    head.bytes = end;
+    head.pid = getpid();
+    head.node_cores = node_cores;
+    head.own_workers = own_workers;
+    board = new (memory) Board(head);
+    return true;
+}
+
+void show_board()
+{
+    __atomic_store_n(&board->magic, board_magic, __ATOMIC_RELEASE); // after the head: readers look at the magic first
+}
+
+LoopRow& new_loop_row(const char* name)
+{
+    const unsigned i = __atomic_fetch_add(&loops_made, 1, __ATOMIC_RELAXED);
+    if (i + 1 >= loop_rows) {
+        LoopRow& rest = board->loop(loop_rows - 1);
+        std::strcpy(rest.name, "(other loops)"); // by each that comes: the same bytes
+        return rest;
+    }
+    LoopRow& row = board->loop(i);
+    const size_t length = std::strlen(name), most = sizeof row.name - 1;
+    if (length > most) {
+        std::memcpy(row.name, "...", 3);
+        std::memcpy(row.name + 3, name + length - (most - 3), most - 3);
+    } else
+        std::memcpy(row.name, name, length);
+    return row;
+}
+
+void count_latency(uint64_t (&histogram)[latency_buckets], uint64_t ticks)
+{
+    const uint64_t ns = uint64_t(double(ticks) * 1e3 / board->ticks_per_us);
+    const unsigned i = ns < 2 ? 0 : 63 - unsigned(__builtin_clzll(ns));
+    add(histogram[i < latency_buckets ? i : latency_buckets - 1], 1);
+}
+
+} // namespace ws

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+#include "observe/calls.h"
+
+#include "observe/recorder.h"
+#include "window/spin_lock.h"
+#include <cstring>
+
+namespace ws {
+
+namespace {
+
+// Rows by the address of the name: a hash table of which only free entries are ever written.
+constexpr unsigned table_size = 4 * call_rows;
+struct Entry {
+    const char* name;
+    Flag row;
+} table[table_size];
+unsigned rows_made;
+SpinLock making;
+
+unsigned place(const char* name) { return unsigned((reinterpret_cast<uintptr_t>(name) * 0x9E3779B97F4A7C15ull) >> 54); }
+static_assert(table_size == 1u << 10, "place() gives ten bits");
+
+Flag make_row(const char* name)
+{
+    Flag row = no_row;
+    making.lock();
+    unsigned i = place(name);
+    while (table[i].name && table[i].name != name)
+        i = (i + 1) % table_size;
+    if (table[i].name)
+        row = table[i].row;
+    else if (rows_made < call_rows) {
+        row = rows_made++;
+        CallRow& r = board->call(row);
+        std::strncpy(r.name, name, sizeof r.name - 1);
+        table[i].row = row;
+        __atomic_store_n(&table[i].name, name, __ATOMIC_RELEASE); // pairs with the load in call_row()
+    }
+    making.unlock();
+    return row;
+}
+
+// The calling thread's outermost call.
+struct Call {
+    const char* name;
+    uint64_t begin;
+};
+WS_THREAD_LOCAL Call under_way;
+
+bool is_home() { return own_seat && own_seat == &board->seat(0); }
+
+// What a rank had counted when its present phase began.
+struct Marks {
+    uint64_t at, mpi, blocked, lent, borrowed, close_wait;
+};
+Marks marks;
+
+Marks now_counted()
+{
+    Marks m = {ticks(), mpi_ticks_now(), 0, 0, 0, 0};
+    for (unsigned i = 0; i < board->seats; i++) {
+        const Seat& seat = board->seat(i);
+        m.blocked += seat.lend.blocked_ticks;
+        m.lent += seat.lend.lent_ticks;
+        m.borrowed += seat.visit.busy_ticks;
+    }
+    for (unsigned i = 0; i < loop_rows && board->loop(i).name[0]; i++)
+        m.close_wait += board->loop(i).close_wait;
+    m.close_wait += board->loop(loop_rows - 1).close_wait;
+    return m;
+}
+
+unsigned phase_row_of(int level)
+{
+    unsigned i = 0;
+    while (i + 1 < phase_rows && board->phase_row(i).entered && board->phase_row(i).level != level)
+        i++;
+    board->phase_row(i).level = level;
+    return i;
+}
+
+void enter(int level)
+{
+    const unsigned row = phase_row_of(level);
+    bump(board->phase_row(row).entered);
+    Hardware::store_relaxed(board->phase, row);
+}
+
+} // namespace
+
+Flag call_row(const char* name)
+{
+    if (!name)
+        return no_row;
+    for (unsigned i = place(name);; i = (i + 1) % table_size) {
+        const char* found = __atomic_load_n(&table[i].name, __ATOMIC_ACQUIRE);
+        if (found == name)
+            return table[i].row;
+        if (!found)
+            return make_row(name);
+    }
+}
+
+void called(const char* name, int enter)
+{
+    Call& call = under_way;
+    if (enter) {
+        call = {name, ticks()};
+        return;
+    }
+    if (!call.name) // it began before the hook was there
+        return;
+    const uint64_t now = ticks(), took = now - call.begin;
+    const Flag row = call_row(call.name);
+    call.name = nullptr;
+    if (is_home())
+        bump(board->process.mpi_ticks, took);
+    if (row == no_row)
+        return;
+    add(board->call(row).calls, 1);
+    add(board->call(row).ticks, took);
+    if (WS_UNLIKELY(recording))
+        record(EventKind::mpi, now - took, now, row);
+}
+
+uint64_t mpi_ticks_now() { return board->process.mpi_ticks + (under_way.name ? ticks() - under_way.begin : 0); }
+
+void first_phase()
+{
+    marks = now_counted();
+    enter(1);
+}
+
+void end_phase()
+{
+    const Marks now = now_counted();
+    PhaseRow& row = board->phase_row(Hardware::load_relaxed(board->phase));
+    bump(row.wall_ticks, now.at - marks.at);
+    bump(row.mpi_ticks, now.mpi - marks.mpi);
+    bump(row.blocked_ticks, now.blocked - marks.blocked);
+    bump(row.lent_ticks, now.lent - marks.lent);
+    bump(row.borrowed_ticks, now.borrowed - marks.borrowed);
+    bump(row.close_wait, now.close_wait - marks.close_wait);
+    if (WS_UNLIKELY(recording))
+        record(EventKind::phase, marks.at, now.at, 0, uint64_t(row.level));
+    marks = now;
+}
+
+void phase_begins(int level)
+{
+    if (!is_home() || board->phase_row(Hardware::load_relaxed(board->phase)).level == level)
+        return;
+    end_phase();
+    enter(level);
+}
+
+} // namespace ws

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+//
+// The MPI functions of the program on the board, and the phases between its MPI_Pcontrol calls.
+#pragma once
+
+#include "observe/board.h"
+
+namespace ws {
+
+// The row of the MPI function of that name; no_row for null and when there are too many. `name` must stay where it is. Any thread.
+Flag call_row(const char* name);
+
+// MPICH's hook, in a run with report or trace: the calling thread's outermost MPI call begins or ends.
+void called(const char* name, int enter);
+// In MPI so far, the home thread; the call under way included. Called by that thread.
+uint64_t mpi_ticks_now();
+
+// MPICH's hook for MPI_Pcontrol; acts for the home thread only.
+void phase_begins(int level);
+// The home thread of a rank attaches: the first phase begins.
+void first_phase();
+// The present phase's row is brought up to date.
+void end_phase();
+
+} // namespace ws

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT
+//
+// A rank's figures, from its board.
+#include "observe/report.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace ws {
+
+namespace {
+
+template <class T> double number(const volatile T& counter) { return double(__atomic_load_n(&counter, __ATOMIC_RELAXED)); }
+
+void add_histogram(Histogram& to, const uint64_t (&counts)[latency_buckets])
+{
+    for (unsigned i = 0; i < latency_buckets; i++)
+        to.counts[i] += double(counts[i]);
+}
+
+// Executions that ran whole are timed now and then; the rest is taken to have cost the same by iteration.
+LoopCounts loop_counts(const LoopRow& row, double tick)
+{
+    LoopCounts c = {};
+    const double whole = number(row.whole_regions), timed = number(row.timed_regions), cut = number(row.cut_regions);
+    const double whole_iterations = number(row.whole_iterations), timed_iterations = number(row.timed_iterations);
+    const double timed_s = number(row.timed_ticks) * tick;
+    double whole_s = timed_s;
+    if (timed < whole && timed_iterations > 0)
+        whole_s = std::max(timed_s, timed_s / timed_iterations * whole_iterations);
+    c.runs = whole + cut;
+    c.runs_shared = number(row.shared_regions);
+    c.runs_helped = number(row.joined_regions);
+    c.runs_unpaid = number(row.unpaid_regions);
+    c.iterations_stolen = number(row.stolen_iterations);
+    c.iterations_kept = whole_iterations + number(row.cut_iterations) - c.iterations_stolen;
+    c.chunks_kept = whole + number(row.kept_chunks);
+    c.chunks_stolen = number(row.stolen_chunks);
+    c.close_wait_s = number(row.close_wait) * tick;
+    c.computing_s = std::max(0.0, whole_s + number(row.cut_ticks) * tick - c.close_wait_s);
+    c.borrowed_s = number(row.guest_ticks) * tick;
+    c.untimed_s = whole_s - timed_s;
+    c.longest_chunk_s = number(row.longest_chunk_ticks) * tick;
+    return c;
+}
+
+} // namespace
+
+RankFigures rank_figures(Board& board, uint64_t now, double ticks_per_us, const char* inactive)
+{
+    RankFigures r = {};
+    const double tick = 1e-6 / ticks_per_us;
+    r.rank = board.rank;
+    r.node = board.node;
+    r.node_rank = board.node_rank;
+    r.workers = board.own_workers;
+    r.first_worker = board.first_worker;
+    r.host.assign(board.host, strnlen(board.host, sizeof board.host));
+    r.program.assign(board.program, strnlen(board.program, sizeof board.program));
+    r.started_unix_ns = board.attached_at_unix;
+    r.inactive = inactive;
+    r.lag_s = number(board.lag_ticks) * tick;
+
+    RankCounts& c = r.counts;
+    c.wall_s = double(now - board.attached_at) * tick;
+    for (unsigned i = 0; i < board.seats; i++) {
+        const Seat& s = board.seat(i);
+        const SeatKind kind = SeatKind(Flag(s.kind));
+        if (kind == SeatKind::home) {
+            c.blocked_s = double(s.lend.blocked_ticks) * tick;
+            c.lent_s = double(s.lend.lent_ticks) * tick;
+            for (unsigned k = 0; k < refusal_kinds; k++) { // workers always want more
+                c.refused[k] = double(s.lend.refused[k]);
+                c.refused_s[k] = double(s.lend.refused_ticks[k]) * tick;
+            }
+        }
+        c.lends += double(s.lend.lends);
+        c.claims_lost += double(s.lend.lost);
+        c.recalls += double(s.lend.recalls);
+        c.naps += double(s.lend.sleeps);
+        c.naps_s += double(s.lend.sleep_ticks) * tick;
+        const double busy = double(s.visit.busy_ticks) * tick;
+        c.borrowed_s += busy;
+        if (kind == SeatKind::worker)
+            c.borrowed_workers_s += busy;
+        if (busy > 0)
+            r.borrowed_on[Flag(s.core)] += busy;
+        add_histogram(c.steal_latency, s.steal_latency);
+        add_histogram(c.return_latency, s.return_latency);
+    }
+    c.guests_refused = double(board.process.guests_refused);
+    c.guests_barred = double(board.process.guests_barred);
+    c.runs_plain = double(board.process.regions_off);
+
+    for (unsigned i = 0; i < board.loop_row_count; i++) {
+        const LoopRow& row = board.loop(i);
+        if (!row.name[0])
+            continue;
+        const LoopCounts l = loop_counts(row, tick);
+        c.loops_s += l.computing_s;
+        c.untimed_s += l.untimed_s;
+        c.close_wait_s += l.close_wait_s;
+        c.runs += l.runs;
+        c.runs_shared += l.runs_shared;
+        c.runs_helped += l.runs_helped;
+        c.runs_unpaid += l.runs_unpaid;
+        c.iterations_kept += l.iterations_kept;
+        c.iterations_stolen += l.iterations_stolen;
+        c.chunks_kept += l.chunks_kept;
+        c.chunks_stolen += l.chunks_stolen;
+        if (l.runs > 0)
+            r.loops.push_back({std::string(row.name, strnlen(row.name, sizeof row.name)), l});
+    }
+    for (unsigned i = 0; i < board.call_row_count; i++) {
+        const CallRow& row = board.call(i);
+        if (!row.name[0])
+            continue;
+        const CallCounts l = {number(row.calls), number(row.ticks) * tick, number(row.waits), number(row.blocked_ticks) * tick,
+                              number(row.lent_ticks) * tick};
+        if (l.calls > 0 || l.waits > 0)
+            r.calls.push_back({std::string(row.name, strnlen(row.name, sizeof row.name)), l});
+    }
+    for (unsigned i = 0; i < board.phase_row_count; i++) {
+        const PhaseRow& row = board.phase_row(i);
+        if (!number(row.entered))
+            continue;
+        r.phases[row.level] = {number(row.entered),          number(row.wall_ticks) * tick, number(row.mpi_ticks) * tick,
+                               number(row.blocked_ticks) * tick, number(row.lent_ticks) * tick, number(row.borrowed_ticks) * tick,
+                               number(row.close_wait) * tick, number(row.lag_ticks) * tick};
+    }
+
+    c.mpi_s = double(board.process.mpi_ticks) * tick;
+    if (!board.observed) // nobody has timed the calls: what exceeds the spin is known
+        c.mpi_s = c.blocked_s;
+    c.computing_s = std::max(0.0, c.wall_s - c.mpi_s - c.close_wait_s);
+    return r;
+}
+
+// ---- on the way to rank 0
+
+namespace {
+
+struct Writer {
+    std::string bytes;
+    template <class T> void raw(const T& value) { bytes.append(reinterpret_cast<const char*>(&value), sizeof value); }
+    void text(const std::string& s)
+    {
+        raw(s.size());
+        bytes += s;
+    }
+};
+
+struct Reader {
+    const std::string& bytes;
+    size_t at = 0;
+    template <class T> T raw()
+    {
+        T value;
+        std::memcpy(&value, bytes.data() + at, sizeof value);
+        at += sizeof value;
+        return value;
+    }
+    std::string text()
+    {
+        const size_t n = raw<size_t>();
+        std::string s = bytes.substr(at, n);
+        at += n;
+        return s;
+    }
+};
+
+} // namespace
+
+std::string pack(const RankFigures& r)
+{
+    Writer w;
+    for (int64_t v : {r.rank, r.node, r.node_rank, r.workers, r.first_worker, r.started_unix_ns})
+        w.raw(v);
+    w.text(r.host);
+    w.text(r.program);
+    w.text(r.inactive);
+    w.raw(r.lag_s);
+    w.raw(r.counts);
+    w.raw(r.loops.size());
+    for (const LoopFigures& l : r.loops) {
+        w.text(l.name);
+        w.raw(l.counts);
+    }
+    w.raw(r.calls.size());
+    for (const CallFigures& l : r.calls) {
+        w.text(l.name);
+        w.raw(l.counts);
+    }
+    w.raw(r.phases.size());
+    for (const auto& [level, counts] : r.phases) {
+        w.raw(level);
+        w.raw(counts);
+    }
+    w.raw(r.borrowed_on.size());
+    for (const auto& [core, seconds] : r.borrowed_on) {
+        w.raw(core);
+        w.raw(seconds);
+    }
+    return w.bytes;
+}
+
+RankFigures unpack_rank(const std::string& bytes)
+{
+    Reader in = {bytes};
+    RankFigures r = {};
+    for (int64_t* v : {&r.rank, &r.node, &r.node_rank, &r.workers, &r.first_worker, &r.started_unix_ns})
+        *v = in.raw<int64_t>();
+    r.host = in.text();
+    r.program = in.text();
+    r.inactive = in.text();
+    r.lag_s = in.raw<double>();
+    r.counts = in.raw<RankCounts>();
+    for (size_t n = in.raw<size_t>(); n > 0; n--) {
+        std::string name = in.text();
+        r.loops.push_back({name, in.raw<LoopCounts>()});
+    }
+    for (size_t n = in.raw<size_t>(); n > 0; n--) {
+        std::string name = in.text();
+        r.calls.push_back({name, in.raw<CallCounts>()});
+    }
+    for (size_t n = in.raw<size_t>(); n > 0; n--) {
+        const int64_t level = in.raw<int64_t>();
+        r.phases[level] = in.raw<PhaseCounts>();
+    }
+    for (size_t n = in.raw<size_t>(); n > 0; n--) {
+        const unsigned core = in.raw<unsigned>();
+        r.borrowed_on[core] = in.raw<double>();
+    }
+    return r;
+}
+
+} // namespace ws

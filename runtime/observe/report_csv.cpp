@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+//
+// The report as one table in long form: a figure a line, with what it is of in front. An empty cell means all.
+#include "observe/report.h"
+
+#include <cmath>
+#include <cstdio>
+#include <string_view>
+
+namespace ws {
+
+namespace {
+
+// What a line is of.
+struct Key {
+    std::string node, rank, loop, call, phase;
+};
+
+std::string quoted(const std::string& s)
+{
+    if (s.find_first_of(",\"\r\n") == s.npos)
+        return s;
+    std::string q = "\"";
+    for (char c : s) {
+        if (c == '"')
+            q += '"';
+        q += c;
+    }
+    return q + '"';
+}
+
+class Table {
+public:
+    std::string text = "node,rank,loop,call,phase,metric,value,unit\n";
+
+    void line(const Key& k, const std::string& metric, const std::string& value, const char* unit)
+    {
+        for (const std::string* s : {&k.node, &k.rank, &k.loop, &k.call, &k.phase})
+            text += quoted(*s) + ",";
+        text += quoted(metric) + "," + quoted(value) + "," + unit + "\n";
+    }
+
+    void number(const Key& k, std::string metric, double value)
+    {
+        const bool time = metric.size() > 2 && metric.compare(metric.size() - 2, 2, "_s") == 0;
+        const bool share = metric.find("efficiency") != metric.npos || metric.find("balance") != metric.npos || metric == "speedup";
+        char digits[40];
+        if (!std::isfinite(value))
+            value = 0;
+        std::snprintf(digits, sizeof digits, time || share ? "%.9g" : "%.0f", value);
+        if (time)
+            metric.resize(metric.size() - 2);
+        line(k, metric, digits, time ? "s" : share ? "ratio" : "count");
+    }
+
+    void counts(const Key& k, const RankCounts& c)
+    {
+        fields_of_rank(c, [&](const char* name, double value) { number(k, name, value); });
+        for (unsigned i = 0; i < refusal_kinds; i++) {
+            number(k, std::string("refused_") + refusal_name(i), c.refused[i]);
+            number(k, std::string("refused_") + refusal_name(i) + "_s", c.refused_s[i]);
+        }
+        histogram(k, "steal_latency", c.steal_latency);
+        histogram(k, "return_latency", c.return_latency);
+    }
+
+    void efficiency(const Key& k, const std::string& prefix, const Efficiency& e)
+    {
+        fields_of_efficiency(e, [&](const char* name, double value) { number(k, prefix + name, value); });
+    }
+
+    void loops(Key k, const std::vector<LoopFigures>& all)
+    {
+        for (const LoopFigures& l : all) {
+            k.loop = l.name;
+            fields_of_loop(l.counts, [&](const char* name, double value) { number(k, name, value); });
+        }
+    }
+
+private:
+    void histogram(const Key& k, const std::string& name, const Histogram& h)
+    {
+        number(k, name + "_p50_s", h.quantile(0.5));
+        number(k, name + "_p95_s", h.quantile(0.95));
+        number(k, name + "_longest_s", h.longest());
+        for (unsigned i = 0; i < latency_buckets; i++)
+            if (h.counts[i] > 0)
+                number(k, name + "_below_" + std::to_string(int64_t(1) << (i + 1)) + "_ns", h.counts[i]);
+    }
+};
+
+} // namespace
+
+std::string report_csv(const Report& r)
+{
+    Table t;
+    const Key all;
+    t.line(all, "schema", report_schema, "");
+    t.line(all, "workshare", r.workshare, "");
+    t.line(all, "program", r.program, "");
+    t.line(all, "verdict", r.verdict, "");
+    t.number(all, "ranks", r.ranks);
+    t.number(all, "nodes", r.nodes);
+    t.number(all, "cores", r.cores);
+    t.number(all, "speedup", r.speedup);
+    t.efficiency(all, "", r.as_is);
+    t.efficiency(all, "without_stealing_", r.without_stealing);
+    t.counts(all, r.totals);
+    for (const NodeRow& n : r.node) {
+        Key k;
+        k.node = std::to_string(n.node);
+        t.line(k, "host", n.host, "");
+        t.number(k, "ranks", n.ranks);
+        t.number(k, "cores", n.cores);
+        t.efficiency(k, "", n.as_is);
+        t.efficiency(k, "without_stealing_", n.without_stealing);
+        t.counts(k, n.counts);
+    }
+    for (const RankRow& n : r.rank) {
+        Key k;
+        k.node = std::to_string(n.node);
+        k.rank = std::to_string(n.rank);
+        t.number(k, "workers", double(n.workers));
+        if (!n.inactive.empty())
+            t.line(k, "inactive", n.inactive, "");
+        t.counts(k, n.counts);
+        t.loops(k, n.loops);
+    }
+    t.loops(all, r.loops);
+    for (const CallFigures& c : r.calls) {
+        Key k;
+        k.call = c.name;
+        fields_of_call(c.counts, [&](const char* name, double value) { t.number(k, name, value); });
+    }
+    for (const PhaseRowFigures& p : r.phases) {
+        Key k;
+        k.phase = std::to_string(p.level);
+        fields_of_phase(p.counts, [&](const char* name, double value) { t.number(k, name, value); });
+        t.efficiency(k, "", p.as_is);
+        t.efficiency(k, "without_stealing_", p.without_stealing);
+    }
+    return std::move(t.text);
+}
+
+} // namespace ws

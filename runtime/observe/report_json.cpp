@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: MIT
+//
+// The report as JSON, written and read. The format is in docs/report.schema.json.
+#include "observe/report.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace ws {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+bool is_time(const std::string& name) { return name.size() > 2 && name.compare(name.size() - 2, 2, "_s") == 0; }
+
+Json count(double x) { return int64_t(std::llround(x)); }
+Json number(const std::string& name, double x)
+{
+    if (!std::isfinite(x))
+        x = 0;
+    return is_time(name) || name.find("efficiency") != name.npos || name.find("balance") != name.npos ? Json(x) : count(x);
+}
+Json text_or_null(const std::string& s) { return s.empty() ? Json() : Json(s); }
+
+struct Put {
+    Json& j;
+    void operator()(const char* name, double value) const { j[name] = number(name, value); }
+};
+
+Json histogram(const Histogram& h)
+{
+    Json j = {{"count", count(h.total())},
+              {"p50_s", h.quantile(0.5)},
+              {"p95_s", h.quantile(0.95)},
+              {"longest_s", h.longest()},
+              {"buckets", Json::array()}};
+    for (unsigned i = 0; i < latency_buckets; i++)
+        if (h.counts[i] > 0)
+            j["buckets"].push_back({{"from_ns", i ? int64_t(1) << i : 0}, {"to_ns", int64_t(1) << (i + 1)}, {"count", count(h.counts[i])}});
+    return j;
+}
+
+Json counts(const RankCounts& c)
+{
+    Json j;
+    fields_of_rank(c, Put{j});
+    for (unsigned k = 0; k < refusal_kinds; k++)
+        j["refused"][refusal_name(k)] = {{"times", count(c.refused[k])}, {"time_s", c.refused_s[k]}};
+    j["steal_latency"] = histogram(c.steal_latency);
+    j["return_latency"] = histogram(c.return_latency);
+    return j;
+}
+
+Json loops(const std::vector<LoopFigures>& all)
+{
+    Json list = Json::array();
+    for (const LoopFigures& l : all) {
+        Json j = {{"loop", l.name}};
+        fields_of_loop(l.counts, Put{j});
+        list.push_back(std::move(j));
+    }
+    return list;
+}
+
+Json efficiency(const Efficiency& e)
+{
+    Json j;
+    fields_of_efficiency(e, Put{j});
+    return j;
+}
+
+} // namespace
+
+std::string report_json(const Report& r)
+{
+    Json j = {{"schema", report_schema},
+              {"workshare", r.workshare},
+              {"program", r.program},
+              {"started_unix_ns", r.started_unix_ns},
+              {"ranks", count(r.ranks)},
+              {"nodes", count(r.nodes)},
+              {"cores", count(r.cores)},
+              {"elapsed_s", r.elapsed_s},
+              {"verdict", r.verdict},
+              {"reason", text_or_null(r.reason)},
+              {"efficiency", efficiency(r.as_is)},
+              {"without_stealing", {{"estimated", true}, {"speedup", r.speedup}, {"efficiency", efficiency(r.without_stealing)}}},
+              {"totals", counts(r.totals)}};
+    for (Json* list : {&j["by_node"], &j["by_rank"], &j["by_call"], &j["by_phase"]})
+        *list = Json::array();
+    for (const NodeRow& n : r.node)
+        j["by_node"].push_back({{"node", n.node},
+                                {"host", n.host},
+                                {"ranks", count(n.ranks)},
+                                {"cores", count(n.cores)},
+                                {"efficiency", efficiency(n.as_is)},
+                                {"without_stealing", efficiency(n.without_stealing)},
+                                {"totals", counts(n.counts)}});
+    for (const RankRow& n : r.rank) {
+        Json rank = {{"rank", n.rank}, {"node", n.node}, {"workers", n.workers}, {"inactive", text_or_null(n.inactive)}, {"totals", counts(n.counts)}};
+        rank["loops"] = r.rank_loops_omitted ? Json() : loops(n.loops);
+        j["by_rank"].push_back(std::move(rank));
+    }
+    j["by_loop"] = loops(r.loops);
+    for (const CallFigures& c : r.calls) {
+        Json call = {{"call", c.name}};
+        fields_of_call(c.counts, Put{call});
+        j["by_call"].push_back(std::move(call));
+    }
+    for (const PhaseRowFigures& p : r.phases) {
+        Json phase = {{"level", p.level}};
+        fields_of_phase(p.counts, Put{phase});
+        phase["efficiency"] = efficiency(p.as_is);
+        phase["without_stealing"] = efficiency(p.without_stealing);
+        j["by_phase"].push_back(std::move(phase));
+    }
+    // Names come from file names, which need not be UTF-8.
+    return j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+// ---- reading
+
+namespace {
+
+// A value and where it stands, for messages.
+struct At {
+    const Json& j;
+    std::string path;
+
+    [[noreturn]] void wrong(const char* what) const { throw std::runtime_error(path + " is " + what); }
+    At operator[](const char* name) const
+    {
+        if (!j.is_object())
+            wrong("no object");
+        const auto at = j.find(name);
+        const std::string full = path.empty() ? name : path + "." + name;
+        if (at == j.end())
+            throw std::runtime_error("there is no " + full);
+        return {*at, full};
+    }
+    double number() const
+    {
+        if (!j.is_number())
+            wrong("no number");
+        return j.get<double>();
+    }
+    int64_t integer() const
+    {
+        if (!j.is_number_integer())
+            wrong("no whole number");
+        return j.get<int64_t>();
+    }
+    std::string text() const
+    {
+        if (!j.is_string())
+            wrong("no text");
+        return j.get<std::string>();
+    }
+    std::string text_or_null() const { return j.is_null() ? "" : text(); }
+    template <class F> void each(F f) const
+    {
+        if (!j.is_array())
+            wrong("no list");
+        for (size_t i = 0; i < j.size(); i++)
+            f(At{j[i], path + "[" + std::to_string(i) + "]"});
+    }
+};
+
+struct Get {
+    const At& at;
+    void operator()(const char* name, double& value) const { value = at[name].number(); }
+};
+
+Histogram read_histogram(const At& at)
+{
+    Histogram h = {};
+    at["buckets"].each([&](const At& b) {
+        const double to = b["to_ns"].number();
+        int i = 0;
+        if (std::frexp(to, &i) != 0.5 || i < 2 || i - 2 >= int(latency_buckets))
+            b["to_ns"].wrong("no bound of a bucket");
+        h.counts[i - 2] = b["count"].number();
+    });
+    return h;
+}
+
+RankCounts read_counts(const At& at)
+{
+    RankCounts c = {};
+    fields_of_rank(c, Get{at});
+    for (unsigned k = 0; k < refusal_kinds; k++) {
+        const At reason = at["refused"][refusal_name(k)];
+        c.refused[k] = reason["times"].number();
+        c.refused_s[k] = reason["time_s"].number();
+    }
+    c.steal_latency = read_histogram(at["steal_latency"]);
+    c.return_latency = read_histogram(at["return_latency"]);
+    return c;
+}
+
+std::vector<LoopFigures> read_loops(const At& at)
+{
+    std::vector<LoopFigures> loops;
+    at.each([&](const At& l) {
+        LoopFigures f = {l["loop"].text(), {}};
+        fields_of_loop(f.counts, Get{l});
+        loops.push_back(f);
+    });
+    return loops;
+}
+
+Efficiency read_efficiency(const At& at)
+{
+    Efficiency e = {};
+    fields_of_efficiency(e, Get{at});
+    return e;
+}
+
+// The number behind the last slash of a schema's name, if it is this one's: 0 if it is none.
+int version_of(const std::string& schema)
+{
+    const std::string own = report_schema, family = own.substr(0, own.find('/') + 1);
+    if (schema.compare(0, family.size(), family) != 0)
+        return 0;
+    return std::atoi(schema.c_str() + family.size());
+}
+
+} // namespace
+
+Report read_report(const std::string& bytes)
+{
+    if (bytes.find_first_not_of(" \t\r\n") == bytes.npos)
+        throw std::runtime_error("it is empty");
+    Json j;
+    try {
+        j = Json::parse(bytes);
+    } catch (const Json::parse_error& error) {
+        if (error.byte >= bytes.size()) // all of it is right, and then it ends
+            throw std::runtime_error("it ends too early: the report was not written to its end");
+        throw std::runtime_error("it is not JSON, at byte " + std::to_string(error.byte));
+    }
+    const At at = {j, ""};
+    if (!j.is_object() || !j.contains("schema") || !j["schema"].is_string())
+        throw std::runtime_error("it is not a report of Workshare: there is no \"schema\"");
+    const std::string schema = at["schema"].text();
+    const int version = version_of(schema), own = version_of(report_schema);
+    if (version <= 0)
+        throw std::runtime_error("it is not a report of Workshare: its schema is " + schema);
+    if (version > own)
+        throw std::runtime_error("it is of a newer version of Workshare: its schema is " + schema + ", known here is " + report_schema);
+
+    Report r;
+    r.workshare = at["workshare"].text();
+    r.program = at["program"].text();
+    r.started_unix_ns = at["started_unix_ns"].integer();
+    r.ranks = at["ranks"].number();
+    r.nodes = at["nodes"].number();
+    r.cores = at["cores"].number();
+    r.elapsed_s = at["elapsed_s"].number();
+    r.verdict = at["verdict"].text();
+    r.reason = at["reason"].text_or_null();
+    r.as_is = read_efficiency(at["efficiency"]);
+    r.speedup = at["without_stealing"]["speedup"].number();
+    r.without_stealing = read_efficiency(at["without_stealing"]["efficiency"]);
+    r.totals = read_counts(at["totals"]);
+    at["by_node"].each([&](const At& n) {
+        r.node.push_back({n["node"].integer(), n["host"].text(), n["ranks"].number(), n["cores"].number(),
+                          read_counts(n["totals"]), read_efficiency(n["efficiency"]), read_efficiency(n["without_stealing"])});
+    });
+    at["by_rank"].each([&](const At& n) {
+        RankRow row = {n["rank"].integer(), n["node"].integer(), n["workers"].integer(), n["inactive"].text_or_null(),
+                       read_counts(n["totals"]), {}};
+        if (n["loops"].j.is_null())
+            r.rank_loops_omitted = true;
+        else
+            row.loops = read_loops(n["loops"]);
+        r.rank.push_back(std::move(row));
+    });
+    r.loops = read_loops(at["by_loop"]);
+    at["by_call"].each([&](const At& c) {
+        CallFigures f = {c["call"].text(), {}};
+        fields_of_call(f.counts, Get{c});
+        r.calls.push_back(f);
+    });
+    at["by_phase"].each([&](const At& p) {
+        PhaseRowFigures f = {p["level"].integer(), {}, read_efficiency(p["efficiency"]), read_efficiency(p["without_stealing"])};
+        fields_of_phase(f.counts, Get{p});
+        r.phases.push_back(f);
+    });
+    return r;
+}
+
+} // namespace ws

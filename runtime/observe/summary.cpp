@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+//
+// The ranks' figures put together: sums, who computed on whose core, the POP metrics. The formulas are derived in docs/report.md.
+#include "observe/report.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace ws {
+
+namespace {
+
+template <class T> void add_numbers(T& to, const T& from)
+{
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) % sizeof(double) == 0);
+    constexpr size_t n = sizeof(T) / sizeof(double);
+    double a[n], b[n];
+    std::memcpy(a, &to, sizeof to);
+    std::memcpy(b, &from, sizeof from);
+    for (size_t i = 0; i < n; i++)
+        a[i] += b[i];
+    std::memcpy(&to, a, sizeof to);
+}
+
+void add_loop(LoopCounts& to, const LoopCounts& from)
+{
+    const double longest = std::max(to.longest_chunk_s, from.longest_chunk_s);
+    add_numbers(to, from);
+    to.longest_chunk_s = longest;
+}
+
+struct RefusalWords {
+    const char *name, *text;
+};
+constexpr RefusalWords refusals[] = {
+    // as in Refusal
+    {"nothing_shared", "ranks computed, but in nothing that could be shared"},
+    {"no_guest", "the owner had not made a guest for the core yet"},
+    {"core_taken", "other ranks computed on the core"},
+    {"all_wait", "all ranks of the node waited: communication"},
+    {"lost_race", "others claimed the rest first"},
+    {"too_little", "what was left takes less than a hand-over"},
+    {"barred", "the owner may not use the core, or got no thread"},
+};
+static_assert(sizeof refusals / sizeof *refusals == refusal_kinds);
+
+double ratio(double a, double b, double if_none = 1) { return b > 0 ? a / b : if_none; }
+
+} // namespace
+
+const char* refusal_name(unsigned kind) { return refusals[kind].name; }
+const char* refusal_text(unsigned kind) { return refusals[kind].text; }
+
+Efficiency efficiency(double elapsed_s, const std::vector<CoreUse>& cores)
+{
+    double sum = 0, most = 0;
+    std::map<int64_t, std::pair<double, double>> nodes; // useful, cores
+    for (const CoreUse& c : cores) {
+        sum += c.useful_s;
+        most = std::max(most, c.useful_s);
+        nodes[c.node].first += c.useful_s;
+        nodes[c.node].second++;
+    }
+    double busiest_node = 0; // mean of its cores
+    for (const auto& [node, use] : nodes)
+        busiest_node = std::max(busiest_node, use.first / use.second);
+    const double n = double(cores.size());
+    Efficiency e = {};
+    e.elapsed_s = elapsed_s;
+    e.parallel = ratio(sum, elapsed_s * n);
+    e.load_balance = ratio(sum, most * n);
+    e.load_balance_inside = ratio(busiest_node, most);
+    e.load_balance_between = ratio(sum, busiest_node * n);
+    e.communication = ratio(most, elapsed_s);
+    return e;
+}
+
+void ReportBuilder::add(RankFigures&& r)
+{
+    for (const auto& [core, seconds] : r.borrowed_on)
+        busy_on_[r.node][core] += seconds;
+    for (const LoopFigures& l : r.loops)
+        add_loop(loops_[l.name], l.counts);
+    for (const CallFigures& l : r.calls)
+        add_numbers(calls_[l.name], l.counts);
+    for (const auto& [level, p] : r.phases) {
+        Phases& all = phases_[level];
+        const PhaseCounts before = all.sum;
+        add_numbers(all.sum, p);
+        all.sum.entered = std::max(before.entered, p.entered);
+        all.sum.wall_s = std::max(before.wall_s, p.wall_s);
+        all.sum.lag_s = all.nodes.empty() ? p.lag_s : std::max(before.lag_s, p.lag_s);
+        const double own = std::max(0.0, p.wall_s - p.mpi_s - p.close_wait_s);
+        all.useful.push_back(own);
+        all.plain_useful.push_back(own + p.borrowed_s);
+        all.lent.push_back(p.lent_s);
+        all.nodes.push_back(r.node);
+    }
+    if (r.rank == 0) {
+        report_.program = r.program;
+        report_.started_unix_ns = r.started_unix_ns;
+    }
+    rank_loops_ += r.loops.size();
+    if (rank_loops_ > most_rank_loops && !report_.rank_loops_omitted) {
+        report_.rank_loops_omitted = true;
+        for (RankFigures& other : ranks_)
+            other.loops = {};
+    }
+    if (report_.rank_loops_omitted)
+        r.loops = {};
+    r.calls = {};
+    r.phases = {};
+    r.borrowed_on = {};
+    ranks_.push_back(std::move(r));
+}
+
+Report ReportBuilder::finish()
+{
+    Report& t = report_;
+    std::sort(ranks_.begin(), ranks_.end(), [](const RankFigures& a, const RankFigures& b) { return a.rank < b.rank; });
+    std::vector<CoreUse> now, plain;
+    std::map<int64_t, NodeRow> nodes;
+    std::map<int64_t, std::vector<CoreUse>> node_now, node_plain;
+    std::map<int64_t, double> node_lag;
+    double lag = 0;
+    for (RankFigures& r : ranks_) {
+        auto busy_on = [&](int64_t core) {
+            const auto& busy = busy_on_[r.node];
+            const auto at = busy.find(unsigned(core));
+            return at == busy.end() ? 0 : at->second;
+        };
+        RankCounts& c = r.counts;
+        c.helped_s = busy_on(r.node_rank);
+        std::vector<CoreUse> use = {{r.node, c.computing_s + c.helped_s}}, alone = {{r.node, c.computing_s + c.borrowed_s}};
+        double workers_s = 0;
+        for (int64_t w = 0; w < r.workers; w++) {
+            const double busy = busy_on(r.first_worker + w);
+            workers_s += busy;
+            use.push_back({r.node, busy});
+            alone.push_back({r.node, 0});
+        }
+        c.worker_helped_s = std::max(0.0, workers_s - c.borrowed_workers_s);
+        now.insert(now.end(), use.begin(), use.end());
+        plain.insert(plain.end(), alone.begin(), alone.end());
+        node_now[r.node].insert(node_now[r.node].end(), use.begin(), use.end());
+        node_plain[r.node].insert(node_plain[r.node].end(), alone.begin(), alone.end());
+        NodeRow& n = nodes[r.node];
+        n.node = r.node;
+        n.host = r.host;
+        n.ranks++;
+        n.cores += double(use.size());
+        node_lag[r.node] = std::max(node_lag[r.node], r.lag_s);
+        add_numbers(n.counts, c);
+        add_numbers(t.totals, c);
+        t.ranks++;
+        t.cores += double(use.size());
+        t.elapsed_s = std::max(t.elapsed_s, c.wall_s);
+        lag = std::max(lag, r.lag_s);
+        t.rank.push_back({r.rank, r.node, r.workers, r.inactive, c, std::move(r.loops)});
+    }
+    t.nodes = double(nodes.size());
+    t.as_is = efficiency(t.elapsed_s, now);
+    t.without_stealing = efficiency(t.elapsed_s + lag, plain);
+    t.speedup = ratio(t.elapsed_s + lag, t.elapsed_s);
+    for (auto& [number, n] : nodes) {
+        n.as_is = efficiency(t.elapsed_s, node_now[number]);
+        n.without_stealing = efficiency(t.elapsed_s + lag, node_plain[number]);
+        t.node.push_back(std::move(n));
+    }
+    for (const auto& [name, counts] : loops_)
+        t.loops.push_back({name, counts});
+    std::stable_sort(t.loops.begin(), t.loops.end(), [](const LoopFigures& a, const LoopFigures& b) {
+        return a.counts.computing_s + a.counts.borrowed_s > b.counts.computing_s + b.counts.borrowed_s;
+    });
+    for (const auto& [name, counts] : calls_)
+        t.calls.push_back({name, counts});
+    std::stable_sort(t.calls.begin(), t.calls.end(), [](const CallFigures& a, const CallFigures& b) {
+        return std::max(a.counts.time_s, a.counts.blocked_s) > std::max(b.counts.time_s, b.counts.blocked_s);
+    });
+    for (const auto& [level, p] : phases_) {
+        // Whose core it was that computed for others is not kept by phase: what was borrowed in it is spread over the cores
+        // that were lent, by how long. Workers' cores are left out, as is what they computed beyond that.
+        double lent = 0;
+        for (double s : p.lent)
+            lent += s;
+        const double used = std::min(1.0, ratio(p.sum.borrowed_s, lent, 0));
+        std::vector<CoreUse> phase_now, phase_plain;
+        for (size_t i = 0; i < p.useful.size(); i++) {
+            phase_now.push_back({p.nodes[i], p.useful[i] + used * p.lent[i]});
+            phase_plain.push_back({p.nodes[i], p.plain_useful[i]});
+        }
+        t.phases.push_back({level, p.sum, efficiency(p.sum.wall_s, phase_now),
+                            efficiency(p.sum.wall_s + std::max(0.0, p.sum.lag_s), phase_plain)});
+    }
+    return std::move(t);
+}
+
+} // namespace ws
