@@ -110,23 +110,29 @@ inline bool next_chunk(long* lo, long* hi)
     return next_slow(p, lo, hi);
 }
 
+// Nothing can be shared, nor measured; but it is counted.
+inline bool is_empty(ws_site* site, uint64_t iterations)
+{
+    if (iterations)
+        return false;
+    bump(row_of(site).whole_regions);
+    return true;
+}
+
 // Decides whether a region runs whole: when it is known to be short, unless a thief waits and there is enough for two.
 inline bool open_whole(Participant& p, ws_site* site, uint64_t iterations, long chunk, long steal_chunk)
 {
     Learned& l = learned(site);
     const double cost = peek(l.unit_ticks), estimate = double(iterations) * cost;
-    if (WS_UNLIKELY(cost == 0 || (chunk | steal_chunk) < 0)) {
-        if (iterations == 0)
-            bump(row_of(site).whole_regions);
-        return iterations == 0;
-    }
+    if (WS_UNLIKELY(cost == 0 || (chunk | steal_chunk) < 0))
+        return is_empty(site, iterations);
     if (WS_UNLIKELY(peek(l.unshared) != 0) && estimate < double(10 * loop_host.short_ticks)) {
         // Not to be shared, whoever waits: there is nothing to cut it for, but it is measured.
         may_share(l); // counts down
         poke(l.countdown, int64_t(1));
     } else {
         if (WS_UNLIKELY(estimate >= double(loop_host.short_ticks)))
-            return iterations == 0;
+            return is_empty(site, iterations);
         Flag hungry = Hardware::load_relaxed(loop_host.row->hunger.hungry); // relaxed: a hint
         if (WS_UNLIKELY(hungry) && estimate > double(loop_host.publish_ticks[hungry]))
             return false;
