@@ -7,6 +7,7 @@
 #include "loop/participant.h"
 #include "mpi/end_job.h"
 #include "mpi/job.h"
+#include "mpi/trace.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -53,6 +54,7 @@ void start_stealing()
     Row& row = job.window.mine();
     loop_host.row = &row;
     loop_host.open = &job.window.open(job.window.me());
+    loop_host.lag = &job.window.lag(job.window.me());
     loop_host.sleepers = &job.window.node().sleepers;
     loop_host.running_on = &job.window.own_core().running_on;
     loop_host.participants = job.window.cores();
@@ -117,6 +119,7 @@ void finalize()
     job.hooks->ring = nullptr;
     job.hooks->senders_waiting = nullptr; // before `taken`, which it guards
     job.hooks->taken = nullptr;
+    write_trace();
     show_ended();
     report();
     free_window();
@@ -191,6 +194,7 @@ int attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
             std::fprintf(stderr, "workshare: a rank has no memory for its counters; ending the job\n");
         end_job();
     }
+    prepare_trace();
     map_ranks();
     hooks->finalize = finalize;
     if (!job.inactive)

@@ -17,7 +17,8 @@ namespace {
 constexpr const char* known[] = {"WS_ENABLE",     "WS_QUIET",          "WS_QUANTUM",    "WS_SPIN",
                                  "WS_LINGER",     "WS_CHUNK_TIME",     "WS_VICTIM",     "WS_WORKERS",
                                  "WS_POLL",       "WS_SCHEDULE",       "WS_CORES",      "WS_STEAL_ALL",
-                                 "WS_CHAOS",      "WS_STEAL_SCHEDULE", "WS_STATS_FILE"};
+                                 "WS_CHAOS",      "WS_STEAL_SCHEDULE", "WS_STATS_FILE", "WS_TRACE",
+                                 "WS_TRACE_KEEP", "WS_TRACE_BUFFER"};
 
 bool number(const char* name, uint64_t least, uint64_t most, uint64_t& value, std::string& error)
 {
@@ -68,17 +69,38 @@ bool workers(int& value, std::string& error)
 
 bool victim(VictimPolicy& value, std::string& error)
 {
-    static constexpr const char* names[] = {"auto", "most", "fewest", "nearest", "random"}; // as in VictimPolicy
+    static constexpr const char* names[] = {"auto", "most", "fewest", "nearest", "random", "none"}; // as in VictimPolicy
     const char* text = std::getenv("WS_VICTIM");
     if (!text)
         return true;
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 6; i++)
         if (std::strcmp(text, names[i]) == 0) {
             value = VictimPolicy(i);
             return true;
         }
-    error = std::string("WS_VICTIM=") + text + " is none of auto, most, fewest, nearest, random";
+    error = std::string("WS_VICTIM=") + text + " is none of auto, most, fewest, nearest, random, none";
     return false;
+}
+
+bool trace(Options& o, std::string& error)
+{
+    auto ends_with = [](const std::string& text, const std::string& end) {
+        return text.size() > end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+    };
+    if (const char* file = std::getenv("WS_TRACE"))
+        o.trace = file;
+    if (!o.trace.empty() && !ends_with(o.trace, ".json") && !ends_with(o.trace, ".otf2")) {
+        error = "WS_TRACE=" + o.trace + " ends in neither .json nor .otf2";
+        return false;
+    }
+    if (const char* keep = std::getenv("WS_TRACE_KEEP")) {
+        o.trace_keep_oldest = std::strcmp(keep, "oldest") == 0;
+        if (!o.trace_keep_oldest && std::strcmp(keep, "newest") != 0) {
+            error = std::string("WS_TRACE_KEEP=") + keep + " is neither newest nor oldest";
+            return false;
+        }
+    }
+    return number("WS_TRACE_BUFFER", 1u, 1u << 20, o.trace_buffer_mib, error);
 }
 
 std::string_view trim(std::string_view s)
@@ -140,7 +162,7 @@ bool read_options(Options& o, std::string& error, std::string& warning)
         !victim(o.victim, error) || !workers(o.workers, error) || !flag("WS_POLL", o.poll, error) ||
         !schedule("WS_SCHEDULE", o.schedule, error) || !schedule("WS_STEAL_SCHEDULE", o.steal_schedule, error) ||
         !number("WS_CORES", 0, 1000000, o.cores, error) || !flag("WS_STEAL_ALL", o.steal_all, error) ||
-        !number("WS_CHAOS", uint64_t(0), ~uint64_t(0), o.chaos, error))
+        !number("WS_CHAOS", uint64_t(0), ~uint64_t(0), o.chaos, error) || !trace(o, error))
         return false;
     if (const char* file = std::getenv("WS_STATS_FILE"))
         o.stats_file = file;

@@ -16,7 +16,7 @@ struct Options {
     unsigned spin_us = 2;         // WS_SPIN: blocked this long before anything else
     unsigned linger_us = 50;      // WS_LINGER: a guest without chunks waits this long for its owner's next region
     unsigned chunk_us = 30;       // WS_CHUNK_TIME: time a chunk should take when the loop has no schedule
-    VictimPolicy victim = VictimPolicy::automatic; // WS_VICTIM: auto, most, fewest, nearest, random
+    VictimPolicy victim = VictimPolicy::automatic; // WS_VICTIM: auto, most, fewest, nearest, random, none
     int workers = 0;              // WS_WORKERS: threads on spare cores that help this rank first; all_spare_cores for auto
     bool poll = false;            // WS_POLL=1: help from MPI_Test and MPI_Iprobe too
     RuntimeSchedule schedule;     // WS_SCHEDULE: what schedule(runtime) means, in OMP_SCHEDULE's syntax
@@ -25,6 +25,9 @@ struct Options {
     bool steal_all = false;       // WS_STEAL_ALL=1: owners leave every chunk to thieves, for tests
     uint64_t chaos = 0;           // WS_CHAOS=seed: random delays, chunk sizes, recalls and victims, for tests
     std::string stats_file;       // WS_STATS_FILE: where rank 0 writes the counters as JSON
+    std::string trace;            // WS_TRACE: where rank 0 writes the timeline, FILE.json or FILE.otf2
+    bool trace_keep_oldest = false; // WS_TRACE_KEEP: newest or oldest, when the memory for events is full
+    unsigned trace_buffer_mib = 64; // WS_TRACE_BUFFER: a rank's memory for events
 };
 
 constexpr int all_spare_cores = -1;

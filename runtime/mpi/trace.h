@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+//
+// The timeline of a job (-workshare-trace): every rank records in its own memory, and at the end rank 0 writes one file. Shared by the
+// files of this folder alone.
+#pragma once
+
+namespace ws {
+
+// At attach, before any thread records: whether the file can be written is found out now, not at the end of a long run. Then the
+// clocks of the nodes are compared, and recording begins. Collective over MPI_COMM_WORLD, as is the next.
+void prepare_trace();
+// When no rank shares any more. Frees the ranks' logs from further writing.
+void write_trace();
+
+} // namespace ws
