@@ -27,7 +27,7 @@ struct alignas(64) Region {
     double cost_before;
     uint64_t crowded_units, crowded_ticks;
     // Guests write these.
-    alignas(64) uint64_t stolen; // iterations run by guests; atomically added
+    alignas(64) uint64_t stolen, stolen_ticks; // iterations run by guests; atomically added
     // Guests that have asked for their first chunk and not left. joiners() minus this is the number that may still be
     // copying firstprivate variables.
     volatile Flag guests_inside;

@@ -163,7 +163,7 @@ void publish(Participant& p)
     }
     if (first.kind == WS_AUTO) // a thief starts with half of what the owner takes: it pays the hand-over
         first.chunk = p.pace.sizing().kind == WS_AUTO && p.pace.sizing().chunk > 1 ? p.pace.sizing().chunk / 2 : 1;
-    r.stolen = 0;
+    r.stolen = r.stolen_ticks = 0;
     r.crowded_units = r.crowded_ticks = 0;
     Hardware::store_relaxed(*loop_host.running_on, Flag(sched_getcpu()));
     set_ws_alone(false); // before the guests come: publish() is the release
@@ -277,13 +277,12 @@ uint64_t close_published(Participant& p)
     Region& r = *p.region;
     Descriptor& d = *r.descriptor;
     Hardware::and_full(*loop_host.open, ~slot_bit(p));
-    bool waited = false;
+    uint64_t waited = 0; // ticks
     do {
         if (d.joiners() != 0) {
-            waited = true;
             uint64_t t0 = ticks();
             wait_until("guests that finish", [&] { return d.joiners() == 0; });
-            add(row_of(r.site).close_wait, ticks() - t0);
+            waited += ticks() - t0;
         }
         chaos.delay();
     } while (!d.close());
@@ -293,6 +292,14 @@ uint64_t close_published(Participant& p)
                          r.crowded_units ? double(r.crowded_ticks) / double(r.crowded_units) : 0};
     const uint64_t now = ticks();
     remember_shared(r.site, r.bounds.iterations, stolen, now - r.opened_at, crowding);
+    if (waited)
+        add(row_of(r.site).close_wait, waited);
+    // Alone it would have run what the guests ran, and would not have waited for them.
+    if (const uint64_t helped = __atomic_load_n(&r.stolen_ticks, __ATOMIC_RELAXED)) {
+        const uint64_t later = Hardware::load_relaxed(*loop_host.lag) + helped, lag = later > waited ? later - waited : 0;
+        Hardware::store_relaxed(*loop_host.lag, lag);
+        __atomic_store_n(&board->lag_ticks, lag, __ATOMIC_RELAXED);
+    }
     // Thieves that still wait say so again; while guests were at work to the end, they certainly do.
     if (!waited)
         Hardware::store_relaxed(loop_host.row->hunger.hungry,

@@ -25,6 +25,7 @@ struct RuntimeSchedule {
 struct LoopHost {
     Row* row = nullptr;          // this rank's; null: not attached
     volatile Flag* open = nullptr; // this rank's Window::open
+    volatile Hardware::Word* lag = nullptr; // this rank's Window::lag
     volatile Flag* sleepers = nullptr; // the node's
     volatile Flag* running_on = nullptr; // told at publish: the owner's CPU
     unsigned participants = 1;   // cores of the node: who can take part in a region

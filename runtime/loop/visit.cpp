@@ -44,7 +44,8 @@ uint64_t run_as_guest(const Lease& lease, const volatile Flag* recall, uint64_t 
         bump(own_seat->visit.iterations, iterations);
         bump(own_seat->visit.busy_ticks, busy);
     }
-    __atomic_fetch_add(&r.stolen, iterations, __ATOMIC_RELAXED); // ordered by leave()
+    __atomic_fetch_add(&r.stolen_ticks, busy, __ATOMIC_RELAXED); // ordered by leave()
+    __atomic_fetch_add(&r.stolen, iterations, __ATOMIC_RELAXED);
     if (!p.first)
         Hardware::fetch_add_full(r.guests_inside, Flag(-1)); // before leaving: see no_more()
     p.site = nullptr;

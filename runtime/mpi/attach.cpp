@@ -54,6 +54,7 @@ void start_stealing()
     Row& row = job.window.mine();
     loop_host.row = &row;
     loop_host.open = &job.window.open(job.window.me());
+    loop_host.lag = &job.window.lag(job.window.me());
     loop_host.sleepers = &job.window.node().sleepers;
     loop_host.running_on = &job.window.own_core().running_on;
     loop_host.participants = job.window.cores();

@@ -132,6 +132,7 @@ struct PhaseRow {
     volatile int64_t level;
     volatile uint64_t entered; // how often; 0: no such row
     volatile uint64_t wall_ticks, mpi_ticks, blocked_ticks, lent_ticks, borrowed_ticks, close_wait;
+    volatile int64_t lag_ticks; // by how much more it would have lasted without stealing, see Board::lag_ticks
 };
 constexpr unsigned phase_rows = 64; // the last stands for all levels that found no row
 
@@ -159,6 +160,7 @@ struct alignas(64) Board {
     uint64_t attached_at;      // ticks
     int64_t attached_at_unix;  // ns since 1970, of the same moment
     volatile uint64_t ended_at; // ticks, when MPI_Finalize is nearly over; 0 before
+    volatile uint64_t lag_ticks; // how much later the rank would be without stealing, as estimated: docs/report.md
     volatile Flag observed;    // 1: with report or trace, so that all regions and MPI calls are timed
     volatile Flag inactive;    // the rank runs without stealing (mpi/job.h says why)
     volatile Flag phase;       // row of the present phase

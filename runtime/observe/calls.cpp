@@ -52,13 +52,13 @@ bool is_home() { return own_seat && own_seat == &board->seat(0); }
 
 // What a rank had counted when its present phase began.
 struct Marks {
-    uint64_t at, mpi, blocked, lent, borrowed, close_wait;
+    uint64_t at, mpi, blocked, lent, borrowed, close_wait, lag;
 };
 Marks marks;
 
 Marks now_counted()
 {
-    Marks m = {ticks(), mpi_ticks_now(), 0, 0, 0, 0};
+    Marks m = {ticks(), mpi_ticks_now(), 0, 0, 0, 0, board->lag_ticks};
     for (unsigned i = 0; i < board->seats; i++) {
         const Seat& seat = board->seat(i);
         m.blocked += seat.lend.blocked_ticks;
@@ -142,6 +142,7 @@ void end_phase()
     bump(row.lent_ticks, now.lent - marks.lent);
     bump(row.borrowed_ticks, now.borrowed - marks.borrowed);
     bump(row.close_wait, now.close_wait - marks.close_wait);
+    __atomic_store_n(&row.lag_ticks, row.lag_ticks + int64_t(now.lag - marks.lag), __ATOMIC_RELAXED);
     if (WS_UNLIKELY(recording))
         record(EventKind::phase, marks.at, now.at, 0, uint64_t(row.level));
     marks = now;

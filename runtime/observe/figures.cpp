@@ -124,7 +124,7 @@ RankFigures rank_figures(Board& board, uint64_t now, double ticks_per_us, const 
         const PhaseRow& row = board.phase_row(i);
         if (!number(row.entered))
             continue;
-        r.phases[row.level] = {number(row.entered),          number(row.wall_ticks) * tick, number(row.mpi_ticks) * tick,
+        r.phases[int64_t(row.level)] = {number(row.entered),          number(row.wall_ticks) * tick, number(row.mpi_ticks) * tick,
                                number(row.blocked_ticks) * tick, number(row.lent_ticks) * tick, number(row.borrowed_ticks) * tick,
                                number(row.close_wait) * tick, number(row.lag_ticks) * tick};
     }

@@ -2,7 +2,7 @@
 //
 // Everything that lies in the node's shared window, and nothing else.
 //
-//    Node | open[ranks] | Row[ranks] | Core[cores] | GuestSlot[cores][ranks] | Lock[] (window/locks.h) |
+//    Node | open[ranks] | lag[ranks] | Row[ranks] | Core[cores] | GuestSlot[cores][ranks] | Lock[] (window/locks.h) |
 //    registry (Boost.Interprocess)
 //
 // A row belongs to one rank of the node, a row of the core table to one core: the cores 0 .. ranks-1 are those that the

@@ -12,12 +12,13 @@ namespace ws {
 namespace {
 constexpr size_t align(size_t n) { return (n + 63) & ~size_t(63); }
 size_t open_bytes(unsigned ranks) { return align(ranks * sizeof(Flag)); }
+size_t lag_bytes(unsigned ranks) { return align(ranks * sizeof(Hardware::Word)); }
 size_t slots_bytes(unsigned ranks, unsigned cores) { return align(size_t(ranks) * cores * sizeof(GuestSlot)); }
 } // namespace
 
 size_t Window::bytes(unsigned ranks, unsigned cores)
 {
-    return sizeof(Node) + open_bytes(ranks) + ranks * sizeof(Row) + cores * sizeof(Core) + slots_bytes(ranks, cores) +
+    return sizeof(Node) + open_bytes(ranks) + lag_bytes(ranks) + ranks * sizeof(Row) + cores * sizeof(Core) + slots_bytes(ranks, cores) +
            LockTable::bytes + registry_bytes + 64; // 64: to align the base
 }
 
@@ -29,7 +30,8 @@ void Window::map(void* base, unsigned ranks, unsigned cores, unsigned me)
     char* p = reinterpret_cast<char*>(align(reinterpret_cast<size_t>(base)));
     node_ = reinterpret_cast<Node*>(p);
     open_ = reinterpret_cast<volatile Flag*>(p += sizeof(Node));
-    rows_ = reinterpret_cast<Row*>(p += open_bytes(ranks));
+    lag_ = reinterpret_cast<volatile Hardware::Word*>(p += open_bytes(ranks));
+    rows_ = reinterpret_cast<Row*>(p += lag_bytes(ranks));
     core_table_ = reinterpret_cast<Core*>(p += ranks * sizeof(Row));
     slots_ = reinterpret_cast<GuestSlot*>(p += cores * sizeof(Core));
     locks_ = p += slots_bytes(ranks, cores);
@@ -57,6 +59,7 @@ void Window::init_own(int world_rank, unsigned first_worker, unsigned workers, c
         std::memset(locks_, 0, LockTable::bytes);
     }
     open_[me_] = 0;
+    lag_[me_] = 0;
     new (&mine()) Row{};
     for (Descriptor& d : mine().loops)
         d.init();

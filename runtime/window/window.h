@@ -29,6 +29,8 @@ public:
     // A bit for each slot of the rank that has a published region: a hint that costs an onlooker one load.
     // Writers: the rank's owner threads.
     volatile Flag& open(unsigned rank) const { return open_[rank]; }
+    // How much later the rank would be now without stealing, in ticks; see docs/report.md. Writers: the rank's owner threads.
+    volatile Hardware::Word& lag(unsigned rank) const { return lag_[rank]; }
     Row& row(unsigned rank) const { return rows_[rank]; }
     Row& mine() const { return rows_[me_]; }
     Core& core(unsigned index) const { return core_table_[index]; }
@@ -44,6 +46,7 @@ private:
     unsigned ranks_ = 0, cores_ = 0, me_ = 0, first_worker_ = 0, workers_ = 0;
     Node* node_ = nullptr;
     volatile Flag* open_ = nullptr;
+    volatile Hardware::Word* lag_ = nullptr;
     Row* rows_ = nullptr;
     Core* core_table_ = nullptr;
     GuestSlot* slots_ = nullptr;

@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: MIT
+//
+// The report for people: at most 100 columns, but for names, which stand last. ASCII, but for what names contain.
+#include "observe/report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdarg>
+#include <cstdio>
+#include <ctime>
+#include <functional>
+
+namespace ws {
+
+namespace {
+
+constexpr size_t most_rank_rows = 16; // with more ranks, or nodes, they are summarised
+constexpr size_t most_rows = 20;      // of loops and calls
+
+__attribute__((format(printf, 1, 2))) std::string format(const char* f, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, f);
+    std::vsnprintf(text, sizeof text, f, args);
+    va_end(args);
+    return text;
+}
+
+std::string time_text(double s)
+{
+    if (s == 0)
+        return "0";
+    if (s < 0)
+        return "-" + time_text(-s);
+    static constexpr struct {
+        double unit;
+        const char* name;
+    } units[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}};
+    for (const auto& u : units)
+        if (s >= 0.9995 * u.unit || u.unit == 1e-9) {
+            const double x = s / u.unit;
+            return format(x < 9.995 ? "%.2f %s" : x < 99.95 ? "%.1f %s" : "%.0f %s", x, u.name);
+        }
+    return "";
+}
+
+std::string count_text(double n) { return n < 1e7 ? format("%.0f", n) : n < 1e10 ? format("%.4g M", n / 1e6) : format("%.4g G", n / 1e9); }
+std::string percent(double share) { return format("%.1f %%", 100 * share); }
+std::string percent(double part, double whole) { return whole > 0 ? percent(part / whole) : "-"; }
+
+// Control characters of a name would spoil the terminal.
+std::string printable(const std::string& s)
+{
+    std::string p = s;
+    for (char& c : p)
+        if (static_cast<unsigned char>(c) < 32 || c == 127)
+            c = '?';
+    return p;
+}
+
+size_t width(const std::string& s) // of UTF-8: code points
+{
+    return size_t(std::count_if(s.begin(), s.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+// Columns are as wide as they need to be; a name that begins with '<' is of a column to be set flush left.
+class Table {
+public:
+    explicit Table(std::vector<std::string> head) : rows_{std::move(head)} {}
+    void row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
+
+    std::string text() const
+    {
+        const size_t columns = rows_[0].size();
+        std::vector<bool> left(columns);
+        std::vector<size_t> widths(columns);
+        auto rows = rows_;
+        for (size_t c = 0; c < columns; c++)
+            if (!rows[0][c].empty() && rows[0][c][0] == '<') {
+                left[c] = true;
+                rows[0][c].erase(0, 1);
+            }
+        for (const auto& r : rows)
+            for (size_t c = 0; c < columns; c++)
+                widths[c] = std::max(widths[c], width(r[c]));
+        std::string all;
+        for (const auto& r : rows) {
+            std::string line = "  ";
+            for (size_t c = 0; c < columns; c++) {
+                const std::string blanks(widths[c] - width(r[c]), ' ');
+                line += (left[c] ? r[c] + blanks : blanks + r[c]) + "  ";
+            }
+            line.erase(line.find_last_not_of(' ') + 1);
+            all += line + "\n";
+        }
+        return all;
+    }
+
+private:
+    std::vector<std::vector<std::string>> rows_;
+};
+
+std::string plural(double n, const char* one) { return format("%.0f %s%s", n, one, n == 1 ? "" : "s"); }
+
+std::string wrapped(const std::string& text, size_t columns)
+{
+    std::string out, line, word;
+    for (size_t at = 0; at <= text.size(); at++) {
+        if (at < text.size() && text[at] != ' ') {
+            word += text[at];
+            continue;
+        }
+        if (!line.empty() && width(line) + 1 + width(word) > columns) {
+            out += line + "\n  ";
+            line.clear();
+        }
+        line += (line.empty() ? "" : " ") + word;
+        word.clear();
+    }
+    return out + line + "\n";
+}
+
+std::string head(const Report& r)
+{
+    const time_t seconds = time_t(r.started_unix_ns / 1000000000);
+    char when[64] = "";
+    if (tm t; localtime_r(&seconds, &t))
+        std::strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &t);
+    std::string s = "WORKSHARE REPORT   " + printable(r.program) + ", " + plural(r.ranks, "rank") + " on " + plural(r.nodes, "node");
+    if (r.cores > r.ranks)
+        s += ", " + plural(r.cores - r.ranks, "worker");
+    s += ", started " + std::string(when) + "\n\n";
+    return s + "  " + wrapped(printable(r.verdict), 96);
+}
+
+std::string efficiencies(const Report& r)
+{
+    const Efficiency &a = r.as_is, &b = r.without_stealing;
+    Table t({"<", "with stealing", "without (estimate)"});
+    t.row({"elapsed", time_text(a.elapsed_s), time_text(b.elapsed_s)});
+    t.row({"parallel efficiency", percent(a.parallel), percent(b.parallel)});
+    t.row({"  load balance", percent(a.load_balance), percent(b.load_balance)});
+    if (r.nodes > 1) {
+        t.row({"    inside nodes", percent(a.load_balance_inside), percent(b.load_balance_inside)});
+        t.row({"    between nodes", percent(a.load_balance_between), percent(b.load_balance_between)});
+    }
+    t.row({"  communication efficiency", percent(a.communication), percent(b.communication)});
+    std::string s = "\nEFFICIENCY\n" + t.text();
+    if (r.totals.borrowed_s > 0)
+        s += format("  stealing made it about %.2f times as fast\n", r.speedup);
+    return s;
+}
+
+std::string waiting(const RankCounts& c)
+{
+    if (c.blocked_s <= 0)
+        return "";
+    Table t({"<", "", "of the waiting", "times"});
+    t.row({"waited in MPI, all ranks", time_text(c.blocked_s), "100 %", ""});
+    t.row({"won back: their cores computed for others", time_text(c.helped_s), percent(c.helped_s, c.blocked_s), ""});
+    t.row({"handing cores over and back", time_text(std::max(0.0, c.lent_s - c.helped_s)),
+           percent(std::max(0.0, c.lent_s - c.helped_s), c.blocked_s), count_text(c.lends)});
+    std::vector<unsigned> order;
+    for (unsigned k = 0; k < refusal_kinds; k++)
+        if (c.refused[k] > 0 || c.refused_s[k] > 0)
+            order.push_back(k);
+    std::sort(order.begin(), order.end(), [&](unsigned x, unsigned y) { return c.refused_s[x] > c.refused_s[y]; });
+    for (unsigned k : order)
+        t.row({std::string("lost: ") + refusal_text(k), time_text(c.refused_s[k]), percent(c.refused_s[k], c.blocked_s),
+               count_text(c.refused[k])});
+    return "\nWAITING\n" + t.text();
+}
+
+std::string stealing(const RankCounts& c)
+{
+    const double iterations = c.iterations_kept + c.iterations_stolen;
+    if (c.runs == 0)
+        return "";
+    std::string s = "\nSTEALING\n";
+    s += format("  of %s executions of ws loops %s were shared and %s helped with\n", count_text(c.runs).c_str(),
+                count_text(c.runs_shared).c_str(), count_text(c.runs_helped).c_str());
+    s += format("  iterations: %s kept, %s stolen (%s); chunks: %s kept, %s stolen\n", count_text(c.iterations_kept).c_str(),
+                count_text(c.iterations_stolen).c_str(), percent(c.iterations_stolen, iterations).c_str(),
+                count_text(c.chunks_kept).c_str(), count_text(c.chunks_stolen).c_str());
+    s += format("  computed for others: %s; owners waited %s for guests at the end of their loops\n",
+                time_text(c.borrowed_s).c_str(), time_text(c.close_wait_s).c_str());
+    for (const auto& [name, h] : {std::pair<const char*, const Histogram&>{"from claim to first iteration", c.steal_latency},
+                                  {"from last iteration to return", c.return_latency}}) {
+        if (h.total() == 0)
+            continue;
+        s += format("\n  %s: half within %s, 95 %% within %s, all within %s\n", name, time_text(h.quantile(0.5)).c_str(),
+                    time_text(h.quantile(0.95)).c_str(), time_text(h.longest()).c_str());
+        double most = 0;
+        unsigned first = latency_buckets, last = 0;
+        for (unsigned i = 0; i < latency_buckets; i++)
+            if (h.counts[i] > 0) {
+                most = std::max(most, h.counts[i]);
+                first = std::min(first, i);
+                last = i;
+            }
+        for (unsigned i = first; i <= last; i++) {
+            const size_t bar = size_t(std::ceil(50 * h.counts[i] / most));
+            s += format("    below %8s %9s ", time_text(1e-9 * std::exp2(i + 1)).c_str(), count_text(h.counts[i]).c_str()) +
+                 std::string(bar, '#') + "\n";
+        }
+    }
+    return s;
+}
+
+std::string loops(const Report& r)
+{
+    if (r.loops.empty())
+        return "";
+    Table t({"runs", "iterations", "stolen", "chunks", "stolen", "own time", "borrowed", "waited", "longest", "<loop"});
+    size_t shown = 0;
+    for (const LoopFigures& l : r.loops) {
+        if (shown++ == most_rows)
+            break;
+        const LoopCounts& c = l.counts;
+        t.row({count_text(c.runs), count_text(c.iterations_kept + c.iterations_stolen),
+               percent(c.iterations_stolen, c.iterations_kept + c.iterations_stolen), count_text(c.chunks_kept + c.chunks_stolen),
+               percent(c.chunks_stolen, c.chunks_kept + c.chunks_stolen), time_text(c.computing_s) + (c.untimed_s > 0 ? "*" : ""),
+               time_text(c.borrowed_s), time_text(c.close_wait_s), time_text(c.longest_chunk_s), printable(l.name)});
+    }
+    std::string s = "\nLOOPS (waited: for guests, at their end; longest: chunk)\n" + t.text();
+    if (r.loops.size() > most_rows)
+        s += format("  ... and %s\n", plural(double(r.loops.size() - most_rows), "loop").c_str());
+    if (r.totals.untimed_s > 0)
+        s += "  * in part extrapolated from a sample\n";
+    return s;
+}
+
+// The figures of ranks and nodes that the tables have.
+struct Column {
+    const char* name;
+    double RankCounts::*field;
+    bool time;
+};
+constexpr Column columns[] = {
+    {"computing", &RankCounts::computing_s, true}, {"in MPI", &RankCounts::mpi_s, true},
+    {"blocked", &RankCounts::blocked_s, true},     {"lent", &RankCounts::lent_s, true},
+    {"helped", &RankCounts::helped_s, true},       {"borrowed", &RankCounts::borrowed_s, true},
+    {"waited", &RankCounts::close_wait_s, true},   {"stolen", &RankCounts::iterations_stolen, false},
+};
+std::string cell(const Column& c, double x) { return c.time ? time_text(x) : count_text(x); }
+
+// Few rows as they are; of many the extremes, by name, and the median.
+template <class Row> std::string rows_or_summary(const char* title, const char* what, const std::vector<Row>& rows,
+                                                 const std::function<int64_t(const Row&)>& number,
+                                                 const std::function<std::string(const Row&)>& note)
+{
+    std::string s = "\n" + std::string(title) +
+                    " (helped: its core computed for others; borrowed: others' for it; waited: for guests)\n";
+    if (rows.size() <= most_rank_rows) {
+        std::vector<std::string> head = {what};
+        for (const Column& c : columns)
+            head.push_back(c.name);
+        head.push_back("<");
+        Table t(head);
+        for (const Row& r : rows) {
+            std::vector<std::string> cells = {std::to_string(number(r))};
+            for (const Column& c : columns)
+                cells.push_back(cell(c, r.counts.*c.field));
+            cells.push_back(printable(note(r)));
+            t.row(cells);
+        }
+        return s + t.text();
+    }
+    Table t({"<", "least", what, "quarter", "median", "three quarters", "most", what, "sum"});
+    for (const Column& c : columns) {
+        std::vector<std::pair<double, int64_t>> sorted;
+        double sum = 0;
+        for (const Row& r : rows) {
+            sorted.push_back({r.counts.*c.field, number(r)});
+            sum += r.counts.*c.field;
+        }
+        std::sort(sorted.begin(), sorted.end());
+        auto at = [&](double q) { return cell(c, sorted[size_t(q * double(sorted.size() - 1))].first); };
+        t.row({c.name, at(0), std::to_string(sorted.front().second), at(0.25), at(0.5), at(0.75), at(1),
+               std::to_string(sorted.back().second), cell(c, sum)});
+    }
+    return s + t.text();
+}
+
+std::string ranks(const Report& r)
+{
+    return rows_or_summary<RankRow>(
+        "RANKS", "rank", r.rank, [](const RankRow& n) { return n.rank; },
+        [&](const RankRow& n) {
+            std::string note = r.nodes > 1 ? format("node %ld", long(n.node)) : "";
+            if (!n.inactive.empty())
+                note += (note.empty() ? "" : "; ") + std::string("without stealing");
+            return note;
+        });
+}
+
+std::string nodes(const Report& r)
+{
+    if (r.node.size() < 2)
+        return "";
+    return rows_or_summary<NodeRow>(
+        "NODES", "node", r.node, [](const NodeRow& n) { return n.node; },
+        [](const NodeRow& n) {
+            return plural(n.ranks, "rank") + " on " + n.host + ", efficiency " + percent(n.as_is.parallel);
+        });
+}
+
+std::string calls(const Report& r)
+{
+    if (r.calls.empty())
+        return "";
+    double all = 0;
+    for (const CallFigures& c : r.calls)
+        all += c.counts.time_s;
+    Table t({"calls", "time", "of all", "waits", "blocked", "lent", "<call"});
+    size_t shown = 0;
+    for (const CallFigures& c : r.calls) {
+        if (shown++ == most_rows)
+            break;
+        t.row({count_text(c.counts.calls), time_text(c.counts.time_s), percent(c.counts.time_s, all), count_text(c.counts.waits),
+               time_text(c.counts.blocked_s), time_text(c.counts.lent_s), printable(c.name)});
+    }
+    std::string s = "\nMPI CALLS (all ranks; waits: those longer than the spin)\n" + t.text();
+    if (r.calls.size() > most_rows)
+        s += format("  ... and %s\n", plural(double(r.calls.size() - most_rows), "call").c_str());
+    return s;
+}
+
+std::string phases(const Report& r)
+{
+    if (r.phases.empty() || (r.phases.size() == 1 && r.phases[0].level == 1))
+        return "";
+    Table t({"level", "entered", "elapsed", "in MPI", "blocked", "borrowed", "efficiency", "balance", "comm.", "without:", "elapsed", "efficiency",
+             "balance"});
+    for (const PhaseRowFigures& p : r.phases)
+        t.row({std::to_string(p.level), count_text(p.counts.entered), time_text(p.counts.wall_s), time_text(p.counts.mpi_s),
+               time_text(p.counts.blocked_s), time_text(p.counts.borrowed_s), percent(p.as_is.parallel), percent(p.as_is.load_balance),
+               percent(p.as_is.communication), "", time_text(p.without_stealing.elapsed_s), percent(p.without_stealing.parallel),
+               percent(p.without_stealing.load_balance)});
+    return "\nPHASES between MPI_Pcontrol calls (without: stealing, an estimate)\n" + t.text();
+}
+
+} // namespace
+
+std::string report_text(const Report& r)
+{
+    return head(r) + efficiencies(r) + waiting(r.totals) + stealing(r.totals) + loops(r) + nodes(r) + ranks(r) + calls(r) + phases(r);
+}
+
+ReportFormat report_format(const std::string& file)
+{
+    auto ends = [&](const std::string& end) {
+        return file.size() > end.size() && file.compare(file.size() - end.size(), end.size(), end) == 0;
+    };
+    return ends(".json") ? ReportFormat::json : ends(".csv") ? ReportFormat::csv : ReportFormat::text;
+}
+
+std::string report_as(ReportFormat format, const Report& r)
+{
+    return format == ReportFormat::json ? report_json(r) : format == ReportFormat::csv ? report_csv(r) : report_text(r);
+}
+
+// ---- two reports
+
+namespace {
+
+std::string change(double a, double b)
+{
+    return a > 0 && b > 0 ? format("%.3g", b / a) : a == b ? "1" : b > 0 ? "new" : "gone";
+}
+
+} // namespace
+
+std::string report_comparison(const Report& a, const Report& b, const std::string& name_a, const std::string& name_b)
+{
+    std::string s = "A: " + printable(name_a) + "\n   " + printable(a.verdict) + "\nB: " + printable(name_b) + "\n   " +
+                    printable(b.verdict) + "\n";
+    if (a.program != b.program)
+        s += "The programs differ: A ran " + printable(a.program) + ", B ran " + printable(b.program) + ".\n";
+    if (a.ranks != b.ranks || a.nodes != b.nodes || a.cores != b.cores)
+        s += "A: " + plural(a.ranks, "rank") + ", " + plural(a.cores, "core") + ", " + plural(a.nodes, "node") + "; B: " +
+             plural(b.ranks, "rank") + ", " + plural(b.cores, "core") + ", " + plural(b.nodes, "node") + ".\n";
+    Table t({"<", "A", "B", "B / A"});
+    auto time = [&](const char* name, double x, double y) { t.row({name, time_text(x), time_text(y), change(x, y)}); };
+    auto share = [&](const char* name, double x, double y) { t.row({name, percent(x), percent(y), change(x, y)}); };
+    auto count = [&](const char* name, double x, double y) { t.row({name, count_text(x), count_text(y), change(x, y)}); };
+    time("elapsed", a.elapsed_s, b.elapsed_s);
+    time("elapsed without stealing (estimate)", a.without_stealing.elapsed_s, b.without_stealing.elapsed_s);
+    share("parallel efficiency", a.as_is.parallel, b.as_is.parallel);
+    share("  load balance", a.as_is.load_balance, b.as_is.load_balance);
+    share("  communication efficiency", a.as_is.communication, b.as_is.communication);
+    for (const Column& c : columns)
+        (c.time ? std::function<void(const char*, double, double)>(time) : count)(c.name, a.totals.*c.field, b.totals.*c.field);
+    count("chunks stolen", a.totals.chunks_stolen, b.totals.chunks_stolen);
+    time("steal latency, median", a.totals.steal_latency.quantile(0.5), b.totals.steal_latency.quantile(0.5));
+    s += "\n" + t.text();
+
+    Table loops({"A", "B", "B / A", "stolen A", "stolen B", "<loop (time of owners and guests)"});
+    std::map<std::string, std::pair<LoopCounts, LoopCounts>> both;
+    for (const LoopFigures& l : a.loops)
+        both[l.name].first = l.counts;
+    for (const LoopFigures& l : b.loops)
+        both[l.name].second = l.counts;
+    std::vector<std::pair<double, std::string>> order;
+    for (const auto& [name, c] : both)
+        order.push_back({-(c.first.computing_s + c.first.borrowed_s + c.second.computing_s + c.second.borrowed_s), name});
+    std::sort(order.begin(), order.end());
+    for (size_t i = 0; i < order.size() && i < most_rows; i++) {
+        const auto& [x, y] = both[order[i].second];
+        const double tx = x.computing_s + x.borrowed_s, ty = y.computing_s + y.borrowed_s;
+        loops.row({time_text(tx), time_text(ty), change(tx, ty), percent(x.iterations_stolen, x.iterations_kept + x.iterations_stolen),
+                   percent(y.iterations_stolen, y.iterations_kept + y.iterations_stolen), printable(order[i].second)});
+    }
+    if (!both.empty())
+        s += "\n" + loops.text();
+    return s;
+}
+
+} // namespace ws
