@@ -378,7 +378,7 @@ const CallExpr *mark_of(const OMPLoopDirective *loop) {
         return nullptr;
     const auto *call = dyn_cast<CallExpr>(threads->getNumThreads()->IgnoreParenImpCasts());
     const FunctionDecl *function = call ? call->getDirectCallee() : nullptr;
-    return function && function->getIdentifier() && function->getName() == ws::mark_function && call->getNumArgs() == 4
+    return function && function->getIdentifier() && function->getName() == ws::mark_function && call->getNumArgs() == 6
                ? call : nullptr;
 }
 

@@ -55,6 +55,7 @@ namespace {
 Token as_token(Preprocessor &preprocessor, const ws::Token &token, SourceLocation at) {
     const tok::TokenKind kind = token.kind == ws::TokenKind::identifier ? tok::identifier
                                 : token.kind == ws::TokenKind::number   ? tok::numeric_constant
+                                : token.kind == ws::TokenKind::other    ? tok::string_literal
                                 : token.is("(")                         ? tok::l_paren
                                 : token.is(")")                         ? tok::r_paren
                                                                         : tok::comma;
@@ -109,6 +110,11 @@ std::string place_literal(const Preprocessor &preprocessor, SourceLocation at) {
         text += (c == '"' || c == '\\' ? "\\" : "") + std::string(1, c);
     return '"' + text + ':' + std::to_string(place.isValid() ? place.getLine() : 0) + ':'
            + std::to_string(place.isValid() ? place.getColumn() : 0) + '"';
+}
+
+unsigned next_directive() {
+    static unsigned number;
+    return number++;
 }
 
 void enter(Preprocessor &preprocessor, const std::vector<Token> &tokens) {
@@ -223,6 +229,11 @@ private:
                 i += 2;
             } else {
                 out.push_back(as_token(preprocessor, token, place(token.origin)));
+            }
+            // After the name.
+            if (token.made && token.kind == ws::TokenKind::other) {
+                out.push_back(made_token(preprocessor, tok::comma, ",", at));
+                out.push_back(made_token(preprocessor, tok::numeric_constant, std::to_string(next_directive()), at));
             }
         }
         end_pragma();

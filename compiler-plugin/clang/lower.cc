@@ -3,7 +3,7 @@
 // The pass for loops: clang has outlined them as libomp wants them; each region that carries our mark is retargeted
 // to libws (runtime/directive/abi.h). Everything after sees ordinary calls.
 //
-//     n = __ws_mark("file.c:12", KINDS, chunk, steal_chunk)         removed
+//     n = __ws_mark("file.c:12:9", KINDS, chunk, steal_chunk, name, NUMBER)    removed
 //     __kmpc_push_num_threads(loc, thread, n)                       removed
 //     __kmpc_fork_call(loc, count, fn, captures...)                 ws_parallel(thunk, &captures, &site, chunk, steal_chunk)
 //
@@ -17,6 +17,7 @@
 // Clang counts iterations from 0.
 #include "ws_clang.h"
 
+#include "../clauses/name.h"
 #include "../../runtime/directive/abi.h"
 
 #pragma GCC diagnostic push
@@ -49,9 +50,9 @@ private:
     };
 
     bool find_region(CallBase *mark, Region &region);
-    std::string function_name(const Function *function);
-    static std::string place(const CallBase *mark);
-    bool stays_openmp(const Region &region);
+    std::string function_symbol(const Function *function);
+    std::string loop_name(const CallBase *mark);
+    bool stays_openmp(Region &region);
     Constant *make_site(const std::string &where, uint64_t kinds);
     Function *make_thunk(const Region &region, StructType *captures);
     void lower_fork(const Region &region);
@@ -69,6 +70,7 @@ private:
                 *const i64_ = Type::getInt64Ty(context_);
     PointerType *const pointer_ = Type::getInt8PtrTy(context_);
     SmallPtrSet<Function *, 8> lowered_;
+    ws::LoopNames names_;
 };
 
 FunctionCallee Lowering::runtime(StringRef name, Type *result, ArrayRef<Type *> parameters) {
@@ -109,8 +111,8 @@ bool Lowering::find_region(CallBase *mark, Region &region) {
     }
 }
 
-// The user's function, without parameters: also from one that was outlined of it.
-std::string Lowering::function_name(const Function *function) {
+// The user's function: also from one that was outlined of it.
+std::string Lowering::function_symbol(const Function *function) {
     SmallPtrSet<const Function *, 8> seen;
     while (function->getName().startswith(".omp") && seen.insert(function).second) {
         const Function *parent = nullptr;
@@ -126,14 +128,33 @@ std::string Lowering::function_name(const Function *function) {
             break;
         function = parent;
     }
-    return readable_name(function->getName().str());
+    return function->getName().str();
+}
+
+static std::string text(const Value *pointer) {
+    const auto *literal = dyn_cast<GlobalVariable>(pointer->stripInBoundsOffsets());
+    const auto *array = literal && literal->hasInitializer() ? dyn_cast<ConstantDataArray>(literal->getInitializer()) : nullptr;
+    return array && array->isCString() ? array->getAsCString().str() : "";
 }
 
 // The directive's "path/file.c:12:9".
-std::string Lowering::place(const CallBase *mark) {
-    const auto *literal = dyn_cast<GlobalVariable>(mark->getArgOperand(0)->stripInBoundsOffsets());
-    const auto *text = literal && literal->hasInitializer() ? dyn_cast<ConstantDataArray>(literal->getInitializer()) : nullptr;
-    return text && text->isCString() ? text->getAsCString().str() : "?:0:0";
+static std::string place(const CallBase *mark) {
+    const std::string place = text(mark->getArgOperand(0));
+    return place.empty() ? "?:0:0" : place;
+}
+
+static uint64_t directive_number(const CallBase *mark) { return cast<ConstantInt>(mark->getArgOperand(5))->getZExtValue(); }
+
+// What its mark says, or where it stands. The first call for each loop must come in the order of the source.
+std::string Lowering::loop_name(const CallBase *mark) {
+    const std::string given = text(mark->getArgOperand(4));
+    if (!given.empty())
+        return given;
+    const std::string whole = place(mark);
+    const auto [file, line] = StringRef(whole).rsplit(':').first.rsplit(':');
+    int number = 0;
+    line.getAsInteger(10, number);
+    return names_(file.str(), number, readable_name(function_symbol(mark->getFunction())), directive_number(mark));
 }
 
 // Whether anything in a region asks if it has run the last iteration: for lastprivate. Before the region is lowered.
@@ -169,6 +190,7 @@ Constant *Lowering::make_site(const std::string &where, uint64_t kinds) {
     auto *site = new GlobalVariable(module_, type, false, GlobalValue::InternalLinkage, ConstantStruct::get(type, values),
                                     "ws_site");
     site->setAlignment(Align(64));
+    site->setSection(WS_SITE_SECTION);
     return ConstantExpr::getBitCast(site, pointer_);
 }
 
@@ -176,7 +198,7 @@ Constant *Lowering::make_site(const std::string &where, uint64_t kinds) {
 Function *Lowering::make_thunk(const Region &region, StructType *captures) {
     Function *body = region.body;
     Function *thunk = Function::Create(FunctionType::get(nothing_, {pointer_}, false), GlobalValue::InternalLinkage,
-                                       function_name(region.fork->getFunction()) + ".ws", module_);
+                                       readable_name(function_symbol(region.fork->getFunction())) + ".ws", module_);
     for (const char *kept : {"target-cpu", "target-features", "tune-cpu", "frame-pointer", "stack-protector-buffer-size"})
         if (body->hasFnAttribute(kept))
             thunk->addFnAttr(body->getFnAttribute(kept));
@@ -401,13 +423,14 @@ void Lowering::drop_unused_thread_numbers() {
 }
 
 // With -fws=openmp the mark may stand on a loop that cannot be shared.
-bool Lowering::stays_openmp(const Region &region) {
+bool Lowering::stays_openmp(Region &region) {
     const unsigned kinds = unsigned(cast<ConstantInt>(region.mark->getArgOperand(1))->getZExtValue());
+    region.where = loop_name(region.mark);
     if (!(kinds & openmp_loop)) {
-        remark(place(region.mark), "loop shared");
+        remark(place(region.mark), "loop shared: " + region.where);
         return false;
     }
-    if (judge_openmp_loop(region.body, region.fork->getFunction(), place(region.mark)))
+    if (judge_openmp_loop(region.body, region.fork->getFunction(), place(region.mark), region.where))
         return false;
     restore_openmp_schedule(region.body, kinds);
     remove_call(region.push);
@@ -421,15 +444,12 @@ unsigned Lowering::run() {
         for (User *user : mark->users())
             if (auto *call = dyn_cast<CallBase>(user))
                 marks.push_back(call);
+        llvm::sort(marks, [](const CallBase *one, const CallBase *other) { return directive_number(one) < directive_number(other); });
         SmallVector<Region, 8> regions;
         for (CallBase *call : marks) {
             Region region;
             if (!find_region(call, region) || stays_openmp(region))
                 continue;
-            const std::string directive = place(call);
-            StringRef file = StringRef(directive).rsplit(':').first;
-            file = file.contains('/') ? file.rsplit('/').second : file;
-            region.where = file.str() + " " + function_name(call->getFunction());
             regions.push_back(region);
         }
         for (const Region &region : regions) {
@@ -439,8 +459,9 @@ unsigned Lowering::run() {
         }
         SmallPtrSet<GlobalVariable *, 8> literals;
         for (CallBase *call : marks) {
-            if (auto *literal = dyn_cast<GlobalVariable>(call->getArgOperand(0)->stripInBoundsOffsets()))
-                literals.insert(literal);
+            for (unsigned argument : {0, 4})
+                if (auto *literal = dyn_cast<GlobalVariable>(call->getArgOperand(argument)->stripInBoundsOffsets()))
+                    literals.insert(literal);
             call->replaceAllUsesWith(ConstantInt::get(i32_, 0));
             remove_call(call);
         }
@@ -464,7 +485,8 @@ unsigned Lowering::run() {
 
 std::string readable_name(const std::string &symbol) {
     ItaniumPartialDemangler demangler;
-    if (demangler.partialDemangle(symbol.c_str()))
+    // Else a name of C may be taken for a type: `f` is float.
+    if (!StringRef(symbol).startswith("_Z") || demangler.partialDemangle(symbol.c_str()))
         return symbol;
     char *readable = demangler.isFunction() ? demangler.getFunctionName(nullptr, nullptr)
                                             : demangler.finishDemangle(nullptr, nullptr);

@@ -177,7 +177,7 @@ void remark(const std::string &place, const std::string &text) {
         errs() << place << ": remark: " << text << "\n";
 }
 
-bool judge_openmp_loop(const Function *body, const Function *host, const std::string &place) {
+bool judge_openmp_loop(const Function *body, const Function *host, const std::string &place, const std::string &name) {
     if (host->getName().startswith(".omp_outlined")) {
         remark(place, "loop stays OpenMP: is inside another construct that has threads");
         return false;
@@ -193,9 +193,9 @@ bool judge_openmp_loop(const Function *body, const Function *host, const std::st
     if (!judge.why_not.empty())
         remark(place, "loop stays OpenMP: " + judge.why_not);
     else if (names.empty())
-        remark(place, "loop shared");
+        remark(place, "loop shared: " + name);
     else
-        remark(place, "loop shared, though not all that it calls can be seen: " + names);
+        remark(place, "loop shared: " + name + ", though not all that it calls can be seen: " + names);
     return judge.why_not.empty();
 }
 

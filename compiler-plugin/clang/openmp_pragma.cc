@@ -137,7 +137,7 @@ private:
         return "";
     }
 
-    // parallel for REST schedule(dynamic, CHUNK) num_threads(__ws_mark("PLACE", KINDS, (CHUNK), 0))
+    // parallel for REST schedule(dynamic, CHUNK) num_threads(__ws_mark("PLACE", KINDS, (CHUNK), 0, "", NUMBER))
     static void mark(Preprocessor &preprocessor, const std::vector<Token> &in, const Parts &parts, SourceLocation at,
                      std::vector<Token> &out) {
         out.insert(out.end(), in.begin(), in.begin() + 2);
@@ -173,6 +173,10 @@ private:
         add_chunk("0");
         add(tok::comma, ",");
         add(tok::numeric_constant, "0");
+        add(tok::comma, ",");
+        add(tok::string_literal, "\"\"");
+        add(tok::comma, ",");
+        add(tok::numeric_constant, std::to_string(next_directive()));
         add(tok::r_paren, ")");
         add(tok::r_paren, ")");
     }

@@ -20,6 +20,9 @@ std::vector<clang::Token> read_pragma(clang::Preprocessor &preprocessor);
 // "path/file.c:12:9", as a literal: for the mark.
 std::string place_literal(const clang::Preprocessor &preprocessor, clang::SourceLocation at);
 
+// A number that each call gives anew: tells the directives of a line apart, in their order.
+unsigned next_directive();
+
 // Hands tokens to the parser before whatever comes next.
 void enter(clang::Preprocessor &preprocessor, const std::vector<clang::Token> &tokens);
 

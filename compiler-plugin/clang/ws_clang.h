@@ -88,7 +88,7 @@ unsigned features_of_loops(llvm::Module &module, llvm::ArrayRef<llvm::Function *
 void announce(llvm::Module &module, unsigned features);
 
 // Whether an `omp parallel for` may become ours; says so, or why not.
-bool judge_openmp_loop(const llvm::Function *body, const llvm::Function *host, const std::string &place);
+bool judge_openmp_loop(const llvm::Function *body, const llvm::Function *host, const std::string &place, const std::string &name);
 // Has libomp schedule a loop that was marked as was written.
 void restore_openmp_schedule(llvm::Function *body, unsigned kinds);
 // A symbol as the user knows it, without parameters.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "directive.h"
+#include "name.h"
 
 #include <algorithm>
 #include <array>
@@ -22,7 +22,9 @@ std::string quoted(const std::string &text) { return "'" + text + "'"; }
 class Complaints {
 public:
     Complaints(DirectiveKind kind, const Language &language, Problems &problems)
-        : name_(quoted(full_name(kind, language))), problems_(problems) {}
+        : name_(quoted(full_name(kind, language))), language_(language), problems_(problems) {}
+
+    const Language &language() const { return language_; }
 
     void add(int origin, std::string text) { problems_.push_back({std::move(text), origin}); }
     std::string on_directive() const { return " on " + name_; }
@@ -30,6 +32,7 @@ public:
 
 private:
     std::string name_;
+    const Language &language_;
     Problems &problems_;
 };
 
@@ -129,12 +132,28 @@ void parse_steal_schedule(const Clause &clause, Directive &out, Complaints &prob
     parse_schedule(clause, out.steal_schedule, problems);
 }
 
+// Literals that stand side by side are one in C.
+void parse_name(const Clause &clause, Directive &out, Complaints &problems) {
+    std::string text;
+    for (const Token &token : clause.arguments)
+        if ((&token != &clause.arguments[0] && &problems.language() == &fortran_language)
+            || !read_literal(token, problems.language(), text)) {
+            problems.add(token.origin, "expected a string literal" + problems.in(clause));
+            return;
+        }
+    const std::string wrong = why_no_name(text);
+    if (!wrong.empty())
+        problems.add(clause.arguments[0].origin, wrong + problems.in(clause));
+    else
+        out.loop_name = text;
+}
+
 struct KnownClause {
     const char *name;
     ClauseParser parser;
 };
 
-constexpr std::array<KnownClause, 9> loop_clauses = {{
+constexpr std::array<KnownClause, 10> loop_clauses = {{
     {"private", pass_through},
     {"firstprivate", pass_through},
     {"lastprivate", parse_lastprivate},
@@ -144,6 +163,7 @@ constexpr std::array<KnownClause, 9> loop_clauses = {{
     {"collapse", pass_through},
     {"shared", pass_through},
     {"default", parse_default},
+    {"name", parse_name},
 }};
 
 const KnownClause *find_clause(const Token &name) {
@@ -195,7 +215,7 @@ void parse_loop(const Tokens &tokens, Directive &out, Complaints &problems) {
         } else if (!has_arguments) {
             problems.add(name.origin, "expected '(' after " + quoted(name.text) + problems.on_directive());
             return;
-        } else if ((name.is("default") || name.is("collapse")) && !single.insert(name.text).second) {
+        } else if ((name.is("default") || name.is("collapse") || name.is("name")) && !single.insert(name.text).second) {
             problems.add(name.origin, "more than one " + quoted(name.text) + " clause" + problems.on_directive());
         } else {
             Clause clause{name, Tokens(tokens.begin() + i + 2, tokens.begin() + end - 1),

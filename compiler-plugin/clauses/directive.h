@@ -41,6 +41,7 @@ struct Directive {
     ScheduleClause steal_schedule;  // the thieves' chunks
     Tokens rest;                    // what the front end shall read as it stands: the data clauses, collapse,
                                     // all after `declare`, the words after `atomic`
+    std::string loop_name;          // the text of the name clause; empty: none
     Token name;                     // critical: its name; no text if it has none
 };
 

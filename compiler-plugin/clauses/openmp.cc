@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "openmp.h"
 
+#include "name.h"
+
 #include <algorithm>
 #include <cctype>
 
@@ -22,6 +24,10 @@ public:
             end = std::min(text.find(' ', i), text.size());
             out.push_back(make(text.substr(i, end - i)));
         }
+        return *this;
+    }
+    Writer &write_literal(const std::string &text) {
+        out.push_back({TokenKind::other, as_literal(text), origin_, true});
         return *this;
     }
     Writer &copy(const Tokens &tokens) {
@@ -78,7 +84,7 @@ Tokens as_openmp(const Directive &directive, int pragma, unsigned number) {
     write_chunk(writer, directive.schedule, 0);
     writer.at(pragma);
     write_chunk(writer, directive.steal_schedule, 1);
-    writer.at(pragma).write(") )");
+    writer.at(pragma).write(",").write_literal(directive.loop_name).write(") )");
     return writer.out;
 }
 

@@ -4,11 +4,12 @@
 // compiler's own front end checks and outlines, with a call that marks it as ours for the pass that follows.
 //
 //     omp parallel for <data clauses> schedule(dynamic, 1)
-//         num_threads(__ws_mark(NUMBER, KINDS, __ws_chunk(0, expr), __ws_chunk(1, expr)))
+//         num_threads(__ws_mark(NUMBER, KINDS, __ws_chunk(0, expr), __ws_chunk(1, expr), "name"))
 //
 // num_threads is the one clause whose expression is evaluated once, by the encountering function, just before the
 // region is forked: where the runtime needs the chunk sizes. A chunk that was not given is a plain 0. KINDS is the
-// low part of ws_site::kinds (runtime/directive/abi.h); NUMBER tells the directives of a file apart.
+// low part of ws_site::kinds (runtime/directive/abi.h); NUMBER tells the directives of a file apart; the name is that of a
+// name clause, or empty.
 #ifndef WS_CLAUSES_OPENMP_H
 #define WS_CLAUSES_OPENMP_H
 

@@ -2,10 +2,11 @@
 //
 // What the rewriter tells the plugin: comments behind the first two lines of the rewritten file, one per directive,
 //
-//     !ws-mark KIND FIRST LAST KINDS FILE
+//     !ws-mark KIND FIRST LAST KINDS NAME FILE
 //
 // KIND is `loop`, `atomic`, `critical`, `other` or `omp` (one of OpenMP's own). It stands in the lines FIRST to LAST of FILE;
-// gfortran places a loop at FIRST and the others at LAST. KINDS is the low part of ws_site::kinds (0 but for a loop).
+// gfortran places a loop at FIRST and the others at LAST. KINDS is the low part of ws_site::kinds (0 but for a loop). NAME is that of a
+// name clause, its bytes as hexadecimal digits, or `-`.
 #ifndef WS_FORTRAN_MARKS_H
 #define WS_FORTRAN_MARKS_H
 

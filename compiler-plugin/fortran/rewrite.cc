@@ -391,9 +391,13 @@ private:
         return true;
     }
 
-    void mark(const char *kind, const Place &first, int last_line, int kinds = 0) {
+    void mark(const char *kind, const Place &first, int last_line, int kinds = 0, const std::string &name = "") {
+        std::string coded = name.empty() ? "-" : "";
+        for (unsigned char byte : name)
+            for (int digit : {byte >> 4, byte & 15})
+                coded += "0123456789abcdef"[digit];
         marks_ += ws::fortran_mark + std::string(kind) + " " + std::to_string(first.line) + " " + std::to_string(last_line)
-                  + " " + std::to_string(kinds) + " " + first.file + "\n";
+                  + " " + std::to_string(kinds) + " " + coded + " " + first.file + "\n";
     }
 
     // Where a token's last character stands: gfortran places a statement at its end.
@@ -463,7 +467,7 @@ private:
             layout.made(start, "proc_bind(close");
             layout.break_line();
             layout.word(end_of_token(lexed, 0), ")");
-            mark("loop", start, lexed.places.back().line, ws::site_kinds(parsed));
+            mark("loop", start, lexed.places.back().line, ws::site_kinds(parsed), parsed.loop_name);
             break;
         case ws::DirectiveKind::none:
             break;

@@ -113,8 +113,11 @@ bool lex(const std::string &line, size_t from, Form form, const Place &start, Le
                 end++;
         } else if (c == '\'' || c == '"') {
             kind = ws::TokenKind::other;
-            end = line.find(c, at + 1);
-            end = end == std::string::npos ? line.size() : end + 1;
+            // The quote itself stands in it twice.
+            do {
+                end = line.find(c, end);
+                end = end == std::string::npos ? line.size() : end + 1;
+            } while (end < line.size() && line[end] == c && ++end);
         } else if (c == '.' && end < line.size() && std::isalpha(static_cast<unsigned char>(line[end]))) {
             // An operator: `.and.`
             while (end < line.size() && is_word(line[end]))

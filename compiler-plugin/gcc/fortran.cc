@@ -4,7 +4,7 @@
 // and comments at its head (../fortran/marks.h) tell which they are. A pass before GCC lowers OpenMP brings them into the
 // form that C's have:
 //
-//     #pragma omp parallel num_threads(steal) proc_bind(close)       t = __ws_mark (0, KINDS, (long) chunk, (long) steal);
+//     #pragma omp parallel num_threads(steal) proc_bind(close)       t = __ws_mark (-, KINDS, (long) chunk, (long) steal, name);
 //       #pragma omp for schedule(dynamic,chunk)                      #pragma omp parallel num_threads(t)
 //                                                                      #pragma omp for schedule(dynamic,1)
 //
@@ -36,6 +36,7 @@ struct Written {
     std::string name;           // "!$ws do"; empty: not ours
     HOST_WIDE_INT kinds;
     ws::DirectiveKind kind;
+    std::string loop_name;      // of a name clause
 };
 
 std::map<std::string, std::map<int, Written>> directives;   // file, first line
@@ -55,6 +56,14 @@ const Written *directive_at(location_t at, ws::DirectiveKind kind) {
     return found && found->kind == kind && place.line <= found->last_line ? found : nullptr;
 }
 
+// Up to what is no digit.
+std::string from_hexadecimal(const char *digits) {
+    std::string text;
+    for (unsigned byte; sscanf(digits, "%2x", &byte) == 1 && digits[0] != '-'; digits += 2)
+        text += char(byte);
+    return text;
+}
+
 // Whether the source was rewritten.
 bool read_marks(const char *path) {
     using ws::DirectiveKind;
@@ -68,11 +77,12 @@ bool read_marks(const char *path) {
     bool found = false;
     for (int number = 0; getline(&line, &size, source) > 0; number++) {
         char word[16];
-        int first, last, site_kinds, name = 0;
+        int first, last, site_kinds, coded = 0, name = 0;
         if (number < 2)
             continue;
         if (!startswith(line, ws::fortran_mark)
-            || sscanf(line + strlen(ws::fortran_mark), "%15s %d %d %d %n", word, &first, &last, &site_kinds, &name) < 4)
+            || sscanf(line + strlen(ws::fortran_mark), "%15s %d %d %d %n%*s %n", word, &first, &last, &site_kinds, &coded, &name) < 4
+            || !name)
             break;
         std::string file = line + strlen(ws::fortran_mark) + name;
         if (!file.empty() && file.back() == '\n')
@@ -81,7 +91,8 @@ bool read_marks(const char *path) {
         auto known = kinds.find(word);
         const DirectiveKind kind = known == kinds.end() ? DirectiveKind::none : known->second;
         const bool ours = strcmp(word, "omp") != 0;
-        directives[file][first] = {last, ours ? ws::full_name(kind, ws::fortran_language) : "", site_kinds, kind};
+        directives[file][first] = {last, ours ? ws::full_name(kind, ws::fortran_language) : "", site_kinds, kind,
+                                     from_hexadecimal(line + strlen(ws::fortran_mark) + coded)};
         if (kind == DirectiveKind::atomic)
             note_atomic(file, last);
     }
@@ -250,7 +261,7 @@ tree chunk_outside(gomp_parallel *parallel, gimple_stmt_iterator loop, tree chun
     return chunk;
 }
 
-void mark_loop(gimple_stmt_iterator *at, gomp_parallel *parallel, HOST_WIDE_INT kinds) {
+void mark_loop(gimple_stmt_iterator *at, gomp_parallel *parallel, const Written &directive) {
     gimple_stmt_iterator loop_at;
     gomp_for *loop = find_loop(gimple_omp_body(parallel), &loop_at);
     if (!loop)
@@ -275,15 +286,12 @@ void mark_loop(gimple_stmt_iterator *at, gomp_parallel *parallel, HOST_WIDE_INT 
         clauses = threads;
     }
 
-    if (!(kinds & WS_SITE_CHUNK))
+    if (!(directive.kinds & WS_SITE_CHUNK))
         chunk = NULL_TREE;
     Preparation before(where);
     tree owner_chunk = before.chunk(chunk, ws::chunk_clauses[0]);
     tree steal_chunk = before.chunk(steal, ws::chunk_clauses[1]);
-    tree type = build_function_type_list(integer_type_node, integer_type_node, integer_type_node, long_integer_type_node,
-                                         long_integer_type_node, NULL_TREE);
-    gcall *mark = gimple_build_call(build_fn_decl(ws::mark_function, type), 4, integer_zero_node,
-                                    build_int_cst(integer_type_node, kinds), owner_chunk, steal_chunk);
+    gcall *mark = build_mark(directive.kinds, owner_chunk, steal_chunk, directive.loop_name);
     tree marked = before.variable(integer_type_node);
     gimple_call_set_lhs(mark, marked);
     before.add(mark);
@@ -321,7 +329,7 @@ void take_over(gimple_stmt_iterator *at) {
         return;
     if (const Written *loop = directive_at(OMP_CLAUSE_LOCATION(bind), ws::DirectiveKind::loop)) {
         gimple_set_location(parallel, OMP_CLAUSE_LOCATION(bind));
-        mark_loop(at, parallel, loop->kinds);
+        mark_loop(at, parallel, *loop);
     }
 }
 

@@ -56,6 +56,12 @@ cpp_token make_token(const ws::Token &token, location_t at) {
         out.val.str.text = reinterpret_cast<const uchar *>(xstrdup(token.text.c_str()));
         return out;
     }
+    case ws::TokenKind::other: {
+        cpp_token out = blank_token(CPP_STRING, at);
+        out.val.str.len = token.text.size();
+        out.val.str.text = reinterpret_cast<const uchar *>(xstrdup(token.text.c_str()));
+        return out;
+    }
     default:
         return blank_token(punctuation_type(token.text), at);
     }

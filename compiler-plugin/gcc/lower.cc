@@ -4,7 +4,7 @@
 // libws (runtime/directive/abi.h). It runs on GIMPLE with a control flow graph, before SSA form, inlining and the
 // writing of LTO streams: everything after sees ordinary calls.
 //
-//     t = __ws_mark (NUMBER, KINDS, chunk, steal_chunk);        removed
+//     t = __ws_mark (NUMBER, KINDS, chunk, steal_chunk, name);       removed
 //     __builtin_GOMP_parallel (fn, &data, t, 0);        ws_parallel (fn, &data, &site, chunk, steal_chunk);
 //
 // and in fn the calls that ask for chunks, the barrier GCC adds for firstprivate + lastprivate, and the lock around
@@ -22,9 +22,6 @@
 #include "tree-iterator.h"
 #include "tree-cfg.h"
 #include "tree-pass.h"
-
-// libiberty's, exported by every GCC front end.
-extern "C" char *cplus_demangle_v3(const char *mangled, int options);
 
 namespace ws_gcc {
 
@@ -84,26 +81,6 @@ Call call_kind(gimple *statement) {
     }
 }
 
-// "file.c:12 function" for the site object.
-std::string where_text(location_t at, tree function) {
-    const expanded_location place = expand_location(at);
-    // Outlined functions carry their parent's name before this suffix.
-    std::string symbol = IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(function));
-    symbol = symbol.substr(0, symbol.find("._omp_fn"));
-    std::string name = symbol;
-    if (char *readable = cplus_demangle_v3(symbol.c_str(), 0)) {
-        name = readable;
-        free(readable);
-    } else if (startswith(lang_hooks.name, "GNU Fortran") && DECL_NAME(function)) {
-        // The linker's name has the module and more: MAIN__, __module_MOD_function, function_.
-        name = IDENTIFIER_POINTER(DECL_NAME(function));
-        name = name.substr(0, name.find('.'));
-    } else if (symbol.find('.') != std::string::npos) {
-        name = symbol.substr(0, symbol.find('.'));     // a nested function of GNU C: name.0
-    }
-    return std::string(place.file ? lbasename(place.file) : "?") + ":" + std::to_string(place.line) + " " + name;
-}
-
 // A static object of so many words: a text, a number, zeroes.
 tree build_words(location_t at, const char *name, int words, const std::string &text, HOST_WIDE_INT number) {
     static_assert(sizeof(void *) == 8, "words are pointers");
@@ -126,11 +103,12 @@ void add_to_unit(tree object) {
     varpool_node::get(object)->analyze();     // at this time nobody else will
 }
 
-tree build_site(location_t at, tree function, HOST_WIDE_INT kinds) {
+tree build_site(location_t at, const std::string &name, HOST_WIDE_INT kinds) {
     static_assert(sizeof(ws_site) == 64, "the site is eight words");
-    tree site = build_words(at, "ws_site", 8, where_text(at, function), kinds | HOST_WIDE_INT(WS_SITE_KINDS(0, 0)));
+    tree site = build_words(at, "ws_site", 8, name, kinds | HOST_WIDE_INT(WS_SITE_KINDS(0, 0)));
     SET_DECL_ALIGN(site, sizeof(ws_site) * BITS_PER_UNIT);
     DECL_USER_ALIGN(site) = 1;
+    set_decl_section_name(site, WS_SITE_SECTION);
     add_to_unit(site);
     return site;
 }
@@ -288,7 +266,7 @@ void Lowering::lower_fork(gimple_stmt_iterator *at, gimple *mark, tree parent) {
     const HOST_WIDE_INT kinds = tree_to_shwi(gimple_call_arg(mark, 1));
     const int countdown_bits = int(kinds >> ws::countdown_shift);
     const HOST_WIDE_INT site_kinds = kinds & ((HOST_WIDE_INT(1) << ws::countdown_shift) - 1);
-    tree site = build_fold_addr_expr(build_site(gimple_location(mark), parent, site_kinds));
+    tree site = build_fold_addr_expr(build_site(gimple_location(mark), loop_name(as_a<gcall *>(mark), parent), site_kinds));
     tree chunk = gimple_call_arg(mark, 2), steal_chunk = gimple_call_arg(mark, 3);
     // GOMP_parallel (fn, data, threads, flags); GOMP_parallel_loop_* (fn, data, threads, start, end, incr, ...)
     if (combined)
@@ -543,7 +521,7 @@ bool is_marker(tree function, const char *name) {
 
 void declare_markers() {
     tree mark = build_function_type_list(integer_type_node, integer_type_node, integer_type_node,
-                                         long_integer_type_node, long_integer_type_node, NULL_TREE);
+                                         long_integer_type_node, long_integer_type_node, const_ptr_type_node, NULL_TREE);
     // Variadic, so that the chunk arrives with the type it has and a double is not quietly made an integer.
     tree chunk = build_varargs_function_type_list(long_integer_type_node, integer_type_node, NULL_TREE);
     for (auto [name, type] : {std::pair(ws::mark_function, mark), std::pair(ws::chunk_function, chunk)}) {

@@ -42,7 +42,7 @@ void remark(location_t at, const std::string &text) {
     const auto finalizer = diagnostic_finalizer(global_dc);
     diagnostic_starter(global_dc) = start_remark;
     diagnostic_finalizer(global_dc) = end_remark;
-    inform(at, "%s", localized_quotes(text).c_str());
+    inform(at, "%s", text.c_str());
     diagnostic_starter(global_dc) = starter;
     diagnostic_finalizer(global_dc) = finalizer;
 }
@@ -344,13 +344,8 @@ bool share(gimple_stmt_iterator *at, gomp_parallel *parallel, gomp_for *loop, gi
     OMP_CLAUSE_SCHEDULE_CHUNK_EXPR(schedule) = integer_one_node;
     OMP_CLAUSE_SCHEDULE_SIMD(schedule) = 0;
 
-    tree type = build_function_type_list(integer_type_node, integer_type_node, integer_type_node, long_integer_type_node,
-                                         long_integer_type_node, NULL_TREE);
-    gcall *mark = gimple_build_call(build_fn_decl(ws::mark_function, type), 4,
-                                    build_int_cst(integer_type_node, INT_MAX),      // the number of no directive
-                                    build_int_cst(integer_type_node, kinds),
-                                    chunk ? chunk : build_zero_cst(long_integer_type_node),
-                                    build_zero_cst(long_integer_type_node));
+    tree zero = build_zero_cst(long_integer_type_node);
+    gcall *mark = build_mark(kinds, chunk ? chunk : zero, zero, "");
     tree marked = declare_temporary(scope, integer_type_node);
     gimple_call_set_lhs(mark, marked);
     gimple_set_location(mark, gimple_location(parallel));
@@ -422,16 +417,19 @@ bool shares_openmp_loops() { return convert; }
 bool reports_loops() { return report; }
 
 void share_openmp_loop(gimple_stmt_iterator *at, gbind *scope, bool nested) {
-    if (!convert && !report)
+    if (!convert && !report) {
+        if (gcall *mark = mark_of(*at))
+            loop_name(mark, current_function_decl);     // in the order of the source
         return;
+    }
     auto *parallel = as_a<gomp_parallel *>(gsi_stmt(*at));
     const location_t where = gimple_location(parallel);
     gimple_stmt_iterator loop_at;
     gomp_for *loop = find_loop(gimple_omp_body(parallel), &loop_at);
     if (!loop)
         return;
-    if (mark_of(*at)) {
-        remark(where, "loop shared");
+    if (gcall *mark = mark_of(*at)) {
+        remark(where, "loop shared: " + loop_name(mark, current_function_decl));
         return;
     }
     if (!gimple_omp_parallel_combined_p(parallel))
@@ -441,11 +439,12 @@ void share_openmp_loop(gimple_stmt_iterator *at, gbind *scope, bool nested) {
     if (why.empty() && !share(at, parallel, loop, loop_at, scope))
         why = "its chunk size is computed where it cannot be seen";
     if (!why.empty())
-        remark(where, "loop stays OpenMP: " + why);
+        remark(where, localized_quotes("loop stays OpenMP: " + why));
     else if (judge.unseen.empty())
-        remark(where, "loop shared");
+        remark(where, "loop shared: " + loop_name(mark_of(*at), current_function_decl));
     else
-        remark(where, "loop shared, though not all that it calls can be seen: " + list_of(judge.unseen));
+        remark(where, "loop shared: " + loop_name(mark_of(*at), current_function_decl)
+                          + ", though not all that it calls can be seen: " + localized_quotes(list_of(judge.unseen)));
 }
 
 void note_order(gimple_stmt_iterator at) {
@@ -462,7 +461,7 @@ void note_order(gimple_stmt_iterator at) {
 
 void report_openmp_loop(gomp_for *loop) {
     if (gimple_omp_for_kind(loop) == GF_OMP_FOR_KIND_FOR)
-        remark(gimple_location(loop), "loop stays OpenMP: 'for' is not combined with 'parallel'");
+        remark(gimple_location(loop), localized_quotes("loop stays OpenMP: 'for' is not combined with 'parallel'"));
 }
 
 }  // namespace ws_gcc

@@ -10,6 +10,7 @@
 //   openmp_loops.cc       -fws=openmp: OpenMP's loops become ours; -fws-report
 //   atomics.cc            atomics are plain while nobody shares the loop
 //   lower.cc            a pass after it: the outlined loops and the criticals call libws instead of libgomp
+//   names.cc            what a loop is called
 //   alone.cc            a pass after inlining: a loop with atomics becomes a plain one and one with atomics
 //   fortran.cc          gfortran: directives come rewritten; a pass before early.cc's
 //   calls.cc            what a loop does through the functions of its file
@@ -121,6 +122,11 @@ const ws::Language &language();
 bool read_rewritten_fortran();
 void take_over_fortran_diagnostics();
 void register_fortran_pass(const char *plugin_name);
+
+// What the loop with this mark, in this function, is called. The first call for each loop must come in the order of the source.
+std::string loop_name(gcall *mark, tree function);
+// A mark for a construct without a directive of ours.
+gcall *build_mark(HOST_WIDE_INT kinds, tree chunk, tree steal_chunk, const std::string &name);
 
 // The function a call expression or statement calls, if it is one of ours.
 bool is_marker(tree function, const char *name);

@@ -39,7 +39,7 @@ typedef void ws_body(int64_t lo, int64_t hi, void *context);
  * `#pragma ws for` mean: how many iterations are taken at a time, never who runs one. WS_AUTO and WS_RUNTIME take no chunk.
  * From: MPI Workshare (schedule and steal schedule). */
 struct ws_options {
-    const char *name;                   /* for the verdict and messages; NULL: where the loop is. A string constant */
+    const char *name;                   /* what the loop is called; NULL: "file:line:function". A string constant */
     enum ws_schedule schedule;
     enum ws_schedule steal_schedule;
     int64_t chunk;                      /* iterations; 0 = not given */
@@ -48,7 +48,8 @@ struct ws_options {
 };
 
 /* Runs body(lo, hi, context) over pieces of [begin, end) that together are all of it, each iteration once; nothing if
- * begin >= end. Without a name the loop is called by its body's symbol, or by file and offset where that is not visible.
+ * begin >= end. Calls from C and C++ go through the macro below, which tells where the loop is; others, as (ws_for)(...), are
+ * named by the body's symbol, or by file and offset where that is not visible.
  *   Errors      EINVAL: body is NULL; options has an unknown schedule, a negative chunk, a chunk for a schedule that takes
  *               none, reserved fields that are not 0.
  *   Blocking    returns when the whole range has run: the caller works itself, and at the end waits for guests in their
@@ -56,13 +57,20 @@ struct ws_options {
  *   Threads     from any thread. Loops of the thread that called MPI_Init are shared, and with MPI_THREAD_MULTIPLE those of
  *               up to 8 threads at once; others run plain.
  *   Cost        with no thief tens of nanoseconds and the calls of body.
- * What the runtime learns of a loop's cost it keeps for each pair of body and options.
+ * What the runtime learns of a loop's cost it keeps for each call and its options.
  * From: MPI Workshare. */
 int ws_for(int64_t begin, int64_t end, ws_body *body, void *context, const struct ws_options *options)
 #ifdef __GNUC__
     __attribute__((warn_unused_result))
 #endif
     ;
+int ws_for_at(const char *file, int line, const char *function, int64_t begin, int64_t end, ws_body *body, void *context,
+              const struct ws_options *options)
+#ifdef __GNUC__
+    __attribute__((warn_unused_result))
+#endif
+    ;
+#define ws_for(...) ws_for_at(__FILE__, __LINE__, __func__, __VA_ARGS__)
 
 /* Defines a lock for critical sections, at file scope: WS_CRITICAL(totals, "totals"); ... ws_critical_start(&totals); ...
  * ws_critical_end(&totals); It is one lock with every other of that name, a string constant, in the job's ranks on the

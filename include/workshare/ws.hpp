@@ -38,9 +38,9 @@
 #include <type_traits>
 #include <utility>
 
-// One for each call site (ws_for: body) and set of options, made by libws at the first call and kept for ever.
+// One for each call site (ws_for: and body) and set of options, made by libws at the first call and kept for ever.
 struct alignas(64) ws_call {
-    ws_site site; // its `where` is what messages call the loop
+    ws_site site; // its `where` is what the loop is called
     ws_body* body; // of ws_for only
     const char* file;
     const char* name;
@@ -66,7 +66,7 @@ class options {
 public:
     constexpr options() = default;
 
-    // What the verdict and messages call the loop: a string constant. Else they say where it is.
+    // What the loop is called in the verdict, the report and messages: a string constant. Else "file:line:function".
     constexpr options(const char* name) { given_.name = name; }
 
     // How many iterations the calling rank takes at a time.

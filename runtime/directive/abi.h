@@ -26,10 +26,13 @@ extern "C" {
  * WS_STEAL_SCHEDULE say in the environment of the run. */
 enum ws_schedule { WS_AUTO = 0, WS_STATIC = 1, WS_DYNAMIC = 2, WS_GUIDED = 3, WS_RUNTIME = 4 };
 
-/* One per `ws for` in the source: a 64-byte aligned, writable static object of 8 words that the plugin emits.
- * The plugin fills the first two words, the runtime learns in the rest (zero at start). */
+/* One per `ws for` in the source: a 64-byte aligned, writable static object of 8 words that the plugin emits, in a section
+ * of its own, by which a tool finds all of a binary. The plugin fills the first two words, the runtime learns in the rest
+ * (zero at start). A name is UTF-8, in one line without control characters. */
+#define WS_SITE_SECTION "ws_sites"
+#define WS_NAME_MAX 191         /* bytes of a name */
 struct ws_site {
-    const char *where;          /* "file.c:12 function" */
+    const char *where;          /* what it is called: "file.c:12:function", or the text of a name clause */
     uintptr_t kinds;            /* schedule | steal_schedule << 8 | WS_SITE_* | WS_ABI << 24 */
     uint64_t learned[6];
 };

@@ -3,6 +3,7 @@
 // Behind include/workshare: ws_for, and what ws.hpp needs at a call site's first call. Everything runs through
 // ws_parallel_loop, as compiled code does.
 #include "directive/call_body.h"
+#include "directive/name_text.h"
 #include "window/os.h"
 #include "workshare/ws.hpp"
 
@@ -61,12 +62,21 @@ __attribute__((cold)) bool valid(const std::string& where, uintptr_t kinds, cons
     return true;
 }
 
-// As the plugin names a loop: "file.c:12 function", with the user's name ahead.
-std::string name_of(const char* file, unsigned line, const char* function, const char* name)
+// What a loop is called: as the plugin would. The user's texts may be any.
+std::string place_of(const char* file, int line, const char* function)
 {
-    const char* slash = std::strrchr(file, '/');
-    std::string place = std::string(slash ? slash + 1 : file) + ":" + std::to_string(line) + " " + function;
-    return name ? std::string(name) + " at " + place : place;
+    std::string end = ":" + std::to_string(line) + ":" + ws::shortened(ws::one_line(function), WS_NAME_MAX / 2, true);
+    return ws::shortened(ws::one_line(file), WS_NAME_MAX - end.size(), false) + end;
+}
+std::string name_or(const char* name, const std::string& place)
+{
+    return name && *name ? ws::shortened(ws::one_line(name), WS_NAME_MAX, true) : place;
+}
+
+// For messages.
+std::string both(const char* name, const std::string& place)
+{
+    return name && *name ? name_or(name, place) + " (" + place + ")" : place;
 }
 
 std::mutex adding; // to any list
@@ -80,7 +90,8 @@ ws_call* add_call(ws_call** list, const ws_call& wanted, const std::string& wher
 {
     std::lock_guard<std::mutex> lock(adding);
     for (ws_call* c = *list; c; c = c->next)
-        if (c->body == wanted.body && c->kinds == wanted.kinds && where == c->site.where)
+        if (c->body == wanted.body && c->kinds == wanted.kinds && c->line == wanted.line && where == c->site.where &&
+            (c->file == wanted.file || (c->file && wanted.file && std::strcmp(c->file, wanted.file) == 0)))
             return c;
     ws_call* c = new (std::nothrow) ws_call(wanted);
     char* copy = c ? strdup(where.c_str()) : nullptr;
@@ -103,50 +114,57 @@ ws_call* bodies[1u << list_bits];
 
 ws_call** list_of(ws_body* body) { return &bodies[uintptr_t(body) * 0x9E3779B97F4A7C15ull >> (64 - list_bits)]; }
 
-std::string name_of_body(ws_body* body, const char* name)
+std::string place_of(ws_body* body)
 {
     Dl_info in = {};
-    std::string place = "a loop";
-    if (dladdr(reinterpret_cast<void*>(body), &in) && in.dli_fname) {
-        const char* slash = std::strrchr(in.dli_fname, '/');
-        char offset[32];
-        std::snprintf(offset, sizeof offset, "+0x%zx", size_t(uintptr_t(body) - uintptr_t(in.dli_fbase)));
-        if (in.dli_sname && in.dli_saddr == reinterpret_cast<void*>(body))
-            place = in.dli_sname;
-        else
-            place = std::string(slash ? slash + 1 : in.dli_fname) + offset; // as addr2line takes it
-    }
-    return name ? name : place;
+    if (!dladdr(reinterpret_cast<void*>(body), &in) || !in.dli_fname)
+        return "a loop";
+    if (in.dli_sname && in.dli_saddr == reinterpret_cast<void*>(body))
+        return ws::shortened(ws::one_line(in.dli_sname), WS_NAME_MAX, true);
+    const char* slash = std::strrchr(in.dli_fname, '/');
+    char offset[32];
+    std::snprintf(offset, sizeof offset, "+0x%zx", size_t(uintptr_t(body) - uintptr_t(in.dli_fbase)));
+    // As addr2line takes it.
+    return ws::shortened(ws::one_line(slash ? slash + 1 : in.dli_fname), WS_NAME_MAX - sizeof offset, false) + offset;
 }
 
 constexpr ws_options defaults = {};
 
 } // namespace
 
-WS_EXPORT int ws_for(int64_t begin, int64_t end, ws_body* body, void* context, const ws_options* options)
+#undef ws_for
+WS_EXPORT int ws_for_at(const char* file, int line, const char* function, int64_t begin, int64_t end, ws_body* body, void* context,
+                        const ws_options* options)
 {
     const ws_options& o = options ? *options : defaults;
     uintptr_t kinds = WS_SITE_KINDS(o.schedule, o.steal_schedule) | (o.chunk ? WS_SITE_CHUNK : 0) |
                       (o.steal_chunk ? WS_SITE_STEAL_CHUNK : 0) | WS_SITE_ANY_ORDER;
+    auto place = [&] { return file ? place_of(file, line, function ? function : "?") : body ? place_of(body) : "ws_for"; };
     if (WS_UNLIKELY(!body)) {
-        say(o.name ? o.name : "ws_for", "the body is NULL");
+        say(both(o.name, place()), "the body is NULL");
         return EINVAL;
     }
     if (WS_UNLIKELY(!known(o.schedule) || !known(o.steal_schedule) || o.chunk < 0 || o.steal_chunk < 0 ||
                     (o.chunk && !takes_chunk(o.schedule)) || (o.steal_chunk && !takes_chunk(o.steal_schedule)) ||
                     (o.reserved[0] | o.reserved[1] | o.reserved[2] | o.reserved[3]) != 0)) {
-        valid(name_of_body(body, o.name), kinds, o);
+        valid(both(o.name, place()), kinds, o);
         return EINVAL;
     }
     ws_call** list = list_of(body);
     ws_call* call = __atomic_load_n(list, __ATOMIC_ACQUIRE); // pairs with add_call
-    while (call && !(call->body == body && call->name == o.name && call->kinds == kinds))
+    while (call && !(call->body == body && call->line == unsigned(line) && call->file == file && call->name == o.name &&
+                     call->kinds == kinds))
         call = call->next;
     if (WS_UNLIKELY(!call))
-        call = add_call(list, {{}, body, nullptr, o.name, kinds, 0, nullptr}, name_of_body(body, o.name));
+        call = add_call(list, {{}, body, file, o.name, kinds, unsigned(line), nullptr}, name_or(o.name, place()));
     body_call c = {body, context};
     ws_parallel_loop(call_body, &c, begin, end, 1, &call->site, o.chunk, o.steal_chunk);
     return 0;
+}
+
+WS_EXPORT int ws_for(int64_t begin, int64_t end, ws_body* body, void* context, const ws_options* options)
+{
+    return ws_for_at(nullptr, 0, nullptr, begin, end, body, context, options);
 }
 
 WS_EXPORT const char* ws_last_error(void) { return last_error; }
@@ -154,14 +172,14 @@ WS_EXPORT const char* ws_last_error(void) { return last_error; }
 WS_EXPORT ws_call* ws_find_call(ws_call** list, const char* file, unsigned line, const char* function, uintptr_t kinds,
                                 const ws_options* options) noexcept
 {
-    std::string where = name_of(file, line, function, options->name);
-    if (!valid(where, kinds, *options))
+    const std::string place = place_of(file, int(line), function);
+    if (!valid(both(options->name, place), kinds, *options))
         return nullptr;
-    return add_call(list, {{}, nullptr, file, options->name, kinds, line, nullptr}, where);
+    return add_call(list, {{}, nullptr, file, options->name, kinds, line, nullptr}, name_or(options->name, place));
 }
 
 WS_EXPORT void ws_bad_argument(const char* file, unsigned line, const char* function, const ws_options* options,
                                const char* what) noexcept
 {
-    say(name_of(file, line, function, options->name), "%s", what);
+    say(both(options->name, place_of(file, int(line), function)), "%s", what);
 }

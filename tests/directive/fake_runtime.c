@@ -226,7 +226,7 @@ static void execute(struct region *r)
 {
     if ((uintptr_t) r->site % 64)
         fail("the site is not aligned");
-    if (r->site->kinds >> 24 != WS_ABI || !r->site->where || !strchr(r->site->where, ':'))
+    if (r->site->kinds >> 24 != WS_ABI || !r->site->where || !*r->site->where)
         fail("the site is not filled in");
     r->site->learned[5]++;      /* it must be writable */
     pthread_mutex_lock(&mutex);
