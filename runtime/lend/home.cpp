@@ -120,6 +120,15 @@ bool owner_is_blocked()
     return Hardware::load_relaxed(detail::window->own_core().occupancy) == rank_blocked; // relaxed: a hint
 }
 
+void lend_retime(const LendTimes& times)
+{
+    LendTimes& t = detail::times;
+    __atomic_store_n(&t.spin_ticks, times.spin_ticks, __ATOMIC_RELAXED);
+    __atomic_store_n(&t.linger_ticks, times.linger_ticks, __ATOMIC_RELAXED);
+    __atomic_store_n(&t.quantum_us, times.quantum_us, __ATOMIC_RELAXED);
+    __atomic_store_n(&t.longest_quantum_us, times.longest_quantum_us, __ATOMIC_RELAXED);
+}
+
 void lend_start(Window& window, const LendOptions& options)
 {
     detail::window = &window;

@@ -44,6 +44,8 @@ struct LendOptions {
 
 // Starts and stops lending by this rank. Called by the thread that called MPI_Init; `window` outlives everything here.
 void lend_start(Window& window, const LendOptions& options);
+// Other times, from any thread: they act from the next time on that somebody looks at them.
+void lend_retime(const LendTimes& times);
 // After this no guest of another process will be woken by us; returns when our core is back and our workers have ended.
 void lend_stop();
 // Joins this process's guests. Every rank of the node has called lend_stop() before.

@@ -7,7 +7,10 @@
 #include "loop/participant.h"
 #include "mpi/end_job.h"
 #include "mpi/job.h"
+#include "mpi/mpi_t.h"
 #include "mpi/trace.h"
+#include "observe/calls.h"
+#include "observe/recorder.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -82,20 +85,11 @@ void start_stealing()
     LendOptions lending = {};
     lending.policy = o.victim;
     lending.pretended_cores = o.cores;
-    lending.times.spin_ticks = job.clock.from_us(o.spin_us);
-    lending.times.patience_ticks = job.clock.from_us(20);
-    lending.times.linger_ticks = job.clock.from_us(o.linger_us);
-    lending.times.yield_ticks = job.clock.from_us(4000); // a wake-up, 5 to 30 us, is within 0.5 % or so of that
-    lending.times.peers_ticks = job.clock.from_us(1e6);
-    lending.times.short_ticks = job.clock.from_us(10);
-    // With all ranks on this node whatever a rank waits for rings, and looking oneself is a precaution against one race in the
-    // first moment: it can be had for less of the guest's time (a look costs 30 us on a virtual machine).
-    const bool all_ring = int(job.window.ranks()) == job.size;
-    lending.times.quantum_us = o.quantum_us * (all_ring ? 8u : 1u);
-    lending.times.longest_quantum_us = o.quantum_us * (all_ring ? 32u : 1u);
+    lending.times = lend_times(o, int(job.window.ranks()) == job.size);
     lending.events = &job.hooks->events;
     lending.sends_open = &job.hooks->sends_open;
     lending.sends_to = &job.hooks->sends_to;
+    lending.call_name = job.hooks->call_name;
     lend_start(job.window, lending);
 }
 
@@ -122,6 +116,7 @@ void finalize()
     write_trace();
     show_ended();
     report();
+    mpi_t_end();
     free_window();
 }
 
@@ -202,6 +197,12 @@ int attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
     PMPI_Barrier(job.node); // the core table is complete
     job.attached_at = ticks();
     show_attached();
+    mpi_t_begin();
+    hooks->pcontrol = phase_begins;
+    if (recording || job.options.report || !job.options.report_file.empty()) {
+        Hardware::store_relaxed(board->observed, 1);
+        hooks->called = called;
+    }
     if (!job.inactive) {
         hooks->ring = ring_world_rank;
         hooks->unblocked = unblocked;

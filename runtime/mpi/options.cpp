@@ -17,7 +17,8 @@ namespace {
 constexpr const char* known[] = {"WS_ENABLE",     "WS_QUIET",          "WS_QUANTUM",    "WS_SPIN",
                                  "WS_LINGER",     "WS_CHUNK_TIME",     "WS_VICTIM",     "WS_WORKERS",
                                  "WS_POLL",       "WS_SCHEDULE",       "WS_CORES",      "WS_STEAL_ALL",
-                                 "WS_CHAOS",      "WS_STEAL_SCHEDULE", "WS_STATS_FILE", "WS_TRACE",
+                                 "WS_CHAOS",      "WS_STEAL_SCHEDULE", "WS_STATS_FILE",
+                                 "WS_REPORT",     "WS_REPORT_FILE", "WS_TRACE",
                                  "WS_TRACE_KEEP", "WS_TRACE_BUFFER"};
 
 bool number(const char* name, uint64_t least, uint64_t most, uint64_t& value, std::string& error)
@@ -162,10 +163,12 @@ bool read_options(Options& o, std::string& error, std::string& warning)
         !victim(o.victim, error) || !workers(o.workers, error) || !flag("WS_POLL", o.poll, error) ||
         !schedule("WS_SCHEDULE", o.schedule, error) || !schedule("WS_STEAL_SCHEDULE", o.steal_schedule, error) ||
         !number("WS_CORES", 0, 1000000, o.cores, error) || !flag("WS_STEAL_ALL", o.steal_all, error) ||
-        !number("WS_CHAOS", uint64_t(0), ~uint64_t(0), o.chaos, error) || !trace(o, error))
+        !number("WS_CHAOS", uint64_t(0), ~uint64_t(0), o.chaos, error) || !flag("WS_REPORT", o.report, error) || !trace(o, error))
         return false;
     if (const char* file = std::getenv("WS_STATS_FILE"))
         o.stats_file = file;
+    if (const char* file = std::getenv("WS_REPORT_FILE"))
+        o.report_file = file;
 
     for (char** e = environ; *e; e++) {
         if (std::strncmp(*e, "WS_", 3) != 0)

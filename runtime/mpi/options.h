@@ -25,6 +25,8 @@ struct Options {
     bool steal_all = false;       // WS_STEAL_ALL=1: owners leave every chunk to thieves, for tests
     uint64_t chaos = 0;           // WS_CHAOS=seed: random delays, chunk sizes, recalls and victims, for tests
     std::string stats_file;       // WS_STATS_FILE: where rank 0 writes the counters as JSON
+    bool report = false;          // WS_REPORT=1: the report, as text on stderr
+    std::string report_file;      // WS_REPORT_FILE: the same in a file, FILE.json or FILE.csv, else text
     std::string trace;            // WS_TRACE: where rank 0 writes the timeline, FILE.json or FILE.otf2
     bool trace_keep_oldest = false; // WS_TRACE_KEEP: newest or oldest, when the memory for events is full
     unsigned trace_buffer_mib = 64; // WS_TRACE_BUFFER: a rank's memory for events

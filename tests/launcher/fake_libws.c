@@ -13,8 +13,13 @@
 
 struct fake_counts {
     unsigned long blocked, waits, polled, taken, rings[MAX_RANKS];
+    unsigned long calls, nested;        /* MPI functions that begun, and of them those inside another one */
+    const char *first, *last;   /* of them */
+    int level;                  /* of MPI_Pcontrol */
 } fake_counts;
 
+static const MPIR_Workshare_hooks *mpich;
+static _Thread_local const char *inside;
 static _Thread_local int waiting;
 static _Thread_local unsigned next_poll;
 
@@ -28,6 +33,8 @@ static void blocked(unsigned polls)
 {
     if (polls != (waiting ? next_poll : 0))
         broken("polls counts from 0 in each wait, by one");
+    if (mpich->called && mpich->call_name() != inside)
+        broken("who waits is in the function that began");
     waiting = 1;
     next_poll = polls + 1;
     fake_counts.blocked++;
@@ -61,8 +68,44 @@ static void taken(void)
     fake_counts.taken++;
 }
 
+static void called(const char *name, int enter)
+{
+    if (enter) {
+        if (mpich->call_name() != name)
+            broken("a function that begins is the one that the thread is in");
+        fake_counts.nested += inside != NULL;
+        inside = name;
+        if (!fake_counts.calls++)
+            fake_counts.first = name;
+        fake_counts.last = name;
+    } else if (inside != name) {
+        broken("the function that began ends");
+    } else {
+        inside = NULL;
+    }
+}
+
+static void pcontrol(int level)
+{
+    fake_counts.level = level;
+}
+
+/* So that a test can tell which one was asked for. */
+static unsigned long long counter(int which)
+{
+    return which == MPIR_WORKSHARE_PVAR_TIME_BLOCKED ? 2500000000ull : which == MPIR_WORKSHARE_PVAR_STATE ?
+        MPIR_WORKSHARE_STATE_LENT : 100ull + which;
+}
+
+static int set_option(int which, unsigned value)
+{
+    return which != MPIR_WORKSHARE_CVAR_QUANTUM || value != 777;
+}
+
 static void finalize(void)
 {
+    if (mpich->called && strcmp(mpich->call_name(), "MPI_Finalize"))
+        broken("finalize is called from MPI_Finalize");
     PMPI_Barrier(MPI_COMM_WORLD);       /* MPI works */
     if (waiting)
         broken("each wait that called blocked calls unblocked");
@@ -80,6 +123,12 @@ int ws_fork_attach(int version, unsigned what, MPIR_Workshare_hooks *hooks)
     hooks->senders_waiting = &some;
     if (getenv("FAKE_POLL"))
         hooks->polled = polled;
+    mpich = hooks;
+    if (getenv("FAKE_CALLED"))
+        hooks->called = called;
+    hooks->pcontrol = pcontrol;
+    hooks->counter = counter;
+    hooks->set_option = set_option;
     hooks->finalize = finalize;
     return 0;
 }

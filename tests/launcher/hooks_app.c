@@ -3,18 +3,25 @@
  * Rank 1 waits in MPI in every way there is a hook for, each time for a message or an epoch of rank 0 that comes late;
  * prints the ways in which it was not told that it is blocked. Then polls only: nothing may be told but, with FAKE_POLL set,
  * each look that found nothing.
- * Argument: `multiple` for MPI_THREAD_MULTIPLE.
+ * Argument: `multiple` for MPI_THREAD_MULTIPLE; `mpi_t` for MPI_T's variables instead. With FAKE_CALLED set also: which
+ * function of MPI a thread is in.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
+#include <pthread.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 struct fake_counts {
     unsigned long blocked, waits, polled, taken, rings[16];
+    unsigned long calls, nested;
+    const char *first, *last;
+    int level;
 };
 
 static struct fake_counts *counts;
@@ -70,6 +77,183 @@ static void end(const char *what, int told)
     }
 }
 
+#define CHECK(condition) \
+    do { if (!(condition)) { printf("line %d: not " #condition "\n", __LINE__); wrong = 1; } } while (0)
+
+static void ignore(MPI_Comm *with, int *error, ...)
+{
+    (void)with;
+    (void)error;
+}
+
+static jmp_buf out;
+
+static void jump(MPI_Comm *with, int *error, ...)
+{
+    (void)with;
+    (void)error;
+    longjmp(out, 1);
+}
+
+static void *thread(void *name)
+{
+    unsigned long calls = counts->calls;
+    MPI_Recv(NULL, 0, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+    CHECK(counts->calls == calls + 1 && !strcmp(counts->last, name));
+    return NULL;
+}
+
+/* Each function of MPI that the program calls begins and ends once; those that MPICH needs for it are not told. */
+static void check_calls(void)
+{
+    int x = 0, flag, version, size;
+    MPI_Comm copy;
+    MPI_File file;
+    MPI_Request request;
+    MPI_Errhandler handler;
+    pthread_t other;
+    unsigned long calls = counts->calls;
+    char name[] = "hooks_app_XXXXXX";
+
+    CHECK(!strcmp(counts->first, "MPI_Comm_rank")); /* not the rest of MPI_Init */
+#define CALL(name, ...) \
+    do { calls = counts->calls; name(__VA_ARGS__); CHECK(counts->calls == calls + 1); CHECK(!strcmp(counts->last, #name)); \
+    } while (0)
+    CALL(MPI_Barrier, comm);
+    CALL(MPI_Allreduce, MPI_IN_PLACE, &x, 1, MPI_INT, MPI_SUM, comm);
+    CALL(MPI_Comm_dup, comm, &copy);
+    CALL(MPI_Comm_split_type, MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &copy);
+    CALL(MPI_Ibarrier, copy, &request);
+    CALL(MPI_Wait, &request, MPI_STATUS_IGNORE);
+    CALL(MPI_Pcontrol, 7);
+    CHECK(counts->level == 7);
+    CALL(MPI_Get_library_version, (char[MPI_MAX_LIBRARY_VERSION_STRING]) { 0 }, &size);
+    CALL(MPI_Initialized, &flag);
+    CALL(MPI_Get_version, &version, &size);
+    calls = counts->calls;
+    PMPI_Comm_free(&copy);
+    CHECK(counts->calls == calls + 1 && !strcmp(counts->last, "MPI_Comm_free"));
+    if (rank == 0)
+        close(mkstemp(name));
+    MPI_Bcast(name, sizeof(name), MPI_CHAR, 1, comm);
+    CALL(MPI_File_open, comm, name, MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+    CALL(MPI_File_write_at_all, file, 0, &x, 1, MPI_INT, MPI_STATUS_IGNORE);
+    CALL(MPI_File_read_at_all, file, 0, &x, 1, MPI_INT, MPI_STATUS_IGNORE);
+    CALL(MPI_File_read_at, file, 0, &x, 1, MPI_INT, MPI_STATUS_IGNORE);
+    CALL(MPI_File_read, file, &x, 1, MPI_INT, MPI_STATUS_IGNORE);
+    CALL(MPI_File_close, &file);
+
+    /* Calls that fail leave nothing: neither with an error handler that returns nor with one that jumps away */
+    MPI_Comm_create_errhandler(ignore, &handler);
+    MPI_Comm_set_errhandler(comm, handler);
+    CALL(MPI_Send, &x, -1, MPI_INT, 0, 0, comm);
+    CALL(MPI_Send, &x, 1, MPI_INT, 17, 0, comm);
+    MPI_Errhandler_free(&handler);
+    MPI_Comm_create_errhandler(jump, &handler);
+    MPI_Comm_set_errhandler(comm, handler);
+    MPI_Errhandler_free(&handler);
+    if (!setjmp(out))
+        MPI_Send(&x, -1, MPI_INT, 0, 0, comm);
+    CALL(MPI_Comm_rank, comm, &x);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
+    CHECK(counts->nested == 0);
+
+    MPI_Query_thread(&x);
+    if (x == MPI_THREAD_MULTIPLE) {
+        pthread_create(&other, NULL, thread, "MPI_Recv");
+        pthread_join(other, NULL);
+    }
+}
+
+/* MPI_T: the variables that are there, their values, and what a write does before MPI_Init and after. */
+static MPI_T_cvar_handle cvar(const char *name)
+{
+    int index = -1, count;
+    MPI_T_cvar_handle handle = MPI_T_CVAR_HANDLE_NULL;
+    CHECK(MPI_T_cvar_get_index(name, &index) == MPI_SUCCESS);
+    CHECK(MPI_T_cvar_handle_alloc(index, NULL, &handle, &count) == MPI_SUCCESS);
+    return handle;
+}
+
+static void check_cvars_before(void)
+{
+    unsigned value = 0;
+    char text[16];
+    MPI_T_cvar_read(cvar("WS_ENABLE"), &value);
+    CHECK(value == 1);
+    CHECK(MPI_T_cvar_write(cvar("WS_ENABLE"), &value) != MPI_SUCCESS);
+    MPI_T_cvar_read(cvar("WS_LINGER"), &value);
+    CHECK(value == 60); /* from the environment */
+    MPI_T_cvar_read(cvar("WS_VICTIM"), text);
+    CHECK(!strcmp(text, "auto"));
+    value = 555;
+    CHECK(MPI_T_cvar_write(cvar("WS_QUANTUM"), &value) == MPI_SUCCESS);
+    CHECK(!strcmp(getenv("WS_QUANTUM"), "555"));
+    value = 0;
+    CHECK(MPI_T_cvar_write(cvar("WS_QUANTUM"), &value) != MPI_SUCCESS);
+    CHECK(MPI_T_cvar_write(cvar("WS_VICTIM"), "most") == MPI_SUCCESS);
+    CHECK(MPI_T_cvar_write(cvar("WS_VICTIM"), "a name that is far too long") != MPI_SUCCESS);
+    CHECK(!strcmp(getenv("WS_VICTIM"), "most"));
+}
+
+static void check_cvars_after(void)
+{
+    unsigned value = 777;
+    CHECK(MPI_T_cvar_write(cvar("WS_QUANTUM"), &value) == MPI_SUCCESS);
+    value = 778; /* the stand-in for libws does not like it */
+    CHECK(MPI_T_cvar_write(cvar("WS_QUANTUM"), &value) == MPI_T_ERR_CVAR_SET_NOT_NOW);
+    MPI_T_cvar_read(cvar("WS_QUANTUM"), &value);
+    CHECK(value == 777);
+    CHECK(MPI_T_cvar_write(cvar("WS_VICTIM"), "fewest") == MPI_T_ERR_CVAR_SET_NOT_NOW);
+}
+
+static void check_pvar(const char *name, int class, MPI_T_pvar_session session, void *value)
+{
+    int index = -1, count;
+    MPI_T_pvar_handle handle;
+    CHECK(MPI_T_pvar_get_index(name, class, &index) == MPI_SUCCESS);
+    CHECK(MPI_T_pvar_handle_alloc(session, index, NULL, &handle, &count) == MPI_SUCCESS && count == 1);
+    CHECK(MPI_T_pvar_read(session, handle, value) == MPI_SUCCESS);
+    MPI_T_pvar_handle_free(session, &handle);
+}
+
+static void check_pvars(unsigned long long regions)
+{
+    MPI_T_pvar_session session;
+    unsigned long long counted;
+    unsigned level;
+    double seconds;
+    int state, category, cvars, pvars, none;
+    MPI_T_pvar_session_create(&session);
+    check_pvar("WS_REGIONS", MPI_T_PVAR_CLASS_COUNTER, session, &counted);
+    check_pvar("WS_RANKS_BLOCKED", MPI_T_PVAR_CLASS_LEVEL, session, &level);
+    check_pvar("WS_TIME_BLOCKED", MPI_T_PVAR_CLASS_TIMER, session, &seconds);
+    check_pvar("WS_STATE", MPI_T_PVAR_CLASS_STATE, session, &state);
+    CHECK(counted == regions);
+    CHECK(level == (regions ? 101 : 0));
+    CHECK(seconds == (regions ? 2.5 : 0));
+    CHECK(state == (regions ? 3 : 0));
+    MPI_T_pvar_session_free(&session);
+    CHECK(MPI_T_category_get_index("WORKSHARE", &category) == MPI_SUCCESS);
+    MPI_T_category_get_info(category, NULL, NULL, NULL, NULL, &cvars, &pvars, &none);
+    CHECK(cvars >= 8 && pvars >= 15);
+}
+
+static int check_mpi_t(int *argc, char ***argv)
+{
+    int provided;
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    check_cvars_before();
+    check_pvars(0);
+    MPI_Init(argc, argv);
+    check_cvars_after();
+    check_pvars(103);
+    MPI_Finalize();
+    check_pvars(103);
+    MPI_T_finalize();
+    return wrong;
+}
+
 int main(int argc, char **argv)
 {
     int provided, x = 0, other, flag, index, n, size;
@@ -81,6 +265,8 @@ int main(int argc, char **argv)
     MPI_Aint here = sizeof(int);
     int *memory;
 
+    if (argc > 1 && !strcmp(argv[1], "mpi_t"))
+        return check_mpi_t(&argc, &argv);
     if (argc > 1 && !strcmp(argv[1], "multiple"))
         MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     else
@@ -139,7 +325,12 @@ int main(int argc, char **argv)
           MPI_Win_post(peer, 0, win); MPI_Win_wait(win));
     MPI_Win_lock_all(0, win);
     ROUND("Win_flush", late(); SEND_LATE(), MPI_Put(&x, 1, MPI_INT, other, 0, 1, MPI_INT, win); MPI_Win_flush(other, win); RECEIVE());
+    /* The same by request, of what does not go at once where UCX has to send messages for it */
+    ROUND("Rput", late(); SEND_LATE(), MPI_Rput(big, sizeof(int), MPI_CHAR, other, 0, sizeof(int), MPI_CHAR, win, requests);
+          MPI_Wait(requests, MPI_STATUS_IGNORE); RECEIVE());
     MPI_Win_unlock_all(win);
+    if (getenv("FAKE_CALLED"))
+        check_calls();
 
     /* Who only polls is not blocked. The rounds before left nothing open, so the counts must stand still. */
     begin();

@@ -5,12 +5,14 @@
  */
 #include "mpiimpl.h"
 #include "mpir_workshare.h"
+#include <ctype.h>
 #include <dlfcn.h>
 #include <sched.h>
 
 #define LIBWS "libws.so.1"
 
 MPIR_Workshare_hooks MPIR_Workshare;
+__thread MPIR_Workshare_call_t MPIR_Workshare_call;
 
 /* The runtime belongs to this very MPICH: the one beside libmpich goes before any that the search path has. */
 static void *open_libws(void)
@@ -49,6 +51,194 @@ static void let_threads_in(int several)
 #endif
 }
 
+/* MPICH's functions are "internal_Send" in the source, ROMIO's "PMPI_File_delete" or "MPI_FILE_READ". Each gets its MPI name when
+ * somebody asks for it the first time. More rows than MPI has functions. */
+static const char *public_name(const char *source)
+{
+    static struct {
+        const char *source, *name;
+    } rows[2048];
+    static MPL_initlock_t lock = MPL_INITLOCK_INITIALIZER;
+    const size_t count = sizeof(rows) / sizeof(rows[0]);
+    size_t i = ((uintptr_t) source / 8) % count, same;
+    const char *there;
+    char name[64], *c;
+
+    while ((there = __atomic_load_n(&rows[i].source, __ATOMIC_ACQUIRE)) && there != source)
+        i = (i + 1) % count;
+    if (there)
+        return rows[i].name;
+
+    if (!strncmp(source, "internal_", 9)) {
+        snprintf(name, sizeof(name), "MPI_%s", source + 9);
+    } else if (!strncmp(source, "internalX_", 10)) {
+        snprintf(name, sizeof(name), "MPIX_%s", source + 10);
+    } else {
+        snprintf(name, sizeof(name), "%s", source + !strncmp(source, "PMPI", 4));
+        if (!strncmp(name, "MPI_", 4) && isupper(name[4]) && isupper(name[5]))
+            for (c = name + 5; *c; c++)
+                *c = tolower(*c);
+    }
+    MPL_initlock_lock(&lock);
+    while (rows[i].source && rows[i].source != source)
+        i = (i + 1) % count;
+    if (!rows[i].source) {
+        for (same = 0; same < count && !(rows[same].source && !strcmp(rows[same].name, name)); same++);
+        rows[i].name = same < count ? rows[same].name : MPL_strdup(name);
+        __atomic_store_n(&rows[i].source, source, __ATOMIC_RELEASE);
+    }
+    MPL_initlock_unlock(&lock);
+    return rows[i].name;
+}
+
+/* Called from inside of the function, if there is one: what is not below it is left over of one that never returned. */
+static const char *call_name(void)
+{
+    if ((uintptr_t) __builtin_frame_address(0) >= MPIR_Workshare_call.frame)
+        return NULL;
+    return public_name(MPIR_Workshare_call.name);
+}
+
+static __thread const char *told_of;
+
+void MPIR_Workshare_tell_begin(void)
+{
+    if (MPIR_Workshare_call.told)       /* it never returned */
+        MPIR_Workshare.called(told_of, 0);
+    MPIR_Workshare_call.told = 1;
+    told_of = public_name(MPIR_Workshare_call.name);
+    MPIR_Workshare.called(told_of, 1);
+}
+
+void MPIR_Workshare_tell_end(void)
+{
+    MPIR_Workshare_call.told = 0;
+    if (MPIR_Workshare.called)
+        MPIR_Workshare.called(told_of, 0);
+}
+
+/* MPI_T's control variables, in the order of MPIR_WORKSHARE_CVARS. */
+typedef struct {
+    const char *name;
+    int scope;
+    unsigned value, least, most;        /* of numbers */
+    const char *text;           /* default of texts */
+    int length;                 /* 0: a number */
+    const char *desc;
+    void *place;
+} cvar_t;
+#define NUMBER(name, scope, def, least, most, desc) \
+    {"WS_" #name, MPI_T_SCOPE_##scope, def, least, most, NULL, 0, desc},
+#define TEXT(name, scope, def, length, desc) {"WS_" #name, MPI_T_SCOPE_##scope, 0, 0, 0, def, length, desc},
+static cvar_t cvars[] = { MPIR_WORKSHARE_CVARS(NUMBER, TEXT) };
+#undef NUMBER
+#undef TEXT
+
+static int initialized;         /* MPI_Init has read the environment */
+
+static unsigned long long last_value[MPIR_WORKSHARE_PVAR_KINDS];        /* from MPI_Finalize on */
+
+static unsigned long long counter(int which)
+{
+    unsigned long long (*ask) (int) = MPIR_Workshare.counter;
+    return ask ? ask(which) : last_value[which];
+}
+
+/* `addr` is the variable's place in last_value. */
+static void pvar_value(void *addr, void *obj_handle, int count, void *buf)
+{
+    int which = (unsigned long long *) addr - last_value;
+    unsigned long long value = counter(which);
+    switch (which) {
+#define COUNTER(name) case MPIR_WORKSHARE_PVAR_##name: *(unsigned long long *) buf = value; break;
+#define LEVEL(name) case MPIR_WORKSHARE_PVAR_##name: *(unsigned *) buf = value; break;
+#define STATE(name) case MPIR_WORKSHARE_PVAR_##name: *(int *) buf = value; break;
+#define TIMER(name) case MPIR_WORKSHARE_PVAR_##name: *(double *) buf = 1e-9 * value; break;
+#define PVAR(name, class, desc) class(name)
+            MPIR_WORKSHARE_PVARS(PVAR)
+#undef COUNTER
+#undef LEVEL
+#undef STATE
+#undef TIMER
+#undef PVAR
+    }
+}
+
+void MPIR_Workshare_mpi_t_init(void)
+{
+    static const char category[] = "WORKSHARE";
+    MPI_T_enum states;
+    cvar_t *c;
+
+    for (c = cvars; c < cvars + MPIR_WORKSHARE_CVAR_KINDS; c++) {
+        MPIR_T_cvar_value_t def;
+        const char *set = getenv(c->name);
+        if (c->length) {
+            def.str = set && strlen(set) < c->length ? set : c->text;
+            MPIR_T_CVAR_REGISTER_impl(MPI_CHAR, c->name, NULL, c->length, MPI_T_ENUM_NULL,
+                                      MPI_T_VERBOSITY_USER_BASIC, MPI_T_BIND_NO_OBJECT, c->scope,
+                                      NULL, NULL, def, category, c->desc);
+            c->place = LOOKUP_CVAR_BY_NAME(c->name)->addr;
+        } else {
+            char *end;
+            unsigned long value = set ? strtoul(set, &end, 10) : 0;
+            def.u = c->value;
+            if (set && isdigit(*set) && !*end && value >= c->least && value <= c->most)
+                c->value = value;
+            c->place = &c->value;
+            MPIR_T_CVAR_REGISTER_impl(MPI_UNSIGNED, c->name, c->place, 1, MPI_T_ENUM_NULL,
+                                      MPI_T_VERBOSITY_USER_BASIC, MPI_T_BIND_NO_OBJECT, c->scope,
+                                      NULL, NULL, def, category, c->desc);
+        }
+    }
+
+    MPIR_T_enum_create("WS_STATE", &states);
+#define ITEM(name, text) MPIR_T_enum_add_item(states, text, MPIR_WORKSHARE_STATE_##name);
+    MPIR_WORKSHARE_STATES(ITEM)
+#undef ITEM
+#define DATATYPE_COUNTER MPI_UNSIGNED_LONG_LONG
+#define DATATYPE_LEVEL MPI_UNSIGNED
+#define DATATYPE_STATE MPI_INT
+#define DATATYPE_TIMER MPI_DOUBLE
+#define PVAR(name, class, desc) \
+    MPIR_T_PVAR_REGISTER_impl(MPI_T_PVAR_CLASS_##class, DATATYPE_##class, "WS_" #name, \
+                              &last_value[MPIR_WORKSHARE_PVAR_##name], 1, \
+                              DATATYPE_##class == MPI_INT ? states : MPI_T_ENUM_NULL, \
+                              MPI_T_VERBOSITY_USER_BASIC, MPI_T_BIND_NO_OBJECT, \
+                              MPIR_T_PVAR_FLAG_READONLY | MPIR_T_PVAR_FLAG_CONTINUOUS, \
+                              pvar_value, NULL, category, desc);
+    MPIR_WORKSHARE_PVARS(PVAR)
+#undef PVAR
+    MPIR_T_cat_add_desc(category, "Ranks that wait in MPI run loop iterations of ranks that compute");
+}
+
+/* Until MPI_Init a write is as good as the environment: libws reads that. Later libws decides what it can change. */
+int MPIR_Workshare_cvar_write(const void *place, const void *value)
+{
+    cvar_t *c;
+    char number[16];
+
+    for (c = cvars; c < cvars + MPIR_WORKSHARE_CVAR_KINDS && c->place != place; c++);
+    if (c == cvars + MPIR_WORKSHARE_CVAR_KINDS)
+        return MPI_SUCCESS;
+    if (c->length) {
+        if (strlen(value) >= c->length)
+            return MPI_T_ERR_INVALID;
+    } else {
+        unsigned v = *(const unsigned *) value;
+        if (v < c->least || v > c->most)
+            return MPI_T_ERR_INVALID;
+        if (initialized && MPIR_Workshare.set_option)
+            return MPIR_Workshare.set_option(c - cvars, v) ? MPI_T_ERR_CVAR_SET_NOT_NOW : MPI_SUCCESS;
+        snprintf(number, sizeof(number), "%u", v);
+    }
+    if (initialized)
+        return MPI_T_ERR_CVAR_SET_NOT_NOW;
+    if (setenv(c->name, c->length ? value : number, 1))
+        return MPI_T_ERR_MEMORY;
+    return MPI_SUCCESS;
+}
+
 /* Until libws is there: with more ranks than cores, those that others wait for in MPI_Init must get one. */
 static void yield(unsigned polls)
 {
@@ -61,6 +251,7 @@ int MPIR_Workshare_thread_level(int level)
         MPIR_Workshare.blocked = yield;
     MPIR_Workshare.thread_level_asked = level;
     MPIR_Workshare.let_threads_in = let_threads_in;
+    MPIR_Workshare.call_name = call_name;
     if (is_enabled() &&
         (level == MPI_THREAD_SERIALIZED || (used_features() & MPIR_WORKSHARE_USES_MPI_IN_LOOPS)))
         return MPI_THREAD_MULTIPLE;
@@ -84,6 +275,7 @@ void MPIR_Workshare_init(void)
     void *lib;
     int rank, ok, all_ok;
 
+    initialized = 1;
     if (!what && !any_has_locks())
         return;
 
@@ -115,5 +307,7 @@ void MPIR_Workshare_finalize(void)
 {
     if (MPIR_Workshare.finalize)
         MPIR_Workshare.finalize();
+    for (int i = 0; i < MPIR_WORKSHARE_PVAR_KINDS; i++)
+        last_value[i] = counter(i);
     memset(&MPIR_Workshare, 0, sizeof(MPIR_Workshare));
 }
