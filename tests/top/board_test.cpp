@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+//
+// What is told from a board, and that nothing is told from a file that is none.
+#include "board_file.h"
+
+#include <catch2/catch.hpp>
+#include <climits>
+#include <cstring>
+#include <sys/mman.h>
+#include <unistd.h>
+
+using namespace ws::top;
+using ws::board;
+
+namespace {
+
+// A right board of a rank with a worker on a node of three cores, made as a job makes it.
+ws::Board& made()
+{
+    static const bool done = ws::make_board(3, 1);
+    REQUIRE(done);
+    ws::Board& b = *board;
+    b.rank = 1;
+    b.size = 2;
+    b.node_rank = 1;
+    b.node_ranks = 2;
+    b.job = 0xabc;
+    b.ticks_per_us = 1000;
+    b.first_worker = 2;
+    std::strcpy(b.host, "here");
+    std::strcpy(b.program, "prog\x1b[31m");
+    ws::show_board();
+    return b;
+}
+
+// A file with the board's first `bytes`, after `spoil`.
+template <class Spoil>
+int file_with(uint64_t bytes, Spoil&& spoil)
+{
+    ws::Board& b = made();
+    std::vector<char> copy(reinterpret_cast<char*>(&b), reinterpret_cast<char*>(&b) + b.bytes);
+    alignas(ws::Board) char head[sizeof(ws::Board)];
+    std::memcpy(head, copy.data(), sizeof head);
+    spoil(*reinterpret_cast<ws::Board*>(head));
+    std::memcpy(copy.data(), head, sizeof head);
+    const int fd = memfd_create("test", MFD_CLOEXEC);
+    copy.resize(bytes);
+    REQUIRE(write(fd, copy.data(), bytes) == ssize_t(bytes));
+    return fd;
+}
+
+std::string wrong_with(uint64_t bytes, void (*spoil)(ws::Board&))
+{
+    BoardFile file(file_with(bytes, spoil));
+    Reading r;
+    bool unmade;
+    const std::string wrong = file.read(r, unmade);
+    return unmade ? "unmade" : wrong;
+}
+
+void nothing(ws::Board&) {}
+
+} // namespace
+
+TEST_CASE("a board is read as it was written")
+{
+    ws::Board& b = made();
+    ws::Seat& home = b.seat(0);
+    home.kind = ws::Flag(ws::SeatKind::home);
+    home.core = 1;
+    home.call = 0;
+    home.lend.blocked_ticks = 5;
+    home.lend.lends = 6;
+    home.waits_since = 7;
+    ws::show(home, ws::Seated::lent, 8, 0);
+    ws::Seat& guest = b.guest_seat(2);
+    guest.kind = ws::Flag(ws::SeatKind::guest);
+    guest.loop = 0;
+    guest.visit.chunks = 9;
+    ws::show(guest, ws::Seated::visiting, 10, 0);
+    std::strcpy(b.call(0).name, "MPI_Recv");
+    std::strcpy(b.loop(0).name, "a.c:1 f");
+    b.loop(0).kept_chunks = 11;
+    std::strcpy(b.loop(1).name, "b\xc3\xa4.c:2 g");
+    BoardFile file(file_with(b.bytes, nothing));
+    Reading r;
+    bool unmade;
+    REQUIRE(file.read(r, unmade) == "");
+    CHECK_FALSE(unmade);
+    CHECK(r.rank == 1);
+    CHECK(r.size == 2);
+    CHECK(r.job == 0xabc);
+    CHECK(r.host == "here");
+    CHECK(r.program == "prog?[31m"); // no control characters get to a terminal
+    CHECK(r.cores() == 2);
+    REQUIRE(r.seats.size() == 5);
+    CHECK(r.seats[0].state == ws::Seated::lent);
+    CHECK(r.seats[0].other == 0);
+    CHECK(r.seats[0].since == 8);
+    CHECK(r.seats[0].waits_since == 7);
+    CHECK(r.seats[0].lend.blocked_ticks == 5);
+    CHECK(r.seats[0].lend.lends == 6);
+    REQUIRE(r.guest(2));
+    CHECK(r.guest(2)->visit.chunks == 9);
+    CHECK(r.guest(2)->state == ws::Seated::visiting);
+    CHECK_FALSE(r.guest(3));
+    REQUIRE(r.loops.size() == 2);
+    CHECK(r.loops[0].name == "a.c:1 f");
+    CHECK(r.loops[0].kept_chunks == 11);
+    CHECK(r.loops[1].name == "b\xc3\xa4.c:2 g");
+    REQUIRE(r.calls.size() >= 1);
+    CHECK(r.calls[0] == "MPI_Recv");
+    CHECK_FALSE(r.over());
+}
+
+TEST_CASE("files that are no board of this version")
+{
+    const uint64_t all = made().bytes;
+    CHECK(wrong_with(all, nothing) == "");
+    CHECK(wrong_with(0, nothing) == "unmade");
+    CHECK(wrong_with(all, [](ws::Board& b) { b.magic = 0; }) == "unmade");
+    CHECK_THAT(wrong_with(4, nothing), Catch::Contains("no board"));
+    CHECK_THAT(wrong_with(all, [](ws::Board& b) { b.magic++; }), Catch::Contains("none of Workshare's"));
+    CHECK_THAT(wrong_with(all, [](ws::Board& b) { b.version++; }), Catch::Contains("newer"));
+    CHECK_THAT(wrong_with(200, [](ws::Board& b) { b.version++; }), Catch::Contains("newer")); // whose head may be shorter
+    CHECK_THAT(wrong_with(all, [](ws::Board& b) { b.version = 0; }), Catch::Contains("older"));
+    CHECK_THAT(wrong_with(200, nothing), Catch::Contains("cut short"));
+    CHECK_THAT(wrong_with(all - 1, nothing), Catch::Contains("cut short"));
+}
+
+TEST_CASE("boards whose parts lie elsewhere are refused, whatever they say")
+{
+    const uint64_t all = made().bytes;
+    void (*const spoils[])(ws::Board&) = {
+        [](ws::Board& b) { b.seats_at = b.bytes; },
+        [](ws::Board& b) { b.seats_at = ~uint64_t(0) - 64; },
+        [](ws::Board& b) { b.seats_at = 8; },
+        [](ws::Board& b) { b.seats = ~uint32_t(0); },
+        [](ws::Board& b) { b.seats = 1; },
+        [](ws::Board& b) { b.seat_bytes = 0; },
+        [](ws::Board& b) { b.seat_bytes = 8; },
+        [](ws::Board& b) { b.seat_bytes = ~uint32_t(0); },
+        [](ws::Board& b) { b.own_workers = ~uint32_t(0); },
+        [](ws::Board& b) { b.node_cores = ~uint32_t(0); },
+        [](ws::Board& b) { b.loops_at = b.bytes - 8; },
+        [](ws::Board& b) { b.loop_row_count = 1 << 20; },
+        [](ws::Board& b) { b.loop_row_bytes = 0; },
+        [](ws::Board& b) { b.calls_at = ~uint64_t(0); },
+        [](ws::Board& b) { b.call_row_bytes = 1; },
+        [](ws::Board& b) { b.head_bytes = 1; },
+        [](ws::Board& b) { b.rank = -1; },
+        [](ws::Board& b) { b.rank = b.size; },
+        [](ws::Board& b) { b.size = 0; },
+        [](ws::Board& b) { b.node_rank = INT_MIN; },
+        [](ws::Board& b) { b.ticks_per_us = 0; },
+        [](ws::Board& b) { b.ticks_per_us = -1; },
+        [](ws::Board& b) { b.ticks_per_us = __builtin_nan(""); },
+        [](ws::Board& b) { b.ticks_per_us = __builtin_inf(); },
+    };
+    int i = 0;
+    for (auto spoil : spoils) {
+        INFO("spoil " << i++);
+        CHECK_THAT(wrong_with(all, spoil), Catch::Contains("damaged"));
+    }
+    CHECK_THAT(wrong_with(all, [](ws::Board& b) { b.bytes += 4096; }), Catch::Contains("cut short"));
+}
+
+TEST_CASE("a board that shrinks while it is open")
+{
+    const int fd = file_with(made().bytes, nothing);
+    const int second = dup(fd);
+    BoardFile file(fd);
+    Reading r;
+    bool unmade;
+    CHECK(file.read(r, unmade) == "");
+    REQUIRE(ftruncate(second, sizeof(ws::Board) + 10) == 0);
+    CHECK_THAT(file.read(r, unmade), Catch::Contains("cut short"));
+    close(second);
+}
+
+TEST_CASE("the text of others")
+{
+    const auto c = [](const char* text) { return clean(text, std::strlen(text)); };
+    CHECK(c("plain") == "plain");
+    CHECK(c("\t\n\x7f") == "???");
+    CHECK(c("\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80") == "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80");
+    CHECK(c("\xc3") == "?");
+    CHECK(c("\xff\xfe") == "??");
+    CHECK(c("\xc2\x9b") == "??");         // a control sequence's begin in one character
+    CHECK(c("\xe2\x80\xae") == "???");    // turns the line around
+    CHECK(c("\xc0\xaf\xed\xa0\x80") == "?????");
+    CHECK(clean("abcdef", 3) == "abc");   // not ended by a zero
+}
+
+TEST_CASE("processes")
+{
+    const auto me = read_process(getpid());
+    REQUIRE(me);
+    CHECK(me->parent == getppid());
+    CHECK(me->started > 0);
+    CHECK_FALSE(me->ended);
+    CHECK(descends_from(getpid(), getppid()));
+    CHECK(descends_from(getpid(), getpid()));
+    CHECK_FALSE(descends_from(getppid(), getpid()));
+    CHECK_FALSE(read_process(INT_MAX));
+}

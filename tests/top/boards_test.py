@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""ws-top's text, JSON and exit statuses on made-up boards, right and wrong ones. Arguments: ws-top, made_up_job."""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+WS_TOP, MADE_UP = sys.argv[1:3]
+failures = 0
+skips = []
+
+
+def expect(what, condition, *seen):
+    global failures
+    if not condition:
+        failures += 1
+        print('FAILED', what, *seen, sep='\n  ')
+
+
+def top(*args, prefix=()):
+    done = subprocess.run([*prefix, WS_TOP, *map(str, args)], capture_output=True, text=True, timeout=30)
+    return done.returncode, done.stdout, done.stderr
+
+
+class Job:
+    def __init__(self, *args):
+        self.args = args
+
+    def __enter__(self):
+        self.process = subprocess.Popen([MADE_UP, *map(str, self.args)], stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout.readline() == 'ready\n'
+        return self.process
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+
+
+def usage():
+    for args in (('--help',), ('--version',)):
+        code, out, err = top(*args)
+        expect(f'{args}', code == 0 and 'ws-top' in out + ('' if err else ''), code, out, err)
+    for args in (('--nonsense',), ('--interval', '0'), ('--interval', 'x'), ('--once', '--json'), ('--pid', '-3'), ('--count', 'x'),
+                 ('--job', 'xyz'), ('--interval', '0.01'), ('extra',)):
+        code, out, err = top(*args)
+        expect(f'{args} is refused', code == 2 and err and not out, code, out, err)
+    code, out, err = top()
+    expect('without a terminal it says what to use', code == 2 and '--once' in err and not out, code, out, err)
+    for how in ('--once', '--json'):
+        code, out, err = top(how, '--pid', 2 ** 22 - 1)
+        expect('no such process', code == 1 and 'there is no process' in err and err.count('\n') == 1, code, err)
+    code, out, err = top('--once', '--pid', os.getpid())
+    expect('a process of no job', code == 1 and 'no rank of a -workshare job' in err, code, err)
+    code, out, err = top('--once', '--job', '0123456789abcdef')
+    expect('no such job', code == 1 and 'has a name that begins with' in err, code, err)
+    with open('/dev/full', 'w') as full, Job(1, 5) as job:
+        done = subprocess.run([WS_TOP, '--json', '--pid', str(job.pid), '-i', '0.1'], stdout=full, stderr=subprocess.PIPE, text=True)
+        expect('a full disk', done.returncode == 1 and 'cannot write' in done.stderr, done)
+
+
+def running_job():
+    with Job(3, 20, 1, 6) as job:
+        code, out, err = top('--json', '--pid', job.pid, '--count', 3, '--interval', 0.2)
+        lines = [json.loads(line) for line in out.splitlines()]
+        expect('three snapshots', code == 0 and len(lines) == 3 and not err, code, out, err)
+        states = set()
+        for line in lines:
+            expect('the format', line['format'] == 'workshare-top' and line['version'] == 1 and len(line['jobs']) == 1, line)
+            j = line['jobs'][0]
+            expect('three of six ranks', j['ranks_here'] == 3 and j['size'] == 6 and not j['over'], j)
+            states |= {core['state'] for rank in j['ranks'] for core in rank['cores'] if core['kind'] == 'home'}
+        expect('times are those of the clock', abs(lines[2]['time'] - lines[0]['time'] - 0.4) < 0.15, lines[0]['time'], lines[2]['time'])
+        code, out, err = top('--json', '--pid', job.pid, '--interval', 0.9)
+        ranks = json.loads(out)['jobs'][0]['ranks']
+        owner, thief = ranks[0], ranks[1]
+        # As made_up_job.cpp says: 20 ms of computing, 40 lent, 40 waiting, in each 100.
+        shares = thief['interval']
+        expect('shares of a thief', abs(shares['computing'] - .2) < .1 and abs(shares['lent'] - .4) < .1 and abs(shares['waiting'] - .4) < .1, shares)
+        expect('an owner computes, with two cores for 40 % of the time each', owner['interval']['computing'] > .99 and
+               abs(owner['interval']['borrowed'] - .8) < .2 and owner['interval']['efficiency'] > 1.5, owner['interval'])
+        expect('a worker has its row', [c['kind'] for c in owner['cores']] == ['home', 'worker'], owner['cores'])
+        name = json.loads(out)['jobs'][0]['job']
+        code, out, err = top('--once', '--job', name[:6], '-i', 0.1)
+        expect('text, the job chosen by its name', code == 0 and 'made_up' in out and '3 of 6 ranks here' in out and 'made_up.c:12 sweep' in out
+               and out.count(' job ') == 1, code, out, err)
+        expect('no line is longer than asked', max(map(len, out.splitlines())) <= 120, out)
+        code, out, err = top('--once', '-i', 0.1)
+        expect('without a choice it is among the jobs', code == 0 and name[:8] in out, out, err)
+
+
+def ends():
+    with Job(2, 1.2) as job:
+        began = time.monotonic()
+        code, out, err = top('--json', '--pid', job.pid, '--count', 0, '--interval', 0.3)
+        lines = [json.loads(line)['jobs'][0] for line in out.splitlines()]
+        expect('it ends with the job', code == 0 and time.monotonic() - began < 5 and len(lines) >= 2, code, out, err)
+        last = lines[-1]
+        expect('and has its final figures', last['over'] and last['died'] == 0 and abs(last['seconds'] - 1.2) < 0.15
+               and last['ranks'][0]['condition'] == 'finished' and abs(last['ranks'][1]['total']['lent'] - .4) < .1, last)
+    with Job(2, 0.8, 0, 2, 'die') as job:
+        code, out, err = top('--once', '--pid', job.pid, '--count', 9, '--interval', 0.5)
+        expect('ranks that die are told', code == 0 and '2 ranks died: the job is over' in out and 'whole run' in out, code, out, err)
+
+
+def wrong_boards():
+    for kind, says in (('foreign', "none of Workshare's"), ('empty', "none of Workshare's"), ('unmade', "none of Workshare's"),
+                       ('newer', 'newer Workshare'), ('short', 'cut short'), ('damaged', 'damaged')):
+        with Job(kind, 20) as wrong, Job(1, 20) as job:
+            code, out, err = top('--json', '-i', 0.1)
+            told = [line for line in err.splitlines() if f'process {wrong.pid}:' in line]
+            expect(f'{kind}: told once, in a line', len(told) == 1 and says in told[0], err)
+            expect(f'{kind}: the other job is shown', code == 0 and [r['pid'] for j in json.loads(out)['jobs'] for r in j['ranks']], code, out)
+            if kind == 'newer':
+                expect('and in the JSON', {'pid': wrong.pid, 'what': told[0].split(': ', 2)[2]} in json.loads(out)['problems'], out)
+
+
+def children():
+    """A process that inherits a rank's board is not taken for the rank."""
+    with Job(1, 20) as job:
+        code, out, err = top('--json', '--pid', job.pid, '-i', 0.1)
+        j = json.loads(out)['jobs']
+        expect('one rank, found once', len(j) == 1 and len(j[0]['ranks']) == 1, out)
+
+
+def other_users():
+    if os.geteuid() != 0 or not shutil.which('setpriv'):
+        skips.append('other users: needs root and setpriv')
+        return
+    nobody = ('setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups', 'env', 'HOME=/')
+    # The build folder may be closed to others: from a place of their own.
+    folder = subprocess.run(['mktemp', '-d'], capture_output=True, text=True).stdout.strip()
+    os.chmod(folder, 0o755)
+    try:
+        program, made_up = shutil.copy(WS_TOP, folder), shutil.copy(MADE_UP, folder)
+        with Job(1, 20) as job:
+            for args in (('--once', '-i', '0.1'), ('--once', '--all', '-i', '0.1')):
+                done = subprocess.run([*nobody, program, *args], capture_output=True, text=True)
+                expect(f'root\'s job is hidden from nobody, {args}', str(job.pid) not in done.stdout and done.returncode == 1, done)
+            done = subprocess.run([*nobody, program, '--once', '--pid', str(job.pid)], capture_output=True, text=True)
+            expect('whose it is, is said', done.returncode == 1 and 'is of user root' in done.stderr, done)
+        theirs = subprocess.Popen([*nobody, made_up, '1', '20'], stdout=subprocess.PIPE, text=True)
+        theirs.stdout.readline()
+
+        def pids(*args):
+            code, out, err = top('--json', '-i', 0.1, *args)
+            return [r['pid'] for j in (json.loads(out)['jobs'] if out else []) for r in j['ranks'] if r['pid'] > theirs.pid], [
+                j['uid'] for j in (json.loads(out)['jobs'] if out else [])]
+        with Job(1, 20):
+            expect('root sees its own', 65534 not in pids()[1], pids())
+            expect('root sees all on demand', 65534 in pids('--all')[1], pids('--all'))
+        theirs.kill()
+        theirs.wait()
+    finally:
+        shutil.rmtree(folder)
+
+
+for test in (usage, running_job, ends, wrong_boards, children, other_users):
+    test()
+if failures:
+    sys.exit(f'{failures} failed')
+if skips:
+    print('; '.join(skips))
+    sys.exit(77)
+print('ok')

@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: MIT
+#include "board_file.h"
+
+#include "window/os.h"
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <memory>
+#include <new>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace ws::top {
+
+namespace {
+
+constexpr uint64_t most_bytes = uint64_t(1) << 30; // a board has less than a megabyte and a kilobyte a core
+
+// The length of the UTF-8 character that begins at p, 0 if none does or if it is not printable.
+size_t utf8_length(const unsigned char* p, size_t left)
+{
+    if (p[0] >= 0x20 && p[0] < 0x7f)
+        return 1;
+    const size_t n = p[0] >= 0xc2 && p[0] < 0xe0 ? 2 : p[0] >= 0xe0 && p[0] < 0xf0 ? 3 : p[0] >= 0xf0 && p[0] < 0xf5 ? 4 : 0;
+    if (!n || n > left)
+        return 0;
+    for (size_t i = 1; i < n; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    const bool control = n == 2 && p[0] == 0xc2 && p[1] < 0xa0;
+    const bool overlong = (n == 3 && p[0] == 0xe0 && p[1] < 0xa0) || (n == 4 && p[0] == 0xf0 && p[1] < 0x90);
+    const bool beyond = (n == 3 && p[0] == 0xed && p[1] > 0x9f) || (n == 4 && p[0] == 0xf4 && p[1] > 0x8f);
+    // Marks that turn the direction of the line around.
+    const bool turning = n == 3 && p[0] == 0xe2 && ((p[1] == 0x80 && p[2] >= 0x8e) || (p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9));
+    return control || overlong || beyond || turning ? 0 : n;
+}
+
+uint64_t read_at(int fd, void* to, uint64_t bytes, uint64_t offset)
+{
+    uint64_t done = 0;
+    while (done < bytes) {
+        const ssize_t n = pread(fd, static_cast<char*>(to) + done, bytes - done, off_t(offset + done));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            break;
+        done += uint64_t(n);
+    }
+    return done;
+}
+
+// Rows of type T, `stride` apart, from a file; those behind the first that is_empty() are left out if that is given.
+template <class T, class Each>
+bool for_rows(int fd, uint64_t at, uint32_t count, uint32_t stride, Each&& each)
+{
+    constexpr size_t page = 32 * 1024;
+    const uint32_t at_once = std::max<uint32_t>(1, uint32_t(page / stride));
+    std::unique_ptr<char[]> buffer(new char[size_t(at_once) * stride]);
+    alignas(T) char row[sizeof(T)];
+    for (uint32_t i = 0; i < count; i += at_once) {
+        const uint32_t n = std::min(at_once, count - i);
+        if (read_at(fd, buffer.get(), uint64_t(n) * stride, at + uint64_t(i) * stride) != uint64_t(n) * stride)
+            return false;
+        for (uint32_t k = 0; k < n; k++) {
+            std::memcpy(row, buffer.get() + size_t(k) * stride, sizeof(T));
+            if (!each(i + k, *reinterpret_cast<const T*>(row)))
+                return true;
+        }
+    }
+    return true;
+}
+
+SeatReading read_seat(const Seat& s)
+{
+    SeatReading r;
+    r.kind = SeatKind(s.kind);
+    r.state = Seated(s.state);
+    r.core = s.core;
+    r.call = s.call;
+    r.loop = s.loop;
+    r.other = s.other == no_row ? -1 : int(s.other);
+    r.since = s.since;
+    r.waits_since = s.waits_since;
+    r.lend = s.lend;
+    r.visit = s.visit;
+    return r;
+}
+
+} // namespace
+
+std::string clean(const char* text, size_t at_most)
+{
+    std::string out;
+    const size_t length = strnlen(text, at_most);
+    for (size_t i = 0; i < length;) {
+        const size_t n = utf8_length(reinterpret_cast<const unsigned char*>(text) + i, length - i);
+        if (n)
+            out.append(text + i, n);
+        else
+            out += '?';
+        i += n ? n : 1;
+    }
+    return out;
+}
+
+std::string check_head(const Board& b, uint64_t read, uint64_t file_bytes, bool& unmade)
+{
+    unmade = file_bytes == 0 || (read >= sizeof b.magic && b.magic == 0);
+    if (unmade)
+        return "";
+    if (read < offsetof(Board, head_bytes))
+        return "a file of " + std::to_string(file_bytes) + " bytes is no board";
+    if (b.magic != board_magic)
+        return "a file called " + std::string(board_name) + " is none of Workshare's";
+    if (b.version != board_version)
+        return std::string("the board is of a") + (b.version > board_version ? " newer" : "n older") + " Workshare (board version " +
+               std::to_string(b.version) + "; this ws-top reads " + std::to_string(board_version) + "): use that Workshare's ws-top";
+    if (read < sizeof(Board) || file_bytes < b.bytes)
+        return "the board is cut short: " + std::to_string(file_bytes) + " bytes" +
+               (read < sizeof(Board) ? "" : " of " + std::to_string(b.bytes));
+    auto inside = [&](uint64_t at, uint64_t count, uint64_t stride, uint64_t least) {
+        return stride >= least && stride <= 1 << 16 && count <= 1 << 20 && at >= sizeof(Board) && at <= b.bytes &&
+               count * stride <= b.bytes - at;
+    };
+    const bool layout = b.head_bytes >= sizeof(Board) && b.bytes <= most_bytes && inside(b.seats_at, b.seats, b.seat_bytes, sizeof(Seat)) &&
+                        inside(b.loops_at, b.loop_row_count, b.loop_row_bytes, sizeof(LoopRow)) &&
+                        inside(b.calls_at, b.call_row_count, b.call_row_bytes, sizeof(CallRow));
+    if (!layout || b.own_workers > 1 << 16 || b.node_cores > 1 << 16 || b.seats < 1 + b.own_workers)
+        return "the board is damaged: its parts do not lie within it";
+    if (b.size < 1 || b.rank < 0 || b.rank >= b.size || b.node_rank < 0 || b.node_ranks < 1 || b.node < 0 || !(b.ticks_per_us > 0) ||
+        !std::isfinite(b.ticks_per_us))
+        return "the board is damaged: its head makes no sense";
+    return "";
+}
+
+BoardFile& BoardFile::operator=(BoardFile&& from) noexcept
+{
+    std::swap(fd_, from.fd_);
+    return *this;
+}
+
+BoardFile::~BoardFile()
+{
+    if (fd_ >= 0)
+        close(fd_);
+}
+
+std::string BoardFile::read(Reading& into, bool& unmade) const
+{
+    struct stat file;
+    unmade = false;
+    if (fstat(fd_, &file) != 0)
+        return std::string("the board cannot be read: ") + std::strerror(errno);
+    alignas(Board) char memory[sizeof(Board)] = {};
+    const Board& b = *reinterpret_cast<const Board*>(memory);
+    const uint64_t got = read_at(fd_, memory, sizeof memory, 0);
+    const std::string wrong = check_head(b, got, uint64_t(file.st_size), unmade);
+    if (unmade || !wrong.empty())
+        return wrong;
+
+    into.job = b.job;
+    into.rank = b.rank;
+    into.size = b.size;
+    into.node_rank = b.node_rank;
+    into.node_ranks = b.node_ranks;
+    into.node = b.node;
+    into.node_cores = b.node_cores;
+    into.own_workers = b.own_workers;
+    into.first_worker = b.first_worker;
+    into.ticks_per_us = b.ticks_per_us;
+    into.attached_at = b.attached_at;
+    into.ended_at = b.ended_at;
+    into.lag_ticks = b.lag_ticks;
+    into.inactive = b.inactive;
+    into.observed = b.observed;
+    into.host = clean(b.host, sizeof b.host);
+    into.program = clean(b.program, sizeof b.program);
+    into.process = b.process;
+
+    // A seat's counters go with its state only if the state was the same after as before; a state that changes all the
+    // time is taken as it comes: what is wrong then is a few microseconds.
+    auto seats = [&](std::vector<SeatReading>& out) {
+        out.assign(b.seats, {});
+        return for_rows<Seat>(fd_, b.seats_at, b.seats, b.seat_bytes, [&](uint32_t i, const Seat& s) {
+            out[i] = read_seat(s);
+            return true;
+        });
+    };
+    bool whole = seats(into.seats);
+    for (int i = 0; whole && i < 3; i++) {
+        std::vector<SeatReading> again;
+        whole = seats(again);
+        bool same = true;
+        for (size_t k = 0; whole && k < again.size(); k++) {
+            if (again[k].state == into.seats[k].state && again[k].since == into.seats[k].since &&
+                again[k].waits_since == into.seats[k].waits_since)
+                continue;
+            into.seats[k] = again[k];
+            same = false;
+        }
+        if (same)
+            break;
+    }
+    into.at = ticks();
+    timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    into.unix_ns = int64_t(now.tv_sec) * 1000000000 + now.tv_nsec;
+
+    into.loops.clear();
+    // Rows are taken in order; the last stands for all that found none.
+    whole = whole && for_rows<LoopRow>(fd_, b.loops_at, b.loop_row_count, b.loop_row_bytes, [&](uint32_t, const LoopRow& l) {
+        if (!l.name[0])
+            return false;
+        LoopReading r;
+        r.name = clean(l.name, sizeof l.name);
+        r.whole_regions = l.whole_regions;
+        r.whole_iterations = l.whole_iterations;
+        r.timed_iterations = l.timed_iterations;
+        r.timed_ticks = l.timed_ticks;
+        r.cut_regions = l.cut_regions;
+        r.cut_ticks = l.cut_ticks;
+        r.shared_regions = l.shared_regions;
+        r.kept_chunks = l.kept_chunks;
+        r.stolen_chunks = l.stolen_chunks;
+        r.stolen_iterations = l.stolen_iterations;
+        r.guest_ticks = l.guest_ticks;
+        into.loops.push_back(std::move(r));
+        return true;
+    });
+    into.calls.clear();
+    whole = whole && for_rows<CallRow>(fd_, b.calls_at, b.call_row_count, b.call_row_bytes, [&](uint32_t, const CallRow& c) {
+        into.calls.push_back(clean(c.name, sizeof c.name));
+        return c.name[0] != 0;
+    });
+    return whole ? "" : "the board was cut short while it was read";
+}
+
+std::optional<ProcessReading> read_process(pid_t pid)
+{
+    char path[64], text[1024];
+    std::snprintf(path, sizeof path, "/proc/%d/stat", int(pid));
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return {};
+    const ssize_t n = ::read(fd, text, sizeof text - 1);
+    close(fd);
+    if (n <= 0)
+        return {};
+    text[n] = 0;
+    const char* rest = std::strrchr(text, ')'); // a program's name may have anything in it
+    ProcessReading p;
+    char state;
+    int parent;
+    unsigned long long started;
+    if (!rest || std::sscanf(rest + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &state, &parent, &started) != 3)
+        return {};
+    p.parent = parent;
+    p.started = started;
+    p.ended = state == 'Z' || state == 'X';
+    return p;
+}
+
+bool descends_from(pid_t pid, pid_t ancestor)
+{
+    for (int steps = 0; pid > 1 && steps < 64; steps++) {
+        if (pid == ancestor)
+            return true;
+        const auto p = read_process(pid);
+        if (!p)
+            return false;
+        pid = p->parent;
+    }
+    return pid == ancestor;
+}
+
+void Finder::complain(pid_t pid, uint64_t started, const std::string& what)
+{
+    const std::pair<pid_t, uint64_t> who{pid, started};
+    if (std::find(complained_.begin(), complained_.end(), who) != complained_.end())
+        return;
+    complained_.push_back(who);
+    problems.push_back({pid, what});
+}
+
+void Finder::add(pid_t pid, uid_t uid, uint64_t started, const std::string& path)
+{
+    struct stat file;
+    if (stat(path.c_str(), &file) != 0)
+        return;
+    if (std::find(done.begin(), done.end(), std::pair<uint64_t, uint64_t>(file.st_dev, file.st_ino)) != done.end())
+        return;
+    for (Member& m : members)
+        if (m.device == file.st_dev && m.inode == file.st_ino) {
+            // A child of a rank has its board open too, and may be found first, or live on.
+            if (m.pid != pid && descends_from(m.pid, pid)) {
+                m.pid = pid;
+                m.uid = uid;
+                m.started = started;
+            }
+            return;
+        }
+    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return; // of another user, or gone
+    BoardFile board(fd);
+    Reading reading;
+    bool unmade;
+    const std::string wrong = board.read(reading, unmade);
+    if (unmade) { // again at the next scan; if it still is unmade then it will never be made
+        const std::pair<pid_t, uint64_t> who{pid, started};
+        if (std::find(unmade_.begin(), unmade_.end(), who) == unmade_.end())
+            unmade_.push_back(who);
+        else
+            complain(pid, started, "a file called " + std::string(board_name) + " is none of Workshare's");
+        return;
+    }
+    if (!wrong.empty())
+        complain(pid, started, wrong);
+    else
+        members.push_back({pid, uid, started, file.st_dev, file.st_ino, std::move(board)});
+}
+
+void Finder::look_into(pid_t pid, uid_t uid)
+{
+    const std::string folder = "/proc/" + std::to_string(pid) + "/fd/";
+    std::unique_ptr<DIR, int (*)(DIR*)> fds(opendir(folder.c_str()), closedir);
+    if (!fds)
+        return;
+    const std::string wanted = "/memfd:" + std::string(board_name);
+    while (const dirent* entry = readdir(fds.get())) {
+        char target[64];
+        const std::string path = folder + entry->d_name;
+        const ssize_t n = readlink(path.c_str(), target, sizeof target);
+        if (n < ssize_t(wanted.size()) || std::memcmp(target, wanted.data(), wanted.size()) != 0 ||
+            (n > ssize_t(wanted.size()) && target[wanted.size()] != ' '))
+            continue;
+        if (const auto process = read_process(pid))
+            if (!process->ended)
+                add(pid, uid, process->started, path);
+    }
+}
+
+void Finder::scan()
+{
+    const double begin = seconds_now();
+    std::unique_ptr<DIR, int (*)(DIR*)> processes(opendir("/proc"), closedir);
+    while (const dirent* entry = processes ? readdir(processes.get()) : nullptr) {
+        char* end;
+        const long pid = std::strtol(entry->d_name, &end, 10);
+        struct stat folder;
+        if (pid <= 0 || *end || fstatat(dirfd(processes.get()), entry->d_name, &folder, 0) != 0)
+            continue;
+        if (folder.st_uid == geteuid() || all_)
+            look_into(pid_t(pid), folder.st_uid);
+    }
+    const double now = seconds_now();
+    next_scan_ = now + std::max(0.5, 100 * (now - begin));
+}
+
+void Finder::scan_now_and_then()
+{
+    if (seconds_now() >= next_scan_)
+        scan();
+}
+
+} // namespace ws::top

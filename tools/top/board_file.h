@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+//
+// Boards of other processes (runtime/observe/board.h): finding them, and reading them into plain values. Nothing here trusts
+// what it reads: a board may be another's file of the same name, newer, cut short, or its process may die at any moment.
+//
+// By pread and not by a mapping: a file that shrinks gives a short read instead of SIGBUS, pages that the process has not
+// used yet stay unused, and an open file outlives its process as a mapping does.
+#pragma once
+
+#include "observe/board.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ws::top {
+
+struct SeatReading {
+    SeatKind kind = SeatKind::none;
+    Seated state = Seated::nobody;
+    unsigned core = no_row, call = no_row, loop = no_row;
+    int other = -1;
+    uint64_t since = 0, waits_since = 0; // ticks
+    LendCounters lend = {};
+    VisitCounters visit = {};
+};
+
+struct LoopReading {
+    std::string name;
+    uint64_t whole_regions = 0, whole_iterations = 0, timed_iterations = 0, timed_ticks = 0, cut_regions = 0, cut_ticks = 0, shared_regions = 0,
+             kept_chunks = 0, stolen_chunks = 0, stolen_iterations = 0, guest_ticks = 0;
+};
+
+// All of a rank at one time.
+struct Reading {
+    uint64_t at = 0;   // ticks, when it was read
+    int64_t unix_ns = 0;
+    pid_t pid = 0;     // as this process sees it
+    uid_t uid = 0;
+    bool alive = true; // the process was there after the read
+    uint64_t job = 0;
+    int rank = 0, size = 1, node_rank = 0, node_ranks = 1, node = 0;
+    unsigned node_cores = 1, own_workers = 0, first_worker = 0;
+    double ticks_per_us = 1000;
+    uint64_t attached_at = 0, ended_at = 0, lag_ticks = 0;
+    bool inactive = false, observed = false;
+    std::string host, program;
+    ProcessCounters process = {};
+    std::vector<SeatReading> seats; // home, workers, guests by core
+    std::vector<LoopReading> loops;
+    std::vector<std::string> calls;
+
+    bool over() const { return ended_at || !alive; }
+    // The last moment that the counters are of.
+    uint64_t until() const { return ended_at && ended_at < at ? ended_at : at; }
+    unsigned cores() const { return 1 + own_workers; } // the home core first
+    const SeatReading* guest(unsigned core) const
+    {
+        return cores() + core < seats.size() ? &seats[cores() + core] : nullptr;
+    }
+};
+
+// Text of others for terminals and JSON: UTF-8 stays, everything that is not printable becomes '?'.
+std::string clean(const char* text, size_t at_most);
+
+// What is wrong with a file of so many bytes that begins with `head` (`read` bytes of it are there), for people; empty: nothing.
+// A board that is still being made has no magic yet: `unmade` is set instead.
+std::string check_head(const Board& head, uint64_t read, uint64_t file_bytes, bool& unmade);
+
+class BoardFile {
+public:
+    BoardFile() = default;
+    explicit BoardFile(int fd) : fd_(fd) {}
+    BoardFile(BoardFile&& from) noexcept : fd_(from.fd_) { from.fd_ = -1; }
+    BoardFile& operator=(BoardFile&& from) noexcept;
+    ~BoardFile();
+
+    // Fills `into`, but for pid, uid and alive. Returns what is wrong, or nothing.
+    std::string read(Reading& into, bool& unmade) const;
+
+private:
+    int fd_ = -1;
+};
+
+struct ProcessReading {
+    pid_t parent = 0;
+    uint64_t started = 0; // of two processes with one pid they differ
+    bool ended = false;   // a zombie
+};
+std::optional<ProcessReading> read_process(pid_t pid);
+
+// Whether `pid` is `ancestor` or was started, over however many steps, by it.
+bool descends_from(pid_t pid, pid_t ancestor);
+
+struct Problem {
+    pid_t pid;
+    std::string what;
+};
+
+// The boards of this machine's processes.
+class Finder {
+public:
+    // all: also those of other users, where the system lets us.
+    explicit Finder(bool all) : all_(all) {}
+
+    struct Member {
+        pid_t pid;
+        uid_t uid;
+        uint64_t started, device, inode;
+        BoardFile file;
+    };
+    // Looks at all processes; adds those that are new.
+    void scan();
+    // As scan(), but only if that is due: the looks together take a hundredth of the time.
+    void scan_now_and_then();
+
+    std::vector<Member> members;
+    std::vector<Problem> problems; // each process once
+    std::vector<std::pair<uint64_t, uint64_t>> done; // device and inode of boards that need not be found again
+
+private:
+    void look_into(pid_t pid, uid_t uid);
+    void add(pid_t pid, uid_t uid, uint64_t started, const std::string& path);
+    void complain(pid_t pid, uint64_t started, const std::string& what);
+
+    bool all_;
+    std::vector<std::pair<pid_t, uint64_t>> complained_, unmade_;
+    double next_scan_ = 0;
+};
+
+} // namespace ws::top

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#include "json.h"
+
+#include "watch.h"
+
+namespace ws::top {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const Shares& s) { return {{"computing", s.computing}, {"lent", s.lent}, {"waiting", s.waiting}}; }
+
+Json to_json(const Metrics& m)
+{
+    Json j = {{"seconds", m.seconds}};
+    if (m.seconds > 0)
+        j.update({{"parallel_efficiency", m.parallel_efficiency},
+                  {"parallel_efficiency_without_stealing", m.parallel_efficiency_without},
+                  {"load_balance", m.load_balance},
+                  {"load_balance_without_stealing", m.load_balance_without},
+                  {"computing", m.shares.computing},
+                  {"lent", m.shares.lent},
+                  {"waiting", m.shares.waiting},
+                  {"borrowed", m.shares.borrowed},
+                  {"steals_per_s", m.steals_per_s},
+                  {"lends_per_s", m.lends_per_s}});
+    return j;
+}
+
+const char* name_of(Seated state)
+{
+    switch (state) {
+    case Seated::computing: return "computing";
+    case Seated::blocked: return "blocked";
+    case Seated::lent: return "lent";
+    case Seated::asleep: return "asleep";
+    default: return "none";
+    }
+}
+
+const char* name_of(Condition condition)
+{
+    return condition == Condition::running ? "running" : condition == Condition::finished ? "finished" : "died";
+}
+
+Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+Json to_json(const CoreSample& c)
+{
+    return {{"kind", c.kind == SeatKind::home ? "home" : "worker"},
+            {"state", name_of(c.state)},
+            {"state_s", c.state_s},
+            {"call", text_or_null(c.call)},
+            {"wait_s", c.wait_s},
+            {"lent_to", c.tenant < 0 ? Json(nullptr) : Json(c.tenant)},
+            {"loop", text_or_null(c.loop)},
+            {"interval", to_json(c.interval)},
+            {"total", to_json(c.total)},
+            {"lends", c.lends},
+            {"lends_per_s", c.lends_per_s}};
+}
+
+Json to_json(const RankSample& r)
+{
+    Json interval = to_json(r.interval), total = to_json(r.total);
+    interval.update({{"borrowed", r.interval.borrowed}, {"own_efficiency", r.own_efficiency}, {"efficiency", r.efficiency}, {"steals_per_s", r.steals_per_s}});
+    total.update({{"borrowed", r.total.borrowed}, {"own_efficiency", r.total.computing}, {"efficiency", r.total.computing + r.total.borrowed}});
+    Json cores = Json::array(), guests = Json::array();
+    for (const CoreSample& c : r.cores)
+        cores.push_back(to_json(c));
+    for (const GuestSample& g : r.guests)
+        guests.push_back({{"on_rank", g.on}, {"loop", text_or_null(g.loop)}, {"seconds", g.visit_s}});
+    return {{"rank", r.rank},
+            {"node", r.node},
+            {"pid", r.pid},
+            {"program", r.program},
+            {"condition", name_of(r.condition)},
+            {"stealing", !r.inactive},
+            {"seconds", r.seconds},
+            {"interval", interval},
+            {"total", total},
+            {"chunks_stolen", r.chunks_stolen},
+            {"chunks_kept", r.chunks_kept},
+            {"iterations_stolen", r.iterations_stolen},
+            {"cores", cores},
+            {"guests", guests}};
+}
+
+Json to_json(const LoopSample& l)
+{
+    return {{"name", l.name},
+            {"owner_share", l.owner_share},
+            {"guest_share", l.guest_share},
+            {"regions_per_s", l.regions_per_s},
+            {"steals_per_s", l.steals_per_s},
+            {"regions", l.regions},
+            {"chunks_kept", l.chunks_kept},
+            {"chunks_stolen", l.chunks_stolen},
+            {"iterations_stolen", l.iterations_stolen}};
+}
+
+Json to_json(const JobSample& job)
+{
+    Json ranks = Json::array(), loops = Json::array();
+    for (const RankSample& r : job.ranks)
+        ranks.push_back(to_json(r));
+    for (const LoopSample& l : job.loops)
+        loops.push_back(to_json(l));
+    return {{"job", job_name(job.id)},
+            {"program", job.program},
+            {"host", job.host},
+            {"uid", job.uid},
+            {"size", job.size},
+            {"ranks_here", job.ranks.size()},
+            {"nodes_here", job.nodes_seen},
+            {"cores", job.cores},
+            {"seconds", job.seconds},
+            {"over", job.over},
+            {"died", job.died},
+            {"chunks_stolen", job.total.chunks_stolen},
+            {"lends", job.total.lends},
+            {"interval", to_json(job.interval)},
+            {"total", to_json(job.total)},
+            {"ranks", ranks},
+            {"loops", loops}};
+}
+
+} // namespace
+
+Json to_json(const std::vector<JobSample>& jobs, const std::vector<Problem>& problems, double unix_seconds)
+{
+    Json all = Json::array(), wrong = Json::array();
+    for (const JobSample& job : jobs)
+        all.push_back(to_json(job));
+    for (const Problem& p : problems)
+        wrong.push_back({{"pid", p.pid}, {"what", p.what}});
+    return {{"format", "workshare-top"}, {"version", json_version}, {"time", unix_seconds}, {"jobs", all}, {"problems", wrong}};
+}
+
+} // namespace ws::top

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT
+#include "sample.h"
+
+#include <algorithm>
+#include <set>
+
+namespace ws::top {
+
+namespace {
+
+uint64_t gone_by(uint64_t since, uint64_t at) { return since && at > since ? at - since : 0; }
+
+// Counters only grow; but a wait that ended between the reads of its parts may look a little longer than it was.
+double grown(uint64_t after, uint64_t before) { return after > before ? double(after - before) : 0; }
+
+double part(double of, double whole) { return whole > 0 ? std::min(1.0, std::max(0.0, of / whole)) : 0; }
+
+bool waits(Seated state) { return state == Seated::blocked || state == Seated::lent || state == Seated::asleep; }
+
+// Ticks that a rank's cores and guests spent, in some interval.
+struct Spent {
+    double time = 0;
+    struct Core {
+        double computing = 0, lent = 0, lends = 0;
+    };
+    std::vector<Core> cores;    // home, workers
+    std::vector<double> guests; // busy, by core of the node
+    double chunks = 0;          // of guests and workers
+
+    double borrowed() const
+    {
+        double sum = 0;
+        for (double g : guests)
+            sum += g;
+        for (size_t i = 1; i < cores.size(); i++)
+            sum += cores[i].computing;
+        return sum;
+    }
+    double work() const { return cores.empty() ? 0 : cores[0].computing + borrowed(); }
+};
+
+Spent spent(const Reading& a, const Reading* b)
+{
+    Spent s;
+    const uint64_t end = a.until(), begin = b ? b->until() : a.attached_at;
+    s.time = grown(end, begin);
+    static const SeatReading nothing;
+    for (size_t i = 0; i < a.seats.size(); i++) {
+        const SeatReading& now = a.seats[i];
+        const SeatReading& then = b && i < b->seats.size() ? b->seats[i] : nothing;
+        const double busy = grown(live_busy(now, end), live_busy(then, begin));
+        s.chunks += grown(now.visit.chunks, then.visit.chunks);
+        if (i >= a.cores()) {
+            s.guests.push_back(std::min(busy, s.time));
+            continue;
+        }
+        Spent::Core core;
+        core.lends = grown(now.lend.lends, then.lend.lends);
+        const double blocked = std::min(s.time, grown(live_blocked(now, end), live_blocked(then, begin)));
+        core.computing = i == 0 ? s.time - blocked : std::min(busy, s.time);
+        core.lent = std::min(s.time - core.computing, grown(live_lent(now, end), live_lent(then, begin)));
+        s.cores.push_back(core);
+    }
+    return s;
+}
+
+Shares shares(const Spent& s, const Spent::Core& c)
+{
+    Shares r;
+    r.computing = part(c.computing, s.time);
+    r.lent = part(c.lent, s.time);
+    r.waiting = s.time > 0 ? std::max(0.0, 1 - r.computing - r.lent) : 0;
+    return r;
+}
+
+std::string row_name(const std::vector<LoopReading>& loops, unsigned row) { return row < loops.size() ? loops[row].name : ""; }
+
+// The rank of each core of a node, where it is seen.
+using Cores = std::map<std::pair<int, unsigned>, const Reading*>;
+
+// `whole`: since the job began, for which the ranks keep an estimate of their own of what stealing saved.
+Metrics metrics(const std::vector<Reading>& ranks, const std::vector<Spent>& spent, const Cores& home, bool whole)
+{
+    Metrics m;
+    std::map<std::pair<int, unsigned>, double> useful; // of each core, in parts of the time
+    double cores = 0, most_work = 0, sum_work = 0, lag = 0, computing = 0, lent = 0, borrowed = 0;
+    unsigned ranks_seen = 0;
+    for (size_t i = 0; i < ranks.size(); i++) {
+        const Reading& r = ranks[i];
+        const Spent& s = spent[i];
+        if (s.time <= 0 || r.inactive)
+            continue;
+        const double seconds = s.time / r.ticks_per_us * 1e-6;
+        m.seconds = std::max(m.seconds, seconds);
+        ranks_seen++;
+        for (size_t c = 0; c < s.cores.size(); c++) {
+            cores += 1;
+            computing += s.cores[c].computing / s.time;
+            lent += s.cores[c].lent / s.time;
+            m.lends_per_s += s.cores[c].lends / seconds;
+            useful[{r.node, r.seats[c].core}] += s.cores[c].computing / s.time;
+        }
+        for (size_t c = 0; c < s.guests.size(); c++) {
+            borrowed += s.guests[c] / s.time;
+            if (s.guests[c] > 0 && home.count({r.node, unsigned(c)}))
+                useful[{r.node, unsigned(c)}] += s.guests[c] / s.time;
+        }
+        m.steals_per_s += s.chunks / seconds;
+        sum_work += s.work() / s.time;
+        most_work = std::max(most_work, s.work() / s.time);
+        if (whole)
+            lag = std::max(lag, double(r.lag_ticks) / s.time);
+    }
+    if (!ranks_seen)
+        return m;
+    m.shares.computing = computing / cores;
+    m.shares.lent = lent / cores;
+    m.shares.waiting = std::max(0.0, 1 - m.shares.computing - m.shares.lent);
+    m.shares.borrowed = borrowed / cores;
+    double sum_useful = 0, most_useful = 0;
+    for (const auto& [core, part] : useful) {
+        sum_useful += std::min(1.0, part);
+        most_useful = std::max(most_useful, std::min(1.0, part));
+    }
+    m.parallel_efficiency = part(sum_useful, cores);
+    m.load_balance = part(sum_useful / double(useful.size()), most_useful);
+    m.load_balance_without = part(sum_work / ranks_seen, most_work);
+    // Who had most would have computed for so long; what even the busiest core waited now, all would have waited then.
+    m.parallel_efficiency_without = part(sum_work, cores * std::max(1 + lag, most_work + 1 - most_useful));
+    return m;
+}
+
+std::vector<LoopSample> loops(const std::vector<Reading>& after, const std::map<int, Reading>& before, const std::vector<Spent>& spent)
+{
+    struct Sum {
+        LoopSample sample;
+        double ever = 0;
+    };
+    std::map<std::string, Sum> by_name;
+    double time = 0;
+    for (const Spent& s : spent)
+        time += s.time;
+    static const LoopReading nothing;
+    // Only some of the short executions are timed: they stand for all.
+    auto owner_ticks = [](const LoopReading& l) {
+        return double(l.cut_ticks) + (l.timed_iterations ? double(l.timed_ticks) * double(l.whole_iterations) / double(l.timed_iterations) : 0);
+    };
+    for (size_t i = 0; i < after.size(); i++) {
+        const Reading& r = after[i];
+        const auto then = before.find(r.rank);
+        const double seconds = spent[i].time / r.ticks_per_us * 1e-6;
+        for (size_t k = 0; k < r.loops.size(); k++) {
+            const LoopReading& now = r.loops[k];
+            const LoopReading& old = then != before.end() && k < then->second.loops.size() ? then->second.loops[k] : nothing;
+            Sum& sum = by_name[now.name];
+            LoopSample& s = sum.sample;
+            s.name = now.name;
+            const double regions = double(now.whole_regions + now.cut_regions);
+            s.regions += now.whole_regions + now.cut_regions;
+            s.chunks_kept += now.whole_regions + now.kept_chunks;
+            s.chunks_stolen += now.stolen_chunks;
+            s.iterations_stolen += now.stolen_iterations;
+            s.owner_share += part(std::max(0.0, owner_ticks(now) - owner_ticks(old)), time);
+            s.guest_share += part(grown(now.guest_ticks, old.guest_ticks), time);
+            if (seconds > 0) {
+                s.regions_per_s += std::max(0.0, regions - double(old.whole_regions + old.cut_regions)) / seconds;
+                s.steals_per_s += grown(now.stolen_chunks, old.stolen_chunks) / seconds;
+            }
+            sum.ever += owner_ticks(now) + double(now.guest_ticks);
+        }
+    }
+    std::vector<Sum> sums;
+    for (auto& [name, sum] : by_name)
+        sums.push_back(std::move(sum));
+    std::stable_sort(sums.begin(), sums.end(), [](const Sum& a, const Sum& b) {
+        const double x = a.sample.owner_share + a.sample.guest_share, y = b.sample.owner_share + b.sample.guest_share;
+        return x != y ? x > y : a.ever > b.ever;
+    });
+    std::vector<LoopSample> result;
+    for (Sum& sum : sums)
+        result.push_back(std::move(sum.sample));
+    return result;
+}
+
+} // namespace
+
+uint64_t live_blocked(const SeatReading& s, uint64_t at) { return s.lend.blocked_ticks + gone_by(s.waits_since, at); }
+
+uint64_t live_lent(const SeatReading& s, uint64_t at)
+{
+    return s.lend.lent_ticks + (s.state == Seated::lent ? gone_by(s.since, at) : 0);
+}
+
+uint64_t live_asleep(const SeatReading& s, uint64_t at)
+{
+    return s.lend.sleep_ticks + (s.state == Seated::asleep ? gone_by(s.since, at) : 0);
+}
+
+uint64_t live_busy(const SeatReading& s, uint64_t at)
+{
+    const bool runs = s.state == Seated::visiting || (s.kind == SeatKind::worker && s.state == Seated::computing);
+    return s.visit.busy_ticks + (runs ? gone_by(s.since, at) : 0);
+}
+
+JobSample sample(const std::vector<Reading>& readings, const std::map<int, Reading>& before)
+{
+    JobSample job;
+    std::vector<Reading> after = readings;
+    std::sort(after.begin(), after.end(), [](const Reading& a, const Reading& b) { return a.rank < b.rank; });
+    std::vector<Spent> interval, total;
+    Cores home;
+    std::set<int> nodes;
+    std::set<std::string> programs;
+    for (const Reading& r : after) {
+        const auto then = before.find(r.rank);
+        interval.push_back(spent(r, then == before.end() ? nullptr : &then->second));
+        total.push_back(spent(r, nullptr));
+        for (unsigned c = 0; c < r.cores() && c < r.seats.size(); c++)
+            home[{r.node, c == 0 ? unsigned(r.node_rank) : r.first_worker + c - 1}] = &r;
+        nodes.insert(r.node);
+        if (programs.insert(r.program).second)
+            job.program += (job.program.empty() ? "" : ", ") + r.program;
+    }
+    job.nodes_seen = int(nodes.size());
+    job.over = !after.empty();
+    for (size_t i = 0; i < after.size(); i++) {
+        const Reading& r = after[i];
+        const uint64_t end = r.until();
+        const auto s = [&](double ticks) { return ticks / r.ticks_per_us * 1e-6; };
+        RankSample k;
+        k.rank = r.rank;
+        k.node = r.node;
+        k.pid = r.pid;
+        k.uid = r.uid;
+        k.host = r.host;
+        k.program = r.program;
+        k.inactive = r.inactive;
+        k.condition = r.ended_at ? Condition::finished : r.alive ? Condition::running : Condition::died;
+        k.seconds = s(grown(end, r.attached_at));
+        for (size_t c = 0; c < r.cores() && c < r.seats.size(); c++) {
+            const SeatReading& seat = r.seats[c];
+            CoreSample core;
+            core.kind = c == 0 ? SeatKind::home : SeatKind::worker;
+            core.core = seat.core;
+            core.state = seat.state;
+            core.state_s = s(double(gone_by(seat.since, end)));
+            core.wait_s = s(double(gone_by(seat.waits_since, end)));
+            if (c == 0 && waits(seat.state) && seat.call < r.calls.size())
+                core.call = r.calls[seat.call];
+            if (seat.state == Seated::lent) {
+                core.tenant = seat.other;
+                for (const Reading& other : after)
+                    if (other.rank == seat.other && other.node == r.node)
+                        if (const SeatReading* guest = other.guest(seat.core))
+                            if (guest->state == Seated::visiting)
+                                core.loop = row_name(other.loops, guest->loop);
+            }
+            core.interval = shares(interval[i], interval[i].cores[c]);
+            core.total = shares(total[i], total[i].cores[c]);
+            core.lends_per_s = interval[i].time > 0 ? interval[i].cores[c].lends / s(interval[i].time) : 0;
+            core.lends = seat.lend.lends;
+            job.total.lends += core.lends;
+            k.cores.push_back(core);
+        }
+        for (unsigned c = 0; c < r.node_cores; c++) {
+            const SeatReading* guest = r.guest(c);
+            if (guest && guest->state == Seated::visiting && !r.over())
+                k.guests.push_back({guest->other, row_name(r.loops, guest->loop), s(double(gone_by(guest->since, end)))});
+        }
+        if (!k.cores.empty()) {
+            k.interval = k.cores[0].interval;
+            k.total = k.cores[0].total;
+        }
+        k.interval.borrowed = interval[i].time > 0 ? interval[i].borrowed() / interval[i].time : 0;
+        k.total.borrowed = total[i].time > 0 ? total[i].borrowed() / total[i].time : 0;
+        k.own_efficiency = k.interval.computing;
+        k.efficiency = k.interval.computing + k.interval.borrowed;
+        k.steals_per_s = interval[i].time > 0 ? interval[i].chunks / s(interval[i].time) : 0;
+        for (const SeatReading& seat : r.seats) {
+            k.chunks_stolen += seat.visit.chunks;
+            k.iterations_stolen += seat.visit.iterations;
+        }
+        for (const LoopReading& l : r.loops)
+            k.chunks_kept += l.whole_regions + l.kept_chunks;
+        job.total.chunks_stolen += k.chunks_stolen;
+        job.id = r.job;
+        job.size = r.size;
+        job.uid = r.uid;
+        job.host = r.host;
+        job.cores += unsigned(k.cores.size());
+        job.seconds = std::max(job.seconds, k.seconds);
+        job.over = job.over && r.over();
+        job.died += k.condition == Condition::died;
+        job.ranks.push_back(std::move(k));
+    }
+    const uint64_t lends = job.total.lends, chunks = job.total.chunks_stolen;
+    job.interval = metrics(after, interval, home, false);
+    job.total = metrics(after, total, home, true);
+    job.interval.lends = job.total.lends = lends;
+    job.interval.chunks_stolen = job.total.chunks_stolen = chunks;
+    job.loops = loops(after, before, interval);
+    return job;
+}
+
+} // namespace ws::top
