@@ -5,6 +5,7 @@
 #include "lend/lend.h"
 #include "loop/chaos.h"
 #include "loop/participant.h"
+#include "loop/site.h"
 #include "mpi/end_job.h"
 #include "mpi/job.h"
 #include "mpi/mpi_t.h"
@@ -201,6 +202,7 @@ int attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
     hooks->pcontrol = phase_begins;
     if (recording || job.options.report || !job.options.report_file.empty()) {
         Hardware::store_relaxed(board->observed, 1);
+        measure_every = 1;
         hooks->called = called;
     }
     if (!job.inactive) {
