@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// What the ranks counted, put together at the end of the job.
+// What the ranks counted, put together at the end of the job: for the verdict by reductions, for the report by rank 0, which asks
+// the ranks one after the other.
 #include "mpi/job.h"
-#include "observe/board.h"
 #include "observe/verdict.h"
-#include "window/registry.h"
 
+#include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 
 namespace ws {
 
@@ -22,9 +24,10 @@ const char* inactive_text(int why)
 
 namespace {
 
-Totals own_totals()
+Totals own_totals(const RankFigures& figures)
 {
     Totals t = {};
+    const RankCounts& c = figures.counts;
     LendCounters n = {};
     VisitCounters v = {};
     for (unsigned i = 0; i < board->seats; i++) {
@@ -43,15 +46,6 @@ Totals own_totals()
         v.iterations += seat.visit.iterations;
         v.busy_ticks += seat.visit.busy_ticks;
     }
-    uint64_t regions = 0, shared = 0, joined = 0, close_wait = 0, unpaid = 0;
-    for (unsigned i = 0; i < board->loop_row_count; i++) {
-        const LoopRow& loop = board->loop(i);
-        regions += loop.whole_regions + loop.cut_regions;
-        shared += loop.shared_regions;
-        joined += loop.joined_regions;
-        close_wait += loop.close_wait;
-        unpaid += loop.unpaid_regions;
-    }
     auto s = [](uint64_t ticks) { return job.clock.seconds(ticks); };
     int node_rank;
     PMPI_Comm_rank(job.node, &node_rank);
@@ -61,14 +55,14 @@ Totals own_totals()
     t.nodes = node_rank == 0;
     t.alone_on_node = node_ranks == 1;
     t.inactive = job.inactive != is_active;
-    t.wall = s(ticks() - job.attached_at);
+    t.wall = c.wall_s;
     t.idle = s(n.blocked_ticks);
     t.lent = s(n.lent_ticks);
     t.stolen = s(v.busy_ticks);
-    t.regions = double(regions);
-    t.regions_off = double(board->process.regions_off);
-    t.regions_shared = double(shared);
-    t.regions_joined = double(joined);
+    t.regions = c.runs;
+    t.regions_off = c.runs_plain;
+    t.regions_shared = c.runs_shared;
+    t.regions_joined = c.runs_helped;
     t.iterations_stolen = double(v.iterations);
     t.chunks_stolen = double(v.chunks);
     t.lends = double(n.lends);
@@ -84,59 +78,191 @@ Totals own_totals()
     t.wakes = double(n.wakes);
     t.workers = job.inactive ? 0 : double(job.window.workers());
     t.worker_chunks = double(board->process.worker_chunks);
-    t.unpaid_regions = double(unpaid);
-    t.close_wait = s(close_wait);
+    t.unpaid_regions = c.runs_unpaid;
+    t.close_wait = c.close_wait_s;
+    t.computing = std::max(0.0, c.wall_s - c.blocked_s - c.close_wait_s);
+    t.loops = c.loops_s;
+    for (const auto& [core, busy] : figures.borrowed_on)
+        if (core < unsigned(node_ranks))
+            t.stolen_home += busy;
+    std::copy(c.refused_s, c.refused_s + refusal_kinds, t.refused);
     return t;
 }
 
-// The loop that most was stolen from in the whole job.
-std::string top_loop()
-{
-    struct {
-        double stolen;
-        int rank;
-    } mine = {0, job.rank}, most = {};
-    LoopRecord top;
-    if (!job.inactive) {
-        for (unsigned i = 0; i < board->loop_row_count; i++)
-            if (const LoopRow& loop = board->loop(i); loop.stolen_iterations)
-                registry_add(loop.name, loop.shared_regions, loop.shared_iterations, loop.stolen_iterations);
-        PMPI_Barrier(job.node); // every rank's loops are in
-        top = registry_top();
-        mine.stolen = double(top.stolen);
+// The rows of all ranks put together by their names, as far as they fit: those that count most stay. A table of fixed size can be
+// reduced in a tree; a name that falls out on the way comes back with what the others have of it.
+template <class Counts> struct Best {
+    static constexpr unsigned rows = 16;
+    struct Row {
+        char name[192];
+        double weight; // 0: none
+        Counts counts;
+    } row[rows];
+
+    void add(const char* name, double weight, const Counts& counts)
+    {
+        Row* least = row;
+        for (Row& r : row) {
+            if (r.weight > 0 && std::strcmp(r.name, name) == 0) {
+                r.weight += weight;
+                add_counts(r.counts, counts);
+                return;
+            }
+            if (r.weight < least->weight)
+                least = &r;
+        }
+        if (weight <= least->weight)
+            return;
+        std::snprintf(least->name, sizeof least->name, "%s", name);
+        least->weight = weight;
+        least->counts = counts;
     }
-    PMPI_Allreduce(&mine, &most, 1, MPI_DOUBLE_INT, MPI_MAXLOC, MPI_COMM_WORLD);
-    char name[256] = "";
-    std::snprintf(name, sizeof name, "%s", top.where.c_str());
-    PMPI_Bcast(name, sizeof name, MPI_CHAR, most.rank, MPI_COMM_WORLD);
-    return most.stolen > 0 ? name : "";
+
+    static void merge(void* from, void* to, int*, MPI_Datatype*)
+    {
+        for (const Row& r : static_cast<Best*>(from)->row)
+            if (r.weight > 0)
+                static_cast<Best*>(to)->add(r.name, r.weight, r.counts);
+    }
+
+    // At rank 0 the whole job's.
+    void reduce()
+    {
+        MPI_Op op;
+        MPI_Datatype type;
+        PMPI_Op_create(merge, 1, &op);
+        PMPI_Type_contiguous(int(sizeof *this), MPI_BYTE, &type);
+        PMPI_Type_commit(&type);
+        Best all = *this;
+        PMPI_Reduce(this, &all, 1, type, op, 0, MPI_COMM_WORLD);
+        PMPI_Type_free(&type);
+        PMPI_Op_free(&op);
+        std::stable_sort(all.row, all.row + rows, [](const Row& a, const Row& b) { return a.weight > b.weight; });
+        *this = all;
+    }
+};
+
+Facts gather_facts(const RankFigures& r)
+{
+    Facts f;
+    Best<LoopCounts> loops = {};
+    Best<CallCounts> calls = {};
+    Facts::Busiest mine = {double(r.rank), r.counts.wall_s - r.counts.blocked_s - r.counts.close_wait_s, 0, 0};
+    for (const LoopFigures& l : r.loops) {
+        loops.add(l.name.c_str(), l.counts.computing_s + l.counts.borrowed_s, l.counts);
+        if (l.counts.runs > 0)
+            mine.unshared += l.counts.computing_s * (1 - l.counts.runs_shared / l.counts.runs);
+    }
+    mine.outside = std::max(0.0, mine.computing - r.counts.loops_s);
+    for (const CallFigures& c : r.calls)
+        calls.add(c.name.c_str(), c.counts.blocked_s - c.counts.lent_s, c.counts);
+    loops.reduce();
+    calls.reduce();
+    struct {
+        double computing;
+        int rank;
+    } own = {mine.computing + r.counts.borrowed_s, job.rank}, most = {};
+    PMPI_Allreduce(&own, &most, 1, MPI_DOUBLE_INT, MPI_MAXLOC, MPI_COMM_WORLD);
+    f.busiest = mine;
+    PMPI_Bcast(&f.busiest, sizeof f.busiest / sizeof(double), MPI_DOUBLE, most.rank, MPI_COMM_WORLD);
+    PMPI_Reduce(&r.lag_s, &f.lag, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    int why = job.inactive, any_why = 0;
+    PMPI_Reduce(&why, &any_why, 1, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
+    f.why_inactive = inactive_text(any_why);
+    for (const auto& l : loops.row)
+        if (l.weight > 0)
+            f.loops.push_back({l.name, l.counts});
+    for (const auto& c : calls.row)
+        if (c.weight > 0)
+            f.calls.push_back({c.name, c.counts});
+    return f;
+}
+
+bool write_file(const std::string& name, const std::string& text)
+{
+    FILE* f = std::fopen(name.c_str(), "w");
+    if (!f)
+        return false;
+    const bool written = std::fwrite(text.data(), 1, text.size(), f) == text.size();
+    const int error = errno; // fclose may change it
+    if (std::fclose(f) != 0)
+        return false;
+    errno = error;
+    return written;
+}
+
+// Rank 0 gets the ranks' figures, one rank's at a time and only when it asks: it never holds more than they come to.
+Report gather_report(const RankFigures& mine)
+{
+    enum { tag_go, tag_size, tag_figures };
+    MPI_Comm comm; // no message of the program's may be taken for one of these
+    PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    Report report;
+    if (job.rank == 0) {
+        ReportBuilder builder;
+        builder.add(RankFigures(mine));
+        for (int r = 1; r < job.size; r++) {
+            uint64_t size = 0;
+            PMPI_Send(nullptr, 0, MPI_BYTE, r, tag_go, comm);
+            PMPI_Recv(&size, 1, MPI_UINT64_T, r, tag_size, comm, MPI_STATUS_IGNORE);
+            std::string bytes(size, '\0');
+            PMPI_Recv(&bytes[0], int(size), MPI_BYTE, r, tag_figures, comm, MPI_STATUS_IGNORE);
+            builder.add(unpack_rank(bytes));
+        }
+        report = builder.finish();
+    } else {
+        const std::string bytes = pack(mine);
+        const uint64_t size = bytes.size();
+        PMPI_Recv(nullptr, 0, MPI_BYTE, 0, tag_go, comm, MPI_STATUS_IGNORE);
+        PMPI_Send(&size, 1, MPI_UINT64_T, 0, tag_size, comm);
+        PMPI_Send(bytes.data(), int(size), MPI_BYTE, 0, tag_figures, comm);
+    }
+    PMPI_Comm_free(&comm);
+    return report;
+}
+
+void write_report(Report& report, const Verdict& verdict)
+{
+    const Options& o = job.options;
+    report.workshare = WS_VERSION;
+    report.verdict = verdict.line;
+    report.reason = !verdict.reason.empty() ? verdict.reason : verdict.rest;
+    bool on_stderr = o.report;
+    if (!o.report_file.empty() && !write_file(o.report_file, report_as(report_format(o.report_file), report))) {
+        std::fprintf(stderr, "workshare: cannot write the report to %s: %s; here it is as text\n", o.report_file.c_str(),
+                     std::strerror(errno));
+        on_stderr = true;
+    }
+    if (!on_stderr)
+        return;
+    report.verdict.clear(); // it ends the job's output
+    std::fputs(report_text(report).c_str(), stderr);
 }
 
 } // namespace
 
 void report()
 {
-    std::string top = top_loop();
-    Totals mine = own_totals(), all = mine;
+    const RankFigures figures = rank_figures(*board, ticks(), job.clock.ticks_per_us(), inactive_text(job.inactive));
+    Totals mine = own_totals(figures), all = mine;
     double wall = 0;
-    int why = job.inactive, any_why = 0;
     PMPI_Reduce(&mine, &all, totals_count, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     PMPI_Reduce(&mine.wall, &wall, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-    PMPI_Reduce(&why, &any_why, 1, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
+    const Facts facts = gather_facts(figures);
+    int wanted = job.options.report || !job.options.report_file.empty(); // by rank 0, which writes it
+    PMPI_Bcast(&wanted, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    Report gathered;
+    if (wanted)
+        gathered = gather_report(figures);
     if (job.rank != 0)
         return;
     all.wall = wall;
-    Verdict verdict = judge(all, top, inactive_text(any_why));
+    const Verdict verdict = judge(all, facts);
+    if (wanted)
+        write_report(gathered, verdict);
     if (!job.options.quiet)
         std::fprintf(stderr, "%s\n", verdict.line.c_str());
-    if (job.options.stats_file.empty())
-        return;
-    FILE* f = std::fopen(job.options.stats_file.c_str(), "w");
-    std::string json = to_json(all, verdict, top);
-    bool written = f && std::fputs(json.c_str(), f) >= 0;
-    if (f && std::fclose(f) != 0)
-        written = false;
-    if (!written)
+    if (!job.options.stats_file.empty() && !write_file(job.options.stats_file, to_json(all, verdict, facts)))
         std::fprintf(stderr, "workshare: cannot write WS_STATS_FILE=%s\n", job.options.stats_file.c_str());
 }
 

@@ -173,6 +173,9 @@ Report read_report(const std::string& json);
 // What changed, as ratios.
 std::string report_comparison(const Report& a, const Report& b, const std::string& name_a, const std::string& name_b);
 
+void add_counts(LoopCounts& to, const LoopCounts& from);
+void add_counts(CallCounts& to, const CallCounts& from);
+
 // Of a Refusal: in JSON and CSV, and in words.
 const char* refusal_name(unsigned kind);
 const char* refusal_text(unsigned kind);

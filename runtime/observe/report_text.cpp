@@ -127,11 +127,11 @@ std::string head(const Report& r)
     char when[64] = "";
     if (tm t; localtime_r(&seconds, &t))
         std::strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &t);
-    std::string s = "WORKSHARE REPORT   " + printable(r.program) + ", " + plural(r.ranks, "rank") + " on " + plural(r.nodes, "node");
+    std::string s = "WORKSHARE REPORT   " + printable(r.program.substr(r.program.rfind('/') + 1)) + ", " + plural(r.ranks, "rank") + " on " + plural(r.nodes, "node");
     if (r.cores > r.ranks)
         s += ", " + plural(r.cores - r.ranks, "worker");
     s += ", started " + std::string(when) + "\n\n";
-    return s + "  " + wrapped(printable(r.verdict), 96);
+    return r.verdict.empty() ? s.substr(0, s.size() - 1) : s + "  " + wrapped(printable(r.verdict), 96);
 }
 
 std::string efficiencies(const Report& r)
@@ -331,14 +331,13 @@ std::string phases(const Report& r)
 {
     if (r.phases.empty() || (r.phases.size() == 1 && r.phases[0].level == 1))
         return "";
-    Table t({"level", "entered", "elapsed", "in MPI", "blocked", "borrowed", "efficiency", "balance", "comm.", "without:", "elapsed", "efficiency",
-             "balance"});
+    Table t({"level", "entered", "elapsed", "blocked", "borrowed", "efficiency", "balance", "communic.", "| without:", "efficiency", "balance"});
     for (const PhaseRowFigures& p : r.phases)
-        t.row({std::to_string(p.level), count_text(p.counts.entered), time_text(p.counts.wall_s), time_text(p.counts.mpi_s),
-               time_text(p.counts.blocked_s), time_text(p.counts.borrowed_s), percent(p.as_is.parallel), percent(p.as_is.load_balance),
-               percent(p.as_is.communication), "", time_text(p.without_stealing.elapsed_s), percent(p.without_stealing.parallel),
+        t.row({std::to_string(p.level), count_text(p.counts.entered), time_text(p.counts.wall_s), time_text(p.counts.blocked_s),
+               time_text(p.counts.borrowed_s), percent(p.as_is.parallel), percent(p.as_is.load_balance),
+               percent(p.as_is.communication), time_text(p.without_stealing.elapsed_s), percent(p.without_stealing.parallel),
                percent(p.without_stealing.load_balance)});
-    return "\nPHASES between MPI_Pcontrol calls (without: stealing, an estimate)\n" + t.text();
+    return "\nPHASES between MPI_Pcontrol calls (behind |: without stealing, an estimate)\n" + t.text();
 }
 
 } // namespace

@@ -22,13 +22,6 @@ template <class T> void add_numbers(T& to, const T& from)
     std::memcpy(&to, a, sizeof to);
 }
 
-void add_loop(LoopCounts& to, const LoopCounts& from)
-{
-    const double longest = std::max(to.longest_chunk_s, from.longest_chunk_s);
-    add_numbers(to, from);
-    to.longest_chunk_s = longest;
-}
-
 struct RefusalWords {
     const char *name, *text;
 };
@@ -47,6 +40,15 @@ static_assert(sizeof refusals / sizeof *refusals == refusal_kinds);
 double ratio(double a, double b, double if_none = 1) { return b > 0 ? a / b : if_none; }
 
 } // namespace
+
+void add_counts(LoopCounts& to, const LoopCounts& from)
+{
+    const double longest = std::max(to.longest_chunk_s, from.longest_chunk_s);
+    add_numbers(to, from);
+    to.longest_chunk_s = longest;
+}
+
+void add_counts(CallCounts& to, const CallCounts& from) { add_numbers(to, from); }
 
 const char* refusal_name(unsigned kind) { return refusals[kind].name; }
 const char* refusal_text(unsigned kind) { return refusals[kind].text; }
@@ -80,9 +82,9 @@ void ReportBuilder::add(RankFigures&& r)
     for (const auto& [core, seconds] : r.borrowed_on)
         busy_on_[r.node][core] += seconds;
     for (const LoopFigures& l : r.loops)
-        add_loop(loops_[l.name], l.counts);
+        add_counts(loops_[l.name], l.counts);
     for (const CallFigures& l : r.calls)
-        add_numbers(calls_[l.name], l.counts);
+        add_counts(calls_[l.name], l.counts);
     for (const auto& [level, p] : r.phases) {
         Phases& all = phases_[level];
         const PhaseCounts before = all.sum;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "observe/verdict.h"
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
@@ -12,7 +13,7 @@ namespace {
 
 __attribute__((format(printf, 1, 2))) std::string format(const char* f, ...)
 {
-    char text[512];
+    char text[1024];
     va_list args;
     va_start(args, f);
     std::vsnprintf(text, sizeof text, f, args);
@@ -20,11 +21,97 @@ __attribute__((format(printf, 1, 2))) std::string format(const char* f, ...)
     return text;
 }
 
-// The first cause that explains that nothing was stolen, the most basic one first.
-std::string why_not(const Totals& t, const std::string& why_inactive)
+std::string duration(double s)
+{
+    return s < 1e-3 ? format("%.3g us", 1e6 * s) : s < 1 ? format("%.3g ms", 1e3 * s) : format("%.3g s", s);
+}
+
+double per_run(const LoopFigures& l, double x) { return l.counts.runs > 0 ? x / l.counts.runs : 0; }
+double time_of(const LoopFigures& l) { return l.counts.computing_s + l.counts.borrowed_s; }
+
+std::string mostly_in_call(const Facts& f) { return f.calls.empty() ? "" : ", mostly in " + f.calls[0].name; }
+
+// A thief can take no part of a chunk, so a region lasts as long as its longest one. That counts where it is a large part of the
+// region's time, shared out; null if no loop is like that.
+const LoopFigures* coarse_loop(const Totals& t, const Facts& f)
+{
+    const double cores = (t.ranks + t.workers) / std::max(t.nodes, 1.0);
+    for (const LoopFigures& l : f.loops)
+        if (time_of(l) > 0.2 * t.loops && l.counts.longest_chunk_s > 200e-6 &&
+            l.counts.longest_chunk_s > 0.5 * per_run(l, time_of(l)) / cores)
+            return &l;
+    return nullptr;
+}
+
+// The loop that most time is spent in without being shared.
+const LoopFigures* unshared_loop(const Facts& f)
+{
+    const LoopFigures* most = nullptr;
+    auto unshared = [](const LoopFigures& l) { return l.counts.computing_s * (1 - per_run(l, l.counts.runs_shared)); };
+    for (const LoopFigures& l : f.loops)
+        if (!most || unshared(l) > unshared(*most))
+            most = &l;
+    return most;
+}
+
+// Ranks computed and others waited, but there was nothing to help with: where were those that computed?
+std::string why_nothing_shared(const Totals& t, const Facts& f, double share)
+{
+    const Facts::Busiest& b = f.busiest;
+    const LoopFigures* coarse = coarse_loop(t, f);
+    const LoopFigures* unshared = unshared_loop(f);
+    if (coarse && coarse->counts.longest_chunk_s * std::max(1.0, per_run(*coarse, coarse->counts.runs)) > 0 &&
+        b.outside < 0.5 * b.computing)
+        return format("the longest chunk of %s took %s of %s an execution: iterations are too long, or too few (%.3g), to share out",
+                      coarse->name.c_str(), duration(coarse->counts.longest_chunk_s).c_str(),
+                      duration(per_run(*coarse, time_of(*coarse))).c_str(),
+                      per_run(*coarse, coarse->counts.iterations_kept + coarse->counts.iterations_stolen));
+    const std::string head = format("%.0f %% of the waiting passed while no shared loop ran: ", 100 * share);
+    if (b.outside >= b.unshared || !unshared)
+        return head + format("rank %.0f, the busiest, computed %s of %s outside of ws loops, and others waited%s", b.rank,
+                             duration(b.outside).c_str(), duration(b.computing).c_str(), mostly_in_call(f).c_str());
+    if (unshared->counts.runs_unpaid > 0.5 * unshared->counts.runs)
+        return head + "sharing " + unshared->name + " did not pay (memory-bound, or too short), and was stopped";
+    return head + format("%s is too short to be shared (%s an execution), or ran while nobody waited", unshared->name.c_str(),
+                         duration(per_run(*unshared, time_of(*unshared))).c_str());
+}
+
+// What most of the waiting comes from that nothing was computed in, in words.
+std::string largest_cause(const Totals& t, const Facts& f)
+{
+    const double overhead = std::max(0.0, t.lent - t.stolen_home);
+    unsigned most = 0;
+    for (unsigned k = 0; k < refusal_kinds; k++)
+        if (t.refused[k] > t.refused[most])
+            most = k;
+    if (overhead > t.refused[most])
+        return format("handing cores over and back took %.0f %% of the waiting (%.0f times)", 100 * overhead / t.idle, t.lends);
+    const double share = t.idle > 0 ? t.refused[most] / t.idle : 0;
+    switch (Refusal(most)) {
+    case Refusal::nothing_shared:
+        return why_nothing_shared(t, f, share);
+    case Refusal::all_wait:
+        return format("%.0f %% of the waiting was for communication, while no rank of the node computed%s", 100 * share,
+                      mostly_in_call(f).c_str());
+    case Refusal::core_taken:
+        return "no core was free: there are more ranks than cores";
+    case Refusal::no_guest:
+        return t.guests_refused > 0 ? "the system refused the guest threads (thread limit?)"
+                                    : "the loops were over before a guest thread was made for each rank that waited";
+    case Refusal::barred:
+        return t.guests_refused > 0 ? "the system refused the guest threads (thread limit?)"
+                                    : "the ranks may not use each other's cores (cpusets)";
+    default:
+        return format("%.0f %% of the waiting passed while what was left of the shared loops took less than handing over a core",
+                      100 * share);
+    }
+}
+
+// Why nothing was stolen: the first that explains it, the most basic one first.
+std::string why_not(const Totals& t, const Facts& f)
 {
     if (t.inactive == t.ranks)
-        return why_inactive;
+        return f.why_inactive;
     if (t.ranks == 1 && t.workers == 0)
         return "there is one rank";
     if (t.alone_on_node == t.ranks && t.workers == 0)
@@ -42,16 +129,27 @@ std::string why_not(const Totals& t, const std::string& why_inactive)
         return "no core was free: there are more ranks than cores";
     if (t.unpaid_regions > 0.5 * t.regions)
         return "sharing its loops did not pay (memory-bound, or too short), and was stopped";
-    if (t.regions_shared < 0.01 * t.regions) // some: their first execution, when their cost was not known
+    if (t.regions_shared < 0.01 * t.regions && t.loops > 0.5 * t.computing) // some: their first execution, when their cost was not known
         return "its loops are too short, or ran while nobody waited";
-    return "the shared loops were over before a blocked rank could help";
+    return largest_cause(t, f);
 }
 
 } // namespace
 
-Verdict judge(const Totals& t, const std::string& top_loop, const std::string& why_inactive)
+std::string top_loop(const Facts& facts)
 {
-    Verdict v;
+    const LoopFigures* top = nullptr;
+    for (const LoopFigures& l : facts.loops)
+        if (l.counts.iterations_stolen > 0 && (!top || l.counts.borrowed_s > top->counts.borrowed_s))
+            top = &l;
+    return top ? top->name : "";
+}
+
+Verdict judge(const Totals& t, const Facts& f)
+{
+    Verdict v = {};
+    const std::string loop = top_loop(f);
+    v.speedup = t.wall > 0 ? 1 + f.lag / t.wall : 1;
     double total = t.wall * t.ranks, idle = total > 0 ? 100 * t.idle / total : 0;
     std::string head = format("workshare: %.0f rank%s on %.0f node%s, %.3f s: ", t.ranks, t.ranks == 1 ? "" : "s",
                               t.nodes, t.nodes == 1 ? "" : "s", t.wall);
@@ -63,17 +161,23 @@ Verdict judge(const Totals& t, const std::string& top_loop, const std::string& w
             v.line += format(" and had %.0f worker%s", t.workers, t.workers == 1 ? "" : "s");
         v.line += format("; stealing computed in %.0f %% of that (%.0f chunks, %.3f s)", used > 100 ? 100 : used,
                          t.chunks_stolen, t.stolen);
-        if (!top_loop.empty())
-            v.line += ", most of it from " + top_loop;
+        if (!loop.empty())
+            v.line += ", most of it from " + loop;
+        if (v.speedup >= 1.01)
+            v.line += format("; about %.2f times as fast as without", v.speedup);
+        const double lost = t.idle - t.stolen_home;
         if (used < 1) { // next to nothing: the user asks why as well
-            v.reason = why_not(t, why_inactive);
+            v.reason = why_not(t, f);
             v.line += "; " + v.reason;
+        } else if (lost > 0.25 * t.idle && lost > 0.05 * total && t.inactive == 0) {
+            v.rest = largest_cause(t, f);
+            v.line += "; it could not be more: " + v.rest;
         }
         if (t.inactive > 0)
-            v.line += format("; %.0f ranks ran without it: %s", t.inactive, why_inactive.c_str());
+            v.line += format("; %.0f ranks ran without it: %s", t.inactive, f.why_inactive.c_str());
         return v;
     }
-    v.reason = why_not(t, why_inactive);
+    v.reason = why_not(t, f);
     v.line = head;
     if (t.inactive < t.ranks)
         v.line += format("ranks waited in MPI %.1f %% of the time; ", idle);
@@ -81,7 +185,7 @@ Verdict judge(const Totals& t, const std::string& top_loop, const std::string& w
     return v;
 }
 
-std::string to_json(const Totals& t, const Verdict& v, const std::string& top_loop)
+std::string to_json(const Totals& t, const Verdict& v, const Facts& f)
 {
     auto count = [](double x) { return int64_t(x); };
     auto text = [](const std::string& s) { return s.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(s); };
@@ -114,9 +218,16 @@ std::string to_json(const Totals& t, const Verdict& v, const std::string& top_lo
         {"worker_chunks", count(t.worker_chunks)},
         {"unpaid_regions", count(t.unpaid_regions)},
         {"inactive", count(t.inactive)},
-        {"loop", text(top_loop)},
+        {"loop", text(top_loop(f))},
         {"reason", text(v.reason)},
+        {"rest", text(v.rest)},
+        {"speedup", v.speedup},
+        {"stolen_home_s", t.stolen_home},
+        {"computing_s", t.computing},
+        {"loops_s", t.loops},
     };
+    for (unsigned k = 0; k < refusal_kinds; k++)
+        j["refused_s"][refusal_name(k)] = t.refused[k];
     // A loop's name is a file name, which need not be UTF-8.
     return j.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }

@@ -3,7 +3,9 @@
 // What a run came to: the ranks' counters put together, the one-line verdict, and the same as JSON.
 #pragma once
 
+#include "observe/report.h"
 #include <string>
+#include <vector>
 
 namespace ws {
 
@@ -22,16 +24,37 @@ struct Totals {
     double workers, worker_chunks; // of chunks_stolen: taken by the owner's own workers
     double unpaid_regions;         // run unshared as sharing their loop had not paid
     double inactive; // ranks that run without stealing (their node's window could not be made)
+    double stolen_home; // of stolen: on the cores of blocked ranks, not on workers'
+    double computing, loops; // not in MPI (beyond the spin); of it in ws loops
+    double refused[refusal_kinds]; // of idle: seconds by Refusal
 };
 constexpr int totals_count = sizeof(Totals) / sizeof(double);
+
+// What the sums do not tell.
+struct Facts {
+    std::vector<LoopFigures> loops; // of the job, those that took most time
+    std::vector<CallFigures> calls; // of the job, those that most was waited in
+    double lag = 0;                 // by how much longer the job would have lasted without stealing
+    // The rank that computed most, or would have.
+    struct Busiest {
+        double rank, computing;     // without what others computed for it
+        double outside;             // of it: not in ws loops
+        double unshared;            // in executions of ws loops that were not shared
+    } busiest = {};
+    std::string why_inactive;       // explains Totals::inactive
+};
 
 struct Verdict {
     std::string line;   // for people
     std::string reason; // why nothing, or next to nothing, was stolen; else empty
+    std::string rest;   // what most of the waiting that stealing left comes from; empty if that is little
+    double speedup;     // about how much longer it would have lasted without stealing; 1 if that is not known
 };
-// `top_loop` is the loop that most was stolen from, or empty; `why_inactive` explains Totals::inactive.
-Verdict judge(const Totals& totals, const std::string& top_loop, const std::string& why_inactive);
+Verdict judge(const Totals& totals, const Facts& facts);
 
-std::string to_json(const Totals& totals, const Verdict& verdict, const std::string& top_loop);
+// The loop that most was stolen from, or nothing.
+std::string top_loop(const Facts& facts);
+
+std::string to_json(const Totals& totals, const Verdict& verdict, const Facts& facts);
 
 } // namespace ws
