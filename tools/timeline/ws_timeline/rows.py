@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: MIT
+"""One row a core: who uses it when, without overlaps; and what it is made of when it is looked at from afar."""
+import heapq
+
+# What a core is used for. Of `chunk`, `loop` and `compute` the rank that computes belongs to it.
+CHUNK = 'chunk'      # iterations of a shared loop
+LOOP = 'loop'        # in a shared loop that ran whole, or between its chunks
+COMPUTE = 'compute'  # the program outside of shared loops
+WAIT = 'wait'        # in an MPI call
+ASLEEP = 'asleep'    # waiting, and the core sleeps
+LENT = 'lent'        # on the way to a guest, or back
+IDLE = 'idle'        # a spare core without work
+UNKNOWN = 'unknown'  # before the rank begins and after its end; what was dropped
+COMPUTES = (CHUNK, LOOP, COMPUTE)
+GIVES_WAY = {WAIT, ASLEEP, LENT, IDLE, UNKNOWN}  # to a guest, in the picture
+
+
+class Row:
+    """`parts`: (begin, end, state, a, b), one after the other without gaps; `state` is a number of Panel.states, a and b are a chunk's
+    first iteration and the one behind the last, or a loop's iterations."""
+    def __init__(self, node, core, rank, kind):
+        self.node, self.core, self.rank, self.kind = node, core, rank, kind
+        self.parts = []
+
+    @property
+    def label(self):
+        return {'home': f'core {self.core}: rank {self.rank}', 'worker': f'core {self.core}: spare, rank {self.rank}',
+                'guest': f'core {self.core}'}.get(self.kind, f'core {self.core}: thread of {self.rank}')
+
+
+class Panel:
+    """A trace as rows, cut to [begin, end). `states`: (what, rank, name). `lends`: (time, row lent from, row lent to, rank, loop, latency).
+    `phases`: (time, level). Times in ns."""
+    def __init__(self, trace, begin=0, end=None):
+        self.trace, self.begin = trace, begin
+        self.end = max(trace.length if end is None else min(end, trace.length), begin + 1)
+        self.states, self.numbers = [], {}
+        self.rows, self.lends, self.phases = [], [], []
+        self.build()
+
+    def state(self, what, rank=-1, name=''):
+        key = (what, rank, name)
+        number = self.numbers.get(key)
+        if number is None:
+            number = self.numbers[key] = len(self.states)
+            self.states.append(key)
+        return number
+
+    def build(self):
+        places = {}
+        for t in self.trace.threads:
+            own = t.kind in ('home', 'worker')
+            place = places.setdefault((t.node, t.core) if own or t.kind == 'guest' else (t.node, t.core, id(t)), [None, []])
+            if t.kind == 'guest':
+                place[1].append(t)
+            elif place[0] is None:
+                place[0] = t
+        homes = {}  # rank -> index of the row where it is at home
+        for (node, core, *_), (own, guests) in sorted(places.items(), key=lambda item: item[0][:2]):
+            row = Row(node, core, own.rank if own else guests[0].rank, own.kind if own else 'guest')
+            if row.kind == 'home':
+                homes[row.rank] = len(self.rows)
+            row.parts = list(self.cut(self.merged(self.base(own), self.visits(guests))))
+            self.rows.append(row)
+        index = {(r.node, r.core): i for i, r in enumerate(self.rows) if r.kind in ('home', 'worker', 'guest')}
+        for t in self.trace.threads:
+            if t.kind == 'guest' and t.rank in homes:
+                for kind, begin, _, name, _, _, latency in t.events:
+                    if kind == 'visit' and self.begin <= begin < self.end:
+                        self.lends.append((begin, index[t.node, t.core], homes[t.rank], t.rank, name, latency))
+        self.lends.sort()
+        first = next((t for t in self.trace.threads if t.kind == 'home' and any(e[0] == 'phase' for e in t.events)), None)
+        if first:
+            phases = [(e[1], e[5]) for e in first.events if e[0] == 'phase']
+            if len(phases) > 1:
+                self.phases = [(t, level) for t, level in phases if self.begin <= t < self.end]
+
+    def cut(self, parts):
+        """To the panel's time, with the gaps filled."""
+        now = self.begin
+        for begin, end, state, a, b in parts:
+            if end <= self.begin:
+                continue
+            if begin >= self.end:
+                break
+            begin, end = max(begin, now), min(end, self.end)
+            if begin > now:
+                yield now, begin, self.state(UNKNOWN), 0, 0
+            if end > begin:
+                yield begin, end, state, a, b
+                now = end
+        if now < self.end:
+            yield now, self.end, self.state(UNKNOWN), 0, 0
+
+    def merged(self, base, visits):
+        """Both in the order of time; a visit shows where the core's own thread has no work."""
+        visit = next(visits, None)
+        for begin, end, state, a, b in base:
+            now, gives_way = begin, self.states[state][0] in GIVES_WAY
+            while visit and visit[0] < end:
+                first, last = max(visit[0], now), min(visit[1], end)
+                if last > first:
+                    if first > now:
+                        yield now, first, state, a, b
+                    yield (first, last, *visit[2:]) if gives_way else (first, last, state, a, b)
+                    now = last
+                if visit[1] > end:
+                    break
+                visit = next(visits, None)
+            if now < end:
+                yield now, end, state, a, b
+        while visit:
+            yield visit
+            visit = next(visits, None)
+
+    def base(self, thread):
+        """What the core's own thread does."""
+        if thread is None:
+            return
+        _, _, _, begin, end = self.trace.processes[thread.rank]
+        ends = [e[2] for e in thread.events]
+        if thread.dropped and ends:
+            begin, end = (begin, max(ends)) if self.trace.kept == 'oldest' else (max(begin, min(ends)), end)
+        nothing = self.state(IDLE) if thread.kind == 'worker' else self.state(COMPUTE, thread.rank) if thread.kind == 'home' else self.state(UNKNOWN)
+        yield from self.leaves(thread, thread.events, begin, end, nothing)
+
+    def visits(self, guests):
+        """What guests do on a core, in the order of time."""
+        def of(guest):
+            inner, last = [], None
+            for event in guest.events:
+                if event[0] == 'visit':
+                    if last:
+                        yield from self.leaves(guest, inner, last[1], last[2], self.state(LENT, guest.rank))
+                    inner, last = [], event
+                elif last and event[1] < last[2]:
+                    inner.append(event)
+                elif event[0] == 'chunk':  # its visit was dropped
+                    yield event[1], event[2], self.state(CHUNK, guest.rank, event[3]), event[5], event[6]
+            if last:
+                yield from self.leaves(guest, inner, last[1], last[2], self.state(LENT, guest.rank))
+        yield from heapq.merge(*map(of, guests))
+
+    def leaves(self, thread, events, begin, end, nothing):
+        """The innermost event at each moment, of a thread's nested ones."""
+        now, open_events = begin, [(end, (nothing, 0, 0))]
+        for kind, first, last, name, rank, a, b in events:
+            if kind == 'phase' or last <= begin:
+                continue
+            if first >= end:
+                break
+            while open_events[-1][0] <= first and len(open_events) > 1:
+                until, what = open_events.pop()
+                if until > now:
+                    yield (now, until, *what)
+                    now = until
+            if first > now:
+                yield (now, first, *open_events[-1][1])
+                now = first
+            if kind == 'chunk':
+                what = self.state(CHUNK, thread.rank, name), a, b
+            elif kind == 'region':
+                what = self.state(LOOP, thread.rank, name), a, 0
+            elif kind == 'mpi':
+                what = self.state(WAIT, thread.rank, name), 0, 0
+            elif kind == 'lent':
+                what = self.state(LENT, rank), 0, 0
+            else:
+                what = self.state(ASLEEP, thread.rank, open_name(open_events, self.states)), 0, 0
+            open_events.append((min(last, end), what))
+        while open_events:
+            until, what = open_events.pop()
+            if until > now:
+                yield (now, until, *what)
+                now = until
+
+    def totals(self):
+        """By rank: ns of each kind, and how often."""
+        totals = [dict(compute=0, loops=0, waiting=0, asleep=0, handing=0, for_others=0, helped=0, kept=0, stolen=0, lends=0)
+                  for _ in self.trace.processes]
+        for row in self.rows:
+            mine = totals[row.rank]
+            for begin, end, state, _, _ in row.parts:
+                what, rank, _ = self.states[state]
+                took = end - begin
+                if what in COMPUTES and (rank != row.rank or row.kind != 'home'):
+                    totals[rank]['helped'] += took
+                    if rank != row.rank:
+                        mine['for_others'] += took
+                elif what == COMPUTE:
+                    mine['compute'] += took
+                elif what in COMPUTES:
+                    mine['loops'] += took
+                elif row.kind == 'home' and what in (WAIT, ASLEEP, LENT):
+                    mine[{WAIT: 'waiting', ASLEEP: 'asleep', LENT: 'handing'}[what]] += took
+        for t in self.trace.threads:
+            for kind, begin, end, *_ in t.events:
+                if self.begin <= begin < self.end:
+                    if kind == 'chunk':
+                        totals[t.rank]['kept' if t.kind == 'home' or t.kind == 'thread' else 'stolen'] += 1
+                    elif kind == 'lent':
+                        totals[t.rank]['lends'] += 1
+        return totals
+
+
+def open_name(open_events, states):
+    """The MPI call around an event."""
+    what, _, name = states[open_events[-1][1][0]]
+    return name if what == WAIT else ''
+
+
+def reduced(parts, resolution):
+    """Parts as they are, and of those shorter than `resolution` sums: (begin, end, {state: [ns, how many]})."""
+    first, sums, some = None, {}, []
+
+    def flush():
+        nonlocal first, sums, some
+        if first is not None:
+            yield some[0] if len(some) == 1 else (first, some[-1][1], sums)
+        first, sums, some = None, {}, []
+    for part in parts:
+        begin, end, state, _, _ = part
+        if end - begin >= resolution:
+            yield from flush()
+            yield part
+            continue
+        if first is None:
+            first = begin
+        entry = sums.setdefault(state, [0, 0])
+        entry[0] += end - begin
+        entry[1] += 1
+        some = [some[0], part] if some else [part]
+        if end - first >= resolution:
+            yield from flush()
+    yield from flush()

@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: MIT
+"""Reads a trace that libws wrote (docs/timeline.md), in either format."""
+import json
+import os
+import re
+
+FORMAT = 1  # of runtime/trace/trace.h
+
+
+class BadTrace(Exception):
+    """What is wrong with which file, on one line."""
+
+
+class Thread:
+    """A thread of a rank. `events`, an outer one before those within it: (kind, begin, end, name, rank, a, b), times in ns; as TraceEvent of
+    runtime/trace/trace.h."""
+    def __init__(self, rank, node, core, kind, dropped):
+        self.rank, self.node, self.core, self.kind, self.dropped = rank, node, core, kind, dropped
+        self.events = []
+
+
+class Trace:
+    """`processes` by rank: (node, host, program, begin, end). `length` in ns."""
+    def __init__(self, path, options, kept, length):
+        self.path, self.options, self.kept, self.length = path, options, kept, length
+        self.processes, self.threads = [], []
+
+    @property
+    def dropped(self):
+        return sum(t.dropped for t in self.threads)
+
+    @property
+    def steals(self):
+        """False: a run whose ranks were told not to help each other."""
+        return not re.search(r'\bWS_VICTIM=none\b', self.options)
+
+
+def read(path):
+    try:
+        with open(path, 'rb') as f:
+            head = f.read(16)
+            f.seek(0)
+            if not head:
+                raise BadTrace(f'{path}: the file is empty; a trace is written when its job ends')
+            if b'OTF2' in head[:8]: # the anchor file of an archive
+                return read_otf2(path)
+            return read_json(path, f)
+    except OSError as error:
+        raise BadTrace(f'{error.filename or path}: {error.strerror}') from None
+
+
+def check_version(path, version):
+    if not isinstance(version, int) or version < 1:
+        raise BadTrace(f'{path}: names no version of its format')
+    if version > FORMAT:
+        raise BadTrace(f'{path}: its format is version {version}, newer than this ws-timeline, which reads version {FORMAT}')
+
+
+# ---- Chrome's JSON ----
+
+RAN = {'alone': 0, 'shared': 1, 'whole': 2}
+BATCH = 20000  # lines parsed at once: memory is bounded, and Python's parser is not called for each
+
+
+def head_of(path, first_line):
+    """otherData, from the first line of a file of ours or of a whole JSON file."""
+    try:
+        text = first_line.decode()
+        about = json.loads(text.rstrip().rstrip(',') + '}' if not text.rstrip().endswith('}') or text.rstrip().endswith('},') else text)
+        about = about['otherData']
+        if about['format'] != 'workshare-trace':
+            raise ValueError
+    except (ValueError, KeyError, TypeError):
+        return None
+    check_version(path, about.get('version'))
+    return about
+
+
+def read_json(path, f):
+    first = f.readline()
+    about = head_of(path, first)
+    if about is None:
+        return read_whole_json(path, first + f.read())
+    if f.readline().strip() != b'"traceEvents":[':
+        raise BadTrace(f'{path}: line 2 is not what libws writes there; the file is damaged')
+    trace, threads = begin_json(path, about)
+    line_number, batch = 2, []
+
+    def flush():
+        nonlocal batch
+        try:
+            events = json.loads(b'[' + b''.join(batch).rstrip().rstrip(b',') + b']')
+        except ValueError as error:
+            bad = line_number - len(batch) + getattr(error, 'lineno', 1)
+            raise BadTrace(f'{path}: line {bad} is damaged') from None
+        take(path, threads, events)
+        batch = []
+    for line in f:
+        line_number += 1
+        if line.startswith(b']'):
+            flush()
+            break
+        batch.append(line)
+        if len(batch) == BATCH:
+            flush()
+    else:
+        raise BadTrace(f'{path}: ends at line {line_number}, before its end: the file is truncated')
+    return finish_json(trace, about)
+
+
+def read_whole_json(path, data):
+    """A trace that some other tool has laid out anew."""
+    try:
+        whole = json.loads(data)
+    except ValueError:
+        beginning = data[:40].decode('utf-8', 'replace').lstrip()
+        truncated = beginning.startswith('{"displayTimeUnit":"ns","otherData"')
+        raise BadTrace(f'{path}: ' + ('the file is truncated' if truncated else 'is no trace of Workshare: neither its JSON nor OTF2')) from None
+    about = whole.get('otherData') if isinstance(whole, dict) else None
+    if not isinstance(about, dict) or about.get('format') != 'workshare-trace' or not isinstance(whole.get('traceEvents'), list):
+        raise BadTrace(f'{path}: is JSON, but no trace of Workshare')
+    check_version(path, about.get('version'))
+    trace, threads = begin_json(path, about)
+    take(path, threads, whole['traceEvents'])
+    return finish_json(trace, about)
+
+
+def begin_json(path, about):
+    try:
+        trace = Trace(path, about['options'], about['kept'], about['length_ns'])
+        trace.processes = [(p['node'], p['host'], p['program'], p['begin_ns'], p['end_ns']) for p in about['processes']]
+        threads = {}
+        for t in about['threads']:
+            threads[t['tid']] = Thread(t['rank'], t['node'], t['core'], t['kind'], t['dropped'])
+        if any(not 0 <= t.rank < len(trace.processes) for t in threads.values()):
+            raise KeyError
+    except (KeyError, TypeError):
+        raise BadTrace(f'{path}: its head lacks something; the file is damaged') from None
+    trace.threads = list(threads.values())
+    return trace, threads
+
+
+def take(path, threads, events):
+    try:
+        for e in events:
+            if e['ph'] != 'X':
+                continue
+            kind, args = e['cat'], e.get('args')
+            begin = round(e['ts'] * 1000)
+            end = begin + round(e['dur'] * 1000)
+            rank = a = b = 0
+            name = e['name']
+            if kind == 'chunk':
+                a, b = args['first'], args['end']
+            elif kind == 'region':
+                a, b = args['iterations'], RAN[args['ran']]
+            elif kind == 'lent':
+                rank, name = args['tenant'], ''
+            elif kind == 'visit':
+                rank, name, b = args['home'], args['loop'], args['latency_ns']
+            elif kind == 'asleep':
+                a, name = args['woken'], ''
+            elif kind == 'phase':
+                a, name = args['level'], ''
+            threads[e['tid']].events.append((kind, begin, end, name, rank, a, b))
+    except (KeyError, TypeError) as error:
+        raise BadTrace(f'{path}: an event lacks {error}; the file is damaged') from None
+
+
+def finish_json(trace, about):
+    found, promised = sum(len(t.events) for t in trace.threads), about.get('events')
+    if found != promised:
+        raise BadTrace(f'{trace.path}: has {found} events of {promised}; the file is damaged')
+    for t in trace.threads:
+        t.events.sort(key=lambda e: (e[1], -e[2]))
+    return trace
+
+
+# ---- OTF2 ----
+
+class Silence:
+    """The OTF2 library tells of errors on stderr, besides what it returns: ours is the one message."""
+    def __enter__(self):
+        self.saved = os.dup(2)
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 2)
+        os.close(null)
+
+    def __exit__(self, *_):
+        os.dup2(self.saved, 2)
+        os.close(self.saved)
+
+
+def read_otf2(path):
+    try:
+        import otf2
+    except ImportError:
+        raise BadTrace(f'{path}: reading OTF2 needs the package python3-otf2') from None
+    try:
+        with Silence(), otf2.reader.open(path, batch_events=1000) as reader:
+            return from_otf2(path, reader)
+    except BadTrace:
+        raise
+    except Exception as error:  # the bindings raise what the library returns, and their own from what they then miss
+        reason = str(error).strip().splitlines()
+        raise BadTrace(f'{path}: the archive is damaged or incomplete ({reason[0] if reason else type(error).__name__})') from None
+
+
+def from_otf2(path, reader):
+    import otf2
+    import _otf2
+    known = _otf2.Reader_GetPropertyNames(reader.handle)
+    properties = {name: _otf2.Reader_GetProperty(reader.handle, name) for name in known}
+    try:
+        version = int(properties['WORKSHARE::FORMAT'])
+    except (KeyError, ValueError):
+        raise BadTrace(f'{path}: is OTF2, but no trace of Workshare') from None
+    check_version(path, version)
+    definitions = reader.definitions
+    clock = definitions.clock_properties
+    trace = Trace(path, properties.get('WORKSHARE::OPTIONS', ''), properties.get('WORKSHARE::KEPT', ''), clock.trace_length)
+    threads = {}
+    groups = {}
+    of_group, of_location = {}, {}
+    for p in definitions.location_group_properties:
+        of_group.setdefault(p.location_group, {})[p.name] = p.value
+    for p in definitions.location_properties:
+        of_location.setdefault(p.location, {})[p.name] = p.value
+    for group in definitions.location_groups:
+        rank = int(group.name.rsplit(' ', 1)[1])
+        groups[group] = rank
+    nodes = {}
+    for location in definitions.locations:
+        p = of_location[location]
+        rank = groups[location.group]
+        nodes[rank] = p['WORKSHARE::NODE']
+        threads[location] = Thread(rank, p['WORKSHARE::NODE'], p['WORKSHARE::CORE'], p['WORKSHARE::KIND'], p['WORKSHARE::DROPPED'])
+    for group, rank in sorted(groups.items(), key=lambda item: item[1]):
+        p = of_group[group]
+        trace.processes.append((nodes.get(rank, 0), group.system_tree_parent.name, p['WORKSHARE::PROGRAM'], p['WORKSHARE::BEGIN_NS'],
+                                p['WORKSHARE::END_NS']))
+    trace.threads = list(threads.values())
+
+    open_events = {location: [] for location in threads}
+    for location, event in reader.events:
+        stack = open_events[location]
+        if isinstance(event, otf2.events.Enter):
+            values = {attribute.name: value for attribute, value in event.attributes.items()} if event.attributes else {}
+            # Its place is kept: an outer event comes before those within it.
+            threads[location].events.append(None)
+            stack.append((len(threads[location].events) - 1, event.time, event.region, values))
+        elif isinstance(event, otf2.events.Leave):
+            place, begin, region, values = stack.pop()
+            threads[location].events[place] = event_of(region, begin, event.time, values)
+    if any(open_events.values()):
+        raise BadTrace(f'{path}: events begin and do not end; the archive is damaged')
+    return trace
+
+
+def event_of(region, begin, end, values):
+    kind, name, rank, a, b = region.description, '', 0, 0, 0
+    if kind == 'mpi':
+        name = region.name
+    elif kind == 'chunk':
+        name, a, b = region.canonical_name, values['first'], values['end']
+    elif kind == 'region':
+        name, a, b = region.name, values['iterations'], RAN[values['ran']]
+    elif kind == 'lent':
+        rank = values['tenant']
+    elif kind == 'visit':
+        name, rank, b = values.get('loop', '?'), values['home'], values['latency_ns']
+    elif kind == 'asleep':
+        a = values['woken']
+    elif kind == 'phase':
+        a = values['level']
+    return kind, begin, end, name, rank, a, b
