@@ -181,6 +181,11 @@ int main(int argc, char** argv)
                 _exit(3);
             fill_head(rank, size, ranks, workers, job, began);
             show_board();
+            if (rank == 0 && fork() == 0) { // a child has its parent's board open, too
+                prctl(PR_SET_PDEATHSIG, SIGKILL);
+                for (;;)
+                    pause();
+            }
             if (write(made[1], "", 1) != 1)
                 _exit(3);
             run(rank, ranks, seconds, began);

@@ -83,8 +83,9 @@ TEST_CASE("a job on a usual terminal")
     CHECK_THAT(text, Contains("prog  job 12345678  4 ranks on host  2.0s"));
     CHECK_THAT(text, Contains("computing +1 on 1: prog.c"));
     CHECK_THAT(text, Contains("lent to 0, MPI_Recv"));
-    CHECK_THAT(text, Contains("parallel efficiency"));
+    CHECK_THAT(text, Contains("efficiency 72 %, load balance 72 %"));
     CHECK_THAT(text, Contains("without stealing"));
+    CHECK_THAT(text, !Contains(">"));
     CHECK_THAT(text, Contains("LOOP"));
     CHECK_THAT(text, Contains("q quit"));
     CHECK_THAT(text, !Contains("cannot be seen"));

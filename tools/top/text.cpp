@@ -150,14 +150,14 @@ void bar(Line& line, const Shares& s, unsigned width)
 
 // The columns that fit, from the most to the least important; the state takes what is left.
 struct Layout {
-    unsigned rank = 4, state = 12, bar = 0, borrowed_bar = 0;
+    unsigned rank = 5, state = 12, bar = 0, borrowed_bar = 0;
     bool efficiency = false, shares = false, steals = false, chunks = false, pid = false;
 };
 
 Layout fit_columns(unsigned width, const JobSample& job)
 {
     Layout l;
-    l.rank = std::max(4u, unsigned(std::to_string(job.size - 1).size()) + 1);
+    l.rank = std::max(5u, unsigned(std::to_string(job.size - 1).size()) + 1);
     unsigned used = l.rank + 1 + 14;
     auto take = [&](unsigned columns) {
         if (used + columns > width)
@@ -277,7 +277,7 @@ std::vector<Row> rows_of(const JobSample& job, const View& view)
 }
 
 // The job in a few lines.
-std::vector<Line> head(const JobSample& job, const View& view)
+std::vector<Line> head(const JobSample& job, const View& view, unsigned width)
 {
     std::vector<Line> lines(1);
     lines[0].add(where(job.program), Style::strong).add("  job " + job_name(job.id).substr(0, 8)).add("  ");
@@ -296,20 +296,20 @@ std::vector<Line> head(const JobSample& job, const View& view)
     Line numbers;
     numbers.add(whole ? "whole run: " : print("last %s: ", duration(m.seconds).c_str()));
     if (m.seconds > 0)
-        numbers.add("parallel efficiency ").add(percent(m.parallel_efficiency) + " %", Style::strong)
-            .add(" (" + percent(m.parallel_efficiency_without) + " % without stealing)")
-            .add(", load balance ").add(percent(m.load_balance) + " %", Style::strong).add(" (" + percent(m.load_balance_without) + " %)");
+        numbers.add("efficiency ").add(percent(m.parallel_efficiency) + " %", Style::strong)
+            .add(", load balance ").add(percent(m.load_balance) + " %", Style::strong)
+            .add("; without stealing " + percent(m.parallel_efficiency_without) + " %, " + percent(m.load_balance_without) + " %");
     else
         numbers.add("nothing measured");
     lines.push_back(numbers);
 
     Line use;
     use.add(counted(job.cores, "core: ", "cores: "));
-    bar(use, m.shares, 20);
+    bar(use, m.shares, width < 100 ? 10 : 20);
     use.add("  computing " + percent(m.shares.computing) + " %", Style::computing).add(", ")
         .add("lent " + percent(m.shares.lent) + " %", Style::lent).add(", ")
         .add("waiting " + percent(m.shares.waiting) + " %", Style::waiting)
-        .add("; " + number(m.steals_per_s) + " steals/s, " + number(m.lends_per_s) + " lends/s");
+        .add("; " + number(m.steals_per_s) + " steals/s" + (width < 100 ? "" : ", " + number(m.lends_per_s) + " lends/s"));
     lines.push_back(use);
 
     if (job.partial()) {
@@ -435,11 +435,10 @@ Line keys(const View& view)
     Line line;
     if (!view.message.empty())
         return line.add(view.message, Style::alert);
-    return line.add("q", Style::strong).add(" quit ").add("s", Style::strong).add(" sort ").add("r", Style::strong).add(" reverse ")
-        .add("p", Style::strong).add(view.paused ? " go on " : " pause ").add("j", Style::strong).add(" job ")
-        .add("+-", Style::strong).add(" every " + print("%g", view.interval) + "s ")
-        .add("t", Style::strong).add(view.since_start ? " since start " : " last interval ").add("m", Style::strong).add(" summary ")
-        .add("?", Style::strong).add(" help");
+    return line.add("q", Style::strong).add(" quit ").add("?", Style::strong).add(" help ").add("s", Style::strong).add(" sort ")
+        .add("r", Style::strong).add(" reverse ").add("p", Style::strong).add(view.paused ? " go on " : " pause ")
+        .add("j", Style::strong).add(" job ").add("+-", Style::strong).add(" every " + print("%g", view.interval) + "s ")
+        .add("t", Style::strong).add(view.since_start ? " since start " : " interval ").add("m", Style::strong).add(" summary");
 }
 
 } // namespace
@@ -522,7 +521,7 @@ std::vector<Line> lay_out(const std::vector<JobSample>& jobs, View& view, unsign
     } else {
         const size_t which = shown_job(jobs, view);
         const JobSample& job = jobs[which];
-        std::vector<Line> top = head(job, view);
+        std::vector<Line> top = head(job, view, width);
         if (jobs.size() > 1)
             top[0].add(print("  (job %zu of %zu)", which + 1, jobs.size()), Style::dim);
         if (view.paused)
@@ -575,7 +574,7 @@ std::vector<Line> list(const JobSample& job, const View& from, unsigned width)
     View view = from;
     view.plain_list = true;
     view.since_start |= job.over;
-    std::vector<Line> lines = head(job, view);
+    std::vector<Line> lines = head(job, view, width);
     for (Line& line : summary(job))
         lines.push_back(line);
     if (!view.summary) {
