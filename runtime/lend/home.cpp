@@ -63,22 +63,20 @@ void begin_wait()
     Hardware::store_relaxed(seat.call, wait_call);
     __atomic_store_n(&seat.waits_since, wait_began, __ATOMIC_RELAXED);
     show(seat, Seated::blocked, wait_began);
+    volatile Hardware::Word& lag = detail::window->lag(detail::window->me());
+    Hardware::store_relaxed(lag, (Hardware::load_relaxed(lag) + wait_began) | lag_of_waiter);
 }
 
 // How much later this rank would be without stealing: it would have come later to this wait, by as much less it would have
 // waited, but not have left it before whom it waited for, and that is the one that would be latest.
-void carry_lag(uint64_t waited)
+void carry_lag(uint64_t now)
 {
-    volatile Hardware::Word& own = detail::window->lag(detail::window->me());
-    const uint64_t before = Hardware::load_relaxed(own);
-    uint64_t lag = before > waited ? before - waited : 0;
-    for (unsigned r = 0; r < detail::window->ranks(); r++)
-        if (r != detail::window->me())
-            lag = std::max(lag, uint64_t(Hardware::load_relaxed(detail::window->lag(r))));
-    if (lag != before) {
-        Hardware::store_relaxed(own, lag);
-        __atomic_store_n(&board->lag_ticks, lag, __ATOMIC_RELAXED);
-    }
+    Window& w = *detail::window;
+    Hardware::Word lag = 0;
+    for (unsigned r = 0; r < w.ranks(); r++) // relaxed: an estimate; those that wait, too, count from their own begin
+        lag = std::max(lag, lag_now(Hardware::load_relaxed(w.lag(r)), now));
+    Hardware::store_relaxed(w.lag(w.me()), lag);
+    __atomic_store_n(&board->lag_ticks, lag, __ATOMIC_RELAXED);
 }
 
 // Returns what the wait took, in ticks.
@@ -88,7 +86,7 @@ uint64_t end_wait()
     const uint64_t now = ticks(), took = now - wait_began;
     home.refuse(Refusal::kinds, now);
     bump(seat.lend.blocked_ticks, took);
-    carry_lag(took);
+    carry_lag(now);
     __atomic_store_n(&seat.waits_since, 0, __ATOMIC_RELAXED);
     if (wait_call != no_row) {
         CallRow& row = board->call(wait_call);

@@ -296,9 +296,9 @@ uint64_t close_published(Participant& p)
         add(row_of(r.site).close_wait, waited);
     // Alone it would have run what the guests ran, and would not have waited for them.
     if (const uint64_t helped = __atomic_load_n(&r.stolen_ticks, __ATOMIC_RELAXED)) {
-        const uint64_t later = Hardware::load_relaxed(*loop_host.lag) + helped, lag = later > waited ? later - waited : 0;
+        const Hardware::Word lag = Hardware::load_relaxed(*loop_host.lag) + (helped > waited ? helped - waited : 0);
         Hardware::store_relaxed(*loop_host.lag, lag);
-        __atomic_store_n(&board->lag_ticks, lag, __ATOMIC_RELAXED);
+        __atomic_store_n(&board->lag_ticks, lag_now(lag, now), __ATOMIC_RELAXED);
     }
     // Thieves that still wait say so again; while guests were at work to the end, they certainly do.
     if (!waited)

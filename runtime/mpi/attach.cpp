@@ -114,8 +114,8 @@ void finalize()
     job.hooks->ring = nullptr;
     job.hooks->senders_waiting = nullptr; // before `taken`, which it guards
     job.hooks->taken = nullptr;
-    write_trace();
     show_ended();
+    write_trace();
     report();
     mpi_t_end();
     free_window();

@@ -147,24 +147,29 @@ Facts gather_facts(const RankFigures& r)
     Facts f;
     Best<LoopCounts> loops = {};
     Best<CallCounts> calls = {};
-    Facts::Busiest mine = {double(r.rank), r.counts.wall_s - r.counts.blocked_s - r.counts.close_wait_s, 0, 0};
+    const double computing = std::max(0.0, r.counts.wall_s - r.counts.blocked_s - r.counts.close_wait_s);
+    double mine[] = {std::max(0.0, computing - r.counts.loops_s), 0}; // outside of loops, in unshared ones
     for (const LoopFigures& l : r.loops) {
         loops.add(l.name.c_str(), l.counts.computing_s + l.counts.borrowed_s, l.counts);
         if (l.counts.runs > 0)
-            mine.unshared += l.counts.computing_s * (1 - l.counts.runs_shared / l.counts.runs);
+            mine[1] += l.counts.computing_s * (1 - l.counts.runs_shared / l.counts.runs);
     }
-    mine.outside = std::max(0.0, mine.computing - r.counts.loops_s);
     for (const CallFigures& c : r.calls)
         calls.add(c.name.c_str(), c.counts.blocked_s - c.counts.lent_s, c.counts);
     loops.reduce();
     calls.reduce();
+    double sum[2] = {}, least[2] = {};
+    PMPI_Reduce(mine, sum, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    PMPI_Reduce(mine, least, 2, MPI_DOUBLE, MPI_MIN, 0, MPI_COMM_WORLD);
+    f.outside = sum[0] - job.size * least[0];
+    f.unshared = sum[1] - job.size * least[1];
     struct {
-        double computing;
+        double outside;
         int rank;
-    } own = {mine.computing + r.counts.borrowed_s, job.rank}, most = {};
+    } own = {mine[0], job.rank}, most = {};
     PMPI_Allreduce(&own, &most, 1, MPI_DOUBLE_INT, MPI_MAXLOC, MPI_COMM_WORLD);
-    f.busiest = mine;
-    PMPI_Bcast(&f.busiest, sizeof f.busiest / sizeof(double), MPI_DOUBLE, most.rank, MPI_COMM_WORLD);
+    f.serial = {double(most.rank), most.outside, computing};
+    PMPI_Bcast(&f.serial.computing, 1, MPI_DOUBLE, most.rank, MPI_COMM_WORLD);
     PMPI_Reduce(&r.lag_s, &f.lag, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     int why = job.inactive, any_why = 0;
     PMPI_Reduce(&why, &any_why, 1, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
@@ -243,7 +248,7 @@ void write_report(Report& report, const Verdict& verdict)
 
 void report()
 {
-    const RankFigures figures = rank_figures(*board, ticks(), job.clock.ticks_per_us(), inactive_text(job.inactive));
+    const RankFigures figures = rank_figures(*board, board->ended_at, job.clock.ticks_per_us(), inactive_text(job.inactive));
     Totals mine = own_totals(figures), all = mine;
     double wall = 0;
     PMPI_Reduce(&mine, &all, totals_count, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);

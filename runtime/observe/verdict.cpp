@@ -31,14 +31,12 @@ double time_of(const LoopFigures& l) { return l.counts.computing_s + l.counts.bo
 
 std::string mostly_in_call(const Facts& f) { return f.calls.empty() ? "" : ", mostly in " + f.calls[0].name; }
 
-// A thief can take no part of a chunk, so a region lasts as long as its longest one. That counts where it is a large part of the
-// region's time, shared out; null if no loop is like that.
+// A thief can take no part of a chunk, so a region lasts as long as its longest one. Null if that is of no loop a large part.
 const LoopFigures* coarse_loop(const Totals& t, const Facts& f)
 {
     const double cores = (t.ranks + t.workers) / std::max(t.nodes, 1.0);
     for (const LoopFigures& l : f.loops)
-        if (time_of(l) > 0.2 * t.loops && l.counts.longest_chunk_s > 200e-6 &&
-            l.counts.longest_chunk_s > 0.5 * per_run(l, time_of(l)) / cores)
+        if (time_of(l) > 0.2 * t.loops && l.counts.longest_chunk_s > 0.5 * per_run(l, time_of(l)) / cores)
             return &l;
     return nullptr;
 }
@@ -57,22 +55,23 @@ const LoopFigures* unshared_loop(const Facts& f)
 // Ranks computed and others waited, but there was nothing to help with: where were those that computed?
 std::string why_nothing_shared(const Totals& t, const Facts& f, double share)
 {
-    const Facts::Busiest& b = f.busiest;
-    const LoopFigures* coarse = coarse_loop(t, f);
+    const std::string head = format("%.0f %% of the waiting passed while no loop had work to share: ", 100 * share);
     const LoopFigures* unshared = unshared_loop(f);
-    if (coarse && coarse->counts.longest_chunk_s * std::max(1.0, per_run(*coarse, coarse->counts.runs)) > 0 &&
-        b.outside < 0.5 * b.computing)
-        return format("the longest chunk of %s took %s of %s an execution: iterations are too long, or too few (%.3g), to share out",
-                      coarse->name.c_str(), duration(coarse->counts.longest_chunk_s).c_str(),
-                      duration(per_run(*coarse, time_of(*coarse))).c_str(),
-                      per_run(*coarse, coarse->counts.iterations_kept + coarse->counts.iterations_stolen));
-    const std::string head = format("%.0f %% of the waiting passed while no shared loop ran: ", 100 * share);
-    if (b.outside >= b.unshared || !unshared)
-        return head + format("rank %.0f, the busiest, computed %s of %s outside of ws loops, and others waited%s", b.rank,
-                             duration(b.outside).c_str(), duration(b.computing).c_str(), mostly_in_call(f).c_str());
+    if (std::max(f.outside, f.unshared) < 0.3 * t.refused[unsigned(Refusal::nothing_shared)]) {
+        // Neither: the ends of shared loops.
+        if (const LoopFigures* l = coarse_loop(t, f))
+            return head + format("a chunk of %s took up to %s of %s an execution; its iterations are too long, or too few (%.4g), to share out",
+                                 l->name.c_str(), duration(l->counts.longest_chunk_s).c_str(),
+                                 duration(per_run(*l, time_of(*l))).c_str(),
+                                 per_run(*l, l->counts.iterations_kept + l->counts.iterations_stolen));
+        return head + "all of it was being computed";
+    }
+    if (f.outside >= f.unshared || !unshared)
+        return head + format("rank %.0f computed %s of %s outside of ws loops, and others waited%s", f.serial.rank,
+                             duration(f.serial.outside).c_str(), duration(f.serial.computing).c_str(), mostly_in_call(f).c_str());
     if (unshared->counts.runs_unpaid > 0.5 * unshared->counts.runs)
         return head + "sharing " + unshared->name + " did not pay (memory-bound, or too short), and was stopped";
-    return head + format("%s is too short to be shared (%s an execution), or ran while nobody waited", unshared->name.c_str(),
+    return head + format("%s was not shared: too short (%s an execution), or nobody waited when it began", unshared->name.c_str(),
                          duration(per_run(*unshared, time_of(*unshared))).c_str());
 }
 

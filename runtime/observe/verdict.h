@@ -35,12 +35,13 @@ struct Facts {
     std::vector<LoopFigures> loops; // of the job, those that took most time
     std::vector<CallFigures> calls; // of the job, those that most was waited in
     double lag = 0;                 // by how much longer the job would have lasted without stealing
-    // The rank that computed most, or would have.
-    struct Busiest {
-        double rank, computing;     // without what others computed for it
-        double outside;             // of it: not in ws loops
-        double unshared;            // in executions of ws loops that were not shared
-    } busiest = {};
+    // Time that could not be helped with, of all ranks, beyond what each of them had: that is what others wait for.
+    double outside = 0;             // outside of ws loops
+    double unshared = 0;            // in executions of ws loops that were not shared
+    // The rank that computed most outside of ws loops.
+    struct Rank {
+        double rank, outside, computing;
+    } serial = {};
     std::string why_inactive;       // explains Totals::inactive
 };
 

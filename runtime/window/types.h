@@ -122,6 +122,14 @@ struct alignas(64) Node {
     alignas(64) volatile Flag senders_waiting;
 };
 
+// How much later a rank would be now without stealing: ticks; or, while it waits, when it would have come to that wait.
+constexpr Hardware::Word lag_of_waiter = Hardware::Word(1) << 63; // its mark
+inline Hardware::Word lag_now(Hardware::Word lag, uint64_t now)
+{
+    const Hardware::Word came = lag & ~lag_of_waiter;
+    return !(lag & lag_of_waiter) ? lag : came > now ? came - now : 0;
+}
+
 constexpr size_t registry_bytes = 64 * 1024;
 constexpr unsigned max_node_cores = Descriptor::max_joiners;
 

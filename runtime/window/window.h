@@ -29,7 +29,7 @@ public:
     // A bit for each slot of the rank that has a published region: a hint that costs an onlooker one load.
     // Writers: the rank's owner threads.
     volatile Flag& open(unsigned rank) const { return open_[rank]; }
-    // How much later the rank would be now without stealing, in ticks; see docs/report.md. Writers: the rank's owner threads.
+    // See lag_now(), and docs/report.md. Writers: the rank's owner threads.
     volatile Hardware::Word& lag(unsigned rank) const { return lag_[rank]; }
     Row& row(unsigned rank) const { return rows_[rank]; }
     Row& mine() const { return rows_[me_]; }
