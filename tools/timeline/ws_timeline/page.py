@@ -44,10 +44,9 @@ def panel_data(panel, title, resolution, most_lends):
     names = {}
     lends = [[time, source, target, rank, names.setdefault(name, len(names)), latency]
              for time, source, target, rank, name, latency in thinned(panel.lends, most_lends, panel.end - panel.begin)]
-    nodes = {r.node for r in panel.rows}
     return {
         'title': title, 'begin': panel.begin, 'end': panel.end, 'states': panel.states,
-        'rows': [{'label': r.label if len(nodes) == 1 else f'node {r.node}, {r.label}', 'node': r.node, 'core': r.core, 'rank': r.rank,
+        'rows': [{'label': panel.label(r), 'node': r.node, 'core': r.core, 'rank': r.rank,
                   'parts': encoded(rows.reduced(r.parts, resolution), panel.states)} for r in panel.rows],
         'lends': lends, 'loops': list(names), 'phases': panel.phases, 'totals': panel.totals(),
     }

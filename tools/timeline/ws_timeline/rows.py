@@ -38,6 +38,9 @@ class Panel:
         self.rows, self.lends, self.phases = [], [], []
         self.build()
 
+    def label(self, row):
+        return row.label if len({r.node for r in self.rows}) == 1 else f'node {row.node}, {row.label}'
+
     def state(self, what, rank=-1, name=''):
         key = (what, rank, name)
         number = self.numbers.get(key)

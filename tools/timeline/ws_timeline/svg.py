@@ -6,7 +6,7 @@ from . import rows
 
 # Of ranks by turns: Paul Tol's "bright", which the colour-blind can tell apart too.
 COLOURS = ['#4477aa', '#ee6677', '#228833', '#ccbb44', '#66ccee', '#aa3377']
-WIDTH, LEFT, RIGHT = 960, 118, 14
+WIDTH, RIGHT = 960, 24
 STYLE = '''
 text { font: 12px system-ui, sans-serif; fill: #1b1f24 } .t { font-weight: 600; font-size: 13px } .s { font-size: 11px }
 .i { fill: #fff; font-size: 11px; text-anchor: middle; paint-order: stroke; stroke: #0008; stroke-width: 2px }
@@ -61,14 +61,15 @@ class Drawing:
         self.titles = titles
         self.begin = panels[0].begin
         self.end = max(p.end for p in panels)
-        self.scale = (WIDTH - LEFT - RIGHT) / (self.end - self.begin)
+        self.left = 16 + 6.2 * max(len(p.label(r)) for p in panels for r in p.rows)
+        self.scale = (WIDTH - self.left - RIGHT) / (self.end - self.begin)
         count = sum(len(p.rows) for p in panels)
         self.row, self.gap = (24, 14) if count <= 8 else (16, 8) if count <= 24 else (8, 3)
         self.out = []
         self.y = 8
 
     def x(self, time):
-        return LEFT + (time - self.begin) * self.scale
+        return self.left + (time - self.begin) * self.scale
 
     def put(self, text):
         self.out.append(text)
@@ -92,13 +93,12 @@ class Drawing:
         self.put(f'<text class="t" x="8" y="{self.y}">{escape(title)}</text>')
         self.y += 8
         top = self.y
-        nodes = {r.node for r in panel.rows}
         self.tops = []
         for row in panel.rows:
-            label = row.label if len(nodes) == 1 else f'node {row.node}, {row.label}'
+            label = panel.label(row)
             self.tops.append(self.y)
             small = ' class="s"' if self.row < 16 else ''
-            self.put(f'<g><text{small} x="{LEFT - 8}" y="{self.y + self.row / 2 + 4:.0f}" text-anchor="end">{escape(label)}</text>')
+            self.put(f'<g><text{small} x="{number(self.left - 8)}" y="{self.y + self.row / 2 + 4:.0f}" text-anchor="end">{escape(label)}</text>')
             self.draw_row(panel, row)
             self.put('</g>')
             self.y += self.row + self.gap
