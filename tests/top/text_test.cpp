@@ -38,7 +38,7 @@ std::vector<JobSample> job_of(int ranks, unsigned workers = 0)
         guest.loop = 0;
     }
     after[0].loops.resize(1);
-    after[0].loops[0].name = "prog.c:10 main";
+    after[0].loops[0].name = "/long/path/prog.c:10:main";
     after[0].loops[0].cut_ticks = 10 * ms;
     return {sample(after, before)};
 }
@@ -83,6 +83,7 @@ TEST_CASE("a job on a usual terminal")
     CHECK_THAT(text, Contains("prog  job 12345678  4 ranks on host  2.0s"));
     CHECK_THAT(text, Contains("computing +1 on 1: prog.c"));
     CHECK_THAT(text, Contains("lent to 0, MPI_Recv"));
+    CHECK_THAT(text, Contains("\nprog.c:10:main"));
     CHECK_THAT(text, Contains("efficiency 72 %, load balance 72 %"));
     CHECK_THAT(text, Contains("without stealing"));
     CHECK_THAT(text, !Contains(">"));
@@ -210,7 +211,7 @@ TEST_CASE("JSON")
     CHECK(job["job"] == "1234567800000000");
     CHECK(job["ranks"].size() == 2);
     CHECK(job["ranks"][0]["guests"][0]["on_rank"] == 1);
-    CHECK(job["ranks"][0]["guests"][0]["loop"] == "prog.c:10 main");
+    CHECK(job["ranks"][0]["guests"][0]["loop"] == "/long/path/prog.c:10:main");
     CHECK(job["ranks"][1]["cores"][0]["state"] == "lent");
     CHECK(job["ranks"][1]["cores"][0]["lent_to"] == 0);
     CHECK(job["ranks"][1]["cores"][0]["call"] == "MPI_Recv");

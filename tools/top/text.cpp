@@ -63,6 +63,13 @@ std::string where(const std::string& program)
     return slash == std::string::npos ? program : program.substr(slash + 1);
 }
 
+// Without the folders of a file's absolute path; a name that the program gave is left alone.
+std::string short_loop(const std::string& name)
+{
+    const size_t colon = name.find(':'), slash = name.rfind('/', colon);
+    return name[0] == '/' && slash != std::string::npos ? name.substr(slash + 1) : name;
+}
+
 struct Row {
     const RankSample* rank;
     const CoreSample* core;
@@ -119,7 +126,7 @@ void describe(Line& line, const Row& row, unsigned width)
             style = Style::waiting;
             break;
         case Seated::lent:
-            text = print("lent to %d", c.tenant) + (c.call.empty() ? "" : ", " + c.call) + (c.loop.empty() ? "" : ": " + c.loop);
+            text = print("lent to %d", c.tenant) + (c.call.empty() ? "" : ", " + c.call) + (c.loop.empty() ? "" : ": " + short_loop(c.loop));
             style = Style::lent;
             break;
         default: text = "not yet there"; style = Style::dim;
@@ -128,7 +135,7 @@ void describe(Line& line, const Row& row, unsigned width)
             line.add(cut(text, width), style);
             std::string guests = print(" +%zu on %s", r.guests.size(), ranks_text(r.guests).c_str());
             if (!r.guests[0].loop.empty())
-                guests += ": " + r.guests[0].loop;
+                guests += ": " + short_loop(r.guests[0].loop);
             const unsigned has = width_of(cut(text, width));
             line.add(padded(guests, -int(width - has)), Style::borrowed);
             return;
@@ -386,7 +393,7 @@ std::vector<Line> loop_lines(const JobSample& job, size_t most, unsigned width)
     lines.emplace_back().add(padded("LOOP", -int(name)) + "  OWN% GUEST%  STEAL/s" + (wide ? "   RUNS/s  STOLEN    KEPT" : ""), Style::heading);
     for (size_t i = 0; i < job.loops.size() && i + 1 < most; i++) {
         const LoopSample& l = job.loops[i];
-        std::string shown = l.name;
+        std::string shown = short_loop(l.name);
         if (width_of(shown) > name) // its end tells more
             shown = name > 3 ? "..." + behind(shown, width_of(shown) - (name - 3)) : cut(shown, name);
         Line line;

@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""ws-top on jobs that run: what it sees, against what the job itself counts; jobs that are killed; jobs without -workshare."""
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+from job import expect, finish, run
+
+WS_TOP = sys.argv[3]
+
+
+def ranks_of(processes, wanted):
+    """The pids of the ranks, when there are as many as that."""
+    for _ in range(200):
+        found = []
+        for pid in processes():
+            try:
+                with open(f'/proc/{pid}/comm') as f:
+                    if f.read().strip() == 'top_job':
+                        found.append(pid)
+            except OSError:
+                pass
+        if len(found) == wanted:
+            return found
+        time.sleep(0.02)
+    return []
+
+
+def attached(pid):
+    for _ in range(200):
+        seen = subprocess.run([WS_TOP, '--json', '-i', '0.05', '--pid', str(pid)], capture_output=True, text=True)
+        if seen.returncode == 0 and json.loads(seen.stdout)['jobs'][0]['ranks_here'] == json.loads(seen.stdout)['jobs'][0]['size']:
+            return True
+        time.sleep(0.02)
+    return False
+
+
+class Watcher:
+    """Follows a job to its end; afterwards `seen` are the snapshots."""
+    def __init__(self, ranks, beside=lambda pids: None, interval='0.05'):
+        self.ranks, self.beside, self.interval = ranks, beside, interval
+        self.seen, self.code, self.err, self.text = [], None, 'ws-top did not run', ''
+
+    def __call__(self, processes):
+        pids = ranks_of(processes, self.ranks)
+        if not pids or not attached(pids[0]):
+            return
+        watch = subprocess.Popen([WS_TOP, '--json', '--count', '0', '-i', self.interval, '--pid', str(pids[0])], stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, text=True)
+        self.beside(pids)
+        out, self.err = watch.communicate(timeout=30)
+        self.code = watch.returncode
+        self.seen = [json.loads(line)['jobs'][0] for line in out.splitlines()]
+
+
+def watched_to_its_end():
+    def once(pids):
+        watcher.text = subprocess.run([WS_TOP, '--once', '-i', '0.2', '--pid', str(pids[1])], capture_output=True, text=True).stdout
+    watcher = Watcher(3, once)
+    result = run('top_job', 10, 150, ranks=3, env={'WS_CORES': '3'}, meanwhile=watcher)
+    seen = watcher.seen
+    if not expect(result, f'ws-top ended with {watcher.code}: {watcher.err}', watcher.code == 0 and len(seen) > 10):
+        return
+    homes = [(rank['rank'], rank['cores'][0]) for job in seen for rank in job['ranks']]
+    for state in ('computing', 'lent'):
+        expect(result, f'no rank was ever {state}', any(core['state'] == state for _, core in homes))
+    expect(result, 'no rank waited with its core kept', any(core['state'] in ('blocked', 'asleep') for _, core in homes))
+    expect(result, 'a core was lent to another than rank 0', all(core['lent_to'] == 0 for _, core in homes if core['state'] == 'lent'))
+    expect(result, 'rank 0 waited, or so it seemed', all(core['state'] == 'computing' for rank, core in homes if rank == 0 and core['wait_s'] > 0.02))
+    calls = {core['call'] for rank, core in homes if rank == 2 and core['call']}
+    expect(result, f'rank 2 was seen in {calls}', {'MPI_Recv', 'MPI_Allreduce'} <= calls)
+    guests = [guest for job in seen for guest in job['ranks'][0]['guests']]
+    expect(result, 'the guests of rank 0, and their loop', {guest['on_rank'] for guest in guests} == {1, 2} and
+           any('top_job.c' in (guest['loop'] or '') for guest in guests))
+    expect(result, 'the loop that runs on a lent core', any('top_job.c' in (core['loop'] or '') for _, core in homes if core['state'] == 'lent'))
+    for job in seen:
+        for rank in job['ranks']:
+            shares = rank['interval']
+            if not expect(result, f'shares: {shares}', -1e-9 <= min(shares['computing'], shares['lent'], shares['waiting']) and
+                          abs(shares['computing'] + shares['lent'] + shares['waiting'] - 1) < 1e-6 or job['over']):
+                return
+    middle = [job['interval'] for job in seen[2:-2] if job['interval']['seconds'] > 0]
+    expect(result, 'steals were seen as they happened', sum(m['steals_per_s'] > 0 for m in middle) > len(middle) / 4)
+    # The job's own end: all figures once more.
+    last = seen[-1]
+    lent = sum(rank['total']['lent'] * rank['seconds'] for rank in last['ranks'])
+    borrowed = sum(rank['total']['borrowed'] * rank['seconds'] for rank in last['ranks'])
+    idle = sum((rank['total']['lent'] + rank['total']['waiting']) * rank['seconds'] for rank in last['ranks'])
+    stats = result.stats
+
+    def near(what, own, theirs):
+        expect(result, f'{what}: {own} here, {theirs} there', abs(own - theirs) < 0.05 * theirs + 0.02)
+    expect(result, f'the last snapshot is of the end: {last["over"]}, {last["died"]}', last['over'] and last['died'] == 0)
+    expect(result, f'chunks: {last["chunks_stolen"]}', last['chunks_stolen'] == stats['chunks_stolen'] > 0)
+    near('wall', last['seconds'], stats['wall_s'])
+    near('lent', lent, stats['lent_s'])
+    near('waited', idle, stats['idle_s'])
+    near('borrowed', borrowed, stats['stolen_s'])
+    expect(result, f'it was worth it: {last["total"]}', last['total']['parallel_efficiency'] >
+           last['total']['parallel_efficiency_without_stealing'] + 0.1)
+    expect(result, f'as text: {watcher.text}', 'top_job  job ' + last['job'][:8] in watcher.text and '3 ranks on' in watcher.text
+           and 'top_job.c' in watcher.text)
+
+
+def killed():
+    def kill(pids):
+        time.sleep(0.3)
+        os.kill(pids[1], signal.SIGKILL)
+    watcher = Watcher(3, kill)
+    result = run('top_job', 1000, 50, ranks=3, env={'WS_CORES': '3'}, code='error', meanwhile=watcher)
+    expect(result, f'ws-top ended with {watcher.code}: {watcher.err}', watcher.code == 0 and not watcher.err)
+    expect(result, 'that ranks died is told', watcher.seen and watcher.seen[-1]['over'] and watcher.seen[-1]['died'] >= 1)
+
+
+def as_several_nodes():
+    watcher = Watcher(4)
+    result = run('top_job', 2, 100, ranks=4, env={'WS_CORES': '2', 'MPIR_CVAR_NUM_CLIQUES': '2'}, meanwhile=watcher)
+    expect(result, f'ws-top ended with {watcher.code}: {watcher.err}', watcher.code == 0)
+    if watcher.seen:
+        job = watcher.seen[-1]
+        expect(result, f'two nodes: {job["nodes_here"]}', job['nodes_here'] == 2 and sorted(rank['node'] for rank in job['ranks']) == [0, 0, 1, 1])
+
+
+def without_workshare():
+    told = []
+
+    def look(processes):
+        pids = ranks_of(processes, 2)
+        if pids:
+            told.append(subprocess.run([WS_TOP, '--once', '--pid', str(pids[0])], capture_output=True, text=True))
+    result = run('top_job', 1, 200, workshare=False, meanwhile=look)
+    expect(result, f'a job without -workshare: {told}', told and told[0].returncode == 1 and 'no rank of a -workshare job' in told[0].stderr)
+
+
+watched_to_its_end()
+killed()
+as_several_nodes()
+without_workshare()
+finish()
