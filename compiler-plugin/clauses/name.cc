@@ -185,7 +185,7 @@ std::string as_literal(const std::string &text) {
 }
 
 std::string LoopNames::operator()(const std::string &file, int line, const std::string &function, uint64_t directive) {
-    constexpr size_t longest_number = 8, longest_function = 100;
+    constexpr size_t longest_number = 8, longest_function = 120;
     const std::string full = one_line(plain_function(function));
     const std::string end = ":" + std::to_string(line) + ":" + shortened(full, longest_function, true);
     // Some compilers put that before a file that they found themselves.

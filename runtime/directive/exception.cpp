@@ -23,7 +23,7 @@ void name_the_loop()
         char text[512];
         int length = std::snprintf(text, sizeof text,
                                    "workshare: an exception left an iteration of the ws loop%s%s; it must be caught inside\n",
-                                   self.site ? " at " : "", self.site ? self.site->where : "");
+                                   self.site ? " " : "", self.site ? self.site->where : "");
         if (write(STDERR_FILENO, text, length < int(sizeof text) ? size_t(length) : sizeof text - 1) < 0)
             abort();
     }

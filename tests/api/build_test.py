@@ -149,11 +149,11 @@ def exception(folder):
     flags, libs = pkg_config(STAGE, '--cflags'), pkg_config(STAGE, '--libs')
     for compiler in here(CXX):
         for options, cases in {
-            (): {'options': ['loop at exception.cpp:', 'chunk size -1 in schedule is not positive', 'invalid_argument'],
-                 'owner': ['workshare: an exception left an iteration', 'loop at exception.cpp:', 'the reason'],
-                 'sum': ['workshare: an exception left an iteration', 'loop at exception.cpp:', 'the reason'],
-                 'c': ['workshare: an exception left an iteration', 'exception+0x', 'the reason']},
-            ('-fno-exceptions',): {'options': ['loop at exception.cpp:', 'chunk size -1 in schedule is not positive']},
+            (): {'options': ['workshare: loop (', 'exception.cpp:', 'chunk size -1 in schedule is not positive', 'invalid_argument'],
+                 'owner': ['workshare: an exception left an iteration', 'of the ws loop loop;', 'the reason'],
+                 'sum': ['workshare: an exception left an iteration', 'of the ws loop loop;', 'the reason'],
+                 'c': ['workshare: an exception left an iteration', 'exception.cpp:', 'the reason']},
+            ('-fno-exceptions',): {'options': ['workshare: loop (', 'exception.cpp:', 'chunk size -1 in schedule is not positive']},
         }.items():
             if not succeeds(*compiler, '-std=c++17', '-O2', *options, *flags, PROGRAMS / 'exception.cpp', '-o', folder / 'exception', *libs):
                 continue

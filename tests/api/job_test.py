@@ -22,11 +22,11 @@ for compiler in compilers:
     run(f'api_shared_{compiler}', workshare=False)
     if CORES > 1:
         result = run(f'api_oracle_cpp_{compiler}', 3, 100, steals=True)
-        expect(result, 'the loop is called by its name', result.stats.get('loop', '').startswith('oracle at oracle.cpp:'))
+        expect(result, 'the loop is called by its name', result.stats.get('loop', '') == 'oracle')
         result = run(f'api_exception_{compiler}', 'guest', code='error', limit=30)
-        expect_lines(result, result.err, r'^workshare: an exception left an iteration of the ws loop at loop at exception\.cpp:\d+', 'the reason')
+        expect_lines(result, result.err, r'^workshare: an exception left an iteration of the ws loop loop;', 'the reason')
     else:
         skip('one core: nothing can be stolen')
     result = run(f'api_exception_{compiler}', 'options', code='error', limit=30)
-    expect_lines(result, result.err, r'workshare: loop at exception\.cpp:\d+ main: chunk size -1 in schedule is not positive')
+    expect_lines(result, result.err, r'workshare: loop \(\S*exception\.cpp:\d+:main\): chunk size -1 in schedule is not positive')
 finish()

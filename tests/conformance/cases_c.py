@@ -351,6 +351,11 @@ def schedules():
     yield Case('schedules/commas', 'int s = 0;\n#pragma ws for schedule(dynamic, 2), steal_schedule(dynamic), reduction(+ : s)\n' + COUNT + ' { s += i; work(); }\nput(s);\nschedule_is(2, 2, 2, 0);')
     yield Case('schedules/macros', '#pragma ws for SCHEDULE@(3)\n' + COUNT + ' { cell[i]++; work(); }\nput_cells();\nschedule_is(2, 3, 3, 0);', scope='#define SCHEDULE@(n) schedule(dynamic, n) steal_schedule(guided)')
 
+    for name, literals in (('plain', '"a name"'), ('joined', '"a " TEXT@'), ('quoted', r'"a \"name\""')):
+        said = r'a \"name\"' if name == 'quoted' else 'a name'
+        yield Case(f'names/{name}', f'#pragma ws for schedule(dynamic, 2), name({literals})\n' + COUNT + f' {{ cell[i]++; work(); }}\nput_cells();\nname_is("{said}");',
+                   scope='#define TEXT@ "name"')
+
 
 ORDERS = {'read': ('', 'seq_cst', 'acquire', 'relaxed'), 'write': ('', 'seq_cst', 'release', 'relaxed'),
           'update': ('', 'seq_cst', 'release', 'relaxed'), 'capture': ('', 'seq_cst', 'acq_rel', 'acquire', 'release', 'relaxed')}

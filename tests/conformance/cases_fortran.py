@@ -176,6 +176,8 @@ def schedules():
     for type_ in ('integer(1)', 'integer(2)', 'integer(8)'):
         yield case(f'schedules/chunk-of-type/{type_}', f'integer :: i\n{type_} :: c', f'c = 9\n!$ws do schedule(dynamic, c) steal_schedule(guided, c + 1)\n{LOOP}\ncell(i) = 1\ncall work()\nend do\n'
                    'call put(cell)\ncall schedule_is(2, 9_c_long, 3, 10_c_long)')
+    for name, literal in (('single', "'a name'"), ('double', '"a name"')):
+        yield case(f'names/{name}', 'integer :: i', f'!$ws do name({literal})\n{LOOP}\ncell(i) = 1\ncall work()\nend do\ncall put(cell)\ncall name_is("a name"//c_null_char)')
 
 
 def atomics():
@@ -311,6 +313,10 @@ subroutine schedule_is(kind, chunk, steal_kind, steal_chunk) bind(C)
 import
 integer(c_int), value :: kind, steal_kind
 integer(c_long), value :: chunk, steal_chunk
+end subroutine
+subroutine name_is(name) bind(C)
+import
+character(kind=c_char) :: name(*)
 end subroutine
 subroutine put_one(x) bind(C, name='put')
 import

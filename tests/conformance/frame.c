@@ -144,6 +144,15 @@ void schedule_is(int kind, long chunk, int steal_kind, long steal_chunk)
     fail(text);
 }
 
+void name_is(const char *name)
+{
+    char text[400];
+    if (serial || !&ws_fake_site || strcmp(ws_fake_site->where, name) == 0)
+        return;
+    snprintf(text, sizeof text, "the loop is called '%s', not '%s'", ws_fake_site->where, name);
+    fail(text);
+}
+
 int main(int argc, char **argv)
 {
     const int signals[] = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGALRM};

@@ -28,6 +28,7 @@ void work(void);                    /* in an iteration: takes time in a rank who
 void let_others_run(void);          /* in the middle of what must not be disturbed */
 /* What the last loop told the runtime: kinds, chunks (0: none given). */
 void schedule_is(int kind, long chunk, int steal_kind, long steal_chunk);
+void name_is(const char *name);
 
 void run_cases(void);               /* of the program */
 

@@ -3,6 +3,7 @@
 // The grammar of `#pragma ws` (compiler-plugin/clauses), without any compiler.
 #include "directive.h"
 #include "mpi.h"
+#include "name.h"
 #include "openmp.h"
 
 #include "../../runtime/directive/abi.h"
@@ -17,13 +18,20 @@ using namespace ws;
 
 namespace {
 
-// Words, numbers and one-character punctuation; a token's origin is its place in the text.
+// Words, numbers, "literals" and one-character punctuation; a token's origin is its place in the text.
 Tokens lex(const std::string &text) {
     Tokens tokens;
     const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
     for (size_t i = 0; i < text.size();) {
         size_t end = i + 1;
         if (text[i] == ' ') {
+            i = end;
+            continue;
+        }
+        if (text[i] == '"' || text[i] == '\'') {
+            for (; end < text.size() && text[end] != text[i]; end++)
+                end += text[end] == '\\';
+            tokens.push_back({TokenKind::other, text.substr(i, ++end - i), int(i), false});
             i = end;
             continue;
         }
@@ -116,6 +124,110 @@ TEST_CASE("schedule kinds have the numbers of the binary interface") {
     CHECK(int(Schedule::dynamic) == WS_DYNAMIC);
     CHECK(int(Schedule::guided) == WS_GUIDED);
     CHECK(int(Schedule::runtime) == WS_RUNTIME);
+}
+
+TEST_CASE("a name is the text that its literals mean") {
+    const auto name = [](const std::string &literals) {
+        const Parsed p = parsed("for name(" + literals + ") private(x)");
+        CHECK(p.problems.empty());
+        CHECK(print(p.directive.rest) == "private ( x )");
+        return p.directive.loop_name;
+    };
+    CHECK(name("\"smooth\"") == "smooth");
+    CHECK(name("\"a\" \" b\"") == "a b");
+    CHECK(name(R"("a \"quoted\" \\ \'name\' \?")") == "a \"quoted\" \\ 'name' ?");
+    CHECK(name(R"("\x41\102\1030 \303\244\u00e4\U0001F600")") == "ABC0 \u00e4\u00e4\U0001F600");
+    CHECK(name("\"" + std::string(longest_name, 'x') + "\"").size() == longest_name);
+    CHECK(parsed("for").directive.loop_name.empty());
+    CHECK(longest_name == WS_NAME_MAX);
+}
+
+TEST_CASE("a name that is none") {
+    const std::string in = " in the 'name' clause of '#pragma ws for'";
+    for (const std::string no_literal : {"mine", "1", "'a'", "\"a\", \"b\"", "\"a\" + 1", "( \"a\" )", R"("\q")", R"("\U00110000")"})
+        CHECK(problem("for name(" + no_literal + ")").find("expected a string literal" + in) != std::string::npos);
+    for (const std::string empty : {"\"\"", "\"\" \"\"", "\"   \""})
+        CHECK(problem("for name(" + empty + ")") == "9: an empty name" + in);
+    for (const std::string control : {R"("a\nb")", R"("\033[2J")", R"("\0")", R"("a\x7f")", R"("\u0085")", R"("\u2028")", R"("\u202E")"})
+        CHECK(problem("for name(" + control + ")") == "9: a control character" + in);
+    for (const std::string bytes : {"\xff", "\xc3", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "a\x80"})
+        CHECK(problem("for name(\"" + bytes + "\")") == "9: a name that is not UTF-8" + in);
+    CHECK(problem("for name(\"" + std::string(4000, 'x') + "\")") == "9: a name of more than 191 bytes" + in);
+    CHECK(problem("for name()") == "8: nothing between the parentheses" + in);
+    CHECK(problem("for name") == "4: expected '(' after 'name' on '#pragma ws for'");
+    CHECK(problem("for name(\"a\") name(\"b\")") == "14: more than one 'name' clause on '#pragma ws for'");
+}
+
+TEST_CASE("a name in Fortran's quotes") {
+    const auto name = [](const std::string &spelling) {
+        Problems problems;
+        const Directive loop = parse({{TokenKind::identifier, "do", 0, false}, {TokenKind::identifier, "name", 1, false},
+                                      {TokenKind::punctuation, "(", 2, false}, {TokenKind::other, spelling, 3, false},
+                                      {TokenKind::punctuation, ")", 4, false}}, -1, problems, fortran_language);
+        return problems.empty() ? loop.loop_name : problems[0].text;
+    };
+    CHECK(name("'it''s \"mine\"'") == "it's \"mine\"");
+    CHECK(name("\"a \"\"b\"\" 'c' \\n\"") == "a \"b\" 'c' \\n");
+    for (const std::string wrong : {"'a", "a", "'", "'a''", "'a'b'", "''''x'"})
+        CHECK(name(wrong) == "expected a string literal in the 'name' clause of '!$ws do'");
+    CHECK(name("''") == "an empty name in the 'name' clause of '!$ws do'");
+    CHECK(name("''''") == "'");
+}
+
+TEST_CASE("a name as a literal is ASCII and means the same") {
+    const std::string text = "a \"b\" \\ ?\?/ \u00e4 'c' %s 1";
+    const std::string literal = as_literal(text);
+    std::string back;
+    CHECK(read_literal({TokenKind::other, literal, 0, false}, c_language, back));
+    CHECK(back == text);
+    for (unsigned char c : literal)
+        CHECK((c >= 0x20 && c < 0x7f));
+    CHECK(literal.find("??") == std::string::npos);
+    const Tokens openmp = as_openmp(parsed("for name(\"one\")").directive, -1, 3);
+    CHECK(print(openmp) == "for schedule ( dynamic , 1 ) num_threads ( __ws_mark ( 3 , 0 , 0 , 0 , \"one\" ) )");
+}
+
+TEST_CASE("loops without a name are called by their place") {
+    LoopNames names;
+    CHECK(names("a.c", 1, "f", 0) == "a.c:1:f");
+    CHECK(names("a.c", 1, "f", 7) == "a.c:1:f#2");
+    CHECK(names("a.c", 1, "g", 8) == "a.c:1:g");
+    CHECK(names("a.c", 1, "f", 0) == "a.c:1:f");
+    CHECK(names("a.c", 1, "f", 7) == "a.c:1:f#2");
+    CHECK(names("a.c", 2, "f", 0) == "a.c:2:f");
+    CHECK(names("./a.c", 3, "f", 0) == "a.c:3:f");
+    CHECK(names("../b/a.c", 3, "f", 0) == "../b/a.c:3:f");
+    CHECK(names("", 0, "", 0) == "?:0:");
+    CHECK(names("a\nb\033.c", 3, "f", 0) == "a?b?.c:3:f");
+    CHECK(names("\xe4.c", 3, "f", 0) == "?.c:3:f");
+    for (size_t file : {10, 190, 4000})
+        for (size_t function : {10, 190, 4000}) {
+            const std::string name = LoopNames()(std::string(file, '/') + "end.c", 1234567, "begin" + std::string(function, 'x') + "end", 1);
+            CHECK(name.size() <= longest_name);
+            CHECK(name.find("end.c:1234567:begin") != std::string::npos);
+            CHECK(name.substr(name.size() - 3) == "end");
+        }
+    // Nothing is cut within a character.
+    for (size_t length = 90; length < 100; length++) {
+        std::string umlauts;
+        for (size_t i = 0; i < length; i++)
+            umlauts += "\u00e4";
+        CHECK(why_no_name(names(umlauts + "x", 1, umlauts + "xyz", 1)).empty());
+    }
+}
+
+TEST_CASE("functions have the same names by all demanglers") {
+    const std::pair<const char *, const char *> known[] = {
+        {"main", "main"}, {"a::b<int>::c", "a::b<int>::c"}, {"tagged[abi:cxx11]", "tagged"},
+        {"main::{lambda()#1}::operator()", "main::{lambda}"}, {"main::'lambda'()::operator()", "main::{lambda}"},
+        {"main::$_1::operator()", "main::{lambda}"}, {"f(int)::'lambda0'(g(int), char)::operator()<int>", "f::{lambda}<int>"},
+        {"a::(anonymous namespace)::f(int, b<char>) const::{lambda(auto:1)#2}::operator()<int>", "a::(anonymous namespace)::f::{lambda}<int>"},
+        {"a::f(int) const::In::go", "a::f::In::go"}, {"a::operator()", "a::operator()"}, {"a::operator()<void (int)>", "a::operator()<void (int)>"},
+        {"f<(Kind)1>", "f<(Kind)1>"}, {"f<{unnamed type#1}>", "f<{unnamed}>"}, {"f<'unnamed'>", "f<{unnamed}>"},
+        {"f<std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > >", "f<std::string>"},
+        {"", ""}, {"(", "("}, {"{lambda", "{lambda}"}, {"'lambda", "'lambda"}, {"[abi:", ""}};
+    for (const auto &[demangled, name] : known)
+        CHECK(plain_function(demangled) == name);
 }
 
 TEST_CASE("declare reduction is handed on whole") {
@@ -219,14 +331,14 @@ TEST_CASE("a wrong clause is left out, the others stay") {
 
 TEST_CASE("a loop becomes a marked OpenMP loop") {
     CHECK(print(as_openmp(parsed("for").directive, -1, 7))
-          == "for schedule ( dynamic , 1 ) num_threads ( __ws_mark ( 7 , 0 , 0 , 0 ) )");
+          == "for schedule ( dynamic , 1 ) num_threads ( __ws_mark ( 7 , 0 , 0 , 0 , \"\" ) )");
     CHECK(site_kinds(parsed("for steal_schedule(auto)").directive) == int(WS_SITE_STEAL));
     CHECK(site_kinds(parsed("for schedule(runtime) steal_schedule(runtime)").directive)
           == int(WS_RUNTIME | WS_RUNTIME << 8 | WS_SITE_STEAL));
     const int kinds = int(WS_DYNAMIC | WS_GUIDED << 8 | WS_SITE_CHUNK | WS_SITE_STEAL_CHUNK | WS_SITE_STEAL);
     CHECK(print(as_openmp(parsed("for private(a) schedule(dynamic, n) steal_schedule(guided, m)").directive, -1, 0))
           == "for private ( a ) schedule ( dynamic , 1 ) num_threads ( __ws_mark ( 0 , " + std::to_string(kinds)
-                 + " , __ws_chunk ( 0 , n ) , __ws_chunk ( 1 , m ) ) )");
+                 + " , __ws_chunk ( 0 , n ) , __ws_chunk ( 1 , m ) , \"\" ) )");
 }
 
 TEST_CASE("what is made up stands at a place of the source") {

@@ -47,7 +47,9 @@ def remarks_in(output, source):
     for line in output.split('\n'):
         found = re.match(r'(.*):(\d+):\d+: remark: loop (.*)', line)
         if found and os.path.basename(found[1]) == os.path.basename(source):
-            remarks[int(found[2])] = found[3]
+            # A shared loop's name says where it is.
+            name = re.match(rf'shared: (?:\S*/)?{re.escape(os.path.basename(source))}:{found[2]}:[^,]*', found[3])
+            remarks[int(found[2])] = found[3].replace(name[0], 'shared', 1) if name else found[3]
     return remarks
 
 

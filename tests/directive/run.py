@@ -367,9 +367,9 @@ class Test:
         ('data_clauses.c', 'c', '-O2 -ftrapv -fstack-protector-all'),
         ('data_clauses.c', 'c', '-Ofast -fopenmp-simd -march=native'),
         ('reductions.c', 'c++', '-O2 -fno-exceptions -ffunction-sections -fdata-sections -Wl,--gc-sections'))
-    GCC_WAYS = (('places.c', 'c', '-O2 -fdirectives-only'), ('places.c', 'c', '-O2 -g3 -save-temps=obj'))
+    GCC_WAYS = (('names.c', 'c', '-O2 -fdirectives-only'), ('names.cpp', 'c++', '-O2 -flto -g'), ('places.c', 'c', '-O2 -g3 -save-temps=obj'))
     # With -g clang itself warns of -save-temps.
-    CLANG_WAYS = (('places.c', 'c', '-O2 -save-temps=obj'), ('atomics.cpp', 'c++', '-O2 -flto=thin'), ('atomics.c', 'c', '-O2 -fno-strict-aliasing -mcx16'),
+    CLANG_WAYS = (('names.cpp', 'c++', '-O2 -save-temps=obj'), ('names.c', 'c', '-O2 -save-temps=obj'), ('places.c', 'c', '-O2 -save-temps=obj'), ('atomics.cpp', 'c++', '-O2 -flto=thin'), ('atomics.c', 'c', '-O2 -fno-strict-aliasing -mcx16'),
                   ('loops.c', 'c', '-O2 -fsanitize=undefined,address -fno-sanitize-recover=all'),
                   ('criticals.c', 'c', '-O2 -fno-integrated-as'))
 
@@ -577,7 +577,7 @@ class Test:
             status, output = start([binary, how])
             function = 'Field::sweep' if loop == 'sweep' else 'main'
             if status != -6 or 'the reason' not in output or not re.match(
-                    rf'workshare: an exception left an iteration of the ws loop at exception\.cpp:{lines[loop]} .*{function};', output):
+                    rf'workshare: an exception left an iteration of the ws loop (\S*/)?exception\.cpp:{lines[loop]}:.*{function};', output):
                 fail(f'exception {level} {how}: {status}', output)
         status, output = start([binary, 'outside'])
         if status != -6 or 'workshare' in output:

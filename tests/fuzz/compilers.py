@@ -25,13 +25,13 @@ CRASH = re.compile(r'internal compiler error|confused by earlier errors|PLEASE s
 
 C_SEEDS = ['for', 'for private(a)', 'for firstprivate(a, b) lastprivate(c)', 'for reduction(+ : s), shared(a)', 'for reduction(max : s, b) default(none)',
            'for schedule(static)', 'for schedule(dynamic, 4)', 'for schedule(guided, g(n)) steal_schedule(auto)', 'for schedule(runtime) steal_schedule(runtime)', 'for collapse(2) steal_schedule(dynamic, n / 2)',
-           'for reduction(+ : v[0 : n])', 'for lastprivate(conditional: a)', 'for default(shared) private(a) private(b)', 'for reduction(task, + : s)',
+           'for reduction(+ : v[0 : n])', 'for lastprivate(conditional: a)', 'for default(shared) private(a) private(b)', 'for reduction(task, + : s)', 'for name("text")', 'for name("text") schedule(static)',
            'for firstprivate(d) reduction(* : d)', 'atomic', 'atomic read', 'atomic write, release', 'atomic seq_cst update', 'atomic capture acq_rel', 'atomic relaxed',
            'critical', 'critical (name)', 'declare reduction (mine : int : omp_out += omp_in) initializer(omp_priv = 0)']
 WORDS = ('parallel atomic critical declare reduction private firstprivate lastprivate schedule steal_schedule collapse shared default none static '
          'dynamic guided auto runtime read write update capture seq_cst acq_rel release acquire relaxed hint nowait ordered if num_threads linear '
          'conditional task inscan monotonic nonmonotonic simd omp ws a b c d s v n g 1 0 - 2.5 ( ) ( ) , : + * && || [ ] [ ] { } ; < == ? = . '
-         '"text" __ws_mark __ws_chunk __ws_critical_ omp_out omp_in mine').split()
+         '"text" "" name "a\\tb" __ws_mark __ws_chunk __ws_critical_ omp_out omp_in mine').split()
 C_WORDS = WORDS + "for & # ## :: -> 'c' sizeof int struct (int) this new auto __LINE__ _Pragma defined 0x 1e9999 $".split()
 FORTRAN_WORDS = [word for word in WORDS if '&' not in word] + "do end % .and. .true. :: => 'c' real integer iand max min .eqv. FOR Private PRIVATE 1_8 (/ /) //".split()
 STATEMENTS = ['for (int i = 0; i < n; i++) v[i] = a;', 'for (int i = 0; i < n; i++)\nfor (int j = 0; j < n; j++) s += i * j;',
@@ -40,7 +40,7 @@ FORTRAN_STATEMENTS = ['do i = 1, n\nv(i) = a\nend do', 'do i = 1, n\ndo j = 1, n
                       'a = a + b', 'a = b', 'b = a\na = a + 2', 'a = max(a, b)', 'continue', 'if (a > b) c = a']
 
 # What may stand outside of parentheses, by directive.
-KNOWN = {'loop': {'private', 'firstprivate', 'lastprivate', 'reduction', 'schedule', 'steal_schedule', 'collapse', 'shared', 'default'},
+KNOWN = {'loop': {'private', 'firstprivate', 'lastprivate', 'reduction', 'schedule', 'steal_schedule', 'collapse', 'shared', 'default', 'name'},
          'atomic': {'read', 'write', 'update', 'capture', 'seq_cst', 'acq_rel', 'release', 'acquire', 'relaxed'},
          'critical': set()}
 SCHEDULES = {'static', 'dynamic', 'guided', 'auto', 'runtime'}

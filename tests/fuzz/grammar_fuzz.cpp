@@ -30,7 +30,7 @@ const char *const seeds[] = {
     "%l reduction ( max : m , n ) default ( none )", "%l schedule ( static )", "%l schedule ( dynamic , 4 )",
     "%l schedule ( guided , f ( n , 2 ) ) steal_schedule ( auto )", "%l steal_schedule ( runtime ) schedule ( runtime )", "%l collapse ( 2 ) steal_schedule ( dynamic , n / 2 )",
     "%l reduction ( + : a [ 0 : n ] )", "%l lastprivate ( conditional : x )", "%l default ( shared ) private ( x ) private ( y )",
-    "%l reduction ( task , + : s )", "atomic", "atomic read", "atomic write , release", "atomic seq_cst update",
+    "%l reduction ( task , + : s )", "%l name ( \"text\" )", "%l name ( \"text\" ) schedule ( static )", "atomic", "atomic read", "atomic write , release", "atomic seq_cst update",
     "atomic capture acq_rel", "critical", "critical ( name )", "declare reduction ( add : int : omp_out += omp_in )", ""};
 
 const char *const words[] = {
@@ -38,7 +38,7 @@ const char *const words[] = {
     "steal_schedule", "collapse", "shared", "default", "none", "static", "dynamic", "guided", "auto", "runtime", "read", "write",
     "update", "capture", "seq_cst", "acq_rel", "release", "acquire", "relaxed", "hint", "nowait", "ordered", "if", "num_threads",
     "conditional", "task", "inscan", "monotonic", "simd", "omp", "ws", "a", "x", "1", "0", "-", "2.5", "(", ")", "(", ")", ",", ":",
-    "+", "*", "&&", "[", "]", "{", "}", ";", "#", "\"text\"", "'c'", "::", "==", "?", "__ws_mark", "__ws_critical_", "FOR",
+    "+", "*", "&&", "[", "]", "{", "}", ";", "#", "\"text\"", "\"\"", "\"a\\n\"", "\"\xff\"", "\"it''s\"", "'c'", "name", "::", "==", "?", "__ws_mark", "__ws_critical_", "FOR",
     "Schedule", "privat", "privatee", "\xc3\xa4"};
 
 Token token(const std::string &text, int origin) {
@@ -146,7 +146,7 @@ private:
 
     bool loop() {
         static const Words clauses = {"private", "firstprivate", "lastprivate", "reduction", "schedule", "steal_schedule",
-                                      "collapse", "shared", "default"};
+                                      "collapse", "shared", "default", "name"};
         Words seen;
         while (more()) {
             if (!comma())
@@ -161,14 +161,16 @@ private:
                 depth += line_[at_] == "(" ? 1 : line_[at_] == ")" ? -1 : 0;
             }
             const std::vector<std::string> inside(line_.begin() + std::ptrdiff_t(begin), line_.begin() + std::ptrdiff_t(at_) - 1);
-            const bool once = name == "schedule" || name == "steal_schedule" || name == "default" || name == "collapse";
+            const bool once = name == "schedule" || name == "steal_schedule" || name == "default" || name == "collapse" || name == "name";
             if (inside.empty() || (!seen.insert(name).second && once) || !clause(name, inside))
                 return false;
         }
         return true;
     }
 
-    static bool clause(const std::string &name, const std::vector<std::string> &inside) {
+    bool clause(const std::string &name, const std::vector<std::string> &inside) {
+        if (name == "name")
+            return loop_name(inside);
         static const Words kinds = {"static", "dynamic", "guided"}, without_chunk = {"auto", "runtime"};
         const bool word = token(inside[0], 0).is_identifier();
         if (name == "default")
@@ -181,6 +183,19 @@ private:
         if (name == "reduction")
             return !(word && inside.size() > 1 && inside[1] == ",") && std::count(inside.begin(), inside.end(), ":");
         return true;
+    }
+
+    // Of the literals among the words. C joins them; in Fortran a backslash is itself, and 'c' a literal.
+    bool loop_name(const std::vector<std::string> &inside) const {
+        const bool fortran = &language_ == &fortran_language;
+        static const Words everywhere = {"\"text\"", "\"it''s\""};
+        bool empty = true;
+        for (const std::string &word : inside) {
+            if (!(everywhere.count(word) || word == "\"\"" || (fortran && (word == "'c'" || word == "\"a\\n\""))))
+                return false;
+            empty &= word == "\"\"";
+        }
+        return !empty && (inside.size() == 1 || !fortran);
     }
 
     bool atomic() {

@@ -47,11 +47,15 @@ static void check(int64_t begin, int64_t end, const struct ws_options *options)
     CHECK(begin >= end || (seen.first == begin && seen.last == end));
 }
 
-static void refused(const char *message, ws_body *body, const struct ws_options *options)
+/* The message has the name, if there is one, where the call stands, and `end`. */
+static void refused(const char *name, const char *end, ws_body *body, const struct ws_options *options)
 {
     struct seen seen = { 0, 0, 0, 0 };
-    CHECK(ws_for(0, 10, body, &seen, options) == EINVAL);
+    char message[1000], place[600];
+    CHECK(ws_for(0, 10, body, &seen, options) == EINVAL); const int line = __LINE__;
     CHECK(seen.calls == 0);
+    snprintf(place, sizeof place, "%s:%d:refused", __FILE__, line);
+    snprintf(message, sizeof message, *name ? "workshare: %s (%s): %s" : "workshare: %s%s: %s", name, place, end);
     if (strcmp(ws_last_error(), message) != 0) {
         failures++;
         printf("wanted: %s\ngot:    %s\n", message, ws_last_error());
@@ -106,22 +110,40 @@ int main(void)
     }
     good.name = "l";
 
-    refused("workshare: ws_for: the body is NULL", NULL, NULL);
-    refused("workshare: l: the body is NULL", NULL, &good);
+    refused("", "the body is NULL", NULL, NULL);
+    refused("l", "the body is NULL", NULL, &good);
     bad = good, bad.chunk = -3;
-    refused("workshare: l: chunk size -3 in schedule is not positive", see, &bad);
+    refused("l", "chunk size -3 in schedule is not positive", see, &bad);
     bad = good, bad.steal_chunk = INT64_MIN;
-    refused("workshare: l: chunk size -9223372036854775808 in steal schedule is not positive", see, &bad);
+    refused("l", "chunk size -9223372036854775808 in steal schedule is not positive", see, &bad);
     bad = good, bad.schedule = kind(5);
-    refused("workshare: l: schedule 5 is none of WS_AUTO, WS_STATIC, WS_DYNAMIC, WS_GUIDED, WS_RUNTIME", see, &bad);
+    refused("l", "schedule 5 is none of WS_AUTO, WS_STATIC, WS_DYNAMIC, WS_GUIDED, WS_RUNTIME", see, &bad);
     bad = good, bad.steal_schedule = kind(1000);
-    refused("workshare: l: steal schedule 1000 is none of WS_AUTO, WS_STATIC, WS_DYNAMIC, WS_GUIDED, WS_RUNTIME", see, &bad);
+    refused("l", "steal schedule 1000 is none of WS_AUTO, WS_STATIC, WS_DYNAMIC, WS_GUIDED, WS_RUNTIME", see, &bad);
     bad = good, bad.schedule = WS_AUTO, bad.chunk = 8;
-    refused("workshare: l: chunk size 8 in schedule: WS_AUTO takes none", see, &bad);
+    refused("l", "chunk size 8 in schedule: WS_AUTO takes none", see, &bad);
     bad = good, bad.steal_schedule = WS_RUNTIME, bad.steal_chunk = 1;
-    refused("workshare: l: chunk size 1 in steal schedule: WS_RUNTIME takes none", see, &bad);
+    refused("l", "chunk size 1 in steal schedule: WS_RUNTIME takes none", see, &bad);
     bad = good, bad.reserved[3] = 1;
-    refused("workshare: l: reserved fields of the options are not 0: not initialised?", see, &bad);
+    refused("l", "reserved fields of the options are not 0: not initialised?", see, &bad);
+
+    /* Called by other languages: the function itself, named by its body. */
+    bad = good, bad.name = NULL, bad.chunk = -1;
+    CHECK((ws_for)(0, 1, see, &nested, &bad) == EINVAL);
+    CHECK(strstr(ws_last_error(), "chunk size -1") && !strstr(ws_last_error(), __FILE__));
+    CHECK((ws_for)(0, 1, NULL, &nested, NULL) == EINVAL && strcmp(ws_last_error(), "workshare: ws_for: the body is NULL") == 0);
+    int (*function)(int64_t, int64_t, ws_body *, void *, const struct ws_options *) = ws_for;
+    CHECK(function(3, 2, see, &nested, NULL) == 0);
+
+    /* Arguments with commas. */
+#ifndef __cplusplus
+    CHECK(ws_for(0, 1, see, &nested, &(struct ws_options){ .name = "one", .schedule = WS_STATIC }) == 0);
+#endif
+
+    /* What would harm a terminal does not get there. */
+    bad = good, bad.name = "a\033[2J\nb\xff\xc3\xa4", bad.chunk = -1;
+    CHECK(ws_for(0, 1, see, &nested, &bad) == EINVAL);
+    CHECK(strncmp(ws_last_error(), "workshare: a?[2J?b?\xc3\xa4 (", 23) == 0);
 
     /* A message that is too long is cut, not written over something else. */
     static char longest[2000];

@@ -203,7 +203,7 @@ void reductions()
 template <class F>
 void refused(int line, const std::string& message, F call)
 {
-    const std::string mark = "LINE", place = "unit.cpp:" + std::to_string(line) + " operator()";
+    const std::string mark = "LINE", place = __FILE__ ":" + std::to_string(line) + ":operator()";
     std::string wanted = "workshare: " + message, got = "nothing";
     wanted.replace(wanted.find(mark), mark.size(), place);
     try {
@@ -232,7 +232,7 @@ void errors()
     REFUSED("LINE: 'first' is negative where 'last' is unsigned", ws::for_each(-1, 5u, body));
     REFUSED("LINE: 'last' is negative where 'first' is unsigned", ws::for_chunks(5ul, -1, [&](auto, auto) { ran = true; }));
     REFUSED("LINE: the body is empty", ws::for_each(0, 5, none));
-    REFUSED("name at LINE: the body is empty", ws::for_each(0, 5, null, "name"));
+    REFUSED("name (LINE): the body is empty", ws::for_each(0, 5, null, "name"));
     REFUSED("LINE: the body is empty", ws::for_chunks(0, 5, std::function<void(int, int)>()));
     REFUSED("LINE: the reduction is empty", ws::transform_reduce(0, 5, 0, no_sum, id));
     REFUSED("LINE: the transformation is empty", ws::transform_reduce(0, 5, 0, std::plus<>(), no_transformation));

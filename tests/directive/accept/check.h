@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #ifdef WITH_MPI
@@ -47,6 +48,9 @@ static int failures;
                              && ws_fake_chunk == (chunk) && ws_fake_steal_chunk == (steal_chunk)))
 
 #define CHECK_SITE(bits, values) CHECK(!&ws_fake_site || (ws_fake_site->kinds & (bits)) == (values))
+
+#define CHECK_NAME(name) \
+    CHECK(!&ws_fake_site || strcmp(ws_fake_site->where, name) == 0 || (printf("%s\n", ws_fake_site->where), 0))
 
 static double iteration_seconds;
 

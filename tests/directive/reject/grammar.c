@@ -72,3 +72,42 @@ void directives(int n)
 #pragma ws (for)
     g(n);
 }
+
+void names(int n)
+{
+#pragma ws for name(mine)
+    for (int i = 0; i < n; i++)
+        g(i);
+#pragma ws for name("")
+    for (int i = 0; i < n; i++)
+        g(i);
+#pragma ws for name("one") schedule(static) name("two")
+    for (int i = 0; i < n; i++)
+        g(i);
+#pragma ws for name(L"wide")
+    for (int i = 0; i < n; i++)
+        g(i);
+#pragma ws for name("two\nlines")
+    for (int i = 0; i < n; i++)
+        g(i);
+#pragma ws for name("\377")
+    for (int i = 0; i < n; i++)
+        g(i);
+#pragma ws for name(n ? "one" : "two")
+    for (int i = 0; i < n; i++)
+        g(i);
+#pragma ws for name('c')
+    for (int i = 0; i < n; i++)
+        g(i);
+#pragma ws for name
+    for (int i = 0; i < n; i++)
+        g(i);
+#define TEN(x) x x x x x x x x x x
+#pragma ws for name(TEN("twenty characters...") "more")
+    for (int i = 0; i < n; i++)
+        g(i);
+#pragma ws atomic name("one")
+    n++;
+#pragma ws critical ("one")
+    n++;
+}

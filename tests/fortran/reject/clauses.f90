@@ -70,4 +70,14 @@ subroutine clauses(n, a)
 !$ws& & firstprivate(s)
 !$ws atomic & update
     s = s + 1
+!$ws do name(mine)
+!$ws do name('')
+!$ws do name('one') name("two")
+!$ws do name('one' 'two')
+!$ws do name('one' // 'two')
+!$ws do name('one
+!$ws do name
+!$ws do name('one'')
+!$ws atomic name('one')
+    s = s + 1
 end subroutine
