@@ -162,8 +162,11 @@ int attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
         return 1;
     }
     std::string error, warning;
-    if (!read_options(job.options, error, warning)) {
-        if (job.rank == 0)
+    const bool fine = read_options(job.options, error, warning) && (job.rank != 0 || can_write_files(job.options, error));
+    int first = fine ? job.size : job.rank; // whose message it is: options may differ, by MPI_T or mpirun's -env
+    PMPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (first < job.size) {
+        if (job.rank == first)
             std::fprintf(stderr, "workshare: %s\n", error.c_str());
         PMPI_Barrier(MPI_COMM_WORLD); // the message is written
         end_job();

@@ -6,7 +6,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
+#include <fcntl.h>
 #include <strings.h>
+#include <unistd.h>
 
 extern char** environ;
 
@@ -153,7 +155,38 @@ bool schedule(const char* name, RuntimeSchedule& value, std::string& error)
     return ok;
 }
 
+// 0, or errno.
+int why_not_writable(const char* path)
+{
+    int fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT) {
+        fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0)
+            unlink(path);
+    }
+    if (fd < 0)
+        return errno == ENXIO ? 0 : errno; // a pipe that nobody reads yet
+    close(fd);
+    return 0;
+}
+
 } // namespace
+
+bool can_write_files(const Options& o, std::string& error)
+{
+    const struct {
+        const char* what;
+        const std::string& path;
+    } files[] = {{"report", o.report_file}, {"trace", o.trace}};
+    for (const auto& f : files) {
+        const int trouble = f.path.empty() ? 0 : why_not_writable(f.path.c_str());
+        if (trouble) {
+            error = std::string("cannot write the ") + f.what + " to " + f.path + ": " + std::strerror(trouble);
+            return false;
+        }
+    }
+    return true;
+}
 
 bool read_options(Options& o, std::string& error, std::string& warning)
 {

@@ -5,6 +5,7 @@
 
 #include "lend/victim.h"
 #include "loop/region.h"
+#include "mpich/files/src/include/mpir_workshare.h" // the defaults, which MPI_T shows as well
 #include <cstdint>
 #include <string>
 
@@ -12,10 +13,10 @@ namespace ws {
 
 struct Options {
     bool quiet = false;           // WS_QUIET=1: no verdict
-    unsigned quantum_us = 400;    // WS_QUANTUM: a sleeping thief looks at MPI itself this often
-    unsigned spin_us = 2;         // WS_SPIN: blocked this long before anything else
-    unsigned linger_us = 50;      // WS_LINGER: a guest without chunks waits this long for its owner's next region
-    unsigned chunk_us = 30;       // WS_CHUNK_TIME: time a chunk should take when the loop has no schedule
+    unsigned quantum_us = MPIR_WORKSHARE_DEFAULT_QUANTUM; // WS_QUANTUM: a sleeping thief looks at MPI itself this often
+    unsigned spin_us = MPIR_WORKSHARE_DEFAULT_SPIN; // WS_SPIN: blocked this long before anything else
+    unsigned linger_us = MPIR_WORKSHARE_DEFAULT_LINGER; // WS_LINGER: a guest without chunks waits this long for its owner's next region
+    unsigned chunk_us = MPIR_WORKSHARE_DEFAULT_CHUNK_TIME; // WS_CHUNK_TIME: time a chunk should take when the loop has no schedule
     VictimPolicy victim = VictimPolicy::automatic; // WS_VICTIM: auto, most, fewest, nearest, random, none
     int workers = 0;              // WS_WORKERS: threads on spare cores that help this rank first; all_spare_cores for auto
     bool poll = false;            // WS_POLL=1: help from MPI_Test and MPI_Iprobe too
@@ -37,5 +38,9 @@ constexpr int all_spare_cores = -1;
 // Fills `options`; false with a one-line message in `error` that names the variable and its value. `warning` names
 // variables that begin with WS_ but mean nothing here (misspelt, most likely).
 bool read_options(Options& options, std::string& error, std::string& warning);
+
+// Whether the report and the trace could be written, before the program has computed for hours; else a message. For the rank
+// that will write them. Leaves nothing behind.
+bool can_write_files(const Options& options, std::string& error);
 
 } // namespace ws

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Bad input at run time: one message that names it, and the job ends with an error."""
+import tempfile
+
 from job import expect, finish, run
 
 
@@ -26,6 +28,12 @@ expect(result, 'not one warning that names both', len(warning) == 1 and 'WS_QUAN
 result = run('imbalance', 'nothing', 1, env={'WS_STATS_FILE_': '/nowhere/at/all'},
              options=('-genv', 'WS_STATS_FILE', '/nowhere/at/all'))
 expect(result, 'no message about the statistics file', 'cannot write WS_STATS_FILE=/nowhere/at/all' in result.err)
+
+# Files that cannot be written are no surprise at the end of a long run.
+for option, what in ('-workshare-report', 'report'), ('-workshare-trace', 'trace'):
+    with tempfile.TemporaryDirectory(suffix='.json') as folder:
+        for path, why in ('/nowhere/at/all.json', 'No such file or directory'), (folder, 'Is a directory'):
+            refused('nothing', 1, options=(f'{option}={path}',), parts=[f'cannot write the {what} to {path}: {why}'])
 
 for workshare in True, False:
     for shape, clause in ('chunk', "'schedule'"), ('steal', "'steal_schedule'"):
