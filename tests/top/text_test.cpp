@@ -95,7 +95,8 @@ TEST_CASE("a job on a usual terminal")
 TEST_CASE("any size of window gets no more than fits")
 {
     for (int ranks : {1, 3, 70})
-        for (unsigned workers : {0u, 2u})
+        for (unsigned workers : {0u, 2u}) {
+            const auto jobs = job_of(ranks, workers);
             for (unsigned height = 0; height <= 50; height += height < 20 ? 1 : 15)
                 for (unsigned width = 1; width <= 200; width += width < 40 ? 3 : 23)
                     for (int mode = 0; mode < 4; mode++) {
@@ -104,13 +105,14 @@ TEST_CASE("any size of window gets no more than fits")
                         view.help = mode == 2;
                         view.message = mode == 3 ? "process 1: a file" : "";
                         view.scroll = 1000000;
-                        const auto lines = lay_out(job_of(ranks, workers), view, width, height);
+                        const auto lines = lay_out(jobs, view, width, height);
                         if (lines.size() > height)
                             FAIL(lines.size() << " lines in " << height);
                         for (const Line& line : lines)
                             if (line.width() > width)
                                 FAIL(line.width() << " columns in " << width << ": " << line.text());
                     }
+        }
 }
 
 TEST_CASE("a row for each core in a window of a few lines")

@@ -184,17 +184,21 @@ std::string BoardFile::read(Reading& into, bool& unmade) const
 
     // A seat's counters go with its state only if the state was the same after as before; a state that changes all the
     // time is taken as it comes: what is wrong then is a few microseconds.
-    auto seats = [&](std::vector<SeatReading>& out) {
-        out.assign(b.seats, {});
-        return for_rows<Seat>(fd_, b.seats_at, b.seats, b.seat_bytes, [&](uint32_t i, const Seat& s) {
+    // Most guests' seats of a big node were never taken: those are not read twice.
+    uint32_t taken = 1;
+    auto seats = [&](std::vector<SeatReading>& out, uint32_t count) {
+        out.resize(count);
+        return for_rows<Seat>(fd_, b.seats_at, count, b.seat_bytes, [&](uint32_t i, const Seat& s) {
             out[i] = read_seat(s);
+            if (out[i].kind != SeatKind::none)
+                taken = std::max(taken, i + 1);
             return true;
         });
     };
-    bool whole = seats(into.seats);
+    bool whole = seats(into.seats, b.seats);
     for (int i = 0; whole && i < 3; i++) {
         std::vector<SeatReading> again;
-        whole = seats(again);
+        whole = seats(again, taken);
         bool same = true;
         for (size_t k = 0; whole && k < again.size(); k++) {
             if (again[k].state == into.seats[k].state && again[k].since == into.seats[k].since &&

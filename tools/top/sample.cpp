@@ -249,11 +249,11 @@ JobSample sample(const std::vector<Reading>& readings, const std::map<int, Readi
                 core.call = r.calls[seat.call];
             if (seat.state == Seated::lent) {
                 core.tenant = seat.other;
-                for (const Reading& other : after)
-                    if (other.rank == seat.other && other.node == r.node)
-                        if (const SeatReading* guest = other.guest(seat.core))
-                            if (guest->state == Seated::visiting)
-                                core.loop = row_name(other.loops, guest->loop);
+                const auto other = std::lower_bound(after.begin(), after.end(), seat.other, [](const Reading& a, int rank) { return a.rank < rank; });
+                if (other != after.end() && other->rank == seat.other && other->node == r.node)
+                    if (const SeatReading* guest = other->guest(seat.core))
+                        if (guest->state == Seated::visiting)
+                            core.loop = row_name(other->loops, guest->loop);
             }
             core.interval = shares(interval[i], interval[i].cores[c]);
             core.total = shares(total[i], total[i].cores[c]);
