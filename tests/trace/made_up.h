@@ -73,7 +73,7 @@ inline void make(Job& job, uint32_t ranks, uint32_t nodes, uint32_t steps, bool 
         job.abouts.push_back(t.about);
     }
     job.about = {job.processes.data(), ranks, nodes, job.abouts.data(), uint32_t(job.abouts.size()), job.names.data(),
-                 uint32_t(job.names.size()), int64_t(steps) * step, 1700000000000000000, false, shared ? "" : "-workshare-victim none", "0.0.1"};
+                 uint32_t(job.names.size()), int64_t(steps) * step, 1700000000000000000, false, shared ? "" : "WS_VICTIM=none", "0.0.1"};
 }
 
 // Null or what went wrong.

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: MIT
+"""timeline_test.py WS_TIMELINE MAKE_TRACE: what ws-timeline makes of good traces and says of bad ones. 77 when OTF2 could not be read here."""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as xml
+
+TIMELINE, MAKE = map(os.path.abspath, sys.argv[1:3])
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(TIMELINE), '../share/workshare/timeline'))
+from ws_timeline import rows, traces  # noqa: E402
+
+os.chdir(tempfile.mkdtemp(prefix='workshare-'))
+failures = 0
+
+
+def expect(what, condition):
+    global failures
+    if not condition:
+        failures += 1
+        print('FAILED', what)
+    return condition
+
+
+def make(path, ranks=2, nodes=1, steps=3, kind='shared', dropped=0):
+    subprocess.run([MAKE, path, str(ranks), str(nodes), str(steps), kind, str(dropped)], check=True)
+    return path
+
+
+def timeline(*args, code=0):
+    done = subprocess.run([TIMELINE, *args], capture_output=True, text=True)
+    expect(f'{args}: exit status {done.returncode}, wanted {code}: {done.stderr}', done.returncode == code)
+    return done
+
+
+def data_of(page):
+    with open(page) as f:
+        return json.loads(re.search(r'^const data = (.*);$', f.read(), re.M)[1])
+
+
+def refused(path, *words, code=1):
+    done = timeline(path, code=code)
+    lines = done.stderr.splitlines()
+    expect(f'{path}: one line that names it and says {words}: {done.stderr!r}',
+           len(lines) == 1 and os.path.basename(path) in lines[0] and all(w in lines[0] for w in words) and 'Traceback' not in done.stderr)
+    expect(f'{path}: a page was written', not os.path.exists(re.sub(r'\.(json|otf2)$', '', path) + '.html'))
+
+
+# ---- Rows: made_up.h says what they must be ----
+
+make('run.json', ranks=4, nodes=2, steps=5)
+panel = rows.Panel(traces.read('run.json'))
+expect('rows', [(r.node, r.core, r.rank) for r in panel.rows] == [(0, 0, 0), (0, 1, 1), (1, 0, 2), (1, 1, 3)])
+for row in panel.rows:
+    expect('parts follow each other', row.parts[0][0] == 0 and row.parts[-1][1] == 500000 and
+           all(a[1] == b[0] for a, b in zip(row.parts, row.parts[1:])))
+first = [(begin, end, *panel.states[state][:2], a, b) for begin, end, state, a, b in panel.rows[1].parts if end <= 100000]
+expect(f'the first step of core 1: {first}', first == [
+    *((c * 8000, c * 8000 + 8000, 'chunk', 1, c * 10, c * 10 + 10) for c in range(6)),
+    (48000, 50000, 'wait', 1, 0, 0), (50000, 51000, 'lent', 0, 0, 0),
+    *((51000 + c * 9000, 60000 + c * 9000, 'chunk', 0, 80 + c * 10, 90 + c * 10) for c in range(4)),
+    (87000, 88000, 'lent', 0, 0, 0), (88000, 100000, 'wait', 1, 0, 0)])
+totals = panel.totals()
+expect(f'totals {totals}', totals[0]['loops'] == 450000 and totals[0]['helped'] == 180000 and totals[1]['for_others'] == 180000 and
+       totals[1]['waiting'] == 70000 and totals[1]['handing'] == 10000 and totals[1]['lends'] == 5 and totals[0]['kept'] == 40 and totals[0]['stolen'] == 20)
+expect(f'lends {panel.lends}', [l[:4] for l in panel.lends[:2]] == [(51000, 1, 0, 0), (51000, 3, 2, 2)] and len(panel.lends) == 10)
+
+# Sums keep every nanosecond, however coarse.
+for resolution in 1, 5000, 20000, 10**9:
+    for row in panel.rows:
+        exact, coarse = {}, {}
+        for begin, end, state, _, _ in row.parts:
+            exact[state] = exact.get(state, 0) + end - begin
+        for part in rows.reduced(row.parts, resolution):
+            for state, (ns, _) in (part[2].items() if len(part) == 3 else [(part[2], (part[1] - part[0], 1))]):
+                coarse[state] = coarse.get(state, 0) + ns
+        expect(f'sums at {resolution} ns', exact == coarse)
+
+# ---- Both formats tell the same ----
+
+no_otf2 = subprocess.run(['/usr/bin/python3', '-c', 'import otf2'], capture_output=True).returncode != 0
+if not no_otf2:
+    make('same.otf2', ranks=4, nodes=2, steps=5)
+    timeline('same.otf2')
+    timeline('run.json')
+    a, b = data_of('same.html'), data_of('run.html')
+    for data in a, b:
+        states = data['panels'][0]['states']
+        expect('a page from OTF2 has states', len(states) > 4)
+    expect('the pages of the two formats differ in their sums', a['panels'][0]['totals'] == b['panels'][0]['totals'])
+    expect('the pages of the two formats differ in their rows', [r['label'] for r in a['panels'][0]['rows']] == [r['label'] for r in b['panels'][0]['rows']])
+    expect('the pages of the two formats differ in their leases', [l[:4] for l in a['panels'][0]['lends']] == [l[:4] for l in b['panels'][0]['lends']])
+    os.remove('run.html')
+
+# ---- Pictures and pages ----
+
+make('plain.json', ranks=4, nodes=2, steps=7, kind='plain')
+expect('it says what it wrote', timeline('run.json', 'plain.json', '-o', 'both.svg').stdout == 'both.svg\n')
+tree = xml.parse('both.svg')
+texts = [t.text for t in tree.iter('{http://www.w3.org/2000/svg}text')]
+for text in 'without stealing: 700 us', 'mpirun -workshare: 500 us', 'node 0, core 0: rank 0', 'node 1, core 1: rank 3', 'waiting in MPI', 'rank 3', 'a core is lent to that rank':
+    expect(f'{text!r} is not in the picture', text in texts)
+expect('the plain run is above', texts.index('without stealing: 700 us') < texts.index('mpirun -workshare: 500 us'))
+arrows = [p for p in tree.iter('{http://www.w3.org/2000/svg}path') if p.get('marker-end')]
+expect(f'{len(arrows)} arrows', len(arrows) == 10 + 1)  # and the legend's
+with open('both.svg') as f:
+    expect('the picture is for light and dark', 'prefers-color-scheme: dark' in f.read())
+
+timeline('run.json', 'plain.json', '-o', 'both.html', '--title', 'a <b>title</b> & more')
+with open('both.html') as f:
+    page = f.read()
+expect('the title is text', 'a &lt;b&gt;title&lt;/b&gt; &amp; more' in page and '<b>title' not in page)
+expect('no network', not re.search(r'(src|href)\s*=\s*"(?!data:)|@import|https?://(?!www\.w3\.org)', page))
+expect('two panels', [p['title'] for p in data_of('both.html')['panels']] == ['without stealing: 700 us', 'mpirun -workshare: 500 us'])
+
+timeline('run.json', '-o', 'part.html', '--range', '100us:200us')
+part = data_of('part.html')['panels'][0]
+expect(f'the range: {part["begin"]} {part["end"]}', (part['begin'], part['end']) == (100000, 200000) and part['totals'][1]['lends'] == 1)
+
+dropped = make('dropped.json', dropped=7)
+expect('what was dropped is said', 'lacks 7 events' in timeline(dropped).stderr and '7 events were dropped' in open('dropped.html').read())
+
+# ---- A long one: small, and quickly made ----
+
+make('long.json', ranks=16, steps=600)  # 200000 events or so
+began = time.monotonic()
+timeline('long.json')
+took, size = time.monotonic() - began, os.path.getsize('long.html')
+expect(f'{size} bytes', size < 3e6)
+expect(f'{took:.1f} s', took < 30)
+data = data_of('long.html')['panels'][0]
+for row in data['rows']:
+    flat, i, total = row['parts'], 0, 0
+    while i < len(flat):
+        total += flat[i]
+        state = flat[i + 1]
+        i += 2 + (3 * -state if state < 0 else {'chunk': 2, 'loop': 1}.get(data['states'][state][0], 0))
+    expect('the sums of a long page are not its length', total == 600 * 100000)
+timeline('long.json', '-o', 'long.svg')
+expect(f'a long picture has {os.path.getsize("long.svg")} bytes', os.path.getsize('long.svg') < 3e6)
+
+# ---- Bad input ----
+
+good = open('run.json').read()
+
+
+def write(name, text):
+    with open(name, 'w') as f:
+        f.write(text)
+    return name
+
+
+refused(write('empty.json', ''), 'is empty')
+refused('missing.json', 'No such file')
+refused(write('cut.json', good[:len(good) // 2]), 'truncated')
+refused(write('cut2.json', good[:200]), 'truncated')
+refused(write('cut3.json', good.rsplit('\n', 2)[0] + '\n'), 'truncated')
+refused(write('newer.json', good.replace('"version":1', '"version":2')), 'version 2', 'newer')
+refused(write('versionless.json', good.replace('"version":1', '"version":"x"')), 'version')
+refused(write('foreign.json', '{"traceEvents":[{"ph":"X","ts":1,"dur":2,"name":"x"}]}'), 'no trace of Workshare')
+refused(write('foreign2.json', '[1, 2]'), 'no trace of Workshare')
+refused(write('text.json', 'hello\nworld\n'), 'no trace of Workshare')
+refused(write('damaged.json', good.replace('"dur":8.000', '"dur":eight', 1)), 'damaged', 'line')
+refused(write('lacking.json', good.replace('"args":{"first":0,"end":10}', '"args":{}', 1)), 'damaged')
+lines = good.splitlines(True)
+refused(write('fewer.json', ''.join(lines[:-10] + lines[-9:])), 'damaged')
+refused(write('bytes.json', '\0\1\2'), 'no trace')
+with open('bytes.json', 'wb') as f:
+    f.write(bytes(range(128, 256)) * 9)
+refused('bytes.json', 'no trace')
+os.mkdir('folder.json')
+refused('folder.json', 'directory')
+if not no_otf2:
+    shutil.copy('same.otf2', 'alone.otf2')
+    refused('alone.otf2', 'damaged or incomplete')
+    with open('same.otf2', 'rb') as f, open('cut.otf2', 'wb') as g:
+        g.write(f.read()[:40])
+    refused('cut.otf2', 'damaged or incomplete')
+    make('hurt.otf2')
+    with open('hurt/0.evt', 'rb+') as f:
+        f.truncate(os.path.getsize('hurt/0.evt') // 2)
+    refused('hurt.otf2', 'damaged or incomplete')
+# Laid out anew by another tool, it is still a trace.
+write('anew.json', json.dumps(json.loads(good), indent=1))
+timeline('anew.json')
+expect('a trace laid out anew', data_of('anew.html')['panels'][0]['totals'] == totals)
+
+for args in [], ['run.json', '-o', 'x.png'], ['run.json', '--range', 'soon'], ['run.json', '--range', '2ms:1ms'], ['run.json', '--colour']:
+    expect(f'{args}: usage', 'usage: ws-timeline' in timeline(*args, code=2).stderr)
+expect('a range behind the end', 'is over at 500 us' in timeline('run.json', '--range', '1s:', code=1).stderr)
+expect('an unwritable page', 'No such file' in timeline('run.json', '-o', 'no/where.html', code=1).stderr)
+expect('a full disk', 'No space left' in subprocess.run(f'ln -s /dev/full full.html && {TIMELINE} run.json -o full.html', shell=True, capture_output=True, text=True).stderr)
+for option in '--help', '--version':
+    expect(option, 'ws-timeline' in timeline(option).stdout)
+
+shutil.rmtree(os.getcwd())
+if failures:
+    sys.exit(f'{failures} failed')
+if no_otf2:
+    print('python3-otf2 is missing: no OTF2 was read')
+    sys.exit(77)
+print('ok')

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: MIT
+"""Whole jobs with -workshare-trace: every chunk is in the file once and in its region, leases and visits match, both formats tell the
+same kind of story, drops are counted, and what cannot be written is said once and changes nothing else."""
+import bisect
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter, defaultdict
+
+from job import CORES, MPIRUN, PROGRAMS, expect, expect_lines, fail, finish, run, skip
+
+folder = tempfile.mkdtemp(prefix='workshare-')
+STAGE = os.path.dirname(os.path.dirname(MPIRUN))
+
+
+def traced(name, *args, options=(), **how):
+    """A job with a trace, and the trace as JSON."""
+    path = os.path.join(folder, name)
+    result = run(*args, options=['-workshare-trace', path, *options], **how)
+    try:
+        with open(path) as f:
+            return result, json.load(f)
+    except (OSError, ValueError) as error:
+        fail(result, f'the trace: {error}')
+        return result, None
+
+
+def slices(trace):
+    return [e for e in trace['traceEvents'] if e['ph'] == 'X']
+
+
+def ends_of(e):
+    return e['ts'], e['ts'] + e['dur']
+
+
+def check_chunks(result, trace):
+    """The chunks of each region that ran by chunks are its iterations, each once."""
+    threads = {t['tid']: t for t in trace['otherData']['threads']}
+    regions, chunks = defaultdict(list), defaultdict(list)
+    for e in slices(trace):
+        rank = threads[e['tid']]['rank']
+        if e['cat'] == 'region' and e['args']['ran'] != 'whole':
+            regions[rank].append((*ends_of(e), e['name'], e['args']))
+        if e['cat'] == 'chunk':
+            chunks[rank].append((*ends_of(e), e['name'], e['args']))
+    lost = 0
+    for rank, of_rank in regions.items():
+        of_rank.sort(key=lambda r: r[0])
+        begins = [r[0] for r in of_rank]
+        parts = defaultdict(list)
+        for begin, end, name, args in chunks[rank]:
+            i = bisect.bisect_right(begins, begin + 0.0015) - 1
+            region = of_rank[i]
+            if i < 0 or end > region[1] + 0.0015 or name != region[2]:
+                lost += 1
+            parts[i].append((args['first'], args['end']))
+        for i, region in enumerate(of_rank):
+            at = 0
+            for first, end in sorted(parts[i]):
+                if first != at:
+                    break
+                at = end
+            expect(result, f'a region of rank {rank} at {region[0]} us has {region[3]} and the chunks {sorted(parts[i])[:20]}',
+                   at == region[3]['iterations'])
+    expect(result, f'{lost} chunks lie in no region of theirs', lost == 0)
+    return sum(len(r) for r in regions.values()), sum(len(c) for c in chunks.values())
+
+
+def check_lends(result, trace):
+    """Each visit is inside a lease of that core to that rank, and each arrow leads from one to the other."""
+    threads = {t['tid']: t for t in trace['otherData']['threads']}
+    leases, visits, arrows = defaultdict(list), 0, Counter()
+    for e in slices(trace):
+        if e['cat'] == 'lent':
+            t = threads[e['tid']]
+            leases[t['node'], t['core'], e['args']['tenant']].append(ends_of(e))
+    for e in slices(trace):
+        if e['cat'] == 'visit':
+            visits += 1
+            t = threads[e['tid']]
+            begin, end = ends_of(e)
+            expect(result, f'a visit of rank {t["rank"]} on core {t["core"]} at {begin} us is in no lease',
+                   any(b - 0.0015 <= begin and end <= e + 0.0015 for b, e in leases[t['node'], t['core'], t['rank']]))
+            expect(result, f'a steal took {e["args"]["latency_ns"]} ns', 0 < e['args']['latency_ns'] < 10e9)
+    for e in trace['traceEvents']:
+        if e['ph'] in 'sf':
+            arrows[e['ph'], threads[e['tid']]['kind']] += 1
+    expect(result, f'{visits} visits, but arrows {arrows}', arrows == ({('s', 'home'): visits, ('f', 'guest'): visits} if visits else {}))
+    return visits
+
+
+def check_nesting(result, trace):
+    """Of two events of a thread one lies in the other, or they do not meet."""
+    by_thread = defaultdict(list)
+    for e in slices(trace):
+        by_thread[e['tid']].append((round(e['ts'] * 1000), -round((e['ts'] + e['dur']) * 1000)))
+    for tid, events in by_thread.items():
+        ends = []
+        for begin, end in sorted(events):
+            while ends and ends[-1] <= begin:
+                ends.pop()
+            if not expect(result, f'events of thread {tid} overlap at {begin} ns', not ends or -end <= ends[-1]):
+                break
+            ends.append(-end)
+
+
+# Chunks, leases, MPI calls: the oracle counts its iterations itself.
+result, trace = traced('oracle.json', 'oracle', 7, 120, ranks=2, steals=CORES > 1)
+if trace:
+    about = trace['otherData']
+    regions, chunks = check_chunks(result, trace)
+    expect(result, f'{regions} regions, {chunks} chunks', regions > 10 and chunks > 100)
+    expect(result, 'dropped', about['dropped'] == 0 and about['version'] == 1)
+    check_nesting(result, trace)
+    visits = check_lends(result, trace)
+    if CORES > 1:
+        expect(result, 'nothing was lent', visits > 0)
+    stolen = sum(e['cat'] == 'chunk' and about['threads'][e['tid'] - 1]['kind'] == 'guest' for e in slices(trace))
+    expect(result, f'{stolen} chunks by guests, counted: {result.stats}', stolen == result.stats['chunks_stolen'])
+    calls = {e['name'] for e in slices(trace) if e['cat'] == 'mpi'}
+    expect(result, f'calls: {calls}', {'MPI_Finalize'} < calls and all(c.startswith('MPI_') for c in calls))
+
+# Nodes: clocks that are compared, not shared as they are here, must come to the same.
+result, trace = traced('nodes.json', 'cliques', ranks=4, env={'MPIR_CVAR_NUM_CLIQUES': '2', 'WS_CORES': '4'})
+if trace:
+    begins = [p['begin_ns'] for p in trace['otherData']['processes']]
+    expect(result, f'nodes: {trace["otherData"]["nodes"]}', trace['otherData']['nodes'] == 2)
+    last = [max(sum(ends_of(e)[1:]) for e in slices(trace) if e['tid'] == t['tid']) for t in trace['otherData']['threads'] if t['kind'] == 'home']
+    # All leave MPI_Finalize's first barrier together, give or take what two cores do with four ranks.
+    expect(result, f'the ranks begin at {begins} ns and end at {last} us', min(begins) == 0 and max(begins) < 200e6 and max(last) - min(last) < 200e3)
+
+# OTF2, without stealing.
+path = os.path.join(folder, 'plain.otf2')
+result = run('imbalance', 'late', 5, options=['-workshare-trace', path, '-workshare-victim', 'none'])
+printed = subprocess.run(['otf2-print', path], capture_output=True, text=True)
+expect(result, f'otf2-print: {printed.returncode} {printed.stderr[-300:]}', printed.returncode == 0 and not printed.stderr)
+expect(result, 'the archive tells of leases although there were none', printed.stdout.count('"core lent"') == 0)
+for what in 'imbalance.c', 'MPI_Finalize', 'chunk of':
+    expect(result, f'the archive does not tell of {what}', what in printed.stdout)
+expect(result, 'was stolen from', result.stats.get('chunks_stolen') == 0)
+
+# Memory: the newest or the oldest stay, the rest is counted. A MiB holds 6000 or so events of each of two threads or more.
+for keep in 'newest', 'oldest':
+    result, trace = traced(keep + '.json', 'tiny_regions', 20000, ranks=1, options=['-workshare-trace-buffer=1', '-workshare-trace-keep=' + keep])
+    if not trace:
+        continue
+    about = trace['otherData']
+    expect(result, f'kept {about["events"]}, dropped {about["dropped"]}', about['dropped'] > 0 and 0 < about['events'] < 2**20 / 40)
+    expect(result, 'the file says how many, and which', about['kept'] == keep)
+    expect_lines(result, result.err, rf'lacks {about["dropped"]} of {about["dropped"] + about["events"]} events, the {"oldest" if keep == "newest" else "newest"} ones')
+    first, last = min(e['ts'] for e in slices(trace)), max(ends_of(e)[1] for e in slices(trace))
+    length = about['length_ns'] / 1000
+    expect(result, f'{keep}: events from {first} to {last} us of {length}', last > 0.99 * length if keep == 'newest' else last < 0.9 * length)
+
+# What cannot be written is said once, and the program's own exit status stays.
+os.makedirs(os.path.join(folder, 'full'))
+os.symlink('/dev/full', os.path.join(folder, 'full.json'))
+for path, reason in ((os.path.join(folder, 'full.json'), 'No space left on device'), ('/proc/none/x.json', 'No such file or directory'),
+                     ('/dev/null/x.otf2', 'Not a directory')):
+    result = run('imbalance', 'late', 2, options=['-workshare-trace', path], title=f'trace to {path}')
+    said = [line for line in result.err.splitlines() if 'cannot write the trace' in line]
+    expect(result, f'messages: {said}', len(said) == 1 and reason in said[0])
+
+# Without its module: a copy of the stage that lacks it. libws itself brings no OTF2 into programs.
+linked = subprocess.run(['ldd', os.path.join(STAGE, 'lib/libws.so.1')], capture_output=True, text=True).stdout
+expect(result, f'libws is linked with OTF2: {linked}', 'libc.so' in linked and 'trace-format' not in linked)
+alone = os.path.join(folder, 'alone')
+shutil.copytree(STAGE, alone, symlinks=True, ignore=lambda path, names: [n for n in names if n in ('include', 'share', 'trace.so', 'ws_gcc.so', 'ws_clang.so')])
+
+environment = {'LD_LIBRARY_PATH': os.path.join(alone, 'lib')}
+result = run('imbalance', 'late', 2, options=['-workshare-trace', os.path.join(folder, 'x.json')], env=environment, title='without the module')
+expect_lines(result, result.err, 'cannot write the trace .*the module that writes traces cannot be loaded')
+expect(result, 'no stealing', result.verdicts())
+
+if not shutil.which('otf2-print'):
+    skip('otf2-print is missing')
+shutil.rmtree(folder)
+finish()
