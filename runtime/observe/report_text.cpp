@@ -256,7 +256,7 @@ template <class Row> std::string rows_or_summary(const char* title, const char* 
         std::vector<std::string> head = {what};
         for (const Column& c : columns)
             head.push_back(c.name);
-        head.push_back("<");
+        head.push_back(what == std::string("node") ? "<efficiency" : "<");
         Table t(head);
         for (const Row& r : rows) {
             std::vector<std::string> cells = {std::to_string(number(r))};
@@ -302,7 +302,7 @@ std::string nodes(const Report& r)
     return rows_or_summary<NodeRow>(
         "NODES", "node", r.node, [](const NodeRow& n) { return n.node; },
         [](const NodeRow& n) {
-            return plural(n.ranks, "rank") + " on " + n.host + ", efficiency " + percent(n.as_is.parallel);
+            return percent(n.as_is.parallel) + " on " + n.host;
         });
 }
 
@@ -331,13 +331,13 @@ std::string phases(const Report& r)
 {
     if (r.phases.empty() || (r.phases.size() == 1 && r.phases[0].level == 1))
         return "";
-    Table t({"level", "entered", "elapsed", "blocked", "borrowed", "efficiency", "balance", "communic.", "| without:", "efficiency", "balance"});
+    Table t({"level", "entered", "elapsed", "blocked", "borrowed", "parallel", "balance", "| elapsed", "parallel", "balance"});
     for (const PhaseRowFigures& p : r.phases)
         t.row({std::to_string(p.level), count_text(p.counts.entered), time_text(p.counts.wall_s), time_text(p.counts.blocked_s),
                time_text(p.counts.borrowed_s), percent(p.as_is.parallel), percent(p.as_is.load_balance),
-               percent(p.as_is.communication), time_text(p.without_stealing.elapsed_s), percent(p.without_stealing.parallel),
+               time_text(p.without_stealing.elapsed_s), percent(p.without_stealing.parallel),
                percent(p.without_stealing.load_balance)});
-    return "\nPHASES between MPI_Pcontrol calls (behind |: without stealing, an estimate)\n" + t.text();
+    return "\nPHASES between MPI_Pcontrol calls (parallel efficiency; behind |: estimate without stealing)\n" + t.text();
 }
 
 } // namespace

@@ -52,20 +52,22 @@ const LoopFigures* unshared_loop(const Facts& f)
     return most;
 }
 
-// Ranks computed and others waited, but there was nothing to help with: where were those that computed?
-std::string why_nothing_shared(const Totals& t, const Facts& f, double share)
+// The ends of shared loops: all that is left is being computed, or nearly.
+std::string why_ends(const Totals& t, const Facts& f, double share)
 {
-    const std::string head = format("%.0f %% of the waiting passed while no loop had work to share: ", 100 * share);
+    const std::string head = format("%.0f %% of the waiting was for the ends of shared loops", 100 * share);
+    if (const LoopFigures* l = coarse_loop(t, f))
+        return head + format(": a chunk of %s took up to %s of %s an execution; its iterations are too long, or too few (%.4g), to share out",
+                             l->name.c_str(), duration(l->counts.longest_chunk_s).c_str(), duration(per_run(*l, time_of(*l))).c_str(),
+                             per_run(*l, l->counts.iterations_kept + l->counts.iterations_stolen));
+    return head + ", where handing over a core takes longer than what is left";
+}
+
+// Ranks computed and others waited, but no loop was shared: what was it that they computed?
+std::string why_nothing_shared(const Facts& f, double share)
+{
+    const std::string head = format("%.0f %% of the waiting passed while no shared loop ran: ", 100 * share);
     const LoopFigures* unshared = unshared_loop(f);
-    if (std::max(f.outside, f.unshared) < 0.3 * t.refused[unsigned(Refusal::nothing_shared)]) {
-        // Neither: the ends of shared loops.
-        if (const LoopFigures* l = coarse_loop(t, f))
-            return head + format("a chunk of %s took up to %s of %s an execution; its iterations are too long, or too few (%.4g), to share out",
-                                 l->name.c_str(), duration(l->counts.longest_chunk_s).c_str(),
-                                 duration(per_run(*l, time_of(*l))).c_str(),
-                                 per_run(*l, l->counts.iterations_kept + l->counts.iterations_stolen));
-        return head + "all of it was being computed";
-    }
     if (f.outside >= f.unshared || !unshared)
         return head + format("rank %.0f computed %s of %s outside of ws loops, and others waited%s", f.serial.rank,
                              duration(f.serial.outside).c_str(), duration(f.serial.computing).c_str(), mostly_in_call(f).c_str());
@@ -78,31 +80,38 @@ std::string why_nothing_shared(const Totals& t, const Facts& f, double share)
 // What most of the waiting comes from that nothing was computed in, in words.
 std::string largest_cause(const Totals& t, const Facts& f)
 {
-    const double overhead = std::max(0.0, t.lent - t.stolen_home);
-    unsigned most = 0;
-    for (unsigned k = 0; k < refusal_kinds; k++)
-        if (t.refused[k] > t.refused[most])
-            most = k;
-    if (overhead > t.refused[most])
-        return format("handing cores over and back took %.0f %% of the waiting (%.0f times)", 100 * overhead / t.idle, t.lends);
-    const double share = t.idle > 0 ? t.refused[most] / t.idle : 0;
-    switch (Refusal(most)) {
-    case Refusal::nothing_shared:
-        return why_nothing_shared(t, f, share);
-    case Refusal::all_wait:
+    enum { handing_over = refusal_kinds, ends, causes };
+    double lost[causes] = {};
+    std::copy(t.refused, t.refused + refusal_kinds, lost);
+    lost[handing_over] = std::max(0.0, t.lent - t.stolen_home);
+    double& nothing_shared = lost[unsigned(Refusal::nothing_shared)];
+    for (Refusal r : {Refusal::too_little, Refusal::lost_race}) {
+        lost[ends] += lost[unsigned(r)];
+        lost[unsigned(r)] = 0;
+    }
+    if (std::max(f.outside, f.unshared) < 0.3 * nothing_shared) { // it is a region's end, too, when all of it is claimed
+        lost[ends] += nothing_shared;
+        nothing_shared = 0;
+    }
+    const unsigned most = unsigned(std::max_element(lost, lost + causes) - lost);
+    const double share = t.idle > 0 ? std::min(1.0, lost[most] / t.idle) : 0;
+    const char* const no_threads = "the system refused the guest threads (thread limit?)";
+    switch (most) {
+    case handing_over:
+        return format("%.0f %% of the waiting went into handing cores over and back, %.0f times", 100 * share, t.lends);
+    case ends:
+        return why_ends(t, f, share);
+    case unsigned(Refusal::nothing_shared):
+        return why_nothing_shared(f, share);
+    case unsigned(Refusal::all_wait):
         return format("%.0f %% of the waiting was for communication, while no rank of the node computed%s", 100 * share,
                       mostly_in_call(f).c_str());
-    case Refusal::core_taken:
+    case unsigned(Refusal::core_taken):
         return "no core was free: there are more ranks than cores";
-    case Refusal::no_guest:
-        return t.guests_refused > 0 ? "the system refused the guest threads (thread limit?)"
-                                    : "the loops were over before a guest thread was made for each rank that waited";
-    case Refusal::barred:
-        return t.guests_refused > 0 ? "the system refused the guest threads (thread limit?)"
-                                    : "the ranks may not use each other's cores (cpusets)";
+    case unsigned(Refusal::no_guest):
+        return t.guests_refused > 0 ? no_threads : "the loops were over before a guest thread was made for each rank that waited";
     default:
-        return format("%.0f %% of the waiting passed while what was left of the shared loops took less than handing over a core",
-                      100 * share);
+        return t.guests_refused > 0 ? no_threads : "the ranks may not use each other's cores (cpusets)";
     }
 }
 

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT
+//
+// The report's arithmetic and formats, on made-up ranks.
+#include "observe/report.h"
+
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <stdexcept>
+
+using namespace ws;
+
+namespace {
+
+// Rank 1 of a node had 3 s of work, rank 0 had 1 s: with stealing both compute 2 s and the job takes 2 s.
+RankFigures half(int rank, int node = 0)
+{
+    RankFigures r = {};
+    r.rank = 2 * node + rank;
+    r.node = node;
+    r.node_rank = rank;
+    r.host = "host" + std::to_string(node);
+    r.program = "/bin/half";
+    r.started_unix_ns = 1700000000000000000;
+    r.counts.wall_s = 2;
+    if (rank == 0) {
+        r.counts.computing_s = r.counts.mpi_s = r.counts.blocked_s = r.counts.lent_s = 1;
+    } else {
+        r.counts.computing_s = 2;
+        r.counts.borrowed_s = 1;
+        r.borrowed_on[0] = 1;
+        r.counts.iterations_stolen = 100;
+    }
+    r.lag_s = 1;
+    r.counts.iterations_kept = 200;
+    r.counts.steal_latency.counts[11] = 3;
+    r.loops.push_back({"a.c:1:main", {}});
+    r.loops.back().counts.runs = 2;
+    r.loops.back().counts.longest_chunk_s = 0.25 * (1 + rank);
+    r.calls.push_back({"MPI_Barrier", {2, 0.5, 1, 0.25, 0.125}});
+    r.phases[1] = {1, 2, r.counts.mpi_s, r.counts.blocked_s, r.counts.lent_s, r.counts.borrowed_s, 0, 1};
+    return r;
+}
+
+Report half_report(int nodes = 1)
+{
+    ReportBuilder b;
+    for (int n = nodes; n-- > 0;) // any order
+        for (int r : {1, 0})
+            b.add(half(r, n));
+    Report report = b.finish();
+    report.workshare = "0.1.0";
+    report.verdict = "workshare: a verdict";
+    return report;
+}
+
+std::string error_of(const std::string& json)
+{
+    try {
+        read_report(json);
+    } catch (const std::runtime_error& error) {
+        return error.what();
+    }
+    return "";
+}
+
+} // namespace
+
+TEST_CASE("quantiles of a histogram are true to its buckets")
+{
+    Histogram h = {};
+    CHECK(h.total() == 0);
+    CHECK(h.quantile(0.5) == 0);
+    CHECK(h.longest() == 0);
+    h.counts[10] = 90; // 1024 to 2047 ns
+    h.counts[20] = 10; // about a millisecond
+    CHECK(h.quantile(0.5) >= 1024e-9);
+    CHECK(h.quantile(0.5) <= 2048e-9);
+    CHECK(h.quantile(0.9) == Approx(2048e-9));
+    CHECK(h.quantile(0.95) >= 1048e-6);
+    CHECK(h.quantile(0.95) <= 2098e-6);
+    CHECK(h.quantile(0.1) < h.quantile(0.5));
+    CHECK(h.longest() == Approx(2097152e-9));
+}
+
+TEST_CASE("parallel efficiency is load balance times communication efficiency")
+{
+    Efficiency e = efficiency(10, {{0, 8}, {0, 4}, {1, 2}, {1, 2}});
+    CHECK(e.parallel == Approx(0.4));
+    CHECK(e.load_balance == Approx(0.5));
+    CHECK(e.load_balance_inside == Approx(0.75));
+    CHECK(e.load_balance_between == Approx(16. / 24));
+    CHECK(e.communication == Approx(0.8));
+    CHECK(e.parallel == Approx(e.load_balance * e.communication));
+    CHECK(e.load_balance == Approx(e.load_balance_inside * e.load_balance_between));
+}
+
+TEST_CASE("efficiencies of nothing are no division by zero")
+{
+    for (const Efficiency& e : {efficiency(0, {}), efficiency(1, {{0, 0}, {0, 0}}), efficiency(0, {{0, 0}})}) {
+        CHECK(e.parallel >= 0);
+        CHECK(e.parallel <= 1);
+        CHECK(e.load_balance <= 1);
+    }
+    CHECK(ReportBuilder().finish().ranks == 0);
+}
+
+TEST_CASE("what was computed on a lent core is the lender's help, and the owner's without stealing")
+{
+    const Report r = half_report();
+    CHECK(r.ranks == 2);
+    CHECK(r.elapsed_s == 2);
+    CHECK(r.rank[0].rank == 0);
+    CHECK(r.rank[0].counts.helped_s == 1);
+    CHECK(r.rank[1].counts.helped_s == 0);
+    CHECK(r.as_is.parallel == Approx(1));
+    CHECK(r.without_stealing.elapsed_s == Approx(3));
+    CHECK(r.without_stealing.parallel == Approx(4. / 6));
+    CHECK(r.without_stealing.load_balance == Approx(4. / 6));
+    CHECK(r.without_stealing.communication == Approx(1));
+    CHECK(r.speedup == Approx(1.5));
+    CHECK(r.phases.at(0).as_is.parallel == Approx(1));
+    CHECK(r.phases.at(0).without_stealing.parallel == Approx(4. / 6));
+}
+
+TEST_CASE("a rank's workers are cores of their own")
+{
+    RankFigures r = half(1);
+    r.node_rank = 0;
+    r.rank = 0;
+    r.workers = 1;
+    r.first_worker = 1;
+    r.borrowed_on = {{1u, 1.}};
+    r.counts.borrowed_workers_s = 1;
+    ReportBuilder b;
+    b.add(std::move(r));
+    const Report report = b.finish();
+    CHECK(report.cores == 2);
+    CHECK(report.as_is.parallel == Approx(0.75)); // 2 s and 1 s of 2 s each
+    CHECK(report.rank[0].counts.helped_s == 0);
+    CHECK(report.totals.worker_helped_s == 0);
+}
+
+TEST_CASE("loops, calls and histograms add up; a longest chunk does not")
+{
+    const Report r = half_report(2);
+    CHECK(r.nodes == 2);
+    CHECK(r.loops.size() == 1);
+    CHECK(r.loops[0].counts.runs == 8);
+    CHECK(r.loops[0].counts.longest_chunk_s == 0.5);
+    CHECK(r.calls.at(0).counts.calls == 8);
+    CHECK(r.totals.steal_latency.total() == 12);
+    CHECK(r.node[1].host == "host1");
+    CHECK(r.node[1].counts.iterations_stolen == 100);
+    CHECK(r.totals.iterations_kept + r.totals.iterations_stolen == 1000);
+}
+
+TEST_CASE("figures arrive at rank 0 as they left")
+{
+    const RankFigures a = half(1), b = unpack_rank(pack(a));
+    CHECK(pack(b) == pack(a));
+    CHECK(b.host == a.host);
+    CHECK(b.loops.at(0).name == "a.c:1:main");
+    CHECK(b.borrowed_on.at(0) == 1);
+    CHECK(b.phases.at(1).wall_s == 2);
+}
+
+TEST_CASE("a report read from its JSON is the same report")
+{
+    for (int nodes : {1, 2, 20}) {
+        const Report r = half_report(nodes);
+        const std::string json = report_json(r);
+        const Report again = read_report(json);
+        CHECK(report_json(again) == json);
+        CHECK(report_text(again) == report_text(r));
+        CHECK(report_csv(again) == report_csv(r));
+    }
+}
+
+TEST_CASE("names that are not UTF-8 do not spoil the JSON, nor control characters the terminal")
+{
+    ReportBuilder b;
+    RankFigures r = half(0);
+    r.loops[0].name = "caf\xe9\x1b[31m.c:1:main";
+    b.add(std::move(r));
+    const Report report = b.finish();
+    CHECK_NOTHROW(read_report(report_json(report)));
+    CHECK(report_text(report).find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("a name stays one cell of the CSV")
+{
+    ReportBuilder b;
+    RankFigures r = half(0);
+    r.loops[0].name = "a, \"b\"\nc";
+    b.add(std::move(r));
+    const std::string csv = report_csv(b.finish());
+    CHECK(csv.find(",\"a, \"\"b\"\"\nc\",") != std::string::npos);
+    CHECK(csv.compare(0, 46, "node,rank,loop,call,phase,metric,value,unit\n,,") == 0);
+}
+
+TEST_CASE("what is no report is refused with what is wrong")
+{
+    const std::string good = report_json(half_report());
+    CHECK(error_of("").find("empty") != std::string::npos);
+    CHECK(error_of(good.substr(0, good.size() / 2)).find("ends too early") != std::string::npos);
+    CHECK(error_of("workshare: 2 ranks").find("not JSON, at byte 1") != std::string::npos);
+    CHECK(error_of("{}").find("not a report of Workshare") != std::string::npos);
+    CHECK(error_of("[1]").find("not a report of Workshare") != std::string::npos);
+    CHECK(error_of("{\"schema\": \"talp/1\"}").find("its schema is talp/1") != std::string::npos);
+    CHECK(error_of("{\"schema\": \"workshare-report/2\"}").find("newer version") != std::string::npos);
+    CHECK(error_of("{\"schema\": \"workshare-report/1\"}") == "there is no workshare");
+    auto changed = [&](const std::string& from, const std::string& to) {
+        std::string s = good;
+        const size_t at = s.find(from);
+        REQUIRE(at != std::string::npos);
+        return s.replace(at, from.size(), to);
+    };
+    CHECK(error_of(changed("\"wall_s\"", "\"wall\"")) == "there is no totals.wall_s");
+    CHECK(error_of(changed("\"elapsed_s\": 2.0", "\"elapsed_s\": \"2\"")) == "elapsed_s is no number");
+    CHECK(error_of(changed("\"by_rank\": [", "\"by_rank\": 3, \"x\": [")) == "by_rank is no list");
+    CHECK(error_of(changed("\"to_ns\": 4096", "\"to_ns\": 4095")).find("to_ns is no bound of a bucket") != std::string::npos);
+    CHECK(error_of(changed("\"program\"", "\"later\": [1], \"program\"")).empty()); // fields only grow
+}
+
+TEST_CASE("many ranks are summarised, with the extremes named")
+{
+    ReportBuilder b;
+    for (int n = 0; n < 256; n++)
+        for (int r : {0, 1}) {
+            RankFigures f = half(r, n);
+            if (f.rank == 77)
+                f.counts.computing_s = 9;
+            b.add(std::move(f));
+        }
+    const Report report = b.finish();
+    const std::string text = report_text(report);
+    CHECK(std::count(text.begin(), text.end(), '\n') < 80);
+    CHECK(text.find("9.00 s    77") != std::string::npos);
+    CHECK(report.rank.size() == 512);
+    CHECK_FALSE(report.rank_loops_omitted);
+}
+
+TEST_CASE("with very many loops of ranks a report holds those of the job alone")
+{
+    ReportBuilder b;
+    for (int rank = 0; rank < 70; rank++) {
+        RankFigures r = half(0);
+        r.rank = rank;
+        for (int i = 0; i < 1000; i++)
+            r.loops.push_back({"loop " + std::to_string(i), {}});
+        b.add(std::move(r));
+    }
+    const Report report = b.finish();
+    CHECK(report.rank_loops_omitted);
+    CHECK(report.loops.size() == 1001);
+    for (const RankRow& r : report.rank)
+        CHECK(r.loops.empty());
+    CHECK(read_report(report_json(report)).rank_loops_omitted);
+}
+
+TEST_CASE("the text fits 100 columns, but for names")
+{
+    for (int nodes : {1, 2, 20}) {
+        Report r = half_report(nodes);
+        r.phases.push_back(r.phases[0]);
+        r.phases[1].level = -2000000000;
+        const std::string text = report_text(r);
+        for (size_t at = 0, end; at < text.size(); at = end + 1) {
+            end = text.find('\n', at);
+            INFO(text.substr(at, end - at));
+            CHECK(end - at <= 100);
+        }
+    }
+}
+
+TEST_CASE("two reports are compared by ratios")
+{
+    Report a = half_report(), b = half_report();
+    b.elapsed_s = b.as_is.elapsed_s = 1;
+    b.loops[0].name = "b.c:2:main";
+    b.loops[0].counts.computing_s = 3;
+    const std::string text = report_comparison(a, b, "one.json", "two.json");
+    CHECK(text.find("A: one.json") != std::string::npos);
+    CHECK(text.find("2.00 s   1.00 s    0.5\n") != std::string::npos);
+    CHECK(text.find("new") != std::string::npos);
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+//
+// The verdict: one line that says what held the gain back.
+#include "observe/verdict.h"
+
+#include <catch2/catch.hpp>
+
+using namespace ws;
+
+namespace {
+
+// Two ranks for a second; rank 0 waits half of it.
+struct Job {
+    Totals t = {};
+    Facts f;
+
+    Job()
+    {
+        t.ranks = 2;
+        t.nodes = 1;
+        t.wall = 1;
+        t.idle = 0.5;
+        t.computing = 1.5;
+        t.loops = 1.4;
+        t.regions = 100;
+        t.regions_shared = 50;
+        LoopFigures l = {"app.c:13:main", {}};
+        l.counts.runs = 100;
+        l.counts.runs_shared = 50;
+        l.counts.computing_s = 1;
+        l.counts.iterations_kept = 100000;
+        l.counts.longest_chunk_s = 30e-6;
+        f.loops = {l};
+        f.calls = {{"MPI_Allreduce", {10, 0.5, 10, 0.5, 0}}};
+    }
+    Job& lost(Refusal why, double seconds)
+    {
+        t.refused[unsigned(why)] = seconds;
+        return *this;
+    }
+    Job& stole(double seconds)
+    {
+        t.stolen = t.stolen_home = t.lent = f.loops[0].counts.borrowed_s = seconds;
+        t.iterations_stolen = t.chunks_stolen = t.lends = f.loops[0].counts.iterations_stolen = 7;
+        return *this;
+    }
+    std::string line() const { return judge(t, f).line; }
+};
+
+bool has(const std::string& text, const std::string& part)
+{
+    INFO(text);
+    INFO(part);
+    CHECK(text.find(part) != std::string::npos);
+    return text.find('\n') == std::string::npos;
+}
+
+} // namespace
+
+TEST_CASE("a good gain: how much, from where, and what it bought")
+{
+    Job j;
+    j.stole(0.48).f.lag = 0.48;
+    const Verdict v = judge(j.t, j.f);
+    CHECK(v.line == "workshare: 2 ranks on 1 node, 1.000 s: ranks waited in MPI 25.0 % of the time; stealing computed in 96 % of that "
+                    "(7 chunks, 0.480 s), most of it from app.c:13:main; about 1.48 times as fast as without");
+    CHECK(v.reason.empty());
+    CHECK(v.rest.empty());
+    CHECK(v.speedup == Approx(1.48));
+}
+
+TEST_CASE("no gain to speak of is not given as a ratio")
+{
+    Job j;
+    j.stole(0.45).f.lag = 0.005;
+    CHECK(j.line().find("times as fast") == std::string::npos);
+}
+
+TEST_CASE("a middling gain names the largest cause of the rest")
+{
+    Job j;
+    j.stole(0.2).f.lag = 0.2;
+    SECTION("serial code")
+    {
+        j.lost(Refusal::nothing_shared, 0.28).lost(Refusal::too_little, 0.02);
+        j.f.outside = 0.3;
+        j.f.serial = {1, 0.3, 0.9};
+        CHECK(has(j.line(), "; it could not be more: 56 % of the waiting passed while no shared loop ran: rank 1 computed 300 ms of 900 ms "
+                            "outside of ws loops, and others waited, mostly in MPI_Allreduce"));
+        CHECK_FALSE(judge(j.t, j.f).rest.empty());
+    }
+    SECTION("short loops")
+    {
+        j.lost(Refusal::nothing_shared, 0.3).f.unshared = 0.3;
+        j.f.loops[0].counts.runs = 1e6;
+        CHECK(has(j.line(), "app.c:13:main was not shared: too short (1.2 us an execution)"));
+    }
+    SECTION("sharing did not pay")
+    {
+        j.lost(Refusal::nothing_shared, 0.3).f.unshared = 0.3;
+        j.f.loops[0].counts.runs_unpaid = 90;
+        CHECK(has(j.line(), "sharing app.c:13:main did not pay"));
+    }
+    SECTION("a long iteration")
+    {
+        j.lost(Refusal::nothing_shared, 0.15).lost(Refusal::too_little, 0.15);
+        j.f.loops[0].counts.longest_chunk_s = 9e-3;
+        j.f.loops[0].counts.iterations_kept = 1600;
+        CHECK(has(j.line(), "60 % of the waiting was for the ends of shared loops: a chunk of app.c:13:main took up to 9 ms of 12 ms an execution"));
+    }
+    SECTION("short ends")
+    {
+        j.lost(Refusal::too_little, 0.25).lost(Refusal::lost_race, 0.05);
+        CHECK(has(j.line(), "where handing over a core takes longer than what is left"));
+    }
+    SECTION("communication")
+    {
+        j.lost(Refusal::all_wait, 0.3);
+        CHECK(has(j.line(), "60 % of the waiting was for communication, while no rank of the node computed, mostly in MPI_Allreduce"));
+    }
+    SECTION("hand-overs")
+    {
+        j.t.lent = 0.45;
+        j.lost(Refusal::too_little, 0.05);
+        CHECK(has(j.line(), "50 % of the waiting went into handing cores over and back, 7 times"));
+    }
+    SECTION("cores taken")
+    {
+        j.lost(Refusal::core_taken, 0.3);
+        CHECK(has(j.line(), "no core was free: there are more ranks than cores"));
+    }
+    SECTION("guests")
+    {
+        j.lost(Refusal::no_guest, 0.3);
+        CHECK(has(j.line(), "before a guest thread was made"));
+        j.t.guests_refused = 1;
+        CHECK(has(j.line(), "the system refused the guest threads"));
+    }
+    SECTION("cpusets")
+    {
+        j.lost(Refusal::barred, 0.3);
+        CHECK(has(j.line(), "may not use each other's cores"));
+    }
+}
+
+TEST_CASE("nothing stolen: the most basic cause")
+{
+    Job j;
+    const std::string head = "ranks waited in MPI 25.0 % of the time; nothing was stolen: ";
+    SECTION("one rank")
+    {
+        j.t.ranks = 1;
+        CHECK(has(j.line(), "nothing was stolen: there is one rank"));
+    }
+    SECTION("alone on its node")
+    {
+        j.t.alone_on_node = 2;
+        CHECK(has(j.line(), head + "every rank is alone on its node"));
+    }
+    SECTION("no loop")
+    {
+        j.t.regions = 0;
+        CHECK(has(j.line(), head + "no ws loop ran"));
+        j.t.regions_off = 1;
+        CHECK(has(j.line(), head + "its ws loops ran on other threads"));
+    }
+    SECTION("no waiting")
+    {
+        j.t.idle = 0.001;
+        CHECK(has(j.line(), "nothing was stolen: no rank had to wait"));
+    }
+    SECTION("no threads")
+    {
+        j.t.guests_refused = 1;
+        CHECK(has(j.line(), head + "the system refused the guest threads"));
+    }
+    SECTION("no cores")
+    {
+        j.t.refusals = 3;
+        CHECK(has(j.line(), head + "no core was free"));
+    }
+    SECTION("unpaid")
+    {
+        j.t.unpaid_regions = 60;
+        CHECK(has(j.line(), head + "sharing its loops did not pay"));
+    }
+    SECTION("short")
+    {
+        j.t.regions_shared = 0;
+        CHECK(has(j.line(), head + "its loops are too short"));
+    }
+    SECTION("serial code, and a little loop")
+    {
+        j.t.regions_shared = 0;
+        j.t.loops = 0.01;
+        j.f.outside = 0.5;
+        j.lost(Refusal::nothing_shared, 0.5).f.serial = {1, 0.99, 1};
+        CHECK(has(j.line(), head + "100 % of the waiting passed while no shared loop ran: rank 1 computed 990 ms of 1 s outside"));
+    }
+    SECTION("inactive")
+    {
+        j.t.inactive = 2;
+        j.f.why_inactive = "because";
+        CHECK(has(j.line(), "s: nothing was stolen: because"));
+    }
+}

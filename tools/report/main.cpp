@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+//
+// ws-report: reads what `mpirun -workshare-report=FILE.json` has written; two of them it compares. docs/man/ws-report.1.scd
+#include "observe/report.h"
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <stdexcept>
+
+namespace {
+
+std::string contents(const std::string& name)
+{
+    const bool standard = name == "-";
+    FILE* f = standard ? stdin : std::fopen(name.c_str(), "rb");
+    if (!f)
+        throw std::runtime_error(std::strerror(errno));
+    std::string text;
+    char buffer[65536];
+    size_t n;
+    errno = 0;
+    while ((n = std::fread(buffer, 1, sizeof buffer, f)) > 0)
+        text.append(buffer, n);
+    const int error = std::ferror(f) ? errno : 0;
+    if (!standard)
+        std::fclose(f);
+    if (error)
+        throw std::runtime_error(std::strerror(error));
+    return text;
+}
+
+ws::Report read(const std::string& name)
+{
+    try {
+        return ws::read_report(contents(name));
+    } catch (const std::exception& error) {
+        throw std::runtime_error((name == "-" ? "standard input" : name) + ": " + error.what());
+    }
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    CLI::App app("Prints the report of a Workshare job again, or what differs between two of them.");
+    std::vector<std::string> files;
+    bool csv = false, json = false;
+    app.add_option("FILE", files, "what mpirun -workshare-report=FILE.json has written; - is standard input")->required()->expected(1, 2);
+    auto* as_csv = app.add_flag("--csv", csv, "one table, a figure a line");
+    app.add_flag("--json", json, "JSON, as it is written by this version")->excludes(as_csv);
+    app.set_version_flag("--version", "ws-report " WS_VERSION);
+    CLI11_PARSE(app, argc, argv);
+    try {
+        const ws::Report first = read(files[0]);
+        std::string text;
+        if (files.size() == 2) {
+            if (csv || json)
+                throw std::runtime_error("two reports are compared as text only");
+            text = ws::report_comparison(first, read(files[1]), files[0], files[1]);
+        } else
+            text = ws::report_as(csv ? ws::ReportFormat::csv : json ? ws::ReportFormat::json : ws::ReportFormat::text, first);
+        if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+            throw std::runtime_error(std::string("cannot write: ") + std::strerror(errno));
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "ws-report: %s\n", error.what());
+        return 1;
+    }
+    return 0;
+}
