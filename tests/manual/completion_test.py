@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""Completion in bash: what the functions offer for a command line, that they know the options that programs have, and that
+bash-completion finds them under the prefix."""
+import os
+import subprocess
+import sys
+import tempfile
+
+from programs import STAGE, TOOLS, expect, finish, mpirun_options, tool_options
+
+SOURCE = sys.argv[2]
+FILES = f'{os.path.abspath(STAGE)}/share/bash-completion/completions'
+DRIVE = '''
+source "$1"; shift
+command=$1
+COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+function=$(complete -p "${command##*/}" | sed 's/.*-F \\([^ ]*\\).*/\\1/')
+$function "$command" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+printf '%s\\n' "${COMPREPLY[@]}"
+'''
+
+
+def offered(*words, cwd=None):
+    name = os.path.basename(words[0])
+    done = subprocess.run(['bash', '--norc', '-uc', DRIVE, 'bash', f'{FILES}/{name}', *words], capture_output=True, text=True, timeout=20,
+                          cwd=cwd)
+    expect(f'{words}: messages', done.stderr, '')
+    return [line for line in done.stdout.splitlines() if line]
+
+
+ours, all_options = mpirun_options()
+known = set(offered('mpirun', '-'))
+expect('options of Workshare that mpirun has and completion has not, or the other way round',
+       {o for o in known if o.startswith('-workshare')} ^ (ours | {'-workshare-report='}), set())
+expect("completion knows MPICH's options of mpirun", all_options - known, set())
+expect('--', set(offered('mpirun', '--')), {'-' + o for o in ours | {'-workshare-report='}})
+for tool in TOOLS:
+    expect(f'{tool}: options', set(offered(tool, '--')), tool_options(tool)[0])
+with open(f'{STAGE}/lib/workshare/wrapper.sh') as f:
+    flags = {w for w in f.read().replace(')', ' ').replace('|', ' ').split() if w.startswith('-fws') and w.strip("-fws=openmprt") == ''}
+for wrapper in 'mpicc', 'mpicxx', 'mpifort':
+    expect(wrapper, set(offered(wrapper, '-O2', '-fw')), flags)
+    expect(f'{wrapper} -fws=', offered(wrapper, '-fws', '=', ''), ['openmp'])
+
+expect('-work', len(offered('mpirun', '-n', '2', '-work')), len(ours) + 1)
+victims = ['auto', 'most', 'fewest', 'nearest', 'random', 'none']
+expect('victim', offered('mpirun', '-workshare', '-workshare-victim', ''), victims)
+expect('victim=', offered('mpirun', '-workshare', '-workshare-victim', '='), victims)
+expect('victim=n', offered('mpirun', '-workshare', '-workshare-victim', '=', 'n'), ['nearest', 'none'])
+expect('keep', offered('mpiexec', '-workshare', '--workshare-trace-keep', 'o'), ['oldest'])
+expect('a number', offered('mpirun', '-workshare-quantum', ''), [])
+expect("a program's name is bash's business", offered('mpirun', '-workshare', ''), [])
+with tempfile.TemporaryDirectory() as folder:
+    for name in 'a.json', 'b.otf2', 'c.csv', 'd e.json', 'f.c':
+        open(f'{folder}/{name}', 'w').close()
+    os.mkdir(f'{folder}/runs')
+    expect('trace', offered('mpirun', '-workshare-trace', '=', '', cwd=folder), ['runs', 'a.json', 'b.otf2', 'd e.json'])
+    expect('report=', sorted(offered('mpirun', '-workshare-report', '=', '', cwd=folder)), ['a.json', 'c.csv', 'd e.json', 'runs'])
+    expect('report without =', offered('mpirun', '-workshare-report', '', cwd=folder), [])
+    expect('a trace to draw', offered('ws-timeline', '', cwd=folder), ['runs', 'a.json', 'b.otf2', 'd e.json'])
+    expect('a report to read', offered('ws-report', 'd', cwd=folder), ['d e.json'])
+setup = f'{SOURCE}/setup'
+help_text = subprocess.run([setup, 'help'], capture_output=True, text=True).stdout
+commands = offered(setup, '')
+expect('commands of setup that its help does not name', [c for c in commands if f'\n  {c} ' not in help_text], [])
+expect('commands of setup', offered(setup, 'b'), ['bench', 'build'])
+expect('options of setup', offered(setup, 'build', '--'), ['--prefix'])
+expect("somebody else's setup", offered('/nowhere/setup', ''), [])
+
+loader = '/usr/share/bash-completion/bash_completion'
+if os.path.exists(loader):
+    env = dict(os.environ, XDG_DATA_DIRS=f'{STAGE}/share:/usr/share')
+    for command in ['mpirun', 'mpicc', *TOOLS]:
+        done = subprocess.run(['bash', '--norc', '-c', '. "$1"; _completion_loader "$2"; complete -p "$2"', 'bash', loader, command],
+                              capture_output=True, text=True, env=env)
+        expect(f'bash-completion finds {command}', '-F _workshare_' in done.stdout, True)
+finish()
