@@ -54,10 +54,10 @@ with tempfile.TemporaryDirectory() as folder:
     for name in 'a.json', 'b.otf2', 'c.csv', 'd e.json', 'f.c':
         open(f'{folder}/{name}', 'w').close()
     os.mkdir(f'{folder}/runs')
-    expect('trace', offered('mpirun', '-workshare-trace', '=', '', cwd=folder), ['runs', 'a.json', 'b.otf2', 'd e.json'])
+    expect('trace', offered('mpirun', '-workshare-trace', '=', '', cwd=folder), ['runs', 'a.json', 'd e.json', 'b.otf2'])
     expect('report=', sorted(offered('mpirun', '-workshare-report', '=', '', cwd=folder)), ['a.json', 'c.csv', 'd e.json', 'runs'])
     expect('report without =', offered('mpirun', '-workshare-report', '', cwd=folder), [])
-    expect('a trace to draw', offered('ws-timeline', '', cwd=folder), ['runs', 'a.json', 'b.otf2', 'd e.json'])
+    expect('a trace to draw', offered('ws-timeline', '', cwd=folder), ['runs', 'a.json', 'd e.json', 'b.otf2'])
     expect('a report to read', offered('ws-report', 'd', cwd=folder), ['d e.json'])
 setup = f'{SOURCE}/setup'
 help_text = subprocess.run([setup, 'help'], capture_output=True, text=True).stdout
