@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""ws-report: a report of the first version stays readable; what is none gets one clear message.
+
+The argument is ws-report. version-1.json was written by a job (the test program `report phases 20 nap`, two ranks)."""
+import csv
+import io
+import json
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+import check_report
+
+TOOL = sys.argv[1]
+KEPT = pathlib.Path(__file__).resolve().parent / 'version-1.json'
+good = KEPT.read_text()
+folder = tempfile.TemporaryDirectory(prefix='ws-report-')
+failures = 0
+
+
+def expect(what, condition):
+    global failures
+    if not condition:
+        failures += 1
+        print('FAILED', what)
+
+
+def run(*args, stdout=subprocess.PIPE, **how):
+    return subprocess.run([TOOL, *map(str, args)], stdout=stdout, stderr=subprocess.PIPE, text=True, timeout=20, **how)
+
+
+def file(name, text):
+    path = pathlib.Path(folder.name, name)
+    path.write_text(text)
+    return path
+
+
+def refused(title, part, *args, **how):
+    done = run(*args, **how)
+    expect(f'{title}: exit status {done.returncode}', done.returncode == 1)
+    expect(f'{title}: not one line that says {part!r}: {done.stderr!r}', done.stderr.count('\n') == 1 and part in done.stderr and
+           done.stderr.startswith('ws-report: '))
+
+
+# The kept report.
+text = run(KEPT)
+expect(f'the kept report: {text.stderr}', text.returncode == 0 and text.stderr == '')
+for part in 'WORKSHARE REPORT   report, 2 ranks on 1 node', '\nEFFICIENCY\n', '\nWAITING\n', '\nSTEALING\n', '\nLOOPS ', \
+        'report.c:32:loop', '\nRANKS ', '\nMPI CALLS ', 'MPI_Barrier', '\nPHASES ':
+    expect(f'the text has no {part!r}', part in text.stdout)
+expect('a line is too long', all(len(line) <= 100 for line in text.stdout.splitlines()))
+expect('it does not fit the schema: ' + '\n'.join(check_report.problems(json.loads(good))), not check_report.problems(json.loads(good)))
+expect('JSON is not what was read', json.loads(run('--json', KEPT).stdout) == json.loads(good))
+expect('from standard input it is another', run('-', input=good).stdout == text.stdout)
+
+rows = list(csv.DictReader(io.StringIO(run('--csv', KEPT).stdout)))
+report = json.loads(good)
+
+
+def figures(metric, **key):
+    key = {'node': '', 'rank': '', 'loop': '', 'call': '', 'phase': '', **key}
+    return [r['value'] for r in rows if r['metric'] == metric and all(r[k] == v for k, v in key.items())]
+
+
+expect('CSV: a row of another length', all(None not in r and None not in r.values() for r in rows))
+expect('CSV: the schema', figures('schema') == ['workshare-report/1'])
+for rank in report['by_rank']:
+    for metric in 'borrowed_s', 'iterations_stolen':
+        value = figures(metric[:-2] if metric.endswith('_s') else metric, node='0', rank=str(rank['rank']))
+        expect(f'CSV: {metric} of rank {rank["rank"]} is {value}', len(value) == 1 and abs(float(value[0]) - rank['totals'][metric]) < 1e-6)
+loop = report['by_loop'][0]
+expect('CSV: a loop', figures('iterations_kept', loop=loop['loop']) == [str(loop['iterations_kept'])])
+expect('CSV: a phase', len(figures('parallel_efficiency', phase='-7')) == 1)
+expect('CSV: units', {r['unit'] for r in rows} == {'', 's', 'count', 'ratio'})
+
+# Two of them.
+half = json.loads(good)
+half['elapsed_s'] /= 2
+both = run(KEPT, file('half.json', json.dumps(half)))
+line = next((l.split() for l in both.stdout.splitlines() if l.strip().startswith('elapsed ')), [])
+expect(f'the comparison says {line}', both.returncode == 0 and line and line[-1] == '0.5')
+same = run(KEPT, KEPT).stdout
+expect('a report differs from itself', 'new' not in same and 'gone' not in same and 'differ' not in same)
+
+# What is no report.
+missing = pathlib.Path(folder.name, 'missing.json')
+refused('no such file', 'No such file', missing)
+refused('a folder', 'Is a directory', folder.name)
+refused('an empty one', 'empty', file('empty.json', ''))
+refused('text', 'not JSON', file('text.json', text.stdout))
+refused('foreign JSON', 'not a report of Workshare', file('foreign.json', '{"schema": "other/1"}'))
+refused('a newer one', 'newer version', file('newer.json', good.replace('workshare-report/1', 'workshare-report/2', 1)))
+refused('one without its totals', 'there is no totals', file('cut.json', json.dumps({k: v for k, v in report.items() if k != 'totals'})))
+for cut in range(1, 8):
+    refused(f'cut after {cut}/8', 'ends too early', file('cut.json', good[:len(good) * cut // 8]))
+refused('the second is missing', 'missing.json', KEPT, missing)
+refused('two as CSV', 'text only', '--csv', KEPT, KEPT)
+with open('/dev/full', 'w') as full:
+    refused('a full disk', 'cannot write: No space left', KEPT, stdout=full)
+
+random.seed(7)
+for turn in range(60):  # whatever it is, it is read or refused
+    bytes_ = bytearray(good.encode())
+    for _ in range(random.randrange(1, 4)):
+        bytes_[random.randrange(len(bytes_))] = random.choice(b'0123456789eE-+.,:"[]{}nx \0')
+    pathlib.Path(folder.name, 'damaged.json').write_bytes(bytes_)
+    done = run(pathlib.Path(folder.name, 'damaged.json'), errors='replace')
+    expect(f'damaged (turn {turn}): exit status {done.returncode}, {done.stderr!r}',
+           done.returncode == 0 or (done.returncode == 1 and done.stderr.count('\n') == 1))
+
+expect('--help', 'FILE' in run('--help').stdout and run('--help').returncode == 0)
+expect('--version', run('--version').stdout.startswith('ws-report '))
+for args in [], ['--nonsense', KEPT], [KEPT, KEPT, KEPT]:
+    expect(f'{args}: taken', run(*args).returncode not in (0, -6, -11))
+print('ok' if not failures else f'{failures} failed')
+sys.exit(failures != 0)
