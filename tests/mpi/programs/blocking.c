@@ -695,7 +695,7 @@ static void file_close(enum phase phase)
 
 static volatile int *signalled; /* LATE's, in shared memory: how many events it has made, which the thread then makes MPI's */
 static int events;              /* how many there are to be */
-static MPI_Request generalized;
+static volatile MPI_Request generalized = MPI_REQUEST_NULL;
 static void (*thread_acts)(void);
 
 static void *wait_and_act(void *unused)
@@ -745,12 +745,19 @@ static int query(void *state, MPI_Status *status)
 }
 static int free_nothing(void *state) { return (void) state, MPI_SUCCESS; }
 static int cancel(void *state, int complete) { return (void) state, (void) complete, MPI_SUCCESS; }
-static void complete_it(void) { MPI_Grequest_complete(generalized); }
+static void complete_it(void)
+{
+    while (generalized == MPI_REQUEST_NULL) /* on a busy machine it may not have come so far */
+        usleep(50);
+    MPI_Request mine = generalized;
+    generalized = MPI_REQUEST_NULL;
+    MPI_Grequest_complete(mine);
+}
 static void wait_for_it(void)
 {
     MPI_Request copy;
-    MPI_Grequest_start(query, free_nothing, cancel, NULL, &generalized);
-    copy = generalized;
+    MPI_Grequest_start(query, free_nothing, cancel, NULL, &copy);
+    generalized = copy;
     MPI_Wait(&copy, MPI_STATUS_IGNORE);
 }
 static void grequest(enum phase phase) { with_thread(phase, complete_it, wait_for_it); }
