@@ -55,16 +55,24 @@ void arm()
     seen_events = __atomic_load_n(mpi_events, __ATOMIC_RELAXED);
 }
 
-void begin_wait()
+// This wait is longer than the spin, or begins with the core still lent.
+void begin_wait(uint64_t now)
 {
+    is_blocked = true;
+    looked_at_peers = now;
     Seat& seat = home.seat();
     wait_call = call_name ? call_row(call_name()) : no_row;
     lent_before = seat.lend.lent_ticks;
     Hardware::store_relaxed(seat.call, wait_call);
     __atomic_store_n(&seat.waits_since, wait_began, __ATOMIC_RELAXED);
     show(seat, Seated::blocked, wait_began);
-    volatile Hardware::Word& lag = detail::window->lag(detail::window->me());
-    Hardware::store_relaxed(lag, (Hardware::load_relaxed(lag) + wait_began) | lag_of_waiter);
+    Hardware::store_relaxed(home.core().occupancy, rank_blocked);
+    end_openmp_wait(); // our workers too have time for others now
+    if (*detail::sends_open > 0) { // who receives them rings from here on
+        const int to = *detail::sends_to;
+        Hardware::store_relaxed(home.core().awaits, to < 0 ? awaits_several : Flag(to) + 1);
+        Hardware::fetch_add_full(detail::window->node().senders_waiting, 1);
+    }
 }
 
 // How much later this rank would be without stealing: it would have come later to this wait, by as much less it would have
@@ -174,6 +182,8 @@ void blocked(unsigned polls)
     if (polls == 0)
         wait_began = idle_since = now;
     if (WS_UNLIKELY(home.has_lease())) { // woken at the end of a quantum, or a new wait while a long chunk still runs
+        if (!is_blocked)
+            begin_wait(now);
         home.sleep_while_lent();
         return;
     }
@@ -181,18 +191,8 @@ void blocked(unsigned polls)
         cpu_relax();
         return;
     }
-    if (!is_blocked) {
-        is_blocked = true;
-        looked_at_peers = now;
-        begin_wait();
-        Hardware::store_relaxed(home.core().occupancy, rank_blocked);
-        end_openmp_wait(); // our workers too have time for others now
-        if (*detail::sends_open > 0) { // who receives them rings from here on
-            const int to = *detail::sends_to;
-            Hardware::store_relaxed(home.core().awaits, to < 0 ? awaits_several : Flag(to) + 1);
-            Hardware::fetch_add_full(detail::window->node().senders_waiting, 1);
-        }
-    }
+    if (!is_blocked)
+        begin_wait(now);
     if (now - looked_at_peers > detail::times.peers_ticks) {
         looked_at_peers = now;
         check_peers("an MPI call");

@@ -97,18 +97,25 @@ Refusal Lender::why_none() const
     return Refusal::all_wait;
 }
 
+void Lender::account_lent(uint64_t now)
+{
+    bump(counters().lent_ticks, now - lent_since_);
+    if (WS_UNLIKELY(recording))
+        record(EventKind::lent, lent_since_, now, Flag(window_->core(Hardware::load_relaxed(core_->tenant)).world_rank));
+}
+
 void Lender::account_return(uint64_t now)
 {
     has_lease_ = false;
-    bump(counters().lent_ticks, now - core_->lent_at);
     bump(counters().recalls, Hardware::load_relaxed(core_->recall) != 0);
-    if (WS_UNLIKELY(recording))
-        record(EventKind::lent, core_->lent_at, now, Flag(window_->core(Hardware::load_relaxed(core_->tenant)).world_rank));
-    // The least of late: a return that other threads on the core have held up says nothing. Creeps up to follow changes.
-    const uint64_t took = now - core_->returned_at;
-    count_latency(seat_->return_latency, took);
-    const uint64_t known = Hardware::load_relaxed(core_->return_ticks);
-    Hardware::store_relaxed(core_->return_ticks, Flag(known && took > known ? known + known / 64 + 1 : took));
+    if (!went_on_)
+        account_lent(now);
+    if (!went_on_ && core_->returned_at > lent_since_) { // else nobody waited for this return
+        // The least of late: a return that other threads on the core have held up says nothing. Creeps up to follow changes.
+        const uint64_t took = now - core_->returned_at, known = Hardware::load_relaxed(core_->return_ticks);
+        count_latency(seat_->return_latency, took);
+        Hardware::store_relaxed(core_->return_ticks, Flag(known && took > known ? known + known / 64 + 1 : took));
+    }
     Hardware::store_relaxed(core_->tenant, core_->home);
 }
 
@@ -131,6 +138,11 @@ void Lender::slept_in_vain(uint64_t us, const char* waiting_for)
 
 void Lender::sleep_while_lent()
 {
+    if (went_on_) { // the guest is still there, and this thread waits again
+        went_on_ = false;
+        lent_since_ = ticks();
+        show(*seat_, Seated::lent, lent_since_, Flag(window_->core(Hardware::load_relaxed(core_->tenant)).world_rank));
+    }
     const uint64_t us = sleep_us(detail::times.quantum_us);
     futex_wait(&core_->state, core_lent, us);
     if (Hardware::load_acquire(core_->state) != core_lent) { // pairs with the guest's store
@@ -145,10 +157,14 @@ void Lender::resume()
 {
     if (!has_lease_)
         return;
-    if (Hardware::load_acquire(core_->state) == core_lent) // pairs with the guest's store
+    const uint64_t now = ticks();
+    if (Hardware::load_acquire(core_->state) == core_lent) { // pairs with the guest's store
         Hardware::store_relaxed(core_->recall, 1);
-    else
-        account_return(ticks());
+        if (!went_on_)
+            account_lent(now);
+        went_on_ = true;
+    } else
+        account_return(now);
 }
 
 void Lender::arm()
@@ -198,8 +214,9 @@ bool Lender::lend(const Target& target, bool one_chunk)
     Core& c = *core_;
     c.lease = lease;
     const uint64_t now = ticks();
-    c.lent_at = now;
+    c.lent_at = lent_since_ = now;
     has_lease_ = true;
+    went_on_ = false;
     refuse(Refusal::kinds, now);
     show(*seat_, Seated::lent, now, Flag(window_->core(t.rank).world_rank));
     if (one_chunk || (chaos && chaos.random(4) == 0))

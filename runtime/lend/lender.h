@@ -71,6 +71,7 @@ public:
     void step_aside(unsigned victim);
 
 private:
+    void account_lent(uint64_t now);
     void account_return(uint64_t now);
     // A sleep of `first` microseconds in a new wait, longer after each that nobody ended.
     uint64_t sleep_us(uint64_t first) const;
@@ -84,6 +85,8 @@ private:
     Refusal refusal_ = Refusal::kinds; // the last answer in this wait
     uint64_t refused_at_ = 0;          // ticks
     bool has_lease_ = false;
+    bool went_on_ = false;    // with a lease: this thread goes on beside the guest
+    uint64_t lent_since_ = 0; // ticks: without a break
     bool ours_alone_ = true;     // no other thread may run on our cores
     bool bound_ = false;         // our mask holds one CPU
     unsigned own_cores_ = 1;     // of our mask
