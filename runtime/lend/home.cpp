@@ -66,6 +66,8 @@ void begin_wait(uint64_t now)
     Hardware::store_relaxed(seat.call, wait_call);
     __atomic_store_n(&seat.waits_since, wait_began, __ATOMIC_RELAXED);
     show(seat, Seated::blocked, wait_began);
+    volatile Hardware::Word& lag = detail::window->lag(detail::window->me());
+    Hardware::store_relaxed(lag, (Hardware::load_relaxed(lag) + wait_began) | lag_of_waiter);
     Hardware::store_relaxed(home.core().occupancy, rank_blocked);
     end_openmp_wait(); // our workers too have time for others now
     if (*detail::sends_open > 0) { // who receives them rings from here on
