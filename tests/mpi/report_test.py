@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+"""The report of whole jobs: its figures against what the program counted itself, its files, the verdict's causes."""
+import json
+import os
+import pathlib
+import re
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'observe'))
+import check_report  # noqa: E402
+from job import expect, finish, run  # noqa: E402
+
+folder = tempfile.TemporaryDirectory(prefix='ws-report-')
+FILE = os.path.join(folder.name, 'out.json')
+
+
+def job(shape, steps, *how, ranks=2, cores=None, options=(), env=None, report=FILE, **more):
+    """Runs `report`, with a report. Work that sleeps lasts the same on a machine that has other things to do."""
+    environment = {'WS_CORES': str(cores or ranks), **(env or {})}
+    flags = (f'-workshare-report={report}',) if report else ()
+    result = run('report', shape, steps, *how, ranks=ranks, options=(*flags, *options), env=environment, **more)
+    result.report = None
+    if report == FILE and os.path.exists(FILE):
+        with open(FILE) as f:
+            result.report = json.load(f)
+        os.unlink(FILE)
+        wrong = check_report.problems(result.report)
+        expect(result, 'the report is wrong: ' + '; '.join(wrong[:5]), not wrong)
+    result.own = {int(r): {'iterations': int(n), 'loops': float(l), 'mpi': float(m), 'took': float(t)}
+                  for r, n, l, m, t in re.findall(r'rank (\d+) iterations (\d+) loops (\S+) mpi (\S+) took (\S+)', result.out)}
+    return result
+
+
+def near(a, b, share=0.05, slack=5e-3):
+    return abs(a - b) <= share * max(a, b) + slack
+
+
+def counted_right(result, steps_take_all=True):
+    """What each rank counted itself is in the report."""
+    if not expect(result, 'there is no report', result.report is not None):
+        return
+    for r in result.report['by_rank']:
+        own, t = result.own[r['rank']], r['totals']
+        expect(result, f'rank {r["rank"]} ran {own["iterations"]} iterations: {t["iterations_kept"]} + {t["iterations_stolen"]}',
+               own['iterations'] == t['iterations_kept'] + t['iterations_stolen'])
+        expect(result, f'rank {r["rank"]} was {own["loops"]} s in its loops: {t["loops_s"]} + {t["close_wait_s"]}',
+               near(own['loops'], t['loops_s'] + t['close_wait_s']))
+        if steps_take_all:
+            expect(result, f'rank {r["rank"]} was {own["mpi"]} s in its barriers: {t["mpi_s"]}', near(own['mpi'], t['mpi_s'], slack=30e-3))
+        expect(result, f'rank {r["rank"]}: blocked {t["blocked_s"]} of {t["mpi_s"]}', near(t['blocked_s'], t['mpi_s'], 0.1, 10e-3))
+        expect(result, f'the run took {own["took"]}: {t["wall_s"]}', near(own['took'], t['wall_s'], slack=60e-3))
+    barrier = [c for c in result.report['by_call'] if c['call'] == 'MPI_Barrier']
+    expect(result, f'barriers: {barrier}', len(barrier) == 1)
+    expect(result, f'untimed: {result.report["totals"]["untimed_s"]}', result.report['totals']['untimed_s'] == 0)
+
+
+def stolen_right(result):
+    t = result.report['totals']
+    expect(result, 'nothing was stolen', t['iterations_stolen'] > 0 and t['chunks_stolen'] > 0)
+    expect(result, 'statistics and report differ', t['iterations_stolen'] == result.stats['iterations_stolen'] and
+           t['chunks_stolen'] == result.stats['chunks_stolen'])
+    expect(result, 'no latencies', t['steal_latency']['count'] > 0 and t['return_latency']['count'] > 0)
+    expect(result, f'{t["return_latency"]["count"]} returns of {t["lends"]} lends', t['return_latency']['count'] == t['lends'])
+
+
+def plain(shape, steps, ranks=2):
+    result = run('report', shape, steps, 'nap', ranks=ranks, workshare=False)
+    return max(float(t) for t in re.findall(r'took (\S+)', result.out))
+
+
+# What it would have taken without stealing, against that. The estimate holds where guests and owners are equally fast.
+for shape, ranks in ('one', 2), ('rotate', 2), ('absorb', 3):
+    without = 1e9
+    for attempt in range(4):  # others on the machine may disturb either run, and make it longer
+        result = job(shape, 20, 'nap', ranks=ranks)
+        counted_right(result, shape != 'absorb')
+        without = min(without, plain(shape, 20, ranks))
+        wall = max(own['took'] for own in result.own.values())
+        estimate = result.report['without_stealing']['speedup'] * wall
+        if near(estimate, without, 0.12):
+            break
+    else:
+        expect(result, f'without stealing {shape} takes {without:.3f} s, the estimate is {estimate:.3f} s', False)
+    stolen_right(result)
+    ratio = re.search(r'; about (\S+) times as fast as without', result.err)
+    if shape != 'absorb':
+        expect(result, 'the verdict tells no gain', ratio and float(ratio[1]) > 1.3)
+
+# Phases, and the same as text on stderr, followed by the verdict.
+result = job('phases', 10, 'nap', options=('-workshare-report',))
+counted_right(result)
+phases = {p['level']: p for p in result.report['by_phase']}
+expect(result, f'phases {sorted(phases)}', sorted(phases) == [-7, 1, 2])
+if sorted(phases) == [-7, 1, 2]:
+    expect(result, 'entered', [phases[n]['entered'] for n in (-7, 1, 2)] == [10, 1, 10])
+    expect(result, 'borrowed in another phase', phases[2]['borrowed_s'] > 0 and phases[-7]['borrowed_s'] == phases[1]['borrowed_s'] == 0)
+    expect(result, 'phases do not add up', near(sum(p['wall_s'] for p in phases.values()), result.report['elapsed_s'], slack=2e-3))
+    expect(result, f'balance {phases[2]["without_stealing"]}', 0.45 < phases[2]['without_stealing']['load_balance'] < 0.6)
+    expect(result, f'balance {phases[-7]["efficiency"]}', phases[-7]['efficiency']['load_balance'] > 0.7)
+lines = result.err.splitlines()
+expect(result, 'the text is not on stderr', lines[0].startswith('WORKSHARE REPORT   report, 2 ranks on 1 node') and '\nPHASES ' in result.err)
+expect(result, 'the verdict is not the last line, or not the only one', result.verdicts() == lines[-1:])
+
+# Causes that a job provokes; tests/observe has them all.
+for shape, how, part in \
+        ('serial', {}, r'rank 1 computed \S+ m?s of \S+ m?s outside of ws loops, and others waited, mostly in MPI_Barrier'), \
+        ('coarse', {}, r'for the ends of shared loops: a chunk of \S*report.c:\d+:coarse_loop took up to 1\d'), \
+        ('one', {'ranks': 4, 'env': {'MPIR_CVAR_NUM_CLIQUES': '2'}},
+         r'was for communication, while no rank of the node computed, mostly in MPI_Barrier'):
+    for attempt in range(3):
+        result = job(shape, 15, 'nap', report=None, **how)
+        if re.search(part, result.err):
+            break
+    else:
+        expect(result, f'the verdict does not say {part}', False)
+
+# Nodes, names that need quoting, and a number of ranks that is summarised.
+csv_file = os.path.join(folder.name, 'out.csv')
+result = job('names', 3, 'nap', ranks=4, env={'MPIR_CVAR_NUM_CLIQUES': '2'}, report=csv_file, options=('-workshare-report', '-workshare-quiet'))
+with open(csv_file) as f:
+    text = f.read()
+expect(result, 'a name is quoted wrongly', ',"a, ""quoted"" name",' in text)
+expect(result, 'a verdict in a quiet job', result.verdicts() == [])
+expect(result, 'no table of the nodes', '\nNODES ' in result.err and ' on 2 nodes,' in result.err)
+result = job('one', 2, ranks=20, cores=2)
+expect(result, 'ranks are missing', len(result.report['by_rank']) == 20)
+for ranks in 1, 2:  # without stealing, without loops
+    result = job('none', 3, ranks=ranks)
+    expect(result, 'efficiency of a job without stealing', result.report['without_stealing']['speedup'] == 1)
+
+# Files that cannot be written: at the start one message, and the job does not begin; at the end the text instead, and the program's
+# own exit status.
+missing = os.path.join(folder.name, 'no/such/folder.json')
+result = job('one', 2, report=missing, code='error')
+expect(result, 'the program ran', result.out == '')
+said = [line for line in result.err.splitlines() if line.startswith('workshare: ')]
+expect(result, f'messages {said}', said == [f'workshare: cannot write the report to {missing}: No such file or directory'])
+result = job('one', 2, report='/dev/full')
+said = [line for line in result.err.splitlines() if line.startswith('workshare: cannot write')]
+expect(result, f'messages {said}', said == ['workshare: cannot write the report to /dev/full: No space left on device; here it is as text'])
+expect(result, 'the report is lost', '\nRANKS ' in result.err and result.verdicts()[-1].startswith('workshare: 2 ranks'))
+finish()
