@@ -48,7 +48,7 @@ def counted_right(result, steps_take_all=True):
                near(own['loops'], t['loops_s'] + t['close_wait_s']))
         if steps_take_all:
             expect(result, f'rank {r["rank"]} was {own["mpi"]} s in its barriers: {t["mpi_s"]}', near(own['mpi'], t['mpi_s'], slack=30e-3))
-        expect(result, f'rank {r["rank"]}: blocked {t["blocked_s"]} of {t["mpi_s"]}', near(t['blocked_s'], t['mpi_s'], 0.1, 10e-3))
+        expect(result, f'rank {r["rank"]}: blocked {t["blocked_s"]} of {t["mpi_s"]}', near(t['blocked_s'], t['mpi_s'], 0.1, 40e-3))
         expect(result, f'the run took {own["took"]}: {t["wall_s"]}', near(own['took'], t['wall_s'], slack=60e-3))
     barrier = [c for c in result.report['by_call'] if c['call'] == 'MPI_Barrier']
     expect(result, f'barriers: {barrier}', len(barrier) == 1)
@@ -70,11 +70,11 @@ def plain(shape, steps, ranks=2):
 
 
 # What it would have taken without stealing, against that. The estimate holds where guests and owners are equally fast.
-for shape, ranks in ('one', 2), ('rotate', 2), ('absorb', 3):
+for shape, ranks in ('one', 2), ('rotate', 2):
     without = 1e9
     for attempt in range(4):  # others on the machine may disturb either run, and make it longer
         result = job(shape, 20, 'nap', ranks=ranks)
-        counted_right(result, shape != 'absorb')
+        counted_right(result)
         without = min(without, plain(shape, 20, ranks))
         wall = max(own['took'] for own in result.own.values())
         estimate = result.report['without_stealing']['speedup'] * wall
@@ -84,8 +84,12 @@ for shape, ranks in ('one', 2), ('rotate', 2), ('absorb', 3):
         expect(result, f'without stealing {shape} takes {without:.3f} s, the estimate is {estimate:.3f} s', False)
     stolen_right(result)
     ratio = re.search(r'; about (\S+) times as fast as without', result.err)
-    if shape != 'absorb':
-        expect(result, 'the verdict tells no gain', ratio and float(ratio[1]) > 1.3)
+    expect(result, 'the verdict tells no gain', ratio and float(ratio[1]) > 1.3)
+# Help that brought nothing, as all wait for another rank. (Three ranks that spin on two cores tell nothing of a plain run.)
+result = job('absorb', 20, 'nap', ranks=3)
+counted_right(result, False)
+stolen_right(result)
+expect(result, f'an estimate of {result.report["without_stealing"]["speedup"]}', result.report['without_stealing']['speedup'] < 1.05)
 
 # Phases, and the same as text on stderr, followed by the verdict.
 result = job('phases', 10, 'nap', options=('-workshare-report',))
