@@ -39,6 +39,7 @@ uint64_t run_as_guest(const Lease& lease, const volatile Flag* recall, uint64_t 
     add(row.guest_ticks, busy);
     remember_longest(row, p.pace.longest());
     if (own_seat) {
+        __atomic_store_n(&own_seat->since, 0, __ATOMIC_RELAXED); // first: who reads now shall not count this part twice
         bump(own_seat->visit.visits);
         bump(own_seat->visit.chunks, p.chunks);
         bump(own_seat->visit.iterations, iterations);

@@ -87,7 +87,7 @@ struct alignas(64) Seat {
     volatile Flag call;  // row of the MPI call that it waits in; no_row if unknown
     volatile Flag other; // MPI_COMM_WORLD rank, see Seated
     volatile Flag loop;  // guest: row of the loop that it works on
-    volatile uint64_t since; // when the state began; of a visiting guest: its part in the present region
+    volatile uint64_t since; // when the state began; of a visiting guest: its part in the present region, 0 between two
     // Home: when the wait began that blocked_ticks gets at its end; 0: in none. A reader adds what has passed since, and for
     // states lent and asleep what has passed since `since`.
     volatile uint64_t waits_since;

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+"""MPI_T's view of Workshare: the variables are listed in every job, values are read while a rank steals, and what is written acts."""
+import os
+import re
+
+from job import CORES, MPIRUN, expect, finish, run, skip
+
+HEADER = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../runtime/mpich/files/src/include/mpir_workshare.h')
+MPIVARS = os.path.join(os.path.dirname(MPIRUN), 'mpivars')
+
+with open(HEADER) as f:
+    names = re.findall(r'^    (?:X|NUMBER|TEXT)\(([A-Z_]+), [A-Z_]+, ', f.read(), re.MULTILINE)
+for on in False, True:
+    result = run(MPIVARS, ranks=1, workshare=on, title=f'mpivars {"on" if on else "off"}')
+    listed = result.out.partition('MPI_T categories')
+    for text in listed[0], listed[2].partition('Category WORKSHARE')[2]:
+        expect(result, f'not listed: {[n for n in names if not re.search(rf"WS_{n}[ =:]", text)]}', len(names) > 25 and
+               all(re.search(rf'\bWS_{n}[ =:]', text) for n in names))
+    expect(result, 'WS_ENABLE', re.search(r'WS_ENABLE +=' + str(int(on)), result.out))
+    expect(result, 'off', on or result.out.count('Value = 0') >= 19)
+
+result = run('mpi_t', 'wrong', code='error', limit=20)
+expect(result, "rank 1's message", result.verdicts() == ['workshare: WS_VICTIM=best is none of auto, most, fewest, nearest, random, none'])
+result = run('mpi_t', workshare=False)
+if CORES < 2:
+    skip('needs two cores')
+    finish()
+result = run('mpi_t', steals=True)
+chunks = re.search(r'^chunks (\d+) (\d+)$', result.out, re.MULTILINE)
+if expect(result, 'no chunks', chunks):
+    first, second = map(int, chunks.groups())
+    expect(result, f'{first} chunks of 2 ms and {second} of 20 us', 20 < first and second > 5 * first)
+after = [(int(n), float(lent), float(borrowed)) for n, lent, borrowed in
+         re.findall(r'^stolen (\d+) lent ([\d.]+) borrowed ([\d.]+)$', result.out, re.MULTILINE)]
+if expect(result, 'not a line a rank after MPI_Finalize', len(after) == 2):
+    expect(result, 'stolen', sum(n for n, _, _ in after) == result.stats['chunks_stolen'])
+    # What one rank lent the other has borrowed, but for the hand-overs.
+    lent, borrowed = sum(l for _, l, _ in after), sum(b for _, _, b in after)
+    expect(result, f'{lent} s lent, {borrowed} s borrowed', 0.03 < borrowed <= lent < borrowed + 0.1)
+finish()
