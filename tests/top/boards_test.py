@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""ws-top's text, JSON and exit statuses on made-up boards, right and wrong ones. Arguments: ws-top, made_up_job."""
+"""ws-top's text, JSON and exit statuses on made-up boards, right and wrong ones. Arguments: ws-top, made_up_job,
+the folder of the documentation."""
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import time
 
-WS_TOP, MADE_UP = sys.argv[1:3]
+WS_TOP, MADE_UP, DOCS = sys.argv[1:4]
 failures = 0
 skips = []
 
@@ -117,6 +119,35 @@ def wrong_boards():
                 expect('and in the JSON', {'pid': wrong.pid, 'what': told[0].split(': ', 2)[2]} in json.loads(out)['problems'], out)
 
 
+def documented():
+    """The manual has all options and keys, docs/ws-top.md all fields."""
+    with open(os.path.join(DOCS, 'man', 'ws-top.1.scd')) as f:
+        manual = f.read()
+    code, out, err = top('--help')
+    options = re.findall(r'--[a-z]+', out)
+    expect('options', {'--json', '--interval'} <= set(options) and all(f'*{option}*' in manual for option in options), options)
+
+    def fields(value):
+        if isinstance(value, dict):
+            for key, inside in value.items():
+                yield key
+                yield from fields(inside)
+        elif isinstance(value, list):
+            for inside in value:
+                yield from fields(inside)
+    with open(os.path.join(DOCS, 'ws-top.md')) as f:
+        page = f.read()
+    with Job('foreign', 20), Job(3, 20, 1) as job:
+        found = set()
+        for _ in range(20):
+            found |= set(fields(json.loads(top('--json', '--pid', job.pid, '-i', 0.07)[1])))
+            if 'on_rank' in found:
+                break
+    found = {field.replace('_without_stealing', '') for field in found}
+    missing = [field for field in sorted(found) if not re.search(rf'`([^`]*\W)?{field}(\W[^`]*)?`', page)]
+    expect('fields without a word', 'on_rank' in found and not missing, missing)
+
+
 def children():
     """A process that inherits a rank's board is not taken for the rank."""
     with Job(1, 20) as job:
@@ -157,7 +188,7 @@ def other_users():
         shutil.rmtree(folder)
 
 
-for test in (usage, running_job, ends, wrong_boards, children, other_users):
+for test in (usage, running_job, ends, wrong_boards, documented, children, other_users):
     test()
 if failures:
     sys.exit(f'{failures} failed')

@@ -362,13 +362,13 @@ void Finder::scan()
         if (folder.st_uid == geteuid() || all_)
             look_into(pid_t(pid), folder.st_uid);
     }
-    const double now = seconds_now();
-    next_scan_ = now + std::max(0.5, 100 * (now - begin));
+    last_scan_ = seconds_now();
+    scan_took_ = last_scan_ - begin;
 }
 
-void Finder::scan_now_and_then()
+void Finder::scan_now_and_then(bool missing)
 {
-    if (seconds_now() >= next_scan_)
+    if (!last_scan_ || seconds_now() - last_scan_ >= std::max(missing ? 0.2 : 2, 150 * scan_took_))
         scan();
 }
 

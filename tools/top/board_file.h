@@ -110,8 +110,8 @@ public:
     };
     // Looks at all processes; adds those that are new.
     void scan();
-    // As scan(), but only if that is due: the looks together take a hundredth of the time.
-    void scan_now_and_then();
+    // As scan(), but only if that is due: all these looks take less than a hundredth of the time. More often if some are missing.
+    void scan_now_and_then(bool missing);
 
     std::vector<Member> members;
     std::vector<Problem> problems; // each process once
@@ -124,7 +124,7 @@ private:
 
     bool all_;
     std::vector<std::pair<pid_t, uint64_t>> complained_, unmade_;
-    double next_scan_ = 0;
+    double last_scan_ = 0, scan_took_ = 0;
 };
 
 } // namespace ws::top

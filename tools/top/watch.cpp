@@ -42,8 +42,12 @@ std::vector<JobSample> Watch::sample(bool now)
 {
     if (now)
         finder_.scan();
-    else
-        finder_.scan_now_and_then();
+    else {
+        bool missing = jobs_.empty(); // a job's ranks show their boards one after another
+        for (const auto& [id, job] : jobs_)
+            missing |= job.ranks.size() < size_t(job.ranks.begin()->second.node_ranks) && !job.ranks.begin()->second.over();
+        finder_.scan_now_and_then(missing);
+    }
     std::map<uint64_t, std::map<int, Reading>> before;
     for (const auto& [id, job] : jobs_)
         before[id] = job.ranks;
