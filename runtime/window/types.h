@@ -2,8 +2,7 @@
 //
 // Everything that lies in the node's shared window, and nothing else.
 //
-//    Node | open[ranks] | lag[ranks] | Row[ranks] | Core[cores] | GuestSlot[cores][ranks] | Lock[] (window/locks.h) |
-//    registry (Boost.Interprocess)
+//    Node | open[ranks] | lag[ranks] | Row[ranks] | Core[cores] | GuestSlot[cores][ranks] | Lock[] (window/locks.h)
 //
 // A row belongs to one rank of the node, a row of the core table to one core: the cores 0 .. ranks-1 are those that the
 // ranks' own threads compute on, the others are the workers'. Each field says who writes it; fields of different writers
@@ -130,7 +129,6 @@ inline Hardware::Word lag_now(Hardware::Word lag, uint64_t now)
     return !(lag & lag_of_waiter) ? lag : came > now ? came - now : 0;
 }
 
-constexpr size_t registry_bytes = 64 * 1024;
 constexpr unsigned max_node_cores = Descriptor::max_joiners;
 
 } // namespace ws

@@ -19,7 +19,7 @@ size_t slots_bytes(unsigned ranks, unsigned cores) { return align(size_t(ranks) 
 size_t Window::bytes(unsigned ranks, unsigned cores)
 {
     return sizeof(Node) + open_bytes(ranks) + lag_bytes(ranks) + ranks * sizeof(Row) + cores * sizeof(Core) + slots_bytes(ranks, cores) +
-           LockTable::bytes + registry_bytes + 64; // 64: to align the base
+           LockTable::bytes + 64; // 64: to align the base
 }
 
 void Window::map(void* base, unsigned ranks, unsigned cores, unsigned me)
@@ -35,7 +35,6 @@ void Window::map(void* base, unsigned ranks, unsigned cores, unsigned me)
     core_table_ = reinterpret_cast<Core*>(p += ranks * sizeof(Row));
     slots_ = reinterpret_cast<GuestSlot*>(p += cores * sizeof(Core));
     locks_ = p += slots_bytes(ranks, cores);
-    registry_ = p + LockTable::bytes;
 }
 
 namespace {

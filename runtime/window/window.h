@@ -12,7 +12,7 @@ namespace ws {
 
 class Window {
 public:
-    // Bytes for a node of `ranks` ranks with `cores` cores, their workers' included; the registry too.
+    // Bytes for a node of `ranks` ranks with `cores` cores, their workers' included.
     static size_t bytes(unsigned ranks, unsigned cores);
 
     // `base` is the window's address in this process, zeroed by nobody. Each rank then calls init_own().
@@ -40,7 +40,6 @@ public:
     // A core's slots lie together: its thief looks at all of them.
     GuestSlot& guest(unsigned owner, unsigned core) const { return slots_[size_t(core) * ranks_ + owner]; }
     void* locks() const { return locks_; }
-    void* registry() const { return registry_; }
 
 private:
     unsigned ranks_ = 0, cores_ = 0, me_ = 0, first_worker_ = 0, workers_ = 0;
@@ -51,7 +50,6 @@ private:
     Core* core_table_ = nullptr;
     GuestSlot* slots_ = nullptr;
     void* locks_ = nullptr;
-    void* registry_ = nullptr;
 };
 
 // Fills the place of every core from the machine's topology. Leader only, after every rank's init_own(); returns false when
