@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
 // What is told from a board, and that nothing is told from a file that is none.
-#include "board_file.h"
+#include "json.h"
+#include "text.h"
 
 #include <catch2/catch.hpp>
 #include <climits>
 #include <cstring>
+#include <random>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -154,6 +156,8 @@ TEST_CASE("boards whose parts lie elsewhere are refused, whatever they say")
         [](ws::Board& b) { b.node_rank = INT_MIN; },
         [](ws::Board& b) { b.ticks_per_us = 0; },
         [](ws::Board& b) { b.ticks_per_us = -1; },
+        [](ws::Board& b) { b.ticks_per_us = 1e-300; },
+        [](ws::Board& b) { b.ticks_per_us = 1e300; },
         [](ws::Board& b) { b.ticks_per_us = __builtin_nan(""); },
         [](ws::Board& b) { b.ticks_per_us = __builtin_inf(); },
     };
@@ -163,6 +167,46 @@ TEST_CASE("boards whose parts lie elsewhere are refused, whatever they say")
         CHECK_THAT(wrong_with(all, spoil), Catch::Contains("damaged"));
     }
     CHECK_THAT(wrong_with(all, [](ws::Board& b) { b.bytes += 4096; }), Catch::Contains("cut short"));
+}
+
+TEST_CASE("boards with any word of them changed are refused or shown")
+{
+    ws::Board& b = made();
+    const std::vector<char> good(reinterpret_cast<char*>(&b), reinterpret_cast<char*>(&b) + b.bytes);
+    const int fd = memfd_create("test", MFD_CLOEXEC), second = dup(fd);
+    BoardFile file(fd);
+    std::mt19937_64 random(5);
+    const uint64_t values[] = {0, 1, 2, 3, 100, 0xffffffff, ~uint64_t(0), uint64_t(1) << 63, 0x7ff0000000000000, 0xff};
+    int read = 0, refused = 0;
+    for (int i = 0; i < 600; i++) {
+        std::vector<char> bad = good;
+        for (uint64_t n = random() % 4 + 1; n > 0; n--) {
+            // The head, the seats and the first rows; all but magic, version and size, which is too easy.
+            const uint64_t at = 32 + random() % (random() % 2 ? sizeof(ws::Board) - 40 : b.loops_at + 2 * sizeof(ws::LoopRow) - 40);
+            const uint64_t value = random() % 2 ? values[random() % 10] : random();
+            std::memcpy(bad.data() + at, &value, random() % 2 ? 8 : 4);
+        }
+        REQUIRE(pwrite(second, bad.data(), bad.size(), 0) == ssize_t(bad.size()));
+        Reading r;
+        bool unmade;
+        if (!file.read(r, unmade).empty()) {
+            refused++;
+            continue;
+        }
+        read++;
+        std::map<int, Reading> before{{r.rank, r}};
+        Reading later = r;
+        later.at += 1000000;
+        for (const std::vector<JobSample>& jobs : {std::vector<JobSample>{sample({later}, before)}, std::vector<JobSample>{sample({r}, {})}}) {
+            View view;
+            for (const Line& line : lay_out(jobs, view, 100, 40))
+                REQUIRE(line.width() <= 100);
+            REQUIRE(!to_json(jobs, {}, 0).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).empty());
+        }
+    }
+    CHECK(read > 50);
+    CHECK(refused > 20);
+    close(second);
 }
 
 TEST_CASE("a board that shrinks while it is open")

@@ -4,7 +4,6 @@
 #include "window/os.h"
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -132,8 +131,8 @@ std::string check_head(const Board& b, uint64_t read, uint64_t file_bytes, bool&
                         inside(b.calls_at, b.call_row_count, b.call_row_bytes, sizeof(CallRow));
     if (!layout || b.own_workers > 1 << 16 || b.node_cores > 1 << 16 || b.seats < 1 + b.own_workers)
         return "the board is damaged: its parts do not lie within it";
-    if (b.size < 1 || b.rank < 0 || b.rank >= b.size || b.node_rank < 0 || b.node_ranks < 1 || b.node < 0 || !(b.ticks_per_us > 0) ||
-        !std::isfinite(b.ticks_per_us))
+    if (b.size < 1 || b.rank < 0 || b.rank >= b.size || b.node_rank < 0 || b.node_ranks < 1 || b.node < 0 ||
+        !(b.ticks_per_us > 0.01 && b.ticks_per_us < 1e6)) // clocks of 10 kHz to 1 THz
         return "the board is damaged: its head makes no sense";
     return "";
 }
