@@ -137,7 +137,7 @@ std::string why_not(const Totals& t, const Facts& f)
         return "no core was free: there are more ranks than cores";
     if (t.unpaid_regions > 0.5 * t.regions)
         return "sharing its loops did not pay (memory-bound, or too short), and was stopped";
-    if (t.regions_shared < 0.01 * t.regions && t.loops > 0.5 * t.computing) // some: their first execution, when their cost was not known
+    if (t.regions_shared < 0.01 * t.regions && t.loops > 0.25 * t.computing) // some: their first execution, when their cost was not known
         return "its loops are too short, or ran while nobody waited";
     return largest_cause(t, f);
 }

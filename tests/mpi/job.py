@@ -62,9 +62,9 @@ def preload(library):
 
 
 def in_tiny_shm():
-    """A prefix that gives a job a /dev/shm of 64 KiB, in a mount namespace of its own, and the environment that keeps UCX,
+    """A prefix that gives a job a /dev/shm of 24 KiB, in a mount namespace of its own, and the environment that keeps UCX,
     which needs megabytes, out of it; None where that is not permitted."""
-    prefix = ('unshare', '-m', 'sh', '-c', 'mount -t tmpfs -o size=64k tmpfs /dev/shm && exec "$@"', 'sh')
+    prefix = ('unshare', '-m', 'sh', '-c', 'mount -t tmpfs -o size=24k tmpfs /dev/shm && exec "$@"', 'sh')
     if not shutil.which('unshare') or subprocess.run([*prefix, 'true'], capture_output=True).returncode:
         skip('no small /dev/shm: mounting one is not permitted here')
         return None

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * report SHAPE STEPS [nap]: a program that knows for itself what the report should say of it. Each rank prints a line
- *    rank R iterations N loops S mpi S
- * of what it did: seconds in its loops, and in the calls that end the steps. A step is a shape of load and a barrier. With `nap` work
+ *    rank R iterations N loops S mpi S took S worked S
+ * of what it did: seconds in its loops, in the calls that end the steps, and that its work took, whoever did it. A step is a shape of load and a barrier. With `nap` work
  * sleeps: then it lasts the same whatever else runs on the machine.
  *    rotate   each step another rank has all the work
  *    one      the last rank has all the work
@@ -17,13 +17,16 @@
 static unsigned long iterations;
 static double in_loops, in_mpi;
 static int nap;
+static long worked; /* ns; of this rank's work, by guests too */
 
 static void work(double seconds)
 {
+    double began = now();
     if (nap)
         usleep((useconds_t) (1e6 * seconds));
     else
         busy(seconds);
+    __atomic_fetch_add(&worked, (long) (1e9 * (now() - began)), __ATOMIC_RELAXED);
 }
 
 static void loop(int n, double each)
@@ -132,6 +135,7 @@ int main(int argc, char **argv)
     for (int s = 0; s < steps; s++)
         step(argv[1], s);
     double took = now() - began;
-    printf("rank %d iterations %lu loops %.6f mpi %.6f took %.6f\n", rank, iterations, in_loops, in_mpi, took);
+    printf("rank %d iterations %lu loops %.6f mpi %.6f took %.6f worked %.6f\n", rank, iterations, in_loops, in_mpi, took,
+           1e-9 * (double) worked);
     return end();
 }
