@@ -13,7 +13,7 @@ _workshare_hydra_options='-genv -genvlist -genvnone -genvall -f -hosts -wdir -co
     -disable-auto-cleanup -disable-hostname-propagation -order-nodes -localhost -usize -pmi-port -skip-launch-node -gpus-per-proc'
 _workshare_mpicc_options='-fws -fws=openmp -fws-report -cc= -show'
 _workshare_top_options='--help --version --once --json --interval --count --pid --job --all'
-_workshare_timeline_options='--help --version --output --range --title'
+_workshare_timeline_options='--help --version --output --range --loops --title'
 _workshare_report_options='--help --version --json --csv'
 _workshare_setup_commands='demo test bench build env clean help'
 

@@ -34,9 +34,25 @@ class Panel:
     def __init__(self, trace, begin=0, end=None):
         self.trace, self.begin = trace, begin
         self.end = max(trace.length if end is None else min(end, trace.length), begin + 1)
-        self.states, self.numbers = [], {}
+        self.states, self.numbers, self.sums = [], {}, None
         self.rows, self.lends, self.phases = [], [], []
         self.build()
+
+    @classmethod
+    def of_loops(cls, trace):
+        """From the first shared loop to a little behind the last, with times counted from there."""
+        loops = [(e[1], e[2]) for t in trace.threads for e in t.events if e[0] == 'region']
+        if not loops:
+            return cls(trace)
+        begin, end = min(b for b, _ in loops), max(e for _, e in loops)
+        panel = cls(trace, begin, end + (end - begin) // 100)
+        panel.sums = panel.totals()
+        for row in panel.rows:
+            row.parts = [(b - begin, e - begin, *rest) for b, e, *rest in row.parts]
+        panel.lends = [(time - begin, *rest) for time, *rest in panel.lends]
+        panel.phases = [(time - begin, level) for time, level in panel.phases]
+        panel.begin, panel.end = 0, panel.end - begin
+        return panel
 
     def label(self, row):
         return row.label if len({r.node for r in self.rows}) == 1 else f'node {row.node}, {row.label}'
@@ -179,6 +195,8 @@ class Panel:
 
     def totals(self):
         """By rank: ns of each kind, and how often."""
+        if self.sums:
+            return self.sums
         totals = [dict(compute=0, loops=0, waiting=0, asleep=0, handing=0, for_others=0, helped=0, kept=0, stolen=0, lends=0)
                   for _ in self.trace.processes]
         for row in self.rows:
