@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+//
+// What one process sees of its machine: all that ws-doctor judges, as plain data that ranks send each other as JSON. Read from
+// /proc, /sys and the system's calls, or from a folder that holds such files (tests).
+#pragma once
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace doctor {
+
+constexpr double unknown = -1;     // of numbers; a limit that is not there is no_limit
+constexpr double no_limit = -2;
+
+struct Machine {
+    std::string host, kernel, pid_namespace, clocksource, folder; // folder: of the other programs of Workshare
+    std::string cgroup_quota, cgroup_pids, cgroup_memory;         // the files that the limits come from
+    bool under_mpirun = false, x86 = true, constant_tsc = false, nonstop_tsc = false, may_exceed_nproc = false;
+    int rank = 0, size = 1;
+    std::vector<int> cpus;             // that the process may use
+    std::vector<int> online, cpuset;   // of the machine; of the cgroup (empty: not known)
+    double quota = no_limit;           // CPUs
+    double pids_max = no_limit, pids_now = unknown;
+    double memory_max = no_limit, memory_now = unknown, memory_total = unknown, memory_available = unknown;
+    double nproc = no_limit, user_threads = unknown, stack = no_limit, address_space = no_limit; // limits of the process
+    double shm_bytes = unknown, shm_free = unknown;
+    int packages = 0, numa_nodes = 0, cores = 0, threads = 0, caches = 0; // hwloc's; caches: of the last level
+    std::string hwloc_error;
+    std::map<std::string, int> core_of;      // CPU -> core
+    std::map<std::string, int> governors;    // frequency governor -> CPUs
+    double skew_us = unknown;                // largest difference of two cores' counters
+    double busy = unknown, stolen = unknown; // CPUs' worth of computing by others, and taken by the hypervisor
+    int numa_balancing = 0;
+    std::map<std::string, std::string> environment; // what begins with WS_, OMP_ and the like
+    std::string options_error, options_unknown;     // as libws would say
+    int workers = 0;                                // WS_WORKERS; -1: auto
+    // Under mpirun:
+    std::string mpi_error; // it did not start
+    bool libws_loaded = false;
+    int inactive = 0; // ws::Inactive
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Machine, host, kernel, pid_namespace, clocksource, folder, cgroup_quota, cgroup_pids,
+                                                cgroup_memory, under_mpirun, x86, constant_tsc, nonstop_tsc, may_exceed_nproc, rank,
+                                                size, cpus, online, cpuset, quota, pids_max, pids_now, memory_max, memory_now,
+                                                memory_total, memory_available, nproc, user_threads, stack, address_space, shm_bytes,
+                                                shm_free, packages, numa_nodes, cores, threads, caches, hwloc_error, core_of,
+                                                governors, skew_us, busy, stolen, numa_balancing, environment, options_error,
+                                                options_unknown, workers, mpi_error, libws_loaded, inactive)
+
+// The files below `root` in place of those of the system; empty: the system itself. What is no file there comes from
+// ROOT/facts.json, members of Machine by name.
+Machine look_at_machine(const std::string& root);
+
+std::vector<int> read_cpu_list(const std::string& text); // "0-3,8"
+std::string cpu_list(const std::vector<int>& cpus);
+
+} // namespace doctor

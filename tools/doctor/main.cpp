@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+//
+// ws-doctor [PROGRAM]: whether programs can run well here with -workshare, before they do; alone, or under the mpirun that is to start
+// them. machine.cpp and program.cpp see, checks.cpp judges.
+#include "checks.h"
+#include "gather.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+
+namespace doctor {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr int json_version = 1;
+
+std::string dump(const Json& j) { return j.dump(2, ' ', false, Json::error_handler_t::replace); }
+
+void list(bool json)
+{
+    Json all = Json::array();
+    for (const Check& c : checks())
+        if (json)
+            all.push_back({{"number", c.number}, {"title", c.title}, {"about", c.about}});
+        else
+            std::printf("%s  %s\n       %s\n", c.number, c.title, c.about);
+    if (json)
+        std::printf("%s\n", dump({{"format", "ws-doctor-list"}, {"version", json_version}, {"checks", all}}).c_str());
+}
+
+std::string on(const std::vector<std::string>& nodes, size_t of)
+{
+    if (nodes.empty() || of < 2)
+        return "";
+    std::string text = " on ";
+    for (size_t i = 0; i < nodes.size() && i < 3; i++)
+        text += (i ? ", " : "") + nodes[i];
+    return nodes.size() > 3 ? text + " and " + std::to_string(nodes.size() - 3) + " more nodes" : text;
+}
+
+// Lines of at most 100 columns or so, each begun alike.
+void print_wrapped(const char* head, const std::string& text)
+{
+    constexpr size_t width = 92;
+    std::string line;
+    size_t at = 0;
+    bool first = true;
+    const auto flush = [&] {
+        std::printf("  %-9s %s\n", first ? head : "", line.c_str());
+        first = false;
+        line.clear();
+    };
+    while (at < text.size()) {
+        const size_t end = std::min(text.find(' ', at), text.size());
+        const std::string word = text.substr(at, end - at);
+        if (!line.empty() && line.size() + 1 + word.size() > width)
+            flush();
+        line += (line.empty() ? "" : " ") + word;
+        at = end + 1;
+    }
+    flush();
+}
+
+void print(const Job& job, const std::vector<Finding>& findings, size_t nodes)
+{
+    const auto count = [](size_t n, const char* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); };
+    std::printf("ws-doctor %s: %s%s\n", WS_VERSION,
+                job.planned ? ("this machine, for " + count(size_t(job.ranks), "rank")).c_str()
+                            : (count(size_t(job.ranks), "rank") + " on " + count(nodes, "node")).c_str(),
+                job.program ? (", " + job.program->given).c_str() : "");
+    size_t counts[4] = {};
+    for (const Finding& f : findings) {
+        counts[int(f.level)]++;
+        if (f.level == Level::ok)
+            continue;
+        std::printf("\n%s %s: %s%s\n", f.number.c_str(), name(f.level), f.title.c_str(), on(f.nodes, nodes).c_str());
+        print_wrapped("measured", f.measured);
+        print_wrapped("cause", f.cause);
+        std::printf("  %-9s %s\n", "fix", f.fix.c_str()); // in one line, to be copied
+    }
+    std::printf("\n");
+    for (const Finding& f : findings)
+        if (f.level == Level::ok)
+            std::printf("%s ok: %s%s: %s\n", f.number.c_str(), f.title.c_str(), on(f.nodes, nodes).c_str(), f.measured.c_str());
+    std::printf("\n%s, %s, %s, %zu ok\n", count(counts[3], "problem").c_str(), count(counts[2], "warning").c_str(), count(counts[1], "note").c_str(), counts[0]);
+}
+
+void print_json(const Job& job, const std::vector<Finding>& findings)
+{
+    Json all = Json::array();
+    for (const Finding& f : findings) {
+        Json j = {{"number", f.number}, {"level", name(f.level)}, {"title", f.title}, {"measured", f.measured}};
+        j["cause"] = f.cause.empty() ? Json() : Json(f.cause);
+        j["fix"] = f.fix.empty() ? Json() : Json(f.fix);
+        j["nodes"] = f.nodes;
+        all.push_back(j);
+    }
+    Json j = {{"format", "ws-doctor"}, {"version", json_version}, {"workshare", WS_VERSION}, {"ranks", job.ranks}, {"planned", job.planned}};
+    j["program"] = job.program ? Json(job.program->path.empty() ? job.program->given : job.program->path) : Json();
+    Json loops = Json::array();
+    if (job.program)
+        for (const Loop& loop : job.program->loops)
+            loops.push_back({{"name", loop.name}, {"file", loop.file}});
+    j["loops"] = loops;
+    j["findings"] = all;
+    std::printf("%s\n", dump(j).c_str());
+}
+
+// How the program of a node differs from the first rank's.
+std::string difference(const RankFacts& one, const RankFacts& other)
+{
+    if (!one.program || !other.program)
+        return "";
+    const Program &a = *one.program, &b = *other.program;
+    const std::string where = other.machine.host + ": ";
+    if (a.error != b.error)
+        return where + b.given + (b.error.empty() ? " can be run" : " " + b.error);
+    if (a.mpi != b.mpi || a.mpi_path != b.mpi_path)
+        return where + (b.mpi_path.empty() ? b.mpi : b.mpi_path) + " instead of " + (a.mpi_path.empty() ? a.mpi : a.mpi_path);
+    if (a.loops.size() != b.loops.size())
+        return where + std::to_string(b.loops.size()) + " loops instead of " + std::to_string(a.loops.size());
+    return "";
+}
+
+Job job_of(std::vector<RankFacts> ranks, bool planned, int planned_ranks)
+{
+    Job job;
+    job.planned = planned;
+    job.ranks = planned ? planned_ranks : int(ranks.size());
+    job.program = ranks[0].program;
+    for (const RankFacts& rank : ranks) {
+        const std::string text = difference(ranks[0], rank);
+        if (!text.empty() && std::find(job.other_programs.begin(), job.other_programs.end(), text) == job.other_programs.end())
+            job.other_programs.push_back(text);
+        job.machines.push_back(rank.machine);
+    }
+    return job;
+}
+
+int run(int argc, char** argv)
+{
+    CLI::App app("Looks whether programs can run well here with mpirun -workshare, and says how to mend what is in the way. Alone it looks at\n"
+                 "this machine; under the mpirun that is to start the program, as in\n"
+                 "    mpirun -workshare -n 4 ws-doctor ./app\n"
+                 "at all nodes and ranks. The program is never run.\n"
+                 "Exit status: 0 if there is nothing worse than a note, 1 for warnings and problems, 2 for a wrong command.",
+                 "ws-doctor");
+    std::string program, only;
+    std::vector<std::string> roots, arguments;
+    bool json = false, listed = false;
+    int ranks = 0;
+    app.add_option("PROGRAM", program, "The program that is to be run; what follows it are its arguments");
+    app.add_option("ARGUMENTS", arguments);
+    app.add_option("-n,--ranks", ranks, "How many ranks are planned for this machine, when it is not under mpirun; else one for each core")->check(CLI::Range(1, 1000000));
+    app.add_flag("--json", json, "JSON instead of text");
+    app.add_option("--check", only, "One check alone, by its number");
+    app.add_flag("--list", listed, "List all checks, with what they look at");
+    app.add_option("--root", roots, "For tests: take /proc, /sys and facts.json from this folder; once for each rank")->check(CLI::ExistingDirectory);
+    app.set_version_flag("--version", std::string("ws-doctor ") + WS_VERSION);
+    app.prefix_command(false);
+    app.positionals_at_end(true);
+    try {
+        app.parse(argc, argv);
+        if (!only.empty() && std::none_of(checks().begin(), checks().end(), [&](const Check& c) { return only == c.number; }))
+            throw CLI::ValidationError("--check", "there is no " + only + "; --list has them");
+    } catch (const CLI::ParseError& e) {
+        return app.exit(e) ? 2 : 0;
+    }
+    if (listed) {
+        list(json);
+        return 0;
+    }
+
+    std::vector<RankFacts> all;
+    const auto look = [&](const std::string& root) {
+        RankFacts facts{look_at_machine(root), {}};
+        if (!program.empty())
+            facts.program = look_at_program(program);
+        return facts;
+    };
+    bool planned = false;
+    if (!roots.empty()) {
+        for (const std::string& root : roots)
+            all.push_back(look(root));
+        planned = roots.size() == 1 && !all[0].machine.under_mpirun;
+    } else {
+        all.push_back(look(""));
+        planned = !all[0].machine.under_mpirun;
+        if (!planned) {
+            bool failed;
+            const bool first = all[0].machine.rank == 0;
+            all = gather(all[0], failed);
+            if (!first)
+                return failed; // rank 0 speaks
+        }
+    }
+    if (planned && !ranks) {
+        std::set<int> cores;
+        for (int cpu : all[0].machine.cpus) {
+            const auto core = all[0].machine.core_of.find(std::to_string(cpu));
+            cores.insert(core == all[0].machine.core_of.end() ? 100000 + cpu : core->second);
+        }
+        ranks = std::max(1, int(cores.size()));
+    }
+    const Job job = job_of(std::move(all), planned, ranks);
+    const std::vector<Finding> findings = judge(job, only);
+    std::set<std::string> hosts;
+    for (const Machine& m : job.machines)
+        hosts.insert(m.host);
+    if (json)
+        print_json(job, findings);
+    else
+        print(job, findings, hosts.size());
+    if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
+        std::fprintf(stderr, "ws-doctor: cannot write: %s\n", std::strerror(errno));
+        return 2;
+    }
+    return !findings.empty() && findings[0].level >= Level::warning;
+}
+
+} // namespace
+} // namespace doctor
+
+int main(int argc, char** argv)
+{
+    try {
+        return doctor::run(argc, argv);
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "ws-doctor: %s\n", e.what());
+        return 2;
+    }
+}
