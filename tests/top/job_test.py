@@ -102,6 +102,8 @@ def watched_to_its_end():
     near('borrowed', borrowed, stats['stolen_s'])
     expect(result, f'it was worth it: {last["total"]}', last['total']['parallel_efficiency'] >
            last['total']['parallel_efficiency_without_stealing'] + 0.1)
+    because = last['total'].get('waited_because', {})
+    expect(result, f'nothing was shared while rank 0 slept outside of its loop: {because}', because.get('nothing_shared', 0) > 0.5)
     expect(result, f'as text: {watcher.text}', 'top_job  job ' + last['job'][:8] in watcher.text and '3 ranks on' in watcher.text
            and 'top_job.c' in watcher.text)
 

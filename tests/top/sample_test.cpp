@@ -120,6 +120,20 @@ TEST_CASE("all wait for a while: communication, not imbalance, and stealing has 
     CHECK(job.interval.parallel_efficiency_without == Approx(0.5));
 }
 
+TEST_CASE("why ranks waited")
+{
+    std::map<int, Reading> before{{0, rank_reading(0, 2, 1000 * ms)}, {1, rank_reading(1, 2, 1000 * ms)}};
+    std::vector<Reading> after{rank_reading(0, 2, 1100 * ms), rank_reading(1, 2, 1100 * ms)};
+    before[1].seats[0].lend.refused_ticks[unsigned(ws::Refusal::all_wait)] = 500 * ms;
+    after[1].seats[0].lend.refused_ticks[unsigned(ws::Refusal::all_wait)] = 510 * ms;
+    after[1].seats[0].lend.refused_ticks[unsigned(ws::Refusal::nothing_shared)] = 30 * ms;
+    const JobSample job = sample(after, before);
+    CHECK(job.interval.waited_because[unsigned(ws::Refusal::all_wait)] == Approx(0.25));
+    CHECK(job.interval.waited_because[unsigned(ws::Refusal::nothing_shared)] == Approx(0.75));
+    CHECK(job.total.waited_because[unsigned(ws::Refusal::all_wait)] == Approx(510. / 540));
+    CHECK(std::string(refusal_name(ws::Refusal::all_wait)) == "all_wait");
+}
+
 TEST_CASE("a worker")
 {
     std::map<int, Reading> before{{0, rank_reading(0, 1, 1000 * ms, 1)}};

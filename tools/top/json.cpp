@@ -25,6 +25,9 @@ Json to_json(const Metrics& m)
                   {"borrowed", m.shares.borrowed},
                   {"steals_per_s", m.steals_per_s},
                   {"lends_per_s", m.lends_per_s}});
+    for (unsigned k = 0; k < refusal_kinds; k++)
+        if (m.waited_because[k] > 0)
+            j["waited_because"][refusal_name(Refusal(k))] = m.waited_because[k];
     return j;
 }
 

@@ -26,6 +26,7 @@ struct Spent {
     std::vector<Core> cores;    // home, workers
     std::vector<double> guests; // busy, by core of the node
     double chunks = 0;          // of guests and workers
+    double refused[refusal_kinds] = {}; // of the home rank's waits
 
     double borrowed() const
     {
@@ -54,6 +55,8 @@ Spent spent(const Reading& a, const Reading* b)
             s.guests.push_back(std::min(busy, s.time));
             continue;
         }
+        for (unsigned k = 0; i == 0 && k < refusal_kinds; k++) // workers always want more
+            s.refused[k] = grown(now.lend.refused_ticks[k], then.lend.refused_ticks[k]);
         Spent::Core core;
         core.lends = grown(now.lend.lends, then.lend.lends);
         const double blocked = std::min(s.time, grown(live_blocked(now, end), live_blocked(then, begin)));
@@ -113,6 +116,15 @@ Metrics metrics(const std::vector<Reading>& ranks, const std::vector<Spent>& spe
     }
     if (!ranks_seen)
         return m;
+    double refused = 0;
+    for (size_t i = 0; i < ranks.size(); i++)
+        for (unsigned k = 0; k < refusal_kinds; k++) {
+            const double seconds = spent[i].refused[k] / ranks[i].ticks_per_us * 1e-6;
+            m.waited_because[k] += seconds;
+            refused += seconds;
+        }
+    for (double& because : m.waited_because)
+        because = part(because, refused);
     m.shares.computing = computing / cores;
     m.shares.lent = lent / cores;
     m.shares.waiting = std::max(0.0, 1 - m.shares.computing - m.shares.lent);
@@ -183,6 +195,21 @@ std::vector<LoopSample> loops(const std::vector<Reading>& after, const std::map<
 }
 
 } // namespace
+
+const char* refusal_name(Refusal why)
+{
+    static const char* const names[] = {"nothing_shared", "no_guest", "core_taken", "all_wait", "lost_race", "too_little", "barred"};
+    static_assert(sizeof names / sizeof *names == refusal_kinds);
+    return names[unsigned(why)];
+}
+
+const char* refusal_text(Refusal why)
+{
+    static const char* const texts[] = {"no shared loop ran", "guests are being made", "cores taken by other ranks", "all waited",
+                                        "others were faster", "too little left", "owner may not use the core"};
+    static_assert(sizeof texts / sizeof *texts == refusal_kinds);
+    return texts[unsigned(why)];
+}
 
 uint64_t live_blocked(const SeatReading& s, uint64_t at) { return s.lend.blocked_ticks + gone_by(s.waits_since, at); }
 

@@ -78,7 +78,11 @@ struct Metrics {
     Shares shares; // of all cores' time; borrowed: what guests computed
     double steals_per_s = 0, lends_per_s = 0;
     uint64_t chunks_stolen = 0, lends = 0;
+    // Why ranks that waited helped nobody, in parts of that time as far as it is over; in the order of Refusal.
+    double waited_because[refusal_kinds] = {};
 };
+const char* refusal_name(Refusal why); // as in the report
+const char* refusal_text(Refusal why);
 
 struct JobSample {
     uint64_t id = 0;

@@ -319,6 +319,17 @@ std::vector<Line> head(const JobSample& job, const View& view, unsigned width)
         .add("; " + number(m.steals_per_s) + " steals/s" + (width < 100 ? "" : ", " + number(m.lends_per_s) + " lends/s"));
     lines.push_back(use);
 
+    std::vector<std::pair<double, unsigned>> reasons;
+    for (unsigned k = 0; k < refusal_kinds; k++)
+        if (m.waited_because[k] > 0.005)
+            reasons.emplace_back(-m.waited_because[k], k);
+    std::sort(reasons.begin(), reasons.end());
+    std::string why;
+    for (const auto& [share, k] : reasons)
+        why += (why.empty() ? "helped nobody, as " : ", ") + std::string(refusal_text(Refusal(k))) + " " + percent(-share) + " %";
+    if (m.shares.waiting > 0.02 && !why.empty())
+        lines.emplace_back().add(why, Style::waiting);
+
     if (job.partial()) {
         Line partial;
         partial.add(job.died || job.over ? "The others were over before, or run on other nodes, and cannot be seen from here."
