@@ -15,6 +15,7 @@ _workshare_mpicc_options='-fws -fws=openmp -fws-report -cc= -show'
 _workshare_top_options='--help --version --once --json --interval --count --pid --job --all'
 _workshare_timeline_options='--help --version --output --range --loops --title'
 _workshare_report_options='--help --version --json --csv'
+_workshare_doctor_options='--help --version --json --list --check --ranks --root'
 _workshare_setup_commands='demo test bench build env clean help'
 
 # Of the words in $2, those that begin with $1.
@@ -103,6 +104,17 @@ _workshare_report() {
     esac
 }
 
+# What follows the program is its own.
+_workshare_doctor() {
+    local cur prev joined
+    _workshare_before
+    case $prev,$cur in
+    --root,*) mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;
+    --check,* | --ranks,* | -n,*) ;;
+    *,-*) _workshare_words "$cur" "$_workshare_doctor_options" ;;
+    esac
+}
+
 # ./setup of a checkout; others have programs of that name, too.
 _workshare_setup() {
     local cur prev joined
@@ -122,4 +134,5 @@ complete -o bashdefault -o default -F _workshare_mpicc mpicc mpicxx mpic++ mpifo
 complete -o bashdefault -o default -F _workshare_top ws-top
 complete -o bashdefault -o default -F _workshare_timeline ws-timeline
 complete -o bashdefault -o default -F _workshare_report ws-report
+complete -o bashdefault -o default -F _workshare_doctor ws-doctor
 complete -o bashdefault -o default -F _workshare_setup setup
