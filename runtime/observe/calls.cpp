@@ -59,12 +59,11 @@ Marks marks;
 Marks now_counted()
 {
     Marks m = {ticks(), mpi_ticks_now(), 0, 0, 0, 0, board->lag_ticks};
-    for (unsigned i = 0; i < board->seats; i++) {
-        const Seat& seat = board->seat(i);
-        m.blocked += seat.lend.blocked_ticks;
-        m.lent += seat.lend.lent_ticks;
-        m.borrowed += seat.visit.busy_ticks;
-    }
+    const LendCounters& home = board->seat(0).lend;
+    m.blocked = home.blocked_ticks;
+    m.lent = home.lent_ticks;
+    for (unsigned i = 0; i < board->seats; i++)
+        m.borrowed += board->seat(i).visit.busy_ticks;
     for (unsigned i = 0; i < loop_rows && board->loop(i).name[0]; i++)
         m.close_wait += board->loop(i).close_wait;
     m.close_wait += board->loop(loop_rows - 1).close_wait;

@@ -148,7 +148,7 @@ private:
     struct Phases {
         PhaseCounts sum;
         std::vector<double> useful, plain_useful, lent; // by rank, as they came
-        std::vector<int64_t> nodes;
+        std::vector<int64_t> nodes, workers;
     };
     Report report_;
     std::vector<RankFigures> ranks_; // without loops, calls, phases

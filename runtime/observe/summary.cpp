@@ -97,6 +97,7 @@ void ReportBuilder::add(RankFigures&& r)
         all.plain_useful.push_back(own + p.borrowed_s);
         all.lent.push_back(p.lent_s);
         all.nodes.push_back(r.node);
+        all.workers.push_back(r.workers);
     }
     if (r.rank == 0) {
         report_.program = r.program;
@@ -180,16 +181,22 @@ Report ReportBuilder::finish()
         return std::max(a.counts.time_s, a.counts.blocked_s) > std::max(b.counts.time_s, b.counts.blocked_s);
     });
     for (const auto& [level, p] : phases_) {
-        // Whose core it was that computed for others is not kept by phase: what was borrowed in it is spread over the cores
-        // that were lent, by how long. Workers' cores are left out, as is what they computed beyond that.
-        double lent = 0;
-        for (double s : p.lent)
-            lent += s;
-        const double used = std::min(1.0, ratio(p.sum.borrowed_s, lent, 0));
+        // Whose core it was that computed for others is not kept by phase. Of what was borrowed in it ranks' cores are taken to have
+        // had the same part as in the whole run, spread over those that were lent by how long; and workers' cores the rest.
+        double lent = 0, workers = 0;
+        for (size_t i = 0; i < p.lent.size(); i++) {
+            lent += p.lent[i];
+            workers += double(p.workers[i]);
+        }
+        const double at_home = std::min(lent, p.sum.borrowed_s * ratio(t.totals.helped_s, t.totals.borrowed_s));
         std::vector<CoreUse> phase_now, phase_plain;
         for (size_t i = 0; i < p.useful.size(); i++) {
-            phase_now.push_back({p.nodes[i], p.useful[i] + used * p.lent[i]});
+            phase_now.push_back({p.nodes[i], p.useful[i] + p.lent[i] * ratio(at_home, lent, 0)});
             phase_plain.push_back({p.nodes[i], p.plain_useful[i]});
+            for (int64_t w = 0; w < p.workers[i]; w++) {
+                phase_now.push_back({p.nodes[i], (p.sum.borrowed_s - at_home) / workers});
+                phase_plain.push_back({p.nodes[i], 0});
+            }
         }
         t.phases.push_back({level, p.sum, efficiency(p.sum.wall_s, phase_now),
                             efficiency(p.sum.wall_s + std::max(0.0, p.sum.lag_s), phase_plain)});

@@ -138,6 +138,8 @@ TEST_CASE("a rank's workers are cores of their own")
     CHECK(report.as_is.parallel == Approx(0.75)); // 2 s and 1 s of 2 s each
     CHECK(report.rank[0].counts.helped_s == 0);
     CHECK(report.totals.worker_helped_s == 0);
+    CHECK(report.phases.at(0).as_is.parallel == Approx(0.75));
+    CHECK(report.phases.at(0).as_is.communication == Approx(1));
 }
 
 TEST_CASE("loops, calls and histograms add up; a longest chunk does not")
