@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What tools/bench measures: a module per kind of figure, a function per group. line.py says what a line of the table is."""
-from . import costs, footprint, loops, messages, pays, sleeping
+from . import costs, footprint, loops, messages, pays, sleeping, tracing
 
 # The order of the table.
 GROUPS = {
@@ -19,6 +19,7 @@ GROUPS = {
     "region": costs.region_cost,
     "claim": costs.claim_cost,
     "look": costs.look,
+    "tracing": tracing.tracing,
     "directive": costs.directive,
     "assembly": costs.assembly,
     "class": costs.class_loops,
