@@ -67,7 +67,8 @@ void begin_wait(uint64_t now)
     __atomic_store_n(&seat.waits_since, wait_began, __ATOMIC_RELAXED);
     show(seat, Seated::blocked, wait_began);
     volatile Hardware::Word& lag = detail::window->lag(detail::window->me());
-    Hardware::store_relaxed(lag, (Hardware::load_relaxed(lag) + wait_began) | lag_of_waiter);
+    if (const Hardware::Word was = Hardware::load_relaxed(lag))
+        Hardware::store_relaxed(lag, (was + wait_began) | lag_of_waiter);
     Hardware::store_relaxed(home.core().occupancy, rank_blocked);
     end_openmp_wait(); // our workers too have time for others now
     if (*detail::sends_open > 0) { // who receives them rings from here on
@@ -79,12 +80,16 @@ void begin_wait(uint64_t now)
 
 // How much later this rank would be without stealing: it would have come later to this wait, by as much less it would have
 // waited, but not have left it before whom it waited for, and that is the one that would be latest.
-void carry_lag(uint64_t now)
+// Short waits, where a look at all ranks would be felt, only use it up.
+void carry_lag(uint64_t now, uint64_t waited)
 {
     Window& w = *detail::window;
-    Hardware::Word lag = 0;
-    for (unsigned r = 0; r < w.ranks(); r++) // relaxed: an estimate; those that wait, too, count from their own begin
+    const Hardware::Word was = Hardware::load_relaxed(w.lag(w.me()));
+    Hardware::Word lag = lag_now(was, now);
+    for (unsigned r = 0; r < w.ranks() && waited > detail::times.patience_ticks; r++) // relaxed: an estimate
         lag = std::max(lag, lag_now(Hardware::load_relaxed(w.lag(r)), now));
+    if (lag == was)
+        return;
     Hardware::store_relaxed(w.lag(w.me()), lag);
     __atomic_store_n(&board->lag_ticks, lag, __ATOMIC_RELAXED);
 }
@@ -96,7 +101,7 @@ uint64_t end_wait()
     const uint64_t now = ticks(), took = now - wait_began;
     home.refuse(Refusal::kinds, now);
     bump(seat.lend.blocked_ticks, took);
-    carry_lag(now);
+    carry_lag(now, took);
     __atomic_store_n(&seat.waits_since, 0, __ATOMIC_RELAXED);
     if (wait_call != no_row) {
         CallRow& row = board->call(wait_call);
