@@ -58,7 +58,7 @@ def usage():
     expect('a process of no job', code == 1 and 'no rank of a -workshare job' in err, code, err)
     code, out, err = top('--once', '--job', '0123456789abcdef')
     expect('no such job', code == 1 and 'has a name that begins with' in err, code, err)
-    with open('/dev/full', 'w') as full, Job(1, 5) as job:
+    with open('/dev/full', 'w') as full, Job(1, 60) as job:
         done = subprocess.run([WS_TOP, '--json', '--pid', str(job.pid), '-i', '0.1'], stdout=full, stderr=subprocess.PIPE, text=True)
         expect('a full disk', done.returncode == 1 and 'cannot write' in done.stderr, done)
 
@@ -110,7 +110,7 @@ def ends():
 def wrong_boards():
     for kind, says in (('foreign', "none of Workshare's"), ('empty', "none of Workshare's"), ('unmade', "none of Workshare's"),
                        ('newer', 'newer Workshare'), ('short', 'cut short'), ('damaged', 'damaged')):
-        with Job(kind, 20) as wrong, Job(1, 20) as job:
+        with Job(kind, 20) as wrong, Job(1, 60) as job:
             code, out, err = top('--json', '-i', 0.1)
             told = [line for line in err.splitlines() if f'process {wrong.pid}:' in line]
             expect(f'{kind}: told once, in a line', len(told) == 1 and says in told[0], err)
@@ -150,7 +150,7 @@ def documented():
 
 def children():
     """A process that inherits a rank's board is not taken for the rank."""
-    with Job(1, 20) as job:
+    with Job(1, 60) as job:
         code, out, err = top('--json', '--pid', job.pid, '-i', 0.1)
         j = json.loads(out)['jobs']
         expect('one rank, found once', len(j) == 1 and len(j[0]['ranks']) == 1, out)
@@ -160,13 +160,15 @@ def other_users():
     if os.geteuid() != 0 or not shutil.which('setpriv'):
         skips.append('other users: needs root and setpriv')
         return
-    nobody = ('setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups', 'env', 'HOME=/')
+    # A user of our own, for this test may run twice at a time. (Nobody's processes may be anybody's.)
+    uid = 61000 + os.getpid() % 4000
+    nobody = ('setpriv', '--reuid', str(uid), '--regid', str(uid), '--clear-groups', 'env', 'HOME=/')
     # The build folder may be closed to others: from a place of their own.
     folder = subprocess.run(['mktemp', '-d'], capture_output=True, text=True).stdout.strip()
     os.chmod(folder, 0o755)
     try:
         program, made_up = shutil.copy(WS_TOP, folder), shutil.copy(MADE_UP, folder)
-        with Job(1, 20) as job:
+        with Job(1, 60) as job:
             for args in (('--once', '-i', '0.1'), ('--once', '--all', '-i', '0.1')):
                 done = subprocess.run([*nobody, program, *args], capture_output=True, text=True)
                 expect(f'root\'s job is hidden from nobody, {args}', str(job.pid) not in done.stdout and done.returncode == 1, done)
@@ -179,9 +181,9 @@ def other_users():
             code, out, err = top('--json', '-i', 0.1, *args)
             return [r['pid'] for j in (json.loads(out)['jobs'] if out else []) for r in j['ranks'] if r['pid'] > theirs.pid], [
                 j['uid'] for j in (json.loads(out)['jobs'] if out else [])]
-        with Job(1, 20):
-            expect('root sees its own', 65534 not in pids()[1], pids())
-            expect('root sees all on demand', 65534 in pids('--all')[1], pids('--all'))
+        with Job(1, 60):
+            expect('root sees its own', uid not in pids()[1], pids())
+            expect('root sees all on demand', uid in pids('--all')[1], pids('--all'))
         theirs.kill()
         theirs.wait()
     finally:

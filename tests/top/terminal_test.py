@@ -31,11 +31,31 @@ def expect(what, condition, *seen):
         print('FAILED', what, *seen, sep='\n')
 
 
+class Screen(pyte.Screen):
+    """With the two sequences of xterm that ncurses uses and pyte leaves out."""
+    def scroll_up(self, lines=1):
+        self.scroll(lines, self.margins.bottom if self.margins else self.lines - 1, self.index)
+
+    def scroll_down(self, lines=1):
+        self.scroll(lines, self.margins.top if self.margins else 0, self.reverse_index)
+
+    def scroll(self, lines, edge, step):
+        before, self.cursor.y = self.cursor.y, edge
+        for _ in range(max(1, lines)):
+            step()
+        self.cursor.y = before
+
+
+class Stream(pyte.ByteStream):
+    csi = {**pyte.ByteStream.csi, 'S': 'scroll_up', 'T': 'scroll_down'}
+    events = pyte.ByteStream.events | {'scroll_up', 'scroll_down'}
+
+
 class Terminal:
     """A program on a terminal of its own."""
     def __init__(self, *command, lines=24, columns=100, **environment):
-        self.screen = pyte.Screen(columns, lines)
-        self.stream = pyte.ByteStream(self.screen)
+        self.screen = Screen(columns, lines)
+        self.stream = Stream(self.screen)
         self.raw = b''
         self.master, slave = pty.openpty()
         self.slave = slave  # kept open: its settings are looked at when the program is gone
@@ -240,7 +260,7 @@ def several_jobs():
         t.press('j', r'job (?!%s)[0-9a-f]{8}' % first)
         t.press('J', 'job ' + first)
         with Job('newer', 30) as wrong:
-            expect('a board that cannot be read is told', t.see(f'process {wrong.pid}: the board is of a newer'), t.text())
+            expect('a board that cannot be read is told', t.see(f'process {wrong.pid}: the board is of a newer', 20), t.text())
         t.type('q')
         t.end()
 

@@ -35,6 +35,8 @@ std::string number(double n)
     return print(n < 99.95 ? "%.1f%c" : "%.0f%c", n, *unit);
 }
 
+std::string number(uint64_t n) { return n < 100000 ? std::to_string(n) : number(double(n)); }
+
 // The first `n` characters.
 std::string cut(const std::string& text, unsigned n)
 {
@@ -245,7 +247,7 @@ Line core_line(const Row& row, const Layout& l, const View& view, double most_bo
     if (l.steals)
         line.add(padded(view.since_start ? number(r.seconds > 0 ? double(r.chunks_stolen) / r.seconds : 0) : number(r.steals_per_s), 8));
     if (l.chunks)
-        line.add(padded(number(double(r.chunks_stolen)), 7));
+        line.add(padded(number(r.chunks_stolen), 7));
     if (l.pid)
         line.add(padded(std::to_string(r.pid), 8), Style::dim);
     return line;
@@ -412,7 +414,7 @@ std::vector<Line> loop_lines(const JobSample& job, size_t most, unsigned width)
         line.add(padded(percent(l.owner_share), 6), Style::computing).add(padded(percent(l.guest_share), 7), Style::borrowed)
             .add(padded(number(l.steals_per_s), 9));
         if (wide)
-            line.add(padded(number(l.regions_per_s), 9) + padded(number(double(l.chunks_stolen)), 8) + padded(number(double(l.chunks_kept)), 8));
+            line.add(padded(number(l.regions_per_s), 9) + padded(number(l.chunks_stolen), 8) + padded(number(l.chunks_kept), 8));
         lines.push_back(line);
     }
     return lines;
