@@ -186,13 +186,37 @@ void guest_blocked(unsigned polls)
     give_back(core);
 }
 
-size_t detail::body_stack_bytes()
+namespace {
+size_t body_stack_bytes()
 {
     // Loop bodies expect the stack that their rank has; "unlimited" would give threads the system's 2 MiB.
     rlimit limit;
     if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur >= rlim_t(PTHREAD_STACK_MIN))
         return limit.rlim_cur;
     return size_t(64) << 20;
+}
+} // namespace
+
+int detail::start_body_thread(pthread_t& thread, const Core& core, void* (*run)(void*), void* argument)
+{
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, body_stack_bytes());
+    // With its creator's mask it would begin behind it, on the one CPU that is busy for sure, and wait for a time slice there
+    // before it could move away.
+    int error = EINVAL;
+    if (CPU_COUNT(&core.mask)) {
+        pthread_attr_setaffinity_np(&attributes, sizeof core.mask, &core.mask);
+        error = pthread_create(&thread, &attributes, run, argument);
+    }
+    if (error == EINVAL || error == EPERM) { // those are not its CPUs to use
+        pthread_attr_destroy(&attributes);
+        pthread_attr_init(&attributes);
+        pthread_attr_setstacksize(&attributes, body_stack_bytes());
+        error = pthread_create(&thread, &attributes, run, argument);
+    }
+    pthread_attr_destroy(&attributes);
+    return error;
 }
 
 void guests_make()
@@ -212,13 +236,8 @@ void guests_make()
         // Before the thread runs: another thief's wish may bring us here again before this guest is ready, and two
         // guests in one slot would both run its lease.
         Hardware::store_relaxed(slot.state, guest_starting);
-        pthread_attr_t attributes;
-        pthread_attr_init(&attributes);
-        pthread_attr_setstacksize(&attributes, detail::body_stack_bytes());
         pthread_t thread;
-        int error = pthread_create(&thread, &attributes, guest_main, reinterpret_cast<void*>(size_t(core)));
-        pthread_attr_destroy(&attributes);
-        if (error) {
+        if (detail::start_body_thread(thread, w.core(core), guest_main, reinterpret_cast<void*>(size_t(core)))) {
             add(board->process.guests_refused, 1);
             Hardware::store_release(slot.state, guest_refused);
         } else

@@ -86,7 +86,9 @@ void carry_lag(uint64_t now, uint64_t waited)
     Window& w = *detail::window;
     const Hardware::Word was = Hardware::load_relaxed(w.lag(w.me()));
     Hardware::Word lag = lag_now(was, now);
-    for (unsigned r = 0; r < w.ranks() && waited > detail::times.patience_ticks; r++) // relaxed: an estimate
+    // A line of eight ranks' words may take 100 ns to come.
+    const double look = std::max(double(detail::times.patience_ticks), 0.5 * w.ranks() * loop_host.ticks_per_us);
+    for (unsigned r = 0; r < w.ranks() && double(waited) > look; r++) // relaxed: an estimate
         lag = std::max(lag, lag_now(Hardware::load_relaxed(w.lag(r)), now));
     if (lag == was)
         return;

@@ -18,6 +18,7 @@
 #include "window/types.h"
 #include "window/window.h"
 #include <cstdint>
+#include <pthread.h>
 
 namespace ws {
 
@@ -84,7 +85,8 @@ extern const int *sends_open, *sends_to; // MPICH's, see LendOptions
 // A program that spins on MPI_Test waits too, in its own way. Expires by itself when it computes.
 inline bool looked_just_now(const Core& core) { return ticks() - Hardware::load_relaxed(core.looked_at) < times.patience_ticks; }
 void ring_core(Core& core);
-size_t body_stack_bytes(); // of a thread that runs loop bodies
+// A thread that runs loop bodies, on the CPUs of `core` from its first moment, if it may be there. An errno, as from pthread_create.
+int start_body_thread(pthread_t& thread, const Core& core, void* (*run)(void*), void* argument);
 void start_workers(const LendOptions& options);
 void stop_workers();
 } // namespace detail

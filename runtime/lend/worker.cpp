@@ -131,22 +131,18 @@ void* worker_main(void* argument)
 void detail::start_workers(const LendOptions& options)
 {
     Window& w = *detail::window;
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, detail::body_stack_bytes());
     for (unsigned i = 0; i < w.workers(); i++) {
         auto worker = std::make_unique<Worker>();
         Seat& seat = board->seat(1 + i);
         Hardware::store_relaxed(seat.kind, Flag(SeatKind::worker));
         worker->lender.start(w.first_worker() + i, seat, options, true, nap_us);
         Hardware::store_relaxed(worker->lender.core().occupancy, rank_blocked);
-        if (pthread_create(&worker->thread, &attributes, worker_main, worker.get())) {
+        if (start_body_thread(worker->thread, worker->lender.core(), worker_main, worker.get())) {
             add(board->process.guests_refused, 1);
             break;
         }
         workers.push_back(std::move(worker));
     }
-    pthread_attr_destroy(&attributes);
     if (!workers.empty())
         watch_openmp(recall_all);
 }

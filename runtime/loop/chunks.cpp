@@ -47,6 +47,16 @@ void leave_to_thieves(const Descriptor& d)
         sched_yield();
 }
 
+// As they are taken: a region may last long, and somebody may be looking (tools/top).
+void count_units(Participant& p, uint64_t units)
+{
+    p.units += units;
+    if (p.mode == Mode::guest && own_seat) {
+        bump(own_seat->visit.chunks);
+        bump(own_seat->visit.iterations, units * p.region->unit);
+    }
+}
+
 bool claim_next(Participant& p, long* lo, long* hi)
 {
     Chunk c;
@@ -67,7 +77,7 @@ bool claim_next(Participant& p, long* lo, long* hi)
         return no_more(p);
     p.took_last = c.hi == r.units;
     p.pace.start_chunk(c.size(), 2 * c.lo >= r.units);
-    p.units += c.size();
+    count_units(p, c.size());
     return hand_out(p, r, c, lo, hi);
 }
 
@@ -142,7 +152,7 @@ bool guest_next(Participant& p, long* lo, long* hi)
         p.pace.begin(own, ticks());
         p.pace.start_chunk(p.claimed.size(), 2 * p.claimed.lo >= r.units);
         p.took_last = p.claimed.hi == r.units;
-        p.units = p.claimed.size();
+        count_units(p, p.claimed.size());
         return hand_out(p, r, p.claimed, lo, hi);
     }
     keep_pace(p);

@@ -41,8 +41,6 @@ uint64_t run_as_guest(const Lease& lease, const volatile Flag* recall, uint64_t 
     if (own_seat) {
         __atomic_store_n(&own_seat->since, 0, __ATOMIC_RELAXED); // first: who reads now shall not count this part twice
         bump(own_seat->visit.visits);
-        bump(own_seat->visit.chunks, p.chunks);
-        bump(own_seat->visit.iterations, iterations);
         bump(own_seat->visit.busy_ticks, busy);
     }
     __atomic_fetch_add(&r.stolen_ticks, busy, __ATOMIC_RELAXED); // ordered by leave()

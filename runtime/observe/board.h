@@ -72,8 +72,8 @@ struct LendCounters {
 // Of a thread that runs iterations of this rank on another core (guest, worker).
 struct VisitCounters {
     uint64_t visits; // leases, and regions joined without one
-    uint64_t chunks, iterations;
-    uint64_t busy_ticks;
+    uint64_t chunks, iterations; // as they are taken
+    uint64_t busy_ticks;         // when the part in a region is over; a reader adds what has passed since Seat::since
 };
 
 // Latencies by powers of two: bucket i counts those of [2^i, 2^(i+1)) ns, the first all below, the last all above.
