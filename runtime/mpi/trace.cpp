@@ -374,7 +374,7 @@ void prepare_trace()
         return;
     PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
     at_begin = compare_all_clocks();
-    start_recording(uint64_t(job.options.trace_buffer_mib) << 20, board->seats, job.options.trace_keep_oldest);
+    start_recording(uint64_t(job.options.trace_buffer_mib) << 20, 1 + board->own_workers, board->node_cores - 1, job.options.trace_keep_oldest);
     record_as(SeatKind::home, unsigned(board->node_rank));
 }
 

@@ -11,7 +11,8 @@ bool recording;
 
 namespace {
 
-uint64_t log_capacity;
+uint64_t own_capacity, guest_capacity; // of a log
+uint64_t others_left;                  // for all logs of other threads of the program
 bool logs_keep_oldest;
 SpinLock logs_lock;
 std::vector<EventLog*> logs;
@@ -19,22 +20,33 @@ WS_THREAD_LOCAL EventLog* own_log;
 
 EventLog* new_log(SeatKind kind, unsigned core)
 {
-    // Untouched pages cost nothing.
-    void* memory = mmap(nullptr, log_capacity * sizeof(Event), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    EventLog* log = new EventLog{kind, core, static_cast<Event*>(memory), log_capacity, 0, logs_keep_oldest};
-    if (memory == MAP_FAILED)
-        log->capacity = 0; // all of it is dropped, and counted
+    EventLog* log = new EventLog{kind, core, nullptr, kind == SeatKind::guest ? guest_capacity : own_capacity, 0, logs_keep_oldest};
     logs_lock.lock();
+    if (kind == SeatKind::none) {
+        log->capacity = others_left / 2;
+        others_left -= log->capacity;
+    }
     logs.push_back(log);
     logs_lock.unlock();
+    // Untouched pages cost nothing. Without memory all of it is dropped, and counted.
+    if (log->capacity) {
+        void* memory = mmap(nullptr, log->capacity * sizeof(Event), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (memory == MAP_FAILED)
+            log->capacity = 0;
+        else
+            log->events = static_cast<Event*>(memory);
+    }
     return log;
 }
 
 } // namespace
 
-void start_recording(uint64_t bytes, unsigned threads, bool keep_oldest)
+void start_recording(uint64_t bytes, unsigned own_threads, unsigned guests, bool keep_oldest)
 {
-    log_capacity = bytes / sizeof(Event) / (threads ? threads : 1);
+    const uint64_t all = bytes / sizeof(Event);
+    own_capacity = all / 2 / own_threads;
+    guest_capacity = all / 4 / (guests ? guests : 1);
+    others_left = all / 4;
     logs_keep_oldest = keep_oldest;
     recording = true;
 }
@@ -48,7 +60,7 @@ void record_as(SeatKind kind, unsigned core)
 void record(EventKind kind, uint64_t begin, uint64_t end, uint32_t id, uint64_t a, uint64_t b)
 {
     if (WS_UNLIKELY(!own_log))
-        own_log = new_log(SeatKind::none, 0);
+        own_log = new_log(SeatKind::none, unsigned(board->node_rank));
     EventLog& log = *own_log;
     const uint64_t i = log.written++;
     if (i < log.capacity)

@@ -49,8 +49,9 @@ struct EventLog {
 
 extern bool recording;
 
-// Before any thread records. `bytes` for all threads of this rank; a thread gets a `threads`th part of it.
-void start_recording(uint64_t bytes, unsigned threads, bool keep_oldest);
+// Before any thread records. Of `bytes`, half is for the home thread and the workers in equal parts, a quarter so for the guests that there
+// can be, and a quarter for other threads of the program: half of what is left for each.
+void start_recording(uint64_t bytes, unsigned own_threads, unsigned guests, bool keep_oldest);
 // The calling thread's log is to have this kind and core; else it is another thread of the program's.
 void record_as(SeatKind kind, unsigned core);
 void record(EventKind kind, uint64_t begin, uint64_t end, uint32_t id, uint64_t a = 0, uint64_t b = 0);

@@ -11,11 +11,16 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <thread>
 #include <sys/stat.h>
 #include <unistd.h>
 
 extern "C" const char* ws_trace_check(int, const char*);
 extern "C" ws::TraceWriter* ws_trace_open(const ws::TraceJob&, const char*);
+
+// For the recorder, which asks the board where the rank is.
+static ws::Board test_board = {};
+ws::Board* ws::board = &test_board;
 
 using namespace ws;
 using made_up::event;
@@ -222,4 +227,37 @@ TEST_CASE("a log's ring gives the newest in order, or the oldest, and counts the
     CHECK(log.dropped() == 6);
     for (uint64_t i = 0; i < 4; i++)
         CHECK(log.kept_event(i).begin == i);
+}
+
+TEST_CASE("the recorder: a thread has a log of its own and its part of the memory, and what is too much is dropped")
+{
+    test_board.node_rank = 3;
+    start_recording(sizeof(Event) * 800, 1, 4, false); // 400 at home, 50 a guest, 200 for others
+    REQUIRE(recording);
+    auto run = [](SeatKind kind, unsigned core, uint64_t events) {
+        std::thread([=] {
+            if (kind != SeatKind::none)
+                record_as(kind, core);
+            for (uint64_t i = 0; i < events; i++)
+                record(EventKind::chunk, i, i + 1, 7, i, i + 1);
+        }).join();
+    };
+    run(SeatKind::home, 0, 1000);
+    run(SeatKind::guest, 1, 20);
+    run(SeatKind::guest, 2, 60);
+    run(SeatKind::none, 0, 300);
+    run(SeatKind::none, 0, 30);
+    stop_recording();
+    CHECK(!recording);
+    const auto& logs = event_logs();
+    REQUIRE(logs.size() == 5);
+    const uint64_t kept[] = {400, 20, 50, 100, 30}, dropped[] = {600, 0, 10, 200, 0};
+    const unsigned cores[] = {0, 1, 2, 3, 3};
+    for (size_t i = 0; i < 5; i++) {
+        CHECK(logs[i]->kept() == kept[i]);
+        CHECK(logs[i]->dropped() == dropped[i]);
+        CHECK(logs[i]->core == cores[i]);
+        for (uint64_t k = 0; k < kept[i]; k++)
+            CHECK(logs[i]->kept_event(k).begin == dropped[i] + k);
+    }
 }
