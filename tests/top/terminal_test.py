@@ -227,6 +227,8 @@ def stopped_and_continued(job):
 
 
 def terminals(job):
+    with Terminal(WS_TOP, '--pid', job.pid, lines=20, columns=70, LINES='50', COLUMNS='200') as t:
+        expect('the size is the window\'s, not the environment\'s', t.see('every 1s') and t.screen.display[19].startswith('q quit'), t.text())
     def colours(**environment):
         with Terminal(WS_TOP, '--pid', job.pid, **environment) as t:
             expect(f'{environment}', t.see('made_up'), t.text())

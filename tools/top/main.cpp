@@ -249,5 +249,9 @@ int main(int argc, char** argv)
         return fail(2, "--job: a job's name consists of the digits 0-9 and a-f");
     if (count->count() && !options.json)
         options.once = true;
-    return options.once || options.json ? snapshots(options) : live(options);
+    try {
+        return options.once || options.json ? snapshots(options) : live(options);
+    } catch (const std::exception& e) { // the terminal has been given back
+        return fail(1, e.what());
+    }
 }

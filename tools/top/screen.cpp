@@ -95,6 +95,7 @@ Screen::Screen()
     for (int s : {SIGTSTP, SIGCONT, SIGWINCH})
         handle(s, note);
     sigprocmask(SIG_BLOCK, &set, nullptr);
+    use_tioctl(TRUE); // LINES and COLUMNS of the environment may be of another window
     if (!newterm(nullptr, stdout, stdin)) {
         sigprocmask(SIG_UNBLOCK, &set, nullptr);
         return;

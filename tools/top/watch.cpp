@@ -77,13 +77,23 @@ std::vector<JobSample> Watch::sample(bool now)
             finder_.done.push_back({m.device, m.inode});
     }
     finder_.members = std::move(stay);
+    if (selection_.pid) { // what is wrong elsewhere was not asked for
+        auto& p = finder_.problems;
+        p.erase(std::remove_if(p.begin(), p.end(), [&](const Problem& x) { return !descends_from(x.pid, selection_.pid); }), p.end());
+    }
 
     std::vector<std::pair<double, JobSample>> found;
-    for (auto& [id, job] : jobs_) {
+    for (auto it = jobs_.begin(); it != jobs_.end();) {
+        const uint64_t id = it->first;
+        Job& job = it->second;
         if (!job.chosen)
             job.chosen = choose(id, job);
-        if (!job.chosen)
+        if (!job.chosen) {
+            const bool over = std::all_of(job.ranks.begin(), job.ranks.end(), [](const auto& r) { return r.second.over(); });
+            it = over ? jobs_.erase(it) : std::next(it);
             continue;
+        }
+        ++it;
         std::vector<Reading> readings;
         double began = 0;
         for (const auto& [number, rank] : job.ranks) {
