@@ -98,6 +98,8 @@ std::vector<Node> nodes(const Job& job)
     return all;
 }
 
+bool runnable(const Job& job) { return job.program && job.program->error.empty(); }
+
 // ---- writing findings
 
 class Findings {
@@ -105,6 +107,7 @@ public:
     Findings(std::vector<Finding>& all, const char* number, const char* title) : all_(all), number_(number), title_(title) {}
     void on(const Node& node) { node_ = node.host; }
 
+    void skip(const std::string& why) { add(Level::skipped, why, "", ""); }
     void ok(const std::string& measured) { add(Level::ok, measured, "", ""); }
     void note(const std::string& measured, const std::string& cause, const std::string& fix) { add(Level::note, measured, cause, fix); }
     void warning(const std::string& measured, const std::string& cause, const std::string& fix) { add(Level::warning, measured, cause, fix); }
@@ -152,8 +155,10 @@ void same_core(const Job& job, const Node& n, Findings& out)
         if (cores.size() == 1 && !n.planned)
             shared |= (bound[*cores.begin()].push_back(m->rank), bound[*cores.begin()].size() > 1);
     }
+    if (n.planned)
+        return out.skip("no ranks yet");
     if (!shared)
-        return out.ok(n.planned ? "no ranks yet" : "no core has two ranks bound to it");
+        return out.ok("no core has two ranks bound to it");
     std::string who;
     for (const auto& [core, ranks] : bound)
         if (ranks.size() > 1 && who.size() < 200) {
@@ -169,7 +174,7 @@ void same_core(const Job& job, const Node& n, Findings& out)
 void binding(const Job& job, const Node& n, Findings& out)
 {
     if (n.planned)
-        return out.ok("not looked at without ranks: run it under mpirun");
+        return out.skip("not looked at without ranks: run it under mpirun");
     std::string where;
     int unbound = 0;
     for (const Machine* m : n.ranks) {
@@ -208,7 +213,7 @@ void hidden_cpus(const Job&, const Node& n, Findings& out)
     const Machine& m = n.first();
     const auto mine = n.cpus();
     if (m.online.empty())
-        return out.ok("the machine does not tell its CPUs");
+        return out.skip("the machine does not tell its CPUs");
     if (mine.size() >= m.online.size())
         return out.ok(format("all CPUs of the machine, %s, may be used", cpu_list(m.online).c_str()));
     out.note(format("of CPUs %s the ranks may use %s", cpu_list(m.online).c_str(), cpu_list(mine).c_str()),
@@ -217,6 +222,8 @@ void hidden_cpus(const Job&, const Node& n, Findings& out)
 
 void each_others_cores(const Job&, const Node& n, Findings& out)
 {
+    if (n.planned)
+        return out.skip("no ranks yet");
     for (const Machine* a : n.ranks)
         for (const Machine* b : n.ranks) {
             if (a->cpuset.empty() || b->cpus.empty())
@@ -281,7 +288,7 @@ void memory(const Job&, const Node& n, Findings& out)
     const double free = m.memory_max == no_limit ? m.memory_available : std::max(0.0, m.memory_max - std::max(0.0, m.memory_now));
     const double need = n.count * 50e6;
     if (free == unknown)
-        return out.ok("the machine does not tell its memory");
+        return out.skip("the machine does not tell its memory");
     const std::string seen = (m.memory_max == no_limit ? std::string("the machine") : m.cgroup_memory) + " has " + bytes(free) + " left for " + plural(n.count, "rank");
     if (free < need)
         out.problem(seen, "MPI and libws alone take about 50 MB a rank; a process that gets more than there is is killed",
@@ -348,12 +355,14 @@ void openmp(const Job& job, const Node& n, Findings& out)
     const Machine& m = n.first();
     if (job.program && job.program->error.empty() && !job.program->openmp)
         return out.ok("the program has no OpenMP threads");
-    const double cores = double(n.cores().size());
-    const double threads = number(m, "OMP_NUM_THREADS", job.program ? double(n.planned ? n.cpus().size() : m.cpus.size()) : 1), all = threads * n.count;
     const bool given = m.environment.count("OMP_NUM_THREADS");
+    if (!runnable(job) && !given)
+        return out.skip("no program to look at");
+    const double cores = double(n.cores().size());
+    const double threads = number(m, "OMP_NUM_THREADS", double(m.cpus.size())), all = threads * n.count;
     const std::string seen = given ? format("OMP_NUM_THREADS=%.0f in %d ranks, %.0f cores", threads, n.count, cores)
                                    : format("OMP_NUM_THREADS is not set: up to %.0f threads in each of %d ranks, %.0f cores", threads, n.count, cores);
-    if (all > cores && (given || job.program))
+    if (all > cores)
         out.warning(seen, "OpenMP's threads compete for cores, and a waiting rank's core is taken by others' threads",
                     format("OMP_NUM_THREADS=%d ", std::max(1, int(cores) / std::max(1, n.count))) + mpirun(job, ""));
     else if (n.workers() > 0 && threads > 1 && all + n.workers() > cores)
@@ -381,7 +390,7 @@ void clocksource(const Job&, const Node& n, Findings& out)
 {
     const Machine& m = n.first();
     if (m.clocksource.empty())
-        return out.ok("the kernel does not tell its clock source");
+        return out.skip("the kernel does not tell its clock source");
     for (const char* slow : {"hpet", "acpi_pm", "jiffies", "refined-jiffies"})
         if (m.clocksource == slow)
             return out.warning("the kernel's clock is " + m.clocksource, "the kernel does not trust the time-stamp counter, so cores may disagree; and programs that ask for the time wait a microsecond",
@@ -395,7 +404,7 @@ void skew(const Job&, const Node& n, Findings& out)
     for (const Machine* m : n.ranks)
         most = std::max(most, m->skew_us);
     if (most == unknown)
-        return out.ok("not measured");
+        return out.skip("not measured");
     const std::string seen = format("the counters of cores differ by %s", most < 0.1 ? "less than 0.1 us" : format("at least %.1f us", most).c_str());
     if (most > 5)
         out.warning(seen, "times that begin on one core and end on another are wrong: chunk sizes, latencies, the timeline",
@@ -410,7 +419,7 @@ void governor(const Job&, const Node& n, Findings& out)
 {
     const Machine& m = n.first();
     if (m.governors.empty())
-        return out.ok("the machine does not tell how it sets its frequency");
+        return out.skip("the machine does not tell how it sets its frequency");
     std::string all, slow;
     for (const auto& [name, count] : m.governors) {
         all += (all.empty() ? "" : ", ") + name + " on " + plural(count, "CPU");
@@ -434,7 +443,7 @@ void load(const Job&, const Node& n, Findings& out)
             stolen = std::max(stolen, m->stolen / std::max<size_t>(1, m->cpus.size()));
         }
     if (busy == unknown)
-        return out.ok("not measured");
+        return out.skip("not measured");
     cpus = double(n.cpus().size());
     const std::string seen = format("others use %.0f %% of the CPUs' time (%.1f of %.0f CPUs)", 100 * busy, busy * cpus, cpus)
                              + (stolen > 0.01 ? format(", and the hypervisor takes %.0f %%", 100 * stolen) : "");
@@ -459,6 +468,8 @@ void kernel(const Job&, const Node& n, Findings& out)
 
 void namespaces(const Job&, const Node& n, Findings& out)
 {
+    if (n.planned)
+        return out.skip("no ranks yet");
     std::set<std::string> all;
     for (const Machine* m : n.ranks)
         all.insert(m->pid_namespace);
@@ -472,20 +483,17 @@ void namespaces(const Job&, const Node& n, Findings& out)
 
 // ---- the program
 
-bool runnable(const Job& job) { return job.program && job.program->error.empty(); }
-
 void program_file(const Job& job, Findings& out)
 {
     if (!job.program)
-        return out.ok("no program was named");
+        return out.skip("no program was named");
     const Program& p = *job.program;
     if (p.error.empty())
         return out.ok(p.path + " is a program for this machine");
     std::string cause = "mpirun could not start it", fix = p.error_fix;
-    if (fix == "script") {
-        cause = "what the script starts cannot be seen without running it";
-        fix = "ws-doctor PROGRAM     (the program that the script starts)";
-    } else if (p.error.find("another machine") != std::string::npos) {
+    if (fix == "script")
+        return out.warning(p.given + ": " + p.error, "what the script starts cannot be seen without running it", "ws-doctor PROGRAM     (the program that the script starts)");
+    if (p.error.find("another machine") != std::string::npos) {
         fix = "mpicc -fws -O3 ...     (on this machine)";
     } else if (p.error.find("object file") != std::string::npos) {
         fix = "mpicc " + p.given + " -o app";
@@ -498,7 +506,7 @@ void program_file(const Job& job, Findings& out)
 void missing_libraries(const Job& job, Findings& out)
 {
     if (!runnable(job))
-        return out.ok("no program to look at");
+        return out.skip("no program to look at");
     std::string missing;
     for (const Library& library : job.program->libraries)
         if (library.path.empty())
@@ -518,7 +526,7 @@ std::string lib_folder(const Job& job)
 void mpi_library(const Job& job, Findings& out)
 {
     if (!runnable(job))
-        return out.ok("no program to look at");
+        return out.skip("no program to look at");
     const Program& p = *job.program;
     const std::string rebuild = "mpicc -fws -O3 ...     (Workshare's, in " + job.machines[0].folder + ")";
     if (p.mpi == "ours")
@@ -540,7 +548,7 @@ void mpi_library(const Job& job, Findings& out)
 void libws(const Job& job, Findings& out)
 {
     if (!runnable(job))
-        return out.ok("no program to look at");
+        return out.skip("no program to look at");
     const Program& p = *job.program;
     const std::string taken = p.mpi_libws_path.empty() ? p.libws_path : p.mpi_libws_path;
     if (p.mpi == "ours" && p.mpi_libws_path.empty())
@@ -560,7 +568,7 @@ void libws(const Job& job, Findings& out)
 void ws_loops(const Job& job, Findings& out)
 {
     if (!runnable(job))
-        return out.ok("no program to look at");
+        return out.skip("no program to look at");
     const Program& p = *job.program;
     std::string names;
     size_t shown = 0;
@@ -586,7 +594,7 @@ void ws_loops(const Job& job, Findings& out)
 void loops_abi(const Job& job, Findings& out)
 {
     if (!runnable(job) || job.program->abis.empty())
-        return out.ok("no loops to look at");
+        return out.skip("no loops to look at");
     for (int abi : job.program->abis)
         if (abi != WS_ABI)
             return out.problem(format("loops compiled for version %d of the interface, libws has %d", abi, WS_ABI), "the program ends at its first loop, with a message", "mpicc -fws -O3 ...     (again)");
@@ -595,8 +603,10 @@ void loops_abi(const Job& job, Findings& out)
 
 void thread_level(const Job& job, Findings& out)
 {
-    if (!runnable(job) || !job.program->threads)
-        return out.ok(runnable(job) ? "the program starts no threads of its own" : "no program to look at");
+    if (!runnable(job))
+        return out.skip("no program to look at");
+    if (!job.program->threads)
+        return out.ok("the program starts no threads of its own");
     const Program& p = *job.program;
     if (p.init && !p.init_thread)
         return out.note("the program starts threads and calls MPI_Init, not MPI_Init_thread",
@@ -607,8 +617,10 @@ void thread_level(const Job& job, Findings& out)
 
 void sees_openmp(const Job& job, Findings& out)
 {
-    if (!runnable(job) || !job.program->openmp)
-        return out.ok(runnable(job) ? "the program has no OpenMP threads" : "no program to look at");
+    if (!runnable(job))
+        return out.skip("no program to look at");
+    if (!job.program->openmp)
+        return out.ok("the program has no OpenMP threads");
     const Machine& m = job.machines[0];
     const auto is = [&](const char* name, const char* value) {
         const auto known = m.environment.find(name);
@@ -635,7 +647,7 @@ void sees_openmp(const Job& job, Findings& out)
 void same_program(const Job& job, Findings& out)
 {
     if (!runnable(job))
-        return out.ok("no program to look at");
+        return out.skip("no program to look at");
     std::string differs;
     for (const std::string& text : job.other_programs)
         differs += (differs.empty() ? "" : "; ") + text;
@@ -724,7 +736,7 @@ void enabled(const Job& job, Findings& out)
     const Machine& m = job.machines[0];
     const auto known = m.environment.find("WS_ENABLE");
     if (job.planned)
-        out.ok("no job yet");
+        out.skip("no job yet");
     else if (known == m.environment.end() || known->second != "1")
         out.warning("mpirun was called without -workshare", "the program's loops run as they stand: nothing is shared", mpirun(job, ""));
     else
@@ -736,7 +748,7 @@ void enabled(const Job& job, Findings& out)
 void mpi_starts(const Job& job, Findings& out)
 {
     if (job.planned)
-        return out.ok("not tried without mpirun");
+        return out.skip("not tried without mpirun");
     for (const Machine& m : job.machines)
         if (!m.mpi_error.empty())
             return out.problem(m.mpi_error, "Workshare's MPI library does not start here, so nothing can be said of other ranks either",
@@ -747,9 +759,9 @@ void mpi_starts(const Job& job, Findings& out)
 void attached(const Job& job, const Node& n, Findings& out)
 {
     if (n.planned || !n.first().environment.count("WS_ENABLE"))
-        return out.ok("not tried without mpirun -workshare");
+        return out.skip("not tried without mpirun -workshare");
     if (!n.first().mpi_error.empty())
-        return out.ok("not tried, as MPI did not start");
+        return out.skip("not tried, as MPI did not start");
     static const char* const why[] = {"", "the shared window could not be allocated", "/dev/shm is too small for the shared window", "the node has more ranks than Workshare can serve"};
     for (const Machine* m : n.ranks) {
         if (!m->libws_loaded)
@@ -783,7 +795,7 @@ void on_job(const Job& job, std::vector<Finding>& all, const char* number, const
 
 const char* name(Level level)
 {
-    const char* const names[] = {"ok", "note", "warning", "problem"};
+    const char* const names[] = {"skipped", "ok", "note", "warning", "problem"};
     return names[int(level)];
 }
 

@@ -11,7 +11,7 @@
 
 namespace doctor {
 
-enum class Level { ok, note, warning, problem };
+enum class Level { skipped, ok, note, warning, problem };
 const char* name(Level level);
 
 struct Finding {

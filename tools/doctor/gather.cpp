@@ -84,9 +84,10 @@ int why_inactive()
 {
     const auto fail = [&](const std::string& what) { end_with(out, text_of({{"error", what}}), 1); };
     const std::string library = own.machine.folder + "/../lib/libmpich.so.12";
-    // Without verdict, report and trace, which are the program's business.
-    for (const char* name : {"WS_REPORT", "WS_REPORT_FILE", "WS_TRACE", "WS_STATS_FILE", "WS_WORKERS"})
-        unsetenv(name);
+    // What the user has set is the program's business, and may be what a finding is about: here it must not end MPI_Init.
+    for (const auto& [name, value] : own.machine.environment)
+        if (name.compare(0, 3, "WS_") == 0 && name != "WS_ENABLE")
+            unsetenv(name.c_str());
     setenv("WS_QUIET", "1", 1);
     void* mpi = dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL);
     if (!mpi)

@@ -71,10 +71,10 @@ void print(const Job& job, const std::vector<Finding>& findings, size_t nodes)
                 job.planned ? ("this machine, for " + count(size_t(job.ranks), "rank")).c_str()
                             : (count(size_t(job.ranks), "rank") + " on " + count(nodes, "node")).c_str(),
                 job.program ? (", " + job.program->given).c_str() : "");
-    size_t counts[4] = {};
+    size_t counts[5] = {};
     for (const Finding& f : findings) {
         counts[int(f.level)]++;
-        if (f.level == Level::ok)
+        if (f.level <= Level::ok)
             continue;
         std::printf("\n%s %s: %s%s\n", f.number.c_str(), name(f.level), f.title.c_str(), on(f.nodes, nodes).c_str());
         print_wrapped("measured", f.measured);
@@ -85,7 +85,14 @@ void print(const Job& job, const std::vector<Finding>& findings, size_t nodes)
     for (const Finding& f : findings)
         if (f.level == Level::ok)
             std::printf("%s ok: %s%s: %s\n", f.number.c_str(), f.title.c_str(), on(f.nodes, nodes).c_str(), f.measured.c_str());
-    std::printf("\n%s, %s, %s, %zu ok\n", count(counts[3], "problem").c_str(), count(counts[2], "warning").c_str(), count(counts[1], "note").c_str(), counts[0]);
+    std::map<std::string, std::string> skipped; // reason -> numbers
+    for (const Finding& f : findings)
+        if (f.level == Level::skipped)
+            skipped[f.measured] += " " + f.number;
+    for (const auto& [why, numbers] : skipped)
+        std::printf("skipped, %s:%s\n", why.c_str(), numbers.c_str());
+    std::printf("\n%s, %s, %s, %zu ok, %zu skipped\n", count(counts[4], "problem").c_str(), count(counts[3], "warning").c_str(),
+                count(counts[2], "note").c_str(), counts[1], counts[0]);
 }
 
 void print_json(const Job& job, const std::vector<Finding>& findings)
