@@ -4,6 +4,7 @@
 // Rank 0 holds the events of one thread at a time.
 #include "mpi/trace.h"
 
+#include "mpi/end_job.h"
 #include "mpi/job.h"
 #include "observe/calls.h"
 #include "observe/recorder.h"
@@ -356,22 +357,25 @@ std::string load_writer()
     return trouble ? trouble : "";
 }
 
+void say_unwritten(const char* trouble)
+{
+    std::fprintf(stderr, "workshare: cannot write the trace to %s: %s\n", job.options.trace.c_str(), trouble);
+}
+
 } // namespace
 
 void prepare_trace()
 {
-    if (job.options.trace.empty())
+    int wanted = !job.options.trace.empty(); // by rank 0, which writes it: options may differ, by mpirun's -env
+    PMPI_Bcast(&wanted, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (!wanted)
         return;
-    int ready = 1;
     if (job.rank == 0)
         if (std::string trouble = load_writer(); !trouble.empty()) {
-            std::fprintf(stderr, "workshare: cannot write the trace %s: %s; running without one\n", job.options.trace.c_str(),
-                         trouble.c_str());
-            ready = 0;
+            say_unwritten(trouble.c_str());
+            end_job();
         }
-    PMPI_Bcast(&ready, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    if (!ready)
-        return;
+    PMPI_Barrier(MPI_COMM_WORLD); // or until the job ends
     PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
     at_begin = compare_all_clocks();
     start_recording(uint64_t(job.options.trace_buffer_mib) << 20, 1 + board->own_workers, board->node_cores - 1, job.options.trace_keep_oldest);
@@ -396,12 +400,11 @@ void write_trace()
         gather_abouts(g, about);
         put_together(g, at_end);
         const char* trouble = write_all(g, logs);
-        const char* file = job.options.trace.c_str();
         if (trouble)
-            std::fprintf(stderr, "workshare: cannot write the trace %s: %s\n", file, trouble);
+            say_unwritten(trouble);
         else if (g.dropped)
             std::fprintf(stderr, "workshare: the trace %s lacks %llu of %llu events, the %s ones; more fit with -workshare-trace-buffer\n",
-                         file, static_cast<unsigned long long>(g.dropped), static_cast<unsigned long long>(g.dropped + g.kept),
+                         job.options.trace.c_str(), static_cast<unsigned long long>(g.dropped), static_cast<unsigned long long>(g.dropped + g.kept),
                          job.options.trace_keep_oldest ? "newest" : "oldest");
     }
     PMPI_Barrier(comm);
