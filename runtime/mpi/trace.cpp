@@ -15,7 +15,9 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <map>
+#include <sched.h>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 namespace ws {
@@ -362,6 +364,15 @@ void say_unwritten(const char* trouble)
     std::fprintf(stderr, "workshare: cannot write the trace to %s: %s\n", job.options.trace.c_str(), trouble);
 }
 
+// Those that wait for rank 0 leave it the cores: of ranks that share some each would take its turn in vain.
+void wait_asleep(unsigned polls)
+{
+    if (polls < 100)
+        sched_yield();
+    else
+        usleep(50);
+}
+
 } // namespace
 
 void prepare_trace()
@@ -391,6 +402,8 @@ void write_trace()
     stop_recording();
     job.clock.calibrate(); // over the whole run now
     const std::vector<Moment> at_end = compare_all_clocks();
+    const auto before = job.hooks->blocked;
+    job.hooks->blocked = wait_asleep;
     const std::vector<EventLog*> logs = own_logs();
     const std::string about = own_about(logs, now);
     if (job.rank != 0)
@@ -408,6 +421,7 @@ void write_trace()
                          job.options.trace_keep_oldest ? "newest" : "oldest");
     }
     PMPI_Barrier(comm);
+    job.hooks->blocked = before;
     PMPI_Comm_free(&comm);
 }
 
