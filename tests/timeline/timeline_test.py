@@ -13,7 +13,7 @@ import xml.etree.ElementTree as xml
 TIMELINE, MAKE = map(os.path.abspath, sys.argv[1:3])
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(TIMELINE), '../share/workshare/timeline'))
-from ws_timeline import rows, traces  # noqa: E402
+from ws_timeline import rows, svg, traces  # noqa: E402
 
 os.chdir(tempfile.mkdtemp(prefix='workshare-'))
 failures = 0
@@ -195,6 +195,10 @@ for args in [], ['run.json', '-o', 'x.png'], ['run.json', '--range', 'soon'], ['
 expect('a range behind the end', 'is over at 500 us' in timeline('run.json', '--range', '1s:', code=1).stderr)
 expect('an unwritable page', 'No such file' in timeline('run.json', '-o', 'no/where.html', code=1).stderr)
 expect('a full disk', 'No space left' in subprocess.run(f'ln -s /dev/full full.html && {TIMELINE} run.json -o full.html', shell=True, capture_output=True, text=True).stderr)
+done = subprocess.run(f'{TIMELINE} run.json -o said.svg > /dev/full', shell=True, capture_output=True, text=True)
+expect(f'a full disk for what it says: {done}', done.returncode == 1 and done.stderr == 'ws-timeline: cannot write: No space left on device\n')
+names = svg.joined([[0, 10, 'MPI_Barrier'], [10, 11, 'rank 0'], [11, 20, 'MPI_Barrier'], [20, 25, 'rank 1'], [25, 26, '']], 2)
+expect(f'names on what is wide enough: {names}', names == [[0, 20, 'MPI_Barrier'], [20, 26, 'rank 1']])
 for option in '--help', '--version':
     expect(option, 'ws-timeline' in timeline(option).stdout)
 

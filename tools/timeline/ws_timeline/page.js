@@ -174,7 +174,8 @@ function draw_row(panel, row, top) {
 const NAMES = { wait: s => s[2], chunk: s => 'rank ' + s[1], loop: s => 'rank ' + s[1] };
 function write_names(panel, row, top) {
     const { begins, states } = row.parts, s = scale();
-    let begin = 0, end = 0, text = '';
+    // What is shorter than two pixels, chunks of one rank taken together, belongs to what is before it.
+    let begin = 0, end = 0, text = '', next = null;
     const put = () => {
         const from = Math.max(x_of(begin), LEFT), to = Math.min(x_of(end), width - RIGHT);
         if (!text || to - from < 8 * text.length + 6)
@@ -186,15 +187,26 @@ function write_names(panel, row, top) {
         pen.strokeText(text, (from + to) / 2, top + height_of_row / 2);
         pen.fillText(text, (from + to) / 2, top + height_of_row / 2);
     };
+    const take = () => {
+        if (!next)
+            return;
+        if (next.name === text || (next.end - next.begin) * s < 2)
+            end = next.end;
+        else {
+            put();
+            ({ begin, end, name: text } = next);
+        }
+    };
     for (let i = part_at(row.parts, view.begin); i < states.length && begins[i] < view.end; i++) {
         const state = states[i] >= 0 && panel.states[states[i]], name = state && NAMES[state[0]] ? NAMES[state[0]](state) : '';
-        if (name === text || (begins[i + 1] - begins[i]) * s < 2) {
-            end = begins[i + 1];
-            continue;
+        if (next && next.name === name)
+            next.end = begins[i + 1];
+        else {
+            take();
+            next = { begin: begins[i], end: begins[i + 1], name };
         }
-        put();
-        [begin, end, text] = [begins[i], begins[i + 1], name];
     }
+    take();
     put();
 }
 

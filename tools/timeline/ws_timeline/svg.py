@@ -143,10 +143,11 @@ class Drawing:
         for begin, end, state, _, _ in row.parts:
             what, rank, name = panel.states[state]
             text = f'rank {rank}' if what in (rows.CHUNK, rows.LOOP) else name if what == rows.WAIT else ''
-            if runs and (text == runs[-1][2] or (end - begin) * self.scale < 2):
+            if runs and text == runs[-1][2]:
                 runs[-1][1] = end
             else:
                 runs.append([begin, end, text, 'o' if what == rows.WAIT else 'i'])
+        runs = joined(runs, 2 / self.scale)
         for begin, end, text, style in runs:
             if text and (end - begin) * self.scale > 7 * len(text) + 6:
                 self.put(f'<text class="{style}" x="{number(self.x((begin + end) / 2))}" y="{self.y + self.row / 2 + 4:.0f}">{escape(text)}</text>')
@@ -196,6 +197,17 @@ class Drawing:
             self.put(f'<path class="a" marker-end="url(#m)" d="M{number(x + 5)},{self.y + 1}v-12"/>'
                      f'<text x="{number(x + 14)}" y="{self.y}">a core is lent to that rank</text>')
         self.y += 4
+
+
+def joined(runs, shortest):
+    """Runs of one text each, (begin, end, text, ...), with those that are shorter given to the one before."""
+    out = []
+    for begin, end, *rest in runs:
+        if out and (end - begin < shortest or rest[0] == out[-1][2]):
+            out[-1][1] = end
+        else:
+            out.append([begin, end, *rest])
+    return out
 
 
 def order(state):
