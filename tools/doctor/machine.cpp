@@ -13,6 +13,7 @@
 #include <hwloc.h>
 #include <sched.h>
 #include <sstream>
+#include <stdexcept>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
 #include <system_error>
@@ -256,7 +257,7 @@ void read_topology(const std::string& synthetic, Machine& m)
         return;
     }
     if ((!synthetic.empty() && hwloc_topology_set_synthetic(topology, synthetic.c_str()) < 0) || hwloc_topology_load(topology) < 0) {
-        m.hwloc_error = std::strerror(errno);
+        m.hwloc_error = std::string("hwloc finds no topology: ") + std::strerror(errno);
     } else {
         const auto count = [&](hwloc_obj_type_t type) { return std::max(0, hwloc_get_nbobjs_by_type(topology, type)); };
         m.packages = count(HWLOC_OBJ_PACKAGE);
@@ -438,6 +439,8 @@ Machine look_at_machine(const std::string& root)
     nlohmann::json facts = nlohmann::json::object();
     if (!files.real() && files.has("/facts.json"))
         facts = nlohmann::json::parse(files.read("/facts.json"));
+    if (!facts.is_object())
+        throw std::runtime_error("facts.json holds no object");
     if (files.real() || facts.contains("topology"))
         read_topology(facts.value("topology", ""), m);
     if (files.real()) {
