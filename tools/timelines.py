@@ -13,8 +13,8 @@ def trace(run, folder, repeats, steps):
     for path, k, flags in [(paths[0], 0, ["-workshare-victim", "none"]), (paths[1], 1, [])] * 3:
         again = path + ".json"
         result = run.run("double_loop", ["--steps", steps, "--repeats", repeats, "--warmup", 0], workshare=True, flags=[*flags, "-workshare-trace", again])
-        if best[k] is None or result["us"]["median"] < best[k]:
-            best[k] = result["us"]["median"]
+        if best[k] is None or result["us"]["max"] < best[k]:  # not the median: all executions are in the picture
+            best[k] = result["us"]["max"]
             os.replace(again, path)
         else:
             os.remove(again)
