@@ -215,7 +215,10 @@ void blocked(unsigned polls)
                                                                           : asleep_hungry;
     const Target target = home.choose(hunger, false);
     if (!target) {
-        home.refuse(home.why_none(), now);
+        Refusal why = home.why_none();
+        if (why == Refusal::no_guest && !home.core_is_free()) // a guest would be of no use
+            why = Refusal::core_taken;
+        home.refuse(why, now);
         idle(now);
     } else if (!home.core_is_free()) {
         bump(home.counters().refusals);

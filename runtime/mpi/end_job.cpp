@@ -3,10 +3,23 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <fcntl.h>
 #include <mpi.h>
 #include <unistd.h>
 
 namespace ws {
+
+namespace {
+
+// Our message has said why: MPI_Abort's, from each rank, would bury it.
+void be_quiet()
+{
+    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nowhere >= 0)
+        dup2(nowhere, STDERR_FILENO);
+}
+
+} // namespace
 
 void end_job()
 {
@@ -16,6 +29,7 @@ void end_job()
         !finalized) {
         // The message goes through pipes to mpirun, which drops what it has not passed on when the abort reaches it.
         usleep(150000);
+        be_quiet();
         PMPI_Abort(MPI_COMM_WORLD, 1);
     }
     _exit(1); // not exit(): handlers and destructors may wait for the threads that are at work

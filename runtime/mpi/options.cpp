@@ -8,6 +8,7 @@
 #include <string_view>
 #include <fcntl.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 extern char** environ;
@@ -158,14 +159,19 @@ bool schedule(const char* name, RuntimeSchedule& value, std::string& error)
 // 0, or errno.
 int why_not_writable(const char* path)
 {
+    struct stat s;
+    if (stat(path, &s) == 0 && S_ISFIFO(s.st_mode)) // opened and closed, it would end for its reader
+        return access(path, W_OK) == 0 ? 0 : errno;
     int fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT) {
         fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd >= 0)
             unlink(path);
+        else if (errno == EEXIST) // a link to nothing yet
+            fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     }
     if (fd < 0)
-        return errno == ENXIO ? 0 : errno; // a pipe that nobody reads yet
+        return errno;
     close(fd);
     return 0;
 }

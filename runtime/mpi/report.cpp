@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fcntl.h>
 
 namespace ws {
 
@@ -174,6 +175,7 @@ Facts gather_facts(const RankFigures& r)
     int why = job.inactive, any_why = 0;
     PMPI_Reduce(&why, &any_why, 1, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
     f.why_inactive = inactive_text(any_why);
+    f.helps_nobody = job.options.victim == VictimPolicy::none;
     for (const auto& l : loops.row)
         if (l.weight > 0)
             f.loops.push_back({l.name, l.counts});
@@ -185,9 +187,12 @@ Facts gather_facts(const RankFigures& r)
 
 bool write_file(const std::string& name, const std::string& text)
 {
-    FILE* f = std::fopen(name.c_str(), "w");
+    // Non-blocking, as a pipe that nobody reads (any more) would keep the job from its end.
+    const int fd = open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
+    FILE* f = fd < 0 ? nullptr : fdopen(fd, "w");
     if (!f)
         return false;
+    fcntl(fd, F_SETFL, O_WRONLY);
     const bool written = std::fwrite(text.data(), 1, text.size(), f) == text.size();
     const int error = errno; // fclose may change it
     if (std::fclose(f) != 0)

@@ -169,6 +169,11 @@ std::string waiting(const RankCounts& c)
     for (unsigned k : order)
         t.row({std::string("lost: ") + refusal_text(k), time_text(c.refused_s[k]), percent(c.refused_s[k], c.blocked_s),
                count_text(c.refused[k])});
+    double rest = c.blocked_s - c.lent_s;
+    for (double s : c.refused_s)
+        rest -= s;
+    if (rest >= 0.0005 * c.blocked_s)
+        t.row({"lost: spun, without a look for work", time_text(rest), percent(rest, c.blocked_s), ""});
     return "\nWAITING\n" + t.text();
 }
 
@@ -251,7 +256,7 @@ template <class Row> std::string rows_or_summary(const char* title, const char* 
                                                  const std::function<std::string(const Row&)>& note)
 {
     std::string s = "\n" + std::string(title) +
-                    " (helped: its core computed for others; borrowed: others' for it; waited: for guests)\n";
+                    " (helped: for others; borrowed: from others; waited: for guests; stolen: iterations)\n";
     if (rows.size() <= most_rank_rows) {
         std::vector<std::string> head = {what};
         for (const Column& c : columns)

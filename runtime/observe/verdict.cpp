@@ -80,6 +80,8 @@ std::string why_nothing_shared(const Facts& f, double share)
 // What most of the waiting comes from that nothing was computed in, in words.
 std::string largest_cause(const Totals& t, const Facts& f)
 {
+    if (f.helps_nobody)
+        return "no rank was to help another (-workshare-victim none)";
     enum { handing_over = refusal_kinds, ends, causes };
     double lost[causes] = {};
     std::copy(t.refused, t.refused + refusal_kinds, lost);
@@ -129,6 +131,8 @@ std::string why_not(const Totals& t, const Facts& f)
                                  : "no ws loop ran (is the program compiled with -fws?)";
     if (t.idle < 0.002 * t.wall * t.ranks && t.workers == 0)
         return "no rank had to wait";
+    if (f.helps_nobody)
+        return "no rank was to help another (-workshare-victim none)";
     if (t.guests_refused > 0 && t.lends == 0)
         return "the system refused the guest threads (thread limit?)";
     if (t.guests_barred > 0 && t.lends == 0)

@@ -43,6 +43,7 @@ struct Facts {
         double rank, outside, computing;
     } serial = {};
     std::string why_inactive;       // explains Totals::inactive
+    bool helps_nobody = false;      // VictimPolicy::none
 };
 
 struct Verdict {

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import subprocess
 import sys
 import tempfile
 
@@ -139,10 +140,24 @@ for ranks in 1, 2:  # without stealing, without loops
 missing = os.path.join(folder.name, 'no/such/folder.json')
 result = job('one', 2, report=missing, code='error')
 expect(result, 'the program ran', result.out == '')
-said = [line for line in result.err.splitlines() if line.startswith('workshare: ')]
+said = result.err.splitlines()
 expect(result, f'messages {said}', said == [f'workshare: cannot write the report to {missing}: No such file or directory'])
 result = job('one', 2, report='/dev/full')
 said = [line for line in result.err.splitlines() if line.startswith('workshare: cannot write')]
 expect(result, f'messages {said}', said == ['workshare: cannot write the report to /dev/full: No space left on device; here it is as text'])
 expect(result, 'the report is lost', '\nRANKS ' in result.err and result.verdicts()[-1].startswith('workshare: 2 ranks'))
+
+# A pipe: its reader gets the report; without one the job ends all the same.
+pipe = os.path.join(folder.name, 'pipe')
+os.mkfifo(pipe)
+with subprocess.Popen(['cat', pipe], stdout=subprocess.PIPE, text=True) as reader:
+    result = job('one', 2, report=pipe)
+    expect(result, 'the pipe got no report', reader.communicate()[0].startswith('WORKSHARE REPORT '))
+result = job('one', 2, report=pipe, limit=20)
+expect(result, 'no message', f'cannot write the report to {pipe}: ' in result.err and '\nRANKS ' in result.err)
+
+# Compared with: nobody helps, and the verdict and the table of waiting say so.
+result = job('one', 2, options=('-workshare-victim', 'none', '-workshare-report'))
+expect(result, 'stolen', result.report['totals']['iterations_stolen'] == 0 and result.report['reason'].endswith('(-workshare-victim none)'))
+expect(result, 'waiting without a reason', re.search(r'lost: spun, without a look for work .* 100.0 %', result.err))
 finish()

@@ -204,3 +204,13 @@ TEST_CASE("nothing stolen: the most basic cause")
         CHECK(has(j.line(), "s: nothing was stolen: because"));
     }
 }
+
+TEST_CASE("a run to compare with")
+{
+    Job j;
+    j.f.helps_nobody = true;
+    CHECK(has(j.line(), "nothing was stolen: no rank was to help another (-workshare-victim none)"));
+    j.stole(0.3); // by workers, for their own rank
+    j.t.stolen_home = 0;
+    CHECK(has(j.line(), "it could not be more: no rank was to help another"));
+}
