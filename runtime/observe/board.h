@@ -134,7 +134,8 @@ struct PhaseRow {
     volatile uint64_t wall_ticks, mpi_ticks, blocked_ticks, lent_ticks, borrowed_ticks, close_wait;
     volatile int64_t lag_ticks; // by how much more it would have lasted without stealing, see Board::lag_ticks
 };
-constexpr unsigned phase_rows = 64; // the last stands for all levels that found no row
+constexpr unsigned phase_rows = 64; // the last stands for all levels that found no row, and has this one:
+constexpr int64_t other_levels = INT64_MAX;
 
 // Of the whole process, atomically added.
 struct ProcessCounters {

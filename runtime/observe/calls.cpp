@@ -55,6 +55,7 @@ struct Marks {
     uint64_t at, mpi, blocked, lent, borrowed, close_wait, lag;
 };
 Marks marks;
+int present_level;
 
 Marks now_counted()
 {
@@ -75,12 +76,13 @@ unsigned phase_row_of(int level)
     unsigned i = 0;
     while (i + 1 < phase_rows && board->phase_row(i).entered && board->phase_row(i).level != level)
         i++;
-    board->phase_row(i).level = level;
+    board->phase_row(i).level = i + 1 < phase_rows ? level : other_levels;
     return i;
 }
 
 void enter(int level)
 {
+    present_level = level;
     const unsigned row = phase_row_of(level);
     bump(board->phase_row(row).entered);
     Hardware::store_relaxed(board->phase, row);
@@ -143,13 +145,13 @@ void end_phase()
     bump(row.close_wait, now.close_wait - marks.close_wait);
     __atomic_store_n(&row.lag_ticks, row.lag_ticks + int64_t(now.lag - marks.lag), __ATOMIC_RELAXED);
     if (WS_UNLIKELY(recording))
-        record(EventKind::phase, marks.at, now.at, 0, uint64_t(row.level));
+        record(EventKind::phase, marks.at, now.at, 0, uint64_t(int64_t(present_level)));
     marks = now;
 }
 
 void phase_begins(int level)
 {
-    if (!is_home() || board->phase_row(Hardware::load_relaxed(board->phase)).level == level)
+    if (!is_home() || level == present_level)
         return;
     end_phase();
     enter(level);

@@ -134,7 +134,7 @@ std::string report_csv(const Report& r)
     }
     for (const PhaseRowFigures& p : r.phases) {
         Key k;
-        k.phase = std::to_string(p.level);
+        k.phase = p.level == other_levels ? "others" : std::to_string(p.level);
         fields_of_phase(p.counts, [&](const char* name, double value) { t.number(k, name, value); });
         t.efficiency(k, "", p.as_is);
         t.efficiency(k, "without_stealing_", p.without_stealing);

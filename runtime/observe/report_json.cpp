@@ -110,7 +110,7 @@ std::string report_json(const Report& r)
         j["by_call"].push_back(std::move(call));
     }
     for (const PhaseRowFigures& p : r.phases) {
-        Json phase = {{"level", p.level}};
+        Json phase = {{"level", p.level == other_levels ? Json() : Json(p.level)}};
         fields_of_phase(p.counts, Put{phase});
         phase["efficiency"] = efficiency(p.as_is);
         phase["without_stealing"] = efficiency(p.without_stealing);
@@ -285,7 +285,7 @@ Report read_report(const std::string& bytes)
         r.calls.push_back(f);
     });
     at["by_phase"].each([&](const At& p) {
-        PhaseRowFigures f = {p["level"].integer(), {}, read_efficiency(p["efficiency"]), read_efficiency(p["without_stealing"])};
+        PhaseRowFigures f = {p["level"].j.is_null() ? other_levels : p["level"].integer(), {}, read_efficiency(p["efficiency"]), read_efficiency(p["without_stealing"])};
         fields_of_phase(f.counts, Get{p});
         r.phases.push_back(f);
     });

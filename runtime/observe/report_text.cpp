@@ -337,12 +337,24 @@ std::string phases(const Report& r)
     if (r.phases.empty() || (r.phases.size() == 1 && r.phases[0].level == 1))
         return "";
     Table t({"level", "entered", "elapsed", "blocked", "borrowed", "parallel", "balance", "| elapsed", "parallel", "balance"});
+    std::vector<const PhaseRowFigures*> shown; // those that took longest, by level
     for (const PhaseRowFigures& p : r.phases)
-        t.row({std::to_string(p.level), count_text(p.counts.entered), time_text(p.counts.wall_s), time_text(p.counts.blocked_s),
+        shown.push_back(&p);
+    if (shown.size() > most_rows) {
+        std::stable_sort(shown.begin(), shown.end(), [](auto* a, auto* b) { return a->counts.wall_s > b->counts.wall_s; });
+        shown.resize(most_rows);
+        std::sort(shown.begin(), shown.end(), [](auto* a, auto* b) { return a->level < b->level; });
+    }
+    for (const PhaseRowFigures* row : shown) {
+        const PhaseRowFigures& p = *row;
+        t.row({p.level == other_levels ? "others" : std::to_string(p.level), count_text(p.counts.entered), time_text(p.counts.wall_s), time_text(p.counts.blocked_s),
                time_text(p.counts.borrowed_s), percent(p.as_is.parallel), percent(p.as_is.load_balance),
                time_text(p.without_stealing.elapsed_s), percent(p.without_stealing.parallel),
                percent(p.without_stealing.load_balance)});
-    return "\nPHASES between MPI_Pcontrol calls (parallel efficiency; behind |: estimate without stealing)\n" + t.text();
+    }
+    const size_t rest = r.phases.size() - shown.size();
+    return "\nPHASES between MPI_Pcontrol calls (parallel efficiency; behind |: estimate without stealing)\n" + t.text() +
+           (rest ? format("  ... and %s that took less\n", plural(double(rest), "level").c_str()) : "");
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The report of whole jobs: its figures against what the program counted itself, its files, the verdict's causes."""
+import csv
 import json
 import os
 import pathlib
@@ -128,6 +129,8 @@ with open(csv_file) as f:
     text = f.read()
 expect(result, 'a name is quoted wrongly', ',"a, ""quoted"" name",' in text)
 expect(result, 'a verdict in a quiet job', result.verdicts() == [])
+phases = {row['phase']: row['value'] for row in csv.DictReader(text.splitlines()) if row['metric'] == 'entered'}
+expect(result, f'phases {list(phases)}', len(phases) == 64 and phases['1'] == '1' and phases['1061'] == '3' and phases['others'] == '84')
 expect(result, 'no table of the nodes', '\nNODES ' in result.err and ' on 2 nodes,' in result.err)
 result = job('one', 2, ranks=20, cores=2)
 expect(result, 'ranks are missing', len(result.report['by_rank']) == 20)

@@ -275,6 +275,27 @@ TEST_CASE("the text fits 100 columns, but for names")
     }
 }
 
+TEST_CASE("of many phases those are shown that took longest; levels that had no row are one phase")
+{
+    Report r = half_report();
+    const PhaseRowFigures one = r.phases[0];
+    for (int level = 2; level < 64; level++) {
+        r.phases.push_back(one);
+        r.phases.back().level = level;
+        r.phases.back().counts.wall_s = level / 100.0;
+    }
+    r.phases.push_back(one);
+    r.phases.back().level = other_levels;
+    r.phases.back().counts.wall_s = 3;
+    const std::string text = report_text(r), shown = text.substr(text.find("\nPHASES "));
+    CHECK(std::count(shown.begin(), shown.end(), '\n') == 24);
+    CHECK(shown.find("\n  others ") != std::string::npos);
+    CHECK(shown.find("... and 44 levels that took less") != std::string::npos);
+    CHECK(report_csv(r).find("\n,,,,others,wall,3,s\n") != std::string::npos);
+    CHECK(read_report(report_json(r)).phases.back().level == other_levels);
+    CHECK(report_json(r).find("\"level\": null") != std::string::npos);
+}
+
 TEST_CASE("two reports are compared by ratios")
 {
     Report a = half_report(), b = half_report();

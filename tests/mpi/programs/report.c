@@ -11,7 +11,7 @@
  *    coarse   the last rank's loop has one long iteration among short ones
  *    chain    the last rank is helped, then rank 0 computes, then it is the last one's turn again
  *    absorb   rank 0 helps the last rank, but all wait for rank 1, which computes outside of loops
- *    names    loops whose names need quoting */
+ *    names    loops whose names need quoting, and 90 MPI_Pcontrol levels a step */
 #include "test.h"
 
 static unsigned long iterations;
@@ -83,6 +83,8 @@ static void step(const char *shape, int s)
         loop(100, 100e-6);
     if (!strcmp(shape, "one") && last)
         loop(100, 100e-6);
+    for (int level = 0; !strcmp(shape, "names") && level < 90; level++)
+        MPI_Pcontrol(1000 + level);
     if (!strcmp(shape, "names") && last)
         named_loop(100, 100e-6);
     if (!strcmp(shape, "coarse") && last)
