@@ -122,6 +122,16 @@ timeline('run.json', '-o', 'part.html', '--range', '100us:200us')
 part = data_of('part.html')['panels'][0]
 expect(f'the range: {part["begin"]} {part["end"]}', (part['begin'], part['end']) == (100000, 200000) and part['totals'][1]['lends'] == 1)
 
+whole, near = traces.read('run.json'), traces.read('run.json', (100000, 200000))
+expect('events outside of the range are kept', 0 < sum(len(t.events) for t in near.threads) < sum(t.found for t in near.threads) / 3)
+whole, near = (rows.Panel(t, 100000, 200000) for t in (whole, near))
+expect('without them the range is another', [[(b, e, p.states[s], x, y) for b, e, s, x, y in r.parts] for r in near.rows for p in [near]] ==
+       [[(b, e, p.states[s], x, y) for b, e, s, x, y in r.parts] for r in whole.rows for p in [whole]] and near.totals() == whole.totals() and near.lends == whole.lends)
+if not no_otf2:
+    timeline('same.otf2', '-o', 'part2.html', '--range', '100us:200us')
+    also = data_of('part2.html')['panels'][0]
+    expect('the range of the two formats differs', also['totals'] == part['totals'] and len(also['lends']) == len(part['lends']) and also['phases'] == part['phases'])
+
 dropped = make('dropped.json', dropped=7)
 expect('what was dropped is said', 'lacks 7 events' in timeline(dropped).stderr and '7 events were dropped' in open('dropped.html').read())
 

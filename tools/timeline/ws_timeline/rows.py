@@ -137,9 +137,8 @@ class Panel:
         if thread is None:
             return
         _, _, _, begin, end = self.trace.processes[thread.rank]
-        ends = [e[2] for e in thread.events]
-        if thread.dropped and ends:
-            begin, end = (begin, max(ends)) if self.trace.kept == 'oldest' else (max(begin, min(ends)), end)
+        if thread.dropped and thread.ended:
+            begin, end = (begin, thread.ended[1]) if self.trace.kept == 'oldest' else (max(begin, thread.ended[0]), end)
         nothing = self.state(IDLE) if thread.kind == 'worker' else self.state(COMPUTE, thread.rank) if thread.kind == 'home' else self.state(UNKNOWN)
         yield from self.leaves(thread, thread.events, begin, end, nothing)
 

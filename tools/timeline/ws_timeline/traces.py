@@ -13,10 +13,17 @@ class BadTrace(Exception):
 
 class Thread:
     """A thread of a rank. `events`, an outer one before those within it: (kind, begin, end, name, rank, a, b), times in ns; as TraceEvent of
-    runtime/trace/trace.h."""
+    runtime/trace/trace.h. Of all that the file has, `found` is how many, `ended` when the first and the last of them ended."""
     def __init__(self, rank, node, core, kind, dropped):
         self.rank, self.node, self.core, self.kind, self.dropped = rank, node, core, kind, dropped
-        self.events = []
+        self.events, self.found, self.ended = [], 0, None
+
+    def tell(self, span, event):
+        """The event if it is to be kept: it reaches into `span`, or is a phase."""
+        kind, begin, end = event[:3]
+        self.found += 1
+        self.ended = (min(self.ended[0], end), max(self.ended[1], end)) if self.ended else (end, end)
+        return event if span is None or kind == 'phase' or begin < span[1] and end > span[0] else None
 
 
 class Trace:
@@ -35,7 +42,8 @@ class Trace:
         return not re.search(r'\bWS_VICTIM=none\b', self.options)
 
 
-def read(path):
+def read(path, span=None):
+    """Events that do not reach into `span`, (begin, end), are not kept: of a long run, others do not fit into memory."""
     try:
         with open(path, 'rb') as f:
             head = f.read(16)
@@ -43,8 +51,8 @@ def read(path):
             if not head:
                 raise BadTrace(f'{path}: the file is empty; a trace is written when its job ends')
             if b'OTF2' in head[:8]: # the anchor file of an archive
-                return read_otf2(path)
-            return read_json(path, f)
+                return read_otf2(path, span)
+            return read_json(path, f, span)
     except OSError as error:
         raise BadTrace(f'{error.filename or path}: {error.strerror}') from None
 
@@ -76,11 +84,11 @@ def head_of(path, first_line):
     return about
 
 
-def read_json(path, f):
+def read_json(path, f, span):
     first = f.readline()
     about = head_of(path, first)
     if about is None:
-        return read_whole_json(path, first + f.read())
+        return read_whole_json(path, first + f.read(), span)
     if f.readline().strip() != b'"traceEvents":[':
         raise BadTrace(f'{path}: line 2 is not what libws writes there; the file is damaged')
     trace, threads = begin_json(path, about)
@@ -93,7 +101,7 @@ def read_json(path, f):
         except ValueError as error:
             bad = line_number - len(batch) + getattr(error, 'lineno', 1)
             raise BadTrace(f'{path}: line {bad} is damaged') from None
-        take(path, threads, events)
+        take(path, threads, events, span)
         batch = []
     for line in f:
         line_number += 1
@@ -108,7 +116,7 @@ def read_json(path, f):
     return finish_json(trace, about)
 
 
-def read_whole_json(path, data):
+def read_whole_json(path, data, span):
     """A trace that some other tool has laid out anew."""
     try:
         whole = json.loads(data)
@@ -121,7 +129,7 @@ def read_whole_json(path, data):
         raise BadTrace(f'{path}: is JSON, but no trace of Workshare')
     check_version(path, about.get('version'))
     trace, threads = begin_json(path, about)
-    take(path, threads, whole['traceEvents'])
+    take(path, threads, whole['traceEvents'], span)
     return finish_json(trace, about)
 
 
@@ -140,7 +148,7 @@ def begin_json(path, about):
     return trace, threads
 
 
-def take(path, threads, events):
+def take(path, threads, events, span):
     try:
         for e in events:
             if e['ph'] != 'X':
@@ -162,13 +170,16 @@ def take(path, threads, events):
                 a, name = args['woken'], ''
             elif kind == 'phase':
                 a, name = args['level'], ''
-            threads[e['tid']].events.append((kind, begin, end, name, rank, a, b))
+            thread = threads[e['tid']]
+            kept = thread.tell(span, (kind, begin, end, name, rank, a, b))
+            if kept:
+                thread.events.append(kept)
     except (KeyError, TypeError) as error:
         raise BadTrace(f'{path}: an event lacks {error}; the file is damaged') from None
 
 
 def finish_json(trace, about):
-    found, promised = sum(len(t.events) for t in trace.threads), about.get('events')
+    found, promised = sum(t.found for t in trace.threads), about.get('events')
     if found != promised:
         raise BadTrace(f'{trace.path}: has {found} events of {promised}; the file is damaged')
     for t in trace.threads:
@@ -191,14 +202,14 @@ class Silence:
         os.close(self.saved)
 
 
-def read_otf2(path):
+def read_otf2(path, span):
     try:
         import otf2
     except ImportError:
         raise BadTrace(f'{path}: reading OTF2 needs the package python3-otf2') from None
     try:
         with Silence(), otf2.reader.open(path, batch_events=1000) as reader:
-            return from_otf2(path, reader)
+            return from_otf2(path, reader, span)
     except BadTrace:
         raise
     except Exception as error:  # the bindings raise what the library returns, and their own from what they then miss
@@ -206,7 +217,7 @@ def read_otf2(path):
         raise BadTrace(f'{path}: the archive is damaged or incomplete ({reason[0] if reason else type(error).__name__})') from None
 
 
-def from_otf2(path, reader):
+def from_otf2(path, reader, span):
     import otf2
     import _otf2
     known = _otf2.Reader_GetPropertyNames(reader.handle)
@@ -251,9 +262,16 @@ def from_otf2(path, reader):
             stack.append((len(threads[location].events) - 1, event.time, event.region, values))
         elif isinstance(event, otf2.events.Leave):
             place, begin, region, values = stack.pop()
-            threads[location].events[place] = event_of(region, begin, event.time, values)
+            thread = threads[location]
+            kept = thread.tell(span, event_of(region, begin, event.time, values))
+            if kept:
+                thread.events[place] = kept
+            elif place == len(thread.events) - 1:
+                thread.events.pop()
     if any(open_events.values()):
         raise BadTrace(f'{path}: events begin and do not end; the archive is damaged')
+    for thread in trace.threads:
+        thread.events = [e for e in thread.events if e]
     return trace
 
 
