@@ -46,9 +46,9 @@ def good_files():
     }
 
 
-def limits(stack='8388608', processes='100000', space='unlimited'):
+def limits(stack='8388608', processes='100000', space='unlimited', files='1024'):
     return ''.join(f'{name:<26}{value:<21}unlimited            units\n' for name, value in
-                   (('Max stack size', stack), ('Max processes', processes), ('Max address space', space)))
+                   (('Max stack size', stack), ('Max processes', processes), ('Max address space', space), ('Max open files', files)))
 
 
 def stat(busy, stolen):
@@ -131,6 +131,11 @@ expect('all CPUs of two nodes', 'WS801', 'ok', '4 ranks on 2 nodes',
 
 # Cores.
 expect('more ranks than cores', 'WS101', 'warning', '9 ranks, 8 cores', arguments=['-n', '9'], fix='-n 8')
+expect('one rank', 'WS101', 'warning', '1 rank, 8 cores', arguments=['-n', '1'], fix='-n 8 ./app')
+expect('one rank on each node', 'WS101', 'warning', '1 rank, 8 cores', ranks=[(f, {**x, 'host': f'node{i}'}) for i, (f, x) in enumerate(job(2, cpus=['0-7', '0-7']))],
+       fix='mpirun -ppn 8 -workshare -n 16 ./app')
+expect('too many', 'WS101', 'problem', '1024 ranks', arguments=['-n', '1024'], others=None)
+expect('all bound to one core of many', 'WS101', 'warning', '2 ranks, 1 core', ranks=job(2, cpus=['3', '3']), fix='-bind-to core', others=None)
 expect('hardware threads are no cores', 'WS101', 'warning', '8 ranks, 4 cores', facts={'topology': 'package:1 core:4 pu:2'}, arguments=['-n', '8'],
        others=('ok', 'skipped', 'note'))
 expect('hardware threads', 'WS107', 'note', '4 cores, 8 hardware threads', facts={'topology': 'package:1 core:4 pu:2'}, arguments=['-n', '8'], others=None)
@@ -141,7 +146,7 @@ expect('not bound', 'WS103', 'note', 'rank 0: CPUs 0-7', ranks=job(2, cpus=['0-7
 expect('bound', 'WS103', 'ok', 'rank 1: CPUs 1', ranks=job(8))
 QUOTA = {'/sys/fs/cgroup/user/job/cpu.max': '150000 100000\n'}
 expect('a quota', 'WS104', 'problem', '/sys/fs/cgroup/user/job/cpu.max gives 1.50 CPUs to 8 ranks', files=QUOTA, fix='-n 1')
-expect('a quota that is enough', 'WS104', 'ok', '1.50', files=QUOTA, arguments=['-n', '1'])
+expect('a quota that is enough', 'WS104', 'ok', '1.50', files=QUOTA, arguments=['-n', '1'], others=None)
 expect('a quota further up', 'WS104', 'problem', '/sys/fs/cgroup/user/cpu.max gives 2.00', files={'/sys/fs/cgroup/user/cpu.max': '20000 10000\n'})
 V1 = {'/proc/self/cgroup': '5:cpu,cpuacct:/x/job\n4:pids:/job\n3:memory:/job\n2:cpuset:/job\n', '/sys/fs/cgroup/cpu,cpuacct/x/job/cpu.cfs_period_us': '100000\n'}
 expect('a quota of version 1', 'WS104', 'problem', '/sys/fs/cgroup/cpu,cpuacct/x/job/cpu.cfs_quota_us gives 4.00',
@@ -165,7 +170,8 @@ expect('a limit of memory', 'WS202', 'problem', '/sys/fs/cgroup/user/memory.max 
        files={'/sys/fs/cgroup/user/memory.max': f'{2**28}\n', '/sys/fs/cgroup/user/memory.current': f'{2**27}\n'}, fix='--memory')
 expect('a limit of version 1', 'WS202', 'problem', 'memory.limit_in_bytes', files={**V1, '/sys/fs/cgroup/memory/job/memory.limit_in_bytes': f'{2**28}\n'})
 expect('no limit of version 1', 'WS202', 'ok', 'the machine', files={**V1, '/sys/fs/cgroup/memory/job/memory.limit_in_bytes': '9223372036854771712\n'})
-expect('an address space', 'WS202', 'warning', '1.0 GiB', files={'/proc/self/limits': limits(space=str(2**30))}, fix='ulimit -v')
+expect('an address space', 'WS202', 'note', '1.0 GiB', files={'/proc/self/limits': limits(space=str(2**30))}, fix='ulimit -v')
+expect('a small address space', 'WS202', 'warning', '96 MiB', files={'/proc/self/limits': limits(space=str(96 * 2**20))}, fix='ulimit -v')
 expect('a small stack', 'WS203', 'problem', '64 KiB', files={'/proc/self/limits': limits(stack='65536')}, fix='ulimit -s')
 expect('any stack', 'WS203', 'ok', 'unlimited', files={'/proc/self/limits': limits(stack='unlimited')})
 
@@ -183,6 +189,8 @@ expect('few threads of version 1', 'WS302', 'problem', '/sys/fs/cgroup/pids/job/
 expect('OpenMP threads', 'WS303', 'warning', 'OMP_NUM_THREADS=4 in 8 ranks, 8 cores', fix='OMP_NUM_THREADS=1', OMP_NUM_THREADS='4')
 expect('OpenMP threads that fit', 'WS303', 'ok', 'OMP_NUM_THREADS=4', arguments=['-n', '2'], OMP_NUM_THREADS='4')
 expect('OpenMP threads and workers', 'WS303', 'note', '4 workers', arguments=['-n', '2'], OMP_NUM_THREADS='4', WS_WORKERS='2')
+
+expect('few files', 'WS304', 'problem', 'ulimit -n is 20', files={'/proc/self/limits': limits(files='20')}, fix='ulimit -n 1024')
 
 # Clocks.
 expect('a counter that stops', 'WS401', 'warning', 'lacks nonstop_tsc', files={'/proc/cpuinfo': 'flags : fpu constant_tsc\n'}, fix='invtsc')
@@ -208,7 +216,8 @@ expect('containers', 'WS504', 'problem', '2 PID namespaces among 2 ranks', ranks
 
 # The environment.
 expect('a wrong value', 'WS701', 'problem', 'WS_SPIN=soon', fix='unset WS_SPIN', WS_SPIN='soon')
-expect('a wrong name', 'WS702', 'warning', 'WS_QUANTM', fix='export WS_QUANTUM=7', WS_QUANTM='7')
+expect('a wrong name', 'WS702', 'warning', 'WS_QUANTM', fix="unset WS_QUANTM; export WS_QUANTUM='7 8'", WS_QUANTM='7 8')
+expect('two wrong names', 'WS702', 'warning', 'WS_CHNK_TIME', fix='unset WS_SPINN WS_CHNK_TIME; export WS_SPIN=1 WS_CHUNK_TIME=3', WS_SPINN='1', WS_CHNK_TIME='3')
 expect('a foreign name', 'WS702', 'warning', 'WS_SOMETHING_ELSE', fix='unset WS_SOMETHING_ELSE', WS_SOMETHING_ELSE='7')
 for name in 'WS_CHAOS', 'WS_STEAL_ALL':
     expect(name, 'WS703', 'warning', name, fix=f'unset {name}', **{name: '1'})
@@ -220,9 +229,14 @@ expect('too many workers', 'WS703', 'warning', '8 workers and 8 ranks on 8 cores
 expect('without -workshare', 'WS704', 'warning', 'without -workshare', ranks=job(8, enable=False), fix='mpirun -workshare')
 
 # The job.
-expect('no MPI', 'WS801', 'problem', 'it died', ranks=job(1, cpus=['0-7'], mpi_error='it died'), others=('ok', 'skipped', 'note'))
+expect('no MPI', 'WS801', 'problem', 'it died', ranks=job(1, cpus=['0-7'], mpi_error='it died'), others=None)
+expect("another MPI's mpirun", 'WS801', 'problem', "Open MPI's mpirun", facts={'launcher': "Open MPI's mpirun", 'size': 4}, fix='mpirun -workshare -n 4')
 expect('no libws', 'WS802', 'problem', 'rank 0 did not load', ranks=job(8, libws_loaded=False), fix='ldd')
 expect('libws gave up', 'WS802', 'problem', '/dev/shm is too small', ranks=job(8, inactive=2))
+
+expect('cliques', 'WS803', 'problem', 'rank 0 can share memory with 4 of 8 ranks', ranks=job(8, node_ranks=4, environment={'WS_ENABLE': '1', 'MPIR_CVAR_NUM_CLIQUES': '2'}),
+       fix='unset MPIR_CVAR_NUM_CLIQUES')
+expect('two names for a node', 'WS803', 'problem', '4 of 8', ranks=job(8, node_ranks=4), fix='mpirun -hosts node1 ')
 
 # Nodes that find the same are one finding; others are named.
 found, _ = findings(job(8, skew_us=9) + [(f, {**x, 'host': f'node{2 + i // 8}', 'skew_us': 9 if i < 8 else 0, 'rank': 8 + i}) for i, (f, x) in enumerate(job(8) + job(8))])
@@ -241,7 +255,7 @@ with tempfile.TemporaryDirectory(prefix='ws-doctor-', dir=FAST) as empty:
             fail(f'facts {facts!r}: {done.returncode}', done.stderr)
 
 listed = json.loads(subprocess.run([DOCTOR, '--list', '--json'], capture_output=True, text=True, env=CLEAN).stdout)['checks']
-never = {c['number'] for c in listed} - tried - {f'WS60{n}' for n in range(1, 10)}     # programs_test.py has those
+never = {c['number'] for c in listed} - tried - {f'WS6{n:02}' for n in range(1, 12)}     # programs_test.py has those
 if never:
     fail(f'no machine is bad for {sorted(never)}')
 print(f'{failures} failures' if failures else f'ok, {len(tried)} checks')

@@ -10,10 +10,14 @@
 #include <cstdarg>
 #include <cstdio>
 #include <set>
+#include <sstream>
+#include <unistd.h>
 
 namespace doctor {
 
 namespace {
+
+constexpr int most_tenants = 1023; // of a node: ranks and workers (ws::Inactive)
 
 __attribute__((format(printf, 1, 2))) std::string format(const char* f, ...)
 {
@@ -76,12 +80,8 @@ struct Node {
             all += m->workers < 0 ? int(cores().size()) / std::max(count, 1) - 1 : m->workers;
         return std::max(0, planned ? all * count : all);
     }
-    // Cores as far as the cgroup gives time for them.
-    double usable() const
-    {
-        const double all = double(cores().size());
-        return first().quota == no_limit ? all : std::min(all, first().quota);
-    }
+    // Whether each rank could have a core of its own, were they bound so. hwloc sees what the cpuset allows.
+    bool fits() const { return count <= first().cores; }
 };
 
 std::vector<Node> nodes(const Job& job)
@@ -125,21 +125,54 @@ private:
     std::string number_, title_, node_;
 };
 
-std::string mpirun(const Job& job, const std::string& options)
+std::string lib_folder(const Job& job)
 {
-    return "mpirun " + options + (options.empty() ? "" : " ") + "-workshare -n " + std::to_string(job.ranks) + " "
-           + (job.program ? job.program->given : "./app");
+    const std::string& folder = job.machines[0].folder;
+    return folder.substr(0, folder.rfind('/')) + "/lib";
 }
+
+// As one word of a shell's command.
+std::string quoted(const std::string& word)
+{
+    if (!word.empty() && word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_") == std::string::npos)
+        return word;
+    std::string text = "'";
+    for (char c : word)
+        text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return text + "'";
+}
+
+// The job's command, with these options and this many ranks.
+std::string mpirun(const Job& job, const std::string& options, double ranks = 0)
+{
+    std::string command = "mpirun " + options + (options.empty() ? "" : " ") + format("-workshare -n %.0f ", ranks > 0 ? ranks : job.ranks)
+                          + (job.program ? quoted(job.program->given) : "./app");
+    for (const std::string& word : job.arguments)
+        command += " " + quoted(word);
+    return command;
+}
+
+// With Workshare's libraries before others.
+std::string mpirun_with_libraries(const Job& job) { return "LD_LIBRARY_PATH=" + quoted(lib_folder(job)) + " " + mpirun(job, ""); }
 
 // ---- cores
 
 void ranks_and_cores(const Job& job, const Node& n, Findings& out)
 {
-    const double cores = double(n.cores().size());
+    const double cores = double(n.cores().size()), nodes = double(doctor::nodes(job).size());
     const std::string seen = plural(n.count, "rank") + ", " + plural(cores, "core") + format(" (CPUs %s)", cpu_list(n.cpus()).c_str());
-    if (n.count > cores)
+    const int tenants = n.count + n.workers();
+    if (tenants > most_tenants)
+        out.problem(plural(n.count, "rank") + " and " + plural(n.workers(), "worker"), format("a node can have %d: with more, the job runs without stealing", most_tenants),
+                    mpirun(job, "", nodes * std::min(cores, double(most_tenants))));
+    else if (n.count > cores && n.fits())
+        out.warning(seen, "the ranks may use fewer cores than there are, and take turns on them", mpirun(job, "-bind-to core"));
+    else if (n.count > cores)
         out.warning(seen, "with more ranks than cores a waiting rank's core is not idle: others compute on it, and it is lent only while one is",
-                    mpirun({job.planned, int(cores), {}, job.program, {}}, "") + "     (" + plural(cores, "rank") + " on each node)");
+                    mpirun(job, "", nodes * cores) + (nodes > 1 ? "     # " + plural(cores, "rank") + " on each node" : ""));
+    else if (tenants == 1)
+        out.warning(seen, job.ranks > 1 ? "a rank that is alone on its node has nobody to lend a core to, or to borrow one from" : "one rank has nobody to lend a core to, or to borrow one from",
+                    cores > 1 ? mpirun(job, job.ranks > 1 ? format("-ppn %.0f", cores) : "", nodes * cores) : "nproc     # a node with more cores is needed");
     else
         out.ok(seen);
 }
@@ -168,7 +201,7 @@ void same_core(const Job& job, const Node& n, Findings& out)
             who += (who.empty() ? "ranks " : "; ranks ") + numbers + " on core " + (core >= 100000 ? std::to_string(core - 100000) : std::to_string(core));
         }
     out.problem(who, "they take turns on one core while others may be idle, and each waits for the other's turn to end",
-                mpirun(job, "-bind-to core"));
+                n.fits() ? mpirun(job, "-bind-to core") : mpirun(job, "", double(nodes(job).size()) * n.first().cores));
 }
 
 void binding(const Job& job, const Node& n, Findings& out)
@@ -187,7 +220,7 @@ void binding(const Job& job, const Node& n, Findings& out)
         else if (where.substr(where.size() - 3) != "...")
             where += ", ...";
     }
-    if (unbound > 0)
+    if (unbound > 0 && n.fits())
         out.note(where, format("%d of %d ranks may run on any core: the kernel moves them, also to the same one for a while", unbound, n.count),
                  mpirun(job, "-bind-to core"));
     else
@@ -202,8 +235,8 @@ void quota(const Job& job, const Node& n, Findings& out)
     const std::string seen = format("%s gives %.2f CPUs to %s", m.cgroup_quota.c_str(), m.quota, plural(n.count, "rank").c_str());
     if (m.quota + 0.01 < n.count + n.workers())
         out.problem(seen, "who has used up its share stands still until the period is over (usually 100 ms), whatever it was doing",
-                    format("docker update --cpus %d CONTAINER, or in a batch job ask for %d CPUs; or ", n.count, n.count)
-                        + mpirun({false, std::max(1, int(m.quota)), {}, job.program, {}}, ""));
+                    mpirun(job, "", std::max(1, int(m.quota)))
+                        + format("     # or give it more: docker update --cpus %d CONTAINER, in a batch job ask for %d CPUs", n.count + n.workers(), n.count + n.workers()));
     else
         out.ok(seen);
 }
@@ -217,7 +250,7 @@ void hidden_cpus(const Job&, const Node& n, Findings& out)
     if (mine.size() >= m.online.size())
         return out.ok(format("all CPUs of the machine, %s, may be used", cpu_list(m.online).c_str()));
     out.note(format("of CPUs %s the ranks may use %s", cpu_list(m.online).c_str(), cpu_list(mine).c_str()),
-             "the affinity mask or the cpuset that the job was started in", "taskset -cp $$     (what the shell may use); in a batch job ask for whole nodes");
+             "the affinity mask or the cpuset that the job was started in", "taskset -cp $$     # what the shell may use; in a batch job ask for whole nodes");
 }
 
 void each_others_cores(const Job&, const Node& n, Findings& out)
@@ -244,13 +277,13 @@ void topology(const Job& job, const Node& n, Findings& out)
     const Machine& m = n.first();
     if (!m.hwloc_error.empty())
         return out.warning(m.hwloc_error, "hwloc does not see how the cores are arranged, so waiting ranks do not know who is near",
-                           "lstopo     (shows what hwloc sees); is /sys mounted?");
+                           "lstopo     # what hwloc sees; is /sys mounted?");
     const std::string seen = plural(m.packages, "package") + ", " + plural(m.numa_nodes, "NUMA node") + ", " + plural(m.caches, "last-level cache")
                              + ", " + plural(m.cores, "core") + ", " + plural(m.threads, "hardware thread");
     const double cpus = double(n.cpus().size()), cores = double(n.cores().size());
     if (cpus > cores && n.count > cores)
         out.note(seen, format("ranks share cores through their hardware threads: %d ranks, %.0f cores", n.count, cores),
-                 mpirun({job.planned, int(cores), {}, job.program, {}}, "-bind-to core"));
+                 mpirun(job, "-bind-to core", double(nodes(job).size()) * cores));
     else
         out.ok(seen);
 }
@@ -259,7 +292,7 @@ void topology(const Job& job, const Node& n, Findings& out)
 
 constexpr double ucx_bytes = 4.3 * 1024 * 1024; // of /dev/shm, a rank; measured with UCX 1.13
 
-void shared_memory(const Job&, const Node& n, Findings& out)
+void shared_memory(const Job& job, const Node& n, Findings& out)
 {
     const Machine& m = n.first();
     if (m.shm_bytes == unknown)
@@ -270,9 +303,9 @@ void shared_memory(const Job&, const Node& n, Findings& out)
     const std::string seen = format("/dev/shm has %s, of them %s free; %s need about %s (%s for the window, %s for UCX)", bytes(m.shm_bytes).c_str(),
                                     bytes(m.shm_free).c_str(), plural(ranks, "rank").c_str(), bytes(need).c_str(), bytes(window).c_str(),
                                     bytes(ucx).c_str());
-    const std::string fix = format("mount -o remount,size=%.0fM /dev/shm     (docker run --shm-size=%.0fm)", std::max(64.0, need / 524288), std::max(64.0, need / 524288));
+    const std::string fix = format("mount -o remount,size=%.0fM /dev/shm     # docker run --shm-size=%.0fm", std::max(64.0, need / 524288), std::max(64.0, need / 524288));
     if (m.shm_free < window)
-        out.problem(seen, "the window that ranks share does not fit: the job runs without stealing", fix);
+        out.problem(seen, job.program && job.program->critical ? "the window that ranks share does not fit: as the program has `ws critical`, the job ends with a message" : "the window that ranks share does not fit: the job runs without stealing", fix);
     else if (m.shm_free < need)
         out.problem(seen, "MPI itself may find no room for its queues: MPI_Init fails, or a rank dies of a bus error", fix);
     else if (m.shm_free < 0.1 * m.shm_bytes && m.shm_bytes - m.shm_free > need)
@@ -284,7 +317,6 @@ void shared_memory(const Job&, const Node& n, Findings& out)
 void memory(const Job&, const Node& n, Findings& out)
 {
     const Machine& m = n.first();
-    // Of each guest its stack at the most; what a body uses of it is little.
     const double free = m.memory_max == no_limit ? m.memory_available : std::max(0.0, m.memory_max - std::max(0.0, m.memory_now));
     const double need = n.count * 50e6;
     if (free == unknown)
@@ -292,11 +324,15 @@ void memory(const Job&, const Node& n, Findings& out)
     const std::string seen = (m.memory_max == no_limit ? std::string("the machine") : m.cgroup_memory) + " has " + bytes(free) + " left for " + plural(n.count, "rank");
     if (free < need)
         out.problem(seen, "MPI and libws alone take about 50 MB a rank; a process that gets more than there is is killed",
-                    m.memory_max == no_limit ? "free -h     (what uses it)" : "docker update --memory SIZE CONTAINER, or in a batch job ask for more memory");
-    else if (m.address_space != no_limit)
-        out.warning(seen + "; address space is limited to " + bytes(m.address_space), "guests' stacks are addresses too, and are not made where there are none left",
-                    "ulimit -v unlimited");
-    else
+                    m.memory_max == no_limit ? "free -h     # what uses it" : "cat " + quoted(m.cgroup_memory) + "     # docker update --memory SIZE CONTAINER, or in a batch job ask for more memory");
+    else if (m.address_space != no_limit) {
+        const double stacks = (n.count + n.workers() - 1) * (m.stack == no_limit ? 2097152.0 : m.stack), addresses = stacks + 50e6;
+        const std::string limited = "ulimit -v is " + bytes(m.address_space) + "; MPI, libws and the stacks of the guests take up to " + bytes(addresses) + " in each rank, besides the program";
+        if (m.address_space < addresses)
+            out.warning(limited, "guests are not made where there is no room for their stacks", "ulimit -v unlimited");
+        else
+            out.note(limited, "what the program allocates comes on top", "ulimit -v unlimited");
+    } else
         out.ok(seen);
 }
 
@@ -310,7 +346,7 @@ void stack(const Job&, const Node& n, Findings& out)
         out.ok(seen);
 }
 
-// ---- threads
+// ---- threads and files
 
 double guests(const Node& n)
 {
@@ -325,7 +361,7 @@ void user_limit(const Job&, const Node& n, Findings& out)
     const double need = guests(n) + 3.0 * n.count; // UCX has threads, too
     const std::string seen = "ulimit -u is " + of_limit(m.nproc) + format("; the user has %.0f threads, and the job makes up to %.0f", std::max(0.0, m.user_threads), need);
     if (m.nproc != no_limit && m.user_threads + need > m.nproc && !m.may_exceed_nproc)
-        out.problem(seen, "the system refuses threads beyond that: waiting ranks have no guest to lend their core to", "ulimit -u unlimited     (or as root, in /etc/security/limits.conf)");
+        out.problem(seen, "the system refuses threads beyond that: waiting ranks have no guest to lend their core to", "ulimit -u unlimited     # or as root, in /etc/security/limits.conf");
     else
         out.ok(seen + (m.may_exceed_nproc && m.nproc != no_limit ? " (not enforced for root)" : ""));
 }
@@ -339,7 +375,19 @@ void cgroup_threads(const Job&, const Node& n, Findings& out)
     const std::string seen = format("%s is %.0f, %.0f are there, and the job makes up to %.0f more", m.cgroup_pids.c_str(), m.pids_max, std::max(0.0, m.pids_now), need);
     if (std::max(0.0, m.pids_now) + need > m.pids_max)
         out.problem(seen, "the system refuses threads beyond that: waiting ranks have no guest to lend their core to",
-                    format("docker update --pids-limit %.0f CONTAINER     (systemd: TasksMax=)", 2 * (m.pids_now + need)));
+                    format("docker update --pids-limit %.0f CONTAINER     # systemd: TasksMax=", 2 * (m.pids_now + need)));
+    else
+        out.ok(seen);
+}
+
+// mpirun's process on the node has 4 for each rank, and 9; a rank has less than 30, and the program's.
+void open_files(const Job&, const Node& n, Findings& out)
+{
+    const Machine& m = n.first();
+    const double need = std::max(64.0, 4.0 * n.count + 32);
+    const std::string seen = "ulimit -n is " + of_limit(m.open_files) + format("; mpirun and %s need up to %.0f", plural(n.count, "rank").c_str(), need);
+    if (m.open_files != no_limit && m.open_files < need)
+        out.problem(seen, "mpirun fails with `Too many open files`, or MPI_Init does", format("ulimit -n %.0f", std::max(1024.0, need)));
     else
         out.ok(seen);
 }
@@ -394,7 +442,7 @@ void clocksource(const Job&, const Node& n, Findings& out)
     for (const char* slow : {"hpet", "acpi_pm", "jiffies", "refined-jiffies"})
         if (m.clocksource == slow)
             return out.warning("the kernel's clock is " + m.clocksource, "the kernel does not trust the time-stamp counter, so cores may disagree; and programs that ask for the time wait a microsecond",
-                               "dmesg | grep -i tsc     (why); as root: echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource");
+                               "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource     # as root; dmesg | grep -i tsc tells why it is not");
     out.ok("the kernel's clock is " + m.clocksource);
 }
 
@@ -428,7 +476,7 @@ void governor(const Job&, const Node& n, Findings& out)
     }
     if (!slow.empty())
         out.note(all, "cores become fast only after a while of work, so that short loops, and cores that are lent for short, run slowly (with intel_pstate, powersave does less harm)",
-                 "cpupower frequency-set -g performance     (as root)");
+                 "cpupower frequency-set -g performance     # as root");
     else
         out.ok(all);
 }
@@ -450,9 +498,9 @@ void load(const Job&, const Node& n, Findings& out)
     if (stolen > 0.05)
         out.warning(seen, "the virtual machine does not get its processors whole: a rank that the hypervisor stops holds up all others", "ask for a machine of your own, or measure at another time");
     else if (busy > 0.2)
-        out.warning(seen, "other programs compute on the same cores: ranks stop while those run, and waiting ranks have less to lend", "top     (shows who it is)");
+        out.warning(seen, "other programs compute on the same cores: ranks stop while those run, and waiting ranks have less to lend", "top     # shows who it is");
     else if (busy > 0.05)
-        out.note(seen, "other programs compute now and then", "top     (shows who it is)");
+        out.note(seen, "other programs compute now and then", "top     # shows who it is");
     else
         out.ok(seen);
 }
@@ -462,7 +510,7 @@ void kernel(const Job&, const Node& n, Findings& out)
     const Machine& m = n.first();
     if (m.numa_balancing > 0 && m.numa_nodes > 1)
         return out.note(format("kernel %s, kernel.numa_balancing=%d", m.kernel.c_str(), m.numa_balancing),
-                        "the kernel unmaps pages to see who uses them: a guest on another NUMA node makes it move a loop's memory to and fro", "sysctl kernel.numa_balancing=0     (as root)");
+                        "the kernel unmaps pages to see who uses them: a guest on another NUMA node makes it move a loop's memory to and fro", "sysctl kernel.numa_balancing=0     # as root");
     out.ok("kernel " + (m.kernel.empty() ? "unknown" : m.kernel) + ": no setting is in the way (libws needs neither ptrace nor yama's leave)");
 }
 
@@ -492,14 +540,17 @@ void program_file(const Job& job, Findings& out)
         return out.ok(p.path + " is a program for this machine");
     std::string cause = "mpirun could not start it", fix = p.error_fix;
     if (fix == "script")
-        return out.warning(p.given + ": " + p.error, "what the script starts cannot be seen without running it", "ws-doctor PROGRAM     (the program that the script starts)");
-    if (p.error.find("another machine") != std::string::npos) {
-        fix = "mpicc -fws -O3 ...     (on this machine)";
-    } else if (p.error.find("object file") != std::string::npos) {
-        fix = "mpicc " + p.given + " -o app";
-    } else if (fix.empty()) {
-        fix = "ls -l " + p.given;
-    }
+        return out.warning(p.given + ": " + p.error, "what the script starts cannot be seen without running it", "ws-doctor PROGRAM     # the program that the script starts");
+    const size_t slash = p.given.rfind('/');
+    const auto has = [&](const char* what) { return p.error.find(what) != std::string::npos; };
+    if (has("another machine") || has("damaged") || has("is empty"))
+        fix = "mpicc -fws -O3 ... -o " + quoted(p.given) + "     # on this machine, again; or copy it again";
+    else if (has("object file"))
+        fix = "mpicc -fws " + quoted(p.given) + " -o app";
+    else if (fix.empty() && slash == std::string::npos)
+        fix = "find . -name " + quoted(p.given) + "     # where is it? Then with its folder, as in ./" + p.given;
+    else if (fix.empty())
+        fix = "ls -l " + quoted(slash == 0 ? "/" : p.given.substr(0, slash)) + "     # what is there";
     out.problem(p.given + ": " + p.error, cause, fix);
 }
 
@@ -508,19 +559,18 @@ void missing_libraries(const Job& job, Findings& out)
     if (!runnable(job))
         return out.skip("no program to look at");
     std::string missing;
+    bool ours = true;
     for (const Library& library : job.program->libraries)
-        if (library.path.empty())
+        if (library.path.empty()) {
             missing += (missing.empty() ? "" : ", ") + library.name;
+            ours &= access((lib_folder(job) + "/" + library.name).c_str(), R_OK) == 0;
+        }
     if (!missing.empty())
         return out.problem("not found: " + missing, "the loader finds no such file in the program's own path, in LD_LIBRARY_PATH and in the system's folders",
-                           "LD_LIBRARY_PATH=" + job.machines[0].folder.substr(0, job.machines[0].folder.rfind('/')) + "/lib " + mpirun(job, "") + "     (or the folder that has it)");
+                           ours ? mpirun_with_libraries(job) : "LD_LIBRARY_PATH=FOLDER " + mpirun(job, "") + "     # the folder that has it; on clusters perhaps: module load ...");
+    if (!job.program->loader_says.empty())
+        return out.problem(job.program->loader_says, "the program was linked where libraries were newer than here", "mpicc -fws -O3 ...     # on this machine, or the oldest of all nodes");
     out.ok(job.program->loader_asked ? format("%zu found", job.program->libraries.size()) : "the program needs no libraries, or has a loader that is not glibc's");
-}
-
-std::string lib_folder(const Job& job)
-{
-    const std::string& folder = job.machines[0].folder;
-    return folder.substr(0, folder.rfind('/')) + "/lib";
 }
 
 void mpi_library(const Job& job, Findings& out)
@@ -528,16 +578,17 @@ void mpi_library(const Job& job, Findings& out)
     if (!runnable(job))
         return out.skip("no program to look at");
     const Program& p = *job.program;
-    const std::string rebuild = "mpicc -fws -O3 ...     (Workshare's, in " + job.machines[0].folder + ")";
+    const std::string rebuild = quoted(job.machines[0].folder + "/mpicc") + " -fws -O3 ...     # or mpicxx, mpifort beside it";
     if (p.mpi == "ours")
         return out.ok("Workshare's: " + p.mpi_path);
     if (p.mpi == "static-ours")
         return out.ok("Workshare's, linked into the program");
     if (p.mpi == "mpich" && p.mpi_path.empty())
-        return out.problem("an MPICH that is not found", "the program cannot start", "LD_LIBRARY_PATH=" + lib_folder(job) + " " + mpirun(job, ""));
+        return out.problem("an MPICH that is not found", "the program cannot start", mpirun_with_libraries(job));
     if (p.mpi == "mpich")
         return out.problem("another MPICH: " + p.mpi_path, "the program runs, but its waits know nothing of Workshare: no core is ever lent. MPICHs are alike for programs, so that ours can take its place",
-                           "LD_LIBRARY_PATH=" + lib_folder(job) + " " + mpirun(job, ""));
+                           p.fixed_path ? "LD_PRELOAD=" + quoted(lib_folder(job) + "/libmpich.so.12") + " " + mpirun(job, "") + "     # the program has the other's path in it (RPATH)"
+                                        : mpirun_with_libraries(job));
     if (p.mpi == "openmpi")
         return out.problem("Open MPI: " + p.mpi_path, "it is another MPI with other handles: Workshare's mpirun starts such a program as so many jobs of one rank", rebuild);
     if (p.mpi == "static")
@@ -552,16 +603,16 @@ void libws(const Job& job, Findings& out)
     const Program& p = *job.program;
     const std::string taken = p.mpi_libws_path.empty() ? p.libws_path : p.mpi_libws_path;
     if (p.mpi == "ours" && p.mpi_libws_path.empty())
-        return out.problem("there is no libws.so.1 beside " + p.mpi_path, "MPICH loads it from there: the job runs without stealing", "./setup build     (installs both)");
+        return out.problem("there is no libws.so.1 beside " + p.mpi_path, "MPICH loads it from there: the job runs without stealing", "./setup build     # installs both");
     if (taken.empty())
         return out.ok("the program does not load libws itself");
     if (p.libws_abi != WS_ABI)
         return out.problem(format("%s has version %d of the interface, this is %d", taken.c_str(), p.libws_abi, WS_ABI), "two versions of Workshare are mixed",
-                           "LD_LIBRARY_PATH=" + lib_folder(job) + " " + mpirun(job, ""));
+                           mpirun_with_libraries(job));
     char one[4096], other[4096];
     if (!p.libws_path.empty() && !p.mpi_libws_path.empty() && realpath(p.libws_path.c_str(), one) && realpath(p.mpi_libws_path.c_str(), other) && std::string(one) != other)
         return out.warning(p.libws_path + " and " + p.mpi_libws_path, "the program would load two libws: its loops would go to the one, and MPICH to the other, so that nothing is shared",
-                           "LD_LIBRARY_PATH=" + lib_folder(job) + " " + mpirun(job, ""));
+                           mpirun_with_libraries(job));
     out.ok(taken + format(", version %d of the interface", p.libws_abi));
 }
 
@@ -585,10 +636,47 @@ void ws_loops(const Job& job, Findings& out)
     if (p.calls_api)
         return out.ok("loops of the C and C++ interface; they have names when they run");
     if (p.calls_unseen)
-        return out.note("loops that no list names", "the program was compiled by a Workshare older than this, or its list was stripped", "mpicc -fws -O3 ...     (again)");
+        return out.note("loops that no list names", "the program was compiled by a Workshare older than this, or its list was stripped", "mpicc -fws -O3 ...     # again");
     out.warning("none in the program and the libraries that it is linked with",
                 "only loops with a directive, or of the C and C++ interface, are shared: this program's ranks can lend their cores, but nobody has work for them (libraries that it loads at run time are not seen)",
-                "put `#pragma ws for` before the loops that take long, and mpicc -fws -O3 ...; for OpenMP programs: mpicc -fws=openmp");
+                "mpicc -fws -O3 ...     # after `#pragma ws for` was put before the loops that take long; OpenMP's loops as they stand: mpicc -fws=openmp");
+}
+
+void schedules(const Job& job, Findings& out)
+{
+    if (!runnable(job) || job.program->loops.empty())
+        return out.skip("no loops to look at");
+    std::set<std::string> coarse;
+    for (const Loop& loop : job.program->loops)
+        if (loop.coarse)
+            coarse.insert(loop.name);
+    if (coarse.empty())
+        return out.ok("no schedule is in the way");
+    std::string names;
+    size_t shown = 0;
+    for (const std::string& name : coarse)
+        if (shown++ < 5)
+            names += (names.empty() ? "" : ", ") + name;
+    out.note("schedule(static) without a chunk size: " + names + (shown > 5 ? format(" and %zu more", shown - 5) : ""),
+             "such a loop has as many chunks as the node has ranks: the last ones of a long loop cannot be divided when others begin to wait",
+             "#pragma ws for     // without the clause, or with: steal_schedule(dynamic)");
+}
+
+void polls(const Job& job, Findings& out)
+{
+    if (!runnable(job))
+        return out.skip("no program to look at");
+    const Program& p = *job.program;
+    const auto set = job.machines[0].environment.find("WS_POLL");
+    if (p.polls.empty())
+        return out.ok("the program calls no MPI_Test or MPI_Iprobe");
+    std::string names;
+    for (const std::string& name : p.polls)
+        names += (names.empty() ? "" : ", ") + name;
+    if (set != job.machines[0].environment.end() && set->second == "1")
+        return out.ok(names + " help, too (-workshare-poll)");
+    out.note("the program calls " + names, "they return at once, so that a rank which waits by calling them again and again lends its core to nobody; calls that wait, such as MPI_Wait, do",
+             mpirun(job, "-workshare-poll"));
 }
 
 void loops_abi(const Job& job, Findings& out)
@@ -597,7 +685,7 @@ void loops_abi(const Job& job, Findings& out)
         return out.skip("no loops to look at");
     for (int abi : job.program->abis)
         if (abi != WS_ABI)
-            return out.problem(format("loops compiled for version %d of the interface, libws has %d", abi, WS_ABI), "the program ends at its first loop, with a message", "mpicc -fws -O3 ...     (again)");
+            return out.problem(format("loops compiled for version %d of the interface, libws has %d", abi, WS_ABI), "the program ends at its first loop, with a message", "mpicc -fws -O3 ...     # again");
     out.ok(format("all loops are compiled for version %d of the interface", WS_ABI));
 }
 
@@ -611,7 +699,7 @@ void thread_level(const Job& job, Findings& out)
     if (p.init && !p.init_thread)
         return out.note("the program starts threads and calls MPI_Init, not MPI_Init_thread",
                         "loops of other threads than the one that called it are not shared, and `ws atomic` does not protect from the program's own threads",
-                        "MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided)     (if threads run ws loops, or change the same data; FUNNELED if they only compute)");
+                        "MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided)     # if threads run ws loops, or change the same data; FUNNELED if they only compute");
     out.ok(p.init_thread ? "the program asks MPI_Init_thread for a level of its own" : "the program's start of MPI is not seen");
 }
 
@@ -639,7 +727,7 @@ void sees_openmp(const Job& job, Findings& out)
         return out.ok("libws sees the program's OpenMP regions");
     const bool wanted = m.workers != 0;
     if (wanted)
-        out.warning(why, "libws cannot see when OpenMP's threads compute, so that these ranks get no workers", job.program->openmp_first ? "mpicc -fws -fopenmp ...     (without -lgomp of your own)" : "unset OMP_TOOL OMP_WAIT_POLICY; link with mpicc -fws");
+        out.warning(why, "libws cannot see when OpenMP's threads compute, so that these ranks get no workers", job.program->openmp_first ? "mpicc -fws -fopenmp ...     # without -lgomp of your own" : job.program->libws_path.empty() ? "mpicc -fws -fopenmp ...     # linked with -fws, too" : "unset OMP_TOOL OMP_WAIT_POLICY");
     else
         out.note(why, "with -workshare-workers the ranks would have no workers", "needs no change without workers");
 }
@@ -651,6 +739,11 @@ void same_program(const Job& job, Findings& out)
     std::string differs;
     for (const std::string& text : job.other_programs)
         differs += (differs.empty() ? "" : "; ") + text;
+    std::string more;
+    for (const std::string& name : job.more_programs)
+        more += (more.empty() ? "" : ", ") + name;
+    if (differs.empty() && !more.empty())
+        return out.note("other ranks are to run " + more, "only the first rank's program was looked at", "ws-doctor " + quoted(job.more_programs[0]));
     if (!differs.empty())
         out.warning(differs, "nodes would run different files under the same names", "install the program and Workshare in a folder that all nodes share");
     else
@@ -700,9 +793,18 @@ void misspelt(const Job& job, Findings& out)
 {
     for (const Machine& m : job.machines)
         if (!m.options_unknown.empty()) {
-            const std::string first = m.options_unknown.substr(0, m.options_unknown.find(',')), meant = nearest(first);
-            return out.warning(m.options_unknown, "libws knows no such variable" + (meant.empty() ? "" : "; " + meant + " is one"),
-                               "unset " + first + (meant.empty() ? "" : "; export " + meant + "=" + m.environment.at(first)));
+            std::string unset, set, meanings;
+            std::istringstream names(m.options_unknown);
+            for (std::string name; std::getline(names >> std::ws, name, ',');) {
+                const std::string meant = nearest(name);
+                const auto value = m.environment.find(name);
+                unset += " " + name;
+                if (meant.empty() || value == m.environment.end())
+                    continue;
+                meanings += (meanings.empty() ? "; perhaps " : ", ") + meant;
+                set += " " + meant + "=" + quoted(value->second);
+            }
+            return out.warning(m.options_unknown, "libws knows no such variable, and takes no notice" + meanings, "unset" + unset + (set.empty() ? "" : "; export" + set));
         }
     out.ok("all WS_ variables are known");
 }
@@ -721,7 +823,7 @@ void contradictions(const Job& job, Findings& out)
                            "the node is taken to have cores that it lacks: right only for programs whose iterations sleep", "unset WS_CORES");
     if (m.workers != 0 && !job.planned && nodes(job)[0].count + nodes(job)[0].workers() > int(nodes(job)[0].cores().size()))
         return out.warning(plural(nodes(job)[0].workers(), "worker") + " and " + plural(nodes(job)[0].count, "rank") + " on " + plural(double(nodes(job)[0].cores().size()), "core"),
-                           "workers are for spare cores, and there are none", "unset WS_WORKERS     (mpirun without -workshare-workers)");
+                           "workers are for spare cores, and there are none", mpirun(job, "") + "     # without -workshare-workers; and unset WS_WORKERS");
     if (!job.planned && !has("WS_ENABLE") && (has("WS_REPORT") || has("WS_TRACE") || has("WS_STATS_FILE")))
         return out.note("WS_ variables without -workshare", "nothing is counted, so nothing is written", mpirun(job, ""));
     if (has("WS_ENABLE") && job.planned)
@@ -747,12 +849,16 @@ void enabled(const Job& job, Findings& out)
 
 void mpi_starts(const Job& job, Findings& out)
 {
-    if (job.planned)
+    const Machine& m = job.machines[0];
+    if (job.planned && m.launcher.empty())
         return out.skip("not tried without mpirun");
+    if (!m.launcher.empty())
+        return out.problem("started by " + m.launcher, "its processes cannot make one job of Workshare's MPI: each would be a job of one rank",
+                           quoted(m.folder + "/") + mpirun(job, "", m.size));
     for (const Machine& m : job.machines)
         if (!m.mpi_error.empty())
             return out.problem(m.mpi_error, "Workshare's MPI library does not start here, so nothing can be said of other ranks either",
-                               "see the other findings, WS201 first; mpirun -n 1 hostname     (does mpirun work at all?)");
+                               "mpirun -n 1 hostname     # does mpirun work at all? Then see the other findings, WS201 and WS304 first");
     out.ok(plural(job.ranks, "rank") + " on " + plural(double(nodes(job).size()), "node") + " started MPI and exchanged messages");
 }
 
@@ -771,6 +877,23 @@ void attached(const Job& job, const Node& n, Findings& out)
                                m->inactive == 3 ? "start fewer ranks on the node" : "see WS201");
     }
     out.ok(plural(n.count, "rank") + " attached to libws");
+}
+
+void same_window(const Job& job, const Node& n, Findings& out)
+{
+    if (n.planned || !n.first().mpi_error.empty())
+        return out.skip(n.planned ? "not tried without mpirun" : "not tried, as MPI did not start");
+    const Machine& m = n.first();
+    if (m.node_ranks == n.count || m.node_ranks <= 0)
+        return out.ok(plural(n.count, "rank") + " that can share memory");
+    std::string set;
+    for (const char* name : {"MPIR_CVAR_NUM_CLIQUES", "MPIR_CVAR_NOLOCAL", "MPIR_CVAR_ODD_EVEN_CLIQUES"})
+        if (m.environment.count(name))
+            set += std::string(" ") + name;
+    out.problem(format("rank %d can share memory with %d of %d ranks", m.rank, m.node_ranks, n.count),
+                set.empty() ? "MPI takes them to be on different nodes: several names for this node in the list of hosts, or containers with names of their own"
+                            : "MPI was told to take them as if on different nodes; cores are lent only within one",
+                set.empty() ? mpirun(job, "-hosts " + quoted(n.host)) : "unset" + set);
 }
 
 // ---- the table
@@ -816,6 +939,7 @@ const std::vector<Check>& checks()
         {"WS301", "threads of the user", "Whether RLIMIT_NPROC allows a guest in each rank for each core of the others.", on_nodes<user_limit>},
         {"WS302", "threads of the cgroup", "The same for pids.max of the cgroup.", on_nodes<cgroup_threads>},
         {"WS303", "OpenMP threads", "OMP_NUM_THREADS times ranks, and workers, against cores.", on_nodes<openmp>},
+        {"WS304", "open files", "Whether RLIMIT_NOFILE allows what mpirun and MPI open.", on_nodes<open_files>},
         {"WS401", "time-stamp counter", "Whether the counter by which libws times chunks has one rate at all times.", on_nodes<counter>},
         {"WS402", "clock source", "Which clock the kernel trusts.", on_nodes<clocksource>},
         {"WS403", "clocks of cores", "How far the cores' counters are apart, measured by messages between threads on them.", on_nodes<skew>},
@@ -832,12 +956,15 @@ const std::vector<Check>& checks()
         {"WS607", "thread level", "Whether a program with threads asks MPI for what its loops need.", on_job<thread_level>},
         {"WS608", "OpenMP regions", "Whether libws would see when OpenMP's threads compute, as workers need.", on_job<sees_openmp>},
         {"WS609", "same on all nodes", "Whether all nodes would load the same program and MPI library.", on_job<same_program>},
+        {"WS610", "schedules", "Whether a loop's schedule clause leaves waiting ranks little to take.", on_job<schedules>},
+        {"WS611", "polling", "Whether the program may wait by calls that return at once, such as MPI_Test: they help only if asked to.", on_job<polls>},
         {"WS701", "values of WS_ variables", "What libws would refuse at the start.", on_job<options>},
         {"WS702", "names of WS_ variables", "Variables that nothing reads: most likely misspelt.", on_job<misspelt>},
         {"WS703", "contradictions", "Variables that do not go together, or with the machine.", on_job<contradictions>},
         {"WS704", "-workshare", "Whether the job was started with it.", on_job<enabled>},
         {"WS801", "MPI", "Whether the ranks start MPI and can exchange messages.", on_job<mpi_starts>},
         {"WS802", "libws in the job", "Whether each rank of this very job has attached to libws and can steal.", on_nodes<attached>},
+        {"WS803", "shared memory of ranks", "Whether MPI takes all ranks of a node to be on one.", on_nodes<same_window>},
     };
     return all;
 }

@@ -27,7 +27,9 @@ struct Job {
     int ranks = 1;                  // of the job
     std::vector<Machine> machines;  // by rank; planned: one
     std::optional<Program> program; // the first rank's
+    std::vector<std::string> arguments;      // the program's
     std::vector<std::string> other_programs; // how other nodes' differ
+    std::vector<std::string> more_programs;  // that other ranks are to run
 };
 
 struct Check {

@@ -76,6 +76,12 @@ ElfFile::ElfFile(const std::string& path)
         head_ = nullptr;
         return;
     }
+    for (const auto* part = at<Elf64_Phdr>(head_->e_phoff, head_->e_phnum), *end = part + head_->e_phnum; part < end; part++)
+        if (part->p_type == PT_LOAD && !at<char>(part->p_offset, part->p_filesz)) {
+            error_ = "is damaged: its end is missing";
+            head_ = nullptr;
+            return;
+        }
     if (head_->e_type != ET_EXEC && head_->e_type != ET_DYN) {
         error_ = head_->e_type == ET_REL ? "is an object file, not linked yet" : "is no program";
         return;
@@ -147,6 +153,20 @@ std::string ElfFile::interpreter() const
 {
     const Elf64_Phdr* segment = this->segment(PT_INTERP);
     return segment ? text(segment->p_offset) : "";
+}
+
+bool ElfFile::has_fixed_path() const
+{
+    const Elf64_Phdr* table = segment(PT_DYNAMIC);
+    const uint64_t count = table ? table->p_filesz / sizeof(Elf64_Dyn) : 0;
+    const auto* entries = table ? at<Elf64_Dyn>(table->p_offset, count) : nullptr;
+    bool fixed = false;
+    for (uint64_t i = 0; entries && i < count && entries[i].d_tag != DT_NULL; i++) {
+        if (entries[i].d_tag == DT_RUNPATH)
+            return false; // then DT_RPATH does not count
+        fixed |= entries[i].d_tag == DT_RPATH;
+    }
+    return fixed;
 }
 
 std::vector<ElfFile::Symbol> ElfFile::symbols(bool dynamic) const

@@ -33,6 +33,7 @@ public:
     std::vector<Symbol> symbols(bool dynamic) const;
     std::vector<std::string> defined_versions() const; // "WS_1"
 
+    bool has_fixed_path() const; // DT_RPATH, which goes before LD_LIBRARY_PATH
     bool has_section(const char* name) const { return section(name) != nullptr; }
     // The words of a section, and where one that is a pointer points to: its text. Null where nothing points anywhere.
     size_t section_bytes(const char* name) const;

@@ -107,6 +107,10 @@ int why_inactive()
     comm_size(MPI_COMM_WORLD, &size);
     own.machine.rank = rank;
     own.machine.size = size;
+    const auto split_type = reinterpret_cast<decltype(&MPI_Comm_split_type)>(dlsym(mpi, "MPI_Comm_split_type"));
+    MPI_Comm node;
+    if (split_type && split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node) == MPI_SUCCESS)
+        comm_size(node, &own.machine.node_ranks);
     if (void* libws = dlopen("libws.so.1", RTLD_NOW | RTLD_NOLOAD)) {
         own.machine.libws_loaded = true;
         own.machine.inactive = why_inactive();

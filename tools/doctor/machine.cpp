@@ -18,6 +18,7 @@
 #include <sys/utsname.h>
 #include <system_error>
 #include <thread>
+#include <tuple>
 #include <unistd.h>
 
 extern char** environ;
@@ -206,6 +207,7 @@ void read_limits(const Files& files, Machine& m)
         soft("Max stack size", m.stack);
         soft("Max processes", m.nproc);
         soft("Max address space", m.address_space);
+        soft("Max open files", m.open_files);
     }
     // CAP_SYS_ADMIN and CAP_SYS_RESOURCE.
     const unsigned long long capabilities = std::strtoull(files.field("/proc/self/status", "CapEff").c_str(), nullptr, 16);
@@ -401,6 +403,15 @@ void read_environment(Machine& m)
     m.rank = number_of("PMI_RANK", 0);
     m.size = number_of("PMI_SIZE", 1);
     m.under_mpirun = std::getenv("PMI_RANK") && (std::getenv("PMI_FD") || std::getenv("PMI_PORT"));
+    if (m.under_mpirun)
+        return;
+    // A shell in a batch job may have such variables of a step of one.
+    for (const auto& [name, size, rank] : {std::tuple("Open MPI's mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"), std::tuple("srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID")})
+        if (number_of(size, 0) > 1) {
+            m.launcher = name;
+            m.size = number_of(size, 1);
+            m.rank = number_of(rank, 0);
+        }
 }
 
 std::string own_folder()

@@ -24,7 +24,7 @@ struct Machine {
     double quota = no_limit;           // CPUs
     double pids_max = no_limit, pids_now = unknown;
     double memory_max = no_limit, memory_now = unknown, memory_total = unknown, memory_available = unknown;
-    double nproc = no_limit, user_threads = unknown, stack = no_limit, address_space = no_limit; // limits of the process
+    double nproc = no_limit, user_threads = unknown, stack = no_limit, address_space = no_limit, open_files = no_limit; // limits of the process
     double shm_bytes = unknown, shm_free = unknown;
     int packages = 0, numa_nodes = 0, cores = 0, threads = 0, caches = 0; // hwloc's; caches: of the last level
     std::string hwloc_error;
@@ -39,15 +39,17 @@ struct Machine {
     // Under mpirun:
     std::string mpi_error; // it did not start
     bool libws_loaded = false;
-    int inactive = 0; // ws::Inactive
+    int inactive = 0;   // ws::Inactive
+    int node_ranks = 0; // that MPI takes to share memory with this one
+    std::string launcher; // that is none of MPICH's
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Machine, host, kernel, pid_namespace, clocksource, folder, cgroup_quota, cgroup_pids,
                                                 cgroup_memory, under_mpirun, x86, constant_tsc, nonstop_tsc, may_exceed_nproc, rank,
                                                 size, cpus, online, cpuset, quota, pids_max, pids_now, memory_max, memory_now,
-                                                memory_total, memory_available, nproc, user_threads, stack, address_space, shm_bytes,
+                                                memory_total, memory_available, nproc, user_threads, stack, address_space, open_files, shm_bytes,
                                                 shm_free, packages, numa_nodes, cores, threads, caches, hwloc_error, core_of,
                                                 governors, skew_us, busy, stolen, numa_balancing, environment, options_error,
-                                                options_unknown, workers, mpi_error, libws_loaded, inactive)
+                                                options_unknown, workers, mpi_error, libws_loaded, inactive, node_ranks, launcher)
 
 // The files below `root` in place of those of the system; empty: the system itself. What is no file there comes from
 // ROOT/facts.json, members of Machine by name.

@@ -123,6 +123,8 @@ std::string difference(const RankFacts& one, const RankFacts& other)
         return "";
     const Program &a = *one.program, &b = *other.program;
     const std::string where = other.machine.host + ": ";
+    if (a.given != b.given)
+        return ""; // they are meant to
     if (a.error != b.error)
         return where + b.given + (b.error.empty() ? " can be run" : " " + b.error);
     if (a.mpi != b.mpi || a.mpi_path != b.mpi_path)
@@ -142,6 +144,9 @@ Job job_of(std::vector<RankFacts> ranks, bool planned, int planned_ranks)
         const std::string text = difference(ranks[0], rank);
         if (!text.empty() && std::find(job.other_programs.begin(), job.other_programs.end(), text) == job.other_programs.end())
             job.other_programs.push_back(text);
+        if (rank.program && ranks[0].program && rank.program->given != ranks[0].program->given
+            && std::find(job.more_programs.begin(), job.more_programs.end(), rank.program->given) == job.more_programs.end())
+            job.more_programs.push_back(rank.program->given);
         job.machines.push_back(rank.machine);
     }
     return job;
@@ -162,23 +167,32 @@ int run(int argc, char** argv)
     app.add_option("PROGRAM", program, "The program that is to be run; what follows it are its arguments");
     app.add_option("ARGUMENTS", arguments);
     app.add_option("-n,--ranks", ranks, "How many ranks are planned for this machine, when it is not under mpirun; else one for each core")->check(CLI::Range(1, 1000000));
-    app.add_flag("--json", json, "JSON instead of text");
+    app.add_flag("--json", json, "JSON instead of text")->disable_flag_override();
     app.add_option("--check", only, "One check alone, by its number");
-    app.add_flag("--list", listed, "List all checks, with what they look at");
+    app.add_flag("--list", listed, "List all checks, with what they look at")->disable_flag_override();
     app.add_option("--root", roots, "For tests: take /proc, /sys and facts.json from this folder; once for each rank")->check(CLI::ExistingDirectory);
     app.set_version_flag("--version", std::string("ws-doctor ") + WS_VERSION);
     app.prefix_command(false);
     app.positionals_at_end(true);
+    const auto written = [](int status) {
+        std::cout.flush();
+        if (std::cout.good() && std::fflush(stdout) == 0 && !std::ferror(stdout))
+            return status;
+        std::fprintf(stderr, "ws-doctor: cannot write: %s\n", std::strerror(errno));
+        return 2;
+    };
     try {
         app.parse(argc, argv);
+        for (char& c : only)
+            c = char(std::toupper(static_cast<unsigned char>(c)));
         if (!only.empty() && std::none_of(checks().begin(), checks().end(), [&](const Check& c) { return only == c.number; }))
             throw CLI::ValidationError("--check", "there is no " + only + "; --list has them");
     } catch (const CLI::ParseError& e) {
-        return app.exit(e) ? 2 : 0;
+        return app.exit(e) ? 2 : written(0);
     }
     if (listed) {
         list(json);
-        return 0;
+        return written(0);
     }
 
     std::vector<RankFacts> all;
@@ -196,6 +210,8 @@ int run(int argc, char** argv)
     } else {
         all.push_back(look(""));
         planned = !all[0].machine.under_mpirun;
+        if (!all[0].machine.launcher.empty() && all[0].machine.rank != 0)
+            return 0; // the first of them speaks
         if (!planned) {
             bool failed;
             const bool first = all[0].machine.rank == 0;
@@ -212,7 +228,8 @@ int run(int argc, char** argv)
         }
         ranks = std::max(1, int(cores.size()));
     }
-    const Job job = job_of(std::move(all), planned, ranks);
+    Job job = job_of(std::move(all), planned, ranks);
+    job.arguments = arguments;
     const std::vector<Finding> findings = judge(job, only);
     std::set<std::string> hosts;
     for (const Machine& m : job.machines)
@@ -221,11 +238,7 @@ int run(int argc, char** argv)
         print_json(job, findings);
     else
         print(job, findings, hosts.size());
-    if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
-        std::fprintf(stderr, "ws-doctor: cannot write: %s\n", std::strerror(errno));
-        return 2;
-    }
-    return !findings.empty() && findings[0].level >= Level::warning;
+    return written(!findings.empty() && findings[0].level >= Level::warning);
 }
 
 } // namespace

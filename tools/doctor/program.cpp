@@ -6,6 +6,7 @@
 #include "elf_file.h"
 
 #include <algorithm>
+#include <cctype>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
@@ -66,7 +67,7 @@ bool run(const std::vector<std::string>& command, std::string& output)
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     pid_t pid;
     const int failed = posix_spawn(&pid, arguments[0], &actions, nullptr, arguments.data(), environ);
@@ -102,6 +103,8 @@ void ask_loader(const ElfFile& file, Program& p)
     p.loader_asked = true;
     std::istringstream lines(output);
     for (std::string line; std::getline(lines, line);) {
+        if (line.find(": version `") != std::string::npos && line.find("not found") != std::string::npos && p.loader_says.empty())
+            p.loader_says = line.substr(line.find(": version `") + 2);
         const size_t name = line.find_first_not_of(" \t"), arrow = line.find(" => ");
         if (name == std::string::npos || arrow == std::string::npos)
             continue;
@@ -114,12 +117,21 @@ void ask_loader(const ElfFile& file, Program& p)
 void read_loops(const ElfFile& file, const std::string& path, Program& p)
 {
     for (size_t at = 0; at + sizeof(ws_site) <= file.section_bytes(WS_SITE_SECTION); at += sizeof(ws_site)) {
-        const int abi = int(file.word(WS_SITE_SECTION, at + offsetof(ws_site, kinds)) >> 24 & 255);
+        const uint64_t kinds = file.word(WS_SITE_SECTION, at + offsetof(ws_site, kinds));
+        const int abi = int(kinds >> 24 & 255);
         if (!abi)
             continue; // the linker's padding
         p.abis.insert(abi);
-        p.loops.push_back({ws::shortened(ws::one_line(file.text_at(WS_SITE_SECTION, at)), WS_NAME_MAX, true), path});
+        p.loops.push_back({ws::shortened(ws::one_line(file.text_at(WS_SITE_SECTION, at)), WS_NAME_MAX, true), path,
+                           (kinds & 255) == WS_STATIC && !(kinds & (WS_SITE_CHUNK | WS_SITE_STEAL))});
     }
+}
+
+// gfortran's, as MPICH has it.
+std::string fortran_name(std::string name)
+{
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+    return name + "_";
 }
 
 void read_symbols(const ElfFile& file, bool main_program, Program& p)
@@ -131,8 +143,12 @@ void read_symbols(const ElfFile& file, bool main_program, Program& p)
         const std::string& name = symbol.name;
         loops |= name == "ws_parallel" || name == "ws_parallel_loop";
         api |= name == "ws_for" || name == "ws_for_at" || name == "ws_find_call";
+        p.critical |= name == "ws_critical_start";
         if (!main_program)
             continue;
+        for (const char* call : {"MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome", "MPI_Iprobe", "MPI_Improbe"})
+            if (name == call || name == fortran_name(call))
+                p.polls.insert(call);
         p.init |= name == "MPI_Init" || name == "mpi_init_" || name == "PMPI_Init";
         p.init_thread |= name == "MPI_Init_thread" || name == "mpi_init_thread_";
         p.openmp |= starts(name, "GOMP_parallel") || starts(name, "__kmpc_fork_call");
@@ -200,11 +216,18 @@ Program look_at_program(const std::string& given)
     }
     const ElfFile file(p.path);
     p.error = file.error();
+    const size_t dot = p.path.rfind('.');
+    if (p.error == "is no program" && dot != std::string::npos && dot > p.path.rfind('/') + 1)
+        for (const auto& [endings, compiler] : {std::pair(" c ", "mpicc"), std::pair(" cc cpp cxx C ", "mpicxx"), std::pair(" f f90 F90 f08 ", "mpifort")})
+            if (std::string(endings).find(" " + p.path.substr(dot + 1) + " ") != std::string::npos) {
+                p.error = "is source text";
+                p.error_fix = compiler + std::string(" -fws -O3 ") + given + " -o " + given.substr(0, given.rfind('.'));
+            }
     if (!file.script().empty()) {
         p.error += " (" + ws::one_line(file.script()) + ")";
         p.error_fix = "script";
     }
-    if (p.error.empty() && access(p.path.c_str(), X_OK) != 0) {
+    if ((p.error.empty() || !file.script().empty()) && access(p.path.c_str(), X_OK) != 0) {
         p.error = "is not executable";
         p.error_fix = "chmod +x " + p.path;
     }
@@ -212,6 +235,8 @@ Program look_at_program(const std::string& given)
         return p;
     ask_loader(file, p);
     find_mpi(p);
+    if (p.mpi == "mpich" && !p.mpi_path.empty())
+        p.fixed_path = file.has_fixed_path();
     if (p.mpi == "none")
         find_static_mpi(file, p);
     read_loops(file, p.path, p);

@@ -16,6 +16,7 @@ struct Library {
 
 struct Loop {
     std::string name, file;
+    bool coarse = false; // chunks of equal shares, for thieves too
 };
 
 struct Program {
@@ -30,15 +31,19 @@ struct Program {
     std::set<int> abis;                // that the loops were compiled for
     bool calls_api = false;            // ws_for, ws::for_each and the like, whose loops have names only when they run
     bool calls_unseen = false;         // calls libws for loops that no section lists
+    bool critical = false;             // has ws critical sections
+    std::set<std::string> polls;       // calls of MPI that return without what they look for
+    bool fixed_path = false;           // LD_LIBRARY_PATH would not give it another MPI
+    std::string loader_says;           // why it does not load the libraries that it found
     bool init = false, init_thread = false; // MPI_Init, MPI_Init_thread
     bool threads = false;              // starts threads of its own, or OpenMP's
     bool openmp = false;
     bool openmp_first = false;         // libgomp goes before libws, so that libws does not see its regions
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Library, name, path)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Loop, name, file)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Loop, name, file, coarse)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Program, given, path, error, error_fix, libraries, loader_asked, mpi, mpi_path,
-                                                libws_path, mpi_libws_path, libws_abi, loops, abis, calls_api, calls_unseen, init,
+                                                libws_path, mpi_libws_path, libws_abi, loops, abis, calls_api, calls_unseen, critical, polls, fixed_path, loader_says, init,
                                                 init_thread, threads, openmp, openmp_first)
 
 // `given` as mpirun takes it: a path, or a name to be looked for in PATH.
