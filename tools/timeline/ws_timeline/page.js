@@ -2,7 +2,7 @@
 //
 // The page of ws-timeline: draws `data` (page.py says what is in it) on a canvas, in the part of time that is looked at.
 'use strict';
-const LEFT = 150, RIGHT = 12, TITLE = 26, AXIS = 26;
+const LEFT = 150, RIGHT = 12, TITLE = 26, PHASE = 14, AXIS = 26;
 const FADED = { compute: 0.35, loop: 0.8, chunk: 1 };
 const ORDER = ['chunk', 'loop', 'compute', 'lent', 'wait', 'asleep', 'idle', 'unknown'];
 const $ = id => document.getElementById(id);
@@ -100,7 +100,7 @@ function measure() {
     let y = 4;
     for (const panel of data.panels) {
         const title = y;
-        y += TITLE;
+        y += TITLE + (panel.phases.length ? PHASE : 0);
         const tops = panel.rows.map(() => { const top = y; y += height_of_row + gap; return top; });
         layout.push({ title, tops, bottom: y - gap });
         y += 8;
@@ -281,16 +281,22 @@ function draw() {
         draw_lends(panel, place);
         pen.strokeStyle = pen.fillStyle = colour_of('--text');
         pen.textAlign = 'left';
+        let free = 0, last = -99; // for a phase's name, right of the one before; where its line is
         for (const [time, level] of panel.phases) {
-            if (time < view.begin || time > view.end)
+            if (time < view.begin || time > view.end || x_of(time) - last < 4)
                 continue;
+            last = x_of(time);
             pen.setLineDash([3, 3]);
             pen.beginPath();
-            pen.moveTo(x_of(time), place.title + TITLE / 2);
-            pen.lineTo(x_of(time), place.bottom);
+            pen.moveTo(last, place.tops[0] - 4);
+            pen.lineTo(last, place.bottom);
             pen.stroke();
             pen.setLineDash([]);
-            pen.fillText('phase ' + level, x_of(time) + 3, place.title + TITLE / 2);
+            const x = last + 3, text = 'phase ' + level;
+            if (x < free)
+                continue;
+            pen.fillText(text, x, place.title + TITLE + PHASE / 2 - 3);
+            free = x + pen.measureText(text).width + 6;
         }
         if (panel.end < view.end && panel.end < FULL.end) {
             pen.beginPath();

@@ -91,7 +91,7 @@ class Drawing:
     def panel(self, panel, title):
         self.y += 14
         self.put(f'<text class="t" x="8" y="{self.y}">{escape(title)}</text>')
-        self.y += 8
+        self.y += 22 if panel.phases else 8
         top = self.y
         self.tops = []
         for row in panel.rows:
@@ -103,9 +103,16 @@ class Drawing:
             self.put('</g>')
             self.y += self.row + self.gap
         self.lends(panel)
+        free, last = 0, -99
         for time, level in panel.phases:
-            x = number(self.x(time))
-            self.put(f'<path class="d" d="M{x},{top - 4}V{self.y - self.gap}"/><text class="s" x="{x}" y="{top - 5}">phase {level}</text>')
+            x, text = self.x(time), f'phase {level}'
+            if x - last < 4:  # lines would hide the rows
+                continue
+            last = x
+            self.put(f'<path class="d" d="M{number(x)},{top - 4}V{self.y - self.gap}"/>')
+            if x >= free:
+                self.put(f'<text class="s" x="{number(x)}" y="{top - 6}">{text}</text>')
+                free = x + 6.5 * len(text)
         x = number(self.x(panel.end))
         if panel.end < self.end:
             self.put(f'<path class="a" d="M{x},{top - 3}V{self.y - self.gap + 3}"/>')
