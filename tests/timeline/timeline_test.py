@@ -111,6 +111,8 @@ expect(f'{len(arrows)} arrows', len(arrows) == 10 + 1)  # and the legend's
 with open('both.svg') as f:
     expect('the picture is for light and dark', 'prefers-color-scheme: dark' in f.read())
 
+timeline('plain.json', 'run.json', '-o', 'swapped.html')
+expect('the plain run is above, whatever is named first', [p['title'] for p in data_of('swapped.html')['panels']] == ['without stealing: 700 us', 'mpirun -workshare: 500 us'])
 timeline('run.json', 'plain.json', '-o', 'both.html', '--title', 'a <b>title</b> & more')
 with open('both.html') as f:
     page = f.read()
