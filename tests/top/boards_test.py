@@ -45,7 +45,7 @@ def usage():
     for args in (('--help',), ('--version',)):
         code, out, err = top(*args)
         expect(f'{args}', code == 0 and 'ws-top' in out + ('' if err else ''), code, out, err)
-    for args in (('--nonsense',), ('--interval', '0'), ('--interval', 'x'), ('--once', '--json'), ('--pid', '-3'), ('--count', 'x'),
+    for args in (('--nonsense',), ('--interval', '0'), ('--interval', 'x'), ('--pid', '-3'), ('--count', 'x'),
                  ('--job', 'xyz'), ('--interval', '0.01'), ('extra',)):
         code, out, err = top(*args)
         expect(f'{args} is refused', code == 2 and err and not out, code, out, err)
@@ -75,7 +75,7 @@ def running_job():
             expect('three of six ranks', j['ranks_here'] == 3 and j['size'] == 6 and not j['over'], j)
             states |= {core['state'] for rank in j['ranks'] for core in rank['cores'] if core['kind'] == 'home'}
         expect('times are those of the clock', abs(lines[2]['time'] - lines[0]['time'] - 0.4) < 0.15, lines[0]['time'], lines[2]['time'])
-        code, out, err = top('--json', '--pid', job.pid, '--interval', 0.9)
+        code, out, err = top('--once', '--json', '--pid', job.pid, '--interval', 0.9)
         ranks = json.loads(out)['jobs'][0]['ranks']
         owner, thief = ranks[0], ranks[1]
         # As made_up_job.cpp says: 20 ms of computing, 40 lent, 40 waiting, in each 100.

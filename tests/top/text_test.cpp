@@ -38,7 +38,7 @@ std::vector<JobSample> job_of(int ranks, unsigned workers = 0)
         guest.loop = 0;
     }
     after[0].loops.resize(1);
-    after[0].loops[0].name = "/long/path/prog.c:10:main";
+        after[0].loops[0].name = "/long/path/prog.c:10:main";
     after[0].loops[0].cut_ticks = 10 * ms;
     return {sample(after, before)};
 }
@@ -74,6 +74,17 @@ TEST_CASE("intervals step up and down and back")
     CHECK(next_interval(60, true) == 60);
     CHECK(next_interval(0.7, true) == 1);
     CHECK(next_interval(0.7, false) == 0.5);
+}
+
+TEST_CASE("beside a state a loop has no folders, but a name that was given stays")
+{
+    std::vector<JobSample> jobs = job_of(2);
+    std::string& loop = jobs[0].ranks[0].guests[0].loop;
+    View view;
+    for (const auto& [name, shown_as] : {std::pair<const char*, const char*>{"../a/b.c:1:f", "b.c:1:f"}, {"a/b: c", "a/b: c"}, {"a/b", "a/b"}}) {
+        loop = name;
+        CHECK_THAT(shown(lay_out(jobs, view, 100, 24)), Contains(std::string("computing +1 on 1: ") + shown_as + " "));
+    }
 }
 
 TEST_CASE("a job on a usual terminal")

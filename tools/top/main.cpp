@@ -226,9 +226,8 @@ int main(int argc, char** argv)
     CLI::App app("A live view of the mpirun -workshare jobs on this node: who computes, who waits where, whose core is lent to whom.\n"
                  "Without --once or --json it fills the terminal; ? lists the keys.", "ws-top");
     app.set_version_flag("--version", "ws-top (Workshare) " WS_VERSION);
-    auto* once = app.add_flag("--once", options.once, "print one snapshot as text and end");
-    auto* json = app.add_flag("--json", options.json, "print one snapshot as a line of JSON and end");
-    once->excludes(json);
+    app.add_flag("--once", options.once, "print one snapshot as text and end");
+    app.add_flag("--json", options.json, "print one snapshot as a line of JSON and end, also with --once");
     app.add_option("-i,--interval", options.interval, "seconds between two looks, from 0.05 on; 1 if not given")
         ->check(CLI::Range(0.05, 86400.0).description(""))->type_name("SECONDS");
     auto* count = app.add_option("-n,--count", options.count, "with --once or --json: so many snapshots, at most until the jobs end; 0: until then")

@@ -72,6 +72,16 @@ std::string short_loop(const std::string& name)
     return name[0] == '/' && slash != std::string::npos ? name.substr(slash + 1) : name;
 }
 
+// The same where there is little room: without folders at all, if it is file:line:function.
+std::string shorter_loop(const std::string& name)
+{
+    const size_t colon = name.find(':'), slash = name.rfind('/', colon);
+    if (colon == std::string::npos || slash == std::string::npos)
+        return name;
+    const size_t end = name.find_first_not_of("0123456789", colon + 1);
+    return end != std::string::npos && end > colon + 1 && name[end] == ':' ? name.substr(slash + 1) : name;
+}
+
 struct Row {
     const RankSample* rank;
     const CoreSample* core;
@@ -128,7 +138,7 @@ void describe(Line& line, const Row& row, unsigned width)
             style = Style::waiting;
             break;
         case Seated::lent:
-            text = print("lent to %d", c.tenant) + (c.call.empty() ? "" : ", " + c.call) + (c.loop.empty() ? "" : ": " + short_loop(c.loop));
+            text = print("lent to %d", c.tenant) + (c.call.empty() ? "" : ", " + c.call) + (c.loop.empty() ? "" : ": " + shorter_loop(c.loop));
             style = Style::lent;
             break;
         default: text = "not yet there"; style = Style::dim;
@@ -137,7 +147,7 @@ void describe(Line& line, const Row& row, unsigned width)
             line.add(cut(text, width), style);
             std::string guests = print(" +%zu on %s", r.guests.size(), ranks_text(r.guests).c_str());
             if (!r.guests[0].loop.empty())
-                guests += ": " + short_loop(r.guests[0].loop);
+                guests += ": " + shorter_loop(r.guests[0].loop);
             const unsigned has = width_of(cut(text, width));
             line.add(padded(guests, -int(width - has)), Style::borrowed);
             return;
