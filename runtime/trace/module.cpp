@@ -70,6 +70,19 @@ bool is_folder(const std::string& path)
     return stat(path.c_str(), &s) == 0 && S_ISDIR(s.st_mode);
 }
 
+bool of_archive(const std::string& name) { return ends_with(name, ".evt") || ends_with(name, ".def"); }
+
+bool has_other_files(const std::string& folder)
+{
+    bool found = false;
+    if (DIR* d = opendir(folder.c_str())) {
+        while (const dirent* e = readdir(d))
+            found |= std::strcmp(e->d_name, ".") != 0 && std::strcmp(e->d_name, "..") != 0 && !of_archive(e->d_name);
+        closedir(d);
+    }
+    return found;
+}
+
 // As opening it for writing will go, without changing what is there.
 std::string check(const std::string& path)
 {
@@ -88,6 +101,8 @@ std::string check(const std::string& path)
         return access(folder_of(path).c_str(), W_OK | X_OK) == 0 ? "" : std::strerror(errno);
     if (!is_folder(folder))
         return "its events go into the folder " + folder + ", which is a file: name the trace otherwise";
+    if (has_other_files(folder))
+        return "its events go into the folder " + folder + ", which has files of yours: name the trace otherwise";
     return access(folder.c_str(), W_OK | X_OK) == 0 ? "" : folder + ": " + std::strerror(errno);
 }
 
@@ -100,8 +115,7 @@ std::string clear_archive(const std::string& path)
     const std::string folder = archive_folder(path);
     if (DIR* d = opendir(folder.c_str())) {
         while (const dirent* e = readdir(d)) {
-            std::string name = e->d_name;
-            if (ends_with(name, ".evt") || ends_with(name, ".def"))
+            if (of_archive(e->d_name))
                 unlinkat(dirfd(d), e->d_name, 0);
         }
         closedir(d);

@@ -160,11 +160,14 @@ for keep in 'newest', 'oldest':
 # program's own exit status stays.
 os.symlink('/dev/full', os.path.join(folder, 'full.json'))
 os.makedirs(os.path.join(folder, 'taken.otf2'))
-with open(os.path.join(folder, 'file'), 'w'):
-    pass
+os.makedirs(os.path.join(folder, 'mine'))
+for name in 'file', 'mine/notes':
+    with open(os.path.join(folder, name), 'w'):
+        pass
 for path, reason, code in ((os.path.join(folder, 'full.json'), 'No space left on device', 0),
                            ('/proc/none/x.json', 'No such file or directory', 'error'), ('/dev/null/x.otf2', 'Not a directory', 'error'),
                            (os.path.join(folder, 'taken.otf2'), 'Is a directory', 'error'),
+                           (os.path.join(folder, 'mine.otf2'), 'its events go into the folder .*, which has files of yours', 'error'),
                            (os.path.join(folder, 'file.otf2'), 'its events go into the folder .*, which is a file', 'error')):
     result = run('imbalance', 'late', 2, options=['-workshare-trace', path], title=f'trace to {path}', code=code)
     said = [line for line in result.err.splitlines() if line.startswith('workshare: cannot write')]
