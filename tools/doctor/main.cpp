@@ -170,7 +170,7 @@ int run(int argc, char** argv)
     app.add_flag("--json", json, "JSON instead of text")->disable_flag_override();
     app.add_option("--check", only, "One check alone, by its number");
     app.add_flag("--list", listed, "List all checks, with what they look at")->disable_flag_override();
-    app.add_option("--root", roots, "For tests: take /proc, /sys and facts.json from this folder; once for each rank")->check(CLI::ExistingDirectory);
+    app.add_option("--root", roots, "For tests: take /proc, /sys and facts.json from this folder; once for each rank")->check(CLI::ExistingDirectory)->allow_extra_args(false);
     app.set_version_flag("--version", std::string("ws-doctor ") + WS_VERSION);
     app.prefix_command(false);
     app.positionals_at_end(true);

@@ -54,8 +54,8 @@ std::string find(const std::string& given)
     return "";
 }
 
-// What a command writes; false if it does not end well within seconds.
-bool run(const std::vector<std::string>& command, std::string& output)
+// What a command with one more variable writes; false if it does not end well within seconds.
+bool run(const std::vector<std::string>& command, std::string variable, std::string& output)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) < 0)
@@ -64,13 +64,18 @@ bool run(const std::vector<std::string>& command, std::string& output)
     for (const std::string& word : command)
         arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
+    std::vector<char*> environment;
+    for (char** e = environ; *e; e++)
+        environment.push_back(*e);
+    environment.push_back(&variable[0]);
+    environment.push_back(nullptr);
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
     posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
     pid_t pid;
-    const int failed = posix_spawn(&pid, arguments[0], &actions, nullptr, arguments.data(), environ);
+    const int failed = posix_spawn(&pid, arguments[0], &actions, nullptr, arguments.data(), environment.data());
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
     bool late = false;
@@ -98,7 +103,8 @@ void ask_loader(const ElfFile& file, Program& p)
     if (!starts(base_name(loader), "ld-linux") || !(starts(loader, "/lib") || starts(loader, "/usr/lib")))
         return;
     std::string output;
-    if (!run({loader, "--list", p.path}, output) && output.empty())
+    // As ldd does: with --list the loader would stop at the first library that is not there.
+    if (!run({loader, p.path}, "LD_TRACE_LOADED_OBJECTS=1", output) && output.empty())
         return;
     p.loader_asked = true;
     std::istringstream lines(output);

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""job_test.py MPIRUN WS_DOCTOR APP: ws-doctor under mpirun, with ranks as they come, on one core, apart, and with a wrong option; and
+that a fix, run as it stands, mends what it is for."""
+import json
+import os
+import subprocess
+import sys
+
+MPIRUN, DOCTOR, APP = (os.path.abspath(p) for p in sys.argv[1:4])
+ENV = {k: v for k, v in os.environ.items() if not k.startswith(('WS_', 'OMP_', 'LD_', 'PMI_', 'MPI', 'OMPI_', 'SLURM_'))}
+ENV['PATH'] = f'{os.path.dirname(MPIRUN)}:{ENV["PATH"]}'
+failures = 0
+
+
+def fail(what, output=''):
+    global failures
+    failures += 1
+    print(f'FAILED {what}\n{output}')
+
+
+def ask(command, **environment):
+    """By number, what the doctor finds; and the ranks."""
+    done = subprocess.run(command, capture_output=True, text=True, timeout=50, env={**ENV, **environment}, shell=isinstance(command, str))
+    try:
+        answer = json.loads(done.stdout)
+    except ValueError:
+        fail(f'{command}: exit status {done.returncode}', done.stdout + done.stderr)
+        return {}, None
+    worst = any(f['level'] in ('warning', 'problem') for f in answer['findings'])
+    if done.returncode != worst or done.stderr:
+        fail(f'{command}: exit status {done.returncode}', done.stdout + done.stderr)
+    return {f['number']: f for f in answer['findings']}, answer
+
+
+def expect(what, found, number, level, measured=''):
+    f = found.get(number, {'level': 'missing', 'measured': ''})
+    if f['level'] != level or measured not in f['measured']:
+        fail(f'{what}: no {level} {number} with {measured!r}', json.dumps(f, indent=1))
+
+
+JOB = [MPIRUN, '-workshare', '-n', '2', DOCTOR, '--json', APP]
+found, answer = ask(JOB)
+for number, text in ('WS601', ''), ('WS603', "Workshare's: "), ('WS605', '2 ws loops'), ('WS704', ''), ('WS801', '2 ranks on 1 node'), ('WS802', '2 ranks'), ('WS803', '2 ranks'):
+    expect('a job', found, number, 'ok', text)
+if answer and (answer['ranks'], answer['planned'], len(answer['loops'])) != (2, False, 2):
+    fail('the head of a job', json.dumps(answer, indent=1))
+
+# What the doctor says against it is done, with the doctor in the place of the program.
+found, _ = ask(['taskset', '-c', str(min(os.sched_getaffinity(0))), *JOB])
+if len(os.sched_getaffinity(0)) > 1:
+    expect('on one core', found, 'WS102', 'problem', 'ranks 0, 1 on core')
+    mended, _ = ask(found['WS102']['fix'].replace(APP, f'{DOCTOR} --json {APP}'))
+    expect('mended', mended, 'WS102', 'ok')
+found, _ = ask(JOB, MPIR_CVAR_NUM_CLIQUES='2', WS_SPINN='1')
+expect('cliques', found, 'WS803', 'problem', '1 of 2')
+expect('misspelt', found, 'WS702', 'warning', 'WS_SPINN')
+fixes = '; '.join(found[n]['fix'] for n in ('WS803', 'WS702') if n in found)
+found, _ = ask(f'{fixes}; {" ".join(JOB)}', MPIR_CVAR_NUM_CLIQUES='2', WS_SPINN='1')
+expect('no cliques', found, 'WS803', 'ok')
+expect('spelt', found, 'WS702', 'ok')
+found, _ = ask([MPIRUN, '-n', '2', DOCTOR, '--json', APP], WS_SPIN='long')
+expect('without -workshare', found, 'WS704', 'warning')
+expect('without -workshare', found, 'WS802', 'skipped')
+expect('a wrong value', found, 'WS701', 'problem', 'WS_SPIN=long')
+found, answer = ask([DOCTOR, '--json', APP])
+expect('alone', found, 'WS801', 'skipped')
+expect('alone', found, 'WS603', 'ok')
+if answer and not answer['planned']:
+    fail('alone, but no plan')
+print(f'{failures} failures' if failures else 'ok')
+sys.exit(failures != 0)
