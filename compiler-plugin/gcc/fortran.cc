@@ -59,7 +59,7 @@ const Written *directive_at(location_t at, ws::DirectiveKind kind) {
 // Up to what is no digit.
 std::string from_hexadecimal(const char *digits) {
     std::string text;
-    for (unsigned byte; sscanf(digits, "%2x", &byte) == 1 && digits[0] != '-'; digits += 2)
+    for (unsigned byte; ISXDIGIT(digits[0]) && sscanf(digits, "%2x", &byte) == 1; digits += 2) // sscanf alone skips blanks
         text += char(byte);
     return text;
 }

@@ -276,6 +276,11 @@ end program
         seen = start(['strings', '-a', self.path('names/src/x.o')])[1]
         check('src/a.f90' in seen and self.path('tmp') not in seen, 'names in an object', seen)
         self.expect('assembler', ['-S', 'src/a.f90'], 'names', made=['a.s'])
+        # Behind a loop's name, which comes in hexadecimal digits, stands the file's.
+        self.write('names/fed.f90', self.LOOP.format(name='fed', use='').replace('!$ws do', "!$ws do name('a name')"))
+        self.expect('a name clause', ['-S', 'fed.f90'], 'names', made=['fed.s'])
+        with open(self.path('names/fed.s')) as file:
+            check('"a name"\n' in file.read(), 'the name is another')
         self.expect('two objects', ['-c', 'src/a.f90', 'b with blank.f90'], 'names', made=['b with blank.o'])
         self.expect('a module', ['-c', 'plain.f90', 'src/a.f90'], 'names', made=['plain.o', 'plain.mod'])
         self.expect('a module elsewhere', ['-c', 'plain.f90', '-J', 'src'], 'names', made=['src/plain.mod'])
