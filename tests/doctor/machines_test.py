@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""machines_test.py WS_DOCTOR: each check on made-up machines: folders with the files that the kernel would have, and what is no file
+"""machines_test.py WS_DOCTOR DOCS: each check on made-up machines: folders with the files that the kernel would have, and what is no file
 in facts.json. Each must be silent on a good machine, and each that can be must have been otherwise on a bad one."""
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -255,6 +256,9 @@ with tempfile.TemporaryDirectory(prefix='ws-doctor-', dir=FAST) as empty:
             fail(f'facts {facts!r}: {done.returncode}', done.stderr)
 
 listed = json.loads(subprocess.run([DOCTOR, '--list', '--json'], capture_output=True, text=True, env=CLEAN).stdout)['checks']
+documented = re.findall(r'^\| (WS\d+) \|', pathlib.Path(sys.argv[2], 'doctor.md').read_text(), re.MULTILINE)
+if documented != [c['number'] for c in listed]:
+    fail('docs/doctor.md has other checks', str(documented))
 never = {c['number'] for c in listed} - tried - {f'WS6{n:02}' for n in range(1, 12)}     # programs_test.py has those
 if never:
     fail(f'no machine is bad for {sorted(never)}')

@@ -290,7 +290,7 @@ void topology(const Job& job, const Node& n, Findings& out)
 
 // ---- memory
 
-constexpr double ucx_bytes = 4.3 * 1024 * 1024; // of /dev/shm, a rank; measured with UCX 1.13
+constexpr double ucx_bytes = 4.3e6; // of /dev/shm, a rank; measured with UCX 1.13
 
 void shared_memory(const Job& job, const Node& n, Findings& out)
 {

@@ -152,7 +152,7 @@ void read_symbols(const ElfFile& file, bool main_program, Program& p)
         p.critical |= name == "ws_critical_start";
         if (!main_program)
             continue;
-        for (const char* call : {"MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome", "MPI_Iprobe", "MPI_Improbe"})
+        for (const char* call : {"MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome", "MPI_Request_get_status", "MPI_Iprobe", "MPI_Improbe", "MPI_Parrived", "MPI_Win_test"})
             if (name == call || name == fortran_name(call))
                 p.polls.insert(call);
         p.init |= name == "MPI_Init" || name == "mpi_init_" || name == "PMPI_Init";
