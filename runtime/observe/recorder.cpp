@@ -2,6 +2,7 @@
 #include "observe/recorder.h"
 
 #include "window/spin_lock.h"
+#include <algorithm>
 #include <cstdlib>
 #include <sys/mman.h>
 
@@ -12,7 +13,8 @@ bool recording;
 namespace {
 
 uint64_t own_capacity, guest_capacity; // of a log
-uint64_t others_left;                  // for all logs of other threads of the program
+uint64_t others_all, others_left;      // for all logs of other threads of the program
+constexpr uint64_t first_part = 64;    // of which such a log has at first
 bool logs_keep_oldest;
 SpinLock logs_lock;
 std::vector<EventLog*> logs;
@@ -21,22 +23,39 @@ WS_THREAD_LOCAL EventLog* own_log;
 EventLog* new_log(SeatKind kind, unsigned core)
 {
     EventLog* log = new EventLog{kind, core, nullptr, kind == SeatKind::guest ? guest_capacity : own_capacity, 0, logs_keep_oldest};
+    uint64_t most = log->capacity;
     logs_lock.lock();
     if (kind == SeatKind::none) {
-        log->capacity = others_left / 2;
+        most = others_all / 2;
+        log->capacity = std::min(first_part, others_left / 2);
+        log->grows = log->capacity > 0;
         others_left -= log->capacity;
     }
     logs.push_back(log);
     logs_lock.unlock();
     // Untouched pages cost nothing. Without memory all of it is dropped, and counted.
     if (log->capacity) {
-        void* memory = mmap(nullptr, log->capacity * sizeof(Event), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (memory == MAP_FAILED)
+        void* memory = mmap(nullptr, most * sizeof(Event), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (memory == MAP_FAILED) {
             log->capacity = 0;
-        else
+            log->grows = false;
+        } else
             log->events = static_cast<Event*>(memory);
     }
     return log;
+}
+
+// A full log of another thread of the program: it never has more than is left for those to come. Once it cannot grow it stays, as then
+// events are replaced.
+bool grow(EventLog& log)
+{
+    logs_lock.lock();
+    const uint64_t more = others_left > log.capacity ? std::min(log.capacity, (others_left - log.capacity) / 2) : 0;
+    others_left -= more;
+    log.capacity += more;
+    logs_lock.unlock();
+    log.grows = more > 0;
+    return log.grows;
 }
 
 } // namespace
@@ -46,7 +65,7 @@ void start_recording(uint64_t bytes, unsigned own_threads, unsigned guests, bool
     const uint64_t all = bytes / sizeof(Event);
     own_capacity = all / 2 / own_threads;
     guest_capacity = all / 4 / (guests ? guests : 1);
-    others_left = all / 4;
+    others_all = others_left = all / 4;
     logs_keep_oldest = keep_oldest;
     recording = true;
 }
@@ -63,7 +82,7 @@ void record(EventKind kind, uint64_t begin, uint64_t end, uint32_t id, uint64_t 
         own_log = new_log(SeatKind::none, unsigned(board->node_rank));
     EventLog& log = *own_log;
     const uint64_t i = log.written++;
-    if (i < log.capacity)
+    if (i < log.capacity || (log.grows && grow(log)))
         log.events[i] = {begin, end, kind, 0, id, a, b};
     else if (log.capacity && !log.keep_oldest)
         log.events[i % log.capacity] = {begin, end, kind, 0, id, a, b};

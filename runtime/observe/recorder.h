@@ -37,6 +37,7 @@ struct EventLog {
     uint64_t capacity;
     uint64_t written;  // all that there were; those beyond `capacity` replaced the oldest, or were dropped
     bool keep_oldest;
+    bool grows = false; // `capacity` may still become more
 
     uint64_t dropped() const { return written > capacity ? written - capacity : 0; }
     uint64_t kept() const { return written < capacity ? written : capacity; }
@@ -50,7 +51,7 @@ struct EventLog {
 extern bool recording;
 
 // Before any thread records. Of `bytes`, half is for the home thread and the workers in equal parts, a quarter so for the guests that there
-// can be, and a quarter for other threads of the program: half of what is left for each.
+// can be, and a quarter for other threads of the program, as they need it.
 void start_recording(uint64_t bytes, unsigned own_threads, unsigned guests, bool keep_oldest);
 // The calling thread's log is to have this kind and core; else it is another thread of the program's.
 void record_as(SeatKind kind, unsigned core);

@@ -156,6 +156,13 @@ for keep in 'newest', 'oldest':
     length = about['length_ns'] / 1000
     expect(result, f'{keep}: events from {first} to {last} us of {length}', last > 0.99 * length if keep == 'newest' else last < 0.9 * length)
 
+# Threads that come and go, a loop each: there is room for all.
+result, trace = traced('threads.json', 'threads', 'come', 3, 20, options=['-workshare-trace-buffer=1'])
+if trace:
+    about = trace['otherData']
+    others = sum(t['kind'] == 'thread' for t in about['threads'])
+    expect(result, f'{others} other threads, dropped {about["dropped"]}', others >= 20 and about['dropped'] == 0)
+
 # What cannot be written is said once: at the start, where the job ends before the program computes, or at the end, where the
 # program's own exit status stays.
 os.symlink('/dev/full', os.path.join(folder, 'full.json'))

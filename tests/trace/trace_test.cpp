@@ -207,7 +207,7 @@ TEST_CASE("a full disk and a path that cannot be written give one reason, and le
 TEST_CASE("a log's ring gives the newest in order, or the oldest, and counts the rest")
 {
     Event slots[4] = {};
-    EventLog log = {SeatKind::home, 0, slots, 4, 0, false};
+    EventLog log = {SeatKind::home, 0, slots, 4, 0, false, false};
     auto fill = [&](uint64_t n) {
         for (log.written = 0; log.written < n; log.written++)
             if (log.written < 4 || !log.keep_oldest)
@@ -232,7 +232,7 @@ TEST_CASE("a log's ring gives the newest in order, or the oldest, and counts the
 TEST_CASE("the recorder: a thread has a log of its own and its part of the memory, and what is too much is dropped")
 {
     test_board.node_rank = 3;
-    start_recording(sizeof(Event) * 800, 1, 4, false); // 400 at home, 50 a guest, 200 for others
+    start_recording(sizeof(Event) * 4000, 1, 20, false); // 2000 at home, 50 a guest, 1000 for others
     REQUIRE(recording);
     auto run = [](SeatKind kind, unsigned core, uint64_t events) {
         std::thread([=] {
@@ -242,18 +242,20 @@ TEST_CASE("the recorder: a thread has a log of its own and its part of the memor
                 record(EventKind::chunk, i, i + 1, 7, i, i + 1);
         }).join();
     };
-    run(SeatKind::home, 0, 1000);
+    run(SeatKind::home, 0, 2600);
     run(SeatKind::guest, 1, 20);
     run(SeatKind::guest, 2, 60);
-    run(SeatKind::none, 0, 300);
+    run(SeatKind::none, 0, 700); // half of it, no more
     run(SeatKind::none, 0, 30);
+    for (int i = 0; i < 5; i++) // one that needs little leaves the rest to those to come
+        run(SeatKind::none, 0, 40);
     stop_recording();
     CHECK(!recording);
     const auto& logs = event_logs();
-    REQUIRE(logs.size() == 5);
-    const uint64_t kept[] = {400, 20, 50, 100, 30}, dropped[] = {600, 0, 10, 200, 0};
-    const unsigned cores[] = {0, 1, 2, 3, 3};
-    for (size_t i = 0; i < 5; i++) {
+    REQUIRE(logs.size() == 10);
+    const uint64_t kept[] = {2000, 20, 50, 500, 30, 40, 40, 40, 40, 40}, dropped[] = {600, 0, 10, 200, 0, 0, 0, 0, 0, 0};
+    const unsigned cores[] = {0, 1, 2, 3, 3, 3, 3, 3, 3, 3};
+    for (size_t i = 0; i < 10; i++) {
         CHECK(logs[i]->kept() == kept[i]);
         CHECK(logs[i]->dropped() == dropped[i]);
         CHECK(logs[i]->core == cores[i]);
