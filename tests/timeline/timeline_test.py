@@ -70,6 +70,17 @@ expect(f'totals {totals}', totals[0]['loops'] == 450000 and totals[0]['helped'] 
        totals[1]['waiting'] == 70000 and totals[1]['handing'] == 10000 and totals[1]['lends'] == 5 and totals[0]['kept'] == 40 and totals[0]['stolen'] == 20)
 expect(f'lends {panel.lends}', [l[:4] for l in panel.lends[:2]] == [(51000, 1, 0, 0), (51000, 3, 2, 2)] and len(panel.lends) == 10)
 
+# Threads that come and go share rows.
+trace = traces.read('run.json')
+for begin, end in (0, 50), (10, 20), (20, 30), (50, 60):
+    t = traces.Thread(1, 0, 1, 'thread', 0)
+    t.events = [('mpi', begin, end, 'MPI_Send', 0, 0, 0)]
+    t.ended = end, end
+    trace.threads.append(t)
+with_threads = rows.Panel(trace)
+found = [[(b, e) for b, e, state, *_ in r.parts if with_threads.states[state][0] == 'wait'] for r in with_threads.rows if r.kind == 'thread']
+expect(f'rows of threads: {found}', found == [[(0, 50), (50, 60)], [(10, 20), (20, 30)]])
+
 # Sums keep every nanosecond, however coarse.
 for resolution in 1, 5000, 20000, 10**9:
     for row in panel.rows:

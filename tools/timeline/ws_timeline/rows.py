@@ -2,6 +2,8 @@
 """One row a core: who uses it when, without overlaps; and what it is made of when it is looked at from afar."""
 import heapq
 
+from .traces import Thread
+
 # What a core is used for. Of `chunk`, `loop` and `compute` the rank that computes belongs to it.
 CHUNK = 'chunk'      # iterations of a shared loop
 LOOP = 'loop'        # in a shared loop that ran whole, or between its chunks
@@ -25,7 +27,7 @@ class Row:
     @property
     def label(self):
         return {'home': f'core {self.core}: rank {self.rank}', 'worker': f'core {self.core}: spare, rank {self.rank}',
-                'guest': f'core {self.core}'}.get(self.kind, f'core {self.core}: thread of {self.rank}')
+                'guest': f'core {self.core}'}.get(self.kind, f'core {self.core}: threads of {self.rank}')
 
 
 class Panel:
@@ -67,7 +69,7 @@ class Panel:
 
     def build(self):
         places = {}
-        for t in self.trace.threads:
+        for t in [t for t in self.trace.threads if t.kind != 'thread'] + lanes(t for t in self.trace.threads if t.kind == 'thread'):
             own = t.kind in ('home', 'worker')
             place = places.setdefault((t.node, t.core) if own or t.kind == 'guest' else (t.node, t.core, id(t)), [None, []])
             if t.kind == 'guest':
@@ -221,6 +223,22 @@ class Panel:
                     elif kind == 'lent':
                         totals[t.rank]['lends'] += 1
         return totals
+
+
+def lanes(threads):
+    """Of a program's other threads those that do something at different times as one: they come and go, a row is for many."""
+    found = []
+    for t in sorted((t for t in threads if t.events), key=lambda t: t.events[0][1]):
+        lane = next((l for l in found if (l.rank, l.node, l.core) == (t.rank, t.node, t.core) and l.last <= t.events[0][1]), None)
+        if lane is None:
+            lane = Thread(t.rank, t.node, t.core, t.kind, 0)
+            lane.ended = t.ended
+            found.append(lane)
+        lane.events += t.events
+        lane.last = max(e[2] for e in t.events)
+        lane.dropped += t.dropped
+        lane.ended = min(lane.ended[0], t.ended[0]), max(lane.ended[1], t.ended[1])
+    return found
 
 
 def open_name(open_events, states):
