@@ -259,12 +259,23 @@ void polled()
     if (!stands_for_the_core())
         return;
     Hardware::store_relaxed(home.core().looked_at, ticks());
+    LendCounters& counters = home.counters();
+    const uint64_t before = counters.lent_ticks;
     home.resume(); // of a chunk that outlasted its call
-    if (home.has_lease())
-        return;
-    if (const Target target = home.choose(newly_hungry, false))
-        if (home.core_is_free() && home.lend(target, true))
-            show(home.seat(), Seated::computing, ticks());
+    if (!home.has_lease())
+        if (const Target target = home.choose(newly_hungry, false))
+            if (home.core_is_free() && home.lend(target, true))
+                show(home.seat(), Seated::computing, ticks());
+    if (const uint64_t lent = counters.lent_ticks - before) { // of these looks only those that helped are known as waiting
+        bump(counters.blocked_ticks, lent);
+        const Flag call = call_name ? call_row(call_name()) : no_row;
+        if (call != no_row) {
+            CallRow& row = board->call(call);
+            bump(row.waits);
+            bump(row.blocked_ticks, lent);
+            bump(row.lent_ticks, lent);
+        }
+    }
 }
 
 } // namespace ws

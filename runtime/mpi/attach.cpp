@@ -212,7 +212,7 @@ int attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
         hooks->ring = ring_world_rank;
         hooks->unblocked = unblocked;
         hooks->blocked = blocked;
-        hooks->polled = job.options.poll ? polled : nullptr;
+        hooks->polled = job.options.poll ? polled : count_poll;
         hooks->taken = taken;
         hooks->senders_waiting = &job.window.node().senders_waiting;
     } else

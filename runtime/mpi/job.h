@@ -45,6 +45,9 @@ bool show_rank();
 void show_attached();
 void show_ended();
 
+// MPICH's hook where MPI_Test and its like do not help: the verdict tells that they could.
+void count_poll();
+
 // The end of the job: counters put together, the verdict, the statistics file. Collective over MPI_COMM_WORLD.
 void report();
 

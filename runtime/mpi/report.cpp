@@ -13,6 +13,12 @@
 
 namespace ws {
 
+namespace {
+volatile uint64_t polls_in_vain;
+}
+
+void count_poll() { bump(polls_in_vain); }
+
 const char* inactive_text(int why)
 {
     switch (why) {
@@ -87,6 +93,7 @@ Totals own_totals(const RankFigures& figures)
         if (core < unsigned(node_ranks))
             t.stolen_home += busy;
     std::copy(c.refused_s, c.refused_s + refusal_kinds, t.refused);
+    t.polls = double(polls_in_vain);
     return t;
 }
 

@@ -120,6 +120,8 @@ std::string largest_cause(const Totals& t, const Facts& f)
 // Why nothing was stolen: the first that explains it, the most basic one first.
 std::string why_not(const Totals& t, const Facts& f)
 {
+    const bool polled = t.polls * 30e-9 > 0.005 * t.wall * t.ranks; // a look in vain takes 30 ns or more
+    const char* const needs_poll = "no rank waited in a call that blocks, but they polled (MPI_Test, MPI_Iprobe), which helps with -workshare-poll only";
     if (t.inactive == t.ranks)
         return f.why_inactive;
     if (t.ranks == 1 && t.workers == 0)
@@ -130,7 +132,7 @@ std::string why_not(const Totals& t, const Facts& f)
         return t.regions_off > 0 ? "its ws loops ran on other threads than the one that called MPI_Init, without MPI_THREAD_MULTIPLE"
                                  : "no ws loop ran (is the program compiled with -fws?)";
     if (t.idle < 0.002 * t.wall * t.ranks && t.workers == 0)
-        return "no rank had to wait";
+        return polled ? needs_poll : "no rank had to wait";
     if (f.helps_nobody)
         return "no rank was to help another (-workshare-victim none)";
     if (t.guests_refused > 0 && t.lends == 0)
@@ -142,7 +144,7 @@ std::string why_not(const Totals& t, const Facts& f)
     if (t.unpaid_regions > 0.5 * t.regions)
         return "sharing its loops did not pay (memory-bound, or too short), and was stopped";
     if (t.regions_shared < 0.01 * t.regions && t.loops > 0.25 * t.computing) // some: their first execution, when their cost was not known
-        return "its loops are too short, or ran while nobody waited";
+        return polled && t.idle < 0.02 * t.wall * t.ranks ? needs_poll : "its loops are too short, or ran while nobody waited";
     return largest_cause(t, f);
 }
 
@@ -237,6 +239,7 @@ std::string to_json(const Totals& t, const Verdict& v, const Facts& f)
         {"stolen_home_s", t.stolen_home},
         {"computing_s", t.computing},
         {"loops_s", t.loops},
+        {"polls", count(t.polls)},
     };
     for (unsigned k = 0; k < refusal_kinds; k++)
         j["refused_s"][refusal_name(k)] = t.refused[k];

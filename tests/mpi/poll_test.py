@@ -25,4 +25,5 @@ for look in 'test', 'iprobe':
     result = run('polling', look)
     # Its waits before and after lend, once or twice; looks by the hundred.
     expect(result, 'a program that only looks has helped without -workshare-poll', result.stats.get('lends', 0) <= 5)
+    expect(result, 'the looks in vain were not counted', result.stats.get('polls', 0) > 100)
 finish()

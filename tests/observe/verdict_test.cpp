@@ -168,6 +168,11 @@ TEST_CASE("nothing stolen: the most basic cause")
     {
         j.t.idle = 0.001;
         CHECK(has(j.line(), "nothing was stolen: no rank had to wait"));
+        j.t.polls = 1e6;
+        CHECK(has(j.line(), "nothing was stolen: no rank waited in a call that blocks, but they polled (MPI_Test"));
+        j.t.idle = 0.01; // the ends of the run
+        j.t.regions_shared = 0;
+        CHECK(has(j.line(), "but they polled (MPI_Test"));
     }
     SECTION("no threads")
     {
