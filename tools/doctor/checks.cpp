@@ -93,7 +93,8 @@ std::vector<Node> nodes(const Job& job)
         if (known == all.end())
             known = all.insert(all.end(), {m.host, {}, 0, job.planned});
         known->ranks.push_back(&m);
-        known->count = job.planned ? job.ranks : int(known->ranks.size());
+        // If MPI does not start, rank 0 is the only one that is known of.
+        known->count = job.planned ? job.ranks : m.mpi_error.empty() ? int(known->ranks.size()) : std::max(1, m.local_ranks);
     }
     return all;
 }
@@ -570,7 +571,9 @@ void missing_libraries(const Job& job, Findings& out)
                            ours ? mpirun_with_libraries(job) : "LD_LIBRARY_PATH=FOLDER " + mpirun(job, "") + "     # the folder that has it; on clusters perhaps: module load ...");
     if (!job.program->loader_says.empty())
         return out.problem(job.program->loader_says, "the program was linked where libraries were newer than here", "mpicc -fws -O3 ...     # on this machine, or the oldest of all nodes");
-    out.ok(job.program->loader_asked ? format("%zu found", job.program->libraries.size()) : "the program needs no libraries, or has a loader that is not glibc's");
+    if (job.program->mpi == "unknown")
+        return out.skip("the loader could not be asked");
+    out.ok(job.program->loader_asked ? format("%zu found", job.program->libraries.size()) : "the program needs no libraries");
 }
 
 void mpi_library(const Job& job, Findings& out)
@@ -589,6 +592,8 @@ void mpi_library(const Job& job, Findings& out)
         return out.problem("another MPICH: " + p.mpi_path, "the program runs, but its waits know nothing of Workshare: no core is ever lent. MPICHs are alike for programs, so that ours can take its place",
                            p.fixed_path ? "LD_PRELOAD=" + quoted(lib_folder(job) + "/libmpich.so.12") + " " + mpirun(job, "") + "     # the program has the other's path in it (RPATH)"
                                         : mpirun_with_libraries(job));
+    if (p.mpi == "unknown")
+        return out.skip("the loader could not be asked");
     if (p.mpi == "openmpi")
         return out.problem("Open MPI: " + p.mpi_path, "it is another MPI with other handles: Workshare's mpirun starts such a program as so many jobs of one rank", rebuild);
     if (p.mpi == "static")

@@ -15,6 +15,7 @@
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -136,24 +137,71 @@ int why_inactive()
     end_with(out, text_of({{"ranks", ranks}}), 0);
 }
 
-// Everything from a pipe until its end, or for so long; what has come of the other pipe is read along.
-bool read_both(int one, std::string& text, int other, std::string& rest)
+// One direction of the child's talk with mpirun, line by line. An MPI_Init that fails asks mpirun to kill the job, and with it whoever
+// could say why: that line is not passed on.
+class Relay {
+public:
+    Relay(int from, int to) : from_(from), to_(to) {}
+    int from() const { return from_; }
+    bool aborts() const { return aborts_; }
+    void pass()
+    {
+        char part[4096];
+        const ssize_t n = read(from_, part, sizeof part);
+        if (n <= 0) {
+            from_ = -1;
+            return;
+        }
+        kept_.append(part, size_t(n));
+        for (size_t end; (end = kept_.find('\n')) != std::string::npos; kept_.erase(0, end + 1)) {
+            if (kept_.compare(0, 9, "cmd=abort") == 0) {
+                aborts_ = true;
+                continue;
+            }
+            for (size_t at = 0; at <= end;) {
+                const ssize_t written = write(to_, kept_.data() + at, end + 1 - at);
+                if (written <= 0)
+                    break;
+                at += size_t(written);
+            }
+        }
+    }
+
+private:
+    int from_, to_;
+    std::string kept_;
+    bool aborts_ = false;
+};
+
+// Everything from a pipe until its end, or for so long; what comes of the other pipe is read along, and mpirun is listened to.
+bool read_both(int one, std::string& text, int other, std::string& rest, int child, int mpirun)
 {
     char part[65536];
-    pollfd ends[2] = {{one, POLLIN, 0}, {other, POLLIN, 0}};
+    Relay up(child, mpirun), down(mpirun, child);
+    pollfd ends[4] = {{one, POLLIN, 0}, {other, POLLIN, 0}, {child, POLLIN, 0}, {mpirun, POLLIN, 0}};
     for (const time_t until = time(nullptr) + patience; ends[0].fd >= 0;) {
         if (time(nullptr) >= until)
             return false;
-        if (poll(ends, 2, 1000) <= 0)
+        ends[2].fd = up.from();
+        ends[3].fd = down.from();
+        if (poll(ends, 4, up.aborts() ? 0 : 1000) <= 0) {
+            if (up.aborts())
+                return true; // and has said all it has to say
             continue;
-        for (pollfd& end : ends)
-            if (end.fd >= 0 && end.revents) {
-                const ssize_t n = read(end.fd, part, sizeof part);
-                if (n <= 0)
-                    end.fd = -1;
-                else
-                    (&end == ends ? text : rest).append(part, size_t(n));
+        }
+        for (pollfd& end : ends) {
+            if (end.fd < 0 || !end.revents)
+                continue;
+            if (&end - ends >= 2) {
+                (&end == ends + 2 ? up : down).pass();
+                continue;
             }
+            const ssize_t n = read(end.fd, part, sizeof part);
+            if (n <= 0)
+                end.fd = -1;
+            else
+                (&end == ends ? text : rest).append(part, size_t(n));
+        }
     }
     return true;
 }
@@ -161,6 +209,8 @@ bool read_both(int one, std::string& text, int other, std::string& rest)
 std::string first_lines(const std::string& text)
 {
     std::string line = text.substr(0, text.find('\n'));
+    if (const size_t said = line.find("ERROR"); said != std::string::npos) // UCX's, behind the time and the place
+        line.erase(0, line.find_first_not_of(' ', said + 5));
     return ws::shortened(ws::one_line(line), 200, true);
 }
 
@@ -177,8 +227,10 @@ std::vector<RankFacts> gather(const RankFacts& own, bool& failed)
         }
         return all;
     };
-    int out[2], messages[2];
-    if (pipe2(out, O_CLOEXEC) < 0 || pipe2(messages, O_CLOEXEC) < 0)
+    int out[2], messages[2], talk[2] = {-1, -1};
+    const char* named = std::getenv("PMI_FD");
+    const int mpirun = named ? std::atoi(named) : -1;
+    if (pipe2(out, O_CLOEXEC) < 0 || pipe2(messages, O_CLOEXEC) < 0 || (named && socketpair(AF_UNIX, SOCK_STREAM, 0, talk) < 0))
         return alone(std::string("no pipe: ") + std::strerror(errno));
     const pid_t parent = getpid(), child = fork();
     if (child < 0)
@@ -188,26 +240,44 @@ std::vector<RankFacts> gather(const RankFacts& own, bool& failed)
         if (getppid() != parent)
             _exit(1);
         close(out[0]);
+        dup2(messages[1], 1); // UCX's messages go there
         dup2(messages[1], 2);
+        if (named) {
+            setenv("PMI_FD", std::to_string(talk[1]).c_str(), 1);
+            close(talk[0]);
+            close(mpirun);
+        }
         take_part(own, out[1]);
     }
     close(out[1]);
     close(messages[1]);
+    if (named)
+        close(talk[1]);
     std::string text, said;
-    const bool in_time = read_both(out[0], text, messages[0], said);
-    if (!in_time)
+    const bool in_time = read_both(out[0], text, messages[0], said, talk[0], mpirun);
+    const nlohmann::json answer = nlohmann::json::parse(text, nullptr, false);
+    const bool answered = !answer.is_discarded() && answer.contains("ranks");
+    if (!answered) {
         kill(child, SIGKILL);
+        // For mpirun this process ends as it should: else it would kill the others, of which rank 0 may have yet to speak.
+        const char goodbye[] = "cmd=finalize\n";
+        if (named && write(mpirun, goodbye, sizeof goodbye - 1) > 0) {
+            pollfd answers = {mpirun, POLLIN, 0};
+            poll(&answers, 1, 1000);
+        }
+    }
     int status = 0;
     waitpid(child, &status, 0);
     close(out[0]);
     close(messages[0]);
+    if (named)
+        close(talk[0]);
     if (!in_time)
         return alone("MPI_Init and the ranks' messages were not over in " + std::to_string(patience) + " s" + (said.empty() ? "" : ": " + first_lines(said)));
-    const nlohmann::json answer = nlohmann::json::parse(text, nullptr, false);
-    if (answer.is_discarded() || !answer.contains("ranks")) {
+    if (!answered) {
         const std::string what = answer.is_object() && answer.contains("error") ? answer["error"].get<std::string>()
-                                 : WIFSIGNALED(status) ? std::string("MPI_Init died: ") + strsignal(WTERMSIG(status))
-                                                       : "MPI_Init ended the process";
+                                 : WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL ? std::string("MPI_Init died: ") + strsignal(WTERMSIG(status))
+                                                                                      : "MPI_Init ended the process";
         return alone(what + (said.empty() ? "" : ": " + first_lines(said)));
     }
     failed = false;

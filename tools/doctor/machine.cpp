@@ -343,7 +343,7 @@ double counter_skew(int one, int other)
         }
     });
     double skew = 0;
-    std::thread asking([&] {
+    const auto measure = [&] {
         pin(one);
         double best = 1e300;
         const double until = ws::seconds_now() + 0.02;
@@ -362,8 +362,14 @@ double counter_skew(int one, int other)
                 skew = std::max(0.0, std::abs(apart) - best / 2);
             }
         }
-    });
-    asking.join();
+    };
+    try {
+        std::thread(measure).join();
+    } catch (const std::system_error&) { // no thread
+        over = true;
+        echo.join();
+        throw;
+    }
     over = true;
     echo.join();
     return skew;
@@ -403,6 +409,7 @@ void read_environment(Machine& m)
     m.rank = number_of("PMI_RANK", 0);
     m.size = number_of("PMI_SIZE", 1);
     m.under_mpirun = std::getenv("PMI_RANK") && (std::getenv("PMI_FD") || std::getenv("PMI_PORT"));
+    m.local_ranks = number_of("MPI_LOCALNRANKS", 0);
     if (m.under_mpirun)
         return;
     // A shell in a batch job may have such variables of a step of one.

@@ -40,7 +40,8 @@ struct Machine {
     std::string mpi_error; // it did not start
     bool libws_loaded = false;
     int inactive = 0;   // ws::Inactive
-    int node_ranks = 0; // that MPI takes to share memory with this one
+    int local_ranks = 0; // on the node, as mpirun says
+    int node_ranks = 0;  // that MPI takes to share memory with this one
     std::string launcher; // that is none of MPICH's
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Machine, host, kernel, pid_namespace, clocksource, folder, cgroup_quota, cgroup_pids,
@@ -49,7 +50,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Machine, host, kernel, pid_names
                                                 memory_total, memory_available, nproc, user_threads, stack, address_space, open_files, shm_bytes,
                                                 shm_free, packages, numa_nodes, cores, threads, caches, hwloc_error, core_of,
                                                 governors, skew_us, busy, stolen, numa_balancing, environment, options_error,
-                                                options_unknown, workers, mpi_error, libws_loaded, inactive, node_ranks, launcher)
+                                                options_unknown, workers, mpi_error, libws_loaded, inactive, local_ranks, node_ranks, launcher)
 
 // The files below `root` in place of those of the system; empty: the system itself. What is no file there comes from
 // ROOT/facts.json, members of Machine by name.

@@ -138,7 +138,7 @@ Job job_of(std::vector<RankFacts> ranks, bool planned, int planned_ranks)
 {
     Job job;
     job.planned = planned;
-    job.ranks = planned ? planned_ranks : int(ranks.size());
+    job.ranks = planned ? planned_ranks : std::max(int(ranks.size()), ranks[0].machine.mpi_error.empty() ? 0 : ranks[0].machine.size);
     job.program = ranks[0].program;
     for (const RankFacts& rank : ranks) {
         const std::string text = difference(ranks[0], rank);

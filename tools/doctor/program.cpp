@@ -245,6 +245,8 @@ Program look_at_program(const std::string& given)
         p.fixed_path = file.has_fixed_path();
     if (p.mpi == "none")
         find_static_mpi(file, p);
+    if (p.mpi == "none" && !p.loader_asked && !file.interpreter().empty())
+        p.mpi = "unknown";
     read_loops(file, p.path, p);
     read_symbols(file, true, p);
     for (const Library& library : p.libraries) {
