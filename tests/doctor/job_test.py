@@ -63,6 +63,14 @@ found, _ = ask([MPIRUN, '-n', '2', DOCTOR, '--json', APP], WS_SPIN='long')
 expect('without -workshare', found, 'WS704', 'warning')
 expect('without -workshare', found, 'WS802', 'skipped')
 expect('a wrong value', found, 'WS701', 'problem', 'WS_SPIN=long')
+# MPI_Init fails: MPICH has mpirun kill the job, and the doctor speaks all the same.
+small = ['unshare', '-m', 'sh', '-c', 'mount -t tmpfs -o size=64k tmpfs /dev/shm && exec "$@"', 'sh']
+if subprocess.run([*small, 'true'], stderr=subprocess.DEVNULL).returncode == 0:
+    found, answer = ask([*small, *JOB])
+    expect('a small /dev/shm', found, 'WS201', 'problem', '64 KiB')
+    expect('a small /dev/shm', found, 'WS801', 'problem', 'MPI_Init')
+    if answer and answer['ranks'] != 2:
+        fail('the ranks of a job without MPI')
 found, answer = ask([DOCTOR, '--json', APP])
 expect('alone', found, 'WS801', 'skipped')
 expect('alone', found, 'WS603', 'ok')
