@@ -133,6 +133,7 @@ uint64_t mpi_ticks_now() { return board->process.mpi_ticks + (under_way.name ? t
 
 void first_phase()
 {
+    own_seat = &board->seat(0); // of a rank without a window, too, which has calls and phases but lends nothing
     marks = now_counted();
     enter(1);
 }

@@ -11,7 +11,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'observe'))
 import check_report  # noqa: E402
-from job import expect, finish, run  # noqa: E402
+from job import expect, finish, in_tiny_shm, run  # noqa: E402
 
 folder = tempfile.TemporaryDirectory(prefix='ws-report-')
 FILE = os.path.join(folder.name, 'out.json')
@@ -158,6 +158,14 @@ with subprocess.Popen(['cat', pipe], stdout=subprocess.PIPE, text=True) as reade
     expect(result, 'the pipe got no report', reader.communicate()[0].startswith('WORKSHARE REPORT '))
 result = job('one', 2, report=pipe, limit=20)
 expect(result, 'no message', f'cannot write the report to {pipe}: ' in result.err and '\nRANKS ' in result.err)
+
+# Without a window ranks' calls are timed all the same.
+tiny = in_tiny_shm()
+if tiny:
+    result = job('one', 10, 'nap', env=tiny['env'], prefix=tiny['prefix'])
+    first = result.report['by_rank'][0]
+    expect(result, f'{first["totals"]["mpi_s"]} s in MPI', near(first['totals']['mpi_s'], result.own[0]['mpi'], slack=30e-3))
+    expect(result, f'it ran without stealing: {first["inactive"]}', '/dev/shm' in (first['inactive'] or ''))
 
 # Compared with: nobody helps, and the verdict and the table of waiting say so.
 result = job('one', 2, options=('-workshare-victim', 'none', '-workshare-report'))
