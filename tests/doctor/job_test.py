@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """job_test.py MPIRUN WS_DOCTOR APP: ws-doctor under mpirun, with ranks as they come, on one core, apart, and with a wrong option; and
 that a fix, run as it stands, mends what it is for."""
+import concurrent.futures
 import json
 import os
 import subprocess
@@ -40,38 +41,49 @@ def expect(what, found, number, level, measured=''):
 
 
 JOB = [MPIRUN, '-workshare', '-n', '2', DOCTOR, '--json', APP]
-found, answer = ask(JOB)
+# The doctor sleeps most of its time, to see what others do: some at once.
+pool = concurrent.futures.ThreadPoolExecutor(3)
+small = ['unshare', '-m', 'sh', '-c', 'mount -t tmpfs -o size=64k tmpfs /dev/shm && exec "$@"', 'sh']
+as_it_is = pool.submit(ask, JOB)
+on_one_core = pool.submit(ask, ['taskset', '-c', str(min(os.sched_getaffinity(0))), *JOB])
+misled = pool.submit(ask, JOB, MPIR_CVAR_NUM_CLIQUES='2', WS_SPINN='1')
+without = pool.submit(ask, [MPIRUN, '-n', '2', DOCTOR, '--json', APP], WS_SPIN='long')
+alone = pool.submit(ask, [DOCTOR, '--json', APP])
+in_little_memory = None
+if subprocess.run([*small, 'true'], stderr=subprocess.DEVNULL).returncode == 0:
+    in_little_memory = pool.submit(ask, [*small, *JOB])
+
+found, answer = as_it_is.result()
 for number, text in ('WS601', ''), ('WS603', "Workshare's: "), ('WS605', '2 ws loops'), ('WS704', ''), ('WS801', '2 ranks on 1 node'), ('WS802', '2 ranks'), ('WS803', '2 ranks'):
     expect('a job', found, number, 'ok', text)
 if answer and (answer['ranks'], answer['planned'], len(answer['loops'])) != (2, False, 2):
     fail('the head of a job', json.dumps(answer, indent=1))
 
 # What the doctor says against it is done, with the doctor in the place of the program.
-found, _ = ask(['taskset', '-c', str(min(os.sched_getaffinity(0))), *JOB])
+found, _ = on_one_core.result()
 if len(os.sched_getaffinity(0)) > 1:
     expect('on one core', found, 'WS102', 'problem', 'ranks 0, 1 on core')
     mended, _ = ask(found['WS102']['fix'].replace(APP, f'{DOCTOR} --json {APP}'))
     expect('mended', mended, 'WS102', 'ok')
-found, _ = ask(JOB, MPIR_CVAR_NUM_CLIQUES='2', WS_SPINN='1')
+found, _ = misled.result()
 expect('cliques', found, 'WS803', 'problem', '1 of 2')
 expect('misspelt', found, 'WS702', 'warning', 'WS_SPINN')
 fixes = '; '.join(found[n]['fix'] for n in ('WS803', 'WS702') if n in found)
 found, _ = ask(f'{fixes}; {" ".join(JOB)}', MPIR_CVAR_NUM_CLIQUES='2', WS_SPINN='1')
 expect('no cliques', found, 'WS803', 'ok')
 expect('spelt', found, 'WS702', 'ok')
-found, _ = ask([MPIRUN, '-n', '2', DOCTOR, '--json', APP], WS_SPIN='long')
+found, _ = without.result()
 expect('without -workshare', found, 'WS704', 'warning')
 expect('without -workshare', found, 'WS802', 'skipped')
 expect('a wrong value', found, 'WS701', 'problem', 'WS_SPIN=long')
 # MPI_Init fails: MPICH has mpirun kill the job, and the doctor speaks all the same.
-small = ['unshare', '-m', 'sh', '-c', 'mount -t tmpfs -o size=64k tmpfs /dev/shm && exec "$@"', 'sh']
-if subprocess.run([*small, 'true'], stderr=subprocess.DEVNULL).returncode == 0:
-    found, answer = ask([*small, *JOB])
+if in_little_memory:
+    found, answer = in_little_memory.result()
     expect('a small /dev/shm', found, 'WS201', 'problem', '64 KiB')
     expect('a small /dev/shm', found, 'WS801', 'problem', 'MPI_Init')
     if answer and answer['ranks'] != 2:
         fail('the ranks of a job without MPI')
-found, answer = ask([DOCTOR, '--json', APP])
+found, answer = alone.result()
 expect('alone', found, 'WS801', 'skipped')
 expect('alone', found, 'WS603', 'ok')
 if answer and not answer['planned']:
