@@ -704,7 +704,7 @@ void thread_level(const Job& job, Findings& out)
     if (p.init && !p.init_thread)
         return out.note("the program starts threads and calls MPI_Init, not MPI_Init_thread",
                         "loops of other threads than the one that called it are not shared, and `ws atomic` does not protect from the program's own threads",
-                        "MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided)     # if threads run ws loops, or change the same data; FUNNELED if they only compute");
+                        "MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);     // if threads run ws loops, or change the same data; FUNNELED if they only compute");
     out.ok(p.init_thread ? "the program asks MPI_Init_thread for a level of its own" : "the program's start of MPI is not seen");
 }
 
