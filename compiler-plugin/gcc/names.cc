@@ -38,7 +38,7 @@ std::string loop_name(gcall *mark, tree function) {
     if (const char *given = c_getstr(gimple_call_arg(mark, 4)))
         if (*given)
             return given;
-    const location_t at = LOCATION_LOCUS(gimple_location(mark));
+    const location_t at = get_pure_location(gimple_location(mark));     // its range is lost on the way
     const expanded_location place = expand_location(at);
     const HOST_WIDE_INT number = tree_to_shwi(gimple_call_arg(mark, 0));
     return names(place.file ? place.file : "", place.line, function_name(function),

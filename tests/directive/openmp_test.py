@@ -77,6 +77,11 @@ def compile_and_run(source, language, level, plugin, work):
     for number in sorted(set(found) | set(expected)):
         if not same(found.get(number), expected.get(number)):
             fail(f'{label}, line {number}: the remark is {found.get(number)!r}, not {expected.get(number)!r}')
+    with open(binary, 'rb') as f:
+        content = f.read()
+    for name in set(re.findall(r'loop shared: (.+?)(?:, though .*)?$', output, re.M)):
+        if name.encode() + b'\0' not in content:
+            fail(f'{label}: the remark calls a loop {name}, the program does not')
     for mode in ('order', 'tail', 'random', 'alone'):
         status, output = start([binary], WS_FAKE=mode, WS_FAKE_ALONE_IS_FINE='1')
         if status or not output.startswith('ok'):
