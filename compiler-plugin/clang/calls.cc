@@ -2,6 +2,7 @@
 //
 // Calls of MPI in a shared loop, also in the functions of this file that the loop calls: what MPI does not let several
 // threads do is refused.
+#include "visitor.h"
 #include "ws_clang.h"
 
 #include "../clauses/mpi.h"
@@ -14,12 +15,11 @@ namespace {
 
 using namespace clang;
 
-class Calls : public RecursiveASTVisitor<Calls> {
+class Calls : public Visitor {
 public:
     Calls(ASTContext &context, CallReports &reports) : context_(context), reports_(reports) {}
 
-    bool shouldVisitTemplateInstantiations() const { return true; }
-    bool shouldVisitImplicitCode() const { return true; }
+    bool shouldVisitImplicitCode() const override { return true; }
 
     void loop(const OMPLoopDirective *directive) {
         loop_ = directive->getBeginLoc();
@@ -34,19 +34,19 @@ public:
         }
     }
 
-    bool VisitCallExpr(CallExpr *call) {
+    bool VisitCallExpr(CallExpr *call) override {
         if (const FunctionDecl *function = call->getDirectCallee()) {
             look(function, call);
             follow(function);
         }
         return true;
     }
-    bool VisitCXXConstructExpr(CXXConstructExpr *construction) {
+    bool VisitCXXConstructExpr(CXXConstructExpr *construction) override {
         follow(construction->getConstructor());
         return true;
     }
     // A function that is named is taken for one that is called.
-    bool VisitDeclRefExpr(DeclRefExpr *reference) {
+    bool VisitDeclRefExpr(DeclRefExpr *reference) override {
         if (const auto *function = dyn_cast<FunctionDecl>(reference->getDecl()))
             follow(function);
         return true;

@@ -2,6 +2,7 @@
 //
 // What the grammar cannot see and clang's OpenMP front end does not check, looked up in the tree of the whole file
 // just before clang finishes its code: so templates are checked as instantiated.
+#include "visitor.h"
 #include "ws_clang.h"
 
 #include <set>
@@ -12,7 +13,7 @@ namespace {
 
 using namespace clang;
 
-class Checks : public RecursiveASTVisitor<Checks> {
+class Checks : public Visitor {
 public:
     explicit Checks(CompilerInstance &compiler)
         : context_(compiler.getASTContext()), sources_(compiler.getSourceManager()),
@@ -24,23 +25,20 @@ public:
         };
     }
 
-    bool shouldVisitTemplateInstantiations() const { return true; }
-    bool shouldVisitImplicitCode() const { return false; }
-
     // Most of a file has none of our pragmas and is not looked at.
-    bool TraverseDecl(Decl *declaration) {
+    bool TraverseDecl(Decl *declaration) override {
         if (declaration && declaration->getBeginLoc().isValid() && !isa<TranslationUnitDecl>(declaration)
             && !has_pragma_between(sources_, declaration->getBeginLoc(), declaration->getEndLoc()))
             return true;
-        return RecursiveASTVisitor::TraverseDecl(declaration);
+        return Visitor::TraverseDecl(declaration);
     }
 
-    bool VisitFunctionDecl(FunctionDecl *function) {
+    bool VisitFunctionDecl(FunctionDecl *function) override {
         in_coroutine_ = function->doesThisDeclarationHaveABody() && isa_and_nonnull<CoroutineBodyStmt>(function->getBody());
         return true;
     }
 
-    bool VisitOMPParallelForDirective(OMPParallelForDirective *loop) {
+    bool VisitOMPParallelForDirective(OMPParallelForDirective *loop) override {
         const CallExpr *mark = mark_of(loop);
         Expr::EvalResult kinds;
         if (!mark || !mark->getArg(1)->EvaluateAsInt(kinds, context_) || kinds.Val.getInt().getZExtValue() & openmp_loop)
@@ -56,7 +54,7 @@ public:
     }
 
     // Of jumps out of the block, clang takes this one.
-    bool VisitOMPCriticalDirective(OMPCriticalDirective *critical) {
+    bool VisitOMPCriticalDirective(OMPCriticalDirective *critical) override {
         const auto name = critical->getDirectiveName();
         if (name.getName() && StringRef(name.getAsString()).startswith("__ws_critical"))
             complain_of_return(critical->getAssociatedStmt());
@@ -64,7 +62,7 @@ public:
     }
 
     // Clang lets a program declare anew what is there for its own types.
-    bool VisitOMPDeclareReductionDecl(OMPDeclareReductionDecl *reduction) {
+    bool VisitOMPDeclareReductionDecl(OMPDeclareReductionDecl *reduction) override {
         if (reduction->isImplicit() || !is_ours(sources_, reduction->getLocation()) || reduction->getType()->isDependentType()
             || !reduction->getType()->isArithmeticType())
             return true;

@@ -3,6 +3,7 @@
 // mpicc -fws=openmp: loops that use the number of threads, as omp_get_max_threads() and omp_get_num_threads() tell it,
 // directly or from a variable or member that holds it. Such code is often right for one thread in one way and for several
 // in another; guests are none of the threads that it knows. Found in the tree, where variables have names.
+#include "visitor.h"
 #include "ws_clang.h"
 
 #include <map>
@@ -28,56 +29,55 @@ const ValueDecl *canonical(const ValueDecl *declaration) { return cast<ValueDecl
 
 // Who gets what from whom: variables, parameters, members and the results of functions, or what is asked. What they are
 // compared with is handed on too, but not each value computed with them.
-class Copies : public RecursiveASTVisitor<Copies> {
+class Copies : public Visitor {
 public:
-    bool shouldVisitTemplateInstantiations() const { return true; }
-    bool shouldVisitImplicitCode() const { return true; }
+    bool shouldVisitImplicitCode() const override { return true; }
 
-    bool TraverseDecl(Decl *declaration) {
+    bool TraverseDecl(Decl *declaration) override {
         const FunctionDecl *outer = function_;
         if (auto *function = dyn_cast_or_null<FunctionDecl>(declaration))
             function_ = function;
-        const bool go_on = RecursiveASTVisitor::TraverseDecl(declaration);
+        const bool go_on = Visitor::TraverseDecl(declaration);
         function_ = outer;
         return go_on;
     }
-    bool TraverseLambdaExpr(LambdaExpr *lambda) {
+    bool TraverseLambdaExpr(LambdaExpr *lambda) override {
         const FunctionDecl *outer = function_;
         function_ = lambda->getCallOperator();
-        const bool go_on = RecursiveASTVisitor::TraverseLambdaExpr(lambda);
+        const bool go_on = Visitor::TraverseLambdaExpr(lambda);
         function_ = outer;
         return go_on;
     }
-    bool VisitReturnStmt(ReturnStmt *statement) {
+    bool VisitReturnStmt(ReturnStmt *statement) override {
         copy(statement->getRetValue(), function_);
         return true;
     }
-    bool VisitCallExpr(CallExpr *call) {
+    bool VisitCallExpr(CallExpr *call) override {
         const FunctionDecl *function = call->getDirectCallee();
         const unsigned object = isa<CXXOperatorCallExpr>(call) && isa_and_nonnull<CXXMethodDecl>(function);
         if (function)
             copy_arguments(llvm::makeArrayRef(call->getArgs(), call->getNumArgs()).drop_front(object), function);
         return true;
     }
-    bool VisitCXXConstructExpr(CXXConstructExpr *construction) {
+    bool VisitCXXConstructExpr(CXXConstructExpr *construction) override {
         copy_arguments(llvm::makeArrayRef(construction->getArgs(), construction->getNumArgs()), construction->getConstructor());
         return true;
     }
-    bool VisitVarDecl(VarDecl *variable) {
+    bool VisitVarDecl(VarDecl *variable) override {
         if (!isa<ParmVarDecl>(variable))
             copy(variable->getInit(), variable);
         return true;
     }
-    bool VisitFieldDecl(FieldDecl *field) {
+    bool VisitFieldDecl(FieldDecl *field) override {
         copy(field->getInClassInitializer(), field);
         return true;
     }
-    bool VisitBinaryOperator(BinaryOperator *assignment) {
+    bool VisitBinaryOperator(BinaryOperator *assignment) override {
         if (assignment->getOpcode() == BO_Assign)
             copy(assignment->getRHS(), variable_of(assignment->getLHS()));
         return true;
     }
-    bool VisitInitListExpr(InitListExpr *list) {
+    bool VisitInitListExpr(InitListExpr *list) override {
         const InitListExpr *complete = list->isSemanticForm() ? list : list->getSemanticForm();
         const RecordType *type = complete && !complete->getType().isNull() ? complete->getType()->getAs<RecordType>() : nullptr;
         if (!type)
@@ -94,9 +94,9 @@ public:
                 copy(complete->getInit(i++), field);
         return true;
     }
-    bool TraverseConstructorInitializer(CXXCtorInitializer *initializer) {
+    bool TraverseConstructorInitializer(CXXCtorInitializer *initializer) override {
         copy(initializer->getInit(), initializer->getAnyMember());
-        return RecursiveASTVisitor::TraverseConstructorInitializer(initializer);
+        return Visitor::TraverseConstructorInitializer(initializer);
     }
 
     // All that hold the number in the end.
@@ -184,14 +184,13 @@ private:
 };
 
 // What a loop uses, also in functions of this file.
-class Uses : public RecursiveASTVisitor<Uses> {
+class Uses : public Visitor {
 public:
     explicit Uses(const std::set<const ValueDecl *> &holders) : holders_(holders) {}
 
     std::string why;    // empty: it does not use the number
 
-    bool shouldVisitTemplateInstantiations() const { return true; }
-    bool shouldVisitImplicitCode() const { return true; }
+    bool shouldVisitImplicitCode() const override { return true; }
 
     void loop(const OMPLoopDirective *directive) {
         TraverseStmt(const_cast<Stmt *>(directive->getInnermostCapturedStmt()->getCapturedStmt()));
@@ -202,9 +201,9 @@ public:
         }
     }
 
-    bool VisitDeclRefExpr(DeclRefExpr *reference) { return look(reference->getDecl()); }
-    bool VisitMemberExpr(MemberExpr *member) { return look(member->getMemberDecl()); }
-    bool VisitCXXConstructExpr(CXXConstructExpr *construction) {
+    bool VisitDeclRefExpr(DeclRefExpr *reference) override { return look(reference->getDecl()); }
+    bool VisitMemberExpr(MemberExpr *member) override { return look(member->getMemberDecl()); }
+    bool VisitCXXConstructExpr(CXXConstructExpr *construction) override {
         follow(construction->getConstructor());
         return true;
     }
@@ -237,13 +236,11 @@ private:
     std::set<const FunctionDecl *> seen_;
 };
 
-class Loops : public RecursiveASTVisitor<Loops> {
+class Loops : public Visitor {
 public:
     Loops(ASTContext &context, const std::set<const ValueDecl *> &holders) : context_(context), holders_(holders) {}
 
-    bool shouldVisitTemplateInstantiations() const { return true; }
-
-    bool VisitOMPLoopDirective(OMPLoopDirective *loop) {
+    bool VisitOMPLoopDirective(OMPLoopDirective *loop) override {
         const CallExpr *mark = mark_of(loop);
         Expr::EvalResult kinds;
         if (!mark || !mark->getArg(1)->EvaluateAsInt(kinds, context_) || !(kinds.Val.getInt().getZExtValue() & openmp_loop))
