@@ -207,7 +207,7 @@ def cmake(folder):
                     fail(f'{name} does not run on the libws of {prefix}', out)
     for version, fits in {'0.1': True, '0.1.0': True, '0.2': False, '1': False, '0.1.99': False}.items():
         (project / 'CMakeLists.txt').write_text(CMAKE.replace('Workshare 0.1 ', f'Workshare {version} '))
-        code, out = run('cmake', '-S', project, '-B', folder / f'version {version}', f'-DCMAKE_PREFIX_PATH={STAGE}')
+        code, out = run('cmake', '-S', project, '-B', folder / 'versions', f'-DCMAKE_PREFIX_PATH={STAGE}')
         if (code == 0) != fits:
             fail(f'find_package(Workshare {version}) on 0.1.0: exit status {code}', out)
     prefix = folder / 'moved prefix'
