@@ -141,7 +141,7 @@ def leftovers(before):
     return left
 
 
-def run(*args, steals=False, tries=6, **how):
+def run(*args, steals=False, tries=25, **how):
     """Runs a job and checks its end; see run_once. steals: chunks must have been stolen, if need be in one of several
     runs: on a busy machine the others may have had no core to lend in a short job."""
     for attempt in range(tries if steals else 1):
