@@ -133,11 +133,11 @@ def leftovers(before):
     def now():
         files, system_v = segments()
         return sorted(p for p in files - before[0] if not mapped_somewhere(p)) + sorted(system_v - before[1])
-    for _ in range(20):
+    for _ in range(200):
         left = now()
         if not left:
             return []
-        time.sleep(0.1)
+        time.sleep(0.01)
     return left
 
 
@@ -186,11 +186,11 @@ def run_once(program, *args, ranks=2, workshare=True, options=(), env=None, limi
             status = 'time limit'
         seconds = time.monotonic() - began
         left = []
-        for _ in range(30):  # mpirun may be ahead of the last of its children
+        for _ in range(300):  # mpirun may be ahead of the last of its children
             left = processes_of(token)
             if not left or status == 'time limit':
                 break
-            time.sleep(0.1)
+            time.sleep(0.01)
         for pid in left:
             try:
                 os.kill(pid, signal.SIGKILL)
