@@ -40,11 +40,8 @@ struct Program {
     bool openmp = false;
     bool openmp_first = false;         // libgomp goes before libws, so that libws does not see its regions
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Library, name, path)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Loop, name, file, coarse)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Program, given, path, error, error_fix, libraries, loader_asked, mpi, mpi_path,
-                                                libws_path, mpi_libws_path, libws_abi, loops, abis, calls_api, calls_unseen, critical, polls, fixed_path, loader_says, init,
-                                                init_thread, threads, openmp, openmp_first)
+void to_json(nlohmann::json& j, const Program& program);
+void from_json(const nlohmann::json& j, Program& program);
 
 // `given` as mpirun takes it: a path, or a name to be looked for in PATH.
 Program look_at_program(const std::string& given);
