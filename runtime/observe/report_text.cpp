@@ -3,9 +3,10 @@
 // The report for people: at most 100 columns, but for names, which stand last. ASCII, but for what names contain.
 #include "observe/report.h"
 
+#include "observe/format.h"
+
 #include <algorithm>
 #include <cmath>
-#include <cstdarg>
 #include <cstdio>
 #include <ctime>
 #include <functional>
@@ -16,16 +17,6 @@ namespace {
 
 constexpr size_t most_rank_rows = 16; // with more ranks, or nodes, they are summarised
 constexpr size_t most_rows = 20;      // of loops and calls
-
-__attribute__((format(printf, 1, 2))) std::string format(const char* f, ...)
-{
-    char text[1024];
-    va_list args;
-    va_start(args, f);
-    std::vsnprintf(text, sizeof text, f, args);
-    va_end(args);
-    return text;
-}
 
 std::string time_text(double s)
 {

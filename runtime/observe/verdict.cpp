@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "observe/verdict.h"
 
+#include "observe/format.h"
+
 #include <algorithm>
-#include <cstdarg>
 #include <cstdint>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -10,16 +11,6 @@
 namespace ws {
 
 namespace {
-
-__attribute__((format(printf, 1, 2))) std::string format(const char* f, ...)
-{
-    char text[1024];
-    va_list args;
-    va_start(args, f);
-    std::vsnprintf(text, sizeof text, f, args);
-    va_end(args);
-    return text;
-}
 
 std::string duration(double s)
 {

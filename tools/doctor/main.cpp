@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // ws-doctor [PROGRAM]: whether programs can run well here with -workshare, before they do; alone, or under the mpirun that is to start
-// them. machine.cpp and program.cpp see, checks.cpp judges.
+// them. machine.cpp and program.cpp see, the *checks.cpp judge.
 #include "checks.h"
 #include "gather.h"
 

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+//
+// WS7 and WS8: the environment and the job.
+#include "judging.h"
+
+#include "window/window.h"
+
+namespace doctor::check {
+
+// ---- the environment
+
+void options(const Job& job, Findings& out)
+{
+    for (const Machine& m : job.machines)
+        if (!m.options_error.empty())
+            return out.problem(m.options_error, "a -workshare job ends at its start with this message", "unset " + m.options_error.substr(0, m.options_error.find_first_of("= ")));
+    out.ok("no WS_ variable has a wrong value");
+}
+
+// The known variable that a misspelt one is nearest to, by the number of letters to change.
+static std::string nearest(const std::string& wrong)
+{
+    static const char* const known[] = {"WS_ENABLE", "WS_QUIET", "WS_QUANTUM", "WS_SPIN", "WS_LINGER", "WS_CHUNK_TIME", "WS_VICTIM", "WS_WORKERS",
+                                        "WS_POLL", "WS_SCHEDULE", "WS_CORES", "WS_STEAL_SCHEDULE", "WS_STATS_FILE", "WS_REPORT", "WS_REPORT_FILE",
+                                        "WS_TRACE", "WS_TRACE_KEEP", "WS_TRACE_BUFFER"};
+    std::string best;
+    size_t least = 4;
+    for (const std::string name : known) {
+        std::vector<size_t> row(name.size() + 1);
+        for (size_t j = 0; j <= name.size(); j++)
+            row[j] = j;
+        for (size_t i = 1; i <= wrong.size(); i++) {
+            size_t diagonal = row[0];
+            row[0] = i;
+            for (size_t j = 1; j <= name.size(); j++) {
+                const size_t above = row[j];
+                row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (wrong[i - 1] != name[j - 1])});
+                diagonal = above;
+            }
+        }
+        if (row.back() < least) {
+            least = row.back();
+            best = name;
+        }
+    }
+    return best;
+}
+
+void misspelt(const Job& job, Findings& out)
+{
+    for (const Machine& m : job.machines)
+        if (!m.options_unknown.empty()) {
+            std::string unset, set, meanings;
+            std::istringstream names(m.options_unknown);
+            for (std::string name; std::getline(names >> std::ws, name, ',');) {
+                const std::string meant = nearest(name);
+                const auto value = m.environment.find(name);
+                unset += " " + name;
+                if (meant.empty() || value == m.environment.end())
+                    continue;
+                meanings += (meanings.empty() ? "; perhaps " : ", ") + meant;
+                set += " " + meant + "=" + quoted(value->second);
+            }
+            return out.warning(m.options_unknown, "libws knows no such variable, and takes no notice" + meanings, "unset" + unset + (set.empty() ? "" : "; export" + set));
+        }
+    out.ok("all WS_ variables are known");
+}
+
+void contradictions(const Job& job, Findings& out)
+{
+    const Machine& m = job.machines[0];
+    const auto has = [&](const char* name) { return m.environment.count(name) > 0; };
+    const auto on = [&](const char* name) { return has(name) && m.environment.at(name) == "1"; };
+    if (m.options_error.empty())
+        for (const char* name : {"WS_STEAL_ALL", "WS_CHAOS"})
+            if (has(name) && m.environment.at(name) != "0")
+                return out.warning(name + ("=" + m.environment.at(name)), "it is for tests, and makes programs slow on purpose", std::string("unset ") + name);
+    if (has("WS_CORES") && number(m, "WS_CORES", 0) > double(m.cpus.size()) && !job.planned)
+        return out.warning("WS_CORES=" + m.environment.at("WS_CORES") + " on " + plural(double(nodes(job)[0].cpus().size()), "CPU"),
+                           "the node is taken to have cores that it lacks: right only for programs whose iterations sleep", "unset WS_CORES");
+    if (m.workers != 0 && !job.planned && nodes(job)[0].count + nodes(job)[0].workers() > int(nodes(job)[0].cores().size()))
+        return out.warning(plural(nodes(job)[0].workers(), "worker") + " and " + plural(nodes(job)[0].count, "rank") + " on " + plural(double(nodes(job)[0].cores().size()), "core"),
+                           "workers are for spare cores, and there are none", mpirun(job, "") + "     # without -workshare-workers; and unset WS_WORKERS");
+    if (!job.planned && !has("WS_ENABLE") && (has("WS_REPORT") || has("WS_TRACE") || has("WS_STATS_FILE")))
+        return out.note("WS_ variables without -workshare", "nothing is counted, so nothing is written", mpirun(job, ""));
+    if (has("WS_ENABLE") && job.planned)
+        return out.note("WS_ENABLE is set in the environment", "mpirun sets it for -workshare; set by hand it also holds for jobs without", "unset WS_ENABLE");
+    if (on("WS_QUIET") && on("WS_REPORT"))
+        return out.note("WS_QUIET=1 and WS_REPORT=1", "the report is printed, the verdict above it is not", "unset WS_QUIET");
+    out.ok("no variables that contradict each other");
+}
+
+void enabled(const Job& job, Findings& out)
+{
+    const Machine& m = job.machines[0];
+    const auto known = m.environment.find("WS_ENABLE");
+    if (job.planned)
+        out.skip("no job yet");
+    else if (known == m.environment.end() || known->second != "1")
+        out.warning("mpirun was called without -workshare", "the program's loops run as they stand: nothing is shared", mpirun(job, ""));
+    else
+        out.ok("the job was started with -workshare");
+}
+
+// ---- the job
+
+void mpi_starts(const Job& job, Findings& out)
+{
+    const Machine& m = job.machines[0];
+    if (job.planned && m.launcher.empty())
+        return out.skip("not tried without mpirun");
+    if (!m.launcher.empty())
+        return out.problem("started by " + m.launcher, "its processes cannot make one job of Workshare's MPI: each would be a job of one rank",
+                           quoted(m.folder + "/") + mpirun(job, "", m.size));
+    for (const Machine& m : job.machines)
+        if (!m.mpi_error.empty())
+            return out.problem(m.mpi_error, "Workshare's MPI library does not start here, so nothing can be said of other ranks either",
+                               "mpirun -n 1 hostname     # does mpirun work at all? Then see the other findings, WS201 and WS304 first");
+    out.ok(plural(job.ranks, "rank") + " on " + plural(double(nodes(job).size()), "node") + " started MPI and exchanged messages");
+}
+
+void attached(const Job& job, const Node& n, Findings& out)
+{
+    if (n.planned || !n.first().environment.count("WS_ENABLE"))
+        return out.skip("not tried without mpirun -workshare");
+    if (!n.first().mpi_error.empty())
+        return out.skip("not tried, as MPI did not start");
+    static const char* const why[] = {"", "the shared window could not be allocated", "/dev/shm is too small for the shared window", "the node has more ranks than Workshare can serve"};
+    for (const Machine* m : n.ranks) {
+        if (!m->libws_loaded)
+            return out.problem(format("rank %d did not load libws", m->rank), "MPICH did not find libws.so.1 or could not load it", "ldd " + lib_folder(job) + "/libws.so.1");
+        if (m->inactive)
+            return out.problem(format("rank %d runs without stealing: %s", m->rank, m->inactive > 0 && m->inactive < 4 ? why[m->inactive] : "?"), "libws gave up at the start",
+                               m->inactive == 3 ? "start fewer ranks on the node" : "see WS201");
+    }
+    out.ok(plural(n.count, "rank") + " attached to libws");
+}
+
+void same_window(const Job& job, const Node& n, Findings& out)
+{
+    if (n.planned || !n.first().mpi_error.empty())
+        return out.skip(n.planned ? "not tried without mpirun" : "not tried, as MPI did not start");
+    const Machine& m = n.first();
+    if (m.node_ranks == n.count || m.node_ranks <= 0)
+        return out.ok(plural(n.count, "rank") + " that can share memory");
+    std::string set;
+    for (const char* name : {"MPIR_CVAR_NUM_CLIQUES", "MPIR_CVAR_NOLOCAL", "MPIR_CVAR_ODD_EVEN_CLIQUES"})
+        if (m.environment.count(name))
+            set += std::string(" ") + name;
+    out.problem(format("rank %d can share memory with %d of %d ranks", m.rank, m.node_ranks, n.count),
+                set.empty() ? "MPI takes them to be on different nodes: several names for this node in the list of hosts, or containers with names of their own"
+                            : "MPI was told to take them as if on different nodes; cores are lent only within one",
+                set.empty() ? mpirun(job, "-hosts " + quoted(n.host)) : "unset" + set);
+}
+
+} // namespace doctor::check

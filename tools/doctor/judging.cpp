@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#include "judging.h"
+
+namespace doctor {
+
+std::string bytes(double n)
+{
+    const char* const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+    int unit = 0;
+    for (; n >= 1024 && unit < 4; unit++)
+        n /= 1024;
+    return format(n < 10 && unit ? "%.1f %s" : "%.0f %s", n, units[unit]);
+}
+
+std::string of_limit(double value) { return value == no_limit ? "unlimited" : format("%.0f", value); }
+std::string plural(double n, const char* what) { return format("%.0f %s%s", n, what, n == 1 ? "" : "s"); }
+
+std::string cpu_list(const std::set<int>& cpus) { return cpu_list(std::vector<int>(cpus.begin(), cpus.end())); }
+
+double number(const Machine& m, const char* name, double otherwise)
+{
+    const auto known = m.environment.find(name);
+    return known == m.environment.end() ? otherwise : std::atof(known->second.c_str());
+}
+
+std::vector<Node> nodes(const Job& job)
+{
+    std::vector<Node> all;
+    for (const Machine& m : job.machines) {
+        // Containers may share a host's name, and not its processes.
+        auto known = std::find_if(all.begin(), all.end(), [&](const Node& n) { return n.host == m.host; });
+        if (known == all.end())
+            known = all.insert(all.end(), {m.host, {}, 0, job.planned});
+        known->ranks.push_back(&m);
+        // If MPI does not start, rank 0 is the only one that is known of.
+        known->count = job.planned ? job.ranks : m.mpi_error.empty() ? int(known->ranks.size()) : std::max(1, m.local_ranks);
+    }
+    return all;
+}
+
+std::string lib_folder(const Job& job)
+{
+    const std::string& folder = job.machines[0].folder;
+    return folder.substr(0, folder.rfind('/')) + "/lib";
+}
+
+std::string quoted(const std::string& word)
+{
+    if (!word.empty() && word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_") == std::string::npos)
+        return word;
+    std::string text = "'";
+    for (char c : word)
+        text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return text + "'";
+}
+
+std::string mpirun(const Job& job, const std::string& options, double ranks)
+{
+    std::string command = "mpirun " + options + (options.empty() ? "" : " ") + format("-workshare -n %.0f ", ranks > 0 ? ranks : job.ranks)
+                          + (job.program ? quoted(job.program->given) : "./app");
+    for (const std::string& word : job.arguments)
+        command += " " + quoted(word);
+    return command;
+}
+
+std::string mpirun_with_libraries(const Job& job) { return "LD_LIBRARY_PATH=" + quoted(lib_folder(job)) + " " + mpirun(job, ""); }
+
+} // namespace doctor
