@@ -17,13 +17,6 @@ namespace ws {
 
 namespace {
 
-constexpr const char* known[] = {"WS_ENABLE",     "WS_QUIET",          "WS_QUANTUM",    "WS_SPIN",
-                                 "WS_LINGER",     "WS_CHUNK_TIME",     "WS_VICTIM",     "WS_WORKERS",
-                                 "WS_POLL",       "WS_SCHEDULE",       "WS_CORES",      "WS_STEAL_ALL",
-                                 "WS_CHAOS",      "WS_STEAL_SCHEDULE", "WS_STATS_FILE",
-                                 "WS_REPORT",     "WS_REPORT_FILE", "WS_TRACE",
-                                 "WS_TRACE_KEEP", "WS_TRACE_BUFFER"};
-
 bool number(const char* name, uint64_t least, uint64_t most, uint64_t& value, std::string& error)
 {
     const char* text = std::getenv(name);
@@ -214,7 +207,7 @@ bool read_options(Options& o, std::string& error, std::string& warning)
             continue;
         std::string name(*e, std::strcspn(*e, "="));
         bool found = false;
-        for (const char* k : known)
+        for (const char* k : option_names)
             found |= name == k;
         if (!found)
             warning += (warning.empty() ? "" : ", ") + name;

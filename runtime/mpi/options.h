@@ -35,6 +35,12 @@ struct Options {
 
 constexpr int all_spare_cores = -1;
 
+// The variables; the two last are for tests.
+constexpr const char* option_names[] = {"WS_ENABLE", "WS_QUIET", "WS_QUANTUM", "WS_SPIN", "WS_LINGER", "WS_CHUNK_TIME", "WS_VICTIM", "WS_WORKERS",
+                                        "WS_POLL", "WS_SCHEDULE", "WS_CORES", "WS_STEAL_SCHEDULE", "WS_STATS_FILE", "WS_REPORT", "WS_REPORT_FILE",
+                                        "WS_TRACE", "WS_TRACE_KEEP", "WS_TRACE_BUFFER", "WS_STEAL_ALL", "WS_CHAOS"};
+constexpr unsigned options_for_tests = 2;
+
 // Fills `options`; false with a one-line message in `error` that names the variable and its value. `warning` names
 // variables that begin with WS_ but mean nothing here (misspelt, most likely).
 bool read_options(Options& options, std::string& error, std::string& warning);

@@ -39,49 +39,37 @@ Totals own_totals(const RankFigures& figures)
     VisitCounters v = {};
     for (unsigned i = 0; i < board->seats; i++) {
         const Seat& seat = board->seat(i);
-        n.blocked_ticks += seat.lend.blocked_ticks;
-        n.lent_ticks += seat.lend.lent_ticks;
-        n.lends += seat.lend.lends;
-        n.lost += seat.lend.lost;
-        n.recalls += seat.lend.recalls;
+        n.lent_ticks += seat.lend.lent_ticks; // the workers', too
         n.refusals += seat.lend.refusals;
         n.moves += seat.lend.moves;
-        n.sleeps += seat.lend.sleeps;
-        n.sleep_ticks += seat.lend.sleep_ticks;
         n.wakes += seat.lend.wakes;
         v.chunks += seat.visit.chunks;
         v.iterations += seat.visit.iterations;
-        v.busy_ticks += seat.visit.busy_ticks;
     }
-    auto s = [](uint64_t ticks) { return job.clock.seconds(ticks); };
-    int node_rank;
-    PMPI_Comm_rank(job.node, &node_rank);
-    int node_ranks;
-    PMPI_Comm_size(job.node, &node_ranks);
     t.ranks = 1;
-    t.nodes = node_rank == 0;
-    t.alone_on_node = node_ranks == 1;
+    t.nodes = board->node_rank == 0;
+    t.alone_on_node = board->node_ranks == 1;
     t.inactive = job.inactive != is_active;
     t.wall = c.wall_s;
-    t.idle = s(n.blocked_ticks);
-    t.lent = s(n.lent_ticks);
-    t.stolen = s(v.busy_ticks);
+    t.idle = c.blocked_s;
+    t.lent = job.clock.seconds(n.lent_ticks);
+    t.stolen = c.borrowed_s;
     t.regions = c.runs;
     t.regions_off = c.runs_plain;
     t.regions_shared = c.runs_shared;
     t.regions_joined = c.runs_helped;
     t.iterations_stolen = double(v.iterations);
     t.chunks_stolen = double(v.chunks);
-    t.lends = double(n.lends);
-    t.lost = double(n.lost);
-    t.recalls = double(n.recalls);
+    t.lends = c.lends;
+    t.lost = c.claims_lost;
+    t.recalls = c.recalls;
     t.rings = job.inactive ? 0 : double(Hardware::load_relaxed(job.window.own_core().rings));
     t.refusals = double(n.refusals);
     t.moves = double(n.moves);
-    t.guests_refused = double(board->process.guests_refused);
-    t.guests_barred = double(board->process.guests_barred);
-    t.sleeps = double(n.sleeps);
-    t.sleep = s(n.sleep_ticks);
+    t.guests_refused = c.guests_refused;
+    t.guests_barred = c.guests_barred;
+    t.sleeps = c.naps;
+    t.sleep = c.naps_s;
     t.wakes = double(n.wakes);
     t.workers = job.inactive ? 0 : double(job.window.workers());
     t.worker_chunks = double(board->process.worker_chunks);
@@ -90,7 +78,7 @@ Totals own_totals(const RankFigures& figures)
     t.computing = std::max(0.0, c.wall_s - c.blocked_s - c.close_wait_s);
     t.loops = c.loops_s;
     for (const auto& [core, busy] : figures.borrowed_on)
-        if (core < unsigned(node_ranks))
+        if (core < unsigned(board->node_ranks))
             t.stolen_home += busy;
     std::copy(c.refused_s, c.refused_s + refusal_kinds, t.refused);
     t.polls = double(polls_in_vain);

@@ -3,7 +3,10 @@
 // WS7 and WS8: the environment and the job.
 #include "judging.h"
 
-#include "window/window.h"
+#include "mpi/options.h"
+
+#include <iterator>
+#include <sstream>
 
 namespace doctor::check {
 
@@ -20,12 +23,10 @@ void options(const Job& job, Findings& out)
 // The known variable that a misspelt one is nearest to, by the number of letters to change.
 static std::string nearest(const std::string& wrong)
 {
-    static const char* const known[] = {"WS_ENABLE", "WS_QUIET", "WS_QUANTUM", "WS_SPIN", "WS_LINGER", "WS_CHUNK_TIME", "WS_VICTIM", "WS_WORKERS",
-                                        "WS_POLL", "WS_SCHEDULE", "WS_CORES", "WS_STEAL_SCHEDULE", "WS_STATS_FILE", "WS_REPORT", "WS_REPORT_FILE",
-                                        "WS_TRACE", "WS_TRACE_KEEP", "WS_TRACE_BUFFER"};
     std::string best;
     size_t least = 4;
-    for (const std::string name : known) {
+    for (size_t n = 0; n < std::size(ws::option_names) - ws::options_for_tests; n++) {
+        const std::string name = ws::option_names[n];
         std::vector<size_t> row(name.size() + 1);
         for (size_t j = 0; j <= name.size(); j++)
             row[j] = j;
