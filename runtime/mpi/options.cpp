@@ -15,6 +15,11 @@ extern char** environ;
 
 namespace ws {
 
+const std::array<const char*, 20> option_names = {"WS_ENABLE", "WS_QUIET", "WS_QUANTUM", "WS_SPIN", "WS_LINGER",
+                                                  "WS_CHUNK_TIME", "WS_VICTIM", "WS_WORKERS", "WS_POLL", "WS_SCHEDULE",
+                                                  "WS_CORES", "WS_STEAL_SCHEDULE", "WS_STATS_FILE", "WS_REPORT", "WS_REPORT_FILE",
+                                                  "WS_TRACE", "WS_TRACE_KEEP", "WS_TRACE_BUFFER", "WS_STEAL_ALL", "WS_CHAOS"};
+
 namespace {
 
 bool number(const char* name, uint64_t least, uint64_t most, uint64_t& value, std::string& error)

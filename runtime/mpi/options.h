@@ -6,6 +6,7 @@
 #include "lend/victim.h"
 #include "loop/region.h"
 #include "mpich/files/src/include/mpir_workshare.h" // the defaults, which MPI_T shows as well
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -36,9 +37,7 @@ struct Options {
 constexpr int all_spare_cores = -1;
 
 // The variables; the two last are for tests.
-constexpr const char* option_names[] = {"WS_ENABLE", "WS_QUIET", "WS_QUANTUM", "WS_SPIN", "WS_LINGER", "WS_CHUNK_TIME", "WS_VICTIM", "WS_WORKERS",
-                                        "WS_POLL", "WS_SCHEDULE", "WS_CORES", "WS_STEAL_SCHEDULE", "WS_STATS_FILE", "WS_REPORT", "WS_REPORT_FILE",
-                                        "WS_TRACE", "WS_TRACE_KEEP", "WS_TRACE_BUFFER", "WS_STEAL_ALL", "WS_CHAOS"};
+extern const std::array<const char*, 20> option_names;
 constexpr unsigned options_for_tests = 2;
 
 // Fills `options`; false with a one-line message in `error` that names the variable and its value. `warning` names

@@ -5,7 +5,6 @@
 
 #include "mpi/options.h"
 
-#include <iterator>
 #include <sstream>
 
 namespace doctor::check {
@@ -25,7 +24,7 @@ static std::string nearest(const std::string& wrong)
 {
     std::string best;
     size_t least = 4;
-    for (size_t n = 0; n < std::size(ws::option_names) - ws::options_for_tests; n++) {
+    for (size_t n = 0; n < ws::option_names.size() - ws::options_for_tests; n++) {
         const std::string name = ws::option_names[n];
         std::vector<size_t> row(name.size() + 1);
         for (size_t j = 0; j <= name.size(); j++)
