@@ -105,4 +105,25 @@ std::vector<int> spare_cpus(const cpu_set_t& mask, int cpu)
     return cpus;
 }
 
+std::vector<CpuPlace> cpu_places()
+{
+    std::vector<CpuPlace> places;
+    Topology topology;
+    if (!topology)
+        return places;
+    for (hwloc_obj_t pu = nullptr; (pu = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, pu));) {
+        if (pu->os_index >= CPU_SETSIZE)
+            continue;
+        if (places.size() <= pu->os_index)
+            places.resize(pu->os_index + 1, {-1, -1});
+        hwloc_obj_t numa = nullptr;
+        while ((numa = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, numa)) &&
+               !hwloc_bitmap_isset(numa->cpuset, pu->os_index)) {
+        }
+        const int core = index_of(topology, pu, HWLOC_OBJ_CORE);
+        places[pu->os_index] = {core >= 0 ? core : int(pu->logical_index), numa ? int(numa->logical_index) : 0};
+    }
+    return places;
+}
+
 } // namespace ws

@@ -59,4 +59,10 @@ bool fill_places(Window& window);
 // The CPUs of `mask` on which a rank can have workers, one a physical core: not the core that holds `cpu`.
 std::vector<int> spare_cpus(const cpu_set_t& mask, int cpu);
 
+// The core and the NUMA domain of each CPU of the machine, as hwloc numbers them; -1 for one that it does not know.
+struct CpuPlace {
+    int core, numa;
+};
+std::vector<CpuPlace> cpu_places();
+
 } // namespace ws

@@ -197,6 +197,23 @@ TEST_CASE("spare cores: one CPU a physical core, not the rank's own", "[topology
     CHECK(spare_cpus(cpus({}), 0).empty());
 }
 
+TEST_CASE("core and NUMA domain of each CPU", "[topology]")
+{
+    auto places = [] {
+        std::vector<std::pair<int, int>> all;
+        for (const CpuPlace& p : cpu_places())
+            all.emplace_back(p.core, p.numa);
+        return all;
+    };
+    using List = std::vector<std::pair<int, int>>;
+    {
+        Machine machine("numa:2 core:2 pu:2");
+        CHECK(places() == List{{0, 0}, {0, 0}, {1, 0}, {1, 0}, {2, 1}, {2, 1}, {3, 1}, {3, 1}});
+    }
+    Machine machine("numa:2 core:2 pu:2(indexes=0,4,1,5,2,6,3,7)");
+    CHECK(places() == List{{0, 0}, {1, 0}, {2, 1}, {3, 1}, {0, 0}, {1, 0}, {2, 1}, {3, 1}});
+}
+
 TEST_CASE("whom a thief helps", "[victim]")
 {
     Machine machine("pack:2 numa:1 l3:2 l2:2 core:1 pu:1");

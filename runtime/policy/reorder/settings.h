@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+//
+// What a caller says in info.
+#pragma once
+
+#include "policy/reorder/arrange.h"
+#include "policy/reorder/fault.h"
+
+namespace ws::reorder {
+
+struct Settings {
+    Algorithm algorithm = Algorithm::automatic;
+    Domain domain = Domain::core;
+    int spare = 0;
+    bool operator!=(const Settings& o) const { return algorithm != o.algorithm || domain != o.domain || spare != o.spare; }
+};
+
+// For a communicator of `size` processes.
+Fault read_settings(MPI_Info info, int size, Settings& settings);
+
+} // namespace ws::reorder
