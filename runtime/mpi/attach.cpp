@@ -12,6 +12,7 @@
 #include "mpi/trace.h"
 #include "observe/calls.h"
 #include "observe/recorder.h"
+#include "policy/reorder/host.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -118,6 +119,7 @@ void finalize()
     write_trace();
     report();
     mpi_t_end();
+    reorder::host = {};
     free_window();
 }
 
@@ -201,6 +203,8 @@ int attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
     PMPI_Barrier(job.node); // the core table is complete
     job.attached_at = ticks();
     show_attached();
+    reorder::host.node = job.node;
+    reorder::host.node_number = board->node;
     mpi_t_begin();
     hooks->pcontrol = phase_begins;
     if (recording || job.options.report || !job.options.report_file.empty()) {

@@ -5,7 +5,6 @@
 // the search is limited by time, and with the order known to all the communicator needs one agreement instead of MPI_Comm_split's two.
 #include "policy/reorder/create.h"
 
-#include "policy/reorder/host.h"
 #include "policy/reorder/measured.h"
 #include "window/os.h"
 #include "workshare/mpix.h"
@@ -193,18 +192,6 @@ int load_imbalance(MPI_Comm comm, double* max_over_mean)
 
 } // namespace
 
-YieldInMpi::YieldInMpi()
-{
-    if (host.yield_in_mpi)
-        host.yield_in_mpi(true);
-}
-
-YieldInMpi::~YieldInMpi()
-{
-    if (host.yield_in_mpi)
-        host.yield_in_mpi(false);
-}
-
 int make_comm(MPI_Comm comm, const std::vector<int>& order, int spare, const std::shared_ptr<const Machine>& machine,
               MPI_Comm* newcomm)
 {
@@ -212,10 +199,7 @@ int make_comm(MPI_Comm comm, const std::vector<int>& order, int spare, const std
     PMPI_Comm_group(comm, &old_group);
     int error = PMPI_Group_incl(old_group, int(order.size()), order.data(), &new_group);
     if (!error) {
-        {
-            YieldInMpi yield;
-            error = PMPI_Comm_create(comm, new_group, newcomm);
-        }
+        error = PMPI_Comm_create(comm, new_group, newcomm);
         PMPI_Group_free(&new_group);
     }
     PMPI_Group_free(&old_group);

@@ -11,15 +11,6 @@
 
 namespace ws::reorder {
 
-// While it lives, this thread's waits in MPI only yield; see Host.
-class YieldInMpi {
-public:
-    YieldInMpi();
-    ~YieldInMpi();
-    YieldInMpi(const YieldInMpi&) = delete;
-    YieldInMpi& operator=(const YieldInMpi&) = delete;
-};
-
 // The communicator in which process order[r] of comm is rank r, with what is noted about it. Collective.
 int make_comm(MPI_Comm comm, const std::vector<int>& order, int spare, const std::shared_ptr<const Machine>& machine,
               MPI_Comm* newcomm);
