@@ -27,6 +27,8 @@
  *                       shared within the node anyway.
  *   ws_load_spare       a number S, default 0: the last S ranks of *newcomm are spare. They have no work, so that cores need not all
  *                       have equally many ranks with work. See MPIX_Load_active.
+ *   ws_load_cell        of MPIX_Dist_load_create: a number, default 128: so many processes have their ranks dealt by one of them. More are
+ *                       better balanced, and need more memory in that one. At least as many as two cores have (node: two nodes).
  *
  * A process that may run on several cores counts as being on one of them: those with the same choice are dealt to its cores in turn. With
  * more such ranks than cores the system moves them as it likes; bind them (mpirun -bind-to) when loads of a core are to add up as
@@ -52,6 +54,19 @@ extern "C" {
  *   Cost        a gather, a broadcast and the making of a communicator; the first call also finds out where processes are.
  * From: Keller, Majeed, Kessler (MPI_Load_create). */
 int MPIX_Load_create(MPI_Comm comm, const double loads[], MPI_Info info, MPI_Comm *newcomm);
+
+/* Each process knows the loads of some ranks, or of its own alone: loads[i] is that of rank ranks[i], i < count. Together they give the
+ * load of each of the ranks 0 .. n-S-1 exactly once. With MPIX_LOADS_MEASURED each gives its own; count and ranks are ignored.
+ *   Cost        memory: a process needs O(n/p + t), with n processes on p cores and t the number of classes that loads are sorted into,
+ *               1024 at most; MPI itself keeps more for each communicator. Three messages, or four, a process, and about ten collective
+ *               operations; the first call on a communicator makes a private one beside it, which goes with it, and finds out where
+ *               processes are: later calls on the same communicator go by that.
+ *   Balance     in cells of so many processes (ws_load_cell) as good as with MPIX_Load_create, between cells by classes of loads, which
+ *               are made finer until what is unknown within them is less than a fiftieth of a core's load. "auto" keeps the ranks as
+ *               they are when that is as good, if every process has given its own load. "roundrobin" is the paper's everywhere.
+ *   Errors      MPI_ERR_RANK: a rank is none of those, or its load is given twice or by nobody. MPI_ERR_COUNT: count is negative.
+ * From: Keller, Majeed, Kessler (MPI_Dist_load_create). */
+int MPIX_Dist_load_create(MPI_Comm comm, int count, const int ranks[], const double loads[], MPI_Info info, MPI_Comm *newcomm);
 
 /* Whether the calling process has work in comm, which one of the functions above and below made, or MPI_Comm_dup from one of those:
  * *active is 1 if so, 0 for a spare one. *activecomm is a new communicator of those that have, with the same ranks as in comm;

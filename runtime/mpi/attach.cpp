@@ -13,6 +13,7 @@
 #include "observe/calls.h"
 #include "observe/recorder.h"
 #include "policy/reorder/host.h"
+#include "policy/reorder/measured.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -205,6 +206,10 @@ int attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
     show_attached();
     reorder::host.node = job.node;
     reorder::host.node_number = board->node;
+    {
+        const reorder::AroundCall now;
+        reorder::begin_measuring();
+    }
     mpi_t_begin();
     hooks->pcontrol = phase_begins;
     if (recording || job.options.report || !job.options.report_file.empty()) {

@@ -94,6 +94,12 @@ std::vector<int> arrange(const Loads& loads, const Seats& seats, Domain domain, 
     return order;
 }
 
+double highest(const Loads& loads, const Seats& seats, Domain domain)
+{
+    const Layout l = layout(seats, domain);
+    return heaviest(loads, l.bins, l.bin_of);
+}
+
 double imbalance(const Loads& loads, const Seats& seats)
 {
     const Layout l = layout(seats, Domain::core);

@@ -26,6 +26,9 @@ Layout layout(const Seats& seats, Domain domain);
 // then within each domain to its cores; of the ranks of a core a process keeps its own if that is among them.
 std::vector<int> arrange(const Loads& loads, const Seats& seats, Domain domain, Algorithm algorithm);
 
+// What the domain with most to do has to do, by its cores.
+double highest(const Loads& loads, const Seats& seats, Domain domain);
+
 // What the core with most to do has to do, by what the cores have on average; 1 if nobody has anything to do.
 double imbalance(const Loads& loads, const Seats& seats);
 

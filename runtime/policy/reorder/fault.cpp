@@ -20,6 +20,8 @@ int error_code(const char* function, int error_class, const char* text)
     const char* generic = error_class == MPI_ERR_COMM         ? "**comm"
                           : error_class == MPI_ERR_INFO_VALUE ? "**infoval"
                           : error_class == MPI_ERR_ARG        ? "**arg"
+                          : error_class == MPI_ERR_COUNT      ? "**count"
+                          : error_class == MPI_ERR_RANK       ? "**rank"
                                                               : "**notimpl";
     return MPIR_Err_create_code(MPI_SUCCESS, 0, function, __LINE__, error_class, generic, "%s", text);
 }
@@ -54,6 +56,30 @@ int raise(MPI_Comm comm, const char* function, const Fault& f)
             f.what == What::negative ? "negative" : f.what == What::infinite ? "infinite" : "not a number", f.value, f.rank);
         break;
     case What::no_loads: say("loads is NULL on rank %d", f.rank); break;
+    case What::no_ranks: say("ranks is NULL on rank %d", f.rank); break;
+    case What::no_edges: say("sources or destinations is NULL on rank %d", f.rank); break;
+    case What::no_weights: say("sourceweights or destweights is NULL on rank %d", f.rank); break;
+    case What::count:
+        error_class = MPI_ERR_COUNT;
+        say("a count is negative (%g) on rank %d", f.value, f.rank);
+        break;
+    case What::rank_range:
+        error_class = MPI_ERR_RANK;
+        say("ranks[%ld] on rank %d is %g, which is no rank with work", f.index, f.rank, f.value);
+        break;
+    case What::rank_given:
+        error_class = MPI_ERR_RANK;
+        if (f.value == 0)
+            say("nobody gives the load of rank %ld", f.index);
+        else
+            say("the load of rank %ld is given %g times", f.index, f.value);
+        break;
+    case What::edge_range:
+        error_class = MPI_ERR_RANK;
+        say("neighbour %ld of rank %d is %g, which is no rank", f.index, f.rank, f.value);
+        break;
+    case What::edge_weight: say("weight %ld on rank %d is negative (%g)", f.index, f.rank, f.value); break;
+    case What::weights_differ: say("rank %d gives weights where rank 0 has MPI_UNWEIGHTED, or the other way round", f.rank); break;
     case What::no_newcomm: say("newcomm is NULL on rank %d", f.rank); break;
     case What::no_result: say("max_over_mean is NULL on rank %d", f.rank); break;
     case What::no_active: say("active is NULL on rank %d", f.rank); break;
@@ -68,6 +94,13 @@ int raise(MPI_Comm comm, const char* function, const Fault& f)
     case What::spare:
         error_class = MPI_ERR_INFO_VALUE;
         say("info key ws_load_spare on rank %d is no number from 0 to %ld, one less than there are ranks", f.rank, f.index);
+        break;
+    case What::cell:
+        error_class = MPI_ERR_INFO_VALUE;
+        say("info key ws_load_cell on rank %d is no number from 1 on", f.rank);
+        break;
+    case What::measured_differs:
+        say("loads is MPIX_LOADS_MEASURED on rank %d or on rank 0, not on both", f.rank);
         break;
     case What::info_differs:
         error_class = MPI_ERR_INFO_VALUE;

@@ -10,9 +10,15 @@ namespace ws::reorder {
 enum class What : int {
     nothing,
     negative, infinite, not_a_number, // loads[index] is value
-    no_loads, no_newcomm, no_result, no_active, // a null pointer
-    algorithm, domain, spare, // values of info; of the last, value
-    info_differs,
+    no_loads, no_ranks, no_newcomm, no_result, no_active, no_edges, no_weights, // a null pointer
+    count,             // value: is negative
+    rank_range,        // ranks[index] is value
+    rank_given,        // rank index: so often its load is given, value
+    edge_range,        // neighbour index is value
+    edge_weight,       // weight index is value
+    weights_differ,    // weights by some alone
+    algorithm, domain, spare, cell, // values of info
+    info_differs, measured_differs,
     not_measured,
     mpi, // index is the error code
 };

@@ -5,8 +5,17 @@
 
 namespace ws::reorder {
 
+// While it lives, nothing counts as computed: calls of MPIX functions are no work of the program.
+class AroundCall {
+public:
+    AroundCall();
+    ~AroundCall();
+    AroundCall(const AroundCall&) = delete;
+    AroundCall& operator=(const AroundCall&) = delete;
+};
+
 bool can_measure();
-// Seconds since MPI_Init or the last begin_measuring().
+// Both inside of an AroundCall. Seconds since the last begin_measuring().
 double measured_load();
 void begin_measuring();
 

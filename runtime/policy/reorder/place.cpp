@@ -19,7 +19,9 @@ int notes_key = MPI_KEYVAL_INVALID;
 
 int copy_notes(MPI_Comm, int, void*, void* from, void* to, int* flag)
 {
-    *static_cast<Notes**>(to) = new Notes(*static_cast<Notes*>(from));
+    Notes* copy = new Notes(*static_cast<Notes*>(from));
+    copy->line = nullptr;
+    *static_cast<Notes**>(to) = copy;
     *flag = 1;
     return MPI_SUCCESS;
 }

@@ -22,10 +22,13 @@ struct Machine {
 // dealt to its cores in turn, in the order of their ranks.
 Seat seat(const Machine& machine);
 
+struct Line; // line.h
+
 // Kept as an attribute of a communicator; MPI_Comm_dup copies it.
 struct Notes {
     int spare = 0; // the last so many ranks have no work
     std::shared_ptr<const Machine> machine;
+    std::shared_ptr<const Line> line; // of this communicator alone
 };
 const Notes* notes(MPI_Comm comm); // null if it has none
 int set_notes(MPI_Comm comm, const Notes& notes);

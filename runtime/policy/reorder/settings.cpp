@@ -2,6 +2,7 @@
 #include "policy/reorder/settings.h"
 
 #include <cerrno>
+#include <climits>
 #include <cstdlib>
 #include <string>
 #include <utility>
@@ -27,6 +28,21 @@ bool choose(MPI_Info info, const char* key, std::initializer_list<std::pair<cons
     return false;
 }
 
+bool number(MPI_Info info, const char* key, int least, int most, int& value)
+{
+    char text[MPI_MAX_INFO_VAL + 1], *end;
+    int found = 0;
+    PMPI_Info_get(info, key, MPI_MAX_INFO_VAL, text, &found);
+    if (!found)
+        return true;
+    errno = 0;
+    const long given = std::strtol(text, &end, 10);
+    if (errno || end == text || *end || given < least || given > most)
+        return false;
+    value = int(given);
+    return true;
+}
+
 } // namespace
 
 Fault read_settings(MPI_Info info, int size, Settings& s)
@@ -40,19 +56,12 @@ Fault read_settings(MPI_Info info, int size, Settings& s)
         f.what = What::algorithm;
     if (!choose(info, "ws_load_domain", {{"core", Domain::core}, {"numa", Domain::numa}, {"node", Domain::node}}, s.domain))
         f.what = What::domain;
-    char text[MPI_MAX_INFO_VAL + 1], *end;
-    int found = 0;
-    PMPI_Info_get(info, "ws_load_spare", MPI_MAX_INFO_VAL, text, &found);
-    if (found) {
-        errno = 0;
-        const long value = std::strtol(text, &end, 10);
-        s.spare = 0;
-        if (errno || end == text || *end || value < 0 || value >= size) {
-            f.what = What::spare;
-            f.index = size - 1;
-        } else
-            s.spare = int(value);
+    if (!number(info, "ws_load_spare", 0, size - 1, s.spare)) {
+        f.what = What::spare;
+        f.index = size - 1;
     }
+    if (!number(info, "ws_load_cell", 1, INT_MAX, s.cell))
+        f.what = What::cell;
     return f;
 }
 

@@ -12,7 +12,9 @@ struct Settings {
     Algorithm algorithm = Algorithm::automatic;
     Domain domain = Domain::core;
     int spare = 0;
-    bool operator!=(const Settings& o) const { return algorithm != o.algorithm || domain != o.domain || spare != o.spare; }
+    int cell = 128;
+    bool measured = false; // not from info: loads are MPIX_LOADS_MEASURED
+    bool operator!=(const Settings& o) const { return algorithm != o.algorithm || domain != o.domain || spare != o.spare || cell != o.cell; }
 };
 
 // For a communicator of `size` processes.

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#include "policy/reorder/call.h"
+
+#include "policy/reorder/measured.h"
+#include "workshare/mpix.h"
+
+namespace ws::reorder {
+
+int begin(const char* name, MPI_Comm comm, Call& call)
+{
+    call.name = name;
+    call.comm = comm;
+    if (const int error = refuse_comm(comm, name))
+        return error;
+    PMPI_Comm_rank(comm, &call.rank);
+    PMPI_Comm_size(comm, &call.size);
+    return find_machine(comm, call.machine);
+}
+
+Seats seats_of(const std::vector<Record>& all)
+{
+    Seats seats;
+    for (const Record& r : all)
+        seats.push_back(r.seat);
+    return seats;
+}
+
+Loads loads_of(const std::vector<Record>& all)
+{
+    Loads loads;
+    for (const Record& r : all)
+        loads.push_back(r.load);
+    return loads;
+}
+
+Fault mpi_fault(int error)
+{
+    Fault f;
+    if (error) {
+        f.what = What::mpi;
+        f.index = error;
+    }
+    return f;
+}
+
+Fault first_fault(const std::vector<Record>& all)
+{
+    for (size_t r = 0; r < all.size(); r++) {
+        Fault f = all[r].fault;
+        if (!f && all[r].settings != all[0].settings)
+            f.what = What::info_differs;
+        else if (!f && all[r].settings.measured != all[0].settings.measured)
+            f.what = What::measured_differs;
+        f.rank = int(r);
+        if (f)
+            return f;
+    }
+    return {};
+}
+
+Fault own_loads(const double* loads, int count, Record& mine)
+{
+    Fault f;
+    mine.settings.measured = loads == MPIX_LOADS_MEASURED;
+    if (!loads && count > 0)
+        f.what = What::no_loads;
+    else if (!mine.settings.measured)
+        return check_loads(loads, count);
+    else if (!can_measure())
+        f.what = What::not_measured;
+    else
+        mine.load = measured_load();
+    return f;
+}
+
+int make_comm(const Call& call, const std::vector<int>& order, int spare, MPI_Comm* newcomm)
+{
+    MPI_Group old_group, new_group;
+    PMPI_Comm_group(call.comm, &old_group);
+    int error = PMPI_Group_incl(old_group, int(order.size()), order.data(), &new_group);
+    PMPI_Group_free(&old_group);
+    if (error)
+        return error;
+    error = PMPI_Comm_create(call.comm, new_group, newcomm);
+    PMPI_Group_free(&new_group);
+    return error ? error : note_spare(call, spare, *newcomm);
+}
+
+int note_spare(const Call& call, int spare, MPI_Comm newcomm)
+{
+    // Where the processes of the whole job are, all communicators know.
+    return spare || notes(call.comm) ? set_notes(newcomm, {spare, call.machine, nullptr}) : MPI_SUCCESS;
+}
+
+} // namespace ws::reorder
