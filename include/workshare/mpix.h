@@ -27,7 +27,7 @@
  *                       shared within the node anyway.
  *   ws_load_spare       a number S, default 0: the last S ranks of *newcomm are spare. They have no work, so that cores need not all
  *                       have equally many ranks with work. See MPIX_Load_active.
- *   ws_load_cell        of MPIX_Dist_load_create: a number, default 128: so many processes have their ranks dealt by one of them. More are
+ *   ws_load_cell        of MPIX_Dist_load_create: a number, default 256: so many processes have their ranks dealt by one of them. More are
  *                       better balanced, and need more memory in that one. At least as many as two cores have (node: two nodes).
  *
  * A process that may run on several cores counts as being on one of them: those with the same choice are dealt to its cores in turn. With
@@ -67,6 +67,17 @@ int MPIX_Load_create(MPI_Comm comm, const double loads[], MPI_Info info, MPI_Com
  *   Errors      MPI_ERR_RANK: a rank is none of those, or its load is given twice or by nobody. MPI_ERR_COUNT: count is negative.
  * From: Keller, Majeed, Kessler (MPI_Dist_load_create). */
 int MPIX_Dist_load_create(MPI_Comm comm, int count, const int ranks[], const double loads[], MPI_Info info, MPI_Comm *newcomm);
+
+/* As MPIX_Load_create, and of the deals that are equally balanced one that brings those ranks together that talk to each other: edges
+ * with large weights on one core, then on one node. The graph is given as in MPI_Dist_graph_create_adjacent: the neighbours of the rank
+ * that the calling process has in comm; they are those of the same rank in *newcomm, which has the graph as its topology. Weights are not
+ * negative.
+ *   Cost        that of MPIX_Load_create, rank 0 gathers all edges and tries exchanges for 0.1 s at most, and the cost of
+ *               MPI_Dist_graph_create_adjacent.
+ *   Errors      MPI_ERR_RANK: a neighbour is no rank. MPI_ERR_ARG: a weight is negative; some have MPI_UNWEIGHTED and others have not.
+ * From: Keller, Majeed, Kessler, as future work. */
+int MPIX_Load_graph_create(MPI_Comm comm, const double loads[], int indegree, const int sources[], const int sourceweights[],
+                           int outdegree, const int destinations[], const int destweights[], MPI_Info info, MPI_Comm *newcomm);
 
 /* Whether the calling process has work in comm, which one of the functions above and below made, or MPI_Comm_dup from one of those:
  * *active is 1 if so, 0 for a spare one. *activecomm is a new communicator of those that have, with the same ranks as in comm;

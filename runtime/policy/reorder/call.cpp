@@ -51,6 +51,8 @@ Fault first_fault(const std::vector<Record>& all)
             f.what = What::info_differs;
         else if (!f && all[r].settings.measured != all[0].settings.measured)
             f.what = What::measured_differs;
+        else if (!f && all[r].settings.weighted != all[0].settings.weighted)
+            f.what = What::weights_differ;
         f.rank = int(r);
         if (f)
             return f;
@@ -71,6 +73,15 @@ Fault own_loads(const double* loads, int count, Record& mine)
     else
         mine.load = measured_load();
     return f;
+}
+
+Loads loads_given(const Call& call, const Record& mine, const double* loads, const std::vector<Record>& all)
+{
+    const size_t working = size_t(call.size - mine.settings.spare);
+    Loads dealt = mine.settings.measured ? loads_of(all) : Loads(loads, loads + working);
+    dealt.resize(working); // spare ranks have none
+    dealt.resize(size_t(call.size));
+    return dealt;
 }
 
 int make_comm(const Call& call, const std::vector<int>& order, int spare, MPI_Comm* newcomm)

@@ -26,8 +26,7 @@ struct Record {
     Fault fault;
     Settings settings;
     Seat seat;
-    double load;   // measured, or of the call's own rank
-    int count[2];  // of what is gathered besides
+    double load; // measured, or of the call's own rank
 };
 Seats seats_of(const std::vector<Record>& all);
 Loads loads_of(const std::vector<Record>& all);
@@ -39,7 +38,7 @@ Fault mpi_fault(int error);
 Fault first_fault(const std::vector<Record>& all);
 
 // Every process gets the first fault of any, and the numbers that rank 0 has made of the records: make(records, numbers) leaves as many
-// as there were, and returns a fault.
+// as there were.
 template <class Number, class Make>
 Fault through_rank_0(const Call& call, const Record& mine, std::vector<Number>& numbers, Make make)
 {
@@ -52,7 +51,7 @@ Fault through_rank_0(const Call& call, const Record& mine, std::vector<Number>& 
     if (call.rank == 0) {
         fault = first_fault(all);
         if (!fault)
-            fault = make(all, numbers);
+            make(all, numbers);
         std::memcpy(message.data(), &fault, sizeof fault);
         std::memcpy(message.data() + sizeof fault, numbers.data(), bytes);
     }
@@ -65,6 +64,8 @@ Fault through_rank_0(const Call& call, const Record& mine, std::vector<Number>& 
 
 // Of the loads of one process, or what measures them.
 Fault own_loads(const double* loads, int count, Record& mine);
+// Where every process knows all: one for each rank, from rank 0's or from all measured.
+Loads loads_given(const Call& call, const Record& mine, const double* loads, const std::vector<Record>& all);
 
 // The communicator in which process order[r] of comm is rank r, with what is noted about it. Collective.
 int make_comm(const Call& call, const std::vector<int>& order, int spare, MPI_Comm* newcomm);

@@ -20,7 +20,7 @@ int load_create(MPI_Comm comm, const double* loads, MPI_Info info, MPI_Comm* new
     Call call;
     if (const int error = begin("MPIX_Load_create", comm, call))
         return error;
-    Record mine = {{}, {}, seat(*call.machine), 0, {}};
+    Record mine = {{}, {}, seat(*call.machine), 0};
     mine.fault = read_settings(info, call.size, mine.settings);
     const int working = call.size - mine.settings.spare;
     if (!mine.fault && !newcomm)
@@ -30,11 +30,7 @@ int load_create(MPI_Comm comm, const double* loads, MPI_Info info, MPI_Comm* new
 
     std::vector<int> order(static_cast<size_t>(call.size));
     const Fault fault = through_rank_0(call, mine, order, [&](const std::vector<Record>& all, std::vector<int>& result) {
-        Loads dealt = mine.settings.measured ? loads_of(all) : Loads(loads, loads + working);
-        dealt.resize(size_t(working));
-        dealt.resize(size_t(call.size));
-        result = arrange(dealt, seats_of(all), mine.settings.domain, mine.settings.algorithm);
-        return Fault();
+        result = arrange(loads_given(call, mine, loads, all), seats_of(all), mine.settings.domain, mine.settings.algorithm);
     });
     if (fault)
         return raise(comm, call.name, fault);
@@ -86,7 +82,7 @@ int load_imbalance(MPI_Comm comm, double* max_over_mean)
     Call call;
     if (const int error = begin("MPIX_Load_imbalance", comm, call))
         return error;
-    Record mine = {{}, {}, seat(*call.machine), 0, {}};
+    Record mine = {{}, {}, seat(*call.machine), 0};
     if (!max_over_mean)
         mine.fault.what = What::no_result;
     else
@@ -94,7 +90,6 @@ int load_imbalance(MPI_Comm comm, double* max_over_mean)
     std::vector<double> result(1);
     const Fault fault = through_rank_0(call, mine, result, [](const std::vector<Record>& all, std::vector<double>& numbers) {
         numbers[0] = imbalance(loads_of(all), seats_of(all));
-        return Fault();
     });
     if (fault)
         return raise(comm, call.name, fault);

@@ -143,7 +143,6 @@ Fault deal_at_rank_0(const Call& call, const Record& mine, const Known& known, b
         for (const Pair& p : pairs)
             loads[size_t(p.rank)] = p.load;
         result = arrange(loads, seats_of(all), mine.settings.domain, mine.settings.algorithm);
-        return Fault();
     });
 }
 
@@ -282,7 +281,7 @@ int dist_load_create(MPI_Comm comm, int count, const int* ranks, const double* l
     int error = begin("MPIX_Dist_load_create", comm, call);
     if (error)
         return error;
-    Record mine = {{}, {}, seat(*call.machine), 0, {}};
+    Record mine = {{}, {}, seat(*call.machine), 0};
     Fault& fault = mine.fault;
     fault = read_settings(info, call.size, mine.settings);
     const int working = call.size - mine.settings.spare;

@@ -79,7 +79,7 @@ int raise(MPI_Comm comm, const char* function, const Fault& f)
         say("neighbour %ld of rank %d is %g, which is no rank", f.index, f.rank, f.value);
         break;
     case What::edge_weight: say("weight %ld on rank %d is negative (%g)", f.index, f.rank, f.value); break;
-    case What::weights_differ: say("rank %d gives weights where rank 0 has MPI_UNWEIGHTED, or the other way round", f.rank); break;
+    case What::weights_differ: say("MPI_UNWEIGHTED on some side of some rank alone: rank %d or rank 0", f.rank); break;
     case What::no_newcomm: say("newcomm is NULL on rank %d", f.rank); break;
     case What::no_result: say("max_over_mean is NULL on rank %d", f.rank); break;
     case What::no_active: say("active is NULL on rank %d", f.rank); break;

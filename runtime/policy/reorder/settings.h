@@ -12,8 +12,10 @@ struct Settings {
     Algorithm algorithm = Algorithm::automatic;
     Domain domain = Domain::core;
     int spare = 0;
-    int cell = 128;
-    bool measured = false; // not from info: loads are MPIX_LOADS_MEASURED
+    int cell = 256;
+    // Not from info:
+    bool measured = false; // loads are MPIX_LOADS_MEASURED
+    bool weighted = false; // edges have weights
     bool operator!=(const Settings& o) const { return algorithm != o.algorithm || domain != o.domain || spare != o.spare || cell != o.cell; }
 };
 

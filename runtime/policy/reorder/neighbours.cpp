@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+#include "policy/reorder/neighbours.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <random>
+
+namespace ws::reorder {
+
+namespace {
+
+double distance(const Seat& a, const Seat& b)
+{
+    return a.node != b.node ? between_nodes : a.core != b.core ? within_node : 0;
+}
+
+// The sum of each bin, and how high any may become.
+struct Heights {
+    Layout layout;
+    std::vector<double> sum;
+    double limit;
+
+    Heights(const std::vector<int>& process_of, const Loads& loads, const Seats& seats, Domain domain)
+        : layout(reorder::layout(seats, domain)), sum(layout.bins.size())
+    {
+        for (size_t r = 0; r < loads.size(); r++)
+            sum[size_t(layout.bin_of[size_t(process_of[r])])] += loads[r];
+        limit = 0;
+        for (size_t b = 0; b < sum.size(); b++)
+            limit = std::max(limit, sum[b] / layout.bins[b].width);
+        limit *= 1 + 1e-12;
+    }
+    // From the process `from` to the process `to` so much more.
+    bool allows(int from, int to, double more) const
+    {
+        const size_t a = size_t(layout.bin_of[size_t(from)]), b = size_t(layout.bin_of[size_t(to)]);
+        if (a == b || more == 0)
+            return true;
+        return more > 0 ? (sum[b] + more) / layout.bins[b].width <= limit : (sum[a] - more) / layout.bins[a].width <= limit;
+    }
+    void move(int from, int to, double more)
+    {
+        sum[size_t(layout.bin_of[size_t(from)])] -= more;
+        sum[size_t(layout.bin_of[size_t(to)])] += more;
+    }
+};
+
+} // namespace
+
+double distance_sum(const std::vector<int>& order, const Seats& seats, const Edges& edges)
+{
+    double sum = 0;
+    for (const Edge& e : edges)
+        sum += e.weight * distance(seats[size_t(order[size_t(e.from)])], seats[size_t(order[size_t(e.to)])]);
+    return sum;
+}
+
+std::vector<int> draw_together(std::vector<int> order, const Loads& given, const Seats& seats, const Edges& edges, Domain domain, double seconds)
+{
+    const size_t n = order.size();
+    struct Neighbour {
+        int rank;
+        double weight;
+    };
+    std::vector<std::vector<Neighbour>> neighbours(n);
+    double weights = 0;
+    size_t count = 0;
+    for (const Edge& e : edges)
+        if (e.from != e.to && e.weight > 0) {
+            neighbours[size_t(e.from)].push_back({e.to, double(e.weight)});
+            neighbours[size_t(e.to)].push_back({e.from, double(e.weight)});
+            weights += e.weight;
+            count++;
+        }
+    if (count == 0)
+        return order;
+    const Loads loads = scaled(given);
+    Heights cores(order, loads, seats, Domain::core), domains(order, loads, seats, domain);
+    std::vector<std::vector<int>> beside(cores.layout.bins.size()); // processes of each core
+    std::vector<int> rank_at(n);
+    for (size_t p = 0; p < n; p++)
+        beside[size_t(cores.layout.bin_of[p])].push_back(int(p));
+    for (size_t r = 0; r < n; r++)
+        rank_at[size_t(order[r])] = int(r);
+
+    // What rank `r` has less to its neighbours when it moves from p to q, which `other` leaves for p: between those two nothing changes.
+    auto gain = [&](int r, int p, int q, int other) {
+        double sum = 0;
+        for (const Neighbour& x : neighbours[size_t(r)])
+            if (x.rank != other) {
+                const Seat& s = seats[size_t(order[size_t(x.rank)])];
+                sum += x.weight * (distance(seats[size_t(p)], s) - distance(seats[size_t(q)], s));
+            }
+        return sum;
+    };
+
+    const double begin = distance_sum(order, seats, edges);
+    double now = begin, least = begin;
+    std::vector<int> best = order;
+    std::mt19937 random(1);
+    auto below = [&](size_t k) { return int(random() % k); };
+    const long steps = std::min(5000 * long(n), 2000000l);
+    const double hot = 2 * weights / double(count), cold = 0.02 * hot, cooling = std::pow(cold / hot, 1.0 / double(steps));
+    const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+    double heat = hot;
+    for (long step = 0; step < steps && least > 0; step++, heat *= cooling) {
+        if ((step & 255) == 0 && std::chrono::steady_clock::now() > until)
+            break;
+        const int a = below(n), p = order[size_t(a)];
+        int q = below(n);
+        if (const auto& to = neighbours[size_t(a)]; step % 2 && !to.empty()) { // next to one of its neighbours
+            const auto& there = beside[size_t(cores.layout.bin_of[size_t(order[size_t(to[size_t(below(to.size()))].rank)])])];
+            q = there[size_t(below(there.size()))];
+        }
+        const int b = rank_at[size_t(q)];
+        if (cores.layout.bin_of[size_t(p)] == cores.layout.bin_of[size_t(q)])
+            continue;
+        const double more = loads[size_t(a)] - loads[size_t(b)];
+        if (!cores.allows(p, q, more) || !domains.allows(p, q, more))
+            continue;
+        const double less = gain(a, p, q, b) + gain(b, q, p, a);
+        if (less < 0 && std::exp(less / heat) * double(std::mt19937::max()) < double(random()))
+            continue;
+        cores.move(p, q, more);
+        domains.move(p, q, more);
+        std::swap(order[size_t(a)], order[size_t(b)]);
+        std::swap(rank_at[size_t(p)], rank_at[size_t(q)]);
+        now -= less;
+        if (now < least * (1 - 1e-9)) {
+            least = now;
+            best = order;
+        }
+    }
+    return best;
+}
+
+} // namespace ws::reorder

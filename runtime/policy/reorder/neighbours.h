@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+//
+// Among orders that balance equally well, one that brings ranks together that talk to each other: the future work of "Balancing CPU Load
+// for Irregular MPI Applications" (Keller, Majeed, Kessler). No MPI here.
+#pragma once
+
+#include "policy/reorder/arrange.h"
+
+namespace ws::reorder {
+
+struct Edge {
+    int from, to; // ranks
+    int weight;
+};
+using Edges = std::vector<Edge>;
+
+// What an edge costs for each unit of its weight: nothing within a core.
+constexpr double within_node = 1, between_nodes = 4;
+double distance_sum(const std::vector<int>& order, const Seats& seats, const Edges& edges);
+
+// Ranks change places in `order` (see arrange) as long as no domain and no core gets higher than the highest is now. Simulated annealing,
+// the same in every run but for the limit in seconds; never a larger distance_sum than before.
+std::vector<int> draw_together(std::vector<int> order, const Loads& loads, const Seats& seats, const Edges& edges, Domain domain, double seconds);
+
+constexpr double graph_seconds = 0.1;
+
+} // namespace ws::reorder
