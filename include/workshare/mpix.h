@@ -53,7 +53,7 @@ extern "C" {
  * those of rank 0 count.
  *   Cost        a gather, a broadcast and the making of a communicator; the first call also finds out where processes are.
  * From: Keller, Majeed, Kessler (MPI_Load_create). */
-int MPIX_Load_create(MPI_Comm comm, const double loads[], MPI_Info info, MPI_Comm *newcomm);
+int MPIX_Load_create(MPI_Comm comm, const double *loads, MPI_Info info, MPI_Comm *newcomm);
 
 /* Each process knows the loads of some ranks, or of its own alone: loads[i] is that of rank ranks[i], i < count. Together they give the
  * load of each of the ranks 0 .. n-S-1 exactly once. With MPIX_LOADS_MEASURED each gives its own; count and ranks are ignored.
@@ -66,7 +66,7 @@ int MPIX_Load_create(MPI_Comm comm, const double loads[], MPI_Info info, MPI_Com
  *               they are when that is as good, if every process has given its own load. "roundrobin" is the paper's everywhere.
  *   Errors      MPI_ERR_RANK: a rank is none of those, or its load is given twice or by nobody. MPI_ERR_COUNT: count is negative.
  * From: Keller, Majeed, Kessler (MPI_Dist_load_create). */
-int MPIX_Dist_load_create(MPI_Comm comm, int count, const int ranks[], const double loads[], MPI_Info info, MPI_Comm *newcomm);
+int MPIX_Dist_load_create(MPI_Comm comm, int count, const int ranks[], const double *loads, MPI_Info info, MPI_Comm *newcomm);
 
 /* As MPIX_Load_create, and of the deals that are equally balanced one that brings those ranks together that talk to each other: edges
  * with large weights on one core, then on one node. The graph is given as in MPI_Dist_graph_create_adjacent: the neighbours of the rank
@@ -76,7 +76,7 @@ int MPIX_Dist_load_create(MPI_Comm comm, int count, const int ranks[], const dou
  *               MPI_Dist_graph_create_adjacent.
  *   Errors      MPI_ERR_RANK: a neighbour is no rank. MPI_ERR_ARG: a weight is negative; some have MPI_UNWEIGHTED and others have not.
  * From: Keller, Majeed, Kessler, as future work. */
-int MPIX_Load_graph_create(MPI_Comm comm, const double loads[], int indegree, const int sources[], const int sourceweights[],
+int MPIX_Load_graph_create(MPI_Comm comm, const double *loads, int indegree, const int sources[], const int sourceweights[],
                            int outdegree, const int destinations[], const int destweights[], MPI_Info info, MPI_Comm *newcomm);
 
 /* Whether the calling process has work in comm, which one of the functions above and below made, or MPI_Comm_dup from one of those:

@@ -101,7 +101,7 @@ int load_imbalance(MPI_Comm comm, double* max_over_mean)
 
 } // namespace ws::reorder
 
-WS_EXPORT int MPIX_Load_create(MPI_Comm comm, const double loads[], MPI_Info info, MPI_Comm* newcomm)
+WS_EXPORT int MPIX_Load_create(MPI_Comm comm, const double* loads, MPI_Info info, MPI_Comm* newcomm)
 {
     return ws::reorder::load_create(comm, loads, info, newcomm);
 }

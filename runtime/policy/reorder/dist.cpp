@@ -46,6 +46,7 @@ Head join(const Head& a, const Head& b)
     if (!r.fault && (r.settings != other.settings || r.settings.measured != other.settings.measured)) {
         r.fault.what = r.settings != other.settings ? What::info_differs : What::measured_differs;
         r.fault.rank = other.rank;
+        r.fault.index = r.rank;
     }
     r.all_own = a.all_own && b.all_own;
     r.count += other.count;
@@ -354,7 +355,7 @@ int dist_load_create(MPI_Comm comm, int count, const int* ranks, const double* l
 
 } // namespace ws::reorder
 
-WS_EXPORT int MPIX_Dist_load_create(MPI_Comm comm, int count, const int ranks[], const double loads[], MPI_Info info, MPI_Comm* newcomm)
+WS_EXPORT int MPIX_Dist_load_create(MPI_Comm comm, int count, const int ranks[], const double* loads, MPI_Info info, MPI_Comm* newcomm)
 {
     return ws::reorder::dist_load_create(comm, count, ranks, loads, info, newcomm);
 }

@@ -100,11 +100,11 @@ int raise(MPI_Comm comm, const char* function, const Fault& f)
         say("info key ws_load_cell on rank %d is no number from 1 on", f.rank);
         break;
     case What::measured_differs:
-        say("loads is MPIX_LOADS_MEASURED on rank %d or on rank 0, not on both", f.rank);
+        say("loads is MPIX_LOADS_MEASURED on rank %d or on rank %ld, not on both", f.rank, f.index);
         break;
     case What::info_differs:
         error_class = MPI_ERR_INFO_VALUE;
-        say("info is not the same on rank %d as on rank 0", f.rank);
+        say("info is not the same on rank %d as on rank %ld", f.rank, f.index);
         break;
     case What::not_measured:
         error_class = MPI_ERR_UNSUPPORTED_OPERATION;

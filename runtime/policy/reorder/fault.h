@@ -18,7 +18,7 @@ enum class What : int {
     edge_weight,       // weight index is value
     weights_differ,    // weights by some alone
     algorithm, domain, spare, cell, // values of info
-    info_differs, measured_differs,
+    info_differs, measured_differs, // on rank index
     not_measured,
     mpi, // index is the error code
 };

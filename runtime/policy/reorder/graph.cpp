@@ -164,7 +164,7 @@ int load_graph_create(MPI_Comm comm, const double* loads, Side in, Side out, MPI
 
 } // namespace ws::reorder
 
-WS_EXPORT int MPIX_Load_graph_create(MPI_Comm comm, const double loads[], int indegree, const int sources[], const int sourceweights[],
+WS_EXPORT int MPIX_Load_graph_create(MPI_Comm comm, const double* loads, int indegree, const int sources[], const int sourceweights[],
                                      int outdegree, const int destinations[], const int destweights[], MPI_Info info, MPI_Comm* newcomm)
 {
     return ws::reorder::load_graph_create(comm, loads, {indegree, sources, sourceweights}, {outdegree, destinations, destweights}, info,

@@ -30,15 +30,21 @@ struct Heights {
         limit = 0;
         for (size_t b = 0; b < sum.size(); b++)
             limit = std::max(limit, sum[b] / layout.bins[b].width);
-        limit *= 1 + 1e-12;
+        limit *= 1 + 1e-9;
     }
-    // From the process `from` to the process `to` so much more.
-    bool allows(int from, int to, double more) const
+    double over(size_t bin, double more) const { return std::max((sum[bin] + more) / layout.bins[bin].width - limit, 0.0); }
+    // By how much more the bins would be too high, were so much moved from the process `from` to the process `to`.
+    double excess(int from, int to, double more) const
     {
         const size_t a = size_t(layout.bin_of[size_t(from)]), b = size_t(layout.bin_of[size_t(to)]);
-        if (a == b || more == 0)
-            return true;
-        return more > 0 ? (sum[b] + more) / layout.bins[b].width <= limit : (sum[a] - more) / layout.bins[a].width <= limit;
+        return a == b || more == 0 ? 0 : over(a, -more) + over(b, more) - over(a, 0) - over(b, 0);
+    }
+    bool fits() const
+    {
+        for (size_t b = 0; b < sum.size(); b++)
+            if (over(b, 0) > 0)
+                return false;
+        return true;
     }
     void move(int from, int to, double more)
     {
@@ -104,7 +110,10 @@ std::vector<int> draw_together(std::vector<int> order, const Loads& given, const
     const long steps = std::min(5000 * long(n), 2000000l);
     const double hot = 2 * weights / double(count), cold = 0.02 * hot, cooling = std::pow(cold / hot, 1.0 / double(steps));
     const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-    double heat = hot;
+    double heat = hot, sum = 0;
+    for (double load : loads)
+        sum += load;
+    const double price = sum > 0 ? 2 * hot * double(n) / sum : 0; // of being too high by an average load
     for (long step = 0; step < steps && least > 0; step++, heat *= cooling) {
         if ((step & 255) == 0 && std::chrono::steady_clock::now() > until)
             break;
@@ -118,17 +127,17 @@ std::vector<int> draw_together(std::vector<int> order, const Loads& given, const
         if (cores.layout.bin_of[size_t(p)] == cores.layout.bin_of[size_t(q)])
             continue;
         const double more = loads[size_t(a)] - loads[size_t(b)];
-        if (!cores.allows(p, q, more) || !domains.allows(p, q, more))
-            continue;
-        const double less = gain(a, p, q, b) + gain(b, q, p, a);
-        if (less < 0 && std::exp(less / heat) * double(std::mt19937::max()) < double(random()))
+        // On the way to a better deal some may be too high for a while.
+        const double less = gain(a, p, q, b) + gain(b, q, p, a), too_high = cores.excess(p, q, more) + domains.excess(p, q, more);
+        const double better = less - too_high * price;
+        if (better < 0 && std::exp(better / heat) * double(std::mt19937::max()) < double(random()))
             continue;
         cores.move(p, q, more);
         domains.move(p, q, more);
         std::swap(order[size_t(a)], order[size_t(b)]);
         std::swap(rank_at[size_t(p)], rank_at[size_t(q)]);
         now -= less;
-        if (now < least * (1 - 1e-9)) {
+        if (now < least * (1 - 1e-9) && cores.fits() && domains.fits()) {
             least = now;
             best = order;
         }

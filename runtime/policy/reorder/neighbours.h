@@ -18,7 +18,7 @@ using Edges = std::vector<Edge>;
 constexpr double within_node = 1, between_nodes = 4;
 double distance_sum(const std::vector<int>& order, const Seats& seats, const Edges& edges);
 
-// Ranks change places in `order` (see arrange) as long as no domain and no core gets higher than the highest is now. Simulated annealing,
+// Ranks change places in `order` (see arrange), and in the end no domain and no core is higher than the highest was. Simulated annealing,
 // the same in every run but for the limit in seconds; never a larger distance_sum than before.
 std::vector<int> draw_together(std::vector<int> order, const Loads& loads, const Seats& seats, const Edges& edges, Domain domain, double seconds);
 

@@ -190,15 +190,334 @@ static void random_cases(int count)
         printf("distributed by central at worst %.3f\n", all);
 }
 
+/* A ring of heavy edges between r and r + n/2, lighter ones to the next rank: the former belong on one core. */
+static void graph_cases(int count)
+{
+    for (int k = 0; k < count; k++) {
+        const int weighted = k % 2, half = ranks / 2;
+        MPI_Comm comm, newcomm;
+        MPI_Comm_split(MPI_COMM_WORLD, 0, k % 3 ? rank : -rank, &comm);
+        int me, next, partner;
+        MPI_Comm_rank(comm, &me);
+        next = (me + 1) % ranks;
+        partner = (me + half) % ranks;
+        /* Out: partner, next. In: next's counterpart first, so that the order of either list can be told. */
+        int destinations[] = {partner, next}, sources[] = {(me + ranks - 1) % ranks, (me + ranks - half) % ranks};
+        int out_weights[] = {100, 1}, in_weights[] = {1, 100};
+        double *loads = malloc((size_t) ranks * sizeof *loads);
+        for (int r = 0; r < ranks; r++)
+            loads[r] = k < 2 ? 1 : 1 + r % half;
+        CHECK(MPIX_Load_graph_create(comm, loads, 2, sources, weighted ? in_weights : MPI_UNWEIGHTED, 2, destinations,
+                                     weighted ? out_weights : MPI_UNWEIGHTED, MPI_INFO_NULL, &newcomm) == MPI_SUCCESS);
+        check_permutation(comm, newcomm);
+        int in, out, has_weights, kind;
+        MPI_Topo_test(newcomm, &kind);
+        CHECK(kind == MPI_DIST_GRAPH);
+        MPI_Dist_graph_neighbors_count(newcomm, &in, &out, &has_weights);
+        CHECK(in == 2 && out == 2 && has_weights == weighted);
+        int r, from[2], from_weights[2], to[2], to_weights[2];
+        MPI_Comm_rank(newcomm, &r);
+        MPI_Dist_graph_neighbors(newcomm, 2, from, from_weights, 2, to, to_weights);
+        CHECK(to[0] == (r + half) % ranks && to[1] == (r + 1) % ranks);
+        CHECK(from[0] == (r + ranks - 1) % ranks && from[1] == (r + ranks - half) % ranks);
+        if (weighted)
+            CHECK(to_weights[0] == 100 && to_weights[1] == 1 && from_weights[0] == 1 && from_weights[1] == 100);
+        int mine = r, got[2] = {-1, -1};
+        MPI_Neighbor_allgather(&mine, 1, MPI_INT, got, 1, MPI_INT, newcomm);
+        CHECK(got[0] == from[0] && got[1] == from[1]);
+        CHECK(highest(newcomm, loads, 0) <= highest(comm, loads, 0) * (1 + 1e-9));
+        /* Partners together: an even number of processes on each core, and exchanges cost no balance. */
+        struct { int node, core; } here = {first_of_node, own_core}, *all = malloc((size_t) ranks * sizeof *all);
+        MPI_Allgather(&here, 2, MPI_INT, all, 2, MPI_INT, newcomm);
+        if (weighted && ranks % 8 == 0)
+            CHECK(all[partner].node == all[me].node && all[partner].core == all[me].core);
+        free(all);
+        MPI_Comm_free(&newcomm);
+        MPI_Comm_free(&comm);
+        free(loads);
+    }
+}
+
+static int told; /* class of the error that a handler saw last */
+static void note_error(MPI_Comm *comm, int *code, ...)
+{
+    (void) comm;
+    MPI_Error_class(*code, &told);
+}
+
+/* The error, in all ranks, with this text; comm works as before. */
+static void expect(MPI_Comm comm, int code, MPI_Comm newcomm, int class, const char *text)
+{
+    char message[MPI_MAX_ERROR_STRING] = "";
+    int got, length, one = 1, sum = 0;
+    MPI_Error_class(code, &got);
+    MPI_Error_string(code, message, &length);
+    if (got != class || !strstr(message, text))
+        printf("rank %d: class %d, wanted %d with '%s': %s\n", rank, got, class, text, message);
+    CHECK(got == class && strstr(message, text));
+    CHECK(newcomm == MPI_COMM_NULL);
+    if (comm == MPI_COMM_NULL)
+        return;
+    CHECK(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS);
+    int inter, n;
+    MPI_Comm_test_inter(comm, &inter);
+    if (!inter) {
+        MPI_Comm_size(comm, &n);
+        CHECK(sum == n);
+    }
+}
+
+static MPI_Info one_key(const char *key, const char *value)
+{
+    MPI_Info info;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, key, value);
+    return info;
+}
+
+static void errors(int workshare)
+{
+    MPI_Comm comm, new, inter, half;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    double *loads = malloc((size_t) ranks * sizeof *loads);
+    int *everybody = malloc((size_t) ranks * sizeof *everybody), active;
+    for (int r = 0; r < ranks; r++)
+        loads[r] = 1, everybody[r] = r;
+    char text[200], names[2][32];
+    for (int dist = 0; dist < 2; dist++) {
+#define CREATE(comm, loads, info) \
+    (new = comm, dist ? MPIX_Dist_load_create(comm, 1, &rank, (loads) ? (loads) + rank : NULL, info, &new) : MPIX_Load_create(comm, loads, info, &new))
+        snprintf(names[dist], sizeof names[dist], "MPIX_%soad_create", dist ? "Dist_l" : "L");
+        int code = CREATE(MPI_COMM_NULL, loads, MPI_INFO_NULL);
+        expect(MPI_COMM_NULL, code, new, MPI_ERR_COMM, "comm is MPI_COMM_NULL");
+        expect(comm, code, new, MPI_ERR_COMM, names[dist]);
+        /* Wrong in one process alone; its number is in the message. */
+        static const struct { double value; const char *text; } wrong[] = {
+            {-1, "is negative (-1)"}, {-DBL_MIN, "is negative"}, {INFINITY, "is infinite (inf)"}, {-INFINITY, "is negative"}, {NAN, "is not a number"}};
+        for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+            if (rank == ranks - 1)
+                loads[ranks - 1] = wrong[i].value;
+            code = CREATE(comm, loads, MPI_INFO_NULL);
+            snprintf(text, sizeof text, "loads[%d] %s", dist ? 0 : ranks - 1, wrong[i].text);
+            expect(comm, code, new, MPI_ERR_ARG, text);
+            snprintf(text, sizeof text, "on rank %d", ranks - 1);
+            expect(comm, code, new, MPI_ERR_ARG, text);
+            loads[ranks - 1] = 1;
+        }
+        code = CREATE(comm, (rank ? loads : NULL), MPI_INFO_NULL);
+        expect(comm, code, new, MPI_ERR_ARG, "loads is NULL on rank 0");
+        code = dist ? MPIX_Dist_load_create(comm, 1, &rank, loads, MPI_INFO_NULL, rank ? &new : NULL)
+                    : MPIX_Load_create(comm, loads, MPI_INFO_NULL, rank ? &new : NULL);
+        expect(comm, code, rank ? new : MPI_COMM_NULL, MPI_ERR_ARG, "newcomm is NULL on rank 0");
+        static const char *keys[][3] = {
+            {"ws_load_algorithm", "best", "is none of roundrobin, lpt, exact, auto"}, {"ws_load_domain", "socket", "is none of core, numa, node"},
+            {"ws_load_spare", "-1", "is no number from 0 to"}, {"ws_load_spare", "1000000", "is no number from 0 to"},
+            {"ws_load_spare", "2x", "is no number"}, {"ws_load_cell", "0", "is no number from 1"}};
+        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+            MPI_Info info = one_key(keys[i][0], keys[i][1]);
+            code = CREATE(comm, loads, info);
+            expect(comm, code, new, MPI_ERR_INFO_VALUE, keys[i][0]);
+            expect(comm, code, new, MPI_ERR_INFO_VALUE, keys[i][2]);
+            MPI_Info_free(&info);
+        }
+        if (ranks > 1) {
+            MPI_Info info = one_key("ws_load_domain", rank == 1 ? "node" : "core");
+            code = CREATE(comm, loads, info);
+            expect(comm, code, new, MPI_ERR_INFO_VALUE, "info is not the same on rank ");
+            MPI_Info_free(&info);
+            code = dist ? MPIX_Dist_load_create(comm, 1, &rank, rank == 1 ? MPIX_LOADS_MEASURED : loads, MPI_INFO_NULL, &new)
+                        : MPIX_Load_create(comm, rank == 1 ? MPIX_LOADS_MEASURED : loads, MPI_INFO_NULL, &new);
+            expect(comm, code, new, workshare ? MPI_ERR_ARG : MPI_ERR_UNSUPPORTED_OPERATION, workshare ? "MPIX_LOADS_MEASURED" : "mpirun -workshare");
+        }
+        if (!workshare) {
+            code = dist ? MPIX_Dist_load_create(comm, 0, NULL, MPIX_LOADS_MEASURED, MPI_INFO_NULL, &new)
+                        : MPIX_Load_create(comm, MPIX_LOADS_MEASURED, MPI_INFO_NULL, &new);
+            expect(comm, code, new, MPI_ERR_UNSUPPORTED_OPERATION, "start the job with mpirun -workshare");
+        }
+    }
+    /* Wrong counts. */
+    int code = MPIX_Dist_load_create(comm, rank == 0 ? -3 : 1, &rank, loads, MPI_INFO_NULL, &new);
+    expect(comm, code, new, MPI_ERR_COUNT, "a count is negative (-3) on rank 0");
+    code = MPIX_Dist_load_create(comm, 1, rank == 0 ? NULL : &rank, loads, MPI_INFO_NULL, &new);
+    expect(comm, code, new, MPI_ERR_ARG, "ranks is NULL on rank 0");
+    int other = rank == 0 ? ranks : rank;
+    code = MPIX_Dist_load_create(comm, 1, &other, loads, MPI_INFO_NULL, &new);
+    expect(comm, code, new, MPI_ERR_RANK, "ranks[0] on rank 0 is");
+    for (int r = 0; r < ranks; r++) {
+        code = MPIX_Dist_load_create(comm, rank == r ? 0 : 1, &rank, loads, MPI_INFO_NULL, &new);
+        snprintf(text, sizeof text, "nobody gives the load of rank %d", r);
+        expect(comm, code, new, MPI_ERR_RANK, text);
+        code = MPIX_Dist_load_create(comm, rank == 0 ? ranks : rank == r, rank == 0 ? everybody : &rank, loads, MPI_INFO_NULL, &new);
+        snprintf(text, sizeof text, "the load of rank %d is given 2 times", r);
+        if (r > 0)
+            expect(comm, code, new, MPI_ERR_RANK, text);
+        else
+            CHECK(code == MPI_SUCCESS && MPI_Comm_free(&new) == MPI_SUCCESS);
+    }
+    if (ranks > 2) { /* as many as there should be, but one of them twice */
+        other = rank == 1 ? 2 : rank;
+        code = MPIX_Dist_load_create(comm, 1, &other, loads, MPI_INFO_NULL, &new);
+        expect(comm, code, new, MPI_ERR_RANK, "the load of rank ");
+    }
+    /* Graphs. */
+    const int self = rank, weight = rank == 0 ? -1 : 1;
+    other = rank == 0 ? -1 : rank;
+    code = MPIX_Load_graph_create(comm, loads, 1, &other, MPI_UNWEIGHTED, 1, &self, MPI_UNWEIGHTED, MPI_INFO_NULL, &new);
+    expect(comm, code, new, MPI_ERR_RANK, "neighbour 0 of rank 0 is -1");
+    code = MPIX_Load_graph_create(comm, loads, 1, &self, &weight, 1, &self, &weight, MPI_INFO_NULL, &new);
+    expect(comm, code, new, MPI_ERR_ARG, "weight 0 on rank 0 is negative");
+    code = MPIX_Load_graph_create(comm, loads, -1, &self, MPI_UNWEIGHTED, 1, &self, MPI_UNWEIGHTED, MPI_INFO_NULL, &new);
+    expect(comm, code, new, MPI_ERR_COUNT, "a count is negative");
+    code = MPIX_Load_graph_create(comm, loads, 1, NULL, MPI_UNWEIGHTED, 1, &self, MPI_UNWEIGHTED, MPI_INFO_NULL, &new);
+    expect(comm, code, new, MPI_ERR_ARG, "sources or destinations is NULL");
+    code = MPIX_Load_graph_create(comm, loads, 1, &self, NULL, 1, &self, NULL, MPI_INFO_NULL, &new);
+    expect(comm, code, new, MPI_ERR_ARG, "sourceweights or destweights is NULL");
+    if (ranks > 1) {
+        const int one = 1;
+        code = MPIX_Load_graph_create(comm, loads, 1, &self, rank == 1 ? MPI_UNWEIGHTED : &one, 1, &self, rank == 1 ? MPI_UNWEIGHTED : &one,
+                                      MPI_INFO_NULL, &new);
+        expect(comm, code, new, MPI_ERR_ARG, "MPI_UNWEIGHTED");
+    }
+    CHECK(MPIX_Load_graph_create(comm, loads, 0, NULL, MPI_WEIGHTS_EMPTY, 0, NULL, MPI_WEIGHTS_EMPTY, MPI_INFO_NULL, &new) == MPI_SUCCESS);
+    MPI_Comm_free(&new);
+
+    expect(comm, MPIX_Load_active(comm, NULL, NULL), MPI_COMM_NULL, MPI_ERR_ARG, "active is NULL");
+    expect(comm, MPIX_Load_active(comm, rank ? &active : NULL, &new), rank ? MPI_COMM_NULL : new, rank ? MPI_SUCCESS : MPI_ERR_ARG, "");
+    if (new != MPI_COMM_NULL)
+        MPI_Comm_free(&new);
+    double ratio;
+    expect(comm, MPIX_Load_imbalance(comm, NULL), MPI_COMM_NULL, MPI_ERR_ARG, "max_over_mean is NULL");
+    if (!workshare)
+        expect(comm, MPIX_Load_imbalance(comm, &ratio), MPI_COMM_NULL, MPI_ERR_UNSUPPORTED_OPERATION, "mpirun -workshare");
+    if (ranks > 1) {
+        MPI_Comm_split(MPI_COMM_WORLD, rank % 2, 0, &half);
+        MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 0, &inter);
+        MPI_Comm_set_errhandler(inter, MPI_ERRORS_RETURN);
+        new = comm;
+        code = MPIX_Load_create(inter, loads, MPI_INFO_NULL, &new);
+        expect(inter, code, new, MPI_ERR_COMM, "comm is an intercommunicator");
+        new = comm;
+        code = MPIX_Dist_load_create(inter, 1, &rank, loads, MPI_INFO_NULL, &new);
+        expect(inter, code, new, MPI_ERR_COMM, "comm is an intercommunicator");
+        expect(inter, MPIX_Load_imbalance(inter, &ratio), MPI_COMM_NULL, MPI_ERR_COMM, "comm is an intercommunicator");
+        MPI_Comm_free(&inter);
+        MPI_Comm_free(&half);
+    }
+    /* A handler of the program's own is called, once in each process. */
+    MPI_Errhandler handler;
+    MPI_Comm_create_errhandler(note_error, &handler);
+    MPI_Comm_set_errhandler(comm, handler);
+    loads[0] = rank == ranks - 1 ? -1 : 1;
+    code = MPIX_Load_create(comm, loads, MPI_INFO_NULL, &new);
+    CHECK(told == MPI_ERR_ARG);
+    expect(comm, code, new, MPI_ERR_ARG, "is negative");
+    MPI_Errhandler_free(&handler);
+    free(loads), free(everybody);
+    MPI_Comm_free(&comm);
+}
+
+/* Called again and again, nothing grows. */
+static void repeat(int count)
+{
+    double *loads = malloc((size_t) ranks * sizeof *loads);
+    MPI_Comm sub;
+    MPI_Comm_dup(MPI_COMM_WORLD, &sub);
+    const int working = ranks > 1 ? ranks - 1 : 1;
+    MPI_Info cells = one_key("ws_load_cell", "1");
+    set(cells, "ws_load_spare", "%d", ranks - working);
+    size_t before = 0;
+    for (int k = 0; k < count; k++) {
+        MPI_Comm new[4], active, copy;
+        const int next = (rank + 1) % ranks, last = (rank + ranks - 1) % ranks;
+        for (int r = 0; r < ranks; r++)
+            loads[r] = 1 + (k + r * 7) % 5;
+        MPIX_Load_create(MPI_COMM_WORLD, loads, MPI_INFO_NULL, &new[0]);
+        MPIX_Dist_load_create(sub, 1, &rank, loads + rank, MPI_INFO_NULL, &new[1]);
+        MPIX_Dist_load_create(sub, rank < working, &rank, loads + rank, cells, &new[2]);
+        MPIX_Load_active(new[2], &(int){0}, &active);
+        if (active != MPI_COMM_NULL)
+            MPI_Comm_free(&active);
+        MPIX_Load_graph_create(sub, loads, 1, &last, MPI_UNWEIGHTED, 1, &next, MPI_UNWEIGHTED, MPI_INFO_NULL, &new[3]);
+        for (int i = 0; i < 4; i++)
+            MPI_Comm_free(&new[i]);
+        if (k % 16 == 0) { /* what is kept with a communicator goes with it */
+            MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+            MPIX_Dist_load_create(copy, rank < working, &rank, loads + rank, cells, &new[0]);
+            MPI_Comm_free(&copy);
+            MPI_Comm_free(&new[0]);
+        }
+        if (k == count / 4)
+            before = mallinfo2().uordblks;
+    }
+    const size_t after = mallinfo2().uordblks;
+    if (after > before + 16384)
+        printf("rank %d: %zu bytes in use after a quarter of %d calls, %zu at the end\n", rank, before, count, after);
+    CHECK(after <= before + 16384);
+    MPI_Info_free(&cells);
+    MPI_Comm_free(&sub);
+    free(loads);
+}
+
+/* Rank r works 1 + r parts, asleep or on its core; the heaviest first half share cores with the lightest. */
+static void measured(int sleeping)
+{
+    const double part = 0.004;
+    MPI_Comm new;
+    double ratio, again, loads[64];
+    const struct timespec t = {0, (long) (part * 1e9)};
+    if (rank % 2)
+        for (int k = 0; k <= rank; k++)
+            sleeping ? (void) nanosleep(&t, NULL) : busy(part);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(MPIX_Load_imbalance(MPI_COMM_WORLD, &ratio) == MPI_SUCCESS);
+    CHECK(MPIX_Load_imbalance(MPI_COMM_WORLD, &again) == MPI_SUCCESS);
+    CHECK(MPIX_Load_create(MPI_COMM_WORLD, MPIX_LOADS_MEASURED, MPI_INFO_NULL, &new) == MPI_SUCCESS);
+    for (int r = 0; r < ranks; r++)
+        loads[r] = r % 2 ? 1 + r : 0;
+    const double was = highest(MPI_COMM_WORLD, loads, 0), is = highest(new, loads, 0);
+    double mean = 0;
+    for (int r = 0; r < ranks; r++)
+        mean += loads[r] / 2;
+    if (rank == 0)
+        printf("imbalance %.2f %.2f predicted %.2f, highest %g then %g\n", ratio, again, was / mean, was, is);
+    MPI_Comm_free(&new);
+    CHECK(MPIX_Dist_load_create(MPI_COMM_WORLD, 0, NULL, MPIX_LOADS_MEASURED, MPI_INFO_NULL, &new) == MPI_SUCCESS); /* nothing was done since */
+    MPI_Comm_free(&new);
+}
+
+/* The job ends with the message. */
+static void fatal(void)
+{
+    double loads[64];
+    MPI_Comm new;
+    for (int r = 0; r < ranks; r++)
+        loads[r] = rank == 1 && r == 0 ? NAN : 1;
+    MPIX_Load_create(MPI_COMM_WORLD, loads, MPI_INFO_NULL, &new);
+    printf("went on\n");
+}
+
 int main(int argc, char **argv)
 {
     begin(&argc, &argv);
     const char *what = argc > 1 ? argv[1] : "";
     const int number = argc > 2 ? atoi(argv[2]) : 1;
-    if (!strcmp(what, "random")) {
-        look_around();
+    look_around();
+    if (!strcmp(what, "random"))
         random_cases(number);
-    } else
+    else if (!strcmp(what, "graph"))
+        graph_cases(number);
+    else if (!strcmp(what, "errors"))
+        errors(number);
+    else if (!strcmp(what, "repeat"))
+        repeat(number);
+    else if (!strcmp(what, "measured"))
+        measured(number);
+    else if (!strcmp(what, "fatal"))
+        fatal();
+    else
         CHECK(!"known");
     return end();
 }
