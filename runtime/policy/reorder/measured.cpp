@@ -14,45 +14,40 @@ namespace ws::reorder {
 namespace {
 
 // Counters of the rank's own thread, in ticks: each only grows.
-struct Counts {
-    double wall = 0, waits = 0, awake = 0, // of the waits: neither asleep nor with the core lent
-           others = 0,                     // others computed of this rank's loops
-           ran = 0, queued = 0;            // the system's: on a core; ready to run while others had it
-    Counts& operator+=(const Counts& o) { return add(o, 1); }
-    Counts& operator-=(const Counts& o) { return add(o, -1); }
-
-private:
-    Counts& add(const Counts& o, double sign)
-    {
-        wall += sign * o.wall;
-        waits += sign * o.waits;
-        awake += sign * o.awake;
-        others += sign * o.others;
-        ran += sign * o.ran;
-        queued += sign * o.queued;
-        return *this;
-    }
+struct Times {
+    double wall = 0, waits = 0, awake = 0; // of the waits: neither asleep nor with the core lent
 };
-Counts begun, in_calls;     // when measuring began anew, less those; in MPIX functions
-std::mutex lock;            // of these two
-thread_local Counts entered; // the call that is under way
+struct Counts : Times {
+    double others = 0,           // others computed of this rank's loops
+           ran = 0, queued = 0;  // the system's: on a core; ready to run while others had it
+};
+Counts begun;                // when measuring began anew
+Times in_calls;              // of MPIX functions, since then
+std::mutex lock;             // of these two
+thread_local Times entered;  // the call that is under way
+
+Times times()
+{
+    const Seat& home = board->seat(0);
+    const uint64_t now = ticks();
+    Times t;
+    t.wall = double(now - board->attached_at);
+    t.waits = double(home.lend.blocked_ticks);
+    if (const uint64_t since = __atomic_load_n(&home.waits_since, __ATOMIC_RELAXED)) // by another thread
+        t.waits += double(now - since);
+    t.awake = t.waits - double(home.lend.lent_ticks) - double(home.lend.sleep_ticks);
+    return t;
+}
 
 Counts count()
 {
-    Counts c;
-    Seat& home = board->seat(0);
-    const uint64_t now = ticks();
-    c.wall = double(now - board->attached_at);
-    c.waits = double(home.lend.blocked_ticks);
-    if (const uint64_t since = __atomic_load_n(&home.waits_since, __ATOMIC_RELAXED)) // by another thread
-        c.waits += double(now - since);
-    c.awake = c.waits - double(home.lend.lent_ticks) - double(home.lend.sleep_ticks);
+    Counts c = {entered, 0, 0, 0};
     for (unsigned i = 0; i < board->seats; i++)
         c.others += double(board->seat(i).visit.busy_ticks);
     for (unsigned i = 0; i < loop_rows - 1 && board->loop(i).name[0]; i++)
         c.waits += double(board->loop(i).close_wait);
     c.waits += double(board->loop(loop_rows - 1).close_wait);
-    if (own_seat == &home) {
+    if (own_seat == &board->seat(0)) {
         const double ticks_per_ns = board->ticks_per_us * 1e-3;
         timespec t;
         if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0)
@@ -73,40 +68,38 @@ bool can_measure() { return board != nullptr; }
 
 double measured_load()
 {
-    Counts c = entered;
-    {
-        std::lock_guard<std::mutex> guard(lock);
-        c -= begun;
-        c -= in_calls;
-    }
+    const Counts now = count();
+    std::lock_guard<std::mutex> guard(lock);
+    const double waits = now.waits - begun.waits - in_calls.waits, outside = now.wall - begun.wall - in_calls.wall - waits;
     // Where ranks share a core, a part of the time outside of waits went by while others had it. The system counts that, but for waits as
-    // well. It also counts what the thread ran, of which at most the waits' waking part was none of the program's.
-    const double outside = c.wall - c.waits;
-    const double own = std::max({outside - c.queued, std::min(outside, c.ran - c.awake), 0.0});
-    return (own + std::max(c.others, 0.0)) / board->ticks_per_us * 1e-6;
+    // well. It also counts what the thread ran: all but the waking part of waits and what calls took was the program's, at least.
+    const double program = now.ran - begun.ran - (now.awake - begun.awake) - (in_calls.wall - in_calls.waits);
+    const double own = std::max({outside - (now.queued - begun.queued), std::min(outside, program), 0.0});
+    return (own + std::max(now.others - begun.others, 0.0)) / board->ticks_per_us * 1e-6;
 }
 
 void begin_measuring()
 {
+    const Counts now = count();
     std::lock_guard<std::mutex> guard(lock);
-    begun = entered;
-    begun -= in_calls;
+    begun = now;
+    in_calls = {};
 }
 
 AroundCall::AroundCall()
 {
     if (board)
-        entered = count();
+        entered = times();
 }
 
 AroundCall::~AroundCall()
 {
     if (!board)
         return;
-    Counts took = count();
-    took -= entered;
+    const Times now = times();
     std::lock_guard<std::mutex> guard(lock);
-    in_calls += took;
+    in_calls.wall += now.wall - entered.wall;
+    in_calls.waits += now.waits - entered.waits;
 }
 
 } // namespace ws::reorder
