@@ -150,11 +150,9 @@ Fault deal_at_rank_0(const Call& call, const Record& mine, const Known& known, b
 // Rounds: what is in each class, until classes are fine enough; then the place in the order of each load of the calling process.
 int find_places(const Known& known, const Line& line, std::vector<int>& places)
 {
-    int size, rank, error, units = 0;
+    int size, rank, error;
     PMPI_Comm_size(line.comm, &size);
     PMPI_Comm_rank(line.comm, &rank);
-    for (int n : line.units.count)
-        units += n;
     Classes classes;
     std::vector<Tally> tallies;
     std::vector<int> in_class(known.size());
@@ -167,7 +165,7 @@ int find_places(const Known& known, const Line& line, std::vector<int>& places)
         }
         if ((error = reduce_to_all<Tally, join_tallies>(tallies, line.comm)))
             return error;
-    } while (refine(classes, tallies, units));
+    } while (refine(classes, tallies, number_of_units(line.units)));
 
     std::vector<int> mine(size_t(classes.count)), next(size_t(classes.count));
     for (int c : in_class)

@@ -114,9 +114,45 @@ std::vector<int> draw_together(std::vector<int> order, const Loads& given, const
     for (double load : loads)
         sum += load;
     const double price = sum > 0 ? 2 * hot * double(n) / sum : 0; // of being too high by an average load
+    auto accept = [&](double better) { return better >= 0 || std::exp(better / heat) * double(std::mt19937::max()) >= double(random()); };
+    auto note = [&](double less) {
+        now -= less;
+        if (now < least * (1 - 1e-9) && cores.fits() && domains.fits()) {
+            least = now;
+            best = order;
+        }
+    };
+    const bool several_nodes = std::any_of(seats.begin(), seats.end(), [&](const Seat& s) { return s.node != seats[0].node; });
     for (long step = 0; step < steps && least > 0; step++, heat *= cooling) {
         if ((step & 255) == 0 && std::chrono::steady_clock::now() > until)
             break;
+        if (several_nodes && step % 32 == 0) { // ranks that have come together on a core move together, or they never would
+            const size_t a = size_t(below(beside.size())), b = size_t(below(beside.size()));
+            const std::vector<int> &from = beside[a], &to = beside[b];
+            if (from.size() != to.size() || seats[size_t(from[0])].node == seats[size_t(to[0])].node)
+                continue;
+            double less = 0, more = 0;
+            for (const auto& [here, there] : {std::pair(&from, &to), std::pair(&to, &from)})
+                for (int p : *here)
+                    for (const Neighbour& x : neighbours[size_t(rank_at[size_t(p)])]) {
+                        const size_t q = size_t(order[size_t(x.rank)]), core = size_t(cores.layout.bin_of[q]);
+                        if (core != a && core != b)
+                            less += x.weight * (distance(seats[size_t(p)], seats[q]) - distance(seats[size_t((*there)[0])], seats[q]));
+                    }
+            more = cores.sum[a] - cores.sum[b];
+            // Widths of cores are alike, so between them nothing becomes too high.
+            if (!accept(less - domains.excess(from[0], to[0], more) * price))
+                continue;
+            cores.move(from[0], to[0], more);
+            domains.move(from[0], to[0], more);
+            for (size_t i = 0; i < from.size(); i++) {
+                std::swap(rank_at[size_t(from[i])], rank_at[size_t(to[i])]);
+                order[size_t(rank_at[size_t(from[i])])] = from[i];
+                order[size_t(rank_at[size_t(to[i])])] = to[i];
+            }
+            note(less);
+            continue;
+        }
         const int a = below(n), p = order[size_t(a)];
         int q = below(n);
         if (const auto& to = neighbours[size_t(a)]; step % 2 && !to.empty()) { // next to one of its neighbours
@@ -129,18 +165,13 @@ std::vector<int> draw_together(std::vector<int> order, const Loads& given, const
         const double more = loads[size_t(a)] - loads[size_t(b)];
         // On the way to a better deal some may be too high for a while.
         const double less = gain(a, p, q, b) + gain(b, q, p, a), too_high = cores.excess(p, q, more) + domains.excess(p, q, more);
-        const double better = less - too_high * price;
-        if (better < 0 && std::exp(better / heat) * double(std::mt19937::max()) < double(random()))
+        if (!accept(less - too_high * price))
             continue;
         cores.move(p, q, more);
         domains.move(p, q, more);
         std::swap(order[size_t(a)], order[size_t(b)]);
         std::swap(rank_at[size_t(p)], rank_at[size_t(q)]);
-        now -= less;
-        if (now < least * (1 - 1e-9) && cores.fits() && domains.fits()) {
-            least = now;
-            best = order;
-        }
+        note(less);
     }
     return best;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace ws::reorder {
 
@@ -46,12 +47,12 @@ bool refine(Classes& classes, const std::vector<Tally>& tallies, int units)
     return true;
 }
 
+int number_of_units(const Units& units) { return std::accumulate(units.count.begin(), units.count.end(), 0); }
+
 int64_t place_of(const Units& units, int number, int slot, bool snake)
 {
     int64_t place = 0;
-    int open = 0, full = 0; // units that take part in a turn, that are full before it
-    for (int n : units.count)
-        open += n;
+    int open = number_of_units(units), full = 0; // units that take part in a turn, that are full before it
     auto after = [&](int turn) { // so many units are full then
         const int i = turn - units.least_room;
         return i >= 0 && size_t(i) < units.count.size() ? units.count[size_t(i)] : 0;

@@ -38,6 +38,7 @@ struct Units {
     int least_room = 1;
     std::vector<int> count; // of those with least_room + i processes
 };
+int number_of_units(const Units& units);
 // In the order of loads, the place of that which the unit's process `slot` gets. The heaviest loads go to one unit after the other, full
 // ones are left out; `snake`: every second turn the other way round.
 int64_t place_of(const Units& units, int number, int slot, bool snake);
