@@ -26,7 +26,7 @@ random(20, 2, workshare=False)
 random(20, 3)
 random(400 if SOAK else 15, 8)
 random(100 if SOAK else 6, 9, env={'MPIR_CVAR_NUM_CLIQUES': '2'})
-random(60 if SOAK else 2, 64)
+random(60 if SOAK else 2, 64 if SOAK else 32)
 if SOAK:
     for ranks in (5, 16, 33):
         random(60, ranks, env={'MPIR_CVAR_NUM_CLIQUES': '3'})
