@@ -22,4 +22,8 @@ for program in ('mpi_calls', 'mpi_calls_f08'):
         expect(result, f'said {result.out!r}', result.out == 'wrong 0, multiple T\n')
     result = run(f'fortran_{program}', workshare=False)
     expect(result, f'said {result.out!r}', result.out == 'wrong 0, multiple F\n')
+for program in ('reorder', 'reorder_f08'):
+    for workshare in (False, True):
+        result = run(f'fortran_{program}', ranks=3, workshare=workshare)
+        expect(result, f'said {result.out!r}', result.out == ('measured\n' if workshare else 'not measured\n'))
 finish()
