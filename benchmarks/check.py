@@ -112,6 +112,13 @@ def main():
                                       ("claim_cost_omp_gcc", 1, [])):
             done = run(ranks, flags, program, "--repeats 2")
             check(done.returncode == 0 and json.loads(done.stdout)["ranks"] == ranks, f"{program} {flags}", done)
+        for program, ranks, options in (("reorder_loop", 2, "--unit 1ms --repeats 1"), ("reorder_loop", 5, "--unit 1ms --repeats 1 --uneven --sleep"),
+                                        ("reorder_loop", 2, "--unit 1ms --repeats 1 --rising --sleep"),
+                                        ("reorder_product", 4, "--block 7 --repeats 1"), ("reorder_product", 1, "--sleep 1ms --repeats 1")):
+            done = run(ranks, ["-bind-to", "core", "-workshare", "-workshare-quiet"], program, options)
+            check(done.returncode == 0 and json.loads(done.stdout)["ranks"] == ranks, f"{program} {options}", done)
+        done = run(2, ["-bind-to", "core"], "reorder_product", "")
+        check(done.returncode == 2 and "needs a square number of ranks, not 2" in done.stderr, "reorder_product on 2 ranks", done)
         done = run(1, [], "look_cost", "--ranks 128")
         check(done.returncode == 0 and json.loads(done.stdout)["ranks"] == 128, "look_cost", done)
     return 1 if failed else 0

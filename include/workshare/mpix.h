@@ -45,8 +45,8 @@ extern "C" {
 
 /* For `loads`: those that Workshare measured. The load of a rank is then the time that the process of that rank in comm computed
  * outside of waits in MPI, with what others computed of its loops, since MPI_Init or since it last gave its loads in this way. Needs
- * mpirun -workshare; MPI_ERR_UNSUPPORTED_OPERATION without. A process that shares its core also counts the time in which it had to
- * wait for the core. */
+ * mpirun -workshare; MPI_ERR_UNSUPPORTED_OPERATION without. Time in which other processes had the core is left out, as far as the system
+ * counts it (/proc/thread-self/schedstat). */
 #define MPIX_LOADS_MEASURED ((const double *) 16)
 
 /* Every process knows the loads of all: loads[r] for r = 0 .. n-S-1, n being the size of comm. Where processes give different values,
