@@ -25,8 +25,8 @@ random(5, 1)
 random(20, 2, workshare=False)
 random(20, 3)
 random(400 if SOAK else 15, 8)
-random(100 if SOAK else 6, 9, env={'MPIR_CVAR_NUM_CLIQUES': '2'})
-random(60 if SOAK else 2, 64 if SOAK else 32)
+random(100 if SOAK else 4, 9, env={'MPIR_CVAR_NUM_CLIQUES': '2'})
+random(60 if SOAK else 2, 64 if SOAK else 24)
 if SOAK:
     for ranks in (5, 16, 33):
         random(60, ranks, env={'MPIR_CVAR_NUM_CLIQUES': '3'})
