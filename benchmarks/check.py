@@ -22,6 +22,7 @@ GOOD = [
     ("triangles", "--scale 1 --edgefactor 1 --repeats 1"),
     ("triangles", "--file {two_triangles} --repeats 2"),
     ("region_cost", "--repeats 2"),
+    ("reorder_cost", "--repeats 2"),
     ("region_cost", "--repeats 2 --iterations 0"),
     ("region_cost_c", "--repeats 2"),
     ("region_cost_cpp", "--repeats 2"),

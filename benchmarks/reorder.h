@@ -4,7 +4,7 @@
  * of what is predicted from the cores' loads and what is measured.
  *
  * Processes must be bound to one core each, several to the same (mpirun -bind-to core). With sleeping work, cores that the machine does not
- * have are pretended: as nodes, by MPIR_CVAR_NUM_CLIQUES, all processes bound to one core. A process that sleeps for its work then holds
+ * have are pretended: as nodes, by MPIR_CVAR_NUM_CLIQUES, all processes of a node bound to the same core. A process that sleeps for its work then holds
  * its core's lock.
  */
 #ifndef WS_BENCH_REORDER_H

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What tools/bench measures: a module per kind of figure, a function per group. line.py says what a line of the table is."""
-from . import costs, footprint, loops, messages, pays, sleeping, tracing
+from . import costs, footprint, loops, messages, pays, reorder, sleeping, tracing
 
 # The order of the table.
 GROUPS = {
@@ -16,6 +16,7 @@ GROUPS = {
     "netpipe": messages.net_pipe,
     "handover": messages.hand_over,
     "ranks64": messages.many_ranks,
+    "reorder": reorder.reorder,
     "region": costs.region_cost,
     "claim": costs.claim_cost,
     "look": costs.look,
