@@ -25,7 +25,7 @@ def random(count, ranks, least=0.8, **how):
 random(5, 1)
 random(20, 2, workshare=False)
 random(20, 3)
-random(400 if SOAK else 15, 8)
+random(400 if SOAK else 10, 8)
 random(100 if SOAK else 4, 9, env={'MPIR_CVAR_NUM_CLIQUES': '2'})
 random(60 if SOAK else 2, 64 if SOAK else 24)
 if SOAK:
@@ -47,7 +47,7 @@ for workshare in (False, True):
     expect(result, 'the program went on', 'went on' not in result.out)
 
 for ranks in (1, 2, 4):
-    job('repeat', 10000 if SOAK else 100, ranks=ranks, limit=900 if SOAK else 60)
+    job('repeat', 10000 if SOAK else 60, ranks=ranks, limit=900 if SOAK else 60)
 if SOAK:
     job('repeat', 10000, ranks=2, workshare=False, limit=900)
 
