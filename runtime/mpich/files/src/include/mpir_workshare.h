@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 /* Raised whenever the struct below changes; MPICH passes it, libws refuses another one. */
-#define MPIR_WORKSHARE_VERSION 5
+#define MPIR_WORKSHARE_VERSION 6
 
 /* A wait counts as blocked after this many polls without progress: a short wait (ping-pong) never leaves MPICH. */
 #define MPIR_WORKSHARE_POLLS 8
@@ -109,6 +109,9 @@ typedef struct MPIR_Workshare_hooks {
     int (*set_option) (int which, unsigned value);
     /* MPI_Finalize was entered; MPI still works. Collective over MPI_COMM_WORLD. */
     void (*finalize) (void);
+    /* This node has more ranks than CPUs that they may run on: what a collective operation costs is its messages, not its rounds. The
+     * same for all ranks of the node. */
+    int crowded;
     /* The rest is set by MPICH. What this process has sent and the receiver has to take part in (synchronous sends, large ones,
      * those that found a full queue; puts and gets that wait in a flush); to which MPI_COMM_WORLD rank, -1 if there may be
      * several. A hint: other threads change it. */

@@ -245,6 +245,93 @@ static void yield(unsigned polls)
     sched_yield();
 }
 
+/* The functions of workshare/mpix.h live in libws, which is loaded when one is first called. Programs compiled with plain mpicc or mpifort
+ * find them here. In a job without -workshare ranks that share cores would spin through each other's time: there they yield. */
+static void *mpix_function(const char *name)
+{
+    static void *lib;
+    void *f = NULL;
+
+    if (!lib && !(lib = open_libws()))
+        fprintf(stderr, "workshare: cannot load " LIBWS " for %s: %s\n", name, dlerror());
+    if (lib && !(f = dlsym(lib, name)))
+        fprintf(stderr, "workshare: %s\n", dlerror());
+    return f;
+}
+
+static int mpix_missing(const char *name)
+{
+    int err = MPIR_Err_create_code(MPI_SUCCESS, MPIR_ERR_RECOVERABLE, name, __LINE__, MPI_ERR_UNSUPPORTED_OPERATION, "**notimpl",
+                                   "%s", "there is no " LIBWS);
+    return MPIR_Err_return_comm(NULL, name, err);
+}
+
+static int yield_begin(void)
+{
+    if (MPIR_Workshare.blocked)
+        return 0;
+    MPIR_Workshare.blocked = yield;
+    return 1;
+}
+
+static void yield_end(int began)
+{
+    if (began && MPIR_Workshare.blocked == yield)
+        MPIR_Workshare.blocked = NULL;
+}
+
+#define MPIX_IN_LIBWS(name, parameters, arguments) \
+    MPICH_API_PUBLIC int name parameters; \
+    int name parameters { \
+        static int (*f) parameters; \
+        int yields, err; \
+        if (!f && !(f = (int (*) parameters) mpix_function(#name))) \
+            return mpix_missing(#name); \
+        yields = yield_begin(); \
+        err = f arguments; \
+        yield_end(yields); \
+        return err; \
+    }
+MPIX_IN_LIBWS(MPIX_Load_create, (MPI_Comm comm, const double *loads, MPI_Info info, MPI_Comm * newcomm), (comm, loads, info, newcomm))
+MPIX_IN_LIBWS(MPIX_Dist_load_create, (MPI_Comm comm, int count, const int *ranks, const double *loads, MPI_Info info, MPI_Comm * newcomm),
+              (comm, count, ranks, loads, info, newcomm))
+MPIX_IN_LIBWS(MPIX_Load_graph_create,
+              (MPI_Comm comm, const double *loads, int indegree, const int *sources, const int *sourceweights, int outdegree,
+               const int *destinations, const int *destweights, MPI_Info info, MPI_Comm * newcomm),
+              (comm, loads, indegree, sources, sourceweights, outdegree, destinations, destweights, info, newcomm))
+MPIX_IN_LIBWS(MPIX_Load_active, (MPI_Comm comm, int *active, MPI_Comm * activecomm), (comm, active, activecomm))
+MPIX_IN_LIBWS(MPIX_Load_imbalance, (MPI_Comm comm, double *max_over_mean), (comm, max_over_mean))
+
+/* The same for Fortran (mpix.mod, mpix_f08.mod): addresses only. */
+#define MPIX_FORTRAN(name, parameters, arguments) \
+    MPICH_API_PUBLIC void name parameters; \
+    void name parameters { \
+        static void (*f) parameters; \
+        int yields; \
+        if (!f && !(f = (void (*) parameters) mpix_function(#name))) { \
+            int err = mpix_missing(#name); \
+            if (ierr) \
+                *ierr = err; \
+            return; \
+        } \
+        yields = yield_begin(); \
+        f arguments; \
+        yield_end(yields); \
+    }
+MPIX_FORTRAN(mpix_load_create_, (void *a, void *b, void *c, void *d, int *ierr), (a, b, c, d, ierr))
+MPIX_FORTRAN(mpix_load_create_measured_, (void *a, void *b, void *c, void *d, int *ierr), (a, b, c, d, ierr))
+MPIX_FORTRAN(mpix_dist_load_create_, (void *a, void *b, void *c, void *d, void *e, void *f_, int *ierr), (a, b, c, d, e, f_, ierr))
+MPIX_FORTRAN(mpix_dist_load_create_measured_, (void *a, void *b, void *c, void *d, void *e, void *f_, int *ierr), (a, b, c, d, e, f_, ierr))
+MPIX_FORTRAN(mpix_load_graph_create_,
+             (void *a, void *b, void *c, void *d, void *e, void *f_, void *g, void *h, void *i, void *j, int *ierr),
+             (a, b, c, d, e, f_, g, h, i, j, ierr))
+MPIX_FORTRAN(mpix_load_graph_create_measured_,
+             (void *a, void *b, void *c, void *d, void *e, void *f_, void *g, void *h, void *i, void *j, int *ierr),
+             (a, b, c, d, e, f_, g, h, i, j, ierr))
+MPIX_FORTRAN(mpix_load_active_, (void *a, void *b, void *c, int *ierr), (a, b, c, ierr))
+MPIX_FORTRAN(mpix_load_is_active_, (void *a, void *b, int *ierr), (a, b, ierr))
+MPIX_FORTRAN(mpix_load_imbalance_, (void *a, void *b, int *ierr), (a, b, ierr))
+
 int MPIR_Workshare_thread_level(int level)
 {
     if (is_enabled())
