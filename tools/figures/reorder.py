@@ -22,7 +22,7 @@ def reorder(run, quick):
             ("triangular product, 16 ranks on 2 cores", "reorder_product", [], 16, None),
             ("loop, 64 ranks on 16 cores, sleeping work", "reorder_loop", ["--sleep", "--unit", "10ms"], 64, 16),
             ("loop, 3 and 5 ranks a core of 16, sleeping work", "reorder_loop", ["--sleep", "--unit", "10ms", "--uneven"], 80, 16),
-            ("triangular product, 64 ranks on 16 cores, sleeping work", "reorder_product", ["--sleep", "10ms"], 64, 16)):
+            ("triangular product, 64 ranks on 16 cores, sleeping work", "reorder_product", ["--sleep", "20ms"], 64, 16)):
         env = {"MPIR_CVAR_NUM_CLIQUES": str(nodes)} if nodes else {}
         result = run.run(program, [*options, *repeats], ranks=ranks, bind="core", workshare=True, env=env)
         results.append((name, result))
