@@ -124,6 +124,9 @@ class Test:
     def build_and_run(self, source, language, options, runtime, more=(), modes=MODES):
         label = f'{os.path.basename(source)} as {language} {options}'.rstrip()
         binary = self.path(re.sub(r'\W+', '_', f'{label} {" ".join(more)}'))
+        if '-save-temps' in options: # these are named by the source alone, and names.c is compiled at the same time as names.cpp
+            os.makedirs(binary, exist_ok=True)
+            binary = os.path.join(binary, 'program')
         expect = ['-DEXPECT_OPENMP'] if '-fopenmp' in options.split() else []
         # clang's own `omp atomic` takes it for some types.
         libatomic = ['-latomic'] if CLANG and expect else []
