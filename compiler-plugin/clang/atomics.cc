@@ -13,7 +13,7 @@
 // or, where the type is not one that instructions handle, so that files of all compilers use one lock,
 //
 //     if (ws_alone) A' else { ws_atomic_start(); A'; ws_atomic_end(); }
-#include "ws_clang.h"
+#include "back.h"
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wall"

@@ -2,8 +2,8 @@
 //
 // Calls of MPI in a shared loop, also in the functions of this file that the loop calls: what MPI does not let several
 // threads do is refused.
+#include "front.h"
 #include "visitor.h"
-#include "ws_clang.h"
 
 #include "../clauses/mpi.h"
 

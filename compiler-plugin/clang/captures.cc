@@ -3,7 +3,7 @@
 // Clang hands each variable that a loop shares to the outlined function by its address: then every iteration may have to
 // read it anew, as whatever the loop stores might change it. A scalar that nobody can change while the loop runs is
 // given by its value instead.
-#include "ws_clang.h"
+#include "back.h"
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wall"

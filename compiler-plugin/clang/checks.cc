@@ -2,8 +2,8 @@
 //
 // What the grammar cannot see and clang's OpenMP front end does not check, looked up in the tree of the whole file
 // just before clang finishes its code: so templates are checked as instantiated.
+#include "front.h"
 #include "visitor.h"
-#include "ws_clang.h"
 
 #include <set>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Clang's and LLVM's headers, which are not clean of warnings.
+// Clang's headers, which are not clean of warnings.
 #ifndef WS_CLANG_HEADERS_H
 #define WS_CLANG_HEADERS_H
 
@@ -19,9 +19,6 @@
 #include "clang/Lex/Preprocessor.h"
 #include "clang/Sema/Sema.h"
 #include "clang/Sema/SemaConsumer.h"
-#include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/Instructions.h"
-#include "llvm/IR/Module.h"
 #pragma GCC diagnostic pop
 
 #endif

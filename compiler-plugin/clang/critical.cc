@@ -3,7 +3,7 @@
 // The pass for `ws critical`: clang has made it an `omp critical` whose lock's name tells.
 //
 //     __kmpc_critical(loc, thread, &.gomp_critical_user___ws_critical_NAME.var)       ws_critical_start(&critical)
-#include "ws_clang.h"
+#include "back.h"
 
 #include "../../runtime/directive/abi.h"
 

@@ -2,7 +2,7 @@
 //
 // The user wrote `ws`; clang's OpenMP front end speaks of `omp`. Each diagnostic passes here before it is printed: if
 // it is about one of our pragmas, its text is put into our words.
-#include "ws_clang.h"
+#include "front.h"
 
 #include <map>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // What a file tells libws that it uses (runtime/directive/abi.h, ws_uses), by a constructor.
-#include "ws_clang.h"
+#include "back.h"
 
 #include "../clauses/mpi.h"
 #include "../../runtime/directive/abi.h"

@@ -15,7 +15,7 @@
 //     __kmpc_barrier                                                removed: see runtime/loop, "no_more"
 //
 // Clang counts iterations from 0.
-#include "ws_clang.h"
+#include "back.h"
 
 #include "../clauses/name.h"
 #include "../../runtime/directive/abi.h"

@@ -3,7 +3,7 @@
 // mpicc -fws=openmp, in the finished code: whether an `omp parallel for` may become a `ws for`. It stays OpenMP if the loop
 // can tell threads apart, waits for other threads or uses more of libomp than loops need. Functions of other files are not
 // seen: they are taken to do none of this. Also -fws-report, which prints a remark for each loop.
-#include "ws_clang.h"
+#include "back.h"
 
 #include "../clauses/mpi.h"
 #include "../../runtime/directive/abi.h"

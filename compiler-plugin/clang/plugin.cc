@@ -3,14 +3,7 @@
 // Start of the clang plugin. `mpicc -fws` gives cc1 -fopenmp in any case, because clang sets its back half up for
 // OpenMP by that option alone; what the user sees of it (the `omp` pragmas, _OPENMP) is taken back here unless the
 // user asked for it too.
-#include "ws_clang.h"
-
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wall"
-#pragma GCC diagnostic ignored "-Wextra"
-#include "llvm/Passes/PassBuilder.h"
-#include "llvm/Passes/PassPlugin.h"
-#pragma GCC diagnostic pop
+#include "front.h"
 
 namespace ws_clang {
 
@@ -112,27 +105,6 @@ public:
 clang::FrontendPluginRegistry::Add<FrontAction> front("ws", "MPI workshare: #pragma ws");
 clang::FrontendPluginRegistry::Add<SwitchAction> openmp_switch("ws-openmp-switch", "MPI workshare: clang's own OpenMP");
 
-class LoweringPass : public llvm::PassInfoMixin<LoweringPass> {
-public:
-    static bool isRequired() { return true; }   // at -O0 too
-
-    llvm::PreservedAnalyses run(llvm::Module &module, llvm::ModuleAnalysisManager &) {
-        lower_atomics(module);
-        announce(module, lower_criticals(module) | lower_loops(module));
-        return llvm::PreservedAnalyses::none();
-    }
-};
-
 }  // namespace
 
 }  // namespace ws_clang
-
-// The start of the pipeline: every level of optimization passes there, before inlining and before LTO's bitcode is written.
-extern "C" LLVM_ATTRIBUTE_WEAK llvm::PassPluginLibraryInfo llvmGetPassPluginInfo() {
-    return {LLVM_PLUGIN_API_VERSION, "ws", "1", [](llvm::PassBuilder &builder) {
-                builder.registerPipelineStartEPCallback(
-                    [](llvm::ModulePassManager &passes, llvm::OptimizationLevel) {
-                        passes.addPass(ws_clang::LoweringPass());
-                    });
-            }};
-}

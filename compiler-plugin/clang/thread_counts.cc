@@ -3,8 +3,8 @@
 // mpicc -fws=openmp: loops that use the number of threads, as omp_get_max_threads() and omp_get_num_threads() tell it,
 // directly or from a variable or member that holds it. Such code is often right for one thread in one way and for several
 // in another; guests are none of the threads that it knows. Found in the tree, where variables have names.
+#include "front.h"
 #include "visitor.h"
-#include "ws_clang.h"
 
 #include <map>
 

@@ -4,7 +4,7 @@
 #ifndef WS_CLANG_TOKENS_H
 #define WS_CLANG_TOKENS_H
 
-#include "ws_clang.h"
+#include "front.h"
 
 namespace ws_clang {
 

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+//
+// The half of the plugin that sees what clang made of it, by LLVM's headers.
+#ifndef WS_CLANG_BACK_H
+#define WS_CLANG_BACK_H
+
+#include "ws_clang.h"
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wall"
+#pragma GCC diagnostic ignored "-Wextra"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/Module.h"
+#pragma GCC diagnostic pop
+
+#include <string>
+
+namespace ws_clang {
+
+void lower_atomics(llvm::Module &module);
+// These two return what of libws is used: WS_USES_... of abi.h.
+unsigned lower_criticals(llvm::Module &module);
+unsigned lower_loops(llvm::Module &module);
+unsigned features_of_loops(llvm::Module &module, llvm::ArrayRef<llvm::Function *> loops);
+void announce(llvm::Module &module, unsigned features);
+
+// Whether an `omp parallel for` may become ours; says so, or why not.
+bool judge_openmp_loop(const llvm::Function *body, const llvm::Function *host, const std::string &place, const std::string &name);
+// Has libomp schedule a loop that was marked as was written.
+void restore_openmp_schedule(llvm::Function *body, unsigned kinds);
+// A symbol as the user knows it, without parameters.
+std::string readable_name(const std::string &symbol);
+
+// The type of a variable that a fork gets by its address and that can be given by its value; null if it cannot.
+llvm::Type *captured_value(const llvm::CallBase *fork, unsigned operand);
+
+// The function called, through casts; null if it is not known.
+llvm::Function *callee(const llvm::Instruction &instruction);
+bool calls(const llvm::Instruction &instruction, llvm::StringRef name);
+// Takes a call away; an invoke leaves a jump to where it went on.
+void remove_call(llvm::CallBase *call);
+
+}  // namespace ws_clang
+
+#endif

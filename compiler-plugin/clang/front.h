@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+//
+// The half of the plugin that sees the source, by clang's headers. The other does without them: they take long to compile.
+#ifndef WS_CLANG_FRONT_H
+#define WS_CLANG_FRONT_H
+
+#include "clang-headers.h"
+#include "ws_clang.h"
+
+#include <functional>
+#include <set>
+#include <string>
+
+namespace ws_clang {
+
+// True once a ws directive was read.
+bool ws_used();
+
+// Remembers a pragma for the messages: errors that follow one of ours name it. Others have an empty name.
+void note_pragma(const clang::SourceManager &sources, clang::SourceLocation from, clang::SourceLocation to,
+                 const std::string &name);
+// Whether one of ours stands between the two places.
+bool has_pragma_between(const clang::SourceManager &sources, clang::SourceLocation from, clang::SourceLocation to);
+// Whether the pragma that stands last before a place is ours.
+bool is_ours(const clang::SourceManager &sources, clang::SourceLocation at);
+void take_over_diagnostics(clang::DiagnosticsEngine &diagnostics);
+void error_about(clang::DiagnosticsEngine &diagnostics, clang::SourceLocation at, const std::string &text);
+
+// Errors about calls in loops: each place once, each function looked at once.
+struct CallReports {
+    // `loop`: the loop that comes there, if the place is not in it.
+    std::function<void(clang::SourceLocation at, const std::string &text, clang::SourceLocation loop)> report;
+    std::set<const clang::FunctionDecl *> seen;
+};
+void check_calls(clang::ASTContext &context, const clang::OMPLoopDirective *loop, CallReports &reports);
+
+// Looks at the finished tree of the file.
+void check_file(clang::CompilerInstance &compiler);
+
+// The call of the marking function that a loop carries, if it does.
+const clang::CallExpr *mark_of(const clang::OMPLoopDirective *loop);
+
+// -fws=openmp, -fws-report: instead of clang's own handler.
+void take_over_openmp_pragma(clang::Preprocessor &preprocessor);
+// Looks in the tree for loops that use the number of threads.
+void find_thread_counts(clang::ASTContext &context);
+
+}  // namespace ws_clang
+
+#endif

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+//
+// Start of the back half: clang calls llvmGetPassPluginInfo for it.
+#include "back.h"
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wall"
+#pragma GCC diagnostic ignored "-Wextra"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Passes/PassPlugin.h"
+#pragma GCC diagnostic pop
+
+namespace ws_clang {
+
+namespace {
+
+class LoweringPass : public llvm::PassInfoMixin<LoweringPass> {
+public:
+    static bool isRequired() { return true; }   // at -O0 too
+
+    llvm::PreservedAnalyses run(llvm::Module &module, llvm::ModuleAnalysisManager &) {
+        lower_atomics(module);
+        announce(module, lower_criticals(module) | lower_loops(module));
+        return llvm::PreservedAnalyses::none();
+    }
+};
+
+}  // namespace
+
+}  // namespace ws_clang
+
+// The start of the pipeline: every level of optimization passes there, before inlining and before LTO's bitcode is written.
+extern "C" LLVM_ATTRIBUTE_WEAK llvm::PassPluginLibraryInfo llvmGetPassPluginInfo() {
+    return {LLVM_PLUGIN_API_VERSION, "ws", "1", [](llvm::PassBuilder &builder) {
+                builder.registerPipelineStartEPCallback(
+                    [](llvm::ModulePassManager &passes, llvm::OptimizationLevel) {
+                        passes.addPass(ws_clang::LoweringPass());
+                    });
+            }};
+}
