@@ -54,7 +54,7 @@ bool flag(const char* name, bool& value, std::string& error)
     return ok;
 }
 
-bool workers(int& value, std::string& error)
+bool read_workers(int& value, std::string& error)
 {
     const char* text = std::getenv("WS_WORKERS");
     if (text && std::strcmp(text, "auto") == 0) {
@@ -69,7 +69,7 @@ bool workers(int& value, std::string& error)
     return ok;
 }
 
-bool victim(VictimPolicy& value, std::string& error)
+bool read_victim(VictimPolicy& value, std::string& error)
 {
     static constexpr const char* names[] = {"auto", "most", "fewest", "nearest", "random", "none"}; // as in VictimPolicy
     const char* text = std::getenv("WS_VICTIM");
@@ -197,7 +197,7 @@ bool read_options(Options& o, std::string& error, std::string& warning)
     if (!flag("WS_QUIET", o.quiet, error) || !number("WS_QUANTUM", 1, 1000000, o.quantum_us, error) ||
         !number("WS_SPIN", 0, 1000000, o.spin_us, error) || !number("WS_LINGER", 0, 1000000, o.linger_us, error) ||
         !number("WS_CHUNK_TIME", 1, 1000000, o.chunk_us, error) ||
-        !victim(o.victim, error) || !workers(o.workers, error) || !flag("WS_POLL", o.poll, error) ||
+        !read_victim(o.victim, error) || !read_workers(o.workers, error) || !flag("WS_POLL", o.poll, error) ||
         !schedule("WS_SCHEDULE", o.schedule, error) || !schedule("WS_STEAL_SCHEDULE", o.steal_schedule, error) ||
         !number("WS_CORES", 0, 1000000, o.cores, error) || !flag("WS_STEAL_ALL", o.steal_all, error) ||
         !number("WS_CHAOS", uint64_t(0), ~uint64_t(0), o.chaos, error) || !flag("WS_REPORT", o.report, error) || !trace(o, error))

@@ -10,10 +10,10 @@
 namespace ws {
 
 namespace {
-constexpr size_t align(size_t n) { return (n + 63) & ~size_t(63); }
-size_t open_bytes(unsigned ranks) { return align(ranks * sizeof(Flag)); }
-size_t lag_bytes(unsigned ranks) { return align(ranks * sizeof(Hardware::Word)); }
-size_t slots_bytes(unsigned ranks, unsigned cores) { return align(size_t(ranks) * cores * sizeof(GuestSlot)); }
+constexpr size_t whole_lines(size_t n) { return (n + 63) & ~size_t(63); }
+size_t open_bytes(unsigned ranks) { return whole_lines(ranks * sizeof(Flag)); }
+size_t lag_bytes(unsigned ranks) { return whole_lines(ranks * sizeof(Hardware::Word)); }
+size_t slots_bytes(unsigned ranks, unsigned cores) { return whole_lines(size_t(ranks) * cores * sizeof(GuestSlot)); }
 } // namespace
 
 size_t Window::bytes(unsigned ranks, unsigned cores)
@@ -27,7 +27,7 @@ void Window::map(void* base, unsigned ranks, unsigned cores, unsigned me)
     ranks_ = ranks;
     cores_ = cores;
     me_ = me;
-    char* p = reinterpret_cast<char*>(align(reinterpret_cast<size_t>(base)));
+    char* p = reinterpret_cast<char*>(whole_lines(reinterpret_cast<size_t>(base)));
     node_ = reinterpret_cast<Node*>(p);
     open_ = reinterpret_cast<volatile Flag*>(p += sizeof(Node));
     lag_ = reinterpret_cast<volatile Hardware::Word*>(p += open_bytes(ranks));
@@ -54,7 +54,7 @@ void Window::init_own(int world_rank, unsigned first_worker, unsigned workers, c
     first_worker_ = first_worker;
     workers_ = workers;
     if (me_ == 0) {
-        new (node_) Node{ranks_, cores_, 1, 0};
+        new (node_) Node{ranks_, cores_, 1, 0, 0};
         std::memset(locks_, 0, LockTable::bytes);
     }
     open_[me_] = 0;
