@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 
-# (program, options): small, right on 2 ranks with the flag and without; and on one, a program's first
+# (program, options): small, right on 2 ranks; the first of a program also without the flag, and on one rank
 GOOD = [
     ("double_loop", "--work 2ms --repeats 10"),
     ("double_loop", "--work 1ms --repeats 3 --balanced --iterations 7"),
@@ -90,11 +90,12 @@ def main():
         on = ["-workshare", "-workshare-quiet"]
         seen = set()
         for program, options in GOOD:
-            alone = [] if program in seen else [(1, on)]
+            # With other options the flag alone is left to try.
+            more = [] if program in seen else [(1, on), (2, [])]
             seen.add(program)
             if program.endswith("_clang") and not os.path.exists(os.path.join(programs, program)):
                 continue  # built only where clang, its plugin and its OpenMP are
-            for ranks, flags in (*alone, (2, []), (2, on)):
+            for ranks, flags in (*more, (2, on)):
                 done = run(ranks, flags, program, options.format(**paths))
                 try:
                     result = json.loads(done.stdout)
