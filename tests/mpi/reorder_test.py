@@ -47,7 +47,7 @@ for workshare in (False, True):
     expect(result, 'the program went on', 'went on' not in result.out)
 
 for ranks in (1, 2, 4):
-    job('repeat', 10000 if SOAK else 60, ranks=ranks, limit=900 if SOAK else 60)
+    job('repeat', 10000 if SOAK else 100, ranks=ranks, limit=900 if SOAK else 60)
 if SOAK:
     job('repeat', 10000, ranks=2, workshare=False, limit=900)
 
