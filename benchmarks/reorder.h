@@ -62,25 +62,8 @@ static inline struct place *reorder_places(MPI_Comm comm, int n)
     return all;
 }
 
-/* What the core with most to do has to do. */
-static inline double reorder_highest(MPI_Comm comm, const double *loads)
-{
-    int n;
-    double highest = 0;
-    MPI_Comm_size(comm, &n);
-    struct place *all = reorder_places(comm, n);
-    for (int r = 0; r < n; r++) {
-        double sum = 0;
-        for (int s = 0; s < n; s++)
-            sum += all[s].node == all[r].node && all[s].core == all[r].core ? loads[s] : 0;
-        highest = fmax(highest, sum);
-    }
-    free(all);
-    return highest;
-}
-
-/* What a process of the node with most to do has to do if those of a node share it. */
-static inline double reorder_highest_node(MPI_Comm comm, const double *loads)
+/* What the core with most to do has to do; `shared`: what each of its processes has, if those of a node share what the node has to do. */
+static inline double reorder_highest(MPI_Comm comm, const double *loads, bool shared)
 {
     int n;
     double highest = 0;
@@ -89,11 +72,11 @@ static inline double reorder_highest_node(MPI_Comm comm, const double *loads)
     for (int r = 0; r < n; r++) {
         double sum = 0, processes = 0;
         for (int s = 0; s < n; s++)
-            if (all[s].node == all[r].node) {
+            if (all[s].node == all[r].node && (shared || all[s].core == all[r].core)) {
                 sum += loads[s];
                 processes++;
             }
-        highest = fmax(highest, sum / processes);
+        highest = fmax(highest, shared ? sum / processes : sum);
     }
     free(all);
     return highest;

@@ -105,9 +105,9 @@ int main(int argc, char **argv)
         if (rising) {
             MPI_Comm by_node = reorder_by_load(by_core, loads, "auto", "node", false);
             orders[count++] = (struct order) { "as it is", by_core, run_own_core, loads[n - 1], NULL, 0 };
-            orders[count++] = (struct order) { "stealing", by_core, run_shared, reorder_highest_node(by_core, loads), NULL, 0 };
+            orders[count++] = (struct order) { "stealing", by_core, run_shared, reorder_highest(by_core, loads, true), NULL, 0 };
             orders[count++] = (struct order) { "reordered", by_node, run_own_core, loads[n - 1], NULL, 0 };
-            orders[count++] = (struct order) { "both", by_node, run_shared, reorder_highest_node(by_node, loads), NULL, 0 };
+            orders[count++] = (struct order) { "both", by_node, run_shared, reorder_highest(by_node, loads, true), NULL, 0 };
         } else {
             orders[count++] = (struct order) { "worst", by_core, run_alone, 0, NULL, 0 };
             orders[count++] = (struct order) { "random", reorder_at_random(by_core), run_alone, 0, NULL, 0 };
@@ -115,7 +115,7 @@ int main(int argc, char **argv)
             orders[count++] = (struct order) { "best", reorder_by_load(by_core, loads, "auto", "core", false), run_alone, 0, NULL, 0 };
             orders[count++] = (struct order) { "distributed", reorder_by_load(by_core, loads, "auto", "core", true), run_alone, 0, NULL, 0 };
             for (int i = 0; i < count; i++)
-                orders[i].highest = reorder_highest(orders[i].comm, loads);
+                orders[i].highest = reorder_highest(orders[i].comm, loads, false);
         }
         reorder_measure(me, orders, count, &l, repeats, json);
         free(loads);

@@ -156,7 +156,7 @@ int main(int argc, char **argv)
         { "best", reorder_by_load(by_core, loads, "auto", "core", false), run, 0, NULL, 0 },
     };
     for (int i = 0; i < 4; i++) {
-        orders[i].highest = reorder_highest(orders[i].comm, loads);
+        orders[i].highest = reorder_highest(orders[i].comm, loads, false);
         reorder_time(orders[i].comm, run_and_check, &p);
     }
     MPI_Allreduce(MPI_IN_PLACE, &p.wrong, 1, MPI_C_BOOL, MPI_LOR, MPI_COMM_WORLD);
