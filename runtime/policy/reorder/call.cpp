@@ -17,6 +17,19 @@ int begin(const char* name, MPI_Comm comm, Call& call)
     return find_machine(comm, call.machine);
 }
 
+int begin(const char* name, MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, Call& call, Record& mine)
+{
+    if (newcomm)
+        *newcomm = MPI_COMM_NULL;
+    if (const int error = begin(name, comm, call))
+        return error;
+    mine = {{}, {}, seat(*call.machine), 0};
+    mine.fault = read_settings(info, call.size, mine.settings);
+    if (!mine.fault && !newcomm)
+        mine.fault.what = What::no_newcomm;
+    return MPI_SUCCESS;
+}
+
 Seats seats_of(const std::vector<Record>& all)
 {
     Seats seats;

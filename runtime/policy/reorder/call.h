@@ -28,6 +28,8 @@ struct Record {
     Seat seat;
     double load; // measured, or of the call's own rank
 };
+// The same for one that makes a communicator, none so far: `mine` has the settings, or what is wrong with the arguments.
+int begin(const char* name, MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, Call& call, Record& mine);
 Seats seats_of(const std::vector<Record>& all);
 Loads loads_of(const std::vector<Record>& all);
 

@@ -15,16 +15,11 @@ namespace {
 int load_create(MPI_Comm comm, const double* loads, MPI_Info info, MPI_Comm* newcomm)
 {
     const AroundCall not_computing;
-    if (newcomm)
-        *newcomm = MPI_COMM_NULL;
     Call call;
-    if (const int error = begin("MPIX_Load_create", comm, call))
+    Record mine;
+    if (const int error = begin("MPIX_Load_create", comm, info, newcomm, call, mine))
         return error;
-    Record mine = {{}, {}, seat(*call.machine), 0};
-    mine.fault = read_settings(info, call.size, mine.settings);
     const int working = call.size - mine.settings.spare;
-    if (!mine.fault && !newcomm)
-        mine.fault.what = What::no_newcomm;
     if (!mine.fault)
         mine.fault = own_loads(loads, working, mine);
 

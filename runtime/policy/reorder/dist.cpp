@@ -274,18 +274,13 @@ int meet(const Known& known, const std::vector<int>& places, const Line& line, c
 int dist_load_create(MPI_Comm comm, int count, const int* ranks, const double* loads, MPI_Info info, MPI_Comm* newcomm)
 {
     const AroundCall not_computing;
-    if (newcomm)
-        *newcomm = MPI_COMM_NULL;
     Call call;
-    int error = begin("MPIX_Dist_load_create", comm, call);
+    Record mine;
+    int error = begin("MPIX_Dist_load_create", comm, info, newcomm, call, mine);
     if (error)
         return error;
-    Record mine = {{}, {}, seat(*call.machine), 0};
     Fault& fault = mine.fault;
-    fault = read_settings(info, call.size, mine.settings);
     const int working = call.size - mine.settings.spare;
-    if (!fault && !newcomm)
-        fault.what = What::no_newcomm;
     if (!fault && loads == MPIX_LOADS_MEASURED) { // each gives its own
         fault = own_loads(loads, 1, mine);
         count = call.rank < working;

@@ -113,19 +113,14 @@ int attach_graph(const Call& call, const std::vector<int>& order, MPI_Comm moved
 int load_graph_create(MPI_Comm comm, const double* loads, Side in, Side out, MPI_Info info, MPI_Comm* newcomm)
 {
     const AroundCall not_computing;
-    if (newcomm)
-        *newcomm = MPI_COMM_NULL;
     Call call;
-    int error = begin("MPIX_Load_graph_create", comm, call);
+    Record mine;
+    int error = begin("MPIX_Load_graph_create", comm, info, newcomm, call, mine);
     if (error)
         return error;
-    Record mine = {{}, {}, seat(*call.machine), 0};
     Fault& fault = mine.fault;
-    fault = read_settings(info, call.size, mine.settings);
     const int working = call.size - mine.settings.spare;
     mine.settings.weighted = is_weighted(in) && is_weighted(out);
-    if (!fault && !newcomm)
-        fault.what = What::no_newcomm;
     if (!fault)
         fault = own_loads(loads, working, mine);
     for (const Side& s : {in, out})
