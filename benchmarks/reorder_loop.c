@@ -2,7 +2,7 @@
  *
  * The synthetic loop of "Balancing CPU Load for Irregular MPI Applications" (Keller, Majeed, Kessler; table 1): of 64 processes 20 have load
  * 4, 20 load 2, 24 load 1, in the same relations for other numbers. The heaviest together, at random, by the paper's heuristic, by the
- * best that is found, and by what each process knows alone.
+ * best that is found, and by what each process knows alone. With --equal all have load 1, and there is nothing to win.
  *
  * With --rising rank r has load 2 r + 1, as in the double loop, and a core of its own: where more nodes than one have work, stealing
  * balances within each (mpirun -workshare), reordering by node between them.
@@ -57,6 +57,7 @@ static void usage(void)
         puts("reorder_loop: loads of 4, 2 and 1, in different orders of the ranks, predicted and measured\n"
              "  --unit TIME     of a load of 1 (5ms)\n"
              "  --sleep         processes sleep instead of computing, one at a time on each core\n"
+             "  --equal         loads of 1: nothing to win, what is lost?\n"
              "  --uneven        every second core has three processes where the others have five\n"
              "  --rising        loads 1, 3, 5 ..., one process a core: stealing, reordering by node, and both\n"
              "  --repeats R     timed runs (5)\n"
@@ -65,22 +66,23 @@ static void usage(void)
 
 int main(int argc, char **argv)
 {
-    enum { UNIT = 1, SLEEP, UNEVEN, RISE, REPEATS, JSON, HELP };
+    enum { UNIT = 1, SLEEP, UNEVEN, EQUAL, RISE, REPEATS, JSON, HELP };
     static const struct option options[] = {
         { "unit", required_argument, 0, UNIT }, { "sleep", no_argument, 0, SLEEP }, { "uneven", no_argument, 0, UNEVEN },
-        { "rising", no_argument, 0, RISE },
+        { "equal", no_argument, 0, EQUAL }, { "rising", no_argument, 0, RISE },
         { "repeats", required_argument, 0, REPEATS }, { "json", no_argument, 0, JSON }, { "help", no_argument, 0, HELP }, { 0, 0, 0, 0 }
     };
     bench_init(&argc, &argv);
     const char *me = "reorder_loop";
     long repeats = 5;
-    bool json = false, sleeps = false, uneven = false, rising = false;
+    bool json = false, sleeps = false, uneven = false, equal = false, rising = false;
     struct loop l = { NULL, 5e-3 };
     for (int c; (c = bench_option(argc, argv, options)) != -1;)
         switch (c) {
         case UNIT: l.unit = bench_seconds(me, "unit", optarg); break;
         case SLEEP: sleeps = true; break;
         case UNEVEN: uneven = true; break;
+        case EQUAL: equal = true; break;
         case RISE: rising = true; break;
         case REPEATS: repeats = bench_count(me, "repeats", optarg, 1, 1000000); break;
         case JSON: json = true; break;
@@ -97,7 +99,7 @@ int main(int argc, char **argv)
         MPI_Comm_size(all, &n);
         double *loads = (double *) malloc((size_t) n * sizeof *loads);
         for (int r = 0; r < n; r++)
-            loads[r] = rising ? 2 * r + 1 : r < n * 20 / 64 ? 4 : r < n * 20 / 64 * 2 ? 2 : 1;
+            loads[r] = rising ? 2 * r + 1 : equal ? 1 : r < n * 20 / 64 ? 4 : r < n * 20 / 64 * 2 ? 2 : 1;
         l.loads = loads;
         struct order orders[5];
         int count = 0;
@@ -109,7 +111,7 @@ int main(int argc, char **argv)
             orders[count++] = (struct order) { "reordered", by_node, run_own_core, loads[n - 1], NULL, 0 };
             orders[count++] = (struct order) { "both", by_node, run_shared, reorder_highest(by_node, loads, true), NULL, 0 };
         } else {
-            orders[count++] = (struct order) { "worst", by_core, run_alone, 0, NULL, 0 };
+            orders[count++] = (struct order) { equal ? "as it is" : "worst", by_core, run_alone, 0, NULL, 0 };
             orders[count++] = (struct order) { "random", reorder_at_random(by_core), run_alone, 0, NULL, 0 };
             orders[count++] = (struct order) { "heuristic", reorder_by_load(by_core, loads, "roundrobin", "core", false), run_alone, 0, NULL, 0 };
             orders[count++] = (struct order) { "best", reorder_by_load(by_core, loads, "auto", "core", false), run_alone, 0, NULL, 0 };

@@ -13,6 +13,14 @@ def followed(name, result, order):
                        ">= 0.95", share >= 0.95, [share, share], f"rival: {result['orders'][0]['order']}")
 
 
+def as_fast(name, result, order, other, least):
+    """One of the orders is as fast as another."""
+    o, than = (next(o for o in result["orders"] if o["order"] == which) for which in (order, other))
+    ratio = than["ms"] / o["ms"]
+    return line.figure(f"{name}: {order}, speed by {other}", o["ms"], than["ms"], "ms", ratio, f">= {least:g}", ratio >= least, [ratio, ratio],
+                       f"rival: {other}")
+
+
 def reorder(run, quick):
     repeats = ["--repeats", 3 if quick else 7]
     results = []
@@ -27,6 +35,13 @@ def reorder(run, quick):
         result = run.run(program, [*options, *repeats], ranks=ranks, bind="core", workshare=True, env=env)
         results.append((name, result))
         yield followed(name, result, "best")
+        if program == "reorder_loop":
+            yield as_fast(name, result, "distributed", "best", 0.95)
+    name = "loop, equal loads, 16 ranks on 2 cores"
+    result = run.run("reorder_loop", ["--equal", "--unit", "10ms", "--repeats", 9 if quick else 31], ranks=16, bind="core", workshare=True)
+    results.append((name, result))
+    for order in ("best", "distributed"):
+        yield as_fast(name, result, order, "as it is", 0.99)
     name = "rising loads on 4 nodes x 4, sleeping work"
     result = run.run("reorder_loop", ["--rising", "--sleep", *repeats], ranks=16, bind="core", workshare=True,
                      env={"MPIR_CVAR_NUM_CLIQUES": "4", "WS_CORES": "4"})
