@@ -89,7 +89,7 @@ for shape in 'one', 'rotate':
     ratio = re.search(r'; about (\S+) times as fast as without', result.err)
     expect(result, 'the verdict tells no gain', ratio and float(ratio[1]) > 1.3)
 # Help that brought nothing, as all wait for another rank. (Three ranks that spin on two cores tell nothing of a plain run.)
-result = job('absorb', 20, 'nap', ranks=3)
+result = job('absorb', 10, 'nap', ranks=3)
 counted_right(result, False)
 stolen_right(result)
 expect(result, f'an estimate of {result.report["without_stealing"]["speedup"]}', result.report['without_stealing']['speedup'] < 1.05)
