@@ -4,9 +4,9 @@
 // communicator. Here rank 0 alone gathers and deals, and sends the order: 2n messages instead of n log n, ranks cannot disagree when
 // the search is limited by time, and with the order known to all the communicator needs one agreement instead of MPI_Comm_split's two.
 #include "policy/reorder/call.h"
+#include "policy/reorder/exports.h"
 #include "policy/reorder/measured.h"
 #include "window/os.h"
-#include "workshare/mpix.h"
 
 namespace ws::reorder {
 
@@ -96,17 +96,17 @@ int load_imbalance(MPI_Comm comm, double* max_over_mean)
 
 } // namespace ws::reorder
 
-WS_EXPORT int MPIX_Load_create(MPI_Comm comm, const double* loads, MPI_Info info, MPI_Comm* newcomm)
+WS_EXPORT int ws_MPIX_Load_create(MPI_Comm comm, const double* loads, MPI_Info info, MPI_Comm* newcomm)
 {
     return ws::reorder::load_create(comm, loads, info, newcomm);
 }
 
-WS_EXPORT int MPIX_Load_active(MPI_Comm comm, int* active, MPI_Comm* activecomm)
+WS_EXPORT int ws_MPIX_Load_active(MPI_Comm comm, int* active, MPI_Comm* activecomm)
 {
     return ws::reorder::load_active(comm, active, activecomm);
 }
 
-WS_EXPORT int MPIX_Load_imbalance(MPI_Comm comm, double* max_over_mean)
+WS_EXPORT int ws_MPIX_Load_imbalance(MPI_Comm comm, double* max_over_mean)
 {
     return ws::reorder::load_imbalance(comm, max_over_mean);
 }

@@ -7,10 +7,10 @@
 // With "roundrobin" that is all, as in the paper. Otherwise units side by side form a cell, and its first process deals the cell's loads
 // as MPIX_Load_create does; a communicator that is no larger than a cell goes that way alone.
 #include "policy/reorder/call.h"
+#include "policy/reorder/exports.h"
 #include "policy/reorder/line.h"
 #include "policy/reorder/measured.h"
 #include "window/os.h"
-#include "workshare/mpix.h"
 
 #include <algorithm>
 
@@ -150,9 +150,7 @@ Fault deal_at_rank_0(const Call& call, const Record& mine, const Known& known, b
 // Rounds: what is in each class, until classes are fine enough; then the place in the order of each load of the calling process.
 int find_places(const Known& known, const Line& line, std::vector<int>& places)
 {
-    int size, rank, error;
-    PMPI_Comm_size(line.comm, &size);
-    PMPI_Comm_rank(line.comm, &rank);
+    int error;
     Classes classes;
     std::vector<Tally> tallies;
     std::vector<int> in_class(known.size());
@@ -172,7 +170,7 @@ int find_places(const Known& known, const Line& line, std::vector<int>& places)
         mine[size_t(c)]++;
     if ((error = PMPI_Exscan(mine.data(), next.data(), classes.count, MPI_INT, MPI_SUM, line.comm)))
         return error;
-    if (rank == 0)
+    if (line.at == 0)
         std::fill(next.begin(), next.end(), 0);
     int before = 0;
     for (size_t c = 0; c < next.size(); c++) {
@@ -203,9 +201,9 @@ int meet(const Known& known, const std::vector<int>& places, const Line& line, c
 {
     const bool dealt = settings.algorithm != Algorithm::round_robin;
     const MPI_Comm comm = line.comm;
-    int size, at, error;
+    const int at = line.at;
+    int size, error;
     PMPI_Comm_size(comm, &size);
-    PMPI_Comm_rank(comm, &at);
     const int working = size - settings.spare;
 
     Pair pair = {at, 0}; // the place of a spare rank has its number
@@ -348,7 +346,7 @@ int dist_load_create(MPI_Comm comm, int count, const int* ranks, const double* l
 
 } // namespace ws::reorder
 
-WS_EXPORT int MPIX_Dist_load_create(MPI_Comm comm, int count, const int ranks[], const double* loads, MPI_Info info, MPI_Comm* newcomm)
+WS_EXPORT int ws_MPIX_Dist_load_create(MPI_Comm comm, int count, const int ranks[], const double* loads, MPI_Info info, MPI_Comm* newcomm)
 {
     return ws::reorder::dist_load_create(comm, count, ranks, loads, info, newcomm);
 }

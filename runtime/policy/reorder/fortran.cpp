@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// The Fortran names: called through the modules mpix and mpix_f08 (include/workshare/mpix.f90), which hand over the same addresses, as a
+// The Fortran names: called through the modules mpix and mpix_f08 (include/workshare/mpix.F90), which hand over the same addresses, as a
 // TYPE(MPI_Comm) holds the integer alone. An ierror that is not given is null.
+#include "policy/reorder/exports.h"
 #include "window/os.h"
-#include "workshare/mpix.h"
 
 // Of libmpifort, in programs that have it: what MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY are in mpif.h and use mpi, and in use mpi_f08.
 extern "C" {
@@ -46,55 +46,55 @@ private:
 
 #define FORTRAN WS_EXPORT void
 
-FORTRAN mpix_load_create_(MPI_Fint* comm, double* loads, MPI_Fint* info, MPI_Fint* newcomm, MPI_Fint* ierror)
+FORTRAN ws_mpix_load_create_(MPI_Fint* comm, double* loads, MPI_Fint* info, MPI_Fint* newcomm, MPI_Fint* ierror)
 {
-    set(ierror, MPIX_Load_create(MPI_Comm_f2c(*comm), loads, MPI_Info_f2c(*info), NewComm(newcomm)));
+    set(ierror, ws_MPIX_Load_create(MPI_Comm_f2c(*comm), loads, MPI_Info_f2c(*info), NewComm(newcomm)));
 }
 
-FORTRAN mpix_load_create_measured_(MPI_Fint* comm, void*, MPI_Fint* info, MPI_Fint* newcomm, MPI_Fint* ierror)
+FORTRAN ws_mpix_load_create_measured_(MPI_Fint* comm, void*, MPI_Fint* info, MPI_Fint* newcomm, MPI_Fint* ierror)
 {
-    set(ierror, MPIX_Load_create(MPI_Comm_f2c(*comm), MPIX_LOADS_MEASURED, MPI_Info_f2c(*info), NewComm(newcomm)));
+    set(ierror, ws_MPIX_Load_create(MPI_Comm_f2c(*comm), MPIX_LOADS_MEASURED, MPI_Info_f2c(*info), NewComm(newcomm)));
 }
 
-FORTRAN mpix_dist_load_create_(MPI_Fint* comm, MPI_Fint* count, MPI_Fint* ranks, double* loads, MPI_Fint* info, MPI_Fint* newcomm,
+FORTRAN ws_mpix_dist_load_create_(MPI_Fint* comm, MPI_Fint* count, MPI_Fint* ranks, double* loads, MPI_Fint* info, MPI_Fint* newcomm,
                                MPI_Fint* ierror)
 {
-    set(ierror, MPIX_Dist_load_create(MPI_Comm_f2c(*comm), *count, ranks, loads, MPI_Info_f2c(*info), NewComm(newcomm)));
+    set(ierror, ws_MPIX_Dist_load_create(MPI_Comm_f2c(*comm), *count, ranks, loads, MPI_Info_f2c(*info), NewComm(newcomm)));
 }
 
-FORTRAN mpix_dist_load_create_measured_(MPI_Fint* comm, MPI_Fint* count, MPI_Fint* ranks, void*, MPI_Fint* info, MPI_Fint* newcomm,
+FORTRAN ws_mpix_dist_load_create_measured_(MPI_Fint* comm, MPI_Fint* count, MPI_Fint* ranks, void*, MPI_Fint* info, MPI_Fint* newcomm,
                                         MPI_Fint* ierror)
 {
-    set(ierror, MPIX_Dist_load_create(MPI_Comm_f2c(*comm), *count, ranks, MPIX_LOADS_MEASURED, MPI_Info_f2c(*info), NewComm(newcomm)));
+    set(ierror, ws_MPIX_Dist_load_create(MPI_Comm_f2c(*comm), *count, ranks, MPIX_LOADS_MEASURED, MPI_Info_f2c(*info), NewComm(newcomm)));
 }
 
-FORTRAN mpix_load_graph_create_(MPI_Fint* comm, double* loads, MPI_Fint* indegree, MPI_Fint* sources, MPI_Fint* sourceweights,
+FORTRAN ws_mpix_load_graph_create_(MPI_Fint* comm, double* loads, MPI_Fint* indegree, MPI_Fint* sources, MPI_Fint* sourceweights,
                                 MPI_Fint* outdegree, MPI_Fint* destinations, MPI_Fint* destweights, MPI_Fint* info, MPI_Fint* newcomm,
                                 MPI_Fint* ierror)
 {
-    set(ierror, MPIX_Load_graph_create(MPI_Comm_f2c(*comm), loads, *indegree, sources, weights_of(sourceweights), *outdegree, destinations,
+    set(ierror, ws_MPIX_Load_graph_create(MPI_Comm_f2c(*comm), loads, *indegree, sources, weights_of(sourceweights), *outdegree, destinations,
                                        weights_of(destweights), MPI_Info_f2c(*info), NewComm(newcomm)));
 }
 
-FORTRAN mpix_load_graph_create_measured_(MPI_Fint* comm, void*, MPI_Fint* indegree, MPI_Fint* sources, MPI_Fint* sourceweights,
+FORTRAN ws_mpix_load_graph_create_measured_(MPI_Fint* comm, void*, MPI_Fint* indegree, MPI_Fint* sources, MPI_Fint* sourceweights,
                                          MPI_Fint* outdegree, MPI_Fint* destinations, MPI_Fint* destweights, MPI_Fint* info,
                                          MPI_Fint* newcomm, MPI_Fint* ierror)
 {
-    set(ierror, MPIX_Load_graph_create(MPI_Comm_f2c(*comm), MPIX_LOADS_MEASURED, *indegree, sources, weights_of(sourceweights), *outdegree,
+    set(ierror, ws_MPIX_Load_graph_create(MPI_Comm_f2c(*comm), MPIX_LOADS_MEASURED, *indegree, sources, weights_of(sourceweights), *outdegree,
                                        destinations, weights_of(destweights), MPI_Info_f2c(*info), NewComm(newcomm)));
 }
 
-FORTRAN mpix_load_active_(MPI_Fint* comm, MPI_Fint* active, MPI_Fint* activecomm, MPI_Fint* ierror)
+FORTRAN ws_mpix_load_active_(MPI_Fint* comm, MPI_Fint* active, MPI_Fint* activecomm, MPI_Fint* ierror)
 {
-    set(ierror, MPIX_Load_active(MPI_Comm_f2c(*comm), active, NewComm(activecomm)));
+    set(ierror, ws_MPIX_Load_active(MPI_Comm_f2c(*comm), active, NewComm(activecomm)));
 }
 
-FORTRAN mpix_load_is_active_(MPI_Fint* comm, MPI_Fint* active, MPI_Fint* ierror)
+FORTRAN ws_mpix_load_is_active_(MPI_Fint* comm, MPI_Fint* active, MPI_Fint* ierror)
 {
-    set(ierror, MPIX_Load_active(MPI_Comm_f2c(*comm), active, nullptr));
+    set(ierror, ws_MPIX_Load_active(MPI_Comm_f2c(*comm), active, nullptr));
 }
 
-FORTRAN mpix_load_imbalance_(MPI_Fint* comm, double* max_over_mean, MPI_Fint* ierror)
+FORTRAN ws_mpix_load_imbalance_(MPI_Fint* comm, double* max_over_mean, MPI_Fint* ierror)
 {
-    set(ierror, MPIX_Load_imbalance(MPI_Comm_f2c(*comm), max_over_mean));
+    set(ierror, ws_MPIX_Load_imbalance(MPI_Comm_f2c(*comm), max_over_mean));
 }

@@ -3,10 +3,10 @@
 // MPIX_Load_graph_create: rank 0 gathers the graph too. A process that becomes another rank gets that rank's neighbours from the process
 // that stated them.
 #include "policy/reorder/call.h"
+#include "policy/reorder/exports.h"
 #include "policy/reorder/measured.h"
 #include "policy/reorder/neighbours.h"
 #include "window/os.h"
-#include "workshare/mpix.h"
 
 #include <algorithm>
 
@@ -159,7 +159,7 @@ int load_graph_create(MPI_Comm comm, const double* loads, Side in, Side out, MPI
 
 } // namespace ws::reorder
 
-WS_EXPORT int MPIX_Load_graph_create(MPI_Comm comm, const double* loads, int indegree, const int sources[], const int sourceweights[],
+WS_EXPORT int ws_MPIX_Load_graph_create(MPI_Comm comm, const double* loads, int indegree, const int sources[], const int sourceweights[],
                                      int outdegree, const int destinations[], const int destweights[], MPI_Info info, MPI_Comm* newcomm)
 {
     return ws::reorder::load_graph_create(comm, loads, {indegree, sources, sourceweights}, {outdegree, destinations, destweights}, info,

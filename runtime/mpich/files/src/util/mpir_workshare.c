@@ -245,16 +245,16 @@ static void yield(unsigned polls)
     sched_yield();
 }
 
-/* The functions of workshare/mpix.h live in libws, which is loaded when one is first called. Programs compiled with plain mpicc or mpifort
- * find them here. In a job without -workshare ranks that share cores would spin through each other's time: there they yield. */
-static void *mpix_function(const char *name)
+/* The functions of workshare/mpix.h, which libws has as ws_..., and is loaded for when one is first called. In a job without -workshare
+ * ranks that share cores would spin through each other's time: there they yield. */
+static void *mpix_function(const char *name, const char *in_libws)
 {
     static void *lib;
     void *f = NULL;
 
     if (!lib && !(lib = open_libws()))
         fprintf(stderr, "workshare: cannot load " LIBWS " for %s: %s\n", name, dlerror());
-    if (lib && !(f = dlsym(lib, name)))
+    if (lib && !(f = dlsym(lib, in_libws)))
         fprintf(stderr, "workshare: %s\n", dlerror());
     return f;
 }
@@ -285,7 +285,7 @@ static void yield_end(int began)
     int name parameters { \
         static int (*f) parameters; \
         int yields, err; \
-        if (!f && !(f = (int (*) parameters) mpix_function(#name))) \
+        if (!f && !(f = (int (*) parameters) mpix_function(#name, "ws_" #name))) \
             return mpix_missing(#name); \
         yields = yield_begin(); \
         err = f arguments; \
@@ -308,7 +308,7 @@ MPIX_IN_LIBWS(MPIX_Load_imbalance, (MPI_Comm comm, double *max_over_mean), (comm
     void name parameters { \
         static void (*f) parameters; \
         int yields; \
-        if (!f && !(f = (void (*) parameters) mpix_function(#name))) { \
+        if (!f && !(f = (void (*) parameters) mpix_function(#name, "ws_" #name))) { \
             int err = mpix_missing(#name); \
             if (ierr) \
                 *ierr = err; \
