@@ -42,16 +42,6 @@ void map_ranks()
     PMPI_Group_free(&node);
 }
 
-// Of the whole node, so all its ranks find the same.
-bool more_ranks_than_cpus()
-{
-    cpu_set_t cpus;
-    CPU_ZERO(&cpus);
-    for (unsigned r = 0; r < job.window.ranks(); r++)
-        CPU_OR(&cpus, &cpus, &job.window.core(r).mask);
-    return job.window.ranks() > unsigned(CPU_COUNT(&cpus));
-}
-
 void ring_world_rank(int world_rank)
 {
     // An MPI_Comm_spawn'ed peer has no row here: its number lies outside the world.
@@ -212,7 +202,7 @@ int attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
     if (!job.inactive)
         start_stealing();
     PMPI_Barrier(job.node); // the core table is complete
-    hooks->crowded = !job.inactive && more_ranks_than_cpus();
+    hooks->crowded = !job.inactive && job.window.ranks() > job.window.node().cpus;
     job.attached_at = ticks();
     show_attached();
     reorder::host.node = job.node;

@@ -40,9 +40,7 @@ Crew hire(int ranks, int me)
         int wanted;
         bool refused;
         cpu_set_t mask;
-    } mine = {refused ? 0 : job.options.workers, refused != nullptr, {}};
-    if (sched_getaffinity(0, sizeof mine.mask, &mine.mask) < 0)
-        CPU_ZERO(&mine.mask);
+    } mine = {refused ? 0 : job.options.workers, refused != nullptr, own_cpus()};
     std::vector<Claim> all(static_cast<size_t>(ranks));
     PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, job.node);
 

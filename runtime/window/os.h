@@ -66,6 +66,15 @@ inline void futex_wake(volatile unsigned* word) { syscall(SYS_futex, word, FUTEX
 // False for a process that is gone and for a zombie that nobody has reaped yet.
 bool process_alive(pid_t pid);
 
+// The CPUs that the calling thread may run on; none where that is unknown (more CPUs than a cpu_set_t has).
+inline cpu_set_t own_cpus()
+{
+    cpu_set_t cpus;
+    if (sched_getaffinity(0, sizeof cpus, &cpus) < 0)
+        CPU_ZERO(&cpus);
+    return cpus;
+}
+
 // ticks() to time. Calibrated between two calls; the longer the interval the better.
 class Clock {
 public:

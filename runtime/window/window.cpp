@@ -2,6 +2,8 @@
 #include "window/window.h"
 
 #include "window/locks.h"
+#include "window/os.h"
+
 #include <cstring>
 #include <new>
 #include <sched.h>
@@ -65,9 +67,8 @@ void Window::init_own(int world_rank, unsigned first_worker, unsigned workers, c
     for (unsigned core = 0; core < cores_; core++)
         new (&guest(me_, core)) GuestSlot{guest_none, 0};
 
-    cpu_set_t mask, one;
-    if (sched_getaffinity(0, sizeof mask, &mask) < 0)
-        CPU_ZERO(&mask); // unknown: guests are not pinned
+    const cpu_set_t mask = own_cpus(); // none: guests are not pinned
+    cpu_set_t one;
     int here = sched_getcpu();
     init_core(own_core(), me_, world_rank, mask);
     own_core().running_on = Flag(here);

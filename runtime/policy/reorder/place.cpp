@@ -2,9 +2,10 @@
 #include "policy/reorder/place.h"
 
 #include "policy/reorder/host.h"
+#include "window/os.h"
+
 #include <algorithm>
 #include <mutex>
-#include <sched.h>
 
 namespace ws::reorder {
 
@@ -36,25 +37,19 @@ int delete_notes(MPI_Comm, int, void* value, void*)
 std::vector<CpuPlace> own_cores(const std::vector<CpuPlace>& cpus, int* first_cpu = nullptr)
 {
     std::vector<CpuPlace> cores;
-    cpu_set_t mask;
-    if (sched_getaffinity(0, sizeof mask, &mask) < 0) // more CPUs than cpu_set_t has
-        CPU_ZERO(&mask);
-    for (int c = CPU_SETSIZE; c-- > 0;) {
+    const cpu_set_t mask = own_cpus();
+    for (int c = 0; c < CPU_SETSIZE; c++) {
         if (!CPU_ISSET(c, &mask))
             continue;
         CpuPlace place = size_t(c) < cpus.size() ? cpus[size_t(c)] : CpuPlace{-1, -1};
         if (place.core < 0)
             place.core = CPU_SETSIZE + c; // not in the machine's description: a core by itself
-        cores.push_back(place);
-        if (first_cpu)
+        if (cores.empty() && first_cpu)
             *first_cpu = c;
+        if (std::none_of(cores.begin(), cores.end(), [&](const CpuPlace& other) { return other.core == place.core; }))
+            cores.push_back(place);
     }
-    std::reverse(cores.begin(), cores.end());
-    std::vector<CpuPlace> once;
-    for (const CpuPlace& c : cores)
-        if (std::none_of(once.begin(), once.end(), [&](const CpuPlace& o) { return o.core == c.core; }))
-            once.push_back(c);
-    return once;
+    return cores;
 }
 
 // Collective over the processes of a node.
