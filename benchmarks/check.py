@@ -114,7 +114,9 @@ def main():
                                       ("claim_cost_omp_gcc", 1, [])):
             done = run(ranks, flags, program, "--repeats 2")
             check(done.returncode == 0 and json.loads(done.stdout)["ranks"] == ranks, f"{program} {flags}", done)
-        for program, ranks, options in (("reorder_loop", 2, "--unit 1ms --repeats 1"), ("reorder_loop", 3, "--unit 1ms --repeats 1 --equal"), ("reorder_loop", 5, "--unit 1ms --repeats 1 --uneven --sleep"),
+        for program, ranks, options in (("reorder_loop", 2, "--unit 1ms --repeats 1"),
+                                        ("reorder_loop", 3, "--unit 1ms --repeats 1 --equal"),
+                                        ("reorder_loop", 5, "--unit 1ms --repeats 1 --uneven --sleep"),
                                         ("reorder_loop", 2, "--unit 1ms --repeats 1 --rising --sleep"),
                                         ("reorder_product", 4, "--block 7 --repeats 1"), ("reorder_product", 1, "--sleep 1ms --repeats 1")):
             done = run(ranks, ["-bind-to", "core", "-workshare", "-workshare-quiet"], program, options)

@@ -45,6 +45,16 @@ Seats seats(int nodes, int cores, int each)
     return s;
 }
 
+std::vector<Tally> tallies_of(const Loads& loads, const Classes& classes)
+{
+    std::vector<Tally> tallies(size_t(classes.count));
+    for (double load : loads) {
+        Tally& t = tallies[size_t(classes.of(load))];
+        t = t + Tally{1, load, load};
+    }
+    return tallies;
+}
+
 } // namespace
 
 TEST_CASE("ranks are dealt to processes, each once, whatever the places", "[reorder]")
@@ -234,11 +244,7 @@ TEST_CASE("classes become finer until they say enough", "[spread]")
         for (double load : given)
             loads.push_back(load * double(given.size()) / sum);
         for (int rounds = 1;; rounds++) {
-            std::vector<Tally> tallies(size_t(classes.count));
-            for (double load : loads) {
-                Tally& t = tallies[size_t(classes.of(load))];
-                t = t + Tally{1, load, load};
-            }
+            const std::vector<Tally> tallies = tallies_of(loads, classes);
             const int64_t all = std::accumulate(tallies.begin(), tallies.end(), int64_t(0), [](int64_t n, const Tally& t) { return n + t.count; });
             CHECK(all == int64_t(loads.size()));
             if (!refine(classes, tallies, units))
@@ -274,14 +280,8 @@ TEST_CASE("many ranks, dealt by what each process knows, are balanced", "[spread
     for (double& load : loads)
         load *= n / sum;
     Classes classes;
-    std::vector<Tally> tallies;
-    do {
-        tallies.assign(size_t(classes.count), {});
-        for (double load : loads) {
-            Tally& t = tallies[size_t(classes.of(load))];
-            t = t + Tally{1, load, load};
-        }
-    } while (refine(classes, tallies, units));
+    while (refine(classes, tallies_of(loads, classes), units)) {
+    }
     std::stable_sort(loads.begin(), loads.end(), [&](double a, double b) { return classes.of(a) < classes.of(b); });
     double turns = 0, snake = 0;
     for (int u = 0; u < units; u++) {

@@ -5,9 +5,13 @@ import measure
 from . import line
 
 
+def order_of(result, name):
+    return next(o for o in result["orders"] if o["order"] == name)
+
+
 def followed(name, result, order):
     """How much of the predicted ratio is measured, for one of the orders."""
-    o = next(o for o in result["orders"] if o["order"] == order)
+    o = order_of(result, order)
     share = o["measured"] / o["predicted"]
     return line.figure(f"{name}: {order}, of the {o['predicted']:.3f} that the loads predict", o["ms"], result["orders"][0]["ms"], "ms", share,
                        ">= 0.95", share >= 0.95, [share, share], f"rival: {result['orders'][0]['order']}")
@@ -15,7 +19,7 @@ def followed(name, result, order):
 
 def as_fast(name, result, order, other, least):
     """One of the orders is as fast as another."""
-    o, than = (next(o for o in result["orders"] if o["order"] == which) for which in (order, other))
+    o, than = order_of(result, order), order_of(result, other)
     ratio = than["ms"] / o["ms"]
     return line.figure(f"{name}: {order}, speed by {other}", o["ms"], than["ms"], "ms", ratio, f">= {least:g}", ratio >= least, [ratio, ratio],
                        f"rival: {other}")
