@@ -42,8 +42,9 @@ const clang::CallExpr *mark_of(const clang::OMPLoopDirective *loop);
 
 // -fws=openmp, -fws-report: instead of clang's own handler.
 void take_over_openmp_pragma(clang::Preprocessor &preprocessor);
-// Looks in the tree for loops that use the number of threads.
-void find_thread_counts(clang::ASTContext &context);
+bool marked_openmp_loops();     // there were some that may be shared
+// Looks in the tree for what keeps them from it.
+void look_at_openmp_loops(clang::ASTContext &context);
 
 }  // namespace ws_clang
 

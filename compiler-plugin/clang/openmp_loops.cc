@@ -188,7 +188,7 @@ bool judge_openmp_loop(const Function *body, const Function *host, const std::st
     Judge judge(*body->getParent());
     judge.region(body);
     if (judge.why_not.empty())
-        judge.why_not = use_of_thread_count(place);
+        judge.why_not = why_not_by_tree(place);
     const std::string names = list_of(judge.unseen);
     if (!judge.why_not.empty())
         remark(place, "loop stays OpenMP: " + judge.why_not);

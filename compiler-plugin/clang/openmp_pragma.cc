@@ -18,6 +18,8 @@ namespace tok = clang::tok;
 
 using Iterator = std::vector<Token>::const_iterator;
 
+bool marked;
+
 bool is_word(const Token &token, const char *word) {
     return token.getIdentifierInfo() && token.getIdentifierInfo()->isStr(word);
 }
@@ -140,6 +142,7 @@ private:
     // parallel for REST schedule(dynamic, CHUNK) num_threads(__ws_mark("PLACE", KINDS, (CHUNK), 0, "", NUMBER))
     static void mark(Preprocessor &preprocessor, const std::vector<Token> &in, const Parts &parts, SourceLocation at,
                      std::vector<Token> &out) {
+        marked = true;
         out.insert(out.end(), in.begin(), in.begin() + 2);
         out.insert(out.end(), parts.rest.begin(), parts.rest.end());
         const auto add = [&](tok::TokenKind kind, const std::string &text) {
@@ -183,6 +186,8 @@ private:
 };
 
 }  // namespace
+
+bool marked_openmp_loops() { return marked; }
 
 void take_over_openmp_pragma(Preprocessor &preprocessor) {
     // Handlers are found by name; the parser's own goes on living in the parser.

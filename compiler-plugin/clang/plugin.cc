@@ -31,8 +31,8 @@ public:
     void HandleTranslationUnit(clang::ASTContext &context) override {
         if (ws_used())
             check_file(compiler_);
-        if (options.openmp_loops)
-            find_thread_counts(context);
+        if (marked_openmp_loops())
+            look_at_openmp_loops(context);
     }
 
 private:

@@ -2,7 +2,8 @@
 //
 // mpicc -fws=openmp: loops that use the number of threads, as omp_get_max_threads() and omp_get_num_threads() tell it,
 // directly or from a variable or member that holds it. Such code is often right for one thread in one way and for several
-// in another; guests are none of the threads that it knows. Found in the tree, where variables have names.
+// in another; guests are none of the threads that it knows. Found in the tree, where variables have names; as are collapsed
+// loops whose bounds depend on each other.
 #include "front.h"
 #include "visitor.h"
 
@@ -236,9 +237,16 @@ private:
     std::set<const FunctionDecl *> seen_;
 };
 
+// Whether the bounds of one of the collapsed loops depend on another's variable.
+bool is_rectangular(const OMPLoopDirective *loop) {
+    const auto counters = loop->dependent_counters();
+    return std::all_of(counters.begin(), counters.end(), [](const Expr *counter) { return !counter; });
+}
+
 class Loops : public Visitor {
 public:
-    Loops(ASTContext &context, const std::set<const ValueDecl *> &holders) : context_(context), holders_(holders) {}
+    Loops(ASTContext &context, bool asks, const std::set<const ValueDecl *> &holders)
+        : context_(context), asks_(asks), holders_(holders) {}
 
     bool VisitOMPLoopDirective(OMPLoopDirective *loop) override {
         const CallExpr *mark = mark_of(loop);
@@ -246,7 +254,10 @@ public:
         if (!mark || !mark->getArg(1)->EvaluateAsInt(kinds, context_) || !(kinds.Val.getInt().getZExtValue() & openmp_loop))
             return true;
         Uses uses(holders_);
-        uses.loop(loop);
+        if (!is_rectangular(loop))
+            uses.why = "the bounds of one of its loops depend on another";
+        else if (asks_)
+            uses.loop(loop);
         const auto *place = dyn_cast<StringLiteral>(mark->getArg(0)->IgnoreParenImpCasts());
         if (place && !uses.why.empty())
             reasons.insert({place->getString().str(), uses.why});
@@ -255,23 +266,26 @@ public:
 
 private:
     ASTContext &context_;
+    const bool asks_;       // somebody may
     const std::set<const ValueDecl *> &holders_;
 };
 
 }  // namespace
 
-void find_thread_counts(ASTContext &context) {
+void look_at_openmp_loops(ASTContext &context) {
     TranslationUnitDecl *file = context.getTranslationUnitDecl();
-    if (std::all_of(std::begin(questions), std::end(questions),
-                    [&](const char *name) { return file->lookup(&context.Idents.get(name)).empty(); }))
-        return;
-    Copies copies;
-    copies.TraverseDecl(file);
-    const std::set<const ValueDecl *> holders = copies.holders();
-    Loops(context, holders).TraverseDecl(file);
+    std::set<const ValueDecl *> holders;
+    const bool asks = std::any_of(std::begin(questions), std::end(questions),
+                                  [&](const char *name) { return !file->lookup(&context.Idents.get(name)).empty(); });
+    if (asks) {
+        Copies copies;
+        copies.TraverseDecl(file);
+        holders = copies.holders();
+    }
+    Loops(context, asks, holders).TraverseDecl(file);
 }
 
-std::string use_of_thread_count(const std::string &place) {
+std::string why_not_by_tree(const std::string &place) {
     const auto found = reasons.find(place);
     return found == reasons.end() ? "" : found->second;
 }

@@ -39,8 +39,9 @@ inline constexpr const char *atomic_mark = "__ws_atomic";
 
 // Bits in the kinds of a mark, above those of the site: the loop is an `omp parallel for`; it has a schedule clause.
 inline constexpr unsigned openmp_loop = 1u << ws::countdown_shift, openmp_schedule = 2u << ws::countdown_shift;
-// Why the loop at a place must stay OpenMP as it uses the number of threads, or nothing. After find_thread_counts().
-std::string use_of_thread_count(const std::string &place);
+// What the tree says against sharing the OpenMP loop at a place: it uses the number of threads, or is not rectangular.
+// Empty: nothing. After look_at_openmp_loops().
+std::string why_not_by_tree(const std::string &place);
 // Prints "PLACE: remark: TEXT" for -fws-report.
 void remark(const std::string &place, const std::string &text);
 

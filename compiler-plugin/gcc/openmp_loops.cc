@@ -75,7 +75,12 @@ bool is_indifferent(const std::string &function) {
 const std::set<std::string> thread_functions = {"pthread_self", "pthread_getspecific", "pthread_setspecific", "gettid",
                                                 "sched_getcpu", "pthread_barrier_wait", "thrd_current", "tss_get", "tss_set"};
 
-std::string name_of(tree decl) { return lang_hooks.decl_printable_name(decl, 1); }
+// GCC's own temporaries have none, and some of its front ends do not survive the question.
+std::string name_of(tree decl) { return DECL_NAME(decl) ? lang_hooks.decl_printable_name(decl, 1) : ""; }
+
+std::string in_brackets(tree decl) {
+    return DECL_NAME(decl) && !(VAR_P(decl) && DECL_ARTIFICIAL(decl)) ? " ('" + name_of(decl) + "')" : "";
+}
 
 // Looks through a loop for what keeps it from being shared.
 class Judge {
@@ -93,11 +98,31 @@ public:
             if (VAR_P(found.decl) && DECL_THREAD_LOCAL_P(found.decl))
                 why = "uses '" + name_of(found.decl) + "', of which each thread has its own";
             else if (holds_thread_count(found.decl))
-                why = "depends on the number of threads ('" + name_of(found.decl) + "')";
+                why = "depends on the number of threads" + in_brackets(found.decl);
             break;
         }
         if (!why.empty() && why_not.empty())
             why_not = found.inside ? why + " (in '" + name_of(found.inside) + "')" : why;
+    }
+
+    // What is called for the variables of a clause: constructors, destructors, assignments, reductions and what they begin with.
+    void look_at_clauses(tree clauses, std::set<unsigned> *seen) {
+        const auto report = [this](const Found &found) { look(found); };
+        for (tree c = clauses; c; c = OMP_CLAUSE_CHAIN(c)) {
+            // The front end of C++ leaves them with the clause until it is lowered.
+            tree functions = omp_clause_num_ops[OMP_CLAUSE_CODE(c)] ? TREE_TYPE(c) : NULL_TREE;
+            for (int i = 0; functions && TREE_CODE(functions) == TREE_VEC && i < TREE_VEC_LENGTH(functions); i++)
+                if (tree function = TREE_VEC_ELT(functions, i); function && TREE_CODE(function) == FUNCTION_DECL) {
+                    look({Found::call, function, UNKNOWN_LOCATION, NULL_TREE, nullptr, nullptr});
+                    look_through_function(function, report, seen);
+                }
+            if (OMP_CLAUSE_CODE(c) == OMP_CLAUSE_REDUCTION) {
+                look_through(OMP_CLAUSE_REDUCTION_GIMPLE_INIT(c), report, seen);
+                look_through(OMP_CLAUSE_REDUCTION_GIMPLE_MERGE(c), report, seen);
+            } else if (OMP_CLAUSE_CODE(c) == OMP_CLAUSE_LASTPRIVATE) {
+                look_through(OMP_CLAUSE_LASTPRIVATE_GIMPLE_SEQ(c), report, seen);
+            }
+        }
     }
 
 private:
@@ -401,7 +426,9 @@ std::string why_not_shared(gomp_parallel *parallel, gomp_for *loop, bool nested,
     // Functions in which nothing was found once need not be looked at again, but for the remarks.
     std::set<unsigned> seen = report ? std::set<unsigned>() : harmless;
     look_through(gimple_omp_body(parallel), [&](const Found &found) { judge.look(found); }, &seen);
-    if (judge.why_not.empty() && !report)
+    for (tree clauses : {gimple_omp_parallel_clauses(parallel), gimple_omp_for_clauses(loop)})
+        judge.look_at_clauses(clauses, &seen);
+    if (judge.why_not.empty() && judge.unseen.empty() && !report)
         harmless.swap(seen);
     return judge.why_not;
 }

@@ -70,6 +70,23 @@ contains
     end do
     good = good .and. most == n
   end subroutine
+
+  subroutine bounds(good)
+    use omp_lib
+    logical, intent(inout) :: good
+    integer :: i, nt, total
+    nt = omp_get_max_threads()
+    total = 0
+    !$omp parallel do reduction(+ : total) ! stays OpenMP: depends on the number of threads
+    do i = 1, nt
+      total = total + i
+    end do
+    !$omp parallel do reduction(+ : total) ! stays OpenMP: depends on the number of threads
+    do i = 1, omp_get_max_threads()
+      total = total + i
+    end do
+    good = good .and. total == nt * (nt + 1)
+  end subroutine
 end module
 
 program loops
@@ -79,6 +96,7 @@ program loops
   good = .true.
   call shared_loops(good)
   call other_loops(good)
+  call bounds(good)
   if (.not. good) stop 1
   print '(a)', 'ok'
 end program
