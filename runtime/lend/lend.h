@@ -9,7 +9,7 @@
 //   victim.cpp     which region to help with
 //   guest.cpp      the guests of this process on other ranks' cores
 //   doorbell.cpp   who wakes whom
-//   liveness.cpp   nobody waits without a bound on a process that died
+//   liveness.cpp   nobody waits without a bound on a process that died; peers.h: who lives
 #pragma once
 
 #include "lend/victim.h"
@@ -65,8 +65,7 @@ bool somebody_waits();
 // Wakes a few threads of the node that sleep for want of work, our own workers first (LoopHost::wake).
 void wake_sleepers();
 
-// While all ranks live: which of them can be seen from here. Another PID namespace (containers) would make every peer
-// look dead.
+// While all ranks live: which of them can be seen from here.
 void probe_peers();
 // Ends the job when a rank of this node has died; otherwise returns. Cheap enough for every millisecond.
 void check_peers(const char* waiting_for);

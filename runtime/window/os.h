@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The few things the runtime asks of the machine: a cheap clock, a sleep on a shared word, whether a process lives.
+// The few things the runtime asks of the machine: a cheap clock, a sleep on a shared word.
 #pragma once
 
 #include <cstdint>
@@ -62,9 +62,6 @@ inline void futex_wait(volatile unsigned* word, unsigned expected, uint64_t micr
 }
 
 inline void futex_wake(volatile unsigned* word) { syscall(SYS_futex, word, FUTEX_WAKE, 1, nullptr, nullptr, 0); }
-
-// False for a process that is gone and for a zombie that nobody has reaped yet.
-bool process_alive(pid_t pid);
 
 // The CPUs that the calling thread may run on; none where that is unknown (more CPUs than a cpu_set_t has).
 inline cpu_set_t own_cpus()

@@ -15,8 +15,8 @@
 
 #include "loop/descriptor.h"
 #include "window/atomics.h"
+#include "window/process.h"
 #include <sched.h>
-#include <sys/types.h>
 
 namespace ws {
 
@@ -69,7 +69,7 @@ struct alignas(64) Core {
 
     // Lines 3..: constant after attach.
     alignas(64) unsigned home; // node rank
-    pid_t pid;
+    ProcessId process;
     int world_rank;
     cpu_set_t mask; // where a guest on this core may run
     Place place;

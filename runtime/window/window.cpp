@@ -7,7 +7,6 @@
 #include <cstring>
 #include <new>
 #include <sched.h>
-#include <unistd.h>
 
 namespace ws {
 
@@ -40,11 +39,11 @@ void Window::map(void* base, unsigned ranks, unsigned cores, unsigned me)
 }
 
 namespace {
-void init_core(Core& c, unsigned home, int world_rank, const cpu_set_t& mask)
+void init_core(Core& c, unsigned home, int world_rank, const ProcessId& process, const cpu_set_t& mask)
 {
     new (&c) Core{};
     c.tenant = c.home = home;
-    c.pid = getpid();
+    c.process = process;
     c.world_rank = world_rank;
     c.mask = mask;
     c.place = {-1, -1, -1, -1, -1};
@@ -67,17 +66,18 @@ void Window::init_own(int world_rank, unsigned first_worker, unsigned workers, c
     for (unsigned core = 0; core < cores_; core++)
         new (&guest(me_, core)) GuestSlot{guest_none, 0};
 
+    const ProcessId process = own_process();
     const cpu_set_t mask = own_cpus(); // none: guests are not pinned
     cpu_set_t one;
     int here = sched_getcpu();
-    init_core(own_core(), me_, world_rank, mask);
+    init_core(own_core(), me_, world_rank, process, mask);
     own_core().running_on = Flag(here);
     for (unsigned w = 0; w < workers; w++) {
         const bool pinned = w < worker_cpus.size();
         CPU_ZERO(&one);
         if (pinned)
             CPU_SET(worker_cpus[w], &one);
-        init_core(core(first_worker + w), me_, world_rank, pinned ? one : mask);
+        init_core(core(first_worker + w), me_, world_rank, process, pinned ? one : mask);
         core(first_worker + w).running_on = Flag(pinned ? worker_cpus[w] : here);
     }
 }

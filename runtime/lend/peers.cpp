@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#include "lend/peers.h"
+
+#include "window/os.h"
+
+#include <algorithm>
+
+namespace ws {
+
+void Peers::start(const Window& window, const char* proc)
+{
+    window_ = &window;
+    proc_ = proc;
+    sights_.clear();
+    for (unsigned r = 0; r < window.ranks(); r++)
+        sights_.push_back(sight_of(window.core(r).process, window.own_core().process, proc));
+}
+
+unsigned Peers::find_dead() const
+{
+    WS_THREAD_LOCAL unsigned next = 0;
+    const Window& w = *window_;
+    for (unsigned i = 0; i < std::min(at_once, w.ranks() - 1); i++) {
+        next = next % (w.ranks() - 1) + 1;
+        const unsigned r = (w.me() + next) % w.ranks();
+        if (!process_alive(w.core(r).process, sights_[r], proc_))
+            return r;
+    }
+    return none;
+}
+
+} // namespace ws

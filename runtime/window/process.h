@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+//
+// Who a process is, as it tells the others of its node, and whether it still lives. A wrong "dead" ends a job that is well: in doubt
+// a process lives, and the launcher notices its death.
+#pragma once
+
+#include <cstdint>
+#include <sys/types.h>
+
+namespace ws {
+
+struct ProcessId {
+    pid_t pid;
+    uint64_t pid_namespace; // where that number counts; 0: /proc does not tell
+    uint64_t started;       // clock ticks after boot: pids are given again. 0: /proc does not tell
+};
+
+// The calling process. `proc` here and below: where /proc is, another folder in tests.
+ProcessId own_process(const char* proc = "/proc");
+
+// What can be seen of a process from here.
+enum class Sight : unsigned char {
+    nothing,   // its pid counts in another pid namespace (containers)
+    existence, // /proc shows others, or hides it (hidepid): a zombie looks alive
+    state,
+};
+// While `process` lives.
+Sight sight_of(const ProcessId& process, const ProcessId& own, const char* proc = "/proc");
+
+// False for a process that is gone, and for a zombie that nobody has reaped yet.
+bool process_alive(const ProcessId& process, Sight sight, const char* proc = "/proc");
+
+} // namespace ws
