@@ -22,8 +22,8 @@ def expect(what, condition, *seen):
         print('FAILED', what, *seen, sep='\n  ')
 
 
-def top(*args, prefix=()):
-    done = subprocess.run([*prefix, WS_TOP, *map(str, args)], capture_output=True, text=True, timeout=30)
+def top(*args, prefix=(), limit=30):
+    done = subprocess.run([*prefix, WS_TOP, *map(str, args)], capture_output=True, text=True, timeout=limit)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -119,6 +119,26 @@ def wrong_boards():
                 expect('and in the JSON', {'pid': wrong.pid, 'what': told[0].split(': ', 2)[2]} in json.loads(out)['problems'], out)
 
 
+def pipes():
+    """Opening another's named pipe would wait for who writes into it."""
+    pipe = subprocess.Popen([MADE_UP, 'pipe', '20'], stdout=subprocess.PIPE, text=True)
+    try:
+        if pipe.stdout.readline() != 'ready\n':
+            skips.append('a pipe that is called as a board: needs a mount namespace')
+            return
+        with Job(1, 60):
+            for args in (), ('--all',):
+                try:
+                    code, out, err = top('--json', '-i', 0.1, *args, limit=5)
+                except subprocess.TimeoutExpired:
+                    expect(f'a pipe holds it up, {args}', False)
+                    continue
+                expect(f'the job is shown beside a pipe, {args}', code == 0 and 'made_up' in out and str(pipe.pid) not in err, code, err)
+    finally:
+        pipe.kill()
+        pipe.wait()
+
+
 def documented():
     """The manual has all options and keys, docs/ws-top.md all fields."""
     with open(os.path.join(DOCS, 'man', 'ws-top.1.scd')) as f:
@@ -190,7 +210,7 @@ def other_users():
         shutil.rmtree(folder)
 
 
-for test in (usage, running_job, ends, wrong_boards, documented, children, other_users):
+for test in (usage, running_job, ends, wrong_boards, pipes, documented, children, other_users):
     test()
 if failures:
     sys.exit(f'{failures} failed')

@@ -4,6 +4,7 @@
 // computes all the time. Each other, every 100 ms: computes for 20 ms, is blocked in MPI_Allreduce for 20, then its core is lent
 // to rank 0 for 40, then asleep for 20. ENDING: "finish", or "die", which leaves out the end.
 // made_up_job foreign|unmade|short|empty|newer|damaged SECONDS: one process with a file of that name that is no good board.
+// made_up_job pipe SECONDS: one process that has a named pipe open which is called as a board is; status 77 where it may not.
 #include "observe/board.h"
 #include "window/os.h"
 #include <cmath>
@@ -11,8 +12,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
+#include <sched.h>
+#include <string>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -119,12 +125,28 @@ int file_of(size_t bytes)
     return fd;
 }
 
+// A named pipe that /proc/PID/fd shows as "/memfd:workshare-board": it lies at the root of a file system that is mounted no more.
+bool open_pipe()
+{
+    const std::string folder = "/tmp/made-up-" + std::to_string(getpid()), name = folder + "/memfd:" + board_name;
+    if (unshare(geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWNS | CLONE_NEWUSER) != 0 || mkdir(folder.c_str(), 0700) != 0)
+        return false;
+    const bool opened = mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+                        mount("none", folder.c_str(), "tmpfs", 0, nullptr) == 0 && mkfifo(name.c_str(), 0600) == 0 &&
+                        open(name.c_str(), O_PATH) >= 0 && umount2(folder.c_str(), MNT_DETACH) == 0;
+    rmdir(folder.c_str());
+    return opened;
+}
+
 int no_board(const char* kind, double seconds)
 {
     uint64_t text[64] = {0x21656c7069636e69, 42};
     if (!std::strcmp(kind, "foreign")) {
         if (pwrite(file_of(sizeof text), text, sizeof text, 0) < 0)
             return 3;
+    } else if (!std::strcmp(kind, "pipe")) {
+        if (!open_pipe())
+            return 77;
     } else if (!std::strcmp(kind, "empty"))
         file_of(0);
     else if (!std::strcmp(kind, "unmade"))

@@ -293,7 +293,9 @@ void Finder::complain(pid_t pid, uint64_t started, const std::string& what)
 void Finder::add(pid_t pid, uid_t uid, uint64_t started, const std::string& path)
 {
     struct stat file;
-    if (stat(path.c_str(), &file) != 0)
+    // A board is a regular file. A pipe or a device may have a name like it, in a process's own mount namespace, and opening one
+    // may wait for ever, or do something.
+    if (stat(path.c_str(), &file) != 0 || !S_ISREG(file.st_mode))
         return;
     if (std::find(done.begin(), done.end(), std::pair<uint64_t, uint64_t>(file.st_dev, file.st_ino)) != done.end())
         return;
@@ -307,7 +309,7 @@ void Finder::add(pid_t pid, uid_t uid, uint64_t started, const std::string& path
             }
             return;
         }
-    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK); // the name may have changed its file since
     if (fd < 0)
         return; // of another user, or gone
     BoardFile board(fd);
