@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import resource
 
 FORMAT = 1  # of runtime/trace/trace.h
 
@@ -11,26 +12,62 @@ class BadTrace(Exception):
     """What is wrong with which file, on one line."""
 
 
+DAMAGE = KeyError, TypeError, ValueError, OverflowError, RecursionError  # what damaged JSON and values of a wrong kind end in
+MOST = 1 << 64  # no count and no time is larger
+
+
+def whole(value, least=0):
+    """A whole number, and of a size that it can have."""
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value < MOST:
+        raise ValueError
+    return value
+
+
+def text(value):
+    """A string as libws writes it: one line of UTF-8, without control characters."""
+    if not isinstance(value, str):
+        raise TypeError
+    return ''.join(c if c.isprintable() else '?' for c in value)
+
+
 class Thread:
     """A thread of a rank. `events`, an outer one before those within it: (kind, begin, end, name, rank, a, b), times in ns; as TraceEvent of
     runtime/trace/trace.h. Of all that the file has, `found` is how many, `ended` when the first and the last of them ended."""
     def __init__(self, rank, node, core, kind, dropped):
-        self.rank, self.node, self.core, self.kind, self.dropped = rank, node, core, kind, dropped
+        self.rank, self.node, self.core, self.kind, self.dropped = whole(rank), whole(node), whole(core), kind, whole(dropped)
+        if kind not in ('home', 'worker', 'guest', 'thread'):
+            raise ValueError
         self.events, self.found, self.ended = [], 0, None
 
     def tell(self, span, event):
         """The event if it is to be kept: it reaches into `span`, or is a phase."""
-        kind, begin, end = event[:3]
+        kind, begin, end, _, rank, a, b = event
+        if not (type(rank) is int and isinstance(a, int) and type(b) is int and kind in KINDS and -MOST < begin <= end < MOST and
+                0 <= rank < MOST and -MOST < a < MOST and 0 <= b < MOST):
+            raise ValueError
         self.found += 1
         self.ended = (min(self.ended[0], end), max(self.ended[1], end)) if self.ended else (end, end)
         return event if span is None or kind == 'phase' or begin < span[1] and end > span[0] else None
 
 
+KINDS = {'mpi', 'chunk', 'region', 'lent', 'visit', 'asleep', 'phase'}
+
+
 class Trace:
     """`processes` by rank: (node, host, program, begin, end). `length` in ns."""
     def __init__(self, path, options, kept, length):
-        self.path, self.options, self.kept, self.length = path, options, kept, length
+        self.path, self.options, self.kept, self.length = path, text(options), text(kept), whole(length)
         self.processes, self.threads = [], []
+
+    def add_process(self, node, host, program, begin, end):
+        if whole(begin, -MOST) > whole(end, -MOST):
+            raise ValueError
+        self.processes.append((whole(node), text(host), text(program), begin, end))
+
+    def set_threads(self, threads):
+        if not self.processes or any(t.rank >= len(self.processes) for t in threads):
+            raise KeyError
+        self.threads = list(threads)
 
     @property
     def dropped(self):
@@ -55,10 +92,12 @@ def read(path, span=None):
             return read_json(path, f, span)
     except OSError as error:
         raise BadTrace(f'{error.filename or path}: {error.strerror}') from None
+    except MemoryError:
+        raise BadTrace(f'{path}: there is not enough memory for it; --range takes a part') from None
 
 
 def check_version(path, version):
-    if not isinstance(version, int) or version < 1:
+    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
         raise BadTrace(f'{path}: names no version of its format')
     if version > FORMAT:
         raise BadTrace(f'{path}: its format is version {version}, newer than this ws-timeline, which reads version {FORMAT}')
@@ -73,12 +112,12 @@ BATCH = 20000  # lines parsed at once: memory is bounded, and Python's parser is
 def head_of(path, first_line):
     """otherData, from the first line of a file of ours or of a whole JSON file."""
     try:
-        text = first_line.decode()
-        about = json.loads(text.rstrip().rstrip(',') + '}' if not text.rstrip().endswith('}') or text.rstrip().endswith('},') else text)
+        line = first_line.decode().rstrip()
+        about = json.loads(line.rstrip(',') + '}' if not line.endswith('}') or line.endswith('},') else line)
         about = about['otherData']
         if about['format'] != 'workshare-trace':
             raise ValueError
-    except (ValueError, KeyError, TypeError):
+    except DAMAGE:
         return None
     check_version(path, about.get('version'))
     return about
@@ -98,8 +137,9 @@ def read_json(path, f, span):
         nonlocal batch
         try:
             events = json.loads(b'[' + b''.join(batch).rstrip().rstrip(b',') + b']')
-        except ValueError as error:
-            bad = line_number - len(batch) + getattr(error, 'lineno', 1)
+        except (ValueError, RecursionError) as error:
+            before = error.object[:error.start].count(b'\n') if isinstance(error, UnicodeDecodeError) else getattr(error, 'lineno', 1) - 1
+            bad = line_number - len(batch) + 1 + before
             raise BadTrace(f'{path}: line {bad} is damaged') from None
         take(path, threads, events, span)
         batch = []
@@ -119,36 +159,36 @@ def read_json(path, f, span):
 def read_whole_json(path, data, span):
     """A trace that some other tool has laid out anew."""
     try:
-        whole = json.loads(data)
-    except ValueError:
+        everything = json.loads(data)
+    except (ValueError, RecursionError):
         beginning = data[:40].decode('utf-8', 'replace').lstrip()
         truncated = beginning.startswith('{"displayTimeUnit":"ns","otherData"')
-        raise BadTrace(f'{path}: ' + ('the file is truncated' if truncated else 'is no trace of Workshare: neither its JSON nor OTF2')) from None
-    about = whole.get('otherData') if isinstance(whole, dict) else None
-    if not isinstance(about, dict) or about.get('format') != 'workshare-trace' or not isinstance(whole.get('traceEvents'), list):
+        raise BadTrace(f'{path}: ' + ('the file is truncated or damaged' if truncated else 'is no trace of Workshare: neither its JSON nor OTF2')) from None
+    about = everything.get('otherData') if isinstance(everything, dict) else None
+    if not isinstance(about, dict) or about.get('format') != 'workshare-trace' or not isinstance(everything.get('traceEvents'), list):
         raise BadTrace(f'{path}: is JSON, but no trace of Workshare')
     check_version(path, about.get('version'))
     trace, threads = begin_json(path, about)
-    take(path, threads, whole['traceEvents'], span)
+    take(path, threads, everything['traceEvents'], span)
     return finish_json(trace, about)
 
 
 def begin_json(path, about):
     try:
         trace = Trace(path, about['options'], about['kept'], about['length_ns'])
-        trace.processes = [(p['node'], p['host'], p['program'], p['begin_ns'], p['end_ns']) for p in about['processes']]
+        for p in about['processes']:
+            trace.add_process(p['node'], p['host'], p['program'], p['begin_ns'], p['end_ns'])
         threads = {}
         for t in about['threads']:
             threads[t['tid']] = Thread(t['rank'], t['node'], t['core'], t['kind'], t['dropped'])
-        if any(not 0 <= t.rank < len(trace.processes) for t in threads.values()):
-            raise KeyError
-    except (KeyError, TypeError):
-        raise BadTrace(f'{path}: its head lacks something; the file is damaged') from None
-    trace.threads = list(threads.values())
+        trace.set_threads(threads.values())
+    except DAMAGE:
+        raise BadTrace(f'{path}: its head is incomplete or wrong; the file is damaged') from None
     return trace, threads
 
 
 def take(path, threads, events, span):
+    names, e = {}, None  # as they are written, cleaned
     try:
         for e in events:
             if e['ph'] != 'X':
@@ -158,6 +198,11 @@ def take(path, threads, events, span):
             end = begin + round(e['dur'] * 1000)
             rank = a = b = 0
             name = e['name']
+            if kind == 'visit':
+                name = args['loop']
+            if name not in names:
+                names[name] = text(name)
+            name = names[name]
             if kind == 'chunk':
                 a, b = args['first'], args['end']
             elif kind == 'region':
@@ -165,7 +210,7 @@ def take(path, threads, events, span):
             elif kind == 'lent':
                 rank, name = args['tenant'], ''
             elif kind == 'visit':
-                rank, name, b = args['home'], args['loop'], args['latency_ns']
+                rank, b = args['home'], args['latency_ns']
             elif kind == 'asleep':
                 a, name = args['woken'], ''
             elif kind == 'phase':
@@ -174,8 +219,17 @@ def take(path, threads, events, span):
             kept = thread.tell(span, (kind, begin, end, name, rank, a, b))
             if kept:
                 thread.events.append(kept)
-    except (KeyError, TypeError) as error:
-        raise BadTrace(f'{path}: an event lacks {error}; the file is damaged') from None
+    except DAMAGE:
+        raise BadTrace(f'{path}: this is no event of Workshare: {shown(e)}; the file is damaged') from None
+
+
+def shown(event):
+    """On a line that is not too long."""
+    try:
+        line = text(json.dumps(event))
+    except DAMAGE:
+        return 'nested too deeply'
+    return line if len(line) < 120 else line[:120] + '...'
 
 
 def finish_json(trace, about):
@@ -202,12 +256,27 @@ class Silence:
         os.close(self.saved)
 
 
+def try_open(otf2, path):
+    """The library counts to any number that a damaged archive names: a process of its own finds out, with seconds of the CPU for milliseconds."""
+    child = os.fork()
+    if not child:
+        try:
+            resource.setrlimit(resource.RLIMIT_CPU, (2, 2))
+            otf2.reader.open(path).close()
+        finally:
+            os._exit(0)  # whatever is wrong with it is told by who reads it
+    if os.WIFSIGNALED(os.waitpid(child, 0)[1]):
+        raise BadTrace(f'{path}: the archive is damaged: the OTF2 library cannot open it')
+
+
 def read_otf2(path, span):
     try:
         import otf2
     except ImportError:
         raise BadTrace(f'{path}: reading OTF2 needs the package python3-otf2') from None
     try:
+        with Silence():
+            try_open(otf2, path)
         with Silence(), otf2.reader.open(path, batch_events=1000) as reader:
             return from_otf2(path, reader, span)
     except BadTrace:
@@ -248,9 +317,8 @@ def from_otf2(path, reader, span):
         threads[location] = Thread(rank, p['WORKSHARE::NODE'], p['WORKSHARE::CORE'], p['WORKSHARE::KIND'], p['WORKSHARE::DROPPED'])
     for group, rank in sorted(groups.items(), key=lambda item: item[1]):
         p = of_group[group]
-        trace.processes.append((nodes.get(rank, 0), group.system_tree_parent.name, p['WORKSHARE::PROGRAM'], p['WORKSHARE::BEGIN_NS'],
-                                p['WORKSHARE::END_NS']))
-    trace.threads = list(threads.values())
+        trace.add_process(nodes.get(rank, 0), group.system_tree_parent.name, p['WORKSHARE::PROGRAM'], p['WORKSHARE::BEGIN_NS'], p['WORKSHARE::END_NS'])
+    trace.set_threads(threads.values())
 
     open_events = {location: [] for location in threads}
     for location, event in reader.events:
@@ -291,4 +359,4 @@ def event_of(region, begin, end, values):
         a = values['woken']
     elif kind == 'phase':
         a = values['level']
-    return kind, begin, end, name, rank, a, b
+    return kind, begin, end, text(name), rank, a, b
