@@ -4,15 +4,14 @@
 // that core, asleep while the core is not lent to us.
 #include "lend/lend.h"
 
+#include "lend/body_stack.h"
 #include "loop/chaos.h"
 #include "loop/region.h"
 #include "observe/recorder.h"
 #include "window/os.h"
 #include "window/spin_lock.h"
 #include <cerrno>
-#include <climits>
 #include <pthread.h>
-#include <sys/resource.h>
 #include <vector>
 
 namespace ws {
@@ -106,6 +105,7 @@ void* guest_main(void* argument)
     GuestSlot& slot = w.guest(w.me(), index);
 
     pthread_setname_np(pthread_self(), "ws guest");
+    watch_stack("guest");
     own_seat = &board->guest_seat(index);
     Hardware::store_relaxed(own_seat->core, index);
     Hardware::store_relaxed(own_seat->call, no_row);
@@ -123,8 +123,10 @@ void* guest_main(void* argument)
         Flag now;
         while ((now = Hardware::load_acquire(slot.knock)) == knocks && !Hardware::load_acquire(stopping))
             futex_wait(&slot.knock, knocks, 1000000);
-        if (Hardware::load_acquire(stopping)) // nobody lends any more: a knock now is guests_stop()'s
+        if (Hardware::load_acquire(stopping)) { // nobody lends any more: a knock now is guests_stop()'s
+            unwatch_stack();
             return nullptr;
+        }
         knocks = now;
         chaos.delay();
         Lease lease = core.lease; // written before the knock
@@ -160,6 +162,7 @@ void* guest_main(void* argument)
     add(board->process.guests_barred, 1);
     show(*own_seat, Seated::away, ticks());
     Hardware::store_release(slot.state, guest_refused);
+    unwatch_stack();
     return nullptr;
 }
 
@@ -186,34 +189,21 @@ void guest_blocked(unsigned polls)
     give_back(core);
 }
 
-namespace {
-size_t body_stack_bytes()
-{
-    // Loop bodies expect the stack that their rank has; "unlimited" would give threads the system's 2 MiB.
-    rlimit limit;
-    if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur >= rlim_t(PTHREAD_STACK_MIN))
-        return limit.rlim_cur;
-    return size_t(64) << 20;
-}
-} // namespace
-
 int detail::start_body_thread(pthread_t& thread, const Core& core, void* (*run)(void*), void* argument)
 {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, body_stack_bytes());
     // With its creator's mask it would begin behind it, on the one CPU that is busy for sure, and wait for a time slice there
     // before it could move away.
     int error = EINVAL;
     if (CPU_COUNT(&core.mask)) {
         pthread_attr_setaffinity_np(&attributes, sizeof core.mask, &core.mask);
-        error = pthread_create(&thread, &attributes, run, argument);
+        error = create_body_thread(thread, attributes, run, argument);
     }
     if (error == EINVAL || error == EPERM) { // those are not its CPUs to use
         pthread_attr_destroy(&attributes);
         pthread_attr_init(&attributes);
-        pthread_attr_setstacksize(&attributes, body_stack_bytes());
-        error = pthread_create(&thread, &attributes, run, argument);
+        error = create_body_thread(thread, attributes, run, argument);
     }
     pthread_attr_destroy(&attributes);
     return error;
@@ -259,6 +249,7 @@ void guests_stop()
     for (pthread_t t : threads)
         pthread_join(t, nullptr);
     threads.clear();
+    stop_watching_stacks();
 }
 
 } // namespace ws

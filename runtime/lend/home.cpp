@@ -5,6 +5,7 @@
 #include "lend/lender.h"
 
 #include "directive/openmp.h"
+#include "lend/body_stack.h"
 #include "loop/region.h"
 #include "observe/calls.h"
 #include "observe/recorder.h"
@@ -159,6 +160,7 @@ void lend_start(Window& window, const LendOptions& options)
     show(*own_seat, Seated::computing, ticks());
     record_as(SeatKind::home, window.me());
     home.start(window.me(), *own_seat, options, loop_host.any_thread, options.times.quantum_us);
+    set_body_stack(options.stack_bytes);
     probe_peers();
     active = true;
     detail::start_workers(options);

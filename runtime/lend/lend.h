@@ -8,6 +8,7 @@
 //   lender.cpp     the steal path of either: choose, claim, lend, sleep; the idle ladder
 //   victim.cpp     which region to help with
 //   guest.cpp      the guests of this process on other ranks' cores
+//   body_stack.cpp the stacks of guests and workers
 //   doorbell.cpp   who wakes whom
 //   liveness.cpp   nobody waits without a bound on a process that died; peers.h: who lives
 #pragma once
@@ -36,6 +37,7 @@ struct LendTimes {
 struct LendOptions {
     LendTimes times;
     VictimPolicy policy;
+    size_t stack_bytes;       // of a thread that runs loop bodies; 0: as the rank's own
     unsigned pretended_cores; // 0, or as many cores as ranks and workers are to believe in (work that sleeps)
     const unsigned* events;   // MPICH's: changes with each poll that has handled anything
     const int* sends_open;    // MPICH's: sends of this rank that may wait for their receivers,

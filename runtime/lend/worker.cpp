@@ -5,6 +5,7 @@
 #include "lend/lender.h"
 
 #include "directive/openmp.h"
+#include "lend/body_stack.h"
 #include "loop/region.h"
 #include "observe/recorder.h"
 #include "window/os.h"
@@ -81,6 +82,7 @@ void* worker_main(void* argument)
     Lender& lender = static_cast<Worker*>(argument)->lender;
     Core& core = lender.core();
     pthread_setname_np(pthread_self(), "ws worker");
+    watch_stack("worker");
     if (CPU_COUNT(&core.mask))
         sched_setaffinity(0, sizeof core.mask, &core.mask);
     own_seat = &lender.seat();
@@ -123,6 +125,7 @@ void* worker_main(void* argument)
     lender.resume();
     while (lender.has_lease())
         lender.sleep_while_lent();
+    unwatch_stack();
     return nullptr;
 }
 

@@ -88,6 +88,7 @@ void start_stealing()
     LendOptions lending = {};
     lending.policy = o.victim;
     lending.pretended_cores = o.cores;
+    lending.stack_bytes = o.stack_bytes;
     lending.times = lend_times(o, int(job.window.ranks()) == job.size);
     lending.events = &job.hooks->events;
     lending.sends_open = &job.hooks->sends_open;

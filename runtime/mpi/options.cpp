@@ -15,9 +15,9 @@ extern char** environ;
 
 namespace ws {
 
-const std::array<const char*, 20> option_names = {"WS_ENABLE", "WS_QUIET", "WS_QUANTUM", "WS_SPIN", "WS_LINGER",
+const std::array<const char*, 21> option_names = {"WS_ENABLE", "WS_QUIET", "WS_QUANTUM", "WS_SPIN", "WS_LINGER",
                                                   "WS_CHUNK_TIME", "WS_VICTIM", "WS_WORKERS", "WS_POLL", "WS_SCHEDULE",
-                                                  "WS_CORES", "WS_STEAL_SCHEDULE", "WS_STATS_FILE", "WS_REPORT", "WS_REPORT_FILE",
+                                                  "WS_CORES", "WS_STACKSIZE", "WS_STEAL_SCHEDULE", "WS_STATS_FILE", "WS_REPORT", "WS_REPORT_FILE",
                                                   "WS_TRACE", "WS_TRACE_KEEP", "WS_TRACE_BUFFER", "WS_STEAL_ALL", "WS_CHAOS"};
 
 namespace {
@@ -154,6 +154,30 @@ bool schedule(const char* name, RuntimeSchedule& value, std::string& error)
     return ok;
 }
 
+// OMP_STACKSIZE's syntax: a number and, perhaps after blanks, B, K, M, G or T; K without.
+bool stack_size(uint64_t& value, std::string& error)
+{
+    const char* text = std::getenv("WS_STACKSIZE");
+    if (!text)
+        return true;
+    constexpr uint64_t least = 64 << 10, most = uint64_t(1) << 40;
+    const std::string number(trim(text)); // strtoull would take a sign, too
+    char* end;
+    errno = 0;
+    const uint64_t count = std::strtoull(number.c_str(), &end, 10);
+    const std::string_view unit = trim(end);
+    static constexpr char units[] = "BKMGT";
+    const char* found = unit.size() == 1 ? std::strchr(units, std::toupper(static_cast<unsigned char>(unit[0]))) : nullptr;
+    const unsigned shift = unit.empty() ? 10 : found ? 10 * unsigned(found - units) : 0;
+    if (number.empty() || !std::isdigit(static_cast<unsigned char>(number[0])) || errno || (!unit.empty() && !found) ||
+        count > most >> shift || count << shift < least) {
+        error = std::string("WS_STACKSIZE=") + text + " is not a size from 64K to 1T such as 512M, 4G or 65536 (KiB)";
+        return false;
+    }
+    value = count << shift;
+    return true;
+}
+
 // 0, or errno.
 int why_not_writable(const char* path)
 {
@@ -199,7 +223,7 @@ bool read_options(Options& o, std::string& error, std::string& warning)
         !number("WS_CHUNK_TIME", 1, 1000000, o.chunk_us, error) ||
         !read_victim(o.victim, error) || !read_workers(o.workers, error) || !flag("WS_POLL", o.poll, error) ||
         !schedule("WS_SCHEDULE", o.schedule, error) || !schedule("WS_STEAL_SCHEDULE", o.steal_schedule, error) ||
-        !number("WS_CORES", 0, 1000000, o.cores, error) || !flag("WS_STEAL_ALL", o.steal_all, error) ||
+        !number("WS_CORES", 0, 1000000, o.cores, error) || !stack_size(o.stack_bytes, error) || !flag("WS_STEAL_ALL", o.steal_all, error) ||
         !number("WS_CHAOS", uint64_t(0), ~uint64_t(0), o.chaos, error) || !flag("WS_REPORT", o.report, error) || !trace(o, error))
         return false;
     if (const char* file = std::getenv("WS_STATS_FILE"))

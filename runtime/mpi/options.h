@@ -23,6 +23,7 @@ struct Options {
     bool poll = false;            // WS_POLL=1: help from MPI_Test and MPI_Iprobe too
     RuntimeSchedule schedule;     // WS_SCHEDULE: what schedule(runtime) means, in OMP_SCHEDULE's syntax
     RuntimeSchedule steal_schedule; // WS_STEAL_SCHEDULE: the same for steal_schedule(runtime)
+    uint64_t stack_bytes = 0;     // WS_STACKSIZE: stack of a guest or worker, in OMP_STACKSIZE's syntax; 0: as the rank's own
     unsigned cores = 0;           // WS_CORES: as many cores as the node is taken to have, for work that sleeps
     bool steal_all = false;       // WS_STEAL_ALL=1: owners leave every chunk to thieves, for tests
     uint64_t chaos = 0;           // WS_CHAOS=seed: random delays, chunk sizes, recalls and victims, for tests
@@ -37,7 +38,7 @@ struct Options {
 constexpr int all_spare_cores = -1;
 
 // The variables; the two last are for tests.
-extern const std::array<const char*, 20> option_names;
+extern const std::array<const char*, 21> option_names;
 constexpr unsigned options_for_tests = 2;
 
 // Fills `options`; false with a one-line message in `error` that names the variable and its value. `warning` names

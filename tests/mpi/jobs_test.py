@@ -3,7 +3,7 @@
 MPI_Abort from a loop."""
 import os
 
-from job import CORES, PROGRAMS, expect, finish, preload, run, skip
+from job import CORES, PROGRAMS, expect, expect_lines, finish, preload, run, skip
 
 if CORES < 2:
     skip('needs two cores')
@@ -16,7 +16,19 @@ for how in 'serve', 'thread':
 run('guests', 'cpu', options=('-bind-to', 'core'), steals=True)
 run('guests', 'cpu', options=('-bind-to', 'core'), env={'WS_CHAOS': '2'}, steals=True)
 run('guests', 'stack', 7, prefix=('sh', '-c', 'ulimit -s 8192 && exec "$@"', 'sh'), steals=True)
-run('guests', 'stack', 40, prefix=('sh', '-c', 'ulimit -s unlimited && exec "$@"', 'sh'), steals=True)
+run('guests', 'stack', 80, prefix=('sh', '-c', 'ulimit -s unlimited && exec "$@"', 'sh'), steals=True)
+run('guests', 'stack', 12, prefix=('sh', '-c', 'ulimit -s 8192 && exec "$@"', 'sh'), env={'WS_STACKSIZE': '16 m'}, steals=True)
+run('guests', 'stack', 5, prefix=('sh', '-c', 'ulimit -s unlimited; ulimit -v 8000000 && exec "$@"', 'sh'), steals=True)  # no room for large ones
+
+# Who comes to the end of a stack is told how to get more, and dies of it; faults of other kinds are the program's.
+TOLD = r'^workshare: a guest thread of rank 0 ran out of its stack of %s MiB in the ws loop \S*guests\.c:\d+:main; mpirun -workshare-stacksize or'
+for how, megabytes, stack in (('ulimit -s 8192', 12, 8), ('ulimit -s 8192', 200, 8), ('ulimit -s unlimited; export WS_STACKSIZE=32M', 33, 32)):
+    result = run('guests', 'stack', megabytes, prefix=('sh', '-c', how + ' && exec "$@"', 'sh'), code='error', limit=30)
+    expect_lines(result, result.err, TOLD % stack)
+for when in 'before', 'late':
+    run('guests', 'handler', when, limit=30)
+result = run('guests', 'fault', code='error', limit=30)
+expect(result, 'a stack is named', 'ran out of' not in result.err)
 
 # The program that waits was never compiled with -fws.
 result = run('waiter', ':', '-n', 1, os.path.join(PROGRAMS, 'imbalance'), 'late', ranks=1, steals=True)

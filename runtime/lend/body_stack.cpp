@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+#include "lend/body_stack.h"
+
+#include "lend/lend.h"
+#include "loop/participant.h"
+#include "window/os.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/uio.h>
+#include <ucontext.h>
+
+namespace ws {
+
+namespace {
+
+constexpr size_t KiB = 1024, MiB = 1024 * KiB, GiB = 1024 * MiB;
+
+size_t wanted; // WS_STACKSIZE
+
+bool unlimited(int resource)
+{
+    rlimit limit;
+    return getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY;
+}
+
+// Whether memory that is reserved and never touched costs nothing.
+bool reserving_is_free()
+{
+    if (!unlimited(RLIMIT_AS) || !unlimited(RLIMIT_DATA))
+        return false;
+    constexpr char strict = '2'; // the kernel counts what is reserved
+    char mode = strict;
+    if (FILE* f = std::fopen("/proc/sys/vm/overcommit_memory", "re")) {
+        mode = char(std::fgetc(f));
+        std::fclose(f);
+    }
+    return mode != strict;
+}
+
+struct StackSize {
+    size_t bytes, guard;
+    bool chosen; // by the user: not to be made smaller
+};
+
+StackSize stack_size()
+{
+    // "unlimited" would give threads the system's 2 MiB. No system has a stack as large as the rank's own may then become.
+    static const bool free = reserving_is_free();
+    // An array of a frame may be larger than a page: its first access must not come to lie behind the guard.
+    const size_t guard = free ? 256 * MiB : MiB;
+    rlimit limit;
+    if (wanted)
+        return {wanted, guard, true};
+    if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        return {std::max(size_t(limit.rlim_cur), size_t(PTHREAD_STACK_MIN)), guard, false};
+    return {free ? 4 * GiB : 64 * MiB, guard, false};
+}
+
+// ---- at the end of a stack
+
+struct Watched {
+    uintptr_t lowest, guard; // of the stack, and of what lies below it
+    char text[128];
+    int length;
+    void* signal_stack;
+};
+WS_THREAD_LOCAL Watched watched;
+
+struct sigaction before; // what the program, or a library, did about SIGSEGV
+bool installed;
+
+bool ran_out(const siginfo_t& info, const ucontext_t& at)
+{
+    if (!watched.lowest || info.si_code <= 0) // sent by somebody
+        return false;
+    const uintptr_t address = uintptr_t(info.si_addr);
+#if defined(__x86_64__)
+    const uintptr_t pointer = uintptr_t(at.uc_mcontext.gregs[REG_RSP]);
+#elif defined(__aarch64__)
+    const uintptr_t pointer = uintptr_t(at.uc_mcontext.sp);
+#else
+    const uintptr_t pointer = watched.lowest;
+    (void) at;
+#endif
+    return pointer < watched.lowest || (address >= watched.guard && address < watched.lowest);
+}
+
+// A signal handler. Whatever the fault is about, the program's own way with it follows.
+void fault(int signal, siginfo_t* info, void* context)
+{
+    const int error = errno;
+    if (ran_out(*info, *static_cast<ucontext_t*>(context))) {
+        const char* where = self.site ? self.site->where : nullptr;
+        iovec parts[] = {{watched.text, size_t(watched.length)},
+                         {const_cast<char*>(" in the ws loop "), where ? size_t(16) : 0},
+                         {const_cast<char*>(where), where ? std::strlen(where) : 0},
+                         {const_cast<char*>("; mpirun -workshare-stacksize or ulimit -s gives it more\n"), 57}};
+        if (writev(STDERR_FILENO, parts, 4) < 0)
+            errno = error;
+    }
+    // Back to what there was: the instruction faults again, and meets that.
+    sigaction(SIGSEGV, &before, nullptr);
+    if (info->si_code <= 0)
+        syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), signal, info);
+    errno = error;
+}
+
+void install()
+{
+    struct sigaction ours = {};
+    ours.sa_sigaction = fault;
+    ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigemptyset(&ours.sa_mask);
+    installed = sigaction(SIGSEGV, &ours, &before) == 0;
+}
+
+size_t signal_stack_bytes() { return std::max(size_t(std::max(sysconf(_SC_SIGSTKSZ), 0L)), 256 * KiB); }
+
+} // namespace
+
+void set_body_stack(size_t bytes) { wanted = bytes; }
+
+int create_body_thread(pthread_t& thread, pthread_attr_t& attributes, void* (*run)(void*), void* argument)
+{
+    if (!installed)
+        install();
+    sigset_t blocked, were_blocked;
+    sigfillset(&blocked);
+    for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGPROF})
+        sigdelset(&blocked, signal);
+    pthread_sigmask(SIG_SETMASK, &blocked, &were_blocked);
+    StackSize size = stack_size();
+    int error;
+    for (;; size.bytes /= 2) {
+        pthread_attr_setstacksize(&attributes, size.bytes);
+        pthread_attr_setguardsize(&attributes, size.guard);
+        error = pthread_create(&thread, &attributes, run, argument);
+        if (error != EAGAIN || size.chosen || size.bytes <= 16 * MiB)
+            break;
+    }
+    pthread_sigmask(SIG_SETMASK, &were_blocked, nullptr);
+    if (error == EAGAIN && size.chosen) {
+        static bool said;
+        if (!said)
+            std::fprintf(stderr, "workshare: rank %d gets no thread with a stack of %zu MiB (WS_STACKSIZE): %s; its loops run without\n",
+                         detail::window->own_core().world_rank, size.bytes / MiB, std::strerror(error));
+        said = true;
+    }
+    return error;
+}
+
+void watch_stack(const char* kind)
+{
+    const size_t bytes = signal_stack_bytes();
+    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
+    pthread_attr_t attributes;
+    if (memory == MAP_FAILED || pthread_getattr_np(pthread_self(), &attributes) != 0)
+        return;
+    void* lowest;
+    size_t size, guard;
+    pthread_attr_getstack(&attributes, &lowest, &size);
+    pthread_attr_getguardsize(&attributes, &guard);
+    pthread_attr_destroy(&attributes);
+    stack_t stack = {};
+    stack.ss_sp = memory;
+    stack.ss_size = bytes;
+    sigaltstack(&stack, nullptr);
+    Watched& w = watched;
+    w.signal_stack = memory;
+    w.guard = uintptr_t(lowest) - guard;
+    w.length = std::snprintf(w.text, sizeof w.text, "workshare: a %s thread of rank %d ran out of its stack of %zu MiB", kind,
+                             detail::window->own_core().world_rank, size / MiB);
+    w.lowest = uintptr_t(lowest);
+}
+
+void unwatch_stack()
+{
+    if (!watched.lowest)
+        return;
+    watched.lowest = 0;
+    stack_t none = {};
+    none.ss_flags = SS_DISABLE;
+    sigaltstack(&none, nullptr);
+    munmap(watched.signal_stack, signal_stack_bytes());
+}
+
+void stop_watching_stacks()
+{
+    struct sigaction now;
+    if (installed && sigaction(SIGSEGV, nullptr, &now) == 0 && (now.sa_flags & SA_SIGINFO) && now.sa_sigaction == fault)
+        sigaction(SIGSEGV, &before, nullptr);
+    installed = false;
+}
+
+} // namespace ws

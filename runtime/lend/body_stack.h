@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+//
+// The stacks of threads that run loop bodies: as large as the rank's own may become, reserved and not touched; and a message when a
+// body needs more than that, for a loop that runs on its rank's stack must not die silently on a guest's.
+#pragma once
+
+#include <cstddef>
+#include <pthread.h>
+
+namespace ws {
+
+// What WS_STACKSIZE says, in bytes; 0 if it says nothing. Before the first thread is made.
+void set_body_stack(size_t bytes);
+
+// pthread_create() with such a stack, and with all signals blocked but those that a thread causes itself and SIGPROF, from its first
+// moment on: the program's other signals are for the threads that it knows of.
+int create_body_thread(pthread_t& thread, pthread_attr_t& attributes, void* (*run)(void*), void* argument);
+
+// In between, the calling thread, a `kind` of its rank ("guest"), says so when it comes to the end of its stack. No destructor: a
+// thread that the body ends (pthread_exit) is unwound by another copy of the unwinder than libws has.
+void watch_stack(const char* kind);
+void unwatch_stack();
+// No thread of ours is left: SIGSEGV is the program's as it was.
+void stop_watching_stacks();
+
+} // namespace ws
