@@ -6,6 +6,7 @@
 
 #include "loop/chaos.h"
 #include "loop/participant.h"
+#include "loop/thread_state.h"
 
 namespace ws {
 
@@ -23,6 +24,7 @@ struct alignas(64) Region {
     uint64_t ring_at;     // published: ticks before which sleepers are left alone
     bool may_share;       // this execution
     bool backwards;       // unit 0 holds the last iterations
+    ThreadState state;    // the owner's, when it published
     // What the owner sees of the first guest's coming, see Crowding: cost of a unit while nobody helps, and from then on.
     double cost_before;
     uint64_t crowded_units, crowded_ticks;

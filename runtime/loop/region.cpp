@@ -165,6 +165,7 @@ void publish(Participant& p)
         first.chunk = p.pace.sizing().kind == WS_AUTO && p.pace.sizing().chunk > 1 ? p.pace.sizing().chunk / 2 : 1;
     r.stolen = r.stolen_ticks = 0;
     r.crowded_units = r.crowded_ticks = 0;
+    r.state.note();
     Hardware::store_relaxed(*loop_host.running_on, Flag(sched_getcpu()));
     set_ws_alone(false); // before the guests come: publish() is the release
     loop_host.let_threads_in(1);

@@ -30,7 +30,9 @@ uint64_t run_as_guest(const Lease& lease, const volatile Flag* recall, uint64_t 
     uint64_t begin = ticks();
     if (own_seat)
         Hardware::store_relaxed(own_seat->loop, Flag(peek(learned(r.site).row) - &board->loop(0)));
+    r.state.load();
     r.fn(r.data);
+    r.state.leave();
     uint64_t busy = ticks() - begin;
     uint64_t iterations = p.units * r.unit;
     LoopRow& row = *peek(learned(r.site).row);

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+//
+// What of its owner's thread a participant takes over for its part in a region, so that an iteration computes the same wherever it
+// runs: the control bits of the floating-point environment (rounding, flush to zero, which exceptions trap) and the locale. The owner
+// notes them when it publishes; who visits compares, and loads only what differs. A few instructions each.
+#pragma once
+
+#include <cfenv>
+#include <clocale>
+#include <cstdint>
+#include <locale.h>
+
+namespace ws {
+
+class FloatControl {
+public:
+#if defined(__x86_64__)
+    // SSE has its control bits in one word with the flags of exceptions; the x87 unit computes long double.
+    void note()
+    {
+        sse_ = __builtin_ia32_stmxcsr() & ~sse_flags;
+        asm volatile("fnstcw %0" : "=m"(x87_));
+    }
+    void load() const
+    {
+        const uint32_t sse = __builtin_ia32_stmxcsr();
+        uint16_t x87;
+        asm volatile("fnstcw %0" : "=m"(x87));
+        if ((sse & ~sse_flags) != sse_)
+            __builtin_ia32_ldmxcsr(sse_ | (sse & sse_flags));
+        if (x87 != x87_) // a flag that the new word lets trap would trap at once
+            asm volatile("fnclex; fldcw %0" : : "m"(x87_));
+    }
+
+private:
+    static constexpr uint32_t sse_flags = 0x3f;
+    uint32_t sse_;
+    uint16_t x87_;
+#elif defined(__aarch64__)
+    void note() { asm volatile("mrs %0, fpcr" : "=r"(fpcr_)); }
+    void load() const
+    {
+        uint64_t fpcr;
+        asm volatile("mrs %0, fpcr" : "=r"(fpcr));
+        if (fpcr != fpcr_)
+            asm volatile("msr fpcr, %0" : : "r"(fpcr_));
+    }
+
+private:
+    uint64_t fpcr_;
+#else
+    void note() { std::fegetenv(&all_); }
+    void load() const { std::fesetenv(&all_); }
+
+private:
+    std::fenv_t all_;
+#endif
+};
+
+struct ThreadState {
+    FloatControl floats;
+    locale_t locale; // uselocale()'s; the owner's thread keeps it alive while its loop runs
+
+    void note()
+    {
+        floats.note();
+        locale = uselocale(locale_t(0));
+    }
+    void load() const
+    {
+        floats.load();
+        if (locale != LC_GLOBAL_LOCALE)
+            uselocale(locale);
+    }
+    // The locale may be freed once the region is over; what the floating-point unit is set to between two regions does not matter.
+    void leave() const
+    {
+        if (locale != LC_GLOBAL_LOCALE)
+            uselocale(LC_GLOBAL_LOCALE);
+    }
+};
+
+} // namespace ws
