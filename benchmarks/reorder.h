@@ -27,17 +27,18 @@ static double chain_steps;         /* of work_chain in a second; 0: sleeping wor
 static inline void reorder_find_place(const char *program)
 {
     MPI_Comm node, core;
-    cpu_set_t cpus;
     own_place.node = bench_rank;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
     MPI_Bcast(&own_place.node, 1, MPI_INT, 0, node);
-    sched_getaffinity(0, sizeof cpus, &cpus);
-    int bound = CPU_COUNT(&cpus) == 1;
+    const size_t size = CPU_ALLOC_SIZE(1 << 16); /* a cpu_set_t may be too small */
+    cpu_set_t *cpus = CPU_ALLOC(1 << 16);
+    int bound = sched_getaffinity(0, size, cpus) == 0 && CPU_COUNT_S(size, cpus) == 1;
     MPI_Allreduce(MPI_IN_PLACE, &bound, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
     if (!bound)
         bench_fail(2, "%s: processes must be bound to a core: mpirun -bind-to core", program);
-    while (!CPU_ISSET(own_place.core, &cpus))
+    while (!CPU_ISSET_S(own_place.core, size, cpus))
         own_place.core++;
+    CPU_FREE(cpus);
     MPI_Comm_split(node, own_place.core, 0, &core);
     MPI_Win window;
     int rank, unit;

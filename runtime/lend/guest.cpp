@@ -66,21 +66,17 @@ private:
 
 // False if this process may not use these CPUs: they are of another cpuset. A guest there would run beside its owner, while
 // the lent core idles. (Where affinities may not be set at all, the scheduler finds the core.)
-bool move_to(const cpu_set_t& mask)
-{
-    return sched_setaffinity(0, sizeof mask, &mask) == 0 || errno != EINVAL || CPU_COUNT(&mask) == 0;
-}
+bool move_to(CpuMask mask) { return mask.bind() || errno != EINVAL || mask.empty(); }
 
 // Follows the thief to the CPU it lent: left to the scheduler, an unbound guest often wakes on its owner's CPU.
-// Costs nothing while the thief stays where it was.
-bool move_to(int cpu)
+// Costs nothing while the thief stays where it was. `one`: room for any CPU of the node.
+bool move_to(int cpu, CpuSet& one)
 {
-    if (cpu < 0 || cpu >= CPU_SETSIZE || sched_getcpu() == cpu)
+    if (!one.mask().has_room(cpu) || sched_getcpu() == cpu)
         return true;
-    cpu_set_t mask;
-    CPU_ZERO(&mask);
-    CPU_SET(cpu, &mask);
-    return move_to(mask);
+    one.clear();
+    one.add(cpu);
+    return move_to(one);
 }
 
 // The visit of this thread, if it is a guest.
@@ -113,7 +109,8 @@ void* guest_main(void* argument)
     Hardware::store_release(own_seat->kind, Flag(SeatKind::guest));
     record_as(SeatKind::guest, index);
     chaos.delay();
-    bool allowed = move_to(core.mask);
+    bool allowed = move_to(w.mask(index));
+    CpuSet one(w.mask_size());
     Lingering lingering;
     Flag knocks = Hardware::load_acquire(slot.knock);
     if (allowed)
@@ -130,7 +127,7 @@ void* guest_main(void* argument)
         knocks = now;
         chaos.delay();
         Lease lease = core.lease; // written before the knock
-        allowed = move_to(int(Hardware::load_relaxed(core.running_on))); // written before the knock
+        allowed = move_to(int(Hardware::load_relaxed(core.running_on)), one); // written before the knock
         visit = {&core, &slot};
         uint64_t latency = ticks() - core.lent_at;
         count_latency(own_seat->steal_latency, latency);
@@ -184,20 +181,19 @@ void guest_blocked(unsigned polls)
     visit.core = nullptr;
     Hardware::store_release(visit.slot->state, guest_away); // before the core: its thief must not lend to us then
     leave_after_chunk();
-    cpu_set_t mask = detail::window->own_core().mask;
-    sched_setaffinity(0, sizeof mask, &mask);
+    detail::window->mask(detail::window->me()).bind();
     give_back(core);
 }
 
-int detail::start_body_thread(pthread_t& thread, const Core& core, void* (*run)(void*), void* argument)
+int detail::start_body_thread(pthread_t& thread, CpuMask cpus, void* (*run)(void*), void* argument)
 {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     // With its creator's mask it would begin behind it, on the one CPU that is busy for sure, and wait for a time slice there
     // before it could move away.
     int error = EINVAL;
-    if (CPU_COUNT(&core.mask)) {
-        pthread_attr_setaffinity_np(&attributes, sizeof core.mask, &core.mask);
+    if (!cpus.empty()) {
+        pthread_attr_setaffinity_np(&attributes, cpus.size() * sizeof *cpus.words(), reinterpret_cast<const cpu_set_t*>(cpus.words()));
         error = create_body_thread(thread, attributes, run, argument);
     }
     if (error == EINVAL || error == EPERM) { // those are not its CPUs to use
@@ -227,7 +223,7 @@ void guests_make()
         // guests in one slot would both run its lease.
         Hardware::store_relaxed(slot.state, guest_starting);
         pthread_t thread;
-        if (detail::start_body_thread(thread, w.core(core), guest_main, reinterpret_cast<void*>(size_t(core)))) {
+        if (detail::start_body_thread(thread, w.mask(core), guest_main, reinterpret_cast<void*>(size_t(core)))) {
             add(board->process.guests_refused, 1);
             Hardware::store_release(slot.state, guest_refused);
         } else

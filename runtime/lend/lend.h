@@ -86,8 +86,8 @@ extern const int *sends_open, *sends_to; // MPICH's, see LendOptions
 // A program that spins on MPI_Test waits too, in its own way. Expires by itself when it computes.
 inline bool looked_just_now(const Core& core) { return ticks() - Hardware::load_relaxed(core.looked_at) < times.patience_ticks; }
 void ring_core(Core& core);
-// A thread that runs loop bodies, on the CPUs of `core` from its first moment, if it may be there. An errno, as from pthread_create.
-int start_body_thread(pthread_t& thread, const Core& core, void* (*run)(void*), void* argument);
+// A thread that runs loop bodies, on these CPUs from its first moment, if it may be there. An errno, as from pthread_create.
+int start_body_thread(pthread_t& thread, CpuMask cpus, void* (*run)(void*), void* argument);
 void start_workers(const LendOptions& options);
 void stop_workers();
 } // namespace detail

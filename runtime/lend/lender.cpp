@@ -34,23 +34,24 @@ void Lender::start(unsigned core, Seat& seat, const LendOptions& options, bool h
     Hardware::store_relaxed(seat.core, core);
     Hardware::store_relaxed(seat.call, no_row);
     chooser_.start(w, core, options.policy, help_own);
-    bound_ = CPU_COUNT(&core_->mask) == 1;
-    cpu_set_t cpus = core_->mask;
+    const CpuMask mine = w.mask(core);
+    bound_ = mine.count() == 1;
+    CpuSet cpus(mine);
+    named_ = busy_ = own_ = one_ = CpuSet(w.mask_size());
     unsigned sharers = 1, sharers_here = 1;
     shares_.assign(w.cores(), nothing);
     for (unsigned c = 0; c < w.cores(); c++) {
-        const cpu_set_t& other = w.core(c).mask;
-        cpu_set_t both;
-        CPU_AND(&both, &other, &core_->mask);
-        if (c == core || !CPU_COUNT(&both))
+        const CpuMask other = w.mask(c);
+        const unsigned both = other.common(mine);
+        if (c == core || both == 0)
             continue;
-        shares_[c] = CPU_EQUAL(&both, &other) ? all_of_its : some;
-        CPU_OR(&cpus, &cpus, &other);
+        shares_[c] = both == other.count() ? all_of_its : some;
+        cpus.add(other);
         sharers++;
         sharers_here += shares_[c] == all_of_its;
     }
-    own_cores_ = options.pretended_cores ? options.pretended_cores : unsigned(CPU_COUNT(&core_->mask));
-    const unsigned real = unsigned(CPU_COUNT(&cpus));
+    own_cores_ = options.pretended_cores ? options.pretended_cores : mine.count();
+    const unsigned real = cpus.mask().count();
     sharers_cores_ = options.pretended_cores ? options.pretended_cores : real;
     ours_alone_ = sharers <= sharers_cores_ && sharers_here <= own_cores_;
     // Sleepers that wake to look at MPI themselves must not eat the cores that they gave up. Where ranks share cores they had
@@ -272,26 +273,26 @@ void Lender::step_aside(unsigned victim)
     Hardware::store_relaxed(core_->running_on, Flag(cpu));
     if (bound_ || cpu < 0 || (ours_alone_ && Flag(cpu) != Hardware::load_relaxed(w.core(victim).running_on)))
         return;
-    cpu_set_t named, busy, mask, one; // CPUs that any thread says it is on, that one computes on
-    CPU_ZERO(&named);
-    CPU_ZERO(&busy);
+    named_.clear(); // CPUs that any thread says it is on
+    busy_.clear();  // that one computes on
     for (unsigned c = 0; c < w.cores(); c++) {
-        const Flag on = Hardware::load_relaxed(w.core(c).running_on);
-        if (c == index_ || on >= CPU_SETSIZE)
+        const int on = int(Hardware::load_relaxed(w.core(c).running_on));
+        if (c == index_ || !named_.mask().has_room(on))
             continue;
-        CPU_SET(on, &named);
+        named_.add(on);
         if (c == victim || is_busy(w.core(c)))
-            CPU_SET(on, &busy);
+            busy_.add(on);
     }
-    if (!CPU_ISSET(cpu, &busy) || sched_getaffinity(0, sizeof mask, &mask) < 0)
+    if (!busy_.mask().has(cpu) || !own_.read_own())
         return;
-    for (const cpu_set_t* taken : {&named, &busy})
-        for (int c = 0; c < CPU_SETSIZE; c++)
-            if (CPU_ISSET(c, &mask) && !CPU_ISSET(c, taken)) {
-                CPU_ZERO(&one);
-                CPU_SET(c, &one);
-                if (sched_setaffinity(0, sizeof one, &one) == 0) {
-                    sched_setaffinity(0, sizeof mask, &mask);
+    const CpuMask own = own_;
+    for (CpuMask taken : {named_.mask(), busy_.mask()})
+        for (int c = own.first(); c >= 0; c = own.first(c + 1))
+            if (!taken.has(c)) {
+                one_.clear();
+                one_.add(c);
+                if (one_.mask().bind()) {
+                    own.bind();
                     Hardware::store_relaxed(core_->running_on, Flag(c));
                     bump(counters().moves);
                 }

@@ -95,6 +95,7 @@ private:
     std::vector<Share> shares_;  // of its cores a thread of the core table shares with us
     uint64_t nap_us_ = 0;        // the shortest sleep without a lease, if not woken
     bool nap_at_once_ = false;   // see must_not_spin()
+    CpuSet named_, busy_, own_, one_; // of step_aside(), which is to allocate nothing
     unsigned quiet_quanta_ = 0;  // slept through in this wait
     uint64_t quiet_us_ = 0;      // slept since the last look at the peers
 };

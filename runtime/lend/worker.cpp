@@ -83,8 +83,7 @@ void* worker_main(void* argument)
     Core& core = lender.core();
     pthread_setname_np(pthread_self(), "ws worker");
     watch_stack("worker");
-    if (CPU_COUNT(&core.mask))
-        sched_setaffinity(0, sizeof core.mask, &core.mask);
+    detail::window->mask(Hardware::load_relaxed(lender.seat().core)).bind();
     own_seat = &lender.seat();
     record_as(SeatKind::worker, Hardware::load_relaxed(own_seat->core));
     show(*own_seat, Seated::blocked, ticks());
@@ -140,7 +139,7 @@ void detail::start_workers(const LendOptions& options)
         Hardware::store_relaxed(seat.kind, Flag(SeatKind::worker));
         worker->lender.start(w.first_worker() + i, seat, options, true, nap_us);
         Hardware::store_relaxed(worker->lender.core().occupancy, rank_blocked);
-        if (start_body_thread(worker->thread, worker->lender.core(), worker_main, worker.get())) {
+        if (start_body_thread(worker->thread, w.mask(w.first_worker() + i), worker_main, worker.get())) {
             add(board->process.guests_refused, 1);
             break;
         }

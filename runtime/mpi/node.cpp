@@ -33,31 +33,32 @@ struct Crew {
 };
 
 // Collective over the node.
-Crew hire(int ranks, int me)
+Crew hire(int ranks, int me, unsigned mask_size)
 {
     const char* refused = job.options.workers ? watch_openmp(nullptr) : nullptr;
-    struct Claim {
-        int wanted;
-        bool refused;
-        cpu_set_t mask;
-    } mine = {refused ? 0 : job.options.workers, refused != nullptr, own_cpus()};
-    std::vector<Claim> all(static_cast<size_t>(ranks));
-    PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, job.node);
+    const int wanted = refused ? 0 : job.options.workers;
+    const CpuSet mask = own_cpus();
+    // Of each rank: whether it was refused, its mask.
+    const size_t words = 1 + mask_size;
+    std::vector<unsigned long> mine(words), all(size_t(ranks) * words);
+    mine[0] = refused != nullptr;
+    std::copy_n(mask.mask().words(), mask.mask().size(), mine.begin() + 1);
+    PMPI_Allgather(mine.data(), int(words), MPI_UNSIGNED_LONG, all.data(), int(words), MPI_UNSIGNED_LONG, job.node);
 
     Crew crew;
-    if (refused && !std::any_of(all.begin(), all.begin() + me, [](const Claim& c) { return c.refused; }))
+    unsigned sharers = 0; // this rank included
+    bool told = false;    // by a rank before
+    for (size_t r = 0; r < size_t(ranks); r++) {
+        sharers += CpuMask(&all[r * words + 1], mask_size).common(mask) != 0;
+        told = told || (int(r) < me && all[r * words]);
+    }
+    if (refused && !told)
         std::fprintf(stderr, "workshare: no workers in rank %d%s: %s\n", job.rank, ranks > 1 ? " (and perhaps others)" : "",
                      refused);
-    unsigned sharers = 0; // this rank included
-    for (const Claim& c : all) {
-        cpu_set_t both;
-        CPU_AND(&both, &c.mask, &mine.mask);
-        sharers += CPU_COUNT(&both) != 0;
-    }
-    if (mine.wanted)
-        crew.cpus = spare_cpus(mine.mask, sched_getcpu());
-    crew.own = unsigned(mine.wanted);
-    if (mine.wanted == all_spare_cores) {
+    if (wanted)
+        crew.cpus = spare_cpus(mask, sched_getcpu());
+    crew.own = unsigned(wanted);
+    if (wanted == all_spare_cores) {
         unsigned cores = job.options.cores ? job.options.cores / unsigned(ranks) : unsigned(crew.cpus.size() + 1) / (sharers ? sharers : 1);
         crew.own = cores > 1 ? cores - 1 : 0;
     }
@@ -81,13 +82,15 @@ Inactive make_window(bool stealing)
     int ranks, me;
     PMPI_Comm_rank(job.node, &me);
     PMPI_Comm_size(job.node, &ranks);
+    unsigned mask_size = own_cpus().mask().size(); // all alike: the kernel is one, but for what may be preloaded
+    PMPI_Allreduce(MPI_IN_PLACE, &mask_size, 1, MPI_UNSIGNED, MPI_MAX, job.node);
     Crew crew;
     if (stealing)
-        crew = hire(ranks, me);
+        crew = hire(ranks, me, mask_size);
     const unsigned cores = unsigned(ranks) + crew.all;
     if (cores > max_node_cores)
         return too_many_ranks;
-    size_t bytes = Window::bytes(unsigned(ranks), cores);
+    size_t bytes = Window::bytes(unsigned(ranks), cores, mask_size);
     if (!agree(me != 0 || shm_has_room(bytes)))
         return shm_too_small;
     void* base = nullptr;
@@ -97,7 +100,7 @@ Inactive make_window(bool stealing)
     if (!agree(error == MPI_SUCCESS))
         return window_refused;
     PMPI_Win_shared_query(job.mpi_window, 0, &size, &unit, &base);
-    job.window.map(base, unsigned(ranks), cores, unsigned(me));
+    job.window.map(base, unsigned(ranks), cores, unsigned(me), mask_size);
     job.window.init_own(job.rank, unsigned(ranks) + crew.before, crew.own, crew.cpus);
     PMPI_Barrier(job.node); // every row is written
     if (me == 0) {

@@ -63,15 +63,6 @@ inline void futex_wait(volatile unsigned* word, unsigned expected, uint64_t micr
 
 inline void futex_wake(volatile unsigned* word) { syscall(SYS_futex, word, FUTEX_WAKE, 1, nullptr, nullptr, 0); }
 
-// The CPUs that the calling thread may run on; none where that is unknown (more CPUs than a cpu_set_t has).
-inline cpu_set_t own_cpus()
-{
-    cpu_set_t cpus;
-    if (sched_getaffinity(0, sizeof cpus, &cpus) < 0)
-        CPU_ZERO(&cpus);
-    return cpus;
-}
-
 // ticks() to time. Calibrated between two calls; the longer the interval the better.
 class Clock {
 public:

@@ -4,7 +4,6 @@
 #include "window/window.h"
 
 #include <hwloc.h>
-#include <hwloc/glibc-sched.h>
 #include <initializer_list>
 #include <set>
 
@@ -21,13 +20,13 @@ int index_of(hwloc_topology_t topology, hwloc_obj_t o, hwloc_obj_type_t type)
 }
 
 // Where the whole mask is: of a rank that may run on several cores no core is known, but perhaps their package.
-Place place_of(hwloc_topology_t topology, const cpu_set_t& mask)
+Place place_of(hwloc_topology_t topology, CpuMask mask)
 {
     Place place = {-1, -1, -1, -1, -1};
     hwloc_bitmap_t set = hwloc_bitmap_alloc();
     if (!set)
         return place;
-    hwloc_cpuset_from_glibc_sched_affinity(topology, set, &mask, sizeof mask);
+    hwloc_bitmap_from_ulongs(set, mask.size(), mask.words());
     hwloc_bitmap_and(set, set, hwloc_topology_get_topology_cpuset(topology));
     hwloc_obj_t o = hwloc_bitmap_iszero(set) ? nullptr : hwloc_get_obj_covering_cpuset(topology, set);
     hwloc_obj_t node = nullptr; // the one that has all of it
@@ -75,32 +74,31 @@ private:
 
 bool fill_places(Window& window)
 {
-    cpu_set_t all;
-    CPU_ZERO(&all);
+    CpuSet all;
     for (unsigned c = 0; c < window.cores(); c++)
-        CPU_OR(&all, &all, &window.core(c).mask);
-    window.node().cpus = unsigned(CPU_COUNT(&all));
+        all.add(window.mask(c));
+    window.node().cpus = all.mask().count();
 
     Topology topology;
     if (!topology)
         return false;
     for (unsigned c = 0; c < window.cores(); c++)
-        window.core(c).place = place_of(topology, window.core(c).mask);
+        window.core(c).place = place_of(topology, window.mask(c));
     return true;
 }
 
-std::vector<int> spare_cpus(const cpu_set_t& mask, int cpu)
+std::vector<int> spare_cpus(CpuMask mask, int cpu)
 {
     Topology topology;
     auto core_of = [&](int c) { // without a topology each CPU is a core
         hwloc_obj_t pu = topology ? hwloc_get_pu_obj_by_os_index(topology, unsigned(c)) : nullptr;
         int core = pu ? index_of(topology, pu, HWLOC_OBJ_CORE) : -1;
-        return core >= 0 ? core : CPU_SETSIZE + c;
+        return core >= 0 ? core : -1 - c;
     };
     std::set<int> used = {core_of(cpu)};
     std::vector<int> cpus;
-    for (int c = 0; c < CPU_SETSIZE; c++)
-        if (CPU_ISSET(c, &mask) && used.insert(core_of(c)).second)
+    for (int c = mask.first(); c >= 0; c = mask.first(c + 1))
+        if (used.insert(core_of(c)).second)
             cpus.push_back(c);
     return cpus;
 }
@@ -112,8 +110,6 @@ std::vector<CpuPlace> cpu_places()
     if (!topology)
         return places;
     for (hwloc_obj_t pu = nullptr; (pu = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, pu));) {
-        if (pu->os_index >= CPU_SETSIZE)
-            continue;
         if (places.size() <= pu->os_index)
             places.resize(pu->os_index + 1, {-1, -1});
         hwloc_obj_t numa = nullptr;

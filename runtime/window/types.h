@@ -2,7 +2,7 @@
 //
 // Everything that lies in the node's shared window, and nothing else.
 //
-//    Node | open[ranks] | lag[ranks] | Row[ranks] | Core[cores] | GuestSlot[cores][ranks] | Lock[] (window/locks.h)
+//    Node | open[ranks] | lag[ranks] | Row[ranks] | Core[cores] | masks[cores] (window/cpus.h) | GuestSlot[cores][ranks] | Lock[] (window/locks.h)
 //
 // A row belongs to one rank of the node, a row of the core table to one core: the cores 0 .. ranks-1 are those that the
 // ranks' own threads compute on, the others are the workers'. Each field says who writes it; fields of different writers
@@ -16,7 +16,6 @@
 #include "loop/descriptor.h"
 #include "window/atomics.h"
 #include "window/process.h"
-#include <sched.h>
 
 namespace ws {
 
@@ -71,7 +70,6 @@ struct alignas(64) Core {
     alignas(64) unsigned home; // node rank
     ProcessId process;
     int world_rank;
-    cpu_set_t mask; // where a guest on this core may run
     Place place;
 };
 

@@ -2,7 +2,6 @@
 #include "window/window.h"
 
 #include "window/locks.h"
-#include "window/os.h"
 
 #include <cstring>
 #include <new>
@@ -14,38 +13,42 @@ namespace {
 constexpr size_t whole_lines(size_t n) { return (n + 63) & ~size_t(63); }
 size_t open_bytes(unsigned ranks) { return whole_lines(ranks * sizeof(Flag)); }
 size_t lag_bytes(unsigned ranks) { return whole_lines(ranks * sizeof(Hardware::Word)); }
+size_t masks_bytes(unsigned cores, unsigned size) { return whole_lines(size_t(cores) * size * sizeof(unsigned long)); }
 size_t slots_bytes(unsigned ranks, unsigned cores) { return whole_lines(size_t(ranks) * cores * sizeof(GuestSlot)); }
 } // namespace
 
-size_t Window::bytes(unsigned ranks, unsigned cores)
+size_t Window::bytes(unsigned ranks, unsigned cores, unsigned mask_size)
 {
-    return sizeof(Node) + open_bytes(ranks) + lag_bytes(ranks) + ranks * sizeof(Row) + cores * sizeof(Core) + slots_bytes(ranks, cores) +
+    return sizeof(Node) + open_bytes(ranks) + lag_bytes(ranks) + ranks * sizeof(Row) + cores * sizeof(Core) + masks_bytes(cores, mask_size) +
+           slots_bytes(ranks, cores) +
            LockTable::bytes + 64; // 64: to align the base
 }
 
-void Window::map(void* base, unsigned ranks, unsigned cores, unsigned me)
+void Window::map(void* base, unsigned ranks, unsigned cores, unsigned me, unsigned mask_size)
 {
     ranks_ = ranks;
     cores_ = cores;
     me_ = me;
+    mask_size_ = mask_size;
     char* p = reinterpret_cast<char*>(whole_lines(reinterpret_cast<size_t>(base)));
     node_ = reinterpret_cast<Node*>(p);
     open_ = reinterpret_cast<volatile Flag*>(p += sizeof(Node));
     lag_ = reinterpret_cast<volatile Hardware::Word*>(p += open_bytes(ranks));
     rows_ = reinterpret_cast<Row*>(p += lag_bytes(ranks));
     core_table_ = reinterpret_cast<Core*>(p += ranks * sizeof(Row));
-    slots_ = reinterpret_cast<GuestSlot*>(p += cores * sizeof(Core));
+    masks_ = reinterpret_cast<unsigned long*>(p += cores * sizeof(Core));
+    slots_ = reinterpret_cast<GuestSlot*>(p += masks_bytes(cores, mask_size));
     locks_ = p += slots_bytes(ranks, cores);
 }
 
 namespace {
-void init_core(Core& c, unsigned home, int world_rank, const ProcessId& process, const cpu_set_t& mask)
+void init_core(Core& c, unsigned home, int world_rank, const ProcessId& process, int cpu)
 {
     new (&c) Core{};
     c.tenant = c.home = home;
     c.process = process;
     c.world_rank = world_rank;
-    c.mask = mask;
+    c.running_on = Flag(cpu);
     c.place = {-1, -1, -1, -1, -1};
 }
 } // namespace
@@ -67,19 +70,25 @@ void Window::init_own(int world_rank, unsigned first_worker, unsigned workers, c
         new (&guest(me_, core)) GuestSlot{guest_none, 0};
 
     const ProcessId process = own_process();
-    const cpu_set_t mask = own_cpus(); // none: guests are not pinned
-    cpu_set_t one;
-    int here = sched_getcpu();
-    init_core(own_core(), me_, world_rank, process, mask);
-    own_core().running_on = Flag(here);
+    const CpuSet mask = own_cpus();
+    const int here = sched_getcpu();
+    init_core(own_core(), me_, world_rank, process, here);
+    set_mask(me_, mask);
     for (unsigned w = 0; w < workers; w++) {
         const bool pinned = w < worker_cpus.size();
-        CPU_ZERO(&one);
+        CpuSet one;
         if (pinned)
-            CPU_SET(worker_cpus[w], &one);
-        init_core(core(first_worker + w), me_, world_rank, process, pinned ? one : mask);
-        core(first_worker + w).running_on = Flag(pinned ? worker_cpus[w] : here);
+            one.add(worker_cpus[w]);
+        init_core(core(first_worker + w), me_, world_rank, process, pinned ? worker_cpus[w] : here);
+        set_mask(first_worker + w, pinned ? one : mask);
     }
+}
+
+void Window::set_mask(unsigned core, CpuMask mask)
+{
+    unsigned long* words = masks_ + size_t(core) * mask_size_;
+    for (unsigned i = 0; i < mask_size_; i++)
+        words[i] = i < mask.size() ? mask.words()[i] : 0;
 }
 
 } // namespace ws

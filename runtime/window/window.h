@@ -3,6 +3,7 @@
 // One process's view of the node's shared window.
 #pragma once
 
+#include "window/cpus.h"
 #include "window/types.h"
 #include <cstddef>
 #include <cstdint>
@@ -12,11 +13,11 @@ namespace ws {
 
 class Window {
 public:
-    // Bytes for a node of `ranks` ranks with `cores` cores, their workers' included.
-    static size_t bytes(unsigned ranks, unsigned cores);
+    // Bytes for a node of `ranks` ranks with `cores` cores, their workers' included, and masks of that many words.
+    static size_t bytes(unsigned ranks, unsigned cores, unsigned mask_size = CpuSet::usual);
 
     // `base` is the window's address in this process, zeroed by nobody. Each rank then calls init_own().
-    void map(void* base, unsigned ranks, unsigned cores, unsigned me);
+    void map(void* base, unsigned ranks, unsigned cores, unsigned me, unsigned mask_size = CpuSet::usual);
     // Writes this rank's row, its cores and the slots of its guests. Its workers' cores begin at the index `first_worker`; each
     // is one of `worker_cpus`, or, for more workers than that, any that the rank may use. The leader (rank 0) writes the
     // header as well.
@@ -35,6 +36,10 @@ public:
     Row& mine() const { return rows_[me_]; }
     Core& core(unsigned index) const { return core_table_[index]; }
     Core& own_core() const { return core_table_[me_]; }
+    // Where a guest on this core may run. Constant after attach.
+    CpuMask mask(unsigned core) const { return {masks_ + size_t(core) * mask_size_, mask_size_}; }
+    unsigned mask_size() const { return mask_size_; } // words of each, enough for every CPU that the node may have
+    void set_mask(unsigned core, CpuMask mask);
     unsigned first_worker() const { return first_worker_; }
     unsigned workers() const { return workers_; }
     // A core's slots lie together: its thief looks at all of them.
@@ -42,12 +47,13 @@ public:
     void* locks() const { return locks_; }
 
 private:
-    unsigned ranks_ = 0, cores_ = 0, me_ = 0, first_worker_ = 0, workers_ = 0;
+    unsigned ranks_ = 0, cores_ = 0, me_ = 0, first_worker_ = 0, workers_ = 0, mask_size_ = 0;
     Node* node_ = nullptr;
     volatile Flag* open_ = nullptr;
     volatile Hardware::Word* lag_ = nullptr;
     Row* rows_ = nullptr;
     Core* core_table_ = nullptr;
+    unsigned long* masks_ = nullptr;
     GuestSlot* slots_ = nullptr;
     void* locks_ = nullptr;
 };
@@ -57,7 +63,7 @@ private:
 bool fill_places(Window& window);
 
 // The CPUs of `mask` on which a rank can have workers, one a physical core: not the core that holds `cpu`.
-std::vector<int> spare_cpus(const cpu_set_t& mask, int cpu);
+std::vector<int> spare_cpus(CpuMask mask, int cpu);
 
 // The core and the NUMA domain of each CPU of the machine, as hwloc numbers them; -1 for one that it does not know.
 struct CpuPlace {

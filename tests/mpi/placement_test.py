@@ -10,7 +10,7 @@ import re
 import sys
 import time
 
-from job import CORES, PROGRAMS, expect, expect_lines, finish, run, skip
+from job import CORES, PROGRAMS, expect, expect_lines, finish, preload, run, skip
 
 SOAK = '--soak' in sys.argv
 CPUS = sorted(os.sched_getaffinity(0))
@@ -56,6 +56,14 @@ expect_lines(result, result.err, 'no core was free: there are more ranks than co
 for ranks in (2, 3):
     placement('comms', 4, 50, ranks=ranks, steals=ranks == 2)
 placement('loops', ROUNDS, 50, env={'WS_CHAOS': '5'}, steals=True)
+
+# A machine that may have more CPUs than a cpu_set_t has; one that does not say what a process may use.
+many = preload('many_cpus.so')
+placement('loops', ROUNDS, 50, (f'{a}', f'{b}'), options=many, steals=True, title='4,096 CPUs, bound')
+placement('loops', ROUNDS, 50, options=many, steals=True, title='4,096 CPUs, unbound')
+result = run('placement', 'loops', ROUNDS, 50, options=many, prefix=('taskset', '-c', str(a)), title='4,096 CPUs, all on one')
+expect(result, 'a core was lent on which its owner computes', stolen(result) == 0)
+run('imbalance', 'late', options=(*many, '-genv', 'CPUS', 'refused'), steals=True, title='affinities are refused')
 
 
 class Cpusets:

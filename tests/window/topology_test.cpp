@@ -8,6 +8,7 @@
 #include "loop/schedule.h"
 #include "window/window.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <numeric>
@@ -28,42 +29,43 @@ public:
     Machine& operator=(const Machine&) = delete;
 };
 
-cpu_set_t cpus(std::initializer_list<int> list)
+CpuSet cpus(std::initializer_list<int> list)
 {
-    cpu_set_t set;
-    CPU_ZERO(&set);
+    CpuSet set;
     for (int c : list)
-        CPU_SET(size_t(c), &set);
+        set.add(c);
     return set;
 }
 
-cpu_set_t first_cpus(int n)
+CpuSet first_cpus(int n)
 {
-    cpu_set_t set;
-    CPU_ZERO(&set);
+    CpuSet set;
     for (int c = 0; c < n; c++)
-        CPU_SET(size_t(c), &set);
+        set.add(c);
     return set;
 }
 
 // A node with a rank for each mask.
 class TestNode {
 public:
-    explicit TestNode(const std::vector<cpu_set_t>& masks)
+    explicit TestNode(const std::vector<CpuSet>& masks)
     {
         const auto ranks = unsigned(masks.size());
-        bytes_ = Window::bytes(ranks, ranks);
+        unsigned size = CpuSet::usual;
+        for (const CpuSet& m : masks)
+            size = std::max(size, m.mask().size());
+        bytes_ = Window::bytes(ranks, ranks, size);
         memory_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         REQUIRE(memory_ != MAP_FAILED);
         for (unsigned r = 0; r < ranks; r++) {
-            window.map(memory_, ranks, ranks, r);
+            window.map(memory_, ranks, ranks, r, size);
             window.init_own(int(r), ranks, 0, {});
-            window.core(r).mask = masks[r];
+            window.set_mask(r, masks[r]);
         }
         for (unsigned r = 0; r < ranks; r++)
             for (unsigned c = 0; c < ranks; c++)
                 window.guest(r, c).state = guest_ready;
-        window.map(memory_, ranks, ranks, 0);
+        window.map(memory_, ranks, ranks, 0, size);
         filled = fill_places(window);
     }
     explicit TestNode(int bound_to_each) : TestNode(one_each(bound_to_each)) {}
@@ -89,9 +91,9 @@ public:
     bool filled;
 
 private:
-    static std::vector<cpu_set_t> one_each(int n)
+    static std::vector<CpuSet> one_each(int n)
     {
-        std::vector<cpu_set_t> masks;
+        std::vector<CpuSet> masks;
         for (int c = 0; c < n; c++)
             masks.push_back(cpus({c}));
         return masks;
@@ -168,6 +170,22 @@ TEST_CASE("masks that the topology does not know", "[topology]")
     CHECK(node.far(0, 1) == 5);
     CHECK(node.far(0, 2) == 5);
     CHECK(node.far(0, 3) == 3); // by what is known of it
+}
+
+TEST_CASE("a machine with more CPUs than a cpu_set_t has", "[topology]")
+{
+    Machine machine("pack:4 numa:1 l3:8 core:32 pu:2"); // 2,048 CPUs: L3 caches of 64
+    TestNode node({cpus({1030}), cpus({1031}), cpus({1025}), cpus({2047}), first_cpus(2048)});
+    REQUIRE(node.filled);
+    CHECK(node.window.node().cpus == 2048);
+    CHECK(node.window.mask(3).first() == 2047);
+    CHECK(node.far(0, 1) == 0);
+    CHECK(node.far(0, 2) == 2);
+    CHECK(node.far(0, 3) == 5);
+    CHECK(node.far(3, 4) == 5);
+    CHECK(spare_cpus(cpus({1030, 1031, 1040, 2046, 2047}), 1030) == std::vector<int>{1040, 2046});
+    CHECK(cpu_places().size() == 2048);
+    CHECK(cpu_places()[2047].core == 1023);
 }
 
 TEST_CASE("spare cores: one CPU a physical core, not the rank's own", "[topology]")

@@ -2,6 +2,7 @@
 #include "machine.h"
 
 #include "mpi/options.h"
+#include "window/cpus.h"
 #include "window/os.h"
 
 #include <algorithm>
@@ -11,7 +12,6 @@
 #include <dirent.h>
 #include <fstream>
 #include <hwloc.h>
-#include <sched.h>
 #include <sstream>
 #include <stdexcept>
 #include <sys/statvfs.h>
@@ -320,10 +320,9 @@ void read_load(const Files& files, Machine& m)
 
 void pin(int cpu)
 {
-    cpu_set_t mask;
-    CPU_ZERO(&mask);
-    CPU_SET(cpu, &mask);
-    sched_setaffinity(0, sizeof mask, &mask);
+    ws::CpuSet one;
+    one.add(cpu);
+    one.mask().bind();
 }
 
 // By how many ticks the counter of one CPU is ahead of another's, from messages between two threads: the fastest round trip

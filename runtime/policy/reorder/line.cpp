@@ -18,20 +18,15 @@ struct InNode {
 
 int look(MPI_Comm node, const Seat& s, InNode& in)
 {
-    // A core that hwloc does not know has a number beyond the CPUs.
-    constexpr int cores = 2 * CPU_SETSIZE;
-    const size_t core = size_t(s.core % cores);
-    std::vector<int> mine(cores), before(cores), all(cores);
-    mine[core] = 1;
-    int error = PMPI_Exscan(mine.data(), before.data(), cores, MPI_INT, MPI_SUM, node);
-    if (error || (error = PMPI_Allreduce(mine.data(), all.data(), cores, MPI_INT, MPI_SUM, node)))
-        return error;
-    int rank;
+    int rank, error;
     PMPI_Comm_rank(node, &rank);
-    in.slot = rank == 0 ? 0 : before[core];
-    in.room = all[core];
-    in.first = std::accumulate(all.begin(), all.begin() + int(core), 0);
     PMPI_Comm_size(node, &in.size);
+    std::vector<int> cores(static_cast<size_t>(in.size));
+    if ((error = PMPI_Allgather(&s.core, 1, MPI_INT, cores.data(), 1, MPI_INT, node)))
+        return error;
+    in.slot = int(std::count(cores.begin(), cores.begin() + rank, s.core));
+    in.room = int(std::count(cores.begin(), cores.end(), s.core));
+    in.first = int(std::count_if(cores.begin(), cores.end(), [&](int core) { return core < s.core; }));
     return MPI_SUCCESS;
 }
 

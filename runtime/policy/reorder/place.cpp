@@ -2,7 +2,7 @@
 #include "policy/reorder/place.h"
 
 #include "policy/reorder/host.h"
-#include "window/os.h"
+#include "window/cpus.h"
 
 #include <algorithm>
 #include <mutex>
@@ -37,13 +37,11 @@ int delete_notes(MPI_Comm, int, void* value, void*)
 std::vector<CpuPlace> own_cores(const std::vector<CpuPlace>& cpus, int* first_cpu = nullptr)
 {
     std::vector<CpuPlace> cores;
-    const cpu_set_t mask = own_cpus();
-    for (int c = 0; c < CPU_SETSIZE; c++) {
-        if (!CPU_ISSET(c, &mask))
-            continue;
+    const CpuSet own = own_cpus();
+    for (int c = own.mask().first(); c >= 0; c = own.mask().first(c + 1)) {
         CpuPlace place = size_t(c) < cpus.size() ? cpus[size_t(c)] : CpuPlace{-1, -1};
         if (place.core < 0)
-            place.core = CPU_SETSIZE + c; // not in the machine's description: a core by itself
+            place.core = int(cpus.size()) + c; // not in the machine's description: a core by itself
         if (cores.empty() && first_cpu)
             *first_cpu = c;
         if (std::none_of(cores.begin(), cores.end(), [&](const CpuPlace& other) { return other.core == place.core; }))
@@ -70,10 +68,13 @@ int look_around(MPI_Comm node, Machine& machine)
     // Processes with the same first CPU are taken to have the same choice. Those bound to one core have none.
     int first = 0;
     const bool choice = own_cores(machine.cpus, &first).size() > 1;
-    std::vector<int> mine(CPU_SETSIZE), before(CPU_SETSIZE);
-    mine[size_t(first)] = choice;
-    error = PMPI_Exscan(mine.data(), before.data(), CPU_SETSIZE, MPI_INT, MPI_SUM, node);
-    machine.turn = rank == 0 ? 0 : before[size_t(first)];
+    if (!choice)
+        first = -1;
+    int size;
+    PMPI_Comm_size(node, &size);
+    std::vector<int> firsts(static_cast<size_t>(size));
+    error = PMPI_Allgather(&first, 1, MPI_INT, firsts.data(), 1, MPI_INT, node);
+    machine.turn = choice ? int(std::count(firsts.begin(), firsts.begin() + rank, first)) : 0;
     return error;
 }
 
