@@ -29,7 +29,7 @@ def missing(text, words):
 
 
 ours = [os.path.basename(p)[:-6] for p in glob.glob(f'{SOURCE}/docs/man/*.1.scd')]
-expect('tools with and without a page', sorted(ours), sorted(TOOLS + ['workshare']))
+expect('tools with and without a page', sorted(ours), sorted(TOOLS + ['workshare', 'mpicc']))
 for name in ours:
     expect(f'{name}(1): installed', os.path.exists(f'{PAGES}/{name}.1'), True)
     lint = subprocess.run(['mandoc', '-Tlint', f'{PAGES}/{name}.1'], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -50,7 +50,10 @@ expect('workshare(1) names variables that there are not', sorted(set(re.findall(
 with open(f'{STAGE}/lib/workshare/wrapper.sh') as f:
     flags = set(re.findall(r'^    (-fws[\w=-]*)\)', f.read(), re.MULTILINE))
 expect('mpicc has flags of Workshare', flags, {'-fws', '-fws=openmp', '-fws-report'})
-expect('workshare(1) does not name', missing(text, flags), [])
+for name in 'workshare', 'mpicc', 'mpicxx', 'mpifort':
+    expect(f'{name}(1) does not name', missing(page(name), flags), [])
+for wrapper in 'mpicc', 'mpicxx', 'mpifort':
+    expect(f'{wrapper} -help does not name', missing(says(f'{STAGE}/bin/{wrapper}', '-help'), flags | {'-show'}), [])
 
 with open(f'{STAGE}/share/workshare/version') as f:
     version = f.read().strip()
