@@ -6,7 +6,8 @@
 # tests/completion compares the options with what the programs say themselves.
 
 _workshare_mpirun_options='-workshare -workshare-quiet -workshare-quantum -workshare-victim -workshare-workers -workshare-poll
-    -workshare-report -workshare-report= -workshare-trace -workshare-trace-keep -workshare-trace-buffer'
+    -workshare-stacksize -workshare-check -workshare-report -workshare-report= -workshare-trace -workshare-trace=
+    -workshare-trace-keep -workshare-trace-buffer'
 _workshare_hydra_options='-genv -genvlist -genvnone -genvall -f -hosts -wdir -configfile -env -envlist -envnone -envall -n -np
     -launcher -launcher-exec -enable-x -rmk -topolib -bind-to -map-by -membind -demux -verbose -info -version -help
     -print-all-exitcodes -iface -ppn -profile -prepend-rank -prepend-pattern -outfile-pattern -errfile-pattern -nameserver
@@ -51,8 +52,10 @@ _workshare_mpirun() {
     -workshare-victim | --workshare-victim) _workshare_words "$cur" 'auto most fewest nearest random none' ;;
     -workshare-workers | --workshare-workers) _workshare_words "$cur" 'auto 0 1 2 3' ;;
     -workshare-trace-keep | --workshare-trace-keep) _workshare_words "$cur" 'oldest newest' ;;
-    -workshare-trace | --workshare-trace) _workshare_files "$cur" json otf2 ;;
-    -workshare-quantum | --workshare-quantum | -workshare-trace-buffer | --workshare-trace-buffer | -n | -np | -ppn) ;;
+    # Without '=' it may be the program, too: bash offers all files.
+    -workshare-trace | --workshare-trace) [ -z "$joined" ] || _workshare_files "$cur" json otf2 ;;
+    -workshare-quantum | --workshare-quantum | -workshare-stacksize | --workshare-stacksize) ;;
+    -workshare-trace-buffer | --workshare-trace-buffer | -n | -np | -ppn) ;;
     -workshare-report | --workshare-report) [ -z "$joined" ] || _workshare_files "$cur" json csv txt ;;
     -bind-to | -map-by) _workshare_words "$cur" 'none core hwthread socket numa board' ;;
     esac

@@ -46,9 +46,9 @@ def text():
             problems.append(f'{picture.relative_to(TOP)}: {error}')
     readme = (TOP / 'README.md').read_text()
     options = set(re.findall(r'"(WS_[A-Z_]+)"', (TOP / 'runtime/mpi/options.cpp').read_text()))
-    launcher = (TOP / 'runtime/mpich/patches/0004-mpiexec-workshare-options.patch').read_text()
-    options |= set(re.findall(r'printf\("    (-workshare[a-z-]*)', launcher))
-    if not options:
+    launcher = (TOP / 'runtime/mpich/files/src/pm/hydra/ui/mpich/workshare_options.h').read_text()
+    options |= {f'-workshare{o}' for o in re.findall(r'^    \{"([a-z-]*)", "WS_', launcher, re.M)}
+    if not any(o.startswith('WS_') for o in options) or not any(o.startswith('-') for o in options):
         problems.append('found no options in the source: this test has to be adapted')
     problems.extend(f'README.md does not name {o}' for o in sorted(options) if f'`{o}' not in readme)
 

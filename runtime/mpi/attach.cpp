@@ -165,8 +165,9 @@ int attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
                          MPIR_WORKSHARE_VERSION);
         return 1;
     }
-    std::string error, warning;
-    const bool fine = read_options(job.options, error, warning) && (job.rank != 0 || can_write_files(job.options, error));
+    std::string error;
+    std::vector<std::string> unknown;
+    const bool fine = read_options(job.options, error, unknown) && (job.rank != 0 || can_write_files(job.options, error));
     int first = fine ? job.size : job.rank; // whose message it is: options may differ, by MPI_T or mpirun's -env
     PMPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (first < job.size) {
@@ -175,8 +176,8 @@ int attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
         PMPI_Barrier(MPI_COMM_WORLD); // the message is written
         end_job();
     }
-    if (job.rank == 0 && !warning.empty())
-        std::fprintf(stderr, "workshare: unknown in the environment, without effect: %s\n", warning.c_str());
+    if (job.rank == 0 && !unknown.empty())
+        std::fprintf(stderr, "workshare: unknown in the environment, without effect: %s\n", with_meant_options(unknown).c_str());
 
     job.clock.start();
     job.hooks = hooks;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "mpi/options.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <cstdlib>
@@ -15,9 +16,9 @@ extern char** environ;
 
 namespace ws {
 
-const std::array<const char*, 21> option_names = {"WS_ENABLE", "WS_QUIET", "WS_QUANTUM", "WS_SPIN", "WS_LINGER",
+const std::array<const char*, 22> option_names = {"WS_ENABLE", "WS_QUIET", "WS_QUANTUM", "WS_SPIN", "WS_LINGER",
                                                   "WS_CHUNK_TIME", "WS_VICTIM", "WS_WORKERS", "WS_POLL", "WS_SCHEDULE",
-                                                  "WS_CORES", "WS_STACKSIZE", "WS_STEAL_SCHEDULE", "WS_STATS_FILE", "WS_REPORT", "WS_REPORT_FILE",
+                                                  "WS_CORES", "WS_STACKSIZE", "WS_CHECK", "WS_STEAL_SCHEDULE", "WS_STATS_FILE", "WS_REPORT", "WS_REPORT_FILE",
                                                   "WS_TRACE", "WS_TRACE_KEEP", "WS_TRACE_BUFFER", "WS_STEAL_ALL", "WS_CHAOS"};
 
 namespace {
@@ -198,7 +199,46 @@ int why_not_writable(const char* path)
     return 0;
 }
 
+// How many letters to insert, to drop, to replace or to swap with the next one make b of a. mpirun does the same for its options.
+size_t letters_apart(const std::string& a, const std::string& b)
+{
+    std::vector<std::vector<size_t>> d(a.size() + 1, std::vector<size_t>(b.size() + 1));
+    for (size_t i = 0; i <= a.size(); i++)
+        for (size_t j = 0; j <= b.size(); j++) {
+            d[i][j] = i && j ? d[i - 1][j - 1] + (a[i - 1] != b[j - 1]) : i + j;
+            if (i && j)
+                d[i][j] = std::min({d[i][j], d[i - 1][j] + 1, d[i][j - 1] + 1});
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+        }
+    return d[a.size()][b.size()];
+}
+
 } // namespace
+
+std::string meant_option(const std::string& misspelt)
+{
+    std::string nearest;
+    size_t least = 4;
+    for (size_t n = 0; n < option_names.size() - options_for_tests; n++) {
+        const size_t apart = letters_apart(misspelt, option_names[n]);
+        if (apart < least) {
+            least = apart;
+            nearest = option_names[n];
+        }
+    }
+    return nearest;
+}
+
+std::string with_meant_options(const std::vector<std::string>& misspelt)
+{
+    std::string all;
+    for (const std::string& name : misspelt) {
+        const std::string meant = meant_option(name);
+        all += (all.empty() ? "" : ", ") + name + (meant.empty() ? "" : " (did you mean " + meant + "?)");
+    }
+    return all;
+}
 
 bool can_write_files(const Options& o, std::string& error)
 {
@@ -216,7 +256,7 @@ bool can_write_files(const Options& o, std::string& error)
     return true;
 }
 
-bool read_options(Options& o, std::string& error, std::string& warning)
+bool read_options(Options& o, std::string& error, std::vector<std::string>& unknown)
 {
     if (!flag("WS_QUIET", o.quiet, error) || !number("WS_QUANTUM", 1, 1000000, o.quantum_us, error) ||
         !number("WS_SPIN", 0, 1000000, o.spin_us, error) || !number("WS_LINGER", 0, 1000000, o.linger_us, error) ||
@@ -239,7 +279,7 @@ bool read_options(Options& o, std::string& error, std::string& warning)
         for (const char* k : option_names)
             found |= name == k;
         if (!found)
-            warning += (warning.empty() ? "" : ", ") + name;
+            unknown.push_back(name);
     }
     return true;
 }

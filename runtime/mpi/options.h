@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace ws {
 
@@ -38,12 +39,16 @@ struct Options {
 constexpr int all_spare_cores = -1;
 
 // The variables; the two last are for tests.
-extern const std::array<const char*, 21> option_names;
+extern const std::array<const char*, 22> option_names;
 constexpr unsigned options_for_tests = 2;
 
-// Fills `options`; false with a one-line message in `error` that names the variable and its value. `warning` names
-// variables that begin with WS_ but mean nothing here (misspelt, most likely).
-bool read_options(Options& options, std::string& error, std::string& warning);
+// Fills `options`; false with a one-line message in `error` that names the variable and its value. `unknown`: variables
+// that begin with WS_ but mean nothing here (misspelt, most likely).
+bool read_options(Options& options, std::string& error, std::vector<std::string>& unknown);
+
+// The variable that is nearest to such a one, or nothing.
+std::string meant_option(const std::string& misspelt);
+std::string with_meant_options(const std::vector<std::string>& misspelt); // for a message
 
 // Whether the report and the trace could be written, before the program has computed for hours; else a message. For the rank
 // that will write them. Leaves nothing behind.

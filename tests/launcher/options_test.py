@@ -44,15 +44,40 @@ for both in ['-workshare-report', '-workshare-report=/r.csv'], ['-workshare-repo
     reached('both', ['1 /r.csv'], '-workshare', *both, '-n', '1', *FILES)
 reached('trace', ['/t.otf2 oldest 7'], '-workshare-trace-buffer', '7', '-workshare-trace-keep=oldest', '-workshare-trace', '/t.otf2',
         '-workshare', '-n', '1', *FILES)
+for file in 'r.json', 'r.csv', 'r.txt':
+    reached('a report as a word of its own', [f'{here}/{file}'], '-workshare', '-workshare-report', file, '-n', '1', *FILES)
+reached('a trace without a name', [f'{here}/workshare-trace.json'], '-workshare', '-workshare-trace', '-n', '1', *FILES)
+reached('and before the program', [f'1  {here}/workshare-trace.json'], '-n', '1', '-workshare', '-workshare-report', '-workshare-trace', *FILES)
 reached('a name from where mpirun is', [f'{here}/a=b t.json'], '-workshare', '-wdir', '/', '-workshare-trace=a=b t.json', '-n', '1', *FILES)
 
-left_over = {'WS_ENABLE': '1', 'WS_QUIET': '1', 'WS_QUANTUM': '9', 'WS_VICTIM': 'most', 'WS_WORKERS': '3', 'WS_POLL': '1',
-             'WS_REPORT': '1', 'WS_REPORT_FILE': '/r', 'WS_TRACE': '/t.json', 'WS_TRACE_KEEP': 'oldest', 'WS_TRACE_BUFFER': '1'}
-for show in SHOW, POLICY, FILES:
-    reached('the environment does not turn it on', ['', ''], '-n', '2', *show, env=left_over)
-reached('the environment does not add to it', ['1'], '-workshare', '-n', '1', *SHOW, env=left_over)
-for show in POLICY, FILES:
-    reached('the environment does not add to it', [''], '-workshare', '-n', '1', *show, env=left_over)
+REST = ['/bin/sh', '-c', 'echo "${WS_STACKSIZE-} ${WS_CHECK-}"', 'show']
+for size in '64', '512k', '64M', '2G', '1T', '65536 B', ' 10 M ':
+    reached('stack', [size.strip()], '-workshare', '-workshare-stacksize', size, '-n', '1', *REST)
+reached('check', ['1'], '-workshare', '-workshare-check', '-n', '1', *REST)
+
+# mpirun's own environment counts, options before it.
+user = {'WS_QUIET': '1', 'WS_QUANTUM': '9', 'WS_VICTIM': 'most', 'WS_WORKERS': '3', 'WS_POLL': '1', 'WS_REPORT': '1', 'WS_REPORT_FILE': 'r',
+        'WS_TRACE': '/t.json', 'WS_TRACE_KEEP': 'oldest', 'WS_TRACE_BUFFER': '1', 'WS_STACKSIZE': '5 M', 'WS_CHECK': '0'}
+reached('variables', ['1 1 9'], '-workshare', '-n', '1', *SHOW, env=user)
+reached('variables', ['most 3 1'], '-workshare', '-n', '1', *POLICY, env=user)
+reached('variables', [f'1 {here}/r /t.json oldest 1'], '-workshare', '-n', '1', *FILES, env=user)
+reached('variables', ['5 M 0'], '-workshare', '-n', '1', *REST, env=user)
+reached('options go before variables', ['1 1 7'], '-workshare', '-workshare-quantum', '7', '-n', '1', *SHOW, env=user)
+reached('options go before variables', ['none 3 1'], '-workshare', '-workshare-victim', 'none', '-n', '1', *POLICY, env={**user, 'WS_VICTIM': 'mist'})
+reached('-genv goes before variables', ['random 3 1'], '-workshare', '-genv', 'WS_VICTIM', 'random', '-n', '1', *POLICY,
+        env={**user, 'WS_VICTIM': 'mist'})
+reached('a trace is there', ['/t.json newest 1'], '-workshare', '-workshare-trace-keep=newest', '-n', '1', *FILES,
+        env={'WS_TRACE': '/t.json', 'WS_TRACE_BUFFER': '1'})
+reached('no file', [''], '-workshare', '-n', '1', *FILES, env={'WS_TRACE': '', 'WS_REPORT_FILE': ''})
+reached('WS_ENABLE turns it on', ['1', '1'], '-n', '2', *SHOW, env={'WS_ENABLE': '1'})
+reached('with options', ['random'], '-workshare-victim', 'random', '-n', '1', *POLICY, env={'WS_ENABLE': '1'})
+reached('WS_ENABLE=0 does not', ['0'], '-n', '1', *SHOW, env={'WS_ENABLE': '0'})
+reached('the option does, whatever it says', ['1'], '-workshare', '-n', '1', *SHOW, env={'WS_ENABLE': '0'})
+reached('-genv WS_ENABLE', ['random'], '-genv', 'WS_ENABLE', '1', '-workshare-victim', 'random', '-n', '1', *POLICY)
+reached('switched off, nothing is looked at', ['mist'], '-n', '1', *POLICY, env={'WS_VICTIM': 'mist'})
+# In a process of a job these variables are that job's.
+for show in SHOW, POLICY, FILES, REST:
+    reached('another job inside of one', [''], '-n', '1', *show, env={**user, 'WS_ENABLE': '1', 'MPI_LOCALNRANKS': '1'})
 
 with tempfile.NamedTemporaryFile('w') as config:
     config.write('-workshare -workshare-quantum 5 -n 1 /usr/bin/printenv WS_QUANTUM\n-n 1 /usr/bin/printenv WS_ENABLE\n')
@@ -68,17 +93,22 @@ with tempfile.NamedTemporaryFile('w') as config:
             '-configfile', config.name, '-workshare-victim', 'random', '-workshare-workers', 'auto')
 
 
-def refused(what, *args_and_parts):
-    args, parts = args_and_parts
-    expect_message(what, run(MPIRUN, *args, '-n', '1', *SHOW), 'mpiexec: ', *parts)
+def refused(what, args, parts, env=None):
+    expect_message(what, run(MPIRUN, *args, '-n', '1', *SHOW, env=env), 'mpiexec: ', *parts)
 
 
-refused('unknown', ['-workshare-quit'],
-        ['unknown option -workshare-quit', 'known: -workshare, -workshare-quiet, -workshare-quantum USEC, -workshare-victim NAME, '
-         '-workshare-workers N|auto, -workshare-poll, -workshare-report, -workshare-report=FILE, -workshare-trace FILE, '
-         '-workshare-trace-keep oldest|newest, -workshare-trace-buffer MIB)'])
-refused('unknown after others', ['-workshare', '-workshares'], ['unknown option -workshares'])
-refused('unknown with a value', ['-workshare-quantums=3'], ['unknown option -workshare-quantums'])
+refused('unknown', ['-workshare-xyz'],
+        ['unknown option -workshare-xyz', 'known: -workshare, -workshare-quiet, -workshare-quantum {usec}, -workshare-victim {name}, '
+         '-workshare-workers {n|auto}, -workshare-poll, -workshare-stacksize {size}, -workshare-check, -workshare-report, '
+         '-workshare-report={file}, -workshare-trace[={file}], -workshare-trace-keep {which}, -workshare-trace-buffer {mib})'])
+for wrong, right in (('worksahre', ''), ('-Workshar', ''), ('work-share=on', ''), ('workshares', ''), ('workshare-quit', '-quiet'),
+                     ('workshare-quantums=3', '-quantum'), ('worksahre-victim', '-victim'), ('workshare-trace-kepe=oldest', '-trace-keep'),
+                     ('workshare-stack-size', '-stacksize')):
+    name = wrong.partition('=')[0].lstrip('-')
+    refused('misspelt', [f'-{wrong}'], [f'unknown option -{name}, did you mean -workshare{right}?'])
+refused('misspelt, after others', ['-workshare', '-bind-to', 'none', '-worksahre-poll'], ['did you mean -workshare-poll?'])
+code, out, err = run(MPIRUN, '-bindto', 'none', '-n', '1', *SHOW)
+expect("a misspelt option of hydra's", (code != 0, out, 'unrecognized argument bindto' in err), (True, '', True))
 refused('value for a switch', ['-workshare=on'], ['-workshare takes no value', "'on'"])
 refused('value for a switch', ['-workshare', '-workshare-poll=1'], ['-workshare-poll takes no value', "'1'"])
 for value in 'mist', 'Most', '', '1', 'most,random':
@@ -95,9 +125,22 @@ refused('quantum alone', ['-workshare-quantum', '5'], ['-workshare-quantum has n
 for option in 'victim', 'workers':
     refused(f'{option} alone', [f'-workshare-{option}', 'auto'], [f'-workshare-{option} has no meaning without -workshare'])
 refused('no file', ['-workshare', '-workshare-report='], ["-workshare-report: '' is not"])
-refused('a file as a word of its own', ['-workshare', '-workshare-report', 'out.json'], ["after '='", '-workshare-report=out.json'])
+for option, name in ('report', 'out.xml'), ('report', 'out.JSON'), ('trace', 't.xml'), ('trace', 't.csv'):
+    refused('a file that ends in another way', ['-workshare', f'-workshare-{option}', name], [f"-workshare-{option} {name}", "after '='"])
 for name in 't', 't.xml', '', '.json', 't.JSON', 't.json.gz':
-    refused('trace', ['-workshare', '-workshare-trace', name], ['-workshare-trace', f"'{name}'", '.json or .otf2'])
+    refused('trace', ['-workshare', f'-workshare-trace={name}'], ['-workshare-trace', f"'{name}'", '.json or .otf2'])
+for size in '', '0', '-1', 'M', '63', '2T', '65535B', '1MB', '5 M B', '99999999999999999999', 'auto':
+    refused('stack', ['-workshare', '-workshare-stacksize', size], ['-workshare-stacksize', f"'{size}'", 'a size from'])
+for name, value, wanted in (('WS_ENABLE', 'yes', '0 or 1'), ('WS_ENABLE', '', '0 or 1')):
+    refused('a variable', [], [f'{name}={value} is not {wanted}'], env={name: value})
+for name, value, wanted in (('WS_VICTIM', 'mist', 'one of auto, most,'), ('WS_VICTIM', '', 'one of auto'), ('WS_QUANTUM', '0', 'a number of micro'),
+                            ('WS_WORKERS', 'all', 'auto or a number'), ('WS_POLL', 'yes', '0 or 1'), ('WS_QUIET', '2', '0 or 1'),
+                            ('WS_REPORT', 'r.json', '0 or 1'), ('WS_TRACE', 't.xml', 'the name of a file that ends'),
+                            ('WS_TRACE_KEEP', 'all', 'oldest or newest'), ('WS_TRACE_BUFFER', '1G', 'a number of MiB'),
+                            ('WS_STACKSIZE', '1MB', 'a size from'), ('WS_CHECK', 'on', '0 or 1')):
+    refused('a variable', ['-workshare'], [f'{name}={value} is not {wanted}'], env={name: value})
+    refused('a variable', [], [f'{name}={value} is not {wanted}'], env={name: value, 'WS_ENABLE': '1'})
+refused('one file for both', ['-workshare', '-workshare-report=a.json'], ['the same file', f'{here}/a.json'], env={'WS_TRACE': 'a.json'})
 for which in 'first', '', 'Newest':
     refused('keep', ['-workshare', '-workshare-trace=t.json', '-workshare-trace-keep', which], ['-trace-keep', f"'{which}'", 'oldest or newest'])
 for size in '0', '65537', '-1', '1G', '':
@@ -109,12 +152,12 @@ for option in 'report', 'report=r', 'trace=t.json':
 refused('one file twice', ['-workshare', '-workshare-report=a.json', '-workshare-trace=a.json'], ['the same file', f'{here}/a.json'])
 refused('two traces', ['-workshare', '-workshare-trace=a.json', '-workshare-trace=b.json'], ['twice', 'a.json', 'b.json'])
 refused('poll alone', ['-workshare-poll'], ['-workshare-poll has no meaning without -workshare'])
-for option in 'quantum', 'victim', 'workers', 'trace', 'trace-keep', 'trace-buffer':
+for option in 'quantum', 'victim', 'workers', 'stacksize', 'trace-keep', 'trace-buffer':
     expect_message('value missing', run(MPIRUN, '-workshare', f'-workshare-{option}'), f'-workshare-{option}', 'missing')
 
 code, out, err = run(MPIRUN, '-help')
 expect('-help', [option for option in ('-workshare ', '-workshare-quiet ', '-workshare-quantum ', '-workshare-victim ',
                                        '-workshare-workers ', '-workshare-poll ', '-workshare-report ',
-                                       '-workshare-report={file} ', '-workshare-trace ', '-workshare-trace-keep ',
-                                       '-workshare-trace-buffer ') if option not in out], [])
+                                       '-workshare-report={file} ', '-workshare-trace[={file}] ', '-workshare-trace-keep ',
+                                       '-workshare-trace-buffer ', '-workshare-stacksize ', '-workshare-check ') if option not in out], [])
 finish()

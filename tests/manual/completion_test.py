@@ -29,11 +29,12 @@ def offered(*words, cwd=None):
 
 
 ours, all_options = mpirun_options()
+WITH_FILE = {'-workshare-report=', '-workshare-trace='}
 known = set(offered('mpirun', '-'))
 expect('options of Workshare that mpirun has and completion has not, or the other way round',
-       {o for o in known if o.startswith('-workshare')} ^ (ours | {'-workshare-report='}), set())
+       {o for o in known if o.startswith('-workshare')} ^ (ours | WITH_FILE), set())
 expect("completion knows MPICH's options of mpirun", all_options - known, set())
-expect('--', set(offered('mpirun', '--')), {'-' + o for o in ours | {'-workshare-report='}})
+expect('--', set(offered('mpirun', '--')), {'-' + o for o in ours | WITH_FILE})
 for tool in TOOLS:
     expect(f'{tool}: options', set(offered(tool, '--')), tool_options(tool)[0])
 with open(f'{STAGE}/lib/workshare/wrapper.sh') as f:
@@ -42,7 +43,7 @@ for wrapper in 'mpicc', 'mpicxx', 'mpifort':
     expect(wrapper, set(offered(wrapper, '-O2', '-fw')), flags)
     expect(f'{wrapper} -fws=', offered(wrapper, '-fws', '=', ''), ['openmp'])
 
-expect('-work', len(offered('mpirun', '-n', '2', '-work')), len(ours) + 1)
+expect('-work', len(offered('mpirun', '-n', '2', '-work')), len(ours | WITH_FILE))
 victims = ['auto', 'most', 'fewest', 'nearest', 'random', 'none']
 expect('victim', offered('mpirun', '-workshare', '-workshare-victim', ''), victims)
 expect('victim=', offered('mpirun', '-workshare', '-workshare-victim', '='), victims)
@@ -56,7 +57,8 @@ with tempfile.TemporaryDirectory() as folder:
     os.mkdir(f'{folder}/runs')
     expect('trace', offered('mpirun', '-workshare-trace', '=', '', cwd=folder), ['runs', 'a.json', 'd e.json', 'b.otf2'])
     expect('report=', sorted(offered('mpirun', '-workshare-report', '=', '', cwd=folder)), ['a.json', 'c.csv', 'd e.json', 'runs'])
-    expect('report without =', offered('mpirun', '-workshare-report', '', cwd=folder), [])
+    for option in '-workshare-report', '-workshare-trace':
+        expect("without = it may be the program: all files, by bash", offered('mpirun', option, '', cwd=folder), [])
     expect('a trace to draw', offered('ws-timeline', '', cwd=folder), ['runs', 'a.json', 'd e.json', 'b.otf2'])
     expect('a report to read', offered('ws-report', 'd', cwd=folder), ['d e.json'])
 setup = f'{SOURCE}/setup'

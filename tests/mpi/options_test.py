@@ -26,6 +26,9 @@ for name, value in (('WS_QUANTUM', 'abc'), ('WS_QUANTUM', '0'), ('WS_QUANTUM', '
 result = run('imbalance', 'nothing', 1, env={'WS_QUANTUMS': '5', 'WS_FOO': ''})
 warning = [line for line in result.verdicts() if 'without effect' in line]
 expect(result, 'not one warning that names both', len(warning) == 1 and 'WS_QUANTUMS' in warning[0] and 'WS_FOO' in warning[0])
+result = run('imbalance', 'nothing', 1, env={'WS_QUANTM': '5', 'WS_LIGNER': '5', 'WS_SOMETHING': ''})
+expect(result, 'does not say what was meant', 'WS_QUANTM (did you mean WS_QUANTUM?)' in result.err and
+       'WS_LIGNER (did you mean WS_LINGER?)' in result.err and 'WS_SOMETHING (' not in result.err)
 result = run('imbalance', 'nothing', 1, env={'WS_STATS_FILE_': '/nowhere/at/all'},
              options=('-genv', 'WS_STATS_FILE', '/nowhere/at/all'))
 expect(result, 'no message about the statistics file', 'cannot write WS_STATS_FILE=/nowhere/at/all' in result.err)

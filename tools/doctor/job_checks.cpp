@@ -5,8 +5,6 @@
 
 #include "mpi/options.h"
 
-#include <sstream>
-
 namespace doctor::check {
 
 // ---- the environment
@@ -19,49 +17,22 @@ void options(const Job& job, Findings& out)
     out.ok("no WS_ variable has a wrong value");
 }
 
-// The known variable that a misspelt one is nearest to, by the number of letters to change.
-static std::string nearest(const std::string& wrong)
-{
-    std::string best;
-    size_t least = 4;
-    for (size_t n = 0; n < ws::option_names.size() - ws::options_for_tests; n++) {
-        const std::string name = ws::option_names[n];
-        std::vector<size_t> row(name.size() + 1);
-        for (size_t j = 0; j <= name.size(); j++)
-            row[j] = j;
-        for (size_t i = 1; i <= wrong.size(); i++) {
-            size_t diagonal = row[0];
-            row[0] = i;
-            for (size_t j = 1; j <= name.size(); j++) {
-                const size_t above = row[j];
-                row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (wrong[i - 1] != name[j - 1])});
-                diagonal = above;
-            }
-        }
-        if (row.back() < least) {
-            least = row.back();
-            best = name;
-        }
-    }
-    return best;
-}
-
 void misspelt(const Job& job, Findings& out)
 {
     for (const Machine& m : job.machines)
         if (!m.options_unknown.empty()) {
-            std::string unset, set, meanings;
-            std::istringstream names(m.options_unknown);
-            for (std::string name; std::getline(names >> std::ws, name, ',');) {
-                const std::string meant = nearest(name);
+            std::string all, unset, set, meanings;
+            for (const std::string& name : m.options_unknown) {
+                const std::string meant = ws::meant_option(name);
                 const auto value = m.environment.find(name);
+                all += (all.empty() ? "" : ", ") + name;
                 unset += " " + name;
                 if (meant.empty() || value == m.environment.end())
                     continue;
                 meanings += (meanings.empty() ? "; perhaps " : ", ") + meant;
                 set += " " + meant + "=" + quoted(value->second);
             }
-            return out.warning(m.options_unknown, "libws knows no such variable, and takes no notice" + meanings, "unset" + unset + (set.empty() ? "" : "; export" + set));
+            return out.warning(all, "libws knows no such variable, and takes no notice" + meanings, "unset" + unset + (set.empty() ? "" : "; export" + set));
         }
     out.ok("all WS_ variables are known");
 }
@@ -84,7 +55,7 @@ void contradictions(const Job& job, Findings& out)
     if (!job.planned && !has("WS_ENABLE") && (has("WS_REPORT") || has("WS_TRACE") || has("WS_STATS_FILE")))
         return out.note("WS_ variables without -workshare", "nothing is counted, so nothing is written", mpirun(job, ""));
     if (has("WS_ENABLE") && job.planned)
-        return out.note("WS_ENABLE is set in the environment", "mpirun sets it for -workshare; set by hand it also holds for jobs without", "unset WS_ENABLE");
+        return out.note("WS_ENABLE is set in the environment", "jobs that are started from here are shared, also without -workshare", "unset WS_ENABLE");
     if (on("WS_QUIET") && on("WS_REPORT"))
         return out.note("WS_QUIET=1 and WS_REPORT=1", "the report is printed, the verdict above it is not", "unset WS_QUIET");
     out.ok("no variables that contradict each other");

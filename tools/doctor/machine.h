@@ -34,7 +34,8 @@ struct Machine {
     double busy = unknown, stolen = unknown; // CPUs' worth of computing by others, and taken by the hypervisor
     int numa_balancing = 0;
     std::map<std::string, std::string> environment; // what begins with WS_, OMP_ and the like
-    std::string options_error, options_unknown;     // as libws would say
+    std::string options_error;                      // as libws would say
+    std::vector<std::string> options_unknown;
     int workers = 0;                                // WS_WORKERS; -1: auto
     // Under mpirun:
     std::string mpi_error; // it did not start
