@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: MIT
+"""./setup on machines that we do not have: no package lists, no compiler, not root, apt that fails. apt-get and its like are made up
+here and write down how they were called, so nothing is installed and no network is used."""
+import os
+import re
+import shutil
+import stat
+import sys
+import tempfile
+
+from check import expect, finish, run
+
+SETUP = os.path.realpath(sys.argv[1])
+TOP = os.path.dirname(SETUP)
+COMMANDS = ('demo', 'build', 'bench', 'test')
+
+APT_GET = r'''#!/bin/bash
+case " $* " in
+    *" indextargets "*) echo "$STATE/lists" ;;
+    *" --assume-no "*) echo '0 upgraded, 111 newly installed, 0 to remove and 0 not upgraded.'
+        echo 'Need to get 107 MB of archives.'; echo 'After this operation, 441 MB of additional disk space will be used.'; exit 1 ;;
+    *" update "*) echo "$*" >>"$STATE/calls"; [ ! -e "$STATE/no-network" ] || { echo 'E: Failed to fetch'; exit 100; }; touch "$STATE/lists" ;;
+    *" install "*) echo "$*" >>"$STATE/calls"
+        [ ! -e "$STATE/broken" ] || { echo 'E: Unable to locate package g++'; exit 100; }
+        for p in 0 7.5 51.2 58 100; do echo "dlstatus:1:$p:Retrieving file 1 of 2"; done
+        echo 'Setting up'; for p in 0 50 100; do echo "pmstatus:libc6:amd64:$p:Configuring libc6"; done
+        for p; do case $p in [a-z]*) echo "$p" >>"$STATE/installed"; esac; done ;;
+esac
+'''
+DPKG_QUERY = r'''#!/bin/bash
+status=0
+for package in "${@:4}"; do
+    if grep -qsxF -e "$package" "$STATE/installed"; then echo "installed $package 1.0"; else status=1; fi
+done
+exit $status
+'''
+
+
+class Machine:
+    """The programs that each Debian has, the made-up ones before them, and a copy of what ./setup is made of."""
+    def __init__(self, folder, lists=False, root=True):
+        self.folder, self.state = folder, os.path.join(folder, 'state')
+        self.bin, self.checkout = os.path.join(folder, 'bin'), os.path.join(folder, 'checkout')
+        for path in (self.state, self.bin, os.path.join(self.checkout, 'tools'), os.path.join(self.checkout, 'tests')):
+            os.makedirs(path)
+        for name in ('setup', 'tools/packages', 'tests/clean-environment'):
+            shutil.copy(os.path.join(TOP, name), os.path.join(self.checkout, name))
+        for name in ('bash', 'cat', 'cut', 'dirname', 'env', 'grep', 'head', 'mkdir', 'rm', 'sed', 'tail', 'touch', 'tr'):
+            os.symlink(shutil.which(name), os.path.join(self.bin, name))
+        self.program('apt-get', APT_GET)
+        self.program('dpkg-query', DPKG_QUERY)
+        self.program('apt-cache', '#!/bin/bash\n[ -e "$STATE/lists" ] || exit 100\necho "  Depends: gcc-13"\n')
+        self.program('id', f'#!/bin/bash\necho {0 if root else 1000}\n')
+        if lists:
+            self.has('lists')
+
+    def program(self, name, text):
+        path = os.path.join(self.bin, name)
+        if os.path.lexists(path):
+            os.remove(path)
+        with open(path, 'x') as f:  # never through a link to the machine's own
+            f.write(text)
+        os.chmod(path, stat.S_IRWXU)
+
+    def has(self, name, text=''):
+        with open(os.path.join(self.state, name), 'w') as f:
+            f.write(text)
+
+    def calls(self):
+        try:
+            with open(os.path.join(self.state, 'calls')) as f:
+                return f.read().splitlines()
+        except OSError:
+            return []
+
+    def setup(self, *arguments):
+        return run('env', '-i', f'PATH={self.bin}', f'STATE={self.state}', os.path.join(self.bin, 'bash'), os.path.join(self.checkout, 'setup'),
+                   *arguments)
+
+
+def on_a_machine(test, **how):
+    with tempfile.TemporaryDirectory(prefix='setup ') as folder:
+        test(Machine(folder, **how))
+
+
+def said(what, result, *parts, status=1):
+    code, out, err = result
+    expect(f'{what}: exit status', code, status)
+    expect(f'{what}: {err!r} lacks', [p for p in parts if p not in err], [])
+
+
+def bare(machine):
+    """Lists first, for the names; then what is missing in one call; the size and the progress are shown. It ends where there is no meson."""
+    result = machine.setup('demo')
+    said('bare', result, 'there are no package lists yet', '111 packages, 107 MB to download, 441 MB on disk for ./setup demo: gcc g++', 'gcc-13-plugin-dev',
+         'downloaded 50 %', 'downloaded 100 %', 'installed 50 %', 'meson')
+    expect('bare: lines of progress', len(re.findall(r'^setup: \w+ \d+ %$', result[2], re.M)), 6)
+    calls = machine.calls()
+    expect('bare: calls', [re.search(r'update|install', c)[0] for c in calls], ['update', 'install'])
+    expect('bare: recommended packages', '--no-install-recommends' in calls[1], True)
+    said('second time', machine.setup('demo'), 'meson')
+    expect('second time: calls', len(machine.calls()), 2)
+
+
+def no_network(machine):
+    machine.has('no-network')
+    said('no network', machine.setup('build'), 'E: Failed to fetch', 'apt-get update failed', 'apt.log')
+
+
+def cannot_install(machine):
+    machine.has('broken')
+    said('old lists', machine.setup('build'), 'may be too old', 'E: Unable to locate package g++', 'apt-get install failed', 'apt.log')
+    expect('old lists: calls', len(machine.calls()), 3)
+
+
+def not_root(machine):
+    for command in COMMANDS:
+        needed = machine.setup('packages', command)[1].split()
+        result = machine.setup(command)
+        said(f'{command}, not root', result, 'run as root: apt-get install -y --no-install-recommends')
+        expect(f'{command}, not root: lines', result[2].count('\n'), 1)
+        expect(f'{command}, not root: named', [p for p in needed if p not in result[2].split()], [])
+    expect('test, not root: the browser', 'chromium' in result[2].split(), True)
+    expect('not root: calls', machine.calls(), [])
+    machine.has('installed', '\n'.join(needed[1:]))
+    said('one is missing', machine.setup('test'), f'--no-install-recommends {needed[0]}\n')
+
+
+def without_lists_not_root(machine):
+    said('not root, no lists', machine.setup('demo'), 'apt-get update && apt-get install')
+
+
+def anything_else(machine):
+    """What is not foreseen is named with its exit status."""
+    machine.program('mkdir', '#!/bin/bash\nexit 7\n')
+    said('mkdir fails', machine.setup('demo'), 'exit status 7', 'mkdir -p "$build"', 'line', status=7)
+
+
+def lists_only(machine):
+    """Everything is there but apt's lists, from which the demo makes a graph."""
+    machine.has('installed', machine.setup('packages', 'demo')[1] + 'gcc-13-plugin-dev\n')
+    said('lists only', machine.setup('demo'), 'apt-get update (there are no package lists yet)')
+    expect('lists only: calls', len(machine.calls()), 1)
+
+
+on_a_machine(bare)
+on_a_machine(no_network)
+on_a_machine(cannot_install, lists=True)
+on_a_machine(not_root, lists=True, root=False)
+on_a_machine(without_lists_not_root, root=False)
+on_a_machine(anything_else)
+on_a_machine(lists_only)
+
+# What each command needs, and that the documentation names it.
+needs = {command: run(SETUP, 'packages', command)[1].split() for command in COMMANDS}
+with open(os.path.join(TOP, 'docs/building.md')) as f:
+    documented = set(re.findall(r'[\w.+-]+', re.search(r'^## Packages\n(.*?)^## ', f.read(), re.S | re.M)[1]))
+for command, packages in needs.items():
+    expect(f'{command}: more than a few packages', len(packages) > 15, True)
+    expect(f'{command}: not in docs/building.md', [p for p in packages if re.sub(r'gcc-\d+', 'gcc-12', p) not in documented], [])
+for name in ('clang', 'libomp-14-dev', 'spin', 'gdb', 'cmake', 'netpipe-mpich2', 'chromium', 'mandoc'):
+    expect(f'{name} for the demo', name in needs['demo'], False)
+    expect(f'{name} for the tests', name in needs['test'], True)
+finish()
