@@ -13,6 +13,7 @@ TOOLS = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, TOOLS)
 sys.dont_write_bytecode = True
 import compile_time  # noqa: E402
+import disturbance  # noqa: E402
 import measure  # noqa: E402
 from figures import line, sleeping  # noqa: E402
 
@@ -105,20 +106,120 @@ class Demo(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("nothing can be balanced", done.stdout)
 
-    def run_job(self, plain, shared, perfect):
+    def measured(self, plain, shared, perfect, taken=(0,)):
+        """The demo's result for runs that take as long as is said, while others take parts of the cores as listed, then none."""
         class Run:
             def run(self, program, options, workshare=False):
-                result = {"us": {"median": shared if workshare else plain}, "perfect_us": perfect, "steps": 7}
+                result = {"us": {"median": shared if workshare else plain}, "perfect_us": perfect, "steps": 7, "serial_us": {"min": 20000}}
                 return {**result, "workshare": {"chunks_stolen": 5, "reason": None}} if workshare else result
-        return demo.measure_job(Run(), "title", "double_loop", [], 3)
+
+        class Watch:
+            left = list(taken)
+            def during(self, work):
+                return work(), self.left.pop(0) if self.left else 0
+        return demo.measure_job(Run(), Watch(), "title", "double_loop", ["--work", "20ms"], 3)
+
+    def cells(self, *how):
+        return demo.row_of(self.measured(*how))[-3:]
 
     def test_won_back(self):
-        result = self.run_job(15.0, 11.0, 10.0)
-        self.assertAlmostEqual(result["won_back"], 0.8)
-        self.assertEqual(demo.row_of(result)[-2:], ["80%", 5])
+        self.assertAlmostEqual(self.measured(15.0, 11.0, 10.0)["won_back"], 0.8)
+        self.assertEqual(self.cells(15.0, 11.0, 10.0), ["1.36", "80%", 5])
 
     def test_nothing_lost_is_no_number(self):
-        self.assertEqual(demo.row_of(self.run_job(10.0, 10.0, 10.0))[-2], "nothing lost")
+        self.assertEqual(self.cells(10.0, 10.0, 10.0)[1], "nothing lost")
+        self.assertEqual(self.cells(10.2, 9.9, 10.0)[1], "nothing lost")
+
+    def test_no_figure_is_impossible(self):
+        self.assertEqual(self.cells(15.0, 9.9, 10.0)[1], "100%")                     # as near as the measurement is
+        self.assertEqual(self.cells(15.0, 7.0, 10.0), ["noise", "noise", 5])          # 160 %
+        self.assertEqual(self.cells(15.0, 15.2, 10.0)[1], "0%")
+        self.assertEqual(self.cells(15.0, 20.0, 10.0), ["0.75", "-100%", 5])          # that is possible, and said
+
+    def test_disturbed_runs_are_repeated_within_a_bound(self):
+        some = self.measured(15.0, 11.0, 10.0, [0.3, 0, 0, 0.2])
+        self.assertEqual((some["runs_tried"], some["runs_disturbed"], some["taken"], some["taken_at_most"], some["doubt"]), (5, 2, 0, 0.3, None))
+        busy = self.measured(15.0, 11.0, 10.0, [0.5] * 17 + [0.2])
+        self.assertEqual((busy["runs_tried"], busy["runs_disturbed"], busy["doubt"]), (9, 9, "disturbed"))
+        self.assertEqual(demo.row_of(busy)[-3:], ["disturbed", "disturbed", 5])
+
+    def test_what_is_said(self):
+        quiet, some, busy, odd = (self.measured(15.0, shared, 10.0, taken)
+                                  for shared, taken in ((11.0, [0.02]), (11.0, [0.3]), (11.0, [0.5] * 18), (7.0, [])))
+        self.assertEqual(disturbance.summary([quiet]), ["Others used at most 2 % of the CPUs meanwhile."])
+        said = disturbance.summary([quiet, some])
+        self.assertEqual(len(said), 1)
+        self.assertIn("up to 30 % of them: 1 of 7 pairs of runs were disturbed", said[0])
+        said = "\n".join(disturbance.summary([quiet, busy, odd]))
+        for part in ("9 of 15 pairs", "disturbed: even in the quietest runs others used 50 % to 50 %", "noise: runs of the same", "while nothing else runs"):
+            self.assertIn(part, said)
+
+    def test_what_next(self):
+        with tempfile.TemporaryDirectory() as folder:
+            said = "\n".join(demo.next_steps(folder))
+            with open(os.path.join(folder, "app.c")) as f:
+                self.assertIn("#pragma ws for", f.read())
+            self.assertIn(os.path.join(os.path.relpath(folder), "app.c"), said)
+        for command in ("setup build\n", 'eval "$(', "mpicc -fws -O3 ", "mpirun -workshare -n 2 ./app"):
+            self.assertIn(command, said)
+
+    def test_another_mpicc_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            os.makedirs(os.path.join(folder, "bin"))
+            os.makedirs(os.path.join(folder, "lib"))
+            mpicc = os.path.join(folder, "bin", "mpicc")
+            with open(mpicc, "w") as f:
+                os.chmod(mpicc, 0o755)
+            path, os.environ["PATH"] = os.environ["PATH"], os.path.join(folder, "bin")
+            try:
+                self.assertIn(f"without it mpicc is {mpicc}, which does not know -fws", demo.next_steps(folder)[-1])
+                open(os.path.join(folder, "lib", "libws.so.1"), "w").close()
+                self.assertNotIn(mpicc, demo.next_steps(folder)[-1])
+            finally:
+                os.environ["PATH"] = path
+
+
+class Disturbance(unittest.TestCase):
+    STAT = ("cpu  9 9 9 9 9 9 9 9 9 9\n"
+            "cpu0 100 10 20 5000 700 3 4 5 100 0\n"
+            "cpu1 200 0 0 9000 0 0 0 0 0 0\n"
+            "cpu10 1000 0 0 0 0 0 0 0 0 0\n"
+            "intr 12345\n")
+
+    def test_busy(self):
+        # Neither idle nor waiting for a disk; stolen time counts, guests' is in user already
+        self.assertAlmostEqual(disturbance.busy_seconds(self.STAT, {0}, 100), 1.42)
+        self.assertAlmostEqual(disturbance.busy_seconds(self.STAT, {0, 1}, 100), 3.42)
+
+    def test_taken(self):
+        def taken(busy, own, cpus, ranks):
+            return disturbance.taken(disturbance.Usage(10, 100, 1), disturbance.Usage(20, 100 + busy, 1 + own), cpus, ranks)
+        self.assertAlmostEqual(taken(20, 20, 2, 2), 0)
+        self.assertAlmostEqual(taken(20, 15, 2, 2), 0.25)
+        self.assertAlmostEqual(taken(19.9, 20, 2, 2), 0)       # ticks are coarse
+        self.assertAlmostEqual(taken(40, 20, 4, 2), 0)         # two busy CPUs that the ranks do not need
+        self.assertAlmostEqual(taken(35, 10, 4, 2), 0.25)
+
+    def test_doubt(self):
+        self.assertIsNone(disturbance.doubt(0.05, 0.1, 15, 11, 10))
+        self.assertEqual(disturbance.doubt(0.06, 0, 15, 11, 10), "disturbed")
+        self.assertEqual(disturbance.doubt(0, 0.11, 15, 11, 10), "noise")
+        self.assertEqual(disturbance.doubt(0, 0, 9, 11, 10), "noise")
+        self.assertAlmostEqual(disturbance.spread([11, 10, 9]), 0.2)
+
+    def test_repeats_end_in_time(self):
+        def tries(seconds_each):
+            time = iter(range(0, 1000, seconds_each))
+            return disturbance.repeated(3, 9, 20, lambda number: disturbance.Run(None, None, 0.5), lambda: next(time)).tried
+        self.assertEqual((tries(1), tries(5), tries(60)), (9, 6, 3))
+
+    def test_our_own_use_is_not_others(self):
+        watch = disturbance.Watch(1)
+        before = watch.read()
+        subprocess.run([sys.executable, "-c", "import time\nwhile time.process_time() < 0.2: pass"], check=True)
+        after = watch.read()
+        self.assertGreaterEqual(after.own - before.own, 0.2)
+        self.assertGreater(after.busy - before.busy, 0.1)
 
 
 class Bench(unittest.TestCase):

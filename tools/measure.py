@@ -215,8 +215,8 @@ def launcher(options, needed, ranks, limit):
 
 
 def package_graph():
-    """The path of the package graph's edge list; ends with the tool's own message when it cannot be made."""
-    done = subprocess.run([os.path.join(TOOLS, "package-graph")], stdout=subprocess.PIPE, text=True)
+    """The path of the package graph's edge list; fails with the tool's own message when it cannot be made."""
+    done = subprocess.run([os.path.join(TOOLS, "package-graph")], capture_output=True, text=True)
     if done.returncode != 0:
-        sys.exit(done.returncode)
+        raise Failure(done.stderr.strip())
     return done.stdout.strip()
