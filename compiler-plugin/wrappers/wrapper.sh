@@ -69,7 +69,13 @@ if [ ! -e "$ws_plugin" ]; then
         esac
         ws_known=$ws_known${ws_known:+ or }$ws_plugin
     done
-    echo "${0##*/}: -fws needs ${ws_known:-a plugin, and none is installed} (found ${ws_found:-something unknown} as '$CC')" >&2
+    # The version that meson.build knows a plugin for, which was not there when this was built.
+    ws_hint=
+    case $ws_language,$ws_found in
+    fortran,*) ;;
+    *,clang\ 14.*) ws_hint="; install clang-14, libclang-14-dev and llvm-14-dev and build Workshare again, for its plugin" ;;
+    esac
+    echo "${0##*/}: -fws needs ${ws_known:-a plugin, and none is installed} (found ${ws_found:-something unknown} as '$CC')$ws_hint" >&2
     exit 1
 fi
 

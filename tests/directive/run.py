@@ -490,15 +490,18 @@ class Test:
 
         have = f'{"GCC" if name == "gcc" else name} {major}'
 
-        def refuses(cc, printed, message):
+        def refuses(cc, printed, message, hint=''):
             with open(os.path.join(prefix, cc), 'w') as f:
                 f.write(f'#!/bin/sh\ncase $1 in --version) echo "{printed}";; *) echo 9.4.0;; esac\n')
             os.chmod(os.path.join(prefix, cc), 0o755)
             status, output = ask(cc)
-            if status != 1 or output != f"mpicc: -fws needs {have} (found {message} as '{cc}')\n":
+            if status != 1 or output != f"mpicc: -fws needs {have} (found {message} as '{cc}'){hint}\n":
                 fail(f'wrapper for {cc}: {status}', output)
 
         refuses('clang-13', 'Debian clang version 13.0.1-11\nTarget: x86_64', 'clang 13.0.1')
+        if not CLANG:
+            refuses('clang-14', 'Debian clang version 14.0.6\nTarget: x86_64', 'clang 14.0.6',
+                    '; install clang-14, libclang-14-dev and llvm-14-dev and build Workshare again, for its plugin')
         refuses('apple', f'Apple clang version {major}.0.0 (clang-1400)', f'Apple clang {major}.0.0')
         refuses('gcc-9', 'gcc-9 (Debian) 9.4.0\nCopyright (C) 2019 Free Software Foundation, Inc.', 'GCC 9.4.0')
         refuses('icx', 'Intel(R) oneAPI DPC++/C++ Compiler 2023.1', 'Intel(R) oneAPI DPC++/C++ Compiler 2023.1')
