@@ -143,6 +143,33 @@ def lists_only(machine):
     expect('lists only: calls', len(machine.calls()), 1)
 
 
+def by_sudo(machine):
+    machine.program('sudo', '#!/bin/bash\necho sudo >>"$STATE/calls"\nexec "$@"\n')
+    said('sudo', machine.setup('build'), '111 packages', 'meson')
+    expect('sudo: calls', [c.split()[0] == 'sudo' for c in machine.calls()], [True, False])
+
+
+def a_package_comes_later(machine):
+    """Meson runs once; again when a package has come that it looks for, with the prefix and the options that it had."""
+    for name in 'meson', 'ninja':
+        machine.program(name, f'#!/bin/bash\necho "{name} $*" >>"$STATE/calls"\n[ "$1" != setup ] || touch "{machine.checkout}/build/build.ninja"\n')
+    prefix = os.path.join(machine.folder, 'prefix')
+
+    def meson_setups(*command):
+        before = len(machine.calls())
+        code, out, err = machine.setup(*command)
+        expect(f'{command}: {err}', code, 0)
+        return [c.split() for c in machine.calls()[before:] if c.startswith('meson setup')]
+    machine.has('installed', machine.setup('packages', 'build')[1])
+    first = meson_setups('build', '--prefix', prefix)
+    expect('first', ('--reconfigure' in first[0], len(first)), (False, 1))
+    expect('second', meson_setups('build', '--prefix', prefix), [])
+    machine.has('installed', machine.setup('packages', 'build')[1] + 'clang-14\nlibclang-14-dev\nllvm-14-dev\n')
+    later = meson_setups('build', '--prefix', prefix)
+    expect('clang comes', ('--reconfigure' in later[0], prefix.split()[-1] in ' '.join(later[0]), len(later)), (True, True, 1))
+    expect('and stays', meson_setups('build', '--prefix', prefix), [])
+
+
 on_a_machine(bare)
 on_a_machine(no_network)
 on_a_machine(cannot_install, lists=True)
@@ -150,6 +177,8 @@ on_a_machine(not_root, lists=True, root=False)
 on_a_machine(without_lists_not_root, root=False)
 on_a_machine(anything_else)
 on_a_machine(lists_only)
+on_a_machine(by_sudo, lists=True, root=False)
+on_a_machine(a_package_comes_later, lists=True)
 
 # What each command needs, and that the documentation names it.
 needs = {command: run(SETUP, 'packages', command)[1].split() for command in COMMANDS}
