@@ -21,8 +21,9 @@ public:
 
     bool shouldVisitImplicitCode() const override { return true; }
 
-    void loop(const OMPLoopDirective *directive) {
+    void loop(const OMPExecutableDirective *directive) {
         loop_ = directive->getBeginLoc();
+        sections_ = isa<OMPParallelSectionsDirective>(directive);
         in_loop_ = true;
         TraverseStmt(const_cast<Stmt *>(directive->getInnermostCapturedStmt()->getCapturedStmt()));
         in_loop_ = false;
@@ -79,7 +80,7 @@ private:
         if (kind == ws::MpiCall::whole_program && !in_loop_)
             return;
         if (ws::is_refused(kind) || (kind == ws::MpiCall::opens_file && opens_for_all(call)))
-            reports_.report(call->getBeginLoc(), "'" + ws::mpi_name(symbol) + "' in a loop of '#pragma ws for': "
+            reports_.report(call->getBeginLoc(), "'" + ws::mpi_name(symbol) + "' in a " + (sections_ ? "section of '#pragma ws sections': " : "loop of '#pragma ws for': ")
                                 + ws::why_refused(kind), in_loop_ ? SourceLocation() : loop_);
     }
 
@@ -87,12 +88,12 @@ private:
     CallReports &reports_;
     std::vector<const FunctionDecl *> todo_;
     SourceLocation loop_;
-    bool in_loop_ = false;
+    bool in_loop_ = false, sections_ = false;
 };
 
 }  // namespace
 
-void check_calls(ASTContext &context, const OMPLoopDirective *loop, CallReports &reports) {
+void check_calls(ASTContext &context, const OMPExecutableDirective *loop, CallReports &reports) {
     Calls(context, reports).loop(loop);
 }
 

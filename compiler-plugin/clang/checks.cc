@@ -21,7 +21,7 @@ public:
         calls_.report = [this](SourceLocation at, const std::string &text, SourceLocation loop) {
             if (report(at, text) && loop.isValid())
                 diagnostics_.Report(loop, diagnostics_.getCustomDiagID(DiagnosticsEngine::Note, "%0"))
-                    << "the loop of '#pragma ws for' that calls this";
+                    << "the " + text.substr(text.find("' in a ") + 7, text.find(": ") - text.find("' in a ") - 7) + " that calls this";
         };
     }
 
@@ -38,20 +38,9 @@ public:
         return true;
     }
 
-    bool VisitOMPParallelForDirective(OMPParallelForDirective *loop) override {
-        const CallExpr *mark = mark_of(loop);
-        Expr::EvalResult kinds;
-        if (!mark || !mark->getArg(1)->EvaluateAsInt(kinds, context_) || kinds.Val.getInt().getZExtValue() & openmp_loop)
-            return true;
-        if (in_coroutine_)
-            report(loop->getBeginLoc(), "'#pragma ws for' cannot be used in a coroutine");
-        check_chunk(mark->getArg(2), 0);
-        check_chunk(mark->getArg(3), 1);
-        check_clauses(loop);
-        check_loop(loop);
-        check_calls(context_, loop, calls_);
-        return true;
-    }
+    bool VisitOMPParallelForDirective(OMPParallelForDirective *loop) override { return look(loop); }
+    bool VisitOMPParallelForSimdDirective(OMPParallelForSimdDirective *loop) override { return look(loop); }
+    bool VisitOMPParallelSectionsDirective(OMPParallelSectionsDirective *sections) override { return look(sections); }
 
     // Of jumps out of the block, clang takes this one.
     bool VisitOMPCriticalDirective(OMPCriticalDirective *critical) override {
@@ -77,6 +66,24 @@ public:
     }
 
 private:
+    bool look(OMPExecutableDirective *directive) {
+        const CallExpr *mark = mark_of(directive);
+        Expr::EvalResult kinds;
+        if (!mark || !mark->getArg(1)->EvaluateAsInt(kinds, context_) || kinds.Val.getInt().getZExtValue() & openmp_loop)
+            return true;
+        auto *loop = dyn_cast<OMPLoopDirective>(directive);
+        name_ = loop ? "'#pragma ws for'" : "'#pragma ws sections'";
+        if (in_coroutine_)
+            report(directive->getBeginLoc(), name_ + " cannot be used in a coroutine");
+        check_chunk(mark->getArg(2), 0);
+        check_chunk(mark->getArg(3), 1);
+        check_clauses(directive);
+        if (loop)
+            check_loop(loop);
+        check_calls(context_, directive, calls_);
+        return true;
+    }
+
     bool report(SourceLocation at, const std::string &text) {
         // Each instantiation of a template comes here.
         if (!reported_.insert({sources_.getFileLoc(at).getRawEncoding(), text}).second)
@@ -130,7 +137,7 @@ private:
         return member ? member->getMemberDecl() : nullptr;
     }
 
-    void check_clauses(const OMPParallelForDirective *loop) {
+    void check_clauses(const OMPExecutableDirective *loop) {
         std::set<std::pair<OpenMPClauseKind, const ValueDecl *>> seen;
         for (const OMPClause *clause : loop->clauses()) {
             if (const auto *list = dyn_cast<OMPSharedClause>(clause))
@@ -153,7 +160,7 @@ private:
         for (const Expr *item : clause->varlists())
             if (const ValueDecl *variable = named(item); variable && !variable->isImplicit()
                 && !seen.insert({clause->getClauseKind(), cast<ValueDecl>(variable->getCanonicalDecl())}).second)
-                report(item->getExprLoc(), quoted(variable) + " appears more than once in data clauses of '#pragma ws for'");
+                report(item->getExprLoc(), quoted(variable) + " appears more than once in data clauses of " + name_);
     }
 
     // Clang takes any class with such an operator.
@@ -175,7 +182,7 @@ private:
             type = context_.getBaseElementType(type);
             const ValueDecl *variable = named(item);
             if (variable && !declared && !type->isDependentType() && type->isRecordType())
-                report(item->getExprLoc(), "in '#pragma ws for': user defined reduction not found for " + quoted(variable));
+                report(item->getExprLoc(), "in " + name_ + ": user defined reduction not found for " + quoted(variable));
         }
     }
 
@@ -216,7 +223,7 @@ private:
         return statement;
     }
 
-    void check_loop(OMPParallelForDirective *directive) {
+    void check_loop(OMPLoopDirective *directive) {
         Written written;
         const Stmt *body = directive->getInnermostCapturedStmt()->getCapturedStmt();
         for (unsigned depth = 0; depth < directive->getLoopsNumber(); depth++) {
@@ -365,18 +372,19 @@ private:
     DiagnosticsEngine &diagnostics_;
     std::set<std::pair<unsigned, std::string>> reported_;
     CallReports calls_;
+    std::string name_;          // of the directive looked at
     bool in_coroutine_ = false;
 };
 
 }  // namespace
 
-const CallExpr *mark_of(const OMPLoopDirective *loop) {
+const CallExpr *mark_of(const OMPExecutableDirective *loop) {
     const auto *threads = loop->getSingleClause<OMPNumThreadsClause>();
     if (!threads || !threads->getNumThreads())
         return nullptr;
     const auto *call = dyn_cast<CallExpr>(threads->getNumThreads()->IgnoreParenImpCasts());
     const FunctionDecl *function = call ? call->getDirectCallee() : nullptr;
-    return function && function->getIdentifier() && function->getName() == ws::mark_function && call->getNumArgs() == 6
+    return function && function->getIdentifier() && function->getName() == ws::mark_function && call->getNumArgs() >= 6
                ? call : nullptr;
 }
 

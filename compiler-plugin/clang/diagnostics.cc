@@ -91,6 +91,10 @@ constexpr Known known_messages[] = {
     {"cannot 'co_return' from", "in '%s': the loop must not be left by 'return' or 'goto'"},
     {"'break' statement not in loop or switch", "in '%s': 'break' must not leave the block"},
     {"'continue' statement not in loop", "in '%s': 'continue' must not leave the block"},
+    {"OpenMP constructs may not be nested inside a simd region", "'%s' cannot stand in a simd loop"},
+    {"orphaned 'omp section' directives", "'%s' must stand in the block of '#pragma ws sections'"},
+    {"'omp section' directive must be closely nested", "'%s' must stand in the block of '#pragma ws sections'"},
+    {"the statement for '#pragma omp parallel sections' must be a compound statement", "'%s' must be followed by a block"},
     {"cannot jump from this", nullptr},
     {"use of undeclared label", nullptr},     // of one outside or inside
 };
@@ -100,6 +104,8 @@ constexpr const char *words[][2] = {
     {"#pragma omp parallel for", "#pragma ws for"},
     {"'parallel for'", "'#pragma ws for'"},
     {"'omp parallel for'", "'#pragma ws for'"},
+    {"'omp parallel sections'", "'#pragma ws sections'"},
+    {"'#pragma omp parallel sections", "'#pragma ws sections"},
     {"'#pragma omp parallel", "'#pragma ws for"},
     {"'omp declare reduction'", "'#pragma ws declare reduction'"},
     {"'omp atomic'", "'#pragma ws atomic'"},
@@ -210,6 +216,8 @@ private:
                 if (known.instead) {
                     text = known.instead;
                     replace_all(text, "%s", pragma->name);
+                    if (llvm::StringRef(pragma->name).startswith(ws::full_name(ws::DirectiveKind::section)))
+                        replace_all(text, "the loop", "the section");
                     return true;
                 }
             }

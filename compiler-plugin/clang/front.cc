@@ -58,6 +58,8 @@ Token as_token(Preprocessor &preprocessor, const ws::Token &token, SourceLocatio
                                 : token.kind == ws::TokenKind::other    ? tok::string_literal
                                 : token.is("(")                         ? tok::l_paren
                                 : token.is(")")                         ? tok::r_paren
+                                : token.is("?")                         ? tok::question
+                                : token.is(":")                         ? tok::colon
                                                                         : tok::comma;
     return made_token(preprocessor, kind, token.text, at);
 }
@@ -172,8 +174,10 @@ private:
         note_pragma(sources, at, in.empty() ? at : in.back().getLocation(), ws::full_name(directive.kind));
         for (const ws::Problem &problem : problems)
             error_about(preprocessor.getDiagnostics(), place(problem.origin), problem.text);
-        // Half a loop directive is worth further errors; of the others nothing would be left but confusion.
-        if (directive.kind == ws::DirectiveKind::none || (directive.kind != ws::DirectiveKind::loop && !problems.empty()))
+        // Half a directive with clauses is worth further errors; of the others nothing would be left but confusion.
+        const bool has_more = directive.kind == ws::DirectiveKind::loop || directive.kind == ws::DirectiveKind::sections
+                              || directive.kind == ws::DirectiveKind::section;
+        if (directive.kind == ws::DirectiveKind::none || (!has_more && !problems.empty()))
             return;
         used = true;
 
@@ -185,8 +189,13 @@ private:
         const auto end_pragma = [&] { out.push_back(blank_token(tok::annot_pragma_openmp_end, end.getLocation())); };
         switch (directive.kind) {
         case ws::DirectiveKind::loop:
+        case ws::DirectiveKind::sections:
             begin_pragma();
             word("parallel");
+            break;
+        case ws::DirectiveKind::section:
+            begin_pragma();
+            word("section");
             break;
         case ws::DirectiveKind::declare_reduction:
             begin_pragma();

@@ -32,13 +32,13 @@ struct CallReports {
     std::function<void(clang::SourceLocation at, const std::string &text, clang::SourceLocation loop)> report;
     std::set<const clang::FunctionDecl *> seen;
 };
-void check_calls(clang::ASTContext &context, const clang::OMPLoopDirective *loop, CallReports &reports);
+void check_calls(clang::ASTContext &context, const clang::OMPExecutableDirective *loop, CallReports &reports);
 
 // Looks at the finished tree of the file.
 void check_file(clang::CompilerInstance &compiler);
 
 // The call of the marking function that a loop carries, if it does.
-const clang::CallExpr *mark_of(const clang::OMPLoopDirective *loop);
+const clang::CallExpr *mark_of(const clang::OMPExecutableDirective *loop);
 
 // -fws=openmp, -fws-report: instead of clang's own handler.
 void take_over_openmp_pragma(clang::Preprocessor &preprocessor);

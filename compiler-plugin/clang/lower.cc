@@ -3,10 +3,10 @@
 // The pass for loops: clang has outlined them as libomp wants them; each region that carries our mark is retargeted
 // to libws (runtime/directive/abi.h). Everything after sees ordinary calls.
 //
-//     n = __ws_mark("file.c:12:9", KINDS, chunk, steal_chunk, name, NUMBER)    removed
+//     n = __ws_mark("file.c:12:9", KINDS, chunk, steal_chunk, name, NUMBER, condition)    removed
 //     __kmpc_push_num_threads(loc, thread, n)                       removed
 //     __kmpc_fork_call(loc, count, fn, captures...)                 ws_parallel(thunk, &captures, &site, chunk, steal_chunk)
-//
+//                                                                   (with an if clause ws_parallel_if)
 // where thunk(captures) calls fn(&thread, &thread, captures...), and in fn
 //
 //     __kmpc_dispatch_init(loc, thread, kind, 0, last, 1, 1)        ws_loop_ull_start(true, 0, last + 1, 1, &lo, &hi)
@@ -14,7 +14,11 @@
 //     __kmpc_reduce_nowait(...), __kmpc_end_reduce_nowait           1 (merge here) within ws_reduction_start, _end
 //     __kmpc_barrier                                                removed: see runtime/loop, "no_more"
 //
-// Clang counts iterations from 0.
+// Clang counts iterations from 0. Sections it makes a loop over their numbers that libomp deals out once,
+//
+//     __kmpc_for_static_init(loc, thread, kind, &is_last, &lower, &upper, ...); i = lower; while (i <= upper) { ...; i++; }
+//
+// of which one that asks for chunks is made: `i = lower` and `i++` come to be the start and the next.
 #include "back.h"
 
 #include "../clauses/name.h"
@@ -28,6 +32,7 @@
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/DIBuilder.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Local.h"
 #pragma GCC diagnostic pop
 
@@ -58,6 +63,7 @@ private:
     void lower_fork(const Region &region);
     void lower_body(Function *function);
     void lower_dispatch(CallBase *init);
+    void lower_sections(CallBase *init);
     void lower_reduction(CallBase *call);
     void drop_unused_thread_numbers();
 
@@ -165,10 +171,11 @@ static bool asks_for_last(Function *body) {
             Function *called = callee(instruction);
             if (called && called->getName().startswith(".omp_outlined._debug__"))
                 return asks_for_last(called);   // with -g the region is in a function of its own
-            if (!called || !called->getName().startswith("__kmpc_dispatch_next_"))
+            const bool sections = called && called->getName().startswith("__kmpc_for_static_init_");
+            if (!called || !(sections || called->getName().startswith("__kmpc_dispatch_next_")))
                 continue;
             found = true;
-            for (User *user : cast<CallBase>(instruction).getArgOperand(2)->stripPointerCasts()->users())
+            for (User *user : cast<CallBase>(instruction).getArgOperand(sections ? 3 : 2)->stripPointerCasts()->users())
                 if (isa<LoadInst>(user))
                     return true;
         }
@@ -271,9 +278,15 @@ void Lowering::lower_fork(const Region &region) {
     uint64_t kinds = cast<ConstantInt>(region.mark->getArgOperand(1))->getZExtValue() & (openmp_loop - 1);
     if (!asks_for_last(region.body))
         kinds |= WS_SITE_ANY_ORDER;
-    builder.CreateCall(runtime("ws_parallel", nothing_, {thunk->getType(), pointer_, pointer_, i64_, i64_}),
-                       {thunk, data ? builder.CreateBitCast(data, pointer_) : ConstantPointerNull::get(pointer_),
-                        make_site(region.where, kinds), region.mark->getArgOperand(2), region.mark->getArgOperand(3)});
+    SmallVector<Value *, 6> arguments{thunk, data ? builder.CreateBitCast(data, pointer_) : ConstantPointerNull::get(pointer_),
+                                      make_site(region.where, kinds), region.mark->getArgOperand(2), region.mark->getArgOperand(3)};
+    Value *condition = region.mark->arg_size() > 6 ? region.mark->getArgOperand(6) : builder.getInt32(1);
+    if (auto *constant = dyn_cast<ConstantInt>(condition); constant && constant->isOne()) {
+        builder.CreateCall(runtime("ws_parallel", nothing_, {thunk->getType(), pointer_, pointer_, i64_, i64_}), arguments);
+    } else {
+        arguments.insert(arguments.begin(), condition);
+        builder.CreateCall(runtime("ws_parallel_if", nothing_, {i32_, thunk->getType(), pointer_, pointer_, i64_, i64_}), arguments);
+    }
     remove_call(region.fork);
     remove_call(region.push);
 }
@@ -344,6 +357,61 @@ void Lowering::lower_dispatch(CallBase *init) {
     remove_call(init);
 }
 
+void Lowering::lower_sections(CallBase *init) {
+    Value *is_last = init->getArgOperand(3), *lower = init->getArgOperand(4), *upper = init->getArgOperand(5);
+    ConstantInt *last = nullptr;
+    Value *number = nullptr;
+    for (User *user : upper->users())
+        if (auto *store = dyn_cast<StoreInst>(user); store && isa<ConstantInt>(store->getValueOperand()))
+            last = cast<ConstantInt>(store->getValueOperand());
+    for (User *user : lower->users())
+        if (auto *load = dyn_cast<LoadInst>(user); load && load->hasOneUse() && isa<StoreInst>(*load->user_begin()))
+            number = cast<StoreInst>(*load->user_begin())->getPointerOperand();
+    SmallVector<StoreInst *, 1> steps;
+    for (User *user : number ? number->users() : upper->users())
+        if (auto *store = dyn_cast<StoreInst>(user);
+            store && store->getPointerOperand() == number && isa<BinaryOperator>(store->getValueOperand()))
+            steps.push_back(store);
+    if (!last || steps.size() != 1) {
+        context_.emitError(init, "'#pragma ws sections': this clang lays them out in a way that the plugin does not know");
+        return;
+    }
+    Function *function = init->getFunction();
+    Constant *sections = ConstantInt::get(last->getType(), last->getZExtValue() + 1);
+    IRBuilder<> builder(&*function->getEntryBlock().getFirstInsertionPt());
+    Value *lo = builder.CreateAlloca(i64_, nullptr, "ws.lo"), *hi = builder.CreateAlloca(i64_, nullptr, "ws.hi");
+    Type *place = i64_->getPointerTo();
+    // The first section of a chunk that libws gave, or one behind the last. Remembers that the last is in it.
+    const auto first_of = [&](Value *more) {
+        Value *holds_last = builder.CreateAnd(more, builder.CreateICmpEQ(builder.CreateLoad(i64_, hi),
+                                                                        builder.getInt64(last->getZExtValue() + 1)));
+        builder.CreateStore(builder.CreateOr(builder.CreateLoad(i32_, is_last), builder.CreateZExt(holds_last, i32_)), is_last);
+        return builder.CreateSelect(more, builder.CreateTrunc(builder.CreateLoad(i64_, lo), last->getType()), sections);
+    };
+    builder.SetInsertPoint(init);
+    CallInst *started = builder.CreateCall(runtime("ws_loop_ull_start", i1_, {i1_, i64_, i64_, i64_, place, place}),
+                                           {builder.getTrue(), builder.getInt64(0), builder.getInt64(last->getZExtValue() + 1),
+                                            builder.getInt64(1), lo, hi});
+    started->addParamAttr(0, Attribute::ZExt);
+    builder.CreateStore(first_of(started), lower);
+
+    StoreInst *step = steps[0];
+    Value *following = step->getValueOperand();
+    builder.SetInsertPoint(step);
+    Value *end = builder.CreateTrunc(builder.CreateLoad(i64_, hi), last->getType());
+    BasicBlock *inside = step->getParent();
+    Instruction *asks = SplitBlockAndInsertIfThen(builder.CreateICmpEQ(following, end), step, false);
+    builder.SetInsertPoint(asks);
+    builder.SetCurrentDebugLocation(init->getDebugLoc());
+    Value *first = first_of(builder.CreateCall(runtime("ws_loop_ull_next", i1_, {place, place}), {lo, hi}));
+    builder.SetInsertPoint(step);
+    PHINode *next = builder.CreatePHI(last->getType(), 2);
+    next->addIncoming(following, inside);
+    next->addIncoming(first, asks->getParent());
+    step->setOperand(0, next);
+    remove_call(init);
+}
+
 // Of the three ways that clang prepares for a merge, always the first: all at once, by whoever holds the lock.
 void Lowering::lower_reduction(CallBase *call) {
     IRBuilder<> builder(call);
@@ -380,7 +448,7 @@ void Lowering::lower_body(Function *function) {
     if (!lowered_.insert(function).second)
         return;
     keep_last_places(function);
-    SmallVector<CallBase *, 2> inits, reductions, barriers;
+    SmallVector<CallBase *, 2> inits, sections, reductions, barriers;
     SmallVector<Function *, 1> wrapped;
     for (BasicBlock &block : *function)
         for (Instruction &instruction : block) {
@@ -393,13 +461,17 @@ void Lowering::lower_body(Function *function) {
                 inits.push_back(call);
             else if (name.startswith("__kmpc_reduce") || name.startswith("__kmpc_end_reduce"))
                 reductions.push_back(call);
-            else if (name == "__kmpc_barrier")
+            else if (name.startswith("__kmpc_for_static_init_"))
+                sections.push_back(call);
+            else if (name == "__kmpc_barrier" || name == "__kmpc_for_static_fini")
                 barriers.push_back(call);
             else if (name.startswith(".omp_outlined._debug__"))
                 wrapped.push_back(called);      // with -g the region is in a function of its own
         }
     for (CallBase *init : inits)
         lower_dispatch(init);
+    for (CallBase *init : sections)
+        lower_sections(init);
     for (CallBase *call : reductions)
         lower_reduction(call);
     for (CallBase *call : barriers)

@@ -53,7 +53,7 @@ public:
                                      "extern \"C\"\n"
                                      "#endif\n"
                                      "__attribute__((nothrow)) int " + ws::mark_function
-                                   + "(const char *, int, long, long, const char *, int);\n"
+                                   + "(const char *, int, long, long, const char *, int, ...);\n"
                                      "# 1 \"<built-in>\" 2\n");
         take_over_diagnostics(compiler.getDiagnostics());
         return std::make_unique<Checker>(compiler);

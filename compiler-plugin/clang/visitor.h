@@ -41,6 +41,8 @@ public:
     virtual bool VisitOMPDeclareReductionDecl(clang::OMPDeclareReductionDecl *) { return true; }
     virtual bool VisitOMPLoopDirective(clang::OMPLoopDirective *) { return true; }
     virtual bool VisitOMPParallelForDirective(clang::OMPParallelForDirective *) { return true; }
+    virtual bool VisitOMPParallelForSimdDirective(clang::OMPParallelForSimdDirective *) { return true; }
+    virtual bool VisitOMPParallelSectionsDirective(clang::OMPParallelSectionsDirective *) { return true; }
     virtual bool VisitReturnStmt(clang::ReturnStmt *) { return true; }
     virtual bool VisitVarDecl(clang::VarDecl *) { return true; }
 };

@@ -148,28 +148,53 @@ void parse_name(const Clause &clause, Directive &out, Complaints &problems) {
         out.loop_name = text;
 }
 
+void parse_if(const Clause &clause, Directive &out, Complaints &problems) {
+    const Tokens &args = clause.arguments;
+    if (args.size() > 1 && args[0].is_identifier() && args[1].is(":"))
+        problems.add(args[0].origin, "modifier " + quoted(args[0].text) + " is not supported" + problems.in(clause));
+    else {
+        out.condition = args;
+        out.condition_origin = clause.name.origin;
+    }
+}
+
+// Chunks of a simd loop begin anywhere: what OpenMP makes of the variable before one is not known.
+void parse_linear(const Clause &clause, Directive &, Complaints &problems) {
+    problems.add(clause.name.origin, "'linear' is not supported" + problems.on_directive() + ": compute it from the loop's variable");
+}
+
+// Where a clause may stand.
+enum { in_loop = 1, in_sections = 2, in_simd = 4, anywhere = in_loop | in_sections | in_simd };
+
 struct KnownClause {
     const char *name;
     ClauseParser parser;
+    int where;
+    bool once;          // and the front end would not count
 };
 
-constexpr std::array<KnownClause, 10> loop_clauses = {{
-    {"private", pass_through},
-    {"firstprivate", pass_through},
-    {"lastprivate", parse_lastprivate},
-    {"reduction", parse_reduction},
-    {"schedule", parse_owner_schedule},
-    {"steal_schedule", parse_steal_schedule},
-    {"collapse", pass_through},
-    {"shared", pass_through},
-    {"default", parse_default},
-    {"name", parse_name},
+constexpr std::array<KnownClause, 15> clauses = {{
+    {"private", pass_through, anywhere, false},
+    {"firstprivate", pass_through, anywhere, false},
+    {"lastprivate", parse_lastprivate, anywhere, false},
+    {"reduction", parse_reduction, anywhere, false},
+    {"schedule", parse_owner_schedule, in_loop | in_simd, false},
+    {"steal_schedule", parse_steal_schedule, in_loop | in_simd, false},
+    {"collapse", pass_through, in_loop | in_simd, true},
+    {"shared", pass_through, anywhere, false},
+    {"default", parse_default, anywhere, true},
+    {"name", parse_name, anywhere, true},
+    {"if", parse_if, anywhere, true},
+    {"safelen", pass_through, in_simd, true},
+    {"simdlen", pass_through, in_simd, true},
+    {"aligned", pass_through, in_simd, false},
+    {"linear", parse_linear, in_simd, false},
 }};
 
 const KnownClause *find_clause(const Token &name) {
-    auto it = std::find_if(loop_clauses.begin(), loop_clauses.end(),
+    auto it = std::find_if(clauses.begin(), clauses.end(),
                            [&](const KnownClause &known) { return name.is_identifier() && name.is(known.name); });
-    return it == loop_clauses.end() ? nullptr : it;
+    return it == clauses.end() ? nullptr : it;
 }
 
 // The index after the parenthesis that closes tokens[open], or 0 if nothing does.
@@ -184,8 +209,9 @@ size_t after_closing(const Tokens &tokens, size_t open) {
     return 0;
 }
 
-void parse_loop(const Tokens &tokens, Directive &out, Complaints &problems) {
-    std::set<std::string> single;   // clauses that may stand once and that the front end would not count
+// Of a loop or of sections.
+void parse_clauses(const Tokens &tokens, int where, Directive &out, Complaints &problems) {
+    std::set<std::string> single;   // clauses that were there and may stand once
     for (size_t i = 0; i < tokens.size();) {
         if (tokens[i].is(",")) {
             // One comma between two clauses, as OpenMP has it.
@@ -212,10 +238,15 @@ void parse_loop(const Tokens &tokens, Directive &out, Complaints &problems) {
                      : "expected a clause before " + quoted(name.text) + problems.on_directive());
             if (!name.is_identifier())
                 return;     // what follows is not made of clauses: one error is enough
+        } else if (!(known->where & where)) {
+            problems.add(name.origin, known->where == in_simd && where == in_loop
+                     ? "clause " + quoted(name.text) + problems.on_directive() + " needs 'simd', which follows "
+                           + quoted(problems.language().loop)
+                     : "unknown clause " + quoted(name.text) + problems.on_directive());
         } else if (!has_arguments) {
             problems.add(name.origin, "expected '(' after " + quoted(name.text) + problems.on_directive());
             return;
-        } else if ((name.is("default") || name.is("collapse") || name.is("name")) && !single.insert(name.text).second) {
+        } else if (known->once && !single.insert(name.text).second) {
             problems.add(name.origin, "more than one " + quoted(name.text) + " clause" + problems.on_directive());
         } else {
             Clause clause{name, Tokens(tokens.begin() + i + 2, tokens.begin() + end - 1),
@@ -310,6 +341,8 @@ DirectiveKind kind_of(const Tokens &tokens, const Language &language) {
     return tokens[0].is(language.loop)                                               ? DirectiveKind::loop
            : tokens[0].is("atomic")                                                  ? DirectiveKind::atomic
            : tokens[0].is("critical")                                                ? DirectiveKind::critical
+           : tokens[0].is("sections")                                                ? DirectiveKind::sections
+           : tokens[0].is("section")                                                 ? DirectiveKind::section
            : tokens[0].is("declare") && tokens.size() > 1 && tokens[1].is("reduction") ? DirectiveKind::declare_reduction
                                                                                      : DirectiveKind::none;
 }
@@ -317,9 +350,13 @@ DirectiveKind kind_of(const Tokens &tokens, const Language &language) {
 }  // namespace
 
 std::string full_name(DirectiveKind kind, const Language &language) {
-    const char *const names[] = {"", language.loop, "declare reduction", "atomic", "critical"};
+    const char *const names[] = {"", language.loop, "declare reduction", "atomic", "critical", "sections", "section"};
     const std::string prefix = language.prefix;
     return kind == DirectiveKind::none ? prefix : prefix + " " + names[int(kind)];
+}
+
+std::string cannot_stand_in_simd(DirectiveKind kind, const Language &language) {
+    return quoted(full_name(kind, language)) + " cannot stand in a simd loop";
 }
 
 Directive parse(const Tokens &tokens, int pragma, Problems &list, const Language &language) {
@@ -341,7 +378,15 @@ Directive parse(const Tokens &tokens, int pragma, Problems &list, const Language
     const Tokens after(tokens.begin() + !tokens.empty(), tokens.end());
     switch (out.kind) {
     case DirectiveKind::loop:
-        parse_loop(after, out, problems);
+        out.simd = !after.empty() && after[0].is("simd");
+        parse_clauses(Tokens(after.begin() + out.simd, after.end()), out.simd ? in_simd : in_loop, out, problems);
+        break;
+    case DirectiveKind::sections:
+        parse_clauses(after, in_sections, out, problems);
+        break;
+    case DirectiveKind::section:
+        if (!after.empty())
+            problems.add(after[0].origin, "expected nothing after 'section'" + problems.on_directive());
         break;
     case DirectiveKind::declare_reduction:
         out.rest = after;
@@ -354,7 +399,7 @@ Directive parse(const Tokens &tokens, int pragma, Problems &list, const Language
         break;
     case DirectiveKind::none:
         const std::string known = "; known are " + quoted(language.loop)
-                                  + ", 'atomic', 'critical' and 'declare reduction'";
+                                  + ", 'sections', 'section', 'atomic', 'critical' and 'declare reduction'";
         if (tokens.empty()) {
             problems.add(pragma, quoted(language.prefix) + " names no directive" + known);
         } else {

@@ -3,7 +3,9 @@
 // The one grammar of `#pragma ws`: from tokens to a directive. It knows no compiler; expressions and variables
 // are checked later, by the compiler's own front end.
 //
-//     ws for [clause[[,] clause]...]                 Fortran: ws do
+//     ws for [simd] [clause[[,] clause]...]          Fortran: ws do
+//     ws sections [clause[[,] clause]...]
+//     ws section
 //     ws atomic [read | write | update | capture] [memory order]
 //     ws critical [(name)]
 //     ws declare reduction (...)
@@ -14,7 +16,7 @@
 
 namespace ws {
 
-enum class DirectiveKind { none, loop, declare_reduction, atomic, critical };
+enum class DirectiveKind { none, loop, declare_reduction, atomic, critical, sections, section };
 
 // How a language writes directives, for the grammar and its messages. Fortran's words are lower case here: the
 // caller folds what the user wrote.
@@ -37,11 +39,14 @@ struct ScheduleClause {
 
 struct Directive {
     DirectiveKind kind = DirectiveKind::none;
+    bool simd = false;              // a loop: `for simd`
     ScheduleClause schedule;        // the owner's chunks
     ScheduleClause steal_schedule;  // the thieves' chunks
     Tokens rest;                    // what the front end shall read as it stands: the data clauses, collapse,
                                     // all after `declare`, the words after `atomic`
     std::string loop_name;          // the text of the name clause; empty: none
+    Tokens condition;               // the if clause's expression, empty if there is none
+    int condition_origin = 0;       // the word `if` itself
     Token name;                     // critical: its name; no text if it has none
 };
 
@@ -52,6 +57,9 @@ Directive parse(const Tokens &tokens, int pragma, Problems &problems, const Lang
 
 // The directive as messages name it: "#pragma ws for".
 std::string full_name(DirectiveKind kind, const Language &language = c_language);
+
+// What is wrong with a directive in the body of a `for simd`.
+std::string cannot_stand_in_simd(DirectiveKind kind, const Language &language = c_language);
 
 }  // namespace ws
 

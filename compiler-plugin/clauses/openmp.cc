@@ -64,8 +64,11 @@ void write_chunk(Writer &writer, const ScheduleClause &clause, int which) {
 }  // namespace
 
 int site_kinds(const Directive &loop) {
+    if (loop.kind == DirectiveKind::sections)
+        return int(Schedule::dynamic) | 1 << 16 | sections_mark;
     return int(loop.schedule.kind) | int(loop.steal_schedule.kind) << 8 | (loop.schedule.chunk.empty() ? 0 : 1 << 16)
-           | (loop.steal_schedule.chunk.empty() ? 0 : 1 << 17) | (loop.steal_schedule.present ? 1 << 19 : 0);
+           | (loop.steal_schedule.chunk.empty() ? 0 : 1 << 17) | (loop.steal_schedule.present ? 1 << 19 : 0)
+           | (loop.simd ? simd_mark : 0);
 }
 
 Tokens as_openmp(const Directive &directive, int pragma, unsigned number) {
@@ -75,16 +78,27 @@ Tokens as_openmp(const Directive &directive, int pragma, unsigned number) {
             name.pop_back();
         return Writer(directive.name.text.empty() ? pragma : directive.name.origin).write("( " + name + " )").out;
     }
-    if (directive.kind != DirectiveKind::loop)
+    if (directive.kind != DirectiveKind::loop && directive.kind != DirectiveKind::sections)
         return directive.rest;
+    const bool loop = directive.kind == DirectiveKind::loop;
     Writer writer(pragma);
-    writer.write("for").copy(directive.rest);
-    writer.write("schedule ( dynamic , 1 ) num_threads (");
+    writer.write(!loop ? "sections" : directive.simd ? "for simd" : "for").copy(directive.rest);
+    if (loop)
+        writer.write("schedule ( dynamic , 1 )");
+    writer.write("num_threads (");
     writer.write(mark_function + std::string(" ( ") + std::to_string(number) + " , " + std::to_string(site_kinds(directive)));
-    write_chunk(writer, directive.schedule, 0);
+    if (loop)
+        write_chunk(writer, directive.schedule, 0);
+    else
+        writer.write(", 1");
     writer.at(pragma);
     write_chunk(writer, directive.steal_schedule, 1);
-    writer.at(pragma).write(",").write_literal(directive.loop_name).write(") )");
+    writer.at(pragma).write(",").write_literal(directive.loop_name).write(",");
+    if (directive.condition.empty())
+        writer.write("1");
+    else
+        writer.at(directive.condition_origin).write("(").copy(directive.condition).write(") ? 1 : 0").at(pragma);
+    writer.write(") )");
     return writer.out;
 }
 

@@ -4,12 +4,13 @@
 // compiler's own front end checks and outlines, with a call that marks it as ours for the pass that follows.
 //
 //     omp parallel for <data clauses> schedule(dynamic, 1)
-//         num_threads(__ws_mark(NUMBER, KINDS, __ws_chunk(0, expr), __ws_chunk(1, expr), "name"))
+//         num_threads(__ws_mark(NUMBER, KINDS, __ws_chunk(0, expr), __ws_chunk(1, expr), "name", (condition) ? 1 : 0))
+//     omp parallel sections <data clauses> num_threads(...)
 //
 // num_threads is the one clause whose expression is evaluated once, by the encountering function, just before the
 // region is forked: where the runtime needs the chunk sizes. A chunk that was not given is a plain 0. KINDS is the
 // low part of ws_site::kinds (runtime/directive/abi.h); NUMBER tells the directives of a file apart; the name is that of a
-// name clause, or empty.
+// name clause, or empty; the condition is the if clause's, or a plain 1. Sections are units of one: schedule(dynamic, 1).
 #ifndef WS_CLAUSES_OPENMP_H
 #define WS_CLAUSES_OPENMP_H
 
@@ -22,6 +23,8 @@ inline constexpr const char *chunk_function = "__ws_chunk";
 
 // Bits above those of the site's kinds belong to a compiler's own passes.
 inline constexpr int countdown_shift = 20;
+// It is `ws sections`; it is `ws for simd`.
+inline constexpr int sections_mark = 1 << 27, simd_mark = 1 << 28;
 
 // Which clause a __ws_chunk belongs to: its first argument.
 inline constexpr const char *chunk_clauses[] = {"schedule", "steal_schedule"};
@@ -30,11 +33,11 @@ inline constexpr const char *chunk_clauses[] = {"schedule", "steal_schedule"};
 // last character is the unnamed one.
 inline constexpr const char *critical_prefix = "__ws_critical_";
 
-// The tokens after `#pragma omp parallel` (a loop), `#pragma omp declare` (a reduction), `#pragma omp atomic` or
+// The tokens after `#pragma omp parallel` (a loop, sections), `#pragma omp section`, `#pragma omp declare` (a reduction), `#pragma omp atomic` or
 // `#pragma omp critical`. Nothing in them marks an atomic: the compiler's half knows it by its place.
 Tokens as_openmp(const Directive &directive, int pragma, unsigned number);
 
-// KINDS of a loop.
+// KINDS of a loop or of sections.
 int site_kinds(const Directive &loop);
 
 }  // namespace ws

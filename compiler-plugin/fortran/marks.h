@@ -4,8 +4,8 @@
 //
 //     !ws-mark KIND FIRST LAST KINDS NAME FILE
 //
-// KIND is `loop`, `atomic`, `critical`, `other` or `omp` (one of OpenMP's own). It stands in the lines FIRST to LAST of FILE;
-// gfortran places a loop at FIRST and the others at LAST. KINDS is the low part of ws_site::kinds (0 but for a loop). NAME is that of a
+// KIND is `loop`, `sections`, `section`, `atomic`, `critical`, `other` or `omp` (one of OpenMP's own). It stands in the lines FIRST to LAST
+// of FILE; gfortran places loops and sections at FIRST and the others at LAST. KINDS is that of the mark (0 but for those). NAME is that of a
 // name clause, its bytes as hexadecimal digits, or `-`.
 #ifndef WS_FORTRAN_MARKS_H
 #define WS_FORTRAN_MARKS_H

@@ -358,21 +358,25 @@ private:
         size_t next = 1;
         if (what.empty() && tokens.size() > 1)
             what = tokens[next++].text;
-        if (what != ws::fortran_language.loop && what != "atomic" && what != "critical") {
+        const bool loop = what == ws::fortran_language.loop;
+        if (!loop && what != "sections" && what != "atomic" && what != "critical") {
             complain_at(tokens[0].origin, "unknown directive '!$ws " + tokens[0].text + (next > 1 ? " " + what : "")
-                                              + "'; known are 'end do', 'end atomic' and 'end critical'");
+                                              + "'; known are 'end do', 'end sections', 'end atomic' and 'end critical'");
             return true;
         }
+        const bool simd = loop && next < tokens.size() && tokens[next].is("simd");
+        next += simd;
         if (next < tokens.size() && what != "critical") {
-            complain_at(tokens[next].origin, "expected nothing after '!$ws end " + what + "'");
+            complain_at(tokens[next].origin, "expected nothing after '!$ws end " + what + (simd ? " simd'" : "'"));
             return true;
         }
         Layout layout(out_, options_.form, options_.length);
         const Place last = end_of_token(lexed, next - 1);
-        if (what == ws::fortran_language.loop) {
-            layout.made(start, "end parallel");
+        if (loop || what == "sections") {
+            layout.made(start, simd ? "end parallel do" : "end parallel");
             layout.break_line();
-            layout.word({last.file, last.line, last.column - 1}, what);
+            const std::string word = simd ? "simd" : what;
+            layout.word({last.file, last.line, last.column + 1 - int(word.size())}, word);
         } else {
             for (size_t i = 0; i < next; i++)
                 layout.word(lexed.places[i], lexed.texts[i]);
@@ -443,32 +447,39 @@ private:
                 layout.word(lexed.places[i], lexed.texts[i]);
             mark("other", start, lexed.places.back().line);
             break;
+        case ws::DirectiveKind::section:
+            layout.word(lexed.places[0], lexed.texts[0]);
+            mark("section", start, lexed.places.back().line);
+            break;
         case ws::DirectiveKind::loop:
-            layout.made(start, "parallel do");
+        case ws::DirectiveKind::sections: {
+            const bool loop = parsed.kind == ws::DirectiveKind::loop;
+            // A clause that we write around what the user wrote.
+            const auto around = [&](int origin, const char *head, const ws::Tokens &tokens) {
+                layout.made(lexed.places[size_t(origin)], head);
+                layout.break_line();
+                copy(tokens);
+                layout.break_line();
+                layout.made(start, ")");
+            };
+            layout.made(start, !loop ? "parallel sections" : parsed.simd ? "parallel do simd" : "parallel do");
             copy(parsed.rest);
             layout.break_line();
-            if (parsed.schedule.chunk.empty()) {
+            if (!parsed.schedule.chunk.empty())
+                around(parsed.schedule.origin, "schedule(dynamic,", parsed.schedule.chunk);
+            else if (loop)
                 layout.made(start, "schedule(dynamic,1)");
-            } else {
-                layout.made(lexed.places[size_t(parsed.schedule.origin)], "schedule(dynamic,");
-                layout.break_line();
-                copy(parsed.schedule.chunk);
-                layout.break_line();
-                layout.made(start, ")");
-            }
-            if (!parsed.steal_schedule.chunk.empty()) {
-                layout.made(lexed.places[size_t(parsed.steal_schedule.origin)], "num_threads(");
-                layout.break_line();
-                copy(parsed.steal_schedule.chunk);
-                layout.break_line();
-                layout.made(start, ")");
-            }
+            if (!parsed.steal_schedule.chunk.empty())
+                around(parsed.steal_schedule.origin, "num_threads(", parsed.steal_schedule.chunk);
+            if (!parsed.condition.empty())
+                around(parsed.condition_origin, "if(parallel:", parsed.condition);
             // A second sign that the construct is ours. Its end gives the construct its place: that of our `do`.
             layout.made(start, "proc_bind(close");
             layout.break_line();
             layout.word(end_of_token(lexed, 0), ")");
-            mark("loop", start, lexed.places.back().line, ws::site_kinds(parsed), parsed.loop_name);
+            mark(loop ? "loop" : "sections", start, lexed.places.back().line, ws::site_kinds(parsed), parsed.loop_name);
             break;
+        }
         case ws::DirectiveKind::none:
             break;
         }

@@ -126,7 +126,8 @@ void note_unsigned_countdown(tree mark, tree loop) {
 tree find_first_loop(tree *node, int *walk_subtrees, void *) {
     if (TYPE_P(*node))
         *walk_subtrees = 0;
-    return TREE_CODE(*node) == OMP_FOR ? *node : NULL_TREE;
+    // With simd the head is that of the inner one of two.
+    return (TREE_CODE(*node) == OMP_FOR || TREE_CODE(*node) == OMP_SIMD) && OMP_FOR_INIT(*node) ? *node : NULL_TREE;
 }
 
 tree check_node(tree *node, int *walk_subtrees, void *) {
@@ -134,7 +135,8 @@ tree check_node(tree *node, int *walk_subtrees, void *) {
         *walk_subtrees = 0;
     } else if (TREE_CODE(*node) == OMP_PARALLEL) {
         tree mark = mark_of(*node);
-        tree loop = mark ? walk_tree_without_duplicates(&OMP_PARALLEL_BODY(*node), find_first_loop, nullptr) : NULL_TREE;
+        const bool has_loop = mark && !(tree_to_shwi(CALL_EXPR_ARG(mark, 1)) & ws::sections_mark);
+        tree loop = has_loop ? walk_tree_without_duplicates(&OMP_PARALLEL_BODY(*node), find_first_loop, nullptr) : NULL_TREE;
         if (loop) {
             check_loop(loop);
             note_unsigned_countdown(mark, loop);

@@ -33,6 +33,10 @@ constexpr const char *shares_its_loop = "'%s' and another directive cannot share
 constexpr const char *not_here = "%<#pragma%> is not allowed here";
 
 constexpr Known about_the_construct[] = {
+    {"OpenMP constructs other than %<ordered simd%>, %<simd%>, %<loop%> or %<atomic%> may not be nested inside %<simd%> region",
+     "'%s' cannot stand in a simd loop"},
+    {"%<#pragma omp section%> may only be used in %<#pragma omp sections%> construct",
+     "'%s' must stand in the block of '#pragma ws sections'"},
     {"for statement expected", must_be_a_loop},
     {"%<for%> statement expected", must_be_a_loop},
     {"%qs clause may not appear on non-rectangular %qs",
@@ -87,6 +91,7 @@ constexpr Known about_the_construct[] = {
 // Translations keep these names.
 constexpr const char *words[][2] = {
     {"#pragma omp parallel for", "#pragma ws for"},
+    {"#pragma omp parallel sections", "#pragma ws sections"},
     {"#pragma omp declare reduction", "#pragma ws declare reduction"},
     {"pragma omp declare reduction", "pragma ws declare reduction"},
     {"#pragma omp parallel", "#pragma ws for"},
@@ -153,6 +158,8 @@ void put_into_our_words(diagnostic_context *context, const diagnostic_info &diag
         replace_all(text, "%s", pragma.name);
         if (pragma.name == ws::full_name(ws::DirectiveKind::critical))
             replace_all(text, "the loop", "the block");
+        else if (startswith(pragma.name.c_str(), ws::full_name(ws::DirectiveKind::section).c_str()))
+            replace_all(text, "the loop", "the section");
         formatted->args[0] = ggc_strdup(localized_quotes(text).c_str());
         formatted->args[1] = nullptr;
         return;

@@ -16,9 +16,10 @@ struct Place {
     gbind *scope = nullptr;     // the innermost block that a new variable can be declared in; null at the start of a region
     bool in_threads = false;    // in a construct that has threads
     bool in_combined = false;   // in a combined one: its loop was dealt with
+    bool in_simd = false;       // in a `ws for simd`
 
-    Place in(gbind *inner) const { return {inner, in_threads, in_combined}; }
-    Place in_region(bool combined) const { return {nullptr, true, combined}; }
+    Place in(gbind *inner) const { return {inner, in_threads, in_combined, in_simd}; }
+    Place in_region(bool combined, bool simd = false) const { return {nullptr, true, combined, simd}; }
 };
 
 // Goes through a sequence and all in it.
@@ -27,7 +28,9 @@ void walk(gimple_seq *sequence, const Place &place) {
         gimple *statement = gsi_stmt(at);
         switch (gimple_code(statement)) {
         case GIMPLE_OMP_ATOMIC_LOAD:
-            if (place.scope)
+            if (place.in_simd && is_our_atomic(gimple_location(statement)))
+                error_about(gimple_location(statement), ws::cannot_stand_in_simd(ws::DirectiveKind::atomic, language()));
+            else if (place.scope)
                 lower_atomic(at, place.scope);
             break;
         case GIMPLE_BIND:
@@ -52,11 +55,15 @@ void walk(gimple_seq *sequence, const Place &place) {
         case GIMPLE_TRANSACTION:
             walk(gimple_transaction_body_ptr(as_a<gtransaction *>(statement)), place);
             break;
-        case GIMPLE_OMP_PARALLEL:
+        case GIMPLE_OMP_PARALLEL: {
+            loop_over_sections(at);
             share_openmp_loop(&at, place.scope, place.in_threads);
             note_order(at);
-            walk(gimple_omp_body_ptr(statement), place.in_region(gimple_omp_parallel_combined_p(statement)));
+            gcall *mark = region_mark(at);
+            walk(gimple_omp_body_ptr(statement), place.in_region(gimple_omp_parallel_combined_p(statement),
+                                                                 mark && tree_to_shwi(gimple_call_arg(mark, 1)) & ws::simd_mark));
             break;
+        }
         case GIMPLE_OMP_TASK:
         case GIMPLE_OMP_TARGET:
         case GIMPLE_OMP_TEAMS:

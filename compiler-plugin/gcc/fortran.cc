@@ -68,7 +68,8 @@ std::string from_hexadecimal(const char *digits) {
 bool read_marks(const char *path) {
     using ws::DirectiveKind;
     static const std::map<std::string, DirectiveKind> kinds = {
-        {"loop", DirectiveKind::loop}, {"atomic", DirectiveKind::atomic}, {"critical", DirectiveKind::critical}};
+        {"loop", DirectiveKind::loop}, {"sections", DirectiveKind::sections}, {"section", DirectiveKind::section},
+        {"atomic", DirectiveKind::atomic}, {"critical", DirectiveKind::critical}};
     FILE *source = fopen(path, "r");
     if (!source)
         return false;
@@ -105,9 +106,15 @@ bool read_marks(const char *path) {
 constexpr const char *words[][2] = {
     {"NUM_THREADS", "'steal_schedule'"},
     {"SCHEDULE clause's chunk_size", "the chunk size in the 'schedule' clause"},
+    {"!$OMP END PARALLEL DO SIMD", "!$ws end do simd"},
+    {"!$OMP PARALLEL DO SIMD", "!$ws do simd"},
     {"!$OMP END PARALLEL DO", "!$ws end do"},
     {"!$OMP PARALLEL DO", "!$ws do"},
     {"!$OMP DO", "!$ws do"},
+    {"!$OMP END PARALLEL SECTIONS", "!$ws end sections"},
+    {"!$OMP PARALLEL SECTIONS", "!$ws sections"},
+    {"!$OMP SECTIONS", "!$ws sections"},
+    {"!$OMP SECTION", "!$ws section"},
     {"!$OMP END ATOMIC", "!$ws end atomic"},
     {"!$OMP ATOMIC", "!$ws atomic"},
     {"!$OMP END CRITICAL", "!$ws end critical"},
@@ -121,6 +128,8 @@ constexpr const char *words[][2] = {
 
 // What GCC says of all languages' constructs (msgids).
 constexpr const char *about_jumps[][2] = {
+    {"OpenMP constructs other than %<ordered simd%>, %<simd%>, %<loop%> or %<atomic%> may not be nested inside %<simd%> region",
+     "it cannot stand in a simd loop"},
     {"invalid branch to/from %s structured block", "the construct must not be left or entered by a jump"},
     {"invalid exit from %s structured block", "the construct must not be left by a jump"},
     {"invalid entry to %s structured block", "the construct must not be entered by a jump"},
@@ -210,6 +219,16 @@ public:
         add(gimple_build_assign(result, NOP_EXPR, value));
         return result;
     }
+    // Of an if clause, null if there is none.
+    tree condition(tree value) {
+        if (!value)
+            return integer_one_node;
+        if (TREE_CODE(value) == INTEGER_CST)
+            return integer_zerop(value) ? integer_zero_node : integer_one_node;
+        tree result = variable(integer_type_node);
+        add(gimple_build_assign(result, NOP_EXPR, value));
+        return result;
+    }
     // Puts them and the construct in the construct's place.
     void wrap(gimple_stmt_iterator *place) {
         gimple *construct = gsi_stmt(*place);
@@ -224,17 +243,20 @@ private:
     gimple_seq statements_ = nullptr;
 };
 
-gomp_for *find_loop(gimple_seq body, gimple_stmt_iterator *at) {
-    for (*at = gsi_start(body); !gsi_end_p(*at); gsi_next(at)) {
+gomp_for *find_loop(gimple_seq *body, gimple_stmt_iterator *at) {
+    for (*at = gsi_start(*body); !gsi_end_p(*at); gsi_next(at)) {
         gimple *statement = gsi_stmt(*at);
         if (gomp_for *loop = dyn_cast<gomp_for *>(statement))
             return loop;
         gimple_stmt_iterator inner;
-        if (gbind *bind = dyn_cast<gbind *>(statement))
-            if (gomp_for *loop = find_loop(gimple_bind_body(bind), &inner)) {
-                *at = inner;
-                return loop;
-            }
+        // A try: with temporaries that its bounds need.
+        gimple_seq *block = gimple_code(statement) == GIMPLE_BIND  ? gimple_bind_body_ptr(as_a<gbind *>(statement))
+                            : gimple_code(statement) == GIMPLE_TRY ? gimple_try_eval_ptr(statement)
+                                                                   : nullptr;
+        if (gomp_for *loop = block ? find_loop(block, &inner) : nullptr) {
+            *at = inner;
+            return loop;
+        }
     }
     return nullptr;
 }
@@ -261,12 +283,8 @@ tree chunk_outside(gomp_parallel *parallel, gimple_stmt_iterator loop, tree chun
     return chunk;
 }
 
-void mark_loop(gimple_stmt_iterator *at, gomp_parallel *parallel, const Written &directive) {
-    gimple_stmt_iterator loop_at;
-    gomp_for *loop = find_loop(gimple_omp_body(parallel), &loop_at);
-    if (!loop)
-        return;
-    const location_t where = gimple_location(parallel);
+// The owner's chunk as the loop has it, which then has 1.
+tree take_chunk(gomp_parallel *parallel, gomp_for *loop, gimple_stmt_iterator loop_at) {
     tree loop_clauses = gimple_omp_for_clauses(loop);
     tree schedule = *find_clause(&loop_clauses, OMP_CLAUSE_SCHEDULE);
     tree chunk = schedule ? OMP_CLAUSE_SCHEDULE_CHUNK_EXPR(schedule) : NULL_TREE;
@@ -274,10 +292,26 @@ void mark_loop(gimple_stmt_iterator *at, gomp_parallel *parallel, const Written 
         chunk = chunk_outside(parallel, loop_at, chunk);
     if (schedule)
         OMP_CLAUSE_SCHEDULE_CHUNK_EXPR(schedule) = integer_one_node;
+    return chunk;
+}
 
+void mark_construct(gimple_stmt_iterator *at, gomp_parallel *parallel, const Written &directive) {
+    gimple_stmt_iterator loop_at;
+    tree chunk = integer_one_node;      // of sections
+    if (directive.kind == ws::DirectiveKind::loop) {
+        gomp_for *loop = find_loop(gimple_omp_body_ptr(parallel), &loop_at);
+        if (!loop)
+            return;
+        chunk = take_chunk(parallel, loop, loop_at);
+    }
+    const location_t where = gimple_location(parallel);
     tree clauses = gimple_omp_parallel_clauses(parallel);
     tree *bind = find_clause(&clauses, OMP_CLAUSE_PROC_BIND);
     *bind = OMP_CLAUSE_CHAIN(*bind);
+    tree *link = find_clause(&clauses, OMP_CLAUSE_IF);
+    tree condition = *link ? OMP_CLAUSE_IF_EXPR(*link) : NULL_TREE;
+    if (*link)
+        *link = OMP_CLAUSE_CHAIN(*link);
     tree threads = *find_clause(&clauses, OMP_CLAUSE_NUM_THREADS);
     tree steal = threads ? OMP_CLAUSE_NUM_THREADS_EXPR(threads) : NULL_TREE;
     if (!threads) {
@@ -291,7 +325,7 @@ void mark_loop(gimple_stmt_iterator *at, gomp_parallel *parallel, const Written 
     Preparation before(where);
     tree owner_chunk = before.chunk(chunk, ws::chunk_clauses[0]);
     tree steal_chunk = before.chunk(steal, ws::chunk_clauses[1]);
-    gcall *mark = build_mark(directive.kinds, owner_chunk, steal_chunk, directive.loop_name);
+    gcall *mark = build_mark(directive.kinds, owner_chunk, steal_chunk, directive.loop_name, before.condition(condition));
     tree marked = before.variable(integer_type_node);
     gimple_call_set_lhs(mark, marked);
     before.add(mark);
@@ -327,10 +361,12 @@ void take_over(gimple_stmt_iterator *at) {
     tree bind = *find_clause(&clauses, OMP_CLAUSE_PROC_BIND);
     if (!bind)
         return;
-    if (const Written *loop = directive_at(OMP_CLAUSE_LOCATION(bind), ws::DirectiveKind::loop)) {
-        gimple_set_location(parallel, OMP_CLAUSE_LOCATION(bind));
-        mark_loop(at, parallel, *loop);
-    }
+    for (ws::DirectiveKind kind : {ws::DirectiveKind::loop, ws::DirectiveKind::sections})
+        if (const Written *directive = directive_at(OMP_CLAUSE_LOCATION(bind), kind)) {
+            gimple_set_location(parallel, OMP_CLAUSE_LOCATION(bind));
+            mark_construct(at, parallel, *directive);
+            return;
+        }
 }
 
 const pass_data fortran_data = {GIMPLE_PASS, "ws_fortran", OPTGROUP_NONE, TV_NONE, PROP_gimple_any, 0, 0, 0, 0};

@@ -38,6 +38,8 @@ cpp_ttype punctuation_type(const std::string &text) {
     case '(': return CPP_OPEN_PAREN;
     case ')': return CPP_CLOSE_PAREN;
     case ',': return CPP_COMMA;
+    case '?': return CPP_QUERY;
+    case ':': return CPP_COLON;
     }
     gcc_unreachable();
 }
@@ -173,7 +175,9 @@ void ignore_pragma(cpp_reader *) {}
 
 unsigned openmp_pragma(ws::DirectiveKind kind) {
     switch (kind) {
-    case ws::DirectiveKind::loop: return PRAGMA_OMP_PARALLEL;
+    case ws::DirectiveKind::loop:
+    case ws::DirectiveKind::sections: return PRAGMA_OMP_PARALLEL;
+    case ws::DirectiveKind::section: return PRAGMA_OMP_SECTION;
     case ws::DirectiveKind::declare_reduction: return PRAGMA_OMP_DECLARE;
     case ws::DirectiveKind::atomic: return PRAGMA_OMP_ATOMIC;
     case ws::DirectiveKind::critical: return PRAGMA_OMP_CRITICAL;
@@ -240,8 +244,8 @@ Rewritten read_and_rewrite(cpp_reader *pfile, location_t at) {
         error_about(place(problem.origin), problem.text);
 
     Rewritten out;
-    const bool has_clauses = directive.kind == ws::DirectiveKind::loop || directive.kind == ws::DirectiveKind::declare_reduction;
-    if (directive.kind == ws::DirectiveKind::none || (!problems.empty() && !has_clauses))
+    const bool nothing_left = directive.kind == ws::DirectiveKind::atomic || directive.kind == ws::DirectiveKind::critical;
+    if (directive.kind == ws::DirectiveKind::none || (!problems.empty() && nothing_left))
         return out;     // of a wrong atomic or critical nothing is left that could be looked at further
     note_ws_used();
     hints_may_follow = directive.kind == ws::DirectiveKind::loop;

@@ -4,10 +4,10 @@
 // libws (runtime/directive/abi.h). It runs on GIMPLE with a control flow graph, before SSA form, inlining and the
 // writing of LTO streams: everything after sees ordinary calls.
 //
-//     t = __ws_mark (NUMBER, KINDS, chunk, steal_chunk, name);       removed
+//     t = __ws_mark (NUMBER, KINDS, chunk, steal_chunk, name, condition);    removed
 //     __builtin_GOMP_parallel (fn, &data, t, 0);        ws_parallel (fn, &data, &site, chunk, steal_chunk);
 //
-// and in fn the calls that ask for chunks, the barrier GCC adds for firstprivate + lastprivate, and the lock around
+// (with an if clause ws_parallel_if) and in fn the calls that ask for chunks, the barrier GCC adds for firstprivate + lastprivate, and the lock around
 // the merge of reductions.
 #include "ws_gcc.h"
 
@@ -139,13 +139,18 @@ private:
     void resolve_chunk(gimple_stmt_iterator *at);
     gimple *replace(gimple_stmt_iterator *at, const char *name, const std::vector<tree> &arguments);
     void lower_critical(gimple_stmt_iterator *at, const char *name);
-    void check_mpi_calls(tree child, location_t loop);
+    struct Child {
+        tree function;
+        location_t directive;
+        bool sections;
+    };
+    void check_mpi_calls(const Child &child);
     void look_behind_pointers();
     void announce();
     tree declaration(const char *name, tree type);
 
     std::map<std::string, tree> declared_, criticals_;
-    std::vector<std::pair<tree, location_t>> children_;     // outlined loops, where their directives stand
+    std::vector<Child> children_;                           // outlined loops, where their directives stand
     std::set<location_t> refused_;                          // calls that were complained of
     std::set<unsigned> looked_at_;                          // functions, in search of calls of MPI: once is enough
     bool calls_unknown_ = false;
@@ -257,25 +262,35 @@ tree countdown(gimple_stmt_iterator *at, tree increment, int bits) {
 
 void Lowering::lower_fork(gimple_stmt_iterator *at, gimple *mark, tree parent) {
     gimple *fork = gsi_stmt(*at);
-    // GCC's own OpenMP loops crash it there: what they share was moved to the coroutine's frame.
-    if (strstr(IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(parent)), ".actor"))
-        error_about(gimple_location(mark), "'#pragma ws for' cannot be used in a coroutine");
     const bool combined = call_kind(fork) == Call::fork_loop;
     const auto argument = [&](unsigned i) { return gimple_call_arg(fork, i); };
     tree child = TREE_OPERAND(argument(0), 0);
-    const HOST_WIDE_INT kinds = tree_to_shwi(gimple_call_arg(mark, 1));
+    const HOST_WIDE_INT marked = tree_to_shwi(gimple_call_arg(mark, 1));
+    const bool sections = marked & ws::sections_mark;
+    const HOST_WIDE_INT kinds = marked & ~HOST_WIDE_INT(ws::sections_mark | ws::simd_mark);
     const int countdown_bits = int(kinds >> ws::countdown_shift);
+    // GCC's own OpenMP loops crash it there: what they share was moved to the coroutine's frame.
+    if (strstr(IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(parent)), ".actor"))
+        error_about(gimple_location(mark), "'" + ws::full_name(sections ? ws::DirectiveKind::sections : ws::DirectiveKind::loop)
+                                               + "' cannot be used in a coroutine");
     const HOST_WIDE_INT site_kinds = kinds & ((HOST_WIDE_INT(1) << ws::countdown_shift) - 1);
     tree site = build_fold_addr_expr(build_site(gimple_location(mark), loop_name(as_a<gcall *>(mark), parent), site_kinds));
     tree chunk = gimple_call_arg(mark, 2), steal_chunk = gimple_call_arg(mark, 3);
     // GOMP_parallel (fn, data, threads, flags); GOMP_parallel_loop_* (fn, data, threads, start, end, incr, ...)
+    std::vector<tree> arguments{argument(0), argument(1)};
     if (combined)
-        replace(at, "ws_parallel_loop",
-                {argument(0), argument(1), argument(3), argument(4),
-                 countdown(at, argument(5), countdown_bits), site, chunk, steal_chunk});
-    else
-        replace(at, "ws_parallel", {argument(0), argument(1), site, chunk, steal_chunk});
-    children_.push_back({child, gimple_location(mark)});
+        arguments.insert(arguments.end(), {argument(3), argument(4), countdown(at, argument(5), countdown_bits)});
+    arguments.insert(arguments.end(), {site, chunk, steal_chunk});
+    tree condition = gimple_call_arg(mark, 5);
+    if (integer_onep(condition)) {
+        replace(at, combined ? "ws_parallel_loop" : "ws_parallel", arguments);
+    } else {
+        arguments.insert(arguments.begin(), condition);
+        replace(at, combined ? "ws_parallel_loop_if" : "ws_parallel_if", arguments);
+    }
+    children_.push_back({child, gimple_location(mark), sections});
+    if (sections)
+        note_sections_child(DECL_STRUCT_FUNCTION(child));
     lower_child(DECL_STRUCT_FUNCTION(child), loop_hints(tree_to_uhwi(gimple_call_arg(mark, 0))), countdown_bits);
 }
 
@@ -390,15 +405,17 @@ ws::MpiCall mpi_call_of(const Found &found) { return ws::mpi_call(symbol_of(foun
 bool needs_threads(ws::MpiCall kind) { return kind == ws::MpiCall::communicates || kind == ws::MpiCall::opens_file; }
 
 // Refuses what MPI does not let several threads do, and notes that the rest is used.
-void Lowering::check_mpi_calls(tree child, location_t loop) {
+void Lowering::check_mpi_calls(const Child &of) {
+    const tree child = of.function;
     bool calls_unknown = false;
     const auto refuse = [&](const Found &found, ws::MpiCall kind) {
         if (!refused_.insert(found.at).second)
             return;
-        const std::string name = ws::full_name(ws::DirectiveKind::loop, language());
-        error_about(found.at, "'" + ws::mpi_name(symbol_of(found)) + "' in a loop of '" + name + "': " + ws::why_refused(kind));
+        const std::string of_directive = std::string(of.sections ? "section" : "loop") + " of '"
+            + ws::full_name(of.sections ? ws::DirectiveKind::sections : ws::DirectiveKind::loop, language()) + "'";
+        error_about(found.at, "'" + ws::mpi_name(symbol_of(found)) + "' in a " + of_directive + ": " + ws::why_refused(kind));
         if (found.inside != child)
-            inform(loop, "%s", localized_quotes("the loop of '" + name + "' that calls this").c_str());
+            inform(of.directive, "%s", localized_quotes("the " + of_directive + " that calls this").c_str());
     };
     const auto look = [&](const Found &found) {
         calls_unknown |= found.kind == Found::indirect_call;
@@ -492,8 +509,8 @@ void Lowering::run() {
     FOR_EACH_FUNCTION_WITH_GIMPLE_BODY(node)
         if (gimple_has_body_p(node->decl))
             lower_function(DECL_STRUCT_FUNCTION(node->decl));
-    for (const auto &[child, loop] : children_)
-        check_mpi_calls(child, loop);
+    for (const Child &child : children_)
+        check_mpi_calls(child);
     look_behind_pointers();
     announce();
 }
@@ -521,7 +538,8 @@ bool is_marker(tree function, const char *name) {
 
 void declare_markers() {
     tree mark = build_function_type_list(integer_type_node, integer_type_node, integer_type_node,
-                                         long_integer_type_node, long_integer_type_node, const_ptr_type_node, NULL_TREE);
+                                         long_integer_type_node, long_integer_type_node, const_ptr_type_node,
+                                         integer_type_node, NULL_TREE);
     // Variadic, so that the chunk arrives with the type it has and a double is not quietly made an integer.
     tree chunk = build_varargs_function_type_list(long_integer_type_node, integer_type_node, NULL_TREE);
     for (auto [name, type] : {std::pair(ws::mark_function, mark), std::pair(ws::chunk_function, chunk)}) {

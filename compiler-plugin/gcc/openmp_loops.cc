@@ -474,6 +474,8 @@ void share_openmp_loop(gimple_stmt_iterator *at, gbind *scope, bool nested) {
                           + ", though not all that it calls can be seen: " + localized_quotes(list_of(judge.unseen)));
 }
 
+gcall *region_mark(gimple_stmt_iterator parallel) { return mark_of(parallel); }
+
 void note_order(gimple_stmt_iterator at) {
     gimple_stmt_iterator loop_at;
     gcall *mark = mark_of(at);

@@ -8,6 +8,7 @@
 //   diagnostics.cc      errors of GCC's OpenMP front end name `ws`
 //   early.cc            a pass before OpenMP is lowered:
 //   openmp_loops.cc       -fws=openmp: OpenMP's loops become ours; -fws-report
+//   sections.cc           sections become a loop
 //   atomics.cc            atomics are plain while nobody shares the loop
 //   lower.cc            a pass after it: the outlined loops and the criticals call libws instead of libgomp
 //   names.cc            what a loop is called
@@ -86,6 +87,12 @@ bool reports_loops();
 // Makes an `omp parallel for` ours if it can be, and reports. `nested`: it stands in a construct with threads.
 void share_openmp_loop(gimple_stmt_iterator *at, gbind *scope, bool nested);
 void report_openmp_loop(gomp_for *loop);
+// The mark of a parallel region, null if it has none.
+gcall *region_mark(gimple_stmt_iterator parallel);
+// Makes a loop of the `ws sections` that a region is, if it is one.
+void loop_over_sections(gimple_stmt_iterator parallel);
+// In a function that was outlined of sections: takes back what that makes GCC think of lastprivate variables.
+void note_sections_child(function *child);
 // Tells the mark of a region, if it has one, that nothing depends on the last iteration.
 void note_order(gimple_stmt_iterator parallel);
 
@@ -125,8 +132,8 @@ void register_fortran_pass(const char *plugin_name);
 
 // What the loop with this mark, in this function, is called. The first call for each loop must come in the order of the source.
 std::string loop_name(gcall *mark, tree function);
-// A mark for a construct without a directive of ours.
-gcall *build_mark(HOST_WIDE_INT kinds, tree chunk, tree steal_chunk, const std::string &name);
+// A mark for a construct without a directive of ours. Without a condition it is always shared.
+gcall *build_mark(HOST_WIDE_INT kinds, tree chunk, tree steal_chunk, const std::string &name, tree condition = integer_one_node);
 
 // The function a call expression or statement calls, if it is one of ours.
 bool is_marker(tree function, const char *name);

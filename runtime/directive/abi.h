@@ -61,6 +61,12 @@ bool ws_loop_ull_start(bool up, unsigned long long start, unsigned long long end
 bool ws_loop_ull_next(unsigned long long *lo, unsigned long long *hi);
 void ws_loop_end(void);
 
+/* The same two of a loop with an if clause. Where `share` is false the loop runs whole on the calling thread, which counts as
+ * outside of it: a loop in its body may be shared. */
+void ws_parallel_loop_if(int share, void (*fn)(void *), void *data, long start, long end, long incr,
+                         struct ws_site *site, long chunk, long steal_chunk);
+void ws_parallel_if(int share, void (*fn)(void *), void *data, struct ws_site *site, long chunk, long steal_chunk);
+
 /* Around the merge of a reduction that has no single atomic instruction; nests with nothing. */
 void ws_reduction_start(void);
 void ws_reduction_end(void);

@@ -85,6 +85,25 @@ WS_EXPORT void ws_parallel(void (*fn)(void*), void* data, ws_site* site, long ch
     run_owner(p, fn, data, site);
 }
 
+WS_EXPORT void ws_parallel_loop_if(int share, void (*fn)(void*), void* data, long start, long end, long incr, ws_site* site,
+                                   long chunk, long steal_chunk)
+{
+    Participant& p = self;
+    if (share || ((!p.owner || p.in_region) && !become_owner(p)))
+        ws_parallel_loop(fn, data, start, end, incr, site, chunk, steal_chunk);
+    else
+        run_unshared(p, fn, data, start, count_signed(start, end, incr) ? end : start, site, chunk, steal_chunk);
+}
+
+WS_EXPORT void ws_parallel_if(int share, void (*fn)(void*), void* data, ws_site* site, long chunk, long steal_chunk)
+{
+    Participant& p = self;
+    if (share || ((!p.owner || p.in_region) && !become_owner(p)))
+        ws_parallel(fn, data, site, chunk, steal_chunk);
+    else
+        run_unshared(p, fn, data, 0, 0, site, chunk, steal_chunk);
+}
+
 WS_EXPORT bool ws_loop_start(long start, long end, long incr, long* lo, long* hi)
 {
     return ::start({uint64_t(start), uint64_t(incr), uint64_t(end), count_signed(start, end, incr)}, lo, hi);

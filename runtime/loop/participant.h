@@ -95,6 +95,9 @@ void close_region(Participant& p, ws_site* site);
 bool next_slow(Participant& p, long* lo, long* hi);
 void run_plain(Participant& p, void (*fn)(void*), void* data, long start, long end, ws_site* site, long chunk,
                long steal_chunk);
+// By its `if` clause, on a thread that could have shared it.
+void run_unshared(Participant& p, void (*fn)(void*), void* data, long start, long end, ws_site* site, long chunk,
+                  long steal_chunk);
 
 inline bool next_chunk(long* lo, long* hi)
 {

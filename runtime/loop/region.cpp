@@ -347,12 +347,11 @@ void close_region(Participant& p, ws_site* site)
         remember_tilt(site, r.backwards ? 1 / tilt : tilt);
 }
 
-void run_plain(Participant& p, void (*fn)(void*), void* data, long start, long end, ws_site* site, long chunk,
-               long steal_chunk)
+namespace {
+
+// Runs a region whole, in whatever the thread is in now.
+void run_here(Participant& p, void (*fn)(void*), void* data, long start, long end, ws_site* site)
 {
-    check_site(site, chunk, steal_chunk);
-    if (loop_host.row)
-        add(board->process.regions_off, 1);
     Mode mode = p.mode;
     uint64_t lo = p.lo, hi = p.hi;
     ws_site* outer_site = p.site;
@@ -375,6 +374,25 @@ void run_plain(Participant& p, void (*fn)(void*), void* data, long start, long e
     p.lo = lo;
     p.hi = hi;
     p.site = outer_site;
+}
+
+} // namespace
+
+void run_plain(Participant& p, void (*fn)(void*), void* data, long start, long end, ws_site* site, long chunk,
+               long steal_chunk)
+{
+    check_site(site, chunk, steal_chunk);
+    if (loop_host.row)
+        add(board->process.regions_off, 1);
+    run_here(p, fn, data, start, end, site);
+}
+
+void run_unshared(Participant& p, void (*fn)(void*), void* data, long start, long end, ws_site* site, long chunk,
+                  long steal_chunk)
+{
+    check_site(site, chunk, steal_chunk);
+    bump(row_of(site).whole_regions);
+    run_here(p, fn, data, start, end, site);
 }
 
 } // namespace ws

@@ -561,8 +561,110 @@ def vectorizable():
         yield Case(f'vectors/sum/{type_}', f'{type_} b[500], s = 0;\nfor (int k = 0; k < 500; k++) b[k] = ({type_}) (k % 50);\n#pragma ws for reduction(+ : s)\nfor (int i = 0; i < 500; i++) s += b[i];\nput(s);')
 
 
+def simd_loops():
+    heads = {'up': 'for (I i = 0; i < n; i++)', 'down': 'for (I i = n - 1; i > 0; i--)', 'by-3': 'for (I i = 1; i <= n - 1; i += 3)', 'by-step': 'for (I i = 0; i < n; i += step)'}
+    clauses = {'none': '', 'safelen': 'safelen(8)', 'simdlen': 'simdlen(4) safelen(16)', 'aligned': 'aligned(a, b : 16)', 'chunks': 'schedule(dynamic, 13) steal_schedule(dynamic, 5)',
+               'static': 'schedule(static)', 'if': 'if(n > 3)', 'named': 'name("simd") schedule(guided)'}
+    for (short, index), (form, head) in product({'int': 'int', 'uint': 'unsigned', 'long': 'long', 'size': 'size_t', 'short': 'short'}.items(), heads.items()):
+        for name, clause in clauses.items():
+            if hash_of((short, form, name)) % 3 and short != 'int':
+                continue
+            for type_ in ('float', 'double', 'int', 'unsigned char')[hash_of((short, form, name)) % 4:][:1]:
+                yield Case(f'simd/{type_.replace(" ", "-")}/{short}/{form}/{name}',
+                           f'{type_} a[500] __attribute__((aligned(64))), b[500] __attribute__((aligned(64)));\n{index} n = 500, step = 7;\n(void) step;\n'
+                           f'for (int k = 0; k < 500; k++) {{ a[k] = ({type_}) (k % 9); b[k] = ({type_}) (k % 7); }}\n'
+                           f'#pragma ws for simd {clause}\n{head.replace("I i", index + " i")} a[i] = ({type_}) (a[i] * 2 + b[i]);\nfor (int k = 0; k < 500; k++) put(a[k]);')
+    for type_, operator in product(('float', 'double', 'int', 'long', 'unsigned char'), ('+', 'max', 'min', '*')):
+        text = {'+': f'r = ({type_}) (r + b[i]);', 'max': 'r = r > b[i] ? r : b[i];', 'min': 'r = r < b[i] ? r : b[i];', '*': f'r = ({type_}) (r * (i % 99 ? 1 : 2));'}[operator]
+        yield Case(f'simd/reduction/{operator}/{type_.replace(" ", "-")}',
+                   f'{type_} b[500], r = 3;\nfor (int k = 0; k < 500; k++) b[k] = ({type_}) (k % 5);\n#pragma ws for simd reduction({operator} : r)\nfor (int i = 0; i < 500; i++) {{ {text} }}\nput(r); put(b[3]);')
+    yield Case('simd/lastprivate', 'int i, x = 0;\n#pragma ws for simd lastprivate(i, x)\nfor (i = 0; i < 90; i += 4) { x = 3 * i; cell[i] = x; }\nput(i); put(x);\nput_cells();')
+    yield Case('simd/private-and-first', 'int x = 7, y = 8;\n#pragma ws for simd private(x) firstprivate(y)\nfor (int i = 0; i < 90; i++) { x = 3 * i; cell[i] = x + y; }\nput_cells();')
+    yield Case('simd/default-none', 'int n = 90;\n#pragma ws for simd default(none) shared(cell, n)\nfor (int i = 0; i < n; i++) cell[i] = i;\nput_cells();')
+    for n in (0, 1, 3, 17):
+        yield Case(f'simd/{n}-iterations', f'int n = {n};\n#pragma ws for simd\nfor (int i = 0; i < n; i++) cell[i] += i + 1;\nput_cells();')
+    for collapse, head in ((2, 'for (int i = 0; i < 12; i++)\nfor (int j = 8; j >= 0; j--)'), (2, 'for (unsigned i = 0; i < 12; i += 2)\nfor (long j = 0; j < 9; j++)')):
+        yield Case(f'simd/collapse/{head.split()[1][1:]}', f'int x = 0;\n#pragma ws for simd collapse({collapse}) lastprivate(x)\n{head} {{ x = (int) i * 9 + (int) j; cell[i * 9 + j]++; }}\nput_cells();\nput(x);')
+    yield Case('simd/pointer', 'double a[300];\n#pragma ws for simd\nfor (double *p = a; p < a + 300; p++) *p = (double) (p - a);\nfor (int k = 0; k < 300; k++) put(a[k]);')
+    yield Case('simd/vector', 'std::vector<float> v(300, 1.5f);\n#pragma ws for simd\nfor (size_t i = 0; i < v.size(); i++) v[i] += float(i);\nfor (float x : v) put(x);', languages=('c++',))
+    yield Case('simd/template', 'std::vector<double> v(300, 2);\nput(scale@(v, 3.));\nfor (double x : v) put(x);', languages=('c++',),
+               scope='template <class T>\nT scale@(std::vector<T> &v, T by) {\n    T sum = 0, *a = v.data();\n    const long n = long(v.size());\n#pragma ws for simd reduction(+ : sum)\n    for (long i = 0; i < n; i++) { a[i] *= by; sum += a[i]; }\n    return sum;\n}')
+    yield Case('simd/nested-in-ws', '#pragma ws for\nfor (int j = 0; j < 10; j++) {\n#pragma ws for simd\nfor (int i = 0; i < 15; i++) cell[15 * j + i]++;\nwork();\n}\nput_cells();')
+
+
+def sections():
+    def text(bodies, first=True):
+        return '{\n' + '\n'.join(('' if k == 0 and first else '#pragma ws section\n') + '{ ' + body + ' work(); }' for k, body in enumerate(bodies)) + '\n}\n'
+    for n, first in product((1, 2, 3, 5, 9, 40), (True, False)):
+        yield Case(f'sections/{n}{"" if first else "/first-named"}', f'#pragma ws sections\n{text([f"cell[{k}] += {k + 1};" for k in range(n)], first)}put_cells();')
+    kinds = {'int': ('int x = 7;', 'x = V;', 'x'), 'double': ('double x = 7;', 'x = V;', 'x'), 'struct': ('struct pair x = {7, 7};', 'x.a = x.b = V;', '(x.a + x.b)'),
+             'array': ('int x[5] = {7, 7, 7, 7, 7};', 'for (int k = 0; k < 5; k++) x[k] = V + k;', '(x[0] + x[4])'), 'pointer': ('int *x = cell + 7;', 'x = cell + V;', '(x - cell)'),
+             'class': ('Tracked x(7);', 'x.value = V;', 'x.value'), 'vector': ('std::vector<int> x(3, 7);', 'x.assign(4, V);', '(x[0] + (int) x.size())'), 'global': ('global@ = 7;', 'global@ = V;', 'global@')}
+    for kind, (declare, assign, read) in kinds.items():
+        x = 'global@' if kind == 'global' else 'x'
+        more = {'languages': ('c++',)} if kind in ('class', 'vector') else {}
+        if kind == 'global':
+            more['scope'] = 'static int global@;'
+        def put(k):
+            return f'cell[{k}] = (int) {read};'
+        def set_(k):
+            return assign.replace('V', str(10 + k))
+        for clause, bodies, after in (
+                ('private', [set_(k) + put(k) for k in range(6)] if kind not in ('class', 'vector', 'pointer') else [f'cell[{k}] = {k};' for k in range(6)], ''),
+                ('firstprivate', [put(k) for k in range(6)], f'put({read});'),
+                ('lastprivate', [set_(k) + put(k) for k in range(6)], f'put({read});'),
+                ('shared', [put(k) for k in range(6)], f'put({read});')):
+            yield Case(f'sections/{clause}/{kind}', f'{declare}\n#pragma ws sections {clause}({x})\n{text(bodies)}{after}\nput_cells();', **more)
+        yield Case(f'sections/first-and-last/{kind}', f'{declare}\n#pragma ws sections firstprivate({x}) lastprivate({x})\n{text([put(k) for k in range(6)] + [set_(6)])}put({read});\nput_cells();', **more)
+    for operator, type_ in product(('+', '*', 'max', '|', '&&'), ('int', 'long', 'double')):
+        if operator == '|' and type_ == 'double':
+            continue
+        change = {'+': 'r += {k};', '*': 'r *= 2;', 'max': 'r = r > {k} ? r : {k};', '|': 'r |= 1 << {k};', '&&': 'r = r && {k} < 5;'}[operator]
+        yield Case(f'sections/reduction/{operator}/{type_}', f'{type_} r = 1;\n#pragma ws sections reduction({operator} : r)\n{text([change.format(k=k) for k in range(7)])}put(r);')
+    yield Case('sections/several-clauses', f'int x = 1, y = 2, s = 0;\n#pragma ws sections firstprivate(x), lastprivate(y) reduction(+ : s) default(none) name("parts@")\n{text([f"y = x + {k}; s += y;" for k in range(6)])}put(x); put(y); put(s);'.replace(' work();', ''))
+    yield Case('sections/default-none', f'#pragma ws sections default(none) shared(cell)\n{text([f"cell[{k}] = {k};" for k in range(5)])}put_cells();'.replace(' work();', ''))
+    loop = 'for (int i = 0; i < 20; i++)'
+    yield Case('sections/atomic', 'long x = 0;\n#pragma ws sections\n' + text([f'{loop} {{\n#pragma ws atomic\nx += i;\n}}' for _ in range(5)]) + 'put(x);')
+    yield Case('sections/critical', 'long x = 0;\n#pragma ws sections\n' + text([f'{loop} {{\n#pragma ws critical (sections@)\n{{ long v = x; let_others_run(); x = v + i; }}\n}}' for _ in range(5)]) + 'put(x);')
+    yield Case('sections/ws-for-inside', '#pragma ws sections\n' + text([f'\n#pragma ws for\n{loop} cell[20 * {k} + i]++;' for k in range(5)]) + 'put_cells();')
+    yield Case('sections/in-ws-for', '#pragma ws for\nfor (int j = 0; j < 20; j++) {\n#pragma ws sections\n' + text([f'cell[5 * j + {k}]++;' for k in range(5)]) + '}\nput_cells();')
+    yield Case('sections/in-sections', '#pragma ws sections\n' + text(['\n#pragma ws sections\n' + text([f'cell[5 * {j} + {k}]++;' for k in range(5)]) for j in range(5)]) + 'put_cells();')
+    yield Case('sections/jumps-inside', '#pragma ws sections\n' + text([f'{loop} {{ if (i % 3 == {k}) continue; if (i > 12) break; cell[i]' + '++; }' if k < 1 else f'switch ({k}) {{ case 2: break; default: cell[100 + {k}]++; }}' for k in range(5)]) + 'put_cells();')
+    yield Case('sections/_Pragma', 'TWO@(cell[0]++, cell[1]++)\nput_cells();', scope='#define TWO@(a, b) _Pragma("ws sections") { a; _Pragma("ws section") b; }', regions=0)
+    yield Case('sections/in-function', 'put(parts@(5) + parts@(6));', regions=2, scope='static int parts@(int n) {\nint s = n;\n#pragma ws sections reduction(+ : s)\n{\ns += 1;\n#pragma ws section\ns += 2;\n#pragma ws section\ns += 3;\n#pragma ws section\ns += 4;\n}\nreturn s;\n}')
+    yield Case('sections/template', 'put(parts@(2.5)); put(parts@(7));', languages=('c++',), regions=2, scope='template <class T>\nT parts@(T n) {\nT s = n, last = 0;\n#pragma ws sections reduction(+ : s) lastprivate(last)\n{\ns += n;\n#pragma ws section\nlast = 1;\n#pragma ws section\ns += 3;\n#pragma ws section\nlast = 2 * n;\n}\nreturn s + last;\n}')
+    yield Case('sections/lambda', 'auto f = [&](int k) {\n#pragma ws sections\n{\ncell[k]++;\n#pragma ws section\ncell[k + 1]++;\n#pragma ws section\ncell[k + 2]++;\n#pragma ws section\ncell[k + 3]++;\n}\n};\nf(3); f(20);\nput_cells();', languages=('c++',), regions=2)
+    yield Case('sections/exception-inside', '#pragma ws sections\n' + text([f'try {{ if ({k} % 2) throw {k}; cell[{k}] = 1; }} catch (int v) {{ cell[v] = 2; }}' for k in range(6)]) + 'put_cells();', languages=('c++',))
+    yield Case('sections/omp-parallel-inside', '#pragma ws sections\n' + text([f'\n#pragma omp parallel for num_threads(2)\n{loop} cell[20 * {k} + i]++;' for k in range(4)]) + 'put_cells();', openmp=True)
+
+
+def conditions():
+    """`if`: a false one counts as no region that guests could join."""
+    for name, text in {'variable': 'yes', 'comparison': 'n > 3', 'call': 'is_more@(n)', 'pointer': '&cell[0] + n', 'double': 'd', 'chosen': 'no ? no : yes', 'and': 'yes && n', 'constant': '1'}.items():
+        for form, head in {'int': 'for (int i = 0; i < n; i++)', 'ulong': 'for (unsigned long i = 0; i < 100; i++)', 'down': 'for (long i = 99; i >= 0; i--)'}.items():
+            for clauses in ('', ' schedule(dynamic, 3)', ' reduction(+ : s)', ' lastprivate(last)'):
+                if hash_of((name, form, clauses)) % 2 and form != 'int':
+                    continue
+                s = 's += (int) i;' if 'reduction' in clauses else ''
+                last = 'last = (int) i;' if 'last' in clauses else ''
+                for truth in ('true', 'false'):
+                    condition = text if truth == 'true' else f'!({text})'
+                    yield Case(f'if/{name}/{truth}/{form}{"/" + clauses.split("(")[0].strip() if clauses else ""}',
+                               f'int n = 100, yes = 1, no = 0, s = 0, last = -1;\ndouble d = 0.25;\n(void) n; (void) yes; (void) no; (void) d; (void) s; (void) last;\n'
+                               f'#pragma ws for if({condition}){clauses}\n{head} {{ cell[i] += 3; {s} {last} work(); }}\nput_cells();\nput(s); put(last);',
+                               scope='static int is_more@(int n) { return n > 3; }\nenum { used@ = sizeof(is_more@(1)) };', regions=int(truth == 'true'))
+    yield Case('if/once', '#pragma ws for if(++calls@)\nfor (int i = 0; i < 100; i++) { cell[i]++; work(); }\nput(serial ? 1 : calls@);\nput_cells();', scope='static int calls@;')
+    yield Case('if/in-order', 'long s = 0;\n#pragma ws for if(s)\nfor (int i = 0; i < 100; i++) { s = s * 3 % 10007 + i; work(); }\nput(s);', regions=0)
+    yield Case('if/inner-loop-is-shared', 'int no = 0;\n(void) no;\n#pragma ws for if(no)\nfor (int j = 0; j < 2; j++) {\n#pragma ws for\nfor (int i = 0; i < 50; i++) { cell[50 * j + i]++; work(); }\n}\nput_cells();', regions=2)
+    yield Case('if/collapse', 'int x = 0;\n#pragma ws for if(!x) collapse(2) lastprivate(x)\nfor (int j = 0; j < 10; j++)\nfor (int i = 0; i < 10; i++) { cell[10 * j + i]++; x = i; work(); }\nput_cells();\nput(x);')
+    yield Case('if/sections', '#pragma ws sections if(cell[0])\n{\ncell[1]++;\n#pragma ws section\ncell[2] = cell[1];\n}\nput_cells();', regions=0)
+    yield Case('if/template', 'put(sum@(5) + sum@(50));', languages=('c++',), scope='template <class T>\nT sum@(T n) {\nT s = 0;\n#pragma ws for if(n > T(10)) reduction(+ : s)\nfor (T i = 0; i < n; i++) s += i;\nreturn s;\n}')
+    yield Case('if/explicit-bool', 'Yes@ yes;\n#pragma ws for if(yes)\nfor (int i = 0; i < 100; i++) { cell[i]++; work(); }\nput_cells();', languages=('c++',), scope='struct Yes@ { int n; Yes@() : n(1) {} explicit operator bool() const { return n; } };')
+    yield Case('if/range-for', 'std::vector<int> v(60, 1);\n#pragma ws for if(!v.empty())\nfor (int &x : v) { x += 3; work(); }\nfor (int x : v) put(x);', languages=('c++',))
+
+
 def cases():
-    for generate in (loop_forms, iterators, collapsed, data_clauses, reductions, schedules, atomics, criticals, nesting, with_openmp, vectorizable):
+    for generate in (loop_forms, iterators, collapsed, data_clauses, reductions, schedules, atomics, criticals, nesting, with_openmp, vectorizable, simd_loops, sections, conditions):
         yield from generate()
 
 

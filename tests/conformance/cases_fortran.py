@@ -280,8 +280,56 @@ def vectorizable():
                    f'a = 1\ndo i = 1, 500\nb(i) = mod(i, 50)\nc(i) = mod(i, 7)\nend do\n!$ws do\ndo i = 1, 500\n{text}\nend do\ncall put(a)')
 
 
+def simd_loops():
+    for (short, type_), (name, bounds) in product(KINDS.items(), {'up': '1, 90', 'down': '90, 1, -1', 'by-3': '2, 90, 3', 'none': '5, 4'}.items()):
+        for clause in ('', 'safelen(8)', 'simdlen(4) schedule(dynamic, 7)', 'if(a(1) > 0)'):
+            if hash_of((short, name, clause)) % 2:
+                continue
+            end = '!$ws end do simd\n' if hash_of((name, clause)) % 2 else ''
+            yield case(f'simd/{short}/{name}/{clause.split("(")[0] or "none"}', f'{type_} :: i\nreal :: a(90), b(90)',
+                       f'a = 3\nb = 4\n!$ws do simd {clause}\ndo i = {bounds}\na(i) = a(i) * 2 + b(i) + i\nend do\n{end}call put(int(a))')
+    for operator, type_, text in (('+', 'real(4)', 'r = r + b(i)'), ('+', 'integer', 'r = r + b(i)'), ('max', 'real(8)', 'r = max(r, b(i))'), ('ior', 'integer', 'r = ior(r, b(i))')):
+        yield case(f'simd/reduction/{operator}/{type_}', f'integer :: i\n{type_} :: r, b(0:99)', f'b = [(mod(i, 7), i = 0, 99)]\nr = 1\n!$ws do simd reduction({operator} : r)\n{LOOP}\n{text}\nend do\ncall put(r)')
+    yield case('simd/collapse', 'integer :: i, j, hits(9, 12)', 'hits = 0\n!$ws do simd collapse(2)\ndo j = 1, size(hits, 2)\ndo i = 1, size(hits, 1)\nhits(i, j) = hits(i, j) + i\nend do\nend do\ncall put(hits)')
+    yield case('simd/lastprivate-variable', 'integer :: i', '!$ws do simd lastprivate(i)\ndo i = 0, 90, 4\ncell(i) = i\nend do\ncall put(cell)\ncall put(i)')
+
+
+def sections():
+    def text(bodies, end='end sections'):
+        return '\n!$ws section\n'.join(body + '\ncall work()' for body in bodies) + f'\n!$ws {end}\n'
+    for n, first, end in ((1, '', 'end sections'), (2, '!$ws section\n', 'endsections'), (5, '', 'END SECTIONS'), (12, '!$ws section\n', 'end sections')):
+        yield case(f'sections/{n}', '', f'!$ws sections\n{first}{text([f"cell({k}) = {k + 1}" for k in range(n)], end)}call put(cell)')
+    kinds = {'integer': ('integer :: x', 'x = 7', 'x = V', 'x'), 'real': ('real(8) :: x', 'x = 7', 'x = V', 'int(x)'), 'type': ('type(pair) :: x', 'x = pair(7, 7)', 'x = pair(V, V)', '(x%a + x%b)'),
+             'array': ('integer :: x(5)', 'x = 7', 'x = V', '(x(1) + x(5))'), 'allocatable': ('integer, allocatable :: x(:)', 'allocate(x(4))\nx = 7', 'x = V', '(x(1) + x(4))')}
+    for kind, (declare, start, assign, read) in kinds.items():
+        store = [f'cell({k}) = {read}' for k in range(6)]
+        change = [assign.replace('V', str(10 + k)) + f'\ncell({k}) = {read}' for k in range(6)]
+        for clause, bodies in (('private', change), ('firstprivate', store), ('lastprivate', change), ('shared', store)):
+            after = '' if clause == 'private' else f'call put({read})\n'
+            yield case(f'sections/{clause}/{kind}', declare, f'{start}\n!$ws sections {clause}(x)\n{text(bodies)}{after}call put(cell)')
+        yield case(f'sections/first-and-last/{kind}', declare, f'{start}\n!$ws sections firstprivate(x) lastprivate(x)\n{text(store + [assign.replace("V", "99")])}call put({read})\ncall put(cell)')
+    for operator, change in (('+', 'r = r + {k}'), ('*', 'r = r * 2'), ('max', 'r = max(r, {k})')):
+        for type_ in ('integer', 'real(8)'):
+            yield case(f'sections/reduction/{operator}/{type_}', f'{type_} :: r', f'r = 1\n!$ws sections reduction({operator} : r)\n{text([change.format(k=k if type_ == "integer" else f"{k}d0") for k in range(7)])}call put(r)')
+    loop = 'do i = 1, 20'
+    yield case('sections/atomic', 'integer :: i, x', 'x = 0\n!$ws sections private(i)\n' + text([f'{loop}\n!$ws atomic\nx = x + i\nend do'] * 5) + 'call put(x)')
+    yield case('sections/critical', 'integer :: i, x, v', 'x = 0\n!$ws sections private(i, v)\n' + text([f'{loop}\n!$ws critical (parts@)\nv = x\ncall let_others_run()\nx = v + i\n!$ws end critical (parts@)\nend do'] * 5) + 'call put(x)')
+    yield case('sections/ws-do-inside', 'integer :: i', '!$ws sections\n' + text([f'!$ws do\n{loop}\ncell({20 * k} + i) = {k}\nend do\n!$ws end do' for k in range(5)]) + 'call put(cell)')
+    yield case('sections/continuation', 'integer :: s', 's = 0\n!$ws sections reduction(+ &\n!$ws : s) &\n\n!$ws& name(\'parts\')\n' + text([f's = s + {k}' for k in range(5)]) + 'call put(s)')
+
+
+def conditions():
+    for name, condition in {'variable': 'yes', 'comparison': 'n > 3', 'and': 'yes .and. n > 0', 'constant': '.true.', 'kind-1': 'short', 'array': 'many(2)'}.items():
+        for clauses in ('', ' schedule(dynamic, n / 20)', ' steal_schedule(guided, n / 30) schedule(static)'):
+            for truth in (1, 0):
+                text = condition if truth else f'.not. ({condition})'
+                yield case(f'if/{name}/{"true" if truth else "false"}/{clauses.split("(")[0].strip() or "none"}', 'integer :: i, n\nlogical :: yes, many(3)\nlogical(1) :: short',
+                           f'n = 100\nyes = .true.\nshort = .true.\nmany = .true.\n!$ws do if({text}){clauses}\n{LOOP}\ncell(i) = cell(i) + 3\ncall work()\nend do\ncall put(cell)', regions=truth)
+    yield case('if/sections', 'integer :: n', 'n = 0\n!$ws sections if(n > 3)\ncell(1) = 1\n!$ws section\ncell(2) = cell(1)\n!$ws end sections\ncall put(cell)', regions=0)
+
+
 def cases():
-    for generate in (loop_forms, collapsed, data_clauses, reductions, schedules, atomics, criticals, nesting, with_openmp, vectorizable):
+    for generate in (loop_forms, collapsed, data_clauses, reductions, schedules, atomics, criticals, nesting, with_openmp, vectorizable, simd_loops, sections, conditions):
         yield from generate()
 
 

@@ -184,7 +184,7 @@ TEST_CASE("a name as a literal is ASCII and means the same") {
         CHECK((c >= 0x20 && c < 0x7f));
     CHECK(literal.find("??") == std::string::npos);
     const Tokens openmp = as_openmp(parsed("for name(\"one\")").directive, -1, 3);
-    CHECK(print(openmp) == "for schedule ( dynamic , 1 ) num_threads ( __ws_mark ( 3 , 0 , 0 , 0 , \"one\" ) )");
+    CHECK(print(openmp) == "for schedule ( dynamic , 1 ) num_threads ( __ws_mark ( 3 , 0 , 0 , 0 , \"one\" , 1 ) )");
 }
 
 TEST_CASE("loops without a name are called by their place") {
@@ -239,7 +239,7 @@ TEST_CASE("declare reduction is handed on whole") {
 }
 
 TEST_CASE("unknown directives list the known ones") {
-    const std::string known = "; known are 'for', 'atomic', 'critical' and 'declare reduction'";
+    const std::string known = "; known are 'for', 'sections', 'section', 'atomic', 'critical' and 'declare reduction'";
     for (const std::string name : {"foo", "do", "declare simd", "parallel"})
         CHECK(problem(name) == "0: unknown directive '#pragma ws " + name + "'" + known);
     CHECK(problem("") == "-1: '#pragma ws' names no directive" + known);
@@ -289,7 +289,7 @@ TEST_CASE("messages in Fortran's words") {
     parse(lex("for"), -1, problems, fortran_language);
     parse(lex("do nowait"), -1, problems, fortran_language);
     REQUIRE(problems.size() == 2);
-    CHECK(problems[0].text == "unknown directive '!$ws for'; known are 'do', 'atomic', 'critical' and 'declare reduction'");
+    CHECK(problems[0].text == "unknown directive '!$ws for'; known are 'do', 'sections', 'section', 'atomic', 'critical' and 'declare reduction'");
     CHECK(problems[1].text == "unknown clause 'nowait' on '!$ws do'");
 }
 
@@ -331,14 +331,64 @@ TEST_CASE("a wrong clause is left out, the others stay") {
 
 TEST_CASE("a loop becomes a marked OpenMP loop") {
     CHECK(print(as_openmp(parsed("for").directive, -1, 7))
-          == "for schedule ( dynamic , 1 ) num_threads ( __ws_mark ( 7 , 0 , 0 , 0 , \"\" ) )");
+          == "for schedule ( dynamic , 1 ) num_threads ( __ws_mark ( 7 , 0 , 0 , 0 , \"\" , 1 ) )");
     CHECK(site_kinds(parsed("for steal_schedule(auto)").directive) == int(WS_SITE_STEAL));
     CHECK(site_kinds(parsed("for schedule(runtime) steal_schedule(runtime)").directive)
           == int(WS_RUNTIME | WS_RUNTIME << 8 | WS_SITE_STEAL));
     const int kinds = int(WS_DYNAMIC | WS_GUIDED << 8 | WS_SITE_CHUNK | WS_SITE_STEAL_CHUNK | WS_SITE_STEAL);
     CHECK(print(as_openmp(parsed("for private(a) schedule(dynamic, n) steal_schedule(guided, m)").directive, -1, 0))
           == "for private ( a ) schedule ( dynamic , 1 ) num_threads ( __ws_mark ( 0 , " + std::to_string(kinds)
-                 + " , __ws_chunk ( 0 , n ) , __ws_chunk ( 1 , m ) , \"\" ) )");
+                 + " , __ws_chunk ( 0 , n ) , __ws_chunk ( 1 , m ) , \"\" , 1 ) )");
+}
+
+TEST_CASE("simd, with clauses of its own") {
+    const Parsed p = parsed("for simd safelen(8), simdlen(4) aligned(a : 16) collapse(2) private(x)");
+    CHECK(p.problems.empty());
+    CHECK(p.directive.kind == DirectiveKind::loop);
+    CHECK(p.directive.simd);
+    CHECK(print(as_openmp(p.directive, -1, 0))
+          == "for simd safelen ( 8 ) simdlen ( 4 ) aligned ( a : 16 ) collapse ( 2 ) private ( x ) schedule ( dynamic , 1 ) "
+             "num_threads ( __ws_mark ( 0 , " + std::to_string(simd_mark) + " , 0 , 0 , \"\" , 1 ) )");
+    CHECK_FALSE(parsed("for").directive.simd);
+    CHECK(problem("for safelen(8)") == "4: clause 'safelen' on '#pragma ws for' needs 'simd', which follows 'for'");
+    CHECK(problem("for simd linear(i)") == "9: 'linear' is not supported on '#pragma ws for': compute it from the loop's variable");
+    CHECK(problem("for private(x) simd") == "15: unknown clause 'simd' on '#pragma ws for'");
+    CHECK(problem("for simd safelen(2) safelen(2)") == "20: more than one 'safelen' clause on '#pragma ws for'");
+    CHECK(problem("for simd simd") == "9: unknown clause 'simd' on '#pragma ws for'");
+    CHECK(problem("for simd ordered") == "9: unknown clause 'ordered' on '#pragma ws for'");
+}
+
+TEST_CASE("a condition") {
+    const Parsed p = parsed("for if(n > 3 ? a : b) private(x)");
+    CHECK(p.problems.empty());
+    CHECK(print(p.directive.condition) == "n > 3 ? a : b");
+    CHECK(print(as_openmp(p.directive, -1, 0))
+          == "for private ( x ) schedule ( dynamic , 1 ) num_threads ( __ws_mark ( 0 , 0 , 0 , 0 , \"\" , ( n > 3 ? a : b ) ? 1 : 0 ) )");
+    CHECK(parsed("sections if(n)").problems.empty());
+    CHECK(problem("for if(parallel: n)") == "7: modifier 'parallel' is not supported in the 'if' clause of '#pragma ws for'");
+    CHECK(problem("for if(n) if(m)") == "10: more than one 'if' clause on '#pragma ws for'");
+    CHECK(problem("for if()") == "6: nothing between the parentheses in the 'if' clause of '#pragma ws for'");
+}
+
+TEST_CASE("sections") {
+    const Parsed p = parsed("sections private(a), lastprivate(b) reduction(+ : c) name(\"parts\")");
+    CHECK(p.problems.empty());
+    CHECK(p.directive.kind == DirectiveKind::sections);
+    CHECK(print(as_openmp(p.directive, -1, 5))
+          == "sections private ( a ) lastprivate ( b ) reduction ( + : c ) num_threads ( __ws_mark ( 5 , "
+                 + std::to_string(sections_mark | int(WS_DYNAMIC | WS_SITE_CHUNK)) + " , 1 , 0 , \"parts\" , 1 ) )");
+    for (const std::string clause : {"schedule", "steal_schedule", "collapse", "safelen", "simdlen", "aligned", "linear"})
+        CHECK(problem("sections " + clause + "(1)") == "9: unknown clause '" + clause + "' on '#pragma ws sections'");
+    CHECK(problem("sections nowait") == "9: unknown clause 'nowait' on '#pragma ws sections'");
+    CHECK(parsed("section").directive.kind == DirectiveKind::section);
+    CHECK(parsed("section").problems.empty());
+    CHECK(as_openmp(parsed("section").directive, -1, 0).empty());
+    CHECK(problem("section private(a)") == "8: expected nothing after 'section' on '#pragma ws section'");
+}
+
+TEST_CASE("bits of a mark do not meet those of a site") {
+    const int site = int(WS_SITE_KINDS(255, 255) | WS_SITE_CHUNK | WS_SITE_STEAL_CHUNK | WS_SITE_ANY_ORDER | WS_SITE_STEAL) & ((1 << 24) - 1);
+    CHECK(((sections_mark | simd_mark) & (site | 63 << countdown_shift)) == 0);
 }
 
 TEST_CASE("what is made up stands at a place of the source") {

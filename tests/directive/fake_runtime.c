@@ -41,11 +41,12 @@ struct region {
 struct part {
     struct region *region;
     bool owner, shared, entered, had_last;
+    bool unshared;              /* by its if clause: as if there was none */
     struct part *outer;
 };
 
 /* For the tests. */
-int ws_fake_regions, ws_fake_joined, ws_fake_merges, ws_fake_atomics, ws_fake_criticals, ws_fake_features;
+int ws_fake_regions, ws_fake_joined, ws_fake_unshared, ws_fake_merges, ws_fake_atomics, ws_fake_criticals, ws_fake_features;
 struct ws_site *ws_fake_site;
 long ws_fake_chunk, ws_fake_steal_chunk;
 
@@ -80,7 +81,7 @@ static bool has_work(const struct region *r)
 
 static void run(struct region *r, bool owner, bool shared)
 {
-    struct part me = {r, owner, shared, false, false, part};
+    struct part me = {r, owner, shared, false, false, false, part};
     part = &me;
     r->fn(r->data);
     part = me.outer;
@@ -222,6 +223,14 @@ static bool next(uint64_t *lo, uint64_t *hi)
     return more;
 }
 
+static bool in_region(void)
+{
+    for (const struct part *p = part; p; p = p->outer)
+        if (!p->unshared)
+            return true;
+    return false;
+}
+
 static void execute(struct region *r)
 {
     if ((uintptr_t) r->site % 64)
@@ -230,11 +239,11 @@ static void execute(struct region *r)
         fail("the site is not filled in");
     r->site->learned[5]++;      /* it must be writable */
     pthread_mutex_lock(&mutex);
-    bool shared = mode != ALONE && !part && !open_region;
+    bool shared = mode != ALONE && !in_region() && !open_region;
     if (shared)
         open_region = r;
     /* Without OpenMP's threads the others that could run a region are guests, who come when they are invited. */
-    bool outermost = !part, others = omp_in_parallel && omp_in_parallel();
+    bool outermost = !in_region(), others = omp_in_parallel && omp_in_parallel();
     if (outermost && !others && (shared || mode == ALONE))
         ws_alone = 1;
     pthread_mutex_unlock(&mutex);
@@ -271,6 +280,43 @@ void ws_parallel(void (*fn)(void *), void *data, struct ws_site *site, long chun
     pthread_once(&once, set_up);
     struct region r = {.fn = fn, .data = data, .site = site, .chunk = {chunk, steal_chunk}};
     execute(&r);
+}
+
+/* Not shared: whole, by this thread, and in no region for what it calls. */
+static void run_unshared(struct region *r)
+{
+    struct part me = {r, true, false, false, false, true, part};
+    pthread_once(&once, set_up);
+    part = &me;
+    r->fn(r->data);
+    part = me.outer;
+    ws_fake_regions++;
+    ws_fake_unshared++;
+    ws_fake_site = r->site;
+    ws_fake_chunk = r->chunk[0];
+    ws_fake_steal_chunk = r->chunk[1];
+}
+
+void ws_parallel_loop_if(int share, void (*fn)(void *), void *data, long start, long end, long incr, struct ws_site *site,
+                         long chunk, long steal_chunk)
+{
+    if (share) {
+        ws_parallel_loop(fn, data, start, end, incr, site, chunk, steal_chunk);
+        return;
+    }
+    struct region r = {.fn = fn, .data = data, .site = site, .chunk = {chunk, steal_chunk}};
+    set_long_bounds(&r, start, end, incr);
+    run_unshared(&r);
+}
+
+void ws_parallel_if(int share, void (*fn)(void *), void *data, struct ws_site *site, long chunk, long steal_chunk)
+{
+    if (share) {
+        ws_parallel(fn, data, site, chunk, steal_chunk);
+        return;
+    }
+    struct region r = {.fn = fn, .data = data, .site = site, .chunk = {chunk, steal_chunk}};
+    run_unshared(&r);
 }
 
 bool ws_loop_next(long *lo, long *hi)

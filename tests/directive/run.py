@@ -177,7 +177,7 @@ class Test:
             if error:
                 found.append(f'{error[1]}: {error[2]}')
                 # `omp for` may be the user's own, in the loop.
-                if 'omp' in re.sub(r"compiler|incomp|comparison|complex|component|compound|'omp for' directive", '', error[2].lower()):
+                if 'omp' in re.sub(r"compiler|compute|incomp|comparison|complex|component|compound|'omp for' directive", '', error[2].lower()):
                     fail(f'{label}: an error speaks of OpenMP', line)
         return found
 
@@ -238,7 +238,7 @@ class Test:
 
     # symbols
 
-    ABI = {'ws_parallel', 'ws_parallel_loop', 'ws_loop_start', 'ws_loop_next', 'ws_loop_ull_start', 'ws_loop_ull_next',
+    ABI = {'ws_parallel', 'ws_parallel_loop', 'ws_parallel_if', 'ws_parallel_loop_if', 'ws_loop_start', 'ws_loop_next', 'ws_loop_ull_start', 'ws_loop_ull_next',
            'ws_loop_end', 'ws_reduction_start', 'ws_reduction_end', 'ws_alone', 'ws_atomic_start', 'ws_atomic_end',
            'ws_critical_start', 'ws_critical_end', 'ws_uses'}
 
@@ -278,7 +278,7 @@ class Test:
                         jobs.append((self.check_symbols, source, language, options, seen))
         in_parallel(jobs)
         # clang's loops all come in one form.
-        only_gcc = {'ws_parallel_loop', 'ws_loop_start', 'ws_loop_next', 'ws_loop_end'} if CLANG else set()
+        only_gcc = {'ws_parallel_loop', 'ws_parallel_loop_if', 'ws_loop_start', 'ws_loop_next', 'ws_loop_end'} if CLANG else set()
         if seen != self.ABI - only_gcc:
             fail(f'no program calls {", ".join(sorted(self.ABI - only_gcc - seen))}')
         with open(os.path.join(ROOT, 'runtime/directive/abi.h')) as f:
@@ -366,6 +366,19 @@ class Test:
             if status or output:
                 fail('Fortran with the plugin loaded', output)
 
+    def simd_makes_vectors(self, language):
+        """The loop over a chunk: a sum of floats, which a compiler leaves in order unless it is told that it may not."""
+        source = self.path(f'sum.{"c" if language == "c" else "cpp"}')
+        for simd in (True, False):
+            with open(source, 'w') as f:
+                f.write('float sum(const float *a, long n)\n{\n    float s = 0;\n'
+                        f'#pragma ws for {"simd " if simd else ""}reduction(+ : s)\n'
+                        '    for (long i = 0; i < n; i++)\n        s += a[i];\n    return s;\n}\n')
+            report = ['-Rpass=loop-vectorize'] if CLANG else ['-fopt-info-vec-optimized']
+            status, output = start([*compiler(language), *self.plugin(), '-O2', *report, '-c', source, '-o', source + '.o'])
+            if status or bool(re.search(r':[46]:.*(loop vectorized|vectorized loop)', output)) != simd:
+                fail(f'{language}: with{"" if simd else "out"} simd ({status})', output)
+
     WAYS = (
         ('schedules.c', 'c', '-O2 -flto'), ('reductions.c', 'c', '-O2 -flto -fopenmp'), ('atomics.c', 'c', '-O2 -flto'),
         ('classes.cpp', 'c++', '-O2 -flto -std=gnu++17'),
@@ -387,7 +400,7 @@ class Test:
         jobs = [(self.build_and_run, os.path.join(accept, name), language, options, runtime, (), ('random',))
                 for name, language, options in ways]
         jobs += [(self.automatic_parallelization_stays_off, runtime), (self.precompiled_header, runtime),
-                 (self.preprocessed, runtime)]
+                 (self.preprocessed, runtime), (self.simd_makes_vectors, 'c'), (self.simd_makes_vectors, 'c++')]
         if not CLANG:
             jobs.append((self.other_front_ends,))
         in_parallel(jobs)

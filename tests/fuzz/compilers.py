@@ -26,21 +26,25 @@ CRASH = re.compile(r'internal compiler error|confused by earlier errors|PLEASE s
 C_SEEDS = ['for', 'for private(a)', 'for firstprivate(a, b) lastprivate(c)', 'for reduction(+ : s), shared(a)', 'for reduction(max : s, b) default(none)',
            'for schedule(static)', 'for schedule(dynamic, 4)', 'for schedule(guided, g(n)) steal_schedule(auto)', 'for schedule(runtime) steal_schedule(runtime)', 'for collapse(2) steal_schedule(dynamic, n / 2)',
            'for reduction(+ : v[0 : n])', 'for lastprivate(conditional: a)', 'for default(shared) private(a) private(b)', 'for reduction(task, + : s)', 'for name("text")', 'for name("text") schedule(static)',
-           'for firstprivate(d) reduction(* : d)', 'atomic', 'atomic read', 'atomic write, release', 'atomic seq_cst update', 'atomic capture acq_rel', 'atomic relaxed',
+           'for firstprivate(d) reduction(* : d)', 'for if(n > 3)', 'for simd safelen(8) reduction(+ : s)', 'for simd simdlen(4) lastprivate(a) if(g(n))', 'for simd aligned(v : 16) collapse(2)',
+           'sections', 'sections private(a) lastprivate(b) if(n)', 'sections reduction(+ : s) name("text")', 'section', 'atomic', 'atomic read', 'atomic write, release', 'atomic seq_cst update', 'atomic capture acq_rel', 'atomic relaxed',
            'critical', 'critical (name)', 'declare reduction (mine : int : omp_out += omp_in) initializer(omp_priv = 0)']
 WORDS = ('parallel atomic critical declare reduction private firstprivate lastprivate schedule steal_schedule collapse shared default none static '
-         'dynamic guided auto runtime read write update capture seq_cst acq_rel release acquire relaxed hint nowait ordered if num_threads linear '
+         'dynamic guided auto runtime read write update capture seq_cst acq_rel release acquire relaxed hint nowait ordered if num_threads linear safelen simdlen aligned sections section '
          'conditional task inscan monotonic nonmonotonic simd omp ws a b c d s v n g 1 0 - 2.5 ( ) ( ) , : + * && || [ ] [ ] { } ; < == ? = . '
          '"text" "" name "a\\tb" __ws_mark __ws_chunk __ws_critical_ omp_out omp_in mine').split()
 C_WORDS = WORDS + "for & # ## :: -> 'c' sizeof int struct (int) this new auto __LINE__ _Pragma defined 0x 1e9999 $".split()
 FORTRAN_WORDS = [word for word in WORDS if '&' not in word] + "do end % .and. .true. :: => 'c' real integer iand max min .eqv. FOR Private PRIVATE 1_8 (/ /) //".split()
 STATEMENTS = ['for (int i = 0; i < n; i++) v[i] = a;', 'for (int i = 0; i < n; i++)\nfor (int j = 0; j < n; j++) s += i * j;',
-              'for (unsigned long i = n; i > 0; i -= 2) { s += v[0]; }', 'a += b;', 'a = b;', 'b = a++;', '{ b = a; a += 2; }', '{ a = b; c = a; }', ';', 'while (n--) a++;']
+              'for (unsigned long i = n; i > 0; i -= 2) { s += v[0]; }', 'a += b;', 'a = b;', 'b = a++;', '{ b = a; a += 2; }', '{ a = b; c = a; }', '{ a = b; }', '{\na = b;\n#pragma ws section\n{ c = a; s++; }\n}', ';', 'while (n--) a++;']
 FORTRAN_STATEMENTS = ['do i = 1, n\nv(i) = a\nend do', 'do i = 1, n\ndo j = 1, n\ns = s + i * j\nend do\nend do', 'do i = n, 1, -2\ns = s + v(i)\nend do',
-                      'a = a + b', 'a = b', 'b = a\na = a + 2', 'a = max(a, b)', 'continue', 'if (a > b) c = a']
+                      'a = a + b', 'a = b', 'b = a\na = a + 2', 'a = max(a, b)', 'a = b\n!$ws end sections', 'a = b\n!$ws section\nc = d\n!$ws end sections', 'continue', 'if (a > b) c = a']
 
 # What may stand outside of parentheses, by directive.
-KNOWN = {'loop': {'private', 'firstprivate', 'lastprivate', 'reduction', 'schedule', 'steal_schedule', 'collapse', 'shared', 'default', 'name'},
+DATA = {'private', 'firstprivate', 'lastprivate', 'reduction', 'shared', 'default', 'name', 'if'}
+KNOWN = {'loop': DATA | {'schedule', 'steal_schedule', 'collapse'},
+         'simd': DATA | {'schedule', 'steal_schedule', 'collapse', 'safelen', 'simdlen', 'aligned'},
+         'sections': DATA, 'section': set(),
          'atomic': {'read', 'write', 'update', 'capture', 'seq_cst', 'acq_rel', 'release', 'acquire', 'relaxed'},
          'critical': set()}
 SCHEDULES = {'static', 'dynamic', 'guided', 'auto', 'runtime'}
@@ -62,9 +66,11 @@ def unknown_word(tokens, loop):
     name = tokens[0]
     if name == 'declare':
         return None if tokens[1:2] == ['reduction'] else 'declare'
-    kind = {loop: 'loop', 'atomic': 'atomic', 'critical': 'critical'}.get(name)
+    kind = {loop: 'loop', 'sections': 'sections', 'section': 'section', 'atomic': 'atomic', 'critical': 'critical'}.get(name)
     if not kind:
         return name
+    if kind == 'loop' and tokens[1:2] == ['simd']:
+        kind, tokens = 'simd', tokens[1:]
     depth = 0
     for before, token in zip(tokens, tokens[1:]):
         if token == '(':
@@ -73,7 +79,7 @@ def unknown_word(tokens, loop):
             depth -= 1
         elif depth <= 0 and WORD.match(token) and token not in KNOWN[kind]:
             return token
-    if kind == 'loop':
+    if kind in ('loop', 'simd', 'sections'):
         depth = 0
         for i, token in enumerate(tokens[:-2]):
             depth += {'(': 1, ')': -1}.get(token, 0)

@@ -30,14 +30,15 @@ const char *const seeds[] = {
     "%l reduction ( max : m , n ) default ( none )", "%l schedule ( static )", "%l schedule ( dynamic , 4 )",
     "%l schedule ( guided , f ( n , 2 ) ) steal_schedule ( auto )", "%l steal_schedule ( runtime ) schedule ( runtime )", "%l collapse ( 2 ) steal_schedule ( dynamic , n / 2 )",
     "%l reduction ( + : a [ 0 : n ] )", "%l lastprivate ( conditional : x )", "%l default ( shared ) private ( x ) private ( y )",
-    "%l reduction ( task , + : s )", "%l name ( \"text\" )", "%l name ( \"text\" ) schedule ( static )", "atomic", "atomic read", "atomic write , release", "atomic seq_cst update",
+    "%l reduction ( task , + : s )", "%l name ( \"text\" )", "%l name ( \"text\" ) schedule ( static )", "%l if ( n > 3 )", "%l simd safelen ( 8 ) aligned ( a : 16 ) simdlen ( 4 )",
+    "%l simd if ( parallel : n ) linear ( a )", "sections", "sections private ( a ) reduction ( + : s ) if ( n )", "section", "atomic", "atomic read", "atomic write , release", "atomic seq_cst update",
     "atomic capture acq_rel", "critical", "critical ( name )", "declare reduction ( add : int : omp_out += omp_in )", ""};
 
 const char *const words[] = {
     "for", "do", "parallel", "atomic", "critical", "declare", "reduction", "private", "firstprivate", "lastprivate", "schedule",
     "steal_schedule", "collapse", "shared", "default", "none", "static", "dynamic", "guided", "auto", "runtime", "read", "write",
     "update", "capture", "seq_cst", "acq_rel", "release", "acquire", "relaxed", "hint", "nowait", "ordered", "if", "num_threads",
-    "conditional", "task", "inscan", "monotonic", "simd", "omp", "ws", "a", "x", "1", "0", "-", "2.5", "(", ")", "(", ")", ",", ":",
+    "conditional", "task", "inscan", "monotonic", "simd", "safelen", "simdlen", "aligned", "linear", "sections", "section", "omp", "ws", "a", "x", "1", "0", "-", "2.5", "(", ")", "(", ")", ",", ":",
     "+", "*", "&&", "[", "]", "{", "}", ";", "#", "\"text\"", "\"\"", "\"a\\n\"", "\"\xff\"", "\"it''s\"", "'c'", "name", "::", "==", "?", "__ws_mark", "__ws_critical_", "FOR",
     "Schedule", "privat", "privatee", "\xc3\xa4"};
 
@@ -109,8 +110,16 @@ public:
             return false;
         const std::string &name = line_[0];
         at_ = 1;
+        if (name == language_.loop && line_.size() > 1 && line_[1] == "simd") {
+            first_ = at_ = 2;
+            return clauses({"schedule", "steal_schedule", "collapse", "safelen", "simdlen", "aligned"});
+        }
         if (name == language_.loop)
-            return loop();
+            return clauses({"schedule", "steal_schedule", "collapse"});
+        if (name == "sections")
+            return clauses({});
+        if (name == "section")
+            return line_.size() == 1;
         if (name == "atomic")
             return atomic();
         if (name == "critical")
@@ -141,18 +150,17 @@ private:
         if (!more() || line_[at_] != ",")
             return true;
         at_++;
-        return at_ > 2 && more() && line_[at_] != ",";
+        return at_ > first_ + 1 && more() && line_[at_] != ",";
     }
 
-    bool loop() {
-        static const Words clauses = {"private", "firstprivate", "lastprivate", "reduction", "schedule", "steal_schedule",
-                                      "collapse", "shared", "default", "name"};
+    bool clauses(Words known) {
+        known.insert({"private", "firstprivate", "lastprivate", "reduction", "shared", "default", "name", "if"});
         Words seen;
         while (more()) {
             if (!comma())
                 return false;
             const std::string name = line_[at_++];
-            if (!clauses.count(name) || !more() || line_[at_] != "(")
+            if (!known.count(name) || !more() || line_[at_] != "(")
                 return false;
             const size_t begin = ++at_;
             for (int depth = 1; depth > 0; at_++) {
@@ -161,7 +169,8 @@ private:
                 depth += line_[at_] == "(" ? 1 : line_[at_] == ")" ? -1 : 0;
             }
             const std::vector<std::string> inside(line_.begin() + std::ptrdiff_t(begin), line_.begin() + std::ptrdiff_t(at_) - 1);
-            const bool once = name == "schedule" || name == "steal_schedule" || name == "default" || name == "collapse" || name == "name";
+            const bool once = name == "schedule" || name == "steal_schedule" || name == "default" || name == "collapse" || name == "name"
+                              || name == "if" || name == "safelen" || name == "simdlen";
             if (inside.empty() || (!seen.insert(name).second && once) || !clause(name, inside))
                 return false;
         }
@@ -178,7 +187,7 @@ private:
         if (name == "schedule" || name == "steal_schedule")
             return without_chunk.count(inside[0]) ? inside.size() == 1
                                                   : kinds.count(inside[0]) && (inside.size() == 1 || (inside[1] == "," && inside.size() > 2));
-        if (name == "lastprivate")
+        if (name == "lastprivate" || name == "if")
             return !(word && inside.size() > 1 && inside[1] == ":");
         if (name == "reduction")
             return !(word && inside.size() > 1 && inside[1] == ",") && std::count(inside.begin(), inside.end(), ":");
@@ -218,7 +227,7 @@ private:
 
     const std::vector<std::string> &line_;
     const Language &language_;
-    size_t at_ = 0;
+    size_t at_ = 0, first_ = 1;
 };
 
 [[noreturn]] void fail(const std::vector<std::string> &line, const Language &language, const std::string &what) {

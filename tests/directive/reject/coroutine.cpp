@@ -17,6 +17,10 @@ Task coroutine(int n, long &out) {
 #pragma ws for reduction(+ : s)
     for (int i = 0; i < n; i++)
         s += i;
+#pragma ws sections
+    {
+        s++;
+    }
     co_await std::suspend_never{};
     out = s;
 }

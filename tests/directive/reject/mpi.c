@@ -84,3 +84,18 @@ void files(int n)
         MPI_File_open(MPI_COMM_WORLD, "all", 0, 0, &file);
     }
 }
+
+static void all(void)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+void sections(void)
+{
+#pragma ws sections
+    {
+        MPI_Finalize();
+#pragma ws section
+        all();
+    }
+}
