@@ -345,13 +345,54 @@ int MPIR_Workshare_thread_level(int level)
     return level;
 }
 
-/* Whether any rank of the job has node-wide locks: attaching is collective, and programs may differ. */
-static int any_has_locks(void)
+/* Names the ranks on both sides, once, and ends the job. */
+static void refuse_to_differ(int enabled)
 {
-    int locks = (used_features() & MPIR_WORKSHARE_USES_LOCKS) != 0, any = 0;
-    if (PMPI_Allreduce(&locks, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD) != MPI_SUCCESS)
+    int *all = NULL, rank, size, i, side;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (rank == 0)
+        all = MPL_malloc(size * sizeof(int), MPL_MEM_OTHER);
+    if (PMPI_Gather(&enabled, 1, MPI_INT, all, 1, MPI_INT, 0, MPI_COMM_WORLD) == MPI_SUCCESS && all) {
+        char lists[2][256];     /* in ranges: "0-3,5" */
+        for (side = 0; side < 2; side++) {
+            char *list = lists[side];
+            size_t length = 0, room = sizeof(lists[side]);
+            for (i = 0; i < size; i++) {
+                int first = i;
+                if (all[i] != side)
+                    continue;
+                while (i + 1 < size && all[i + 1] == side)
+                    i++;
+                if (length + 32 > room) {
+                    snprintf(list + length, room - length, ",...");
+                    break;
+                }
+                length += snprintf(list + length, room - length, "%s%d", length ? "," : "", first);
+                if (i > first)
+                    length += snprintf(list + length, room - length, "-%d", i);
+            }
+        }
+        fprintf(stderr, "workshare: some ranks have WS_ENABLE=1 in their environment (%s), others do not (%s): start all with "
+                "-workshare, or none; ending the job\n", lists[1], lists[0]);
+        fflush(stderr);
+    }
+    PMPI_Barrier(MPI_COMM_WORLD);       /* the message is written */
+    usleep(150000);             /* and through the pipes of mpirun, which an abort empties */
+    if (!freopen("/dev/null", "w", stderr))     /* MPI_Abort's own words, from each rank, would bury it */
+        _exit(1);
+    PMPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+/* Attaching is collective, and programs and environments of the ranks may differ: whether any rank has node-wide locks. */
+static int agree(int enabled)
+{
+    int here[3] = { (used_features() & MPIR_WORKSHARE_USES_LOCKS) != 0, enabled, !enabled }, any[3];
+    if (PMPI_Allreduce(here, any, 3, MPI_INT, MPI_MAX, MPI_COMM_WORLD) != MPI_SUCCESS)
         return 0;
-    return any;
+    if (any[1] && any[2])
+        refuse_to_differ(enabled);
+    return any[0];
 }
 
 void MPIR_Workshare_init(void)
@@ -360,10 +401,11 @@ void MPIR_Workshare_init(void)
     const char *why = NULL;
     unsigned what = is_enabled()? MPIR_WORKSHARE_STEAL : 0;
     void *lib;
-    int rank, ok, all_ok;
+    int rank, ok, all_ok, locks;
 
     initialized = 1;
-    if (!what && !any_has_locks())
+    locks = agree(what != 0);
+    if (!what && !locks)
         return;
 
     if ((lib = open_libws()))
