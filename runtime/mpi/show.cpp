@@ -75,6 +75,7 @@ bool show_rank()
 void show_attached()
 {
     Board& b = *board;
+    b.node_cpus = job.inactive ? 0 : job.window.node().cpus;
     timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
     b.attached_at = job.attached_at;

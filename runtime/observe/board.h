@@ -156,7 +156,7 @@ struct alignas(64) Board {
     int32_t node;        // number of the node within the job, from 0
     uint32_t node_cores; // rows of the node's core table: the ranks' own cores first
     uint32_t own_workers, first_worker; // of this rank, and the row of their first core
-    uint32_t spare;
+    uint32_t node_cpus;  // that its node's ranks may use, all together; 0: not known
     double ticks_per_us;
     uint64_t attached_at;      // ticks
     int64_t attached_at_unix;  // ns since 1970, of the same moment

@@ -44,6 +44,10 @@ LoopCounts loop_counts(const LoopRow& row, double tick)
     return c;
 }
 
+// Guests' and workers' time is by the clock, and with more of them than CPUs each counts what all have shared. In a time so many CPUs cannot
+// have saved more than this.
+double bounded_lag(double lag_s, double wall_s, unsigned cpus) { return cpus ? std::min(lag_s, (cpus - 1) * wall_s) : lag_s; }
+
 } // namespace
 
 RankFigures rank_figures(Board& board, uint64_t now, double ticks_per_us, const char* inactive)
@@ -59,10 +63,10 @@ RankFigures rank_figures(Board& board, uint64_t now, double ticks_per_us, const 
     r.program.assign(board.program, strnlen(board.program, sizeof board.program));
     r.started_unix_ns = board.attached_at_unix;
     r.inactive = inactive;
-    r.lag_s = number(board.lag_ticks) * tick;
 
     RankCounts& c = r.counts;
     c.wall_s = double(now - board.attached_at) * tick;
+    r.lag_s = bounded_lag(number(board.lag_ticks) * tick, c.wall_s, board.node_cpus);
     for (unsigned i = 0; i < board.seats; i++) {
         const Seat& s = board.seat(i);
         const SeatKind kind = SeatKind(Flag(s.kind));
@@ -124,9 +128,10 @@ RankFigures rank_figures(Board& board, uint64_t now, double ticks_per_us, const 
         const PhaseRow& row = board.phase_row(i);
         if (!number(row.entered))
             continue;
-        r.phases[int64_t(row.level)] = {number(row.entered),          number(row.wall_ticks) * tick, number(row.mpi_ticks) * tick,
-                               number(row.blocked_ticks) * tick, number(row.lent_ticks) * tick, number(row.borrowed_ticks) * tick,
-                               number(row.close_wait) * tick, number(row.lag_ticks) * tick};
+        const double wall_s = number(row.wall_ticks) * tick;
+        r.phases[int64_t(row.level)] = {number(row.entered), wall_s, number(row.mpi_ticks) * tick, number(row.blocked_ticks) * tick,
+                               number(row.lent_ticks) * tick, number(row.borrowed_ticks) * tick, number(row.close_wait) * tick,
+                               bounded_lag(number(row.lag_ticks) * tick, wall_s, board.node_cpus)};
     }
 
     c.mpi_s = double(board.process.mpi_ticks) * tick;

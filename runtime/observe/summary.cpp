@@ -58,9 +58,10 @@ Efficiency efficiency(double elapsed_s, const std::vector<CoreUse>& cores)
     double sum = 0, most = 0;
     std::map<int64_t, std::pair<double, double>> nodes; // useful, cores
     for (const CoreUse& c : cores) {
-        sum += c.useful_s;
-        most = std::max(most, c.useful_s);
-        nodes[c.node].first += c.useful_s;
+        const double useful = std::min(c.useful_s, elapsed_s); // threads that shared a CPU have counted its time several times
+        sum += useful;
+        most = std::max(most, useful);
+        nodes[c.node].first += useful;
         nodes[c.node].second++;
     }
     double busiest_node = 0; // mean of its cores

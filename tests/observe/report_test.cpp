@@ -2,8 +2,10 @@
 //
 // The report's arithmetic and formats, on made-up ranks.
 #include "observe/report.h"
+#include "observe/verdict.h"
 
 #include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
 #include <cstring>
 #include <stdexcept>
 
@@ -120,6 +122,60 @@ TEST_CASE("what was computed on a lent core is the lender's help, and the owner'
     CHECK(r.speedup == Approx(1.5));
     CHECK(r.phases.at(0).as_is.parallel == Approx(1));
     CHECK(r.phases.at(0).without_stealing.parallel == Approx(4. / 6));
+}
+
+TEST_CASE("500 workers on 2 CPUs: the gain is that of 2, in verdict, report and JSON")
+{
+    // In a second each of them was busy by the clock, but shared the CPUs with all others.
+    REQUIRE(make_board(501, 500));
+    Board& b = *board;
+    b.size = 1;
+    b.ticks_per_us = 1000;
+    b.first_worker = 1;
+    b.node_cpus = 2;
+    b.seat(0).kind = Flag(SeatKind::home);
+    for (unsigned w = 1; w <= 500; w++) {
+        b.seat(w).kind = Flag(SeatKind::worker);
+        b.seat(w).core = w;
+        b.seat(w).visit.busy_ticks = 900000000;
+    }
+    b.lag_ticks = 160000000000;
+    b.phase_row(0).level = 1;
+    b.phase_row(0).entered = 1;
+    b.phase_row(0).wall_ticks = 1000000000;
+    b.phase_row(0).borrowed_ticks = 450000000000;
+    b.phase_row(0).lag_ticks = 160000000000;
+
+    auto figures = [&] { return rank_figures(b, 1000000000, 1000, ""); };
+    CHECK(figures().lag_s == Approx(1));
+    ReportBuilder builder;
+    builder.add(figures());
+    const Report r = builder.finish();
+    CHECK(r.speedup == Approx(2));
+    CHECK(r.without_stealing.elapsed_s == Approx(2));
+    CHECK(r.without_stealing.communication == Approx(1));
+    CHECK(r.as_is.parallel == Approx(451. / 501));
+    REQUIRE(r.phases.size() == 1);
+    CHECK(r.phases[0].without_stealing.elapsed_s == Approx(2));
+    CHECK(r.phases[0].without_stealing.communication == Approx(1));
+    const auto json = nlohmann::json::parse(report_json(r));
+    CHECK(json.at("without_stealing").at("speedup") == 2);
+    CHECK(report_text(r).find("about 2.00 times as fast") != std::string::npos);
+
+    Totals t = {};
+    t.ranks = t.nodes = t.wall = 1;
+    t.workers = 500;
+    t.stolen = 450;
+    t.iterations_stolen = t.chunks_stolen = 1000;
+    Facts f;
+    f.lag = figures().lag_s;
+    const Verdict v = judge(t, f);
+    CHECK(v.speedup == Approx(2));
+    CHECK(v.line.find("about 2.00 times as fast") != std::string::npos);
+    CHECK(nlohmann::json::parse(to_json(t, v, f))["speedup"] == 2);
+
+    b.node_cpus = 0; // not known
+    CHECK(figures().lag_s == Approx(160));
 }
 
 TEST_CASE("a rank's workers are cores of their own")

@@ -95,6 +95,30 @@ TEST_CASE("a rank that computes, helped by one that lends its core all the time"
     CHECK(job.loops[0].steals_per_s == Approx(300));
 }
 
+TEST_CASE("more guests than CPUs: without stealing the job would not have lasted longer than the CPUs can have computed")
+{
+    std::vector<Reading> job;
+    for (int rank = 0; rank < 9; rank++) {
+        job.push_back(rank_reading(rank, 9, 1000 * ms));
+        job.back().node_cpus = 2;
+        if (rank > 0 && rank < 8)
+            lend(job.back(), 1, 1, 0);
+    }
+    for (unsigned core = 1; core < 8; core++) { // all of them at work all the time, by the clock
+        SeatReading& guest = guest_on(job[0], core);
+        guest.state = Seated::visiting;
+        guest.since = 1;
+    }
+    job[0].lag_ticks = 8000 * ms;
+    const Metrics total = sample(job, {}).total;
+    // Rank 0 would have computed for 2 s, rank 8 for 1 s as it did.
+    CHECK(total.parallel_efficiency_without == Approx(3. / (2 * 9)));
+    CHECK(total.load_balance_without == Approx(3. / (2 * 9)));
+    for (Reading& r : job)
+        r.node_cpus = 0; // not known
+    CHECK(sample(job, {}).total.parallel_efficiency_without == Approx(9. / (9 * 9)));
+}
+
 TEST_CASE("nothing is stolen: with and without are the same")
 {
     std::map<int, Reading> before{{0, rank_reading(0, 2, 1000 * ms)}, {1, rank_reading(1, 2, 1000 * ms)}};

@@ -169,6 +169,7 @@ std::string BoardFile::read(Reading& into, bool& unmade) const
     into.node_ranks = b.node_ranks;
     into.node = b.node;
     into.node_cores = b.node_cores;
+    into.node_cpus = b.node_cpus;
     into.own_workers = b.own_workers;
     into.first_worker = b.first_worker;
     into.ticks_per_us = b.ticks_per_us;

@@ -39,7 +39,7 @@ struct Reading {
     bool alive = true; // the process was there after the read
     uint64_t job = 0;
     int rank = 0, size = 1, node_rank = 0, node_ranks = 1, node = 0;
-    unsigned node_cores = 1, own_workers = 0, first_worker = 0;
+    unsigned node_cores = 1, own_workers = 0, first_worker = 0, node_cpus = 0; // see Board
     double ticks_per_us = 1000;
     uint64_t attached_at = 0, ended_at = 0, lag_ticks = 0;
     bool inactive = false, observed = false;

@@ -86,7 +86,8 @@ Metrics metrics(const std::vector<Reading>& ranks, const std::vector<Spent>& spe
 {
     Metrics m;
     std::map<std::pair<int, unsigned>, double> useful; // of each core, in parts of the time
-    double cores = 0, most_work = 0, sum_work = 0, lag = 0, computing = 0, lent = 0, borrowed = 0;
+    std::vector<double> work; // of each rank
+    double cores = 0, most_work = 0, lag = 0, cpus = 0, computing = 0, lent = 0, borrowed = 0;
     unsigned ranks_seen = 0;
     for (size_t i = 0; i < ranks.size(); i++) {
         const Reading& r = ranks[i];
@@ -109,8 +110,9 @@ Metrics metrics(const std::vector<Reading>& ranks, const std::vector<Spent>& spe
                 useful[{r.node, unsigned(c)}] += s.guests[c] / s.time;
         }
         m.steals_per_s += s.chunks / seconds;
-        sum_work += s.work() / s.time;
-        most_work = std::max(most_work, s.work() / s.time);
+        work.push_back(s.work() / s.time);
+        most_work = std::max(most_work, work.back());
+        cpus = std::max(cpus, double(r.node_cpus));
         if (whole)
             lag = std::max(lag, double(r.lag_ticks) / s.time);
     }
@@ -136,9 +138,14 @@ Metrics metrics(const std::vector<Reading>& ranks, const std::vector<Spent>& spe
     }
     m.parallel_efficiency = part(sum_useful, cores);
     m.load_balance = part(sum_useful / double(useful.size()), most_useful);
-    m.load_balance_without = part(sum_work / ranks_seen, most_work);
     // Who had most would have computed for so long; what even the busiest core waited now, all would have waited then.
-    m.parallel_efficiency_without = part(sum_work, cores * std::max(1 + lag, most_work + 1 - most_useful));
+    double longest = std::max(1 + lag, most_work + 1 - most_useful), sum_work = 0;
+    if (cpus > 0) // more guests and workers than CPUs count the time of each CPU several times
+        longest = std::min(longest, std::max(1.0, cpus));
+    for (double w : work)
+        sum_work += std::min(w, longest);
+    m.load_balance_without = part(sum_work / ranks_seen, std::min(most_work, longest));
+    m.parallel_efficiency_without = part(sum_work, cores * longest);
     return m;
 }
 
