@@ -80,6 +80,11 @@ class Measure(unittest.TestCase):
         self.assertEqual("".join(order), "abbaab")
         self.assertEqual(results, [[1, 4, 5], [2, 3, 6]])
 
+    def test_an_object_among_warnings(self):
+        self.assertEqual(measure.object_in('[1.5] UCX  ERROR {x}\n{"a": {"b": 1}}\n[hwloc/linux] failed\n'), {"a": {"b": 1}})
+        for text in ("", "no object\n", "{half"):
+            self.assertRaises(ValueError, measure.object_in, text)
+
     def test_ratio_is_of_pairs(self):
         # The machine became three times slower on the way: each pair still has the ratio 2.
         self.assertEqual(measure.ratio_of([2, 4, 6], [1, 2, 3], float), (2, 2, 2))

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -57,6 +58,12 @@ def quota_v1(folder):
         return quota / period if quota > 0 else math.inf
     except (OSError, ValueError):
         return math.inf
+
+
+def object_in(text):
+    """The JSON object among other lines: UCX and hwloc have their warnings on stdout."""
+    begin = re.search(r"^\{", text, re.M)
+    return json.JSONDecoder().raw_decode(text, begin.start() if begin else len(text))[0]
 
 
 class Launcher:
@@ -120,7 +127,7 @@ class Launcher:
             if done.returncode != 0:
                 raise Failure(f"exit status {done.returncode}: {' '.join(command)}\n{said}", wrong="WRONG:" in said)
             try:
-                result = json.loads(done.stdout)
+                result = object_in(done.stdout)
             except ValueError:
                 raise Failure(f"printed no JSON object: {' '.join(command)}\n{done.stdout}{said}") from None
             if workshare:
