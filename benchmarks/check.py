@@ -7,6 +7,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "tools"))
+sys.dont_write_bytecode = True
+import disturbance  # noqa: E402
+
 # (program, options): small, right on 2 ranks; the first of a program also without the flag, and on one rank
 GOOD = [
     ("double_loop", "--work 2ms --repeats 10"),
@@ -123,6 +127,12 @@ def main():
             check(done.returncode == 0 and json.loads(done.stdout)["ranks"] == ranks, f"{program} {options}", done)
         done = run(2, ["-bind-to", "core"], "reorder_product", "")
         check(done.returncode == 2 and "needs a square number of ranks, not 2" in done.stderr, "reorder_product on 2 ranks", done)
+        # What ranks use is the job's own in the demo's eyes, not others'.
+        watch = disturbance.Watch(2)
+        before = watch.read().own
+        done = subprocess.run([mpirun, "-n", "2", sys.executable, "-c", "import time\nwhile time.process_time() < 0.3: pass"],
+                              capture_output=True, text=True, timeout=60)
+        check(watch.read().own - before >= 0.6, "the ranks' use of the CPUs", done)
         done = run(1, [], "look_cost", "--ranks 128")
         check(done.returncode == 0 and json.loads(done.stdout)["ranks"] == 128, "look_cost", done)
     return 1 if failed else 0
