@@ -79,7 +79,7 @@ void wake_sleepers()
         if (Hardware::load_relaxed(w.core(i).state) == core_lent && Hardware::load_relaxed(w.core(i).tenant) != w.me() &&
             Hardware::load_relaxed(*loop_host.open))
             Hardware::store_relaxed(w.core(i).recall, 1);
-    if (Hardware::load_relaxed(w.node().sleepers) == 0 || !a_core_is_idle(w))
+    if (Hardware::load_relaxed(w.node().sleepers) == 0 || (!loop_host.share_all && !a_core_is_idle(w)))
         return;
     unsigned woken = 0;
     constexpr unsigned enough = 2; // they wake the next when they have found work

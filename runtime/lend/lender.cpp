@@ -63,7 +63,7 @@ void Lender::start(unsigned core, Seat& seat, const LendOptions& options, bool h
 
 bool Lender::core_is_free() const
 {
-    if (ours_alone_)
+    if (ours_alone_ || loop_host.steal_all || loop_host.check) // a loop is to be run by others, however slowly
         return true;
     Window& w = *window_;
     unsigned busy = 0, busy_here = 0; // on all the cores, on none but ours

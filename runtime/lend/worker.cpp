@@ -90,7 +90,7 @@ void* worker_main(void* argument)
     const unsigned me = detail::window->me();
     uint64_t idle_since = ticks();
     while (!Hardware::load_acquire(stopping)) {
-        const bool openmp = openmp_regions_open();
+        const bool openmp = !loop_host.check && openmp_regions_open();
         if (openmp && !lender.has_lease()) {
             sleep_in_openmp();
             idle_since = ticks();

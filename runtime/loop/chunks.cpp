@@ -40,13 +40,6 @@ bool no_more(Participant& p)
     return false;
 }
 
-// WS_STEAL_ALL: the owner takes nothing while there is somebody who may.
-void leave_to_thieves(const Descriptor& d)
-{
-    for (Descriptor::Look look; (look = d.look()).remaining && look.joiners;)
-        sched_yield();
-}
-
 // As they are taken: a region may last long, and somebody may be looking (tools/top).
 void count_units(Participant& p, uint64_t units)
 {
@@ -64,17 +57,20 @@ bool claim_next(Participant& p, long* lo, long* hi)
     const Sizing sizing = p.pace.sizing();
     const unsigned participants = loop_host.participants;
     chaos.delay();
-    if (WS_UNLIKELY(loop_host.steal_all) && p.mode == Mode::shared)
-        leave_to_thieves(*r.descriptor);
+    if (WS_UNLIKELY(loop_host.share_all) && p.mode == Mode::shared)
+        leave_to_helpers(r);
     Claim result = r.descriptor->claim(
         [&](uint64_t remaining, unsigned joiners) {
             p.crowded = joiners != 0;
-            return chaos ? 1 + chaos.random(remaining)
-                         : sizing.units_from(r.units - remaining, remaining, joiners + 1, participants);
+            return chaos                       ? 1 + chaos.random(remaining)
+                   : WS_UNLIKELY(r.random_sizes) ? random_size(remaining)
+                                                 : sizing.units_from(r.units - remaining, remaining, joiners + 1, participants);
         },
         c);
     if (result != Claim::taken)
         return no_more(p);
+    if (WS_UNLIKELY(loop_host.check))
+        before_chunk(r);
     p.took_last = c.hi == r.units;
     p.pace.start_chunk(c.size(), 2 * c.lo >= r.units);
     count_units(p, c.size());
@@ -153,12 +149,14 @@ bool guest_next(Participant& p, long* lo, long* hi)
         p.pace.start_chunk(p.claimed.size(), 2 * p.claimed.lo >= r.units);
         p.took_last = p.claimed.hi == r.units;
         count_units(p, p.claimed.size());
+        if (WS_UNLIKELY(loop_host.check))
+            before_chunk(r);
         return hand_out(p, r, p.claimed, lo, hi);
     }
     keep_pace(p);
     if (Hardware::load_relaxed(*p.recall)) // relaxed: a chunk later is soon enough
         return no_more(p);
-    if (p.way_home && double(r.descriptor->look().remaining) * p.pace.ticks_per_unit() < double(p.way_home))
+    if (p.way_home && !loop_host.share_all && double(r.descriptor->look().remaining) * p.pace.ticks_per_unit() < double(p.way_home))
         return no_more(p);
     return claim_next(p, lo, hi);
 }

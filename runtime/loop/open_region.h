@@ -5,6 +5,7 @@
 #pragma once
 
 #include "loop/chaos.h"
+#include "loop/check.h"
 #include "loop/participant.h"
 #include "loop/thread_state.h"
 
@@ -25,6 +26,10 @@ struct alignas(64) Region {
     bool may_share;       // this execution
     bool backwards;       // unit 0 holds the last iterations
     ThreadState state;    // the owner's, when it published
+    Order chosen;         // share_all: how it began
+    bool random_sizes;    // WS_CHECK, and no clause says another
+    volatile Flag order;  // the same now. Owner: gives it up when no helper comes; guests read it
+    volatile Flag begun;  // Order::halves: chunks that have begun
     // What the owner sees of the first guest's coming, see Crowding: cost of a unit while nobody helps, and from then on.
     double cost_before;
     uint64_t crowded_units, crowded_ticks;

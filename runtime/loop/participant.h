@@ -6,6 +6,7 @@
 // A region with no thief, known to be short: open_whole + next twice + the end test; no atomic operation.
 #pragma once
 
+#include "loop/check.h"
 #include "loop/region.h"
 #include "loop/site.h"
 #include "window/os.h"
@@ -119,6 +120,8 @@ inline bool is_empty(ws_site* site, uint64_t iterations)
     if (iterations)
         return false;
     bump(row_of(site).whole_regions);
+    if (WS_UNLIKELY(loop_host.check))
+        note_short(site, 0);
     return true;
 }
 

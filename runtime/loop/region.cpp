@@ -170,14 +170,15 @@ void publish(Participant& p)
     set_ws_alone(false); // before the guests come: publish() is the release
     loop_host.let_threads_in(1);
     chaos.delay();
-    r.descriptor->publish(p.lo, {r.units, first.pack(), uint64_t(cost)});
+    // For a test it is worth help whatever it costs: what is not known is not refused.
+    r.descriptor->publish(p.lo, {r.units, first.pack(), loop_host.share_all ? 0 : uint64_t(cost)});
     p.mode = Mode::shared;
     p.ending = Ending::published;
     p.crowded = false;
     // After the descriptor: who sees the bit finds the region. A hint; or, because other owners have bits in this word.
     Hardware::or_full(*loop_host.open, slot_bit(p));
     const double work = double(r.units - p.lo) * cost;
-    r.ring_at = work > double(loop_host.publish_ticks[asleep_hungry]) ? 0 : r.opened_at + loop_host.publish_ticks[asleep_hungry];
+    r.ring_at = work > double(loop_host.publish_ticks[asleep_hungry]) || loop_host.share_all ? 0 : r.opened_at + loop_host.publish_ticks[asleep_hungry];
     ring_sleepers(p, r.opened_at);
 }
 
@@ -245,6 +246,7 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
     r.may_share = may_share(l);
     r.backwards = false;
     r.cost_before = 0;
+    const bool for_test = WS_UNLIKELY(loop_host.share_all) && open_for_test(r, own);
 
     if (own.kind == WS_AUTO && cost > 0 && target < double(loop_host.chunk_ticks)) {
         own.chunk = uint64_t(target / cost); // too short to find the size by doubling
@@ -257,6 +259,12 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
     p.ending = Ending::unshared;
     p.pace.begin(own, r.opened_at);
     set_ws_alone(alone());
+    if (WS_UNLIKELY(loop_host.share_all)) {
+        r.may_share = false; // what is not shared from the first is one unit
+        if (for_test && !publish_if_wanted(p, true))
+            r.backwards = false;
+        return;
+    }
     Flag hungry = Hardware::load_relaxed(loop_host.row->hunger.hungry);
     // Iterations longer than a chunk: who comes in the middle of the first one would have to wait for its end. So where help
     // came the last time, it need not ask.
@@ -293,6 +301,8 @@ uint64_t close_published(Participant& p)
                          r.crowded_units ? double(r.crowded_ticks) / double(r.crowded_units) : 0};
     const uint64_t now = ticks();
     remember_shared(r.site, r.bounds.iterations, stolen, now - r.opened_at, crowding);
+    if (WS_UNLIKELY(loop_host.check))
+        note_published(r, stolen);
     if (waited)
         add(row_of(r.site).close_wait, waited);
     // Alone it would have run what the guests ran, and would not have waited for them.
@@ -384,6 +394,8 @@ void run_plain(Participant& p, void (*fn)(void*), void* data, long start, long e
     check_site(site, chunk, steal_chunk);
     if (loop_host.row)
         add(board->process.regions_off, 1);
+    if (WS_UNLIKELY(loop_host.check))
+        note_plain(site);
     run_here(p, fn, data, start, end, site);
 }
 
@@ -392,6 +404,8 @@ void run_unshared(Participant& p, void (*fn)(void*), void* data, long start, lon
 {
     check_site(site, chunk, steal_chunk);
     bump(row_of(site).whole_regions);
+    if (WS_UNLIKELY(loop_host.check))
+        note_refused(site);
     run_here(p, fn, data, start, end, site);
 }
 

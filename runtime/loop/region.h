@@ -31,7 +31,10 @@ struct LoopHost {
     unsigned participants = 1;   // cores of the node: who can take part in a region
     bool has_workers = false;
     bool any_thread = false;     // any thread may own regions, not only the one that called MPI_Init
-    bool steal_all = false;      // owners leave every chunk to thieves, for tests
+    // To test loops and the runtime itself (loop/check.h):
+    bool share_all = false;      // every region of more than one unit is published, also unasked
+    bool steal_all = false;      // and owners leave every chunk to thieves
+    uint64_t check = 0;          // or take another order at each execution, beginning with this one of them
     double ticks_per_us = 1000;
     uint64_t chunk_ticks = 0;    // time a chunk should take
     uint64_t publish_ticks[hungry_levels] = {}; // publish only what lasts longer, by Hunger::hungry

@@ -114,6 +114,8 @@ void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64
     add(row.shared_iterations, iterations);
     add(row.joined_regions, stolen != 0);
     poke(r.helped, stolen != 0);
+    if (loop_host.share_all)
+        return;
 
     const double share = double(stolen) / double(iterations);
     const double us = loop_host.ticks_per_us, cost = peek(l.unit_ticks);

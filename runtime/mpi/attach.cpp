@@ -66,7 +66,9 @@ void start_stealing()
     loop_host.participants = job.window.cores();
     loop_host.has_workers = job.window.workers() > 0;
     loop_host.any_thread = job.hooks->thread_level_asked == MPI_THREAD_MULTIPLE;
+    loop_host.share_all = o.chaos || o.steal_all || o.check;
     loop_host.steal_all = o.steal_all;
+    loop_host.check = o.check;
     loop_host.schedule = o.schedule;
     loop_host.steal_schedule = o.steal_schedule;
     loop_host.ticks_per_us = job.clock.ticks_per_us();
@@ -76,8 +78,8 @@ void start_stealing()
     loop_host.publish_ticks[long_hungry] = job.clock.from_us(5);
     loop_host.least_ticks = job.clock.from_us(0.7);
     loop_host.short_ticks = job.clock.from_us(20);
-    if (o.chaos || o.steal_all) // every loop is shared that can be
-        loop_host.short_ticks = loop_host.publish_ticks[newly_hungry] = loop_host.publish_ticks[long_hungry] = 0;
+    if (loop_host.share_all)
+        loop_host.short_ticks = loop_host.publish_ticks[asleep_hungry] = loop_host.publish_ticks[newly_hungry] = loop_host.publish_ticks[long_hungry] = 0;
     loop_host.let_threads_in = job.hooks->let_threads_in;
     loop_host.make_guests = guests_make;
     loop_host.somebody_waits = somebody_waits;
@@ -119,6 +121,7 @@ void finalize()
     job.hooks->taken = nullptr;
     show_ended();
     write_trace();
+    report_check();
     report();
     mpi_t_end();
     reorder::host = {};

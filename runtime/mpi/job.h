@@ -50,5 +50,7 @@ void count_poll();
 
 // The end of the job: counters put together, the verdict, the statistics file. Collective over MPI_COMM_WORLD.
 void report();
+// Under WS_CHECK, on stderr: the loops. Collective over MPI_COMM_WORLD.
+void report_check();
 
 } // namespace ws

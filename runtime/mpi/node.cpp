@@ -35,8 +35,10 @@ struct Crew {
 // Collective over the node.
 Crew hire(int ranks, int me, unsigned mask_size)
 {
-    const char* refused = job.options.workers ? watch_openmp(nullptr) : nullptr;
-    const int wanted = refused ? 0 : job.options.workers;
+    // A check needs a helper in each rank, spare core or not, and has it also beside OpenMP's threads: there only speed suffers.
+    const int asked = job.options.check && !job.options.workers ? 1 : job.options.workers;
+    const char* refused = asked && !job.options.check ? watch_openmp(nullptr) : nullptr;
+    const int wanted = refused ? 0 : asked;
     const CpuSet mask = own_cpus();
     // Of each rank: whether it was refused, its mask.
     const size_t words = 1 + mask_size;
@@ -60,7 +62,7 @@ Crew hire(int ranks, int me, unsigned mask_size)
     crew.own = unsigned(wanted);
     if (wanted == all_spare_cores) {
         unsigned cores = job.options.cores ? job.options.cores / unsigned(ranks) : unsigned(crew.cpus.size() + 1) / (sharers ? sharers : 1);
-        crew.own = cores > 1 ? cores - 1 : 0;
+        crew.own = cores > 1 ? cores - 1 : job.options.check ? 1 : 0;
     }
     if (crew.own == 0)
         stop_watching_openmp();

@@ -27,6 +27,7 @@ struct Options {
     uint64_t stack_bytes = 0;     // WS_STACKSIZE: stack of a guest or worker, in OMP_STACKSIZE's syntax; 0: as the rank's own
     unsigned cores = 0;           // WS_CORES: as many cores as the node is taken to have, for work that sleeps
     bool steal_all = false;       // WS_STEAL_ALL=1: owners leave every chunk to thieves, for tests
+    uint64_t check = 0;           // WS_CHECK=n: every loop is shared, in another order each time, beginning with the n-th; a report at the end
     uint64_t chaos = 0;           // WS_CHAOS=seed: random delays, chunk sizes, recalls and victims, for tests
     std::string stats_file;       // WS_STATS_FILE: where rank 0 writes the counters as JSON
     bool report = false;          // WS_REPORT=1: the report, as text on stderr

@@ -220,7 +220,7 @@ expect('a wrong value', 'WS701', 'problem', 'WS_SPIN=soon', fix='unset WS_SPIN',
 expect('a wrong name', 'WS702', 'warning', 'WS_QUANTM', fix="unset WS_QUANTM; export WS_QUANTUM='7 8'", WS_QUANTM='7 8')
 expect('two wrong names', 'WS702', 'warning', 'WS_CHNK_TIME', fix='unset WS_SPINN WS_CHNK_TIME; export WS_SPIN=1 WS_CHUNK_TIME=3', WS_SPINN='1', WS_CHNK_TIME='3')
 expect('a foreign name', 'WS702', 'warning', 'WS_SOMETHING_ELSE', fix='unset WS_SOMETHING_ELSE', WS_SOMETHING_ELSE='7')
-for name in 'WS_CHAOS', 'WS_STEAL_ALL':
+for name in 'WS_CHAOS', 'WS_CHECK', 'WS_STEAL_ALL':
     expect(name, 'WS703', 'warning', name, fix=f'unset {name}', **{name: '1'})
 expect('WS_ENABLE by hand', 'WS703', 'note', 'WS_ENABLE', WS_ENABLE='1')
 expect('a report without -workshare', 'WS703', 'note', 'without -workshare', ranks=job(8, enable=False, **{'environment': {'WS_REPORT': '1'}}), others=None)

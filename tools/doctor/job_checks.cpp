@@ -43,7 +43,7 @@ void contradictions(const Job& job, Findings& out)
     const auto has = [&](const char* name) { return m.environment.count(name) > 0; };
     const auto on = [&](const char* name) { return has(name) && m.environment.at(name) == "1"; };
     if (m.options_error.empty())
-        for (const char* name : {"WS_STEAL_ALL", "WS_CHAOS"})
+        for (const char* name : {"WS_CHECK", "WS_STEAL_ALL", "WS_CHAOS"})
             if (has(name) && m.environment.at(name) != "0")
                 return out.warning(name + ("=" + m.environment.at(name)), "it is for tests, and makes programs slow on purpose", std::string("unset ") + name);
     if (has("WS_CORES") && number(m, "WS_CORES", 0) > double(m.cpus.size()) && !job.planned)

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""WS_STEAL_ALL and WS_CHECK share every loop of more than one iteration, WS_CHECK in several orders; it says which, and makes wrong loops
+give other results than without -workshare."""
+import re
+
+from job import CORES, expect, finish, in_tiny_shm, run, skip
+
+ORDERS = 'backwards', 'halves', 'forwards', 'turns', 'random'
+
+
+def check(*args, seed=1, **how):
+    return run('checked', *args, env={'WS_CHECK': str(seed), **how.pop('env', {})}, options=('-workshare-quiet',), **how)
+
+
+def loops(result):
+    """By name what the report says."""
+    expect(result, 'no report', result.err.startswith('workshare check: '))
+    return {line[2:].rsplit('  ', 1)[0].strip(): line.rsplit('  ', 1)[1] for line in result.err.splitlines() if line.startswith('  ') and '  ' in line[2:]}
+
+
+# Short loops, that are over before anybody could come. A machine that is very busy may not let one come in time.
+for env, ranks in ({'WS_STEAL_ALL': '1'}, 2), ({'WS_CHECK': '1'}, 2), ({'WS_CHECK': '3'}, 1), ({'WS_CHECK': '2', 'WS_WORKERS': '2'}, 3):
+    for attempt in range(5):
+        result = run('checked', 'short', 1000, ranks=ranks, env=env)
+        if result.stats['regions_joined'] >= 950:
+            break
+    expect(result, 'loops were not shared', result.stats['regions'] == result.stats['regions_shared'] == 1000)
+    expect(result, 'loops were shared with nobody', result.stats['regions_joined'] >= 950)
+result = run('checked', 'short', 1000, env={'WS_CHAOS': '3'})
+expect(result, 'loops were not shared', result.stats['regions'] == result.stats['regions_shared'] == 1000)
+expect(result, 'loops were shared with nobody', result.stats['regions_joined'] >= 100)
+
+result = check('short', 100)
+line = next(text for name, text in loops(result).items() if 'short_loops' in name)
+expect(result, f'orders: {line}', all(re.search(rf'\b{order} 20\b', line) for order in ORDERS) or '100 shared' not in line)
+for number, order in enumerate(ORDERS, 1):  # an execution that is the only one
+    line = next(text for name, text in loops(check('short', 1, seed=number)).items() if 'short_loops' in name)
+    expect(result, f'WS_CHECK={number} begins with {order}: {line}', f'; {order} 1' in line or 'without a helper' in line)
+
+for ranks in 1, 2:
+    result = check('kinds', ranks=ranks)
+    said, runs = loops(result), 10 * ranks
+    for name in 'free', 'in order', 'dynamic', 'outer':
+        expect(result, f'{name}: {said.get(name)}', said.get(name, '').startswith(f'{runs} executions, ') and 'helpers ran' in said[name])
+    for name, why in ('one chunk', f'{runs} of one chunk, which its schedule clause fixes'), ('one iteration', f'{runs} of one iteration'), \
+            ('empty', f'{runs} without iterations'), ('inner', f'{2 * runs} run plainly (inside another shared loop'), ('never run', 'never run'):
+        expect(result, f'{name}: {said.get(name)}', said.get(name, '').startswith(why))
+    expect(result, 'it does not count', re.match(r'workshare check: [45] of 14 loops exercised', result.err))
+
+plain = {kind: run('checked', kind, 100, workshare=False).out for kind in ('right', 'sum', 'chain', 'scratch')}
+for seed in range(1, 4):
+    result = check('right', 100, seed=seed)
+    expect(result, f'a right loop gives {result.out!r}', result.out == plain['right'])
+    result = check('chain', 100, seed=seed)
+    expect(result, 'a loop whose iterations depend on each other gives the right result', result.out != plain['chain'])
+# Two threads at the same time are seen by chance only.
+for kind in ('sum', 'scratch') if CORES > 1 else ():
+    differ = any(check(kind, 100, seed=seed).out != plain[kind] for seed in range(1, 11))
+    expect(result, f'ten times a right result of {kind}, which is a race', differ)
+if CORES < 2:
+    skip('races need two cores')
+
+for options in ('-genv', 'WS_CHECK', 'x'), ('-genv', 'WS_CHECK', '-1'):
+    result = run('checked', 'right', 1, options=options, code='error')
+    expect(result, 'no message', f'WS_CHECK={options[2]} is not a number' in result.err)
+result = check('right', 1, seed=0)
+expect(result, 'WS_CHECK=0 is not off', result.err == '')
+tiny = in_tiny_shm()
+if tiny:
+    result = check('right', 1, **tiny)
+    expect(result, 'it does not say that nothing was exercised', result.err == 'workshare check: 2 ranks exercised nothing: /dev/shm is too small for '
+           'the node\'s shared window\n')
+finish()
