@@ -50,7 +50,7 @@ Order next_order(const ws_site* site)
     noting.lock();
     const uint64_t runs = notes()[site].runs;
     noting.unlock();
-    return Order(first_order + (loop_host.check - 1 + runs) % check_orders);
+    return Order(first_order + (loop_host.first_order + runs) % check_orders);
 }
 
 } // namespace

@@ -34,7 +34,8 @@ struct LoopHost {
     // To test loops and the runtime itself (loop/check.h):
     bool share_all = false;      // every region of more than one unit is published, also unasked
     bool steal_all = false;      // and owners leave every chunk to thieves
-    uint64_t check = 0;          // or take another order at each execution, beginning with this one of them
+    bool check = false;          // or take another order at each execution,
+    uint64_t first_order = 0;    // beginning with this one of them
     double ticks_per_us = 1000;
     uint64_t chunk_ticks = 0;    // time a chunk should take
     uint64_t publish_ticks[hungry_levels] = {}; // publish only what lasts longer, by Hunger::hungry

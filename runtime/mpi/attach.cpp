@@ -68,7 +68,8 @@ void start_stealing()
     loop_host.any_thread = job.hooks->thread_level_asked == MPI_THREAD_MULTIPLE;
     loop_host.share_all = o.chaos || o.steal_all || o.check;
     loop_host.steal_all = o.steal_all;
-    loop_host.check = o.check;
+    loop_host.check = o.check != 0;
+    loop_host.first_order = o.check - 1 + uint64_t(job.rank); // of loops that run once, ranks try several
     loop_host.schedule = o.schedule;
     loop_host.steal_schedule = o.steal_schedule;
     loop_host.ticks_per_us = job.clock.ticks_per_us();

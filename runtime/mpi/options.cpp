@@ -264,7 +264,7 @@ bool read_options(Options& o, std::string& error, std::vector<std::string>& unkn
         !read_victim(o.victim, error) || !read_workers(o.workers, error) || !flag("WS_POLL", o.poll, error) ||
         !schedule("WS_SCHEDULE", o.schedule, error) || !schedule("WS_STEAL_SCHEDULE", o.steal_schedule, error) ||
         !number("WS_CORES", 0, 1000000, o.cores, error) || !stack_size(o.stack_bytes, error) || !flag("WS_STEAL_ALL", o.steal_all, error) ||
-        !number("WS_CHECK", uint64_t(0), uint64_t(1000000), o.check, error) ||
+        !number("WS_CHECK", uint64_t(0), uint64_t(5), o.check, error) ||
         !number("WS_CHAOS", uint64_t(0), ~uint64_t(0), o.chaos, error) || !flag("WS_REPORT", o.report, error) || !trace(o, error))
         return false;
     if (const char* file = std::getenv("WS_STATS_FILE"))

@@ -8,8 +8,8 @@ from job import CORES, expect, finish, in_tiny_shm, run, skip
 ORDERS = 'backwards', 'halves', 'forwards', 'turns', 'random'
 
 
-def check(*args, seed=1, **how):
-    return run('checked', *args, env={'WS_CHECK': str(seed), **how.pop('env', {})}, options=('-workshare-quiet',), **how)
+def check(*args, first=1, **how):
+    return run('checked', *args, options=('-workshare-quiet', *(('-workshare-check',) if first == 1 else ('-genv', 'WS_CHECK', str(first)))), **how)
 
 
 def loops(result):
@@ -19,7 +19,7 @@ def loops(result):
 
 
 # Short loops, that are over before anybody could come. A machine that is very busy may not let one come in time.
-for env, ranks in ({'WS_STEAL_ALL': '1'}, 2), ({'WS_CHECK': '1'}, 2), ({'WS_CHECK': '3'}, 1), ({'WS_CHECK': '2', 'WS_WORKERS': '2'}, 3):
+for env, ranks in ({'WS_STEAL_ALL': '1'}, 2), ({'WS_CHECK': '1'}, 2), ({'WS_CHECK': '1'}, 1), ({'WS_CHECK': '1', 'WS_WORKERS': '2'}, 3):
     for attempt in range(5):
         result = run('checked', 'short', 1000, ranks=ranks, env=env)
         if result.stats['regions_joined'] >= 950:
@@ -34,7 +34,7 @@ result = check('short', 100)
 line = next(text for name, text in loops(result).items() if 'short_loops' in name)
 expect(result, f'orders: {line}', all(re.search(rf'\b{order} 20\b', line) for order in ORDERS) or '100 shared' not in line)
 for number, order in enumerate(ORDERS, 1):  # an execution that is the only one
-    line = next(text for name, text in loops(check('short', 1, seed=number)).items() if 'short_loops' in name)
+    line = next(text for name, text in loops(check('short', 1, first=number, ranks=1)).items() if 'short_loops' in name)
     expect(result, f'WS_CHECK={number} begins with {order}: {line}', f'; {order} 1' in line or 'without a helper' in line)
 
 for ranks in 1, 2:
@@ -48,22 +48,22 @@ for ranks in 1, 2:
     expect(result, 'it does not count', re.match(r'workshare check: [45] of 14 loops exercised', result.err))
 
 plain = {kind: run('checked', kind, 100, workshare=False).out for kind in ('right', 'sum', 'chain', 'scratch')}
-for seed in range(1, 4):
-    result = check('right', 100, seed=seed)
+for first in range(1, 4):
+    result = check('right', 100, first=first)
     expect(result, f'a right loop gives {result.out!r}', result.out == plain['right'])
-    result = check('chain', 100, seed=seed)
+    result = check('chain', 100, first=first)
     expect(result, 'a loop whose iterations depend on each other gives the right result', result.out != plain['chain'])
 # Two threads at the same time are seen by chance only.
 for kind in ('sum', 'scratch') if CORES > 1 else ():
-    differ = any(check(kind, 100, seed=seed).out != plain[kind] for seed in range(1, 11))
+    differ = any(check(kind, 100, first=first).out != plain[kind] for first in range(1, 11))
     expect(result, f'ten times a right result of {kind}, which is a race', differ)
 if CORES < 2:
     skip('races need two cores')
 
-for options in ('-genv', 'WS_CHECK', 'x'), ('-genv', 'WS_CHECK', '-1'):
+for options in ('-genv', 'WS_CHECK', 'x'), ('-genv', 'WS_CHECK', '6'):
     result = run('checked', 'right', 1, options=options, code='error')
     expect(result, 'no message', f'WS_CHECK={options[2]} is not a number' in result.err)
-result = check('right', 1, seed=0)
+result = check('right', 1, first=0)
 expect(result, 'WS_CHECK=0 is not off', result.err == '')
 tiny = in_tiny_shm()
 if tiny:

@@ -17,7 +17,7 @@ def refused(*args, parts, **how):
 
 for name, value in (('WS_QUANTUM', 'abc'), ('WS_QUANTUM', '0'), ('WS_QUANTUM', ''), ('WS_SPIN', '-1'), ('WS_SPIN', '5us'),
                     ('WS_CHUNK_TIME', '0'), ('WS_CHUNK_TIME', '99999999999999999999'), ('WS_LINGER', '1e3'),
-                    ('WS_CHAOS', 'yes'), ('WS_CHECK', 'on'), ('WS_QUIET', '2'), ('WS_SCHEDULE', 'dynamic,0'), ('WS_SCHEDULE', 'auto,4'),
+                    ('WS_CHAOS', 'yes'), ('WS_QUIET', '2'), ('WS_SCHEDULE', 'dynamic,0'), ('WS_SCHEDULE', 'auto,4'),
                     ('WS_STEAL_SCHEDULE', 'runtime'), ('WS_STEAL_SCHEDULE', 'nonmonotonic:fast'), ('WS_WORKERS', 'all'),
                     ('WS_WORKERS', '1000000'), ('WS_VICTIM', 'best'), ('WS_STACKSIZE', 'unlimited'), ('WS_STACKSIZE', '4P'),
                     ('WS_STACKSIZE', '10'), ('WS_STACKSIZE', '2T'), ('WS_STACKSIZE', '-1'), ('WS_STACKSIZE', '99999999999999999999M')):
