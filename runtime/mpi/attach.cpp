@@ -121,6 +121,7 @@ void finalize()
     job.hooks->senders_waiting = nullptr; // before `taken`, which it guards
     job.hooks->taken = nullptr;
     show_ended();
+    job.kept_off_s = seconds_kept_off() - job.kept_off_s;
     write_trace();
     report_check();
     report();
@@ -210,6 +211,7 @@ int attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
     PMPI_Barrier(job.node); // the core table is complete
     hooks->crowded = !job.inactive && job.window.ranks() > job.window.node().cpus;
     job.attached_at = ticks();
+    job.kept_off_s = seconds_kept_off();
     show_attached();
     reorder::host.node = job.node;
     reorder::host.node_number = board->node;

@@ -28,6 +28,7 @@ struct Job {
     std::optional<LockTable> locks;
     Inactive inactive = is_active;
     uint64_t attached_at = 0; // ticks
+    double kept_off_s = 0;    // before it attached, then from there to the end: for so long its thread could run and had no CPU
     int rank = 0, size = 1;   // in MPI_COMM_WORLD
     std::vector<int> node_rank_of; // world rank -> node rank, -1 on other nodes
     MPIR_Workshare_hooks* hooks = nullptr;
@@ -44,6 +45,9 @@ void free_window();
 bool show_rank();
 void show_attached();
 void show_ended();
+
+// For how many seconds the calling thread could have run and had no CPU; 0 where the kernel does not say.
+double seconds_kept_off();
 
 // MPICH's hook where MPI_Test and its like do not help: the verdict tells that they could.
 void count_poll();

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <unistd.h>
 
 namespace ws {
 
@@ -18,6 +19,17 @@ volatile uint64_t polls_in_vain;
 }
 
 void count_poll() { bump(polls_in_vain); }
+
+double seconds_kept_off()
+{
+    const int fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+    char text[96] = {};
+    const bool some = fd >= 0 && read(fd, text, sizeof text - 1) > 0;
+    if (fd >= 0)
+        close(fd);
+    double ran, waited; // ns
+    return some && std::sscanf(text, "%lf %lf", &ran, &waited) == 2 ? 1e-9 * waited : 0;
+}
 
 const char* inactive_text(int why)
 {
@@ -30,6 +42,16 @@ const char* inactive_text(int why)
 }
 
 namespace {
+
+// Of the time without a CPU as much belongs to computing as computing has of the time in which this rank's thread did not sleep.
+double kept_off_computing(const RankCounts& c)
+{
+    const double computing = std::max(0.0, c.wall_s - c.blocked_s - c.close_wait_s), slept = c.naps_s + c.lent_s;
+    return computing > 0 ? std::min(computing, job.kept_off_s * computing / std::max(computing, c.wall_s - slept)) : 0;
+}
+
+// A few of the short executions are timed, and one of those may have been without a CPU for long.
+double in_loops(const RankCounts& c) { return std::min(c.loops_s, std::max(0.0, c.wall_s - c.blocked_s - c.close_wait_s)); }
 
 Totals own_totals(const RankFigures& figures)
 {
@@ -76,7 +98,8 @@ Totals own_totals(const RankFigures& figures)
     t.unpaid_regions = c.runs_unpaid;
     t.close_wait = c.close_wait_s;
     t.computing = std::max(0.0, c.wall_s - c.blocked_s - c.close_wait_s);
-    t.loops = c.loops_s;
+    t.loops = in_loops(c);
+    t.kept_off = kept_off_computing(c);
     for (const auto& [core, busy] : figures.borrowed_on)
         if (core < unsigned(board->node_ranks))
             t.stolen_home += busy;
@@ -144,7 +167,7 @@ Facts gather_facts(const RankFigures& r)
     Best<LoopCounts> loops = {};
     Best<CallCounts> calls = {};
     const double computing = std::max(0.0, r.counts.wall_s - r.counts.blocked_s - r.counts.close_wait_s);
-    double mine[] = {std::max(0.0, computing - r.counts.loops_s), 0}; // outside of loops, in unshared ones
+    double mine[] = {std::max(0.0, computing - in_loops(r.counts) - kept_off_computing(r.counts)), 0}; // outside of loops, in unshared ones
     for (const LoopFigures& l : r.loops) {
         loops.add(l.name.c_str(), l.counts.computing_s + l.counts.borrowed_s, l.counts);
         if (l.counts.runs > 0)

@@ -134,9 +134,17 @@ std::string why_not(const Totals& t, const Facts& f)
         return "no core was free: there are more ranks than cores";
     if (t.unpaid_regions > 0.5 * t.regions)
         return "sharing its loops did not pay (memory-bound, or too short), and was stopped";
-    if (t.regions_shared < 0.01 * t.regions && t.loops > 0.25 * t.computing) // some: their first execution, when their cost was not known
+    if (t.regions_shared < 0.01 * t.regions && t.loops > 0.25 * (t.computing - t.kept_off)) // some: their first execution, when their cost was not known
         return polled && t.idle < 0.02 * t.wall * t.ranks ? needs_poll : "its loops are too short, or ran while nobody waited";
     return largest_cause(t, f);
+}
+
+// Causes are found by times. Where ranks have no CPU for themselves, those are not the program's alone.
+std::string how_sure(const Totals& t)
+{
+    if (t.kept_off <= 0.2 * t.computing || t.ranks == t.inactive)
+        return "";
+    return format(" (%.0f %% of the time in which ranks computed they had no CPU: others use them, too)", 100 * t.kept_off / t.computing);
 }
 
 } // namespace
@@ -173,10 +181,10 @@ Verdict judge(const Totals& t, const Facts& f)
         const double lost = t.idle - t.stolen_home;
         if (used < 1) { // next to nothing: the user asks why as well
             v.reason = why_not(t, f);
-            v.line += "; " + v.reason;
+            v.line += "; " + v.reason + how_sure(t);
         } else if (lost > 0.25 * t.idle && lost > 0.05 * total && t.inactive == 0) {
             v.rest = largest_cause(t, f);
-            v.line += "; it could not be more: " + v.rest;
+            v.line += "; it could not be more: " + v.rest + how_sure(t);
         }
         if (t.inactive > 0)
             v.line += format("; %.0f ranks ran without it: %s", t.inactive, f.why_inactive.c_str());
@@ -186,7 +194,7 @@ Verdict judge(const Totals& t, const Facts& f)
     v.line = head;
     if (t.inactive < t.ranks)
         v.line += format("ranks waited in MPI %.1f %% of the time; ", idle);
-    v.line += "nothing was stolen: " + v.reason;
+    v.line += "nothing was stolen: " + v.reason + how_sure(t);
     return v;
 }
 
@@ -230,6 +238,7 @@ std::string to_json(const Totals& t, const Verdict& v, const Facts& f)
         {"stolen_home_s", t.stolen_home},
         {"computing_s", t.computing},
         {"loops_s", t.loops},
+        {"kept_off_s", t.kept_off},
         {"polls", count(t.polls)},
     };
     for (unsigned k = 0; k < refusal_kinds; k++)

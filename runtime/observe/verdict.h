@@ -27,6 +27,7 @@ struct Totals {
     double stolen_home; // of stolen: on the cores of blocked ranks, not on workers'
     double computing, loops; // not in MPI (beyond the spin); of it in ws loops
     double refused[refusal_kinds]; // of idle: seconds by Refusal
+    double kept_off; // of computing: with something to compute, and no CPU
     double polls; // calls of MPI_Test and its like that found nothing, without WS_POLL
 };
 constexpr int totals_count = sizeof(Totals) / sizeof(double);

@@ -194,6 +194,19 @@ TEST_CASE("nothing stolen: the most basic cause")
         j.t.regions_shared = 0;
         CHECK(has(j.line(), head + "its loops are too short"));
     }
+    SECTION("short, where others have the CPUs")
+    {
+        j.t.regions_shared = 0;
+        j.t.loops = 0.2; // of what it computed for; the rest of the time it had no CPU
+        j.lost(Refusal::nothing_shared, 0.5).f.outside = 0.1;
+        CHECK_FALSE(judge(j.t, j.f).reason == "its loops are too short, or ran while nobody waited");
+        j.t.kept_off = 1.2;
+        CHECK(judge(j.t, j.f).reason == "its loops are too short, or ran while nobody waited");
+        CHECK(has(j.line(), "its loops are too short, or ran while nobody waited (80 % of the time in which ranks computed they had no CPU: others use them, too)"));
+        j.t.kept_off = 0.1;
+        j.t.loops = 1.4;
+        CHECK(j.line().find("no CPU") == std::string::npos);
+    }
     SECTION("serial code, and a little loop")
     {
         j.t.regions_shared = 0;
