@@ -22,8 +22,12 @@ case " $* " in
     *" update "*) echo "$*" >>"$STATE/calls"; [ ! -e "$STATE/no-network" ] || { echo 'E: Failed to fetch'; exit 100; }; touch "$STATE/lists" ;;
     *" install "*) echo "$*" >>"$STATE/calls"
         [ ! -e "$STATE/broken" ] || { echo 'E: Unable to locate package g++'; exit 100; }
-        for p in 0 7.5 51.2 58 100; do echo "dlstatus:1:$p:Retrieving file 1 of 2"; done
-        echo 'Setting up'; for p in 0 50 100; do echo "pmstatus:libc6:amd64:$p:Configuring libc6"; done
+        [ ! -e "$STATE/dpkg-fails" ] || { echo 'E: Sub-process /usr/bin/dpkg returned an error code (1)'; exit 100; }
+        # As apt does, which sets its pipe for this not to block: what scripts of packages print is not to go there.
+        [[ " $* " =~ Status-Fd=([0-9]+) ]] && fd=${BASH_REMATCH[1]}
+        [ -p /dev/fd/1 ] && echo 'E: stdout is a pipe' && exit 100
+        for p in 0 7.5 51.2 58 100; do echo "dlstatus:1:$p:Retrieving file 1 of 2" >&$fd; done
+        echo 'Setting up'; for p in 0 50 100; do echo "pmstatus:libc6:amd64:$p:Configuring libc6" >&$fd; done
         for p; do case $p in [a-z]*) echo "$p" >>"$STATE/installed"; esac; done ;;
 esac
 '''
@@ -45,7 +49,7 @@ class Machine:
             os.makedirs(path)
         for name in ('setup', 'tools/packages', 'tests/clean-environment'):
             shutil.copy(os.path.join(TOP, name), os.path.join(self.checkout, name))
-        for name in ('bash', 'cat', 'cut', 'dirname', 'env', 'grep', 'head', 'mkdir', 'rm', 'sed', 'tail', 'touch', 'tr'):
+        for name in ('bash', 'cat', 'cut', 'dirname', 'env', 'grep', 'head', 'mkdir', 'mkfifo', 'mktemp', 'rm', 'sed', 'tail', 'touch', 'tr'):
             os.symlink(shutil.which(name), os.path.join(self.bin, name))
         self.program('apt-get', APT_GET)
         self.program('dpkg-query', DPKG_QUERY)
@@ -113,6 +117,13 @@ def cannot_install(machine):
     expect('old lists: calls', len(machine.calls()), 3)
 
 
+def cannot_configure(machine):
+    """New lists would not help there."""
+    machine.has('dpkg-fails')
+    said('dpkg fails', machine.setup('build'), 'E: Sub-process /usr/bin/dpkg', 'apt-get install failed', 'apt.log')
+    expect('dpkg fails: calls', len(machine.calls()), 1)
+
+
 def not_root(machine):
     for command in COMMANDS:
         needed = machine.setup('packages', command)[1].split()
@@ -147,6 +158,9 @@ def by_sudo(machine):
     machine.program('sudo', '#!/bin/bash\necho sudo >>"$STATE/calls"\nexec "$@"\n')
     said('sudo', machine.setup('build'), '111 packages', 'meson')
     expect('sudo: calls', [c.split()[0] == 'sudo' for c in machine.calls()], [True, False])
+    machine.program('sudo', '#!/bin/bash\necho sudo: no password >&2\nexit 1\n')
+    machine.has('installed')
+    said('sudo refuses', machine.setup('build'), 'sudo: no password', 'apt-get install failed')
 
 
 def a_package_comes_later(machine):
@@ -173,6 +187,7 @@ def a_package_comes_later(machine):
 on_a_machine(bare)
 on_a_machine(no_network)
 on_a_machine(cannot_install, lists=True)
+on_a_machine(cannot_configure, lists=True)
 on_a_machine(not_root, lists=True, root=False)
 on_a_machine(without_lists_not_root, root=False)
 on_a_machine(anything_else)
