@@ -108,6 +108,25 @@ if sets.folders:
     expect_lines(result, result.err, "the ranks may not use each other's cores")
     sets.remove()
 
+# A cpuset that changes while the job runs: ranks find themselves on other CPUs than their masks say.
+sets = Cpusets([f'{a},{b}'])
+if sets.folders:
+    def change(processes):
+        time.sleep(0.3)
+        for turn in range(1000):
+            try:
+                with open(f'{sets.folders[0]}/cpuset.cpus', 'w') as f:
+                    f.write((f'{a}', f'{a},{b}', f'{b}')[turn % 3])
+            except OSError:
+                break
+            time.sleep(0.02)
+            if turn % 10 == 9 and not processes():
+                break
+
+    result = run('/bin/sh', '-c', f'echo $$ > {sets.folders[0]}/cgroup.procs; exec {os.path.join(PROGRAMS, "oracle")} 11 300', meanwhile=change,
+                 title='a cpuset that changes')
+    sets.remove()
+
 # ---- several jobs at once
 
 with concurrent.futures.ThreadPoolExecutor(3) as pool:
