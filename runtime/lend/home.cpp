@@ -32,7 +32,7 @@ bool waits_are_long;      // the last one was: the next will most likely be, and
 uint64_t wait_began;      // ticks
 uint64_t idle_since;      // ticks: nothing to help with since
 uint64_t looked_at_peers; // ticks
-const char* (*call_name)(); // MPICH's, or null
+const char* (*own_call)(); // MPICH's, or null
 Flag wait_call;             // row of the call that it waits in
 uint64_t lent_before;       // lent_ticks when the wait began
 bool helps_nobody;          // VictimPolicy::none
@@ -62,7 +62,7 @@ void begin_wait(uint64_t now)
     is_blocked = true;
     looked_at_peers = now;
     Seat& seat = home.seat();
-    wait_call = call_name ? call_row(call_name()) : no_row;
+    wait_call = own_call ? call_row(own_call()) : no_row;
     lent_before = seat.lend.lent_ticks;
     Hardware::store_relaxed(seat.call, wait_call);
     __atomic_store_n(&seat.waits_since, wait_began, __ATOMIC_RELAXED);
@@ -152,7 +152,7 @@ void lend_start(Window& window, const LendOptions& options)
     detail::sends_open = options.sends_open;
     detail::sends_to = options.sends_to;
     mpi_events = options.events;
-    call_name = options.call_name;
+    own_call = options.call_name;
     helps_nobody = options.policy == VictimPolicy::none;
     home_thread = true;
     own_seat = &board->seat(0);
@@ -270,7 +270,7 @@ void polled()
                 show(home.seat(), Seated::computing, ticks());
     if (const uint64_t lent = counters.lent_ticks - before) { // of these looks only those that helped are known as waiting
         bump(counters.blocked_ticks, lent);
-        const Flag call = call_name ? call_row(call_name()) : no_row;
+        const Flag call = own_call ? call_row(own_call()) : no_row;
         if (call != no_row) {
             CallRow& row = board->call(call);
             bump(row.waits);

@@ -22,7 +22,7 @@ struct Worker {
     pthread_t thread;
 };
 std::vector<std::unique_ptr<Worker>> workers;
-volatile Flag stopping;
+volatile Flag workers_stopping;
 
 // A worker has no MPI to look at: everything that it sleeps for wakes it, but for a race that costs one nap.
 constexpr uint64_t nap_us = 20000;
@@ -89,7 +89,7 @@ void* worker_main(void* argument)
     show(*own_seat, Seated::blocked, ticks());
     const unsigned me = detail::window->me();
     uint64_t idle_since = ticks();
-    while (!Hardware::load_acquire(stopping)) {
+    while (!Hardware::load_acquire(workers_stopping)) {
         const bool openmp = !loop_host.check && openmp_regions_open();
         if (openmp && !lender.has_lease()) {
             sleep_in_openmp();
@@ -152,7 +152,7 @@ void detail::start_workers(const LendOptions& options)
 void detail::stop_workers()
 {
     stop_watching_openmp();
-    Hardware::store_full(stopping, 1);
+    Hardware::store_full(workers_stopping, 1);
     for (auto& worker : workers)
         detail::ring_core(worker->lender.core()); // asleep or lent
     for (auto& worker : workers)

@@ -79,7 +79,7 @@ uint64_t timer(int which, uint64_t ticks)
     return std::max(before, value);
 }
 
-template <Seated state> uint64_t under_way(const Seat& seat, uint64_t now)
+template <Seated state> uint64_t so_far(const Seat& seat, uint64_t now)
 {
     return Seated(Hardware::load_relaxed(seat.state)) == state ? since(seat.since, now) : 0;
 }
@@ -109,11 +109,11 @@ unsigned long long counter(int which)
         return timer(which, home.lend.blocked_ticks + since(home.waits_since, now));
     }
     case MPIR_WORKSHARE_PVAR_TIME_LENT:
-        return timer(which, of_lenders([&](const Seat& s) { return s.lend.lent_ticks + under_way<Seated::lent>(s, now); }));
+        return timer(which, of_lenders([&](const Seat& s) { return s.lend.lent_ticks + so_far<Seated::lent>(s, now); }));
     case MPIR_WORKSHARE_PVAR_TIME_ASLEEP:
-        return timer(which, of_lenders([&](const Seat& s) { return s.lend.sleep_ticks + under_way<Seated::asleep>(s, now); }));
+        return timer(which, of_lenders([&](const Seat& s) { return s.lend.sleep_ticks + so_far<Seated::asleep>(s, now); }));
     case MPIR_WORKSHARE_PVAR_TIME_BORROWED:
-        return timer(which, of_visitors([&](const Seat& s) { return s.visit.busy_ticks + under_way<Seated::visiting>(s, now); }));
+        return timer(which, of_visitors([&](const Seat& s) { return s.visit.busy_ticks + so_far<Seated::visiting>(s, now); }));
     }
     return 0;
 }

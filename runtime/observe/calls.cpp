@@ -16,7 +16,7 @@ struct Entry {
     Flag row;
 } table[table_size];
 unsigned rows_made;
-SpinLock making;
+SpinLock making_rows;
 
 unsigned place(const char* name) { return unsigned((reinterpret_cast<uintptr_t>(name) * 0x9E3779B97F4A7C15ull) >> 54); }
 static_assert(table_size == 1u << 10, "place() gives ten bits");
@@ -24,7 +24,7 @@ static_assert(table_size == 1u << 10, "place() gives ten bits");
 Flag make_row(const char* name)
 {
     Flag row = no_row;
-    making.lock();
+    making_rows.lock();
     unsigned i = place(name);
     while (table[i].name && table[i].name != name)
         i = (i + 1) % table_size;
@@ -37,7 +37,7 @@ Flag make_row(const char* name)
         table[i].row = row;
         __atomic_store_n(&table[i].name, name, __ATOMIC_RELEASE); // pairs with the load in call_row()
     }
-    making.unlock();
+    making_rows.unlock();
     return row;
 }
 
