@@ -4,11 +4,16 @@
 #include "json.h"
 #include "text.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <climits>
+#include <csignal>
 #include <cstring>
+#include <pthread.h>
 #include <random>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace ws::top;
@@ -247,4 +252,44 @@ TEST_CASE("processes")
     CHECK(descends_from(getpid(), getpid()));
     CHECK_FALSE(descends_from(getppid(), getpid()));
     CHECK_FALSE(read_process(INT_MAX));
+}
+
+TEST_CASE("a process whose main thread has left is found, and has not ended")
+{
+    int told[2];
+    REQUIRE(pipe(told) == 0);
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        alarm(60);
+        pthread_t thread;
+        if (!ws::make_board(1, 0) || pthread_create(&thread, nullptr, [](void*) -> void* { for (;;) pause(); }, nullptr))
+            _exit(1);
+        board->size = board->node_ranks = 1;
+        board->ticks_per_us = 1000;
+        ws::show_board();
+        close(told[0]);
+        close(told[1]);
+        syscall(SYS_exit, 0); // pthread_exit() would unwind the test's frames
+    }
+    close(told[1]);
+    char byte;
+    CHECK(read(told[0], &byte, 1) == 0); // it has shown its board
+    close(told[0]);
+    auto left = [&] {
+        const auto process = read_process(child);
+        return process && access(("/proc/" + std::to_string(child) + "/fd/0").c_str(), F_OK) != 0 ? process : std::nullopt;
+    };
+    for (int i = 0; i < 5000 && !left(); i++)
+        usleep(1000);
+    REQUIRE(left());
+    CHECK_FALSE(left()->ended);
+    Finder finder(false);
+    finder.scan();
+    CHECK(std::count_if(finder.members.begin(), finder.members.end(), [&](const auto& m) { return m.pid == child; }) == 1);
+    kill(child, SIGKILL);
+    siginfo_t info;
+    REQUIRE(waitid(P_PID, id_t(child), &info, WEXITED | WNOWAIT) == 0);
+    CHECK(read_process(child)->ended);
+    waitpid(child, nullptr, 0);
 }

@@ -260,12 +260,13 @@ std::optional<ProcessReading> read_process(pid_t pid)
     ProcessReading p;
     char state;
     int parent;
+    long threads;
     unsigned long long started;
-    if (!rest || std::sscanf(rest + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &state, &parent, &started) != 3)
+    if (!rest || std::sscanf(rest + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %llu", &state, &parent, &threads, &started) != 4)
         return {};
     p.parent = parent;
     p.started = started;
-    p.ended = state == 'Z' || state == 'X';
+    p.ended = (state == 'Z' || state == 'X') && threads <= 1; // a main thread may leave while others go on
     return p;
 }
 
@@ -333,12 +334,26 @@ void Finder::add(pid_t pid, uid_t uid, uint64_t started, const std::string& path
 
 void Finder::look_into(pid_t pid, uid_t uid)
 {
-    const std::string folder = "/proc/" + std::to_string(pid) + "/fd/";
+    const std::string process = "/proc/" + std::to_string(pid);
+    if (look_into_files(pid, uid, process + "/fd/"))
+        return;
+    // None: a main thread that has left has none, its threads have.
+    std::unique_ptr<DIR, int (*)(DIR*)> threads(opendir((process + "/task").c_str()), closedir);
+    while (const dirent* entry = threads ? readdir(threads.get()) : nullptr)
+        if (entry->d_name[0] != '.' && std::to_string(pid) != entry->d_name &&
+            look_into_files(pid, uid, process + "/task/" + entry->d_name + "/fd/"))
+            return;
+}
+
+bool Finder::look_into_files(pid_t pid, uid_t uid, const std::string& folder)
+{
     std::unique_ptr<DIR, int (*)(DIR*)> fds(opendir(folder.c_str()), closedir);
     if (!fds)
-        return;
+        return true;
     const std::string wanted = "/memfd:" + std::string(board_name);
+    bool any = false;
     while (const dirent* entry = readdir(fds.get())) {
+        any = any || entry->d_name[0] != '.';
         char target[64];
         const std::string path = folder + entry->d_name;
         const ssize_t n = readlink(path.c_str(), target, sizeof target);
@@ -349,6 +364,7 @@ void Finder::look_into(pid_t pid, uid_t uid)
             if (!process->ended)
                 add(pid, uid, process->started, path);
     }
+    return any;
 }
 
 void Finder::scan()

@@ -84,7 +84,7 @@ private:
 struct ProcessReading {
     pid_t parent = 0;
     uint64_t started = 0; // of two processes with one pid they differ
-    bool ended = false;   // a zombie
+    bool ended = false;   // a zombie without other threads
 };
 std::optional<ProcessReading> read_process(pid_t pid);
 
@@ -119,6 +119,7 @@ public:
 
 private:
     void look_into(pid_t pid, uid_t uid);
+    bool look_into_files(pid_t pid, uid_t uid, const std::string& folder); // whether it has any that we may see; true if we may not
     void add(pid_t pid, uid_t uid, uint64_t started, const std::string& path);
     void complain(pid_t pid, uint64_t started, const std::string& what);
 
