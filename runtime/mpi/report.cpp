@@ -35,7 +35,9 @@ const char* inactive_text(int why)
 {
     switch (why) {
     case window_refused: return "MPI refused the node's shared window";
-    case shm_too_small: return "/dev/shm is too small for the node's shared window";
+    case shm_too_small:
+        return "/dev/shm is too small for the node's shared window; make it larger, or have UCX's queues elsewhere: UCX_POSIX_DIR=/tmp or "
+               "UCX_TLS=sysv,self,tcp";
     case too_many_ranks: return "there are more than 1023 ranks and workers on a node";
     default: return "";
     }
@@ -105,6 +107,7 @@ Totals own_totals(const RankFigures& figures)
             t.stolen_home += busy;
     std::copy(c.refused_s, c.refused_s + refusal_kinds, t.refused);
     t.polls = double(polls_in_vain);
+    t.crowded = !job.inactive && job.window.ranks() > (job.options.cores ? job.options.cores : job.window.node().cpus);
     return t;
 }
 

@@ -20,6 +20,9 @@ std::string duration(double s)
 double per_run(const LoopFigures& l, double x) { return l.counts.runs > 0 ? x / l.counts.runs : 0; }
 double time_of(const LoopFigures& l) { return l.counts.computing_s + l.counts.borrowed_s; }
 
+// Of the waiting, that in which another rank of the node computed.
+double helpable(const Totals& t) { return std::max(0.0, t.idle - t.refused[unsigned(Refusal::all_wait)]); }
+
 std::string mostly_in_call(const Facts& f) { return f.calls.empty() ? "" : ", mostly in " + f.calls[0].name; }
 
 // A thief can take no part of a chunk, so a region lasts as long as its longest one. Null if that is of no loop a large part.
@@ -147,7 +150,29 @@ std::string how_sure(const Totals& t)
     return format(" (%.0f %% of the time in which ranks computed they had no CPU: others use them, too)", 100 * t.kept_off / t.computing);
 }
 
+// For a program without ws loops: what its user could gain by them.
+std::string what_could_be(const Totals& t)
+{
+    if (t.crowded > 0)
+        return "what sharing its loops could win is not known, as there are more ranks than cores";
+    const double most = most_speedup(t);
+    if (most < 1.02)
+        return t.idle > 0.05 * t.wall * t.ranks ? "sharing loops would win nothing: while ranks waited, no other of their node computed"
+                                                : "sharing loops would win next to nothing";
+    std::string text = format("sharing its loops could make it up to %.2f times as fast", most);
+    // What one rank loses to other processes all others may wait for.
+    if (t.kept_off * (t.ranks / t.nodes - 1) > 0.2 * helpable(t))
+        text += ", if that is not noise";
+    return text;
+}
+
 } // namespace
+
+double most_speedup(const Totals& t)
+{
+    const double best = t.wall - helpable(t) / t.ranks;
+    return best > 0 ? t.wall / best : 1;
+}
 
 std::string top_loop(const Facts& facts)
 {
@@ -195,6 +220,8 @@ Verdict judge(const Totals& t, const Facts& f)
     if (t.inactive < t.ranks)
         v.line += format("ranks waited in MPI %.1f %% of the time; ", idle);
     v.line += "nothing was stolen: " + v.reason + how_sure(t);
+    if (t.regions == 0 && t.regions_off == 0 && t.inactive == 0 && t.alone_on_node == 0 && t.ranks > 1)
+        v.line += "; " + what_could_be(t);
     return v;
 }
 
@@ -240,6 +267,7 @@ std::string to_json(const Totals& t, const Verdict& v, const Facts& f)
         {"loops_s", t.loops},
         {"kept_off_s", t.kept_off},
         {"polls", count(t.polls)},
+        {"most_speedup", most_speedup(t)},
     };
     for (unsigned k = 0; k < refusal_kinds; k++)
         j["refused_s"][refusal_name(k)] = t.refused[k];

@@ -29,6 +29,7 @@ struct Totals {
     double refused[refusal_kinds]; // of idle: seconds by Refusal
     double kept_off; // of computing: with something to compute, and no CPU
     double polls; // calls of MPI_Test and its like that found nothing, without WS_POLL
+    double crowded; // ranks on nodes with more ranks than CPUs
 };
 constexpr int totals_count = sizeof(Totals) / sizeof(double);
 
@@ -55,6 +56,9 @@ struct Verdict {
     double speedup;     // about how much longer it would have lasted without stealing; 1 if that is not known
 };
 Verdict judge(const Totals& totals, const Facts& facts);
+
+// By how much faster the job could have been, were all that was computed shared out evenly: all cores compute whenever one does.
+double most_speedup(const Totals& totals);
 
 // The loop that most was stolen from, or nothing.
 std::string top_loop(const Facts& facts);

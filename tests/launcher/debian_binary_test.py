@@ -1,12 +1,29 @@
 # SPDX-License-Identifier: MIT
-"""A program of Debian's, built against Debian's MPICH, runs on our library: NetPIPE."""
+"""A program of Debian's, built against Debian's MPICH, runs on our library: NetPIPE. And one that Debian's mpicc compiles is told by the
+verdict how long its ranks wait and what sharing its loops could win at most: its work sleeps, so that others' load changes nothing."""
 import os
 import re
+import shutil
 import sys
 import tempfile
 
-from check import expect, finish, need, run
+from check import expect, finish, need, run, skip
 
+SOURCE = '''
+#include <mpi.h>
+#include <stdlib.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+    int rank, step;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (step = 0; step < 10; step++) {
+        usleep(atoi(argv[1 + (rank + step * (argc > 3)) % 2]));
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_Finalize();
+    return 0;
+}'''
 STAGE = sys.argv[1]
 NETPIPE = need('NPmpich2')
 ours = {'LD_LIBRARY_PATH': os.path.join(STAGE, 'lib')}
@@ -22,4 +39,28 @@ with tempfile.TemporaryDirectory() as folder:
                              '-o', 'np.out', cwd=folder, env=ours)
         expect(f'NetPIPE {flags}: exit status', code, 0)
         expect(f'NetPIPE {flags} measures: {err!r}', bool(re.search(r'64 bytes +\d+ times', out + err)), True)
+
+with tempfile.TemporaryDirectory() as folder:
+    with open(f'{folder}/a.c', 'w') as source:
+        source.write(SOURCE)
+    mpicc = shutil.which('mpicc.mpich', path='/usr/bin')
+    if not mpicc:
+        skip('no mpicc.mpich: Debian\'s libmpich-dev is not installed')
+    code, out, err = run(mpicc, f'{folder}/a.c', '-o', f'{folder}/a')
+    expect(f'mpicc.mpich: {err}', code, 0)
+
+    def verdict(*times):
+        code, out, err = run(f'{STAGE}/bin/mpirun', '-workshare', '-n', '2', f'{folder}/a', *times, env={**ours, 'WS_CORES': '2'})
+        expect(f'{times}: exit status and lines of {err!r}', (code, err.count('\n')), (0, 1))
+        waited = re.search(r'ranks waited in MPI ([\d.]+) % of the time; nothing was stolen: no ws loop ran', err)
+        could = re.search(r'could make it up to ([\d.]+) times as fast', err)
+        expect(f'{times}: says how long they waited: {err!r}', bool(waited), True)
+        return float(waited[1]) if waited else -1, float(could[1]) if could else 1, err
+
+    for times in ('10000', '30000'), ('10000', '30000', 'turns'):   # the same rank waits, or both in turn
+        waited, could, err = verdict(*times)
+        expect(f'{times}: a third of the time is waited: {err!r}', 28 < waited < 38, True)
+        expect(f'{times}: evenly shared it takes two thirds: {err!r}', 1.4 < could < 1.6, True)
+    waited, could, err = verdict('20000', '20000')
+    expect(f'balanced: little to win: {err!r}', could < 1.15, True)
 finish()

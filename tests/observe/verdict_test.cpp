@@ -232,3 +232,46 @@ TEST_CASE("a run to compare with")
     j.t.stolen_home = 0;
     CHECK(has(j.line(), "it could not be more: no rank was to help another"));
 }
+
+TEST_CASE("a program without ws loops is told what they could win at most")
+{
+    Job j;
+    j.t.regions = j.t.regions_shared = j.t.loops = 0;
+    j.f.loops.clear();
+    const std::string head = "nothing was stolen: no ws loop ran (is the program compiled with -fws?); ";
+    // 1.5 s of computing on 2 cores: 0.75 s at best.
+    CHECK(has(j.line(), head + "sharing its loops could make it up to 1.33 times as fast"));
+    CHECK(j.line().find("noise") == std::string::npos);
+    j.lost(Refusal::all_wait, 0.25); // 0.125 s in which nobody computes stay
+    CHECK(has(j.line(), "up to 1.14 times as fast"));
+    j.lost(Refusal::all_wait, 0.49);
+    CHECK(has(j.line(), head + "sharing loops would win nothing: while ranks waited, no other of their node computed"));
+    j.t.idle = 0.01;
+    j.lost(Refusal::all_wait, 0);
+    CHECK(has(j.line(), head + "sharing loops would win next to nothing"));
+}
+
+TEST_CASE("of a program without ws loops on a disturbed machine what may be noise is called so")
+{
+    Job j;
+    j.t.regions = j.t.regions_shared = 0;
+    j.t.kept_off = 0.2;
+    CHECK(has(j.line(), "up to 1.33 times as fast, if that is not noise"));
+    j.t.kept_off = 0.4;
+    CHECK(has(j.line(), "27 % of the time in which ranks computed they had no CPU"));
+    j.t.kept_off = 0.01;
+    CHECK(j.line().find("noise") == std::string::npos);
+}
+
+TEST_CASE("where ranks share cores nothing is said of what could be won, nor where a rank is alone, nor where loops were shared")
+{
+    Job j;
+    j.t.regions = j.t.regions_shared = 0;
+    j.t.crowded = 2;
+    CHECK(has(j.line(), "is not known, as there are more ranks than cores"));
+    j.t.crowded = 0;
+    j.t.alone_on_node = 2;
+    CHECK(j.line().find("times as fast") == std::string::npos);
+    Job shared;
+    CHECK(shared.line().find("up to") == std::string::npos);
+}
