@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Keeps the documentation true.
 
-check.py text             links and anchors lead somewhere, pictures are well-formed, every option is documented
+check.py text             links and anchors lead somewhere, pictures are well-formed and name files that there are, every option is
+                          documented
 check.py example PREFIX   README's program compiles, runs with and without -workshare, and gives the same answer
 """
 import pathlib
@@ -44,6 +45,9 @@ def text():
             xml.etree.ElementTree.parse(picture)
         except xml.etree.ElementTree.ParseError as error:
             problems.append(f'{picture.relative_to(TOP)}: {error}')
+        for name in re.findall(r'\b\w+(?:/\w+)+\.(?:cpp|h|c|cc|py)\b', picture.read_text()):
+            if not (TOP / name).exists() and not (TOP / 'runtime' / name).exists():
+                problems.append(f'{picture.relative_to(TOP)} names {name}, and there is no such file')
     readme = (TOP / 'README.md').read_text()
     options = set(re.findall(r'"(WS_[A-Z_]+)"', (TOP / 'runtime/mpi/options.cpp').read_text()))
     launcher = (TOP / 'runtime/mpich/files/src/pm/hydra/ui/mpich/workshare_options.h').read_text()

@@ -119,6 +119,15 @@ for text in 'without stealing: 700 us', 'mpirun -workshare: 500 us', 'node 0, co
 expect('the plain run is above', texts.index('without stealing: 700 us') < texts.index('mpirun -workshare: 500 us'))
 arrows = [p for p in tree.iter('{http://www.w3.org/2000/svg}path') if p.get('marker-end')]
 expect(f'{len(arrows)} arrows', len(arrows) == 10 + 1)  # and the legend's
+# Chunks that follow each other touch; what looks white is idle.
+wide = 0
+for path in tree.iter('{http://www.w3.org/2000/svg}path'):
+    if re.fullmatch(r'ch\d', path.get('class') or ''):
+        boxes = sorted((float(y), float(x), float(w)) for x, y, w in re.findall(r'M([\d.]+),([\d.]+)h([\d.]+)', path.get('d')))
+        for (y, x, w), (next_y, next_x, _) in zip(boxes, boxes[1:]):
+            wide += w > 4
+            expect(f'a white line between chunks at {x + w}', y != next_y or not 0.15 < next_x - x - w < 1.5)
+expect('there are wide chunks', wide > 3)
 with open('both.svg') as f:
     expect('the picture is for light and dark', 'prefers-color-scheme: dark' in f.read())
 

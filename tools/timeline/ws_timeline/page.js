@@ -152,7 +152,11 @@ function draw_row(panel, row, top) {
                 continue;
             const x = Math.max(x_of(begin), LEFT), w = Math.min(x_of(end), width - RIGHT) - x;
             pen.fillStyle = fill;
-            pen.fillRect(x, top, w - (what === 'chunk' && w > 4 ? 1 : 0), h);
+            pen.fillRect(x, top, w, h);
+            if (what === 'chunk' && w > 4) { // where the next begins: a gap would look like idle time
+                pen.fillStyle = '#0004';
+                pen.fillRect(x + w - 1, top, 1, h);
+            }
             continue;
         }
         if (!small || !sums) { // a sum of the data that is wide by now stays a column of its own

@@ -12,6 +12,7 @@ text { font: 12px system-ui, sans-serif; fill: #1b1f24 } .t { font-weight: 600; 
 .i { fill: #fff; font-size: 11px; text-anchor: middle; paint-order: stroke; stroke: #0008; stroke-width: 2px }
 .o { font-size: 11px; text-anchor: middle; paint-order: stroke; stroke: #fff; stroke-width: 3px }
 .a { stroke: #1b1f24; stroke-width: 1.2; fill: none } .n { fill: #1b1f24 } .g { stroke: #1b1f24; stroke-opacity: .15 } .f { fill: #fff }
+.e { stroke: #000; stroke-opacity: .3; stroke-width: .6 }
 .d { stroke: #1b1f24; stroke-dasharray: 3 3 } .ws { stroke: #777; stroke-width: 1.5 } .zs { fill: #777 } .h { fill: #999; fill-opacity: .45 }
 @media (prefers-color-scheme: dark) { text { fill: #e6edf3 } .a, .g, .d { stroke: #e6edf3 } .n { fill: #e6edf3 } .f { fill: #0d1117 } .o { stroke: #0d1117 }
   .i { fill: #fff } .ws { stroke: #999 } .zs { fill: #999 } }
@@ -120,7 +121,7 @@ class Drawing:
 
     def draw_row(self, panel, row):
         pixel = 1 / self.scale
-        paths = {}
+        paths, ends = {}, []
 
         def rectangle(state, x, y, width, height):
             what, rank, _ = panel.states[state]
@@ -136,11 +137,14 @@ class Drawing:
                     y -= height
                     rectangle(state, x, y, width, height)
             else:
-                gap = 0.8 if width > 4 and panel.states[part[2]][0] == rows.CHUNK else 0
-                rectangle(part[2], x, self.y, width - gap, self.row)
+                rectangle(part[2], x, self.y, width, self.row)
+                if width > 4 and panel.states[part[2]][0] == rows.CHUNK: # a gap would look like idle time
+                    ends.append(f'M{number(x + width - .3)},{number(self.y)}v{self.row}')
         for name, pieces in sorted(paths.items()):
             fill = f' fill="url(#{name})"' if name in 'wz' else f' class="{name}"'
             self.put(f'<path{fill} d="{"".join(pieces)}"/>')
+        if ends:
+            self.put(f'<path class="e" d="{"".join(ends)}"/>')
         if self.row >= 16:
             self.names(panel, row)
 
