@@ -83,6 +83,9 @@ if in_little_memory:
     expect('a small /dev/shm', found, 'WS801', 'problem', 'MPI_Init')
     if answer and answer['ranks'] != 2:
         fail('the ranks of a job without MPI')
+    mended, _ = ask([*small, 'sh', '-c', found['WS201']['fix'] + '\nexec "$@"', 'sh', *JOB])
+    for number in 'WS201', 'WS801', 'WS802':
+        expect('with UCX elsewhere', mended, number, 'ok')
 found, answer = alone.result()
 expect('alone', found, 'WS801', 'skipped')
 expect('alone', found, 'WS603', 'ok')

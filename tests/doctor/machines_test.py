@@ -162,6 +162,11 @@ expect('cpusets apart', 'WS106', 'problem', 'rank 0 may never use CPUs 4-7',
 # Memory.
 expect('no /dev/shm', 'WS201', 'problem', 'no /dev/shm', facts={'shm_bytes': -1, 'shm_free': -1}, fix='mount')
 expect('a /dev/shm of 64 KiB', 'WS201', 'problem', '64 KiB', facts={'shm_bytes': 65536, 'shm_free': 65536}, fix='remount')
+SMALL = {'shm_bytes': 2**20, 'shm_free': 2**20}
+expect("a /dev/shm without room for UCX", 'WS201', 'problem', '1.0 MiB', facts=SMALL, fix='export UCX_POSIX_DIR=/tmp ')
+for name, value, level in (('UCX_POSIX_DIR', '/tmp', 'ok'), ('UCX_TLS', 'sysv,self,tcp', 'ok'), ('UCX_POSIX_DIR', '/dev/shm/x', 'problem'),
+                           ('UCX_TLS', 'posix,self', 'problem'), ('UCX_TLS', '^tcp', 'problem')):
+    expect(f'{name}={value}', 'WS201', level, '', facts=SMALL, **{name: value})
 expect('a /dev/shm without room for the window', 'WS201', 'problem', '4.0 KiB free', facts={'shm_bytes': 2**30, 'shm_free': 4096}, fix='remount')
 expect("Docker's /dev/shm", 'WS201', 'problem', '64 MiB', facts={'shm_bytes': 2**26, 'shm_free': 2**26}, arguments=['-n', '32'], fix='--shm-size', others=None)
 expect("Docker's /dev/shm for few ranks", 'WS201', 'ok', '64 MiB', facts={'shm_bytes': 2**26, 'shm_free': 2**26})
@@ -231,6 +236,7 @@ expect('without -workshare', 'WS704', 'warning', 'without -workshare', ranks=job
 
 # The job.
 expect('no MPI', 'WS801', 'problem', 'it died', ranks=job(1, cpus=['0-7'], mpi_error='it died'), others=None)
+expect('srun', 'WS801', 'problem', 'srun without --mpi=pmi2', facts={'launcher': 'srun', 'size': 4}, fix='WS_ENABLE=1 srun --mpi=pmi2 -n 4 ./app')
 expect("another MPI's mpirun", 'WS801', 'problem', "Open MPI's mpirun", facts={'launcher': "Open MPI's mpirun", 'size': 4}, fix='mpirun -workshare -n 4')
 expect('no libws', 'WS802', 'problem', 'rank 0 did not load', ranks=job(8, libws_loaded=False), fix='ldd')
 expect('libws gave up', 'WS802', 'problem', '/dev/shm is too small', ranks=job(8, inactive=2))

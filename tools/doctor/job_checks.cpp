@@ -68,7 +68,7 @@ void enabled(const Job& job, Findings& out)
     if (job.planned)
         out.skip("no job yet");
     else if (known == m.environment.end() || known->second != "1")
-        out.warning("mpirun was called without -workshare", "the program's loops run as they stand: nothing is shared", mpirun(job, ""));
+        out.warning("the job was started without -workshare", "the program's loops run as they stand: nothing is shared", mpirun(job, "") + "     # before srun: WS_ENABLE=1");
     else
         out.ok("the job was started with -workshare");
 }
@@ -80,6 +80,9 @@ void mpi_starts(const Job& job, Findings& out)
     const Machine& m = job.machines[0];
     if (job.planned && m.launcher.empty())
         return out.skip("not tried without mpirun");
+    if (m.launcher == "srun")
+        return out.problem("started by srun without --mpi=pmi2", "its processes do not hear of each other: each would be a job of one rank",
+                           srun(job, m.size) + "     # or mpirun, in the same allocation");
     if (!m.launcher.empty())
         return out.problem("started by " + m.launcher, "its processes cannot make one job of Workshare's MPI: each would be a job of one rank",
                            quoted(m.folder + "/") + mpirun(job, "", m.size));

@@ -54,14 +54,20 @@ std::string quoted(const std::string& word)
     return text + "'";
 }
 
-std::string mpirun(const Job& job, const std::string& options, double ranks)
+static std::string program_command(const Job& job)
 {
-    std::string command = "mpirun " + options + (options.empty() ? "" : " ") + format("-workshare -n %.0f ", ranks > 0 ? ranks : job.ranks)
-                          + (job.program ? quoted(job.program->given) : "./app");
+    std::string command = " " + (job.program ? quoted(job.program->given) : "./app");
     for (const std::string& word : job.arguments)
         command += " " + quoted(word);
     return command;
 }
+
+std::string mpirun(const Job& job, const std::string& options, double ranks)
+{
+    return "mpirun " + options + (options.empty() ? "" : " ") + format("-workshare -n %.0f", ranks > 0 ? ranks : job.ranks) + program_command(job);
+}
+
+std::string srun(const Job& job, double ranks) { return format("WS_ENABLE=1 srun --mpi=pmi2 -n %.0f", ranks) + program_command(job); }
 
 std::string mpirun_with_libraries(const Job& job) { return "LD_LIBRARY_PATH=" + quoted(lib_folder(job)) + " " + mpirun(job, ""); }
 

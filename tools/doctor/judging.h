@@ -91,6 +91,7 @@ private:
 std::string lib_folder(const Job& job);
 std::string quoted(const std::string& word); // as one word of a shell's command
 std::string mpirun(const Job& job, const std::string& options, double ranks = 0); // the job's command, with these options and this many ranks
+std::string srun(const Job& job, double ranks); // the same under Slurm
 std::string mpirun_with_libraries(const Job& job); // with Workshare's libraries before others
 
 namespace check {

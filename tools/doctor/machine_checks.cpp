@@ -144,6 +144,21 @@ void topology(const Job& job, const Node& n, Findings& out)
 
 constexpr double ucx_bytes = 4.3e6; // of /dev/shm, a rank; measured with UCX 1.13
 
+// Its queues lie in /dev/shm, unless it was told otherwise.
+static bool ucx_is_elsewhere(const Machine& m)
+{
+    const auto folder = m.environment.find("UCX_POSIX_DIR"), transports = m.environment.find("UCX_TLS");
+    if (folder != m.environment.end() && folder->second.compare(0, 8, "/dev/shm") != 0)
+        return true;
+    if (transports == m.environment.end() || transports->second.empty() || transports->second[0] == '^')
+        return false;
+    const std::string names = "," + transports->second + ",";
+    for (const char* name : {",all,", ",posix,", ",shm,", ",sm,", ",mm,"})
+        if (names.find(name) != std::string::npos)
+            return false;
+    return true;
+}
+
 void shared_memory(const Job& job, const Node& n, Findings& out)
 {
     const Machine& m = n.first();
@@ -151,15 +166,16 @@ void shared_memory(const Job& job, const Node& n, Findings& out)
         return out.problem("there is no /dev/shm", "ranks of a node share memory there", "mount -t tmpfs tmpfs /dev/shm");
     const unsigned ranks = unsigned(n.count);
     // libws wants twice the window's size to be free.
-    const double window = 2 * double(ws::Window::bytes(ranks, ranks + unsigned(n.workers()))), ucx = ucx_bytes * ranks, need = window + ucx;
+    const double window = 2 * double(ws::Window::bytes(ranks, ranks + unsigned(n.workers()))), ucx = ucx_is_elsewhere(m) ? 0 : ucx_bytes * ranks, need = window + ucx;
     const std::string seen = format("/dev/shm has %s, of them %s free; %s need about %s (%s for the window, %s for UCX)", bytes(m.shm_bytes).c_str(),
                                     bytes(m.shm_free).c_str(), plural(ranks, "rank").c_str(), bytes(need).c_str(), bytes(window).c_str(),
-                                    bytes(ucx).c_str());
-    const std::string fix = format("mount -o remount,size=%.0fM /dev/shm     # docker run --shm-size=%.0fm", std::max(64.0, need / 524288), std::max(64.0, need / 524288));
+                                    ucx > 0 ? bytes(ucx).c_str() : "nothing");
+    const std::string larger = format("mount -o remount,size=%.0fM /dev/shm     # docker run --shm-size=%.0fm", std::max(64.0, need / 524288), std::max(64.0, need / 524288));
     if (m.shm_free < window)
-        out.problem(seen, job.program && job.program->critical ? "the window that ranks share does not fit: as the program has `ws critical`, the job ends with a message" : "the window that ranks share does not fit: the job runs without stealing", fix);
+        out.problem(seen, job.program && job.program->critical ? "the window that ranks share does not fit: as the program has `ws critical`, the job ends with a message" : "the window that ranks share does not fit: the job runs without stealing", larger);
     else if (m.shm_free < need)
-        out.problem(seen, "MPI itself may find no room for its queues: MPI_Init fails, or a rank dies of a bus error", fix);
+        out.problem(seen, "MPI itself may find no room for its queues: MPI_Init fails, or a rank dies of a bus error",
+                    "export UCX_POSIX_DIR=/tmp     # or UCX_TLS=sysv,self,tcp; as root: " + larger);
     else if (m.shm_free < 0.1 * m.shm_bytes && m.shm_bytes - m.shm_free > need)
         out.note(seen, "most of it is in use, perhaps by files that programs have left there", "ls -l /dev/shm");
     else
