@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The man pages: each tool has one, that names its options; workshare(1) names mpirun's and all WS_ variables; mandoc has nothing
+"""The man pages: each directive and each MPIX function has one, each tool has one, that names its options; workshare(1) names mpirun's and all WS_ variables; mandoc has nothing
 against them, but for what scdoc writes always."""
 import glob
 import os
@@ -35,8 +35,8 @@ for name in ours:
     lint = subprocess.run(['mandoc', '-Tlint', f'{PAGES}/{name}.1'], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     expect(f'{name}(1): mandoc', [m for m in lint.stdout.splitlines() if not any(u in m for u in USUAL)], [])
     see = page(name).partition('SEE ALSO')[2]
-    expect(f'{name}(1) sends to pages that are not there', [n for n in re.findall(r'([\w-]+)\(1\)', see)
-                                                           if not os.path.exists(f'{PAGES}/{n}.1')], [])
+    expect(f'{name}(1) sends to pages that are not there', [n for n, s in re.findall(r'([\w-]+)\((\d)\)', see)
+                                                           if not os.path.exists(f'{STAGE}/share/man/man{s}/{n}.{s}')], [])
 
 text = page('workshare')
 options, _ = mpirun_options()
@@ -54,6 +54,40 @@ for name in 'workshare', 'mpicc', 'mpicxx', 'mpifort':
     expect(f'{name}(1) does not name', missing(page(name), flags), [])
 for wrapper in 'mpicc', 'mpicxx', 'mpifort':
     expect(f'{wrapper} -help does not name', missing(says(f'{STAGE}/bin/{wrapper}', '-help'), flags | {'-show'}), [])
+
+# Directives, by the grammar, and functions, by the header, have pages that say what they take.
+with open(f'{SOURCE}/docs/language.md') as f:
+    grammar = re.search(r'^```bnf\n(.*?)^```', f.read(), re.S | re.M)[1]
+rules = {name: re.findall(r'"([a-z_]+)"', text) for name, text in re.findall(r'^(\w+) +::= (.*(?:\n +.*)*)', grammar, re.M)}
+directives = [words[0] for name, words in rules.items() if words and words[0] == name]
+expect('directives', {'for', 'atomic', 'critical', 'declare'} <= set(directives), True)
+with open(f'{SOURCE}/include/workshare/mpix.h') as f:
+    functions = dict(re.findall(r'^int (MPIX_\w+)(\([^;]*\));', f.read(), re.M))
+expect('functions', len(functions) > 3, True)
+FULL = {'declare': 'declare-reduction'}
+WORDS = {'for': rules['clause'] + rules['kind'], 'atomic': rules['word'] + rules['order']}
+for name, section, words in [(f'ws-{FULL.get(d, d)}', 7, WORDS.get(d, [])) for d in directives] + \
+        [(f, 3, ['mpix.h', *re.findall(r'\w+', parameters)]) for f, parameters in functions.items()]:
+    path = f'{STAGE}/share/man/man{section}/{name}.{section}'
+    if not os.path.exists(path):
+        expect('a man page', f'no {name}({section})', name)
+        continue
+    shown = subprocess.run(['mandoc', '-Tutf8', path], capture_output=True, text=True).stdout
+    shown = re.sub('.\b', '', shown)
+    expect(f'{name}({section}) does not name', sorted(w for w in set(words) if w not in shown), [])
+    expect(f'{name}({section}) has sections', [s for s in ('NAME', 'SYNOPSIS', 'DESCRIPTION', 'SEE ALSO') if f'\n{s}\n' not in shown], [])
+    lint = subprocess.run(['mandoc', '-Tlint', '-Wwarning', path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    expect(f'{name}({section}): mandoc', [m for m in lint.stdout.splitlines() if 'paragraph macro' not in m and 'missing date' not in m], [])
+
+# The documentation is installed with all that its pages link to.
+docs = f'{STAGE}/share/doc/workshare'
+for folder, _, files in os.walk(docs):
+    for file in (f for f in files if f.endswith('.md')):
+        with open(f'{folder}/{file}') as f:
+            text = re.sub(r'^```.*?^```|`[^`\n]*`', '', f.read(), flags=re.S | re.M)
+        expect(f'{file} links to what is not installed', [t for t in re.findall(r'\]\(([^)#\s]+)', text)
+                                                       if '://' not in t and not os.path.exists(f'{folder}/{t}')], [])
+expect('documentation', {'language.md', 'api.md', 'report.md'} <= set(os.listdir(f'{docs}/docs')), True)
 
 with open(f'{STAGE}/share/workshare/version') as f:
     version = f.read().strip()
