@@ -75,6 +75,11 @@ def example(prefix):
         print(shared.stderr, end='')
         if not plain.stdout or plain.stdout != shared.stdout:
             problems.append(f'without -workshare it prints {plain.stdout!r}, with it {shared.stdout!r}')
+        run(f'{prefix}/bin/mpicc', '-O3', source, '-o', binary)
+        told = run(mpirun, '-workshare', '-n', '2', binary)
+        print(told.stderr, end='')
+        if told.stdout != plain.stdout or 'no ws loop ran' not in told.stderr or 'times as fast' not in told.stderr:
+            problems.append(f'compiled without -fws it prints {told.stdout!r}, and is told {told.stderr!r}')
         if not shared.stderr.startswith('workshare: 2 ranks on 1 node'):
             problems.append(f'there is no verdict: {shared.stderr!r}')
 
