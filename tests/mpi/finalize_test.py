@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Ranks that wait in MPI_Finalize help the one that computes; with any other call they are blocking_calls_test.py's."""
+"""Ranks that wait in MPI_Finalize help the one that computes; with any other call they are blocking_calls_test.py's. And it ends
+over TCP, where UCX needs answers from the others up to the end: with a rank that comes late three jobs in four did not."""
 from job import CORES, expect_lines, finish, run, skip
+
+for how, cliques in [(('late', r % 4), 1) for r in range(7)] + [(('late', 0), 4), (('messages',), 1), (('messages',), 2), (('messages',), 4)]:
+    run('finalize', *how, ranks=4, workshare=False, env={'UCX_TLS': 'tcp', 'MPIR_CVAR_NUM_CLIQUES': str(cliques)}, limit=20)
+run('finalize', 'messages', ranks=4, env={'UCX_TLS': 'tcp', 'MPIR_CVAR_NUM_CLIQUES': '2'}, limit=20)
 
 if CORES < 2:
     skip('needs two cores')

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""Processes that mpirun cannot start: it ends at once, with one message that says which, where and why, and leaves nothing behind."""
+import glob
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+
+from check import expect, finish
+
+MPIRUN, APP, FORK_FAILS = sys.argv[1:]
+TOKEN = 'TEST_LAUNCH'  # in the environment of all that mpirun starts
+
+
+def processes_of(token):
+    found = []
+    for path in glob.glob('/proc/[0-9]*/environ'):
+        try:
+            with open(path, 'rb') as f:
+                if f'{TOKEN}={token}'.encode() in f.read().split(b'\0'):
+                    found.append(int(path.split('/')[2]))
+        except OSError:
+            pass  # it has just ended, or is not ours
+    return found
+
+
+def launch(what, *args, env=None, files=None, limit=20):
+    """(exit status, stdout, stderr); files: how many may be open."""
+    token = uuid.uuid4().hex
+    command = [MPIRUN, *args]
+    if files:
+        command = ['sh', '-c', f'ulimit -n {files} && exec "$@"', 'sh', *command]
+    with tempfile.TemporaryFile('w+') as out, tempfile.TemporaryFile('w+') as err:
+        job = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env={**os.environ, **(env or {}), TOKEN: token})
+        try:
+            code = job.wait(limit)
+        except subprocess.TimeoutExpired:
+            code = 'none: it hangs'
+        for _ in range(500):  # other hosts' processes see mpirun's end
+            left = processes_of(token)
+            if not left or code == 'none: it hangs':
+                break
+            time.sleep(0.01)
+        for pid in left:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        job.wait()
+        expect(f'{what}: processes left', [] if code == 'none: it hangs' else left, [])
+        out.seek(0), err.seek(0)
+        return code, out.read(), err.read()
+
+
+def refused(what, message, *args, **how):
+    expect(what, launch(what, *args, **how), (255, '', f'mpiexec: cannot start {message}\n'))
+
+
+HOST = os.uname().nodename
+NO_FORK = 'fork: Resource temporarily unavailable'
+for n in 0, 2, 3:
+    refused(f'fork fails after {n}', f'rank {n} on host {HOST}: {NO_FORK}', '-n', '4', APP,
+            env={'LD_PRELOAD': FORK_FAILS, 'FORK_FAILS': f'hydra_pmi_proxy:{n}'})
+refused('no proxy', f'the proxy on host {HOST}: {NO_FORK}', '-n', '2', APP, env={'LD_PRELOAD': FORK_FAILS, 'FORK_FAILS': 'mpirun:0'})
+# Hosts of any name are this one with the launcher fork.
+refused('no second proxy', f'the proxy on host b: {NO_FORK}', '-launcher', 'fork', '-hosts', 'a,b', '-n', '2', APP,
+        env={'LD_PRELOAD': FORK_FAILS, 'FORK_FAILS': 'mpirun:1'})
+
+with tempfile.TemporaryDirectory() as folder:
+    text = os.path.join(folder, 'text')
+    with open(text, 'w') as f:
+        f.write('no program')
+    for name, reason in (f'{folder}/missing', 'No such file or directory'), (text, 'Permission denied'), ('no-such-program', 'No such file or directory'):
+        refused(name, f'rank 0 on host {HOST}: exec {name}: {reason}', '-n', '1', name)
+        refused(f'{name} for one rank', f'rank 1 on host {HOST}: exec {name}: {reason}', '-n', '1', APP, ':', '-n', '1', name)
+        refused(f'{name} on one host', f'rank 1 on host b: exec {name}: {reason}', '-launcher', 'fork', '-hosts', 'a,b',
+                '-n', '1', APP, ':', '-n', '1', name)
+    code, out, err = launch('for all', '-n', '4', text)
+    expect('for all: one message', (code, out, err.count('\n'), 'Permission denied' in err), (255, '', 1, True))
+    refused('wdir', f'rank 0 on host {HOST}: chdir {folder}/gone: No such file or directory', '-wdir', f'{folder}/gone', '-n', '2', APP)
+    refused('launcher', f'the proxy on host elsewhere: exec {folder}/ssh: No such file or directory', '-launcher', 'ssh',
+            '-launcher-exec', f'{folder}/ssh', '-hosts', 'elsewhere', '-n', '1', APP)
+
+seen = set()
+for files in range(6, 46, 2):
+    code, out, err = launch(f'{files} files', '-n', '4', 'true', files=files)
+    seen.add(code)
+    if code:
+        expect(f'{files} files', (code, out, err.count('\n'), 'cannot start' in err, 'Too many open files' in err), (255, '', 1, True, True))
+expect('with few files and with enough', seen, {0, 255})
+finish()
