@@ -107,7 +107,7 @@ typedef struct MPIR_Workshare_hooks {
     unsigned long long (*counter) (int which);
     /* MPI_T sets the number MPIR_WORKSHARE_CVAR_..., which is within its range, after MPI_Init. 0 if it takes effect. */
     int (*set_option) (int which, unsigned value);
-    /* MPI_Finalize was entered; MPI still works. Collective over MPI_COMM_WORLD. */
+    /* The last of MPI_Finalize and MPI_Session_finalize was entered; MPI still works. Collective over MPI_COMM_WORLD. */
     void (*finalize) (void);
     /* This node has more ranks than CPUs that they may run on: what a collective operation costs is its messages, not its rounds. The
      * same for all ranks of the node. */
@@ -131,14 +131,15 @@ typedef struct MPIR_Workshare_hooks {
 
 extern MPIR_Workshare_hooks MPIR_Workshare;
 
-/* Begin of MPI_Init / MPI_Init_thread: the level to initialize with when the program asks for `level`. Higher under
- * WS_ENABLE=1 if the program's shared loops are known to call MPI, as several threads will then, and if it asks for
- * MPI_THREAD_SERIALIZED: one of its threads could be inside MPI at any time, see let_threads_in. Local. */
+/* Begin of the first MPI_Init, MPI_Init_thread or MPI_Session_init: the level to initialize with when the program asks for
+ * `level`. Higher under WS_ENABLE=1 if the program's shared loops are known to call MPI, as several threads will then, and if it
+ * asks for MPI_THREAD_SERIALIZED: one of its threads could be inside MPI at any time, see let_threads_in. Local. */
 int MPIR_Workshare_thread_level(int level);
-/* End of MPI_Init / MPI_Init_thread, MPI works: loads libws when the launcher asked for it (WS_ENABLE=1) or the program
- * has node-wide locks. One MPI_Allreduce. */
+/* MPI works and all processes are here: the end of MPI_Init or MPI_Init_thread, in programs of sessions of the first
+ * MPI_Comm_create_from_group of all processes. Loads libws when the launcher asked for it (WS_ENABLE=1) or the program has
+ * node-wide locks. One MPI_Allreduce. Only the first call does anything. */
 void MPIR_Workshare_init(void);
-/* Begin of MPI_Finalize. */
+/* Begin of the last MPI_Finalize or MPI_Session_finalize. */
 void MPIR_Workshare_finalize(void);
 
 /* MPI_T's variables. The second is told of each write: MPI_SUCCESS if it may go on. `place` is the variable in memory. */

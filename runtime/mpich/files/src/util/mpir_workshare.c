@@ -134,7 +134,7 @@ static cvar_t cvars[] = { MPIR_WORKSHARE_CVARS(NUMBER, TEXT) };
 #undef NUMBER
 #undef TEXT
 
-static int initialized;         /* MPI_Init has read the environment */
+static int initialized;         /* the environment is read */
 
 static unsigned long long last_value[MPIR_WORKSHARE_PVAR_KINDS];        /* from MPI_Finalize on */
 
@@ -395,7 +395,7 @@ static int agree(int enabled)
     return any[0];
 }
 
-void MPIR_Workshare_init(void)
+static void load_and_attach(void)
 {
     MPIR_Workshare_attach_fn attach = NULL;
     const char *why = NULL;
@@ -430,6 +430,17 @@ void MPIR_Workshare_init(void)
         fprintf(stderr, "workshare: cannot load " LIBWS ": %s; running without %s\n",
                 why ? why : "it failed on another rank",
                 what ? "stealing" : "critical sections between ranks");
+}
+
+/* Once, by the first thread that comes; others wait. */
+void MPIR_Workshare_init(void)
+{
+    static MPL_initlock_t lock = MPL_INITLOCK_INITIALIZER;
+
+    MPL_initlock_lock(&lock);
+    if (!initialized)
+        load_and_attach();
+    MPL_initlock_unlock(&lock);
 }
 
 void MPIR_Workshare_finalize(void)
