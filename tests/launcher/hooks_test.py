@@ -36,6 +36,6 @@ with tempfile.TemporaryDirectory() as folder:
     expect('hooks, calls', run(MPIRUN, '-workshare', '-n', '2', APP, env={**env, 'FAKE_CALLED': '1'}), (0, '', ''))
     expect('MPI_T', run(MPIRUN, '-workshare', '-n', '2', APP, 'mpi_t', env={**env, 'WS_LINGER': '60'}), (0, '', ''))
     expect('libws refuses', run(MPIRUN, '-workshare', '-n', '2', APP, env={**env, 'FAKE_REFUSES': '1'})[0], 1)
-    expect('without -workshare nothing is loaded', run(MPIRUN, '-n', '2', APP, env={**env, 'WS_ENABLE': '1'}),
+    expect('without -workshare nothing is loaded', run(MPIRUN, '-n', '2', APP, env={**env, 'WS_ENABLE': '0'}),
            (0, 'no stand-in for libws\n', ''))
 finish()
