@@ -58,6 +58,7 @@ void walk(gimple_seq *sequence, const Place &place) {
         case GIMPLE_OMP_PARALLEL: {
             loop_over_sections(at);
             share_openmp_loop(&at, place.scope, place.in_threads);
+            widen_variable(at);
             note_order(at);
             gcall *mark = region_mark(at);
             walk(gimple_omp_body_ptr(statement), place.in_region(gimple_omp_parallel_combined_p(statement),

@@ -243,24 +243,6 @@ private:
     gimple_seq statements_ = nullptr;
 };
 
-gomp_for *find_loop(gimple_seq *body, gimple_stmt_iterator *at) {
-    for (*at = gsi_start(*body); !gsi_end_p(*at); gsi_next(at)) {
-        gimple *statement = gsi_stmt(*at);
-        if (gomp_for *loop = dyn_cast<gomp_for *>(statement))
-            return loop;
-        gimple_stmt_iterator inner;
-        // A try: with temporaries that its bounds need.
-        gimple_seq *block = gimple_code(statement) == GIMPLE_BIND  ? gimple_bind_body_ptr(as_a<gbind *>(statement))
-                            : gimple_code(statement) == GIMPLE_TRY ? gimple_try_eval_ptr(statement)
-                                                                   : nullptr;
-        if (gomp_for *loop = block ? find_loop(block, &inner) : nullptr) {
-            *at = inner;
-            return loop;
-        }
-    }
-    return nullptr;
-}
-
 // The value of the chunk outside the parallel region: gimplification has made a copy inside.
 tree chunk_outside(gomp_parallel *parallel, gimple_stmt_iterator loop, tree chunk) {
     for (gsi_prev(&loop); !gsi_end_p(loop); gsi_prev(&loop)) {
@@ -299,7 +281,7 @@ void mark_construct(gimple_stmt_iterator *at, gomp_parallel *parallel, const Wri
     gimple_stmt_iterator loop_at;
     tree chunk = integer_one_node;      // of sections
     if (directive.kind == ws::DirectiveKind::loop) {
-        gomp_for *loop = find_loop(gimple_omp_body_ptr(parallel), &loop_at);
+        gomp_for *loop = first_loop(gimple_omp_body_ptr(parallel), &loop_at);
         if (!loop)
             return;
         chunk = take_chunk(parallel, loop, loop_at);

@@ -289,8 +289,44 @@ static void vla(void)
     variable_length_rows(20, 5);
 }
 
+/* A step that passes the last value of the variable's type: as many iterations as there are before that. */
+static void past_the_end(void)
+{
+    long sum = 0;
+    int n = 0;
+#pragma ws for reduction(+ : sum, n)
+    for (int i = 0; i < 2147483647; i += 2000000000) {
+        sum += i;
+        n++;
+    }
+    CHECK(n == 2 && sum == 2000000000);
+#ifndef __clang__   /* clang 14, with its own OpenMP too, counts in 32 bits */
+    sum = n = 0;
+#pragma ws for reduction(+ : sum, n)
+    for (int i = 2147483647; i > -2147483647; i -= 2000000000) {
+        sum += i;
+        n++;
+    }
+    CHECK(n == 3 && sum == 3L * 2147483647 - 6000000000);
+#endif
+    n = 0;
+#pragma ws for reduction(+ : n) schedule(dynamic, 7)
+    for (unsigned i = 199; i > 0; i -= 3)
+        n++;
+    CHECK(n == 67);
+#pragma ws for reduction(+ : n)
+    for (unsigned char i = 0; i < 250; i += 99)
+        n++;
+    CHECK(n == 70);
+#pragma ws for reduction(+ : n)
+    for (short i = 32000; i < 32767; i += 5)
+        n++;
+    CHECK(n == 224);
+}
+
 static void run_all(void)
 {
+    RUN(past_the_end);
     RUN(types);
     RUN(variable_bounds);
     RUN(downwards);
