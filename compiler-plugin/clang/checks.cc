@@ -272,6 +272,7 @@ private:
             written.loop_variables.insert(counter);
             check_step(loop, counter);
         }
+        add_variables(loop->getInc(), bounds);      // the step
         written.bounds.insert(bounds.begin(), bounds.end());
     }
 

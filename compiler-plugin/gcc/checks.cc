@@ -76,7 +76,7 @@ tree complain_if_written(tree *node, int *walk_subtrees, void *data) {
     return NULL_TREE;
 }
 
-// The loop variables and the plain variables in the bounds of `omp for`, which the body must leave alone.
+// The loop variables and the plain variables in the bounds and steps of `omp for`, which the body must leave alone.
 void check_loop(tree loop) {
     Written written;
     for (int i = 0; i < TREE_VEC_LENGTH(OMP_FOR_INIT(loop)); i++) {
@@ -89,6 +89,7 @@ void check_loop(tree loop) {
             written.loop_variables.add(variable);
         add_variables(TREE_OPERAND(init, 1), written.bounds);
         add_variables(TREE_OPERAND(condition, 1), written.bounds);
+        add_variables(TREE_VEC_ELT(OMP_FOR_INCR(loop), i), written.bounds);     // the step; the variable itself comes first
     }
     walk_tree_without_duplicates(&OMP_FOR_BODY(loop), complain_if_written, &written);
 }

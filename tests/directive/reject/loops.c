@@ -121,3 +121,17 @@ void collapsed(int n)
         for (int j = 0; j < n; j *= 2)
             g(i);
 }
+
+void changes_its_step(int n, int step)
+{
+#pragma ws for
+    for (int i = 0; i < n; i += step) {
+        g(i);
+        step++;
+    }
+#pragma ws for collapse(2)
+    for (int i = n; i > 0; i = i - step)
+        for (int j = 0; j < n; ++j)
+            if (j == 3)
+                step = 2;
+}
