@@ -3,6 +3,7 @@
 // Behind include/workshare: ws_for, and what ws.hpp needs at a call site's first call. Everything runs through
 // ws_parallel_loop, as compiled code does.
 #include "directive/call_body.h"
+#include "directive/forked.h"
 #include "directive/name_text.h"
 #include "window/os.h"
 #include "workshare/ws.hpp"
@@ -14,6 +15,7 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <mutex>
+#include <new>
 #include <string>
 
 namespace {
@@ -131,6 +133,8 @@ std::string place_of(ws_body* body)
 constexpr ws_options defaults = {};
 
 } // namespace
+
+void ws::free_call_lock() { new (&adding) std::mutex; }
 
 #undef ws_for
 WS_EXPORT int ws_for_at(const char* file, int line, const char* function, int64_t begin, int64_t end, ws_body* body, void* context,

@@ -5,11 +5,13 @@
 #include "directive/critical.h"
 
 #include "directive/abi.h"
+#include "directive/forked.h"
 #include "mpi/end_job.h"
 #include "window/os.h"
 
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 
 namespace ws {
 
@@ -63,6 +65,12 @@ void use_node_locks(LockTable* node, int rank)
     generation++;
     world_rank = rank;
     own_pid = getpid();
+}
+
+void use_fresh_locks()
+{
+    std::memset(process_memory, 0, sizeof process_memory);
+    use_node_locks(nullptr, world_rank);
 }
 
 } // namespace ws

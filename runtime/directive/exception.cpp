@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // An exception that leaves an iteration ends the program by std::terminate, as in OpenMP: the outlined loop is code
-// that must not throw. Here it says in which loop. In programs without the C++ library nothing is to do.
+// that must not throw. So does the end of its thread (pthread_exit, pthread_cancel), which unwinds the stack too. Here it says in which
+// loop. In programs without the C++ library nothing is to do: see loop/left.cpp.
 #include "loop/participant.h"
 
 #include <cstdio>
@@ -16,14 +17,17 @@ namespace {
 
 using Handler = void (*)();
 Handler next_handler;
+void* (*type_of_exception)(); // null: there is none, or nobody knows
 
 void name_the_loop()
 {
     if (self.in_region || self.site) {
         char text[512];
-        int length = std::snprintf(text, sizeof text,
-                                   "workshare: an exception left an iteration of the ws loop%s%s; it must be caught inside\n",
-                                   self.site ? " " : "", self.site ? self.site->where : "");
+        const bool thrown = !type_of_exception || type_of_exception();
+        int length = std::snprintf(text, sizeof text, "workshare: %s an iteration of the ws loop%s%s; %s\n",
+                                   thrown ? "an exception left" : "std::terminate was called in", self.site ? " " : "",
+                                   self.site ? self.site->where : "",
+                                   thrown ? "it must be caught inside" : "pthread_exit and pthread_cancel, which leave it, do that too");
         if (write(STDERR_FILENO, text, length < int(sizeof text) ? size_t(length) : sizeof text - 1) < 0)
             abort();
     }
@@ -40,6 +44,8 @@ __attribute__((constructor)) void take_over_terminate()
         return;
     Handler (*set_terminate)(Handler);
     std::memcpy(&set_terminate, &found, sizeof found);
+    void* type = dlsym(RTLD_DEFAULT, "__cxa_current_exception_type");
+    std::memcpy(&type_of_exception, &type, sizeof type);
     next_handler = set_terminate(name_the_loop);
 }
 

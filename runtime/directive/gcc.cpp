@@ -2,6 +2,7 @@
 //
 // The entry points of directive/abi.h, as the GCC plugin's lowering calls them.
 #include "directive/abi.h"
+#include "directive/forked.h"
 #include "loop/participant.h"
 #include "window/spin_lock.h"
 
@@ -25,6 +26,7 @@ inline void open(Participant& p, void (*fn)(void*), void* data, const LoopBounds
 inline void run_owner(Participant& p, void (*fn)(void*), void* data, ws_site* site)
 {
     p.in_region = true;
+    p.frame = own_frame();
     fn(data);
     p.site = nullptr;
     set_ws_alone(false);
@@ -53,11 +55,13 @@ SpinLock merge_lock;
 
 } // namespace
 
+void ws::free_merge_lock() { merge_lock.unlock(); }
+
 WS_EXPORT void ws_parallel_loop(void (*fn)(void*), void* data, long start, long end, long incr, ws_site* site,
                                 long chunk, long steal_chunk)
 {
     Participant& p = self;
-    if (WS_UNLIKELY(!p.owner || p.in_region) && !become_owner(p)) {
+    if (WS_UNLIKELY(!p.owner || p.in_region) && !become_owner(p, own_frame())) {
         run_plain(p, fn, data, start, count_signed(start, end, incr) ? end : start, site, chunk, steal_chunk);
         return;
     }
@@ -72,7 +76,7 @@ WS_EXPORT bool ws_loop_next(long* lo, long* hi) { return next_chunk(lo, hi); }
 WS_EXPORT void ws_parallel(void (*fn)(void*), void* data, ws_site* site, long chunk, long steal_chunk)
 {
     Participant& p = self;
-    if (WS_UNLIKELY(!p.owner || p.in_region) && !become_owner(p)) {
+    if (WS_UNLIKELY(!p.owner || p.in_region) && !become_owner(p, own_frame())) {
         run_plain(p, fn, data, 0, 0, site, chunk, steal_chunk); // its start call sets the bounds
         return;
     }
@@ -89,7 +93,7 @@ WS_EXPORT void ws_parallel_loop_if(int share, void (*fn)(void*), void* data, lon
                                    long chunk, long steal_chunk)
 {
     Participant& p = self;
-    if (share || ((!p.owner || p.in_region) && !become_owner(p)))
+    if (share || ((!p.owner || p.in_region) && !become_owner(p, own_frame())))
         ws_parallel_loop(fn, data, start, end, incr, site, chunk, steal_chunk);
     else
         run_unshared(p, fn, data, start, count_signed(start, end, incr) ? end : start, site, chunk, steal_chunk);
@@ -98,7 +102,7 @@ WS_EXPORT void ws_parallel_loop_if(int share, void (*fn)(void*), void* data, lon
 WS_EXPORT void ws_parallel_if(int share, void (*fn)(void*), void* data, ws_site* site, long chunk, long steal_chunk)
 {
     Participant& p = self;
-    if (share || ((!p.owner || p.in_region) && !become_owner(p)))
+    if (share || ((!p.owner || p.in_region) && !become_owner(p, own_frame())))
         ws_parallel(fn, data, site, chunk, steal_chunk);
     else
         run_unshared(p, fn, data, 0, 0, site, chunk, steal_chunk);

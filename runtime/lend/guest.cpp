@@ -6,7 +6,7 @@
 
 #include "lend/body_stack.h"
 #include "loop/chaos.h"
-#include "loop/region.h"
+#include "loop/left.h"
 #include "observe/recorder.h"
 #include "window/os.h"
 #include "window/spin_lock.h"
@@ -102,6 +102,7 @@ void* guest_main(void* argument)
 
     pthread_setname_np(pthread_self(), "ws guest");
     watch_stack("guest");
+    watch_thread(true);
     own_seat = &board->guest_seat(index);
     Hardware::store_relaxed(own_seat->core, index);
     Hardware::store_relaxed(own_seat->call, no_row);
@@ -110,7 +111,9 @@ void* guest_main(void* argument)
     record_as(SeatKind::guest, index);
     chaos.delay();
     bool allowed = move_to(w.mask(index));
-    CpuSet one(w.mask_size());
+    // Freed by hand: no destructor in the frame from which bodies are called. A thread that one ends (pthread_exit) is unwound by libgcc_s,
+    // which our own copy of the unwinder cannot serve: it aborts.
+    CpuSet* const one = new CpuSet(w.mask_size());
     Lingering lingering;
     Flag knocks = Hardware::load_acquire(slot.knock);
     if (allowed)
@@ -121,13 +124,15 @@ void* guest_main(void* argument)
         while ((now = Hardware::load_acquire(slot.knock)) == knocks && !Hardware::load_acquire(stopping))
             futex_wait(&slot.knock, knocks, 1000000);
         if (Hardware::load_acquire(stopping)) { // nobody lends any more: a knock now is guests_stop()'s
+            delete one;
+            forget_thread();
             unwatch_stack();
             return nullptr;
         }
         knocks = now;
         chaos.delay();
         Lease lease = core.lease; // written before the knock
-        allowed = move_to(int(Hardware::load_relaxed(core.running_on)), one); // written before the knock
+        allowed = move_to(int(Hardware::load_relaxed(core.running_on)), *one); // written before the knock
         visit = {&core, &slot};
         uint64_t latency = ticks() - core.lent_at;
         count_latency(own_seat->steal_latency, latency);
@@ -159,6 +164,8 @@ void* guest_main(void* argument)
     add(board->process.guests_barred, 1);
     show(*own_seat, Seated::away, ticks());
     Hardware::store_release(slot.state, guest_refused);
+    delete one;
+    forget_thread();
     unwatch_stack();
     return nullptr;
 }

@@ -6,7 +6,7 @@
 
 #include "directive/openmp.h"
 #include "lend/body_stack.h"
-#include "loop/region.h"
+#include "loop/left.h"
 #include "observe/recorder.h"
 #include "window/os.h"
 #include <memory>
@@ -21,7 +21,7 @@ struct Worker {
     Lender lender;
     pthread_t thread;
 };
-std::vector<std::unique_ptr<Worker>> workers;
+auto& workers = *new std::vector<std::unique_ptr<Worker>>; // never destroyed: exit() may be called while they are at work
 volatile Flag workers_stopping;
 
 // A worker has no MPI to look at: everything that it sleeps for wakes it, but for a race that costs one nap.
@@ -83,6 +83,7 @@ void* worker_main(void* argument)
     Core& core = lender.core();
     pthread_setname_np(pthread_self(), "ws worker");
     watch_stack("worker");
+    watch_thread(true);
     detail::window->mask(Hardware::load_relaxed(lender.seat().core)).bind();
     own_seat = &lender.seat();
     record_as(SeatKind::worker, Hardware::load_relaxed(own_seat->core));
@@ -124,6 +125,7 @@ void* worker_main(void* argument)
     lender.resume();
     while (lender.has_lease())
         lender.sleep_while_lent();
+    forget_thread();
     unwatch_stack();
     return nullptr;
 }

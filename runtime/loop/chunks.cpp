@@ -3,6 +3,7 @@
 // Handing out chunks where there is more than one: to an owner that is alone, to an owner that shares, to a guest.
 #include "loop/open_region.h"
 
+#include "loop/left.h"
 #include "observe/recorder.h"
 
 namespace ws {
@@ -169,6 +170,8 @@ bool next_slow(Participant& p, long* lo, long* hi)
         record(EventKind::chunk, p.chunk_began, ticks(), loop_of(p), p.chunk_lo, p.chunk_hi);
         p.chunk_began = 0;
     }
+    if (WS_UNLIKELY(p.ending == Ending::in_parent))
+        left_in_child(p.site);
     switch (p.mode) {
     case Mode::alone:
         return alone_next(p, lo, hi);

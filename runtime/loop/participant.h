@@ -28,6 +28,7 @@ enum class Ending : uint8_t {
     measure,   // ran whole: take the time
     unshared,  // ran chunk by chunk, never published
     published, // wait for the guests and close
+    in_parent, // a child of fork(), which has no part in the region: it cannot go on
 };
 
 struct Region; // open_region.h
@@ -56,6 +57,7 @@ struct Participant {
     void* data;
     ws_site* site;
     long chunk, steal_chunk;
+    uintptr_t frame; // in a region: of the function that called the body. Stacks grow down: what is called from there lies below
 };
 extern __thread Participant self __attribute__((tls_model("initial-exec")));
 
@@ -82,8 +84,11 @@ inline void set_ws_alone(bool now)
         ws_alone = char(now);
 }
 
-// Makes the calling thread an owner if it may be one and a slot is free.
-bool become_owner(Participant& p);
+// Where the frame of the calling function begins. Unlike __builtin_frame_address it needs no frame pointer.
+__attribute__((always_inline)) inline uintptr_t own_frame() { return uintptr_t(__builtin_dwarf_cfa()); }
+
+// Makes the calling thread an owner if it may be one and a slot is free. `frame`: the caller's own_frame().
+bool become_owner(Participant& p, uintptr_t frame);
 
 // The cold rest, in region.cpp and chunks.cpp.
 struct LoopBounds {

@@ -3,6 +3,7 @@
 // The life of a region at its owner: who may own one, open, publish, close. Handing out its chunks is in chunks.cpp.
 #include "loop/open_region.h"
 
+#include "loop/left.h"
 #include "observe/recorder.h"
 
 #include <algorithm>
@@ -47,12 +48,8 @@ void give_slot_back(void* slot)
     while (!Hardware::cas_full(slots_taken, taken, taken & ~bit)); // full: the region's end comes before
 }
 
-} // namespace
-
-bool become_owner(Participant& p)
+__attribute__((noinline)) bool take_free_slot(Participant& p)
 {
-    if (!loop_host.any_thread || p.in_region)
-        return false;
     for (;;) {
         Flag taken = Hardware::load_acquire(slots_taken); // pairs with give_slot_back
         unsigned slot = unsigned(__builtin_ctz(~taken));
@@ -63,27 +60,58 @@ bool become_owner(Participant& p)
         pthread_once(&slot_key_made, [] { pthread_key_create(&slot_key, give_slot_back); });
         pthread_setspecific(slot_key, reinterpret_cast<void*>(size_t(slot) + 1));
         take_slot(p, slot);
+        watch_thread(false);
         return true;
     }
+}
+
+} // namespace
+
+bool become_owner(Participant& p, uintptr_t frame)
+{
+    if (p.in_region) {
+        if (WS_UNLIKELY(frame >= p.frame))
+            left_by_jump(p, "a ws loop begins");
+        return false;
+    }
+    return loop_host.any_thread && take_free_slot(p);
 }
 
 void set_owner_thread()
 {
     Hardware::store_release(slots_taken, 1);
     take_slot(self, 0);
+    watch_thread(false);
+}
+
+namespace {
+Row nobody; // never hungry
 }
 
 void stop_sharing()
 {
     // Other threads may be in the middle of a loop. From here on they publish nothing, and what is published ends.
-    static Row nobody;
     loop_host.any_thread = false;
     for (uint64_t& t : loop_host.publish_ticks)
         poke(t, ~uint64_t(0));
     self.owner = false;
     Hardware::store_full(stopped, 1); // full, before the look at `publishing`; pairs with publish_if_wanted()
     wait_until("loops of its other threads", [] { return Hardware::load_acquire(publishing) == 0; });
-    __atomic_store_n(&loop_host.row, &nobody, __ATOMIC_RELEASE); // never hungry
+    __atomic_store_n(&loop_host.row, &nobody, __ATOMIC_RELEASE);
+}
+
+void stop_sharing_in_child()
+{
+    Participant& p = self;
+    // A guest's or a worker's part, or the owner's in a region with guests.
+    if (p.in_region && (!p.owner || p.ending == Ending::published))
+        p.ending = Ending::in_parent;
+    if (p.in_region && p.owner)
+        p.region->may_share = false;
+    p.owner = false;
+    loop_host.any_thread = loop_host.share_all = false;
+    if (loop_host.row)
+        loop_host.row = &nobody;
 }
 
 namespace {
@@ -243,7 +271,7 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
     r.thief = thief;
     r.chunk_ticks = uint64_t(target);
     r.opened_at = ticks();
-    r.may_share = may_share(l);
+    r.may_share = may_share(l) && p.owner; // no owner any more: in a child of fork()
     r.backwards = false;
     r.cost_before = 0;
     const bool for_test = WS_UNLIKELY(loop_host.share_all) && open_for_test(r, own);
@@ -339,6 +367,8 @@ void close_region(Participant& p, ws_site* site)
         remember_alone(l, cost);
         return;
     }
+    if (WS_UNLIKELY(ending == Ending::in_parent))
+        left_in_child(site);
     Region& r = *p.region;
     const uint64_t now = ending == Ending::published ? close_published(p) : ticks();
     if (ending == Ending::unshared && r.bounds.iterations)

@@ -47,6 +47,7 @@ struct LoopHost {
     void (*make_guests)() = nullptr;               // creates the guests that thieves have asked for
     void (*wake)() = nullptr;    // a region was published that is worth waking sleepers for
     void (*long_wait)(const char* what) = nullptr; // called now and then while waiting for another process
+    void (*end_job)() = nullptr; // does not return; after a message
 };
 
 extern LoopHost loop_host;
@@ -56,6 +57,10 @@ void set_owner_thread();
 // No region is published any more; returns when those that other threads have published are over. The calling thread is in
 // none.
 void stop_sharing();
+
+// In a child of fork(): its loops are its own. Of a region that was shared when it was forked the calling thread can end the
+// iteration that it is in, no more.
+void stop_sharing_in_child();
 
 // True while the calling thread runs loop iterations: it must not lend its core.
 bool thread_in_region();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // A guest's or a worker's part in a region of its process: from the lease that joined it to the leave.
+#include "loop/left.h"
 #include "loop/open_region.h"
 
 namespace ws {
@@ -20,6 +21,7 @@ uint64_t run_as_guest(const Lease& lease, const volatile Flag* recall, uint64_t 
     }
     p.mode = Mode::guest;
     p.in_region = true;
+    p.frame = own_frame();
     p.first = true;
     p.took_last = false;
     p.recall = recall;
@@ -32,6 +34,8 @@ uint64_t run_as_guest(const Lease& lease, const volatile Flag* recall, uint64_t 
         Hardware::store_relaxed(own_seat->loop, Flag(peek(learned(r.site).row) - &board->loop(0)));
     r.state.load();
     r.fn(r.data);
+    if (WS_UNLIKELY(p.ending == Ending::in_parent))
+        left_in_child(r.site);
     r.state.leave();
     uint64_t busy = ticks() - begin;
     uint64_t iterations = p.units * r.unit;

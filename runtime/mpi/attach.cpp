@@ -4,7 +4,7 @@
 #include "directive/critical.h"
 #include "lend/lend.h"
 #include "loop/chaos.h"
-#include "loop/participant.h"
+#include "loop/left.h"
 #include "loop/site.h"
 #include "mpi/end_job.h"
 #include "mpi/job.h"
@@ -86,6 +86,7 @@ void start_stealing()
     loop_host.somebody_waits = somebody_waits;
     loop_host.wake = wake_sleepers;
     loop_host.long_wait = check_peers;
+    loop_host.end_job = end_job;
     if (job.window.cores() > 1)
         set_owner_thread();
     LendOptions lending = {};
@@ -106,6 +107,8 @@ void yield(unsigned) { sched_yield(); }
 // MPI_Finalize: one more blocking call that steals; then everything goes in the order in which it came.
 void finalize()
 {
+    if (thread_in_region())
+        left_by_jump(self, "MPI_Finalize is called");
     PMPI_Barrier(MPI_COMM_WORLD);
     // The others may still wait in that barrier: the hooks act until this rank has left it, no longer.
     job.hooks->blocked = yield;

@@ -19,10 +19,16 @@ void be_quiet()
         dup2(nowhere, STDERR_FILENO);
 }
 
+bool forked;
+
 } // namespace
+
+void leave_job() { forked = true; }
 
 void end_job()
 {
+    if (forked)
+        _exit(1); // without what stdio still holds of the parent's
     int initialized = 0, finalized = 1;
     std::fflush(nullptr);
     if (PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized && PMPI_Finalized(&finalized) == MPI_SUCCESS &&

@@ -9,4 +9,7 @@ namespace ws {
 // MPI_Init and after MPI_Finalize it ends this process.
 [[noreturn]] void end_job();
 
+// In a child of fork(): the job is its parent's, and end_job() ends this process alone.
+void leave_job();
+
 } // namespace ws

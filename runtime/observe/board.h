@@ -193,6 +193,9 @@ extern __thread Seat* own_seat __attribute__((tls_model("initial-exec")));
 bool make_board(unsigned node_cores, unsigned own_workers);
 void show_board();
 
+// In a child of fork(): other memory at the same place, so that what it counts is not its parent's.
+void keep_board_private();
+
 // The row of a loop that is run for the first time.
 LoopRow& new_loop_row(const char* name);
 

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+#include "loop/left.h"
+
+#include <cstdio>
+#include <pthread.h>
+
+namespace ws {
+
+namespace {
+
+pthread_key_t key;
+pthread_once_t key_made = PTHREAD_ONCE_INIT;
+char owner, helper; // values of the key
+
+const char* name_of(const ws_site* site) { return site ? site->where : "that it was in"; }
+
+// The key's destructor. No cleanup handler, and no C++ one: whichever way the stack was unwound, or not, this is called.
+void thread_ends(void* value)
+{
+    if (!self.in_region && value == &owner)
+        return;
+    if (self.in_region)
+        std::fprintf(stderr, "workshare: pthread_exit or pthread_cancel ended a thread in an iteration of the ws loop %s; ending the job\n",
+                     name_of(self.site));
+    else
+        std::fprintf(stderr, "workshare: pthread_cancel ended a thread of Workshare's; ending the job\n");
+    loop_host.end_job();
+}
+
+} // namespace
+
+void watch_thread(bool helps)
+{
+    pthread_once(&key_made, [] { pthread_key_create(&key, thread_ends); });
+    pthread_setspecific(key, helps ? &helper : &owner);
+}
+
+void forget_thread() { pthread_setspecific(key, nullptr); }
+
+void left_by_jump(const Participant& p, const char* now)
+{
+    std::fprintf(stderr, "workshare: %s, but an iteration of the ws loop %s has not ended: did longjmp leave it? Ending the job\n", now,
+                 name_of(p.site));
+    loop_host.end_job();
+    __builtin_unreachable();
+}
+
+void left_in_child(const ws_site* site)
+{
+    std::fprintf(stderr,
+                 "workshare: a child of fork() came to the end of an iteration of the ws loop %s, but the loop is shared and goes on in its "
+                 "parent alone: call exec or _exit in the iteration; ending the child\n",
+                 name_of(site));
+    loop_host.end_job();
+    __builtin_unreachable();
+}
+
+} // namespace ws

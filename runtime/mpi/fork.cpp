@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+//
+// fork(): the child is no rank. Its loops run plain, it lends nothing and counts nothing, its critical sections are its own, and its end
+// is its own too. Of the window and the board, which it shares with the ranks, it touches nothing; the parent notices nothing. MPI calls in
+// the child do what they do in MPICH without Workshare.
+//
+// vfork, posix_spawn, system and popen share or replace the memory, and call nothing of this.
+#include "directive/forked.h"
+#include "directive/openmp.h"
+#include "loop/region.h"
+#include "mpi/end_job.h"
+#include "mpi/job.h"
+#include "observe/board.h"
+#include "observe/recorder.h"
+
+#include <pthread.h>
+
+namespace ws {
+
+namespace {
+
+// Plain stores and system calls: other threads may have held any lock.
+void in_child()
+{
+    leave_job();
+    if (MPIR_Workshare_hooks* hooks = job.hooks) {
+        MPIR_Workshare_hooks none = {};
+        none.sends_open = hooks->sends_open; // what MPICH itself set
+        none.sends_to = hooks->sends_to;
+        none.events = hooks->events;
+        none.thread_level_asked = hooks->thread_level_asked;
+        none.let_threads_in = hooks->let_threads_in;
+        none.call_name = hooks->call_name;
+        none.crowded = hooks->crowded;
+        *hooks = none;
+        if (none.let_threads_in)
+            none.let_threads_in(0);
+    }
+    stop_recording();
+    if (board)
+        keep_board_private();
+    stop_sharing_in_child();
+    stop_watching_openmp();
+    use_fresh_locks();
+    free_merge_lock();
+    free_call_lock();
+}
+
+__attribute__((constructor)) void watch_forks() { pthread_atfork(nullptr, nullptr, in_child); }
+
+} // namespace
+
+} // namespace ws

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * unfinished HOW WHO: rank 0's `owner` or a `guest` leaves an iteration by exit, _exit, MPI_Abort, pthread_exit, pthread_cancel (of itself;
+ * by a thread that the program has for that: other_cancel) or, the owner, longjmp: then it goes on to another loop (longjmp) or to
+ * MPI_Finalize (longjmp_end). */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "test.h"
+#include <pthread.h>
+#include <setjmp.h>
+
+static const char *how;
+static jmp_buf before;
+static pthread_t victim;
+static volatile int have_victim;
+
+static void *canceller(void *unused)
+{
+    while (!have_victim)
+        usleep(100);
+    pthread_cancel(victim);
+    return unused;
+}
+
+static void leave(void)
+{
+    if (!strcmp(how, "exit"))
+        exit(7);
+    if (!strcmp(how, "_exit"))
+        _exit(7);
+    if (!strcmp(how, "MPI_Abort"))
+        MPI_Abort(MPI_COMM_WORLD, 7);
+    if (!strcmp(how, "pthread_exit"))
+        pthread_exit(NULL);
+    if (!strcmp(how, "pthread_cancel")) {
+        pthread_cancel(pthread_self());
+        pthread_testcancel();
+    }
+    if (!strcmp(how, "other_cancel")) {
+        victim = pthread_self();
+        have_victim = 1;
+        for (;;)
+            usleep(1000);
+    }
+    longjmp(before, 1);
+}
+
+static void loop(int left_by_guest)
+{
+    int left = 0;
+#pragma ws for
+    for (int i = 0; i < 2000; i++) {
+        busy(10e-6);
+        if (left_by_guest >= 0 && on_guest() == left_by_guest && i > 20 && !__sync_lock_test_and_set(&left, 1))
+            leave();
+    }
+}
+
+int main(int argc, char **argv)
+{
+    begin(&argc, &argv);
+    how = argv[1];
+    if (rank == 0) {
+        pthread_t t;
+        if (!strcmp(how, "other_cancel"))
+            pthread_create(&t, NULL, canceller, NULL);
+        for (double deadline = now() + 10; now() < deadline;)
+            if (setjmp(before) == 0)
+                loop(!strcmp(argv[2], "guest"));
+            else
+                break;
+        if (!strcmp(how, "longjmp"))
+            loop(-1);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    return end();
+}

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+"""Who leaves an iteration otherwise than by its end: where it is allowed the job ends with that status, else with a message that names
+the loop; never late, and nothing is left."""
+from job import CORES, expect, expect_lines, finish, run, skip
+
+ENDED = 'pthread_exit or pthread_cancel ended a thread in an iteration of the ws loop '
+TERMINATED = 'std::terminate was called in an iteration of the ws loop '
+JUMPED = ', but an iteration of the ws loop '
+
+if CORES < 2:
+    skip('needs two cores')
+    finish()
+for who in 'owner', 'guest':
+    for how in 'exit', '_exit', 'MPI_Abort':
+        run('unfinished', how, who, limit=20, code=7)
+    for how in 'pthread_exit', 'pthread_cancel', 'other_cancel':
+        # While the job is ended, guests may still use what was on the owner's stack.
+        result = run('unfinished', how, who, limit=20, code='error' if who == 'owner' else 1)
+        expect_lines(result, result.err, rf'^workshare: {ENDED}\S*unfinished\.c:\d+:loop; ending the job$')
+        result = run('unfinished_cxx', how, who, limit=20, code='error')  # there the loop must not be unwound
+        expect_lines(result, result.err, rf'^workshare: {TERMINATED}\S*unfinished\.c:\d+:loop; pthread_exit ')
+for how, where in ('longjmp', 'a ws loop begins'), ('longjmp_end', 'MPI_Finalize is called'):
+    result = run('unfinished', how, 'owner', limit=20, code=1)
+    expect_lines(result, result.err, rf'^workshare: {where}{JUMPED}\S*unfinished\.c:\d+:loop has not ended: did longjmp leave it\? Ending the job$')
+for how in 'exit', 'pthread_exit':  # a worker
+    result = run('unfinished', how, 'guest', ranks=1, options=('-workshare-workers', '1'), limit=20, code=7 if how == 'exit' else 1)
+    expect(result, 'no message', how == 'exit' or ENDED in result.err)
+finish()
