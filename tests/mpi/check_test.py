@@ -68,6 +68,6 @@ expect(result, 'WS_CHECK=0 is not off', result.err == '')
 tiny = in_tiny_shm()
 if tiny:
     result = check('right', 1, **tiny)
-    expect(result, 'it does not say that nothing was exercised', result.err == 'workshare check: 2 ranks exercised nothing: /dev/shm is too small for '
-           'the node\'s shared window\n')
+    expect(result, 'it does not say that nothing was exercised', result.err.startswith('workshare check: 2 ranks exercised nothing: /dev/shm is too small') and
+           result.err.count('\n') == 1)
 finish()
