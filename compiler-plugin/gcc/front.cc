@@ -12,6 +12,7 @@ extern "C" void _cpp_push_token_context(cpp_reader *, cpp_hashnode *, const cpp_
 extern cpp_reader *parse_in __attribute__((weak));
 extern void c_register_pragma_with_expansion(const char *, const char *, pragma_handler_1arg) __attribute__((weak));
 extern c_language_kind c_language __attribute__((weak));
+extern tree identifier_global_value(tree) __attribute__((weak));
 
 namespace ws_gcc {
 
@@ -20,6 +21,7 @@ namespace {
 void (*next_line_change)(cpp_reader *, const cpp_token *, int);
 void (*next_read_pch)(cpp_reader *, const char *, int, const char *);
 bool used;
+std::string foreign_pch;            // a precompiled header that was made without the plugin
 
 std::vector<LoopHints> hints;       // by number of the directive
 bool hints_may_follow;              // nothing but pragmas since the last directive
@@ -165,9 +167,12 @@ void on_line_change(cpp_reader *pfile, const cpp_token *token, int parsing_args)
     push_tokens(pfile, rewritten.tokens);
 }
 
-// A precompiled header may hold inline functions with ws loops.
+// A precompiled header may hold inline functions with ws loops. It replaces GCC's identifiers and declarations: of one made
+// without the plugin, ours and libgomp's are gone.
 void on_read_pch(cpp_reader *pfile, const char *name, int fd, const char *original) {
     next_read_pch(pfile, name, fd, original);
+    if (!identifier_global_value(get_identifier(ws::mark_function)))
+        foreign_pch = name;
     note_ws_used();
 }
 
@@ -231,6 +236,9 @@ Rewritten read_and_rewrite(cpp_reader *pfile, location_t at) {
     constexpr int pragma = -1;
     const auto place = [&](int origin) { return origin == pragma ? at : in[origin].src_loc; };
 
+    if (!foreign_pch.empty())
+        fatal_error(at, "%<#pragma ws%> cannot be used with the precompiled header %qs, which was made without %<-fws%>",
+                    foreign_pch.c_str());
     ws::Problems problems;
     const ws::Directive directive = ws::parse(tokens, pragma, problems);
     // GCC's C parser would look for the end of the block in the lines that follow, and for ever at the end of the pragma.

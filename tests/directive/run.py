@@ -339,6 +339,23 @@ class Test:
                 if status or start([binary])[0]:
                     fail(f'a precompiled header, {language}', output)
 
+    def foreign_precompiled_header(self, language):
+        """GCC's, made without the plugin, lacks what a directive needs: that is said. Without a directive nothing is."""
+        folder = self.path(f'foreign_pch_{language}')
+        os.makedirs(folder, exist_ok=True)
+        header, main = os.path.join(folder, 'two.h'), os.path.join(folder, 'main.c')
+        with open(header, 'w') as f:
+            f.write('static inline int two(void) { return 2; }\n')
+        start([*(CC if language == 'c' else CXX), '-x', f'{language}-header', header, '-o', header + '.gch'])
+        for directive in (True, False):
+            with open(main, 'w') as f:
+                f.write('#include "two.h"\nvoid f(int *a) {\n' + '#pragma ws for\n' * directive
+                        + '    for (int i = 0; i < 9; i++)\n        a[i] = two();\n}\n')
+            status, output = start([*compiler(language), *self.plugin(), '-Winvalid-pch', '-c', main, '-o', main + '.o'])
+            said = 'error: \'#pragma ws\' cannot be used with the precompiled header' in output and "made without '-fws'" in output
+            if (status, said) != (int(directive), directive) or self.crashed(output):
+                fail(f'a precompiled header made without the plugin, {language} ({status})', output)
+
     def preprocessed(self, runtime):
         for source, language in (('places.c', 'c'), ('places.c', 'c++'), ('classes.cpp', 'c++')):
             source = os.path.join(HERE, 'accept', source)
@@ -402,7 +419,7 @@ class Test:
         jobs += [(self.automatic_parallelization_stays_off, runtime), (self.precompiled_header, runtime),
                  (self.preprocessed, runtime), (self.simd_makes_vectors, 'c'), (self.simd_makes_vectors, 'c++')]
         if not CLANG:
-            jobs.append((self.other_front_ends,))
+            jobs += [(self.other_front_ends,), (self.foreign_precompiled_header, 'c'), (self.foreign_precompiled_header, 'c++')]
         in_parallel(jobs)
 
     # torture
