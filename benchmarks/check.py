@@ -32,6 +32,8 @@ GOOD = [
     ("region_cost_cpp", "--repeats 2"),
     ("directive_cost_gcc", "--repeats 2"),
     ("directive_cost_clang", "--repeats 2"),
+    ("openmp_cost_gcc", "--repeats 2"),
+    ("openmp_cost_clang", "--repeats 2"),
     ("assembly_gcc", "--repeats 2"),
     ("assembly_clang", "--repeats 2"),
     ("assembly_omp_gcc", "--repeats 2"),

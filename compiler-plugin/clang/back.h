@@ -25,8 +25,9 @@ unsigned lower_loops(llvm::Module &module);
 unsigned features_of_loops(llvm::Module &module, llvm::ArrayRef<llvm::Function *> loops);
 void announce(llvm::Module &module, unsigned features);
 
-// Whether an `omp parallel for` may become ours; says so, or why not.
-bool judge_openmp_loop(const llvm::Function *body, const llvm::Function *host, const std::string &place, const std::string &name);
+// Whether an `omp parallel for` may become ours; says so, or why not. And whether it calls functions of which nothing is known.
+bool judge_openmp_loop(const llvm::Function *body, const llvm::Function *host, const std::string &place, const std::string &name,
+                       bool &unknown_calls);
 // Has libomp schedule a loop that was marked as was written.
 void restore_openmp_schedule(llvm::Function *body, unsigned kinds);
 // A symbol as the user knows it, without parameters.

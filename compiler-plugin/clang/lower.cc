@@ -52,6 +52,7 @@ private:
         CallBase *mark, *push, *fork;
         Function *body;
         std::string where;      // for the site
+        bool openmp, unknown_calls;
     };
 
     bool find_region(CallBase *mark, Region &region);
@@ -91,7 +92,7 @@ FunctionCallee Lowering::runtime(StringRef name, Type *result, ArrayRef<Type *> 
 // A mark, the num_threads it is for, and the fork after it. Clang emits nothing of a region between its num_threads
 // and its fork but the copying of what the region gets.
 bool Lowering::find_region(CallBase *mark, Region &region) {
-    region = {mark, nullptr, nullptr, nullptr, ""};
+    region = {mark, nullptr, nullptr, nullptr, "", false, false};
     for (User *user : mark->users())
         if (auto *call = dyn_cast<CallBase>(user); call && calls(*call, "__kmpc_push_num_threads"))
             region.push = call;
@@ -278,11 +279,13 @@ void Lowering::lower_fork(const Region &region) {
     uint64_t kinds = cast<ConstantInt>(region.mark->getArgOperand(1))->getZExtValue() & (openmp_loop - 1);
     if (!asks_for_last(region.body))
         kinds |= WS_SITE_ANY_ORDER;
+    if (region.unknown_calls)
+        kinds |= WS_SITE_UNSEEN;
     SmallVector<Value *, 6> arguments{thunk, data ? builder.CreateBitCast(data, pointer_) : ConstantPointerNull::get(pointer_),
                                       make_site(region.where, kinds), region.mark->getArgOperand(2), region.mark->getArgOperand(3)};
     Value *condition = region.mark->arg_size() > 6 ? region.mark->getArgOperand(6) : builder.getInt32(1);
     if (auto *constant = dyn_cast<ConstantInt>(condition); constant && constant->isOne()) {
-        builder.CreateCall(runtime("ws_parallel", nothing_, {thunk->getType(), pointer_, pointer_, i64_, i64_}), arguments);
+        builder.CreateCall(runtime(region.openmp ? "ws_openmp" : "ws_parallel", nothing_, {thunk->getType(), pointer_, pointer_, i64_, i64_}), arguments);
     } else {
         arguments.insert(arguments.begin(), condition);
         builder.CreateCall(runtime("ws_parallel_if", nothing_, {i32_, thunk->getType(), pointer_, pointer_, i64_, i64_}), arguments);
@@ -502,7 +505,8 @@ bool Lowering::stays_openmp(Region &region) {
         remark(place(region.mark), "loop shared: " + region.where);
         return false;
     }
-    if (judge_openmp_loop(region.body, region.fork->getFunction(), place(region.mark), region.where))
+    region.openmp = true;
+    if (judge_openmp_loop(region.body, region.fork->getFunction(), place(region.mark), region.where, region.unknown_calls))
         return false;
     restore_openmp_schedule(region.body, kinds);
     remove_call(region.push);

@@ -2,9 +2,11 @@
 //
 // mpicc -fws=openmp, in the finished code: whether an `omp parallel for` may become a `ws for`. It stays OpenMP if the loop
 // can tell threads apart, waits for other threads or uses more of libomp than loops need. Functions of other files are not
-// seen: they are taken to do none of this. Also -fws-report, which prints a remark for each loop.
+// seen: they are taken to do none of this, but libws is told, and shares the loop only in programs in which nobody asks OpenMP
+// for its threads. Also -fws-report, which prints a remark for each loop.
 #include "back.h"
 
+#include "../clauses/library.h"
 #include "../clauses/mpi.h"
 #include "../../runtime/directive/abi.h"
 
@@ -33,6 +35,7 @@ public:
 
     std::string why_not;                // the first reason; empty: none
     std::set<std::string> unseen;       // functions of other files that it calls
+    bool unknown = false;               // and what these do is not known either
 
     void region(const Function *body) {
         add(body, "");
@@ -72,6 +75,7 @@ private:
                 refuse("uses '" + readable_name(variable->getName().str()) + "', of which each thread has its own", inside);
         } else if (const auto *function = dyn_cast<Function>(value)) {
             add(function, own_name(function, inside));
+            unknown |= is_unknown(*function);       // called here, or given to somebody who will
         } else if (const auto *expression = dyn_cast<ConstantExpr>(value)) {
             for (const Value *operand : expression->operands())
                 look_operand(operand, inside);
@@ -86,8 +90,10 @@ private:
     void look_call(const CallBase &call, const std::string &inside) {
         const Function *called = callee(call);
         if (!called) {
-            if (!call.isInlineAsm())
+            if (!call.isInlineAsm()) {
                 unseen.insert("function pointer");
+                unknown = true;
+            }
             return;
         }
         const std::string name = called->getName().str();
@@ -111,6 +117,14 @@ private:
             refuse("uses '" + readable_name("_Z" + name.substr(4)) + "', of which each thread has its own", inside);
         else if (called->isDeclaration() && mpi == ws::MpiCall::none && !library_.getLibFunc(*called, known) && !is_support(called->getName()))
             unseen.insert(readable_name(name));
+    }
+
+    bool is_unknown(const Function &function) const {
+        LibFunc known;
+        const StringRef name = function.getName();
+        return function.isDeclaration() && !function.isIntrinsic() && !name.startswith("__kmpc_") && !name.startswith("__tgt_")
+               && !name.startswith("omp_") && ws::mpi_call(name.str()) == ws::MpiCall::none && !library_.getLibFunc(function, known)
+               && !is_support(name) && !ws::is_library_function(name.str());
     }
 
     // What compiled code calls without the user's doing.
@@ -177,7 +191,8 @@ void remark(const std::string &place, const std::string &text) {
         errs() << place << ": remark: " << text << "\n";
 }
 
-bool judge_openmp_loop(const Function *body, const Function *host, const std::string &place, const std::string &name) {
+bool judge_openmp_loop(const Function *body, const Function *host, const std::string &place, const std::string &name,
+                       bool &unknown_calls) {
     if (host->getName().startswith(".omp_outlined")) {
         remark(place, "loop stays OpenMP: is inside another construct that has threads");
         return false;
@@ -187,6 +202,7 @@ bool judge_openmp_loop(const Function *body, const Function *host, const std::st
         return false;
     Judge judge(*body->getParent());
     judge.region(body);
+    unknown_calls = judge.unknown;
     if (judge.why_not.empty())
         judge.why_not = why_not_by_tree(place);
     const std::string names = list_of(judge.unseen);

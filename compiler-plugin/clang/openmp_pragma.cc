@@ -170,7 +170,7 @@ private:
         add(tok::string_literal, place_literal(preprocessor, at));
         add(tok::comma, ",");
         const unsigned kinds = unsigned(parts.kind) | (parts.chunk.empty() ? 0 : unsigned(WS_SITE_CHUNK))
-                               | unsigned(WS_SITE_STEAL) | openmp_loop | (parts.written ? openmp_schedule : 0);
+                               | unsigned(WS_SITE_STEAL) | unsigned(WS_SITE_OPENMP) | openmp_loop | (parts.written ? openmp_schedule : 0);
         add(tok::numeric_constant, std::to_string(kinds));
         add(tok::comma, ",");
         add_chunk("0");

@@ -22,9 +22,9 @@ inline constexpr const char *mark_function = "__ws_mark";
 inline constexpr const char *chunk_function = "__ws_chunk";
 
 // Bits above those of the site's kinds belong to a compiler's own passes.
-inline constexpr int countdown_shift = 20;
-// It is `ws sections`; it is `ws for simd`.
-inline constexpr int sections_mark = 1 << 27, simd_mark = 1 << 28;
+inline constexpr int countdown_shift = 22;
+// It is `ws sections`; it is `ws for simd`. Above the six bits of a countdown.
+inline constexpr int sections_mark = 1 << 28, simd_mark = 1 << 29;
 
 // Which clause a __ws_chunk belongs to: its first argument.
 inline constexpr const char *chunk_clauses[] = {"schedule", "steal_schedule"};

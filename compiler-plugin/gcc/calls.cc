@@ -78,8 +78,10 @@ private:
             || ((VAR_P(node) || TREE_CODE(node) == PARM_DECL || TREE_CODE(node) == FIELD_DECL) && shares_openmp_loops()
                 && holds_thread_count(node)))
             found(Found::variable, node, at);
-        else if (TREE_CODE(node) == FUNCTION_DECL)
+        else if (TREE_CODE(node) == FUNCTION_DECL) {
+            found(Found::function, node, at);
             follow(node);
+        }
     }
 
     static tree on_statement(gimple_stmt_iterator *at, bool *, walk_stmt_info *info) {

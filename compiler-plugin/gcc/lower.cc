@@ -6,6 +6,7 @@
 //
 //     t = __ws_mark (NUMBER, KINDS, chunk, steal_chunk, name, condition);    removed
 //     __builtin_GOMP_parallel (fn, &data, t, 0);        ws_parallel (fn, &data, &site, chunk, steal_chunk);
+//                                                       ws_openmp, if the loop is OpenMP's
 //
 // (with an if clause ws_parallel_if) and in fn the calls that ask for chunks, the barrier GCC adds for firstprivate + lastprivate, and the lock around
 // the merge of reductions.
@@ -283,7 +284,8 @@ void Lowering::lower_fork(gimple_stmt_iterator *at, gimple *mark, tree parent) {
     arguments.insert(arguments.end(), {site, chunk, steal_chunk});
     tree condition = gimple_call_arg(mark, 5);
     if (integer_onep(condition)) {
-        replace(at, combined ? "ws_parallel_loop" : "ws_parallel", arguments);
+        const bool openmp = site_kinds & HOST_WIDE_INT(WS_SITE_OPENMP);
+        replace(at, combined ? openmp ? "ws_openmp_loop" : "ws_parallel_loop" : openmp ? "ws_openmp" : "ws_parallel", arguments);
     } else {
         arguments.insert(arguments.begin(), condition);
         replace(at, combined ? "ws_parallel_loop_if" : "ws_parallel_if", arguments);

@@ -5,9 +5,11 @@
 // GIMPLE before OpenMP is lowered, so for all languages. -fws-report prints a remark for each loop.
 //
 // A loop stays OpenMP if it can tell threads apart, waits for other threads or asks for a way to run that libws does not
-// know. Functions of other files are not seen: they are taken to do none of this.
+// know. Functions of other files are not seen: they are taken to do none of this, but libws is told, and shares the loop only
+// in programs in which nobody asks OpenMP for its threads.
 #include "ws_gcc.h"
 
+#include "../clauses/library.h"
 #include "../clauses/mpi.h"
 #include "../../runtime/directive/abi.h"
 
@@ -87,13 +89,15 @@ class Judge {
 public:
     std::string why_not;                // the first reason; empty: none
     std::set<std::string> unseen;       // functions of other files that it calls
+    bool unknown = false;               // and what these do is not known either
 
     void look(const Found &found) {
         std::string why;
         switch (found.kind) {
         case Found::construct: why = of_construct(found.name, found.inside); break;
-        case Found::call: why = of_call(found.decl); break;
-        case Found::indirect_call: unseen.insert("function pointer"); break;
+        case Found::call:
+        case Found::function: why = of_call(found.decl); break;
+        case Found::indirect_call: unseen.insert("function pointer"); unknown = true; break;
         case Found::variable:
             if (VAR_P(found.decl) && DECL_THREAD_LOCAL_P(found.decl))
                 why = "uses '" + name_of(found.decl) + "', of which each thread has its own";
@@ -146,8 +150,10 @@ private:
         if (fndecl_built_in_p(function))
             return of_builtin(function);
         if (DECL_EXTERNAL(function) && !DECL_SAVED_TREE(function) && !gimple_has_body_p(function)
-            && !startswith(symbol.c_str(), "MPI_") && !startswith(symbol.c_str(), "PMPI_"))
+            && !startswith(symbol.c_str(), "MPI_") && !startswith(symbol.c_str(), "PMPI_")) {
             unseen.insert(name_of(function));
+            unknown |= !ws::is_library_function(symbol);
+        }
         return "";
     }
 
@@ -346,12 +352,14 @@ tree as_long(gimple_stmt_iterator *before, gbind *scope, tree value) {
 }
 
 // False if the chunk size cannot be had outside of the region.
-bool share(gimple_stmt_iterator *at, gomp_parallel *parallel, gomp_for *loop, gimple_stmt_iterator loop_at, gbind *scope) {
+bool share(gimple_stmt_iterator *at, gomp_parallel *parallel, gomp_for *loop, gimple_stmt_iterator loop_at, gbind *scope,
+           bool unknown_calls) {
     tree clauses = gimple_omp_for_clauses(loop);
     tree schedule = find(clauses, OMP_CLAUSE_SCHEDULE);
     const ws_schedule kind = schedule_of(schedule);
     tree chunk = schedule ? OMP_CLAUSE_SCHEDULE_CHUNK_EXPR(schedule) : NULL_TREE;
-    HOST_WIDE_INT kinds = kind | HOST_WIDE_INT(WS_SITE_STEAL) | HOST_WIDE_INT(countdown_bits(loop)) << ws::countdown_shift;
+    HOST_WIDE_INT kinds = kind | HOST_WIDE_INT(WS_SITE_STEAL) | HOST_WIDE_INT(WS_SITE_OPENMP)
+                          | (unknown_calls ? HOST_WIDE_INT(WS_SITE_UNSEEN) : 0) | HOST_WIDE_INT(countdown_bits(loop)) << ws::countdown_shift;
     if (chunk) {
         chunk = Outside(parallel, loop, loop_at, at, scope)(chunk);
         if (!chunk)
@@ -463,7 +471,7 @@ void share_openmp_loop(gimple_stmt_iterator *at, gbind *scope, bool nested) {
         return;     // its loops are reported one by one
     Judge judge;
     std::string why = why_not_shared(parallel, loop, nested || !scope, judge);
-    if (why.empty() && !share(at, parallel, loop, loop_at, scope))
+    if (why.empty() && !share(at, parallel, loop, loop_at, scope, judge.unknown))
         why = "its chunk size is computed where it cannot be seen";
     if (!why.empty())
         remark(where, localized_quotes("loop stays OpenMP: " + why));

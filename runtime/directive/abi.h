@@ -46,6 +46,10 @@ struct ws_site {
 /* There is a steal_schedule clause, which may be `auto`. Without this bit and with 0 for its kind thieves do as the owner. */
 #define WS_SITE_STEAL ((uintptr_t) 1 << 19)
 
+/* A loop of OpenMP's (mpicc -fws=openmp). UNSEEN: it calls functions that the compiler could not look into. */
+#define WS_SITE_OPENMP ((uintptr_t) 1 << 20)
+#define WS_SITE_UNSEEN ((uintptr_t) 1 << 21)
+
 /* Combined form: the loop variable runs start, start+incr, ... up to (not including) end, as signed long.
  * chunk and steal_chunk are the clauses' chunk sizes in iterations, 0 = none given; a value below 1 computed
  * at run time ends the job with a message naming the loop. */
@@ -66,6 +70,11 @@ void ws_loop_end(void);
 void ws_parallel_loop_if(int share, void (*fn)(void *), void *data, long start, long end, long incr,
                          struct ws_site *site, long chunk, long steal_chunk);
 void ws_parallel_if(int share, void (*fn)(void *), void *data, struct ws_site *site, long chunk, long steal_chunk);
+
+/* The same for loops of OpenMP's. Where OpenMP has several threads, these run fn(data) as a parallel region of its own. */
+void ws_openmp_loop(void (*fn)(void *), void *data, long start, long end, long incr,
+                    struct ws_site *site, long chunk, long steal_chunk);
+void ws_openmp(void (*fn)(void *), void *data, struct ws_site *site, long chunk, long steal_chunk);
 
 /* Around the merge of a reduction that has no single atomic instruction; nests with nothing. */
 void ws_reduction_start(void);

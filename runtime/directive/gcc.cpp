@@ -42,7 +42,7 @@ inline bool start(const LoopBounds& b, long* lo, long* hi)
     Participant& p = self;
     if (WS_LIKELY(p.mode == Mode::pending))
         open(p, p.fn, p.data, b, p.site, p.chunk, p.steal_chunk);
-    else if (p.mode != Mode::guest) {
+    else if (p.mode != Mode::guest && !(p.member && start_in_team(p, b))) {
         p.mode = Mode::whole;
         p.lo = b.start;
         p.hi = b.iterations ? b.end : b.start;
@@ -131,7 +131,7 @@ WS_EXPORT void ws_reduction_start(void)
 {
     Participant& p = self;
     // An owner that never published merges alone. It decides at the start: nothing is published after the last chunk.
-    p.merging = !(p.owner && p.in_region) || p.ending == Ending::published;
+    p.merging = !(p.owner && p.in_region) || p.member || p.ending == Ending::published;
     if (p.merging)
         merge_lock.lock();
 }

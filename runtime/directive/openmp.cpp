@@ -39,6 +39,22 @@ void begin_region()
 
 void end_region() { Hardware::fetch_add_full(openmp_regions, Hardware::Flag(-1)); }
 
+} // namespace
+
+OpenMPRegion::OpenMPRegion() : counts_(Hardware::load_relaxed(watching))
+{
+    if (counts_)
+        begin_region();
+}
+
+OpenMPRegion::~OpenMPRegion()
+{
+    if (counts_)
+        end_region();
+}
+
+namespace {
+
 // ---- libgomp
 
 // libgomp's function. Most often it is among the libraries that the program was linked with, for all to see. Else a library

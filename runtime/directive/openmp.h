@@ -12,6 +12,17 @@ namespace ws {
 extern volatile Hardware::Flag openmp_regions;
 inline unsigned openmp_regions_open() { return Hardware::load_relaxed(openmp_regions); }
 
+// Counts a region that libws itself begins.
+class OpenMPRegion {
+public:
+    OpenMPRegion();
+    ~OpenMPRegion();
+    OpenMPRegion(const OpenMPRegion&) = delete;
+
+private:
+    const bool counts_;
+};
+
 // From here on regions are counted; before the first worker runs. `opened` is called by the thread that opens a region
 // where none was open, before OpenMP's threads run: to ask for lent cores. Null, or why this process can have no workers: it
 // has an OpenMP library whose regions cannot be seen, or whose threads never leave their cores.

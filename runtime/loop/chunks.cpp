@@ -182,6 +182,8 @@ bool next_slow(Participant& p, long* lo, long* hi)
         return claim_next(p, lo, hi);
     case Mode::guest:
         return guest_next(p, lo, hi);
+    case Mode::team:
+        return team_next(p, lo, hi);
     default:
         return false;
     }

@@ -17,9 +17,11 @@ enum class Mode : uint8_t {
     done,    // nothing (more) to hand out
     whole,   // the range [lo, hi) once
     pending, // an uncombined region whose bounds come with its start call
+    pending_team, // the same, of a team (team.h)
     alone,   // owner, region not published
     shared,  // owner, region published
     guest,   // guest of a published region
+    team,    // thread of a team that shares a region out among itself
 };
 
 // What the owner has to do after the body.
@@ -32,6 +34,7 @@ enum class Ending : uint8_t {
 };
 
 struct Region; // open_region.h
+struct Member; // team.h
 
 // A thread's part in a region.
 struct Participant {
@@ -51,6 +54,7 @@ struct Participant {
     const volatile Flag* recall; // guest
     uint64_t way_home; // guest: leaves what takes less ticks to the others
     Region* region;  // owner: that of its slot; guest: the one it visits
+    Member* member;  // null: the region is no team's
     Pace pace;
     // Uncombined region, pending: what ws_parallel was given.
     void (*fn)(void*);
@@ -99,6 +103,11 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
                  long steal_chunk);
 void close_region(Participant& p, ws_site* site);
 bool next_slow(Participant& p, long* lo, long* hi);
+bool team_next(Participant& p, long* lo, long* hi);
+// The bounds of a team's region are known. False: it is another's.
+bool start_in_team(Participant& p, const LoopBounds& bounds);
+// Ends the program if the site is of another version, or a chunk size is not one.
+void check_site(const ws_site* site, long chunk, long steal_chunk);
 void run_plain(Participant& p, void (*fn)(void*), void* data, long start, long end, ws_site* site, long chunk,
                long steal_chunk);
 // By its `if` clause, on a thread that could have shared it.

@@ -121,6 +121,8 @@ namespace {
     std::exit(1);
 }
 
+} // namespace
+
 __attribute__((cold, noinline)) void check_site(const ws_site* site, long chunk, long steal_chunk)
 {
     if ((site->kinds >> 24 & 255) != WS_ABI) {
@@ -133,6 +135,8 @@ __attribute__((cold, noinline)) void check_site(const ws_site* site, long chunk,
     if (steal_chunk < 0 || (steal_chunk == 0 && (site->kinds & WS_SITE_STEAL_CHUNK)))
         bad_chunk(site, "steal_schedule", steal_chunk);
 }
+
+namespace {
 
 enum RegionFlags { was_cut = 0, was_shared = 1, ran_whole = 2 };
 void record_region(ws_site* site, uint64_t from, uint64_t to, uint64_t iterations, RegionFlags how)
@@ -214,6 +218,10 @@ void publish(Participant& p)
 
 bool publish_if_wanted(Participant& p, bool unasked)
 {
+    if ((p.region->site->kinds & WS_SITE_OPENMP) && !loop_host.may_share(p.region->site)) {
+        p.region->may_share = false;
+        return false;
+    }
     if (begin_publishing(p) && (unasked || still_hungry())) {
         publish(p);
         return true;
@@ -295,8 +303,8 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
     }
     Flag hungry = Hardware::load_relaxed(loop_host.row->hunger.hungry);
     // Iterations longer than a chunk: who comes in the middle of the first one would have to wait for its end. So where help
-    // came the last time, it need not ask.
-    const bool coarse = cost > double(loop_host.chunk_ticks) && units > 2 && helped_last(l);
+    // came the last time, it need not ask. Nor where the owner has a team, who wait.
+    const bool coarse = (cost > double(loop_host.chunk_ticks) && units > 2 && helped_last(l)) || p.member;
     if (r.may_share && (coarse || (hungry && estimate > double(loop_host.publish_ticks[hungry])))) {
         // The costly half first, where that is known and no one minds: what is left at the end is cheap to share out.
         r.backwards = (site->kinds & WS_SITE_ANY_ORDER) && own.kind == WS_AUTO && thief.kind == WS_AUTO &&

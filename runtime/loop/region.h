@@ -42,6 +42,7 @@ struct LoopHost {
     uint64_t least_ticks = 0;       // a chunk of a published region should not take less
     uint64_t short_ticks = 0;    // run whole what lasts less
     RuntimeSchedule schedule, steal_schedule; // what schedule(runtime) and steal_schedule(runtime) mean
+    bool (*may_share)(const ws_site*) = nullptr;  // whether a loop of OpenMP's would be right with guests
     bool (*somebody_waits)() = nullptr;  // the flag of hunger may be a leftover of a wait that is over
     void (*let_threads_in)(int several) = nullptr; // MPI's, around a published region: guests may call MPI
     void (*make_guests)() = nullptr;               // creates the guests that thieves have asked for

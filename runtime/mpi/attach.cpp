@@ -2,6 +2,7 @@
 //
 // How the runtime attaches to the forked MPICH and detaches: the locks in the node's window, the hooks, the order of the end.
 #include "directive/critical.h"
+#include "directive/openmp_threads.h"
 #include "lend/lend.h"
 #include "loop/chaos.h"
 #include "loop/left.h"
@@ -83,6 +84,7 @@ void start_stealing()
         loop_host.short_ticks = loop_host.publish_ticks[asleep_hungry] = loop_host.publish_ticks[newly_hungry] = loop_host.publish_ticks[long_hungry] = 0;
     loop_host.let_threads_in = job.hooks->let_threads_in;
     loop_host.make_guests = guests_make;
+    loop_host.may_share = may_share_openmp;
     loop_host.somebody_waits = somebody_waits;
     loop_host.wake = wake_sleepers;
     loop_host.long_wait = check_peers;

@@ -319,6 +319,21 @@ void ws_parallel_if(int share, void (*fn)(void *), void *data, struct ws_site *s
     run_unshared(&r);
 }
 
+void ws_openmp_loop(void (*fn)(void *), void *data, long start, long end, long incr, struct ws_site *site,
+                    long chunk, long steal_chunk)
+{
+    if (!(site->kinds & WS_SITE_OPENMP))
+        fail("not OpenMP's");
+    ws_parallel_loop(fn, data, start, end, incr, site, chunk, steal_chunk);
+}
+
+void ws_openmp(void (*fn)(void *), void *data, struct ws_site *site, long chunk, long steal_chunk)
+{
+    if (!(site->kinds & WS_SITE_OPENMP))
+        fail("not OpenMP's");
+    ws_parallel(fn, data, site, chunk, steal_chunk);
+}
+
 bool ws_loop_next(long *lo, long *hi)
 {
     return next((uint64_t *) lo, (uint64_t *) hi);

@@ -147,7 +147,7 @@ void read_symbols(const ElfFile& file, bool main_program, Program& p)
         if (symbol.defined)
             continue;
         const std::string& name = symbol.name;
-        loops |= starts(name, "ws_parallel");
+        loops |= starts(name, "ws_parallel") || starts(name, "ws_openmp");
         api |= name == "ws_for" || name == "ws_for_at" || name == "ws_find_call";
         p.critical |= name == "ws_critical_start";
         if (!main_program)

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What -fws=openmp costs a loop that nobody helps, with as many OpenMP threads as OMP_NUM_THREADS says: `omp parallel for`, which
+ * becomes libws's, over `omp parallel` with `omp for` in it, which stays OpenMP's, in one program. The other ranks sleep meanwhile,
+ * but not in MPI.
+ */
+#include "variants.h"
+
+enum { LOOPS = 4, VERSIONS = 2 };
+enum { TINY = 64, SHORT_BODY = 60000, COMPUTE = 4096, MEMORY = 3000000 };
+static double *in, *in2, *out;
+
+#define VERSION(version, directive, inner) \
+    __attribute__((noinline)) static void triad_##version(double *y, const double *x, const double *z, double a, long n) \
+    { \
+        directive \
+        inner \
+        for (long i = 0; i < n; i++) \
+            y[i] = x[i] + a * z[i]; \
+    } \
+    __attribute__((noinline)) static void steps_##version(double *y, const double *x, double a, long n) \
+    { \
+        directive \
+        inner \
+        for (long i = 0; i < n; i++) { \
+            double v = x[i]; \
+            for (int k = 0; k < 40; k++) \
+                v = a * v * (1.0 - v); \
+            y[i] = v; \
+        } \
+    } \
+    static void tiny_##version(void) { triad_##version(out, in, in2, 0.5, TINY); } \
+    static void short_##version(void) { triad_##version(out, in, in2, 0.5, SHORT_BODY); } \
+    static void compute_##version(void) { steps_##version(out, in, 3.7, COMPUTE); } \
+    static void memory_##version(void) { triad_##version(out, in, in2, 0.5, MEMORY); }
+
+VERSION(ws, _Pragma("omp parallel for"), )
+VERSION(omp, _Pragma("omp parallel"), _Pragma("omp for"))
+
+static const struct variant loops[LOOPS][VERSIONS] = {
+    { { "ws", tiny_ws }, { "omp", tiny_omp } },
+    { { "ws", short_ws }, { "omp", short_omp } },
+    { { "ws", compute_ws }, { "omp", compute_omp } },
+    { { "ws", memory_ws }, { "omp", memory_omp } },
+};
+static const char *const names[LOOPS] = { "tiny", "short_body", "compute", "memory" };
+
+static void usage(void)
+{
+    if (bench_rank == 0)
+        printf("openmp_cost: loops of OpenMP's under -fws=openmp, over OpenMP itself\n"
+               "  --repeats R   samples of each (300)\n"
+               "  --json        one JSON object instead of text\n");
+}
+
+int main(int argc, char **argv)
+{
+    bench_init(&argc, &argv);
+    const char *me = "openmp_cost";
+    long repeats = 300, wrong = 0;
+    bool json = false;
+    if (!variants_options(me, argc, argv, usage, &repeats, &json))
+        return 0;
+    bench_others_sleep();
+    if (bench_rank == 0) {
+        in = (double *) malloc(MEMORY * sizeof(double));
+        in2 = (double *) malloc(MEMORY * sizeof(double));
+        out = (double *) calloc(MEMORY, sizeof(double));
+        double *wanted = (double *) malloc(MEMORY * sizeof(double));
+        for (long i = 0; i < MEMORY; i++)
+            in[i] = 0.1 + 0.8 * (double) i / MEMORY, in2[i] = (double) (i % 1000);
+        if (json)
+            printf("{\"program\": \"%s\", \"ranks\": %d, \"repeats\": %ld", me, bench_ranks, repeats);
+        for (int loop = 0; loop < LOOPS; loop++) {
+            variants_measure(names[loop], loops[loop], VERSIONS, loop == 3 ? repeats / 4 + 1 : repeats, 500e-6, json);
+            memset(out, 0, MEMORY * sizeof(double));
+            loops[loop][1].run();
+            memcpy(wanted, out, MEMORY * sizeof(double));
+            memset(out, 0, MEMORY * sizeof(double));
+            loops[loop][0].run();
+            wrong += memcmp(wanted, out, MEMORY * sizeof(double)) != 0;
+        }
+    }
+    bench_others_stop();
+    MPI_Bcast(&wrong, 1, MPI_LONG, 0, MPI_COMM_WORLD);
+    bench_json_end(json);
+    if (wrong)
+        bench_fail(1, "%s: WRONG: %ld of the loops give other results than OpenMP's", me, wrong);
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+//
+// A thread's part in a region that a team runs.
+#include "loop/team.h"
+
+#include "loop/open_region.h"
+
+namespace ws {
+
+unsigned slot_of(const Participant& p) { return unsigned(p.region - &region_in(0)); }
+
+namespace {
+
+// ---- as OpenMP shares it out
+
+// The next chunk of this thread, [from, to), by the schedule that is written; libgomp's and libomp's: who relies on which
+// thread has which iteration of a static loop finds it so.
+bool take(Member& m, uint64_t& from, uint64_t& to)
+{
+    Team& t = *m.team;
+    const uint64_t n = m.bounds.iterations, chunk = t.chunk > 0 ? uint64_t(t.chunk) : 1;
+    const auto kind = ws_schedule(t.site->kinds & 255);
+    if (kind == WS_DYNAMIC || kind == WS_GUIDED) {
+        for (;;) {
+            from = Hardware::load_relaxed(t.next); // relaxed: only the counter itself is shared
+            if (from >= n)
+                return false;
+            const uint64_t left = n - from, share = kind == WS_GUIDED ? (left - 1) / m.threads + 1 : 1;
+            const uint64_t want = share > chunk ? share : chunk;
+            to = want < left ? from + want : n;
+            if (Hardware::cas_full(t.next, from, to))
+                return true;
+        }
+    }
+    if (t.chunk > 0) { // every so many chunks one
+        const uint64_t index = m.turns++ * m.threads + m.number;
+        if (n == 0 || index > (n - 1) / chunk)
+            return false;
+        from = index * chunk;
+        to = n - from > chunk ? from + chunk : n;
+        return true;
+    }
+    if (m.turns++)
+        return false;
+    const uint64_t each = n / m.threads, rest = n % m.threads;
+    from = m.number * each + (m.number < rest ? m.number : rest);
+    to = from + each + (m.number < rest);
+    return from != to;
+}
+
+// ---- with guests
+
+void open_for_team(Participant& p, const LoopBounds& b)
+{
+    if (b.iterations)
+        open_region(p, p.fn, p.data, b, p.site, p.chunk, p.steal_chunk); // publishes, as there is a team
+    else {
+        p.mode = Mode::whole;
+        p.lo = p.hi = b.start;
+    }
+    // Release: the region is there. Pairs with run_beside().
+    Hardware::store_release(p.member->team->state, Flag(p.mode == Mode::shared ? Team::published : Team::over));
+}
+
+void run_owner(Team& team, Member& m)
+{
+    Participant& p = self;
+    const int64_t left = peek(learned(team.site).countdown); // of team_wants_guests(); close_region() has another use for it
+    p.member = &m;
+    p.fn = team.fn;
+    p.data = team.data;
+    p.site = team.site;
+    p.chunk = team.chunk;
+    p.steal_chunk = team.steal_chunk;
+    p.in_region = true;
+    p.frame = own_frame();
+    p.mode = Mode::pending_team;
+    if (team.has_bounds)
+        open_for_team(p, team.bounds);
+    team.fn(team.data);
+    if (Hardware::load_relaxed(team.state) == Team::unknown) // clang's code does not come to the start of an empty loop
+        Hardware::store_relaxed(team.state, Flag(Team::over));
+    p.member = nullptr;
+    p.site = nullptr;
+    p.mode = Mode::done;
+    p.in_region = false;
+    if (p.ending != Ending::nothing)
+        close_region(p, team.site);
+    poke(learned(team.site).countdown, left);
+}
+
+// Another thread of the team: a guest as long as there is something to do.
+void run_beside(Team& team, unsigned owner_slot)
+{
+    Flag state;
+    for (unsigned turn = 0; (state = Hardware::load_acquire(team.state)) == Team::unknown; turn++) // pairs with open_for_team()
+        turn < 2000 ? cpu_relax() : void(sched_yield());
+    if (state == Team::over)
+        return;
+    static const volatile Flag never = 0;
+    Participant& p = self;
+    Region* const own = p.region;
+    Descriptor& loop = *region_in(owner_slot).descriptor;
+    Lease lease;
+    lease.slot = owner_slot;
+    for (;;) {
+        const Descriptor::Look look = loop.look();
+        if (!look.remaining)
+            break;
+        const Sizing sizing = Sizing::unpack(look.sizing);
+        const Claim claim = loop.claim_and_join(
+            [&](uint64_t remaining, unsigned joiners) {
+                return chaos ? 1 + chaos.random(remaining) : sizing.units(remaining, joiners + 2, loop_host.participants);
+            },
+            lease.chunk);
+        if (claim == Claim::taken)
+            add(board->process.worker_chunks, run_as_guest(lease, &never, 0));
+        else if (claim != Claim::lost)
+            break;
+    }
+    p.region = own;
+}
+
+// After a region at whose end somebody waited, so many are open to guests until one shows anew how it is without.
+constexpr int64_t open_regions = 15;
+
+} // namespace
+
+bool start_in_team(Participant& p, const LoopBounds& b)
+{
+    if (p.mode == Mode::team)
+        p.member->bounds = b;
+    else if (p.mode == Mode::pending_team)
+        open_for_team(p, b);
+    else
+        return false; // a region inside one of the team's
+    return true;
+}
+
+bool team_next(Participant& p, long* lo, long* hi)
+{
+    Member& m = *p.member;
+    Team& t = *m.team;
+    const bool last_matters = !(t.site->kinds & WS_SITE_ANY_ORDER);
+    if (m.first) {
+        m.first = false;
+        if (last_matters)
+            Hardware::fetch_add_full(t.begun, 1); // full: the copies made so far come before
+    }
+    uint64_t from, to;
+    if (!take(m, from, to)) {
+        p.mode = Mode::done;
+        // As no_more() in chunks.cpp: nobody may still be copying what this thread now writes.
+        for (unsigned turn = 0; m.took_last && last_matters && Hardware::load_acquire(t.begun) < m.threads; turn++)
+            turn < 2000 ? cpu_relax() : void(sched_yield());
+        return false;
+    }
+    const LoopBounds& b = m.bounds;
+    m.took_last |= to == b.iterations;
+    *lo = long(b.start + from * b.incr);
+    *hi = long(to == b.iterations ? b.end : b.start + to * b.incr);
+    return true;
+}
+
+void share_out(Team& team, unsigned number, unsigned threads)
+{
+    Participant& p = self;
+    Member m = {&team, number, threads, team.bounds, 0, true, false};
+    // It may be a thread that runs another region: this one stands in that one's loop.
+    const Mode mode = p.mode;
+    const bool in_region = p.in_region;
+    Member* const outer = p.member;
+    ws_site* const site = p.site;
+    const uintptr_t frame = p.frame;
+    p.mode = Mode::team;
+    p.in_region = true;
+    p.frame = own_frame();
+    p.member = &m;
+    p.site = team.site;
+    team.fn(team.data);
+    if (number == 0)
+        team.iterations = m.bounds.iterations;
+    p.mode = mode;
+    p.in_region = in_region;
+    p.member = outer;
+    p.site = site;
+    p.frame = frame;
+}
+
+void run_with_guests(Team& team, unsigned number, unsigned threads)
+{
+    Member m = {&team, number, threads, team.bounds, 0, true, false};
+    if (number == 0)
+        run_owner(team, m);
+    else
+        run_beside(team, team.owner_slot);
+}
+
+bool team_wants_guests(ws_site* site)
+{
+    Learned& l = learned(site);
+    const bool always = loop_host.share_all; // tests
+    const int64_t left = peek(l.countdown);
+    if (peek(l.unit_ticks) != 0 && !always) { // else it is the first time: nobody knows how long it takes
+        if (left <= 0)
+            return false;
+        poke(l.countdown, left - 1);
+    }
+    return may_share(l) || always;
+}
+
+void remember_team(const Team& team, unsigned threads, uint64_t opened_at)
+{
+    Learned& l = learned(team.site);
+    LoopRow& row = row_of(team.site);
+    bump(row.whole_regions);
+    bump(row.whole_iterations, team.iterations);
+    const uint64_t took = ticks() - opened_at;
+    if (team.iterations) {
+        const double each = double(took) / double(team.iterations);
+        remember_cost(l, each * threads);
+        remember_alone(l, each);
+    }
+    const bool waited_for =
+        Hardware::load_relaxed(loop_host.row->hunger.hungry) && took > 2 * loop_host.short_ticks && loop_host.somebody_waits();
+    poke(l.countdown, waited_for ? open_regions : 0);
+}
+
+} // namespace ws

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+//
+// Loops of `omp parallel for`, compiled with -fws=openmp: rank 0 has work that sleeps for its time while the others wait for it.
+// The results are compared with what OpenMP lays down. Functions in openmp_elsewhere.cpp cannot be seen by the compiler.
+//
+// openmp_loops WHAT [THREADS]      THREADS: omp_set_num_threads(THREADS) comes first
+//   numbers     a function of the other file, a virtual one and one called by a pointer may use omp_get_thread_num()
+//   plain       a loop that calls nothing of the program
+//   clauses     lastprivate, firstprivate, reductions and every schedule
+//   static      the same thread has the same iterations of each static loop
+//   threads     prints how many threads had a part in a loop
+#include "openmp_elsewhere.h"
+#include "test.h"
+
+#include <set>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr int n = 120, rounds = 3;
+
+struct Local : Counter {
+    void count() override { add_one(); }
+};
+
+void numbers()
+{
+    start_counting();
+    Local local;
+    Counter *counters[] = {&local, &other_counter()};
+    Function *by_pointer = pointer_to_add();
+#pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        spend(100);
+        add_one();
+    }
+#pragma omp parallel for schedule(dynamic, 3)
+    for (int i = 0; i < n; i++) {
+        spend(100);
+        counters[i % 2]->count();
+    }
+#pragma omp parallel for schedule(static, 1)
+    for (int i = 0; i < n; i++) {
+        spend(100);
+        by_pointer();
+    }
+    CHECK(counted() == 3 * n);
+}
+
+void plain()
+{
+    int seen[n] = {};
+#pragma omp parallel for schedule(dynamic)
+    for (int i = 0; i < n; i++) {
+        usleep(300);
+        seen[i]++;
+    }
+    for (int times : seen)
+        CHECK(times == 1);
+}
+
+void sizes(int size)
+{
+    long sum = 0, parts[2] = {0, 0};
+    int last = -1, both = 5, first = 3;
+    std::vector<int> times(size);
+    int *const t = times.data();
+#pragma omp parallel for reduction(+ : sum, parts) lastprivate(last) firstprivate(first)
+    for (int i = 0; i < size; i++) {
+        sum += i + first;
+        parts[i % 2] += i;
+        last = i;
+        t[i]++;
+    }
+    CHECK(sum == long(size) * (size - 1) / 2 + 3l * size && (!size || last == size - 1));
+    CHECK(parts[0] + parts[1] == long(size) * (size - 1) / 2);
+#pragma omp parallel for firstprivate(both) lastprivate(both) schedule(static, 3)
+    for (int i = size - 1; i >= 0; i--) {
+        t[i]++;
+        both = both < 0 ? -7 : i;
+    }
+    CHECK(both == (size ? 0 : 5));
+#pragma omp parallel for schedule(dynamic, 7) lastprivate(last)
+    for (unsigned long i = 0; i < (unsigned long) size; i++) {
+        t[i]++;
+        last = int(i) + 1;
+    }
+    CHECK(!size || last == size);
+#pragma omp parallel for schedule(guided) collapse(2)
+    for (int i = 0; i < size; i++)
+        for (int j = 0; j < 2; j++) {
+#pragma omp atomic
+            t[i]++;
+        }
+    for (int i = 0; i < size; i++)
+        CHECK(t[i] == 5);
+}
+
+void clauses()
+{
+    for (int repeat = 0; repeat < 20; repeat++)
+        for (int size : {0, 1, 2, 7, 1000})
+            sizes(size);
+}
+
+void same_threads()
+{
+    std::vector<pthread_t> who(n);
+#pragma omp parallel for schedule(static)
+    for (int i = 0; i < n; i++)
+        who[i] = own_thread();
+    int others = 0;
+#pragma omp parallel for schedule(static) reduction(+ : others)
+    for (int i = 0; i < n; i++)
+        others += !pthread_equal(who[i], own_thread());
+    CHECK(others == 0);
+}
+
+void count_threads()
+{
+    std::vector<pthread_t> who(n);
+#pragma omp parallel for schedule(static)
+    for (int i = 0; i < n; i++) {
+        usleep(100);
+        who[i] = own_thread();
+    }
+    printf("%zu threads\n", std::set<pthread_t>(who.begin(), who.end()).size());
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    begin(&argc, &argv);
+    const std::string what = argc > 1 ? argv[1] : "";
+    if (argc > 2)
+        set_threads(atoi(argv[2]));
+    void (*const test)() = what == "numbers"   ? numbers
+                           : what == "plain"   ? plain
+                           : what == "clauses" ? clauses
+                           : what == "static"  ? same_threads
+                           : what == "threads" ? count_threads
+                                               : nullptr;
+    CHECK(test);
+    for (int round = 0; test && round < rounds; round++) {
+        if (rank == 0)
+            test();
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    return end();
+}
