@@ -30,13 +30,13 @@ static inline void reorder_find_place(const char *program)
     own_place.node = bench_rank;
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
     MPI_Bcast(&own_place.node, 1, MPI_INT, 0, node);
-    const size_t size = CPU_ALLOC_SIZE(1 << 16); /* a cpu_set_t may be too small */
+    const size_t bytes = CPU_ALLOC_SIZE(1 << 16); /* a cpu_set_t may be too small */
     cpu_set_t *cpus = CPU_ALLOC(1 << 16);
-    int bound = sched_getaffinity(0, size, cpus) == 0 && CPU_COUNT_S(size, cpus) == 1;
+    int bound = sched_getaffinity(0, bytes, cpus) == 0 && CPU_COUNT_S(bytes, cpus) == 1;
     MPI_Allreduce(MPI_IN_PLACE, &bound, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
     if (!bound)
         bench_fail(2, "%s: processes must be bound to a core: mpirun -bind-to core", program);
-    while (!CPU_ISSET_S(own_place.core, size, cpus))
+    while (!CPU_ISSET_S(own_place.core, bytes, cpus))
         own_place.core++;
     CPU_FREE(cpus);
     MPI_Comm_split(node, own_place.core, 0, &core);
