@@ -57,11 +57,11 @@ reached('check', ['1'], '-workshare', '-workshare-check', '-n', '1', *REST)
 
 # mpirun's own environment counts, options before it.
 user = {'WS_QUIET': '1', 'WS_QUANTUM': '9', 'WS_VICTIM': 'most', 'WS_WORKERS': '3', 'WS_POLL': '1', 'WS_REPORT': '1', 'WS_REPORT_FILE': 'r',
-        'WS_TRACE': '/t.json', 'WS_TRACE_KEEP': 'oldest', 'WS_TRACE_BUFFER': '1', 'WS_STACKSIZE': '5 M', 'WS_CHECK': '0'}
+        'WS_TRACE': '/t.json', 'WS_TRACE_KEEP': 'oldest', 'WS_TRACE_BUFFER': '1', 'WS_STACKSIZE': '5 M', 'WS_CHECK': '5'}
 reached('variables', ['1 1 9'], '-workshare', '-n', '1', *SHOW, env=user)
 reached('variables', ['most 3 1'], '-workshare', '-n', '1', *POLICY, env=user)
 reached('variables', [f'1 {here}/r /t.json oldest 1'], '-workshare', '-n', '1', *FILES, env=user)
-reached('variables', ['5 M 0'], '-workshare', '-n', '1', *REST, env=user)
+reached('variables', ['5 M 5'], '-workshare', '-n', '1', *REST, env=user)
 reached('options go before variables', ['1 1 7'], '-workshare', '-workshare-quantum', '7', '-n', '1', *SHOW, env=user)
 reached('options go before variables', ['none 3 1'], '-workshare', '-workshare-victim', 'none', '-n', '1', *POLICY, env={**user, 'WS_VICTIM': 'mist'})
 reached('-genv goes before variables', ['random 3 1'], '-workshare', '-genv', 'WS_VICTIM', 'random', '-n', '1', *POLICY,
@@ -137,7 +137,7 @@ for name, value, wanted in (('WS_VICTIM', 'mist', 'one of auto, most,'), ('WS_VI
                             ('WS_WORKERS', 'all', 'auto or a number'), ('WS_POLL', 'yes', '0 or 1'), ('WS_QUIET', '2', '0 or 1'),
                             ('WS_REPORT', 'r.json', '0 or 1'), ('WS_TRACE', 't.xml', 'the name of a file that ends'),
                             ('WS_TRACE_KEEP', 'all', 'oldest or newest'), ('WS_TRACE_BUFFER', '1G', 'a number of MiB'),
-                            ('WS_STACKSIZE', '1MB', 'a size from'), ('WS_CHECK', 'on', '0 or 1')):
+                            ('WS_STACKSIZE', '1MB', 'a size from'), ('WS_CHECK', 'on', 'a number from 0 to 5'), ('WS_CHECK', '6', 'a number from 0 to 5')):
     refused('a variable', ['-workshare'], [f'{name}={value} is not {wanted}'], env={name: value})
     refused('a variable', [], [f'{name}={value} is not {wanted}'], env={name: value, 'WS_ENABLE': '1'})
 refused('one file for both', ['-workshare', '-workshare-report=a.json'], ['the same file', f'{here}/a.json'], env={'WS_TRACE': 'a.json'})

@@ -9,7 +9,7 @@
 
 static struct workshare_option {
     const char *name;           /* after -workshare */
-    const char *env;            /* what it sets: to 1 if it takes no value */
+    const char *env;            /* what it sets: to 1 if it takes no value; itself 0, 1 or up to `most` */
     const char *placeholder;    /* for its value, NULL if it takes none */
     const char *wanted;         /* that value, in words */
     const char *help[2];
@@ -36,7 +36,8 @@ static struct workshare_option {
     {"-poll", "WS_POLL",.help = {"ranks that only poll (MPI_Test, MPI_Iprobe) help, too"}},
     {"-stacksize", "WS_STACKSIZE", " {size}", "a size from 64K to 1T such as 512M, 4G or 65536 (KiB)",
      {"stack of each thread that helps: as in OMP_STACKSIZE, a", "number with B, K (if none is given), M, G or T"}, 1, 0, 1},
-    {"-check", "WS_CHECK",.help = {"share every loop, in several orders: are they safe?"}},
+    {"-check", "WS_CHECK", NULL, "a number from 0 to 5",
+     {"share every loop, in several orders: are they safe?"}, 0, 5},
     {"-report", "WS_REPORT",.help = {"at the end, what each node, rank and loop did, on stderr"}},
     {"-report", "WS_REPORT_FILE", "={file}", "the name of a file", {"the same to a file: .json, .csv, or text"}, 1, 0,
      .is_file = 1,.endings = {".json", ".csv", ".txt"},.any_ending = 1},
@@ -209,7 +210,7 @@ static int workshare_is_valid(const struct workshare_option *o, const char *val)
     int i;
 
     if (!o->placeholder)
-        return !strcmp(val, "0") || !strcmp(val, "1");
+        return *val >= '0' && *val <= '0' + (o->most ? o->most : 1) && !val[1];
     if (o->is_file)
         return *val && (o->any_ending || workshare_ends_well(o, val));
     if (o->is_size)
