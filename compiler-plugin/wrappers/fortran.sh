@@ -77,10 +77,10 @@ for ((ws_i = 0; ws_i < ${#allargs[@]}; ws_i++)); do
         ;;
     -) [ -z "$ws_language_now" ] || ws_stop "a source on the standard input is not supported" ;;
     -*) ws_for_cpp+=("$ws_arg") ;;
-    # A file of arguments is gfortran's to read, and its sources would keep their directives unread.
+    # Files of arguments have been read (arguments.sh); sources that come through a pipe would keep their directives unread.
     @*)
-        if grep -qsEi "\.(f|for|ftn|fpp|f90|f95|f03|f08)[\"']?([[:space:]]|\$)" "${ws_arg#@}"; then
-            ws_stop "$ws_arg names a source; give sources as arguments of their own"
+        if [[ -e ${ws_arg#@} && ! -f ${ws_arg#@} ]]; then
+            ws_stop "$ws_arg is no regular file; give its arguments on the command line"
         fi
         ;;
     *)

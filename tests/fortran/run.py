@@ -32,6 +32,10 @@ FC=${MPICH_FC-gfortran}
 Show=
 ws_options=()
 allargs=()
+case " $*" in
+*" @"*) . "$libdir/workshare/arguments.sh" ;;
+esac
+allargs=()
 for arg; do
     case $arg in
     -fws | -fws=* | -fws-*) ws_options+=("$arg") ;;
@@ -97,7 +101,7 @@ class Test:
         os.makedirs(self.path('prefix/bin'))
         os.symlink(os.path.abspath(plugin), os.path.join(library, f'gcc-{version}', 'ws_gcc.so'))
         os.symlink(os.path.abspath(rewriter), os.path.join(library, 'ws_fortran'))
-        for name in ('wrapper.sh', 'fortran.sh'):
+        for name in ('arguments.sh', 'wrapper.sh', 'fortran.sh'):
             os.symlink(os.path.join(ROOT, 'compiler-plugin/wrappers', name), os.path.join(library, name))
         self.mpifort = self.path('prefix/bin/mpifort')
         self.write('prefix/bin/mpifort', MPIFORT)
@@ -282,6 +286,9 @@ end program
         with open(self.path('names/fed.s')) as file:
             check('"a name"\n' in file.read(), 'the name is another')
         self.expect('two objects', ['-c', 'src/a.f90', 'b with blank.f90'], 'names', made=['b with blank.o'])
+        self.write('names/arguments', "-c 'b with blank.f90' -o 'from a file.o'\n")
+        self.expect('a file of arguments', ['@arguments'], 'names', made=['from a file.o'])
+        self.shares('a file of arguments', 'names/from a file.o')
         self.expect('a module', ['-c', 'plain.f90', 'src/a.f90'], 'names', made=['plain.o', 'plain.mod'])
         self.expect('a module elsewhere', ['-c', 'plain.f90', '-J', 'src'], 'names', made=['src/plain.mod'])
         self.expect('a program', ['src/a.f90', 'b with blank.f90', 'main.f90', self.fake_runtime(), '-pthread', '-o', 'the prog'],
@@ -378,9 +385,9 @@ end subroutine
         self.write('refusals/wrong.f90', '!$ws wrong\nend\n')
         self.expect('errors', ['-c', 'a.f90', 'wrong.f90'], 'refusals', 1, r"wrong.f90:1:6:.*\^\nError: unknown directive.*", made=[])
         self.expect('-fopenacc', ['-fopenacc', '-c', 'a.f90'], 'refusals', 1, r"mpifort: -fws: '!\$ws' cannot be used with .*", made=[])
-        self.write('refusals/arguments', '-c a.f90\n')
-        self.expect('a source in a file of arguments', ['@arguments'], 'refusals', 1,
-                    'mpifort: -fws: @arguments names a source; .*', made=[])
+        os.mkfifo(self.path('refusals/arguments'))
+        self.expect('arguments from a pipe', ['@arguments'], 'refusals', 1,
+                    'mpifort: -fws: @arguments is no regular file; .*', made=[])
         self.expect('an unknown option', ['-fws-nonsense', '-c', 'a.f90'], 'refusals', 1, "mpifort: unknown option '-fws-nonsense'.*")
         # Compilers without a plugin for Fortran, also where clang's for C is installed.
         self.write('prefix/lib/workshare/clang-14/ws_clang.so', '')

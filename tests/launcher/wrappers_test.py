@@ -37,4 +37,30 @@ for wrapper, source in (MPICC, 'a.c'), (MPICXX, 'a.cpp'), (MPIFORT, 'a.f90'):
     expect(f'{wrapper} -fws -c does not link: {out!r}', (code, '-lws' in out), (0, False))
     code, out, err = run(wrapper, '-show', source)
     expect(f'{wrapper} without -fws: {out!r}', (code, 'fplugin' in out, '-lws' in out), (0, False, False))
+
+# -fws in files of arguments, which are read as GCC reads them.
+with tempfile.TemporaryDirectory() as folder:
+    def write(name, text):
+        with open(os.path.join(folder, name), 'w', newline='') as f:
+            f.write(text)
+
+    write('inner file', ' \t-fws\r\n')
+    write('quotes', """-O1 '-DA=one  two' "-DB=it's" -DC=\\"x\\"\\ y -DD='a
+b' '' "-DE=q\\'\\\\" -DF='it\\'s'\v@'inner file'\n@missing -c""")
+    write('plain', "'-DA=one  two' -c -o 'an object'")
+    write('own', '@own @own')
+    for wrapper, source in (MPICC, 'a.c'), (MPICXX, 'a.cpp'), (MPIFORT, 'a.f90'):
+        show = [wrapper, '-show', source]
+        want = run(*show, '-O1', '-DA=one  two', "-DB=it's", '-DC="x" y', '-DD=a\nb', '', "-DE=q'\\", "-DF=it's", '-fws', '@missing', '-c')
+        expect(f'{wrapper}: -fws in a file in a file', run(*show, '@quotes', cwd=folder), want)
+        expect(f'{wrapper}: files with and without -fws', run(*show, '@plain', '@inner file', cwd=folder),
+               run(*show, '-DA=one  two', '-c', '-o', 'an object', '-fws'))
+        code, out, err = run(*show, '-c', '@plain', cwd=folder)
+        expect(f'{wrapper}: without -fws files are the compiler\'s: {out!r}', (code, '@plain' in out, 'plugin' in out), (0, True, False))
+        code, out, err = run(wrapper, '-fws', '-c', source, '@own', cwd=folder)
+        expect(f'{wrapper}: a file that names itself: {err!r}', (code, 'too many @-files' in err), (1, True))
+    write('a.c', 'void f(int *a) {\n#pragma ws for\n    for (int i = 0; i < 9; i++)\n        a[i] = sizeof "" NAME;\n}\n')
+    write('compile', '-fws -Werror -DNAME=\\"a\\ b\\" -c a.c')
+    expect('mpicc @compile', run(MPICC, '@compile', cwd=folder), (0, '', ''))
+    expect('the loop is shared', 'ws_parallel' in run('nm', os.path.join(folder, 'a.o'))[1], True)
 finish()
