@@ -24,6 +24,8 @@ unsigned lower_criticals(llvm::Module &module);
 unsigned lower_loops(llvm::Module &module);
 unsigned features_of_loops(llvm::Module &module, llvm::ArrayRef<llvm::Function *> loops);
 void announce(llvm::Module &module, unsigned features);
+// Has a linker that does not find libws name -fws.
+void name_fws(llvm::Module &module);
 
 // Whether an `omp parallel for` may become ours; says so, or why not. And whether it calls functions of which nothing is known.
 bool judge_openmp_loop(const llvm::Function *body, const llvm::Function *host, const std::string &place, const std::string &name,

@@ -85,4 +85,15 @@ void announce(Module &module, unsigned features) {
     appendToGlobalCtors(module, constructor, 65535);
 }
 
+void name_fws(Module &module) {
+    // One of these stands in all that was lowered.
+    const char *ours[] = {"ws_parallel", "ws_parallel_if", "ws_openmp", "ws_critical_start", "ws_alone", "ws_atomic_start"};
+    if (none_of(ours, [&](const char *name) { return module.getNamedValue(name); }))
+        return;
+    auto *byte = Type::getInt8Ty(module.getContext());
+    Constant *name = module.getOrInsertGlobal(WS_LINK_SYMBOL, byte);
+    auto *pointer = new GlobalVariable(module, name->getType(), true, GlobalValue::PrivateLinkage, name, "ws_link");
+    appendToCompilerUsed(module, {pointer});
+}
+
 }  // namespace ws_clang

@@ -21,6 +21,7 @@ public:
     llvm::PreservedAnalyses run(llvm::Module &module, llvm::ModuleAnalysisManager &) {
         lower_atomics(module);
         announce(module, lower_criticals(module) | lower_loops(module));
+        name_fws(module);
         return llvm::PreservedAnalyses::none();
     }
 };

@@ -266,6 +266,8 @@ void register_atomics(const char *plugin_name) {
 void note_atomic(const std::string &file, int line) { noted.insert({file, line}); }
 
 // An atomic has no mark. In C and C++ it is that of the last directive above it: its place may be its statement's.
+bool atomics_lowered() { return alone_flag || lock_function[0]; }
+
 bool is_our_atomic(location_t at) {
     if (!users_openmp() || shares_openmp_loops())
         return true;

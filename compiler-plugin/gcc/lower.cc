@@ -148,6 +148,7 @@ private:
     void check_mpi_calls(const Child &child);
     void look_behind_pointers();
     void announce();
+    void name_fws();
     tree declaration(const char *name, tree type);
 
     std::map<std::string, tree> declared_, criticals_;
@@ -460,6 +461,13 @@ void Lowering::announce() {
     cgraph_build_static_cdtor('I', body, DEFAULT_INIT_PRIORITY);
 }
 
+// A linker that does not find libws names -fws: assembler, as the name has a hyphen, in a section like that of constant pointers.
+void Lowering::name_fws() {
+    static const char text[] = ".pushsection .data.rel.ro.ws_link,\"aw\"\n\t.balign 8\n\t.dc.a \"" WS_LINK_SYMBOL "\"\n\t.popsection";
+    if (!declared_.empty() || atomics_lowered())
+        symtab->finalize_toplevel_asm(build_string(sizeof text - 1, text));
+}
+
 void Lowering::lower_function(function *fn) {
     push_cfun(fn);
     // First the marks with their forks: replacing a fork takes away what the next mark is searched by.
@@ -515,6 +523,7 @@ void Lowering::run() {
         check_mpi_calls(child);
     look_behind_pointers();
     announce();
+    name_fws();
 }
 
 const pass_data lowering_data = {SIMPLE_IPA_PASS, "ws", OPTGROUP_NONE, TV_NONE, 0, 0, 0, 0, 0};

@@ -105,6 +105,7 @@ void note_order(gimple_stmt_iterator parallel);
 // places are told by note_atomic.
 void note_atomic(const std::string &file, int line);
 bool is_our_atomic(location_t at);
+bool atomics_lowered();     // whether there were any
 void lower_atomic(gimple_stmt_iterator at, gbind *scope);
 void register_atomics(const char *plugin_name);
 void register_alone_pass(const char *plugin_name);

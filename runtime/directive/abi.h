@@ -105,6 +105,9 @@ void ws_critical_end(struct ws_critical *critical);
 void ws_uses(unsigned features);
 extern unsigned ws_used_features; /* of the whole program; MPICH looks it up by name */
 
+/* Each object file with such code refers to this name by a pointer that nobody reads: a linker without libws prints it. */
+#define WS_LINK_SYMBOL "ws_link_with_-fws"
+
 #ifdef __cplusplus
 }
 #endif

@@ -11,6 +11,9 @@ static_assert(WS_USES_MPI_IN_LOOPS == MPIR_WORKSHARE_USES_MPI_IN_LOOPS, "one mea
 
 extern "C" { __attribute__((visibility("default"))) unsigned ws_used_features; }
 
+// Another name of ws_uses: C++ has none with a hyphen.
+asm(".globl \"" WS_LINK_SYMBOL "\"\n\t.set \"" WS_LINK_SYMBOL "\", ws_uses");
+
 // A library that is loaded later adds its own; MPI_Init has been by then, most likely.
 WS_EXPORT void ws_uses(unsigned features)
 {

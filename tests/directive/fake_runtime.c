@@ -430,6 +430,8 @@ void ws_critical_end(struct ws_critical *critical)
         fail("the end of a critical that was not entered");
 }
 
+__asm__(".globl \"" WS_LINK_SYMBOL "\"\n\t.set \"" WS_LINK_SYMBOL "\", ws_uses");
+
 void ws_uses(unsigned features)
 {
     ws_fake_features |= features;

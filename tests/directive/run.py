@@ -240,7 +240,7 @@ class Test:
 
     ABI = {'ws_parallel', 'ws_parallel_loop', 'ws_parallel_if', 'ws_parallel_loop_if', 'ws_loop_start', 'ws_loop_next', 'ws_loop_ull_start', 'ws_loop_ull_next',
            'ws_loop_end', 'ws_reduction_start', 'ws_reduction_end', 'ws_alone', 'ws_atomic_start', 'ws_atomic_end',
-           'ws_critical_start', 'ws_critical_end', 'ws_uses'}
+           'ws_critical_start', 'ws_critical_end', 'ws_uses', 'ws_link_with_-fws'}
 
     OPENMP = {'ws_openmp', 'ws_openmp_loop'}    # of -fws=openmp: openmp_test.py
 
@@ -265,6 +265,8 @@ class Test:
         ours = {name for name in undefined if name.startswith('ws_') and not name.startswith('ws_fake')}
         if not ours <= self.ABI:
             fail(f'{label}: calls {", ".join(sorted(ours - self.ABI))}, not in abi.h')
+        if bool(ours) != ('ws_link_with_-fws' in ours):
+            fail(f'{label}: refers to {", ".join(sorted(ours))}')
         seen |= ours
         if '__ws' in start(['nm', path])[1]:
             fail(f'{label}: a marker is left')
@@ -284,7 +286,8 @@ class Test:
         if seen != self.ABI - only_gcc:
             fail(f'no program calls {", ".join(sorted(self.ABI - only_gcc - seen))}')
         with open(os.path.join(ROOT, 'runtime/directive/abi.h')) as f:
-            declared = set(re.findall(r'\b(ws_\w+)(?:\(|;$)', f.read(), re.M)) - {'ws_site'} - self.OPENMP
+            declared = set(re.findall(r'\b(ws_\w+)(?:\(|;$)|"(ws_[-\w]+)"$', f.read(), re.M))
+        declared = {name or quoted for name, quoted in declared} - {'ws_site', 'ws_sites'} - self.OPENMP
         if declared != self.ABI:
             fail(f'abi.h declares other functions: {", ".join(sorted(declared ^ self.ABI))}')
 

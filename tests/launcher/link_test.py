@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""A link without libws: the linker's message says -fws. With -fws, or with libws by pkg-config, it succeeds."""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+from check import expect, finish, run
+
+STAGE = sys.argv[1]
+MPICC, MPICXX, MPIFORT = (os.path.join(STAGE, 'bin', name) for name in ('mpicc', 'mpicxx', 'mpifort'))
+CLANG = ['-cc=clang-14'] if os.path.exists(f'{STAGE}/lib/workshare/clang-14/ws_clang.so') else None
+
+C = '''int a[9];
+int main(void) {
+    for (int round = 0; round < 2; round++) {
+        int i;
+        %s
+        for (i = 0; i < 9; i++) {
+            %s
+            a[0]++;
+        }
+    }
+    return a[0] == 0;
+}
+'''
+FORTRAN = '''program p
+    integer :: i, a(9)
+    !$ws do
+    do i = 1, 9
+        a(i) = i
+    end do
+    if (sum(a) /= 45) stop 1
+end program
+'''
+SOURCES = {'loop.c': C % ('#pragma ws for', ''), 'atomic.c': C % ('', '#pragma ws atomic'), 'critical.c': C % ('', '#pragma ws critical'),
+           'wide.c': C.replace('int i;', 'unsigned long i;') % ('#pragma ws for if(round)', ''), 'loop.f90': FORTRAN}
+
+
+def message_names_fws(what, command):
+    code, out, err = run(*command, cwd=folder)
+    expect(f'{what} fails', code != 0, True)
+    expect(f'{what}: {err}', bool(re.search(r'undefined .*ws_link_with_-fws', err)), True)
+
+
+def works(what, command):
+    expect(what, run(*command, '-o', 'program', cwd=folder), (0, '', ''))
+    expect(f'{what}: the program', run(os.path.join(folder, 'program')), (0, '', ''))
+
+
+with tempfile.TemporaryDirectory() as folder:
+    for name, text in {**SOURCES, 'plain.c': C % ('', '')}.items():
+        with open(os.path.join(folder, name), 'w') as f:
+            f.write(text)
+    libws = subprocess.run(['pkg-config', '--cflags', '--libs', 'ws'], capture_output=True, text=True, check=True,
+                           env={**os.environ, 'PKG_CONFIG_PATH': f'{STAGE}/lib/pkgconfig'}).stdout.split()
+    for name in SOURCES:
+        wrapper, compilers = (MPIFORT, [('gfortran', [])]) if name.endswith('90') else (MPICC, [('gcc', [])])
+        if CLANG and not name.endswith('90'):
+            compilers.append(('clang-14', CLANG))
+        for plain, more in compilers:
+            for options in [], ['-O2', '-flto', '-g']:
+                what = f'{plain} {name} {" ".join(options)}'.rstrip()
+                if '-flto' in options and name in ('critical.c', 'wide.c'):
+                    continue
+                expect(what, run(wrapper, *more, '-fws', *options, '-c', name, '-o', 'a.o', cwd=folder), (0, '', ''))
+                message_names_fws(what, [plain, *options, 'a.o', '-o', 'program'])
+                message_names_fws(f'{what}, {os.path.basename(wrapper)}', [wrapper, *more, *options, 'a.o', '-o', 'program'])
+                works(f'{what}, {os.path.basename(wrapper)} -fws', [wrapper, *more, '-fws', *options, 'a.o'])
+                works(f'{what}, pkg-config', [plain, *options, 'a.o', *libws, f'-Wl,-rpath,{STAGE}/lib'])
+    for plain, more in [('gcc', [])] + ([('clang-14', CLANG)] if CLANG else []):
+        # A library may be linked before it is known who brings libws.
+        expect(f'{plain} -shared', run(MPICC, *more, '-fws', '-fPIC', '-shared', 'loop.c', '-o', 'libloop.so', cwd=folder), (0, '', ''))
+        works(f'{plain}, a shared library', [plain, '-x', 'c', 'plain.c', '-x', 'none', '-L.', '-lloop', f'-Wl,-rpath,{folder}'])
+        # What has no directive needs no libws.
+        expect(f'{plain} plain.c', run(MPICC, *more, '-fws', '-c', 'plain.c', '-o', 'a.o', cwd=folder), (0, '', ''))
+        works(f'{plain}, no directive', [plain, 'a.o'])
+finish()
