@@ -18,6 +18,8 @@ public:
     explicit Checks(CompilerInstance &compiler)
         : context_(compiler.getASTContext()), sources_(compiler.getSourceManager()),
           diagnostics_(compiler.getDiagnostics()) {
+        for (const std::string &option : compiler.getDiagnosticOpts().Warnings)
+            warnings_ = option == "all" || option == "everything" || (warnings_ && option != "no-all" && option != "no-everything");
         calls_.report = [this](SourceLocation at, const std::string &text, SourceLocation loop) {
             if (report(at, text) && loop.isValid())
                 diagnostics_.Report(loop, diagnostics_.getCustomDiagID(DiagnosticsEngine::Note, "%0"))
@@ -82,6 +84,12 @@ private:
             check_loop(loop);
         check_calls(context_, directive, calls_);
         return true;
+    }
+
+    // With -Wall: what is correct C, and OpenMP's, and hardly meant.
+    void warn(SourceLocation at, const std::string &text) {
+        if (warnings_ && reported_.insert({sources_.getFileLoc(at).getRawEncoding(), text}).second)
+            diagnostics_.Report(at, diagnostics_.getCustomDiagID(DiagnosticsEngine::Warning, "%0")) << text;
     }
 
     bool report(SourceLocation at, const std::string &text) {
@@ -190,6 +198,7 @@ private:
 
     struct Written {
         std::set<const ValueDecl *> loop_variables, bounds;
+        std::set<const ValueDecl *> own;    // variables of the iteration: in a clause, or declared in the body
     };
 
     static const ValueDecl *variable(const Expr *expression) {
@@ -225,6 +234,10 @@ private:
 
     void check_loop(OMPLoopDirective *directive) {
         Written written;
+        add_items<OMPPrivateClause>(directive, written.own);
+        add_items<OMPFirstprivateClause>(directive, written.own);
+        add_items<OMPLastprivateClause>(directive, written.own);
+        add_items<OMPReductionClause>(directive, written.own);
         const Stmt *body = directive->getInnermostCapturedStmt()->getCapturedStmt();
         for (unsigned depth = 0; depth < directive->getLoopsNumber(); depth++) {
             body = unwrapped(body);
@@ -342,9 +355,30 @@ private:
             complain_of_break(child);
     }
 
-    void complain_if_written(const Stmt *statement, const Written &written) {
+    template <class Clause>
+    static void add_items(const OMPExecutableDirective *loop, std::set<const ValueDecl *> &out) {
+        for (const Clause *clause : loop->getClausesOfKind<Clause>())
+            for (const Expr *item : clause->varlists())
+                out.insert(named(item));
+    }
+
+    void warn_of(const Stmt *statement, Written &written) {
+        if (const auto *declarations = dyn_cast<DeclStmt>(statement)) {
+            for (const Decl *declaration : declarations->decls())
+                written.own.insert(dyn_cast<ValueDecl>(declaration));
+        } else if (isa<IndirectGotoStmt>(statement)) {
+            warn(statement->getBeginLoc(), ws::computed_goto);
+        } else if (const auto *call = dyn_cast<CallExpr>(statement)) {
+            const FunctionDecl *function = call->getDirectCallee();
+            if (function && function->getIdentifier() && function->getName() == "omp_get_thread_num")
+                warn(call->getExprLoc(), ws::thread_number);
+        }
+    }
+
+    void complain_if_written(const Stmt *statement, Written &written) {
         if (!statement)
             return;
+        warn_of(statement, written);
         const ValueDecl *changed = nullptr;
         if (const auto *assignment = dyn_cast<BinaryOperator>(statement); assignment && assignment->isAssignmentOp())
             changed = variable(assignment->getLHS());
@@ -361,6 +395,9 @@ private:
             else if (written.bounds.count(changed))
                 report(expression->getExprLoc(), "the loop changes " + name
                            + ", on which its number of iterations depends, in '#pragma ws for'");
+            else if (const auto *own = dyn_cast<VarDecl>(changed); own && !written.own.count(own)
+                     && (own->getTLSKind() != VarDecl::TLS_None || own->hasAttr<OMPThreadPrivateDeclAttr>()))
+                warn(expression->getExprLoc(), ws::thread_variable_written(own->getNameAsString()));
         }
         for (const Stmt *child : statement->children())
             complain_if_written(child, written);
@@ -375,6 +412,7 @@ private:
     CallReports calls_;
     std::string name_;          // of the directive looked at
     bool in_coroutine_ = false;
+    bool warnings_ = false;     // -Wall
 };
 
 }  // namespace

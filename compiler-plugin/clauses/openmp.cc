@@ -102,4 +102,9 @@ Tokens as_openmp(const Directive &directive, int pragma, unsigned number) {
     return writer.out;
 }
 
+std::string thread_variable_written(const std::string &variable) {
+    return "each guest writes a '" + variable + "' of its own, a thread's variable, in the loop of '#pragma ws for'; use a reduction or a "
+           "lastprivate variable";
+}
+
 }  // namespace ws

@@ -31,6 +31,7 @@ tree mark_of(tree parallel) {
 
 struct Written {
     hash_set<tree> loop_variables, bounds;
+    hash_set<tree> own;     // variables of the iteration: in a clause, or declared in the body
 };
 
 void add_variables(tree expression, hash_set<tree> &out) {
@@ -59,12 +60,43 @@ tree written_variable(tree expression) {
     }
 }
 
+// With -Wall: what is correct C, and OpenMP's, and hardly meant.
+void warn(location_t at, const std::string &text) {
+    static std::set<std::pair<location_t, std::string>> said;   // each instance of a template comes here
+    if (warn_address && said.insert({get_pure_location(at), text}).second)  // which -Wall turns on
+        warning_at(at, 0, "%s", localized_quotes(text).c_str());
+}
+
+void warn_of(tree node, Written &written) {
+    switch (TREE_CODE(node)) {
+    case BIND_EXPR:
+        for (tree variable = BIND_EXPR_VARS(node); variable; variable = DECL_CHAIN(variable))
+            written.own.add(variable);
+        break;
+    case DECL_EXPR:
+        written.own.add(DECL_EXPR_DECL(node));
+        break;
+    case GOTO_EXPR:
+        if (TREE_CODE(GOTO_DESTINATION(node)) != LABEL_DECL)
+            warn(EXPR_LOC_OR_LOC(node, input_location), ws::computed_goto);
+        break;
+    case CALL_EXPR:
+        if (tree function = get_callee_fndecl(node); function && DECL_NAME(function)
+            && strcmp(IDENTIFIER_POINTER(DECL_NAME(function)), "omp_get_thread_num") == 0)
+            warn(EXPR_LOC_OR_LOC(node, input_location), ws::thread_number);
+        break;
+    default:
+        break;
+    }
+}
+
 tree complain_if_written(tree *node, int *walk_subtrees, void *data) {
     auto *written = static_cast<Written *>(data);
     if (TYPE_P(*node)) {
         *walk_subtrees = 0;
         return NULL_TREE;
     }
+    warn_of(*node, *written);
     tree variable = written_variable(*node);
     if (!variable || !DECL_P(variable) || !DECL_NAME(variable))
         return NULL_TREE;
@@ -73,12 +105,20 @@ tree complain_if_written(tree *node, int *walk_subtrees, void *data) {
         error_at(at, "the loop changes its variable %qD, in %<#pragma ws for%>", variable);
     else if (written->bounds.contains(variable))
         error_at(at, "the loop changes %qD, on which its number of iterations depends, in %<#pragma ws for%>", variable);
+    else if (VAR_P(variable) && DECL_THREAD_LOCAL_P(variable) && !written->own.contains(variable))
+        warn(at, ws::thread_variable_written(IDENTIFIER_POINTER(DECL_NAME(variable))));
     return NULL_TREE;
 }
 
 // The loop variables and the plain variables in the bounds and steps of `omp for`, which the body must leave alone.
-void check_loop(tree loop) {
+void check_loop(tree parallel, tree loop) {
     Written written;
+    for (tree clauses : {OMP_PARALLEL_CLAUSES(parallel), OMP_FOR_CLAUSES(loop)})
+        for (tree c = clauses; c; c = OMP_CLAUSE_CHAIN(c)) {
+            const omp_clause_code code = OMP_CLAUSE_CODE(c);
+            if (code == OMP_CLAUSE_PRIVATE || code == OMP_CLAUSE_FIRSTPRIVATE || code == OMP_CLAUSE_LASTPRIVATE || code == OMP_CLAUSE_REDUCTION)
+                written.own.add(OMP_CLAUSE_DECL(c));
+        }
     for (int i = 0; i < TREE_VEC_LENGTH(OMP_FOR_INIT(loop)); i++) {
         tree init = TREE_VEC_ELT(OMP_FOR_INIT(loop), i);
         tree condition = TREE_VEC_ELT(OMP_FOR_COND(loop), i);
@@ -139,7 +179,7 @@ tree check_node(tree *node, int *walk_subtrees, void *) {
         const bool has_loop = mark && !(tree_to_shwi(CALL_EXPR_ARG(mark, 1)) & ws::sections_mark);
         tree loop = has_loop ? walk_tree_without_duplicates(&OMP_PARALLEL_BODY(*node), find_first_loop, nullptr) : NULL_TREE;
         if (loop) {
-            check_loop(loop);
+            check_loop(*node, loop);
             note_unsigned_countdown(mark, loop);
         }
     } else if (TREE_CODE(*node) == CALL_EXPR && is_marker(get_callee_fndecl(*node), ws::chunk_function)) {

@@ -12,6 +12,7 @@ accept    accept/*: compile without a warning, in several languages, levels and 
 reject    reject/*: the errors are those of reject/expected.txt (clang: expected.clang.txt), to the column; --update writes
           them there. Both compilers refuse the same lines
 symbols   objects call libws and nothing of libgomp or libomp
+warn      warn/*: under -Wall the warnings are those that stand in the lines
 ways      the roads to an object that differ: LTO, precompiled headers, preprocessed files, ...
 torture   words thrown together at random never crash the compiler (a fixed seed; WS_SEED=N for another)
 wrapper   what mpicc -fws is told for good and bad compilers
@@ -290,6 +291,24 @@ class Test:
         declared = {name or quoted for name, quoted in declared} - {'ws_site', 'ws_sites'} - self.OPENMP
         if declared != self.ABI:
             fail(f'abi.h declares other functions: {", ".join(sorted(declared ^ self.ABI))}')
+
+    # warn
+
+    def warn_one(self, source, language, options):
+        label = f'{os.path.basename(source)} as {language} {" ".join(options)}'.rstrip()
+        status, output = start([*compiler(language), *self.plugin(options), *options, '-c', source, '-o', '/dev/null'])
+        with open(source) as f:
+            lines = list(enumerate(f, 1))
+        if language == 'c':
+            lines = lines[:next((at for at, text in lines if text.startswith('#ifdef __cplusplus') and at > 10), len(lines) + 1)]
+        wanted = {(at, text.split('warns: ')[1].strip()) for at, text in lines if 'warns: ' in text and '-Wall' in options}
+        found = re.findall(r':(\d+):\d+: warning: (.*)', output)
+        if status or sorted((int(at), text) for at, text in found) != sorted(wanted):
+            fail(f'{label} ({status})', output)
+
+    def warn(self):
+        in_parallel([(self.warn_one, source, language, options) for source, languages in programs('warn') for language in languages
+                     for options in ([], ['-Wall'], ['-O2', '-Wall', '-fopenmp'])])
 
     # ways
 
@@ -645,7 +664,7 @@ def main():
     update, everything = '--update' in arguments, '--all' in arguments
     libws = next((word.split('=', 1)[1] for word in arguments if word.startswith('--libws=')), None)
     arguments = [word for word in arguments if not word.startswith('--')]
-    tests = ('accept', 'reject', 'symbols', 'ways', 'torture', 'wrapper', 'debug', 'exception')
+    tests = ('accept', 'reject', 'symbols', 'warn', 'ways', 'torture', 'wrapper', 'debug', 'exception')
     if len(arguments) != 3 or arguments[0] not in tests:
         sys.exit(__doc__)
     getattr(Test(arguments[1], arguments[2], update, everything, libws), arguments[0])()
