@@ -56,6 +56,9 @@ public:
                                    + "(const char *, int, long, long, const char *, int, ...);\n"
                                      "# 1 \"<built-in>\" 2\n");
         take_over_diagnostics(compiler.getDiagnostics());
+        // Braces in a loop's head: as in a loop without directive.
+        compiler.getDiagnostics().setSeverityForGroup(clang::diag::Flavor::WarningOrError, "openmp-loop-form",
+                                                      clang::diag::Severity::Ignored);
         return std::make_unique<Checker>(compiler);
     }
 

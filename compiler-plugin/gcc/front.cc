@@ -122,6 +122,74 @@ std::vector<cpp_token> read_pragma(cpp_reader *pfile) {
     }
 }
 
+bool is_name(const cpp_token &token, const char *name) {
+    return token.type == CPP_NAME && strcmp(reinterpret_cast<const char *>(NODE_NAME(token.val.node.node)), name) == 0;
+}
+
+// GCC's C++ parser knows no braces in the head of an OpenMP loop: `for (T i{x};` becomes `for (T i = static_cast<T>(x);`, and with
+// auto `for (auto i = (x);`. `tokens` begin with the T and end with the last brace; others than these stay as they are.
+void replace_braces(std::vector<cpp_token> &tokens) {
+    size_t brace = tokens.size() - 1;
+    for (int depth = 0;; brace--) {
+        const cpp_ttype type = tokens[brace].type;
+        depth += (type == CPP_CLOSE_BRACE || type == CPP_CLOSE_PAREN) - (type == CPP_OPEN_BRACE || type == CPP_OPEN_PAREN);
+        if (brace == 0 || (depth == 1 && type == CPP_COMMA))
+            return;
+        if (depth == 0)
+            break;
+    }
+    const size_t name = brace - (tokens[brace - 1].type == CPP_EQ ? 2 : 1);
+    if (name < 1 || name > brace || tokens[name].type != CPP_NAME || brace + 2 >= tokens.size())
+        return;     // no type, or nothing in the braces
+    bool template_arguments = false;
+    for (size_t i = 0; i < name; i++) {
+        template_arguments |= tokens[i].type == CPP_LESS;
+        if (tokens[i].type == CPP_EQ || (tokens[i].type == CPP_COMMA && !template_arguments))
+            return;
+    }
+    const location_t at = tokens[brace].src_loc;
+    std::vector<cpp_token> out(tokens.begin(), tokens.begin() + name + 1);
+    out.push_back(blank_token(CPP_EQ, at));
+    if (name != 1 || !is_name(tokens[0], "auto")) {
+        out.push_back(make_token({ws::TokenKind::identifier, "static_cast", 0, true}, at));
+        out.push_back(blank_token(CPP_LESS, at));
+        out.insert(out.end(), tokens.begin(), tokens.begin() + name);
+        out.push_back(blank_token(CPP_GREATER, at));
+    }
+    out.push_back(blank_token(CPP_OPEN_PAREN, at));
+    out.insert(out.end(), tokens.begin() + brace + 1, tokens.end() - 1);
+    out.push_back(blank_token(CPP_CLOSE_PAREN, at));
+    tokens = out;
+}
+
+// The tokens after a directive up to where its loop's first part ends, macros expanded; any others if it is no loop.
+std::vector<cpp_token> read_loop_head(cpp_reader *pfile) {
+    std::vector<cpp_token> tokens, first;
+    for (int depth = 0;;) {
+        location_t at;
+        cpp_token token = *cpp_get_token_with_location(pfile, &at);
+        if (token.type == CPP_PADDING)
+            continue;
+        token.src_loc = at;
+        token.flags |= NO_EXPAND;
+        const size_t number = tokens.size() + first.size();
+        const bool closes = token.type == CPP_CLOSE_PAREN || token.type == CPP_CLOSE_BRACE;
+        const bool goes_on = number == 0   ? is_name(token, "for")
+                             : number == 1 ? token.type == CPP_OPEN_PAREN
+                                           : token.type != CPP_PRAGMA && token.type != CPP_EOF && (depth || !(closes || token.type == CPP_SEMICOLON));
+        if (!goes_on) {
+            if (first.size() > 2 && token.type == CPP_SEMICOLON && first.back().type == CPP_CLOSE_BRACE)
+                replace_braces(first);
+            tokens.insert(tokens.end(), first.begin(), first.end());
+            tokens.push_back(token);
+            return tokens;
+        }
+        (number < 2 ? tokens : first).push_back(token);
+        if (number >= 2)
+            depth += (token.type == CPP_OPEN_PAREN || token.type == CPP_OPEN_BRACE) - closes;
+    }
+}
+
 std::string text_of(cpp_reader *pfile, const std::vector<cpp_token> &tokens) {
     std::string text;
     for (const cpp_token &token : tokens)
@@ -164,6 +232,12 @@ void on_line_change(cpp_reader *pfile, const cpp_token *token, int parsing_args)
         return;
     }
     result->val.pragma = rewritten.pragma;
+    if (c_dialect_cxx() && rewritten.loop && !parsing_args) {
+        const cpp_token ours = *result;     // libcpp has only one of these
+        const std::vector<cpp_token> head = read_loop_head(pfile);
+        *result = ours;
+        rewritten.tokens.insert(rewritten.tokens.end(), head.begin(), head.end());
+    }
     push_tokens(pfile, rewritten.tokens);
 }
 
@@ -259,6 +333,7 @@ Rewritten read_and_rewrite(cpp_reader *pfile, location_t at) {
     hints_may_follow = directive.kind == ws::DirectiveKind::loop;
     hints.emplace_back();
     out.nothing = false;
+    out.loop = directive.kind == ws::DirectiveKind::loop;
     out.pragma = openmp_pragma(directive.kind);
     for (const ws::Token &token : ws::as_openmp(directive, pragma, unsigned(hints.size() - 1)))
         out.tokens.push_back(token.made ? make_token(token, place(token.origin)) : in[token.origin]);

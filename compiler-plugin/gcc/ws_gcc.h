@@ -33,6 +33,7 @@ constexpr unsigned raw_pragma = PRAGMA_OACC_LOOP;
 // What the parser gets instead of the raw pragma.
 struct Rewritten {
     bool nothing = true;            // the directive was not understood: there is no pragma any more
+    bool loop = false;              // it is `ws for`
     unsigned pragma = 0;            // enum pragma_kind
     std::vector<cpp_token> tokens;  // ends with CPP_PRAGMA_EOL
 };

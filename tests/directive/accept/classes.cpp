@@ -365,6 +365,42 @@ void default_none() {
     CHECK(a[N - 1] == 2 * N - 2 && b[1] == 2);
 }
 
+#define LOOP(type, variable) for (type variable{0}; variable < N; variable++)
+
+template <class T>
+long braces_in_a_template(T n) {
+    long s = 0;
+#pragma ws for reduction(+ : s)
+    for (T i{0}; i < n; i++)
+        s += long(i);
+    return s;
+}
+
+void braces() {
+    std::vector<double> x(N, 1);
+    std::array<int, N> b{};
+    long s = 0;
+#pragma ws for schedule(dynamic, 3)
+    for (std::vector<double>::iterator it{x.begin()}; it < x.end(); ++it)
+        *it += 1;
+#pragma ws for
+    for (auto i{0}; i < N; i++)
+        b[i] = std::array<int, 2>{{i, 2}}[0];
+#pragma ws for reduction(+ : s)
+    for (unsigned long i = {b.size() - 1}; i > 0; i--)
+        s += b[i];
+#pragma ws for collapse(2) reduction(+ : s)
+    for (int i{1}; i < 3; i++)
+        for (int j = 0; j < 2; j++)
+            s += i;
+#pragma ws for reduction(+ : s)
+    // a comment between
+    LOOP(long long, k)
+        s += 1;
+    CHECK(s == sum_of_n + 6 + N && x[N - 1] == 2);
+    CHECK(braces_in_a_template(N) == sum_of_n && braces_in_a_template((unsigned char) 4) == 6);
+}
+
 }  // namespace
 
 static void run_all(void) {
@@ -381,4 +417,5 @@ static void run_all(void) {
     RUN(before_main);
     RUN(constant_expressions);
     RUN(default_none);
+    RUN(braces);
 }
