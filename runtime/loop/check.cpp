@@ -123,11 +123,7 @@ void leave_to_helpers(Region& r)
             Hardware::fetch_add_full(in_vain, 1);
             break;
         }
-        Hunger& hunger = loop_host.row->hunger;
-        if (Hardware::load_relaxed(hunger.wanted)) { // who waits has no guest here yet
-            Hardware::store_relaxed(hunger.wanted, 0);
-            loop_host.make_guests();
-        }
+        make_wanted_guests();
         if (turn % 64 == 0) // those that fell asleep just now
             loop_host.wake();
         if (turn < 64)

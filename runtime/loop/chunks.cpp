@@ -178,6 +178,7 @@ bool next_slow(Participant& p, long* lo, long* hi)
     case Mode::shared:
         keep_pace(p);
         watch_crowding(p);
+        make_wanted_guests();
         ring_sleepers(p, p.pace.started());
         return claim_next(p, lo, hi);
     case Mode::guest:

@@ -71,6 +71,16 @@ inline double unit_ticks(const Participant& p)
 // flag was not meant (it is then lowered) or MPI_Finalize has begun.
 bool publish_if_wanted(Participant& p, bool unasked);
 
+// Makes the guests that thieves want who have none here yet: they may have come after the region was published.
+inline void make_wanted_guests()
+{
+    Hunger& hunger = loop_host.row->hunger;
+    if (WS_UNLIKELY(Hardware::load_relaxed(hunger.wanted))) { // relaxed: a chunk later is soon enough
+        Hardware::store_relaxed(hunger.wanted, 0);
+        loop_host.make_guests();
+    }
+}
+
 // Published, at a chunk's end at `now`: wakes sleepers if there are any and the region is worth it.
 void ring_sleepers(Participant& p, uint64_t now);
 

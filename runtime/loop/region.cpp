@@ -180,11 +180,7 @@ bool still_hungry()
 void publish(Participant& p)
 {
     Region& r = *p.region;
-    Hunger& hunger = loop_host.row->hunger;
-    if (Hardware::load_relaxed(hunger.wanted)) {
-        Hardware::store_relaxed(hunger.wanted, 0);
-        loop_host.make_guests();
-    }
+    make_wanted_guests();
     Sizing first = r.thief;
     double cost = unit_ticks(p);
     if (cost > 0) {
