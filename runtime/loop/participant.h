@@ -106,8 +106,16 @@ bool next_slow(Participant& p, long* lo, long* hi);
 bool team_next(Participant& p, long* lo, long* hi);
 // The bounds of a team's region are known. False: it is another's.
 bool start_in_team(Participant& p, const LoopBounds& bounds);
-// Ends the program if the site is of another version, or a chunk size is not one.
-void check_site(const ws_site* site, long chunk, long steal_chunk);
+// Ends the program if the site is of another version, or a chunk size is not one. The test is inlined: a function that always calls a
+// cold one is cold itself for GCC, and run_plain() is what loops cost without -workshare.
+[[noreturn]] __attribute__((cold)) void refuse_site(const ws_site* site, long chunk, long steal_chunk);
+inline bool is_bad_chunk(const ws_site* site, long chunk, unsigned given) { return chunk < 0 || (chunk == 0 && (site->kinds & given)); }
+inline void check_site(const ws_site* site, long chunk, long steal_chunk)
+{
+    if (WS_UNLIKELY((site->kinds >> 24 & 255) != WS_ABI || is_bad_chunk(site, chunk, WS_SITE_CHUNK) ||
+                    is_bad_chunk(site, steal_chunk, WS_SITE_STEAL_CHUNK)))
+        refuse_site(site, chunk, steal_chunk);
+}
 void run_plain(Participant& p, void (*fn)(void*), void* data, long start, long end, ws_site* site, long chunk,
                long steal_chunk);
 // By its `if` clause, on a thread that could have shared it.

@@ -123,17 +123,16 @@ namespace {
 
 } // namespace
 
-__attribute__((cold, noinline)) void check_site(const ws_site* site, long chunk, long steal_chunk)
+void refuse_site(const ws_site* site, long chunk, long steal_chunk)
 {
     if ((site->kinds >> 24 & 255) != WS_ABI) {
         std::fprintf(stderr, "workshare: %s was compiled for version %d of libws, this is version %d: compile it again\n",
                      site->where, int(site->kinds >> 24 & 255), WS_ABI);
         std::exit(1);
     }
-    if (chunk < 0 || (chunk == 0 && (site->kinds & WS_SITE_CHUNK)))
+    if (is_bad_chunk(site, chunk, WS_SITE_CHUNK))
         bad_chunk(site, "schedule", chunk);
-    if (steal_chunk < 0 || (steal_chunk == 0 && (site->kinds & WS_SITE_STEAL_CHUNK)))
-        bad_chunk(site, "steal_schedule", steal_chunk);
+    bad_chunk(site, "steal_schedule", steal_chunk);
 }
 
 namespace {
@@ -393,8 +392,8 @@ void close_region(Participant& p, ws_site* site)
 
 namespace {
 
-// Runs a region whole, in whatever the thread is in now.
-void run_here(Participant& p, void (*fn)(void*), void* data, long start, long end, ws_site* site)
+// Runs a region whole, in whatever the thread is in now. Inlined: without -workshare it is what each loop costs.
+__attribute__((always_inline)) inline void run_here(Participant& p, void (*fn)(void*), void* data, long start, long end, ws_site* site)
 {
     Mode mode = p.mode;
     uint64_t lo = p.lo, hi = p.hi;
