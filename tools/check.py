@@ -148,6 +148,13 @@ class Demo(unittest.TestCase):
         self.assertEqual((busy["runs_tried"], busy["runs_disturbed"], busy["doubt"]), (9, 9, "disturbed"))
         self.assertEqual(demo.row_of(busy)[-3:], ["disturbed", "disturbed", 5])
 
+    def test_figures_of_runs_that_were_disturbed_a_little_are_called_rough(self):
+        rough = self.measured(15.0, 11.0, 10.0, [0.08] * 18)
+        self.assertEqual((rough["runs_tried"], rough["runs_disturbed"], rough["doubt"]), (9, 9, None))
+        self.assertEqual(demo.row_of(rough)[-3:], ["~1.36", "~80%", 5])
+        self.assertIn("~: rough, as even in the quietest runs others used 8 % to 8 % of the CPUs", "\n".join(disturbance.summary([rough])))
+        self.assertEqual(demo.row_of(self.measured(15.0, 7.0, 10.0, [0.08] * 18))[-3:], ["noise", "noise", 5])    # rough is not impossible
+
     def test_what_is_said(self):
         quiet, some, busy, odd = (self.measured(15.0, shared, 10.0, taken)
                                   for shared, taken in ((11.0, [0.02]), (11.0, [0.3]), (11.0, [0.5] * 18), (7.0, [])))
@@ -207,7 +214,8 @@ class Disturbance(unittest.TestCase):
 
     def test_doubt(self):
         self.assertIsNone(disturbance.doubt(0.05, 0.1, 15, 11, 10))
-        self.assertEqual(disturbance.doubt(0.06, 0, 15, 11, 10), "disturbed")
+        self.assertIsNone(disturbance.doubt(0.15, 0, 15, 11, 10))
+        self.assertEqual(disturbance.doubt(0.16, 0, 15, 11, 10), "disturbed")
         self.assertEqual(disturbance.doubt(0, 0.11, 15, 11, 10), "noise")
         self.assertEqual(disturbance.doubt(0, 0, 9, 11, 10), "noise")
         self.assertAlmostEqual(disturbance.spread([11, 10, 9]), 0.2)

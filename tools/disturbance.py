@@ -5,7 +5,8 @@ import resource
 import time
 from typing import Any, NamedTuple
 
-LIMIT = 0.05    # a run is disturbed when others took more than this of the cores it wanted
+LIMIT = 0.05    # a run is disturbed when others took more than this of the cores it wanted: repeated, and its figures are rough
+TOO_MUCH = 0.15 # beyond this they tell nothing. In between lies what the other machines on a virtual machine's CPUs take all day
 NOISE = 0.10    # runs of the same thing that differ by more tell no figure
 EXACT = 0.03    # differences that no run here can tell from none
 
@@ -68,7 +69,7 @@ def spread(values):
 
 def doubt(took, uneven, plain, shared, perfect):
     """Why no figure can be given: others took too much ("disturbed"), or runs contradict each other or what is possible ("noise")."""
-    if took > LIMIT:
+    if took > TOO_MUCH:
         return "disturbed"
     if uneven > NOISE or min(plain, shared) < perfect * (1 - EXACT):
         return "noise"
@@ -95,11 +96,14 @@ def summary(results, limit=LIMIT):
     tried, disturbed = sum(r["runs_tried"] for r in results), sum(r["runs_disturbed"] for r in results)
     most = max(r["taken_at_most"] for r in results)
     lines = []
+    rough = [r["taken"] for r in results if not r["doubt"] and r["taken"] > limit]
     if disturbed:
         lines.append(f"Others used the CPUs meanwhile, up to {percent(most)} of them: {disturbed} of {tried} pairs of runs were disturbed (more than "
                      f"{percent(limit)}), and repeated up to a limit. The least disturbed ones are shown.")
     else:
         lines.append(f"Others used at most {percent(most)} of the CPUs meanwhile.")
+    if rough:
+        lines.append(f"~: rough, as even in the quietest runs others used {percent(min(rough))} to {percent(max(rough))} of the CPUs.")
     for why, text in (("disturbed", "even in the quietest runs others used {} of the CPUs. These times mean little."),
                       ("noise", "runs of the same thing differ, or are quicker than they could be, though little else ran here: perhaps another virtual "
                                 "machine on the same CPUs. These times mean little.")):
