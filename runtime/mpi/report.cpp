@@ -291,7 +291,8 @@ void report()
     const Verdict verdict = judge(all, facts);
     if (wanted)
         write_report(gathered, verdict);
-    if (!job.options.quiet)
+    // Helpers share the cores and loops take odd orders under WS_CHECK: no time measured there says what stealing wins.
+    if (!job.options.quiet && !job.options.check)
         std::fprintf(stderr, "%s\n", verdict.line.c_str());
     if (!job.options.stats_file.empty() && !write_file(job.options.stats_file, to_json(all, verdict, facts)))
         std::fprintf(stderr, "workshare: cannot write WS_STATS_FILE=%s\n", job.options.stats_file.c_str());
