@@ -3,7 +3,7 @@
 // What one look of a thief costs on a node where nobody has work: the runtime's own Chooser on a window of --ranks ranks. No MPI.
 //
 // While it looks the window is mapped without the right to write: a look that writes to a shared line kills the program.
-#include "lend/victim.h"
+#include "lend/chooser.h"
 #include "loop/chaos.h"
 
 #include <algorithm>

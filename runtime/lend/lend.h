@@ -6,14 +6,14 @@
 //   home.cpp       the rank's own thread: what the fork's hooks call
 //   worker.cpp     threads on spare cores, which help their own rank first
 //   lender.cpp     the steal path of either: choose, claim, lend, sleep; the idle ladder
-//   victim.cpp     which region to help with
+//   chooser.cpp    which region to help with
 //   guest.cpp      the guests of this process on other ranks' cores
 //   body_stack.cpp the stacks of guests and workers
 //   doorbell.cpp   who wakes whom
 //   liveness.cpp   nobody waits without a bound on a process that died; peers.h: who lives
 #pragma once
 
-#include "lend/victim.h"
+#include "lend/chooser.h"
 #include "observe/board.h"
 #include "window/os.h"
 #include "window/types.h"

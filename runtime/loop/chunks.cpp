@@ -114,7 +114,7 @@ bool alone_next(Participant& p, long* lo, long* hi)
         p.mode = Mode::done;
         return false;
     }
-    // Relaxed: a hint; publishing one chunk later does no harm. Pairs with the thieves' store in lend/victim.
+    // Relaxed: a hint; publishing one chunk later does no harm. Pairs with the thieves' store in Chooser::choose().
     Flag hungry = Hardware::load_relaxed(loop_host.row->hunger.hungry);
     if (WS_UNLIKELY(hungry) && r.may_share && is_worth(p, remaining, hungry)) {
         r.cost_before = p.pace.last_cost();

@@ -3,7 +3,7 @@
 // What the launcher and the user set: the WS_ environment. Read once, when a rank attaches.
 #pragma once
 
-#include "lend/victim.h"
+#include "lend/chooser.h"
 #include "loop/region.h"
 #include "mpich/files/src/include/mpir_workshare.h" // the defaults, which MPI_T shows as well
 #include <array>

@@ -84,6 +84,17 @@ void Window::init_own(int world_rank, unsigned first_worker, unsigned workers, c
     }
 }
 
+unsigned distance(const Place& a, const Place& b)
+{
+    auto same = [](int x, int y) { return x >= 0 && x == y; };
+    return same(a.core, b.core)         ? 0
+           : same(a.l2, b.l2)           ? 1
+           : same(a.l3, b.l3)           ? 2
+           : same(a.numa, b.numa)       ? 3
+           : same(a.package, b.package) ? 4
+                                        : farthest;
+}
+
 void Window::set_mask(unsigned core, CpuMask mask)
 {
     unsigned long* words = masks_ + size_t(core) * mask_size_;

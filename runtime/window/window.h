@@ -58,6 +58,10 @@ private:
     void* locks_ = nullptr;
 };
 
+// How far apart two places are: 0 the same core, then L2, L3, NUMA node, package, machine; 5 where it is not known.
+constexpr unsigned farthest = 5;
+unsigned distance(const Place& a, const Place& b);
+
 // Fills the place of every core from the machine's topology. Leader only, after every rank's init_own(); returns false when
 // hwloc gives no topology (places stay -1).
 bool fill_places(Window& window);

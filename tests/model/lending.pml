@@ -5,7 +5,7 @@
  *
  *   Owner   alone_next() (loop/chunks.cpp), publish() (loop/region.cpp); guests_make(), guests_stop() (lend/guest.cpp)
  *   Guest   guest_main(), next_lease(), guest_blocked() (lend/guest.cpp)
- *   Thief   blocked(), unblocked(), lend_stop() (lend/home.cpp); Chooser::choose() (lend/victim.cpp); Lender::arm(),
+ *   Thief   blocked(), unblocked(), lend_stop() (lend/home.cpp); Chooser::choose() (lend/chooser.cpp); Lender::arm(),
  *           disarm_if_rung(), lend(), sleep_while_lent(), resume() (lend/lender.cpp)
  *           polled() too, with -DPOLL
  *   ring    ring_core() (lend/doorbell.cpp)

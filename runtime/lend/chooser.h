@@ -28,9 +28,6 @@ struct Target {
     explicit operator bool() const { return rank != nobody; }
 };
 
-// How far apart two places are: 0 the same core, then L2, L3, NUMA node, package, machine; 5 where it is not known.
-unsigned distance(const Place& a, const Place& b);
-
 // The eyes of one lending thread.
 class Chooser {
 public:

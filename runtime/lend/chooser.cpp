@@ -1,20 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "lend/victim.h"
+#include "lend/chooser.h"
 
 #include "loop/chaos.h"
 
 namespace ws {
-
-unsigned distance(const Place& a, const Place& b)
-{
-    auto same = [](int x, int y) { return x >= 0 && x == y; };
-    return same(a.core, b.core)         ? 0
-           : same(a.l2, b.l2)           ? 1
-           : same(a.l3, b.l3)           ? 2
-           : same(a.numa, b.numa)       ? 3
-           : same(a.package, b.package) ? 4
-                                        : 5;
-}
 
 void Chooser::start(Window& window, unsigned core, VictimPolicy policy, bool help_own)
 {
