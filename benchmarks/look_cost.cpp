@@ -5,6 +5,7 @@
 // While it looks the window is mapped without the right to write: a look that writes to a shared line kills the program.
 #include "lend/chooser.h"
 #include "loop/chaos.h"
+#include "policy/steal/victim.h"
 
 #include <algorithm>
 #include <chrono>
@@ -60,7 +61,7 @@ int main(int argc, char** argv)
     }
 
     ws::Chooser chooser;
-    chooser.start(window, 0, ws::VictimPolicy::automatic, false);
+    chooser.start(window, 0, ws::steal::victims[0], false);
     unsigned found = bool(chooser.choose(ws::asleep_hungry, false, 0)); // tells all that somebody waits: this one writes
     mprotect(base, bytes, PROT_READ);
 

@@ -5,12 +5,12 @@
 
 namespace ws {
 
-void Chooser::start(Window& window, unsigned core, VictimPolicy policy, bool help_own)
+void Chooser::start(Window& window, unsigned core, const VictimPolicy& policy, bool help_own)
 {
     window_ = &window;
     core_ = core;
     me_ = window.core(core).home;
-    policy_ = policy;
+    score_ = policy.score;
     help_own_ = help_own;
     random_ = core + 1;
     distances_.resize(window.ranks());
@@ -26,30 +26,13 @@ uint64_t Chooser::random()
     return random_;
 }
 
-// More is better.
-double Chooser::score(const Target& t) const
-{
-    // What a cache line costs grows with the distance; what a chunk costs grows less, as most of it is computing.
-    static constexpr double nearness[] = {1.25, 1.25, 1.2, 1.1, 1.05, 1};
-    constexpr double far_above = 1e15; // any amount of work, in ticks
-    const double work = double(t.look.remaining) * double(t.look.unit_ticks + 1);
-    switch (policy_) {
-    case VictimPolicy::most: return work;
-    case VictimPolicy::fewest: return work + far_above * (Descriptor::max_joiners - t.look.joiners);
-    case VictimPolicy::nearest: return work + far_above * (6 - distances_[t.rank]);
-    default: return work / (t.look.joiners + 2) * nearness[distances_[t.rank]];
-    }
-}
-
 Target Chooser::choose(Hungry hunger, bool direct, uint64_t least)
 {
     Window& w = *window_;
     const unsigned ranks = w.ranks();
-    const bool any = policy_ == VictimPolicy::random || chaos;
     Target best;
     why_none_ = Refusal::nothing_shared;
     double most = 0;
-    unsigned found = 0;
     // Each thief begins elsewhere: equally good regions get their helpers evenly.
     for (unsigned k = 0, r = me_; k < ranks; k++, r = r + 1 < ranks ? r + 1 : 0) {
         const bool own = r == me_;
@@ -93,8 +76,10 @@ Target Chooser::choose(Hungry hunger, bool direct, uint64_t least)
                 why_none_ = Refusal::too_little;
                 continue;
             }
-            if (any ? random() % ++found == 0 : score(t) > most) {
-                most = any ? 0 : score(t);
+            const Candidate c = {double(t.look.remaining) * double(t.look.unit_ticks + 1), t.look.joiners, distances_[r], random()};
+            const double score = chaos ? double(c.random >> 1) + 1 : score_(c);
+            if (score > most) {
+                most = score;
                 best = t;
             }
         }

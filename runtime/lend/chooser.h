@@ -11,13 +11,19 @@
 
 namespace ws {
 
-enum class VictimPolicy {
-    automatic, // the largest share of work for a newcomer, near ones preferred
-    most,      // most work left: iterations times their measured cost
-    fewest,    // fewest helpers, then most work
-    nearest,   // by topology: a shared L2 cache, L3 cache, NUMA node, package; then most work
-    random,
-    none,    // nobody: ranks wait as in MPICH, and are measured
+// A published region that a thief could help with, as a victim policy sees it.
+struct Candidate {
+    double work;       // what is left: iterations times their measured cost, in ticks
+    unsigned joiners;  // guests and workers at it
+    unsigned distance; // from the thief's core to the owner's, see distance()
+    uint64_t random;   // another number at each look
+};
+
+// Whom a thief prefers: the region of the highest score above 0. Called for each region that has work, by a rank that is blocked or a
+// worker that is idle: some nanoseconds, no memory but the candidate's. The table of them is in policy/steal/victim.cpp.
+struct VictimPolicy {
+    const char* name;                  // of -workshare-victim
+    double (*score)(const Candidate&); // null: nobody is helped; ranks wait as in MPICH, and are measured
 };
 
 // A region to help with; `rank` is nobody when there is none.
@@ -32,7 +38,7 @@ struct Target {
 class Chooser {
 public:
     // For the thread at home on `core` of the window's table. With `help_own` its own rank is looked at as well.
-    void start(Window& window, unsigned core, VictimPolicy policy, bool help_own);
+    void start(Window& window, unsigned core, const VictimPolicy& policy, bool help_own);
 
     // The region to help with now, if there is one whose owner has a guest for this core (for its own rank's it needs
     // none if `direct`). Tells every owner that it looked at in vain that somebody waits, with `hunger`.
@@ -42,12 +48,11 @@ public:
     Refusal why_none() const { return why_none_; }
 
 private:
-    double score(const Target& t) const;
     uint64_t random();
 
     Window* window_ = nullptr;
     unsigned core_ = 0, me_ = 0;
-    VictimPolicy policy_ = VictimPolicy::automatic;
+    double (*score_)(const Candidate&) = nullptr;
     bool help_own_ = false;
     Refusal why_none_ = Refusal::nothing_shared;
     uint64_t random_ = 1;

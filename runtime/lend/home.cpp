@@ -35,7 +35,7 @@ uint64_t looked_at_peers; // ticks
 const char* (*own_call)(); // MPICH's, or null
 Flag wait_call;             // row of the call that it waits in
 uint64_t lent_before;       // lent_ticks when the wait began
-bool helps_nobody;          // VictimPolicy::none
+bool helps_nobody;          // by its VictimPolicy
 Lender home;
 
 bool stands_for_the_core() { return WS_LIKELY(active && home_thread && !thread_in_region()); }
@@ -153,7 +153,7 @@ void lend_start(Window& window, const LendOptions& options)
     detail::sends_to = options.sends_to;
     mpi_events = options.events;
     own_call = options.call_name;
-    helps_nobody = options.policy == VictimPolicy::none;
+    helps_nobody = !options.victims->score;
     home_thread = true;
     own_seat = &board->seat(0);
     Hardware::store_relaxed(own_seat->kind, Flag(SeatKind::home));

@@ -36,7 +36,7 @@ struct LendTimes {
 
 struct LendOptions {
     LendTimes times;
-    VictimPolicy policy;
+    const VictimPolicy* victims; // whom this rank's threads help
     size_t stack_bytes;       // of a thread that runs loop bodies; 0: as the rank's own
     unsigned pretended_cores; // 0, or as many cores as ranks and workers are to believe in (work that sleeps)
     const unsigned* events;   // MPICH's: changes with each poll that has handled anything

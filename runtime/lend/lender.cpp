@@ -33,7 +33,7 @@ void Lender::start(unsigned core, Seat& seat, const LendOptions& options, bool h
     seat_ = &seat;
     Hardware::store_relaxed(seat.core, core);
     Hardware::store_relaxed(seat.call, no_row);
-    chooser_.start(w, core, options.policy, help_own);
+    chooser_.start(w, core, *options.victims, help_own);
     const CpuMask mine = w.mask(core);
     bound_ = mine.count() == 1;
     CpuSet cpus(mine);

@@ -13,8 +13,7 @@
 #include "mpi/trace.h"
 #include "observe/calls.h"
 #include "observe/recorder.h"
-#include "policy/reorder/host.h"
-#include "policy/reorder/measured.h"
+#include "policy/policy.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -25,6 +24,8 @@ namespace ws {
 Job job;
 
 namespace {
+
+policy::Rank rank; // as policies see it
 
 void map_ranks()
 {
@@ -92,7 +93,7 @@ void start_stealing()
     if (job.window.cores() > 1)
         set_owner_thread();
     LendOptions lending = {};
-    lending.policy = o.victim;
+    lending.victims = rank.victims;
     lending.pretended_cores = o.cores;
     lending.stack_bytes = o.stack_bytes;
     lending.times = lend_times(o, int(job.window.ranks()) == job.size);
@@ -101,6 +102,16 @@ void start_stealing()
     lending.sends_to = &job.hooks->sends_to;
     lending.call_name = job.hooks->call_name;
     lend_start(job.window, lending);
+}
+
+void attach_policies()
+{
+    rank.window = job.inactive ? nullptr : &job.window;
+    rank.node = job.node;
+    rank.node_number = board->node;
+    rank.options = &job.options;
+    for (policy::Policy* p : policy::policies())
+        p->attach(rank);
 }
 
 // While libws itself uses MPI, before and after stealing: ranks that share cores must not spin through each other's time.
@@ -131,7 +142,8 @@ void finalize()
     report_check();
     report();
     mpi_t_end();
-    reorder::host = {};
+    for (policy::Policy* p : policy::policies())
+        p->detach(rank);
     free_window();
 }
 
@@ -211,6 +223,7 @@ int attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
     prepare_trace();
     map_ranks();
     hooks->finalize = finalize;
+    attach_policies();
     if (!job.inactive)
         start_stealing();
     PMPI_Barrier(job.node); // the core table is complete
@@ -218,12 +231,6 @@ int attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
     job.attached_at = ticks();
     job.kept_off_s = seconds_kept_off();
     show_attached();
-    reorder::host.node = job.node;
-    reorder::host.node_number = board->node;
-    {
-        const reorder::AroundCall now;
-        reorder::begin_measuring();
-    }
     mpi_t_begin();
     hooks->pcontrol = phase_begins;
     if (recording || job.options.report || !job.options.report_file.empty()) {

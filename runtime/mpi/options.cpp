@@ -70,15 +70,15 @@ bool read_workers(int& value, std::string& error)
     return ok;
 }
 
-bool read_victim(VictimPolicy& value, std::string& error)
+bool read_victim(unsigned& value, std::string& error)
 {
-    static constexpr const char* names[] = {"auto", "most", "fewest", "nearest", "random", "none"}; // as in VictimPolicy
+    static constexpr const char* names[] = {"auto", "most", "fewest", "nearest", "random", "none"}; // as in policy/steal/victim.cpp
     const char* text = std::getenv("WS_VICTIM");
     if (!text)
         return true;
-    for (int i = 0; i < 6; i++)
+    for (unsigned i = 0; i < 6; i++)
         if (std::strcmp(text, names[i]) == 0) {
-            value = VictimPolicy(i);
+            value = i;
             return true;
         }
     error = std::string("WS_VICTIM=") + text + " is none of auto, most, fewest, nearest, random, none";

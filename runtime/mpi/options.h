@@ -3,7 +3,6 @@
 // What the launcher and the user set: the WS_ environment. Read once, when a rank attaches.
 #pragma once
 
-#include "lend/chooser.h"
 #include "loop/region.h"
 #include "mpich/files/src/include/mpir_workshare.h" // the defaults, which MPI_T shows as well
 #include <array>
@@ -19,7 +18,7 @@ struct Options {
     unsigned spin_us = MPIR_WORKSHARE_DEFAULT_SPIN; // WS_SPIN: blocked this long before anything else
     unsigned linger_us = MPIR_WORKSHARE_DEFAULT_LINGER; // WS_LINGER: a guest without chunks waits this long for its owner's next region
     unsigned chunk_us = MPIR_WORKSHARE_DEFAULT_CHUNK_TIME; // WS_CHUNK_TIME: time a chunk should take when the loop has no schedule
-    VictimPolicy victim = VictimPolicy::automatic; // WS_VICTIM: auto, most, fewest, nearest, random, none
+    unsigned victim = 0;          // WS_VICTIM: which row of the table in policy/steal/victim.cpp
     int workers = 0;              // WS_WORKERS: threads on spare cores that help this rank first; all_spare_cores for auto
     bool poll = false;            // WS_POLL=1: help from MPI_Test and MPI_Iprobe too
     RuntimeSchedule schedule;     // WS_SCHEDULE: what schedule(runtime) means, in OMP_SCHEDULE's syntax

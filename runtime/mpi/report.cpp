@@ -4,6 +4,7 @@
 // the ranks one after the other.
 #include "mpi/job.h"
 #include "observe/verdict.h"
+#include "policy/policy.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -196,7 +197,8 @@ Facts gather_facts(const RankFigures& r)
     int why = job.inactive, any_why = 0;
     PMPI_Reduce(&why, &any_why, 1, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
     f.why_inactive = inactive_text(any_why);
-    f.helps_nobody = job.options.victim == VictimPolicy::none;
+    for (const policy::Policy* p : policy::policies())
+        p->tell(f);
     for (const auto& l : loops.row)
         if (l.weight > 0)
             f.loops.push_back({l.name, l.counts});

@@ -6,6 +6,7 @@
 #include "lend/chooser.h"
 #include "loop/chaos.h"
 #include "loop/schedule.h"
+#include "policy/steal/victim.h"
 #include "window/window.h"
 
 #include <algorithm>
@@ -80,10 +81,10 @@ public:
         window.row(rank).loops[0].publish(0, {units, Sizing{WS_DYNAMIC, 1, 1}.pack(), ticks});
         window.open(rank) = 1;
     }
-    Target choice(unsigned thief, VictimPolicy policy)
+    Target choice(unsigned thief, const char* victims)
     {
         Chooser chooser;
-        chooser.start(window, thief, policy, false);
+        chooser.start(window, thief, *steal::victims_by_name(victims), false);
         return chooser.choose(long_hungry, false, 0);
     }
 
@@ -232,27 +233,35 @@ TEST_CASE("core and NUMA domain of each CPU", "[topology]")
     CHECK(places() == List{{0, 0}, {1, 0}, {2, 1}, {3, 1}, {0, 0}, {1, 0}, {2, 1}, {3, 1}});
 }
 
+TEST_CASE("victim policies have names", "[victim]")
+{
+    CHECK(&steal::victims[0] == steal::victims_by_name("auto")); // the default
+    CHECK_FALSE(steal::victims_by_name("none")->score);
+    CHECK_FALSE(steal::victims_by_name(""));
+    CHECK_FALSE(steal::victims_by_name("mostly"));
+}
+
 TEST_CASE("whom a thief helps", "[victim]")
 {
     Machine machine("pack:2 numa:1 l3:2 l2:2 core:1 pu:1");
     TestNode node(8);
-    CHECK_FALSE(node.choice(0, VictimPolicy::automatic));
+    CHECK_FALSE(node.choice(0, "auto"));
     node.open(1, 10);   // shares the L3 cache with 0
     node.open(3, 2000); // the package
     node.open(6, 5000); // neither
-    CHECK(node.choice(0, VictimPolicy::nearest).rank == 1);
-    CHECK(node.choice(2, VictimPolicy::nearest).rank == 3);
-    CHECK(node.choice(7, VictimPolicy::nearest).rank == 6);
+    CHECK(node.choice(0, "nearest").rank == 1);
+    CHECK(node.choice(2, "nearest").rank == 3);
+    CHECK(node.choice(7, "nearest").rank == 6);
     for (unsigned thief : {0u, 2u, 4u, 5u, 7u}) {
-        CHECK(node.choice(thief, VictimPolicy::most).rank == 6);
-        CHECK(node.choice(thief, VictimPolicy::automatic).rank == 6);
+        CHECK(node.choice(thief, "most").rank == 6);
+        CHECK(node.choice(thief, "auto").rank == 6);
     }
 
     SECTION("most work counts what an iteration costs")
     {
         node.window.row(3).loops[0].close();
         node.open(3, 2000, 100000);
-        CHECK(node.choice(7, VictimPolicy::most).rank == 3);
+        CHECK(node.choice(7, "most").rank == 3);
     }
     SECTION("fewest helpers")
     {
@@ -260,9 +269,9 @@ TEST_CASE("whom a thief helps", "[victim]")
         auto one = [](uint64_t, unsigned) { return uint64_t(1); };
         for (unsigned r : {1u, 6u, 6u})
             REQUIRE(node.window.row(r).loops[0].claim_and_join(one, c) == Claim::taken);
-        CHECK(node.choice(7, VictimPolicy::fewest).rank == 3);
+        CHECK(node.choice(7, "fewest").rank == 3);
         REQUIRE(node.window.row(3).loops[0].claim_and_join(one, c) == Claim::taken);
-        CHECK(node.choice(7, VictimPolicy::fewest).rank == 3); // as many as at 1, and more work
+        CHECK(node.choice(7, "fewest").rank == 3); // as many as at 1, and more work
     }
     SECTION("at equal work the nearer one is helped")
     {
@@ -270,13 +279,13 @@ TEST_CASE("whom a thief helps", "[victim]")
         node.window.row(6).loops[0].close();
         node.open(3, 1000);
         node.open(6, 1000);
-        CHECK(node.choice(2, VictimPolicy::automatic).rank == 3);
-        CHECK(node.choice(7, VictimPolicy::automatic).rank == 6);
+        CHECK(node.choice(2, "auto").rank == 3);
+        CHECK(node.choice(7, "auto").rank == 6);
     }
     SECTION("random ones are all chosen at times")
     {
         Chooser chooser;
-        chooser.start(node.window, 0, VictimPolicy::random, false);
+        chooser.start(node.window, 0, *steal::victims_by_name("random"), false);
         std::vector<int> times(8);
         for (int i = 0; i < 3000; i++)
             times[chooser.choose(long_hungry, false, 0).rank]++;
@@ -288,15 +297,15 @@ TEST_CASE("whom a thief helps", "[victim]")
     SECTION("not one whose guest is refused or away, nor one without a guest yet, which is asked for one")
     {
         node.window.guest(6, 0).state = guest_refused;
-        CHECK(node.choice(0, VictimPolicy::most).rank == 3);
+        CHECK(node.choice(0, "most").rank == 3);
         node.window.guest(3, 0).state = guest_away;
-        CHECK(node.choice(0, VictimPolicy::most).rank == 1);
+        CHECK(node.choice(0, "most").rank == 1);
         node.window.guest(1, 0).state = guest_none;
-        CHECK_FALSE(node.choice(0, VictimPolicy::most));
+        CHECK_FALSE(node.choice(0, "most"));
         CHECK(node.window.guest(1, 0).state == guest_wanted);
         CHECK(node.window.row(1).hunger.wanted == 1);
         CHECK(node.window.row(6).hunger.wanted == 0);
-        CHECK(node.choice(5, VictimPolicy::most).rank == 6); // another thief's guests are others
+        CHECK(node.choice(5, "most").rank == 6); // another thief's guests are others
     }
     SECTION("a look without work tells every owner once that somebody waits")
     {
@@ -306,11 +315,11 @@ TEST_CASE("whom a thief helps", "[victim]")
         }
         for (unsigned r = 0; r < 8; r++)
             node.window.row(r).hunger.hungry = r == 5 ? asleep_hungry : not_hungry;
-        CHECK_FALSE(node.choice(0, VictimPolicy::automatic));
+        CHECK_FALSE(node.choice(0, "auto"));
         for (unsigned r = 0; r < 8; r++)
             CHECK(node.window.row(r).hunger.hungry == (r == 0 ? not_hungry : long_hungry));
         // The second look writes nothing, or this crashes.
         node.make_read_only();
-        CHECK_FALSE(node.choice(0, VictimPolicy::automatic));
+        CHECK_FALSE(node.choice(0, "auto"));
     }
 }

@@ -31,7 +31,7 @@ Times times()
     const Seat& home = board->seat(0);
     const uint64_t now = ticks();
     Times t;
-    t.wall = double(now - board->attached_at);
+    t.wall = double(now);
     t.waits = double(home.lend.blocked_ticks);
     if (const uint64_t since = __atomic_load_n(&home.waits_since, __ATOMIC_RELAXED)) // by another thread
         t.waits += double(now - since);

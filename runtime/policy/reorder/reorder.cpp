@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+#include "policy/reorder/reorder.h"
+
+#include "policy/reorder/host.h"
+#include "policy/reorder/measured.h"
+
+namespace ws::reorder {
+
+namespace {
+
+class Reorder final : public policy::Policy {
+public:
+    const char* name() const override { return "reorder"; }
+    void attach(policy::Rank& rank) override
+    {
+        host.node = rank.node;
+        host.node_number = rank.node_number;
+        const AroundCall now;
+        begin_measuring();
+    }
+    void detach(policy::Rank&) override { host = {}; }
+};
+
+} // namespace
+
+policy::Policy& policy()
+{
+    static Reorder reorder;
+    return reorder;
+}
+
+} // namespace ws::reorder

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#include "policy/steal/steal.h"
+
+#include "policy/steal/victim.h"
+
+namespace ws::steal {
+
+namespace {
+
+class Steal final : public policy::Policy {
+public:
+    const char* name() const override { return "steal"; }
+    void attach(policy::Rank& rank) override { rank.victims = chosen_ = &victims[rank.options->victim]; }
+    void tell(Facts& facts) const override { facts.helps_nobody = !chosen_->score; }
+
+private:
+    const VictimPolicy* chosen_ = nullptr;
+};
+
+} // namespace
+
+policy::Policy& policy()
+{
+    static Steal steal;
+    return steal;
+}
+
+} // namespace ws::steal

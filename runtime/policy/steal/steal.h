@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "policy/policy.h"
+
+namespace ws::steal {
+
+// Whom waiting ranks help: -workshare-victim. Finding, claiming and lending is in lend/.
+policy::Policy& policy();
+
+} // namespace ws::steal

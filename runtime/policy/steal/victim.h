@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+//
+// Whom a thief helps: the policies that -workshare-victim knows. How regions are found and claimed is in lend/.
+#pragma once
+
+#include "lend/chooser.h"
+
+namespace ws::steal {
+
+// In the order of WS_VICTIM's words; the first is the default.
+constexpr unsigned victim_policies = 6;
+extern const VictimPolicy victims[victim_policies];
+// Null: none has that name.
+const VictimPolicy* victims_by_name(const char* name);
+
+} // namespace ws::steal

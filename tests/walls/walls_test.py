@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""walls_test.py SOURCE: who includes whom, compared with the arrows of docs/architecture.md. An arrow that is not drawn there fails, and
+so does one that is drawn and not used. Policies never include each other, and only policy/registry.cpp names them."""
+import collections
+import os
+import re
+import sys
+import tempfile
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
+ARROW = re.compile(r'^    (\w+) ─+> (.+)$')
+
+
+def drawn(page):
+    """{room: rooms and headers that it may include}, from the page's chapter on arrows."""
+    text = open(page, encoding='utf-8').read()
+    chapter = re.search(r'^## Which way the arrows point\n(.*?)^## ', text, re.MULTILINE | re.DOTALL)[1]
+    return {m[1]: m[2].split(', ') for m in map(ARROW.match, chapter.splitlines()) if m}
+
+
+def includes(source):
+    """(file below runtime/ or tools/..., its room, line number, what it includes), for what crosses a wall. A room is a folder of
+    runtime/; tools/ is one."""
+    rooms = set(os.listdir(os.path.join(source, 'runtime')))
+    for top in 'runtime', 'tools':
+        for folder, folders, files in os.walk(os.path.join(source, top)):
+            if top == 'runtime' and folder == os.path.join(source, top):
+                folders[:] = [f for f in folders if f != 'mpich']  # MPICH's own
+            for name in files:
+                if not re.search(r'\.(c|cc|cpp|h|hpp|inc)$', name):
+                    continue
+                path = os.path.relpath(os.path.join(folder, name), source)
+                room = top if top == 'tools' else path.split('/')[1]
+                for number, line in enumerate(open(os.path.join(source, path), encoding='utf-8', errors='replace'), 1):
+                    found = INCLUDE.match(line)
+                    if found and found[1].split('/')[0] in rooms:
+                        yield path, room, number, found[1]
+
+
+def policy_of(path, source):
+    """The policy's folder that a path below policy/ lies in, or None."""
+    parts = path.split('/')
+    return parts[1] if parts[0] == 'policy' and os.path.isdir(os.path.join(source, 'runtime/policy', parts[1])) else None
+
+
+def check(source):
+    """What is wrong, a line each."""
+    arrows, used, wrong = drawn(os.path.join(source, 'docs/architecture.md')), collections.defaultdict(set), []
+    for path, room, number, header in includes(source):
+        to = header.split('/')[0]
+        if to != room:
+            covering = [a for a in arrows.get(room, []) if a in (to, header)]
+            used[room].update(covering)
+            if not covering:
+                wrong.append(f'{path}:{number} includes {header}: docs/architecture.md has no arrow from {room} to that')
+        named = policy_of(header, source)
+        own = policy_of(path[len('runtime/'):], source)
+        if named and named != own and path != 'runtime/policy/registry.cpp':
+            wrong.append(f'{path}:{number} includes {header}: only policy/registry.cpp names policies')
+    wrong += [f'docs/architecture.md has an arrow from {room} to {a}, which nobody uses'
+              for room, tos in arrows.items() for a in tos if a not in used[room]]
+    return wrong
+
+
+def seeded(files, page):
+    with tempfile.TemporaryDirectory() as source:
+        for name, text in {'docs/architecture.md': f'## Which way the arrows point\n\n{page}\n## Next\n', 'tools/x.cpp': '', **files}.items():
+            os.makedirs(os.path.dirname(os.path.join(source, name)), exist_ok=True)
+            with open(os.path.join(source, name), 'w') as f:
+                f.write(text)
+        return check(source)
+
+
+# What must be found, where it is done on purpose.
+FILES = {'runtime/loop/a.h': '', 'runtime/lend/b.cpp': '#include "loop/a.h"\n', 'runtime/policy/p.h': '',
+         'runtime/policy/one/c.h': '#include "policy/p.h"\n#include "policy/one/d.h"\n', 'runtime/policy/two/d.h': '',
+         'runtime/policy/registry.cpp': '#include "policy/one/c.h"\n'}
+PAGE = '    lend ───> loop\n'
+for files, page, wanted in (
+        ({}, PAGE, []),
+        ({}, PAGE.replace('loop', 'loop/a.h'), []),
+        ({'runtime/loop/a.h': '# include "lend/b.h"'}, PAGE, ['no arrow from loop']),
+        ({}, '', ['no arrow from lend']),
+        ({}, PAGE.replace('loop', 'loop/other.h'), ['no arrow from lend', 'which nobody uses']),
+        ({}, PAGE + '    loop ──> lend\n', ['from loop to lend, which nobody uses']),
+        ({'tools/x.cpp': '#include "loop/a.h"'}, PAGE, ['no arrow from tools']),
+        ({'runtime/policy/one/c.h': '#include "policy/two/d.h"'}, PAGE, ['only policy/registry.cpp']),
+        ({'runtime/lend/b.cpp': '#include "loop/a.h"\n#include "policy/two/d.h"'}, '    lend ──> loop, policy\n', ['only policy/registry.cpp']),
+):
+    found = seeded({**FILES, **files}, page)
+    if len(found) != len(wanted) or any(w not in f for w, f in zip(wanted, found)):
+        print(f'FAILED: of {files}, {page!r} this was said: {found}; wanted {wanted}')
+        sys.exit(1)
+
+wrong = check(sys.argv[1])
+print('\n'.join(wrong) if wrong else 'ok')
+sys.exit(bool(wrong))
