@@ -7,6 +7,7 @@
 #include "directive/openmp.h"
 #include "lend/body_stack.h"
 #include "loop/region.h"
+#include "measure/meter.h"
 #include "observe/calls.h"
 #include "observe/recorder.h"
 #include "window/os.h"
@@ -30,11 +31,12 @@ const unsigned* mpi_events;
 unsigned seen_events;
 bool waits_are_long;      // the last one was: the next will most likely be, and need not be spun on
 uint64_t wait_began;      // ticks
+uint64_t waited_until;    // ticks: of a wait that may turn out short; 0: in none
 uint64_t idle_since;      // ticks: nothing to help with since
 uint64_t looked_at_peers; // ticks
 const char* (*own_call)(); // MPICH's, or null
 Flag wait_call;             // row of the call that it waits in
-uint64_t lent_before;       // lent_ticks when the wait began
+uint64_t lent_before, slept_before; // lent_ticks and sleep_ticks when the wait began
 bool helps_nobody;          // by its VictimPolicy
 Lender home;
 
@@ -64,6 +66,8 @@ void begin_wait(uint64_t now)
     Seat& seat = home.seat();
     wait_call = own_call ? call_row(own_call()) : no_row;
     lent_before = seat.lend.lent_ticks;
+    slept_before = seat.lend.sleep_ticks;
+    measure::meter.wait_begins(wait_began);
     Hardware::store_relaxed(seat.call, wait_call);
     __atomic_store_n(&seat.waits_since, wait_began, __ATOMIC_RELAXED);
     show(seat, Seated::blocked, wait_began);
@@ -104,6 +108,7 @@ uint64_t end_wait()
     const uint64_t now = ticks(), took = now - wait_began;
     home.refuse(Refusal::kinds, now);
     bump(seat.lend.blocked_ticks, took);
+    measure::meter.wait_ends(now, seat.lend.lent_ticks - lent_before + seat.lend.sleep_ticks - slept_before);
     carry_lag(now, took);
     __atomic_store_n(&seat.waits_since, 0, __ATOMIC_RELAXED);
     if (wait_call != no_row) {
@@ -192,6 +197,7 @@ void blocked(unsigned polls)
     const uint64_t now = ticks();
     if (polls == 0)
         wait_began = idle_since = now;
+    waited_until = now;
     if (WS_UNLIKELY(home.has_lease())) { // woken at the end of a quantum, or a new wait while a long chunk still runs
         if (!is_blocked)
             begin_wait(now);
@@ -251,8 +257,13 @@ void unblocked()
             Hardware::fetch_add_full(detail::window->node().senders_waiting, Flag(-1));
         }
         waits_are_long = end_wait() > detail::times.patience_ticks;
-    } else if (Hardware::load_relaxed(home.seat().state) != Flag(Seated::computing))
-        show(home.seat(), Seated::computing, ticks()); // a short wait, with the core still lent
+    } else {
+        if (waited_until) // as far as known: to look at the clock now would hold the message up
+            measure::meter.waited_within(waited_until - wait_began);
+        if (Hardware::load_relaxed(home.seat().state) != Flag(Seated::computing))
+            show(home.seat(), Seated::computing, ticks()); // a short wait, with the core still lent
+    }
+    waited_until = 0;
 }
 
 // MPI_Test and its like found nothing. The program goes on at once, so it is one short chunk, and no waiting for more.
@@ -270,6 +281,7 @@ void polled()
                 show(home.seat(), Seated::computing, ticks());
     if (const uint64_t lent = counters.lent_ticks - before) { // of these looks only those that helped are known as waiting
         bump(counters.blocked_ticks, lent);
+        measure::meter.waited_within(lent);
         const Flag call = own_call ? call_row(own_call()) : no_row;
         if (call != no_row) {
             CallRow& row = board->call(call);

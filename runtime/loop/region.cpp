@@ -4,6 +4,7 @@
 #include "loop/open_region.h"
 
 #include "loop/left.h"
+#include "measure/meter.h"
 #include "observe/recorder.h"
 
 #include <algorithm>
@@ -334,13 +335,18 @@ uint64_t close_published(Participant& p)
     remember_shared(r.site, r.bounds.iterations, stolen, now - r.opened_at, crowding);
     if (WS_UNLIKELY(loop_host.check))
         note_published(r, stolen);
-    if (waited)
+    if (waited) {
         add(row_of(r.site).close_wait, waited);
+        if (p.region == regions)
+            measure::meter.waited_within(waited);
+    }
     // Alone it would have run what the guests ran, and would not have waited for them.
     if (const uint64_t helped = __atomic_load_n(&r.stolen_ticks, __ATOMIC_RELAXED)) {
         const Hardware::Word lag = Hardware::load_relaxed(*loop_host.lag) + (helped > waited ? helped - waited : 0);
         Hardware::store_relaxed(*loop_host.lag, lag);
         __atomic_store_n(&board->lag_ticks, lag_now(lag, now), __ATOMIC_RELAXED);
+        if (p.region == regions) // the home thread's
+            measure::meter.bring_up(now);
     }
     // Thieves that still wait say so again; while guests were at work to the end, they certainly do.
     if (!waited)

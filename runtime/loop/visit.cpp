@@ -3,6 +3,7 @@
 // A guest's or a worker's part in a region of its process: from the lease that joined it to the leave.
 #include "loop/left.h"
 #include "loop/open_region.h"
+#include "measure/meter.h"
 
 namespace ws {
 
@@ -30,8 +31,10 @@ uint64_t run_as_guest(const Lease& lease, const volatile Flag* recall, uint64_t 
     p.site = r.site;
     p.chunks = p.units = 0;
     uint64_t begin = ticks();
-    if (own_seat)
+    if (own_seat) { // else it is a thread of the program's own team, which is no loan
+        measure::meter.visit_begins(begin);
         Hardware::store_relaxed(own_seat->loop, Flag(peek(learned(r.site).row) - &board->loop(0)));
+    }
     r.state.load();
     r.fn(r.data);
     if (WS_UNLIKELY(p.ending == Ending::in_parent))
@@ -48,6 +51,7 @@ uint64_t run_as_guest(const Lease& lease, const volatile Flag* recall, uint64_t 
         __atomic_store_n(&own_seat->since, 0, __ATOMIC_RELAXED); // first: who reads now shall not count this part twice
         bump(own_seat->visit.visits);
         bump(own_seat->visit.busy_ticks, busy);
+        measure::meter.visit_ends(begin + busy, busy);
     }
     __atomic_fetch_add(&r.stolen_ticks, busy, __ATOMIC_RELAXED); // ordered by leave()
     __atomic_fetch_add(&r.stolen, iterations, __ATOMIC_RELAXED);

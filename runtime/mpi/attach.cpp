@@ -7,6 +7,7 @@
 #include "loop/chaos.h"
 #include "loop/left.h"
 #include "loop/site.h"
+#include "measure/meter.h"
 #include "mpi/end_job.h"
 #include "mpi/job.h"
 #include "mpi/mpi_t.h"
@@ -137,7 +138,7 @@ void finalize()
     job.hooks->senders_waiting = nullptr; // before `taken`, which it guards
     job.hooks->taken = nullptr;
     show_ended();
-    job.kept_off_s = seconds_kept_off() - job.kept_off_s;
+    job.kept_off_s = 1e-9 * double(measure::ns_kept_off()) - job.kept_off_s;
     write_trace();
     report_check();
     report();
@@ -229,7 +230,8 @@ int attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
     PMPI_Barrier(job.node); // the core table is complete
     hooks->crowded = !job.inactive && job.window.ranks() > job.window.node().cpus;
     job.attached_at = ticks();
-    job.kept_off_s = seconds_kept_off();
+    measure::meter.start(job.inactive ? nullptr : &job.window.load(job.window.me()), job.attached_at, job.clock.ticks_per_us());
+    job.kept_off_s = 1e-9 * double(measure::ns_kept_off());
     show_attached();
     mpi_t_begin();
     hooks->pcontrol = phase_begins;

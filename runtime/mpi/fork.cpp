@@ -8,6 +8,7 @@
 #include "directive/forked.h"
 #include "directive/openmp.h"
 #include "loop/region.h"
+#include "measure/meter.h"
 #include "mpi/end_job.h"
 #include "mpi/job.h"
 #include "observe/board.h"
@@ -39,6 +40,7 @@ void in_child()
     stop_recording();
     if (board)
         keep_board_private();
+    measure::meter.leave();
     stop_sharing_in_child();
     stop_watching_openmp();
     use_fresh_locks();

@@ -46,9 +46,6 @@ bool show_rank();
 void show_attached();
 void show_ended();
 
-// For how many seconds the calling thread could have run and had no CPU; 0 where the kernel does not say.
-double seconds_kept_off();
-
 // MPICH's hook where MPI_Test and its like do not help: the verdict tells that they could.
 void count_poll();
 

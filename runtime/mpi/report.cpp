@@ -21,17 +21,6 @@ volatile uint64_t polls_in_vain;
 
 void count_poll() { bump(polls_in_vain); }
 
-double seconds_kept_off()
-{
-    const int fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-    char text[96] = {};
-    const bool some = fd >= 0 && read(fd, text, sizeof text - 1) > 0;
-    if (fd >= 0)
-        close(fd);
-    double ran, waited; // ns
-    return some && std::sscanf(text, "%lf %lf", &ran, &waited) == 2 ? 1e-9 * waited : 0;
-}
-
 const char* inactive_text(int why)
 {
     switch (why) {

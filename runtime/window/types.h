@@ -2,7 +2,7 @@
 //
 // Everything that lies in the node's shared window, and nothing else.
 //
-//    Node | open[ranks] | lag[ranks] | Row[ranks] | Core[cores] | masks[cores] (window/cpus.h) | GuestSlot[cores][ranks] | Lock[] (window/locks.h)
+//    Node | open[ranks] | lag[ranks] | Row[ranks] | LoadRow[ranks] (window/load_row.h) | Core[cores] | masks[cores] (window/cpus.h) | GuestSlot[cores][ranks] | Lock[] (window/locks.h)
 //
 // A row belongs to one rank of the node, a row of the core table to one core: the cores 0 .. ranks-1 are those that the
 // ranks' own threads compute on, the others are the workers'. Each field says who writes it; fields of different writers
@@ -15,6 +15,7 @@
 
 #include "loop/descriptor.h"
 #include "window/atomics.h"
+#include "window/load_row.h"
 #include "window/process.h"
 
 namespace ws {

@@ -19,7 +19,7 @@ size_t slots_bytes(unsigned ranks, unsigned cores) { return whole_lines(size_t(r
 
 size_t Window::bytes(unsigned ranks, unsigned cores, unsigned mask_size)
 {
-    return sizeof(Node) + open_bytes(ranks) + lag_bytes(ranks) + ranks * sizeof(Row) + cores * sizeof(Core) + masks_bytes(cores, mask_size) +
+    return sizeof(Node) + open_bytes(ranks) + lag_bytes(ranks) + ranks * (sizeof(Row) + sizeof(LoadRow)) + cores * sizeof(Core) + masks_bytes(cores, mask_size) +
            slots_bytes(ranks, cores) +
            LockTable::bytes + 64; // 64: to align the base
 }
@@ -35,7 +35,8 @@ void Window::map(void* base, unsigned ranks, unsigned cores, unsigned me, unsign
     open_ = reinterpret_cast<volatile Flag*>(p += sizeof(Node));
     lag_ = reinterpret_cast<volatile Hardware::Word*>(p += open_bytes(ranks));
     rows_ = reinterpret_cast<Row*>(p += lag_bytes(ranks));
-    core_table_ = reinterpret_cast<Core*>(p += ranks * sizeof(Row));
+    loads_ = reinterpret_cast<LoadRow*>(p += ranks * sizeof(Row));
+    core_table_ = reinterpret_cast<Core*>(p += ranks * sizeof(LoadRow));
     masks_ = reinterpret_cast<unsigned long*>(p += cores * sizeof(Core));
     slots_ = reinterpret_cast<GuestSlot*>(p += masks_bytes(cores, mask_size));
     locks_ = p += slots_bytes(ranks, cores);
@@ -64,6 +65,7 @@ void Window::init_own(int world_rank, unsigned first_worker, unsigned workers, c
     open_[me_] = 0;
     lag_[me_] = 0;
     new (&mine()) Row{};
+    new (&load(me_)) LoadRow{};
     for (Descriptor& d : mine().loops)
         d.init();
     for (unsigned core = 0; core < cores_; core++)

@@ -34,6 +34,7 @@ public:
     volatile Hardware::Word& lag(unsigned rank) const { return lag_[rank]; }
     Row& row(unsigned rank) const { return rows_[rank]; }
     Row& mine() const { return rows_[me_]; }
+    LoadRow& load(unsigned rank) const { return loads_[rank]; }
     Core& core(unsigned index) const { return core_table_[index]; }
     Core& own_core() const { return core_table_[me_]; }
     // Where a guest on this core may run. Constant after attach.
@@ -52,6 +53,7 @@ private:
     volatile Flag* open_ = nullptr;
     volatile Hardware::Word* lag_ = nullptr;
     Row* rows_ = nullptr;
+    LoadRow* loads_ = nullptr;
     Core* core_table_ = nullptr;
     unsigned long* masks_ = nullptr;
     GuestSlot* slots_ = nullptr;

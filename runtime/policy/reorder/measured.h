@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What this process computed, from its board.
+// What this process's own work has cost, from its load (measure/meter.h).
 #pragma once
 
 namespace ws::reorder {

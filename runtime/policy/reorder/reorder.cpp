@@ -2,7 +2,6 @@
 #include "policy/reorder/reorder.h"
 
 #include "policy/reorder/host.h"
-#include "policy/reorder/measured.h"
 
 namespace ws::reorder {
 
@@ -15,8 +14,6 @@ public:
     {
         host.node = rank.node;
         host.node_number = rank.node_number;
-        const AroundCall now;
-        begin_measuring();
     }
     void detach(policy::Rank&) override { host = {}; }
 };

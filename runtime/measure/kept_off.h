@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+//
+// Time in which a thread could have run and others had its core: it is no part of what its work costs.
+#pragma once
+
+#include <cstdint>
+
+namespace ws::measure {
+
+// Of the calling thread so far, in ns; 0 where the kernel does not say. Takes some microseconds.
+uint64_t ns_kept_off();
+
+// Of one thread, which alone calls this. Asks the system so seldom that it takes no thousandth of the time.
+class KeptOff {
+public:
+    void start(uint64_t now, double ticks_per_us);
+    // The thread has worked for so many ticks, or done something else without sleeping.
+    void worked(uint64_t ticks) { work_ += ticks; }
+    void was_awake(uint64_t ticks) { other_ += ticks; }
+    // Where work begins or ends: how many ticks are to be subtracted from it; mostly 0, as the system is not asked.
+    uint64_t settle(uint64_t now) { return now - asked_at_ < every_ ? 0 : ask(now); }
+    bool is_started() const { return every_ != 0; }
+
+private:
+    uint64_t ask(uint64_t now);
+
+    uint64_t every_ = 0, asked_at_ = 0; // ticks
+    uint64_t ns_ = 0;                   // as told then
+    uint64_t work_ = 0, other_ = 0;     // ticks since then
+    double ticks_per_ns_ = 0;
+};
+
+} // namespace ws::measure

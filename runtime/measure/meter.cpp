@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+#include "measure/meter.h"
+
+#include "window/os.h"
+
+#include <algorithm>
+
+namespace ws::measure {
+
+Meter meter;
+
+void Meter::start(LoadRow* row, uint64_t now, double ticks_per_us)
+{
+    row_ = row ? row : &own_row_;
+    home_ = pthread_self();
+    ticks_per_us_ = ticks_per_us;
+    kept_off_.start(now, ticks_per_us);
+    last_ = now;
+    started_ = true;
+    write(now, false);
+}
+
+void Meter::work_until(uint64_t at)
+{
+    const uint64_t passed = at > last_ ? at - last_ : 0, waited = std::min(within_, passed), worked = passed - waited;
+    waited_ += waited;
+    worked_ += worked;
+    kept_off_.worked(worked);
+    worked_ -= kept_off_.settle(at);
+    within_ = 0;
+    last_ = std::max(last_, at);
+}
+
+void Meter::write(uint64_t at, bool waits)
+{
+    const uint64_t borrowed = __atomic_load_n(&borrowed_, __ATOMIC_RELAXED);
+    waits_ = waits;
+    row_->write({at, waits, worked_ + borrowed, waited_, borrowed});
+}
+
+void Meter::wait_begins(uint64_t at)
+{
+    work_until(at);
+    write(at, true);
+}
+
+void Meter::wait_ends(uint64_t at, uint64_t asleep)
+{
+    const uint64_t took = at > last_ ? at - last_ : 0;
+    waited_ += took;
+    kept_off_.was_awake(took - std::min(asleep, took));
+    worked_ -= kept_off_.settle(at); // of the work before it
+    last_ = at;
+    within_ = 0; // it is in `took`
+    write(at, false);
+}
+
+void Meter::bring_up(uint64_t now)
+{
+    if (waits_ || !started_)
+        return;
+    work_until(now);
+    write(now, false);
+}
+
+namespace {
+WS_THREAD_LOCAL KeptOff visitor; // of a guest or a worker
+}
+
+void Meter::visit_begins(uint64_t at)
+{
+    if (visitor.is_started())
+        add_borrowed(uint64_t(0) - visitor.settle(at));
+    else
+        visitor.start(at, ticks_per_us_);
+}
+
+void Meter::visit_ends(uint64_t at, uint64_t busy)
+{
+    visitor.worked(busy);
+    add_borrowed(busy - visitor.settle(at));
+}
+
+// Relaxed: a sum, which the region's end orders.
+void Meter::add_borrowed(uint64_t ticks)
+{
+    if (ticks)
+        __atomic_fetch_add(&borrowed_, ticks, __ATOMIC_RELAXED);
+}
+
+Load Meter::load(uint64_t now)
+{
+    if (started_ && pthread_equal(home_, pthread_self()))
+        bring_up(now);
+    Load l;
+    row_->read(l);
+    return l.brought_to(now);
+}
+
+void read_loads(const Window& window, uint64_t now, std::vector<Load>& loads)
+{
+    loads.resize(window.ranks());
+    for (unsigned r = 0; r < window.ranks(); r++) {
+        Load l;
+        if (window.load(r).read(l))
+            loads[r] = l;
+        loads[r] = loads[r].brought_to(now);
+    }
+}
+
+} // namespace ws::measure

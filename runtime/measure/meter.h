@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+//
+// Measures what this rank's own work costs and keeps its row in the window (window/load_row.h) true.
+//
+// The row is written where a wait begins and where it ends, and when a loop that guests helped with is over. A rank that never waits, the
+// slowest of its node, writes it seldom: a reader brings it to its own time (Load::brought_to()).
+#pragma once
+
+#include "measure/kept_off.h"
+#include "window/load_row.h"
+#include "window/window.h"
+
+#include <pthread.h>
+#include <vector>
+
+namespace ws::measure {
+
+class Meter {
+public:
+    // From `now` on, for the calling thread, the home thread. Without a row the sums are kept for this process alone.
+    void start(LoadRow* row, uint64_t now, double ticks_per_us);
+    // In a child of fork(), which is no rank: the row is its parent's.
+    void leave() { row_ = &own_row_; }
+
+    // ---- the home thread
+    void wait_begins(uint64_t at);
+    // `asleep`: for so much of it the thread did not want to run.
+    void wait_ends(uint64_t at, uint64_t asleep);
+    // In the work that goes on: waits too short to begin and end, and waits for guests.
+    void waited_within(uint64_t ticks) { within_ += ticks; }
+    // The row says what is known now, in the middle of work.
+    void bring_up(uint64_t now);
+
+    // ---- a guest or a worker: its part in a region of this rank, of `busy` ticks
+    void visit_begins(uint64_t at);
+    void visit_ends(uint64_t at, uint64_t busy);
+
+    // ---- any thread of this process
+    Load load(uint64_t now);
+
+private:
+    void work_until(uint64_t at);
+    void add_borrowed(uint64_t ticks);
+    void write(uint64_t at, bool waits);
+
+    LoadRow own_row_ = {};
+    LoadRow* row_ = &own_row_;
+    pthread_t home_ = {};
+    bool started_ = false, waits_ = false;
+    uint64_t last_ = 0;   // ticks: until then all is in the sums
+    uint64_t worked_ = 0, waited_ = 0, within_ = 0;
+    KeptOff kept_off_;
+    double ticks_per_us_ = 0;
+    alignas(64) uint64_t borrowed_ = 0; // by guests and workers: a line of its own
+};
+extern Meter meter;
+
+// The loads of the node's ranks, brought to `now`. A row that cannot be read, because its writer is stopped in it, keeps what `loads` had.
+void read_loads(const Window& window, uint64_t now, std::vector<Load>& loads);
+
+} // namespace ws::measure

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+//
+// A rank's load: the row under every interleaving of its writer and a reader, and under a writer that never rests; what the meter makes of
+// a rank's waits.
+#include "measure/meter.h"
+
+#include "../loop/explore.h"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <memory>
+#include <sys/mman.h>
+#include <thread>
+
+using namespace ws;
+using explore::Explorer;
+using explore::Scheduled;
+
+namespace {
+
+// Sums that belong together can be told from others: all are multiples of one number.
+Load of(uint64_t n) { return {n, n % 2 == 1, 3 * n, 5 * n, 7 * n}; }
+bool belongs_together(const Load& l) { return l.waits == (l.at % 2 == 1) && l.useful == 3 * l.at && l.waited == 5 * l.at && l.borrowed == 7 * l.at; }
+
+// A writer writes twice while a reader looks.
+template <bool broken> struct Writing : Explorer::World {
+    using Row = BasicLoadRow<Scheduled>;
+    Row row;
+    uint64_t seen = 0;
+
+    Writing()
+    {
+        std::memset(static_cast<void*>(&row), 0, sizeof row);
+        volatile explore::Word* words = reinterpret_cast<explore::Word*>(&row);
+        memory = {&words[0], &words[1], &words[2], &words[3], &words[4]};
+    }
+    std::vector<std::function<void()>> actors() override
+    {
+        return {[this] {
+                    for (uint64_t n : {1, 2})
+                        row.write(of(n));
+                },
+                [this] {
+                    Load l;
+                    if (broken) { // as if the epoch were not looked at
+                        auto* words = reinterpret_cast<volatile explore::Word*>(&row);
+                        const explore::Word at = Scheduled::load_acquire(words[1]);
+                        l = of(at >> 1);
+                        l.useful = Scheduled::load_acquire(words[2]);
+                    } else if (!row.read(l, 3))
+                        return;
+                    if (!belongs_together(l))
+                        Explorer::current().fail("sums of different writes were read as one");
+                    seen = l.at;
+                }};
+    }
+    uint64_t hash() const override { return seen; }
+};
+
+} // namespace
+
+TEST_CASE("a row is read whole, whatever the interleaving", "[load]")
+{
+    const Explorer::Result right = Explorer::run<Writing<false>>();
+    CHECK(right.violation == "");
+    CHECK(right.complete);
+    CHECK(right.states > 100);
+    CHECK(Explorer::run<Writing<true>>().violation != ""); // the search does find it
+}
+
+TEST_CASE("a row whose writer never rests", "[load]")
+{
+    LoadRow row = {};
+    std::atomic<bool> stop{false};
+    std::thread writer([&] {
+        for (uint64_t n = 1; !stop.load(std::memory_order_relaxed); n++)
+            row.write(of(n));
+    });
+    std::vector<std::thread> readers;
+    std::atomic<uint64_t> reads{0}, wrong{0};
+    for (int t = 0; t < 3; t++)
+        readers.emplace_back([&] {
+            uint64_t last = 0;
+            for (int i = 0; i < 200000; i++) {
+                Load l;
+                if (!row.read(l))
+                    continue;
+                reads++;
+                wrong += !belongs_together(l) || l.at < last;
+                last = l.at;
+            }
+        });
+    for (std::thread& t : readers)
+        t.join();
+    stop = true;
+    writer.join();
+    CHECK(wrong == 0);
+    CHECK(reads > 10000);
+}
+
+TEST_CASE("a writer that dies in the middle", "[load]")
+{
+    LoadRow row = {};
+    row.write(of(2));
+    reinterpret_cast<volatile Hardware::Word*>(&row)[0]++;
+    Load l = of(1);
+    CHECK_FALSE(row.read(l));
+}
+
+TEST_CASE("brought to a later time", "[load]")
+{
+    Load l = {1000, false, 300, 200, 100};
+    CHECK(l.brought_to(1500).useful == 800);
+    CHECK(l.brought_to(1500).waited == 200);
+    CHECK(l.brought_to(900).useful == 300); // clocks of cores may differ by some ticks
+    l.waits = true;
+    CHECK(l.brought_to(1500).useful == 300);
+    CHECK(l.brought_to(1500).waited == 700);
+    CHECK(Load().brought_to(1500).useful == 0); // not attached
+}
+
+TEST_CASE("what a rank's work costs", "[meter]")
+{
+    // So many ticks a microsecond that nothing here takes long enough for the system to be asked.
+    auto meter = std::make_unique<measure::Meter>();
+    LoadRow row = {};
+    meter->start(&row, 1000, 1e9);
+    auto now = [&] {
+        Load l;
+        REQUIRE(row.read(l));
+        return l;
+    };
+    CHECK(now().at == 1000);
+    CHECK(now().useful == 0);
+
+    meter->wait_begins(3000);
+    CHECK(now().waits);
+    CHECK(now().useful == 2000);
+    CHECK(now().waited == 0);
+    CHECK(now().brought_to(3500).waited == 500);
+    meter->wait_ends(4000, 0);
+    CHECK_FALSE(now().waits);
+    CHECK(now().useful == 2000);
+    CHECK(now().waited == 1000);
+
+    SECTION("what guests did counts for the owner, and the wait for them does not")
+    {
+        meter->visit_begins(4100);
+        meter->visit_ends(4800, 700);
+        meter->waited_within(100);
+        meter->bring_up(5000);
+        CHECK(now().useful == 2000 + 900 + 700);
+        CHECK(now().borrowed == 700);
+        CHECK(now().waited == 1100);
+    }
+    SECTION("short waits")
+    {
+        meter->waited_within(300);
+        meter->waited_within(300);
+        meter->wait_begins(5000);
+        CHECK(now().useful == 2000 + 400);
+        CHECK(now().waited == 1600);
+    }
+    SECTION("of a wait a part was told before")
+    {
+        meter->wait_begins(5000);
+        meter->waited_within(50); // a chunk lent from MPI_Test
+        meter->wait_ends(5100, 0);
+        meter->wait_begins(5200);
+        CHECK(now().useful == 2000 + 1000 + 100);
+    }
+    SECTION("asked by the program, in the middle of work")
+    {
+        CHECK(meter->load(4500).useful == 2500);
+        CHECK(now().at == 4500); // the row says so too
+        std::thread([&] { CHECK(meter->load(4700).useful == 2700); }).join();
+        CHECK(now().at == 4500); // which is the home thread's to write
+    }
+    SECTION("in a child of fork()")
+    {
+        meter->leave();
+        meter->wait_begins(9000);
+        CHECK(now().at == 4000);
+    }
+}
+
+TEST_CASE("loads of a node", "[load]")
+{
+    constexpr unsigned ranks = 5;
+    const size_t bytes = Window::bytes(ranks, ranks);
+    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(memory != MAP_FAILED);
+    Window window;
+    for (unsigned r = 0; r < ranks; r++) {
+        window.map(memory, ranks, ranks, r);
+        window.init_own(int(r), ranks, 0, {});
+    }
+    for (unsigned r = 1; r < ranks; r++)
+        window.load(r).write({100 * r, r == 2, 10 * r, r, 0});
+    std::vector<Load> loads;
+    measure::read_loads(window, 1000, loads);
+    REQUIRE(loads.size() == ranks);
+    CHECK(loads[0].useful == 0);
+    CHECK(loads[1].useful == 10 + 900);
+    CHECK(loads[2].useful == 20);
+    CHECK(loads[2].waited == 2 + 800);
+    reinterpret_cast<volatile Hardware::Word*>(&window.load(3))[0]++; // being written
+    window.load(4).write({900, false, 5000, 0, 0});
+    measure::read_loads(window, 2000, loads);
+    CHECK(loads[3].useful == 30 + 700 + 1000); // as it was known
+    CHECK(loads[4].useful == 5000 + 1100);
+    munmap(memory, bytes);
+}
