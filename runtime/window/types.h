@@ -111,6 +111,8 @@ struct GuestSlot {
     volatile Flag knock; // thief: +1 for each lease; the guest sleeps on it
 };
 
+constexpr unsigned max_policies = 8;
+
 struct alignas(64) Node {
     uint32_t ranks;
     uint32_t cores;         // rows of the core table
@@ -118,6 +120,8 @@ struct alignas(64) Node {
     volatile Flag sleepers; // home threads: how many of them sleep (core_asleep)
     // Home threads: how many cores have their `awaits` set. Read by who receives.
     alignas(64) volatile Flag senders_waiting;
+    // Who decides for a policy on this node; of node 0, in the job. Candidates: see arbiter/decider.h.
+    alignas(64) volatile Hardware::Word deciders[max_policies], job_deciders[max_policies];
 };
 
 // How much later a rank would be now without stealing: ticks; or, while it waits, when it would have come to that wait.

@@ -59,7 +59,7 @@ void Window::init_own(int world_rank, unsigned first_worker, unsigned workers, c
     first_worker_ = first_worker;
     workers_ = workers;
     if (me_ == 0) {
-        new (node_) Node{ranks_, cores_, 1, 0, 0};
+        new (node_) Node{ranks_, cores_, 1, 0, 0, {}, {}};
         std::memset(locks_, 0, LockTable::bytes);
     }
     open_[me_] = 0;
