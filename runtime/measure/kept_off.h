@@ -8,7 +8,10 @@
 namespace ws::measure {
 
 // Of the calling thread so far, in ns; 0 where the kernel does not say. Takes some microseconds.
-uint64_t ns_kept_off();
+struct Scheduled {
+    unsigned long long ran, kept_off;
+};
+Scheduled scheduled();
 
 // Of one thread, which alone calls this. Asks the system so seldom that it takes no thousandth of the time.
 class KeptOff {
@@ -25,7 +28,7 @@ private:
     uint64_t ask(uint64_t now);
 
     uint64_t every_ = 0, asked_at_ = 0; // ticks
-    uint64_t ns_ = 0;                   // as told then
+    Scheduled told_ = {};               // then
     uint64_t work_ = 0, other_ = 0;     // ticks since then
     double ticks_per_ns_ = 0;
 };

@@ -26,6 +26,7 @@ void Meter::work_until(uint64_t at)
     waited_ += waited;
     worked_ += worked;
     kept_off_.worked(worked);
+    kept_off_.was_awake(waited);
     worked_ -= kept_off_.settle(at);
     within_ = 0;
     last_ = std::max(last_, at);

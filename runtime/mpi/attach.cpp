@@ -138,7 +138,7 @@ void finalize()
     job.hooks->senders_waiting = nullptr; // before `taken`, which it guards
     job.hooks->taken = nullptr;
     show_ended();
-    job.kept_off_s = 1e-9 * double(measure::ns_kept_off()) - job.kept_off_s;
+    job.kept_off_s = 1e-9 * double(measure::scheduled().kept_off) - job.kept_off_s;
     write_trace();
     report_check();
     report();
@@ -231,7 +231,7 @@ int attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
     hooks->crowded = !job.inactive && job.window.ranks() > job.window.node().cpus;
     job.attached_at = ticks();
     measure::meter.start(job.inactive ? nullptr : &job.window.load(job.window.me()), job.attached_at, job.clock.ticks_per_us());
-    job.kept_off_s = 1e-9 * double(measure::ns_kept_off());
+    job.kept_off_s = 1e-9 * double(measure::scheduled().kept_off);
     show_attached();
     mpi_t_begin();
     hooks->pcontrol = phase_begins;

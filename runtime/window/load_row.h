@@ -13,7 +13,7 @@
 namespace ws {
 
 // In ticks, since the rank attached. Time that its thread was ready to run while others had its core is in no sum; as that is found out
-// some milliseconds later, `useful` may go back by as much. The others only grow.
+// some milliseconds later, `useful` may go back by as much. The others only grow from one row to the next.
 struct Load {
     uint64_t at = 0;       // the moment that the sums speak of; 0: the rank has not attached yet
     bool waits = false;    // the rank waits since then; else it works

@@ -21,7 +21,10 @@ namespace {
 
 // Sums that belong together can be told from others: all are multiples of one number.
 Load of(uint64_t n) { return {n, n % 2 == 1, 3 * n, 5 * n, 7 * n}; }
-bool belongs_together(const Load& l) { return l.waits == (l.at % 2 == 1) && l.useful == 3 * l.at && l.waited == 5 * l.at && l.borrowed == 7 * l.at; }
+bool belongs_together(const Load& l)
+{
+    return l.waits == (l.at % 2 == 1) && l.useful == 3 * l.at && l.waited == 5 * l.at && l.borrowed == 7 * l.at;
+}
 
 // A writer writes twice while a reader looks.
 template <bool broken> struct Writing : Explorer::World {
