@@ -22,6 +22,7 @@
 namespace ws {
 
 volatile Hardware::Flag openmp_regions;
+unsigned (*volatile openmp_threads)(unsigned asked);
 
 namespace {
 
@@ -112,6 +113,12 @@ private:
     const bool counts_;
 };
 
+unsigned threads_to_ask_for(unsigned asked)
+{
+    const auto choose = openmp_threads;
+    return WS_UNLIKELY(choose != nullptr) ? choose(asked) : asked;
+}
+
 #define WS_VERSIONED(name, version) asm(".symver openmp_" #name "," #name "@" version)
 
 // A region in one call: it returns when the region is over.
@@ -120,6 +127,7 @@ private:
     {                                                                                                                 \
         static const Next next(&openmp_##name, #name);                                                                \
         void* const caller = __builtin_return_address(0);                                                             \
+        threads = threads_to_ask_for(threads);                                                                        \
         Counted counted(threads, caller);                                                                             \
         return next(caller) arguments;                                                                                \
     }                                                                                                                 \

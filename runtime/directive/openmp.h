@@ -23,6 +23,10 @@ private:
     const bool counts_;
 };
 
+// How many threads a region shall ask for that asks for so many; 0: for the usual number. Null: as it asks. Known where libgomp's entries
+// come here first (see openmp.cpp) and the region is one call; called by the thread that opens it.
+extern unsigned (*volatile openmp_threads)(unsigned asked);
+
 // From here on regions are counted; before the first worker runs. `opened` is called by the thread that opens a region
 // where none was open, before OpenMP's threads run: to ask for lent cores. Null, or why this process can have no workers: it
 // has an OpenMP library whose regions cannot be seen, or whose threads never leave their cores.

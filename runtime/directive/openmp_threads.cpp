@@ -181,7 +181,8 @@ const OpenMP& openmp(void* caller)
 void openmp_parallel(const OpenMP& library, void (*fn)(void*), void* data)
 {
     const OpenMPRegion open;
-    library.parallel(fn, data, 0, 0);
+    const auto choose = openmp_threads;
+    library.parallel(fn, data, choose ? choose(0) : 0, 0);
 }
 
 bool may_share_openmp(const ws_site* site)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The rank's own thread, in an MPI call that makes no progress: spin, look for a victim, lend; with none, yield, then sleep.
+// The rank's own thread, in an MPI call that makes no progress: spin, look for a victim, lend; with none, give policies their time, yield,
+// then sleep.
 // What happens to a core that is lent or asleep is in lender.cpp.
 #include "lend/lender.h"
 
@@ -39,6 +40,12 @@ Flag wait_call;             // row of the call that it waits in
 uint64_t lent_before, slept_before; // lent_ticks and sleep_ticks when the wait began
 bool helps_nobody;          // by its VictimPolicy
 Lender home;
+
+class Nobody final : public SpareTime {
+    void step(uint64_t) override {}
+};
+Nobody nobody;
+SpareTime* spare = &nobody;
 
 bool stands_for_the_core() { return WS_LIKELY(active && home_thread && !thread_in_region()); }
 
@@ -121,9 +128,28 @@ uint64_t end_wait()
     return took;
 }
 
-// Blocked, with nothing to help with or no right to: spins on, yields, then sleeps on the doorbell.
+// A policy's step, if one is due, or wants whatever time this rank has. One at a time: what MPI waits for is looked at in between.
+bool gave_step(uint64_t now, bool idle)
+{
+    if (WS_LIKELY(now < spare->due_at && !(spare->when_idle && idle)))
+        return false;
+    spare->step(now);
+    return true;
+}
+
+// How long a sleep may be so that no step comes late.
+uint64_t us_until_due(uint64_t now)
+{
+    if (spare->due_at == SpareTime::never)
+        return Lender::any;
+    return spare->due_at > now ? uint64_t(double(spare->due_at - now) / loop_host.ticks_per_us) + 1 : 1;
+}
+
+// Blocked, with nothing to help with or no right to: policies, or spins on, yields, then sleeps on the doorbell.
 void idle(uint64_t now)
 {
+    if (spare->when_idle && home.core_is_free() && gave_step(now, true))
+        return;
     if (home.core_is_ours_alone() && now - wait_began < detail::times.patience_ticks)
         cpu_relax(); // a system call here would delay the end of a short wait
     else if (!home.must_not_spin() && now - idle_since < detail::times.yield_ticks)
@@ -131,7 +157,7 @@ void idle(uint64_t now)
     else if (!home.is_armed())
         arm();
     else if (!home.disarm_if_rung() && last_poll_was_dry())
-        home.sleep();
+        home.sleep(us_until_due(now));
 }
 
 } // namespace
@@ -157,6 +183,8 @@ void lend_start(Window& window, const LendOptions& options)
     detail::sends_open = options.sends_open;
     detail::sends_to = options.sends_to;
     mpi_events = options.events;
+    if (options.spare_time)
+        spare = options.spare_time;
     own_call = options.call_name;
     helps_nobody = !options.victims->score;
     home_thread = true;
@@ -174,6 +202,7 @@ void lend_start(Window& window, const LendOptions& options)
 void lend_stop()
 {
     active = false;
+    spare = &nobody;
     home.resume();
     while (home.has_lease())
         home.sleep_while_lent();
@@ -201,7 +230,8 @@ void blocked(unsigned polls)
     if (WS_UNLIKELY(home.has_lease())) { // woken at the end of a quantum, or a new wait while a long chunk still runs
         if (!is_blocked)
             begin_wait(now);
-        home.sleep_while_lent();
+        gave_step(now, false); // beside the guest
+        home.sleep_while_lent(us_until_due(now));
         return;
     }
     if (now - wait_began < detail::times.spin_ticks && !waits_are_long) {
@@ -214,6 +244,8 @@ void blocked(unsigned polls)
         looked_at_peers = now;
         check_peers("an MPI call");
     }
+    if (gave_step(now, helps_nobody))
+        return;
     if (WS_UNLIKELY(helps_nobody)) {
         cpu_relax();
         return;

@@ -34,6 +34,19 @@ struct LendTimes {
     uint64_t longest_quantum_us; // doubled with each look in vain, up to this
 };
 
+// Who else uses the time of a blocked rank: the policies (policy/runner.h). For the home thread alone.
+class SpareTime {
+public:
+    static constexpr uint64_t never = ~uint64_t(0);
+    uint64_t due_at = never; // ticks: from then on a step is wanted even if there is something to help with
+    bool when_idle = false;  // a step is wanted whenever there is nothing to help with
+    // One of them. Takes about as long as a chunk; calls no MPI.
+    virtual void step(uint64_t now) = 0;
+
+protected:
+    ~SpareTime() = default;
+};
+
 struct LendOptions {
     LendTimes times;
     const VictimPolicy* victims; // whom this rank's threads help
@@ -42,6 +55,7 @@ struct LendOptions {
     const unsigned* events;   // MPICH's: changes with each poll that has handled anything
     const int* sends_open;    // MPICH's: sends of this rank that may wait for their receivers,
     const int* sends_to;      // and the MPI_COMM_WORLD rank of those, -1 for several
+    SpareTime* spare_time;
     const char* (*call_name)(); // MPICH's: the MPI function that the calling thread is in
 };
 

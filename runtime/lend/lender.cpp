@@ -137,14 +137,14 @@ void Lender::slept_in_vain(uint64_t us, const char* waiting_for)
     }
 }
 
-void Lender::sleep_while_lent()
+void Lender::sleep_while_lent(uint64_t most_us)
 {
     if (went_on_) { // the guest is still there, and this thread waits again
         went_on_ = false;
         lent_since_ = ticks();
         show(*seat_, Seated::lent, lent_since_, Flag(window_->core(Hardware::load_relaxed(core_->tenant)).world_rank));
     }
-    const uint64_t us = sleep_us(detail::times.quantum_us);
+    const uint64_t us = std::min(sleep_us(detail::times.quantum_us), most_us);
     futex_wait(&core_->state, core_lent, us);
     if (Hardware::load_acquire(core_->state) != core_lent) { // pairs with the guest's store
         const uint64_t now = ticks();
@@ -241,10 +241,10 @@ void Lender::wake_others_for(const Target& target) const
         wake_sleepers();
 }
 
-void Lender::sleep()
+void Lender::sleep(uint64_t most_us)
 {
     Core& c = *core_;
-    const uint64_t begin = ticks(), us = sleep_us(nap_us_);
+    const uint64_t begin = ticks(), us = std::min(sleep_us(nap_us_), most_us);
     show(*seat_, Seated::asleep, begin);
     Hardware::fetch_add_full(window_->node().sleepers, 1); // owners ring only if there are any; before the state
     Hardware::store_full(c.state, core_asleep);

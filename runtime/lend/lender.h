@@ -22,8 +22,9 @@ public:
 
     // Our core was lent and its return is not yet accounted.
     bool has_lease() const { return has_lease_; }
-    // Sleeps while the guest has the core, a quantum at most.
-    void sleep_while_lent();
+    // Sleeps while the guest has the core, a quantum at most, and no more than `most_us`.
+    static constexpr uint64_t any = ~uint64_t(0);
+    void sleep_while_lent(uint64_t most_us = any);
     // Asks for the core back and goes on beside the guest, which leaves after its chunk; or accounts its return.
     void resume();
 
@@ -61,9 +62,9 @@ public:
     // Claims without lending: for a worker that runs the chunk itself.
     bool claim(const Target& target, Lease& lease);
 
-    // Armed, and nothing to help with: sleeps on the doorbell, a quantum at most. Returns armed if the quantum ended it, else
-    // kept.
-    void sleep();
+    // Armed, and nothing to help with: sleeps on the doorbell, a quantum at most, and no more than `most_us`. Returns armed if that
+    // ended it, else kept.
+    void sleep(uint64_t most_us = any);
 
     // Ranks that are not bound may sit on one CPU, and the kernel leaves them there: a thief sleeps too often to look like
     // load. Its core would be the owner's. So it steps aside, to a CPU of its mask that no thread of the node says it is on,

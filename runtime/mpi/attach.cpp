@@ -2,6 +2,7 @@
 //
 // How the runtime attaches to the forked MPICH and detaches: the locks in the node's window, the hooks, the order of the end.
 #include "directive/critical.h"
+#include "directive/openmp.h"
 #include "directive/openmp_threads.h"
 #include "lend/lend.h"
 #include "loop/chaos.h"
@@ -14,7 +15,7 @@
 #include "mpi/trace.h"
 #include "observe/calls.h"
 #include "observe/recorder.h"
-#include "policy/policy.h"
+#include "policy/runner.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -26,7 +27,7 @@ Job job;
 
 namespace {
 
-policy::Rank rank; // as policies see it
+policy::Runner* runner; // of the policies
 
 void map_ranks()
 {
@@ -94,7 +95,8 @@ void start_stealing()
     if (job.window.cores() > 1)
         set_owner_thread();
     LendOptions lending = {};
-    lending.victims = rank.victims;
+    lending.victims = runner->rank().victims;
+    lending.spare_time = runner;
     lending.pretended_cores = o.cores;
     lending.stack_bytes = o.stack_bytes;
     lending.times = lend_times(o, int(job.window.ranks()) == job.size);
@@ -107,12 +109,16 @@ void start_stealing()
 
 void attach_policies()
 {
+    policy::Rank rank;
     rank.window = job.inactive ? nullptr : &job.window;
     rank.node = job.node;
     rank.node_number = board->node;
+    rank.ticks_per_us = job.clock.ticks_per_us();
     rank.options = &job.options;
-    for (policy::Policy* p : policy::policies())
-        p->attach(rank);
+    runner = new policy::Runner(policy::policies(), loop_host.chunk_ticks);
+    runner->attach(rank);
+    if (runner->chooses_threads())
+        openmp_threads = [](unsigned asked) { return runner->threads(asked); };
 }
 
 // While libws itself uses MPI, before and after stealing: ranks that share cores must not spin through each other's time.
@@ -143,8 +149,8 @@ void finalize()
     report_check();
     report();
     mpi_t_end();
-    for (policy::Policy* p : policy::policies())
-        p->detach(rank);
+    openmp_threads = nullptr;
+    runner->detach();
     free_window();
 }
 

@@ -2,43 +2,76 @@
 //
 // A policy: one way to balance. mpi/ walks the registry and names none; each lives in a folder of its own below this one and knows the
 // window, the loads and the topology, but no other policy.
+//
+//   attach -> step, message (in blocked time), threads (at an OpenMP region) -> tell -> detach
+//
+// All but threads() are called by the thread that called MPI_Init, with no lock held.
 #pragma once
 
+#include "arbiter/decider.h"
 #include "lend/chooser.h"
 #include "mpi/options.h"
 #include "observe/verdict.h"
 #include "window/window.h"
 
 #include <mpi.h>
+#include <string_view>
 #include <vector>
 
 namespace ws::policy {
+
+class Policy;
 
 // The rank that policies work for, from attach() to detach().
 struct Rank {
     Window* window = nullptr;      // null: the node has none, and nobody steals there
     MPI_Comm node = MPI_COMM_NULL; // all ranks of the node, for libws alone
     int node_number = -1;          // in the job, from 0
+    double ticks_per_us = 1000;    // of this node
     const Options* options = nullptr; // as read by all; each policy looks at its own
     // A policy's choice: whom this rank's threads help while they wait.
     const VictimPolicy* victims = nullptr;
+
+    // Who decides for a policy on this node; without a window nobody does.
+    arbiter::Decider node_decider(const Policy&) const;
+    // Who decides for it in the whole job: one of the ranks of node 0, so that it can be settled in a window. What it decides is for
+    // the policy to carry to other nodes.
+    arbiter::Decider job_decider(const Policy&) const;
+};
+
+// When a policy wants its next step. Neither: not before it has said otherwise, in message().
+struct Wants {
+    static constexpr uint64_t never = ~uint64_t(0);
+    bool when_idle = false;  // whenever this rank is blocked and has nothing to steal
+    uint64_t due_at = never; // ticks: and from then on even if it has
 };
 
 class Policy {
 public:
-    virtual const char* name() const = 0;
-    // At the end of MPI_Init, collective over MPI_COMM_WORLD: the window and the board are there, nobody lends yet.
-    virtual void attach(Rank&) {}
-    // In MPI_Finalize, collective over MPI_COMM_WORLD: nobody lends any more, the window is still there.
-    virtual void detach(Rank&) {}
+    virtual const char* name() const = 0; // as in the options that it owns
+    // At the end of MPI_Init, collective over MPI_COMM_WORLD: the window and the board are there, nobody lends yet. Memory that the
+    // ranks of the node are to share is made here, by PMPI_Win_allocate_shared on Rank::node.
+    virtual Wants attach(Rank&) { return {}; }
+    // This rank is blocked in an MPI call, and calls none here. What takes longer than `budget` ticks is done in several steps: a message
+    // that arrives meanwhile waits for the end of this one.
+    virtual Wants step(Rank&, uint64_t /*now*/, uint64_t /*budget*/) { return {}; }
+    // A letter from the same policy in another rank, `from` in MPI_COMM_WORLD. As a step, it is short.
+    virtual Wants message(Rank&, int /*from*/, uint32_t /*kind*/, std::string_view /*letter*/) { return {}; }
+    // Whether threads() is to be called at all.
+    virtual bool chooses_threads() const { return false; }
+    // An OpenMP region begins that asks for so many threads, 0: for the usual number. How many it shall ask for. Any thread of the program,
+    // several at once.
+    virtual unsigned threads(const Rank&, unsigned asked) { return asked; }
     // What the verdict, and so the report, should know. On every rank, at the end.
     virtual void tell(Facts&) const {}
+    // In MPI_Finalize, collective over MPI_COMM_WORLD: nobody lends any more, the window is still there.
+    virtual void detach(Rank&) {}
 
 protected:
     ~Policy() = default; // they live as long as the process
 };
 
-// All that there are, in the order in which they attach. registry.cpp
+// All that there are, in the order in which they attach: the same on all ranks. registry.cpp
 const std::vector<Policy*>& policies();
 
 } // namespace ws::policy

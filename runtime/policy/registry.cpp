@@ -5,11 +5,15 @@
 #include "policy/reorder/reorder.h"
 #include "policy/steal/steal.h"
 
+#include <iterator>
+
 namespace ws::policy {
 
 const std::vector<Policy*>& policies()
 {
-    static auto& all = *new std::vector<Policy*>{&steal::policy(), &reorder::policy()}; // exit() may run beside its users
+    static Policy* const each[] = {&steal::policy(), &reorder::policy()};
+    static_assert(std::size(each) <= max_policies);
+    static auto& all = *new std::vector<Policy*>(std::begin(each), std::end(each)); // never destroyed: exit() may run beside its users
     return all;
 }
 

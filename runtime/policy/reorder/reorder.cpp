@@ -10,10 +10,11 @@ namespace {
 class Reorder final : public policy::Policy {
 public:
     const char* name() const override { return "reorder"; }
-    void attach(policy::Rank& rank) override
+    policy::Wants attach(policy::Rank& rank) override
     {
         host.node = rank.node;
         host.node_number = rank.node_number;
+        return {};
     }
     void detach(policy::Rank&) override { host = {}; }
 };

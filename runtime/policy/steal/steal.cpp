@@ -10,7 +10,11 @@ namespace {
 class Steal final : public policy::Policy {
 public:
     const char* name() const override { return "steal"; }
-    void attach(policy::Rank& rank) override { rank.victims = chosen_ = &victims[rank.options->victim]; }
+    policy::Wants attach(policy::Rank& rank) override
+    {
+        rank.victims = chosen_ = &victims[rank.options->victim];
+        return {};
+    }
     void tell(Facts& facts) const override { facts.helps_nobody = !chosen_->score; }
 
 private:

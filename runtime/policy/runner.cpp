@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+#include "policy/runner.h"
+
+#include "window/os.h"
+
+#include <algorithm>
+
+namespace ws::policy {
+
+namespace {
+
+unsigned number_of(const Policy& policy)
+{
+    const auto& all = policies();
+    return unsigned(std::find(all.begin(), all.end(), &policy) - all.begin());
+}
+
+} // namespace
+
+arbiter::Decider Rank::node_decider(const Policy& policy) const
+{
+    if (!window)
+        return {};
+    return {&window->node().deciders[number_of(policy)], window->me()};
+}
+
+arbiter::Decider Rank::job_decider(const Policy& policy) const
+{
+    if (!window || node_number != 0)
+        return {};
+    return {&window->node().job_deciders[number_of(policy)], window->me()};
+}
+
+Runner::Runner(const std::vector<Policy*>& policies, const volatile uint64_t& budget) : budget_(budget)
+{
+    for (Policy* p : policies)
+        tenants_.push_back({p, {}});
+}
+
+void Runner::attach(const Rank& rank)
+{
+    rank_ = rank;
+    for (Tenant& t : tenants_)
+        want(t, t.policy->attach(rank_), 0, 0);
+}
+
+void Runner::detach()
+{
+    for (Tenant& t : tenants_)
+        t.policy->detach(rank_);
+}
+
+void Runner::want(Tenant& tenant, Wants wants, uint64_t began, uint64_t ended)
+{
+    // What is due all the time leaves as much for others.
+    if (wants.due_at != Wants::never)
+        wants.due_at = std::max(wants.due_at, ended + (ended - began));
+    tenant.wants = wants;
+    due_at = never;
+    when_idle = false;
+    for (const Tenant& t : tenants_) {
+        due_at = std::min(due_at, t.wants.due_at);
+        when_idle |= t.wants.when_idle;
+    }
+}
+
+Runner::Tenant* Runner::next(uint64_t now)
+{
+    Tenant* due = nullptr;
+    for (Tenant& t : tenants_)
+        if (t.wants.due_at <= now && (!due || t.wants.due_at < due->wants.due_at))
+            due = &t;
+    for (size_t i = 0; !due && i < tenants_.size(); i++) {
+        turn_ = (turn_ + 1) % tenants_.size();
+        if (tenants_[turn_].wants.when_idle)
+            due = &tenants_[turn_];
+    }
+    return due;
+}
+
+void Runner::step(uint64_t now)
+{
+    Tenant* const t = next(now);
+    if (!t)
+        return;
+    const Wants wants = t->policy->step(rank_, now, __atomic_load_n(&budget_, __ATOMIC_RELAXED));
+    want(*t, wants, now, std::max(now, ticks()));
+}
+
+void Runner::deliver(unsigned policy, int from, uint32_t kind, std::string_view letter)
+{
+    if (policy < tenants_.size())
+        want(tenants_[policy], tenants_[policy].policy->message(rank_, from, kind, letter), 0, 0);
+}
+
+bool Runner::chooses_threads() const
+{
+    return std::any_of(tenants_.begin(), tenants_.end(), [](const Tenant& t) { return t.policy->chooses_threads(); });
+}
+
+unsigned Runner::threads(unsigned asked) const
+{
+    for (const Tenant& t : tenants_)
+        if (t.policy->chooses_threads())
+            asked = t.policy->threads(rank_, asked);
+    return asked;
+}
+
+} // namespace ws::policy

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+//
+// A policy for tests, in a libws beside the real one: it takes all the time that it gets, and tells how it was treated. Each line that it
+// prints on stderr is a rank of the node, as rank 0 of the node sees it in shared memory.
+//
+//   PROBE_THREADS=n   every OpenMP region gets n threads
+//   PROBE_DUE_US=n    a step is due every n microseconds; else 5000
+//   PROBE_IDLE=0      it does not take idle time
+#include "measure/meter.h"
+#include "policy/policy.h"
+#include "policy/reorder/reorder.h"
+#include "policy/steal/steal.h"
+#include "window/os.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+namespace ws {
+
+namespace {
+
+uint64_t number(const char* name, uint64_t otherwise)
+{
+    const char* text = std::getenv(name);
+    return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+struct alignas(64) Told {
+    uint64_t steps, due_steps, longest, late, decisions, last_term, looks_wrong;
+};
+
+class Probe final : public policy::Policy {
+public:
+    const char* name() const override { return "probe"; }
+
+    policy::Wants attach(policy::Rank& rank) override
+    {
+        PMPI_Comm_rank(rank.node, &me_);
+        PMPI_Comm_size(rank.node, &ranks_);
+        void* base;
+        MPI_Aint size;
+        int unit;
+        PMPI_Win_allocate_shared(me_ == 0 ? MPI_Aint(sizeof(Told)) * ranks_ : 0, 1, MPI_INFO_NULL, rank.node, &base, &shared_);
+        PMPI_Win_shared_query(shared_, 0, &size, &unit, &base);
+        told_ = static_cast<Told*>(base);
+        told_[me_] = {};
+        decider_ = rank.node_decider(*this);
+        every_ = uint64_t(double(number("PROBE_DUE_US", 5000)) * rank.ticks_per_us);
+        idle_ = number("PROBE_IDLE", 1);
+        attached_ = ticks();
+        due_ = attached_ + every_;
+        return {idle_, due_};
+    }
+
+    policy::Wants step(policy::Rank& rank, uint64_t now, uint64_t budget) override
+    {
+        Told& t = told_[me_];
+        t.steps++;
+        if (now >= due_) {
+            t.due_steps++;
+            t.late = std::max(t.late, now - due_);
+            due_ = now + every_;
+        }
+        decide(now);
+        look(*rank.window, now);
+        while (ticks() - now < budget / 2)
+            cpu_relax();
+        t.longest = std::max(t.longest, ticks() - now);
+        return {idle_, due_};
+    }
+
+    bool chooses_threads() const override { return std::getenv("PROBE_THREADS"); }
+    unsigned threads(const policy::Rank&, unsigned) override { return unsigned(number("PROBE_THREADS", 0)); }
+
+    void detach(policy::Rank& rank) override
+    {
+        const uint64_t now = ticks();
+        if (rank.window)
+            measure::meter.load(now); // brings the row up
+        PMPI_Barrier(rank.node);
+        std::vector<Load> loads(static_cast<size_t>(ranks_));
+        if (rank.window)
+            measure::read_loads(*rank.window, now, loads);
+        const double us = 1 / rank.ticks_per_us;
+        for (int r = 0; me_ == 0 && r < ranks_; r++) {
+            const Told& t = told_[r];
+            const Load& l = loads[size_t(r)];
+            const auto n = [](uint64_t number) { return static_cast<unsigned long long>(number); };
+            const auto s = [&](uint64_t ticks) { return double(ticks) * us * 1e-6; };
+            std::fprintf(stderr, "probe: rank %d steps %llu due %llu longest_us %.1f late_us %.1f decisions %llu term %llu wrong %llu ", r,
+                         n(t.steps), n(t.due_steps), double(t.longest) * us, double(t.late) * us, n(t.decisions), n(t.last_term),
+                         n(t.looks_wrong));
+            std::fprintf(stderr, "useful_s %.4f waited_s %.4f borrowed_s %.4f\n", s(l.useful), s(l.waited), s(l.borrowed));
+        }
+        PMPI_Win_free(&shared_);
+    }
+
+private:
+    // Takes the decision, and falls silent with it every other time.
+    void decide(uint64_t now)
+    {
+        Told& t = told_[me_];
+        const unsigned before = decider_.term();
+        if (!decider_.take(now, now + every_ / 5))
+            return;
+        if (decider_.term() != before) {
+            t.decisions++;
+            t.last_term = decider_.term();
+        }
+        if (t.steps % 2)
+            decider_.give_up();
+    }
+
+    // No rank has more time than went by, and what guests did is a part of what its work cost.
+    void look(const Window& window, uint64_t now)
+    {
+        measure::read_loads(window, now, seen_);
+        const uint64_t passed = ticks() - attached_;
+        for (const Load& l : seen_)
+            told_[me_].looks_wrong += l.borrowed > l.useful || l.waited + (l.useful - l.borrowed) > passed;
+    }
+
+    int me_ = 0, ranks_ = 1;
+    MPI_Win shared_ = MPI_WIN_NULL;
+    Told* told_ = nullptr;
+    arbiter::Decider decider_;
+    uint64_t every_ = 0, due_ = 0, attached_ = 0;
+    bool idle_ = true;
+    std::vector<Load> seen_;
+};
+
+} // namespace
+
+const std::vector<policy::Policy*>& policy::policies()
+{
+    static Probe probe;
+    static auto& all = *new std::vector<policy::Policy*>{&steal::policy(), &reorder::policy(), &probe};
+    return all;
+}
+
+} // namespace ws

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""probe_test.py MPIRUN PROGRAMS LIBRARY: jobs with a libws that has one more policy, probe.cpp. Blocked ranks give it their time,
+when it is due even while they could steal; it sees the loads of all; one rank decides at a time; it sets the threads of OpenMP regions."""
+import atexit
+import os
+import re
+import shutil
+import sys
+import tempfile
+
+from job import CORES, MPIRUN, expect, finish, run, skip
+
+library = sys.argv[3]
+beside = tempfile.mkdtemp(dir='/tmp')
+atexit.register(shutil.rmtree, beside)
+os.symlink(os.path.abspath(library), os.path.join(beside, 'libws.so.1'))
+os.symlink(os.path.join(os.path.dirname(MPIRUN), '../lib/libmpich.so.12'), os.path.join(beside, 'libmpich.so.12'))
+
+
+def job(*args, env=None, **how):
+    """The result, and {rank: {what: number}} of the probe's lines."""
+    result = run(*args, env={'LD_LIBRARY_PATH': beside, **(env or {})}, **how)
+    told = {}
+    for line in result.err.splitlines():
+        if line.startswith('probe: '):
+            words = line.split()[1:]
+            numbers = {words[i]: float(words[i + 1]) for i in range(0, len(words), 2)}
+            told[int(numbers['rank'])] = numbers
+    expect(result, f'lines of the probe: {sorted(told)}', sorted(told) == list(range(how.get('ranks', 2))))
+    return result, told
+
+
+if CORES < 2:
+    skip('needs two cores')
+    finish()
+
+# Rank 0 has three times the work of rank 1, which steals and gives steps meanwhile. 40 turns of 15.5 and 5.5 ms.
+for env in {}, {'PROBE_IDLE': '0'}, {'WS_VICTIM': 'none'}, {'PROBE_IDLE': '0', 'WS_VICTIM': 'none'}:
+    for attempt in range(6):  # others on this machine take time of its cores
+        result, told = job('loads', 40, 3, env=env, options=('-bind-to', 'core'))
+        ratio = told[0]['useful_s'] / told[1]['useful_s']
+        if abs(ratio / (15.5 / 5.5) - 1) < 0.1 and (told[0]['borrowed_s'] > 0) == ('WS_VICTIM' not in env):
+            break
+    expect(result, f'loads {told}', abs(ratio / (15.5 / 5.5) - 1) < 0.1)
+    expect(result, 'borrowed, though nobody helped', 'WS_VICTIM' not in env or told[0]['borrowed_s'] == 0)
+    expect(result, 'nothing was borrowed', 'WS_VICTIM' in env or told[0]['borrowed_s'] > 0.05)
+    expect(result, f'rank 1 was given no steps when they were due: {told[1]}', told[1]['due'] >= 10)
+    # One more in each turn, at least, unless the time is for those that are due alone.
+    expect(result, f'rank 1 gave steps {told[1]}', (told[1]['steps'] > 2 * told[1]['due']) == (env.get('PROBE_IDLE') != '0'))
+    expect(result, 'wrong sums were seen', all(t['wrong'] == 0 for t in told.values()))
+
+# Every new decider has a term of its own: there were as many as the last one's number says.
+for ranks in 2, 6:
+    result, told = job('oracle', 3, 200, ranks=ranks, env={'PROBE_DUE_US': '500'})
+    decisions, terms = sum(t['decisions'] for t in told.values()), [t['term'] for t in told.values()]
+    expect(result, f'{decisions} decisions, terms {terms}', decisions > 10 and decisions % 2**14 in terms)
+
+# Between nodes, and where there is no window.
+result, told = job('oracle', 4, 50, ranks=2)
+result = run('oracle', 4, 50, ranks=4, env={'LD_LIBRARY_PATH': beside, 'MPIR_CVAR_NUM_CLIQUES': '2'})
+expect(result, 'not a line for each rank', len(re.findall('^probe: ', result.err, re.MULTILINE)) == 4)
+
+for threads in 1, 3:
+    result, told = job('region_threads', ranks=1, env={'PROBE_THREADS': str(threads), 'OMP_NUM_THREADS': '2'})
+    expect(result, f'other threads than {threads}', result.out == f'{threads} {threads}\n')
+result, told = job('region_threads', ranks=1, env={'OMP_NUM_THREADS': '2'})
+expect(result, 'other threads than the program asked for', result.out == '2 4\n')
+finish()

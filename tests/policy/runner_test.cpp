@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+//
+// Whose step is next: policies that are made up.
+#include "policy/runner.h"
+#include "window/os.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+#include <sys/mman.h>
+
+using namespace ws;
+using namespace ws::policy;
+
+namespace {
+
+class Made : public Policy {
+public:
+    explicit Made(const char* name) : name_(name) {}
+    const char* name() const override { return name_; }
+    Wants attach(Rank&) override { return wants; }
+    Wants step(Rank&, uint64_t, uint64_t budget) override
+    {
+        log += name_;
+        this->budget = budget;
+        for (const uint64_t until = ticks() + takes; ticks() < until;)
+            ;
+        return wants;
+    }
+    Wants message(Rank&, int from, uint32_t kind, std::string_view letter) override
+    {
+        log += std::to_string(from) + name_ + std::to_string(kind) + std::string(letter);
+        return wants;
+    }
+    unsigned threads(const Rank&, unsigned asked) override { return asked + 1; }
+    bool chooses_threads() const override { return chooses; }
+    void detach(Rank&) override { log += "-"; }
+
+    static inline std::string log;
+    Wants wants;
+    uint64_t budget = 0, takes = 0;
+    bool chooses = false;
+
+private:
+    const char* const name_;
+};
+
+Made a("a"), b("b"), c("c");
+const volatile uint64_t chunk = 123;
+
+// As registry.cpp has it.
+struct Fresh {
+    Fresh()
+    {
+        Made::log.clear();
+        for (Made* p : {&a, &b, &c}) {
+            p->wants = {};
+            p->takes = 0;
+            p->chooses = false;
+        }
+    }
+};
+
+} // namespace
+
+const std::vector<Policy*>& ws::policy::policies()
+{
+    static const std::vector<Policy*> all = {&a, &b, &c};
+    return all;
+}
+
+TEST_CASE("nobody wants anything", "[runner]")
+{
+    Fresh fresh;
+    Runner runner(policies(), chunk);
+    runner.attach({});
+    CHECK(runner.due_at == SpareTime::never);
+    CHECK_FALSE(runner.when_idle);
+    runner.step(ticks());
+    CHECK(Made::log == "");
+    CHECK_FALSE(runner.chooses_threads());
+    CHECK(runner.threads(3) == 3);
+    runner.detach();
+    CHECK(Made::log == "---");
+}
+
+TEST_CASE("who takes what is left takes turns", "[runner]")
+{
+    Fresh fresh;
+    a.wants.when_idle = c.wants.when_idle = true;
+    Runner runner(policies(), chunk);
+    runner.attach({});
+    CHECK(runner.when_idle);
+    CHECK(runner.due_at == SpareTime::never);
+    for (int i = 0; i < 4; i++)
+        runner.step(ticks());
+    CHECK((Made::log == "caca" || Made::log == "acac"));
+    CHECK(a.budget == 123);
+    a.wants.when_idle = false;
+    for (int i = 0; i < 5; i++) // it says so at its next step
+        runner.step(ticks());
+    CHECK(Made::log.substr(6) == "ccc");
+    c.wants.when_idle = false;
+    runner.step(ticks());
+    CHECK_FALSE(runner.when_idle);
+}
+
+TEST_CASE("who is due comes first, the longest due before others", "[runner]")
+{
+    Fresh fresh;
+    const uint64_t now = ticks();
+    a.wants.when_idle = true;
+    b.wants.due_at = now + 1000;
+    c.wants.due_at = now + 500;
+    Runner runner(policies(), chunk);
+    runner.attach({});
+    CHECK(runner.due_at == now + 500);
+    runner.step(now);
+    CHECK(Made::log == "a");
+    b.wants = c.wants = {};
+    runner.step(now + 2000);
+    CHECK(Made::log == "ac");
+    CHECK(runner.due_at == now + 1000);
+    runner.step(now + 2000);
+    CHECK(Made::log == "acb");
+    CHECK(runner.due_at == SpareTime::never);
+}
+
+TEST_CASE("who is always due leaves as much time as it takes", "[runner]")
+{
+    Fresh fresh;
+    a.wants.due_at = 1;
+    a.takes = 3000000;
+    Runner runner(policies(), chunk);
+    runner.attach({});
+    CHECK(runner.due_at == 1);
+    const uint64_t now = ticks();
+    runner.step(now);
+    CHECK(runner.due_at >= now + 2 * a.takes);
+    CHECK(runner.due_at < now + 2 * (ticks() - now));
+}
+
+TEST_CASE("letters and threads", "[runner]")
+{
+    Fresh fresh;
+    Runner runner(policies(), chunk);
+    runner.attach({});
+    b.wants.when_idle = true;
+    runner.deliver(1, 7, 5, "news");
+    CHECK(Made::log == "7b5news");
+    CHECK(runner.when_idle); // since the letter
+    runner.deliver(3, 7, 5, "to nobody");
+    CHECK(Made::log == "7b5news");
+    a.chooses = c.chooses = true;
+    CHECK(runner.chooses_threads());
+    CHECK(runner.threads(4) == 6);
+}
+
+TEST_CASE("each policy has deciders of its own", "[runner]")
+{
+    const size_t bytes = Window::bytes(2, 2);
+    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(memory != MAP_FAILED);
+    Window window[2];
+    Rank rank[2];
+    for (unsigned r = 0; r < 2; r++) {
+        window[r].map(memory, 2, 2, r);
+        window[r].init_own(int(r), 2, 0, {});
+        rank[r].window = &window[r];
+        rank[r].node_number = 0;
+    }
+    const uint64_t now = ticks(), until = now + (uint64_t(1) << 30);
+    CHECK(rank[0].node_decider(a).take(now, until));
+    CHECK_FALSE(rank[1].node_decider(a).take(now, until));
+    CHECK(rank[1].node_decider(b).take(now, until));
+    CHECK(rank[1].job_decider(a).take(now, until));
+    CHECK_FALSE(rank[0].job_decider(a).take(now, until));
+    rank[0].node_number = rank[1].node_number = 1; // of another node
+    CHECK(rank[0].node_decider(c).take(now, until));
+    CHECK_FALSE(rank[0].job_decider(c).take(now, until));
+    rank[0].window = nullptr;
+    CHECK_FALSE(rank[0].node_decider(c).take(now, until));
+    munmap(memory, bytes);
+}
