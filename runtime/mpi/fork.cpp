@@ -42,6 +42,7 @@ void in_child()
         keep_board_private();
     measure::meter.leave();
     stop_sharing_in_child();
+    openmp_threads = nullptr; // policies are the rank's
     stop_watching_openmp();
     use_fresh_locks();
     free_merge_lock();

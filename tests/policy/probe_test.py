@@ -49,6 +49,13 @@ for env in {}, {'PROBE_IDLE': '0'}, {'WS_VICTIM': 'none'}, {'PROBE_IDLE': '0', '
     expect(result, f'rank 1 gave steps {told[1]}', (told[1]['steps'] > 2 * told[1]['due']) == (env.get('PROBE_IDLE') != '0'))
     expect(result, 'wrong sums were seen', all(t['wrong'] == 0 for t in told.values()))
 
+# Who has nothing to steal sleeps, but not beyond what is due: every 5 ms. A rank's own sleep, here of 12.8 ms, would let half of it pass.
+for attempt in range(8):
+    result, told = job('late', 600, env={'PROBE_IDLE': '0'})
+    if told[1]['due'] >= 80:
+        break
+expect(result, f'a rank that slept was given {told[1]["due"]} of 120 steps', told[1]['due'] >= 80)
+
 # Every new decider has a term of its own: there were as many as the last one's number says.
 for ranks in 2, 6:
     result, told = job('oracle', 3, 200, ranks=ranks, env={'PROBE_DUE_US': '500'})
@@ -63,6 +70,8 @@ expect(result, 'not a line for each rank', len(re.findall('^probe: ', result.err
 for threads in 1, 3:
     result, told = job('region_threads', ranks=1, env={'PROBE_THREADS': str(threads), 'OMP_NUM_THREADS': '2'})
     expect(result, f'other threads than {threads}', result.out == f'{threads} {threads}\n')
+result, told = job('region_threads', 'child', ranks=1, env={'PROBE_THREADS': '3', 'OMP_NUM_THREADS': '2'})
+expect(result, 'a child of fork() has the rank\'s policies', result.out == '2 4\n')
 result, told = job('region_threads', ranks=1, env={'OMP_NUM_THREADS': '2'})
 expect(result, 'other threads than the program asked for', result.out == '2 4\n')
 finish()

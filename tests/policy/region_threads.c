@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * How many threads an OpenMP region gets that asks for none, and one that asks for 4. */
+ * How many threads an OpenMP region gets that asks for none, and one that asks for 4. With an argument, in a child of fork(). */
 #include <mpi.h>
 #include <omp.h>
 #include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-int main(int argc, char **argv)
+static void tell(void)
 {
-    MPI_Init(&argc, &argv);
     int usual = 0, four = 0;
     #pragma omp parallel
     {
@@ -23,6 +24,22 @@ int main(int argc, char **argv)
     for (int i = 0; i < 1; i++) /* so that libws is linked, before libgomp */
         four += 0;
     printf("%d %d\n", usual, four);
+    fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    if (argc == 1)
+        tell();
+    else {
+        const pid_t child = fork();
+        if (child == 0) {
+            tell();
+            _exit(0);
+        }
+        waitpid(child, NULL, 0);
+    }
     MPI_Finalize();
     return 0;
 }
