@@ -8,24 +8,44 @@
 
 namespace ws::measure {
 
-Scheduled scheduled()
+namespace {
+
+constexpr char of_this_thread[] = "/proc/thread-self/schedstat";
+
+// What a file says that may have been closed by the program, and its number given to another one; else what was known.
+Scheduled read_from(int fd, const Scheduled& otherwise)
 {
-    const int fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
     char text[96] = {};
-    const bool some = fd >= 0 && read(fd, text, sizeof text - 1) > 0;
-    if (fd >= 0)
-        close(fd);
     Scheduled s;
-    return some && std::sscanf(text, "%llu %llu", &s.ran, &s.kept_off) == 2 ? s : Scheduled{0, 0};
+    const bool some = fd >= 0 && pread(fd, text, sizeof text - 1, 0) > 0 && std::sscanf(text, "%llu %llu", &s.ran, &s.kept_off) == 2;
+    return some ? s : otherwise;
 }
 
-void KeptOff::start(uint64_t now, double ticks_per_us)
+} // namespace
+
+Scheduled scheduled()
 {
-    constexpr double every_us = 8000; // asking takes 2 to 6
+    const int fd = open(of_this_thread, O_RDONLY | O_CLOEXEC);
+    const Scheduled s = read_from(fd, {0, 0});
+    if (fd >= 0)
+        close(fd);
+    return s;
+}
+
+Scheduled KeptOff::look() const { return file_ >= 0 ? read_from(file_, told_) : scheduled(); }
+
+void KeptOff::start(uint64_t now, double ticks_per_us, bool keep_open)
+{
+    constexpr double every_us = 8000;
     every_ = uint64_t(every_us * ticks_per_us) + 1;
     ticks_per_ns_ = ticks_per_us * 1e-3;
     asked_at_ = now;
-    told_ = scheduled();
+    const int low = keep_open ? open(of_this_thread, O_RDONLY | O_CLOEXEC) : -1;
+    if (low >= 0) {
+        file_ = fcntl(low, F_DUPFD_CLOEXEC, 100); // out of the way of programs that count on small numbers
+        close(low);
+    }
+    told_ = look();
 }
 
 // As much of it belongs to work as work has of the time in which the thread did not sleep; but it ran for work at least for what it ran
@@ -33,7 +53,7 @@ void KeptOff::start(uint64_t now, double ticks_per_us)
 uint64_t KeptOff::ask(uint64_t now)
 {
     const Scheduled before = told_;
-    told_ = scheduled();
+    told_ = look();
     const auto ticks_of = [&](unsigned long long from, unsigned long long to) {
         return uint64_t(double(to - std::min(from, to)) * ticks_per_ns_);
     };

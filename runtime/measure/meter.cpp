@@ -14,7 +14,7 @@ void Meter::start(LoadRow* row, uint64_t now, double ticks_per_us)
     row_ = row ? row : &own_row_;
     home_ = pthread_self();
     ticks_per_us_ = ticks_per_us;
-    kept_off_.start(now, ticks_per_us);
+    kept_off_.start(now, ticks_per_us, true);
     last_ = now;
     started_ = true;
     write(now, false);
@@ -73,7 +73,7 @@ void Meter::visit_begins(uint64_t at)
     if (visitor.is_started())
         add_borrowed(uint64_t(0) - visitor.settle(at));
     else
-        visitor.start(at, ticks_per_us_);
+        visitor.start(at, ticks_per_us_, false); // guests are many
 }
 
 void Meter::visit_ends(uint64_t at, uint64_t busy)

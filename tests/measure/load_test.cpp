@@ -5,11 +5,14 @@
 #include "measure/meter.h"
 
 #include "../loop/explore.h"
+#include "window/os.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <cstring>
+#include <ctime>
 #include <memory>
+#include <sched.h>
 #include <sys/mman.h>
 #include <thread>
 
@@ -214,4 +217,69 @@ TEST_CASE("loads of a node", "[load]")
     CHECK(loads[3].useful == 30 + 700 + 1000); // as it was known
     CHECK(loads[4].useful == 5000 + 1100);
     munmap(memory, bytes);
+}
+
+TEST_CASE("time in which others have the core is no work", "[meter]")
+{
+    // Threads of this process that want the same core all the time.
+    cpu_set_t before, one;
+    REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
+    if (measure::scheduled().ran == 0)
+        return; // a kernel that does not say
+    Clock clock;
+    clock.start();
+    clock.calibrate();
+    std::atomic<bool> stop{false};
+    std::vector<std::thread> others;
+    for (int t = 0; t < 3; t++)
+        others.emplace_back([&] {
+            while (!stop.load(std::memory_order_relaxed))
+                ;
+        });
+    auto cpu_ms = [] {
+        timespec t;
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+        return double(t.tv_sec) * 1e3 + double(t.tv_nsec) * 1e-6;
+    };
+    auto work = [&](double ms) {
+        for (const double until = cpu_ms() + ms; cpu_ms() < until;)
+            ;
+    };
+
+    SECTION("its own thread's")
+    {
+        auto meter = std::make_unique<measure::Meter>();
+        const uint64_t began = ticks();
+        meter->start(nullptr, began, clock.ticks_per_us());
+        work(100);
+        const uint64_t ended = ticks();
+        const double useful = clock.seconds(meter->load(ended).useful) * 1e3;
+        CHECK(clock.seconds(ended - began) * 1e3 > 200); // it had to share
+        CHECK(useful > 95);
+        CHECK(useful < 115);
+    }
+    SECTION("a guest's")
+    {
+        auto meter = std::make_unique<measure::Meter>();
+        meter->start(nullptr, ticks(), clock.ticks_per_us());
+        std::thread([&] {
+            for (int visit = 0; visit < 5; visit++) {
+                const uint64_t began = ticks();
+                meter->visit_begins(began);
+                work(20);
+                const uint64_t ended = ticks();
+                meter->visit_ends(ended, ended - began);
+            }
+        }).join();
+        const double borrowed = clock.seconds(meter->load(ticks()).borrowed) * 1e3;
+        CHECK(borrowed > 95);
+        CHECK(borrowed < 130);
+    }
+    stop = true;
+    for (std::thread& t : others)
+        t.join();
+    sched_setaffinity(0, sizeof before, &before);
 }
