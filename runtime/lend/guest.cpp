@@ -123,12 +123,8 @@ void* guest_main(void* argument)
         Flag now;
         while ((now = Hardware::load_acquire(slot.knock)) == knocks && !Hardware::load_acquire(stopping))
             futex_wait(&slot.knock, knocks, 1000000);
-        if (Hardware::load_acquire(stopping)) { // nobody lends any more: a knock now is guests_stop()'s
-            delete one;
-            forget_thread();
-            unwatch_stack();
-            return nullptr;
-        }
+        if (Hardware::load_acquire(stopping)) // nobody lends any more: a knock now is guests_stop()'s
+            break;
         knocks = now;
         chaos.delay();
         Lease lease = core.lease; // written before the knock
@@ -161,9 +157,11 @@ void* guest_main(void* argument)
             Hardware::store_release(slot.state, guest_ready); // it listens again
         visit = {};
     }
-    add(board->process.guests_barred, 1);
-    show(*own_seat, Seated::away, ticks());
-    Hardware::store_release(slot.state, guest_refused);
+    if (!allowed) {
+        add(board->process.guests_barred, 1);
+        show(*own_seat, Seated::away, ticks());
+        Hardware::store_release(slot.state, guest_refused);
+    }
     delete one;
     forget_thread();
     unwatch_stack();
