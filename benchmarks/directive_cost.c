@@ -52,28 +52,25 @@ VERSION(ws)
 VERSION(omp)
 VERSION(plain)
 
-static const struct variant loops[3][VERSIONS] = {
-    { { "ws", run_compute_ws }, { "omp", run_compute_omp }, { "plain", run_compute_plain } },
-    { { "ws", run_memory_ws }, { "omp", run_memory_omp }, { "plain", run_memory_plain } },
-    { { "ws", run_short_ws }, { "omp", run_short_omp }, { "plain", run_short_plain } },
+static struct variant_loop loops[] = {
+    { "compute", { { "ws", run_compute_ws }, { "omp", run_compute_omp }, { "plain", run_compute_plain } }, COMPUTE * sizeof *out, 1, NULL },
+    { "memory", { { "ws", run_memory_ws }, { "omp", run_memory_omp }, { "plain", run_memory_plain } }, MEMORY * sizeof *out, 4, NULL },
+    { "short_body", { { "ws", run_short_ws }, { "omp", run_short_omp }, { "plain", run_short_plain } }, SHORT_BODY * sizeof *fout, 1, NULL },
 };
-static const char *const names[3] = { "compute", "memory", "short_body" };
 
-/* Bits that differ from the last version's, the plain one. */
-static long count_wrong(int loop)
+static void prepare(void)
 {
-    size_t bytes = loop == 0 ? COMPUTE * sizeof *out : loop == 1 ? MEMORY * sizeof *out : SHORT_BODY * sizeof *fout;
-    char *result = loop == 2 ? (char *) fout : (char *) out, *wanted = (char *) malloc(bytes);
-    long wrong = 0;
-    for (int v = VERSIONS - 1; v >= 0; v--) {
-        memset(result, 0, bytes);
-        loops[loop][v].run();
-        if (v == VERSIONS - 1)
-            memcpy(wanted, result, bytes);
-        wrong += memcmp(wanted, result, bytes) != 0;
-    }
-    free(wanted);
-    return wrong;
+    in = (double *) malloc(MEMORY * sizeof(double));
+    in2 = (double *) malloc(MEMORY * sizeof(double));
+    fin = (float *) malloc(SHORT_BODY * sizeof(float));
+    for (long i = 0; i < MEMORY; i++)
+        in[i] = 0.1 + 0.8 * (double) i / MEMORY, in2[i] = (double) (i % 1000);
+    for (long i = 0; i < SHORT_BODY; i++)
+        fin[i] = (float) (i % 7);
+    out = (double *) calloc(MEMORY, sizeof(double));
+    fout = (float *) calloc(SHORT_BODY, sizeof(float));
+    loops[0].result = loops[1].result = out;
+    loops[2].result = fout;
 }
 
 static void usage(void)
@@ -87,35 +84,6 @@ static void usage(void)
 int main(int argc, char **argv)
 {
     bench_init(&argc, &argv);
-    const char *me = "directive_cost";
-    long repeats = 300, wrong = 0;
-    bool json = false;
-    if (!variants_options(me, argc, argv, usage, &repeats, &json))
-        return 0;
     omp_set_num_threads(1);
-    bench_others_sleep();
-    if (bench_rank == 0) {
-        in = (double *) malloc(MEMORY * sizeof(double));
-        in2 = (double *) malloc(MEMORY * sizeof(double));
-        fin = (float *) malloc(SHORT_BODY * sizeof(float));
-        for (long i = 0; i < MEMORY; i++)
-            in[i] = 0.1 + 0.8 * (double) i / MEMORY, in2[i] = (double) (i % 1000);
-        for (long i = 0; i < SHORT_BODY; i++)
-            fin[i] = (float) (i % 7);
-        out = (double *) calloc(MEMORY, sizeof(double));
-        fout = (float *) calloc(SHORT_BODY, sizeof(float));
-        if (json)
-            printf("{\"program\": \"%s\", \"ranks\": %d, \"repeats\": %ld", me, bench_ranks, repeats);
-        for (int loop = 0; loop < 3; loop++) {
-            variants_measure(names[loop], loops[loop], VERSIONS, loop == 1 ? repeats / 4 + 1 : repeats, 500e-6, json);
-            wrong += count_wrong(loop);
-        }
-    }
-    bench_others_stop();
-    MPI_Bcast(&wrong, 1, MPI_LONG, 0, MPI_COMM_WORLD);
-    bench_json_end(json);
-    if (wrong)
-        bench_fail(1, "%s: WRONG: %ld versions of the loops give other results than the plain ones", me, wrong);
-    MPI_Finalize();
-    return 0;
+    return variants_program(argc, argv, "directive_cost", usage, prepare, loops, sizeof loops / sizeof *loops, VERSIONS);
 }

@@ -6,7 +6,7 @@
  */
 #include "variants.h"
 
-enum { LOOPS = 4, VERSIONS = 2 };
+enum { VERSIONS = 2 };
 enum { TINY = 64, SHORT_BODY = 60000, COMPUTE = 4096, MEMORY = 3000000 };
 static double *in, *in2, *out;
 
@@ -37,13 +37,24 @@ static double *in, *in2, *out;
 VERSION(ws, _Pragma("omp parallel for"), )
 VERSION(omp, _Pragma("omp parallel"), _Pragma("omp for"))
 
-static const struct variant loops[LOOPS][VERSIONS] = {
-    { { "ws", tiny_ws }, { "omp", tiny_omp } },
-    { { "ws", short_ws }, { "omp", short_omp } },
-    { { "ws", compute_ws }, { "omp", compute_omp } },
-    { { "ws", memory_ws }, { "omp", memory_omp } },
+static struct variant_loop loops[] = {
+    { "tiny", { { "ws", tiny_ws }, { "omp", tiny_omp } }, TINY * sizeof *out, 1, NULL },
+    { "short_body", { { "ws", short_ws }, { "omp", short_omp } }, SHORT_BODY * sizeof *out, 1, NULL },
+    { "compute", { { "ws", compute_ws }, { "omp", compute_omp } }, COMPUTE * sizeof *out, 1, NULL },
+    { "memory", { { "ws", memory_ws }, { "omp", memory_omp } }, MEMORY * sizeof *out, 4, NULL },
 };
-static const char *const names[LOOPS] = { "tiny", "short_body", "compute", "memory" };
+enum { LOOPS = sizeof loops / sizeof *loops };
+
+static void prepare(void)
+{
+    in = (double *) malloc(MEMORY * sizeof(double));
+    in2 = (double *) malloc(MEMORY * sizeof(double));
+    out = (double *) calloc(MEMORY, sizeof(double));
+    for (long i = 0; i < MEMORY; i++)
+        in[i] = 0.1 + 0.8 * (double) i / MEMORY, in2[i] = (double) (i % 1000);
+    for (int i = 0; i < LOOPS; i++)
+        loops[i].result = out;
+}
 
 static void usage(void)
 {
@@ -56,36 +67,5 @@ static void usage(void)
 int main(int argc, char **argv)
 {
     bench_init(&argc, &argv);
-    const char *me = "openmp_cost";
-    long repeats = 300, wrong = 0;
-    bool json = false;
-    if (!variants_options(me, argc, argv, usage, &repeats, &json))
-        return 0;
-    bench_others_sleep();
-    if (bench_rank == 0) {
-        in = (double *) malloc(MEMORY * sizeof(double));
-        in2 = (double *) malloc(MEMORY * sizeof(double));
-        out = (double *) calloc(MEMORY, sizeof(double));
-        double *wanted = (double *) malloc(MEMORY * sizeof(double));
-        for (long i = 0; i < MEMORY; i++)
-            in[i] = 0.1 + 0.8 * (double) i / MEMORY, in2[i] = (double) (i % 1000);
-        if (json)
-            printf("{\"program\": \"%s\", \"ranks\": %d, \"repeats\": %ld", me, bench_ranks, repeats);
-        for (int loop = 0; loop < LOOPS; loop++) {
-            variants_measure(names[loop], loops[loop], VERSIONS, loop == 3 ? repeats / 4 + 1 : repeats, 500e-6, json);
-            memset(out, 0, MEMORY * sizeof(double));
-            loops[loop][1].run();
-            memcpy(wanted, out, MEMORY * sizeof(double));
-            memset(out, 0, MEMORY * sizeof(double));
-            loops[loop][0].run();
-            wrong += memcmp(wanted, out, MEMORY * sizeof(double)) != 0;
-        }
-    }
-    bench_others_stop();
-    MPI_Bcast(&wrong, 1, MPI_LONG, 0, MPI_COMM_WORLD);
-    bench_json_end(json);
-    if (wrong)
-        bench_fail(1, "%s: WRONG: %ld of the loops give other results than OpenMP's", me, wrong);
-    MPI_Finalize();
-    return 0;
+    return variants_program(argc, argv, "openmp_cost", usage, prepare, loops, LOOPS, VERSIONS);
 }

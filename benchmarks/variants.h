@@ -95,4 +95,58 @@ static inline bool variants_options(const char *me, int argc, char **argv, void 
     return true;
 }
 
+/* A loop in several versions, all of which write `bytes` at `result`: what the last one writes is right. */
+struct variant_loop {
+    const char *name;
+    struct variant versions[VARIANTS_MOST];
+    size_t bytes;
+    long fewer;                 /* takes so many times fewer samples */
+    void *result;
+};
+
+/* Versions whose result differs from the last one's. */
+static inline long variants_wrong(const struct variant_loop *loop, int versions)
+{
+    void *wanted = malloc(loop->bytes);
+    long wrong = 0;
+    for (int v = versions - 1; v >= 0; v--) {
+        memset(loop->result, 0, loop->bytes);
+        loop->versions[v].run();
+        if (v == versions - 1)
+            memcpy(wanted, loop->result, loop->bytes);
+        wrong += memcmp(wanted, loop->result, loop->bytes) != 0;
+    }
+    free(wanted);
+    return wrong;
+}
+
+/* The rest of a program, after bench_init(): rank 0 measures the loops one by one and looks at their results, while the other ranks
+ * sleep. `prepare`: makes the arrays and sets each loop's result. */
+static inline int variants_program(int argc, char **argv, const char *me, void (*usage)(void), void (*prepare)(void),
+                                   const struct variant_loop *loops, int count, int versions)
+{
+    long repeats = 300, wrong = 0;
+    bool json = false;
+    if (!variants_options(me, argc, argv, usage, &repeats, &json))
+        return 0;
+    bench_others_sleep();
+    if (bench_rank == 0) {
+        prepare();
+        if (json)
+            printf("{\"program\": \"%s\", \"ranks\": %d, \"repeats\": %ld", me, bench_ranks, repeats);
+        for (int i = 0; i < count; i++) {
+            const long samples = loops[i].fewer > 1 ? repeats / loops[i].fewer + 1 : repeats;
+            variants_measure(loops[i].name, loops[i].versions, versions, samples, 500e-6, json);
+            wrong += variants_wrong(&loops[i], versions);
+        }
+    }
+    bench_others_stop();
+    MPI_Bcast(&wrong, 1, MPI_LONG, 0, MPI_COMM_WORLD);
+    bench_json_end(json);
+    if (wrong)
+        bench_fail(1, "%s: WRONG: %ld versions of the loops give other results than '%s'", me, wrong, loops[0].versions[versions - 1].name);
+    MPI_Finalize();
+    return 0;
+}
+
 #endif
