@@ -1,30 +1,18 @@
 # SPDX-License-Identifier: MIT
 """Processes that mpirun cannot start: it ends at once, with one message that says which, where and why, and leaves nothing behind."""
-import glob
 import os
-import signal
 import subprocess
 import sys
 import tempfile
-import time
 import uuid
 
 from check import expect, finish
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from processes import end_processes  # noqa: E402
+
 MPIRUN, APP, FORK_FAILS = sys.argv[1:]
 TOKEN = 'TEST_LAUNCH'  # in the environment of all that mpirun starts
-
-
-def processes_of(token):
-    found = []
-    for path in glob.glob('/proc/[0-9]*/environ'):
-        try:
-            with open(path, 'rb') as f:
-                if f'{TOKEN}={token}'.encode() in f.read().split(b'\0'):
-                    found.append(int(path.split('/')[2]))
-        except OSError:
-            pass  # it has just ended, or is not ours
-    return found
 
 
 def launch(what, *args, env=None, files=None, limit=20):
@@ -39,16 +27,7 @@ def launch(what, *args, env=None, files=None, limit=20):
             code = job.wait(limit)
         except subprocess.TimeoutExpired:
             code = 'none: it hangs'
-        for _ in range(500):  # other hosts' processes see mpirun's end
-            left = processes_of(token)
-            if not left or code == 'none: it hangs':
-                break
-            time.sleep(0.01)
-        for pid in left:
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+        left = end_processes(f'{TOKEN}={token}', 0 if code == 'none: it hangs' else 5)  # other hosts' processes see mpirun's end
         job.wait()
         expect(f'{what}: processes left', [] if code == 'none: it hangs' else left, [])
         out.seek(0), err.seek(0)

@@ -10,13 +10,15 @@ import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 import uuid
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from processes import end_processes, processes_of  # noqa: E402
 
 MPIRUN, PROGRAMS = sys.argv[1:3]
 CORES = len(os.sched_getaffinity(0))
@@ -88,23 +90,6 @@ def finish():
     sys.exit(0)
 
 
-def processes_of(token):
-    """Living processes (zombies are not) with the job's token in their environment."""
-    mark = f'{TOKEN}={token}'.encode()
-    found = []
-    for folder in glob.glob('/proc/[0-9]*'):
-        try:
-            with open(folder + '/environ', 'rb') as f:
-                if mark not in f.read().split(b'\0'):
-                    continue
-            with open(folder + '/stat') as f:
-                if f.read().rpartition(')')[2].split()[0] not in 'ZX':
-                    found.append(int(os.path.basename(folder)))
-        except OSError:
-            pass  # it has just ended, or is not ours
-    return [pid for pid in found if pid != os.getpid()]
-
-
 def segments():
     """Shared memory that outlives processes: files in /dev/shm and System V segments."""
     files = {path for path in glob.glob('/dev/shm/**', recursive=True) if os.path.isfile(path)}
@@ -160,7 +145,8 @@ def run_once(program, *args, ranks=2, workshare=True, options=(), env=None, limi
     after they are gone."""
     stats_file = tempfile.NamedTemporaryFile(suffix='.json', delete=False)
     stats_file.close()
-    token = uuid.uuid4().hex
+    value = uuid.uuid4().hex
+    mark = f'{TOKEN}={value}'
     flags = ['-workshare'] if workshare else []
     command = [*prefix, MPIRUN, *flags, *options, '-n', str(ranks),
                os.path.join(PROGRAMS, program) if os.path.sep not in program else program, *map(str, args)]
@@ -168,7 +154,7 @@ def run_once(program, *args, ranks=2, workshare=True, options=(), env=None, limi
     title = title or f'{shown} {program} {" ".join(map(str, args))} ({ranks} ranks{"" if workshare else ", off"})'.strip()
     environment = {k: v for k, v in os.environ.items() if not k.startswith('WS_')}
     environment.update(env or {})
-    environment[TOKEN] = token
+    environment[TOKEN] = value
     if workshare:
         environment['WS_STATS_FILE'] = stats_file.name
 
@@ -178,24 +164,14 @@ def run_once(program, *args, ranks=2, workshare=True, options=(), env=None, limi
         # Files, not pipes: a process that outlives the job must not keep us waiting.
         job = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=environment,
                                start_new_session=True)
-        beside = threading.Thread(target=meanwhile or (lambda processes: None), args=[lambda: processes_of(token)])
+        beside = threading.Thread(target=meanwhile or (lambda processes: None), args=[lambda: processes_of(mark)])
         beside.start()
         try:
             status = job.wait(limit)
         except subprocess.TimeoutExpired:
             status = 'time limit'
         seconds = time.monotonic() - began
-        left = []
-        for _ in range(300):  # mpirun may be ahead of the last of its children
-            left = processes_of(token)
-            if not left or status == 'time limit':
-                break
-            time.sleep(0.01)
-        for pid in left:
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+        left = end_processes(mark, 0 if status == 'time limit' else 3)
         job.wait()
         beside.join()
         out.seek(0), err.seek(0)
