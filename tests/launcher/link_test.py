@@ -50,6 +50,7 @@ def works(what, command):
 
 
 with tempfile.TemporaryDirectory() as folder:
+    os.environ['TMPDIR'] = folder       # clang's links leave files there when they fail
     for name, text in {**SOURCES, 'plain.c': C % ('', '')}.items():
         with open(os.path.join(folder, name), 'w') as f:
             f.write(text)
