@@ -25,6 +25,8 @@ inline constexpr const char *chunk_function = "__ws_chunk";
 inline constexpr int countdown_shift = 22;
 // It is `ws sections`; it is `ws for simd`. Above the six bits of a countdown.
 inline constexpr int sections_mark = 1 << 28, simd_mark = 1 << 29;
+// Eight bits: those of the type of a variable whose last step may leave it (less than 0: unsigned). 0: none can.
+inline constexpr int step_shift = 32;
 
 // Which clause a __ws_chunk belongs to: its first argument.
 inline constexpr const char *chunk_clauses[] = {"schedule", "steal_schedule"};

@@ -17,9 +17,10 @@ struct Place {
     bool in_threads = false;    // in a construct that has threads
     bool in_combined = false;   // in a combined one: its loop was dealt with
     bool in_simd = false;       // in a `ws for simd`
+    Quotients *quotients;       // those before
 
-    Place in(gbind *inner) const { return {inner, in_threads, in_combined, in_simd}; }
-    Place in_region(bool combined, bool simd = false) const { return {nullptr, true, combined, simd}; }
+    Place in(gbind *inner) const { return {inner, in_threads, in_combined, in_simd, quotients}; }
+    Place in_region(bool combined, bool simd = false) const { return {nullptr, true, combined, simd, quotients}; }
 };
 
 // Goes through a sequence and all in it.
@@ -27,6 +28,10 @@ void walk(gimple_seq *sequence, const Place &place) {
     for (auto at = gsi_start(*sequence); !gsi_end_p(at); gsi_next(&at)) {
         gimple *statement = gsi_stmt(at);
         switch (gimple_code(statement)) {
+        case GIMPLE_ASSIGN:
+            if (place.scope && gimple_assign_rhs_code(statement) == TRUNC_DIV_EXPR && &language() == &ws::fortran_language)
+                (*place.quotients)[gimple_assign_lhs(statement)] = {at, place.scope};
+            break;
         case GIMPLE_OMP_ATOMIC_LOAD:
             if (place.in_simd && is_our_atomic(gimple_location(statement)))
                 error_about(gimple_location(statement), ws::cannot_stand_in_simd(ws::DirectiveKind::atomic, language()));
@@ -58,7 +63,7 @@ void walk(gimple_seq *sequence, const Place &place) {
         case GIMPLE_OMP_PARALLEL: {
             loop_over_sections(at);
             share_openmp_loop(&at, place.scope, place.in_threads);
-            widen_variable(at);
+            look_at_steps(at, *place.quotients);
             note_order(at);
             gcall *mark = region_mark(at);
             walk(gimple_omp_body_ptr(statement), place.in_region(gimple_omp_parallel_combined_p(statement),
@@ -103,7 +108,8 @@ public:
     unsigned execute(function *fn) final override {
         if (ws_used() || reports_loops()) {
             gimple_seq body = gimple_body(fn->decl);
-            walk(&body, Place());
+            Quotients quotients;
+            walk(&body, {nullptr, false, false, false, &quotients});
             gimple_set_body(fn->decl, body);
         }
         return 0;

@@ -134,8 +134,13 @@ private:
 
     void lower_function(function *fn);
     void lower_fork(gimple_stmt_iterator *at, gimple *mark, tree parent);
-    void lower_child(function *child, const LoopHints &hints, int countdown_bits);
-    void lower_child_call(gimple_stmt_iterator *at, bool after_loop, int countdown_bits);
+    // How a loop's variable is counted.
+    struct Counting {
+        int countdown_bits;
+        tree least, most;   // values of its type, if its last step may leave that; else null
+    };
+    void lower_child(function *child, const LoopHints &hints, const Counting &counting);
+    void lower_child_call(gimple_stmt_iterator *at, bool after_loop, const Counting &counting);
     void drop_mark(gimple_stmt_iterator *at);
     void resolve_chunk(gimple_stmt_iterator *at);
     gimple *replace(gimple_stmt_iterator *at, const char *name, const std::vector<tree> &arguments);
@@ -270,7 +275,13 @@ void Lowering::lower_fork(gimple_stmt_iterator *at, gimple *mark, tree parent) {
     const HOST_WIDE_INT marked = tree_to_shwi(gimple_call_arg(mark, 1));
     const bool sections = marked & ws::sections_mark;
     const HOST_WIDE_INT kinds = marked & ~HOST_WIDE_INT(ws::sections_mark | ws::simd_mark);
-    const int countdown_bits = int(kinds >> ws::countdown_shift);
+    const int countdown_bits = int(kinds >> ws::countdown_shift & 63), step_bits = int8_t(marked >> ws::step_shift);
+    Counting counting = {countdown_bits, NULL_TREE, NULL_TREE};
+    if (step_bits) {
+        const HOST_WIDE_INT most = step_bits > 0 || step_bits == -64 ? HOST_WIDE_INT_MAX >> (64 - abs(step_bits)) : (HOST_WIDE_INT(1) << -step_bits) - 1;
+        counting.least = build_int_cst(long_integer_type_node, step_bits < 0 ? 0 : -most - 1);
+        counting.most = build_int_cst(long_integer_type_node, most);
+    }
     // GCC's own OpenMP loops crash it there: what they share was moved to the coroutine's frame.
     if (strstr(IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(parent)), ".actor"))
         error_about(gimple_location(mark), "'" + ws::full_name(sections ? ws::DirectiveKind::sections : ws::DirectiveKind::loop)
@@ -284,8 +295,8 @@ void Lowering::lower_fork(gimple_stmt_iterator *at, gimple *mark, tree parent) {
         arguments.insert(arguments.end(), {argument(3), argument(4), countdown(at, argument(5), countdown_bits)});
     arguments.insert(arguments.end(), {site, chunk, steal_chunk});
     tree condition = gimple_call_arg(mark, 5);
+    const bool openmp = site_kinds & HOST_WIDE_INT(WS_SITE_OPENMP);
     if (integer_onep(condition)) {
-        const bool openmp = site_kinds & HOST_WIDE_INT(WS_SITE_OPENMP);
         replace(at, combined ? openmp ? "ws_openmp_loop" : "ws_parallel_loop" : openmp ? "ws_openmp" : "ws_parallel", arguments);
     } else {
         arguments.insert(arguments.begin(), condition);
@@ -294,22 +305,25 @@ void Lowering::lower_fork(gimple_stmt_iterator *at, gimple *mark, tree parent) {
     children_.push_back({child, gimple_location(mark), sections});
     if (sections)
         note_sections_child(DECL_STRUCT_FUNCTION(child));
-    lower_child(DECL_STRUCT_FUNCTION(child), loop_hints(tree_to_uhwi(gimple_call_arg(mark, 0))), countdown_bits);
+    lower_child(DECL_STRUCT_FUNCTION(child), loop_hints(tree_to_uhwi(gimple_call_arg(mark, 0))), counting);
 }
 
-void Lowering::lower_child_call(gimple_stmt_iterator *at, bool after_loop, int countdown_bits) {
+void Lowering::lower_child_call(gimple_stmt_iterator *at, bool after_loop, const Counting &counting) {
     gimple *call = gsi_stmt(*at);
     const auto argument = [&](unsigned i) { return gimple_call_arg(call, i); };
     switch (call_kind(call)) {
-    case Call::loop_start:          // start, end, incr, chunk, &lo, &hi
-        replace(at, "ws_loop_start",
-                {argument(0), argument(1), countdown(at, argument(2), countdown_bits), argument(4), argument(5)});
+    case Call::loop_start: {        // start, end, incr, chunk, &lo, &hi
+        std::vector<tree> arguments{argument(0), argument(1), countdown(at, argument(2), counting.countdown_bits), argument(4), argument(5)};
+        if (counting.most)
+            arguments.insert(arguments.end(), {counting.least, counting.most});
+        replace(at, counting.most ? "ws_loop_start_step" : "ws_loop_start", arguments);
         break;
+    }
     case Call::loop_next:
         replace(at, "ws_loop_next", {argument(0), argument(1)});
         break;
     case Call::loop_ull_start:      // up, start, end, incr, chunk, &lo, &hi
-        replace(at, "ws_loop_ull_start",
+        replace(at, counting.most ? "ws_loop_ull_start_step" : "ws_loop_ull_start",
                 {argument(0), argument(1), argument(2), argument(3), argument(5), argument(6)});
         break;
     case Call::loop_ull_next:
@@ -358,7 +372,7 @@ void apply_hints(function *child, const LoopHints &hints) {
         }
 }
 
-void Lowering::lower_child(function *child, const LoopHints &hints, int countdown_bits) {
+void Lowering::lower_child(function *child, const LoopHints &hints, const Counting &counting) {
     push_cfun(child);
     apply_hints(child, hints);
     hash_set<basic_block> after_loop;
@@ -371,7 +385,7 @@ void Lowering::lower_child(function *child, const LoopHints &hints, int countdow
         bool after = after_loop.contains(block);
         for (auto at = gsi_start_bb(block); !gsi_end_p(at); gsi_next(&at)) {
             after |= call_kind(gsi_stmt(at)) == Call::loop_end;
-            lower_child_call(&at, after, countdown_bits);
+            lower_child_call(&at, after, counting);
         }
     }
     cgraph_edge::rebuild_edges();

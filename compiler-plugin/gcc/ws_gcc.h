@@ -9,7 +9,7 @@
 //   early.cc            a pass before OpenMP is lowered:
 //   openmp_loops.cc       -fws=openmp: OpenMP's loops become ours; -fws-report
 //   sections.cc           sections become a loop
-//   steps.cc              loops that may count past their variable's last value
+//   steps.cc              loops whose last step may leave the type of their variable
 //   atomics.cc            atomics are plain while nobody shares the loop
 //   lower.cc            a pass after it: the outlined loops and the criticals call libws instead of libgomp
 //   names.cc            what a loop is called
@@ -95,8 +95,13 @@ gcall *region_mark(gimple_stmt_iterator parallel);
 void loop_over_sections(gimple_stmt_iterator parallel);
 // The first loop in a sequence, through blocks, and where it stands.
 gomp_for *first_loop(gimple_seq *body, gimple_stmt_iterator *at);
-// Lets a region's loop count in a long if its own variable may be too narrow.
-void widen_variable(gimple_stmt_iterator parallel);
+// What is to be done about a region's loop whose last step may leave the type of its variable.
+struct Quotient {
+    gimple_stmt_iterator at;
+    gbind *scope;
+};
+using Quotients = std::map<tree, Quotient>;     // gfortran's variables with a quotient, which may be a number of iterations
+void look_at_steps(gimple_stmt_iterator parallel, const Quotients &quotients);
 // In a function that was outlined of sections: takes back what that makes GCC think of lastprivate variables.
 void note_sections_child(function *child);
 // Tells the mark of a region, if it has one, that nothing depends on the last iteration.

@@ -76,6 +76,18 @@ void ws_openmp_loop(void (*fn)(void *), void *data, long start, long end, long i
                     struct ws_site *site, long chunk, long steal_chunk);
 void ws_openmp(void (*fn)(void *), void *data, struct ws_site *site, long chunk, long steal_chunk);
 
+/* For loops whose last step may leave the type of the variable, of which `least` and `most` are the first and the last value (of
+ * 64 bits without a sign 0 and LONG_MAX: other such loops have the ull form). fn adds the step before it compares with hi. So the
+ * last iteration of such a loop comes as a chunk of its own, whose hi is what the variable then is: not less than that (down: not
+ * greater), whatever the compiler made of the addition. Where a loop that does so has no WS_SITE_ANY_ORDER, the job ends with a
+ * message: lastprivate compares the variable with the end, simd compares first. */
+bool ws_loop_start_step(long start, long end, long incr, long *lo, long *hi, long least, long most);
+bool ws_loop_ull_start_step(bool up, unsigned long long start, unsigned long long end, unsigned long long incr,
+                            unsigned long long *lo, unsigned long long *hi);
+
+/* A loop of gfortran's that counts its iterations in a type which is too small for them. Ends the job with a message. */
+void ws_too_many_iterations(const char *where);
+
 /* Around the merge of a reduction that has no single atomic instruction; nests with nothing. */
 void ws_reduction_start(void);
 void ws_reduction_end(void);

@@ -3,8 +3,13 @@
 // The entry points of directive/abi.h, as the GCC plugin's lowering calls them.
 #include "directive/abi.h"
 #include "directive/forked.h"
+#include "directive/steps.h"
 #include "loop/participant.h"
+#include "loop/team.h"
 #include "window/spin_lock.h"
+
+#include <cstdio>
+#include <cstdlib>
 
 using namespace ws;
 
@@ -50,12 +55,76 @@ inline bool start(const LoopBounds& b, long* lo, long* hi)
     return next_chunk(lo, hi);
 }
 
+// lastprivate compares the variable with the end; simd compares before each iteration.
+void check_split(const ws_site* site)
+{
+    if (WS_LIKELY(site->kinds & WS_SITE_ANY_ORDER))
+        return;
+    static volatile Hardware::Flag said; // a team's threads all come here
+    if (Hardware::fetch_add_full(said, 1) == 0) {
+        std::fprintf(stderr,
+                     "workshare: %s: the step after the last iteration passes the last value of the loop variable's type, which a loop "
+                     "with 'lastprivate' or 'simd' cannot do\n",
+                     site->where);
+        std::exit(1);
+    }
+    for (;;)
+        sched_yield();
+}
+
+// The same of a loop that is split. The last iteration comes first, before others can wait for a region to end.
+bool start_split(const SplitLoop& split, long* lo, long* hi)
+{
+    Participant& p = self;
+    if (p.mode == Mode::guest)
+        return next_chunk(lo, hi);
+    check_split(p.site);
+    const LoopBounds& rest = split.rest;
+    if (p.mode == Mode::pending)
+        open(p, p.fn, p.data, rest, p.site, p.chunk, p.steal_chunk);
+    else if (p.member && start_in_team(p, rest)) {
+        if (p.member->number != 0)
+            return next_chunk(lo, hi);
+    } else if (rest.iterations) { // all is this thread's, in order
+        p.mode = Mode::whole;
+        p.lo = split.last;
+        p.hi = split.after;
+        *lo = long(rest.start);
+        *hi = long(rest.end);
+        return true;
+    } else
+        p.mode = Mode::done;
+    *lo = long(split.last);
+    *hi = long(split.after);
+    return true;
+}
+
+__attribute__((cold, noinline)) bool start_unless_split(long start, long end, long incr, long* lo, long* hi, long least, long most)
+{
+    SplitLoop split;
+    return splits(start, end, incr, least, most, split) ? start_split(split, lo, hi) : ws_loop_start(start, end, incr, lo, hi);
+}
+
+__attribute__((cold, noinline)) bool start_unless_split_ull(bool up, unsigned long long start, unsigned long long end,
+                                                            unsigned long long incr, unsigned long long* lo, unsigned long long* hi)
+{
+    SplitLoop split;
+    return splits_ull(up, start, end, incr, split) ? start_split(split, reinterpret_cast<long*>(lo), reinterpret_cast<long*>(hi))
+                                                   : ws_loop_ull_start(up, start, end, incr, lo, hi);
+}
+
 // Merges of one process exclude each other; guests come to them when they leave, seldom and shortly.
 SpinLock merge_lock;
 
 } // namespace
 
 void ws::free_merge_lock() { merge_lock.unlock(); }
+
+WS_EXPORT void ws_too_many_iterations(const char* where)
+{
+    std::fprintf(stderr, "workshare: %s: the loop has more iterations than the type of its variable has positive values\n", where);
+    std::exit(1);
+}
 
 WS_EXPORT void ws_parallel_loop(void (*fn)(void*), void* data, long start, long end, long incr, ws_site* site,
                                 long chunk, long steal_chunk)
@@ -116,8 +185,23 @@ WS_EXPORT bool ws_loop_start(long start, long end, long incr, long* lo, long* hi
 WS_EXPORT bool ws_loop_ull_start(bool up, unsigned long long start, unsigned long long end, unsigned long long incr,
                                  unsigned long long* lo, unsigned long long* hi)
 {
-    uint64_t n = up ? count(start, end, start < end, incr) : count(end, start, end < start, uint64_t(0) - incr);
-    return ::start({start, incr, end, n}, reinterpret_cast<long*>(lo), reinterpret_cast<long*>(hi));
+    return ::start({start, incr, end, count_unsigned(up, start, end, incr)}, reinterpret_cast<long*>(lo), reinterpret_cast<long*>(hi));
+}
+
+// The arguments stand so that the usual way is a jump.
+WS_EXPORT bool ws_loop_start_step(long start, long end, long incr, long* lo, long* hi, long least, long most)
+{
+    if (WS_UNLIKELY(step_leaves(end, incr, least, most)))
+        return start_unless_split(start, end, incr, lo, hi, least, most);
+    return ws_loop_start(start, end, incr, lo, hi);
+}
+
+WS_EXPORT bool ws_loop_ull_start_step(bool up, unsigned long long start, unsigned long long end, unsigned long long incr,
+                                      unsigned long long* lo, unsigned long long* hi)
+{
+    if (WS_UNLIKELY(step_leaves_ull(up, end, incr)))
+        return start_unless_split_ull(up, start, end, incr, lo, hi);
+    return ws_loop_ull_start(up, start, end, incr, lo, hi);
 }
 
 WS_EXPORT bool ws_loop_ull_next(unsigned long long* lo, unsigned long long* hi)

@@ -190,5 +190,9 @@ inline uint64_t count_signed(long start, long end, long incr)
     return WS_LIKELY(incr > 0) ? count(uint64_t(start), uint64_t(end), start < end, uint64_t(incr))
                                : count(uint64_t(end), uint64_t(start), end < start, uint64_t(0) - uint64_t(incr));
 }
+inline uint64_t count_unsigned(bool up, uint64_t start, uint64_t end, uint64_t incr)
+{
+    return up ? count(start, end, start < end, incr) : count(end, start, end < start, uint64_t(0) - incr);
+}
 
 } // namespace ws

@@ -29,11 +29,12 @@ struct region {
     struct ws_site *site;
     long chunk[2];              /* owner's, thieves' */
     bool bounds_known, last_given;
+    bool splits;                /* its last step leaves the variable's type: the last iteration is a chunk of its own */
     bool invited;               /* guests may come: the owner knows that it is not alone any more */
     int entering;               /* guests that joined and have not called `next` */
     int inside;                 /* guests that run fn */
     int chunks_of[2];           /* owner's, guests' */
-    uint64_t start, end, incr;
+    uint64_t start, end, incr, after;
     uint64_t front, back, n;    /* iterations by number; [front, back) is there to take, then n - 1 if it is kept */
 };
 
@@ -46,7 +47,7 @@ struct part {
 };
 
 /* For the tests. */
-int ws_fake_regions, ws_fake_joined, ws_fake_unshared, ws_fake_merges, ws_fake_atomics, ws_fake_criticals, ws_fake_features;
+int ws_fake_regions, ws_fake_joined, ws_fake_unshared, ws_fake_splits, ws_fake_merges, ws_fake_atomics, ws_fake_criticals, ws_fake_features;
 struct ws_site *ws_fake_site;
 long ws_fake_chunk, ws_fake_steal_chunk;
 
@@ -147,10 +148,37 @@ static uint64_t count(bool up, bool empty, uint64_t start, uint64_t end, uint64_
     return up ? (end - start - 1) / incr + 1 : (start - end - 1) / -incr + 1;
 }
 
+static int bits_of(long least, long most)
+{
+    return least == 0 ? most == INT64_MAX ? -64 : __builtin_clzl(most) - 64 : 65 - __builtin_clzl(most);
+}
+
+/* What the variable is after the last step; `bits` of its type, less than 0 if it is unsigned. */
+static uint64_t end_of_split(int bits, uint64_t start, uint64_t end, uint64_t incr, bool up, bool *splits)
+{
+    bool empty = bits == -64 ? (up ? start >= end : start <= end) : up ? (long) start >= (long) end : (long) start <= (long) end;
+    uint64_t n = count(up, empty, start, end, incr), last = start + (n - 1) * incr, next = last + incr;
+    int shift = 64 - abs(bits);
+    uint64_t after = bits < 0 ? next << shift >> shift : (uint64_t) ((long) (next << shift) >> shift);
+    /* It has left the type if it went the other way. */
+    *splits = n && (bits < 0 ? (up ? after < last : after > last) : up ? (long) after < (long) last : (long) after > (long) last);
+    return *splits ? after : end;
+}
+
 static void set_long_bounds(struct region *r, long start, long end, long incr)
 {
     bool up = incr > 0;
     set_bounds(r, start, end, incr, count(up, up ? start >= end : start <= end, start, end, incr));
+}
+
+/* After its bounds. */
+static void set_split(struct region *r, uint64_t after)
+{
+    if (!any_order(r))
+        fail("lastprivate or simd, and the last step leaves the variable's type");
+    r->splits = true;
+    r->after = after;
+    ws_fake_splits++;
 }
 
 /* The owner gives guests a chance, or the tests would test little. */
@@ -194,7 +222,7 @@ static bool next(uint64_t *lo, uint64_t *hi)
         if (size > r->back - r->front && r->back != r->front)
             size = r->back - r->front;
         if (!me->shared) {
-            *lo = 0;
+            *lo = r->front;
             *hi = r->front = r->n;
         } else if (r->front == r->back) {       /* only the kept iteration is left */
             *lo = r->n - 1;
@@ -205,6 +233,13 @@ static bool next(uint64_t *lo, uint64_t *hi)
         } else {
             *lo = r->front;
             *hi = r->front += size;
+        }
+        if (r->splits && *hi == r->n && *lo != r->n - 1) {
+            if (r->back != r->n) {      /* taken from the end: the rest stays there */
+                *lo = r->back = r->n - 1;
+            } else {
+                *hi = r->front = r->n - 1;
+            }
         }
         if (*hi == r->n && !any_order(r))
             r->last_given = me->had_last = true;
@@ -217,7 +252,7 @@ static bool next(uint64_t *lo, uint64_t *hi)
     if (more && mode == RANDOM && rand_r(&seed) % 4 == 0)
         usleep(rand_r(&seed) % 50);
     if (more) {
-        *hi = *hi == r->n ? r->end : r->start + *hi * r->incr;
+        *hi = *hi == r->n ? r->splits ? r->after : r->end : r->start + *hi * r->incr;
         *lo = r->start + *lo * r->incr;
     }
     return more;
@@ -266,6 +301,21 @@ static void execute(struct region *r)
                 r->chunks_of[0], r->chunks_of[1]);
 }
 
+/* Not shared: whole, by this thread, and in no region for what it calls. */
+static void run_unshared(struct region *r)
+{
+    struct part me = {r, true, false, false, false, true, part};
+    pthread_once(&once, set_up);
+    part = &me;
+    r->fn(r->data);
+    part = me.outer;
+    ws_fake_regions++;
+    ws_fake_unshared++;
+    ws_fake_site = r->site;
+    ws_fake_chunk = r->chunk[0];
+    ws_fake_steal_chunk = r->chunk[1];
+}
+
 void ws_parallel_loop(void (*fn)(void *), void *data, long start, long end, long incr, struct ws_site *site,
                       long chunk, long steal_chunk)
 {
@@ -280,21 +330,6 @@ void ws_parallel(void (*fn)(void *), void *data, struct ws_site *site, long chun
     pthread_once(&once, set_up);
     struct region r = {.fn = fn, .data = data, .site = site, .chunk = {chunk, steal_chunk}};
     execute(&r);
-}
-
-/* Not shared: whole, by this thread, and in no region for what it calls. */
-static void run_unshared(struct region *r)
-{
-    struct part me = {r, true, false, false, false, true, part};
-    pthread_once(&once, set_up);
-    part = &me;
-    r->fn(r->data);
-    part = me.outer;
-    ws_fake_regions++;
-    ws_fake_unshared++;
-    ws_fake_site = r->site;
-    ws_fake_chunk = r->chunk[0];
-    ws_fake_steal_chunk = r->chunk[1];
 }
 
 void ws_parallel_loop_if(int share, void (*fn)(void *), void *data, long start, long end, long incr, struct ws_site *site,
@@ -334,6 +369,12 @@ void ws_openmp(void (*fn)(void *), void *data, struct ws_site *site, long chunk,
     ws_parallel(fn, data, site, chunk, steal_chunk);
 }
 
+void ws_too_many_iterations(const char *where)
+{
+    (void) where;
+    fail("too many iterations");
+}
+
 bool ws_loop_next(long *lo, long *hi)
 {
     return next((uint64_t *) lo, (uint64_t *) hi);
@@ -357,6 +398,31 @@ bool ws_loop_ull_start(bool up, unsigned long long start, unsigned long long end
 {
     pthread_mutex_lock(&mutex);
     set_bounds(part->region, start, end, incr, count(up, up ? start >= end : start <= end, start, end, incr));
+    pthread_mutex_unlock(&mutex);
+    return ws_loop_ull_next(lo, hi);
+}
+
+bool ws_loop_start_step(long start, long end, long incr, long *lo, long *hi, long least, long most)
+{
+    bool splits;
+    long after = (long) end_of_split(bits_of(least, most), start, end, incr, incr > 0, &splits);
+    pthread_mutex_lock(&mutex);
+    set_long_bounds(part->region, start, end, incr);
+    if (splits)
+        set_split(part->region, after);
+    pthread_mutex_unlock(&mutex);
+    return ws_loop_next(lo, hi);
+}
+
+bool ws_loop_ull_start_step(bool up, unsigned long long start, unsigned long long end, unsigned long long incr,
+                            unsigned long long *lo, unsigned long long *hi)
+{
+    bool splits;
+    uint64_t after = end_of_split(-64, start, end, incr, up, &splits);
+    pthread_mutex_lock(&mutex);
+    set_bounds(part->region, start, end, incr, count(up, up ? start >= end : start <= end, start, end, incr));
+    if (splits)
+        set_split(part->region, after);
     pthread_mutex_unlock(&mutex);
     return ws_loop_ull_next(lo, hi);
 }

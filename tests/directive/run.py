@@ -240,10 +240,11 @@ class Test:
     # symbols
 
     ABI = {'ws_parallel', 'ws_parallel_loop', 'ws_parallel_if', 'ws_parallel_loop_if', 'ws_loop_start', 'ws_loop_next', 'ws_loop_ull_start', 'ws_loop_ull_next',
-           'ws_loop_end', 'ws_reduction_start', 'ws_reduction_end', 'ws_alone', 'ws_atomic_start', 'ws_atomic_end',
+           'ws_loop_start_step', 'ws_loop_ull_start_step', 'ws_loop_end', 'ws_reduction_start', 'ws_reduction_end', 'ws_alone', 'ws_atomic_start', 'ws_atomic_end',
            'ws_critical_start', 'ws_critical_end', 'ws_uses', 'ws_link_with_-fws'}
 
-    OPENMP = {'ws_openmp', 'ws_openmp_loop'}    # of -fws=openmp: openmp_test.py
+    # Of -fws=openmp: openmp_test.py; of gfortran's.
+    OTHERS = {'ws_openmp', 'ws_openmp_loop', 'ws_too_many_iterations'}
 
     @staticmethod
     def standard(source):
@@ -283,12 +284,13 @@ class Test:
                         jobs.append((self.check_symbols, source, language, options, seen))
         in_parallel(jobs)
         # clang's loops all come in one form.
-        only_gcc = {'ws_parallel_loop', 'ws_parallel_loop_if', 'ws_loop_start', 'ws_loop_next', 'ws_loop_end'} if CLANG else set()
+        only_gcc = {'ws_parallel_loop', 'ws_parallel_loop_if', 'ws_loop_start', 'ws_loop_next', 'ws_loop_end', 'ws_loop_start_step',
+                    'ws_loop_ull_start_step'} if CLANG else set()
         if seen != self.ABI - only_gcc:
             fail(f'no program calls {", ".join(sorted(self.ABI - only_gcc - seen))}')
         with open(os.path.join(ROOT, 'runtime/directive/abi.h')) as f:
             declared = set(re.findall(r'\b(ws_\w+)(?:\(|;$)|"(ws_[-\w]+)"$', f.read(), re.M))
-        declared = {name or quoted for name, quoted in declared} - {'ws_site', 'ws_sites'} - self.OPENMP
+        declared = {name or quoted for name, quoted in declared} - {'ws_site', 'ws_sites'} - self.OTHERS
         if declared != self.ABI:
             fail(f'abi.h declares other functions: {", ".join(sorted(declared ^ self.ABI))}')
 
@@ -434,6 +436,15 @@ class Test:
                   ('loops.c', 'c', '-O2 -fsanitize=undefined,address -fno-sanitize-recover=all'),
                   ('criticals.c', 'c', '-O2 -fno-integrated-as'))
 
+    def simd_past_the_type(self):
+        """GCC's simd loop would not end; clang counts such loops wrongly, but they end."""
+        source = self.path('past_the_type.c')
+        with open(source, 'w') as f:
+            f.write('void g(int);\nvoid f(void)\n{\n#pragma ws for simd\n    for (int i = 0; i < 2147483647; i += 2000000000)\n        g(i);\n}\n')
+        status, output = start([*compiler('c'), *self.plugin(), '-c', source, '-o', '/dev/null'])
+        if status != 1 or "error: in '#pragma ws for simd': the last step must not leave the type of the variable" not in output:
+            fail(f'a simd loop past its type ({status})', output)
+
     def ways(self):
         runtime = self.fake_runtime()
         accept = os.path.join(HERE, 'accept')
@@ -443,7 +454,7 @@ class Test:
         jobs += [(self.automatic_parallelization_stays_off, runtime), (self.precompiled_header, runtime),
                  (self.preprocessed, runtime), (self.simd_makes_vectors, 'c'), (self.simd_makes_vectors, 'c++')]
         if not CLANG:
-            jobs += [(self.other_front_ends,), (self.foreign_precompiled_header, 'c'), (self.foreign_precompiled_header, 'c++')]
+            jobs += [(self.simd_past_the_type,), (self.other_front_ends,), (self.foreign_precompiled_header, 'c'), (self.foreign_precompiled_header, 'c++')]
         in_parallel(jobs)
 
     # torture

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // How many iterations a loop has, from what compiled code says of it: compared with arithmetic in 128 bits.
-#include "loop/participant.h"
+#include "directive/steps.h"
 
 #include <catch2/catch.hpp>
 
@@ -46,4 +46,40 @@ TEST_CASE("iterations of unsigned loops are counted without overflow", "[count]"
                 // Down, as a two's complement.
                 REQUIRE(Wide(ws::count(end, start, end < start, step)) == wanted(start, end, -Wide(step)));
             }
+}
+
+// A loop in a type of so many bits (less than 0: unsigned), as its entry sees it.
+static void check_split(int bits, Wide start, Wide end, Wide step)
+{
+    INFO(bits << " bits, " << long(start) << " to " << long(end) << " by " << long(step));
+    const Wide n = wanted(start, end, step), last = start + (n - 1) * step, after = last + step;
+    const Wide range = Wide(1) << (bits < 0 ? -bits : bits), least = bits < 0 ? 0 : -range / 2, most = least + range - 1;
+    const bool leaves = n && (after < least || after > most);
+    ws::SplitLoop split = {};
+    const bool found = bits == -64 ? ws::splits_ull(step > 0, uint64_t(start), uint64_t(end), uint64_t(step), split)
+                                   : ws::splits(long(start), long(end), long(step), long(least), long(most), split);
+    REQUIRE(found == leaves);
+    if (!leaves)
+        return;
+    REQUIRE(uint64_t(n) == split.rest.iterations + 1);
+    REQUIRE(split.rest.start == uint64_t(start));
+    REQUIRE(split.rest.end == uint64_t(last));
+    REQUIRE(split.last == uint64_t(last));
+    // In the type, where the loop compares it with itself.
+    REQUIRE(split.after == uint64_t(after > most ? after - range : after + range));
+}
+
+TEST_CASE("a loop whose last step leaves the variable's type is split before it, in every type", "[count]")
+{
+    for (int bits : {8, 16, 32, 64, -8, -16, -32, -64}) {
+        const Wide range = Wide(1) << (bits < 0 ? -bits : bits), least = bits < 0 ? 0 : -range / 2, most = least + range - 1;
+        const Wide values[] = {least, least + 1, least + 5, most / 2, most / 2 + 1, most - 4, most - 1, most};
+        for (Wide start : values)
+            for (Wide end : values)
+                for (Wide step : {Wide(1), Wide(2), Wide(7), most / 3, most / 2, most - 1, most})
+                    if (step <= most) {
+                        check_split(bits, start, end, step);
+                        check_split(bits, start, end, -step);
+                    }
+    }
 }

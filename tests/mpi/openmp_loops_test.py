@@ -41,6 +41,13 @@ for compiler in 'gcc', 'clang':
         run(asks, 'static', env=two, workshare=workshare)
     result = run(plain, 'threads', 2, env=one, workshare=False)
     expect(result, 'other threads', result.out == 3 * '2 threads\n')
+    # The last step leaves the type of the variable: clang counts such a loop, GCC's OpenMP has none of its iterations.
+    for env in one, two:
+        run(plain, 'split', env=env, workshare=False)
+        run(plain, 'split', env=env, steals=True)
+    if compiler == 'gcc':
+        result = run(plain, 'split_last', env=two, workshare=False, ranks=1, code=1)
+        expect(result, 'not one message', result.err.count('the step after the last iteration') == 1)
     # And guests beside them.
     run(plain, 'plain', env=two, steals=True)
     for seed in 1, 2:

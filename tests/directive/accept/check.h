@@ -28,6 +28,7 @@ extern "C" {
 extern int ws_fake_regions __attribute__((weak));
 extern int ws_fake_joined __attribute__((weak));
 extern int ws_fake_unshared __attribute__((weak));
+extern int ws_fake_splits __attribute__((weak));
 extern int ws_fake_merges __attribute__((weak));
 extern int ws_fake_criticals __attribute__((weak));
 extern struct ws_site *ws_fake_site __attribute__((weak));

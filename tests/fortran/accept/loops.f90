@@ -58,6 +58,80 @@ contains
         call work
         with_large_local = sum(large) / 40000
     end function
+
+    subroutine count_up(from, to, step, iterations, total)
+        integer, intent(in) :: from, to, step, iterations
+        integer(int64), intent(in) :: total
+        integer(int64) :: n, values
+        integer :: i
+        n = 0
+        values = 0
+        !$ws do reduction(+ : n, values)
+        do i = from, to, step
+            n = n + 1
+            values = values + i
+        end do
+        call expect(n == iterations .and. values == total, 'counted')
+    end subroutine
+
+    ! Some of the three are constant.
+    subroutine count_some(low, high)
+        integer, intent(in) :: low, high
+        integer :: i, n(6), step
+        step = high / 2 + 1
+        n = 0
+        !$ws do reduction(+ : n)
+        do i = low, huge(1), 2000000000
+            n(1) = n(1) + 1
+        end do
+        !$ws do reduction(+ : n)
+        do i = -7, high, 2000000000
+            n(2) = n(2) + 1
+        end do
+        !$ws do reduction(+ : n)
+        do i = high, -huge(1), -2000000000
+            n(3) = n(3) + 1
+        end do
+        !$ws do reduction(+ : n)
+        do i = 5, high, step
+            n(4) = n(4) + 1
+        end do
+        !$ws do reduction(+ : n)
+        do i = low, huge(1), step
+            n(5) = n(5) + 1
+        end do
+        !$ws do reduction(+ : n)
+        do i = low + 1, high - 1, 2000000000
+            n(6) = n(6) + 1
+        end do
+        call expect(all(n == [3, 2, 3, 2, 4, 3]), 'counted with constants')
+    end subroutine
+
+    subroutine count_kinds(low1, high1, step1, low8, high8, step8)
+        integer(int8), intent(in) :: low1, high1, step1
+        integer(int64), intent(in) :: low8, high8, step8
+        integer(int8) :: i
+        integer(int64) :: j
+        integer :: n(3), last
+        n = 0
+        last = 0
+        !$ws do reduction(+ : n) lastprivate(last)
+        do i = low1, high1, step1
+            n(1) = n(1) + 1
+            last = i
+        end do
+        !$ws do reduction(+ : n)
+        do j = low8, high8, step8
+            n(2) = n(2) + 1
+        end do
+        !$ws do collapse(2) reduction(+ : n)
+        do i = 1, high1, 100_int8
+            do j = high8, low8, -step8
+                n(3) = n(3) + 1
+            end do
+        end do
+        call expect(all(n == [3, 3, 6]) .and. last == 73, 'counted in other kinds')
+    end subroutine
 end module
 
 program loops
@@ -116,6 +190,19 @@ program loops
         right = right .and. count(i) == merge(1, 0, mod(200 - i, 5) == 0 .and. i >= 3)
     end do
     call expect(right, 'a computed step')
+
+    ! gfortran counts iterations in the variable's type, as to - from + step: the plugin does it again.
+    call test('to the end of the type')
+    call count_up(1, huge(1), 2000000000, 2, 2000000002_int64)
+    call count_up(-huge(1), huge(1), 2000000000, 3, 3 * (2000000000_int64 - huge(1)))
+    call count_up(huge(1), -huge(1), -2000000000, 3, 3 * (huge(1) - 2000000000_int64))
+    call count_up(huge(1) - 1000, huge(1), 9, 112, 112 * (huge(1) - 1000_int64) + 9 * 6216)
+    call count_up(1, 10, 3, 4, 22_int64)
+    call count_up(10, 1, 3, 0, 0_int64)
+    call count_up(huge(1), -huge(1), 2000000000, 0, 0_int64)
+    call count_up(10, 1, -3, 4, 22_int64)
+    call count_some(-huge(1), huge(1))
+    call count_kinds(-huge(1_int8), huge(1_int8), 100_int8, -huge(1_int64), huge(1_int64), huge(1_int64))
 
     call test('no iterations')
     count = 0

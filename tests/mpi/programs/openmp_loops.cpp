@@ -8,10 +8,13 @@
 //   plain       a loop that calls nothing of the program
 //   clauses     lastprivate, firstprivate, reductions and every schedule
 //   static      the same thread has the same iterations of each static loop
+//   split       the last step leaves the type of the variable
+//   split_last  so it does in a loop with lastprivate, which ends the job
 //   threads     prints how many threads had a part in a loop
 #include "openmp_elsewhere.h"
 #include "test.h"
 
+#include <climits>
 #include <set>
 #include <string>
 #include <vector>
@@ -104,6 +107,44 @@ void clauses()
             sizes(size);
 }
 
+void split()
+{
+    const int end = INT_MAX, from = end - 1000, step = 9;
+    const unsigned long most = ULONG_MAX - (rank != 0);
+    int seen[112] = {};
+    long parts = 0;
+#pragma omp parallel for schedule(dynamic) reduction(+ : parts)
+    for (int i = from; i < end; i += step) {
+        usleep(300);
+        seen[(i - from) / step]++;
+        parts++;
+    }
+#pragma omp parallel for reduction(+ : parts)
+    for (int i = from; i < end; i += step) {
+        seen[(i - from) / step]++;
+        parts++;
+    }
+#pragma omp parallel for schedule(static, 5) reduction(+ : parts)
+    for (unsigned long i = most - 1000; i < most; i += 9) {
+        usleep(30);
+        seen[(i - most + 1000) / 9]++;
+        parts++;
+    }
+    for (int times : seen)
+        CHECK(times == 3);
+    CHECK(parts == 3 * 112);
+}
+
+void split_last()
+{
+    const unsigned long most = ULONG_MAX - (rank != 0);
+    int last = 0;
+#pragma omp parallel for lastprivate(last)
+    for (unsigned long i = most - 1000; i < most; i += 9)
+        last = int(most - i);
+    CHECK(last == 1);
+}
+
 void same_threads()
 {
     std::vector<pthread_t> who(n);
@@ -140,6 +181,8 @@ int main(int argc, char **argv)
                            : what == "plain"   ? plain
                            : what == "clauses" ? clauses
                            : what == "static"  ? same_threads
+                           : what == "split"   ? split
+                           : what == "split_last" ? split_last
                            : what == "threads" ? count_threads
                                                : nullptr;
     CHECK(test);
