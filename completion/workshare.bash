@@ -3,11 +3,10 @@
 #
 # Completion for bash of the commands at its end. bash-completion loads it by their names once the prefix's share folder is in
 # XDG_DATA_DIRS, as `./setup env` has it; sourcing it does as well. Words after '=' come as words of their own (COMP_WORDBREAKS).
-# tests/completion compares the options with what the programs say themselves.
+# tests/manual/completion_test.py compares the options with what the programs say themselves.
 
-_workshare_mpirun_options='-workshare -workshare-quiet -workshare-quantum -workshare-victim -workshare-workers -workshare-poll
-    -workshare-stacksize -workshare-check -workshare-report -workshare-report= -workshare-trace -workshare-trace=
-    -workshare-trace-keep -workshare-trace-buffer'
+# Which options of Workshare mpirun has: the file of the installation that mpirun reads itself.
+_workshare_table=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)/../../workshare/options
 _workshare_hydra_options='-genv -genvlist -genvnone -genvall -f -hosts -wdir -configfile -env -envlist -envnone -envall -n -np
     -launcher -launcher-exec -enable-x -rmk -topolib -bind-to -map-by -membind -demux -verbose -info -version -help
     -print-all-exitcodes -iface -ppn -profile -prepend-rank -prepend-pattern -outfile-pattern -errfile-pattern -nameserver
@@ -45,24 +44,45 @@ _workshare_before() {
     fi
 }
 
+# Sets `options`, and what the table says of a value of the option $1, if it is one: `known`, `words`, `endings`.
+_workshare_read_table() {
+    local key value name of=
+    known='' words='' endings='' options=()
+    [ -r "$_workshare_table" ] || return 0
+    while read -r key value; do
+        case $key in
+        variable) of= ;;
+        option)
+            name=${value%%[ =[]*}
+            [[ $name = "$value" || $value = *' '* || $value = *'['* ]] && options+=("$name")
+            [[ $value != *=* ]] || options+=("$name=")
+            [ "$name" != "$1" ] || known=yes of=$name
+            ;;
+        words) [ -z "$of" ] || words=$value ;;
+        endings) [ -z "$of" ] || endings=${value//./} ;;
+        esac
+    done <"$_workshare_table"
+}
+
 _workshare_mpirun() {
-    local cur prev joined
+    local cur prev joined known words endings options
     _workshare_before
-    case $prev in
-    -workshare-victim | --workshare-victim) _workshare_words "$cur" 'auto most fewest nearest random none' ;;
-    -workshare-workers | --workshare-workers) _workshare_words "$cur" 'auto 0 1 2 3' ;;
-    -workshare-trace-keep | --workshare-trace-keep) _workshare_words "$cur" 'oldest newest' ;;
-    # Without '=' it may be the program, too: bash offers all files.
-    -workshare-trace | --workshare-trace) [ -z "$joined" ] || _workshare_files "$cur" json otf2 ;;
-    -workshare-quantum | --workshare-quantum | -workshare-stacksize | --workshare-stacksize) ;;
-    -workshare-trace-buffer | --workshare-trace-buffer | -n | -np | -ppn) ;;
-    -workshare-report | --workshare-report) [ -z "$joined" ] || _workshare_files "$cur" json csv txt ;;
-    -bind-to | -map-by) _workshare_words "$cur" 'none core hwthread socket numa board' ;;
-    esac
+    _workshare_read_table "${prev/#--/-}"
+    # Without '=' a file may be the program, too: bash offers all files.
+    if [ -n "$words" ]; then
+        _workshare_words "$cur" "$words"
+    elif [ -n "$endings" ] && [ -n "$joined" ]; then
+        # shellcheck disable=SC2086  # words
+        _workshare_files "$cur" $endings
+    elif [ -z "$known" ]; then
+        case $prev in
+        -bind-to | -map-by) _workshare_words "$cur" 'none core hwthread socket numa board' ;;
+        esac
+    fi
     [ ${#COMPREPLY[@]} = 0 ] || return 0
     case $joined,$cur in
-    ,--*) _workshare_words "$cur" "${_workshare_mpirun_options//-workshare/--workshare}" ;;
-    ,-*) _workshare_words "$cur" "$_workshare_mpirun_options $_workshare_hydra_options" ;;
+    ,--*) _workshare_words "$cur" "${options[*]/#-/--}" ;;
+    ,-*) _workshare_words "$cur" "${options[*]} $_workshare_hydra_options" ;;
     esac
     [[ ${COMPREPLY[0]-} != *= || ${#COMPREPLY[@]} -gt 1 ]] || compopt -o nospace 2>/dev/null
 }

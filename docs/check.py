@@ -14,6 +14,8 @@ import tempfile
 import xml.etree.ElementTree
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(TOP / 'runtime/options'))
+import generate  # noqa: E402
 problems = []
 
 
@@ -48,13 +50,29 @@ def text():
         for name in re.findall(r'\b\w+(?:/\w+)+\.(?:cpp|h|c|cc|py)\b', picture.read_text()):
             if not (TOP / name).exists() and not (TOP / 'runtime' / name).exists():
                 problems.append(f'{picture.relative_to(TOP)} names {name}, and there is no such file')
+    check_options()
+
+
+def check_options():
+    """README's tables and docs/mpi_t.md against the table of options."""
+    options = generate.read(TOP / 'runtime/options/options.txt')
     readme = (TOP / 'README.md').read_text()
-    options = set(re.findall(r'"(WS_[A-Z_]+)"', (TOP / 'runtime/mpi/options.cpp').read_text()))
-    launcher = (TOP / 'runtime/mpich/files/src/pm/hydra/ui/mpich/workshare_options.h').read_text()
-    options |= {f'-workshare{o}' for o in re.findall(r'^    \{"([a-z-]*)", "WS_', launcher, re.M)}
-    if not any(o.startswith('WS_') for o in options) or not any(o.startswith('-') for o in options):
-        problems.append('found no options in the source: this test has to be adapted')
-    problems.extend(f'README.md does not name {o}' for o in sorted(options) if f'`{o}' not in readme)
+    for heading, of in (('mpirun', [o for o in options if o.name]), ('variable', [o for o in options if not o.name])):
+        wanted = {o.name or o.variable: (o.default + f' {o.unit}' * bool(o.unit)) if o.kind in ('number', 'words') else '' for o in of}
+        wanted.pop('-workshare-check', None)    # a number that users do not see
+        tables = re.findall(rf'^\| `?{heading}`? \| default \| \|\n\|[-|]+\n((?:\|.*\n)+)', readme, re.M)
+        rows = dict(re.findall(r'^\| `([\w-]+)[^`]*` \| ([^|]*?) ?\|', ''.join(tables), re.M))
+        if heading == 'mpirun' and rows.pop('-workshare-check', None) is None:
+            problems.append('README.md does not name -workshare-check')
+        if rows != wanted:
+            problems.append(f'README.md and options.txt differ: {sorted(rows.items() ^ wanted.items())}')
+    # The section of control variables; texts are words and schedules, and live those that act at once.
+    table = re.search(r'^## Control variables\n(.*?)^## ', (TOP / 'docs/mpi_t.md').read_text(), re.S | re.M)[1]
+    rows = {name: (kind, when) for names, kind, when in re.findall(r'^\| (`WS_.*?`) \| `(\w+)` \| (.*?) \|$', table, re.M)
+            for name in re.findall(r'WS_\w+', names)}
+    wanted = {o.variable: ('MPI_CHAR' if o.words or o.kind == 'schedule' else 'MPI_UNSIGNED', o.live) for o in options if o.scope}
+    if {name: (kind, when.startswith('acts at once')) for name, (kind, when) in rows.items()} != wanted:
+        problems.append(f'docs/mpi_t.md and options.txt differ: {sorted(rows)}, {sorted(wanted)}')
 
 
 def example(prefix):

@@ -56,6 +56,8 @@ void ring_world_rank(int world_rank)
         ring(unsigned(r));
 }
 
+static_assert(option_row("WS_WORKERS").most == max_node_cores);
+
 void start_stealing()
 {
     const Options& o = job.options;
@@ -74,10 +76,10 @@ void start_stealing()
     loop_host.steal_all = o.steal_all;
     loop_host.check = o.check != 0;
     loop_host.first_order = o.check - 1 + uint64_t(job.rank); // of loops that run once, ranks try several
-    loop_host.schedule = o.schedule;
-    loop_host.steal_schedule = o.steal_schedule;
+    loop_host.schedule = {ws_schedule(o.schedule.kind), o.schedule.chunk};
+    loop_host.steal_schedule = {ws_schedule(o.steal_schedule.kind), o.steal_schedule.chunk};
     loop_host.ticks_per_us = job.clock.ticks_per_us();
-    loop_host.chunk_ticks = job.clock.from_us(o.chunk_us);
+    loop_host.chunk_ticks = job.clock.from_us(o.chunk_time);
     loop_host.publish_ticks[asleep_hungry] = job.clock.from_us(100);
     loop_host.publish_ticks[newly_hungry] = job.clock.from_us(12);
     loop_host.publish_ticks[long_hungry] = job.clock.from_us(5);
@@ -98,7 +100,7 @@ void start_stealing()
     lending.victims = runner->rank().victims;
     lending.spare_time = runner;
     lending.pretended_cores = o.cores;
-    lending.stack_bytes = o.stack_bytes;
+    lending.stack_bytes = o.stacksize;
     lending.times = lend_times(o, int(job.window.ranks()) == job.size);
     lending.events = &job.hooks->events;
     lending.sends_open = &job.hooks->sends_open;

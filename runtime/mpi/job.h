@@ -3,7 +3,7 @@
 // What one process knows of its job while libws is attached; shared by the files of this folder alone.
 #pragma once
 
-#include "mpi/options.h"
+#include "options/options.h"
 #include "mpich/files/src/include/mpir_workshare.h"
 #include "window/locks.h"
 #include "window/os.h"

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
-// libws's side of the WS_ variables in MPI_T; MPICH's is mpir_workshare.c. The list of them is in mpir_workshare.h.
+// The WS_ variables of MPI_T: the lists, and what a tool reads and sets. MPICH's side is mpir_workshare.c, which asks for the lists by
+// ws_fork_variables().
 #pragma once
 
 #include "lend/lend.h"
-#include "mpi/options.h"
+#include "options/options.h"
 
 namespace ws {
 
 // The times that the options decide. `all_ring`: whatever a rank waits for rings its doorbell.
 LendTimes lend_times(const Options& options, bool all_ring);
 
-// Sets the hooks, once the board is there.
+// The board is there: the counters count from here on.
 void mpi_t_begin();
-// Before the window goes: from here on the node's ranks are not looked at any more. The rank's own counters still are.
+// Before the window goes: from here on the node's ranks are not looked at any more. All counters keep their last values.
 void mpi_t_end();
 
 } // namespace ws

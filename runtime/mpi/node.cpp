@@ -60,7 +60,7 @@ Crew hire(int ranks, int me, unsigned mask_size)
     if (wanted)
         crew.cpus = spare_cpus(mask, sched_getcpu());
     crew.own = unsigned(wanted);
-    if (wanted == all_spare_cores) {
+    if (wanted == Options::workers_auto) {
         unsigned cores = job.options.cores ? job.options.cores / unsigned(ranks) : unsigned(crew.cpus.size() + 1) / (sharers ? sharers : 1);
         crew.own = cores > 1 ? cores - 1 : job.options.check ? 1 : 0;
     }

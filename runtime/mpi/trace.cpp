@@ -252,7 +252,7 @@ void put_together(Gathered& g, const std::vector<Moment>& at_end)
         g.names[number] = name.c_str();
     g.about = {g.processes.data(), uint32_t(job.size), uint32_t(at_end.size()), g.threads.data(), uint32_t(g.threads.size()),
                g.names.data(), uint32_t(g.names.size()), int64_t(last - g.first_ns),
-               g.ranks[0].attached_unix + int64_t(g.first_ns), job.options.trace_keep_oldest, g.ranks[0].options, WS_VERSION};
+               g.ranks[0].attached_unix + int64_t(g.first_ns), job.options.trace_keep == Options::trace_keep_oldest, g.ranks[0].options, WS_VERSION};
 }
 
 TraceEvent converted(const Gathered& g, uint32_t rank, const Event& e)
@@ -389,7 +389,7 @@ void prepare_trace()
     PMPI_Barrier(MPI_COMM_WORLD); // or until the job ends
     PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
     at_begin = compare_all_clocks();
-    start_recording(uint64_t(job.options.trace_buffer_mib) << 20, 1 + board->own_workers, board->node_cores - 1, job.options.trace_keep_oldest);
+    start_recording(uint64_t(job.options.trace_buffer) << 20, 1 + board->own_workers, board->node_cores - 1, job.options.trace_keep == Options::trace_keep_oldest);
     record_as(SeatKind::home, unsigned(board->node_rank));
 }
 
@@ -418,7 +418,7 @@ void write_trace()
         else if (g.dropped)
             std::fprintf(stderr, "workshare: the trace %s lacks %llu of %llu events, the %s ones; more fit with -workshare-trace-buffer\n",
                          job.options.trace.c_str(), static_cast<unsigned long long>(g.dropped), static_cast<unsigned long long>(g.dropped + g.kept),
-                         job.options.trace_keep_oldest ? "newest" : "oldest");
+                         job.options.trace_keep == Options::trace_keep_oldest ? "newest" : "oldest");
     }
     PMPI_Barrier(comm);
     job.hooks->blocked = before;

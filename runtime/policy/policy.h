@@ -10,7 +10,7 @@
 
 #include "arbiter/decider.h"
 #include "lend/chooser.h"
-#include "mpi/options.h"
+#include "options/options.h"
 #include "observe/verdict.h"
 #include "window/window.h"
 

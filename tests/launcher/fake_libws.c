@@ -90,16 +90,34 @@ static void pcontrol(int level)
     fake_counts.level = level;
 }
 
-/* So that a test can tell which one was asked for. */
-static unsigned long long counter(int which)
+/* What MPI_T shows. */
+enum { STATE, RANKS_BLOCKED, REGIONS, TIME_BLOCKED, PVARS };
+static const MPIR_Workshare_pvar_t pvars[PVARS] = {
+    {"WS_STATE", "", MPI_T_PVAR_CLASS_STATE}, {"WS_RANKS_BLOCKED", "", MPI_T_PVAR_CLASS_LEVEL},
+    {"WS_REGIONS", "", MPI_T_PVAR_CLASS_COUNTER}, {"WS_TIME_BLOCKED", "", MPI_T_PVAR_CLASS_TIMER}
+};
+enum { ENABLE, QUANTUM, LINGER, VICTIM, CVARS };
+static const MPIR_Workshare_cvar_t cvars[CVARS] = {
+    {"WS_ENABLE", "", MPI_T_SCOPE_READONLY, 0, 0, 1, NULL, 0}, {"WS_QUANTUM", "", MPI_T_SCOPE_LOCAL, 400, 1, 1000000, NULL, 0},
+    {"WS_LINGER", "", MPI_T_SCOPE_LOCAL, 50, 0, 1000000, NULL, 0}, {"WS_VICTIM", "", MPI_T_SCOPE_ALL, 0, 0, 0, "auto", 16}
+};
+static const char *const states[] = { "off", "computing", "blocked", "lent", NULL };
+
+static unsigned long long pvar(int which)
 {
-    return which == MPIR_WORKSHARE_PVAR_TIME_BLOCKED ? 2500000000ull : which == MPIR_WORKSHARE_PVAR_STATE ?
-        MPIR_WORKSHARE_STATE_LENT : 100ull + which;
+    static const unsigned long long values[PVARS] = { 3, 101, 103, 2500000000ull };
+    return mpich ? values[which] : 0;
 }
 
-static int set_option(int which, unsigned value)
+static int set_cvar(int which, unsigned value)
 {
-    return which != MPIR_WORKSHARE_CVAR_QUANTUM || value != 777;
+    return which != QUANTUM || value != 777;
+}
+
+const MPIR_Workshare_variables_t *ws_fork_variables(int version)
+{
+    static const MPIR_Workshare_variables_t all = { cvars, pvars, CVARS, PVARS, states, pvar, set_cvar };
+    return version == MPIR_WORKSHARE_VERSION ? &all : NULL;
 }
 
 static void finalize(void)
@@ -127,8 +145,6 @@ int ws_fork_attach(int version, unsigned what, MPIR_Workshare_hooks *hooks)
     if (getenv("FAKE_CALLED"))
         hooks->called = called;
     hooks->pcontrol = pcontrol;
-    hooks->counter = counter;
-    hooks->set_option = set_option;
     hooks->finalize = finalize;
     return 0;
 }

@@ -21,6 +21,7 @@ with tempfile.TemporaryDirectory() as folder:
         expect(f'{what}: the program ran on', (code, out), (0, 'no stand-in for libws\n'))
 
     message('no libws', 'cannot load libws.so.1', 'running without stealing')
+    expect('no libws, MPI_T', run(MPIRUN, '-n', '2', APP, 'no_mpi_t', env=env), (0, '', ''))
     library = os.path.join(folder, 'libws.so.1')
     with open(library, 'w') as f:
         f.write('not a library')

@@ -7,6 +7,8 @@ import tempfile
 from check import expect, expect_message, finish, run
 
 MPIRUN = sys.argv[1]
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../runtime/options'))
+TABLE = [o for o in __import__('generate').read(f'{sys.path[0]}/options.txt') if o.name]
 SHOW = ['/bin/sh', '-c', 'echo "${WS_ENABLE-} ${WS_QUIET-} ${WS_QUANTUM-} $*"', 'show']
 
 
@@ -98,9 +100,7 @@ def refused(what, args, parts, env=None):
 
 
 refused('unknown', ['-workshare-xyz'],
-        ['unknown option -workshare-xyz', 'known: -workshare, -workshare-quiet, -workshare-quantum {usec}, -workshare-victim {name}, '
-         '-workshare-workers {n|auto}, -workshare-poll, -workshare-stacksize {size}, -workshare-check, -workshare-report, '
-         '-workshare-report={file}, -workshare-trace[={file}], -workshare-trace-keep {which}, -workshare-trace-buffer {mib})'])
+        [f'unknown option -workshare-xyz (known: {", ".join(o.option for o in TABLE)})', ', -workshare-quantum {usec}, -workshare-victim {name}, '])
 for wrong, right in (('worksahre', ''), ('-Workshar', ''), ('work-share=on', ''), ('workshares', ''), ('workshare-quit', '-quiet'),
                      ('workshare-quantums=3', '-quantum'), ('worksahre-victim', '-victim'), ('workshare-trace-kepe=oldest', '-trace-keep'),
                      ('workshare-stack-size', '-stacksize')):
@@ -137,6 +137,7 @@ for name, value, wanted in (('WS_VICTIM', 'mist', 'one of auto, most,'), ('WS_VI
                             ('WS_WORKERS', 'all', 'auto or a number'), ('WS_POLL', 'yes', '0 or 1'), ('WS_QUIET', '2', '0 or 1'),
                             ('WS_REPORT', 'r.json', '0 or 1'), ('WS_TRACE', 't.xml', 'the name of a file that ends'),
                             ('WS_TRACE_KEEP', 'all', 'oldest or newest'), ('WS_TRACE_BUFFER', '1G', 'a number of MiB'),
+                            ('WS_SPIN', '-1', 'a number of microseconds from 0 to 1000000'), ('WS_CORES', 'all', 'a number from 0'),
                             ('WS_STACKSIZE', '1MB', 'a size from'), ('WS_CHECK', 'on', 'a number from 0 to 5'), ('WS_CHECK', '6', 'a number from 0 to 5')):
     refused('a variable', ['-workshare'], [f'{name}={value} is not {wanted}'], env={name: value})
     refused('a variable', [], [f'{name}={value} is not {wanted}'], env={name: value, 'WS_ENABLE': '1'})
@@ -156,8 +157,5 @@ for option in 'quantum', 'victim', 'workers', 'stacksize', 'trace-keep', 'trace-
     expect_message('value missing', run(MPIRUN, '-workshare', f'-workshare-{option}'), f'-workshare-{option}', 'missing')
 
 code, out, err = run(MPIRUN, '-help')
-expect('-help', [option for option in ('-workshare ', '-workshare-quiet ', '-workshare-quantum ', '-workshare-victim ',
-                                       '-workshare-workers ', '-workshare-poll ', '-workshare-report ',
-                                       '-workshare-report={file} ', '-workshare-trace[={file}] ', '-workshare-trace-keep ',
-                                       '-workshare-trace-buffer ', '-workshare-stacksize ', '-workshare-check ') if option not in out], [])
+expect('-help', [o.option for o in TABLE if f'    {o.option:32} {o.help[0]}\n' not in out], [])
 finish()

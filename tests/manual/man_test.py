@@ -42,11 +42,17 @@ text = page('workshare')
 options, _ = mpirun_options()
 expect('mpirun has options of Workshare', len(options) > 5, True)
 expect('workshare(1) does not name', missing(text, options), [])
-with open(f'{SOURCE}/runtime/mpi/options.cpp') as f:
-    variables = set(re.findall(r'"(WS_[A-Z_]+)"', f.read()))
-expect('options.cpp reads variables', len(variables) > 10, True)
+sys.path.insert(0, f'{SOURCE}/runtime/options')
+table = __import__('generate').read(f'{SOURCE}/runtime/options/options.txt')
+variables = {o.variable for o in table}
+expect('the table has variables', len(variables) > 10, True)
 expect('workshare(1) does not name', missing(text, variables), [])
 expect('workshare(1) names variables that there are not', sorted(set(re.findall(r'\bWS_[A-Z_]+\b', text)) - variables), [])
+flowing = ' '.join(text.split())
+for o in table:
+    if o.unit:
+        expect(f'workshare(1): range and default of {o.variable}', re.search(
+            rf'{o.name or o.variable} (?:(?! WS_).)*From {o.least} to {o.most} {o.unit}; {o.default} if not given', flowing) is not None, True)
 with open(f'{STAGE}/lib/workshare/wrapper.sh') as f:
     flags = set(re.findall(r'^    (-fws[\w=-]*)\)', f.read(), re.MULTILINE))
 expect('mpicc has flags of Workshare', flags, {'-fws', '-fws=openmp', '-fws-report'})

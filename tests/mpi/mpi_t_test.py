@@ -2,14 +2,17 @@
 """MPI_T's view of Workshare: the variables are listed in every job, values are read while a rank steals, and what is written acts."""
 import os
 import re
+import sys
 
 from job import CORES, MPIRUN, expect, finish, run, skip
 
-HEADER = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../runtime/mpich/files/src/include/mpir_workshare.h')
 MPIVARS = os.path.join(os.path.dirname(MPIRUN), 'mpivars')
+SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../..')
 
-with open(HEADER) as f:
-    names = re.findall(r'^    (?:X|NUMBER|TEXT)\(([A-Z_]+), [A-Z_]+, ', f.read(), re.MULTILINE)
+sys.path.insert(0, f'{SOURCE}/runtime/options')
+names = [o.variable[3:] for o in __import__('generate').read(f'{SOURCE}/runtime/options/options.txt') if o.scope]
+with open(f'{SOURCE}/runtime/mpi/mpi_t.cpp') as f:
+    names += re.findall(r'{{"WS_([A-Z_]+)", "', f.read())
 for on in False, True:
     result = run(MPIVARS, ranks=1, workshare=on, title=f'mpivars {"on" if on else "off"}')
     listed = result.out.partition('MPI_T categories')

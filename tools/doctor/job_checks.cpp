@@ -3,7 +3,7 @@
 // WS7 and WS8: the environment and the job.
 #include "judging.h"
 
-#include "mpi/options.h"
+#include "options/options.h"
 
 namespace doctor::check {
 

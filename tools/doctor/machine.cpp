@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "machine.h"
 
-#include "mpi/options.h"
+#include "options/options.h"
 #include "window/cpus.h"
 #include "window/os.h"
 

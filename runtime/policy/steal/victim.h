@@ -7,7 +7,7 @@
 
 namespace ws::steal {
 
-// In the order of WS_VICTIM's words; the first is the default.
+// In the order of the words of WS_VICTIM in options/options.txt.
 constexpr unsigned victim_policies = 6;
 extern const VictimPolicy victims[victim_policies];
 // Null: none has that name.

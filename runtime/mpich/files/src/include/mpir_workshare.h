@@ -16,68 +16,39 @@
 #include <stdint.h>
 
 /* Raised whenever the struct below changes; MPICH passes it, libws refuses another one. */
-#define MPIR_WORKSHARE_VERSION 6
+#define MPIR_WORKSHARE_VERSION 7
 
 /* A wait counts as blocked after this many polls without progress: a short wait (ping-pong) never leaves MPICH. */
 #define MPIR_WORKSHARE_POLLS 8
 
-/* What MPI_T shows as control variables: name, MPI_T scope, default, range (text: length), description. The environment
- * variable of the same name sets it; MPI_T_cvar_write does so too until MPI_Init, and later where set_option takes it. */
-#define MPIR_WORKSHARE_CVARS(NUMBER, TEXT) \
-    NUMBER(ENABLE, READONLY, 0, 0, 1, "1: the job was started with mpirun -workshare") \
-    NUMBER(QUIET, ALL_EQ, 0, 0, 1, "1: no verdict at the end") \
-    NUMBER(QUANTUM, LOCAL, 400, 1, 1000000, "microseconds after which a rank that lent its core looks at MPI itself; can be changed at any time") \
-    NUMBER(SPIN, LOCAL, 2, 0, 1000000, "microseconds that a wait lasts before it lends; can be changed at any time") \
-    NUMBER(LINGER, LOCAL, 50, 0, 1000000, "microseconds that a guest without work stays for its owner's next loop; can be changed at any time") \
-    NUMBER(CHUNK_TIME, LOCAL, 30, 1, 1000000, "microseconds that a chunk should take in a loop without schedule clause; can be changed at any time") \
-    NUMBER(POLL, ALL, 0, 0, 1, "1: MPI_Test, MPI_Iprobe and their like help as well") \
-    TEXT(VICTIM, ALL, "auto", 16, "whom a waiting rank helps: auto, most, fewest, nearest, random or none") \
-    TEXT(WORKERS, ALL, "0", 16, "threads on spare cores that help their rank first, or auto") \
-    TEXT(SCHEDULE, ALL, "", 64, "what schedule(runtime) means, in the syntax of OMP_SCHEDULE") \
-    TEXT(STEAL_SCHEDULE, ALL, "", 64, "what steal_schedule(runtime) means, in the syntax of OMP_SCHEDULE")
+/* What MPI_T shows: libws has the lists, so that a new option or counter is no new build of MPICH. libmpich asks for them when a tool
+ * initializes MPI_T, with -workshare or without. */
+typedef struct {
+    const char *name, *desc;    /* the environment variable of that name sets it; MPI_T_cvar_write does so too until MPI_Init */
+    int scope;                  /* MPI_T_SCOPE_... */
+    unsigned value, least, most;        /* of a number: the default, the range */
+    const char *text;           /* of a text: the default, */
+    int length;                 /* and the room that it has; 0: a number */
+} MPIR_Workshare_cvar_t;
 
-/* What MPI_T shows as performance variables: name, class, description. Of the calling rank if they do not say otherwise, since
- * MPI_Init. Timers are nanoseconds in `counter` and seconds in MPI_T. */
-#define MPIR_WORKSHARE_PVARS(X) \
-    X(STATE, STATE, "what this rank's core does now") \
-    X(RANKS_BLOCKED, LEVEL, "ranks of the node that wait in MPI now, with their core lent or not") \
-    X(GUESTS, LEVEL, "threads that run iterations of this rank on cores lent to it, now") \
-    X(REGIONS, COUNTER, "ws loops that this rank ran") \
-    X(REGIONS_CUT, COUNTER, "of them those that it ran in chunks; the others were too short to be worth that") \
-    X(REGIONS_SHARED, COUNTER, "of them those that it offered to ranks that wait") \
-    X(REGIONS_JOINED, COUNTER, "of them those that another core worked on") \
-    X(CHUNKS_KEPT, COUNTER, "chunks that this rank ran of its own loops") \
-    X(CHUNKS_STOLEN, COUNTER, "chunks of this rank's loops that ran on other cores") \
-    X(ITERATIONS_STOLEN, COUNTER, "iterations in them") \
-    X(LENDS, COUNTER, "how often this rank lent its core") \
-    X(RECALLS, COUNTER, "how often it asked for it back") \
-    X(CLAIMS_LOST, COUNTER, "chunks that another rank was faster to claim") \
-    X(REFUSALS, COUNTER, "waits in which the core was not free to lend, as other ranks compute on it") \
-    X(SLEEPS, COUNTER, "how often this rank slept in a wait, for want of work to help with") \
-    X(TIME_BLOCKED, TIMER, "seconds that this rank waited in MPI, lent time included") \
-    X(TIME_LENT, TIMER, "seconds that this rank's core was lent") \
-    X(TIME_ASLEEP, TIMER, "seconds that this rank slept in waits") \
-    X(TIME_BORROWED, TIMER, "seconds that other cores computed for this rank, added up")
+/* Of the calling rank if it does not say otherwise, since MPI_Init. The class decides the type: a state is an int, a level an unsigned,
+ * a counter an unsigned long long, a timer a double. */
+typedef struct {
+    const char *name, *desc;
+    int varclass;               /* MPI_T_PVAR_CLASS_... */
+} MPIR_Workshare_pvar_t;
 
-#define MPIR_WORKSHARE_NUMBER_(name, scope, def, least, most, desc) MPIR_WORKSHARE_CVAR_##name,
-#define MPIR_WORKSHARE_TEXT_(name, scope, def, length, desc) MPIR_WORKSHARE_CVAR_##name,
-enum { MPIR_WORKSHARE_CVARS(MPIR_WORKSHARE_NUMBER_, MPIR_WORKSHARE_TEXT_) MPIR_WORKSHARE_CVAR_KINDS };
-#undef MPIR_WORKSHARE_NUMBER_
-#undef MPIR_WORKSHARE_TEXT_
-#define MPIR_WORKSHARE_NUMBER_(name, scope, def, least, most, desc) MPIR_WORKSHARE_DEFAULT_##name = def,
-#define MPIR_WORKSHARE_TEXT_(name, scope, def, length, desc)
-enum { MPIR_WORKSHARE_CVARS(MPIR_WORKSHARE_NUMBER_, MPIR_WORKSHARE_TEXT_) };
-#undef MPIR_WORKSHARE_NUMBER_
-#undef MPIR_WORKSHARE_TEXT_
-#define MPIR_WORKSHARE_PVAR_(name, class, desc) MPIR_WORKSHARE_PVAR_##name,
-enum { MPIR_WORKSHARE_PVARS(MPIR_WORKSHARE_PVAR_) MPIR_WORKSHARE_PVAR_KINDS };
-#undef MPIR_WORKSHARE_PVAR_
-
-/* Values of the performance variable STATE */
-#define MPIR_WORKSHARE_STATES(X) X(OFF, "off") X(COMPUTING, "computing") X(BLOCKED, "blocked") X(LENT, "lent") X(ASLEEP, "asleep")
-#define MPIR_WORKSHARE_STATE_(name, text) MPIR_WORKSHARE_STATE_##name,
-enum { MPIR_WORKSHARE_STATES(MPIR_WORKSHARE_STATE_) MPIR_WORKSHARE_STATE_KINDS };
-#undef MPIR_WORKSHARE_STATE_
+typedef struct {
+    const MPIR_Workshare_cvar_t *cvars;
+    const MPIR_Workshare_pvar_t *pvars;
+    int cvar_count, pvar_count;
+    const char *const *states;  /* names of the values of pvars that are states, ended by NULL */
+    /* The value of a pvar, from any thread, at any time: 0 before MPI_Init and without -workshare, the last one after MPI_Finalize. Timers
+     * are nanoseconds here and seconds in MPI_T. */
+    unsigned long long (*pvar) (int which);
+    /* Sets a cvar that is a number and within its range, after MPI_Init. 0 if it takes effect. */
+    int (*set_cvar) (int which, unsigned value);
+} MPIR_Workshare_variables_t;
 
 typedef struct MPIR_Workshare_hooks {
     /* This thread waits in MPI and its last poll made no progress. Called once a poll, from the
@@ -103,10 +74,6 @@ typedef struct MPIR_Workshare_hooks {
     void (*called) (const char *name, int enter);
     /* The program called MPI_Pcontrol(level, ...). */
     void (*pcontrol) (int level);
-    /* The value of one MPIR_WORKSHARE_PVAR_..., from any thread. Still asked for while `finalize` is at work, and once after it. */
-    unsigned long long (*counter) (int which);
-    /* MPI_T sets the number MPIR_WORKSHARE_CVAR_..., which is within its range, after MPI_Init. 0 if it takes effect. */
-    int (*set_option) (int which, unsigned value);
     /* The last of MPI_Finalize and MPI_Session_finalize was entered; MPI still works. Collective over MPI_COMM_WORLD. */
     void (*finalize) (void);
     /* This node has more ranks than CPUs that they may run on: what a collective operation costs is its messages, not its rounds. The
@@ -142,7 +109,8 @@ void MPIR_Workshare_init(void);
 /* Begin of the last MPI_Finalize or MPI_Session_finalize. */
 void MPIR_Workshare_finalize(void);
 
-/* MPI_T's variables. The second is told of each write: MPI_SUCCESS if it may go on. `place` is the variable in memory. */
+/* MPI_T's variables. The first is called by MPI_T_init_thread: only tools pay for the list. The second is told of each write: MPI_SUCCESS
+ * if it may go on. `place` is the variable in memory. */
 void MPIR_Workshare_mpi_t_init(void);
 int MPIR_Workshare_cvar_write(const void *place, const void *value);
 
@@ -163,6 +131,10 @@ void MPIR_Workshare_tell_end(void);
 #define MPIR_WORKSHARE_ATTACH_NAME "ws_fork_attach"
 #define MPIR_WORKSHARE_STEAL 1u
 typedef int (*MPIR_Workshare_attach_fn) (int version, unsigned what, MPIR_Workshare_hooks * hooks);
+
+/* What MPI_T shows; NULL if libws is of another version. */
+#define MPIR_WORKSHARE_VARIABLES_NAME "ws_fork_variables"
+typedef const MPIR_Workshare_variables_t *(*MPIR_Workshare_variables_fn)(int version);
 
 /* An unsigned in libws that is complete before main: what the program linked with it uses (ws_uses in
  * runtime/directive/abi.h). Not found in programs without shared loops. */

@@ -117,110 +117,108 @@ void MPIR_Workshare_tell_end(void)
         MPIR_Workshare.called(told_of, 0);
 }
 
-/* MPI_T's control variables, in the order of MPIR_WORKSHARE_CVARS. */
-typedef struct {
-    const char *name;
-    int scope;
-    unsigned value, least, most;        /* of numbers */
-    const char *text;           /* default of texts */
-    int length;                 /* 0: a number */
-    const char *desc;
-    void *place;
-} cvar_t;
-#define NUMBER(name, scope, def, least, most, desc) \
-    {"WS_" #name, MPI_T_SCOPE_##scope, def, least, most, NULL, 0, desc},
-#define TEXT(name, scope, def, length, desc) {"WS_" #name, MPI_T_SCOPE_##scope, 0, 0, 0, def, length, desc},
-static cvar_t cvars[] = { MPIR_WORKSHARE_CVARS(NUMBER, TEXT) };
-#undef NUMBER
-#undef TEXT
-
 static int initialized;         /* the environment is read */
 
-static unsigned long long last_value[MPIR_WORKSHARE_PVAR_KINDS];        /* from MPI_Finalize on */
+/* What libws shows in MPI_T, with the values of its control variables that are numbers; nothing before MPIR_Workshare_mpi_t_init */
+static const MPIR_Workshare_variables_t *shown;
+static unsigned *numbers;
+static void **places;           /* of all its control variables: what MPI_T reads and writes */
 
-static unsigned long long counter(int which)
-{
-    unsigned long long (*ask) (int) = MPIR_Workshare.counter;
-    return ask ? ask(which) : last_value[which];
-}
-
-/* `addr` is the variable's place in last_value. */
+/* `addr` is the variable's row. */
 static void pvar_value(void *addr, void *obj_handle, int count, void *buf)
 {
-    int which = (unsigned long long *) addr - last_value;
-    unsigned long long value = counter(which);
-    switch (which) {
-#define COUNTER(name) case MPIR_WORKSHARE_PVAR_##name: *(unsigned long long *) buf = value; break;
-#define LEVEL(name) case MPIR_WORKSHARE_PVAR_##name: *(unsigned *) buf = value; break;
-#define STATE(name) case MPIR_WORKSHARE_PVAR_##name: *(int *) buf = value; break;
-#define TIMER(name) case MPIR_WORKSHARE_PVAR_##name: *(double *) buf = 1e-9 * value; break;
-#define PVAR(name, class, desc) class(name)
-            MPIR_WORKSHARE_PVARS(PVAR)
-#undef COUNTER
-#undef LEVEL
-#undef STATE
-#undef TIMER
-#undef PVAR
+    const MPIR_Workshare_pvar_t *p = addr;
+    unsigned long long value = shown->pvar(p - shown->pvars);
+
+    switch (p->varclass) {
+        case MPI_T_PVAR_CLASS_STATE:
+            *(int *) buf = value;
+            break;
+        case MPI_T_PVAR_CLASS_LEVEL:
+            *(unsigned *) buf = value;
+            break;
+        case MPI_T_PVAR_CLASS_TIMER:
+            *(double *) buf = 1e-9 * value;
+            break;
+        default:
+            *(unsigned long long *) buf = value;
     }
+}
+
+static const char category[] = "WORKSHARE";
+
+static void *register_text(const MPIR_Workshare_cvar_t * c)
+{
+    MPIR_T_cvar_value_t def;
+    const char *set = getenv(c->name);
+
+    def.str = set && strlen(set) < c->length ? set : c->text;
+    MPIR_T_CVAR_REGISTER_impl(MPI_CHAR, c->name, NULL, c->length, MPI_T_ENUM_NULL, MPI_T_VERBOSITY_USER_BASIC,
+                              MPI_T_BIND_NO_OBJECT, c->scope, NULL, NULL, def, category, c->desc);
+    return LOOKUP_CVAR_BY_NAME(c->name)->addr;
+}
+
+static void *register_number(const MPIR_Workshare_cvar_t * c, unsigned *place)
+{
+    MPIR_T_cvar_value_t def;
+    const char *set = getenv(c->name);
+    char *end;
+    unsigned long value = set ? strtoul(set, &end, 10) : 0;
+
+    def.u = c->value;
+    *place = set && isdigit(*set) && !*end && value >= c->least && value <= c->most ? value : c->value;
+    MPIR_T_CVAR_REGISTER_impl(MPI_UNSIGNED, c->name, place, 1, MPI_T_ENUM_NULL, MPI_T_VERBOSITY_USER_BASIC,
+                              MPI_T_BIND_NO_OBJECT, c->scope, NULL, NULL, def, category, c->desc);
+    return place;
 }
 
 void MPIR_Workshare_mpi_t_init(void)
 {
-    static const char category[] = "WORKSHARE";
+    MPIR_Workshare_variables_fn ask = NULL;
+    void *lib = shown ? NULL : open_libws();
     MPI_T_enum states;
-    cvar_t *c;
+    int i;
 
-    for (c = cvars; c < cvars + MPIR_WORKSHARE_CVAR_KINDS; c++) {
-        MPIR_T_cvar_value_t def;
-        const char *set = getenv(c->name);
-        if (c->length) {
-            def.str = set && strlen(set) < c->length ? set : c->text;
-            MPIR_T_CVAR_REGISTER_impl(MPI_CHAR, c->name, NULL, c->length, MPI_T_ENUM_NULL,
-                                      MPI_T_VERBOSITY_USER_BASIC, MPI_T_BIND_NO_OBJECT, c->scope,
-                                      NULL, NULL, def, category, c->desc);
-            c->place = LOOKUP_CVAR_BY_NAME(c->name)->addr;
-        } else {
-            char *end;
-            unsigned long value = set ? strtoul(set, &end, 10) : 0;
-            def.u = c->value;
-            if (set && isdigit(*set) && !*end && value >= c->least && value <= c->most)
-                c->value = value;
-            c->place = &c->value;
-            MPIR_T_CVAR_REGISTER_impl(MPI_UNSIGNED, c->name, c->place, 1, MPI_T_ENUM_NULL,
-                                      MPI_T_VERBOSITY_USER_BASIC, MPI_T_BIND_NO_OBJECT, c->scope,
-                                      NULL, NULL, def, category, c->desc);
-        }
+    if (lib)
+        ask = (MPIR_Workshare_variables_fn) dlsym(lib, MPIR_WORKSHARE_VARIABLES_NAME);
+    if (!ask || !(shown = ask(MPIR_WORKSHARE_VERSION)))
+        return;
+
+    numbers = MPL_calloc(shown->cvar_count, sizeof(*numbers), MPL_MEM_MPIT);
+    places = MPL_calloc(shown->cvar_count, sizeof(*places), MPL_MEM_MPIT);
+    MPIR_Assert(numbers && places);
+    for (i = 0; i < shown->cvar_count; i++) {
+        const MPIR_Workshare_cvar_t *c = &shown->cvars[i];
+        places[i] = c->length ? register_text(c) : register_number(c, &numbers[i]);
     }
 
     MPIR_T_enum_create("WS_STATE", &states);
-#define ITEM(name, text) MPIR_T_enum_add_item(states, text, MPIR_WORKSHARE_STATE_##name);
-    MPIR_WORKSHARE_STATES(ITEM)
-#undef ITEM
-#define DATATYPE_COUNTER MPI_UNSIGNED_LONG_LONG
-#define DATATYPE_LEVEL MPI_UNSIGNED
-#define DATATYPE_STATE MPI_INT
-#define DATATYPE_TIMER MPI_DOUBLE
-#define PVAR(name, class, desc) \
-    MPIR_T_PVAR_REGISTER_impl(MPI_T_PVAR_CLASS_##class, DATATYPE_##class, "WS_" #name, \
-                              &last_value[MPIR_WORKSHARE_PVAR_##name], 1, \
-                              DATATYPE_##class == MPI_INT ? states : MPI_T_ENUM_NULL, \
-                              MPI_T_VERBOSITY_USER_BASIC, MPI_T_BIND_NO_OBJECT, \
-                              MPIR_T_PVAR_FLAG_READONLY | MPIR_T_PVAR_FLAG_CONTINUOUS, \
-                              pvar_value, NULL, category, desc);
-    MPIR_WORKSHARE_PVARS(PVAR)
-#undef PVAR
+    for (i = 0; shown->states[i]; i++)
+        MPIR_T_enum_add_item(states, shown->states[i], i);
+    for (i = 0; i < shown->pvar_count; i++) {
+        const MPIR_Workshare_pvar_t *p = &shown->pvars[i];
+        int is_state = p->varclass == MPI_T_PVAR_CLASS_STATE;
+        MPI_Datatype type = is_state ? MPI_INT : p->varclass == MPI_T_PVAR_CLASS_LEVEL ? MPI_UNSIGNED :
+            p->varclass == MPI_T_PVAR_CLASS_TIMER ? MPI_DOUBLE : MPI_UNSIGNED_LONG_LONG;
+        MPIR_T_PVAR_REGISTER_impl(p->varclass, type, p->name, (void *) p, 1, is_state ? states : MPI_T_ENUM_NULL,
+                                  MPI_T_VERBOSITY_USER_BASIC, MPI_T_BIND_NO_OBJECT,
+                                  MPIR_T_PVAR_FLAG_READONLY | MPIR_T_PVAR_FLAG_CONTINUOUS, pvar_value, NULL, category, p->desc);
+    }
     MPIR_T_cat_add_desc(category, "Ranks that wait in MPI run loop iterations of ranks that compute");
 }
 
 /* Until MPI_Init a write is as good as the environment: libws reads that. Later libws decides what it can change. */
 int MPIR_Workshare_cvar_write(const void *place, const void *value)
 {
-    cvar_t *c;
+    const MPIR_Workshare_cvar_t *c;
+    int i = 0;
     char number[16];
 
-    for (c = cvars; c < cvars + MPIR_WORKSHARE_CVAR_KINDS && c->place != place; c++);
-    if (c == cvars + MPIR_WORKSHARE_CVAR_KINDS)
+    while (shown && i < shown->cvar_count && places[i] != place)
+        i++;
+    if (!shown || i == shown->cvar_count)
         return MPI_SUCCESS;
+    c = &shown->cvars[i];
     if (c->length) {
         if (strlen(value) >= c->length)
             return MPI_T_ERR_INVALID;
@@ -228,8 +226,8 @@ int MPIR_Workshare_cvar_write(const void *place, const void *value)
         unsigned v = *(const unsigned *) value;
         if (v < c->least || v > c->most)
             return MPI_T_ERR_INVALID;
-        if (initialized && MPIR_Workshare.set_option)
-            return MPIR_Workshare.set_option(c - cvars, v) ? MPI_T_ERR_CVAR_SET_NOT_NOW : MPI_SUCCESS;
+        if (initialized && shown->set_cvar(i, v) == 0)
+            return MPI_SUCCESS;
         snprintf(number, sizeof(number), "%u", v);
     }
     if (initialized)
@@ -447,7 +445,5 @@ void MPIR_Workshare_finalize(void)
 {
     if (MPIR_Workshare.finalize)
         MPIR_Workshare.finalize();
-    for (int i = 0; i < MPIR_WORKSHARE_PVAR_KINDS; i++)
-        last_value[i] = counter(i);
     memset(&MPIR_Workshare, 0, sizeof(MPIR_Workshare));
 }

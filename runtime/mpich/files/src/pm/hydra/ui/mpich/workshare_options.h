@@ -1,90 +1,32 @@
 /* SPDX-License-Identifier: MIT
  *
  * mpiexec's options -workshare and those that begin so, and the WS_ variables that they set. For utils.c alone.
+ *
+ * Which there are it reads, when one is used, from a file of the installation, share/workshare/options: a new option, or a new word for
+ * one, is no new build of MPICH. A line of the file is a key and a value; `variable` begins an option. What the keys mean stands in
+ * runtime/options/options.txt, of which the file is made; keys and kinds that are not known here are passed over.
  */
 #ifndef WORKSHARE_OPTIONS_H_INCLUDED
 #define WORKSHARE_OPTIONS_H_INCLUDED
 
 #include <stdarg.h>
+#include "workshare_letters.h"
 
-static struct workshare_option {
-    const char *name;           /* after -workshare */
-    const char *env;            /* what it sets: to 1 if it takes no value; itself 0, 1 or up to `most` */
-    const char *placeholder;    /* for its value, NULL if it takes none */
-    const char *wanted;         /* that value, in words */
-    const char *help[2];
-    long least, most;           /* a number, */
-    int is_size;                /* or a number of bytes, as in OMP_STACKSIZE, */
-    const char *words[7];       /* or one of these */
-    int is_file;                /* or a file */
-    const char *endings[4];     /* whose name ends so; it may be the next word then */
+enum { WORKSHARE_WORDS = 16 };
+
+typedef struct workshare_option {
+    const char *env;            /* the variable that it sets */
+    const char *name, *placeholder;     /* -workshare-quantum, " {usec}"; "" if it has none */
+    const char *kind;
+    unsigned long long least, most;     /* of a number */
+    const char *words[WORKSHARE_WORDS], *endings[WORKSHARE_WORDS];      /* ended by NULL */
     int any_ending;             /* after '=' it may end in another way */
-    const char *alone;          /* the file if none is named */
-    const char *needs;          /* another option without which it has no meaning */
+    const char *alone, *needs, *calms, *wanted;
+    const char *help[4];
     const char *val;            /* as given */
     int in_config_file;         /* it was given there */
-} workshare_options[] = {
-    {"", "WS_ENABLE",.help = {"turn it on for all processes of the job"}},
-    {"-quiet", "WS_QUIET",.help = {"without the line about the outcome at the end"}},
-    {"-quantum", "WS_QUANTUM", " {usec}", "a number of microseconds from 1 to 1000000",
-     {"a rank that lent its core looks at MPI this often"}, 1, 1000000},
-    {"-victim", "WS_VICTIM", " {name}", "one of auto, most, fewest, nearest, random, none",
-     {"whom to help first: auto, most, fewest, nearest, random;", "none: nobody, to compare"}, 1, 0,
-     .words = {"auto", "most", "fewest", "nearest", "random", "none"}},
-    {"-workers", "WS_WORKERS", " {n|auto}", "auto or a number from 0 to 1023",
-     {"threads that help on cores which a rank leaves idle"}, 0, 1023,.words = {"auto"}},
-    {"-poll", "WS_POLL",.help = {"ranks that only poll (MPI_Test, MPI_Iprobe) help, too"}},
-    {"-stacksize", "WS_STACKSIZE", " {size}", "a size from 64K to 1T such as 512M, 4G or 65536 (KiB)",
-     {"stack of each thread that helps: as in OMP_STACKSIZE, a", "number with B, K (if none is given), M, G or T"}, 1, 0, 1},
-    {"-check", "WS_CHECK", NULL, "a number from 0 to 5",
-     {"share every loop, in several orders: are they safe?"}, 0, 5},
-    {"-report", "WS_REPORT",.help = {"at the end, what each node, rank and loop did, on stderr"}},
-    {"-report", "WS_REPORT_FILE", "={file}", "the name of a file", {"the same to a file: .json, .csv, or text"}, 1, 0,
-     .is_file = 1,.endings = {".json", ".csv", ".txt"},.any_ending = 1},
-    {"-trace", "WS_TRACE", "[={file}]", "the name of a file that ends in .json or .otf2",
-     {"a timeline for ws-timeline and others: .json or .otf2;", "workshare-trace.json if no file is named"}, 1, 0,
-     .is_file = 1,.endings = {".json", ".otf2"},.alone = "workshare-trace.json"},
-    {"-trace-keep", "WS_TRACE_KEEP", " {which}", "oldest or newest",
-     {"oldest or newest: the events kept where not all fit"}, 1, 0,.words = {"oldest", "newest"},.needs = "-trace"},
-    {"-trace-buffer", "WS_TRACE_BUFFER", " {mib}", "a number of MiB from 1 to 65536",
-     {"memory for them in each process"}, 1, 65536,.needs = "-trace"},
-    {NULL}
-};
-
-static void workshare_help(void)
-{
-    struct workshare_option *o;
-    char head[64];
-
-    printf("\n");
-    printf("  Workshare options (ranks that wait in MPI help ranks that compute):\n");
-    for (o = workshare_options; o->name; o++) {
-        snprintf(head, sizeof(head), "-workshare%s%s", o->name, o->placeholder ? o->placeholder : "");
-        printf("    %-32s %s\n", head, o->help[0]);
-        if (o->help[1])
-            printf("    %-32s %s\n", "", o->help[1]);
-    }
-    printf("   A value may also follow as in -workshare-quantum=250. The variables that they set, WS_QUANTUM and\n"
-           "   so on, count in mpiexec's own environment as well. See workshare(1).\n");
-}
-
-/* The version changes without a new build of MPICH: it stands in a file of the installation. */
-static void workshare_print_version(void)
-{
-    char path[PATH_MAX], version[64];
-    ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
-    FILE *f;
-
-    path[len > 0 ? len : 0] = '\0';
-    if (strrchr(path, '/'))
-        *strrchr(path, '/') = '\0';
-    if (!(f = fopen(strncat(path, "/../share/workshare/version", sizeof(path) - strlen(path) - 1), "r")))
-        return;
-    if (fgets(version, sizeof(version), f))
-        HYDU_dump_noprefix(stdout, "    Workshare Version:                       %.*s\n",
-                           (int) strcspn(version, "\n"), version);
-    fclose(f);
-}
+    struct workshare_option *next;
+} workshare_option_t;
 
 /* One message and out: the user mistyped something, hydra's call trace would only hide that. */
 static void workshare_error(const char *fmt, ...)
@@ -99,66 +41,174 @@ static void workshare_error(const char *fmt, ...)
     exit(EXIT_FAILURE);
 }
 
-/* How many letters to insert, to drop, to replace or to swap with the next one make b of a */
-static int workshare_distance(const char *a, const char *b)
+/* A file of the installation, below share/workshare. NULL, with errno, if it cannot be read. */
+static FILE *workshare_open(const char *name, char path[PATH_MAX + 64])
 {
-    enum { longest = 40 };
-    int d[longest + 1][longest + 1];
-    int n = strlen(a), m = strlen(b), i, j;
+    ssize_t len = readlink("/proc/self/exe", path, PATH_MAX);
 
-    if (n > longest || m > longest)
-        return longest;
-    for (i = 0; i <= n; i++)
-        for (j = 0; j <= m; j++) {
-            int same = i && j && tolower(a[i - 1]) == tolower(b[j - 1]);
-            d[i][j] = i && j ? d[i - 1][j - 1] + !same : i + j;
-            if (i && d[i - 1][j] + 1 < d[i][j])
-                d[i][j] = d[i - 1][j] + 1;
-            if (j && d[i][j - 1] + 1 < d[i][j])
-                d[i][j] = d[i][j - 1] + 1;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && d[i - 2][j - 2] + 1 < d[i][j])
-                d[i][j] = d[i - 2][j - 2] + 1;
+    path[len > 0 ? len : 0] = '\0';
+    if (strrchr(path, '/'))
+        *strrchr(path, '/') = '\0';
+    strcat(path, "/../share/workshare/");
+    return fopen(strcat(path, name), "r");
+}
+
+static void workshare_split(char *text, const char *words[WORKSHARE_WORDS])
+{
+    int n = 0;
+
+    for (text = strtok(text, " "); text && n < WORKSHARE_WORDS - 1; text = strtok(NULL, " "))
+        words[n++] = text;
+}
+
+/* A line of the file: `value` is its own. */
+static void workshare_take(workshare_option_t * o, const char *key, char *value)
+{
+    size_t len;
+    int i;
+
+    if (!strcmp(key, "option")) {
+        len = strcspn(value, " =[");
+        o->placeholder = MPL_strdup(value + len);
+        value[len] = '\0';
+        o->name = value;
+    } else if (!strcmp(key, "kind")) {
+        o->kind = value;
+        if (sscanf(value, "number %llu %llu", &o->least, &o->most) == 2)
+            o->kind = "number";
+    } else if (!strcmp(key, "words")) {
+        workshare_split(value, o->words);
+    } else if (!strcmp(key, "endings")) {
+        workshare_split(value, o->endings);
+    } else if (!strcmp(key, "any_ending")) {
+        o->any_ending = 1;
+    } else if (!strcmp(key, "help")) {
+        for (i = 0; i < 3 && o->help[i]; i++);
+        o->help[i] = value;
+    } else {
+        const char **place = !strcmp(key, "alone") ? &o->alone : !strcmp(key, "needs") ? &o->needs :
+            !strcmp(key, "calms") ? &o->calms : !strcmp(key, "wanted") ? &o->wanted : NULL;
+        if (place)
+            *place = value;
+    }
+}
+
+static workshare_option_t *workshare_read;     /* the options, in the file's order, once one was used */
+
+/* Reads them. NULL, with the file's name and errno, if that fails. */
+static workshare_option_t *workshare_table(char path[PATH_MAX + 64])
+{
+    workshare_option_t **last = &workshare_read;
+    char line[1024], key[32];
+    FILE *f;
+
+    if (workshare_read || !(f = workshare_open("options", path)))
+        return workshare_read;
+    while (fgets(line, sizeof(line), f)) {
+        int at = 0;
+        line[strcspn(line, "\n")] = '\0';
+        if (line[0] == '#' || sscanf(line, "%31s %n", key, &at) != 1 || !at)
+            continue;
+        if (!strcmp(key, "variable")) {
+            if (*last)
+                last = &(*last)->next;
+            *last = MPL_calloc(1, sizeof(**last), MPL_MEM_OTHER);
+            (*last)->env = MPL_strdup(line + at);
+            (*last)->name = (*last)->placeholder = (*last)->kind = "";
+            (*last)->wanted = "right";
+        } else if (*last) {
+            workshare_take(*last, key, MPL_strdup(line + at));
         }
-    return d[n][m];
+    }
+    fclose(f);
+    if (!workshare_read)
+        errno = ENODATA;
+    return workshare_read;
+}
+
+/* The same for somebody who uses one of them, `what`. */
+static workshare_option_t *workshare_options(const char *what)
+{
+    char path[PATH_MAX + 64];
+    workshare_option_t *all = workshare_table(path);
+
+    if (!all)
+        workshare_error("%s: cannot read which options there are, in %s: %s; is the installation complete?", what, path, strerror(errno));
+    return all;
+}
+
+static void workshare_help(void)
+{
+    char head[128], path[PATH_MAX + 64];
+    workshare_option_t *o = workshare_table(path);
+    int i;
+
+    printf("\n");
+    printf("  Workshare options (ranks that wait in MPI help ranks that compute):\n");
+    if (!o)
+        printf("    cannot be listed: %s: %s\n", path, strerror(errno));
+    for (; o; o = o->next) {
+        snprintf(head, sizeof(head), "%s%s", o->name, o->placeholder);
+        for (i = 0; *o->name && i < 4 && o->help[i]; i++)
+            printf("    %-32s %s\n", i ? "" : head, o->help[i]);
+    }
+    printf("   A value may also follow as in -workshare-quantum=250. The variables that they set, WS_QUANTUM and\n"
+           "   so on, count in mpiexec's own environment as well. See workshare(1).\n");
+}
+
+/* The version changes without a new build of MPICH, too. */
+static void workshare_print_version(void)
+{
+    char path[PATH_MAX + 64], version[64];
+    FILE *f = workshare_open("version", path);
+
+    if (!f)
+        return;
+    if (fgets(version, sizeof(version), f))
+        HYDU_dump_noprefix(stdout, "    Workshare Version:                       %.*s\n",
+                           (int) strcspn(version, "\n"), version);
+    fclose(f);
 }
 
 /* An option that is not known, without its dashes and value: did the user mean one of these? */
-static void workshare_suggest(const char *arg)
+static void workshare_suggest(const char *arg, workshare_option_t * o)
 {
-    struct workshare_option *o, *nearest = NULL;
+    workshare_option_t *nearest = NULL;
     int least = 4, distance;
-    char name[64];
 
-    for (o = workshare_options; o->name; o++) {
-        snprintf(name, sizeof(name), "workshare%s", o->name);
-        distance = workshare_distance(arg, name);
+    for (; o; o = o->next) {
+        distance = *o->name ? workshare_letters_apart(arg, o->name + 1) : least;
         if (distance < least) {
             least = distance;
             nearest = o;
         }
     }
     if (nearest)
-        workshare_error("unknown option -%s, did you mean -workshare%s?", arg, nearest->name);
+        workshare_error("unknown option -%s, did you mean %s?", arg, nearest->name);
 }
 
-static void workshare_unknown(const char *arg)
+static void workshare_unknown(const char *arg, workshare_option_t * o)
 {
-    char known[512] = "";
-    struct workshare_option *o;
+    const char *before = "";
 
-    workshare_suggest(arg);
-    for (o = workshare_options; o->name; o++)
-        snprintf(known + strlen(known), sizeof(known) - strlen(known), "%s-workshare%s%s",
-                 o == workshare_options ? "" : ", ", o->name, o->placeholder ? o->placeholder : "");
-    workshare_error("unknown option -%s (known: %s)", arg, known);
+    workshare_suggest(arg, o);
+    fprintf(stderr, "mpiexec: unknown option -%s (known: ", arg);
+    for (; o; o = o->next)
+        if (*o->name) {
+            fprintf(stderr, "%s%s%s", before, o->name, o->placeholder);
+            before = ", ";
+        }
+    fprintf(stderr, ")\n");
+    exit(EXIT_FAILURE);
 }
 
 /* All options that hydra's table does not have */
 static HYD_status workshare_misspelt_fn(char *arg, char ***argv)
 {
+    char path[PATH_MAX + 64];
     HYD_status status = HYD_SUCCESS;
 
-    workshare_suggest(arg);
+    workshare_suggest(arg, workshare_table(path));
     HYDU_ERR_SETANDJUMP(status, HYD_INTERNAL_ERROR, "unrecognized argument %s\n", arg);
   fn_exit:
     return status;
@@ -167,7 +217,7 @@ static HYD_status workshare_misspelt_fn(char *arg, char ***argv)
     goto fn_exit;
 }
 
-static int workshare_ends_well(const struct workshare_option *o, const char *val)
+static int workshare_ends_well(const workshare_option_t * o, const char *val)
 {
     size_t len = strlen(val), ending;
     int i;
@@ -203,23 +253,32 @@ static int workshare_is_size(const char *val)
     return end[strspn(end, " \t")] == '\0' && number <= most >> shift && number << shift >= least;
 }
 
-static int workshare_is_valid(const struct workshare_option *o, const char *val)
+static int workshare_is_number(const workshare_option_t * o, const char *val)
 {
     char *end;
-    long number;
+    unsigned long long number;
+
+    errno = 0;
+    number = strtoull(val, &end, 10);
+    return isdigit(*val) && *end == '\0' && !errno && number >= o->least && number <= o->most;
+}
+
+static int workshare_is_valid(const workshare_option_t * o, const char *val)
+{
     int i;
 
-    if (!o->placeholder)
-        return *val >= '0' && *val <= '0' + (o->most ? o->most : 1) && !val[1];
-    if (o->is_file)
-        return *val && (o->any_ending || workshare_ends_well(o, val));
-    if (o->is_size)
-        return workshare_is_size(val);
     for (i = 0; o->words[i]; i++)
         if (!strcmp(o->words[i], val))
             return 1;
-    number = strtol(val, &end, 10);     /* what is too large for it is too large here */
-    return isdigit(*val) && *end == '\0' && number >= o->least && number <= o->most;
+    if (!strcmp(o->kind, "flag"))
+        return (*val == '0' || *val == '1') && !val[1];
+    if (!strcmp(o->kind, "number"))
+        return workshare_is_number(o, val);
+    if (!strcmp(o->kind, "file"))
+        return *val && (o->any_ending || workshare_ends_well(o, val));
+    if (!strcmp(o->kind, "size"))
+        return workshare_is_size(val);
+    return strcmp(o->kind, "words") != 0;       /* what else there is libws looks at */
 }
 
 /* Processes may run in other folders, so they are given the whole path. */
@@ -234,7 +293,7 @@ static const char *workshare_path(const char *val)
 }
 
 /* A file may be the next word if its ending says that it is none of another option or the program. */
-static char *workshare_next_file(const struct workshare_option *o, char ***argv)
+static char *workshare_next_file(const workshare_option_t * o, char ***argv)
 {
     char *word = **argv, *path = NULL;
 
@@ -244,46 +303,46 @@ static char *workshare_next_file(const struct workshare_option *o, char ***argv)
         return *(*argv)++;
     if (strchr(word, '.') && !strchr(word, '/') && access(word, X_OK) &&
         HYDU_find_in_path(word, &path) == HYD_SUCCESS && !*path)
-        workshare_error("-workshare%s %s: that is no program; a file's name comes after '=', as in "
-                        "-workshare%s=out%s", o->name, word, o->name, o->endings[0]);
+        workshare_error("%s %s: that is no program; a file's name comes after '=', as in %s=out%s",
+                        o->name, word, o->name, o->endings[0]);
     return NULL;
 }
 
 /* All options that begin with -workshare, so that a misspelt one gets a message that helps */
 static HYD_status workshare_fn(char *arg, char ***argv)
 {
-    struct workshare_option *o, *with_file;
+    workshare_option_t *all = workshare_options("-workshare"), *o, *with_file;
     char *val = strchr(arg, '=');
 
     if (val)
         *val++ = '\0';
 
-    for (o = workshare_options; o->name && strcasecmp(arg + strlen("workshare"), o->name); o++);
-    if (!o->name)
-        workshare_unknown(arg);
-    with_file = o[1].name && !strcmp(o->name, o[1].name) ? o + 1 : o;
-    if (with_file->is_file && !val)
+    for (o = all; o && (!*o->name || strcasecmp(arg, o->name + 1)); o = o->next);
+    if (!o)
+        workshare_unknown(arg, all);
+    with_file = o->next && !strcmp(o->name, o->next->name) ? o->next : o;
+    if (!strcmp(with_file->kind, "file") && !val)
         val = workshare_next_file(with_file, argv);
     if (val)
         o = with_file;
-    if (!o->placeholder) {
+    if (!*o->placeholder) {
         if (val)
-            workshare_error("option -workshare%s takes no value, it was given '%s'", o->name, val);
+            workshare_error("option %s takes no value, it was given '%s'", o->name, val);
         o->val = "1";
         return HYD_SUCCESS;
     }
     if (!val && o->alone)
         val = (char *) o->alone;
     if (!val && !(val = *(*argv)++))
-        workshare_error("-workshare%s: the value is missing, %s", o->name, o->wanted);
+        workshare_error("%s: the value is missing, %s", o->name, o->wanted);
     if (!workshare_is_valid(o, val))
-        workshare_error("-workshare%s: '%s' is not %s", o->name, val, o->wanted);
-    if (o->is_file)
+        workshare_error("%s: '%s' is not %s", o->name, val, o->wanted);
+    if (!strcmp(o->kind, "file"))
         val = (char *) workshare_path(val);
     if (o->val && reading_config_file && !o->in_config_file)
         return HYD_SUCCESS;     /* the command line goes first */
     if (o->val && strcmp(o->val, val))
-        workshare_error("-workshare%s is given twice: %s and %s", o->name, o->val, val);
+        workshare_error("%s is given twice: %s and %s", o->name, o->val, val);
     o->val = MPL_strdup(val);
     o->in_config_file = reading_config_file;
     return HYD_SUCCESS;
@@ -300,7 +359,7 @@ static const char *workshare_genv(const char *name)
 }
 
 /* What the processes will get: hydra gives them its own environment, over that -genv's, over that the options'. */
-static const char *workshare_value(const struct workshare_option *o)
+static const char *workshare_value(const workshare_option_t * o)
 {
     const char *val = o->val ? o->val : workshare_genv(o->env);
 
@@ -322,47 +381,61 @@ static void workshare_calm_openmp(void)
 }
 
 /* A variable of mpiexec's own environment: the processes inherit it, if it makes sense. */
-static void workshare_check_variable(const struct workshare_option *o)
+static void workshare_check_variable(const workshare_option_t * o)
 {
     const char *val = getenv(o->env);
+    int is_file = !strcmp(o->kind, "file");
 
-    if (o->val || workshare_genv(o->env) || !val || (o->is_file && !*val))
+    if (o->val || workshare_genv(o->env) || !val || (is_file && !*val))
         return;
     if (!workshare_is_valid(o, val))
-        workshare_error("%s=%s is not %s", o->env, val, o->wanted ? o->wanted : "0 or 1");
-    if (o->is_file)
+        workshare_error("%s=%s is not %s", o->env, val, o->wanted);
+    if (is_file)
         setenv(o->env, workshare_path(val), 1);
+}
+
+static void workshare_check_together(workshare_option_t * all, const workshare_option_t * o)
+{
+    const workshare_option_t *n;
+    const char *val, *other;
+
+    for (n = all; o->val && o->needs && n; n = n->next)
+        if (!strcmp(n->name, o->needs) && !workshare_value(n))
+            workshare_error("%s has no meaning without %s", o->name, n->name);
+    for (n = all; n != o && !strcmp(o->kind, "file"); n = n->next)
+        if (!strcmp(n->kind, "file") && (val = workshare_value(n)) && (other = workshare_value(o)) && *val && !strcmp(val, other))
+            workshare_error("%s and %s are given the same file, %s", n->name, o->name, val);
 }
 
 static void workshare_set_env(void)
 {
-    struct workshare_option *o, *n;
-    const char *val, *other;
-    int on;
+    int on_by_variable = getenv("WS_ENABLE") || workshare_genv("WS_ENABLE"), on;
+    workshare_option_t *all = on_by_variable ? workshare_options("WS_ENABLE") : workshare_read, *o;
+    const char *val;
+
+    if (!all)
+        return;
 
     /* In a process of a job (hydra tells it so) these variables are that job's: another one that it
      * starts would write over its files. */
-    for (o = workshare_options; o->name && getenv("MPI_LOCALNRANKS"); o++)
+    for (o = all; o && getenv("MPI_LOCALNRANKS"); o = o->next)
         unsetenv(o->env);
 
-    workshare_check_variable(workshare_options);
-    val = workshare_value(workshare_options);
+    for (o = all; o->next && strcmp(o->env, "WS_ENABLE"); o = o->next);
+    workshare_check_variable(o);
+    val = workshare_value(o);
     on = val && !strcmp(val, "1");
 
-    for (o = workshare_options; o->name; o++) {
+    for (o = all; o; o = o->next) {
         if (o->val && !on)
-            workshare_error("-workshare%s has no meaning without -workshare", o->name);
-        for (n = workshare_options; o->val && o->needs && n->name; n++)
-            if (!strcmp(n->name, o->needs) && !workshare_value(n))
-                workshare_error("-workshare%s has no meaning without -workshare%s", o->name, n->name);
-        if (on)
-            workshare_check_variable(o);
-        for (n = workshare_options; on && o->is_file && n < o; n++)
-            if (n->is_file && (val = workshare_value(n)) && (other = workshare_value(o)) && *val && !strcmp(val, other))
-                workshare_error("-workshare%s and -workshare%s are given the same file, %s", n->name, o->name, val);
+            workshare_error("%s has no meaning without -workshare", o->name);
+        if (!on)
+            continue;
+        workshare_check_variable(o);
+        workshare_check_together(all, o);
         if (o->val)
             HYDU_append_env_to_list(o->env, o->val, &HYD_server_info.user_global.global_env.system);
-        if (on && !strcmp(o->name, "-workers") && (val = workshare_value(o)) && strcmp(val, "0"))
+        if (o->calms && (val = workshare_value(o)) && strcmp(val, "0"))
             workshare_calm_openmp();
     }
 }

@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What follows from options.txt, on stdout:
+
+  generate.py header OPTIONS.TXT          options_table.h, for libws and ws-doctor
+  generate.py installed OPTIONS.TXT       share/workshare/options, for mpiexec and completion
+  generate.py man OPTIONS.TXT PAGE.scd    the man page, with its lists of options in place of the lines @OPTIONS@, @VARIABLES@ and @TESTS@
+"""
+import json
+import re
+import sys
+
+KINDS = 'flag', 'number', 'words', 'size', 'schedule', 'file', 'text'
+ONCE = 'variable', 'option', 'kind', 'words', 'endings', 'alone', 'needs', 'default', 'policy', 'mpi_t', 'tests', 'calms'
+SEVERAL = 'help', 'about'
+POLICIES = 'core', 'steal', 'reorder', 'observe'
+SCOPES = 'READONLY', 'LOCAL', 'ALL', 'ALL_EQ'
+
+
+class Option:
+    """A row of the table. Lines that it may have once are texts, '' if it lacks them; help and about are lists."""
+
+    def __init__(self, where):
+        self.where = where
+        for key in ONCE:
+            setattr(self, key, '')
+        for key in SEVERAL:
+            setattr(self, key, [])
+
+    def wrong(self, what):
+        sys.exit(f'{self.where}: {self.variable} {what}')
+
+    def complete(self):
+        """Takes the lines apart; ends with a message where they contradict each other."""
+        self.name = re.match(r'[\w-]*', self.option)[0]
+        self.placeholder = self.option[len(self.name):]
+        kind, *rest = self.kind.split(' ', 3) or ['']
+        if kind not in KINDS:
+            self.wrong(f'is of no kind ({self.kind})')
+        self.kind = kind
+        self.least, self.most, self.unit = 0, 1, ''
+        if kind == 'number':
+            self.least, self.most, self.unit = int(rest[0]), int(rest[1]), rest[2] if rest[2:] else ''
+        self.words = self.words.split()
+        self.any_ending = self.endings.endswith(' or any')
+        self.endings = self.endings.replace(' or any', '').split()
+        self.live = self.mpi_t.endswith(' live')
+        self.scope = self.mpi_t.replace(' live', '')
+        self.field = self.variable[3:].lower()
+        if self.policy not in POLICIES or not self.help or not self.about:
+            self.wrong('lacks its policy, help or about')
+        if self.scope and self.scope not in SCOPES or self.tests not in ('', 'yes') or self.calms not in ('', 'openmp'):
+            self.wrong('has a word that is not known')
+        if (kind == 'words') > bool(self.words) or (kind == 'file') != bool(self.endings):
+            self.wrong(f'lacks its words or endings, or has some as a {kind}')
+        if kind in ('flag', 'number', 'words') and self.default not in self.words and not (
+                self.default.isdigit() and kind != 'words' and self.least <= int(self.default) <= self.most):
+            self.wrong(f'has no right default ({self.default})')
+
+    def wanted(self):
+        """The value, in words, after "is not"."""
+        if self.kind == 'flag':
+            return '0 or 1'
+        if self.kind == 'number':
+            return f'{"".join(w + " or " for w in self.words)}a number{" of " * bool(self.unit)}{self.unit} from {self.least} to {self.most}'
+        if self.kind == 'words':
+            return ' or '.join(self.words) if len(self.words) == 2 else 'one of ' + ', '.join(self.words)
+        if self.kind == 'size':
+            return 'a size from 64K to 1T such as 512M, 4G or 65536 (KiB)'
+        if self.kind == 'file':
+            return 'the name of a file' + (f' that ends in {" or ".join(self.endings)}' if not self.any_ending else '')
+        return ''
+
+
+def read(path):
+    """The options of the table, in its order."""
+    options = []
+    with open(path) as f:
+        for number, line in enumerate(f, 1):
+            key, _, value = line.strip().partition(' ')
+            value = value.strip()
+            if not key or key.startswith('#'):
+                continue
+            if key == 'variable':
+                options.append(Option(f'{path}:{number}'))
+            if not options or key not in ONCE + SEVERAL or (key in ONCE and getattr(options[-1], key)):
+                sys.exit(f'{path}:{number}: {key!r} is none of {", ".join(ONCE + SEVERAL)}, or given twice')
+            if key in SEVERAL:
+                getattr(options[-1], key).append(value)
+            else:
+                setattr(options[-1], key, value)
+    for option in options:
+        option.complete()
+    for option in options:
+        if option.needs and option.needs not in [o.name for o in options]:
+            option.wrong(f'needs {option.needs}, and there is no such option')
+        if [o.variable for o in options].count(option.variable) > 1:
+            option.wrong('is there twice')
+    return options
+
+
+def c_text(text):
+    return json.dumps(text)
+
+
+def c_list(texts):
+    return '{' + ', '.join(map(c_text, texts)) + '}'
+
+
+def word_name(option, word):
+    return f'{option.field}_{word.replace("-", "_")}'
+
+
+def field(option):
+    """The field of struct Options, with its default."""
+    if option.kind == 'flag':
+        return f'bool {option.field} = {"true" if option.default == "1" else "false"};'
+    if option.kind == 'number' and option.words:  # the first word is -1, the next -2
+        words = ', '.join(f'{word_name(option, w)} = {-1 - i}' for i, w in enumerate(option.words))
+        value = -1 - option.words.index(option.default) if option.default in option.words else option.default
+        return f'int {option.field} = {value};\n    enum {{ {words} }};'
+    if option.kind == 'number':
+        return f'{"unsigned" if option.most < 1 << 32 else "uint64_t"} {option.field} = {option.default};'
+    if option.kind == 'words':
+        return (f'enum {option.field.title().replace("_", "")} : unsigned {{ {", ".join(word_name(option, w) for w in option.words)} }} '
+                f'{option.field} = {word_name(option, option.default)};')
+    return {'size': f'uint64_t {option.field} = 0;', 'schedule': f'OptionSchedule {option.field};',
+            'file': f'std::string {option.field};', 'text': f'std::string {option.field};'}[option.kind]
+
+
+def header(options):
+    print('// Made by runtime/options/generate.py of options.txt beside it.\n#pragma once\n\n#include "options/row.h"\n\n'
+          'namespace ws {\n\nstruct Options {')
+    for option in options:
+        print(f'    // {option.variable}: {" ".join(option.help)}{", in " * bool(option.unit)}{option.unit}\n    {field(option)}')
+    print('};\n\nconstexpr OptionRow option_rows[] = {')
+    for o in options:
+        print(f'    {{{c_text(o.variable)}, OptionKind::{o.kind}, {o.least}u, {o.most}u, {c_text(o.unit)}, {c_list(o.words)},\n'
+              f'     {c_list(o.endings)}, {str(o.any_ending).lower()}, {c_text(o.default)}, {c_text(o.policy)}, OptionScope::{(o.scope or "none").lower()},'
+              f' {str(o.live).lower()}, {str(bool(o.tests)).lower()}, {c_text(" ".join(o.help))}}},')
+    print('};\n\n// f(row, field) for each.\ntemplate <class AnyOptions, class F> void each_option(AnyOptions& o, F f)\n{')
+    for i, option in enumerate(options):
+        print(f'    f(option_rows[{i}], o.{option.field});')
+    print('}\n\n} // namespace ws')
+
+
+def installed(options):
+    print("# Workshare's options, for mpiexec and for completion. Made when Workshare was built; mpiexec takes no notice of what it does not know.")
+    for o in options:
+        print(f'\nvariable {o.variable}')
+        lines = [('option', o.option), ('kind', f'number {o.least} {o.most}' if o.kind == 'number' else o.kind), ('words', ' '.join(o.words)),
+                 ('endings', ' '.join(o.endings)), ('any_ending', 'yes' * o.any_ending), ('alone', o.alone), ('needs', o.needs), ('calms', o.calms),
+                 ('wanted', o.wanted()), *[('help', h) for h in o.help]]
+        print('\n'.join(f'{key} {value}' for key, value in lines if value))
+
+
+def tail(option):
+    """What the man page says of each in the same way."""
+    said = ''
+    if option.kind == 'number' and option.most < 1 << 32 and option.placeholder + option.unit:
+        said = f' From {option.least} to {option.most}{" " * bool(option.unit)}{option.unit}'
+    if option.kind in ('number', 'words') and (option.placeholder or option.unit):
+        said += f'{";" if said else ""} {option.default} if not given'
+    return said + '.' * bool(said)
+
+
+def placeholder(option):
+    """In scdoc's words: {usec} as _USEC_, {n|auto} as _N_|*auto*."""
+    if option.kind == 'words':
+        return ' ' + '|'.join(f'*{w}*' for w in option.words) if len(option.words) == 2 else ' _NAME_'
+    words = '|'.join(f'*{w}*' if w in option.words else f'_{w.upper()}_' for w in re.sub(r'[^\w|]', '', option.placeholder).split('|') if w)
+    return ('=' if '=' in option.placeholder else ' ') + words if words else ''
+
+
+def entry(head, option, variable):
+    about = '\n'.join(option.about) + tail(option)
+    return f'{head}\n' + ''.join(f'\t{line}\n' for line in (about + variable).split('\n'))
+
+
+def man(options, page):
+    lists = {'@OPTIONS@': [], '@VARIABLES@': [], '@TESTS@': []}
+    for o in options:
+        if o.name:
+            heads = [f'*{o.name}*'] if o.placeholder.startswith('[') else []
+            heads.append(f'*{o.name}*{placeholder(o)}')
+            lists['@OPTIONS@'].append(entry(', '.join(heads), o, f' ({o.variable}{"=1" * (not o.placeholder)})'))
+        else:
+            lists['@TESTS@' if o.tests else '@VARIABLES@'].append(entry(f'*{o.variable}*', o, ''))
+    with open(page) as f:
+        for line in f:
+            sys.stdout.write('\n'.join(lists[line.strip()]) if line.strip() in lists else line)
+
+
+if __name__ == '__main__':
+    if len(sys.argv) < 3 or sys.argv[1] not in ('header', 'installed', 'man'):
+        sys.exit(__doc__)
+    globals()[sys.argv[1]](read(sys.argv[2]), *sys.argv[3:])

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+#include "options/options.h"
+
+#include "mpich/files/src/pm/hydra/ui/mpich/workshare_letters.h"
+#include <cctype>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <type_traits>
+#include <fcntl.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+extern char** environ;
+
+namespace ws {
+
+namespace {
+
+std::string_view trim(std::string_view s)
+{
+    while (!s.empty() && std::isspace(static_cast<unsigned char>(s.front())))
+        s.remove_prefix(1);
+    while (!s.empty() && std::isspace(static_cast<unsigned char>(s.back())))
+        s.remove_suffix(1);
+    return s;
+}
+
+// Digits and nothing else; without a sign, which strtoull would take.
+bool to_number(const std::string& digits, uint64_t& value)
+{
+    char* end;
+    errno = 0;
+    value = std::strtoull(digits.c_str(), &end, 10);
+    return std::isdigit(static_cast<unsigned char>(digits[0])) && !*end && errno == 0;
+}
+
+int word_of(const OptionRow& row, const char* text)
+{
+    for (int i = 0; row.words[i]; i++)
+        if (std::strcmp(row.words[i], text) == 0)
+            return i;
+    return -1;
+}
+
+// ---- one parser for each kind: what is wrong with the text, to follow after it; nothing if `value` is set
+
+std::string parse_number(const OptionRow& row, const char* text, uint64_t& value)
+{
+    uint64_t v;
+    if (to_number(text, v) && v >= row.least && v <= row.most) {
+        value = v;
+        return "";
+    }
+    std::string wrong = " is not a number from " + std::to_string(row.least) + " to " + std::to_string(row.most);
+    for (const char* const* word = row.words; *word; word++)
+        wrong += std::string(", nor ") + *word;
+    return wrong;
+}
+
+std::string parse_word(const OptionRow& row, const char* text, unsigned& value)
+{
+    const int word = word_of(row, text);
+    if (word >= 0) {
+        value = unsigned(word);
+        return "";
+    }
+    if (row.words[1] && !row.words[2])
+        return std::string(" is neither ") + row.words[0] + " nor " + row.words[1];
+    std::string wrong = " is none of ";
+    for (const char* const* w = row.words; *w; w++)
+        wrong += (w == row.words ? "" : ", ") + std::string(*w);
+    return wrong;
+}
+
+// OMP_STACKSIZE's syntax: a number and, perhaps after blanks, B, K, M, G or T; K without.
+std::string parse_size(const char* text, uint64_t& value)
+{
+    constexpr uint64_t least = 64 << 10, most = uint64_t(1) << 40;
+    static constexpr char units[] = "BKMGT";
+    const std::string_view all = trim(text);
+    const size_t digits = std::min(all.find_first_not_of("0123456789"), all.size());
+    const std::string_view unit = trim(all.substr(digits));
+    const char* found = unit.size() == 1 ? std::strchr(units, std::toupper(static_cast<unsigned char>(unit[0]))) : nullptr;
+    const unsigned shift = unit.empty() ? 10 : found ? 10 * unsigned(found - units) : 0;
+    uint64_t count;
+    if (!to_number(std::string(all.substr(0, digits)), count) || (!unit.empty() && !found) || count > most >> shift || count << shift < least)
+        return " is not a size from 64K to 1T such as 512M, 4G or 65536 (KiB)";
+    value = count << shift;
+    return "";
+}
+
+bool same_word(std::string_view a, const char* b)
+{
+    return a.size() == std::strlen(b) && strncasecmp(a.data(), b, a.size()) == 0;
+}
+
+// OMP_SCHEDULE's syntax: [modifier:]kind[,chunk], in any case, with blanks.
+bool is_schedule(std::string_view rest, OptionSchedule& value)
+{
+    static constexpr const char* kinds[] = {"auto", "static", "dynamic", "guided"};
+    const size_t colon = rest.find(':');
+    if (colon != rest.npos) { // chunks may be handed out in any order here: both modifiers are kept by that
+        const std::string_view modifier = trim(rest.substr(0, colon));
+        if (!same_word(modifier, "monotonic") && !same_word(modifier, "nonmonotonic"))
+            return false;
+        rest = rest.substr(colon + 1);
+    }
+    const size_t comma = rest.find(',');
+    const std::string_view kind = trim(rest.substr(0, comma));
+    for (value.kind = 0; value.kind < 4 && !same_word(kind, kinds[value.kind]); value.kind++)
+        ;
+    if (comma == rest.npos)
+        return value.kind < 4;
+    uint64_t chunk;
+    if (value.kind < 1 || value.kind > 3 || !to_number(std::string(trim(rest.substr(comma + 1))), chunk) || chunk < 1 || chunk > uint64_t(INT64_MAX))
+        return false;
+    value.chunk = long(chunk);
+    return true;
+}
+
+std::string parse_file(const OptionRow& row, std::string_view text, std::string& value)
+{
+    bool ends_well = text.empty() || row.any_ending;
+    std::string wrong = " ends in neither ";
+    for (const char* const* ending = row.endings; *ending; ending++) {
+        const size_t length = std::strlen(*ending);
+        ends_well = ends_well || (text.size() > length && text.substr(text.size() - length) == *ending);
+        wrong += (ending == row.endings ? "" : " nor ") + std::string(*ending);
+    }
+    if (!ends_well)
+        return wrong;
+    value = text;
+    return "";
+}
+
+// ---- which of them a field of Options wants
+
+template <class Number> std::string parse(const OptionRow& row, const char* text, Number& value)
+{
+    uint64_t v = 0;
+    if constexpr (std::is_enum_v<Number>) {
+        unsigned word = 0;
+        std::string wrong = parse_word(row, text, word);
+        if (wrong.empty())
+            value = Number(word);
+        return wrong;
+    }
+    const int word = std::is_signed_v<Number> ? word_of(row, text) : -1;
+    std::string wrong = word >= 0 ? "" : row.kind == OptionKind::size ? parse_size(text, v) : parse_number(row, text, v);
+    if (wrong.empty())
+        value = word >= 0 ? Number(-1 - word) : Number(v);
+    return wrong;
+}
+
+std::string parse(const OptionRow&, const char* text, OptionSchedule& value)
+{
+    return is_schedule(trim(text), value) ? "" : " is not a schedule such as dynamic, guided,4 or static,16 (auto takes no chunk)";
+}
+
+std::string parse(const OptionRow& row, const char* text, std::string& value)
+{
+    if (row.kind == OptionKind::file)
+        return parse_file(row, text, value);
+    value = text;
+    return "";
+}
+
+// 0, or errno.
+int why_not_writable(const char* path)
+{
+    struct stat s;
+    if (stat(path, &s) == 0 && S_ISFIFO(s.st_mode)) // opened and closed, it would end for its reader
+        return access(path, W_OK) == 0 ? 0 : errno;
+    int fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT) {
+        fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0)
+            unlink(path);
+        else if (errno == EEXIST) // a link to nothing yet
+            fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    }
+    if (fd < 0)
+        return errno;
+    close(fd);
+    return 0;
+}
+
+} // namespace
+
+std::string meant_option(const std::string& misspelt)
+{
+    const char* nearest = "";
+    int least = 4;
+    for (const OptionRow& row : option_rows) {
+        const int apart = row.tests ? least : workshare_letters_apart(misspelt.c_str(), row.variable);
+        if (apart < least) {
+            least = apart;
+            nearest = row.variable;
+        }
+    }
+    return nearest;
+}
+
+std::string with_meant_options(const std::vector<std::string>& misspelt)
+{
+    std::string all;
+    for (const std::string& name : misspelt) {
+        const std::string meant = meant_option(name);
+        all += (all.empty() ? "" : ", ") + name + (meant.empty() ? "" : " (did you mean " + meant + "?)");
+    }
+    return all;
+}
+
+bool can_write_files(const Options& o, std::string& error)
+{
+    const struct {
+        const char* what;
+        const std::string& path;
+    } files[] = {{"report", o.report_file}, {"trace", o.trace}};
+    for (const auto& f : files) {
+        const int trouble = f.path.empty() ? 0 : why_not_writable(f.path.c_str());
+        if (trouble) {
+            error = std::string("cannot write the ") + f.what + " to " + f.path + ": " + std::strerror(trouble);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool read_options(Options& o, std::string& error, std::vector<std::string>& unknown)
+{
+    error.clear();
+    each_option(o, [&](const OptionRow& row, auto& value) {
+        const char* text = error.empty() ? std::getenv(row.variable) : nullptr;
+        const std::string wrong = text ? parse(row, text, value) : "";
+        if (!wrong.empty())
+            error = std::string(row.variable) + "=" + text + wrong;
+    });
+    if (!error.empty())
+        return false;
+    for (char** e = environ; *e; e++) {
+        const std::string_view name(*e, std::strcspn(*e, "="));
+        bool known = name.substr(0, 3) != "WS_";
+        for (const OptionRow& row : option_rows)
+            known = known || name == row.variable;
+        if (!known)
+            unknown.emplace_back(name);
+    }
+    return true;
+}
+
+} // namespace ws

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+//
+// A row of the table of options (options.txt), as libws and ws-doctor have it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace ws {
+
+enum class OptionKind { flag, number, words, size, schedule, file, text };
+enum class OptionScope { none, readonly, local, all, all_eq }; // MPI_T's; none: not shown there
+
+struct OptionRow {
+    const char* variable;
+    OptionKind kind;
+    uint64_t least, most; // of a number
+    const char* unit;
+    const char* words[9];   // ended by null; beside a number the first stands for -1, the next for -2
+    const char* endings[4]; // of a file's name, ended by null
+    bool any_ending;
+    const char* standard; // the default
+    const char* policy;
+    OptionScope scope;
+    bool live, tests;
+    const char* help;
+};
+
+// In OMP_SCHEDULE's syntax.
+struct OptionSchedule {
+    unsigned kind = 0; // auto, static, dynamic, guided: as in ws_schedule
+    long chunk = 0;    // 0: none given
+};
+
+} // namespace ws
