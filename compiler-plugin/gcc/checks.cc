@@ -7,6 +7,8 @@
 
 #include "cgraph.h"
 #include "fold-const.h"
+#include "opts.h"
+#include "toplev.h"
 #include "tree-nested.h"
 
 namespace ws_gcc {
@@ -60,10 +62,19 @@ tree written_variable(tree expression) {
     }
 }
 
+bool given_wall() {
+    bool given = false;
+    for (unsigned i = 0; i < save_decoded_options_count; i++)
+        if (save_decoded_options[i].opt_index == OPT_Wall)
+            given = save_decoded_options[i].value;
+    return given;
+}
+
 // With -Wall: what is correct C, and OpenMP's, and hardly meant.
 void warn(location_t at, const std::string &text) {
     static std::set<std::pair<location_t, std::string>> said;   // each instance of a template comes here
-    if (warn_address && said.insert({get_pure_location(at), text}).second)  // which -Wall turns on
+    static const bool wanted = given_wall();
+    if (wanted && said.insert({get_pure_location(at), text}).second)
         warning_at(at, 0, "%s", localized_quotes(text).c_str());
 }
 

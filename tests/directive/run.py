@@ -310,7 +310,7 @@ class Test:
 
     def warn(self):
         in_parallel([(self.warn_one, source, language, options) for source, languages in programs('warn') for language in languages
-                     for options in ([], ['-Wall'], ['-O2', '-Wall', '-fopenmp'])])
+                     for options in ([], ['-Waddress'], ['-Wall', '-Wno-address'], ['-O2', '-Wall', '-fopenmp'])])
 
     # ways
 
