@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 
 namespace ws {
 
@@ -45,6 +46,7 @@ public:
         PMPI_Win_shared_query(shared_, 0, &size, &unit, &base);
         told_ = static_cast<Told*>(base);
         told_[me_] = {};
+        told_[me_].looks_wrong = options_of_nobody();
         decider_ = rank.node_decider(*this);
         every_ = uint64_t(double(number("PROBE_DUE_US", 5000)) * rank.ticks_per_us);
         idle_ = number("PROBE_IDLE", 1);
@@ -97,6 +99,19 @@ public:
     }
 
 private:
+    // Every option is of a policy that there is, or of what all have in common.
+    static unsigned options_of_nobody()
+    {
+        unsigned count = 0;
+        for (const OptionRow& row : option_rows) {
+            bool known = std::string(row.policy) == "core" || std::string(row.policy) == "observe";
+            for (const policy::Policy* p : policy::policies())
+                known |= std::string(row.policy) == p->name();
+            count += !known;
+        }
+        return count;
+    }
+
     // Takes the decision, and falls silent with it every other time.
     void decide(uint64_t now)
     {

@@ -47,7 +47,7 @@ for env in {}, {'PROBE_IDLE': '0'}, {'WS_VICTIM': 'none'}, {'PROBE_IDLE': '0', '
     expect(result, f'rank 1 was given no steps when they were due: {told[1]}', told[1]['due'] >= 10)
     # One more in each turn, at least, unless the time is for those that are due alone.
     expect(result, f'rank 1 gave steps {told[1]}', (told[1]['steps'] > 2 * told[1]['due']) == (env.get('PROBE_IDLE') != '0'))
-    expect(result, 'wrong sums were seen', all(t['wrong'] == 0 for t in told.values()))
+    expect(result, 'wrong sums were seen, or options of no policy', all(t['wrong'] == 0 for t in told.values()))
 
 # Who has nothing to steal sleeps, but not beyond what is due: every 5 ms. A rank's own sleep, here of 12.8 ms, would let half of it pass.
 for attempt in range(8):
