@@ -70,6 +70,10 @@ Target Chooser::choose(Hungry hunger, bool direct, uint64_t least)
                 why_none_ = Refusal::too_little;
                 continue;
             }
+            if (t.look.full) {
+                why_none_ = Refusal::full;
+                continue;
+            }
             if (own && direct) // a worker: nothing is nearer
                 return t;
             if (t.look.unit_ticks && t.look.remaining * t.look.unit_ticks < least) {

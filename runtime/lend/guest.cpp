@@ -38,7 +38,7 @@ bool next_lease(Window& w, const Core& core, Lease& lease)
             lease.slot = unsigned(__builtin_ctz(rest));
             Descriptor& loop = own.loops[lease.slot];
             Descriptor::Look look = loop.look();
-            if (!look.remaining)
+            if (!look.remaining || look.full)
                 continue;
             Sizing sizing = Sizing::unpack(look.sizing);
             if (loop.claim_and_join(

@@ -194,7 +194,10 @@ bool Lender::claim(const Target& target, Lease& lease)
         lease.chunk);
     lease.slot = target.slot;
     if (result != Claim::taken)
-        refuse(result == Claim::lost ? Refusal::lost_race : Refusal::too_little, ticks());
+        refuse(result == Claim::lost   ? Refusal::lost_race
+               : result == Claim::full ? Refusal::full
+                                       : Refusal::too_little,
+               ticks());
     bump(counters().lost, result == Claim::lost);
     return result == Claim::taken;
 }

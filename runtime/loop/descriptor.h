@@ -26,6 +26,9 @@
 // an older region, which is still a claim of the units [next, hi) of the region open now: clamp() cuts it at this
 // region's end, and nothing is lost or doubled.
 //
+// No more than most_joiners: the CAS that joins counts from the number of joiners that was compared with it. After 2^14 regions, as
+// above, it may be the number of an older region; so where the limit is more than a wish who comes looks again (loop/numbers.h).
+//
 // Costs: publish 4 plain stores; claim 1 load + 1 CAS; close 1 load + 1 CAS when no guest is left.
 #pragma once
 
@@ -39,6 +42,7 @@ enum class Claim {
     lost,   // another claimant was faster; there may be more
     empty,  // every unit is claimed
     closed, // no region is published
+    full,   // as many have joined as may
 };
 
 struct Chunk {
@@ -46,11 +50,15 @@ struct Chunk {
     uint64_t size() const { return hi - lo; }
 };
 
+constexpr unsigned descriptor_joiner_bits = 10;
+
 // What a thief must know of a region before it claims; written by the owner before the word is released.
 struct Terms {
     uint64_t end;        // units in the region
     uint64_t sizing;     // how a thief sizes its first chunk: Sizing::pack()
     uint64_t unit_ticks; // measured cost of a unit, for the choice between victims
+    unsigned most_joiners = (1u << descriptor_joiner_bits) - 1; // at a time
+    unsigned joined = 0; // from the first: threads of the owner's, who come for sure
 };
 
 template <class Atomics = Hardware>
@@ -59,7 +67,7 @@ class BasicDescriptor {
     using Word = typename A::Word;
 
 public:
-    static constexpr unsigned next_bits = 40, joiner_bits = 10;
+    static constexpr unsigned next_bits = 40, joiner_bits = descriptor_joiner_bits;
     static constexpr uint64_t next_mask = (uint64_t(1) << next_bits) - 1;
     static constexpr uint64_t joiner_one = uint64_t(1) << next_bits;
     static constexpr uint64_t joiner_mask = ((uint64_t(1) << joiner_bits) - 1) << next_bits;
@@ -73,12 +81,12 @@ public:
     // Owner, with no region published: offers the units [first, terms.end).
     void publish(uint64_t first, const Terms& terms)
     {
-        A::store_relaxed(end_, terms.end);
+        A::store_relaxed(end_, Word(terms.most_joiners) << next_bits | terms.end);
         A::store_relaxed(sizing_, terms.sizing);
         A::store_relaxed(unit_ticks_, terms.unit_ticks);
         Word old = A::load_relaxed(word_); // only the owner writes the word while it is closed
         // Release: whoever reads the word sees the terms and the owner's region. Pairs with the acquire in attempt().
-        A::store_release(word_, ((old & ~(joiner_mask | next_mask)) + generation_one) | first);
+        A::store_release(word_, ((old & ~(joiner_mask | next_mask)) + generation_one) | Word(terms.joined) << next_bits | first);
     }
 
     // Owner or guest, inside a published region. `size(remaining, joiners)` says how many units are wanted.
@@ -102,7 +110,7 @@ public:
     // Guest, inside its process: cuts a claim at the end of the region that is open now (see "Exactly once").
     Chunk clamp(Chunk c) const
     {
-        uint64_t end = A::load_relaxed(end_); // stable: the caller has joined
+        uint64_t end = A::load_relaxed(end_) & next_mask; // stable: the caller has joined
         return {c.lo < end ? c.lo : end, c.hi < end ? c.hi : end};
     }
 
@@ -112,7 +120,7 @@ public:
     unsigned joiners() const
     {
         // Acquire: at 0 the owner sees everything that its guests wrote. Pairs with leave().
-        return unsigned((A::load_acquire(word_) & joiner_mask) >> next_bits);
+        return joiners_in(A::load_acquire(word_));
     }
 
     // Owner, when every unit is claimed and joiners() is 0. Without the marker a stale word could match the next
@@ -126,7 +134,7 @@ public:
 
     // Anyone: what a look without claiming tells. A hint, stale as soon as it is returned.
     struct Look {
-        bool open;
+        bool open, full;
         unsigned joiners;
         uint64_t remaining, sizing, unit_ticks;
     };
@@ -135,12 +143,16 @@ public:
         Word w = A::load_acquire(word_);
         uint64_t next = w & next_mask;
         if (next == next_mask)
-            return {false, 0, 0, 0, 0};
-        uint64_t end = A::load_relaxed(end_);
-        return {true, unsigned((w & joiner_mask) >> next_bits), next < end ? end - next : 0, A::load_relaxed(sizing_), A::load_relaxed(unit_ticks_)};
+            return {false, false, 0, 0, 0, 0};
+        const Word terms = A::load_relaxed(end_);
+        const uint64_t end = terms & next_mask;
+        const unsigned joiners = joiners_in(w);
+        return {true, joiners >= terms >> next_bits, joiners, next < end ? end - next : 0, A::load_relaxed(sizing_), A::load_relaxed(unit_ticks_)};
     }
 
 private:
+    static unsigned joiners_in(Word w) { return unsigned((w & joiner_mask) >> next_bits); }
+
     template <class Size>
     Claim attempt(Word join, Size&& size, Chunk& out)
     {
@@ -148,11 +160,15 @@ private:
         uint64_t next = w & next_mask;
         if (next == next_mask)
             return Claim::closed;
-        uint64_t end = A::load_relaxed(end_); // of this generation, or the CAS below fails
+        const Word terms = A::load_relaxed(end_); // of this generation, or the CAS below fails
+        const uint64_t end = terms & next_mask;
         if (next >= end)
             return Claim::empty;
+        const unsigned joiners = joiners_in(w);
+        if (join && joiners >= terms >> next_bits)
+            return Claim::full;
         uint64_t remaining = end - next;
-        uint64_t want = size(remaining, unsigned((w & joiner_mask) >> next_bits));
+        uint64_t want = size(remaining, joiners);
         uint64_t n = want < 1 ? 1 : want > remaining ? remaining : want;
         // Full: the thief's joining must not sink below the claimed chunk's use, nor the guest's chunk rise above it.
         if (!A::cas_full(word_, w, w + n + join))
@@ -163,7 +179,7 @@ private:
 
     // Writers: owner and claimants. The one contended line.
     alignas(64) volatile Word word_;
-    // Writer: owner, in publish(). Readers: claimants.
+    // Writer: owner, in publish(). Readers: claimants. Above the end: most_joiners.
     alignas(64) volatile Word end_;
     volatile Word sizing_;
     volatile Word unit_ticks_;

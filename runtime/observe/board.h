@@ -25,7 +25,7 @@ using Flag = Hardware::Flag;
 
 constexpr char board_name[] = "workshare-board";
 constexpr uint64_t board_magic = 0x6472616f42207357; // "Ws Board"
-constexpr uint32_t board_version = 1;
+constexpr uint32_t board_version = 2;
 
 // What a thread's core is used for, seen from that thread.
 enum class Seated : Flag {
@@ -49,9 +49,21 @@ enum class Refusal : unsigned {
     lost_race,      // others claimed the rest first
     too_little,     // what was left takes less than a hand-over
     barred,         // the owner may not use this core, or was given no thread
+    full,           // as many took part as may: OpenMP's number of threads
     kinds
 };
 constexpr unsigned refusal_kinds = unsigned(Refusal::kinds);
+
+// Why an execution of a loop of OpenMP's was not shared though somebody waited: directive/openmp_threads.h.
+enum class Kept : unsigned {
+    asked,     // somebody may ask for thread numbers, and there are none for guests
+    count_set, // omp_set_num_threads() has set how many there are
+    limited,   // OMP_THREAD_LIMIT
+    own_variables, // the program has thread-local variables
+    unanswered,    // questions go past libws
+    kinds
+};
+constexpr unsigned kept_kinds = unsigned(Kept::kinds);
 
 // Of a thread that lends (home, worker). Ticks, or how often.
 struct LendCounters {
@@ -116,6 +128,7 @@ struct alignas(64) LoopRow {
     volatile uint64_t unpaid_regions;    // not shared as sharing had not paid
     volatile uint64_t stolen_chunks, stolen_iterations, guest_ticks; // by guests and workers; computing
     volatile uint64_t longest_chunk_ticks; // of those that were timed; several threads at once may lose the longest
+    volatile uint64_t kept_regions[kept_kinds]; // not shared though somebody waited
 };
 constexpr unsigned loop_rows = 1024; // the last stands for all loops that found no row
 

@@ -32,6 +32,8 @@ LoopCounts loop_counts(const LoopRow& row, double tick)
     c.runs_shared = number(row.shared_regions);
     c.runs_helped = number(row.joined_regions);
     c.runs_unpaid = number(row.unpaid_regions);
+    for (unsigned k = 0; k < kept_kinds; k++)
+        c.runs_kept[k] = number(row.kept_regions[k]);
     c.iterations_stolen = number(row.stolen_iterations);
     c.iterations_kept = whole_iterations + number(row.cut_iterations) - c.iterations_stolen;
     c.chunks_kept = whole + number(row.kept_chunks);

@@ -51,6 +51,7 @@ struct LoopCounts {
     double close_wait_s;
     double untimed_s;    // of computing_s: extrapolated from a sample
     double longest_chunk_s; // not a sum
+    double runs_kept[kept_kinds]; // of runs: see Kept
 };
 struct CallCounts {
     double calls, time_s, waits, blocked_s, lent_s;
@@ -180,6 +181,10 @@ void add_counts(CallCounts& to, const CallCounts& from);
 const char* refusal_name(unsigned kind);
 const char* refusal_text(unsigned kind);
 
+// Of a Kept, in words: why a loop was not shared; and of those of a loop the one most often met, or kept_kinds.
+const char* kept_text(unsigned kind);
+unsigned kept_mostly(const LoopCounts& counts);
+
 // ---- the lists of fields: f(name, number)
 
 template <class R, class F> void fields_of_rank(R& c, F f)
@@ -228,6 +233,11 @@ template <class L, class F> void fields_of_loop(L& c, F f)
     f("close_wait_s", c.close_wait_s);
     f("untimed_s", c.untimed_s);
     f("longest_chunk_s", c.longest_chunk_s);
+    f("runs_kept_asked", c.runs_kept[unsigned(Kept::asked)]);
+    f("runs_kept_count_set", c.runs_kept[unsigned(Kept::count_set)]);
+    f("runs_kept_limited", c.runs_kept[unsigned(Kept::limited)]);
+    f("runs_kept_own_variables", c.runs_kept[unsigned(Kept::own_variables)]);
+    f("runs_kept_unanswered", c.runs_kept[unsigned(Kept::unanswered)]);
 }
 template <class C, class F> void fields_of_call(C& c, F f)
 {

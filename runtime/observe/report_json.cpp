@@ -168,9 +168,12 @@ struct At {
     }
 };
 
+// Fields that reports of the first version need not have: 0 then.
+bool came_later(const std::string& name) { return name == "full" || name.compare(0, 10, "runs_kept_") == 0; }
+
 struct Get {
     const At& at;
-    void operator()(const char* name, double& value) const { value = at[name].number(); }
+    void operator()(const char* name, double& value) const { value = came_later(name) && !at.j.contains(name) ? 0 : at[name].number(); }
 };
 
 Histogram read_histogram(const At& at)
@@ -191,6 +194,8 @@ RankCounts read_counts(const At& at)
     RankCounts c = {};
     fields_of_rank(c, Get{at});
     for (unsigned k = 0; k < refusal_kinds; k++) {
+        if (came_later(refusal_name(k)) && !at["refused"].j.contains(refusal_name(k)))
+            continue;
         const At reason = at["refused"][refusal_name(k)];
         c.refused[k] = reason["times"].number();
         c.refused_s[k] = reason["time_s"].number();

@@ -67,6 +67,9 @@ std::string why_nothing_shared(const Facts& f, double share)
                              duration(f.serial.outside).c_str(), duration(f.serial.computing).c_str(), mostly_in_call(f).c_str());
     if (unshared->counts.runs_unpaid > 0.5 * unshared->counts.runs)
         return head + "sharing " + unshared->name + " did not pay (memory-bound, or too short), and was stopped";
+    const unsigned kept = kept_mostly(unshared->counts);
+    if (kept < kept_kinds)
+        return head + unshared->name + " was not shared: " + kept_text(kept);
     return head + format("%s was not shared: too short (%s an execution), or nobody waited when it began", unshared->name.c_str(),
                          duration(per_run(*unshared, time_of(*unshared))).c_str());
 }
@@ -104,6 +107,8 @@ std::string largest_cause(const Totals& t, const Facts& f)
                       mostly_in_call(f).c_str());
     case unsigned(Refusal::core_taken):
         return "no core was free: there are more ranks than cores";
+    case unsigned(Refusal::full):
+        return "as many helped as OpenMP's number of threads allows: WS_OPENMP_GUESTS, or omp_set_num_threads() in the program";
     case unsigned(Refusal::no_guest):
         return t.guests_refused > 0 ? no_threads : "the loops were over before a guest thread was made for each rank that waited";
     default:
@@ -137,8 +142,12 @@ std::string why_not(const Totals& t, const Facts& f)
         return "no core was free: there are more ranks than cores";
     if (t.unpaid_regions > 0.5 * t.regions)
         return "sharing its loops did not pay (memory-bound, or too short), and was stopped";
-    if (t.regions_shared < 0.01 * t.regions && t.loops > 0.25 * (t.computing - t.kept_off)) // some: their first execution, when their cost was not known
+    if (t.regions_shared < 0.01 * t.regions && t.loops > 0.25 * (t.computing - t.kept_off)) { // some: their first execution, when their cost was not known
+        const LoopFigures* l = unshared_loop(f);
+        if (const unsigned kept = l ? kept_mostly(l->counts) : kept_kinds; kept < kept_kinds)
+            return l->name + " was not shared: " + kept_text(kept);
         return polled && t.idle < 0.02 * t.wall * t.ranks ? needs_poll : "its loops are too short, or ran while nobody waited";
+    }
     return largest_cause(t, f);
 }
 

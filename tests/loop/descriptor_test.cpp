@@ -2,9 +2,13 @@
 //
 // The descriptor's roles, one after the other in one thread.
 #include "loop/descriptor.h"
+#include "loop/numbers.h"
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <cstring>
+#include <thread>
+#include <vector>
 
 using ws::Chunk;
 using ws::Claim;
@@ -116,6 +120,85 @@ TEST_CASE("as many guests as there may be ranks can join", "[descriptor]")
     for (unsigned n = 0; n < Descriptor::max_joiners; n++)
         s.d.leave();
     CHECK(s.d.joiners() == 0);
+}
+
+TEST_CASE("no more join than may, and who leaves makes room", "[descriptor]")
+{
+    Slot s;
+    s.d.publish(0, {100, 0, 0, 2});
+    Chunk c;
+    CHECK_FALSE(s.d.look().full);
+    REQUIRE(s.d.claim_and_join(take(1), c) == Claim::taken);
+    REQUIRE(s.d.claim_and_join(take(1), c) == Claim::taken);
+    CHECK(s.d.look().full);
+    CHECK(s.d.claim_and_join(take(1), c) == Claim::full);
+    CHECK(s.d.look().remaining == 98);
+    CHECK(s.d.claim(take(1), c) == Claim::taken); // those inside go on
+    s.d.leave();
+    CHECK(s.d.claim_and_join(take(1), c) == Claim::taken);
+    CHECK(s.d.look().remaining == 96);
+    s.d.leave();
+    s.d.leave();
+    REQUIRE(s.d.claim(take(100), c) == Claim::taken);
+    CHECK(s.d.claim_and_join(take(1), c) == Claim::empty);
+    REQUIRE(s.d.close());
+    s.d.publish(0, {1, 0, 0});
+    CHECK(s.d.claim_and_join(take(1), c) == Claim::taken); // of another region
+}
+
+TEST_CASE("threads that take part from the first are joiners", "[descriptor]")
+{
+    Slot s;
+    s.d.publish(0, {10, 0, 0, 3, 2});
+    Chunk c;
+    CHECK(s.d.joiners() == 2);
+    REQUIRE(s.d.claim_and_join(take(1), c) == Claim::taken);
+    CHECK(s.d.claim_and_join(take(1), c) == Claim::full);
+    REQUIRE(s.d.claim(take(20), c) == Claim::taken);
+    for (int n = 0; n < 3; n++) {
+        CHECK_FALSE(s.d.close());
+        s.d.leave();
+    }
+    CHECK(s.d.close());
+}
+
+TEST_CASE("each guest has a number of its own, and it is free again when he has gone", "[descriptor][numbers]")
+{
+    ws::Numbers numbers;
+    numbers.open(ws::Numbers::most, 3);
+    for (unsigned n = 3; n < ws::Numbers::most; n++)
+        REQUIRE(numbers.take() == n);
+    for (unsigned n : {500u, 3u, ws::Numbers::most - 1, 66u, 67u})
+        numbers.give_back(n);
+    for (unsigned n : {3u, 66u, 67u, 500u, ws::Numbers::most - 1})
+        CHECK(numbers.take() == n);
+    numbers.open(2, 1);
+    CHECK(numbers.all() == 2);
+    CHECK(numbers.take() == 1);
+    numbers.open(0, 1);
+    CHECK(numbers.all() == 0);
+}
+
+TEST_CASE("numbers under many threads", "[numbers]")
+{
+    ws::Numbers numbers;
+    constexpr unsigned threads = 6, all = 5; // one number too few: somebody waits
+    numbers.open(all, 1);
+    std::atomic<int> held[all] = {};
+    std::atomic<int> wrong{0};
+    std::vector<std::thread> some;
+    for (unsigned t = 0; t < threads; t++)
+        some.emplace_back([&] {
+            for (int turn = 0; turn < 3000; turn++) {
+                const unsigned number = numbers.take();
+                wrong += number < 1 || number >= all || held[number]++ != 0;
+                held[number]--;
+                numbers.give_back(number);
+            }
+        });
+    for (std::thread& t : some)
+        t.join();
+    CHECK(wrong == 0);
 }
 
 TEST_CASE("the largest region can be claimed to its end without looking closed", "[descriptor]")

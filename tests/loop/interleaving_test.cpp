@@ -24,7 +24,8 @@ struct Plan {
     uint64_t owner_takes = 1, thief_takes = 1;
     bool wrap = false; // 2^14 - 1 more regions pass between the first and the second: the generation repeats
     // Broken on purpose:
-    bool no_clamp = false, no_wait = false;
+    bool no_clamp = false, no_wait = false, no_limit = false;
+    unsigned most_joiners = ws::Descriptor::max_joiners; // at a time
 };
 
 template <class A, const Plan& plan>
@@ -65,7 +66,7 @@ struct Protocol : Explorer::World {
         for (uint64_t r = 0; r < plan.regions; r++) {
             A::store_relaxed(region, r);
             run(r, {0, plan.first});
-            descriptor.publish(plan.first, {plan.units[r], 0, 0});
+            descriptor.publish(plan.first, {plan.units[r], 0, 0, plan.no_limit ? Descriptor::max_joiners : plan.most_joiners});
             Chunk c;
             while (descriptor.claim([](uint64_t, unsigned) { return plan.owner_takes; }, c) == Claim::taken)
                 run(r, c);
@@ -97,7 +98,8 @@ struct Protocol : Explorer::World {
                 c);
             if (claim != Claim::taken)
                 continue;
-            inside++;
+            if (++inside > plan.most_joiners)
+                fail("one guest too many joined");
             uint64_t r = A::load_relaxed(region);
             if (!plan.wrap && c.lo + remaining != plan.units[r])
                 fail("a stale thief claimed in another generation");
@@ -160,6 +162,9 @@ constexpr Plan big_bites{2, 1, 2, {3, 4, 1}, 0, 2, 3};
 constexpr Plan published_late{2, 1, 2, {4, 3, 1}, 1, 2, 1};
 constexpr Plan three_regions{1, 2, 3, {2, 1, 3}};
 constexpr Plan three_thieves{3, 1, 1, {2, 1, 1}};
+constexpr Plan at_most_one{2, 1, 2, {3, 2, 1}, 0, 1, 1, false, false, false, false, 1};
+constexpr Plan one_of_three{3, 1, 1, {2, 1, 1}, 0, 1, 1, false, false, false, false, 1};
+constexpr Plan no_limit{2, 1, 1, {3, 1, 1}, 0, 1, 1, false, false, false, true, 1};
 constexpr Plan no_wait{1, 1, 1, {2, 1, 1}, 0, 1, 1, false, false, true};
 constexpr Plan no_clamp{1, 1, 2, {4, 2, 1}, 0, 2, 3, true, true};
 constexpr Plan wrapped{1, 1, 2, {4, 2, 1}, 0, 2, 3, true};
@@ -175,7 +180,7 @@ TEST_CASE("layout that the interleaving tests rely on", "[descriptor][interleavi
     CHECK(words[0] == ws::Descriptor::next_mask);
     d.publish(3, {5, 7, 9});
     CHECK(words[0] == (ws::Descriptor::generation_one | 3));
-    CHECK(words[8] == 5);
+    CHECK(words[8] == (uint64_t(ws::Descriptor::max_joiners) << ws::Descriptor::next_bits | 5));
 }
 
 TEST_CASE("every unit runs exactly once under every interleaving", "[descriptor][interleaving]")
@@ -186,6 +191,12 @@ TEST_CASE("every unit runs exactly once under every interleaving", "[descriptor]
     SECTION("published in the middle of the loop") { REQUIRE_RIGHT(Scheduled, published_late); }
     SECTION("three regions") { REQUIRE_RIGHT(Scheduled, three_regions); }
     SECTION("three thieves, one region") { REQUIRE_RIGHT(Scheduled, three_thieves); }
+}
+
+TEST_CASE("no more join than may, under every interleaving", "[descriptor][interleaving]")
+{
+    SECTION("one of two, two regions") { REQUIRE_RIGHT(Scheduled, at_most_one); }
+    SECTION("one of three") { REQUIRE_RIGHT(Scheduled, one_of_three); }
 }
 
 TEST_CASE("after a wrap of the generation a stale claim is cut, nothing is lost", "[descriptor][interleaving]")
@@ -208,6 +219,10 @@ TEST_CASE("a broken protocol is reported", "[descriptor][interleaving][broken]")
     SECTION("an owner that does not wait for its guests")
     {
         CHECK(Explorer::run<Protocol<Scheduled, no_wait>>().violation != "");
+    }
+    SECTION("a region without its limit")
+    {
+        CHECK(Explorer::run<Protocol<Scheduled, no_limit>>().violation == "one guest too many joined");
     }
     SECTION("a guest that does not cut a claim of another generation")
     {

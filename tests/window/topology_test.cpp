@@ -81,6 +81,11 @@ public:
         window.row(rank).loops[0].publish(0, {units, Sizing{WS_DYNAMIC, 1, 1}.pack(), ticks});
         window.open(rank) = 1;
     }
+    void limit(unsigned rank, uint64_t units, unsigned most_joiners)
+    {
+        window.row(rank).loops[0].publish(0, {units, Sizing{WS_DYNAMIC, 1, 1}.pack(), 1000, most_joiners});
+        window.open(rank) = 1;
+    }
     Target choice(unsigned thief, const char* victims)
     {
         Chooser chooser;
@@ -306,6 +311,27 @@ TEST_CASE("whom a thief helps", "[victim]")
         CHECK(node.window.row(1).hunger.wanted == 1);
         CHECK(node.window.row(6).hunger.wanted == 0);
         CHECK(node.choice(5, "most").rank == 6); // another thief's guests are others
+    }
+    SECTION("not one in which as many take part as may")
+    {
+        Chunk c;
+        auto one = [](uint64_t, unsigned) { return uint64_t(1); };
+        node.window.row(6).loops[0].close();
+        node.limit(6, 9000, 1);
+        CHECK(node.choice(7, "most").rank == 6);
+        REQUIRE(node.window.row(6).loops[0].claim_and_join(one, c) == Claim::taken);
+        CHECK(node.choice(7, "most").rank == 3);
+        node.window.row(6).loops[0].leave();
+        CHECK(node.choice(7, "most").rank == 6);
+        for (unsigned r : {1u, 3u, 6u}) {
+            node.window.row(r).loops[0].close();
+            node.window.open(r) = 0;
+        }
+        node.limit(6, 9000, 0);
+        Chooser chooser;
+        chooser.start(node.window, 7, *steal::victims_by_name("auto"), false);
+        CHECK_FALSE(chooser.choose(long_hungry, false, 0));
+        CHECK(chooser.why_none() == Refusal::full);
     }
     SECTION("a look without work tells every owner once that somebody waits")
     {

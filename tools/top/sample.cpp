@@ -205,7 +205,7 @@ std::vector<LoopSample> loops(const std::vector<Reading>& after, const std::map<
 
 const char* refusal_name(Refusal why)
 {
-    static const char* const names[] = {"nothing_shared", "no_guest", "core_taken", "all_wait", "lost_race", "too_little", "barred"};
+    static const char* const names[] = {"nothing_shared", "no_guest", "core_taken", "all_wait", "lost_race", "too_little", "barred", "full"};
     static_assert(sizeof names / sizeof *names == refusal_kinds);
     return names[unsigned(why)];
 }
@@ -213,7 +213,7 @@ const char* refusal_name(Refusal why)
 const char* refusal_text(Refusal why)
 {
     static const char* const texts[] = {"no shared loop ran", "guests are being made", "cores taken by other ranks", "all waited",
-                                        "others were faster", "too little left", "owner may not use the core"};
+                                        "others were faster", "too little left", "owner may not use the core", "no OpenMP thread number left"};
     static_assert(sizeof texts / sizeof *texts == refusal_kinds);
     return texts[unsigned(why)];
 }

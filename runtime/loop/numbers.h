@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+//
+// The numbers by which OpenMP's loops tell the participants of an execution apart: the owner's threads have the first ones, for the whole
+// region; a guest has one of the rest from its coming to its leaving. Only where somebody may ask (LoopHost::allow).
+#pragma once
+
+#include "loop/descriptor.h"
+#include "window/os.h"
+
+namespace ws {
+
+class Numbers {
+public:
+    static constexpr unsigned most = Descriptor::max_joiners + 1;
+
+    // Owner, before it publishes. `all`: 0 where nobody asks.
+    void open(unsigned all, unsigned own)
+    {
+        all_ = all;
+        own_ = own;
+        if (!all)
+            return;
+        for (volatile Hardware::Word& word : taken_)
+            Hardware::store_relaxed(word, 0);
+    }
+
+    unsigned all() const { return all_; } // participants that can be told apart
+
+    // Guest, after it has joined. As many may join as there are numbers: one is free, but for him who comes by a claim of 2^14 regions
+    // ago and is one too many. He has a chunk, so he waits.
+    unsigned take()
+    {
+        for (unsigned turn = 0;; turn < 2000 ? cpu_relax() : void(sched_yield()), turn++)
+            for (unsigned i = 0; i < all_ - own_; i++) {
+                const Hardware::Word taken = Hardware::load_relaxed(taken_[i / 64]), bit = Hardware::Word(1) << i % 64;
+                // Full: pairs with give_back(); what is kept by this number was written by who had it before.
+                if (!(taken & bit) && Hardware::cas_full(taken_[i / 64], taken, taken | bit))
+                    return own_ + i;
+            }
+    }
+    // Guest, before it leaves the region: who joins then finds it free.
+    void give_back(unsigned number)
+    {
+        const unsigned i = number - own_;
+        Hardware::fetch_add_full(taken_[i / 64], Hardware::Word(0) - (Hardware::Word(1) << i % 64)); // full: its use comes before
+    }
+
+private:
+    unsigned all_ = 0, own_ = 1;
+    volatile Hardware::Word taken_[(most + 63) / 64] = {};
+};
+
+} // namespace ws
