@@ -21,38 +21,25 @@
 
 namespace ws {
 
-volatile Hardware::Flag openmp_regions;
+volatile Hardware::Flag openmp_regions, watching_openmp;
 unsigned (*volatile openmp_threads)(unsigned asked);
 
 namespace {
 
-volatile Hardware::Flag watching; // a region that is open when this changes is counted at both ends or at neither
 void (*on_open)();
 volatile Hardware::Flag waiting;  // threads in wait_for_openmp()
 volatile Hardware::Flag woken;    // what they sleep on: changes when they are to look
 bool tool_is_on;
 
-void begin_region()
+} // namespace
+
+void openmp_begins()
 {
     if (Hardware::fetch_add_full(openmp_regions, 1) == 0 && on_open)
         on_open();
 }
 
-void end_region() { Hardware::fetch_add_full(openmp_regions, Hardware::Flag(-1)); }
-
-} // namespace
-
-OpenMPRegion::OpenMPRegion() : counts_(Hardware::load_relaxed(watching))
-{
-    if (counts_)
-        begin_region();
-}
-
-OpenMPRegion::~OpenMPRegion()
-{
-    if (counts_)
-        end_region();
-}
+void openmp_ends() { Hardware::fetch_add_full(openmp_regions, Hardware::Flag(-1)); }
 
 namespace {
 
@@ -98,15 +85,15 @@ unsigned usual_threads(void* caller)
 
 class Counted {
 public:
-    Counted(unsigned threads, void* caller) : counts_(Hardware::load_relaxed(watching) && threads != 1 && (threads || usual_threads(caller) > 1))
+    Counted(unsigned threads, void* caller) : counts_(Hardware::load_relaxed(watching_openmp) && threads != 1 && (threads || usual_threads(caller) > 1))
     {
         if (counts_)
-            begin_region();
+            openmp_begins();
     }
     ~Counted()
     {
         if (counts_)
-            end_region();
+            openmp_ends();
     }
 
 private:
@@ -139,7 +126,7 @@ unsigned threads_to_ask_for(unsigned asked)
     extern "C" __attribute__((visibility("default"))) void openmp_##name parameters                                   \
     {                                                                                                                 \
         static const Next next(&openmp_##name, #name);                                                                \
-        begin_region();                                                                                               \
+        openmp_begins();                                                                                               \
         next(__builtin_return_address(0)) arguments;                                                                  \
     }                                                                                                                 \
     WS_VERSIONED(name, "GOMP_1.0")
@@ -188,7 +175,7 @@ extern "C" __attribute__((visibility("default"))) void openmp_GOMP_parallel_end(
 {
     static const Next next(&openmp_GOMP_parallel_end, "GOMP_parallel_end");
     next(__builtin_return_address(0))();
-    end_region();
+    openmp_ends();
 }
 WS_VERSIONED(GOMP_parallel_end, "GOMP_1.0");
 
@@ -211,15 +198,15 @@ constexpr int parallel_begin = 3, parallel_end = 4, set_always = 5;
 
 void parallel_begins(ToolData*, const void*, ToolData* region, unsigned threads, int, const void*)
 {
-    region->value = Hardware::load_relaxed(watching) && threads != 1;
+    region->value = Hardware::load_relaxed(watching_openmp) && threads != 1;
     if (region->value)
-        begin_region();
+        openmp_begins();
 }
 
 void parallel_ends(ToolData* region, ToolData*, int, const void*)
 {
     if (region->value)
-        end_region();
+        openmp_ends();
 }
 
 int initialize_tool(LookUp look_up, int, ToolData*)
@@ -293,7 +280,7 @@ const char* watch_openmp(void (*opened)())
     if (dlsym(RTLD_DEFAULT, "omp_get_max_threads") && threads_never_sleep())
         return "OMP_WAIT_POLICY=active lets OpenMP keep the cores";
     on_open = opened;
-    Hardware::store_release(watching, 1);
+    Hardware::store_release(watching_openmp, 1);
     return nullptr;
 }
 
@@ -308,7 +295,7 @@ void end_waits()
 void stop_watching_openmp()
 {
     on_open = nullptr;
-    Hardware::store_release(watching, 0);
+    Hardware::store_release(watching_openmp, 0);
     end_waits();
 }
 
@@ -317,7 +304,7 @@ void wait_for_openmp()
     constexpr unsigned nap_us = 50000;
     Hardware::fetch_add_full(waiting, 1);
     Hardware::Flag seen = Hardware::load_acquire(woken); // pairs with end_openmp_wait()
-    while (openmp_regions_open() && Hardware::load_relaxed(watching) && Hardware::load_acquire(woken) == seen)
+    while (openmp_regions_open() && Hardware::load_relaxed(watching_openmp) && Hardware::load_acquire(woken) == seen)
         futex_wait(&woken, seen, nap_us);
     Hardware::fetch_add_full(waiting, Hardware::Flag(-1));
 }

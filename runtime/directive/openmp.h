@@ -5,6 +5,7 @@
 #pragma once
 
 #include "window/atomics.h"
+#include "window/os.h"
 
 namespace ws {
 
@@ -12,11 +13,24 @@ namespace ws {
 extern volatile Hardware::Flag openmp_regions;
 inline unsigned openmp_regions_open() { return Hardware::load_relaxed(openmp_regions); }
 
+// A region that is open when this changes is counted at both ends or at neither.
+extern volatile Hardware::Flag watching_openmp;
+void openmp_begins();
+void openmp_ends();
+
 // Counts a region that libws itself begins.
 class OpenMPRegion {
 public:
-    OpenMPRegion();
-    ~OpenMPRegion();
+    OpenMPRegion() : counts_(Hardware::load_relaxed(watching_openmp))
+    {
+        if (WS_UNLIKELY(counts_))
+            openmp_begins();
+    }
+    ~OpenMPRegion()
+    {
+        if (WS_UNLIKELY(counts_))
+            openmp_ends();
+    }
     OpenMPRegion(const OpenMPRegion&) = delete;
 
 private:

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// What libws knows of OpenMP's threads.
+// What libws knows of OpenMP's threads, and whether a loop of OpenMP's is right with guests.
 //
-// A guest has no number among them. It could be given one, but no right one: arrays are made for as many threads as
-// omp_get_max_threads() has told, and to tell more than OpenMP has breaks programs that cut their work into so many parts and
-// begin a region to do them. So a loop of which the compiler has not seen everything is shared only where nobody in the process
-// can ask: what a program asks of its OpenMP library is in the tables by which it was linked.
+// The rule: thread numbers stay below what omp_get_max_threads() answers, for arrays are made for as many threads. So where somebody may ask
+// for them in a loop, or the program itself has said how many threads it wants, no more take part at a time. Who may ask: what a program
+// wants of its OpenMP library is in the tables by which it was linked.
 #include "directive/openmp_threads.h"
 
 #include "directive/openmp.h"
-#include "loop/region.h"
+#include "loop/numbers.h"
 #include "window/spin_lock.h"
 
 #include <cstring>
@@ -21,8 +20,6 @@
 namespace ws {
 
 namespace {
-
-volatile Hardware::Flag threads_set; // the program has called omp_set_num_threads()
 
 // ---- the library
 
@@ -66,7 +63,8 @@ OpenMP find_library(void* caller)
     OpenMP found = {};
     if (look_up(found.max_threads, from, "omp_get_max_threads") && look_up(found.num_threads, from, "omp_get_num_threads") &&
         look_up(found.thread_num, from, "omp_get_thread_num") && look_up(found.in_parallel, from, "omp_in_parallel") &&
-        look_up(found.thread_limit, from, "omp_get_thread_limit") && look_up(found.parallel, from, "GOMP_parallel"))
+        look_up(found.thread_limit, from, "omp_get_thread_limit") && look_up(found.level, from, "omp_get_level") &&
+        look_up(found.num_procs, from, "omp_get_num_procs") && look_up(found.parallel, from, "GOMP_parallel"))
         return found;
     OpenMP none = {};
     none.max_threads = [] { return 1; };
@@ -77,27 +75,16 @@ OpenMP find_library(void* caller)
 
 bool starts(const char* name, const char* with) { return std::strncmp(name, with, std::strlen(with)) == 0; }
 
-// Fortran's names end with _.
-bool tells_threads_apart(const char* name)
-{
-    static const char* const questions[] = {"omp_get_thread_num", "omp_get_num_threads", "omp_get_max_threads", "omp_in_parallel",
-                                            "omp_get_level", "omp_get_active_level", "omp_get_ancestor_thread_num", "omp_get_team_size"};
-    for (const char* question : questions)
-        if (starts(name, question))
-            return true;
-    return false;
-}
-
-// Whether a call of omp_set_num_threads() comes here.
-bool set_comes_here();
-
 struct Scan {
-    bool sees_sets, asks, first;
+    bool asks;          // for thread numbers
+    bool own_variables; // threadprivate, thread_local: of the program itself; libraries have them for themselves
+    bool sets;          // calls omp_set_num_threads()
+    bool first;
     unsigned long long loaded, unloaded;
 };
 
 // Looks through what a library or the program refers to: the symbols of its relocations.
-bool refers(const dl_phdr_info& info, const ElfW(Dyn)* dynamic, bool sees_sets)
+void look_through(const dl_phdr_info& info, const ElfW(Dyn)* dynamic, Scan& scan)
 {
     const auto address = [&](ElfW(Addr) value) { return value < info.dlpi_addr ? value + info.dlpi_addr : value; };
     const ElfW(Sym)* symbols = nullptr;
@@ -117,16 +104,16 @@ bool refers(const dl_phdr_info& info, const ElfW(Dyn)* dynamic, bool sees_sets)
         default: break;
         }
     if (!symbols || !names)
-        return false;
+        return;
     for (const auto& table : tables)
         for (size_t i = 0; table.at && i < table.bytes / sizeof *table.at; i++) {
             const ElfW(Sym)& symbol = symbols[ELF64_R_SYM(table.at[i].r_info)];
             const char* name = names + symbol.st_name;
-            if (symbol.st_shndx == SHN_UNDEF && starts(name, "omp_") &&
-                (tells_threads_apart(name) || (!sees_sets && starts(name, "omp_set_num_threads"))))
-                return true;
+            if (symbol.st_shndx != SHN_UNDEF || !starts(name, "omp_"))
+                continue;
+            scan.asks |= is_openmp_question(name);
+            scan.sets |= starts(name, "omp_set_num_threads");
         }
-    return false;
 }
 
 int look_at(dl_phdr_info* info, size_t, void* data)
@@ -135,12 +122,11 @@ int look_at(dl_phdr_info* info, size_t, void* data)
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr)& part = info->dlpi_phdr[i];
         if (part.p_type == PT_DYNAMIC)
-            scan.asks |= refers(*info, reinterpret_cast<const ElfW(Dyn)*>(info->dlpi_addr + part.p_vaddr), scan.sees_sets);
-        // threadprivate, thread_local: of the program itself; libraries have them for themselves.
-        scan.asks |= scan.first && part.p_type == PT_TLS && part.p_memsz;
+            look_through(*info, reinterpret_cast<const ElfW(Dyn)*>(info->dlpi_addr + part.p_vaddr), scan);
+        scan.own_variables |= scan.first && part.p_type == PT_TLS && part.p_memsz;
     }
     scan.first = false;
-    return scan.asks;
+    return 0;
 }
 
 int count_libraries(dl_phdr_info* info, size_t, void* data)
@@ -151,87 +137,84 @@ int count_libraries(dl_phdr_info* info, size_t, void* data)
     return 1;
 }
 
-// Anew whenever a library was loaded.
-bool somebody_asks()
+// Looks anew if a library was loaded since, and at the first time.
+Scan who_asks(bool anew)
 {
     static SpinLock lock;
     static Scan known;
     Scan now = {};
-    dl_iterate_phdr(count_libraries, &now);
     lock.lock();
-    if (now.loaded != known.loaded || now.unloaded != known.unloaded) {
-        now.first = true;
-        now.sees_sets = set_comes_here();
-        dl_iterate_phdr(look_at, &now);
-        known = now;
+    if (anew || !known.loaded) {
+        dl_iterate_phdr(count_libraries, &now);
+        if (now.loaded != known.loaded || now.unloaded != known.unloaded) {
+            now.first = true;
+            dl_iterate_phdr(look_at, &now);
+            known = now;
+        }
     }
-    const bool asks = known.asks;
+    now = known;
     lock.unlock();
-    return asks;
+    return now;
 }
 
 } // namespace
 
-const OpenMP& openmp(void* caller)
+const OpenMP* openmp_found;
+
+const OpenMP& find_openmp(void* caller)
 {
     static const OpenMP found = find_library(caller);
+    __atomic_store_n(&openmp_found, &found, __ATOMIC_RELEASE); // pairs with openmp()
     return found;
 }
 
-void openmp_parallel(const OpenMP& library, void (*fn)(void*), void* data)
+int openmp_level()
 {
-    const OpenMPRegion open;
-    const auto choose = openmp_threads;
-    library.parallel(fn, data, choose ? choose(0) : 0, 0);
+    const OpenMP& library = openmp(nullptr);
+    return library.level ? library.level() : 0;
 }
 
-bool may_share_openmp(const ws_site* site)
+unsigned own_threads_beside_guests(const OpenMP& library, const Allowed& allowed)
 {
-    if (Hardware::load_relaxed(threads_set))
-        return false;
-    const OpenMP& library = openmp(__builtin_return_address(0));
-    if (library.thread_limit && library.thread_limit() < library.max_threads() + int(loop_host.participants) - 1)
-        return false;
-    return !(site->kinds & WS_SITE_UNSEEN) || !(brought || somebody_asks());
+    const unsigned threads = unsigned(library.max_threads());
+    if (allowed.participants == Allowed::all)
+        return threads;
+    static const unsigned cpus = unsigned(library.num_procs()); // libgomp asks the system each time
+    return cpus && cpus < threads ? cpus : threads;
 }
 
-// ---- omp_set_num_threads
-
-namespace {
-
-// A program that says how many threads it wants has at most so many, guests included.
-template <class Number, class Function>
-void set_threads(const char* name, Number number)
+Allowed allow_openmp(const ws_site* site, unsigned own, bool anew)
 {
-    static const auto next = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
-    Hardware::store_relaxed(threads_set, 1);
-    if (next)
-        next(number);
+    const OpenMP& library = openmp(nullptr);
+    const Scan who = who_asks(anew);
+    static const bool all_come = openmp_questions_come();
+    const bool may_ask = (site->kinds & WS_SITE_UNSEEN) && (who.asks || brought);
+    if ((site->kinds & WS_SITE_UNSEEN) && who.own_variables)
+        return {1, Kept::own_variables, false};
+    if (may_ask && (brought || !all_come || !library.level))
+        return {1, Kept::unanswered, false};
+    // In a parallel region that is open its threads have the numbers.
+    if (may_ask && own == 1 && library.in_parallel())
+        return {1, Kept::asked, true};
+    const bool set = openmp_threads_set() || (who.sets && !all_come);
+    Allowed allowed;
+    const auto at_most = [&](unsigned participants, Kept why) {
+        if (participants < allowed.participants) {
+            allowed.participants = participants;
+            allowed.why = why;
+        }
+    };
+    if (library.thread_limit) {
+        const int limit = library.thread_limit();
+        if (limit > 0 && unsigned(limit) < loop_host.participants + own)
+            at_most(unsigned(limit), Kept::limited);
+    }
+    if (may_ask || set)
+        at_most(unsigned(library.max_threads()) + openmp_guests(), set ? Kept::count_set : Kept::asked);
+    if (may_ask)
+        at_most(Numbers::most, Kept::asked);
+    allowed.numbered = may_ask;
+    return allowed;
 }
-
-} // namespace
-
-// libgomp's names and libomp's, hidden as those of openmp.cpp.
-#define WS_SET_THREADS(function, name, type, version)                                                                 \
-    extern "C" __attribute__((visibility("default"))) void function(type number) { set_threads<type, void(type)>(name, number); } \
-    asm(".symver " #function "," name "@" version)
-
-WS_SET_THREADS(openmp_set_threads, "omp_set_num_threads", int, "OMP_1.0");
-WS_SET_THREADS(openmp_set_threads_fortran, "omp_set_num_threads_", const int*, "OMP_1.0");
-WS_SET_THREADS(openmp_set_threads_fortran_8, "omp_set_num_threads_8_", const int64_t*, "OMP_1.0");
-WS_SET_THREADS(openmp_set_threads_llvm, "omp_set_num_threads", int, "VERSION");
-WS_SET_THREADS(openmp_set_threads_llvm_fortran, "omp_set_num_threads_", const int*, "VERSION");
-
-namespace {
-
-bool set_comes_here()
-{
-    void* gnu = dlvsym(RTLD_DEFAULT, "omp_set_num_threads", "OMP_1.0");
-    void* llvm = dlvsym(RTLD_DEFAULT, "omp_set_num_threads", "VERSION");
-    return (!gnu || gnu == reinterpret_cast<void*>(openmp_set_threads)) &&
-           (!llvm || llvm == reinterpret_cast<void*>(openmp_set_threads_llvm));
-}
-
-} // namespace
 
 } // namespace ws

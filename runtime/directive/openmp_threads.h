@@ -1,29 +1,55 @@
 // SPDX-License-Identifier: MIT
 //
-// OpenMP's threads, as the program has them: how many a region gets, how one is begun, and whether anything in the process can
-// tell threads apart, and so guests from threads.
+// OpenMP's threads, as the program has them: how many a region gets, how one is begun, who can tell threads apart, and so guests from
+// threads, and what they are told.
 #pragma once
 
 #include "directive/abi.h"
+#include "loop/participant.h"
 
 namespace ws {
 
-// The functions of the program's OpenMP library.
+// The functions of the program's OpenMP library. Without one `max_threads` is all there is.
 struct OpenMP {
     int (*max_threads)();
     int (*num_threads)();
     int (*thread_num)();
     int (*in_parallel)();
     int (*thread_limit)();
+    int (*level)();
+    int (*num_procs)();
     void (*parallel)(void (*fn)(void*), void* data, unsigned threads, unsigned flags); // GOMP_parallel, libomp's too
 };
+extern const OpenMP* openmp_found;
+const OpenMP& find_openmp(void* caller);
 // `caller`: where in the program. Looked up once.
-const OpenMP& openmp(void* caller);
+inline const OpenMP& openmp(void* caller)
+{
+    // Acquire: what it points to was written before.
+    const OpenMP* found = __atomic_load_n(&openmp_found, __ATOMIC_ACQUIRE);
+    return WS_LIKELY(found != nullptr) ? *found : find_openmp(caller);
+}
 
-// Runs fn(data) by the threads that a region gets now.
-void openmp_parallel(const OpenMP& library, void (*fn)(void*), void* data);
+// Who may take part in an execution of a loop of OpenMP's: LoopHost::allow. And its openmp_level.
+Allowed allow_openmp(const ws_site* site, unsigned own, bool anew);
+int openmp_level();
 
-// Whether a loop of OpenMP's is right with guests, who are none of OpenMP's threads. LoopHost::may_share.
-bool may_share_openmp(const ws_site* site);
+// How many threads of its own a team has that is to have guests besides: as many as it gets, but no more than CPUs where guests may
+// make up the number that the program expects.
+unsigned own_threads_beside_guests(const OpenMP& library, const Allowed& allowed);
+
+// ---- what the program has said and is told (openmp_questions.cpp)
+
+// The program has called omp_set_num_threads().
+bool openmp_threads_set();
+// What omp_get_max_threads() answers beyond what OpenMP has: WS_OPENMP_GUESTS.
+unsigned openmp_guests();
+// Whether the program's questions come to libws, and its calls of omp_set_num_threads().
+bool openmp_questions_come();
+// What is asked: of a name in a symbol table. Fortran's end with _.
+bool is_openmp_question(const char* name);
+
+// The calling thread is in an iteration of a loop whose participants are told apart, and in no region of OpenMP's within.
+inline bool is_numbered(const Participant& p) { return WS_UNLIKELY(p.numbers != 0) && openmp_level() == p.level; }
 
 } // namespace ws

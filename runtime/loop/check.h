@@ -6,6 +6,7 @@
 #pragma once
 
 #include "directive/abi.h"
+#include "observe/board.h"
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -47,6 +48,7 @@ struct CheckedLoop {
     uint64_t empty = 0, single = 0; // with no iteration, with one
     uint64_t plain = 0;     // within another shared loop, on a thread that may not share, before MPI_Init or after MPI_Finalize
     uint64_t refused = 0;   // by its clause `if`
+    uint64_t kept[kept_kinds] = {}; // OpenMP's threads may be told apart, or are counted
     uint64_t one_chunk = 0; // a clause makes one chunk of all iterations
     uint64_t nobody = 0;    // published, but no helper came
     uint64_t shared = 0;    // helpers ran iterations
@@ -58,6 +60,7 @@ struct CheckedLoop {
 void note_short(const ws_site* site, uint64_t iterations); // one iteration, or none
 void note_plain(const ws_site* site);
 void note_refused(const ws_site* site);
+void note_kept(const ws_site* site, Kept why);
 void note_published(const Region& r, uint64_t stolen);
 // All of this process's, and those of its binaries that were never run.
 std::vector<CheckedLoop> checked_loops();

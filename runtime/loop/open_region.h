@@ -6,6 +6,7 @@
 
 #include "loop/chaos.h"
 #include "loop/check.h"
+#include "loop/numbers.h"
 #include "loop/participant.h"
 #include "loop/thread_state.h"
 
@@ -26,6 +27,10 @@ struct alignas(64) Region {
     bool may_share;       // this execution
     bool backwards;       // unit 0 holds the last iterations
     ThreadState state;    // the owner's, when it published
+    Allowed allowed;      // a loop of OpenMP's
+    unsigned own_threads; // the owner's: 1, or its team
+    Numbers numbers;
+    int depth;            // see Participant
     Order chosen;         // share_all: how it began
     bool random_sizes;    // WS_CHECK, and no clause says another
     volatile Flag order;  // the same now. Owner: gives it up when no helper comes; guests read it

@@ -55,6 +55,9 @@ struct Participant {
     uint64_t way_home; // guest: leaves what takes less ticks to the others
     Region* region;  // owner: that of its slot; guest: the one it visits
     Member* member;  // null: the region is no team's
+    unsigned number, numbers; // in a region whose participants are told apart (loop/numbers.h): which of how many; 0 of 0 elsewhere
+    int level;                // so many regions OpenMP says there are: with more the thread is in one that its body has opened
+    int depth;                // so many there are: the loop may be one that OpenMP knows nothing of
     Pace pace;
     // Uncombined region, pending: what ws_parallel was given.
     void (*fn)(void*);
@@ -104,6 +107,8 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
 void close_region(Participant& p, ws_site* site);
 bool next_slow(Participant& p, long* lo, long* hi);
 bool team_next(Participant& p, long* lo, long* hi);
+// An execution is not shared though somebody waits, and why.
+void remember_kept(ws_site* site, Kept why);
 // The bounds of a team's region are known. False: it is another's.
 bool start_in_team(Participant& p, const LoopBounds& bounds);
 // Ends the program if the site is of another version, or a chunk size is not one. The test is inlined: a function that always calls a

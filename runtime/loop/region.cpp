@@ -4,6 +4,7 @@
 #include "loop/open_region.h"
 
 #include "loop/left.h"
+#include "loop/team.h"
 #include "measure/meter.h"
 #include "observe/recorder.h"
 
@@ -148,6 +149,13 @@ void record_region(ws_site* site, uint64_t from, uint64_t to, uint64_t iteration
 
 Region& region_in(unsigned slot) { return regions[slot]; }
 
+void remember_kept(ws_site* site, Kept why)
+{
+    add(row_of(site).kept_regions[unsigned(why)], 1);
+    if (WS_UNLIKELY(loop_host.check))
+        note_kept(site, why);
+}
+
 // ---- publishing
 
 namespace {
@@ -199,7 +207,8 @@ void publish(Participant& p)
     loop_host.let_threads_in(1);
     chaos.delay();
     // For a test it is worth help whatever it costs: what is not known is not refused.
-    r.descriptor->publish(p.lo, {r.units, first.pack(), loop_host.share_all ? 0 : uint64_t(cost)});
+    const unsigned most = std::min(r.allowed.participants - 1, Descriptor::max_joiners);
+    r.descriptor->publish(p.lo, {r.units, first.pack(), loop_host.share_all ? 0 : uint64_t(cost), most, r.own_threads - 1});
     p.mode = Mode::shared;
     p.ending = Ending::published;
     p.crowded = false;
@@ -212,9 +221,30 @@ void publish(Participant& p)
 
 } // namespace
 
+namespace {
+
+// What was decided when it began stands: questions are answered alike in all of its iterations. But who can ask may have been loaded
+// in the meantime.
+bool may_have_guests(Region& r)
+{
+    Kept why = r.allowed.why;
+    if (r.allowed.participants > r.own_threads) {
+        if (r.allowed.numbered)
+            return true;
+        const Allowed now = loop_host.allow(r.site, r.own_threads, true);
+        if (!now.numbered && now.participants >= r.allowed.participants)
+            return true;
+        why = now.why != Kept::kinds ? now.why : Kept::asked;
+    }
+    remember_kept(r.site, why);
+    return false;
+}
+
+} // namespace
+
 bool publish_if_wanted(Participant& p, bool unasked)
 {
-    if ((p.region->site->kinds & WS_SITE_OPENMP) && !loop_host.may_share(p.region->site)) {
+    if ((p.region->site->kinds & WS_SITE_OPENMP) && !may_have_guests(*p.region)) {
         p.region->may_share = false;
         return false;
     }
@@ -238,6 +268,28 @@ void ring_sleepers(Participant& p, uint64_t now)
 }
 
 // ---- opening and closing
+
+namespace {
+
+// Who may take part in a loop of OpenMP's, from its begin on.
+void allow(Participant& p, Region& r)
+{
+    if (p.member) {
+        r.own_threads = p.member->threads;
+        r.allowed = p.member->team->allowed;
+    } else if (p.owner)
+        r.allowed = loop_host.allow(r.site, 1, false);
+    const bool numbered = r.allowed.numbered && r.allowed.participants > r.own_threads;
+    r.numbers.open(numbered ? r.allowed.participants : 0, r.own_threads);
+    if (numbered) {
+        p.number = 0;
+        p.numbers = r.allowed.participants;
+        p.level = loop_host.openmp_level();
+        r.depth = p.depth = p.level + (p.member ? 0 : 1);
+    }
+}
+
+} // namespace
 
 void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds& bounds, ws_site* site, long chunk,
                  long steal_chunk)
@@ -276,6 +328,12 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
     r.chunk_ticks = uint64_t(target);
     r.opened_at = ticks();
     r.may_share = may_share(l) && p.owner; // no owner any more: in a child of fork()
+    r.own_threads = 1;
+    r.allowed = {};
+    if (WS_UNLIKELY(site->kinds & WS_SITE_OPENMP))
+        allow(p, r);
+    else
+        r.numbers.open(0, 1);
     r.backwards = false;
     r.cost_before = 0;
     const bool for_test = WS_UNLIKELY(loop_host.share_all) && open_for_test(r, own);
@@ -362,6 +420,7 @@ void close_region(Participant& p, ws_site* site)
 {
     Ending ending = p.ending;
     p.ending = Ending::nothing;
+    p.number = p.numbers = 0;
     Learned& l = learned(site);
     if (ending == Ending::measure) {
         const uint64_t now = ticks(), took = now - p.opened_at;

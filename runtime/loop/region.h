@@ -10,6 +10,7 @@
 #include "directive/abi.h"
 #include "loop/descriptor.h"
 #include "loop/schedule.h"
+#include "observe/board.h"
 #include "window/types.h"
 #include <cstdint>
 
@@ -19,6 +20,14 @@ namespace ws {
 struct RuntimeSchedule {
     ws_schedule kind = WS_AUTO;
     long chunk = 0; // 0: none given
+};
+
+// Who may take part in an execution of a loop of OpenMP's.
+struct Allowed {
+    static constexpr unsigned all = ~0u;
+    unsigned participants = all; // at any moment, the owner's threads included. As many as these: it is not shared,
+    Kept why = Kept::kinds;      // because of this
+    bool numbered = false;       // somebody may ask for thread numbers: each has one below `participants`
 };
 
 // What the loops need of the runtime around them; filled by mpi/attach before the first region can open.
@@ -42,7 +51,9 @@ struct LoopHost {
     uint64_t least_ticks = 0;       // a chunk of a published region should not take less
     uint64_t short_ticks = 0;    // run whole what lasts less
     RuntimeSchedule schedule, steal_schedule; // what schedule(runtime) and steal_schedule(runtime) mean
-    bool (*may_share)(const ws_site*) = nullptr;  // whether a loop of OpenMP's would be right with guests
+    // For a loop of OpenMP's that `own` threads of the owner's run. `anew`: looks again who can ask, which takes longer.
+    Allowed (*allow)(const ws_site*, unsigned own, bool anew) = nullptr;
+    int (*openmp_level)() = nullptr; // regions of OpenMP's that the calling thread is in
     bool (*somebody_waits)() = nullptr;  // the flag of hunger may be a leftover of a wait that is over
     void (*let_threads_in)(int several) = nullptr; // MPI's, around a published region: guests may call MPI
     void (*make_guests)() = nullptr;               // creates the guests that thieves have asked for
@@ -72,6 +83,8 @@ void leave_after_chunk();
 // A guest's or a worker's visit: runs the body of the region in the lease's slot, beginning with the claimed chunk, until the
 // region has no chunk, *recall becomes nonzero or what is left takes less than `way_home` ticks: the thief, whom the owner will
 // want to meet next, is then back when the owner is done. Leaves the region. Returns the chunks that it ran.
-uint64_t run_as_guest(const Lease& lease, const volatile Flag* recall, uint64_t way_home);
+// `number`: of one of the owner's own threads, the OpenMP thread number that it has.
+constexpr unsigned no_number = ~0u;
+uint64_t run_as_guest(const Lease& lease, const volatile Flag* recall, uint64_t way_home, unsigned number = no_number);
 
 } // namespace ws

@@ -13,13 +13,22 @@ namespace {
 
 // ---- as OpenMP shares it out
 
+// Of n iterations in one part for each of so many threads.
+inline Chunk part_of(uint64_t n, unsigned number, unsigned threads)
+{
+    // The short division takes half the time or less.
+    const uint64_t each = WS_LIKELY(n >> 32 == 0) ? uint32_t(n) / threads : n / threads, rest = n - each * threads;
+    const uint64_t from = number * each + (number < rest ? number : rest);
+    return {from, from + each + (number < rest)};
+}
+
 // The next chunk of this thread, [from, to), by the schedule that is written; libgomp's and libomp's: who relies on which
 // thread has which iteration of a static loop finds it so.
 bool take(Member& m, uint64_t& from, uint64_t& to)
 {
     Team& t = *m.team;
-    const uint64_t n = m.bounds.iterations, chunk = t.chunk > 0 ? uint64_t(t.chunk) : 1;
-    const auto kind = ws_schedule(t.site->kinds & 255);
+    const uint64_t n = m.bounds.iterations, given = t.how >> Team::chunk_shift, chunk = given ? given : 1;
+    const ws_schedule kind = t.kind();
     if (kind == WS_DYNAMIC || kind == WS_GUIDED) {
         for (;;) {
             from = Hardware::load_relaxed(t.next); // relaxed: only the counter itself is shared
@@ -32,7 +41,7 @@ bool take(Member& m, uint64_t& from, uint64_t& to)
                 return true;
         }
     }
-    if (t.chunk > 0) { // every so many chunks one
+    if (given) { // every so many chunks one
         const uint64_t index = m.turns++ * m.threads + m.number;
         if (n == 0 || index > (n - 1) / chunk)
             return false;
@@ -42,9 +51,9 @@ bool take(Member& m, uint64_t& from, uint64_t& to)
     }
     if (m.turns++)
         return false;
-    const uint64_t each = n / m.threads, rest = n % m.threads;
-    from = m.number * each + (m.number < rest ? m.number : rest);
-    to = from + each + (m.number < rest);
+    const Chunk part = part_of(n, m.number, m.threads);
+    from = part.lo;
+    to = part.hi;
     return from != to;
 }
 
@@ -75,7 +84,7 @@ void run_owner(Team& team, Member& m)
     p.in_region = true;
     p.frame = own_frame();
     p.mode = Mode::pending_team;
-    if (team.has_bounds)
+    if (team.how & Team::has_bounds)
         open_for_team(p, team.bounds);
     team.fn(team.data);
     if (Hardware::load_relaxed(team.state) == Team::unknown) // clang's code does not come to the start of an empty loop
@@ -89,8 +98,8 @@ void run_owner(Team& team, Member& m)
     poke(learned(team.site).countdown, left);
 }
 
-// Another thread of the team: a guest as long as there is something to do.
-void run_beside(Team& team, unsigned owner_slot)
+// Another thread of the team: a guest as long as there is something to do. It has joined since the region was published.
+void run_beside(Team& team, unsigned owner_slot, unsigned number)
 {
     Flag state;
     for (unsigned turn = 0; (state = Hardware::load_acquire(team.state)) == Team::unknown; turn++) // pairs with open_for_team()
@@ -103,21 +112,16 @@ void run_beside(Team& team, unsigned owner_slot)
     Descriptor& loop = *region_in(owner_slot).descriptor;
     Lease lease;
     lease.slot = owner_slot;
-    for (;;) {
-        const Descriptor::Look look = loop.look();
-        if (!look.remaining)
-            break;
-        const Sizing sizing = Sizing::unpack(look.sizing);
-        const Claim claim = loop.claim_and_join(
-            [&](uint64_t remaining, unsigned joiners) {
-                return chaos ? 1 + chaos.random(remaining) : sizing.units(remaining, joiners + 2, loop_host.participants);
-            },
-            lease.chunk);
-        if (claim == Claim::taken)
-            add(board->process.worker_chunks, run_as_guest(lease, &never, 0));
-        else if (claim != Claim::lost)
-            break;
-    }
+    const Sizing sizing = Sizing::unpack(loop.look().sizing);
+    const Claim claim = loop.claim(
+        [&](uint64_t remaining, unsigned joiners) {
+            return chaos ? 1 + chaos.random(remaining) : sizing.units(remaining, joiners + 1, loop_host.participants);
+        },
+        lease.chunk);
+    if (claim == Claim::taken)
+        add(board->process.worker_chunks, run_as_guest(lease, &never, 0, number));
+    else
+        loop.leave();
     p.region = own;
 }
 
@@ -126,11 +130,30 @@ constexpr int64_t open_regions = 15;
 
 } // namespace
 
+namespace {
+
+// This thread has its one chunk, as the owner of a short region has.
+inline void take_part(Participant& p, const LoopBounds& b)
+{
+    const Chunk part = part_of(b.iterations, p.member->number, p.member->threads);
+    p.mode = part.lo != part.hi ? Mode::whole : Mode::done;
+    p.lo = b.start + part.lo * b.incr;
+    p.hi = part.hi == b.iterations ? b.end : b.start + part.hi * b.incr;
+}
+
+} // namespace
+
 bool start_in_team(Participant& p, const LoopBounds& b)
 {
-    if (p.mode == Mode::team)
-        p.member->bounds = b;
-    else if (p.mode == Mode::pending_team)
+    if (WS_LIKELY(p.mode == Mode::team)) {
+        Member& m = *p.member;
+        if (m.number == 0)
+            m.team->iterations = b.iterations;
+        if (WS_LIKELY(m.team->is_split()))
+            take_part(p, b);
+        else
+            m.bounds = b;
+    } else if (p.mode == Mode::pending_team)
         open_for_team(p, b);
     else
         return false; // a region inside one of the team's
@@ -141,7 +164,7 @@ bool team_next(Participant& p, long* lo, long* hi)
 {
     Member& m = *p.member;
     Team& t = *m.team;
-    const bool last_matters = !(t.site->kinds & WS_SITE_ANY_ORDER);
+    const bool last_matters = t.how & Team::last_matters;
     if (m.first) {
         m.first = false;
         if (last_matters)
@@ -172,15 +195,18 @@ void share_out(Team& team, unsigned number, unsigned threads)
     Member* const outer = p.member;
     ws_site* const site = p.site;
     const uintptr_t frame = p.frame;
-    p.mode = Mode::team;
+    const uint64_t lo = p.lo, hi = p.hi;
     p.in_region = true;
     p.frame = own_frame();
     p.member = &m;
     p.site = team.site;
+    p.mode = Mode::team;
+    if ((team.how & Team::has_bounds) && WS_LIKELY(team.is_split()))
+        take_part(p, team.bounds);
     team.fn(team.data);
-    if (number == 0)
-        team.iterations = m.bounds.iterations;
     p.mode = mode;
+    p.lo = lo;
+    p.hi = hi;
     p.in_region = in_region;
     p.member = outer;
     p.site = site;
@@ -193,7 +219,7 @@ void run_with_guests(Team& team, unsigned number, unsigned threads)
     if (number == 0)
         run_owner(team, m);
     else
-        run_beside(team, team.owner_slot);
+        run_beside(team, team.owner_slot, number);
 }
 
 bool team_wants_guests(ws_site* site)
@@ -223,7 +249,8 @@ void remember_team(const Team& team, unsigned threads, uint64_t opened_at)
     }
     const bool waited_for =
         Hardware::load_relaxed(loop_host.row->hunger.hungry) && took > 2 * loop_host.short_ticks && loop_host.somebody_waits();
-    poke(l.countdown, waited_for ? open_regions : 0);
+    const bool is_short = took < loop_host.short_ticks && team.iterations && measure_every > 1;
+    poke(l.countdown, waited_for ? open_regions : is_short ? 1 - measure_every : 0);
 }
 
 } // namespace ws

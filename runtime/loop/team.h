@@ -10,15 +10,31 @@
 namespace ws {
 
 struct alignas(64) Team {
-    // What each thread reads: one cache line, so that it costs one to come to the others.
+    // What each thread reads: one cache line, so that it costs one to come to the others. Not the site: its owner writes there with
+    // each execution.
     void (*fn)(void*);
     void* data;
     ws_site* site;
-    long chunk;
+    uint64_t how; // see below
     LoopBounds bounds;
 
-    long steal_chunk;
-    bool has_bounds; // else they come with the start call
+    long chunk, steal_chunk;
+    Allowed allowed; // the second way
+
+    // The kind of the schedule, what follows, and the chunk (0: none given).
+    static constexpr uint64_t has_bounds = 1 << 8;   // else they come with the start call
+    static constexpr uint64_t last_matters = 1 << 9; // lastprivate
+    static constexpr unsigned chunk_shift = 16;
+    static constexpr uint64_t max_chunk = ~uint64_t(0) >> chunk_shift; // more is as good as all
+    static uint64_t pack(const ws_site* site, long chunk, bool bounds)
+    {
+        const uint64_t c = chunk > 0 ? uint64_t(chunk) : 0;
+        return (c < max_chunk ? c : max_chunk) << chunk_shift | (bounds ? has_bounds : 0) |
+               (site->kinds & WS_SITE_ANY_ORDER ? 0 : last_matters) | (site->kinds & 255);
+    }
+    ws_schedule kind() const { return ws_schedule(how & 255); }
+    // In one part for each thread, and none waits for another.
+    bool is_split() const { return (how >> chunk_shift | (how & last_matters)) == 0 && kind() != WS_DYNAMIC && kind() != WS_GUIDED; }
 
     // The first way: the first iteration that no thread has, for dynamic and guided; threads that have asked for a chunk, if
     // somebody is to wait for that.
@@ -28,7 +44,7 @@ struct alignas(64) Team {
     enum : Flag { unknown, published, over };
     volatile Flag state = unknown;
     unsigned owner_slot = 0;
-    uint64_t iterations = 0; // written by the first thread
+    uint64_t iterations = 0; // where they come with the start call written there, by the first thread
 };
 
 // A thread's part.
@@ -54,5 +70,22 @@ void run_with_guests(Team& team, unsigned number, unsigned threads);
 bool team_wants_guests(ws_site* site);
 // A team has run a region from `opened_at` on, without guests.
 void remember_team(const Team& team, unsigned threads, uint64_t opened_at);
+
+// Of regions that were short a moment ago only one in measure_every is measured; the countdown to it lies below 0. This execution is
+// none of those that are: it is counted; then its iterations by count_team().
+inline bool team_is_short(ws_site* site)
+{
+    Learned& l = learned(site);
+    const int64_t left = peek(l.countdown);
+    if (left >= 0)
+        return false;
+    LoopRow* const row = peek(l.row); // there is one since the last measurement
+    if (WS_UNLIKELY(!row)) // another thread's
+        return false;
+    poke(l.countdown, left + 1);
+    bump(row->whole_regions);
+    return true;
+}
+inline void count_team(const Team& team) { bump(row_of(team.site).whole_iterations, team.iterations); }
 
 } // namespace ws

@@ -7,7 +7,7 @@
 
 namespace ws {
 
-uint64_t run_as_guest(const Lease& lease, const volatile Flag* recall, uint64_t way_home)
+uint64_t run_as_guest(const Lease& lease, const volatile Flag* recall, uint64_t way_home, unsigned number)
 {
     Participant& p = self;
     Region& r = region_in(lease.slot);
@@ -36,10 +36,21 @@ uint64_t run_as_guest(const Lease& lease, const volatile Flag* recall, uint64_t 
         Hardware::store_relaxed(own_seat->loop, Flag(peek(learned(r.site).row) - &board->loop(0)));
     }
     r.state.load();
+    if (WS_UNLIKELY(r.numbers.all() != 0)) {
+        p.number = number == no_number ? r.numbers.take() : number;
+        p.numbers = r.numbers.all();
+        p.level = loop_host.openmp_level();
+        p.depth = r.depth;
+    }
     r.fn(r.data);
     if (WS_UNLIKELY(p.ending == Ending::in_parent))
         left_in_child(r.site);
     r.state.leave();
+    if (WS_UNLIKELY(p.numbers != 0)) {
+        if (number == no_number)
+            r.numbers.give_back(p.number);
+        p.number = p.numbers = 0;
+    }
     uint64_t busy = ticks() - begin;
     uint64_t iterations = p.units * r.unit;
     LoopRow& row = *peek(learned(r.site).row);

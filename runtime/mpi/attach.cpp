@@ -89,7 +89,8 @@ void start_stealing()
         loop_host.short_ticks = loop_host.publish_ticks[asleep_hungry] = loop_host.publish_ticks[newly_hungry] = loop_host.publish_ticks[long_hungry] = 0;
     loop_host.let_threads_in = job.hooks->let_threads_in;
     loop_host.make_guests = guests_make;
-    loop_host.may_share = may_share_openmp;
+    loop_host.allow = allow_openmp;
+    loop_host.openmp_level = openmp_level;
     loop_host.somebody_waits = somebody_waits;
     loop_host.wake = wake_sleepers;
     loop_host.long_wait = check_peers;

@@ -4,6 +4,7 @@
 #include "loop/check.h"
 #include "mpi/job.h"
 #include "observe/format.h"
+#include "observe/report.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -17,7 +18,7 @@ namespace {
 // A loop on the way to rank 0.
 struct Sent {
     char name[WS_NAME_MAX + 1];
-    uint64_t counts[10 + check_orders];
+    uint64_t counts[10 + check_orders + kept_kinds];
 };
 
 std::vector<Sent> own_loops()
@@ -27,6 +28,7 @@ std::vector<Sent> own_loops()
         Sent s = {{}, {l.runs, l.empty, l.single, l.plain, l.refused, l.one_chunk, l.nobody, l.shared, l.iterations, l.helped}};
         std::snprintf(s.name, sizeof s.name, "%s", l.name.c_str());
         std::copy(l.orders, l.orders + check_orders, s.counts + 10);
+        std::copy(l.kept, l.kept + kept_kinds, s.counts + 10 + check_orders);
         sent.push_back(s);
     }
     return sent;
@@ -40,6 +42,7 @@ CheckedLoop received(const Sent& s)
     for (unsigned i = 0; i < 10; i++)
         *to[i] = s.counts[i];
     std::copy(s.counts + 10, s.counts + 10 + check_orders, l.orders);
+    std::copy(s.counts + 10 + check_orders, s.counts + 10 + check_orders + kept_kinds, l.kept);
     return l;
 }
 
@@ -86,6 +89,8 @@ std::string why_not(const CheckedLoop& l)
     add(l.one_chunk, "of one chunk, which its schedule clause fixes");
     add(l.plain, "run plainly (inside another shared loop, on a thread that may not share, before MPI_Init or after MPI_Finalize)");
     add(l.refused, "that its clause if wanted unshared");
+    for (unsigned k = 0; k < kept_kinds; k++)
+        add(l.kept[k], (std::string("kept unshared: ") + kept_text(k)).c_str());
     add(l.nobody, "without a helper (no thread for one, or a core that is never free)");
     return text;
 }

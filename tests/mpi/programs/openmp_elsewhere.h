@@ -20,6 +20,17 @@ void add_one();
 long counted();
 }
 Counter &other_counter();
+
+// The participants of a loop, as they come: how many at once, at most; and with -DASK whether OpenMP's answers are right for them.
+extern "C" {
+void start_watching();
+void take_part();
+int most_at_once();
+int wrong_answers(); // says what, the first ones
+int numbers_told();  // omp_get_num_threads() in the loop
+int threads_of_a_region(); // of OpenMP's own
+void set_what_is_told();   // omp_set_num_threads(omp_get_max_threads())
+}
 using Function = void();
 Function *pointer_to_add();
 

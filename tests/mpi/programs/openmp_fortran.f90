@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: MIT
 !
 ! OpenMP's loops of Fortran, compiled with -fws=openmp: rank 0 counts, in openmp_elsewhere.cpp, and the other waits.
-! openmp_fortran WHAT [THREADS]     numbers, or plain after omp_set_num_threads(THREADS)
+! openmp_fortran WHAT [THREADS]     numbers; asks, the same by what openmp_asks.f90 counts; or plain after omp_set_num_threads(THREADS)
 program openmp_fortran
   use mpi
   use omp_lib
@@ -12,6 +12,12 @@ program openmp_fortran
     subroutine add_one() bind(c)
     end subroutine
     integer(8) function counted() bind(c)
+    end function
+    subroutine ask_start()
+    end subroutine
+    subroutine ask_one()
+    end subroutine
+    integer function ask_counted()
     end function
     subroutine usleep(us) bind(c)
       integer, value :: us
@@ -38,6 +44,14 @@ program openmp_fortran
         call add_one()
       end do
       if (counted() /= n) wrong = wrong + 1
+    else if (rank == 0 .and. what == 'asks') then
+      call ask_start()
+      !$omp parallel do
+      do i = 1, n
+        call usleep(300)
+        call ask_one()
+      end do
+      if (ask_counted() /= n) wrong = wrong + 1
     else if (rank == 0) then
       seen = 0
       !$omp parallel do schedule(dynamic)

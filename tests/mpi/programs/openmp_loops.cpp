@@ -10,6 +10,9 @@
 //   static      the same thread has the same iterations of each static loop
 //   split       the last step leaves the type of the variable
 //   split_last  so it does in a loop with lastprivate, which ends the job
+//   watched     prints how many took part at once, at most, in loops that call functions of the other file, and what they were told
+//   most        the same of a loop that calls nothing of the program; `clause`: one with num_threads(2)
+//   back        omp_set_num_threads(omp_get_max_threads()) begins no more threads
 //   threads     prints how many threads had a part in a loop
 #include "openmp_elsewhere.h"
 #include "test.h"
@@ -158,6 +161,68 @@ void same_threads()
     CHECK(others == 0);
 }
 
+struct Watched : Counter {
+    void count() override { take_part(); }
+};
+
+void watched()
+{
+    start_watching();
+    Watched local;
+    Counter *const counter = &local;
+    Function *const by_pointer = take_part;
+    Counter *volatile unknown = counter;
+    Function *volatile unseen = by_pointer;
+#pragma omp parallel for schedule(dynamic)
+    for (int i = 0; i < n; i++)
+        take_part();
+#pragma omp parallel for
+    for (int i = 0; i < n; i++)
+        unknown->count();
+#pragma omp parallel for schedule(static, 2)
+    for (int i = 0; i < n; i++)
+        unseen();
+    CHECK(wrong_answers() == 0);
+    printf("%d numbers, %d at once\n", numbers_told(), most_at_once());
+}
+
+int most_in_body, now_in_body;
+
+#define BODY \
+    { \
+        const int here = __atomic_add_fetch(&now_in_body, 1, __ATOMIC_SEQ_CST); \
+        for (int seen = most_in_body; here > seen && !__atomic_compare_exchange_n(&most_in_body, &seen, here, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);) \
+            ; \
+        usleep(300); \
+        __atomic_sub_fetch(&now_in_body, 1, __ATOMIC_SEQ_CST); \
+    }
+
+void most_of_plain()
+{
+#pragma omp parallel for schedule(dynamic)
+    for (int i = 0; i < n; i++)
+        BODY
+    printf("%d at once\n", most_in_body);
+}
+
+void most_of_clause()
+{
+#pragma omp parallel for schedule(dynamic) num_threads(2)
+    for (int i = 0; i < n; i++)
+        BODY
+    printf("%d at once\n", most_in_body);
+}
+
+#ifdef ASK
+void set_back()
+{
+    const int before = threads_of_a_region();
+    set_what_is_told();
+    CHECK(threads_of_a_region() == before);
+    watched();
+}
+#endif
+
 void count_threads()
 {
     std::vector<pthread_t> who(n);
@@ -184,6 +249,12 @@ int main(int argc, char **argv)
                            : what == "split"   ? split
                            : what == "split_last" ? split_last
                            : what == "threads" ? count_threads
+                           : what == "watched" ? watched
+                           : what == "most"    ? most_of_plain
+                           : what == "clause"  ? most_of_clause
+#ifdef ASK
+                           : what == "back"    ? set_back
+#endif
                                                : nullptr;
     CHECK(test);
     for (int round = 0; test && round < rounds; round++) {

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+//
+// omp_get_thread_num() and the other functions by which a program tells OpenMP's threads apart and counts them. libws has them, too, and
+// stands before libgomp and libomp, as openmp.cpp describes. In a shared loop each participant, guests too, is told its own number; else the
+// program's library answers. And omp_set_num_threads(): a program that says how many threads it wants has at most so many, guests included.
+#include "directive/openmp_threads.h"
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <type_traits>
+
+namespace ws {
+
+namespace {
+
+// The function of the next library, as the program's own call would find it.
+void* look_up(const char* name, const char* version)
+{
+    void* found = dlvsym(RTLD_NEXT, name, version);
+    return found ? found : dlsym(RTLD_NEXT, name);
+}
+
+// That of a library which only the caller's brought, for its own use. Perhaps null.
+__attribute__((noinline, cold)) void* look_up_of(void* caller, const char* name)
+{
+    Dl_info in;
+    void* library = dladdr(caller, &in) ? dlopen(in.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
+    void* found = library ? dlsym(library, name) : nullptr;
+    if (library)
+        dlclose(library); // the caller keeps it
+    return found;
+}
+
+template <class Function> struct Next {
+    const char *name, *version;
+    Function* found; // among all; a constant from the first call on
+
+    Function* operator()(void* caller)
+    {
+        Function* f = __atomic_load_n(&found, __ATOMIC_RELAXED); // relaxed: there is nothing behind it
+        if (WS_LIKELY(f != nullptr))
+            return f;
+        f = reinterpret_cast<Function*>(look_up(name, version));
+        if (f)
+            __atomic_store_n(&found, f, __ATOMIC_RELAXED);
+        return f ? f : reinterpret_cast<Function*>(look_up_of(caller, name));
+    }
+};
+
+// ---- how many threads there are
+
+// WS_OPENMP_GUESTS, which MPI_Init checks; the program may ask before.
+unsigned read_guests()
+{
+    const char *enabled = std::getenv("WS_ENABLE"), *text = std::getenv("WS_OPENMP_GUESTS");
+    if (!enabled || std::strcmp(enabled, "1") != 0 || !text)
+        return 0;
+    char* end;
+    const unsigned long guests = std::strtoul(text, &end, 10);
+    return *text >= '0' && *text <= '9' && !*end && guests < Descriptor::max_joiners ? unsigned(guests) : 0;
+}
+unsigned guests()
+{
+    static const unsigned read = read_guests();
+    return read;
+}
+
+volatile Hardware::Flag threads_set; // by any thread
+volatile Hardware::Flag own_count_set; // and not to what it was told
+volatile Hardware::Flag told;        // the latest answer that had guests in it: without them
+// OpenMP keeps such a number for each thread, and so is this.
+enum class Set : uint8_t { nothing, own_count, what_was_told };
+WS_THREAD_LOCAL Set set_here;
+
+int with_guests(int threads)
+{
+    const unsigned more = openmp_guests();
+    if (more)
+        Hardware::store_relaxed(told, Flag(threads));
+    return threads + int(more);
+}
+
+// What is set. A program that sets what it was told wants what it has: OpenMP is not to get threads for the guests' sake.
+int64_t set(int64_t wanted)
+{
+    const Flag threads = Hardware::load_relaxed(told);
+    const bool back = threads && wanted == int64_t(threads) + guests();
+    if (!back)
+        Hardware::store_relaxed(own_count_set, 1);
+    set_here = back ? Set::what_was_told : Set::own_count;
+    Hardware::store_relaxed(threads_set, 1);
+    return back ? threads : wanted;
+}
+
+} // namespace
+
+bool openmp_threads_set() { return Hardware::load_relaxed(threads_set); }
+
+unsigned openmp_guests()
+{
+    if (WS_LIKELY(guests() == 0) || set_here == Set::own_count)
+        return 0;
+    return set_here == Set::what_was_told || !Hardware::load_relaxed(own_count_set) ? guests() : 0;
+}
+
+// ---- the functions, by libgomp's names and libomp's, hidden as those of openmp.cpp
+
+// `inside`: in a numbered loop, of the participant p; `outside`: of the next library's, `next`; `none`: where there is none.
+#define WS_QUESTION(function, name, version, parameters, inside, outside, none)                                       \
+    extern "C" __attribute__((visibility("default"))) int function parameters                                         \
+    {                                                                                                                 \
+        static Next<int parameters> found = {name, version, nullptr};                                                 \
+        const Participant& p = self;                                                                                  \
+        if (is_numbered(p))                                                                                           \
+            return inside;                                                                                            \
+        auto* const next = found(__builtin_return_address(0));                                                        \
+        return WS_LIKELY(next != nullptr) ? outside : none;                                                           \
+    }                                                                                                                 \
+    asm(".symver " #function "," name "@" version)
+
+// Of C and Fortran, libgomp and libomp.
+#define WS_QUESTIONS(name, version, inside, outside, none)                                                            \
+    WS_QUESTION(openmp_##name, #name, version, (), inside, outside, none);                                            \
+    WS_QUESTION(openmp_##name##_fortran, #name "_", version, (), inside, outside, none);                              \
+    WS_QUESTION(openmp_##name##_llvm, #name, "VERSION", (), inside, outside, none);                                   \
+    WS_QUESTION(openmp_##name##_llvm_fortran, #name "_", "VERSION", (), inside, outside, none)
+
+WS_QUESTIONS(omp_get_thread_num, "OMP_1.0", int(p.number), next(), 0);
+WS_QUESTIONS(omp_get_num_threads, "OMP_1.0", int(p.numbers), next(), 1);
+WS_QUESTIONS(omp_get_max_threads, "OMP_1.0", int(p.numbers), with_guests(next()), 1);
+WS_QUESTIONS(omp_in_parallel, "OMP_1.0", 1, next(), 0);
+WS_QUESTIONS(omp_get_level, "OMP_3.0", p.depth, next(), 0);
+WS_QUESTIONS(omp_get_active_level, "OMP_3.0", 1, next(), 0);
+
+namespace {
+
+// Of a region that encloses this one, or of this one.
+int ancestor(const Participant& p, int64_t level)
+{
+    return level == p.depth ? int(p.number) : level >= 0 && level < p.depth ? 0 : -1;
+}
+int team_size(const Participant& p, int64_t level)
+{
+    return level == p.depth ? int(p.numbers) : level >= 0 && level < p.depth ? 1 : -1;
+}
+
+} // namespace
+
+#define WS_QUESTIONS_OF_LEVEL(name, inside, none)                                                                     \
+    WS_QUESTION(openmp_##name, #name, "OMP_3.0", (int of), inside(p, of), next(of), none);                            \
+    WS_QUESTION(openmp_##name##_fortran, #name "_", "OMP_3.0", (const int* of), inside(p, *of), next(of), none);      \
+    WS_QUESTION(openmp_##name##_fortran_8, #name "_8_", "OMP_3.0", (const int64_t* of), inside(p, *of), next(of), none); \
+    WS_QUESTION(openmp_##name##_llvm, #name, "VERSION", (int of), inside(p, of), next(of), none);                     \
+    WS_QUESTION(openmp_##name##_llvm_fortran, #name "_", "VERSION", (const int* of), inside(p, *of), next(of), none)
+
+WS_QUESTIONS_OF_LEVEL(omp_get_ancestor_thread_num, ancestor, 0);
+WS_QUESTIONS_OF_LEVEL(omp_get_team_size, team_size, 1);
+
+#define WS_SET_THREADS(function, name, type, version, value, pass)                                                    \
+    extern "C" __attribute__((visibility("default"))) void function(type number)                                      \
+    {                                                                                                                 \
+        static Next<void(type)> found = {name, version, nullptr};                                                     \
+        const auto wanted = std::remove_const_t<std::remove_pointer_t<type>>(set(value));                             \
+        if (auto* const next = found(__builtin_return_address(0)))                                                    \
+            next(pass);                                                                                               \
+    }                                                                                                                 \
+    asm(".symver " #function "," name "@" version)
+
+WS_SET_THREADS(openmp_set_threads, "omp_set_num_threads", int, "OMP_1.0", number, wanted);
+WS_SET_THREADS(openmp_set_threads_fortran, "omp_set_num_threads_", const int*, "OMP_1.0", *number, &wanted);
+WS_SET_THREADS(openmp_set_threads_fortran_8, "omp_set_num_threads_8_", const int64_t*, "OMP_1.0", *number, &wanted);
+WS_SET_THREADS(openmp_set_threads_llvm, "omp_set_num_threads", int, "VERSION", number, wanted);
+WS_SET_THREADS(openmp_set_threads_llvm_fortran, "omp_set_num_threads_", const int*, "VERSION", *number, &wanted);
+
+bool openmp_questions_come()
+{
+    const struct {
+        const char *name, *version;
+        void* ours;
+    } some[] = {{"omp_get_thread_num", "OMP_1.0", reinterpret_cast<void*>(openmp_omp_get_thread_num)},
+                {"omp_get_thread_num", "VERSION", reinterpret_cast<void*>(openmp_omp_get_thread_num_llvm)},
+                {"omp_set_num_threads", "OMP_1.0", reinterpret_cast<void*>(openmp_set_threads)},
+                {"omp_set_num_threads", "VERSION", reinterpret_cast<void*>(openmp_set_threads_llvm)}};
+    for (const auto& one : some)
+        if (void* const found = dlvsym(RTLD_DEFAULT, one.name, one.version))
+            if (found != one.ours)
+                return false;
+    return true;
+}
+
+bool is_openmp_question(const char* name)
+{
+    static const char* const questions[] = {"omp_get_thread_num", "omp_get_num_threads", "omp_get_max_threads", "omp_in_parallel",
+                                            "omp_get_level", "omp_get_active_level", "omp_get_ancestor_thread_num", "omp_get_team_size"};
+    for (const char* question : questions)
+        if (std::strncmp(name, question, std::strlen(question)) == 0)
+            return true;
+    return false;
+}
+
+} // namespace ws
