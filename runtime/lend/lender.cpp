@@ -30,6 +30,8 @@ void Lender::start(unsigned core, Seat& seat, const LendOptions& options, bool h
     window_ = &w;
     index_ = core;
     core_ = &w.core(core);
+    own_use_ = help_own ? arbiter::Use::worker : arbiter::Use::home;
+    arbiter::Word<>(core_->use).start(core_->home, own_use_);
     seat_ = &seat;
     Hardware::store_relaxed(seat.core, core);
     Hardware::store_relaxed(seat.call, no_row);
@@ -108,6 +110,7 @@ void Lender::account_lent(uint64_t now)
 void Lender::account_return(uint64_t now)
 {
     has_lease_ = false;
+    arbiter::Word<>(core_->use).change(arbiter::Use::guest, own_use_);
     bump(counters().recalls, Hardware::load_relaxed(core_->recall) != 0);
     if (!went_on_)
         account_lent(now);
@@ -213,9 +216,16 @@ bool Lender::lend(const Target& target, bool one_chunk)
         sizing.chunk = fits < 1 ? 1 : fits < sizing.chunk ? fits : sizing.chunk;
         t.look.sizing = sizing.pack();
     }
-    if (!claim(t, lease))
-        return false;
     Core& c = *core_;
+    arbiter::Word<> use(c.use);
+    if (!use.change(own_use_, arbiter::Use::guest)) { // before the claim, which could not be undone
+        refuse(Refusal::core_taken, ticks());
+        return false;
+    }
+    if (!claim(t, lease)) {
+        use.change(arbiter::Use::guest, own_use_);
+        return false;
+    }
     c.lease = lease;
     const uint64_t now = ticks();
     c.lent_at = lent_since_ = now;

@@ -4,6 +4,7 @@
 // rank's own thread (home.cpp), one for each worker (worker.cpp). Used by that thread alone.
 #pragma once
 
+#include "arbiter/cores.h"
 #include "lend/lend.h"
 
 #include <vector>
@@ -52,8 +53,8 @@ public:
     bool disarm_if_rung();
     void disarm() { Hardware::store_relaxed(core_->state, core_kept); }
 
-    // Claims a chunk of the target's region and lends the core for it. With `one_chunk` the guest leaves after that, and a
-    // chunk takes no more than `short_ticks`. False if nothing was claimed.
+    // Takes the core from its own use, claims a chunk of the target's region and lends the core for it. With `one_chunk` the guest
+    // leaves after that, and a chunk takes no more than `short_ticks`. False if the core has another use or nothing was claimed.
     bool lend(const Target& target, bool one_chunk = false);
 
     // The owner rang us; we ring the next, if there is work for more: the owner is not held up by many.
@@ -80,6 +81,7 @@ private:
 
     Window* window_ = nullptr;
     Core* core_ = nullptr;
+    arbiter::Use own_use_ = arbiter::Use::home; // while it is not lent
     unsigned index_ = 0;
     Chooser chooser_;
     Seat* seat_ = nullptr;

@@ -9,6 +9,7 @@
 #include "loop/left.h"
 #include "loop/site.h"
 #include "measure/meter.h"
+#include "mpi/carry.h"
 #include "mpi/end_job.h"
 #include "mpi/job.h"
 #include "mpi/mpi_t.h"
@@ -119,6 +120,7 @@ void attach_policies()
     rank.ticks_per_us = job.clock.ticks_per_us();
     rank.options = &job.options;
     runner = new policy::Runner(policy::policies(), loop_host.chunk_ticks);
+    rank.mail = open_mail(*runner);
     runner->attach(rank);
     if (runner->chooses_threads())
         openmp_threads = [](unsigned asked) { return runner->threads(asked); };
@@ -137,6 +139,7 @@ void finalize()
     job.hooks->blocked = yield;
     job.hooks->unblocked = nullptr;
     job.hooks->polled = nullptr;
+    close_mail();
     if (!job.inactive) {
         stop_sharing();
         lend_stop();
@@ -258,6 +261,7 @@ int attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
         hooks->senders_waiting = &job.window.node().senders_waiting;
     } else
         hooks->blocked = nullptr;
+    carry_in_hooks();
     return 0;
 }
 

@@ -10,11 +10,13 @@
 
 #include "arbiter/decider.h"
 #include "lend/chooser.h"
+#include "mail/mail.h"
 #include "options/options.h"
 #include "observe/verdict.h"
 #include "window/window.h"
 
 #include <mpi.h>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -31,6 +33,14 @@ struct Rank {
     const Options* options = nullptr; // as read by all; each policy looks at its own
     // A policy's choice: whom this rank's threads help while they wait.
     const VictimPolicy* victims = nullptr;
+
+    // Carries letters, if a policy writes any. See post().
+    mail::Mail* mail = nullptr;
+
+    // A letter for the same policy in rank `to` of MPI_COMM_WORLD; for one that writes_letters(). Never waits, whatever the receiver does.
+    // Letters from one rank to another arrive once, in order, when the receiver waits in MPI or calls it; those that are under
+    // way when the program ends arrive in MPI_Finalize. `kind`: below 2^24, for the policy's own use.
+    void post(const Policy&, int to, uint32_t kind, std::string letter) const;
 
     // Who decides for a policy on this node; without a window nobody does.
     arbiter::Decider node_decider(const Policy&) const;
@@ -57,6 +67,8 @@ public:
     virtual Wants step(Rank&, uint64_t /*now*/, uint64_t /*budget*/) { return {}; }
     // A letter from the same policy in another rank, `from` in MPI_COMM_WORLD. As a step, it is short.
     virtual Wants message(Rank&, int /*from*/, uint32_t /*kind*/, std::string_view /*letter*/) { return {}; }
+    // Whether it posts letters: else nobody looks for any.
+    virtual bool writes_letters() const { return false; }
     // Whether threads() is to be called at all.
     virtual bool chooses_threads() const { return false; }
     // An OpenMP region begins that asks for so many threads, 0: for the usual number. How many it shall ask for. Any thread of the program,
@@ -73,5 +85,9 @@ protected:
 
 // All that there are, in the order in which they attach: the same on all ranks. registry.cpp
 const std::vector<Policy*>& policies();
+// Its place there.
+unsigned number_of(const Policy& policy);
+
+constexpr unsigned kind_bits = 24; // of the kind of a letter that travels, below the number of its policy
 
 } // namespace ws::policy

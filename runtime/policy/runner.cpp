@@ -7,15 +7,11 @@
 
 namespace ws::policy {
 
-namespace {
-
 unsigned number_of(const Policy& policy)
 {
     const auto& all = policies();
     return unsigned(std::find(all.begin(), all.end(), &policy) - all.begin());
 }
-
-} // namespace
 
 arbiter::Decider Rank::node_decider(const Policy& policy) const
 {
@@ -87,10 +83,16 @@ void Runner::step(uint64_t now)
     want(*t, wants, now, std::max(now, ticks()));
 }
 
-void Runner::deliver(unsigned policy, int from, uint32_t kind, std::string_view letter)
+bool Runner::writes_letters() const
 {
+    return std::any_of(tenants_.begin(), tenants_.end(), [](const Tenant& t) { return t.policy->writes_letters(); });
+}
+
+void Runner::deliver(int from, mail::Kind kind, std::string_view letter)
+{
+    const unsigned policy = kind >> kind_bits;
     if (policy < tenants_.size())
-        want(tenants_[policy], tenants_[policy].policy->message(rank_, from, kind, letter), 0, 0);
+        want(tenants_[policy], tenants_[policy].policy->message(rank_, from, kind & ((1u << kind_bits) - 1), letter), 0, 0);
 }
 
 bool Runner::chooses_threads() const

@@ -20,8 +20,9 @@ public:
     void attach(const Rank& rank);
     const Rank& rank() const { return rank_; }
     void step(uint64_t now) override;
-    // A letter for the policy of that number in policies().
-    void deliver(unsigned policy, int from, uint32_t kind, std::string_view letter);
+    bool writes_letters() const;
+    // A letter that Rank::post() has written.
+    void deliver(int from, mail::Kind kind, std::string_view letter);
     // How many threads an OpenMP region shall ask for.
     bool chooses_threads() const;
     unsigned threads(unsigned asked) const;

@@ -66,6 +66,7 @@ struct alignas(64) Core {
     volatile Hardware::Word looked_at;   // home: ticks of its last MPI_Test or the like in vain, under -workshare-poll
     volatile Flag running_on;            // home: the CPU it last said it was on
     volatile Flag return_ticks;          // home: what a return takes, from the guest's store to the home thread's going on
+    volatile Hardware::Word use;         // who computes on it: arbiter/cores.h. Whoever comes and goes, by compare-and-swap
 
     // Lines 3..: constant after attach.
     alignas(64) unsigned home; // node rank

@@ -6,6 +6,7 @@
 //   PROBE_THREADS=n   every OpenMP region gets n threads
 //   PROBE_DUE_US=n    a step is due every n microseconds; else 5000
 //   PROBE_IDLE=0      it does not take idle time
+//   PROBE_LETTERS=n   each rank posts n letters when it attaches, one in eight is answered; and one in each step that was due
 #include "measure/meter.h"
 #include "policy/policy.h"
 #include "policy/reorder/reorder.h"
@@ -15,7 +16,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
+#include <utility>
 
 namespace ws {
 
@@ -29,6 +32,7 @@ uint64_t number(const char* name, uint64_t otherwise)
 
 struct alignas(64) Told {
     uint64_t steps, due_steps, longest, late, decisions, last_term, looks_wrong;
+    uint64_t posted, received, answers, disorder, slowest;
 };
 
 class Probe final : public policy::Policy {
@@ -46,12 +50,18 @@ public:
         PMPI_Win_shared_query(shared_, 0, &size, &unit, &base);
         told_ = static_cast<Told*>(base);
         told_[me_] = {};
-        told_[me_].looks_wrong = options_of_nobody();
         decider_ = rank.node_decider(*this);
         every_ = uint64_t(double(number("PROBE_DUE_US", 5000)) * rank.ticks_per_us);
         idle_ = number("PROBE_IDLE", 1);
         attached_ = ticks();
         due_ = attached_ + every_;
+        PMPI_Comm_rank(MPI_COMM_WORLD, &world_me_);
+        PMPI_Comm_size(MPI_COMM_WORLD, &size_);
+        seen_from_.assign(size_t(size_), 0);
+        posted_to_.assign(size_t(size_), 0);
+        const uint64_t letters = number("PROBE_LETTERS", 0);
+        for (uint64_t i = 0; i < letters; i++)
+            post(rank, int((uint64_t(world_me_) + i * 7) % uint64_t(size_)), i % 8 ? plain : to_answer, i % 10000 ? i % 200 : 100000);
         return {idle_, due_};
     }
 
@@ -62,6 +72,8 @@ public:
         if (now >= due_) {
             t.due_steps++;
             t.late = std::max(t.late, now - due_);
+            if (writes_letters())
+                post(rank, (world_me_ + 1) % size_, timed, 0);
             due_ = now + every_;
         }
         decide(now);
@@ -69,6 +81,23 @@ public:
         while (ticks() - now < budget / 2)
             cpu_relax();
         t.longest = std::max(t.longest, ticks() - now);
+        return {idle_, due_};
+    }
+
+    bool writes_letters() const override { return std::getenv("PROBE_LETTERS"); }
+    policy::Wants message(policy::Rank& rank, int from, uint32_t kind, std::string_view letter) override
+    {
+        Told& t = told_[me_];
+        uint64_t head[2] = {}; // its number between the two, and when it was posted
+        std::memcpy(head, letter.data(), std::min(sizeof head, letter.size()));
+        t.received++;
+        t.disorder += head[0] != seen_from_[size_t(from)]++ || letter.find_first_not_of(char(head[0]), sizeof head) != letter.npos;
+        if (kind == timed)
+            t.slowest = std::max(t.slowest, ticks() - head[1]);
+        if (kind == to_answer) {
+            t.answers++;
+            post(rank, from, plain, 8);
+        }
         return {idle_, due_};
     }
 
@@ -93,23 +122,24 @@ public:
             std::fprintf(stderr, "probe: rank %d steps %llu due %llu longest_us %.1f late_us %.1f decisions %llu term %llu wrong %llu ", r,
                          n(t.steps), n(t.due_steps), double(t.longest) * us, double(t.late) * us, n(t.decisions), n(t.last_term),
                          n(t.looks_wrong));
+            std::fprintf(stderr, "posted %llu received %llu answers %llu disorder %llu slowest_us %.1f ", n(t.posted), n(t.received), n(t.answers),
+                         n(t.disorder), double(t.slowest) * us);
             std::fprintf(stderr, "useful_s %.4f waited_s %.4f borrowed_s %.4f\n", s(l.useful), s(l.waited), s(l.borrowed));
         }
         PMPI_Win_free(&shared_);
     }
 
 private:
-    // Every option is of a policy that there is, or of what all have in common.
-    static unsigned options_of_nobody()
+    enum : uint32_t { plain, to_answer, timed = (1u << policy::kind_bits) - 1 };
+
+    // `bytes` behind the head.
+    void post(policy::Rank& rank, int to, uint32_t kind, size_t bytes)
     {
-        unsigned count = 0;
-        for (const OptionRow& row : option_rows) {
-            bool known = std::string(row.policy) == "core" || std::string(row.policy) == "observe";
-            for (const policy::Policy* p : policy::policies())
-                known |= std::string(row.policy) == p->name();
-            count += !known;
-        }
-        return count;
+        const uint64_t head[2] = {posted_to_[size_t(to)]++, ticks()};
+        std::string letter(reinterpret_cast<const char*>(head), sizeof head);
+        letter.append(bytes, char(head[0]));
+        rank.post(*this, to, kind, std::move(letter));
+        told_[me_].posted++;
     }
 
     // Takes the decision, and falls silent with it every other time.
@@ -143,6 +173,8 @@ private:
     uint64_t every_ = 0, due_ = 0, attached_ = 0;
     bool idle_ = true;
     std::vector<Load> seen_;
+    int world_me_ = 0, size_ = 1;
+    std::vector<uint64_t> posted_to_, seen_from_;
 };
 
 } // namespace

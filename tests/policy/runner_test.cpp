@@ -145,10 +145,10 @@ TEST_CASE("letters and threads", "[runner]")
     Runner runner(policies(), chunk);
     runner.attach({});
     b.wants.when_idle = true;
-    runner.deliver(1, 7, 5, "news");
+    runner.deliver(7, 1u << kind_bits | 5, "news");
     CHECK(Made::log == "7b5news");
     CHECK(runner.when_idle); // since the letter
-    runner.deliver(3, 7, 5, "to nobody");
+    runner.deliver(7, 3u << kind_bits | 5, "to nobody");
     CHECK(Made::log == "7b5news");
     a.chooses = c.chooses = true;
     CHECK(runner.chooses_threads());

@@ -6,6 +6,7 @@
 #include "lend/chooser.h"
 #include "loop/chaos.h"
 #include "loop/schedule.h"
+#include "options/options.h"
 #include "policy/steal/victim.h"
 #include "window/window.h"
 
@@ -348,4 +349,12 @@ TEST_CASE("whom a thief helps", "[victim]")
         node.make_read_only();
         CHECK_FALSE(node.choice(0, "auto"));
     }
+}
+
+TEST_CASE("each word of WS_VICTIM is a policy, in the same order")
+{
+    const char* const* words = option_row("WS_VICTIM").words;
+    for (unsigned i = 0; i < steal::victim_policies; i++)
+        CHECK(steal::victims[i].name == std::string(words[i] ? words[i] : "(none)"));
+    CHECK(!words[steal::victim_policies]);
 }

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+#include "arbiter/cores.h"
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <random>
+#include <thread>
+#include <vector>
+
+using namespace ws;
+using namespace ws::arbiter;
+
+TEST_CASE("a core's word holds what was put into it")
+{
+    std::mt19937_64 random(3);
+    for (int i = 0; i < 1000; i++) {
+        const ws::arbiter::Core core = {uint16_t(random()), uint16_t(random()), Use(random() % 5), uint32_t(random() & 0xffffff)};
+        CHECK(ws::arbiter::Core::unpack(core.pack()) == core);
+    }
+}
+
+TEST_CASE("a use is taken once")
+{
+    volatile Hardware::Word w;
+    Word<> core(w);
+    core.start(4, Use::home);
+    CHECK_FALSE(core.change(Use::worker, Use::guest));
+    CHECK(core.change(Use::home, Use::guest));
+    CHECK_FALSE(core.change(Use::home, Use::openmp)); // it is lent
+    CHECK(core.change(Use::guest, Use::home));
+    CHECK(core.look() == (ws::arbiter::Core{4, 4, Use::home, 2}));
+}
+
+TEST_CASE("an owner hands over what was promised, between regions and with no other use")
+{
+    volatile Hardware::Word w;
+    Word<> core(w);
+    core.start(1, Use::home);
+    CHECK_FALSE(core.settle(1)); // nothing promised
+    CHECK_FALSE(core.promise(2, 3)); // not its owner
+    CHECK_FALSE(core.promise(1, 1));
+    CHECK(core.promise(1, 2));
+    CHECK_FALSE(core.promise(1, 3)); // it is promised
+    CHECK(core.look().owner == 1); // until its owner comes to the end of its region
+    CHECK(core.change(Use::home, Use::guest));
+    CHECK_FALSE(core.settle(1)); // a guest is on it
+    CHECK(core.change(Use::guest, Use::home));
+    CHECK_FALSE(core.settle(2)); // not its own yet
+    CHECK(core.settle(1));
+    CHECK(core.look().owner == 2);
+    CHECK_FALSE(core.settle(1));
+    CHECK_FALSE(core.withdraw(1)); // too late
+    CHECK(core.promise(2, 1));
+    CHECK(core.withdraw(2));
+    CHECK_FALSE(core.settle(2));
+}
+
+TEST_CASE("slower levels wait for loads measured after a change of a faster one")
+{
+    Changes changes = {};
+    CHECK(may_change(changes, Level::rank, 0));
+    note_change(changes, Level::core, 100);
+    CHECK(may_change(changes, Level::core, 50)); // its own changes are its own business
+    CHECK_FALSE(may_change(changes, Level::data, 99));
+    CHECK(may_change(changes, Level::data, 100));
+    CHECK_FALSE(may_change(changes, Level::rank, 99));
+    note_change(changes, Level::data, 200);
+    CHECK_FALSE(may_change(changes, Level::rank, 150));
+    CHECK(may_change(changes, Level::core, 150));
+    note_change(changes, Level::rank, 300);
+    CHECK(may_change(changes, Level::data, 250));
+}
+
+// Threads that take cores and give them back, owners that settle, a decider that promises: at no moment two have one core, and each core has
+// one owner.
+TEST_CASE("many at once")
+{
+    constexpr unsigned ranks = 3, cores = 4;
+    struct alignas(64) Line {
+        volatile Hardware::Word word;
+        std::atomic<int> users{0};
+    };
+    std::vector<Line> table(cores);
+    for (unsigned c = 0; c < cores; c++)
+        Word<>(table[c].word).start(c % ranks, Use::home);
+    std::atomic<bool> stop{false};
+    std::atomic<long> taken{0}, settled{0}, promised{0}, doubled{0};
+    std::vector<std::thread> threads;
+    for (const Use use : {Use::guest, Use::openmp, Use::task})
+        threads.emplace_back([&, use] {
+            std::mt19937 random(static_cast<unsigned>(use));
+            while (!stop) {
+                Line& line = table[random() % cores];
+                if (!Word<>(line.word).change(Use::home, use))
+                    continue;
+                doubled += line.users.fetch_add(1) != 0;
+                taken++;
+                std::this_thread::yield();
+                line.users.fetch_sub(1);
+                doubled += !Word<>(line.word).change(use, Use::home);
+            }
+        });
+    for (unsigned r = 0; r < ranks; r++)
+        threads.emplace_back([&, r] {
+            while (!stop) {
+                for (Line& line : table)
+                    settled += Word<>(line.word).settle(r);
+                std::this_thread::yield();
+            }
+        });
+    threads.emplace_back([&] {
+        std::mt19937 random(9);
+        while (!stop) {
+            Word<> core(table[random() % cores].word);
+            const unsigned owner = core.look().owner;
+            promised += core.promise(owner, random() % ranks);
+            if (random() % 8 == 0)
+                promised -= core.withdraw(owner);
+            std::this_thread::yield();
+        }
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    stop = true;
+    for (std::thread& t : threads)
+        t.join();
+    CHECK(doubled == 0);
+    CHECK(taken > 0);
+    CHECK(settled > 0);
+    long open = 0;
+    for (Line& line : table) {
+        const ws::arbiter::Core core = Word<>(line.word).look();
+        CHECK(core.owner < ranks);
+        CHECK(core.use == Use::home);
+        open += core.owner != core.heir;
+    }
+    CHECK(promised == settled + open); // each promise was kept once, or is still to be
+}
