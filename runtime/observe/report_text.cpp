@@ -230,7 +230,7 @@ std::string loops(const Report& r)
             if (l.counts.runs_kept[k] > 0) {
                 kept++;
                 s += "  " + wrapped("kept unshared: " + printable(l.name) + ", " + count_text(l.counts.runs_kept[k]) +
-                                    " times while others waited: " + kept_text(k), 110);
+                                    " times while others waited: " + kept_text(k), 96);
             }
     return s;
 }
