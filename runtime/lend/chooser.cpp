@@ -32,6 +32,8 @@ Target Chooser::choose(Hungry hunger, bool direct, uint64_t least)
     const unsigned ranks = w.ranks();
     Target best;
     why_none_ = Refusal::nothing_shared;
+    if (WS_UNLIKELY(!score_)) // nobody is helped, and nobody is told that somebody waits
+        return best;
     double most = 0;
     // Each thief begins elsewhere: equally good regions get their helpers evenly.
     for (unsigned k = 0, r = me_; k < ranks; k++, r = r + 1 < ranks ? r + 1 : 0) {

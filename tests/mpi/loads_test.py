@@ -26,4 +26,5 @@ for bound in ('-bind-to', 'core'), ():
     measure(0.15, 1, options=bound)
     measure(0, 0, options=(*bound, '-workshare-victim', 'none'))
 measure(0.15, 1, env={'WS_WORKERS': '1', 'WS_CORES': '4'})
+measure(0, 0, options=('-workshare-workers', '1', '-workshare-victim', 'none'), env={'WS_CORES': '4'})
 finish()

@@ -263,6 +263,17 @@ TEST_CASE("whom a thief helps", "[victim]")
         CHECK(node.choice(thief, "auto").rank == 6);
     }
 
+    SECTION("nobody, not even the own rank, and nothing is written")
+    {
+        node.window.guest(6, 0).state = guest_none;
+        node.open(0, 100);
+        node.make_read_only();
+        for (bool worker : {false, true}) {
+            Chooser chooser;
+            chooser.start(node.window, 0, *steal::victims_by_name("none"), worker);
+            CHECK_FALSE(chooser.choose(long_hungry, worker, 0));
+        }
+    }
     SECTION("most work counts what an iteration costs")
     {
         node.window.row(3).loops[0].close();
