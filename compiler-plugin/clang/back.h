@@ -15,6 +15,7 @@
 #pragma GCC diagnostic pop
 
 #include <string>
+#include <vector>
 
 namespace ws_clang {
 
@@ -32,6 +33,10 @@ bool judge_openmp_loop(const llvm::Function *body, const llvm::Function *host, c
                        bool &unknown_calls);
 // Has libomp schedule a loop that was marked as was written.
 void restore_openmp_schedule(llvm::Function *body, unsigned kinds);
+// Where the results of a loop's reductions lie, as abi.h writes it, before its body is lowered; empty if it has none. `addresses`: of
+// static ones.
+std::string results_text(const llvm::CallBase *fork, const llvm::Function *body, unsigned directive, llvm::StructType *captures,
+                         std::vector<llvm::Constant *> &addresses);
 // A symbol as the user knows it, without parameters.
 std::string readable_name(const std::string &symbol);
 

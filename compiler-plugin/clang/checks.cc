@@ -13,6 +13,32 @@ namespace {
 
 using namespace clang;
 
+// The variable named by an item of a clause, also by one of its elements or sections.
+const ValueDecl *named(const Expr *item) {
+    for (item = item->IgnoreParenImpCasts();;) {
+        if (const auto *section = dyn_cast<OMPArraySectionExpr>(item))
+            item = section->getBase()->IgnoreParenImpCasts();
+        else if (const auto *element = dyn_cast<ArraySubscriptExpr>(item))
+            item = element->getBase()->IgnoreParenImpCasts();
+        else
+            break;
+    }
+    if (const auto *reference = dyn_cast<DeclRefExpr>(item))
+        return reference->getDecl();
+    const auto *member = dyn_cast<MemberExpr>(item);
+    return member ? member->getMemberDecl() : nullptr;
+}
+
+// The type of what such an item has.
+QualType element_type(ASTContext &context, const Expr *item) {
+    QualType type = item->getType().getNonReferenceType();
+    if (const auto *section = dyn_cast<OMPArraySectionExpr>(item->IgnoreParenImpCasts())) {
+        type = OMPArraySectionExpr::getBaseOriginalType(section->getBase());
+        type = type->isPointerType() ? type->getPointeeType() : type;
+    }
+    return context.getBaseElementType(type);
+}
+
 class Checks : public Visitor {
 public:
     explicit Checks(CompilerInstance &compiler)
@@ -73,6 +99,7 @@ private:
         Expr::EvalResult kinds;
         if (!mark || !mark->getArg(1)->EvaluateAsInt(kinds, context_) || kinds.Val.getInt().getZExtValue() & openmp_loop)
             return true;
+        note_results(context_, directive);
         auto *loop = dyn_cast<OMPLoopDirective>(directive);
         name_ = loop ? "'#pragma ws for'" : "'#pragma ws sections'";
         if (in_coroutine_)
@@ -129,22 +156,6 @@ private:
 
     static std::string quoted(const ValueDecl *variable) { return "'" + variable->getNameAsString() + "'"; }
 
-    // The variable named by an item of a clause, also by one of its elements or sections.
-    static const ValueDecl *named(const Expr *item) {
-        for (item = item->IgnoreParenImpCasts();;) {
-            if (const auto *section = dyn_cast<OMPArraySectionExpr>(item))
-                item = section->getBase()->IgnoreParenImpCasts();
-            else if (const auto *element = dyn_cast<ArraySubscriptExpr>(item))
-                item = element->getBase()->IgnoreParenImpCasts();
-            else
-                break;
-        }
-        if (const auto *reference = dyn_cast<DeclRefExpr>(item))
-            return reference->getDecl();
-        const auto *member = dyn_cast<MemberExpr>(item);
-        return member ? member->getMemberDecl() : nullptr;
-    }
-
     void check_clauses(const OMPExecutableDirective *loop) {
         std::set<std::pair<OpenMPClauseKind, const ValueDecl *>> seen;
         for (const OMPClause *clause : loop->clauses()) {
@@ -182,12 +193,7 @@ private:
                 merge = cleanups->getSubExpr();
             // A declared one is a call through a placeholder, or not settled yet.
             const bool declared = !isa<CXXOperatorCallExpr, BinaryOperator>(merge);
-            QualType type = item->getType().getNonReferenceType();
-            if (const auto *section = dyn_cast<OMPArraySectionExpr>(item->IgnoreParenImpCasts())) {
-                type = OMPArraySectionExpr::getBaseOriginalType(section->getBase());
-                type = type->isPointerType() ? type->getPointeeType() : type;
-            }
-            type = context_.getBaseElementType(type);
+            const QualType type = element_type(context_, item);
             const ValueDecl *variable = named(item);
             if (variable && !declared && !type->isDependentType() && type->isRecordType())
                 report(item->getExprLoc(), "in " + name_ + ": user defined reduction not found for " + quoted(variable));
@@ -425,6 +431,32 @@ const CallExpr *mark_of(const OMPExecutableDirective *loop) {
     const FunctionDecl *function = call ? call->getDirectCallee() : nullptr;
     return function && function->getIdentifier() && function->getName() == ws::mark_function && call->getNumArgs() >= 6
                ? call : nullptr;
+}
+
+void note_results(ASTContext &context, const OMPExecutableDirective *directive) {
+    std::vector<Reduction> reductions;
+    for (const auto *clause : directive->getClausesOfKind<OMPReductionClause>()) {
+        const DeclarationName by = clause->getNameInfo().getName();
+        char operation = 0;
+        if (by.getNameKind() == DeclarationName::CXXOperatorName) {
+            const OverloadedOperatorKind kind = by.getCXXOverloadedOperator();
+            operation = kind == OO_Plus || kind == OO_Minus ? '+' : kind == OO_Star ? '*' : '=';
+        } else if (const IdentifierInfo *word = by.getAsIdentifierInfo(); word && (word->isStr("min") || word->isStr("max"))) {
+            operation = '=';
+        }
+        for (const Expr *item : clause->varlists()) {
+            const QualType type = element_type(context, item);
+            if (type->isDependentType())
+                return;
+            const ValueDecl *variable = named(item);
+            reductions.push_back({variable ? variable->getNameAsString() : "?", type->isArithmeticType() ? operation : '\0',
+                                  type->isSignedIntegerType(), type->isAnyComplexType()});
+        }
+    }
+    const CallExpr *mark = mark_of(directive);
+    Expr::EvalResult number;
+    if (mark && !reductions.empty() && mark->getArg(5)->EvaluateAsInt(number, context))
+        note_reductions(unsigned(number.Val.getInt().getZExtValue()), std::move(reductions));
 }
 
 void check_file(CompilerInstance &compiler) { Checks(compiler).TraverseDecl(compiler.getASTContext().getTranslationUnitDecl()); }

@@ -37,6 +37,9 @@ void check_calls(clang::ASTContext &context, const clang::OMPExecutableDirective
 // Looks at the finished tree of the file.
 void check_file(clang::CompilerInstance &compiler);
 
+// Notes what the reductions of a loop are (ws_clang.h): the variables that its values are merged into.
+void note_results(clang::ASTContext &context, const clang::OMPExecutableDirective *directive);
+
 // The call of the marking function that a loop carries, if it does.
 const clang::CallExpr *mark_of(const clang::OMPExecutableDirective *loop);
 

@@ -59,7 +59,7 @@ private:
     std::string function_symbol(const Function *function);
     std::string loop_name(const CallBase *mark);
     bool stays_openmp(Region &region);
-    Constant *make_site(const std::string &where, uint64_t kinds);
+    Constant *make_site(std::string where, uint64_t kinds, const std::string &results, const std::vector<Constant *> &addresses);
     Function *make_thunk(const Region &region, StructType *captures);
     void lower_fork(const Region &region);
     void lower_body(Function *function);
@@ -184,17 +184,30 @@ static bool asks_for_last(Function *body) {
 }
 
 // struct ws_site.
-Constant *Lowering::make_site(const std::string &where, uint64_t kinds) {
-    static_assert(sizeof(ws_site) == 64 && sizeof(void *) == 8, "the site is eight words");
+Constant *Lowering::make_site(std::string where, uint64_t kinds, const std::string &results, const std::vector<Constant *> &addresses) {
+    static_assert(sizeof(ws_site) == 64 && sizeof(void *) == 8 && WS_SITE_ADDRESSES == 6, "the site is eight words, with two before the addresses there are eight more");
+    if (!results.empty()) {
+        where += '\0' + results;
+        kinds |= WS_SITE_RESULTS;
+    }
     Constant *text = ConstantDataArray::getString(context_, where);
     auto *name = new GlobalVariable(module_, text->getType(), true, GlobalValue::PrivateLinkage, text, ".str.ws_site");
     name->setUnnamedAddr(GlobalValue::UnnamedAddr::Global);
     name->setAlignment(Align(1));
     auto *learned = ArrayType::get(i64_, 6);
-    Constant *values[] = {ConstantExpr::getBitCast(name, pointer_),
-                          ConstantInt::get(i64_, kinds | uint64_t(WS_SITE_KINDS(0, 0))),
-                          ConstantAggregateZero::get(learned)};
-    auto *type = StructType::get(context_, {pointer_, i64_, learned});
+    SmallVector<Constant *, 12> values{ConstantExpr::getBitCast(name, pointer_),
+                                       ConstantInt::get(i64_, kinds | uint64_t(WS_SITE_KINDS(0, 0))),
+                                       ConstantAggregateZero::get(learned)};
+    SmallVector<Type *, 12> types{pointer_, i64_, learned};
+    if (!addresses.empty()) {
+        values.append(2, ConstantInt::get(i64_, 0));
+        types.append(2, i64_);
+        for (unsigned i = 0; i < WS_SITE_ADDRESSES; i++) {
+            values.push_back(i < addresses.size() ? addresses[i] : ConstantPointerNull::get(pointer_));
+            types.push_back(pointer_);
+        }
+    }
+    auto *type = StructType::get(context_, types);
     auto *site = new GlobalVariable(module_, type, false, GlobalValue::InternalLinkage, ConstantStruct::get(type, values),
                                     "ws_site");
     site->setAlignment(Align(64));
@@ -262,6 +275,8 @@ void Lowering::lower_fork(const Region &region) {
         types.push_back(value ? value : region.body->getArg(i)->getType());
     }
     StructType *captures = StructType::get(context_, types);
+    std::vector<Constant *> addresses;
+    const std::string results = results_text(region.fork, region.body, unsigned(directive_number(region.mark)), captures, addresses);
     Function *thunk = make_thunk(region, captures);
 
     Function *host = region.fork->getFunction();
@@ -282,7 +297,7 @@ void Lowering::lower_fork(const Region &region) {
     if (region.unknown_calls)
         kinds |= WS_SITE_UNSEEN;
     SmallVector<Value *, 6> arguments{thunk, data ? builder.CreateBitCast(data, pointer_) : ConstantPointerNull::get(pointer_),
-                                      make_site(region.where, kinds), region.mark->getArgOperand(2), region.mark->getArgOperand(3)};
+                                      make_site(region.where, kinds, results, addresses), region.mark->getArgOperand(2), region.mark->getArgOperand(3)};
     Value *condition = region.mark->arg_size() > 6 ? region.mark->getArgOperand(6) : builder.getInt32(1);
     if (auto *constant = dyn_cast<ConstantInt>(condition); constant && constant->isOne()) {
         builder.CreateCall(runtime(region.openmp ? "ws_openmp" : "ws_parallel", nothing_, {thunk->getType(), pointer_, pointer_, i64_, i64_}), arguments);

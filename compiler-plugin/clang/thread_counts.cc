@@ -253,6 +253,7 @@ public:
         Expr::EvalResult kinds;
         if (!mark || !mark->getArg(1)->EvaluateAsInt(kinds, context_) || !(kinds.Val.getInt().getZExtValue() & openmp_loop))
             return true;
+        note_results(context_, loop);
         Uses uses(holders_);
         if (!is_rectangular(loop))
             uses.why = "the bounds of one of its loops depend on another";

@@ -10,6 +10,7 @@
 //   calls.cc        calls of MPI in loops
 //   pass.cc         the back half (back.h): an LLVM pass before any optimization
 //   lower.cc        the outlined loops call libws instead of libomp
+//   results.cc      where the results of reductions lie, for mpirun -workshare-check
 //   captures.cc     which variables it gets by value
 //   atomics.cc      the same for `ws atomic`: plain operations while nobody shares the loop
 //   critical.cc     the same for `ws critical`
@@ -20,6 +21,7 @@
 #include "../clauses/openmp.h"
 
 #include <string>
+#include <vector>
 
 namespace ws_clang {
 
@@ -42,6 +44,14 @@ inline constexpr unsigned openmp_loop = 1u << ws::countdown_shift, openmp_schedu
 // What the tree says against sharing the OpenMP loop at a place: it uses the number of threads, or is not rectangular.
 // Empty: nothing. After look_at_openmp_loops().
 std::string why_not_by_tree(const std::string &place);
+// A variable of a loop's reduction clauses.
+struct Reduction {
+    std::string name;
+    char operation;         // as in runtime/directive/abi.h; 0: the user's own, or of a type that has no value to compare
+    bool is_signed, is_complex;
+};
+// Those of the loop with this number, in the order of the clauses; several times for a template.
+void note_reductions(unsigned directive, std::vector<Reduction> reductions);
 // Prints "PLACE: remark: TEXT" for -fws-report.
 void remark(const std::string &place, const std::string &text);
 

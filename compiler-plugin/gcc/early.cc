@@ -65,6 +65,7 @@ void walk(gimple_seq *sequence, const Place &place) {
             share_openmp_loop(&at, place.scope, place.in_threads);
             look_at_steps(at, *place.quotients);
             note_order(at);
+            note_results(at);
             gcall *mark = region_mark(at);
             walk(gimple_omp_body_ptr(statement), place.in_region(gimple_omp_parallel_combined_p(statement),
                                                                  mark && tree_to_shwi(gimple_call_arg(mark, 1)) & ws::simd_mark));

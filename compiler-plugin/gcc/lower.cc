@@ -82,8 +82,9 @@ Call call_kind(gimple *statement) {
     }
 }
 
-// A static object of so many words: a text, a number, zeroes.
-tree build_words(location_t at, const char *name, int words, const std::string &text, HOST_WIDE_INT number) {
+// A static object of so many words: a text, a number, zeroes, and behind ten of these the addresses.
+tree build_words(location_t at, const char *name, int words, const std::string &text, HOST_WIDE_INT number,
+                 const std::vector<tree> &addresses = {}) {
     static_assert(sizeof(void *) == 8, "words are pointers");
     tree type = build_array_type_nelts(ptr_type_node, words);
     tree object = build_decl(at, VAR_DECL, create_tmp_var_name(name), type);
@@ -92,6 +93,8 @@ tree build_words(location_t at, const char *name, int words, const std::string &
     CONSTRUCTOR_APPEND_ELT(values, size_int(0),
                            fold_convert(ptr_type_node, build_string_literal(text.size() + 1, text.c_str())));
     CONSTRUCTOR_APPEND_ELT(values, size_int(1), build_int_cst(ptr_type_node, number));
+    for (size_t i = 0; i < addresses.size(); i++)
+        CONSTRUCTOR_APPEND_ELT(values, size_int(10 + i), addresses[i]);
     DECL_INITIAL(object) = build_constructor(type, values);
     TREE_STATIC(DECL_INITIAL(object)) = TREE_CONSTANT(DECL_INITIAL(object)) = 1;
     TREE_STATIC(object) = TREE_ADDRESSABLE(object) = TREE_USED(object) = 1;
@@ -104,9 +107,13 @@ void add_to_unit(tree object) {
     varpool_node::get(object)->analyze();     // at this time nobody else will
 }
 
-tree build_site(location_t at, const std::string &name, HOST_WIDE_INT kinds) {
-    static_assert(sizeof(ws_site) == 64, "the site is eight words");
-    tree site = build_words(at, "ws_site", 8, name, kinds | HOST_WIDE_INT(WS_SITE_KINDS(0, 0)));
+tree build_site(location_t at, std::string name, HOST_WIDE_INT kinds, const std::string &results, const std::vector<tree> &addresses) {
+    static_assert(sizeof(ws_site) == 64 && WS_SITE_ADDRESSES == 6, "the site is eight words, with two before the addresses there are eight more");
+    if (!results.empty()) {
+        name += '\0' + results;
+        kinds |= HOST_WIDE_INT(WS_SITE_RESULTS);
+    }
+    tree site = build_words(at, "ws_site", addresses.empty() ? 8 : 16, name, kinds | HOST_WIDE_INT(WS_SITE_KINDS(0, 0)), addresses);
     SET_DECL_ALIGN(site, sizeof(ws_site) * BITS_PER_UNIT);
     DECL_USER_ALIGN(site) = 1;
     set_decl_section_name(site, WS_SITE_SECTION);
@@ -287,7 +294,9 @@ void Lowering::lower_fork(gimple_stmt_iterator *at, gimple *mark, tree parent) {
         error_about(gimple_location(mark), "'" + ws::full_name(sections ? ws::DirectiveKind::sections : ws::DirectiveKind::loop)
                                                + "' cannot be used in a coroutine");
     const HOST_WIDE_INT site_kinds = kinds & ((HOST_WIDE_INT(1) << ws::countdown_shift) - 1);
-    tree site = build_fold_addr_expr(build_site(gimple_location(mark), loop_name(as_a<gcall *>(mark), parent), site_kinds));
+    std::vector<tree> addresses;
+    const std::string results = results_text(as_a<gcall *>(mark), argument(1), addresses);
+    tree site = build_fold_addr_expr(build_site(gimple_location(mark), loop_name(as_a<gcall *>(mark), parent), site_kinds, results, addresses));
     tree chunk = gimple_call_arg(mark, 2), steal_chunk = gimple_call_arg(mark, 3);
     // GOMP_parallel (fn, data, threads, flags); GOMP_parallel_loop_* (fn, data, threads, start, end, incr, ...)
     std::vector<tree> arguments{argument(0), argument(1)};

@@ -107,6 +107,11 @@ void note_sections_child(function *child);
 // Tells the mark of a region, if it has one, that nothing depends on the last iteration.
 void note_order(gimple_stmt_iterator parallel);
 
+// Notes the reductions of a region that has a mark.
+void note_results(gimple_stmt_iterator parallel);
+// Where its results lie, as abi.h writes it, by the mark and what the region gets; empty if it has none. `addresses`: of static ones.
+std::string results_text(gcall *mark, tree data, std::vector<tree> &addresses);
+
 // Whether an atomic is a `ws atomic`; without -fopenmp all are. Where the front end sees no directive of ours, its
 // places are told by note_atomic.
 void note_atomic(const std::string &file, int line);

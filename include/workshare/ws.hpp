@@ -50,7 +50,8 @@ struct alignas(64) ws_call {
 };
 
 // For this header only. Finds or makes the entry of a call site in `list`; 0, and an error, if an option is wrong. kinds:
-// as in ws_site; its flags say which chunk sizes were given. Thread-safe, may take a lock.
+// as in ws_site; its flags say which chunk sizes were given; above them, from bit 32 on, of what type the result of a reduction
+// is (detail::result_type), to which two pointers lead from the loop's data. Thread-safe, may take a lock.
 extern "C" ws_call* ws_find_call(ws_call** list, const char* file, unsigned line, const char* function, uintptr_t kinds,
                                  const ws_options* options) noexcept;
 extern "C" void ws_bad_argument(const char* file, unsigned line, const char* function, const ws_options* options,
@@ -167,12 +168,12 @@ void run(Work work, long start, long end, const options& o, const location& at)
                      call->name == o.c_options().name))
         call = call->next;
     if (!call)
-        call = ws_find_call(&region::calls, at.file, at.line, at.function, o.kinds(), &o.c_options());
+        call = ws_find_call(&region::calls, at.file, at.line, at.function, o.kinds() | Work::result_type, &o.c_options());
     if (!call)
         fail();
     const ws_options& c = o.c_options();
     if (((o.kinds() & WS_SITE_CHUNK) && c.chunk < 1) || ((o.kinds() & WS_SITE_STEAL_CHUNK) && c.steal_chunk < 1)) {
-        ws_find_call(&region::calls, at.file, at.line, at.function, o.kinds(), &c); // for its message
+        ws_find_call(&region::calls, at.file, at.line, at.function, o.kinds() | Work::result_type, &c); // for its message
         fail();
     }
     region r = {work};
@@ -294,6 +295,7 @@ void check(const F& f, const char* what, const options& o, const location& at)
 
 template <class Range, class F>
 struct each_work {
+    static constexpr uintptr_t result_type = 0;
     const Range& range;
     const F& body;
     void participant() const
@@ -307,6 +309,7 @@ struct each_work {
 
 template <class Range, class F>
 struct chunk_work {
+    static constexpr uintptr_t result_type = 0;
     const Range& range;
     const F& body;
     void participant() const
@@ -318,11 +321,17 @@ struct chunk_work {
     }
 };
 
+// For mpirun -workshare-check: a letter (as in directive/abi.h) and the size.
+template <class T>
+constexpr uintptr_t result_type = static_cast<uintptr_t>(std::is_floating_point_v<T> ? 'f' : !std::is_integral_v<T> ? '?' : std::is_signed_v<T> ? 'i' : 'u') << 32 |
+                                  static_cast<uintptr_t>(std::is_arithmetic_v<T> ? sizeof(T) : 0) << 40;
+
 // Each participant begins with its own first element, so that no neutral element is needed; the merges exclude each other.
 template <class Range, class T, class Reduce, class Transform>
 struct reduce_work {
+    static constexpr uintptr_t result_type = detail::result_type<T>;
+    T& result; // first: who compares results looks for it there
     const Range& range;
-    T& result;
     const Reduce& reduce;
     const Transform& transform;
 
@@ -381,7 +390,7 @@ T transform_reduce(const Range& range, T init, const Reduce& reduce, const Trans
                   "the reduction of ws::transform_reduce must be callable as const with two values of init's type, and give one");
     check(reduce, "the reduction is empty", o, at);
     check(transform, "the transformation is empty", o, at);
-    run(reduce_work<Range, T, Reduce, Transform>{range, init, reduce, transform}, range.start(), range.end(), o, at);
+    run(reduce_work<Range, T, Reduce, Transform>{init, range, reduce, transform}, range.start(), range.end(), o, at);
     return init;
 }
 

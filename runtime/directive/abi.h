@@ -50,6 +50,20 @@ struct ws_site {
 #define WS_SITE_OPENMP ((uintptr_t) 1 << 20)
 #define WS_SITE_UNSEEN ((uintptr_t) 1 << 21)
 
+/* Behind the NUL that ends the name of a loop with reductions it is said where their results lie, for who wants to compare them:
+ * words with a blank between them, ended by another NUL.
+ *
+ *     total=f8+@16*   count=i4x10+@&0   box=?
+ *
+ * `total`: a float of 8 bytes, a sum; at byte 16 of what `data` points to lies a pointer to it. `count`: 10 integers of 4 bytes; the
+ * first of the addresses behind the site is that of the first. `box` is nothing that can be compared.
+ * Types: i and u (integers with and without a sign), f, c (two of f: complex). Then `+` for sums, `*` for products, `=` for what depends on no order. A place may have several
+ * `*`, one for each pointer, and after them "+bytes". */
+#define WS_SITE_RESULTS ((uintptr_t) 1 << 22)
+/* Where one of the results has a static address, eight more words follow the site in its section: two that are 0, which no site's are,
+ * and so many addresses. */
+#define WS_SITE_ADDRESSES 6
+
 /* Combined form: the loop variable runs start, start+incr, ... up to (not including) end, as signed long.
  * chunk and steal_chunk are the clauses' chunk sizes in iterations, 0 = none given; a value below 1 computed
  * at run time ends the job with a message naming the loop. */

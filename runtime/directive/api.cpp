@@ -12,6 +12,7 @@
 #include <cinttypes>
 #include <cstdarg>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 #include <mutex>
@@ -88,7 +89,7 @@ ws_call spare = {{"a loop", WS_SITE_KINDS(WS_AUTO, WS_AUTO) | WS_SITE_ANY_ORDER,
 
 // Finds an entry by the contents of its strings (their addresses differ between translation units), or adds one. Entries
 // are never freed: the runtime keeps links to their sites, and the library whose code they name may be closed.
-ws_call* add_call(ws_call** list, const ws_call& wanted, const std::string& where)
+ws_call* add_call(ws_call** list, const ws_call& wanted, const std::string& where, const std::string& results = "")
 {
     std::lock_guard<std::mutex> lock(adding);
     for (ws_call* c = *list; c; c = c->next)
@@ -96,13 +97,15 @@ ws_call* add_call(ws_call** list, const ws_call& wanted, const std::string& wher
             (c->file == wanted.file || (c->file && wanted.file && std::strcmp(c->file, wanted.file) == 0)))
             return c;
     ws_call* c = new (std::nothrow) ws_call(wanted);
-    char* copy = c ? strdup(where.c_str()) : nullptr;
+    char* copy = c ? static_cast<char*>(std::malloc(where.size() + results.size() + 2)) : nullptr;
     if (!copy) {
         delete c;
         return &spare;
     }
+    std::memcpy(copy, where.c_str(), where.size() + 1);
+    std::memcpy(copy + where.size() + 1, results.c_str(), results.size() + 1);
     c->site.where = copy;
-    c->site.kinds = c->kinds;
+    c->site.kinds = c->kinds | (results.empty() ? 0 : WS_SITE_RESULTS);
     c->next = *list;
     __atomic_store_n(list, c, __ATOMIC_RELEASE); // pairs with the loads in ws.hpp and ws_for
     return c;
@@ -179,7 +182,13 @@ WS_EXPORT ws_call* ws_find_call(ws_call** list, const char* file, unsigned line,
     const std::string place = place_of(file, int(line), function);
     if (!valid(both(options->name, place), kinds, *options))
         return nullptr;
-    return add_call(list, {{}, nullptr, file, options->name, kinds, line, nullptr}, name_or(options->name, place));
+    const char type = char(kinds >> 32 & 255);
+    std::string results;
+    if (type == '?')
+        results = "result=?";
+    else if (type) // ws.hpp cannot tell what the operation is: it may round
+        results = std::string("result=") + type + std::to_string(kinds >> 40 & 255) + (type == 'f' ? "+@0**" : "=@0**");
+    return add_call(list, {{}, nullptr, file, options->name, kinds & 0xffffffff, line, nullptr}, name_or(options->name, place), results);
 }
 
 WS_EXPORT void ws_bad_argument(const char* file, unsigned line, const char* function, const ws_options* options,

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+//
+// What the compiler says of a loop's reductions (WS_SITE_RESULTS in directive/abi.h), and what their values are to be compared by.
+#pragma once
+
+#include "directive/abi.h"
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ws {
+
+struct Result {
+    std::string name;
+    char type = '?';      // i, u, f, c; ? if it cannot be compared
+    char operation = '='; // +, *, or = where no order matters
+    unsigned bytes = 0;   // of an element, of type c of a half of it
+    uint64_t count = 1;   // elements
+    bool is_static = false;
+    uint64_t place = 0;   // in bytes from the data, or which of the site's addresses
+    unsigned pointers = 0;
+    int64_t behind = 0;   // bytes, after the pointers
+
+    bool is_rounded() const { return (type == 'f' || type == 'c') && operation != '='; }
+    uint64_t size() const { return count * bytes * (type == 'c' ? 2 : 1); }
+};
+
+// Those of a text as abi.h describes it. What is not understood cannot be compared.
+std::vector<Result> parse_results(const char* text);
+std::vector<Result> results_of(const ws_site* site);
+// Where its first element lies while the loop runs; null if a pointer is.
+const char* find_result(const Result& result, const ws_site* site, const void* data);
+
+// An element's value as it is printed, and as a number; of a complex one the larger part.
+std::string text_of_element(const Result& result, const char* at);
+double magnitude(const Result& result, const char* at);
+// By how much two differ; 0 for two that are not numbers or the same infinity.
+double distance(const Result& result, const char* one, const char* other);
+
+// What passes over a loop in one thread have made of an element whose operation rounds.
+struct Spread {
+    double deviation; // between passes
+    double magnitude; // the largest of the values that were added up to it, and of itself
+};
+// Rounding may come to so much at most, each time: every addition was as wrong as it can be. Each takes a tenth of a nanosecond at least.
+double most_rounding(const Result& result, const Spread& spread, uint64_t iterations, double seconds);
+// By so much a right loop may differ from a serial pass when it is shared.
+double allowed(const Result& result, const Spread& spread, uint64_t iterations, double seconds);
+
+} // namespace ws
