@@ -54,6 +54,9 @@ struct CheckedLoop {
     uint64_t shared = 0;    // helpers ran iterations
     uint64_t iterations = 0, helped = 0; // of the shared ones; run by helpers
     uint64_t orders[check_orders] = {};  // of the shared ones
+    uint64_t compared = 0, differ = 0;   // of them: results of reductions with those of a serial pass
+    uint64_t uncompared = 0;             // of which a serial pass failed
+    std::string why_not;                 // the first reason why one was not compared, or a reduction of the loop
     void add(const CheckedLoop& more);
 };
 
@@ -61,7 +64,9 @@ void note_short(const ws_site* site, uint64_t iterations); // one iteration, or 
 void note_plain(const ws_site* site);
 void note_refused(const ws_site* site);
 void note_kept(const ws_site* site, Kept why);
-void note_published(const Region& r, uint64_t stolen);
+void note_published(const Region& r, uint64_t stolen); // its results are complete
+// Whether results of this process's loops differed.
+bool results_differ();
 // All of this process's, and those of its binaries that were never run.
 std::vector<CheckedLoop> checked_loops();
 

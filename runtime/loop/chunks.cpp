@@ -4,6 +4,7 @@
 #include "loop/open_region.h"
 
 #include "loop/left.h"
+#include "loop/serial_pass.h"
 #include "observe/recorder.h"
 
 namespace ws {
@@ -183,6 +184,8 @@ bool next_slow(Participant& p, long* lo, long* hi)
         return claim_next(p, lo, hi);
     case Mode::guest:
         return guest_next(p, lo, hi);
+    case Mode::dealt:
+        return dealt_next(p, lo, hi);
     case Mode::team:
         return team_next(p, lo, hi);
     default:

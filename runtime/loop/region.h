@@ -60,6 +60,7 @@ struct LoopHost {
     void (*wake)() = nullptr;    // a region was published that is worth waking sleepers for
     void (*long_wait)(const char* what) = nullptr; // called now and then while waiting for another process
     void (*end_job)() = nullptr; // does not return; after a message
+    void (*leave_job)() = nullptr; // in a copy of this process: it is no rank
 };
 
 extern LoopHost loop_host;

@@ -156,7 +156,7 @@ bool start_in_team(Participant& p, const LoopBounds& b)
     } else if (p.mode == Mode::pending_team)
         open_for_team(p, b);
     else
-        return false; // a region inside one of the team's
+        return p.mode == Mode::dealt; // bounds are known; else it is a region inside one of the team's
     return true;
 }
 

@@ -96,6 +96,9 @@ void start_stealing()
     loop_host.wake = wake_sleepers;
     loop_host.long_wait = check_peers;
     loop_host.end_job = end_job;
+    loop_host.leave_job = become_no_rank;
+    if (loop_host.check)
+        watch_status();
     if (job.window.cores() > 1)
         set_owner_thread();
     LendOptions lending = {};

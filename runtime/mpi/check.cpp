@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 
@@ -18,17 +19,19 @@ namespace {
 // A loop on the way to rank 0.
 struct Sent {
     char name[WS_NAME_MAX + 1];
-    uint64_t counts[10 + check_orders + kept_kinds];
+    uint64_t counts[13 + check_orders + kept_kinds];
+    char why_not[112];
 };
 
 std::vector<Sent> own_loops()
 {
     std::vector<Sent> sent;
     for (const CheckedLoop& l : checked_loops()) {
-        Sent s = {{}, {l.runs, l.empty, l.single, l.plain, l.refused, l.one_chunk, l.nobody, l.shared, l.iterations, l.helped}};
+        Sent s = {{}, {l.runs, l.empty, l.single, l.plain, l.refused, l.one_chunk, l.nobody, l.shared, l.iterations, l.helped, l.compared, l.differ, l.uncompared}, {}};
         std::snprintf(s.name, sizeof s.name, "%s", l.name.c_str());
-        std::copy(l.orders, l.orders + check_orders, s.counts + 10);
-        std::copy(l.kept, l.kept + kept_kinds, s.counts + 10 + check_orders);
+        std::snprintf(s.why_not, sizeof s.why_not, "%s", l.why_not.c_str());
+        std::copy(l.orders, l.orders + check_orders, s.counts + 13);
+        std::copy(l.kept, l.kept + kept_kinds, s.counts + 13 + check_orders);
         sent.push_back(s);
     }
     return sent;
@@ -38,11 +41,13 @@ CheckedLoop received(const Sent& s)
 {
     CheckedLoop l;
     l.name = s.name;
-    uint64_t* to[] = {&l.runs, &l.empty, &l.single, &l.plain, &l.refused, &l.one_chunk, &l.nobody, &l.shared, &l.iterations, &l.helped};
-    for (unsigned i = 0; i < 10; i++)
+    l.why_not = s.why_not;
+    uint64_t* to[] = {&l.runs,   &l.empty,      &l.single, &l.plain,    &l.refused, &l.one_chunk, &l.nobody,
+                      &l.shared, &l.iterations, &l.helped, &l.compared, &l.differ,  &l.uncompared};
+    for (unsigned i = 0; i < 13; i++)
         *to[i] = s.counts[i];
-    std::copy(s.counts + 10, s.counts + 10 + check_orders, l.orders);
-    std::copy(s.counts + 10 + check_orders, s.counts + 10 + check_orders + kept_kinds, l.kept);
+    std::copy(s.counts + 13, s.counts + 13 + check_orders, l.orders);
+    std::copy(s.counts + 13 + check_orders, s.counts + 13 + check_orders + kept_kinds, l.kept);
     return l;
 }
 
@@ -95,6 +100,21 @@ std::string why_not(const CheckedLoop& l)
     return text;
 }
 
+// Of a loop with reductions: how their results were compared.
+std::string comparison_of(const CheckedLoop& l)
+{
+    std::string text;
+    if (l.compared) {
+        text = "; reductions compared " + count(l.compared, "time") + (l.differ ? format(", %.0f DIFFER", double(l.differ)) : ", none differs");
+        if (l.uncompared)
+            text += ", " + count(l.uncompared, "time") + " not: " + l.why_not;
+        else if (!l.why_not.empty())
+            text += ", not all: " + l.why_not;
+    } else if (!l.why_not.empty())
+        text = "; reductions not compared: " + l.why_not;
+    return text;
+}
+
 std::string text_of(const std::vector<CheckedLoop>& loops)
 {
     uint64_t exercised = 0;
@@ -116,6 +136,7 @@ std::string text_of(const std::vector<CheckedLoop>& loops)
                 text += format("%s%s %.0f", gap, order_name(i), double(l.orders[i]));
                 gap = ", ";
             }
+        text += comparison_of(l);
         const std::string rest = why_not(l);
         text += rest.empty() ? "\n" : "; not shared: " + rest + "\n";
     }
@@ -124,11 +145,29 @@ std::string text_of(const std::vector<CheckedLoop>& loops)
     for (const CheckedLoop& l : loops)
         if (!l.shared)
             text += format("  %-*s  %s\n", int(width), l.name.c_str(), why_not(l).c_str());
-    text += exercised ? "  Compare the program's results with those of a run without -workshare.\n" : "";
+    uint64_t compared = 0, differ = 0;
+    for (const CheckedLoop& l : loops) {
+        compared += l.compared > 0;
+        differ += l.differ > 0;
+    }
+    if (differ)
+        text += format("  Reductions of %s of %.0f compared with one thread DIFFER: the exit status is 1.\n", count(differ, "loop").c_str(), double(compared));
+    else if (compared)
+        text += format("  Reductions of %s were compared with one thread: none differs.\n", count(compared, "loop").c_str());
+    text += exercised ? "  Compare the program's other results with those of a run without -workshare.\n" : "";
     return text;
 }
 
+// exit() may be called by a function that it calls: what is left to do is done, and the status is the new one.
+void fail_instead(int status, void*)
+{
+    if (status == 0 && results_differ())
+        std::exit(1);
+}
+
 } // namespace
+
+void watch_status() { on_exit(fail_instead, nullptr); }
 
 void report_check()
 {

@@ -18,10 +18,8 @@
 
 namespace ws {
 
-namespace {
-
 // Plain stores and system calls: other threads may have held any lock.
-void in_child()
+void become_no_rank()
 {
     leave_job();
     if (MPIR_Workshare_hooks* hooks = job.hooks) {
@@ -49,7 +47,9 @@ void in_child()
     free_call_lock();
 }
 
-__attribute__((constructor)) void watch_forks() { pthread_atfork(nullptr, nullptr, in_child); }
+namespace {
+
+__attribute__((constructor)) void watch_forks() { pthread_atfork(nullptr, nullptr, become_no_rank); }
 
 } // namespace
 

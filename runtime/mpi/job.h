@@ -46,12 +46,17 @@ bool show_rank();
 void show_attached();
 void show_ended();
 
+// In a child of fork(): from here on it has nothing to do with the job.
+void become_no_rank();
+
 // MPICH's hook where MPI_Test and its like do not help: the verdict tells that they could.
 void count_poll();
 
 // The end of the job: counters put together, the verdict, the statistics file. Collective over MPI_COMM_WORLD.
 void report();
-// Under WS_CHECK, on stderr: the loops. Collective over MPI_COMM_WORLD.
+// Under WS_CHECK. From the start on: a process in which a comparison failed does not exit with status 0.
+void watch_status();
+// On stderr: the loops. Collective over MPI_COMM_WORLD.
 void report_check();
 
 } // namespace ws

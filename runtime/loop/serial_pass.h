@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+//
+// A loop that is run by one thread only to see what its reductions come to, under WS_CHECK: in a process of its own, a copy of this one
+// at the beginning of the loop. Nothing that the body does gets out of it: shared memory is read-only there, and of system calls it has
+// those that manage its memory. What needs more ends the pass.
+#pragma once
+
+#include "loop/results.h"
+
+#include <memory>
+#include <string>
+
+namespace ws {
+
+struct Region;
+
+enum class Pass : uint8_t {
+    serial,  // all iterations in order
+    dealt_1, // by three participants, one after the other, who get chunks at random; it is in an order that thieves could bring about
+    dealt_2, // another one
+    again,   // as serial
+};
+constexpr unsigned passes = 4;
+
+class SerialPasses {
+public:
+    // Of the region that is about to be opened on this thread; `chunk` iterations at a time are what its schedule clause keeps together.
+    // Allocates memory; ready() says whether there was enough.
+    SerialPasses(const Region& region, const std::vector<Result>& results, uint64_t chunk);
+    ~SerialPasses();
+    SerialPasses(const SerialPasses&) = delete;
+    bool ready() const { return shared_; }
+
+    // Runs one; false if it did not come to the loop's end in `seconds`, why() then says why.
+    bool run(Pass pass, double seconds);
+    const std::string& why() const { return why_; }
+    bool timed_out() const { return timed_out_; }
+    double seconds(Pass pass) const;
+
+    // What a pass that was run made of a result: its elements, one after the other.
+    const char* values(Pass pass, unsigned result) const;
+    // Of a dealt one: of each element the largest value that was added up to it.
+    const double* magnitudes(Pass pass, unsigned result) const;
+
+private:
+    struct Shared;
+    [[noreturn]] void run_child(Pass pass, int parent);
+    void keep_values(Pass pass);
+    bool await(int child, double seconds);
+
+    const Region& region_;
+    const std::vector<Result>& results_;
+    const uint64_t chunk_;
+    Shared* shared_ = nullptr;
+    size_t bytes_ = 0, values_bytes_ = 0, elements_ = 0;
+    std::vector<const char*> at_;
+    std::vector<size_t> value_at_, element_at_; // by result, in the memory of a pass
+    std::string why_;
+    bool timed_out_ = false;
+};
+
+// In such a process: the next chunk of the participant that runs now.
+struct Participant;
+bool dealt_next(Participant& p, long* lo, long* hi);
+
+} // namespace ws
