@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 namespace ws {
 
@@ -93,6 +94,8 @@ Inactive make_window(bool stealing)
     if (cores > max_node_cores)
         return too_many_ranks;
     size_t bytes = Window::bytes(unsigned(ranks), cores, mask_size);
+    // For whole pages MPICH looks for an address that suits all ranks, and each try in vain leaves a file in /dev/shm.
+    bytes += bytes % size_t(sysconf(_SC_PAGESIZE)) == 0 ? 64 : 0;
     if (!agree(me != 0 || shm_has_room(bytes)))
         return shm_too_small;
     void* base = nullptr;
