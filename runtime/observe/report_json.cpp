@@ -88,8 +88,8 @@ std::string report_json(const Report& r)
               {"efficiency", efficiency(r.as_is)},
               {"without_stealing", {{"estimated", true}, {"speedup", r.speedup}, {"efficiency", efficiency(r.without_stealing)}}},
               {"totals", counts(r.totals)}};
-    for (Json* list : {&j["by_node"], &j["by_rank"], &j["by_call"], &j["by_phase"]})
-        *list = Json::array();
+    for (const char* list : {"by_node", "by_rank", "by_call", "by_phase"})
+        j[list] = Json::array();
     for (const NodeRow& n : r.node)
         j["by_node"].push_back({{"node", n.node},
                                 {"host", n.host},

@@ -106,6 +106,13 @@ TEST_CASE("efficiencies of nothing are no division by zero")
     CHECK(ReportBuilder().finish().ranks == 0);
 }
 
+TEST_CASE("a report of nothing has empty lists")
+{
+    const auto j = nlohmann::json::parse(report_json(ReportBuilder().finish()));
+    for (const char* list : {"by_node", "by_rank", "by_loop", "by_call", "by_phase"})
+        CHECK(j[list] == nlohmann::json::array());
+}
+
 TEST_CASE("what was computed on a lent core is the lender's help, and the owner's without stealing")
 {
     const Report r = half_report();
