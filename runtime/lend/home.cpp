@@ -73,7 +73,7 @@ void begin_wait(uint64_t now)
     Seat& seat = home.seat();
     wait_call = own_call ? call_row(own_call()) : no_row;
     lent_before = seat.lend.lent_ticks;
-    slept_before = seat.lend.sleep_ticks;
+    slept_before = seat.lend.naps_ticks;
     measure::meter.wait_begins(wait_began);
     Hardware::store_relaxed(seat.call, wait_call);
     __atomic_store_n(&seat.waits_since, wait_began, __ATOMIC_RELAXED);
@@ -115,7 +115,7 @@ uint64_t end_wait()
     const uint64_t now = ticks(), took = now - wait_began;
     home.refuse(Refusal::kinds, now);
     bump(seat.lend.blocked_ticks, took);
-    measure::meter.wait_ends(now, seat.lend.lent_ticks - lent_before + seat.lend.sleep_ticks - slept_before);
+    measure::meter.wait_ends(now, seat.lend.lent_ticks - lent_before + seat.lend.naps_ticks - slept_before);
     carry_lag(now, took);
     __atomic_store_n(&seat.waits_since, 0, __ATOMIC_RELAXED);
     if (wait_call != no_row) {

@@ -201,7 +201,7 @@ bool Lender::claim(const Target& target, Lease& lease)
                : result == Claim::full ? Refusal::full
                                        : Refusal::too_little,
                ticks());
-    bump(counters().lost, result == Claim::lost);
+    bump(counters().claims_lost, result == Claim::lost);
     return result == Claim::taken;
 }
 
@@ -269,9 +269,9 @@ void Lender::sleep(uint64_t most_us)
     const bool woken = !Hardware::cas_full(c.state, core_asleep, Hardware::load_relaxed(c.recall) ? core_kept : core_armed);
     Hardware::fetch_add_full(window_->node().sleepers, Flag(-1));
     const uint64_t end = ticks();
-    bump(counters().sleeps);
+    bump(counters().naps);
     bump(counters().wakes, woken);
-    bump(counters().sleep_ticks, end - begin);
+    bump(counters().naps_ticks, end - begin);
     show(*seat_, Seated::blocked, end);
     if (WS_UNLIKELY(recording))
         record(EventKind::asleep, begin, end, 0, woken);

@@ -394,7 +394,7 @@ uint64_t close_published(Participant& p)
     if (WS_UNLIKELY(loop_host.check))
         note_published(r, stolen);
     if (waited) {
-        add(row_of(r.site).close_wait, waited);
+        add(row_of(r.site).close_wait_ticks, waited);
         if (p.region == regions)
             measure::meter.waited_within(waited);
     }
@@ -491,7 +491,7 @@ void run_plain(Participant& p, void (*fn)(void*), void* data, long start, long e
 {
     check_site(site, chunk, steal_chunk);
     if (loop_host.row)
-        add(board->process.regions_off, 1);
+        add(board->process.runs_plain, 1);
     if (WS_UNLIKELY(loop_host.check))
         note_plain(site);
     run_here(p, fn, data, start, end, site);

@@ -63,7 +63,7 @@ void doubt(Learned& l, SiteRecord& r)
     if (doubts < enough_doubts)
         return;
     const uint64_t pause = peek(r.pause);
-    add(peek(l.row)->unpaid_regions, pause);
+    add(peek(l.row)->runs_unpaid, pause);
     poke(l.unshared, int64_t(pause));
     poke(r.pause, pause * 2 < longest_pause ? pause * 2 : longest_pause);
     poke(r.doubts, uint64_t(1)); // a few regions after the pause decide
@@ -110,9 +110,9 @@ void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64
     SiteRecord& r = *record;
     Learned& l = learned(site);
     LoopRow& row = row_of(site);
-    add(row.shared_regions, 1);
+    add(row.runs_shared, 1);
     add(row.shared_iterations, iterations);
-    add(row.joined_regions, stolen != 0);
+    add(row.runs_helped, stolen != 0);
     poke(r.helped, stolen != 0);
     if (loop_host.share_all)
         return;

@@ -54,14 +54,14 @@ uint64_t run_as_guest(const Lease& lease, const volatile Flag* recall, uint64_t 
     uint64_t busy = ticks() - begin;
     uint64_t iterations = p.units * r.unit;
     LoopRow& row = *peek(learned(r.site).row);
-    add(row.stolen_chunks, p.chunks);
-    add(row.stolen_iterations, iterations);
-    add(row.guest_ticks, busy);
+    add(row.chunks_stolen, p.chunks);
+    add(row.iterations_stolen, iterations);
+    add(row.borrowed_ticks, busy);
     remember_longest(row, p.pace.longest());
     if (own_seat) {
         __atomic_store_n(&own_seat->since, 0, __ATOMIC_RELAXED); // first: who reads now shall not count this part twice
         bump(own_seat->visit.visits);
-        bump(own_seat->visit.busy_ticks, busy);
+        bump(own_seat->visit.borrowed_ticks, busy);
         measure::meter.visit_ends(begin + busy, busy);
     }
     __atomic_fetch_add(&r.stolen_ticks, busy, __ATOMIC_RELAXED); // ordered by leave()

@@ -4,13 +4,15 @@
 #include "loop/region.h"
 #include "mpi/job.h"
 #include "mpich/files/src/include/mpir_workshare.h"
-#include "observe/board.h"
+#include "observe/report.h"
 #include "window/spin_lock.h"
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 namespace ws {
 
@@ -23,32 +25,6 @@ uint64_t ns(uint64_t ticks) { return uint64_t(double(ticks) / board->ticks_per_u
 
 uint64_t since(uint64_t begin, uint64_t now) { return begin && now > begin ? now - begin : 0; }
 
-// Of the home thread and the workers, which lend.
-template <class Counter> uint64_t of_lenders(Counter counter)
-{
-    uint64_t sum = 0;
-    for (unsigned i = 0; i <= board->own_workers; i++)
-        sum += counter(board->seat(i));
-    return sum;
-}
-
-// Of the guests and the workers, which run iterations on other cores.
-template <class Counter> uint64_t of_visitors(Counter counter)
-{
-    uint64_t sum = 0;
-    for (unsigned i = 1; i < board->seats; i++)
-        sum += counter(board->seat(i));
-    return sum;
-}
-
-template <class Counter> uint64_t of_loops(Counter counter)
-{
-    uint64_t sum = counter(board->loop(loop_rows - 1));
-    for (unsigned i = 0; i < loop_rows - 1 && board->loop(i).name[0]; i++)
-        sum += counter(board->loop(i));
-    return sum;
-}
-
 unsigned ranks_blocked()
 {
     unsigned blocked = 0;
@@ -57,6 +33,14 @@ unsigned ranks_blocked()
         blocked += Hardware::load_relaxed(job.window.core(r).occupancy) == rank_blocked;
     looking.unlock();
     return blocked;
+}
+
+uint64_t guests_at_work()
+{
+    uint64_t guests = 0;
+    for (unsigned i = 1; i < board->seats; i++)
+        guests += Seated(Hardware::load_relaxed(board->seat(i).state)) == Seated::visiting;
+    return guests;
 }
 
 // The values of WS_STATE, and their names.
@@ -83,48 +67,97 @@ template <Seated state> uint64_t so_far(const Seat& seat, uint64_t now)
 
 // ---- the performance variables
 
-constexpr int level = MPI_T_PVAR_CLASS_LEVEL, counter = MPI_T_PVAR_CLASS_COUNTER, timer = MPI_T_PVAR_CLASS_TIMER;
-
-// Of the calling rank, since MPI_Init. Timers are ticks here, with the part that is under way.
-constexpr struct {
-    MPIR_Workshare_pvar_t shown;
-    uint64_t (*value)(uint64_t now);
-} variables[] = {
-    {{"WS_STATE", "what this rank's core does now", MPI_T_PVAR_CLASS_STATE}, [](uint64_t) { return state(); }},
-    {{"WS_RANKS_BLOCKED", "ranks of the node that wait in MPI now, with their core lent or not", level}, [](uint64_t) { return uint64_t(ranks_blocked()); }},
-    {{"WS_GUESTS", "threads that run iterations of this rank on cores lent to it, now", level},
-     [](uint64_t) { return of_visitors([](const Seat& s) { return Seated(Hardware::load_relaxed(s.state)) == Seated::visiting; }); }},
-    {{"WS_REGIONS", "ws loops that this rank ran", counter}, [](uint64_t) { return of_loops([](const LoopRow& l) { return l.whole_regions + l.cut_regions; }); }},
-    {{"WS_REGIONS_CUT", "of them those that it ran in chunks; the others were too short to be worth that", counter},
-     [](uint64_t) { return of_loops([](const LoopRow& l) { return l.cut_regions; }); }},
-    {{"WS_REGIONS_SHARED", "of them those that it offered to ranks that wait", counter},
-     [](uint64_t) { return of_loops([](const LoopRow& l) { return l.shared_regions; }); }},
-    {{"WS_REGIONS_JOINED", "of them those that another core worked on", counter},
-     [](uint64_t) { return of_loops([](const LoopRow& l) { return l.joined_regions; }); }},
-    {{"WS_CHUNKS_KEPT", "chunks that this rank ran of its own loops", counter},
-     [](uint64_t) { return of_loops([](const LoopRow& l) { return l.whole_regions + l.kept_chunks; }); }},
-    {{"WS_CHUNKS_STOLEN", "chunks of this rank's loops that ran on other cores", counter}, [](uint64_t) { return of_visitors([](const Seat& s) { return s.visit.chunks; }); }},
-    {{"WS_ITERATIONS_STOLEN", "iterations in them", counter}, [](uint64_t) { return of_visitors([](const Seat& s) { return s.visit.iterations; }); }},
-    {{"WS_LENDS", "how often this rank lent its core", counter}, [](uint64_t) { return of_lenders([](const Seat& s) { return s.lend.lends; }); }},
-    {{"WS_RECALLS", "how often it asked for it back", counter}, [](uint64_t) { return of_lenders([](const Seat& s) { return s.lend.recalls; }); }},
-    {{"WS_CLAIMS_LOST", "chunks that another rank was faster to claim", counter}, [](uint64_t) { return of_lenders([](const Seat& s) { return s.lend.lost; }); }},
-    {{"WS_REFUSALS", "waits in which the core was not free to lend, as other ranks compute on it", counter},
-     [](uint64_t) { return of_lenders([](const Seat& s) { return s.lend.refusals; }); }},
-    {{"WS_SLEEPS", "how often this rank slept in a wait, for want of work to help with", counter}, [](uint64_t) { return of_lenders([](const Seat& s) { return s.lend.sleeps; }); }},
-    {{"WS_TIME_BLOCKED", "seconds that this rank waited in MPI, lent time included", timer},
-     [](uint64_t now) { return board->seat(0).lend.blocked_ticks + since(board->seat(0).waits_since, now); }},
-    {{"WS_TIME_LENT", "seconds that this rank's core was lent", timer},
-     [](uint64_t now) { return of_lenders([&](const Seat& s) { return s.lend.lent_ticks + so_far<Seated::lent>(s, now); }); }},
-    {{"WS_TIME_ASLEEP", "seconds that this rank slept in waits", timer},
-     [](uint64_t now) { return of_lenders([&](const Seat& s) { return s.lend.sleep_ticks + so_far<Seated::asleep>(s, now); }); }},
-    {{"WS_TIME_BORROWED", "seconds that other cores computed for this rank, added up", timer},
-     [](uint64_t now) { return of_visitors([&](const Seat& s) { return s.visit.busy_ticks + so_far<Seated::visiting>(s, now); }); }},
+// A time with the part that is under way, which is counted at its end. Of a seat, and of most counters nothing.
+template <auto field> struct UnderWay {
+    static uint64_t of(const Seat&, uint64_t) { return 0; }
 };
-constexpr int variable_count = sizeof variables / sizeof *variables;
+template <> struct UnderWay<&LendCounters::lent_ticks> {
+    static uint64_t of(const Seat& s, uint64_t now) { return so_far<Seated::lent>(s, now); }
+};
+template <> struct UnderWay<&LendCounters::naps_ticks> {
+    static uint64_t of(const Seat& s, uint64_t now) { return so_far<Seated::asleep>(s, now); }
+};
+template <> struct UnderWay<&LendCounters::blocked_ticks> {
+    static uint64_t of(const Seat& s, uint64_t now) { return since(s.waits_since, now); }
+};
+template <> struct UnderWay<&VisitCounters::borrowed_ticks> {
+    static uint64_t of(const Seat& s, uint64_t now) { return so_far<Seated::visiting>(s, now); }
+};
 
-bool begun, ended;             // the board is there; the values do not change any more
-uint64_t last[variable_count]; // then
-uint64_t shown[variable_count];
+// Of the home thread and the workers; of these all that they lent, but only the rank's waiting counts as such.
+template <auto field> uint64_t of_lenders(uint64_t now)
+{
+    uint64_t sum = 0;
+    const unsigned seats = field == &LendCounters::blocked_ticks ? 1 : 1 + board->own_workers;
+    for (unsigned i = 0; i < seats; i++)
+        sum += board->seat(i).lend.*field + UnderWay<field>::of(board->seat(i), now);
+    return sum;
+}
+
+// Of the guests and the workers, which run iterations on other cores.
+template <auto field> uint64_t of_visitors(uint64_t now)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 1; i < board->seats; i++)
+        sum += board->seat(i).visit.*field + UnderWay<field>::of(board->seat(i), now);
+    return sum;
+}
+
+template <class F> auto over_loops(F f)
+{
+    auto sum = f(board->loop(loop_rows - 1));
+    for (unsigned i = 0; i < loop_rows - 1 && board->loop(i).name[0]; i++)
+        sum += f(board->loop(i));
+    return sum;
+}
+
+// What a rank's figure is the sum of, as counts or ticks.
+template <auto figure> uint64_t of_loops(bool time)
+{
+    const double tick = 1e-6 / board->ticks_per_us;
+    return uint64_t(over_loops([&](const LoopRow& row) { return loop_counts(row, tick).*figure; }) / (time ? tick : 1));
+}
+
+struct Variable {
+    std::string name, desc;
+    int varclass;
+    uint64_t (*value)(uint64_t now); // timers: ticks
+    uint64_t highest = 0, last = 0;
+};
+
+// Three that are no counters, then those of observe/counters.h that have a name in MPI_T.
+std::vector<Variable> make_variables()
+{
+    constexpr int COUNT = MPI_T_PVAR_CLASS_COUNTER, TIME = MPI_T_PVAR_CLASS_TIMER, level = MPI_T_PVAR_CLASS_LEVEL; // as the kinds there
+    std::vector<Variable> all = {
+        {"WS_STATE", "what this rank's core does now", MPI_T_PVAR_CLASS_STATE, [](uint64_t) { return state(); }},
+        {"WS_RANKS_BLOCKED", "ranks of the node that wait in MPI now, with their core lent or not", level, [](uint64_t) { return uint64_t(ranks_blocked()); }},
+        {"WS_GUESTS", "threads that run iterations of this rank on cores lent to it, now", level, [](uint64_t) { return guests_at_work(); }},
+    };
+    const auto add = [&](const char* mpi_t, const char* name, const char* help, int varclass, uint64_t (*value)(uint64_t)) {
+        if (std::strcmp(mpi_t, "NONE") != 0)
+            all.push_back({mpi_t, name + std::string(": ") + help, varclass, value});
+    };
+#define WS_LENDERS(kind, name, where, mpi_t, help) add(#mpi_t, WS_NAME_##kind(name), help, kind, of_lenders<&LendCounters::WS_FIELD_##kind(name)>);
+#define WS_VISITORS(kind, name, where, mpi_t, help) add(#mpi_t, WS_NAME_##kind(name), help, kind, of_visitors<&VisitCounters::WS_FIELD_##kind(name)>);
+#define WS_PROCESS(kind, name, where, mpi_t, help) \
+    add(#mpi_t, WS_NAME_##kind(name), help, kind, [](uint64_t) { return board->process.WS_FIELD_##kind(name); });
+#define WS_LOOPS(kind, name, where, mpi_t, help) \
+    add(#mpi_t, WS_NAME_##kind(name), help, kind, [](uint64_t) { return of_loops<&LoopCounts::WS_FIGURE_##kind(name)>(kind == TIME); });
+#define WS_ROWS(kind, name, where, mpi_t, help) \
+    add(#mpi_t, WS_NAME_##kind(name), help, kind, [](uint64_t) { return over_loops([](const LoopRow& row) { return uint64_t(row.WS_FIELD_##kind(name)); }); });
+    WS_RANK_COUNTERS(WS_LENDERS, WS_LENDERS, WS_VISITORS, WS_PROCESS, WS_LOOPS, WS_NO)
+    WS_LOOP_COUNTERS(WS_ROWS, WS_NO)
+    return all;
+}
+
+std::vector<Variable>& variables()
+{
+    static std::vector<Variable>* const all = new std::vector<Variable>(make_variables()); // never destroyed: MPI_T may be asked at the very end
+    return *all;
+}
+
+bool begun, ended; // the board is there; the values do not change any more
 
 // The part of a time that is under way is counted at its end: both at once may be seen for a moment, or neither. A timer does not go back.
 uint64_t not_back(uint64_t& highest, uint64_t value)
@@ -135,17 +168,18 @@ uint64_t not_back(uint64_t& highest, uint64_t value)
     return std::max(before, value);
 }
 
-uint64_t value_now(int which)
+uint64_t value_now(Variable& v)
 {
-    const uint64_t value = variables[which].value(ticks());
-    return variables[which].shown.varclass == timer ? not_back(shown[which], ns(value)) : value;
+    const uint64_t value = v.value(ticks());
+    return v.varclass == MPI_T_PVAR_CLASS_TIMER ? not_back(v.highest, ns(value)) : value;
 }
 
 unsigned long long value_of(int which)
 {
+    Variable& v = variables()[size_t(which)];
     if (__atomic_load_n(&ended, __ATOMIC_ACQUIRE)) // pairs with mpi_t_end()
-        return last[which];
-    return __atomic_load_n(&begun, __ATOMIC_ACQUIRE) ? value_now(which) : 0; // pairs with mpi_t_begin()
+        return v.last;
+    return __atomic_load_n(&begun, __ATOMIC_ACQUIRE) ? value_now(v) : 0; // pairs with mpi_t_begin()
 }
 
 // ---- the control variables
@@ -249,8 +283,8 @@ void mpi_t_end()
     looking.lock();
     window_there = false;
     looking.unlock();
-    for (int i = 0; i < variable_count; i++)
-        last[i] = value_now(i);
+    for (Variable& v : variables())
+        v.last = value_now(v);
     __atomic_store_n(&ended, true, __ATOMIC_RELEASE); // pairs with value_of(): the last values are there
 }
 
@@ -259,11 +293,12 @@ void mpi_t_end()
 WS_EXPORT const MPIR_Workshare_variables_t* ws_fork_variables(int version)
 {
     using namespace ws;
-    static MPIR_Workshare_pvar_t pvars[variable_count];
-    static const MPIR_Workshare_variables_t all = {cvars().shown, pvars, cvars().count, variable_count, state_names, value_of, set_cvar};
     if (version != MPIR_WORKSHARE_VERSION)
         return nullptr;
-    for (int i = 0; i < variable_count; i++)
-        pvars[i] = variables[i].shown;
+    static MPIR_Workshare_variables_t all;
+    auto* pvars = new std::vector<MPIR_Workshare_pvar_t>; // asked for once, and kept
+    for (const Variable& v : variables())
+        pvars->push_back({v.name.c_str(), v.desc.c_str(), v.varclass});
+    all = {cvars().shown, pvars->data(), cvars().count, int(pvars->size()), state_names, value_of, set_cvar};
     return &all;
 }

@@ -14,6 +14,7 @@
 // Readers from other processes (tools/top) must check `magic`, `version` and `bytes` first.
 #pragma once
 
+#include "observe/counters.h"
 #include "window/atomics.h"
 #include <cstddef>
 #include <cstdint>
@@ -65,27 +66,17 @@ enum class Kept : unsigned {
 };
 constexpr unsigned kept_kinds = unsigned(Kept::kinds);
 
-// Of a thread that lends (home, worker). Ticks, or how often.
+// Of a thread that lends (home, worker).
 struct LendCounters {
-    uint64_t blocked_ticks; // in MPI calls beyond the spin, lent time included
-    uint64_t lent_ticks;
-    uint64_t lends;
-    uint64_t lost;     // claims that another thief was faster with
-    uint64_t recalls;  // leases that ended on a doorbell or on the end of the home rank's wait
-    uint64_t refusals; // blocked, but the core is not free to lend: other home ranks compute on it
-    uint64_t moves;    // a thief left the CPU that it shared with its victim
-    uint64_t sleeps;   // naps on the doorbell
-    uint64_t sleep_ticks;
-    uint64_t wakes;    // of them ended by somebody, not by the quantum
+    WS_RANK_COUNTERS(WS_WORD, WS_WORD, WS_NO, WS_NO, WS_NO, WS_NO)
     uint64_t refused[refusal_kinds];       // by reason, see Refusal
     uint64_t refused_ticks[refusal_kinds]; // from one look to the next, by what the first said
 };
 
-// Of a thread that runs iterations of this rank on another core (guest, worker).
+// Of a thread that runs iterations of this rank on another core (guest, worker). The time is added when the part in a region is over; a
+// reader adds what has passed since Seat::since.
 struct VisitCounters {
-    uint64_t visits; // leases, and regions joined without one
-    uint64_t chunks, iterations; // as they are taken
-    uint64_t busy_ticks;         // when the part in a region is over; a reader adds what has passed since Seat::since
+    WS_RANK_COUNTERS(WS_NO, WS_NO, WS_WORD, WS_NO, WS_NO, WS_NO)
 };
 
 // Latencies by powers of two: bucket i counts those of [2^i, 2^(i+1)) ns, the first all below, the last all above.
@@ -112,51 +103,34 @@ struct alignas(64) Seat {
 };
 constexpr Flag no_row = ~Flag(0);
 
-// A `ws for` of the source. Written by atomic additions, but for the first line: owner threads add to it by plain moves, and may
-// lose counts to each other where several run one loop at once.
+// A `ws for` of the source. Written by atomic additions, but for the first line behind the name: owner threads add to it by plain moves, and
+// may lose counts to each other where several run one loop at once, as they may lose the longest chunk.
 struct alignas(64) LoopRow {
     char name[192]; // its end if it is longer; empty: no such row yet
-    // Executions that ran whole, as they were short; one in 16 of them is timed, or all if the run is observed.
-    volatile uint64_t whole_regions, whole_iterations;
-    volatile uint64_t timed_regions, timed_iterations, timed_ticks;
-    // The others were cut into chunks and are all timed, open to close.
-    volatile uint64_t cut_regions, cut_iterations, cut_ticks;
-    volatile uint64_t kept_chunks;       // run by the owner
-    volatile uint64_t shared_regions, shared_iterations; // of the cut ones: published
-    volatile uint64_t joined_regions;    // with at least one stolen chunk
-    volatile uint64_t close_wait;        // owner's wait for guests at the end, in ticks
-    volatile uint64_t unpaid_regions;    // not shared as sharing had not paid
-    volatile uint64_t stolen_chunks, stolen_iterations, guest_ticks; // by guests and workers; computing
-    volatile uint64_t longest_chunk_ticks; // of those that were timed; several threads at once may lose the longest
+    WS_LOOP_COUNTERS(WS_VOLATILE_WORD, WS_NO)
     volatile uint64_t kept_regions[kept_kinds]; // not shared though somebody waited
 };
 constexpr unsigned loop_rows = 1024; // the last stands for all loops that found no row
 
-// An MPI function of the program. Writer: the home thread, but for calls and ticks (any thread, atomic additions).
+// An MPI function of the program. Writer: the home thread, but for calls and time (any thread, atomic additions).
 struct CallRow {
     char name[40];
-    volatile uint64_t calls, ticks; // outermost calls; only in a run with report or trace
-    volatile uint64_t waits, blocked_ticks, lent_ticks; // waits beyond the spin
+    WS_CALL_COUNTERS(WS_VOLATILE_WORD)
 };
 constexpr unsigned call_rows = 256;
 
 // The time between two MPI_Pcontrol calls with different levels belongs to the first's level; until the first call, to level 1.
 struct PhaseRow {
     volatile int64_t level;
-    volatile uint64_t entered; // how often; 0: no such row
-    volatile uint64_t wall_ticks, mpi_ticks, blocked_ticks, lent_ticks, borrowed_ticks, close_wait;
-    volatile int64_t lag_ticks; // by how much more it would have lasted without stealing, see Board::lag_ticks
+    WS_PHASE_COUNTERS(WS_VOLATILE_WORD, WS_NO) // entered is 0: no such row
+    volatile int64_t lag_ticks; // see Board::lag_ticks; may be below 0
 };
 constexpr unsigned phase_rows = 64; // the last stands for all levels that found no row, and has this one:
 constexpr int64_t other_levels = INT64_MAX;
 
 // Of the whole process, atomically added.
 struct ProcessCounters {
-    uint64_t regions_off;    // run plain: on threads that own none, or nested
-    uint64_t worker_chunks;  // of the visits' chunks: taken by this rank's own workers
-    uint64_t guests_refused; // threads that the system did not give
-    uint64_t guests_barred;  // guests that may not use their thief's core
-    uint64_t mpi_ticks;      // in MPI, home thread; only in a run with report or trace
+    WS_RANK_COUNTERS(WS_NO, WS_NO, WS_NO, WS_WORD, WS_NO, WS_NO) // mpi only in a run with report or trace
 };
 
 struct alignas(64) Board {

@@ -67,10 +67,10 @@ Marks now_counted()
     m.blocked = home.blocked_ticks;
     m.lent = home.lent_ticks;
     for (unsigned i = 0; i < board->seats; i++)
-        m.borrowed += board->seat(i).visit.busy_ticks;
+        m.borrowed += board->seat(i).visit.borrowed_ticks;
     for (unsigned i = 0; i < loop_rows && board->loop(i).name[0]; i++)
-        m.close_wait += board->loop(i).close_wait;
-    m.close_wait += board->loop(loop_rows - 1).close_wait;
+        m.close_wait += board->loop(i).close_wait_ticks;
+    m.close_wait += board->loop(loop_rows - 1).close_wait_ticks;
     return m;
 }
 
@@ -124,7 +124,7 @@ void called(const char* name, int enter)
     if (row == no_row)
         return;
     add(board->call(row).calls, 1);
-    add(board->call(row).ticks, took);
+    add(board->call(row).time_ticks, took);
     if (WS_UNLIKELY(recording))
         record(EventKind::mpi, now - took, now, row);
 }
@@ -147,7 +147,7 @@ void end_phase()
     bump(row.blocked_ticks, now.blocked - marks.blocked);
     bump(row.lent_ticks, now.lent - marks.lent);
     bump(row.borrowed_ticks, now.borrowed - marks.borrowed);
-    bump(row.close_wait, now.close_wait - marks.close_wait);
+    bump(row.close_wait_ticks, now.close_wait - marks.close_wait);
     __atomic_store_n(&row.lag_ticks, row.lag_ticks + int64_t(now.lag - marks.lag), __ATOMIC_RELAXED);
     if (WS_UNLIKELY(recording))
         record(EventKind::phase, marks.at, now.at, 0, uint64_t(int64_t(present_level)));

@@ -18,10 +18,31 @@ void add_histogram(Histogram& to, const uint64_t (&counts)[latency_buckets])
         to.counts[i] += double(counts[i]);
 }
 
+// Guests' and workers' time is by the clock, and with more of them than CPUs each counts what all have shared. In a time so many CPUs cannot
+// have saved more than this.
+double bounded_lag(double lag_s, double wall_s, unsigned cpus) { return cpus ? std::min(lag_s, (cpus - 1) * wall_s) : lag_s; }
+
+// What a row counts, as figures of `c`.
+#define WS_FROM_ROW(kind, name, where, mpi_t, help) \
+    WS_REPORTED_##where(c.WS_FIGURE_##kind(name) = number(row.WS_FIELD_##kind(name)) * WS_SCALE_##kind(tick);)
+// What a seat, the process or a loop counts, put into or added to the rank's.
+#define WS_FROM_HOME(kind, name, where, mpi_t, help) \
+    WS_REPORTED_##where(c.WS_FIGURE_##kind(name) = number(s.lend.WS_FIELD_##kind(name)) * WS_SCALE_##kind(tick);)
+#define WS_FROM_LEND(kind, name, where, mpi_t, help) \
+    WS_REPORTED_##where(c.WS_FIGURE_##kind(name) += number(s.lend.WS_FIELD_##kind(name)) * WS_SCALE_##kind(tick);)
+#define WS_FROM_VISIT(kind, name, where, mpi_t, help) \
+    WS_REPORTED_##where(c.WS_FIGURE_##kind(name) += number(s.visit.WS_FIELD_##kind(name)) * WS_SCALE_##kind(tick);)
+#define WS_FROM_PROCESS(kind, name, where, mpi_t, help) \
+    WS_REPORTED_##where(c.WS_FIGURE_##kind(name) = number(board.process.WS_FIELD_##kind(name)) * WS_SCALE_##kind(tick);)
+#define WS_FROM_LOOP(kind, name, where, mpi_t, help) WS_REPORTED_##where(c.WS_FIGURE_##kind(name) += l.WS_FIGURE_##kind(name);)
+
+} // namespace
+
 // Executions that ran whole are timed now and then; the rest is taken to have cost the same by iteration.
 LoopCounts loop_counts(const LoopRow& row, double tick)
 {
     LoopCounts c = {};
+    WS_LOOP_COUNTERS(WS_FROM_ROW, WS_NO)
     const double whole = number(row.whole_regions), timed = number(row.timed_regions), cut = number(row.cut_regions);
     const double whole_iterations = number(row.whole_iterations), timed_iterations = number(row.timed_iterations);
     const double timed_s = number(row.timed_ticks) * tick;
@@ -29,28 +50,14 @@ LoopCounts loop_counts(const LoopRow& row, double tick)
     if (timed < whole && timed_iterations > 0)
         whole_s = std::max(timed_s, timed_s / timed_iterations * whole_iterations);
     c.runs = whole + cut;
-    c.runs_shared = number(row.shared_regions);
-    c.runs_helped = number(row.joined_regions);
-    c.runs_unpaid = number(row.unpaid_regions);
     for (unsigned k = 0; k < kept_kinds; k++)
         c.runs_kept[k] = number(row.kept_regions[k]);
-    c.iterations_stolen = number(row.stolen_iterations);
     c.iterations_kept = whole_iterations + number(row.cut_iterations) - c.iterations_stolen;
     c.chunks_kept = whole + number(row.kept_chunks);
-    c.chunks_stolen = number(row.stolen_chunks);
-    c.close_wait_s = number(row.close_wait) * tick;
     c.computing_s = std::max(0.0, whole_s + number(row.cut_ticks) * tick - c.close_wait_s);
-    c.borrowed_s = number(row.guest_ticks) * tick;
     c.untimed_s = whole_s - timed_s;
-    c.longest_chunk_s = number(row.longest_chunk_ticks) * tick;
     return c;
 }
-
-// Guests' and workers' time is by the clock, and with more of them than CPUs each counts what all have shared. In a time so many CPUs cannot
-// have saved more than this.
-double bounded_lag(double lag_s, double wall_s, unsigned cpus) { return cpus ? std::min(lag_s, (cpus - 1) * wall_s) : lag_s; }
-
-} // namespace
 
 RankFigures rank_figures(Board& board, uint64_t now, double ticks_per_us, const char* inactive)
 {
@@ -73,20 +80,14 @@ RankFigures rank_figures(Board& board, uint64_t now, double ticks_per_us, const 
         const Seat& s = board.seat(i);
         const SeatKind kind = SeatKind(Flag(s.kind));
         if (kind == SeatKind::home) {
-            c.blocked_s = double(s.lend.blocked_ticks) * tick;
-            c.lent_s = double(s.lend.lent_ticks) * tick;
+            WS_RANK_COUNTERS(WS_NO, WS_FROM_HOME, WS_NO, WS_NO, WS_NO, WS_NO)
             for (unsigned k = 0; k < refusal_kinds; k++) { // workers always want more
                 c.refused[k] = double(s.lend.refused[k]);
                 c.refused_s[k] = double(s.lend.refused_ticks[k]) * tick;
             }
         }
-        c.lends += double(s.lend.lends);
-        c.claims_lost += double(s.lend.lost);
-        c.recalls += double(s.lend.recalls);
-        c.naps += double(s.lend.sleeps);
-        c.naps_s += double(s.lend.sleep_ticks) * tick;
-        const double busy = double(s.visit.busy_ticks) * tick;
-        c.borrowed_s += busy;
+        WS_RANK_COUNTERS(WS_FROM_LEND, WS_NO, WS_FROM_VISIT, WS_NO, WS_NO, WS_NO)
+        const double busy = double(s.visit.borrowed_ticks) * tick;
         if (kind == SeatKind::worker)
             c.borrowed_workers_s += busy;
         if (busy > 0)
@@ -94,9 +95,7 @@ RankFigures rank_figures(Board& board, uint64_t now, double ticks_per_us, const 
         add_histogram(c.steal_latency, s.steal_latency);
         add_histogram(c.return_latency, s.return_latency);
     }
-    c.guests_refused = double(board.process.guests_refused);
-    c.guests_barred = double(board.process.guests_barred);
-    c.runs_plain = double(board.process.regions_off);
+    WS_RANK_COUNTERS(WS_NO, WS_NO, WS_NO, WS_FROM_PROCESS, WS_NO, WS_NO)
 
     for (unsigned i = 0; i < board.loop_row_count; i++) {
         const LoopRow& row = board.loop(i);
@@ -104,16 +103,7 @@ RankFigures rank_figures(Board& board, uint64_t now, double ticks_per_us, const 
             continue;
         const LoopCounts l = loop_counts(row, tick);
         c.loops_s += l.computing_s;
-        c.untimed_s += l.untimed_s;
-        c.close_wait_s += l.close_wait_s;
-        c.runs += l.runs;
-        c.runs_shared += l.runs_shared;
-        c.runs_helped += l.runs_helped;
-        c.runs_unpaid += l.runs_unpaid;
-        c.iterations_kept += l.iterations_kept;
-        c.iterations_stolen += l.iterations_stolen;
-        c.chunks_kept += l.chunks_kept;
-        c.chunks_stolen += l.chunks_stolen;
+        WS_RANK_COUNTERS(WS_NO, WS_NO, WS_NO, WS_NO, WS_FROM_LOOP, WS_NO)
         if (l.runs > 0)
             r.loops.push_back({std::string(row.name, strnlen(row.name, sizeof row.name)), l});
     }
@@ -121,22 +111,20 @@ RankFigures rank_figures(Board& board, uint64_t now, double ticks_per_us, const 
         const CallRow& row = board.call(i);
         if (!row.name[0])
             continue;
-        const CallCounts l = {number(row.calls), number(row.ticks) * tick, number(row.waits), number(row.blocked_ticks) * tick,
-                              number(row.lent_ticks) * tick};
-        if (l.calls > 0 || l.waits > 0)
-            r.calls.push_back({std::string(row.name, strnlen(row.name, sizeof row.name)), l});
+        CallCounts c = {};
+        WS_CALL_COUNTERS(WS_FROM_ROW)
+        if (c.calls > 0 || c.waits > 0)
+            r.calls.push_back({std::string(row.name, strnlen(row.name, sizeof row.name)), c});
     }
     for (unsigned i = 0; i < board.phase_row_count; i++) {
         const PhaseRow& row = board.phase_row(i);
         if (!number(row.entered))
             continue;
-        const double wall_s = number(row.wall_ticks) * tick;
-        r.phases[int64_t(row.level)] = {number(row.entered), wall_s, number(row.mpi_ticks) * tick, number(row.blocked_ticks) * tick,
-                               number(row.lent_ticks) * tick, number(row.borrowed_ticks) * tick, number(row.close_wait) * tick,
-                               bounded_lag(number(row.lag_ticks) * tick, wall_s, board.node_cpus)};
+        PhaseCounts& c = r.phases[int64_t(row.level)];
+        WS_PHASE_COUNTERS(WS_FROM_ROW, WS_NO)
+        c.lag_s = bounded_lag(number(row.lag_ticks) * tick, c.wall_s, board.node_cpus);
     }
 
-    c.mpi_s = double(board.process.mpi_ticks) * tick;
     if (!board.observed) // nobody has timed the calls: what exceeds the spin is known
         c.mpi_s = c.blocked_s;
     c.computing_s = std::max(0.0, c.wall_s - c.mpi_s - c.close_wait_s);

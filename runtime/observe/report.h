@@ -5,8 +5,8 @@
 //
 //    Board --rank_figures()--> RankFigures --ReportBuilder--> Report --> text, JSON, CSV
 //
-// All numbers are doubles, so that figures add up and travel as plain arrays of them; counts stay exact up to 2^53. In the lists
-// of fields a name that ends in _s is a time in seconds, any other number a count.
+// All numbers are doubles, so that figures add up and travel as plain arrays of them; counts stay exact up to 2^53. A name that ends in _s
+// is a time in seconds, any other number a count. Which there are: counters.h.
 #pragma once
 
 #include "observe/board.h"
@@ -20,44 +20,20 @@ namespace ws {
 
 // Of a rank, or summed over several.
 struct RankCounts {
-    double wall_s;       // from the end of MPI_Init to the begin of the report, within MPI_Finalize
-    double computing_s;  // own thread outside of MPI, but for close_wait_s
-    double close_wait_s; // own thread waiting for guests at the end of its loops
-    double mpi_s;        // own thread in MPI
-    double blocked_s;    // of mpi_s: waits longer than the spin
-    double lent_s;       // of blocked_s: its core was lent
-    double helped_s;     // of lent_s: its core computed for others
-    double borrowed_s;   // other cores computed for this rank
-    double borrowed_workers_s; // of it: its own workers' cores
-    double worker_helped_s;    // its workers' cores computed for other ranks
-    double loops_s;      // of computing_s: in ws loops
-    double untimed_s;    // of loops_s: extrapolated from a sample
-    double runs, runs_shared, runs_helped, runs_plain, runs_unpaid; // executions of ws loops
-    double iterations_kept, iterations_stolen, chunks_kept, chunks_stolen;
-    double lends, claims_lost, recalls, naps;
-    double naps_s;
-    double guests_refused, guests_barred;
+    WS_RANK_COUNTERS(WS_FIGURE, WS_FIGURE, WS_FIGURE, WS_FIGURE, WS_FIGURE, WS_FIGURE)
     double refused[refusal_kinds];
     double refused_s[refusal_kinds];
     Histogram steal_latency, return_latency;
 };
-constexpr unsigned rank_counts = sizeof(RankCounts) / sizeof(double);
-
-struct LoopCounts {
-    double runs, runs_shared, runs_helped, runs_unpaid;
-    double iterations_kept, iterations_stolen, chunks_kept, chunks_stolen;
-    double computing_s;  // by the owners
-    double borrowed_s;   // by guests and workers
-    double close_wait_s;
-    double untimed_s;    // of computing_s: extrapolated from a sample
-    double longest_chunk_s; // not a sum
+struct LoopCounts { // sums, but for the longest chunk
+    WS_LOOP_COUNTERS(WS_FIGURE, WS_FIGURE)
     double runs_kept[kept_kinds]; // of runs: see Kept
 };
 struct CallCounts {
-    double calls, time_s, waits, blocked_s, lent_s;
+    WS_CALL_COUNTERS(WS_FIGURE)
 };
 struct PhaseCounts {
-    double entered, wall_s, mpi_s, blocked_s, lent_s, borrowed_s, close_wait_s, lag_s;
+    WS_PHASE_COUNTERS(WS_FIGURE, WS_FIGURE)
 };
 
 struct LoopFigures {
@@ -82,6 +58,7 @@ struct RankFigures {
     std::map<int64_t, PhaseCounts> phases; // by MPI_Pcontrol level
     std::map<unsigned, double> borrowed_on; // by row of the node's core table, seconds
 };
+LoopCounts loop_counts(const LoopRow& row, double tick); // a tick in seconds
 RankFigures rank_figures(Board& board, uint64_t now, double ticks_per_us, const char* inactive);
 
 std::string pack(const RankFigures& figures);
@@ -189,75 +166,19 @@ unsigned kept_mostly(const LoopCounts& counts);
 
 template <class R, class F> void fields_of_rank(R& c, F f)
 {
-    f("wall_s", c.wall_s);
-    f("computing_s", c.computing_s);
-    f("close_wait_s", c.close_wait_s);
-    f("mpi_s", c.mpi_s);
-    f("blocked_s", c.blocked_s);
-    f("lent_s", c.lent_s);
-    f("helped_s", c.helped_s);
-    f("borrowed_s", c.borrowed_s);
-    f("borrowed_workers_s", c.borrowed_workers_s);
-    f("worker_helped_s", c.worker_helped_s);
-    f("loops_s", c.loops_s);
-    f("untimed_s", c.untimed_s);
-    f("runs", c.runs);
-    f("runs_shared", c.runs_shared);
-    f("runs_helped", c.runs_helped);
-    f("runs_plain", c.runs_plain);
-    f("runs_unpaid", c.runs_unpaid);
-    f("iterations_kept", c.iterations_kept);
-    f("iterations_stolen", c.iterations_stolen);
-    f("chunks_kept", c.chunks_kept);
-    f("chunks_stolen", c.chunks_stolen);
-    f("lends", c.lends);
-    f("claims_lost", c.claims_lost);
-    f("recalls", c.recalls);
-    f("naps", c.naps);
-    f("naps_s", c.naps_s);
-    f("guests_refused", c.guests_refused);
-    f("guests_barred", c.guests_barred);
+    WS_RANK_COUNTERS(WS_VISIT_FIGURE, WS_VISIT_FIGURE, WS_VISIT_FIGURE, WS_VISIT_FIGURE, WS_VISIT_FIGURE, WS_VISIT_FIGURE)
 }
 template <class L, class F> void fields_of_loop(L& c, F f)
 {
-    f("runs", c.runs);
-    f("runs_shared", c.runs_shared);
-    f("runs_helped", c.runs_helped);
-    f("runs_unpaid", c.runs_unpaid);
-    f("iterations_kept", c.iterations_kept);
-    f("iterations_stolen", c.iterations_stolen);
-    f("chunks_kept", c.chunks_kept);
-    f("chunks_stolen", c.chunks_stolen);
-    f("computing_s", c.computing_s);
-    f("borrowed_s", c.borrowed_s);
-    f("close_wait_s", c.close_wait_s);
-    f("untimed_s", c.untimed_s);
-    f("longest_chunk_s", c.longest_chunk_s);
+    WS_LOOP_COUNTERS(WS_VISIT_FIGURE, WS_VISIT_FIGURE)
     f("runs_kept_asked", c.runs_kept[unsigned(Kept::asked)]);
     f("runs_kept_count_set", c.runs_kept[unsigned(Kept::count_set)]);
     f("runs_kept_limited", c.runs_kept[unsigned(Kept::limited)]);
     f("runs_kept_own_variables", c.runs_kept[unsigned(Kept::own_variables)]);
     f("runs_kept_unanswered", c.runs_kept[unsigned(Kept::unanswered)]);
 }
-template <class C, class F> void fields_of_call(C& c, F f)
-{
-    f("calls", c.calls);
-    f("time_s", c.time_s);
-    f("waits", c.waits);
-    f("blocked_s", c.blocked_s);
-    f("lent_s", c.lent_s);
-}
-template <class P, class F> void fields_of_phase(P& c, F f)
-{
-    f("entered", c.entered);
-    f("wall_s", c.wall_s);
-    f("mpi_s", c.mpi_s);
-    f("blocked_s", c.blocked_s);
-    f("lent_s", c.lent_s);
-    f("borrowed_s", c.borrowed_s);
-    f("close_wait_s", c.close_wait_s);
-    f("lag_s", c.lag_s);
-}
+template <class C, class F> void fields_of_call(C& c, F f) { WS_CALL_COUNTERS(WS_VISIT_FIGURE) }
+template <class P, class F> void fields_of_phase(P& c, F f) { WS_PHASE_COUNTERS(WS_VISIT_FIGURE, WS_VISIT_FIGURE) }
 template <class E, class F> void fields_of_efficiency(E& e, F f)
 {
     f("elapsed_s", e.elapsed_s);

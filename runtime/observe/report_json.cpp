@@ -4,6 +4,7 @@
 #include "observe/report.h"
 
 #include <cmath>
+#include <cstring>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -169,7 +170,17 @@ struct At {
 };
 
 // Fields that reports of the first version need not have: 0 then.
-bool came_later(const std::string& name) { return name == "full" || name.compare(0, 10, "runs_kept_") == 0; }
+bool came_later(const std::string& name)
+{
+#define WS_CAME_LATER(kind, counter, where, mpi_t, help) \
+    if (std::strcmp(#where, "LATER") == 0 && name == WS_NAME_##kind(counter)) \
+        return true;
+    WS_RANK_COUNTERS(WS_CAME_LATER, WS_CAME_LATER, WS_CAME_LATER, WS_CAME_LATER, WS_CAME_LATER, WS_CAME_LATER)
+    WS_LOOP_COUNTERS(WS_CAME_LATER, WS_CAME_LATER)
+    WS_CALL_COUNTERS(WS_CAME_LATER)
+    WS_PHASE_COUNTERS(WS_CAME_LATER, WS_CAME_LATER)
+    return name == "full" || name.compare(0, 10, "runs_kept_") == 0;
+}
 
 struct Get {
     const At& at;

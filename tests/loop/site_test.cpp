@@ -154,10 +154,10 @@ TEST_CASE("what became of a loop stands on the board", "[site]")
     const LoopRow &a = row_of(&first.site), &b = row_of(&second.site);
     CHECK(a.name == std::string("first"));
     CHECK(b.name == std::string("second"));
-    CHECK(a.shared_regions == 3);
-    CHECK(a.joined_regions == 3);
+    CHECK(a.runs_shared == 3);
+    CHECK(a.runs_helped == 3);
     CHECK(a.shared_iterations == 3000);
-    CHECK(b.shared_regions == 2);
+    CHECK(b.runs_shared == 2);
 }
 
 TEST_CASE("a long name keeps its end, and too many loops share a row", "[site]")

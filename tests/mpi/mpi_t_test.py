@@ -11,8 +11,9 @@ SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../..')
 
 sys.path.insert(0, f'{SOURCE}/runtime/options')
 names = [o.variable[3:] for o in __import__('generate').read(f'{SOURCE}/runtime/options/options.txt') if o.scope]
-with open(f'{SOURCE}/runtime/mpi/mpi_t.cpp') as f:
-    names += re.findall(r'{{"WS_([A-Z_]+)", "', f.read())
+for file, variable in ('mpi/mpi_t.cpp', r'^        {"WS_([A-Z_]+)", "'), ('observe/counters.h', r', WS_([A-Z_]+), "'):
+    with open(f'{SOURCE}/runtime/{file}') as f:
+        names += re.findall(variable, f.read(), re.MULTILINE)
 for on in False, True:
     result = run(MPIVARS, ranks=1, workshare=on, title=f'mpivars {"on" if on else "off"}')
     listed = result.out.partition('MPI_T categories')

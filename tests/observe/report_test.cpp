@@ -144,7 +144,7 @@ TEST_CASE("500 workers on 2 CPUs: the gain is that of 2, in verdict, report and 
     for (unsigned w = 1; w <= 500; w++) {
         b.seat(w).kind = Flag(SeatKind::worker);
         b.seat(w).core = w;
-        b.seat(w).visit.busy_ticks = 900000000;
+        b.seat(w).visit.borrowed_ticks = 900000000;
     }
     b.lag_ticks = 160000000000;
     b.phase_row(0).level = 1;

@@ -73,7 +73,7 @@ void run(int rank, int ranks, double seconds, uint64_t began)
             switch (part) {
             case 0:
                 s.lend.blocked_ticks = step / parts * ticks_of(0.08);
-                s.lend.sleep_ticks = step / parts * ticks_of(0.02);
+                s.lend.naps_ticks = step / parts * ticks_of(0.02);
                 s.waits_since = 0;
                 show(s, Seated::computing, now);
                 break;
@@ -100,11 +100,11 @@ void run(int rank, int ranks, double seconds, uint64_t began)
                     s.visit.visits++;
                     s.visit.chunks += 10;
                     s.visit.iterations += 100;
-                    s.visit.busy_ticks = (step / parts + 1) * ticks_of(0.04);
+                    s.visit.borrowed_ticks = (step / parts + 1) * ticks_of(0.04);
                     LoopRow& l = b.loop(s.loop);
-                    bump(l.stolen_chunks, 10);
-                    bump(l.stolen_iterations, 100);
-                    bump(l.guest_ticks, ticks_of(0.04));
+                    bump(l.chunks_stolen, 10);
+                    bump(l.iterations_stolen, 100);
+                    bump(l.borrowed_ticks, ticks_of(0.04));
                     bump(l.cut_regions);
                     bump(l.kept_chunks, 5);
                     bump(l.cut_ticks, ticks_of(0.02));

@@ -17,8 +17,8 @@ TEST_CASE("what goes on counts before it is over")
     SeatReading s;
     s.lend.blocked_ticks = 100;
     s.lend.lent_ticks = 40;
-    s.lend.sleep_ticks = 3;
-    s.visit.busy_ticks = 7;
+    s.lend.naps_ticks = 3;
+    s.visit.borrowed_ticks = 7;
     CHECK(live_blocked(s, 1000) == 100);
     s.waits_since = 900;
     s.since = 950;
@@ -54,8 +54,8 @@ TEST_CASE("a rank that computes, helped by one that lends its core all the time"
     guest.visit.chunks = 30;
     owner.loops.resize(1);
     owner.loops[0].name = "x.c:3 f";
-    owner.loops[0].stolen_chunks = 30;
-    owner.loops[0].guest_ticks = 50 * ms;
+    owner.loops[0].chunks_stolen = 30;
+    owner.loops[0].borrowed_ticks = 50 * ms;
     const JobSample job = sample({thief, owner}, before);
 
     REQUIRE(job.ranks.size() == 2);
@@ -162,7 +162,7 @@ TEST_CASE("a worker")
 {
     std::map<int, Reading> before{{0, rank_reading(0, 1, 1000 * ms, 1)}};
     Reading r = rank_reading(0, 1, 1100 * ms, 1);
-    r.seats[1].visit.busy_ticks = 30 * ms;
+    r.seats[1].visit.borrowed_ticks = 30 * ms;
     r.seats[1].visit.chunks = 5;
     r.seats[1].state = Seated::computing;
     r.seats[1].since = 1080 * ms;

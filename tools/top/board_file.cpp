@@ -222,17 +222,9 @@ std::string BoardFile::read(Reading& into, bool& unmade) const
             return false;
         LoopReading r;
         r.name = clean(l.name, sizeof l.name);
-        r.whole_regions = l.whole_regions;
-        r.whole_iterations = l.whole_iterations;
-        r.timed_iterations = l.timed_iterations;
-        r.timed_ticks = l.timed_ticks;
-        r.cut_regions = l.cut_regions;
-        r.cut_ticks = l.cut_ticks;
-        r.shared_regions = l.shared_regions;
-        r.kept_chunks = l.kept_chunks;
-        r.stolen_chunks = l.stolen_chunks;
-        r.stolen_iterations = l.stolen_iterations;
-        r.guest_ticks = l.guest_ticks;
+#define WS_READ(kind, name, where, mpi_t, help) r.WS_FIELD_##kind(name) = l.WS_FIELD_##kind(name);
+        WS_LOOP_COUNTERS(WS_READ, WS_NO)
+#undef WS_READ
         into.loops.push_back(std::move(r));
         return true;
     });

@@ -26,8 +26,9 @@ struct SeatReading {
 
 struct LoopReading {
     std::string name;
-    uint64_t whole_regions = 0, whole_iterations = 0, timed_iterations = 0, timed_ticks = 0, cut_regions = 0, cut_ticks = 0, shared_regions = 0,
-             kept_chunks = 0, stolen_chunks = 0, stolen_iterations = 0, guest_ticks = 0;
+#define WS_ZERO(kind, name, where, mpi_t, help) uint64_t WS_FIELD_##kind(name) = 0;
+    WS_LOOP_COUNTERS(WS_ZERO, WS_NO)
+#undef WS_ZERO
 };
 
 // All of a rank at one time.

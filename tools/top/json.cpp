@@ -64,6 +64,17 @@ Json to_json(const CoreSample& c)
             {"lends_per_s", c.lends_per_s}};
 }
 
+Json to_json(const std::vector<Counter>& counters)
+{
+    Json j = Json::object();
+    for (const Counter& c : counters) {
+        const std::string name = c.name;
+        const bool time = name.size() > 2 && name.compare(name.size() - 2, 2, "_s") == 0;
+        j[name] = time ? Json(c.value) : Json(uint64_t(c.value));
+    }
+    return j;
+}
+
 Json to_json(const RankSample& r)
 {
     Json interval = to_json(r.interval), total = to_json(r.total);
@@ -86,6 +97,7 @@ Json to_json(const RankSample& r)
             {"chunks_stolen", r.chunks_stolen},
             {"chunks_kept", r.chunks_kept},
             {"iterations_stolen", r.iterations_stolen},
+            {"counters", to_json(r.counters)},
             {"cores", cores},
             {"guests", guests}};
 }

@@ -177,15 +177,15 @@ std::vector<LoopSample> loops(const std::vector<Reading>& after, const std::map<
             const double regions = double(now.whole_regions + now.cut_regions);
             s.regions += now.whole_regions + now.cut_regions;
             s.chunks_kept += now.whole_regions + now.kept_chunks;
-            s.chunks_stolen += now.stolen_chunks;
-            s.iterations_stolen += now.stolen_iterations;
+            s.chunks_stolen += now.chunks_stolen;
+            s.iterations_stolen += now.iterations_stolen;
             s.owner_share += part(std::max(0.0, owner_ticks(now) - owner_ticks(old)), time);
-            s.guest_share += part(grown(now.guest_ticks, old.guest_ticks), time);
+            s.guest_share += part(grown(now.borrowed_ticks, old.borrowed_ticks), time);
             if (seconds > 0) {
                 s.regions_per_s += std::max(0.0, regions - double(old.whole_regions + old.cut_regions)) / seconds;
-                s.steals_per_s += grown(now.stolen_chunks, old.stolen_chunks) / seconds;
+                s.steals_per_s += grown(now.chunks_stolen, old.chunks_stolen) / seconds;
             }
-            sum.ever += owner_ticks(now) + double(now.guest_ticks);
+            sum.ever += owner_ticks(now) + double(now.borrowed_ticks);
         }
     }
     std::vector<Sum> sums;
@@ -227,14 +227,42 @@ uint64_t live_lent(const SeatReading& s, uint64_t at)
 
 uint64_t live_asleep(const SeatReading& s, uint64_t at)
 {
-    return s.lend.sleep_ticks + (s.state == Seated::asleep ? gone_by(s.since, at) : 0);
+    return s.lend.naps_ticks + (s.state == Seated::asleep ? gone_by(s.since, at) : 0);
 }
 
 uint64_t live_busy(const SeatReading& s, uint64_t at)
 {
     const bool runs = s.state == Seated::visiting || (s.kind == SeatKind::worker && s.state == Seated::computing);
-    return s.visit.busy_ticks + (runs ? gone_by(s.since, at) : 0);
+    return s.visit.borrowed_ticks + (runs ? gone_by(s.since, at) : 0);
 }
+
+namespace {
+
+#define WS_OF_HOME(kind, name, where, mpi_t, help) all.push_back({WS_NAME_##kind(name), double(r.seats[0].lend.WS_FIELD_##kind(name)) * WS_SCALE_##kind(tick)});
+#define WS_OF_LENDERS(kind, name, where, mpi_t, help) \
+    all.push_back({WS_NAME_##kind(name), sum([](const SeatReading& s) { return s.lend.WS_FIELD_##kind(name); }) * WS_SCALE_##kind(tick)});
+#define WS_OF_VISITORS(kind, name, where, mpi_t, help) \
+    all.push_back({WS_NAME_##kind(name), sum([](const SeatReading& s) { return s.visit.WS_FIELD_##kind(name); }) * WS_SCALE_##kind(tick)});
+#define WS_OF_PROCESS(kind, name, where, mpi_t, help) all.push_back({WS_NAME_##kind(name), double(r.process.WS_FIELD_##kind(name)) * WS_SCALE_##kind(tick)});
+
+// Those that threads and the process count.
+std::vector<Counter> counters(const Reading& r)
+{
+    std::vector<Counter> all;
+    const double tick = 1e-6 / r.ticks_per_us;
+    const auto sum = [&](auto field) {
+        uint64_t n = 0;
+        for (const SeatReading& s : r.seats)
+            n += field(s);
+        return double(n);
+    };
+    if (!r.seats.empty()) {
+        WS_RANK_COUNTERS(WS_OF_LENDERS, WS_OF_HOME, WS_OF_VISITORS, WS_OF_PROCESS, WS_NO, WS_NO)
+    }
+    return all;
+}
+
+} // namespace
 
 JobSample sample(const std::vector<Reading>& readings, const std::map<int, Reading>& before)
 {
@@ -316,6 +344,7 @@ JobSample sample(const std::vector<Reading>& readings, const std::map<int, Readi
         }
         for (const LoopReading& l : r.loops)
             k.chunks_kept += l.whole_regions + l.kept_chunks;
+        k.counters = counters(r);
         job.total.chunks_stolen += k.chunks_stolen;
         job.id = r.job;
         job.size = r.size;

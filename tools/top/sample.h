@@ -20,6 +20,12 @@ struct Shares {
     double computing = 0, waiting = 0, lent = 0, borrowed = 0;
 };
 
+// What the board counts, by its name in counters.h: how often, or seconds.
+struct Counter {
+    const char* name;
+    double value;
+};
+
 // A core of a rank: its home core, or a worker's.
 struct CoreSample {
     SeatKind kind = SeatKind::home;
@@ -59,6 +65,7 @@ struct RankSample {
     double own_efficiency = 0, efficiency = 0;
     double steals_per_s = 0; // chunks of its loops run by others' cores and by its own workers
     uint64_t chunks_stolen = 0, chunks_kept = 0, iterations_stolen = 0;
+    std::vector<Counter> counters; // all, since it attached
 };
 
 struct LoopSample {

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+//
+// Every counter, once. Of these lists are made: the board's fields (board.h), the report's figures and their JSON and CSV (report.h,
+// figures.cpp), the variables of MPI_T (mpi/mpi_t.cpp) and what ws-top reads and prints as JSON (tools/top). docs/report.schema.json and
+// docs/mpi_t.md are compared with them by tests/observe/counters_test.cpp.
+//
+// A row is in the list of what it belongs to, a rank, a loop, an MPI call or a phase, as
+//
+//    WHENCE(kind, name, where, mpi_t, help)
+//
+//    WHENCE   who counts it, and so the struct of the board that has it:
+//               LEND     each thread that lends, in LendCounters; a rank's is the sum
+//               HOME     the same, and a rank's is its home thread's alone: workers always want more
+//               VISIT    each thread that runs iterations elsewhere, in VisitCounters; a rank's is the sum
+//               PROCESS  the process, in ProcessCounters
+//               LOOPS    the sum of the figures of that name of its loops
+//               ROW      the row of the loop, call or phase
+//               MADE     nobody: figures.cpp or summary.cpp computes it from others
+//    kind     COUNT, how often or how many; TIME, ticks on the board and seconds elsewhere: lent is lent_ticks there and lent_s here
+//    where    REPORT: in reports, from the first version on; LATER: in reports, and old ones lack it: what is added has this; BOARD: on the
+//             board alone
+//    mpi_t    its name in MPI_T, or NONE
+//    help     for people: docs/report.schema.json and MPI_T have it
+//
+// A counter that is added to goes to the end of its list: then no line of a report or of the board changes its place.
+#pragma once
+
+// Of a rank, and of a node and the job the sums.
+#define WS_RANK_COUNTERS(LEND, HOME, VISIT, PROCESS, LOOPS, MADE) \
+    MADE(TIME, wall, REPORT, NONE, "from the end of MPI_Init to MPI_Finalize, once all ranks are there") \
+    MADE(TIME, computing, REPORT, NONE, "the rank's own thread outside of MPI, but for close_wait_s") \
+    LOOPS(TIME, close_wait, REPORT, NONE, "its own thread waiting for guests at the ends of its loops") \
+    PROCESS(TIME, mpi, REPORT, NONE, "its own thread in MPI") \
+    HOME(TIME, blocked, REPORT, WS_TIME_BLOCKED, "of mpi_s: waits longer than the spin (WS_SPIN)") \
+    HOME(TIME, lent, REPORT, WS_TIME_LENT, "of blocked_s: its core was lent") \
+    MADE(TIME, helped, REPORT, NONE, "of lent_s: its core computed for other ranks") \
+    VISIT(TIME, borrowed, REPORT, WS_TIME_BORROWED, "other cores computed for this rank") \
+    MADE(TIME, borrowed_workers, REPORT, NONE, "of borrowed_s: its own workers") \
+    MADE(TIME, worker_helped, REPORT, NONE, "its workers' cores computed for other ranks") \
+    MADE(TIME, loops, REPORT, NONE, "of computing_s: in ws loops; and in MPI calls inside of them") \
+    LOOPS(TIME, untimed, REPORT, NONE, "of loops_s: extrapolated from a sample; 0 in a run with a report") \
+    LOOPS(COUNT, runs, REPORT, WS_REGIONS, "executions of ws loops") \
+    LOOPS(COUNT, runs_shared, REPORT, WS_REGIONS_SHARED, "of them: offered to others") \
+    LOOPS(COUNT, runs_helped, REPORT, WS_REGIONS_JOINED, "of them: helped with") \
+    PROCESS(COUNT, runs_plain, REPORT, NONE, "beside runs: on threads whose loops are not shared, or nested") \
+    LOOPS(COUNT, runs_unpaid, REPORT, NONE, "of runs: not shared as sharing had not paid") \
+    LOOPS(COUNT, iterations_kept, REPORT, NONE, "run by the owner") \
+    LOOPS(COUNT, iterations_stolen, REPORT, NONE, "run by guests and workers") \
+    LOOPS(COUNT, chunks_kept, REPORT, WS_CHUNKS_KEPT, "run by the owner") \
+    LOOPS(COUNT, chunks_stolen, REPORT, NONE, "run by guests and workers") \
+    LEND(COUNT, lends, REPORT, WS_LENDS, "how often its core, or a worker's, was lent") \
+    LEND(COUNT, claims_lost, REPORT, WS_CLAIMS_LOST, "claims that another thief was faster with") \
+    LEND(COUNT, recalls, REPORT, WS_RECALLS, "lent cores that were called back") \
+    LEND(COUNT, refusals, BOARD, WS_REFUSALS, "waits in which the core was not free to lend: other ranks compute on it") \
+    LEND(COUNT, moves, BOARD, NONE, "a thief left the CPU that it shared with its victim") \
+    LEND(COUNT, naps, REPORT, WS_SLEEPS, "sleeps for want of work") \
+    LEND(TIME, naps, REPORT, WS_TIME_ASLEEP, "asleep for want of work") \
+    LEND(COUNT, wakes, BOARD, NONE, "of the naps: ended by somebody, not by the quantum") \
+    VISIT(COUNT, visits, BOARD, NONE, "leases, and regions joined without one") \
+    VISIT(COUNT, chunks, BOARD, WS_CHUNKS_STOLEN, "chunks of its loops that ran on other cores, as they are taken") \
+    VISIT(COUNT, iterations, BOARD, WS_ITERATIONS_STOLEN, "iterations in them") \
+    PROCESS(COUNT, worker_chunks, BOARD, NONE, "of those chunks: taken by its own workers") \
+    PROCESS(COUNT, guests_refused, REPORT, NONE, "threads that the system did not give") \
+    PROCESS(COUNT, guests_barred, REPORT, NONE, "guests that may not use their thief's core")
+
+// Of a `ws for` of the source. Executions that ran whole, as they were short, are timed now and then: one in 16, or all if the run is observed. The
+// others were cut into chunks and are all timed, open to close. The eight that lie first are the ones that an execution without thieves
+// writes: a cache line.
+#define WS_LOOP_COUNTERS(ROW, MADE) \
+    ROW(COUNT, whole_regions, BOARD, NONE, "executions that ran whole") \
+    ROW(COUNT, whole_iterations, BOARD, NONE, "iterations in them") \
+    ROW(COUNT, timed_regions, BOARD, NONE, "of the whole ones: timed") \
+    ROW(COUNT, timed_iterations, BOARD, NONE, "iterations in those") \
+    ROW(TIME, timed, BOARD, NONE, "in those") \
+    ROW(COUNT, cut_regions, BOARD, WS_REGIONS_CUT, "executions that ran in chunks; the others were too short to be worth that") \
+    ROW(COUNT, cut_iterations, BOARD, NONE, "iterations in them") \
+    ROW(TIME, cut, BOARD, NONE, "in them") \
+    MADE(COUNT, runs, REPORT, NONE, "executions") \
+    ROW(COUNT, runs_shared, REPORT, NONE, "offered to others") \
+    ROW(COUNT, runs_helped, REPORT, NONE, "helped with") \
+    ROW(COUNT, runs_unpaid, REPORT, NONE, "not shared as sharing had not paid") \
+    MADE(COUNT, iterations_kept, REPORT, NONE, "run by the owners") \
+    ROW(COUNT, iterations_stolen, REPORT, NONE, "run by guests and workers") \
+    ROW(COUNT, kept_chunks, BOARD, NONE, "chunks of cut executions that the owner ran") \
+    MADE(COUNT, chunks_kept, REPORT, NONE, "run by the owners") \
+    ROW(COUNT, chunks_stolen, REPORT, NONE, "run by guests and workers") \
+    MADE(TIME, computing, REPORT, NONE, "by the owners") \
+    ROW(TIME, borrowed, REPORT, NONE, "by guests and workers") \
+    ROW(TIME, close_wait, REPORT, NONE, "owners waiting for guests at its end") \
+    MADE(TIME, untimed, REPORT, NONE, "of computing_s: extrapolated from a sample") \
+    ROW(TIME, longest_chunk, REPORT, NONE, "the longest chunk that was timed") \
+    ROW(COUNT, shared_iterations, BOARD, NONE, "iterations of executions that were offered to others")
+
+// Of an MPI function of the program; the first two only in a run with report or trace.
+#define WS_CALL_COUNTERS(ROW) \
+    ROW(COUNT, calls, REPORT, NONE, "outermost ones") \
+    ROW(TIME, time, REPORT, NONE, "in them") \
+    ROW(COUNT, waits, REPORT, NONE, "longer than the spin") \
+    ROW(TIME, blocked, REPORT, NONE, "in those waits") \
+    ROW(TIME, lent, REPORT, NONE, "of it: with the core lent")
+
+// Of the time between two calls of MPI_Pcontrol.
+#define WS_PHASE_COUNTERS(ROW, MADE) \
+    ROW(COUNT, entered, REPORT, NONE, "how often, the rank that did so most") \
+    ROW(TIME, wall, REPORT, NONE, "the longest rank's") \
+    ROW(TIME, mpi, REPORT, NONE, "all ranks") \
+    ROW(TIME, blocked, REPORT, NONE, "all ranks") \
+    ROW(TIME, lent, REPORT, NONE, "all ranks") \
+    ROW(TIME, borrowed, REPORT, NONE, "all ranks") \
+    ROW(TIME, close_wait, REPORT, NONE, "all ranks") \
+    MADE(TIME, lag, REPORT, NONE, "how much longer it would have lasted without stealing, as estimated; the rank with most")
+
+// ---- what of a row is wanted
+
+#define WS_NO(...)
+// Its name on the board, and in reports.
+#define WS_FIELD_COUNT(name) name
+#define WS_FIELD_TIME(name) name##_ticks
+#define WS_FIGURE_COUNT(name) name
+#define WS_FIGURE_TIME(name) name##_s
+#define WS_NAME_COUNT(name) #name
+#define WS_NAME_TIME(name) #name "_s"
+// Ticks or counts on the board are so many seconds or counts.
+#define WS_SCALE_COUNT(tick) 1
+#define WS_SCALE_TIME(tick) (tick)
+// What is in reports only.
+#define WS_REPORTED_REPORT(...) __VA_ARGS__
+#define WS_REPORTED_LATER(...) __VA_ARGS__
+#define WS_REPORTED_BOARD(...)
+
+// Fields of a struct: on the board one that any thread of the process may write, one that has a single writer; a figure.
+#define WS_VOLATILE_WORD(kind, name, where, mpi_t, help) volatile uint64_t WS_FIELD_##kind(name);
+#define WS_WORD(kind, name, where, mpi_t, help) uint64_t WS_FIELD_##kind(name);
+#define WS_FIGURE(kind, name, where, mpi_t, help) WS_REPORTED_##where(double WS_FIGURE_##kind(name);)
+// f(name, figure) for each of `c`.
+#define WS_VISIT_FIGURE(kind, name, where, mpi_t, help) WS_REPORTED_##where(f(WS_NAME_##kind(name), c.WS_FIGURE_##kind(name));)
