@@ -247,6 +247,7 @@ int attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
     job.attached_at = ticks();
     measure::meter.start(job.inactive ? nullptr : &job.window.load(job.window.me()), job.attached_at, job.clock.ticks_per_us());
     job.kept_off_s = 1e-9 * double(measure::scheduled().kept_off);
+    note_cpus();
     show_attached();
     mpi_t_begin();
     hooks->pcontrol = phase_begins;

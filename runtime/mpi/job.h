@@ -29,6 +29,8 @@ struct Job {
     Inactive inactive = is_active;
     uint64_t attached_at = 0; // ticks
     double kept_off_s = 0;    // before it attached, then from there to the end: for so long its thread could run and had no CPU
+    std::vector<double> cpu_s_before; // by CPU, when it attached: rank 0 of the node
+    double process_s_before = 0, thread_s_before = 0; // CPU time of this process and of its home thread, then
     int rank = 0, size = 1;   // in MPI_COMM_WORLD
     std::vector<int> node_rank_of; // world rank -> node rank, -1 on other nodes
     MPIR_Workshare_hooks* hooks = nullptr;
@@ -48,6 +50,9 @@ void show_ended();
 
 // In a child of fork(): from here on it has nothing to do with the job.
 void become_no_rank();
+
+// What is needed to tell at the end what other programs used of the node's CPUs: called when the rank has attached.
+void note_cpus();
 
 // MPICH's hook where MPI_Test and its like do not help: the verdict tells that they could.
 void count_poll();

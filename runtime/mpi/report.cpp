@@ -2,6 +2,7 @@
 //
 // What the ranks counted, put together at the end of the job: for the verdict by reductions, for the report by rank 0, which asks
 // the ranks one after the other.
+#include "measure/others.h"
 #include "mpi/job.h"
 #include "observe/verdict.h"
 #include "policy/policy.h"
@@ -10,6 +11,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -17,6 +19,23 @@ namespace ws {
 
 namespace {
 volatile uint64_t polls_in_vain;
+}
+
+namespace {
+double cpu_time(clockid_t clock)
+{
+    timespec t = {};
+    clock_gettime(clock, &t);
+    return double(t.tv_sec) + 1e-9 * double(t.tv_nsec);
+}
+} // namespace
+
+void note_cpus()
+{
+    if (board->node_rank == 0)
+        job.cpu_s_before = measure::cpu_seconds();
+    job.process_s_before = cpu_time(CLOCK_PROCESS_CPUTIME_ID);
+    job.thread_s_before = cpu_time(CLOCK_THREAD_CPUTIME_ID);
 }
 
 void count_poll() { bump(polls_in_vain); }
@@ -154,9 +173,40 @@ template <class Counts> struct Best {
     }
 };
 
+// What other programs used of the CPUs of the node where that was most. Collective; known to rank 0.
+Facts::Others gather_others(const RankFigures& r)
+{
+    measure::Others here;
+    if (!job.inactive && !job.options.cores) {
+        const CpuMask mask = job.window.mask(job.window.me());
+        const double lent = job.clock.seconds(board->seat(0).lend.lent_ticks);
+        const double process = cpu_time(CLOCK_PROCESS_CPUTIME_ID) - job.process_s_before;
+        // Threads of its own are where it is, guests are not.
+        const double there = std::max(cpu_time(CLOCK_THREAD_CPUTIME_ID) - job.thread_s_before, process - r.counts.borrowed_s) + lent;
+        const measure::Used mine = {mask.count() == 1 ? double(mask.first()) : -1, there, process};
+        std::vector<measure::Used> all(board->node_rank == 0 ? size_t(board->node_ranks) : 0);
+        PMPI_Gather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, 0, job.node);
+        if (board->node_rank == 0) {
+            CpuSet cpus;
+            for (unsigned n = 0; n < job.window.ranks(); n++)
+                cpus.add(job.window.mask(n));
+            here = measure::others(job.cpu_s_before, measure::cpu_seconds(), r.counts.wall_s, cpus, all);
+        }
+    }
+    struct {
+        double share;
+        int rank;
+    } own = {here.share, job.rank}, most = {};
+    PMPI_Allreduce(&own, &most, 1, MPI_DOUBLE_INT, MPI_MAXLOC, MPI_COMM_WORLD);
+    Facts::Others others = {here.share, double(here.cpu), double(here.cpus)};
+    PMPI_Bcast(&others, 3, MPI_DOUBLE, most.rank, MPI_COMM_WORLD);
+    return others;
+}
+
 Facts gather_facts(const RankFigures& r)
 {
     Facts f;
+    f.others = gather_others(r);
     Best<LoopCounts> loops = {};
     Best<CallCounts> calls = {};
     const double computing = std::max(0.0, r.counts.wall_s - r.counts.blocked_s - r.counts.close_wait_s);

@@ -159,6 +159,15 @@ std::string how_sure(const Totals& t)
     return format(" (%.0f %% of the time in which ranks computed they had no CPU: others use them, too)", 100 * t.kept_off / t.computing);
 }
 
+// The kernel counts in steps of 10 ms, and a desktop is never quite idle: less than a tenth is not worth a word.
+std::string who_else(const Facts& f)
+{
+    if (f.others.share < 0.1)
+        return "";
+    const std::string cpus = f.others.cpu >= 0 ? format("CPU %.0f", f.others.cpu) : f.others.cpus == 1 ? "the CPU" : format("the %.0f CPUs", f.others.cpus);
+    return format("; other programs used %.0f %% of ", 100 * f.others.share) + cpus;
+}
+
 // For a program without ws loops: what its user could gain by them.
 std::string what_could_be(const Totals& t)
 {
@@ -222,6 +231,7 @@ Verdict judge(const Totals& t, const Facts& f)
         }
         if (t.inactive > 0)
             v.line += format("; %.0f ranks ran without it: %s", t.inactive, f.why_inactive.c_str());
+        v.line += who_else(f);
         return v;
     }
     v.reason = why_not(t, f);
@@ -231,6 +241,7 @@ Verdict judge(const Totals& t, const Facts& f)
     v.line += "nothing was stolen: " + v.reason + how_sure(t);
     if (t.regions == 0 && t.regions_off == 0 && t.inactive == 0 && t.alone_on_node == 0 && t.ranks > 1)
         v.line += "; " + what_could_be(t);
+    v.line += who_else(f);
     return v;
 }
 

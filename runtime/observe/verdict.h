@@ -47,6 +47,10 @@ struct Facts {
     } serial = {};
     std::string why_inactive;       // explains Totals::inactive
     bool helps_nobody = false;      // VictimPolicy::none
+    // What other programs used of the node where that was most: a share of the time of one CPU, or, where ranks share them, of all its CPUs.
+    struct Others {
+        double share, cpu, cpus; // cpu: -1: all
+    } others = {0, -1, 0};
 };
 
 struct Verdict {

@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The verdict: one line, with the cause when nothing was stolen; what is refused to the runtime costs speed, not results."""
+import os
+import re
+import subprocess
+import sys
+
 from job import CORES, expect, finish, in_tiny_shm, preload, run, skip
 
 
@@ -38,6 +43,18 @@ verdict('balanced', 100, ranks=4 * CORES, part='workshare: ', reason='')
 for how in {'options': ('-workshare-quiet',)}, {'env': {'WS_QUIET': '1'}, 'options': ('-genv', 'WS_QUIET', '1')}, {'workshare': False}:
     result = run('imbalance', 'late', 20, **how)
     expect(result, 'a verdict was printed', result.err == '')
+
+# Another program on the CPU of one rank.
+if CORES > 1:
+    hog_cpu = min(os.sched_getaffinity(0))
+    hog = subprocess.Popen([sys.executable, '-c', f'import os\nos.sched_setaffinity(0, {{{hog_cpu}}})\nwhile True: pass'])
+    try:
+        result = run('imbalance', 'balanced', 400, ranks=CORES, options=('-bind-to', 'user:' + ','.join(map(str, sorted(os.sched_getaffinity(0))))))
+    finally:
+        hog.kill()
+        hog.wait()
+    said = re.search(r'; other programs used (\d+) % of CPU (\d+)$', result.err, re.MULTILINE)
+    expect(result, f'the other program is not told: CPU {hog_cpu}', said and int(said[1]) >= 25)
 
 # The system gives no threads.
 result = verdict('late', options=preload('refuse_threads.so'), part=NOTHING, reason='the system refused the guest threads')

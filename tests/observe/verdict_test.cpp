@@ -233,6 +233,20 @@ TEST_CASE("a run to compare with")
     CHECK(has(j.line(), "it could not be more: no rank was to help another"));
 }
 
+TEST_CASE("who else used the CPUs")
+{
+    Job j;
+    const size_t length = j.line().size();
+    j.f.others = {0.09, 1, 2};
+    CHECK(j.line().size() == length);
+    j.f.others = {0.4, 1, 2};
+    CHECK(has(j.line(), "; other programs used 40 % of CPU 1"));
+    j.f.others = {0.25, -1, 2};
+    CHECK(has(j.line(), "; other programs used 25 % of the 2 CPUs"));
+    j.stole(0.3);
+    CHECK(has(j.line(), "; other programs used 25 % of the 2 CPUs"));
+}
+
 TEST_CASE("a program without ws loops is told what they could win at most")
 {
     Job j;
