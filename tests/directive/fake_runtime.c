@@ -214,7 +214,8 @@ static bool next(uint64_t *lo, uint64_t *hi)
     bool more = has_work(r) && !me->had_last;
     if (more) {
         uint64_t size = r->chunk[!me->owner] > 0 ? r->chunk[!me->owner] : 2;
-        bool from_end = mode == TAIL ? !me->owner : mode == RANDOM && rand_r(&seed) % 2;
+        /* Where the last iteration matters each participant's chunks come in rising order, as abi.h says. */
+        bool from_end = any_order(r) && (mode == TAIL ? !me->owner : mode == RANDOM && rand_r(&seed) % 2);
         if (mode == RANDOM)
             size = 1 + rand_r(&seed) % 7;
         if (!me->shared)

@@ -124,7 +124,7 @@ class Test:
 
     def build_and_run(self, source, language, options, runtime, more=(), modes=MODES):
         label = f'{os.path.basename(source)} as {language} {options}'.rstrip()
-        binary = self.path(re.sub(r'\W+', '_', f'{label} {" ".join(more)}'))
+        binary = self.path(re.sub(r'\W+', '_', f'{label} {" ".join(more)}'.replace('+', 'p')))  # c and c++ at once
         if '-save-temps' in options: # these are named by the source alone, and names.c is compiled at the same time as names.cpp
             os.makedirs(binary, exist_ok=True)
             binary = os.path.join(binary, 'program')
@@ -252,7 +252,7 @@ class Test:
 
     def check_symbols(self, source, language, options, seen):
         label = f'{os.path.basename(source)} as {language} {options}'
-        path = self.path(re.sub(r'\W+', '_', label) + '.o')
+        path = self.path(re.sub(r'\W+', '_', label.replace('+', 'p')) + '.o')  # c and c++ at once
         status, output = start([*compiler(language), *self.plugin(options.split()), *options.split(), *self.standard(source), '-c', source,
                                 '-o', path])
         if status:

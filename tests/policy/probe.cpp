@@ -119,12 +119,12 @@ public:
             const Load& l = loads[size_t(r)];
             const auto n = [](uint64_t number) { return static_cast<unsigned long long>(number); };
             const auto s = [&](uint64_t ticks) { return double(ticks) * us * 1e-6; };
-            std::fprintf(stderr, "probe: rank %d steps %llu due %llu longest_us %.1f late_us %.1f decisions %llu term %llu wrong %llu ", r,
-                         n(t.steps), n(t.due_steps), double(t.longest) * us, double(t.late) * us, n(t.decisions), n(t.last_term),
-                         n(t.looks_wrong));
-            std::fprintf(stderr, "posted %llu received %llu answers %llu disorder %llu slowest_us %.1f ", n(t.posted), n(t.received), n(t.answers),
-                         n(t.disorder), double(t.slowest) * us);
-            std::fprintf(stderr, "useful_s %.4f waited_s %.4f borrowed_s %.4f\n", s(l.useful), s(l.waited), s(l.borrowed));
+            // In one piece: other nodes' ranks print theirs at the same time.
+            std::fprintf(stderr, "probe: rank %d steps %llu due %llu longest_us %.1f late_us %.1f decisions %llu term %llu wrong %llu "
+                         "posted %llu received %llu answers %llu disorder %llu slowest_us %.1f useful_s %.4f waited_s %.4f borrowed_s %.4f\n",
+                         r, n(t.steps), n(t.due_steps), double(t.longest) * us, double(t.late) * us, n(t.decisions), n(t.last_term),
+                         n(t.looks_wrong), n(t.posted), n(t.received), n(t.answers), n(t.disorder), double(t.slowest) * us, s(l.useful),
+                         s(l.waited), s(l.borrowed));
         }
         PMPI_Win_free(&shared_);
     }

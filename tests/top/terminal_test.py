@@ -66,6 +66,8 @@ class Terminal:
 
         def own_session():
             os.setsid()
+            for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):  # nohup and shells' background jobs leave them ignored
+                signal.signal(number, signal.SIG_DFL)
             fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
         self.process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, env=env, preexec_fn=own_session)
 

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+"""Two jobs of one user on the same cores: neither takes a core on which the other computes, both are right, and nothing is left."""
+import os
+import signal
+import threading
+import time
+
+from job import CORES, expect, finish, run, skip
+
+if CORES < 2:
+    skip('needs two cores')
+    finish()
+bound = ('-bind-to', 'core')
+
+# A job that computes on all cores, and one beside it in which one rank waits for the other.
+done = []
+beside = threading.Thread(target=lambda: done.append(run('imbalance', 'balanced', 3000, ranks=CORES, options=bound, limit=50)))
+beside.start()
+results = []
+while beside.is_alive():
+    results.append(run('imbalance', 'late', 100, options=bound, limit=50))
+beside.join()
+for result in [*done, *results]:
+    expect(result, 'a wrong result', result.out == 'right\n')
+said = [r for r in results if 'no core was free: other jobs computed on them' in r.err]
+expect(results[0], f'{len(said)} of {len(results)} jobs say that another computed on their cores', said)
+
+
+def kill_ranks(processes):
+    time.sleep(1)
+    for pid in processes():
+        try:
+            if open(f'/proc/{pid}/comm').read() == 'imbalance\n':
+                os.kill(pid, signal.SIGKILL)
+        except OSError:
+            pass
+
+
+# Alone again: the cores are free, even though a job was killed on them.
+run('imbalance', 'balanced', 20000, ranks=CORES, options=bound, code='error', meanwhile=kill_ranks)
+result = run('imbalance', 'late', 100, options=bound, steals=True)
+expect(result, 'a job that is over counts', 'other jobs' not in result.err)
+finish()
