@@ -82,6 +82,9 @@ void begin_wait(uint64_t now)
     if (const Hardware::Word was = Hardware::load_relaxed(lag))
         Hardware::store_relaxed(lag, (was + wait_began) | lag_of_waiter);
     Hardware::store_relaxed(home.core().occupancy, rank_blocked);
+    if (!home.has_lease())
+        home.show_busy(false);
+    home.look_at_neighbours(false);
     end_openmp_wait(); // our workers too have time for others now
     if (*detail::sends_open > 0) { // who receives them rings from here on
         const int to = *detail::sends_to;
@@ -161,6 +164,8 @@ void idle(uint64_t now)
 }
 
 } // namespace
+
+bool had_neighbours() { return home.had_neighbours(); }
 
 bool owner_is_blocked()
 {
@@ -243,6 +248,7 @@ void blocked(unsigned polls)
     if (now - looked_at_peers > detail::times.peers_ticks) {
         looked_at_peers = now;
         check_peers("an MPI call");
+        home.look_at_neighbours(true);
     }
     if (gave_step(now, helps_nobody))
         return;
@@ -284,6 +290,7 @@ void unblocked()
     if (is_blocked) {
         is_blocked = false;
         Hardware::store_relaxed(home.core().occupancy, rank_computing);
+        home.show_busy(true);
         if (Hardware::load_relaxed(home.core().awaits) != awaits_nobody) {
             Hardware::store_relaxed(home.core().awaits, awaits_nobody);
             Hardware::fetch_add_full(detail::window->node().senders_waiting, Flag(-1));
@@ -309,8 +316,10 @@ void polled()
     home.resume(); // of a chunk that outlasted its call
     if (!home.has_lease())
         if (const Target target = home.choose(newly_hungry, false))
-            if (home.core_is_free() && home.lend(target, true))
+            if (home.core_is_free() && home.lend(target, true)) {
                 show(home.seat(), Seated::computing, ticks());
+                home.show_busy(true);
+            }
     if (const uint64_t lent = counters.lent_ticks - before) { // of these looks only those that helped are known as waiting
         bump(counters.blocked_ticks, lent);
         measure::meter.waited_within(lent);

@@ -13,6 +13,7 @@
 //   liveness.cpp   nobody waits without a bound on a process that died; peers.h: who lives
 #pragma once
 
+#include "book/book.h"
 #include "lend/chooser.h"
 #include "observe/board.h"
 #include "window/os.h"
@@ -57,6 +58,7 @@ struct LendOptions {
     const int* sends_to;      // and the MPI_COMM_WORLD rank of those, -1 for several
     SpareTime* spare_time;
     const char* (*call_name)(); // MPICH's: the MPI function that the calling thread is in
+    book::Reader* book;       // the other jobs of the node; outlives everything here
 };
 
 // Starts and stops lending by this rank. Called by the thread that called MPI_Init; `window` outlives everything here.
@@ -75,6 +77,9 @@ void unblocked();
 void polled();
 void ring(unsigned node_rank);
 void taken();
+
+// Whether another job of the node was seen to use this rank's CPUs.
+bool had_neighbours();
 
 // Whether a thread of the node is blocked or idle (LoopHost::somebody_waits).
 bool somebody_waits();

@@ -36,31 +36,62 @@ void Lender::start(unsigned core, Seat& seat, const LendOptions& options, bool h
     Hardware::store_relaxed(seat.core, core);
     Hardware::store_relaxed(seat.call, no_row);
     chooser_.start(w, core, *options.victims, help_own);
-    const CpuMask mine = w.mask(core);
-    bound_ = mine.count() == 1;
-    CpuSet cpus(mine);
+    bound_ = w.mask(core).count() == 1;
     named_ = busy_ = own_ = one_ = CpuSet(w.mask_size());
+    pretended_cores_ = options.pretended_cores;
+    least_nap_us_ = nap_us;
+    book_ = help_own || pretended_cores_ ? nullptr : options.book; // workers: their rank's home thread speaks for the process
+    find_sharers();
+    look_at_neighbours(false);
+}
+
+// With whom this thread shares its cores, and what follows from that.
+void Lender::find_sharers()
+{
+    const Window& w = *window_;
+    const CpuMask mine = w.mask(index_);
+    CpuSet cpus(mine);
     unsigned sharers = 1, sharers_here = 1;
-    shares_.assign(w.cores(), nothing);
-    for (unsigned c = 0; c < w.cores(); c++) {
-        const CpuMask other = w.mask(c);
+    const auto share = [&](CpuMask other) {
         const unsigned both = other.common(mine);
-        if (c == core || both == 0)
-            continue;
-        shares_[c] = both == other.count() ? all_of_its : some;
+        if (both == 0)
+            return nothing;
         cpus.add(other);
         sharers++;
-        sharers_here += shares_[c] == all_of_its;
-    }
-    own_cores_ = options.pretended_cores ? options.pretended_cores : mine.count();
+        sharers_here += both == other.count();
+        return both == other.count() ? all_of_its : some;
+    };
+    shares_.assign(w.cores(), nothing);
+    for (unsigned c = 0; c < w.cores(); c++)
+        if (c != index_)
+            shares_[c] = share(w.mask(c));
+    neighbours_shares_.clear();
+    for (const book::Neighbour& n : neighbours_)
+        neighbours_shares_.push_back(share(n.mask));
+    own_cores_ = pretended_cores_ ? pretended_cores_ : mine.count();
     const unsigned real = cpus.mask().count();
-    sharers_cores_ = options.pretended_cores ? options.pretended_cores : real;
+    sharers_cores_ = pretended_cores_ ? pretended_cores_ : real;
     ours_alone_ = sharers <= sharers_cores_ && sharers_here <= own_cores_;
     // Sleepers that wake to look at MPI themselves must not eat the cores that they gave up. Where ranks share cores they had
     // to wait for their turn anyhow; but nothing that fails to ring may cost more than a blink.
     const unsigned crowd = real && sharers > real ? (sharers + real - 1) / real : 1;
-    nap_us_ = std::min(nap_us * crowd, std::max(nap_us, uint64_t(25000)));
+    nap_us_ = std::min(least_nap_us_ * crowd, std::max(least_nap_us_, uint64_t(25000)));
     nap_at_once_ = crowd > 1;
+}
+
+void Lender::look_at_neighbours(bool whether_alive)
+{
+    if (!book_)
+        return;
+    if (WS_UNLIKELY(whether_alive))
+        book_->drop_dead(neighbours_);
+    const Flag changes = book_->changes();
+    if (WS_LIKELY(changes == book_changes_))
+        return;
+    book_changes_ = changes; // before the look: what comes from here on is another change
+    neighbours_ = book_->neighbours(window_->mask(index_));
+    had_neighbours_ |= !neighbours_.empty();
+    find_sharers();
 }
 
 bool Lender::core_is_free() const
@@ -73,6 +104,11 @@ bool Lender::core_is_free() const
         if (shares_[c] && is_busy(w.core(c))) {
             busy++;
             busy_here += shares_[c] == all_of_its;
+        }
+    for (size_t n = 0; n < neighbours_.size(); n++)
+        if (neighbours_[n].is_busy()) {
+            busy++;
+            busy_here += neighbours_shares_[n] == all_of_its;
         }
     return busy < sharers_cores_ && busy_here < own_cores_;
 }
@@ -112,8 +148,10 @@ void Lender::account_return(uint64_t now)
     has_lease_ = false;
     arbiter::Word<>(core_->use).change(arbiter::Use::guest, own_use_);
     bump(counters().recalls, Hardware::load_relaxed(core_->recall) != 0);
-    if (!went_on_)
+    if (!went_on_) {
         account_lent(now);
+        show_busy(false);
+    }
     if (!went_on_ && core_->returned_at > lent_since_) { // else nobody waited for this return
         // The least of late: a return that other threads on the core have held up says nothing. Creeps up to follow changes.
         const uint64_t took = now - core_->returned_at, known = Hardware::load_relaxed(core_->return_ticks);
@@ -233,6 +271,7 @@ bool Lender::lend(const Target& target, bool one_chunk)
     went_on_ = false;
     refuse(Refusal::kinds, now);
     show(*seat_, Seated::lent, now, Flag(window_->core(t.rank).world_rank));
+    show_busy(true);
     if (one_chunk || (chaos && chaos.random(4) == 0))
         Hardware::store_relaxed(c.recall, 1);
     Hardware::store_relaxed(c.tenant, t.rank);

@@ -38,6 +38,15 @@ public:
     // and guests are at work than there are cores for them.
     bool core_is_free() const;
     bool core_is_ours_alone() const { return ours_alone_; }
+    // Other jobs may have come or gone: at the begin of a wait, one load if they have not; now and then in a long one also whether they live.
+    void look_at_neighbours(bool whether_alive);
+    bool had_neighbours() const { return had_neighbours_; }
+    // The core computes from here on, or not: for the other jobs of the node.
+    void show_busy(bool busy)
+    {
+        if (book_)
+            book_->show_busy(busy);
+    }
     // More threads share our cores than there are: who waits only keeps others from computing.
     bool must_not_spin() const { return nap_at_once_; }
 
@@ -73,6 +82,7 @@ public:
     void step_aside(unsigned victim);
 
 private:
+    void find_sharers();
     void account_lent(uint64_t now);
     void account_return(uint64_t now);
     // A sleep of `first` microseconds in a new wait, longer after each that nobody ended.
@@ -96,6 +106,13 @@ private:
     unsigned sharers_cores_ = 1; // cores of all who share with us, ours included
     enum Share : unsigned char { nothing, some, all_of_its };
     std::vector<Share> shares_;  // of its cores a thread of the core table shares with us
+    book::Reader* book_ = nullptr; // of a home thread, where cores are not only pretended
+    Flag book_changes_ = 0;
+    std::vector<book::Neighbour> neighbours_; // of other jobs, on our cores
+    std::vector<Share> neighbours_shares_;
+    bool had_neighbours_ = false;
+    unsigned pretended_cores_ = 0;
+    uint64_t least_nap_us_ = 0;
     uint64_t nap_us_ = 0;        // the shortest sleep without a lease, if not woken
     bool nap_at_once_ = false;   // see must_not_spin()
     CpuSet named_, busy_, own_, one_; // of step_aside(), which is to allocate nothing

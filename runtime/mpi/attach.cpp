@@ -107,6 +107,7 @@ void start_stealing()
     lending.pretended_cores = o.cores;
     lending.stack_bytes = o.stacksize;
     lending.times = lend_times(o, int(job.window.ranks()) == job.size);
+    lending.book = &job.book;
     lending.events = &job.hooks->events;
     lending.sends_open = &job.hooks->sends_open;
     lending.sends_to = &job.hooks->sends_to;
@@ -158,6 +159,7 @@ void finalize()
     report_check();
     report();
     mpi_t_end();
+    job.book.leave();
     openmp_threads = nullptr;
     runner->detach();
     free_window();
@@ -240,9 +242,14 @@ int attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
     map_ranks();
     hooks->finalize = finalize;
     attach_policies();
-    if (!job.inactive)
+    if (!job.inactive) {
+        if (job.window.me() == 0)
+            join_book();
         start_stealing();
+    }
     PMPI_Barrier(job.node); // the core table is complete
+    if (!job.inactive && job.window.me() != 0)
+        join_book();
     hooks->crowded = !job.inactive && job.window.ranks() > job.window.node().cpus;
     job.attached_at = ticks();
     measure::meter.start(job.inactive ? nullptr : &job.window.load(job.window.me()), job.attached_at, job.clock.ticks_per_us());

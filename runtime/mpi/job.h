@@ -3,6 +3,7 @@
 // What one process knows of its job while libws is attached; shared by the files of this folder alone.
 #pragma once
 
+#include "book/book.h"
 #include "options/options.h"
 #include "mpich/files/src/include/mpir_workshare.h"
 #include "window/locks.h"
@@ -11,6 +12,7 @@
 
 #include <mpi.h>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace ws {
@@ -26,6 +28,8 @@ struct Job {
     MPI_Win mpi_window = MPI_WIN_NULL;
     Window window;
     std::optional<LockTable> locks;
+    book::Reader book;        // the other jobs of the node
+    std::string book_problem; // what was found in its place
     Inactive inactive = is_active;
     uint64_t attached_at = 0; // ticks
     double kept_off_s = 0;    // before it attached, then from there to the end: for so long its thread could run and had no CPU
@@ -41,6 +45,9 @@ extern Job job;
 // needs, not only the locks.
 Inactive make_window(bool stealing);
 void free_window();
+
+// This process's page in the node book: rank 0 of the node, and when it is done the others. Without one other jobs are not known.
+void join_book();
 
 // This rank's board (observe/board.h). Collective over MPI_COMM_WORLD; false on all ranks if one has no memory for it. Then, when
 // the rank has attached, and when all is counted.

@@ -4,6 +4,7 @@
 #include "directive/critical.h"
 #include "directive/openmp.h"
 #include "mpi/job.h"
+#include "observe/board.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -114,6 +115,25 @@ Inactive make_window(bool stealing)
             job.window.node().cpus = job.options.cores;
     }
     return is_active;
+}
+
+void join_book()
+{
+    Node& node = job.window.node();
+    const CpuMask mask = job.window.mask(job.window.me());
+    const ProcessId own = own_process();
+    if (job.window.me() != 0) {
+        if (node.book_pid)
+            job.book.join(book::open_book_of(node.book_pid, node.book_fd), own, board->job, job.rank, mask);
+        return;
+    }
+    std::vector<pid_t> others; // they wait for this one
+    for (unsigned r = 1; r < job.window.ranks(); r++)
+        others.push_back(job.window.core(r).process.pid);
+    if (job.book.join(book::open_book(job.book_problem, others), own, board->job, job.rank, mask)) {
+        node.book_pid = own.pid;
+        node.book_fd = job.book.fd();
+    }
 }
 
 void free_window()

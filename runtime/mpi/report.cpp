@@ -3,6 +3,7 @@
 // What the ranks counted, put together at the end of the job: for the verdict by reductions, for the report by rank 0, which asks
 // the ranks one after the other.
 #include "measure/others.h"
+#include "lend/lend.h"
 #include "mpi/job.h"
 #include "observe/verdict.h"
 #include "policy/policy.h"
@@ -207,6 +208,8 @@ Facts gather_facts(const RankFigures& r)
 {
     Facts f;
     f.others = gather_others(r);
+    bool other_jobs = !job.inactive && had_neighbours();
+    PMPI_Reduce(&other_jobs, &f.other_jobs, 1, MPI_CXX_BOOL, MPI_LOR, 0, MPI_COMM_WORLD);
     Best<LoopCounts> loops = {};
     Best<CallCounts> calls = {};
     const double computing = std::max(0.0, r.counts.wall_s - r.counts.blocked_s - r.counts.close_wait_s);
@@ -334,7 +337,7 @@ void report()
         write_report(gathered, verdict);
     // Helpers share the cores and loops take odd orders under WS_CHECK: no time measured there says what stealing wins.
     if (!job.options.quiet && !job.options.check)
-        std::fprintf(stderr, "%s\n", verdict.line.c_str());
+        std::fprintf(stderr, "%s\n%s", verdict.line.c_str(), job.book_problem.empty() ? "" : ("workshare: " + job.book_problem + "\n").c_str());
     if (!job.options.stats_file.empty() && !write_file(job.options.stats_file, to_json(all, verdict, facts)))
         std::fprintf(stderr, "workshare: cannot write WS_STATS_FILE=%s\n", job.options.stats_file.c_str());
 }

@@ -74,6 +74,11 @@ std::string why_nothing_shared(const Facts& f, double share)
                          duration(per_run(*unshared, time_of(*unshared))).c_str());
 }
 
+const char* no_core_text(const Totals& t, const Facts& f)
+{
+    return f.other_jobs && t.crowded == 0 ? "no core was free: other jobs computed on them" : "no core was free: there are more ranks than cores";
+}
+
 // What most of the waiting comes from that nothing was computed in, in words.
 std::string largest_cause(const Totals& t, const Facts& f)
 {
@@ -106,7 +111,7 @@ std::string largest_cause(const Totals& t, const Facts& f)
         return format("%.0f %% of the waiting was for communication, while no rank of the node computed%s", 100 * share,
                       mostly_in_call(f).c_str());
     case unsigned(Refusal::core_taken):
-        return "no core was free: there are more ranks than cores";
+        return no_core_text(t, f);
     case unsigned(Refusal::full):
         return "as many helped as OpenMP's number of threads allows: WS_OPENMP_GUESTS, or omp_set_num_threads() in the program";
     case unsigned(Refusal::no_guest):
@@ -139,7 +144,7 @@ std::string why_not(const Totals& t, const Facts& f)
     if (t.guests_barred > 0 && t.lends == 0)
         return "the ranks may not use each other's cores (cpusets)";
     if (t.refusals > 0 && t.lends == 0)
-        return "no core was free: there are more ranks than cores";
+        return no_core_text(t, f);
     if (t.unpaid_regions > 0.5 * t.regions)
         return "sharing its loops did not pay (memory-bound, or too short), and was stopped";
     if (t.regions_shared < 0.01 * t.regions && t.loops > 0.25 * (t.computing - t.kept_off)) { // some: their first execution, when their cost was not known

@@ -46,6 +46,7 @@ struct Facts {
         double rank, outside, computing;
     } serial = {};
     std::string why_inactive;       // explains Totals::inactive
+    bool other_jobs = false;        // some rank shared its CPUs with other jobs of this user
     bool helps_nobody = false;      // VictimPolicy::none
     // What other programs used of the node where that was most: a share of the time of one CPU, or, where ranks share them, of all its CPUs.
     struct Others {

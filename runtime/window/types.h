@@ -119,6 +119,7 @@ struct alignas(64) Node {
     uint32_t cores;         // rows of the core table
     uint32_t cpus;          // in the union of all masks
     volatile Flag sleepers; // home threads: how many of them sleep (core_asleep)
+    int32_t book_pid, book_fd; // where rank 0 has the node book (book/book.h), before the others ask; 0: nowhere
     // Home threads: how many cores have their `awaits` set. Read by who receives.
     alignas(64) volatile Flag senders_waiting;
     // Who decides for a policy on this node; of node 0, in the job. Candidates: see arbiter/decider.h.

@@ -236,6 +236,14 @@ TEST_CASE("a run to compare with")
 TEST_CASE("who else used the CPUs")
 {
     Job j;
+    j.t.refusals = 5;
+    j.t.lends = 0;
+    CHECK(has(j.line(), "no core was free: there are more ranks than cores"));
+    j.f.other_jobs = true;
+    CHECK(has(j.line(), "no core was free: other jobs computed on them"));
+    j.t.crowded = 2;
+    CHECK(has(j.line(), "there are more ranks than cores"));
+    j = {};
     const size_t length = j.line().size();
     j.f.others = {0.09, 1, 2};
     CHECK(j.line().size() == length);

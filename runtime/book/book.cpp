@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+#include "book/book.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+namespace ws::book {
+
+namespace {
+
+// Whoever makes a book needs microseconds for it; one that takes longer was stopped or killed, and is passed over.
+constexpr unsigned patience_us = 20000, look_every_us = 100;
+
+uint64_t monotonic_ns()
+{
+    timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return uint64_t(t.tv_sec) * 1000000000 + uint64_t(t.tv_nsec);
+}
+
+// Null: that is no book of ours. Waits a moment for one that is being made.
+Book* map_book(int fd)
+{
+    struct stat s;
+    if (fstat(fd, &s) < 0 || uint64_t(s.st_size) != sizeof(Book) || s.st_uid != geteuid())
+        return nullptr;
+    // A file that can shrink could kill its readers.
+    const int seals = fcntl(fd, F_GET_SEALS);
+    if (seals < 0 || !(seals & F_SEAL_SHRINK))
+        return nullptr;
+    void* p = mmap(nullptr, sizeof(Book), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (p == MAP_FAILED)
+        return nullptr;
+    Book* book = static_cast<Book*>(p);
+    for (unsigned us = 0; !Hardware::load_acquire(book->stamp) && us < patience_us; us += look_every_us) // pairs with make_book()
+        usleep(look_every_us);
+    if (Hardware::load_acquire(book->stamp) && book->magic_ == magic && book->version_ == version && book->pages_ == page_count &&
+        book->bytes == sizeof(Book))
+        return book;
+    munmap(p, sizeof(Book));
+    return nullptr;
+}
+
+// Out of the way of programs that count on small numbers; and who looks for a book need not look at those.
+constexpr int first_fd = 100;
+
+int lift(int low)
+{
+    const int high = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, first_fd);
+    if (high < 0)
+        return low;
+    close(low);
+    return high;
+}
+
+int make_book()
+{
+    const int fd = lift(memfd_create(file_name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    if (fd < 0)
+        return -1;
+    fchmod(fd, 0600);
+    if (ftruncate(fd, off_t(sizeof(Book))) < 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
+        close(fd);
+        return -1;
+    }
+    void* p = mmap(nullptr, sizeof(Book), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (p == MAP_FAILED) {
+        close(fd);
+        return -1;
+    }
+    Book* book = static_cast<Book*>(p);
+    book->magic_ = magic;
+    book->version_ = version;
+    book->pages_ = page_count;
+    book->bytes = sizeof(Book);
+    Hardware::store_release(book->stamp, monotonic_ns()); // after the head
+    munmap(p, sizeof(Book));
+    return fd;
+}
+
+std::string entry(const char* proc, int pid, const char* fd)
+{
+    return std::string(proc) + "/" + std::to_string(pid) + "/fd/" + fd;
+}
+
+bool same_file(int a, int b)
+{
+    struct stat of_a, of_b;
+    return fstat(a, &of_a) == 0 && fstat(b, &of_b) == 0 && of_a.st_ino == of_b.st_ino && of_a.st_dev == of_b.st_dev;
+}
+
+struct Found {
+    int fd = -1;
+    uint64_t stamp = 0;
+};
+
+// The earliest of the books that any process of this user has open, opened. What others have the kernel does not show.
+Found find_earliest(const std::vector<pid_t>& passed_over, const char* proc, std::string& problem)
+{
+    Found earliest;
+    DIR* processes = opendir(proc);
+    while (dirent* process = processes ? readdir(processes) : nullptr) {
+        const int pid = std::atoi(process->d_name);
+        const bool known = std::find(passed_over.begin(), passed_over.end(), pid) != passed_over.end();
+        DIR* files = pid > 0 && !known ? opendir(entry(proc, pid, "").c_str()) : nullptr;
+        while (dirent* file = files ? readdir(files) : nullptr) {
+            if (std::atoi(file->d_name) < first_fd)
+                continue;
+            char target[64];
+            const std::string path = entry(proc, pid, file->d_name);
+            const ssize_t length = readlink(path.c_str(), target, sizeof target);
+            static const std::string name = std::string("/memfd:") + file_name;
+            if (length < ssize_t(name.size()) || name.compare(0, name.size(), target, name.size()) != 0)
+                continue;
+            int fd = lift(open(path.c_str(), O_RDWR | O_CLOEXEC));
+            if (fd < 0)
+                continue;
+            if (Book* book = map_book(fd)) {
+                const uint64_t stamp = Hardware::load_relaxed(book->stamp);
+                munmap(book, sizeof(Book));
+                if (earliest.fd < 0 || stamp < earliest.stamp) {
+                    std::swap(earliest.fd, fd);
+                    earliest.stamp = stamp;
+                }
+            } else
+                problem = "process " + std::to_string(pid) + " has a file named " + file_name + " that is no node book of this version: ignored";
+            if (fd >= 0)
+                close(fd);
+        }
+        if (files)
+            closedir(files);
+    }
+    if (processes)
+        closedir(processes);
+    return earliest;
+}
+
+} // namespace
+
+// Jobs that start at once come to the same book. Each first makes one that all can see, then stamps it, then looks at all and takes the
+// earliest. That one was to be seen before it was stamped, and so before any later one was, and before the makers of those looked.
+int open_book(std::string& problem, const std::vector<pid_t>& passed_over, const char* proc)
+{
+    const int made = make_book();
+    if (made < 0)
+        return -1;
+    const Found earliest = find_earliest(passed_over, proc, problem); // our own at the latest; none if /proc does not show it
+    if (earliest.fd < 0 || !same_file(earliest.fd, made)) {
+        close(made);
+        return earliest.fd;
+    }
+    // Ours stays under the number under which others may just come to it.
+    close(earliest.fd);
+    return made;
+}
+
+int open_book_of(pid_t pid, int fd, const char* proc)
+{
+    return lift(open(entry(proc, pid, std::to_string(fd).c_str()).c_str(), O_RDWR | O_CLOEXEC));
+}
+
+bool Reader::join(int fd, const ProcessId& own, uint64_t job, int rank, CpuMask mask)
+{
+    Book* book = fd < 0 ? nullptr : map_book(fd);
+    for (unsigned i = 0; book && i < page_count; i++) {
+        Page& page = book->page[i];
+        if (Hardware::load_relaxed(page.state) != Page::free || !Hardware::cas_full(page.state, Page::free, Page::written))
+            continue;
+        page.process = own;
+        page.job = job;
+        page.rank = rank;
+        std::fill(std::begin(page.mask), std::end(page.mask), 0);
+        std::copy_n(mask.words(), std::min(mask.size(), mask_words), page.mask);
+        Hardware::store_relaxed(page.busy, 1);
+        for (Flag used = Hardware::load_relaxed(book->used); used <= i; used = Hardware::load_relaxed(book->used))
+            Hardware::cas_full(book->used, used, i + 1);
+        Hardware::store_release(page.state, Page::there); // after all of it. Pairs with neighbours()
+        Hardware::fetch_add_full(book->changes, 1);
+        fd_ = fd;
+        book_ = book;
+        page_ = &page;
+        own_ = own;
+        job_ = job;
+        return true;
+    }
+    if (book)
+        munmap(book, sizeof(Book));
+    if (fd >= 0)
+        close(fd);
+    return false;
+}
+
+void Reader::free_page(Page& page, const ProcessId& process) const
+{
+    // It may have been freed, and taken by a newcomer, since it was looked at.
+    if (page.process.pid == process.pid && page.process.started == process.started && Hardware::cas_full(page.state, Page::there, Page::free))
+        Hardware::fetch_add_full(book_->changes, 1);
+}
+
+void Reader::leave()
+{
+    if (!page_)
+        return;
+    free_page(*page_, own_);
+    munmap(book_, sizeof(Book));
+    close(fd_);
+    book_ = nullptr;
+    page_ = nullptr;
+    fd_ = -1;
+}
+
+std::vector<Neighbour> Reader::neighbours(CpuMask mask) const
+{
+    std::vector<Neighbour> found;
+    if (!page_)
+        return found;
+    const unsigned used = std::min(Hardware::load_acquire(book_->used), page_count);
+    for (unsigned i = 0; i < used; i++) {
+        Page& page = book_->page[i];
+        if (Hardware::load_acquire(page.state) != Page::there || page.job == job_ || page.process.pid_namespace != own_.pid_namespace)
+            continue; // acquire: pairs with join()
+        const CpuMask its(page.mask, mask_words);
+        if (its.common(mask))
+            found.push_back({&page, page.process, page.job, CpuSet(its)});
+    }
+    return drop_dead(found) ? neighbours(mask) : found;
+}
+
+bool Reader::drop_dead(const std::vector<Neighbour>& neighbours) const
+{
+    bool dropped = false;
+    for (const Neighbour& n : neighbours)
+        if (!process_alive(n.process, n.process.started ? Sight::state : Sight::existence)) {
+            free_page(*n.page, n.process);
+            dropped = true;
+        }
+    return dropped;
+}
+
+} // namespace ws::book

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+//
+// The node book: what the jobs of one user on one node know of each other. A page a process: who it is, on which CPUs it computes, and
+// whether it does so now.
+//
+// It is a file without a name (memfd_create), as the boards are, which each job finds in /proc/PID/fd of another: so nothing can be left
+// behind, whatever dies, and only who may look into a process finds it: the same user, in the same pid namespace. A segment of
+// Boost.Interprocess has a name: killed jobs would leave it in /dev/shm, and one that dies while it makes a managed segment leaves all others
+// waiting for it.
+//
+// No locks. Each job makes a book and then takes the one that was stamped first (open_book()).
+#pragma once
+
+#include "window/atomics.h"
+#include "window/cpus.h"
+#include "window/process.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ws::book {
+
+using Flag = Hardware::Flag;
+
+constexpr char file_name[] = "workshare-book";
+constexpr uint64_t magic = 0x6b6f6f4220735700; // "Ws Book"
+constexpr uint32_t version = 1;
+constexpr unsigned page_count = 4096, mask_words = 4096 / CpuMask::bits;
+
+// Of one process. Free pages are taken by compare-and-swap; then only that process writes, until the page is free again.
+struct alignas(64) Page {
+    enum State : Flag { free, written, there };
+    volatile Flag state;   // free->written->there: who takes it; there->free: the same, or who finds it dead
+    volatile Flag busy;    // its home core computes, for it or for another rank of its job. Its home thread writes
+    ProcessId process;
+    uint64_t job;          // as on its board
+    int32_t rank;          // in MPI_COMM_WORLD
+    unsigned long mask[mask_words]; // CPUs that its home thread may use
+};
+
+struct Book {
+    uint64_t magic_;
+    uint32_t version_, pages_;
+    uint64_t bytes;
+    volatile Hardware::Word stamp;    // ns of CLOCK_MONOTONIC when it was made; 0: not yet ready
+    alignas(64) volatile Flag changes; // grows whenever a page comes or goes
+    volatile Flag used;                // pages behind these were never taken
+    Page page[page_count];
+};
+
+// Another job's process, as seen from here.
+struct Neighbour {
+    Page* page;
+    ProcessId process;
+    uint64_t job;
+    CpuSet mask;
+    bool is_busy() const { return Hardware::load_relaxed(page->busy); }
+};
+
+// The book of this user's jobs: a descriptor of this process, -1 if there can be none. One process of a job's node calls this, and tells the
+// others its pid and the descriptor. Where something of that name is no book of ours, `problem` says so. Takes a millisecond; never waits for
+// another process longer than 20 ms. `passed_over`: processes that are known to have none, as those of the own job.
+int open_book(std::string& problem, const std::vector<pid_t>& passed_over = {}, const char* proc = "/proc");
+// The same for them: -1 where a process may not look into the other.
+int open_book_of(pid_t pid, int fd, const char* proc = "/proc");
+
+// This process's hold on the book.
+class Reader {
+public:
+    Reader() = default;
+    Reader(const Reader&) = delete;
+    Reader& operator=(const Reader&) = delete;
+
+    // Maps the book that `fd` is, which it keeps, and takes a page. False, and fd closed: it is none, or full.
+    bool join(int fd, const ProcessId& own, uint64_t job, int rank, CpuMask mask);
+    // Gives the page back. The book goes with the last process that has it.
+    void leave();
+    bool joined() const { return page_; }
+    int fd() const { return fd_; } // for open_book_of(); -1 if it has joined none
+
+    // The home thread: its core computes from here on, or not.
+    void show_busy(bool busy)
+    {
+        if (page_)
+            Hardware::store_relaxed(page_->busy, busy); // a hint
+    }
+
+    // Another value than the last time: neighbours() may give another answer. One load.
+    Flag changes() const { return page_ ? Hardware::load_acquire(book_->changes) : 0; }
+    // Processes of other jobs, in this pid namespace, whose CPUs meet `mask`. Cold; any thread. Pages of the dead are freed on the way.
+    std::vector<Neighbour> neighbours(CpuMask mask) const;
+    // Frees pages of neighbours that died; true if there was one. For now and then: a killed job must not seem busy for ever.
+    bool drop_dead(const std::vector<Neighbour>& neighbours) const;
+
+private:
+    void free_page(Page& page, const ProcessId& process) const;
+
+    int fd_ = -1; // open as long as this process is in it: later jobs find it here when the others have gone
+    Book* book_ = nullptr;
+    Page* page_ = nullptr;
+    ProcessId own_ = {};
+    uint64_t job_ = 0;
+};
+
+} // namespace ws::book

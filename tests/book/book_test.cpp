@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+//
+// The node book with real processes: each stands for a job.
+#include "book/book.h"
+
+#include <catch2/catch.hpp>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <functional>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace ws;
+using namespace ws::book;
+
+namespace {
+
+// Beyond those that jobs which may run now really use.
+CpuSet cpus(std::initializer_list<int> list)
+{
+    CpuSet set;
+    for (int c : list)
+        set.add(c);
+    return set;
+}
+
+// A child that runs `body` and then waits until it is killed.
+class Child {
+public:
+    explicit Child(const std::function<void(int out)>& body)
+    {
+        int up[2];
+        REQUIRE(pipe(up) == 0);
+        pid = fork();
+        if (pid == 0) {
+            for (const int s : {SIGTERM, SIGABRT, SIGSEGV}) // not Catch's
+                signal(s, SIG_DFL);
+            close(up[0]);
+            alarm(20);
+            body(up[1]);
+            for (;;)
+                pause();
+        }
+        close(up[1]);
+        in_ = up[0];
+    }
+    uint64_t answer() const
+    {
+        uint64_t value = 0;
+        REQUIRE(read(in_, &value, sizeof value) == sizeof value);
+        return value;
+    }
+    void end(int signal = SIGTERM)
+    {
+        if (pid <= 0)
+            return;
+        kill(pid, signal);
+        waitpid(pid, nullptr, 0);
+        close(in_);
+        pid = 0;
+    }
+    ~Child() { end(); }
+    Child(const Child&) = delete;
+    pid_t pid;
+
+private:
+    int in_;
+};
+
+void tell(int out, uint64_t value) { (void) !write(out, &value, sizeof value); }
+
+uint64_t inode_of(int fd)
+{
+    struct stat s = {};
+    fstat(fd, &s);
+    return s.st_ino;
+}
+
+Reader* join_as(uint64_t job, CpuMask mask)
+{
+    std::string problem;
+    auto* reader = new Reader; // until the process ends
+    return reader->join(open_book(problem), own_process(), job, 0, mask) ? reader : nullptr;
+}
+
+} // namespace
+
+TEST_CASE("jobs on the same CPUs see each other, come and go")
+{
+    Reader reader;
+    std::string problem;
+    REQUIRE(reader.join(open_book(problem), own_process(), 1, 0, cpus({3000, 3001})));
+    CHECK(problem == "");
+    CHECK(reader.neighbours(cpus({3000, 3001})).empty());
+    Flag before = reader.changes();
+    {
+        Child same([](int out) { tell(out, join_as(1, cpus({3000})) != nullptr); }), other([](int out) {
+            Reader* r = join_as(2, cpus({3001, 3002}));
+            r->show_busy(false);
+            tell(out, 1);
+        }), elsewhere([](int out) { tell(out, join_as(3, cpus({3003})) != nullptr); });
+        CHECK(same.answer());
+        CHECK(other.answer());
+        CHECK(elsewhere.answer());
+        CHECK(reader.changes() != before);
+        before = reader.changes();
+        const auto neighbours = reader.neighbours(cpus({3000, 3001}));
+        REQUIRE(neighbours.size() == 1); // the same job and other CPUs are none
+        CHECK(neighbours[0].job == 2);
+        CHECK(neighbours[0].process.pid == other.pid);
+        CHECK(neighbours[0].mask.mask().has(3002));
+        CHECK_FALSE(neighbours[0].is_busy());
+        other.end(SIGKILL);
+        CHECK(reader.changes() == before); // nobody has told
+        CHECK(reader.drop_dead(neighbours));
+        CHECK(reader.changes() != before);
+        CHECK(reader.neighbours(cpus({3000, 3001})).empty());
+    }
+    reader.leave();
+    CHECK_FALSE(reader.joined());
+}
+
+TEST_CASE("jobs that start at once have one book, and so has one that comes when the first have gone")
+{
+    for (int round = 0; round < 20; round++) {
+        const auto start = [](int out) {
+            std::string problem;
+            const int fd = open_book(problem);
+            auto* reader = new Reader;
+            const uint64_t inode = inode_of(fd);
+            tell(out, reader->join(fd, own_process(), uint64_t(getpid()), 0, cpus({3000})) ? inode : 0);
+        };
+        Child a(start), b(start), c(start), d(start);
+        const uint64_t inode = a.answer();
+        CHECK(inode != 0);
+        CHECK(b.answer() == inode);
+        CHECK(c.answer() == inode);
+        CHECK(d.answer() == inode);
+        a.end(SIGKILL);
+        b.end();
+        Child e(start);
+        CHECK(e.answer() == inode);
+    }
+}
+
+TEST_CASE("the processes of a job come to the book of their first")
+{
+    Child first([](int out) {
+        std::string problem;
+        const int fd = open_book(problem);
+        auto* reader = new Reader;
+        tell(out, uint64_t(fd));
+        tell(out, reader->join(fd, own_process(), 7, 0, cpus({3000})));
+    });
+    const int fd = int(first.answer());
+    CHECK(first.answer());
+    Reader reader;
+    CHECK(reader.join(open_book_of(first.pid, fd), own_process(), 8, 1, cpus({3000})));
+    CHECK(reader.neighbours(cpus({3000})).size() == 1);
+    reader.leave();
+    CHECK(open_book_of(first.pid, 987) < 0);
+    CHECK_FALSE(reader.join(-1, own_process(), 8, 1, cpus({3000})));
+}
+
+TEST_CASE("what is no book is passed over, and named")
+{
+    for (const bool right_size : {false, true}) {
+        Child foreign([&](int out) {
+            const int fd = fcntl(memfd_create(file_name, MFD_ALLOW_SEALING), F_DUPFD, 100);
+            tell(out, ftruncate(fd, right_size ? off_t(sizeof(Book)) : 100) == 0);
+        });
+        CHECK(foreign.answer());
+        std::string problem;
+        Reader reader;
+        CHECK(reader.join(open_book(problem), own_process(), 1, 0, cpus({3000})));
+        CHECK(problem.find("process " + std::to_string(foreign.pid) + " ") == 0);
+        reader.leave();
+    }
+    // One that is being made and never will be: it is waited for a moment.
+    Child unmade([](int out) {
+        const int fd = fcntl(memfd_create(file_name, MFD_ALLOW_SEALING), F_DUPFD, 100);
+        tell(out, ftruncate(fd, off_t(sizeof(Book))) == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0);
+    });
+    CHECK(unmade.answer());
+    std::string problem;
+    Reader reader;
+    CHECK(reader.join(open_book(problem), own_process(), 1, 0, cpus({3000})));
+    CHECK_FALSE(problem.empty());
+    reader.leave();
+}
+
+TEST_CASE("pages are used again")
+{
+    const auto own = own_process();
+    std::string problem;
+    Reader keeper;
+    REQUIRE(keeper.join(open_book(problem), own, 1, 0, cpus({3000})));
+    for (unsigned i = 0; i < 2 * page_count; i++) {
+        Reader reader;
+        REQUIRE(reader.join(open_book(problem), own, 2, 0, cpus({3000})));
+        reader.leave();
+        if (i == 50) // each open looks through /proc
+            break;
+    }
+    CHECK(keeper.neighbours(cpus({3000})).empty());
+    keeper.leave();
+}
