@@ -59,7 +59,10 @@ void Window::init_own(int world_rank, unsigned first_worker, unsigned workers, c
     first_worker_ = first_worker;
     workers_ = workers;
     if (me_ == 0) {
-        new (node_) Node{ranks_, cores_, 1, 0, 0, {}, {}};
+        Node& node = *new (node_) Node{};
+        node.ranks = ranks_;
+        node.cores = cores_;
+        node.cpus = 1;
         std::memset(locks_, 0, LockTable::bytes);
     }
     open_[me_] = 0;
