@@ -45,7 +45,7 @@ void add_one()
 long counted() { return count; }
 #endif
 
-static std::atomic<int> now_here, most, told, wrong, wrong_inside;
+static std::atomic<int> now_here, most, told, wrong;
 static std::atomic<bool> held[1024];
 
 void start_watching()
@@ -62,6 +62,8 @@ static void right(bool condition, const char *what)
 }
 
 #ifdef ASK
+static std::atomic<int> wrong_inside;
+
 __attribute__((noinline)) static void inner_loop()
 {
     int all = 0;
