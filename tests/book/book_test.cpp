@@ -192,6 +192,25 @@ TEST_CASE("what is no book is passed over, and named")
     reader.leave();
 }
 
+TEST_CASE("another user's book is none of ours, and not worth a word")
+{
+    Child theirs([](int out) {
+        if (setuid(65534)) {
+            tell(out, 0);
+            return;
+        }
+        tell(out, join_as(9, cpus({3000})) != nullptr);
+    });
+    if (!theirs.answer())
+        return; // only root can be another
+    Reader reader;
+    std::string problem;
+    REQUIRE(reader.join(open_book(problem), own_process(), 1, 0, cpus({3000})));
+    CHECK(problem == "");
+    CHECK(reader.neighbours(cpus({3000})).empty());
+    reader.leave();
+}
+
 TEST_CASE("pages are used again")
 {
     const auto own = own_process();
