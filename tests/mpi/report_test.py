@@ -64,7 +64,9 @@ def stolen_right(result):
     expect(result, 'statistics and report differ', t['iterations_stolen'] == result.stats['iterations_stolen'] and
            t['chunks_stolen'] == result.stats['chunks_stolen'])
     expect(result, 'no latencies', t['steal_latency']['count'] > 0 and t['return_latency']['count'] > 0)
-    expect(result, f'{t["return_latency"]["count"]} returns of {t["lends"]} lends', t['return_latency']['count'] == t['lends'])
+    # A rank that was recalled as its wait was over, and went on beside its guest, did not wait for the return.
+    expect(result, f'{t["return_latency"]["count"]} returns of {t["lends"]} lends',
+           t['lends'] - result.stats['recalls'] <= t['return_latency']['count'] <= t['lends'])
 
 
 def plain(shape, steps):
