@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "book/book.h"
 
+#include "window/lift.h"
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -48,18 +50,6 @@ Book* map_book(int fd)
         return book;
     munmap(p, sizeof(Book));
     return nullptr;
-}
-
-// Out of the way of programs that count on small numbers; and who looks for a book need not look at those.
-constexpr int first_fd = 100;
-
-int lift(int low)
-{
-    const int high = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, first_fd);
-    if (high < 0)
-        return low;
-    close(low);
-    return high;
 }
 
 int make_book()
@@ -119,8 +109,8 @@ Found find_earliest(const std::vector<pid_t>& passed_over, const char* proc, std
         const bool known = std::find(passed_over.begin(), passed_over.end(), pid) != passed_over.end();
         DIR* files = pid > 0 && !known ? opendir(entry(proc, pid, "").c_str()) : nullptr;
         while (dirent* file = files ? readdir(files) : nullptr) {
-            if (std::atoi(file->d_name) < first_fd)
-                continue;
+            if (std::atoi(file->d_name) < first_lifted)
+                continue; // no book lies there
             char target[64];
             const std::string path = entry(proc, pid, file->d_name);
             const ssize_t length = readlink(path.c_str(), target, sizeof target);

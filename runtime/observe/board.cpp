@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "observe/board.h"
 
+#include "window/lift.h"
+
 #include <cstring>
 #include <fcntl.h>
 #include <new>
@@ -21,13 +23,9 @@ size_t align(size_t n) { return (n + 63) & ~size_t(63); }
 void* shared_memory(size_t bytes)
 {
     // The descriptor stays open: it is how other processes find the board.
-    const int low = memfd_create(board_name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (low < 0)
+    const int fd = lift(memfd_create(board_name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    if (fd < 0)
         return nullptr;
-    const int high = fcntl(low, F_DUPFD_CLOEXEC, 100); // out of the way of programs that count on small numbers
-    const int fd = high < 0 ? low : high;
-    if (fd == high)
-        close(low);
     void* p = MAP_FAILED;
     if (ftruncate(fd, off_t(bytes)) == 0) {
         fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL); // a reader cannot be killed by a file that shrinks
