@@ -293,3 +293,97 @@ TEST_CASE("a process whose main thread has left is found, and has not ended")
     CHECK(read_process(child)->ended);
     waitpid(child, nullptr, 0);
 }
+
+namespace {
+
+// A process that is a job of one rank, as far as ws-top can see: it has a board and a page in the node book.
+class Job {
+public:
+    Job()
+    {
+        int up[2];
+        REQUIRE(pipe(up) == 0);
+        pid = fork();
+        if (pid == 0) {
+            for (const int s : {SIGTERM, SIGABRT, SIGSEGV}) // not Catch's
+                signal(s, SIG_DFL);
+            alarm(20);
+            static ws::book::Reader page;
+            std::string problem;
+            char joined = 0;
+            if (page.join(ws::book::open_book(problem), ws::own_process(), uint64_t(getpid()), 0, ws::CpuSet().mask()) && ws::make_board(1, 0)) {
+                board->size = board->node_ranks = 1;
+                board->job = uint64_t(getpid());
+                board->ticks_per_us = 1000;
+                ws::show_board();
+                joined = 1;
+            }
+            (void) !write(up[1], &joined, 1);
+            for (;;)
+                pause();
+        }
+        char joined = 0;
+        close(up[1]);
+        REQUIRE(read(up[0], &joined, 1) == 1);
+        close(up[0]);
+        REQUIRE(joined == 1);
+    }
+    ~Job()
+    {
+        kill(pid, SIGKILL);
+        waitpid(pid, nullptr, 0);
+    }
+    Job(const Job&) = delete;
+    pid_t pid;
+};
+
+bool found(const Finder& finder, pid_t pid)
+{
+    return std::any_of(finder.members.begin(), finder.members.end(), [&](const Finder::Member& m) { return m.pid == pid; });
+}
+
+} // namespace
+
+TEST_CASE("a new job is found in the node book, without a look at all processes")
+{
+    const Job first;
+    Finder finder(false);
+    finder.scan();
+    REQUIRE(found(finder, first.pid));
+    const Job second;
+    finder.scan_now_and_then(false); // the last look at all processes was a moment ago
+    CHECK(found(finder, second.pid));
+}
+
+TEST_CASE("a job that comes after the last one of a book has ended is found in a book of its own")
+{
+    Finder finder(false);
+    {
+        const Job last;
+        finder.scan();
+        REQUIRE(found(finder, last.pid));
+    }
+    finder.members.clear();
+    const Job next;
+    finder.scan();
+    CHECK(found(finder, next.pid));
+    const Job another;
+    finder.scan_now_and_then(false);
+    CHECK(found(finder, another.pid));
+}
+
+TEST_CASE("a file named as the node book that is none is passed over")
+{
+    const int fd = memfd_create(ws::book::file_name, MFD_CLOEXEC);
+    REQUIRE(ftruncate(fd, 100) == 0);
+    CHECK_FALSE(BookFile(dup(fd)).is_book());
+    CHECK(BookFile(dup(fd)).processes().empty());
+    Finder finder(false);
+    finder.scan();
+    const Job job;
+    finder.scan_now_and_then(false);
+    CHECK_FALSE(found(finder, job.pid)); // within two seconds of the last look
+    finder.scan();
+    CHECK(found(finder, job.pid));
+    close(fd);
+}

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <memory>
 #include <new>
+#include <string_view>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -337,20 +338,35 @@ void Finder::look_into(pid_t pid, uid_t uid)
             return;
 }
 
+namespace {
+
+// What /proc calls a file of memfd_create() by that name: " (deleted)" follows.
+bool is_memory_file(std::string_view file, std::string_view name)
+{
+    constexpr std::string_view kind = "/memfd:";
+    if (file.substr(0, kind.size()) != kind || file.substr(kind.size(), name.size()) != name)
+        return false;
+    const std::string_view rest = file.substr(kind.size() + name.size());
+    return rest.empty() || rest.front() == ' ';
+}
+
+} // namespace
+
 bool Finder::look_into_files(pid_t pid, uid_t uid, const std::string& folder)
 {
     std::unique_ptr<DIR, int (*)(DIR*)> fds(opendir(folder.c_str()), closedir);
     if (!fds)
         return true;
-    const std::string wanted = "/memfd:" + std::string(board_name);
     bool any = false;
     while (const dirent* entry = readdir(fds.get())) {
         any = any || entry->d_name[0] != '.';
         char target[64];
         const std::string path = folder + entry->d_name;
         const ssize_t n = readlink(path.c_str(), target, sizeof target);
-        if (n < ssize_t(wanted.size()) || std::memcmp(target, wanted.data(), wanted.size()) != 0 ||
-            (n > ssize_t(wanted.size()) && target[wanted.size()] != ' '))
+        const std::string_view file(target, size_t(std::max<ssize_t>(n, 0)));
+        if (is_memory_file(file, book::file_name))
+            add_book(uid, path);
+        if (!is_memory_file(file, board_name))
             continue;
         if (const auto process = read_process(pid))
             if (!process->ended)
@@ -359,9 +375,62 @@ bool Finder::look_into_files(pid_t pid, uid_t uid, const std::string& folder)
     return any;
 }
 
+void Finder::add_book(uid_t uid, const std::string& path)
+{
+    struct stat file;
+    if (stat(path.c_str(), &file) != 0 || !S_ISREG(file.st_mode))
+        return;
+    const auto known = [&](const UsersBook& b) { return b.device == file.st_dev && b.inode == file.st_ino; };
+    if (std::any_of(books_.begin(), books_.end(), known))
+        return;
+    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0)
+        return;
+    BookFile book(fd);
+    if (fstat(fd, &file) == 0 && file.st_uid == uid && book.is_book()) // another user's book says nothing of this one's jobs
+        books_.push_back({uid, file.st_dev, file.st_ino, std::move(book), 0, true});
+}
+
+bool Finder::look_into_books()
+{
+    for (size_t b = 0; b < books_.size(); b++) { // to look into a process may bring one more
+        const book::Flag changes = books_[b].file.changes(); // before the look: what comes from here on is another change
+        if (changes == books_[b].changes && !books_[b].awaits)
+            continue;
+        const std::vector<ProcessId> processes = books_[b].file.processes();
+        books_[b].changes = changes;
+        books_[b].awaits = false;
+        const uid_t uid = books_[b].uid;
+        for (const ProcessId& p : processes) {
+            const auto is_there = [&] {
+                return std::any_of(members.begin(), members.end(), [&](const Member& m) { return m.pid == p.pid && m.started == p.started; });
+            };
+            if (is_there())
+                continue;
+            look_into(p.pid, uid);
+            books_[b].awaits |= !is_there() && read_process(p.pid);
+        }
+    }
+    return !books_.empty();
+}
+
+// The last job of a book has ended, or was killed: the next one makes another.
+void Finder::drop_old_books()
+{
+    const auto is_old = [](const UsersBook& b) {
+        const std::vector<ProcessId> processes = b.file.processes();
+        return std::none_of(processes.begin(), processes.end(), [](const ProcessId& p) {
+            const auto process = read_process(p.pid);
+            return process && process->started == p.started && !process->ended;
+        });
+    };
+    books_.erase(std::remove_if(books_.begin(), books_.end(), is_old), books_.end());
+}
+
 void Finder::scan()
 {
     const double begin = seconds_now();
+    drop_old_books();
     std::unique_ptr<DIR, int (*)(DIR*)> processes(opendir("/proc"), closedir);
     while (const dirent* entry = processes ? readdir(processes.get()) : nullptr) {
         char* end;
@@ -378,7 +447,11 @@ void Finder::scan()
 
 void Finder::scan_now_and_then(bool missing)
 {
-    if (!last_scan_ || seconds_now() - last_scan_ >= std::max(missing ? 0.2 : 2, 150 * scan_took_))
+    const bool told = look_into_books();
+    if (told && members.empty())
+        drop_old_books();
+    const double pause = told && !books_.empty() ? 10 : missing ? 0.2 : 2;
+    if (!last_scan_ || seconds_now() - last_scan_ >= std::max(pause, 150 * scan_took_))
         scan();
 }
 

@@ -7,6 +7,7 @@
 // used yet stay unused, and an open file outlives its process as a mapping does.
 #pragma once
 
+#include "book_file.h"
 #include "observe/board.h"
 #include <optional>
 #include <string>
@@ -97,7 +98,8 @@ struct Problem {
     std::string what;
 };
 
-// The boards of this machine's processes.
+// The boards of this machine's processes. Who has written into a node book is found there at once; a book, and a process that is in none,
+// by a look at what all processes have open.
 class Finder {
 public:
     // all: also those of other users, where the system lets us.
@@ -111,7 +113,8 @@ public:
     };
     // Looks at all processes; adds those that are new.
     void scan();
-    // As scan(), but only if that is due: all these looks take less than a hundredth of the time. More often if some are missing.
+    // As scan(), but only if that is due: all these looks take less than a hundredth of the time. More often if some are missing, seldom
+    // where a node book says who comes.
     void scan_now_and_then(bool missing);
 
     std::vector<Member> members;
@@ -120,11 +123,22 @@ public:
 
 private:
     void look_into(pid_t pid, uid_t uid);
+    bool look_into_books(); // whether there are any
+    void drop_old_books();
     bool look_into_files(pid_t pid, uid_t uid, const std::string& folder); // whether it has any that we may see; true if we may not
     void add(pid_t pid, uid_t uid, uint64_t started, const std::string& path);
+    void add_book(uid_t uid, const std::string& path);
     void complain(pid_t pid, uint64_t started, const std::string& what);
 
+    struct UsersBook {
+        uid_t uid;
+        uint64_t device, inode;
+        BookFile file;
+        book::Flag changes;
+        bool awaits; // somebody in it has no board yet
+    };
     bool all_;
+    std::vector<UsersBook> books_;
     std::vector<std::pair<pid_t, uint64_t>> complained_, unmade_;
     double last_scan_ = 0, scan_took_ = 0;
 };
