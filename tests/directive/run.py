@@ -520,6 +520,7 @@ class Test:
                     'ws_cflags=() ws_libs=(-first)\n. "$libdir/workshare/wrapper.sh"\n'
                     'printf "%s\\n" "${ws_cflags[@]}" "${ws_libs[@]}"\n')
         # Compilers are found by PATH, as in real life: $CC is split at blanks.
+        command = ' '.join(CC)
         path = f'{prefix}:{os.environ["PATH"]}'
 
         def ask(cc, *arguments):
@@ -535,21 +536,26 @@ class Test:
                 return ['--start-no-unused-arguments', f'-fplugin={plugin}', f'-fpass-plugin={plugin}', '-Xclang', '-fopenmp',
                         *([] if openmp else ['-U_OPENMP']), *more, *(['-fplugin-arg-ws-openmp'] if openmp else []),
                         '--end-no-unused-arguments']
-            gets(CC[0], ('-fws', '-fopenmp'), words(True))
-            gets(CC[0] + ' -fopenmp', ('-fws',), words(True))
-            gets(CC[0], ('-fopenmp', '-fws', '-fno-openmp'), words(False))
-            gets(CC[0], ('-fopenmp=libgomp', '-fws', '-O2'), words(False))
+            gets(command, ('-fws', '-fopenmp'), words(True))
+            gets(command + ' -fopenmp', ('-fws',), words(True))
+            gets(command, ('-fopenmp', '-fws', '-fno-openmp'), words(False))
+            gets(command, ('-fopenmp=libgomp', '-fws', '-O2'), words(False))
             report = '-fplugin-arg-ws-report'
         else:
             def words(openmp, *more):
                 return [f'-fplugin={plugin}', *more]
-            gets(CC[0], ('-fws', '-fopenmp'), words(True))
+            gets(command, ('-fws', '-fopenmp'), words(True))
             report = '-fplugin-arg-ws_gcc-report'
-        for cc in (' '.join(CC), ' '.join(CXX), ' '.join(CC) + ' -pipe'):
+        # What stands before a compiler and starts it: it is the compiler's version that counts, not ccache's.
+        before = os.path.join(prefix, 'ccache')
+        with open(before, 'w') as f:
+            f.write('#!/bin/sh\n[ "$1" != --version ] || { echo "ccache version 4.7.5"; exit; }\nexec "$@"\n')
+        os.chmod(before, 0o755)
+        for cc in (command, ' '.join(CXX), command + ' -pipe', 'ccache ' + command, 'ccache ' + ' '.join(CXX)):
             gets(cc, ('-fws',), words(False))
-        gets(CC[0], ('-fws=openmp', '-fws-report'), words(True, report.replace('report', 'openmp-loops'), report))
+        gets(command, ('-fws=openmp', '-fws-report'), words(True, report.replace('report', 'openmp-loops'), report))
         for wrong in ('-fws=omp', '-fws=', '-fws-reports', '-fws-'):
-            status, output = ask(CC[0], wrong)
+            status, output = ask(command, wrong)
             if status != 1 or output != f"mpicc: unknown option '{wrong}'; there are -fws, -fws=openmp and -fws-report\n":
                 fail(f'wrapper takes {wrong}: {status}', output)
 
@@ -580,7 +586,7 @@ class Test:
             fail('wrapper with two plugins', output)
         shutil.rmtree(os.path.join(libdir, 'workshare', 'gcc-2'))
         os.remove(plugin)
-        status, output = ask(' '.join(CC))
+        status, output = ask(command)
         if status != 1 or not output.startswith('mpicc: -fws needs a plugin, and none is installed'):
             fail('wrapper without plugins', output)
 
