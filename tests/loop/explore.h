@@ -7,7 +7,7 @@
 //   scheduler's choice, in order; a compare-and-swap or fetch-and-add drains the actor's own buffer first. So missing
 //   "full" operations are found, while the weaker orders of other machines are not explored.
 //
-//   Search: depth first, by running again from the start. A state that was seen before is not explored twice: memory,
+//   Search: depth first; it goes back to a state by copying the world, the actors and what they use of their stacks. A state that was seen before is not explored twice: memory,
 //   store buffers, what each actor has read so far (its local state is a function of that) and what the checker has
 //   recorded make up the state, by 64-bit hash.
 #pragma once
@@ -15,7 +15,7 @@
 #include <algorithm>
 #include <csetjmp>
 #include <cstdint>
-#include <deque>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <string>
@@ -29,8 +29,8 @@ using Word = uint64_t;
 
 class Explorer {
 public:
-    // One run's world: actors, and what a check needs. Made anew for each run; must own no memory inside actors, whose
-    // stacks are dropped where a run ends early.
+    // One run's world: actors, and what a check needs. It is copied to be gone back to, so an actor must own no memory: what lies on its
+    // stack is put back byte by byte, or dropped.
     struct World {
         virtual ~World() = default;
         virtual std::vector<std::function<void()>> actors() = 0;
@@ -50,7 +50,7 @@ public:
     static Result run(uint64_t most_states = 20000000)
     {
         Explorer e;
-        return e.search([] { return std::unique_ptr<World>(new W); }, most_states);
+        return e.search<W>(most_states);
     }
 
     // ---- for actors and Atomics
@@ -80,9 +80,12 @@ public:
         f();
         direct_ = false;
     }
-    void yield()
+    [[gnu::noinline]] void yield()
     {
-        if (!direct_ && _setjmp(running_->here) == 0)
+        if (direct_)
+            return;
+        running_->top = static_cast<char*>(__builtin_frame_address(0)) - own_frame;
+        if (_setjmp(running_->here) == 0)
             _longjmp(scheduler_, 1);
     }
 
@@ -136,14 +139,31 @@ private:
         std::jmp_buf here; // where it goes on: swapcontext would cost two system calls a step
         bool begun = false;
         std::vector<char> stack = std::vector<char>(64 * 1024);
+        char* top = nullptr; // what is below this on its stack is not in use
         std::function<void()> body;
         std::function<bool()> ready; // waiting: until this
-        std::deque<Store> buffer;
+        std::vector<Store> buffer;
         uint64_t read = 0; // hash of all that it has read
         bool done = false;
     };
+    static constexpr size_t own_frame = 512; // more than yield() and setjmp() have below yield()'s frame address
+
+    // A state to go back to, and what is possible there.
+    template <class W>
     struct Choice {
-        unsigned taken, of;
+        struct Actor {
+            std::jmp_buf here;
+            bool begun, done;
+            char* top;
+            std::vector<char> used;
+            std::function<bool()> ready;
+            std::vector<Store> buffer;
+            uint64_t read;
+        };
+        W world;
+        std::vector<Actor> actors;
+        std::vector<unsigned> possible;
+        size_t taken; // the first that has not been tried
     };
 
     static uint64_t mix(uint64_t h, uint64_t v)
@@ -161,7 +181,7 @@ private:
     static void drain_one(Actor& a)
     {
         *a.buffer.front().to = a.buffer.front().value;
-        a.buffer.pop_front();
+        a.buffer.erase(a.buffer.begin());
     }
     static void enter()
     {
@@ -173,9 +193,9 @@ private:
     }
 
     // Steps that are possible now: actor k runs (k), or its oldest store becomes visible (actors + k).
-    std::vector<unsigned> steps()
+    void steps(std::vector<unsigned>& s)
     {
-        std::vector<unsigned> s;
+        s.clear();
         unsigned n = unsigned(actors_.size());
         direct_ = true; // `ready` only looks
         for (unsigned k = 0; k < n; k++) {
@@ -186,7 +206,6 @@ private:
                 s.push_back(n + k);
         }
         direct_ = false;
-        return s;
     }
     void take(unsigned step)
     {
@@ -238,21 +257,49 @@ private:
         }
     }
 
-    template <class Make>
-    Result search(Make&& make, uint64_t most_states)
+    template <class W>
+    void save(Choice<W>& to, const W& world) const
+    {
+        to.world = world;
+        to.actors.resize(actors_.size());
+        for (size_t k = 0; k < actors_.size(); k++) {
+            const Actor& a = *actors_[k];
+            auto& s = to.actors[k];
+            std::memcpy(s.here, a.here, sizeof a.here);
+            s.begun = a.begun, s.done = a.done, s.top = a.top, s.read = a.read, s.ready = a.ready, s.buffer = a.buffer;
+            if (a.begun && !a.done)
+                s.used.assign(a.top, const_cast<char*>(a.stack.data()) + a.stack.size());
+        }
+    }
+    template <class W>
+    void go_back(const Choice<W>& to, W& world)
+    {
+        world = to.world;
+        for (size_t k = 0; k < actors_.size(); k++) {
+            Actor& a = *actors_[k];
+            const auto& s = to.actors[k];
+            std::memcpy(a.here, s.here, sizeof a.here);
+            a.begun = s.begun, a.done = s.done, a.top = s.top, a.read = s.read, a.ready = s.ready, a.buffer = s.buffer;
+            if (s.begun && !s.done)
+                std::memcpy(s.top, s.used.data(), s.used.size());
+        }
+    }
+
+    template <class W>
+    Result search(uint64_t most_states)
     {
         Result result;
         std::unordered_set<uint64_t> seen;
-        std::vector<Choice> path;
+        std::vector<std::unique_ptr<Choice<W>>> path, spare; // spare: for the memory that they own
+        W world;
         current_ = this;
+        world_ = &world;
+        start(world);
+        std::vector<unsigned> possible;
         for (;;) {
-            std::unique_ptr<World> world = make();
-            world_ = world.get();
-            start(*world);
             result.runs++;
-            size_t depth = 0;
-            for (;; depth++) {
-                std::vector<unsigned> possible = steps();
+            for (;;) {
+                steps(possible);
                 if (possible.empty()) {
                     bool all_done = true;
                     for (auto& a : actors_)
@@ -261,33 +308,43 @@ private:
                         fail("actors wait for ever");
                     else {
                         direct_ = true;
-                        world->at_end();
+                        world.at_end();
                         direct_ = false;
                     }
                     break;
                 }
-                if (depth == path.size()) {
-                    if (!seen.insert(state(*world)).second)
-                        break;
-                    path.push_back({0, unsigned(possible.size())});
+                if (!seen.insert(state(world)).second)
+                    break;
+                if (possible.size() > 1) {
+                    if (spare.empty())
+                        spare.emplace_back(new Choice<W>);
+                    path.push_back(std::move(spare.back()));
+                    spare.pop_back();
+                    save(*path.back(), world);
+                    path.back()->possible = possible;
+                    path.back()->taken = 1;
                 }
-                take(possible[path[depth].taken]);
+                take(possible[0]);
                 if (!violation_.empty())
                     break;
             }
+            // On from the last state that has something untried.
+            bool on = false;
+            while (violation_.empty() && !on && !path.empty()) {
+                Choice<W>& last = *path.back();
+                if (last.taken == last.possible.size()) {
+                    spare.push_back(std::move(path.back()));
+                    path.pop_back();
+                    continue;
+                }
+                go_back(last, world);
+                take(last.possible[last.taken++]);
+                on = true;
+            }
             result.states = seen.size();
-            if (!violation_.empty()) {
-                result.violation = violation_;
-                return result;
-            }
-            while (!path.empty() && path.back().taken + 1 == path.back().of)
-                path.pop_back();
-            if (path.empty()) {
-                result.complete = true;
-                return result;
-            }
-            path.back().taken++;
-            if (seen.size() > most_states)
+            result.violation = violation_;
+            result.complete = violation_.empty() && !on;
+            if (!violation_.empty() || !on || seen.size() > most_states)
                 return result;
         }
     }
