@@ -2,7 +2,8 @@
 //
 // Loops of OpenMP's that mpicc -fws=openmp has made ours. Where OpenMP has one thread they are loops as any other. Where it has
 // several, a parallel region of OpenMP's runs them: by the schedule that is written and at the cost of OpenMP's own, or, where
-// thieves are seen to wait, with its threads as guests and room for more.
+// thieves are seen to wait, with its threads as guests and room for more. Loops that take less than it costs to open a region are
+// run by the thread that comes to them, if nobody can tell.
 #include "directive/openmp.h"
 #include "directive/openmp_threads.h"
 #include "loop/team.h"
@@ -11,15 +12,17 @@ using namespace ws;
 
 namespace {
 
-template <void (*run)(Team&, unsigned, unsigned)>
+template <auto run>
 void run_thread(void* argument)
 {
+    Team& team = *static_cast<Team*>(argument);
+    __builtin_prefetch(team.data);
     const OpenMP& library = openmp(nullptr);
-    run(*static_cast<Team*>(argument), unsigned(library.thread_num()), unsigned(library.num_threads()));
+    run(team, unsigned(library.thread_num()), unsigned(library.num_threads()));
 }
 
 // `threads`: 0 for as many as a region gets, or a policy wants.
-template <void (*run)(Team&, unsigned, unsigned)>
+template <auto run>
 inline void run_region(const OpenMP& library, Team& team, unsigned threads)
 {
     const OpenMPRegion open;
@@ -27,6 +30,64 @@ inline void run_region(const OpenMP& library, Team& team, unsigned threads)
         threads = choose(0);
     library.parallel(run_thread<run>, &team, threads, 0);
 }
+
+// ---- by one thread
+
+// Whether nobody can tell that one thread plays a team. What is asked for it answers.
+bool can_be_played(const Team& team, Solo& solo, unsigned threads)
+{
+    const Allowed allowed = allow_openmp(team.site, threads, true);
+    solo.numbered = allowed.numbered;
+    return !(team.how & Team::last_matters) && allowed.why != Kept::own_variables && allowed.why != Kept::unanswered;
+}
+
+__attribute__((noinline, cold)) void run_measured(const OpenMP& library, Team& team, TeamRecord* record, unsigned threads)
+{
+    const uint64_t began = ticks();
+    run_region<share_out_measured>(library, team, 0);
+    const uint64_t took = ticks() - began;
+    if (library.in_parallel() || !(record || (record = make_team(team, &self))))
+        return;
+    Solo& solo = record->solo;
+    solo.latest = team.iterations;
+    solo.team_took(team.iterations, took, team.own_iterations, team.own_ticks, team.threads, threads);
+    if (solo.most() && !can_be_played(team, solo, threads))
+        solo.forbid();
+}
+
+// By the rank's own threads, without guests; `threads` would be there.
+inline void run_own(const OpenMP& library, Team& team, TeamRecord* record, unsigned threads)
+{
+    if (WS_UNLIKELY(record ? record->solo.wants_measure(threads) : !find_team(team.site))) {
+        run_measured(library, team, record, threads);
+        return;
+    }
+    run_region<share_out>(library, team, 0);
+    if (record)
+        record->solo.latest = team.iterations;
+}
+
+void open_for_all(Team& team) { run_region<share_out>(openmp(nullptr), team, 0); }
+
+void run_solo(const OpenMP& library, Team& team, Solo& solo)
+{
+    team.most = solo.most();
+    team.open = open_for_all;
+    const uint64_t began = ticks();
+    play(team, solo.threads(), solo.numbered ? library.level() : -1);
+    if (team.iterations)
+        solo.latest = team.iterations;
+    if (WS_LIKELY(team.open && team.iterations))
+        solo.alone_took(team.iterations, ticks() - began);
+    team.open = nullptr;
+    team.most = ~uint64_t(0);
+    if (LoopRow* const row = peek(learned(team.site).row)) {
+        bump(row->whole_regions);
+        bump(row->whole_iterations, team.iterations);
+    }
+}
+
+// ---- with guests
 
 // With guests, who make up the number of threads that the program expects: there is one CPU for those of its own.
 void run_alone_with_guests(Team& team)
@@ -54,40 +115,55 @@ bool run_shared(const OpenMP& library, Team& team)
         run_alone_with_guests(team);
         return true;
     }
+    team.state = Team::unknown;
     team.owner_slot = slot_of(self);
     run_region<run_with_guests>(library, team, team.allowed.participants == Allowed::all ? 0 : own);
     return true;
 }
 
-__attribute__((noinline)) void run_team_observed(const OpenMP& library, Team& team)
+__attribute__((noinline)) void run_team_observed(const OpenMP& library, Team& team, TeamRecord* record, unsigned threads)
 {
     if (team_wants_guests(team.site) && run_shared(library, team))
         return;
     const uint64_t opened_at = ticks();
-    run_region<share_out>(library, team, 0);
-    remember_team(team, unsigned(library.max_threads()), opened_at);
+    run_own(library, team, record, threads);
+    remember_team(team, threads, opened_at);
 }
 
-inline void run_team(const OpenMP& library, Team& team)
+// `record`: the calling thread's, which is in no region; null where there is none.
+void run_team(const OpenMP& library, Team& team, TeamRecord* record, unsigned threads)
 {
     const Participant& p = self;
     check_site(team.site, team.chunk, team.steal_chunk);
+    Solo* const solo = record ? &record->solo : nullptr;
+    if (solo && solo->takes(team.how & Team::has_bounds ? team.iterations : solo->latest, threads) && !loop_host.share_all &&
+        !openmp_threads && !library.in_parallel())
+        run_solo(library, team, *solo);
     // Not in a region of the program's own: there it has one thread, or is nested.
-    if (!p.owner || p.in_region || !loop_host.row)
+    else if (p.in_region)
         run_region<share_out>(library, team, 0);
+    else if (!p.owner || !loop_host.row)
+        run_own(library, team, record, threads);
     else if (team_is_short(team.site)) {
-        run_region<share_out>(library, team, 0);
+        run_own(library, team, record, threads);
         count_team(team);
     } else if (library.in_parallel())
         run_region<share_out>(library, team, 0);
     else
-        run_team_observed(library, team);
+        run_team_observed(library, team, record, threads);
+}
+
+// The loop's record, if it is the calling thread's and not in use.
+inline TeamRecord* own_record(const Participant& p, ws_site* site)
+{
+    TeamRecord* const record = p.in_region ? nullptr : find_team(site);
+    return record && record->thread == &p ? record : nullptr;
 }
 
 // A loop within one of ours is run by the thread that comes to it, but for one in a team's: OpenMP knows those threads.
-inline bool has_team(const Participant& p, const OpenMP& library)
+inline bool has_team(const Participant& p, unsigned threads)
 {
-    return WS_UNLIKELY(library.max_threads() > 1) && (!p.in_region || p.member);
+    return WS_UNLIKELY(threads > 1) && (!p.in_region || (p.member && !is_played(*p.member)));
 }
 
 // In a loop whose participants are told apart: this one is a region of its own, of one thread.
@@ -106,7 +182,8 @@ WS_EXPORT void ws_openmp_loop(void (*fn)(void*), void* data, long start, long en
 {
     const OpenMP& library = openmp(__builtin_return_address(0));
     Participant& p = self;
-    if (!has_team(p, library)) {
+    const unsigned threads = unsigned(library.max_threads());
+    if (!has_team(p, threads)) {
         const auto run = [&] { ws_parallel_loop(fn, data, start, end, incr, site, chunk, steal_chunk); };
         if (WS_UNLIKELY(p.numbers != 0))
             run_inside(p, run);
@@ -115,16 +192,22 @@ WS_EXPORT void ws_openmp_loop(void (*fn)(void*), void* data, long start, long en
         return;
     }
     const LoopBounds bounds = {uint64_t(start), uint64_t(incr), uint64_t(end), count_signed(start, end, incr)};
-    Team team = {fn, data, site, Team::pack(site, chunk, true), bounds, chunk, steal_chunk, {}};
-    team.iterations = bounds.iterations;
-    run_team(library, team);
+    const uint64_t how = Team::pack(site, chunk, true);
+    if (TeamRecord* const record = own_record(p, site))
+        run_team(library, record->renew(fn, data, how, bounds, chunk, steal_chunk), record, threads);
+    else {
+        Team team = {fn, data, site, how, bounds, chunk, steal_chunk, {}};
+        team.iterations = bounds.iterations;
+        run_team(library, team, nullptr, threads);
+    }
 }
 
 WS_EXPORT void ws_openmp(void (*fn)(void*), void* data, ws_site* site, long chunk, long steal_chunk)
 {
     const OpenMP& library = openmp(__builtin_return_address(0));
     Participant& p = self;
-    if (!has_team(p, library)) {
+    const unsigned threads = unsigned(library.max_threads());
+    if (!has_team(p, threads)) {
         const auto run = [&] { ws_parallel(fn, data, site, chunk, steal_chunk); };
         if (WS_UNLIKELY(p.numbers != 0))
             run_inside(p, run);
@@ -132,6 +215,11 @@ WS_EXPORT void ws_openmp(void (*fn)(void*), void* data, ws_site* site, long chun
             run();
         return;
     }
-    Team team = {fn, data, site, Team::pack(site, chunk, false), {}, chunk, steal_chunk, {}};
-    run_team(library, team);
+    const uint64_t how = Team::pack(site, chunk, false);
+    if (TeamRecord* const record = own_record(p, site))
+        run_team(library, record->renew(fn, data, how, {}, chunk, steal_chunk), record, threads);
+    else {
+        Team team = {fn, data, site, how, {}, chunk, steal_chunk, {}};
+        run_team(library, team, nullptr, threads);
+    }
 }

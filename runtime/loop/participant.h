@@ -110,8 +110,6 @@ bool next_slow(Participant& p, long* lo, long* hi);
 bool team_next(Participant& p, long* lo, long* hi);
 // An execution is not shared though somebody waits, and why.
 void remember_kept(ws_site* site, Kept why);
-// The bounds of a team's region are known. False: it is another's.
-bool start_in_team(Participant& p, const LoopBounds& bounds);
 // Ends the program if the site is of another version, or a chunk size is not one. The test is inlined: a function that always calls a
 // cold one is cold itself for GCC, and run_plain() is what loops cost without -workshare.
 [[noreturn]] __attribute__((cold)) void refuse_site(const ws_site* site, long chunk, long steal_chunk);

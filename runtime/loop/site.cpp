@@ -10,16 +10,6 @@ namespace ws {
 
 int64_t measure_every = 16;
 
-struct SiteRecord {
-    ws_site* site;
-    double tilt; // 0 = never measured
-    // Whether sharing pays. Plain values that racing threads overwrite.
-    uint64_t since_alone; // regions that were helped with since one was last measured alone
-    uint64_t doubts;      // comparisons in a row that found no gain
-    uint64_t pause;       // regions that the next pause in sharing lasts
-    bool helped;          // the last one
-};
-
 namespace {
 
 // Executions, not times: a pause in sharing is short against the life of a loop, and a look at the other way costs a
@@ -35,23 +25,6 @@ constexpr double least_return = 0.15;
 
 // In a short region a steal of less than a hand-over's cost has delayed its thief for nothing.
 constexpr double handover_us = 8, short_us = 500, long_us = 5000;
-
-SiteRecord* record_of(ws_site* site)
-{
-    Learned& l = learned(site);
-    SiteRecord* r = __atomic_load_n(&l.record, __ATOMIC_ACQUIRE); // pairs with the exchange below
-    if (r)
-        return r;
-    r = new (std::nothrow) SiteRecord{site, 0, 0, 0, first_pause, false};
-    if (!r)
-        return nullptr;
-    SiteRecord* other = nullptr;
-    if (!__atomic_compare_exchange_n(&l.record, &other, r, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
-        delete r; // another thread's region was faster
-        return other;
-    }
-    return r;
-}
 
 void measure_alone(Learned& l) { poke(l.unshared, int64_t(1)); }
 
@@ -70,6 +43,23 @@ void doubt(Learned& l, SiteRecord& r)
 }
 
 } // namespace
+
+SiteRecord* record_of(ws_site* site)
+{
+    Learned& l = learned(site);
+    SiteRecord* r = __atomic_load_n(&l.record, __ATOMIC_ACQUIRE); // pairs with the exchange below
+    if (r)
+        return r;
+    r = new (std::nothrow) SiteRecord{site, 0, 0, 0, first_pause, false, nullptr};
+    if (!r)
+        return nullptr;
+    SiteRecord* other = nullptr;
+    if (!__atomic_compare_exchange_n(&l.record, &other, r, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+        delete r; // another thread's region was faster
+        return other;
+    }
+    return r;
+}
 
 void remember_alone(Learned& l, double ticks)
 {

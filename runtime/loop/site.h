@@ -15,7 +15,20 @@
 
 namespace ws {
 
-struct SiteRecord;
+struct TeamRecord;
+
+// What few executions need.
+struct SiteRecord {
+    ws_site* site;
+    double tilt; // 0 = never measured
+    // Whether sharing pays. Plain values that racing threads overwrite.
+    uint64_t since_alone; // regions that were helped with since one was last measured alone
+    uint64_t doubts;      // comparisons in a row that found no gain
+    uint64_t pause;       // regions that the next pause in sharing lasts
+    bool helped;          // the last one
+    TeamRecord* team;     // team.h; null until a team has run it
+};
+SiteRecord* record_of(ws_site* site); // made where there is none yet; null: no memory
 
 struct Learned {
     double unit_ticks;    // cost of an iteration to the thread that runs it; 0 = never measured
@@ -23,7 +36,7 @@ struct Learned {
     double alone_ticks;   // wall time an iteration, open to close, in regions that nobody helped with; 0 = never measured
     int64_t unshared;     // regions to run without sharing: it does not pay, or must be measured alone
     LoopRow* row;         // on the board; null until the first region that is opened
-    SiteRecord* record;   // null until the first published region, or the first that both halves were measured of
+    SiteRecord* record;   // null until the first published region, the first that both halves were measured of, or a team's first
 };
 static_assert(sizeof(Learned) == sizeof(ws_site::learned));
 inline Learned& learned(ws_site* site) { return reinterpret_cast<Learned&>(site->learned); }

@@ -5,6 +5,8 @@
 
 #include "loop/open_region.h"
 
+#include <new>
+
 namespace ws {
 
 unsigned slot_of(const Participant& p) { return unsigned(p.region - &region_in(0)); }
@@ -12,15 +14,6 @@ unsigned slot_of(const Participant& p) { return unsigned(p.region - &region_in(0
 namespace {
 
 // ---- as OpenMP shares it out
-
-// Of n iterations in one part for each of so many threads.
-inline Chunk part_of(uint64_t n, unsigned number, unsigned threads)
-{
-    // The short division takes half the time or less.
-    const uint64_t each = WS_LIKELY(n >> 32 == 0) ? uint32_t(n) / threads : n / threads, rest = n - each * threads;
-    const uint64_t from = number * each + (number < rest ? number : rest);
-    return {from, from + each + (number < rest)};
-}
 
 // The next chunk of this thread, [from, to), by the schedule that is written; libgomp's and libomp's: who relies on which
 // thread has which iteration of a static loop finds it so.
@@ -130,33 +123,22 @@ constexpr int64_t open_regions = 15;
 
 } // namespace
 
-namespace {
-
-// This thread has its one chunk, as the owner of a short region has.
-inline void take_part(Participant& p, const LoopBounds& b)
+void open_after_all(Participant& p)
 {
-    const Chunk part = part_of(b.iterations, p.member->number, p.member->threads);
-    p.mode = part.lo != part.hi ? Mode::whole : Mode::done;
-    p.lo = b.start + part.lo * b.incr;
-    p.hi = part.hi == b.iterations ? b.end : b.start + part.hi * b.incr;
+    Member& m = *p.member;
+    Team& team = *m.team;
+    team.most = ~uint64_t(0);
+    team.open(team);
+    team.open = nullptr;
+    m.number = m.threads; // nobody's: a loop whose last iteration comes first has had it
+    p.mode = Mode::done;
 }
 
-} // namespace
-
-bool start_in_team(Participant& p, const LoopBounds& b)
+bool start_other(Participant& p, const LoopBounds& b)
 {
-    if (WS_LIKELY(p.mode == Mode::team)) {
-        Member& m = *p.member;
-        if (m.number == 0)
-            m.team->iterations = b.iterations;
-        if (WS_LIKELY(m.team->is_split()))
-            take_part(p, b);
-        else
-            m.bounds = b;
-    } else if (p.mode == Mode::pending_team)
-        open_for_team(p, b);
-    else
+    if (p.mode != Mode::pending_team)
         return p.mode == Mode::dealt; // bounds are known; else it is a region inside one of the team's
+    open_for_team(p, b);
     return true;
 }
 
@@ -180,42 +162,113 @@ bool team_next(Participant& p, long* lo, long* hi)
     }
     const LoopBounds& b = m.bounds;
     m.took_last |= to == b.iterations;
+    m.had += to - from;
     *lo = long(b.start + from * b.incr);
     *hi = long(to == b.iterations ? b.end : b.start + to * b.incr);
     return true;
 }
 
-void share_out(Team& team, unsigned number, unsigned threads)
+TeamRecord* make_team(const Team& team, const Participant* thread)
 {
-    Participant& p = self;
-    Member m = {&team, number, threads, team.bounds, 0, true, false};
-    // It may be a thread that runs another region: this one stands in that one's loop.
-    const Mode mode = p.mode;
-    const bool in_region = p.in_region;
-    Member* const outer = p.member;
-    ws_site* const site = p.site;
-    const uintptr_t frame = p.frame;
-    const uint64_t lo = p.lo, hi = p.hi;
+    SiteRecord* const r = record_of(team.site);
+    TeamRecord* made = r ? new (std::nothrow) TeamRecord{team, thread, {}} : nullptr;
+    TeamRecord* other = nullptr;
+    if (made && !__atomic_compare_exchange_n(&r->team, &other, made, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+        delete made; // another thread was faster
+        return nullptr;
+    }
+    return made;
+}
+
+namespace {
+
+__attribute__((always_inline)) inline void run_part(Participant& p, Team& team, Member& m, uintptr_t frame)
+{
     p.in_region = true;
-    p.frame = own_frame();
+    p.frame = frame;
     p.member = &m;
     p.site = team.site;
     p.mode = Mode::team;
-    if ((team.how & Team::has_bounds) && WS_LIKELY(team.is_split()))
-        take_part(p, team.bounds);
+    if (team.how & Team::has_bounds) {
+        if (WS_LIKELY(team.is_split()))
+            take_part(p, team.bounds);
+        else
+            m.bounds = team.bounds;
+    }
     team.fn(team.data);
+}
+
+// The thread runs another region: this one stands in that one's loop.
+__attribute__((noinline)) void run_part_inside(Participant& p, Team& team, Member& m, uintptr_t frame)
+{
+    const Mode mode = p.mode;
+    Member* const outer = p.member;
+    ws_site* const site = p.site;
+    const uintptr_t outer_frame = p.frame;
+    const uint64_t lo = p.lo, hi = p.hi;
+    run_part(p, team, m, frame);
     p.mode = mode;
     p.lo = lo;
     p.hi = hi;
-    p.in_region = in_region;
     p.member = outer;
     p.site = site;
-    p.frame = frame;
+    p.frame = outer_frame;
+}
+
+} // namespace
+
+uint64_t share_out(Team& team, unsigned number, unsigned threads)
+{
+    Participant& p = self;
+    Member m;
+    m.team = &team;
+    m.number = number;
+    m.threads = threads;
+    m.turns = m.had = 0;
+    m.first = true;
+    m.took_last = false;
+    if (WS_UNLIKELY(p.in_region)) {
+        run_part_inside(p, team, m, own_frame());
+        return m.had;
+    }
+    run_part(p, team, m, own_frame());
+    p.mode = Mode::done;
+    p.in_region = false;
+    p.member = nullptr;
+    p.site = nullptr;
+    return m.had;
+}
+
+void share_out_measured(Team& team, unsigned number, unsigned threads)
+{
+    if (number != 0) {
+        share_out(team, number, threads);
+        return;
+    }
+    const uint64_t began = ticks();
+    team.own_iterations = share_out(team, 0, threads);
+    team.own_ticks = ticks() - began;
+    team.threads = threads;
+}
+
+void play(Team& team, unsigned threads, int level)
+{
+    Participant& p = self;
+    for (unsigned number = 0; number < threads && team.open; number++) {
+        if (WS_UNLIKELY(level >= 0)) {
+            p.number = number;
+            p.numbers = threads;
+            p.level = level;
+            p.depth = level + 1;
+        }
+        share_out(team, number, threads);
+    }
+    p.number = p.numbers = 0;
 }
 
 void run_with_guests(Team& team, unsigned number, unsigned threads)
 {
-    Member m = {&team, number, threads, team.bounds, 0, true, false};
+    Member m = {&team, number, threads, team.bounds, 0, 0, true, false};
     if (number == 0)
         run_owner(team, m);
     else

@@ -6,35 +6,43 @@
 #pragma once
 
 #include "loop/participant.h"
+#include "loop/solo.h"
 
 namespace ws {
 
 struct alignas(64) Team {
-    // What each thread reads: one cache line, so that it costs one to come to the others. Not the site: its owner writes there with
-    // each execution.
+    // What each thread reads: one cache line. Nothing is written there that has not changed, for it costs to come to the others: a
+    // loop's Team is kept, and its data mostly lie where they lay before. And not the site: its owner writes there with each execution.
     void (*fn)(void*);
     void* data;
     ws_site* site;
     uint64_t how; // see below
     LoopBounds bounds;
 
+    // Of the thread that comes to the loop.
     long chunk, steal_chunk;
     Allowed allowed; // the second way
+    uint64_t iterations = 0; // where they come with the start call written there, by the first thread
+    // One thread plays all of them, if there are no more than `most` iterations; `open` then opens the region after all, and is null from
+    // then on.
+    uint64_t most = ~uint64_t(0);
+    void (*open)(Team&) = nullptr;
 
     // The kind of the schedule, what follows, and the chunk (0: none given).
     static constexpr uint64_t has_bounds = 1 << 8;   // else they come with the start call
     static constexpr uint64_t last_matters = 1 << 9; // lastprivate
+    static constexpr uint64_t split = 1 << 10;       // in one part for each thread, and none waits for another
     static constexpr unsigned chunk_shift = 16;
     static constexpr uint64_t max_chunk = ~uint64_t(0) >> chunk_shift; // more is as good as all
     static uint64_t pack(const ws_site* site, long chunk, bool bounds)
     {
-        const uint64_t c = chunk > 0 ? uint64_t(chunk) : 0;
-        return (c < max_chunk ? c : max_chunk) << chunk_shift | (bounds ? has_bounds : 0) |
-               (site->kinds & WS_SITE_ANY_ORDER ? 0 : last_matters) | (site->kinds & 255);
+        const uint64_t c = chunk > 0 ? uint64_t(chunk) : 0, kind = site->kinds & 255;
+        const bool any_order = site->kinds & WS_SITE_ANY_ORDER;
+        return (c < max_chunk ? c : max_chunk) << chunk_shift | (bounds ? has_bounds : 0) | (any_order ? 0 : last_matters) | kind |
+               (c == 0 && any_order && kind != WS_DYNAMIC && kind != WS_GUIDED ? split : 0);
     }
     ws_schedule kind() const { return ws_schedule(how & 255); }
-    // In one part for each thread, and none waits for another.
-    bool is_split() const { return (how >> chunk_shift | (how & last_matters)) == 0 && kind() != WS_DYNAMIC && kind() != WS_GUIDED; }
+    bool is_split() const { return how & split; }
 
     // The first way: the first iteration that no thread has, for dynamic and guided; threads that have asked for a chunk, if
     // somebody is to wait for that.
@@ -44,8 +52,49 @@ struct alignas(64) Team {
     enum : Flag { unknown, published, over };
     volatile Flag state = unknown;
     unsigned owner_slot = 0;
-    uint64_t iterations = 0; // where they come with the start call written there, by the first thread
+    // Of share_out_measured(): thread 0's, and how many threads there are.
+    uint64_t own_iterations = 0, own_ticks = 0;
+    unsigned threads = 0;
 };
+
+// A loop's, if it was first run by a team of the thread that has Participant `thread`.
+struct TeamRecord {
+    Team team;
+    const Participant* thread;
+    Solo solo;
+
+    Team& renew(void (*fn)(void*), void* data, uint64_t how, const LoopBounds& bounds, long chunk, long steal_chunk);
+};
+// Null: there is none, or no memory for one.
+inline TeamRecord* find_team(ws_site* site)
+{
+    SiteRecord* const r = __atomic_load_n(&learned(site).record, __ATOMIC_ACQUIRE); // pairs with record_of()
+    return r ? __atomic_load_n(&r->team, __ATOMIC_ACQUIRE) : nullptr;                // and make_team()
+}
+TeamRecord* make_team(const Team& team, const Participant* thread);
+
+inline Team& TeamRecord::renew(void (*fn)(void*), void* data, uint64_t how, const LoopBounds& bounds, long chunk, long steal_chunk)
+{
+    const auto set = [](auto& field, auto value) {
+        if (WS_UNLIKELY(field != value))
+            field = value;
+    };
+    set(team.fn, fn);
+    set(team.data, data);
+    set(team.how, how);
+    set(team.bounds.start, bounds.start);
+    set(team.bounds.incr, bounds.incr);
+    set(team.bounds.end, bounds.end);
+    set(team.bounds.iterations, bounds.iterations);
+    team.chunk = chunk;
+    team.steal_chunk = steal_chunk;
+    team.iterations = bounds.iterations;
+    if (!team.is_split()) {
+        team.next = 0;
+        team.begun = 0;
+    }
+    return team;
+}
 
 // A thread's part.
 struct Member {
@@ -53,17 +102,68 @@ struct Member {
     unsigned number, threads; // which of how many
     LoopBounds bounds;
     uint64_t turns;  // chunks of its own that it has had: static
+    uint64_t had;    // iterations
     bool first;      // has not asked for a chunk yet
     bool took_last;
 };
+
+inline bool is_played(const Member& m) { return m.team->most != ~uint64_t(0); }
 
 // That of an owner.
 unsigned slot_of(const Participant& p);
 
 // Runs the team's region by the calling thread as thread `number` of `threads`; returns when it has no more to do in it. The
 // first way, and the second.
-void share_out(Team& team, unsigned number, unsigned threads);
+uint64_t share_out(Team& team, unsigned number, unsigned threads); // returns its iterations
 void run_with_guests(Team& team, unsigned number, unsigned threads);
+// Of n iterations in one part for each of so many threads.
+inline Chunk part_of(uint64_t n, unsigned number, unsigned threads)
+{
+    // The short division takes half the time or less.
+    const uint64_t each = WS_LIKELY(n >> 32 == 0) ? uint32_t(n) / threads : n / threads, rest = n - each * threads;
+    const uint64_t from = number * each + (number < rest ? number : rest);
+    return {from, from + each + (number < rest)};
+}
+
+// This thread has its one chunk, as the owner of a short region has.
+inline void take_part(Participant& p, const LoopBounds& b)
+{
+    const Chunk part = part_of(b.iterations, p.member->number, p.member->threads);
+    p.member->had = part.hi - part.lo;
+    p.mode = part.lo != part.hi ? Mode::whole : Mode::done;
+    p.lo = b.start + part.lo * b.incr;
+    p.hi = part.hi == b.iterations ? b.end : b.start + part.hi * b.incr;
+}
+
+// A played team has more iterations than one thread is to run: the team runs them all, and this one then has none.
+__attribute__((cold, noinline)) void open_after_all(Participant& p);
+bool start_other(Participant& p, const LoopBounds& b);
+
+// The bounds of a team's region are known. False: it is another's.
+inline bool start_in_team(Participant& p, const LoopBounds& b)
+{
+    if (WS_UNLIKELY(p.mode != Mode::team))
+        return start_other(p, b);
+    Member& m = *p.member;
+    if (m.number == 0) {
+        m.team->iterations = b.iterations;
+        if (WS_UNLIKELY(b.iterations > m.team->most)) {
+            open_after_all(p);
+            return true;
+        }
+    }
+    if (WS_LIKELY(m.team->is_split()))
+        take_part(p, b);
+    else
+        m.bounds = b;
+    return true;
+}
+
+// The first way, thread 0's part measured.
+void share_out_measured(Team& team, unsigned number, unsigned threads);
+// The first way by the calling thread, which plays one thread after the other: so sums come to what they come to in a team. With `level`
+// somebody may ask for thread numbers: so many regions OpenMP says the thread is in; -1 without.
+void play(Team& team, unsigned threads, int level);
 
 // Whether this execution should be open to guests: thieves have been seen to wait. These two only where the calling thread owns
 // regions and is in none.

@@ -85,6 +85,11 @@ for compiler in 'gcc', 'clang':
         run(asks, 'static', env=two, workshare=workshare)
     result = run(plain, 'threads', 2, env=one, workshare=False)
     expect(result, 'other threads', result.out == 3 * '2 threads\n')
+    # What takes less than to begin with it one thread runs: with OpenMP's numbers, and sums that come to the same.
+    for workshare in False, True:
+        run(asks, 'tiny', env=two, workshare=workshare)
+        run(plain, 'tiny', env=two, workshare=workshare, ranks=1)
+        run(f'openmp_loops.{compiler}.keeps', 'kept', env=two, workshare=workshare)
     # The last step leaves the type of the variable: clang counts such a loop, GCC's OpenMP has none of its iterations.
     for env in one, two:
         run(plain, 'split', env=env, workshare=False)
