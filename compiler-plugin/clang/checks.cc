@@ -373,11 +373,11 @@ private:
             for (const Decl *declaration : declarations->decls())
                 written.own.insert(dyn_cast<ValueDecl>(declaration));
         } else if (isa<IndirectGotoStmt>(statement)) {
-            warn(statement->getBeginLoc(), ws::computed_goto);
+            warn(statement->getBeginLoc(), ws::computed_goto());
         } else if (const auto *call = dyn_cast<CallExpr>(statement)) {
             const FunctionDecl *function = call->getDirectCallee();
             if (function && function->getIdentifier() && function->getName() == "omp_get_thread_num")
-                warn(call->getExprLoc(), ws::thread_number);
+                warn(call->getExprLoc(), ws::thread_number());
         }
     }
 

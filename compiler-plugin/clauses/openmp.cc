@@ -102,9 +102,20 @@ Tokens as_openmp(const Directive &directive, int pragma, unsigned number) {
     return writer.out;
 }
 
-std::string thread_variable_written(const std::string &variable) {
-    return "each guest writes a '" + variable + "' of its own, a thread's variable, in the loop of '#pragma ws for'; use a reduction or a "
-           "lastprivate variable";
+static std::string in_the_loop(const Language &language) { return "in the loop of '" + full_name(DirectiveKind::loop, language) + "'; "; }
+
+std::string thread_number(const Language &language) {
+    return "'omp_get_thread_num' is the same for all guests " + in_the_loop(language) + "use a reduction or a private variable";
+}
+
+std::string computed_goto(const Language &language) {
+    return std::string(&language == &fortran_language ? "an assigned" : "a computed") + " 'goto' must not leave the iteration, "
+           + in_the_loop(language) + "whether it does cannot be seen";
+}
+
+std::string thread_variable_written(const std::string &variable, const Language &language) {
+    return "each guest writes a '" + variable + "' of its own, a thread's variable, " + in_the_loop(language)
+           + "use a reduction or a lastprivate variable";
 }
 
 }  // namespace ws

@@ -43,11 +43,9 @@ Tokens as_openmp(const Directive &directive, int pragma, unsigned number);
 int site_kinds(const Directive &loop);
 
 // Warnings under -Wall.
-inline constexpr const char *thread_number =
-    "'omp_get_thread_num' is the same for all guests in the loop of '#pragma ws for'; use a reduction or a private variable";
-inline constexpr const char *computed_goto =
-    "a computed 'goto' must not leave the iteration, in the loop of '#pragma ws for'; whether it does cannot be seen";
-std::string thread_variable_written(const std::string &variable);
+std::string thread_number(const Language &language = c_language);
+std::string computed_goto(const Language &language = c_language); // Fortran: an assigned one
+std::string thread_variable_written(const std::string &variable, const Language &language = c_language);
 
 }  // namespace ws
 

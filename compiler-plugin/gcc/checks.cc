@@ -70,14 +70,6 @@ bool given_wall() {
     return given;
 }
 
-// With -Wall: what is correct C, and OpenMP's, and hardly meant.
-void warn(location_t at, const std::string &text) {
-    static std::set<std::pair<location_t, std::string>> said;   // each instance of a template comes here
-    static const bool wanted = given_wall();
-    if (wanted && said.insert({get_pure_location(at), text}).second)
-        warning_at(at, 0, "%s", localized_quotes(text).c_str());
-}
-
 void warn_of(tree node, Written &written) {
     switch (TREE_CODE(node)) {
     case BIND_EXPR:
@@ -89,12 +81,12 @@ void warn_of(tree node, Written &written) {
         break;
     case GOTO_EXPR:
         if (TREE_CODE(GOTO_DESTINATION(node)) != LABEL_DECL)
-            warn(EXPR_LOC_OR_LOC(node, input_location), ws::computed_goto);
+            warn(EXPR_LOC_OR_LOC(node, input_location), ws::computed_goto());
         break;
     case CALL_EXPR:
         if (tree function = get_callee_fndecl(node); function && DECL_NAME(function)
             && strcmp(IDENTIFIER_POINTER(DECL_NAME(function)), "omp_get_thread_num") == 0)
-            warn(EXPR_LOC_OR_LOC(node, input_location), ws::thread_number);
+            warn(EXPR_LOC_OR_LOC(node, input_location), ws::thread_number());
         break;
     default:
         break;
@@ -205,6 +197,13 @@ tree check_node(tree *node, int *walk_subtrees, void *) {
 }
 
 }  // namespace
+
+void warn(location_t at, const std::string &text) {
+    static std::set<std::pair<location_t, std::string>> said;   // each instance of a template comes here
+    static const bool wanted = given_wall();
+    if (wanted && said.insert({get_pure_location(at), text}).second)
+        warning_at(at, 0, "%s", localized_quotes(text).c_str());
+}
 
 void check_chunk_argument(location_t at, tree which, tree chunk) {
     const char *clause = ws::chunk_clauses[tree_to_shwi(which)];

@@ -7,6 +7,7 @@ usage: run.py [--update] TEST PLUGIN WS_FORTRAN WORK_FOLDER      (the compilers:
 accept    accept/*: compile without a warning at several levels, with and without OpenMP; run with the fake runtime of
           tests/directive in each of its modes
 reject    reject/*: the errors are those of reject/expected.txt, to the column; --update writes them there
+warn      warn/*: under -Wall the warnings are those that stand in the lines
 wrapper   sources, options and files that come and go, as gfortran without -fws has them
 debug     gdb stops in a chunk at the user's line and shows the variables (77 without gdb)
 """
@@ -215,6 +216,19 @@ class Test:
             if re.search('omp', line, re.I) and not line.startswith('with_openmp') and 'component' not in line and 'compute' not in line:
                 fail(f'names OpenMP: {line}')
         print(f'{len([x for x in found if x])} messages')
+
+    # warn
+
+    def warn(self):
+        for source in sources('warn'):
+            name = os.path.basename(source)
+            with open(source) as file:
+                wanted = {(at, text.split(' warns: ')[1].strip()) for at, text in enumerate(file, 1) if ' warns: ' in text}
+            for options, warns in (['-Wall'], True), (['-Wall', '-O2'], True), ([], False), (['-Wall', '-Wno-all'], False):
+                status, output = self.compile(*options, '-fopenmp', '-std=legacy', '-c', name, '-o', '/dev/null', '-J', self.work,
+                                              folder=os.path.dirname(source))
+                found = re.findall(r":(\d+):\d+:\n(?:.*\n){3}Warning: (.*'!\$ws do'.*)", output)
+                check(status == 0 and {(int(at), text) for at, text in found} == (wanted if warns else set()), f'{name} {options}', output)
 
     # wrapper
 

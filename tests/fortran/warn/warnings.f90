@@ -1,0 +1,49 @@
+! SPDX-License-Identifier: MIT
+!
+! What -Wall warns of: the text stands in the line, after `warns:`.
+module of_threads
+    implicit none
+    integer :: last, values(9), kept
+    common /kept_by_threads/ kept
+    !$omp threadprivate(last, values, /kept_by_threads/)
+end module
+
+subroutine f(n, a)
+    use omp_lib, only: by_module => omp_get_thread_num
+    use of_threads
+    implicit none
+    integer, intent(in) :: n
+    integer, intent(inout) :: a(n)
+    integer, external :: omp_get_thread_num
+    integer, save :: count
+    !$omp threadprivate(count)
+    integer :: i
+    last = 0
+    !$ws do
+    do i = 1, n
+        a(i) = omp_get_thread_num() ! warns: 'omp_get_thread_num' is the same for all guests in the loop of '!$ws do'; use a reduction or a private variable
+        a(i) = a(i) + by_module()   ! warns: 'omp_get_thread_num' is the same for all guests in the loop of '!$ws do'; use a reduction or a private variable
+        count = count + 1           ! warns: each guest writes a 'count' of its own, a thread's variable, in the loop of '!$ws do'; use a reduction or a lastprivate variable
+        if (a(i) > 1) last = i      ! warns: each guest writes a 'last' of its own, a thread's variable, in the loop of '!$ws do'; use a reduction or a lastprivate variable
+        kept = a(i)                 ! warns: each guest writes a 'kept' of its own, a thread's variable, in the loop of '!$ws do'; use a reduction or a lastprivate variable
+        values(mod(i, 9) + 1) = last + kept + count
+    end do
+    a(1) = omp_get_thread_num()
+    last = count
+end subroutine
+
+subroutine g(n, a)
+    implicit none
+    integer, intent(in) :: n
+    integer, intent(inout) :: a(n)
+    integer :: i, to
+    !$ws do private(to)
+    do i = 1, n
+        assign 10 to to
+        goto to                     ! warns: an assigned 'goto' must not leave the iteration, in the loop of '!$ws do'; whether it does cannot be seen
+10      a(i) = 1
+        goto (20, 30), a(i)
+20      a(i) = a(i) + 1
+30      a(i) = a(i) + 1
+    end do
+end subroutine
