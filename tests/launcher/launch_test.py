@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Processes that mpirun cannot start: it ends at once, with one message that says which, where and why, and leaves nothing behind."""
+"""Processes that mpirun cannot start: it ends at once, with one message that says which, where and why, and leaves nothing behind. And
+the status that it ends with when a rank exits where it should not."""
 import os
 import subprocess
 import sys
@@ -62,6 +63,9 @@ with tempfile.TemporaryDirectory() as folder:
     refused('wdir', f'rank 0 on host {HOST}: chdir {folder}/gone: No such file or directory', '-wdir', f'{folder}/gone', '-n', '2', APP)
     refused('launcher', f'the proxy on host elsewhere: exec {folder}/ssh: No such file or directory', '-launcher', 'ssh',
             '-launcher-exec', f'{folder}/ssh', '-hosts', 'elsewhere', '-n', '1', APP)
+
+    code, out, err = launch('leave', '-n', '2', APP, 'leave')
+    expect('the status of a rank that left', (code, err), (7, ''))
 
 seen = set()
 for files in range(6, 46, 2):
