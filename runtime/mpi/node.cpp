@@ -95,7 +95,8 @@ Inactive make_window(bool stealing)
     if (cores > max_node_cores)
         return too_many_ranks;
     size_t bytes = Window::bytes(unsigned(ranks), cores, mask_size);
-    // For whole pages MPICH looks for an address that suits all ranks, and each try in vain leaves a file in /dev/shm.
+    // For whole pages MPICH would look for one address, at random, that suits all ranks: of no use here, and not every address suits tools
+    // such as ThreadSanitizer.
     bytes += bytes % size_t(sysconf(_SC_PAGESIZE)) == 0 ? 64 : 0;
     if (!agree(me != 0 || shm_has_room(bytes)))
         return shm_too_small;

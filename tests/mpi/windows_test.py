@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: MIT
+"""MPI's own windows: job.py sees what they leave in /dev/shm. MPICH made a file for each address that it tried, and removed the last."""
+from job import expect, finish, run, skip
+
+for ranks in 2, 4:
+    result = run('pages', 200, ranks=ranks, workshare=False)
+    if result.out == 'no room\n':
+        skip('the addresses of a process cannot be kept for it')
+        break
+    expect(result, 'not all windows', result.out == '200 windows\n')
+finish()
