@@ -64,6 +64,30 @@ with tempfile.TemporaryDirectory() as folder:
     refused('launcher', f'the proxy on host elsewhere: exec {folder}/ssh: No such file or directory', '-launcher', 'ssh',
             '-launcher-exec', f'{folder}/ssh', '-hosts', 'elsewhere', '-n', '1', APP)
 
+    # What stands for ssh fails on host `gone`, is killed on `killed`, hangs on `silent`, and starts the proxy here for any other host.
+    ssh = os.path.join(folder, 'ssh')
+    with open(ssh, 'w') as f:
+        f.write("""#!/bin/sh
+while [ "${1#-}" != "$1" ]; do shift; done
+host=$1
+shift
+case $host in
+    gone) echo "ssh: no way to $host" >&2; exit 255 ;;
+    killed) kill -KILL $$ ;;
+    silent) exec sleep 60 ;;
+    *) exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-   # another host has nothing of mpirun's open, its listening socket above all
+       eval "$@" ;;
+esac
+""")
+    os.chmod(ssh, 0o755)
+    by_ssh = '-launcher', 'ssh', '-launcher-exec', ssh, '-hosts'
+    once = {'HYDRA_PROXY_RETRY_COUNT': '0'}  # a proxy that finds mpirun gone would try again for 100 s
+    for hosts in 'gone', 'gone,b', 'b,gone', f'{HOST},gone', 'silent,gone', 'silent,b,gone':
+        expect(hosts, launch(hosts, *by_ssh, hosts, '-n', '3', APP, env=once),
+               (255, '', f'ssh: no way to gone\nmpiexec: cannot start the proxy on host gone: {ssh} ended with exit status 255\n'))
+    expect('killed', launch('killed', *by_ssh, 'b,killed', '-n', '2', APP, env=once),
+           (255, '', f'mpiexec: cannot start the proxy on host killed: {ssh} ended with signal 9\n'))
+    expect('by ssh', launch('by ssh', *by_ssh, 'b', '-n', '2', APP), (0, '', ''))
     code, out, err = launch('leave', '-n', '2', APP, 'leave')
     expect('the status of a rank that left', (code, err), (7, ''))
 
