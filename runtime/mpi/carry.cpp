@@ -18,20 +18,10 @@ constexpr double blocked_every_us = 20, called_every_us = 1000;
 mail::Mail* post_office;
 WS_THREAD_LOCAL bool carrier; // the home thread
 uint64_t last_look;           // ticks
-bool mpi_takes_locks;
+bool reading;                 // the home thread is in MPI for the letters' sake. No other thread reads it
 void (*blocked_hook)(unsigned polls);
+void (*polled_hook)();
 void (*called_hook)(const char* name, int enter);
-
-// For as long as libws itself uses MPI's functions that look for something, which are hooked for the program's sake.
-class Unpolled {
-public:
-    Unpolled() : polled_(job.hooks->polled) { job.hooks->polled = nullptr; }
-    ~Unpolled() { job.hooks->polled = polled_; }
-    Unpolled(const Unpolled&) = delete;
-
-private:
-    void (*const polled_)();
-};
 
 [[noreturn]] void give_up(const mail::Broken& e)
 {
@@ -39,34 +29,50 @@ private:
     end_job();
 }
 
-void look(uint64_t now, double every_us)
+bool is_time(double every_us)
 {
+    if (!carrier || thread_in_region())
+        return false;
+    const uint64_t now = ticks();
     if (now - last_look < uint64_t(every_us * loop_host.ticks_per_us))
-        return;
+        return false;
     last_look = now;
-    const Unpolled unpolled;
+    return true;
+}
+
+void look()
+{
+    reading = true;
     try {
         post_office->poll();
     } catch (const mail::Broken& e) {
         give_up(e);
     }
+    reading = false;
 }
 
 void carry_blocked(unsigned polls)
 {
-    if (carrier && !thread_in_region())
-        look(ticks(), blocked_every_us);
+    if (is_time(blocked_every_us))
+        look();
     if (blocked_hook)
         blocked_hook(polls);
 }
 
-// MPI holds its lock here, which is not recursive, if it takes locks at all.
+// With MPI_THREAD_MULTIPLE MPI holds its lock here.
 void carry_called(const char* name, int enter)
 {
-    if (enter && carrier && !mpi_takes_locks && !thread_in_region())
-        look(ticks(), called_every_us);
+    if (enter && is_time(called_every_us))
+        job.hooks->without_lock(look);
     if (called_hook)
         called_hook(name, enter);
+}
+
+// Nothing but the program's own looks is its wait.
+void carry_polled()
+{
+    if (!(carrier && reading))
+        polled_hook();
 }
 
 } // namespace
@@ -77,9 +83,6 @@ mail::Mail* open_mail(policy::Runner& runner)
         return nullptr;
     post_office = new mail::Mail;
     carrier = true;
-    int level; // more than the program asked for if its loops call MPI
-    PMPI_Query_thread(&level);
-    mpi_takes_locks = level == MPI_THREAD_MULTIPLE;
     try {
         post_office->open(MPI_COMM_WORLD, [&runner](int from, mail::Kind kind, std::string_view letter) { runner.deliver(from, kind, letter); });
     } catch (const mail::Broken& e) {
@@ -96,6 +99,10 @@ void carry_in_hooks()
     job.hooks->blocked = carry_blocked;
     called_hook = job.hooks->called;
     job.hooks->called = carry_called;
+    if (job.hooks->polled) {
+        polled_hook = job.hooks->polled;
+        job.hooks->polled = carry_polled;
+    }
 }
 
 void close_mail()

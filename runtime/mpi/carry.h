@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // When the letters of policies travel (mail/): in the time of a rank that waits in MPI, and, for programs that never wait, when an MPI
-// function is entered, once in a while. In a job whose policies write none nothing of this runs.
+// function is entered by the home thread, once in a while. In a job whose policies write none nothing of this runs.
 #pragma once
 
 #include "mail/mail.h"

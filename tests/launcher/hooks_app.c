@@ -22,6 +22,8 @@ struct fake_counts {
     unsigned long calls, nested;
     const char *first, *last;
     int level;
+    unsigned long unlocked;
+    const void *site;
 };
 
 static struct fake_counts *counts;
@@ -103,16 +105,24 @@ static void *thread(void *name)
     return NULL;
 }
 
+static __attribute__((noinline)) const void *site_of_a_call(void)
+{
+    int x;
+    MPI_Comm_rank(comm, &x);
+    return counts->site;
+}
+
 /* Each function of MPI that the program calls begins and ends once; those that MPICH needs for it are not told. */
 static void check_calls(void)
 {
-    int x = 0, flag, version, size;
+    int x = 0, flag, version, size, level;
     MPI_Comm copy;
     MPI_File file;
     MPI_Request request;
     MPI_Errhandler handler;
     pthread_t other;
     unsigned long calls = counts->calls;
+    const void *sites[3];
     char name[] = "hooks_app_XXXXXX";
 
     CHECK(!strcmp(counts->first, "MPI_Comm_rank")); /* not the rest of MPI_Init */
@@ -152,14 +162,26 @@ static void check_calls(void)
     MPI_Comm_create_errhandler(jump, &handler);
     MPI_Comm_set_errhandler(comm, handler);
     MPI_Errhandler_free(&handler);
-    if (!setjmp(out))
+    MPI_Query_thread(&level);
+    if (level != MPI_THREAD_MULTIPLE && !setjmp(out)) /* else MPI's lock would not be given back */
         MPI_Send(&x, -1, MPI_INT, 0, 0, comm);
     CALL(MPI_Comm_rank, comm, &x);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
     CHECK(counts->nested == 0);
 
-    MPI_Query_thread(&x);
-    if (x == MPI_THREAD_MULTIPLE) {
+    /* Each call has its place */
+    sites[0] = site_of_a_call();
+    sites[1] = site_of_a_call();
+    MPI_Comm_rank(comm, &x);
+    sites[2] = counts->site;
+#if defined(__x86_64__) || defined(__aarch64__)
+    CHECK(sites[0] == sites[1] && sites[1] != sites[2]);
+#else
+    CHECK(!sites[0] && !sites[2]);
+#endif
+    CHECK(!getenv("FAKE_UNLOCKED") || counts->unlocked > 20);
+
+    if (level == MPI_THREAD_MULTIPLE) {
         pthread_create(&other, NULL, thread, "MPI_Recv");
         pthread_join(other, NULL);
     }

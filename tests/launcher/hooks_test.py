@@ -34,7 +34,10 @@ with tempfile.TemporaryDirectory() as folder:
             expect(f'hooks {mode} -bind-to {bind}',
                    run(MPIRUN, '-workshare', '-n', '2', '-bind-to', bind, APP, *mode, env=env), (0, '', ''))
     expect('hooks, polls', run(MPIRUN, '-workshare', '-n', '2', APP, env={**env, 'FAKE_POLL': '1'}), (0, '', ''))
-    expect('hooks, calls', run(MPIRUN, '-workshare', '-n', '2', APP, env={**env, 'FAKE_CALLED': '1'}), (0, '', ''))
+    for mode in [], ['multiple']:
+        for more in {}, {'FAKE_UNLOCKED': '1'}:
+            expect(f'hooks, calls {mode} {more}', run(MPIRUN, '-workshare', '-n', '2', APP, *mode, env={**env, 'FAKE_CALLED': '1', **more}),
+                   (0, '', ''))
     expect('MPI_T', run(MPIRUN, '-workshare', '-n', '2', APP, 'mpi_t', env={**env, 'WS_LINGER': '60'}), (0, '', ''))
     expect('libws refuses', run(MPIRUN, '-workshare', '-n', '2', APP, env={**env, 'FAKE_REFUSES': '1'})[0], 1)
     expect('without -workshare nothing is loaded', run(MPIRUN, '-n', '2', APP, env={**env, 'WS_ENABLE': '0'}),

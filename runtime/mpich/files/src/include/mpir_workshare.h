@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 /* Raised whenever the struct below changes; MPICH passes it, libws refuses another one. */
-#define MPIR_WORKSHARE_VERSION 7
+#define MPIR_WORKSHARE_VERSION 8
 
 /* A wait counts as blocked after this many polls without progress: a short wait (ping-pong) never leaves MPICH. */
 #define MPIR_WORKSHARE_POLLS 8
@@ -53,7 +53,8 @@ typedef struct {
 typedef struct MPIR_Workshare_hooks {
     /* This thread waits in MPI and its last poll made no progress. Called once a poll, from the
      * MPIR_WORKSHARE_POLLS-th on; `polls` counts from there, starting with 0 for each wait.
-     * May take as long as a quantum (the core may be lent); holds no MPICH lock; never calls MPI. */
+     * May take as long as a quantum (the core may be lent). Holds no MPICH lock, and may call MPI where that returns at
+     * once and on communicators of its own: so libws carries its letters. */
     void (*blocked) (unsigned polls);
     /* The wait that called `blocked` is over. Not called for a wait that never called it. */
     void (*unblocked) (void);
@@ -69,8 +70,8 @@ typedef struct MPIR_Workshare_hooks {
     const volatile unsigned *senders_waiting;
     /* The calling thread enters (1) or leaves (0) the MPI function `name`, and is in no other one. The same name has the same
      * address in each call. Not told of the MPI_Init that filled in this hook, and only the begin of MPI_Finalize. Maybe under
-     * MPICH's lock: brief, never calls MPI. NULL unless somebody wants it: without it a call costs two stores, a load and two
-     * branches. */
+     * MPICH's lock: brief, and calls MPI only at the begin and by `without_lock`. NULL unless somebody wants it: without it a
+     * call costs two stores, a load and two branches. */
     void (*called) (const char *name, int enter);
     /* The program called MPI_Pcontrol(level, ...). */
     void (*pcontrol) (int level);
@@ -91,9 +92,15 @@ typedef struct MPIR_Workshare_hooks {
     /* With `several`, any thread may call MPI from here on, whatever level was given, as with MPI_THREAD_MULTIPLE; with 0
      * the level given holds again. Call while no thread of the process is inside MPI. */
     void (*let_threads_in) (int several);
+    /* Calls `what` without MPICH's lock, which is taken again after it. Only from `called`, at the begin of a function: nothing
+     * has been done under the lock yet. `what` may call MPI as `blocked` may. */
+    void (*without_lock) (void (*what) (void));
     /* The MPI function that the calling thread is in ("MPI_Allreduce"): the one that the program called, not one that MPICH
      * uses for it. NULL outside of MPI. The same name has the same address in each call. */
     const char *(*call_name) (void);
+    /* The place that this function returns to: which of the program's calls it is. In Fortran that of the binding, the same for
+     * all. NULL outside of MPI, and where a frame's layout is not known. */
+    const void *(*call_site) (void);
 } MPIR_Workshare_hooks;
 
 extern MPIR_Workshare_hooks MPIR_Workshare;

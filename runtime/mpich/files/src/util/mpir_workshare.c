@@ -51,6 +51,24 @@ static void let_threads_in(int several)
 #endif
 }
 
+/* The functions of MPI take the lock, if at all, just before they say that they begin; some never take it. */
+static void without_lock(void (*what) (void))
+{
+    int held = 0;
+#if defined(MPICH_IS_THREADED) && MPICH_THREAD_GRANULARITY == MPICH_THREAD_GRANULARITY__GLOBAL
+    if (MPIR_ThreadInfo.isThreaded) {
+        MPL_thread_id_t self, owner = MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX.owner;
+        MPL_thread_self(&self);
+        MPL_thread_same(&self, &owner, &held);
+    }
+#endif
+    if (held)
+        MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    what();
+    if (held)
+        MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+}
+
 /* MPICH's functions are "internal_Send" in the source, ROMIO's "PMPI_File_delete" or "MPI_FILE_READ". Each gets its MPI name when
  * somebody asks for it the first time. More rows than MPI has functions. */
 static const char *public_name(const char *source)
@@ -97,6 +115,17 @@ static const char *call_name(void)
     if ((uintptr_t) __builtin_frame_address(0) >= MPIR_Workshare_call.frame)
         return NULL;
     return public_name(MPIR_Workshare_call.name);
+}
+
+static const void *call_site(void)
+{
+    if ((uintptr_t) __builtin_frame_address(0) >= MPIR_Workshare_call.frame)
+        return NULL;
+#if defined(__x86_64__) || defined(__aarch64__)
+    return ((const void *const *) MPIR_Workshare_call.frame)[1];
+#else
+    return NULL;
+#endif
 }
 
 static __thread const char *told_of;
@@ -336,7 +365,9 @@ int MPIR_Workshare_thread_level(int level)
         MPIR_Workshare.blocked = yield;
     MPIR_Workshare.thread_level_asked = level;
     MPIR_Workshare.let_threads_in = let_threads_in;
+    MPIR_Workshare.without_lock = without_lock;
     MPIR_Workshare.call_name = call_name;
+    MPIR_Workshare.call_site = call_site;
     if (is_enabled() &&
         (level == MPI_THREAD_SERIALIZED || (used_features() & MPIR_WORKSHARE_USES_MPI_IN_LOOPS)))
         return MPI_THREAD_MULTIPLE;
