@@ -7,7 +7,7 @@
 #include "variants.h"
 
 enum { VERSIONS = 2 };
-enum { TINY = 64, SHORT_BODY = 60000, COMPUTE = 4096, MEMORY = 3000000 };
+enum { TINY = 64, SMALL = 1000, MIDDLE = 4000, SHORT_BODY = 60000, COMPUTE = 4096, MEMORY = 3000000 };
 static double *in, *in2, *out;
 
 #define VERSION(version, directive, inner) \
@@ -30,6 +30,8 @@ static double *in, *in2, *out;
         } \
     } \
     static void tiny_##version(void) { triad_##version(out, in, in2, 0.5, TINY); } \
+    static void small_##version(void) { triad_##version(out, in, in2, 0.5, SMALL); } \
+    static void middle_##version(void) { triad_##version(out, in, in2, 0.5, MIDDLE); } \
     static void short_##version(void) { triad_##version(out, in, in2, 0.5, SHORT_BODY); } \
     static void compute_##version(void) { steps_##version(out, in, 3.7, COMPUTE); } \
     static void memory_##version(void) { triad_##version(out, in, in2, 0.5, MEMORY); }
@@ -39,6 +41,8 @@ VERSION(omp, _Pragma("omp parallel"), _Pragma("omp for"))
 
 static struct variant_loop loops[] = {
     { "tiny", { { "ws", tiny_ws }, { "omp", tiny_omp } }, TINY * sizeof *out, 1, NULL },
+    { "small", { { "ws", small_ws }, { "omp", small_omp } }, SMALL * sizeof *out, 1, NULL },
+    { "middle", { { "ws", middle_ws }, { "omp", middle_omp } }, MIDDLE * sizeof *out, 1, NULL },
     { "short_body", { { "ws", short_ws }, { "omp", short_omp } }, SHORT_BODY * sizeof *out, 1, NULL },
     { "compute", { { "ws", compute_ws }, { "omp", compute_omp } }, COMPUTE * sizeof *out, 1, NULL },
     { "memory", { { "ws", memory_ws }, { "omp", memory_omp } }, MEMORY * sizeof *out, 4, NULL },

@@ -134,11 +134,8 @@ __attribute__((noinline)) void run_team_observed(const OpenMP& library, Team& te
 void run_team(const OpenMP& library, Team& team, TeamRecord* record, unsigned threads)
 {
     const Participant& p = self;
-    check_site(team.site, team.chunk, team.steal_chunk);
-    Solo* const solo = record ? &record->solo : nullptr;
-    if (solo && solo->takes(team.how & Team::has_bounds ? team.iterations : solo->latest, threads) && !loop_host.share_all &&
-        !openmp_threads && !library.in_parallel())
-        run_solo(library, team, *solo);
+    if (record && record->solo.takes(record->solo.latest, threads) && !loop_host.share_all && !openmp_threads && !library.in_parallel())
+        run_solo(library, team, record->solo);
     // Not in a region of the program's own: there it has one thread, or is nested.
     else if (p.in_region)
         run_region<share_out>(library, team, 0);
@@ -192,11 +189,11 @@ WS_EXPORT void ws_openmp_loop(void (*fn)(void*), void* data, long start, long en
         return;
     }
     const LoopBounds bounds = {uint64_t(start), uint64_t(incr), uint64_t(end), count_signed(start, end, incr)};
-    const uint64_t how = Team::pack(site, chunk, true);
     if (TeamRecord* const record = own_record(p, site))
-        run_team(library, record->renew(fn, data, how, bounds, chunk, steal_chunk), record, threads);
+        run_team(library, record->renew(fn, data, chunk, steal_chunk, bounds), record, threads);
     else {
-        Team team = {fn, data, site, how, bounds, chunk, steal_chunk, {}};
+        check_site(site, chunk, steal_chunk);
+        Team team = {fn, data, site, Team::pack(site, chunk, true), bounds, chunk, steal_chunk, {}};
         team.iterations = bounds.iterations;
         run_team(library, team, nullptr, threads);
     }
@@ -215,11 +212,11 @@ WS_EXPORT void ws_openmp(void (*fn)(void*), void* data, ws_site* site, long chun
             run();
         return;
     }
-    const uint64_t how = Team::pack(site, chunk, false);
     if (TeamRecord* const record = own_record(p, site))
-        run_team(library, record->renew(fn, data, how, {}, chunk, steal_chunk), record, threads);
+        run_team(library, record->renew(fn, data, chunk, steal_chunk), record, threads);
     else {
-        Team team = {fn, data, site, how, {}, chunk, steal_chunk, {}};
+        check_site(site, chunk, steal_chunk);
+        Team team = {fn, data, site, Team::pack(site, chunk, false), {}, chunk, steal_chunk, {}};
         run_team(library, team, nullptr, threads);
     }
 }

@@ -20,7 +20,7 @@ public:
     static constexpr uint64_t team_every = 1024; // regions of one thread; then one is the team's, whose price may have changed
     static constexpr double repay = 64;
 
-    uint64_t latest = 0;   // iterations of the latest execution
+    uint64_t latest = 0;   // iterations of this execution, or of the latest where the number comes late
     bool numbered = false; // somebody may ask for thread numbers
 
     // Whether one thread is to run so many iterations, where OpenMP would use `asked` threads.

@@ -63,7 +63,9 @@ struct TeamRecord {
     const Participant* thread;
     Solo solo;
 
-    Team& renew(void (*fn)(void*), void* data, uint64_t how, const LoopBounds& bounds, long chunk, long steal_chunk);
+    // For its next execution; where the bounds come with the call, they too.
+    Team& renew(void (*fn)(void*), void* data, long chunk, long steal_chunk);
+    Team& renew(void (*fn)(void*), void* data, long chunk, long steal_chunk, const LoopBounds& bounds);
 };
 // Null: there is none, or no memory for one.
 inline TeamRecord* find_team(ws_site* site)
@@ -73,27 +75,37 @@ inline TeamRecord* find_team(ws_site* site)
 }
 TeamRecord* make_team(const Team& team, const Participant* thread);
 
-inline Team& TeamRecord::renew(void (*fn)(void*), void* data, uint64_t how, const LoopBounds& bounds, long chunk, long steal_chunk)
+template <class Field> inline void set_if_changed(Field& field, Field value)
 {
-    const auto set = [](auto& field, auto value) {
-        if (WS_UNLIKELY(field != value))
-            field = value;
-    };
-    set(team.fn, fn);
-    set(team.data, data);
-    set(team.how, how);
-    set(team.bounds.start, bounds.start);
-    set(team.bounds.incr, bounds.incr);
-    set(team.bounds.end, bounds.end);
-    set(team.bounds.iterations, bounds.iterations);
-    team.chunk = chunk;
-    team.steal_chunk = steal_chunk;
-    team.iterations = bounds.iterations;
+    if (WS_UNLIKELY(field != value))
+        field = value;
+}
+
+inline Team& TeamRecord::renew(void (*fn)(void*), void* data, long chunk, long steal_chunk)
+{
+    set_if_changed(team.fn, fn);
+    set_if_changed(team.data, data);
+    if (WS_UNLIKELY(team.chunk != chunk || team.steal_chunk != steal_chunk)) {
+        check_site(team.site, chunk, steal_chunk);
+        team.chunk = chunk;
+        team.steal_chunk = steal_chunk;
+        team.how = Team::pack(team.site, chunk, team.how & Team::has_bounds);
+    }
     if (!team.is_split()) {
         team.next = 0;
         team.begun = 0;
     }
     return team;
+}
+
+inline Team& TeamRecord::renew(void (*fn)(void*), void* data, long chunk, long steal_chunk, const LoopBounds& bounds)
+{
+    set_if_changed(team.bounds.start, bounds.start);
+    set_if_changed(team.bounds.incr, bounds.incr);
+    set_if_changed(team.bounds.end, bounds.end);
+    set_if_changed(team.bounds.iterations, bounds.iterations);
+    solo.latest = team.iterations = bounds.iterations;
+    return renew(fn, data, chunk, steal_chunk);
 }
 
 // A thread's part.

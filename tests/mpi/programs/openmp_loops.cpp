@@ -280,7 +280,7 @@ template <class Index> void grow()
     const double begin = seconds();
     while ((alone < 100 || together < 3) && seconds() - begin < 60) {
         bool one = false;
-        for (int i = 0; i < 200 || (!one && i < 2000); i++, fews++)
+        for (int i = 0; i < 20 || (!one && i < 300); i++, fews++)
             alone += one = run_growing<Index>(few, times);
         together += !run_growing<Index>(many, times);
         manys++;
@@ -303,7 +303,7 @@ void tiny()
 
 void kept()
 {
-    for (int i = 0; i < 2000; i++)
+    for (int i = 0; i < 60; i++)
         CHECK(!run_tiny());
 }
 
