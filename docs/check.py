@@ -66,11 +66,11 @@ def check_options():
             problems.append('README.md does not name -workshare-check')
         if rows != wanted:
             problems.append(f'README.md and options.txt differ: {sorted(rows.items() ^ wanted.items())}')
-    # The section of control variables; texts are words and schedules, and live those that act at once.
+    # The section of control variables; texts are words, schedules and sizes, and live those that act at once.
     table = re.search(r'^## Control variables\n(.*?)^## ', (TOP / 'docs/mpi_t.md').read_text(), re.S | re.M)[1]
     rows = {name: (kind, when) for names, kind, when in re.findall(r'^\| (`WS_.*?`) \| `(\w+)` \| (.*?) \|$', table, re.M)
             for name in re.findall(r'WS_\w+', names)}
-    wanted = {o.variable: ('MPI_CHAR' if o.words or o.kind == 'schedule' else 'MPI_UNSIGNED', o.live) for o in options if o.scope}
+    wanted = {o.variable: ('MPI_CHAR' if o.words or o.kind in ('schedule', 'size') else 'MPI_UNSIGNED', o.live) for o in options if o.scope}
     if {name: (kind, when.startswith('acts at once')) for name, (kind, when) in rows.items()} != wanted:
         problems.append(f'docs/mpi_t.md and options.txt differ: {sorted(rows)}, {sorted(wanted)}')
 

@@ -196,8 +196,11 @@ int mpi_scope(OptionScope scope)
     }
 }
 
-// Words and schedules are texts there, in so much room; 0: a number.
-int length_of(const OptionRow& row) { return row.kind == OptionKind::schedule ? 64 : row.words[0] ? 16 : 0; }
+// Words, schedules and sizes are texts there, in so much room; 0: a number.
+int length_of(const OptionRow& row)
+{
+    return row.kind == OptionKind::schedule ? 64 : row.kind == OptionKind::size ? 32 : row.words[0] ? 16 : 0;
+}
 
 std::string described(const OptionRow& row)
 {

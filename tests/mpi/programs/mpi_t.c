@@ -3,7 +3,7 @@
  * What MPI_T shows of Workshare while the last rank computes, loops of two kinds, and the others help. A thread of each rank reads
  * the performance variables all the while. WS_CHUNK_TIME is written before MPI_Init for the first ones and then for the
  * others. Prints "chunks FIRST SECOND" of the last rank, then "stolen N lent S borrowed S" after MPI_Finalize, a line a rank.
- * Argument `wrong`: rank 1 writes WS_VICTIM before MPI_Init that there is not. */
+ * Arguments VARIABLE TEXT: rank 1 writes it before MPI_Init. */
 #include "test.h"
 #include <pthread.h>
 
@@ -97,8 +97,8 @@ int main(int argc, char **argv)
     MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided);
     CHECK(provided == MPI_THREAD_MULTIPLE);
     CHECK(MPI_T_cvar_write(cvar("WS_CHUNK_TIME"), &us) == MPI_SUCCESS);
-    if (argc > 1 && number && atoi(number) == 1)
-        CHECK(MPI_T_cvar_write(cvar("WS_VICTIM"), "best") == MPI_SUCCESS);
+    if (argc > 2 && number && atoi(number) == 1)
+        CHECK(MPI_T_cvar_write(cvar(argv[1]), argv[2]) == MPI_SUCCESS);
     MPI_T_pvar_session_create(&session);
     for (int v = 0; v < VARIABLES; v++) {
         CHECK(MPI_T_pvar_get_index(variables[v].name, variables[v].class, &index) == MPI_SUCCESS);
