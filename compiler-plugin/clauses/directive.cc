@@ -58,7 +58,7 @@ void parse_reduction(const Clause &clause, Directive &out, Complaints &problems)
         problems.add(args[0].origin, "modifier " + quoted(args[0].text) + " is not supported" + problems.in(clause));
         return;
     }
-    // What follows an operator that lacks its ':' some front ends only warn of.
+    // Some front ends only warn of what follows an operator without its ':'.
     if (std::none_of(args.begin(), args.end(), [](const Token &token) { return token.is(":"); })) {
         problems.add(args[args.size() > 1].origin, "expected ':' after the operator" + problems.in(clause));
         return;
@@ -170,7 +170,7 @@ struct KnownClause {
     const char *name;
     ClauseParser parser;
     int where;
-    bool once;          // and the front end would not count
+    bool once;          // at most, which the front end does not check
 };
 
 constexpr std::array<KnownClause, 15> clauses = {{

@@ -51,8 +51,8 @@ gcall *lock_call(bool end) {
     return gimple_build_call(function, 0);
 }
 
-// The value that stands for itself after the gimplifier in optimized code has a single definition; in code that will
-// be there twice it is a variable.
+// In optimized code a temporary of the gimplifier has a single definition; in code that will stand there twice it must
+// become a variable.
 class Renamer {
 public:
     explicit Renamer(gbind *scope) : scope_(scope) {}

@@ -72,7 +72,7 @@ private:
             follow(callee);
     }
 
-    // Whatever is no call: a function's name is taken for a call of it.
+    // Operands that are not called here. A function that is only named counts as called.
     void mention(tree node, location_t at) {
         if ((VAR_P(node) && is_global_var(node))
             || ((VAR_P(node) || TREE_CODE(node) == PARM_DECL || TREE_CODE(node) == FIELD_DECL) && shares_openmp_loops()

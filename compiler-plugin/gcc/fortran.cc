@@ -56,7 +56,7 @@ const Written *directive_at(location_t at, ws::DirectiveKind kind) {
     return found && found->kind == kind && place.line <= found->last_line ? found : nullptr;
 }
 
-// Up to what is no digit.
+// Decodes pairs of hexadecimal digits, up to the first character that is none.
 std::string from_hexadecimal(const char *digits) {
     std::string text;
     for (unsigned byte; ISXDIGIT(digits[0]) && sscanf(digits, "%2x", &byte) == 1; digits += 2) // sscanf alone skips blanks
@@ -364,7 +364,7 @@ public:
         Places places;
         info.info = &places;
         walk_gimple_seq_mod(&body, collect, nullptr, &info);
-        for (size_t i = places.size(); i-- > 0;)    // what is nested first
+        for (size_t i = places.size(); i-- > 0;)    // inner ones first
             take_over(&places[i]);
         gimple_set_body(fn->decl, body);
         return 0;
@@ -376,7 +376,7 @@ public:
 void take_over_fortran_diagnostics() {
     next_starter = diagnostic_starter(global_dc);
     diagnostic_starter(global_dc) = in_our_words;
-    // gfortran sets its own again at the end of parsing; the rest of the compiler has something to say as well.
+    // gfortran sets its own again at the end of parsing; what later passes say needs ours, too.
     next_parse_file = lang_hooks.parse_file;
     lang_hooks.parse_file = [] {
         next_parse_file();

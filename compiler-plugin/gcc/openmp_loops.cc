@@ -77,7 +77,7 @@ bool is_indifferent(const std::string &function) {
 const std::set<std::string> thread_functions = {"pthread_self", "pthread_getspecific", "pthread_setspecific", "gettid",
                                                 "sched_getcpu", "pthread_barrier_wait", "thrd_current", "tss_get", "tss_set"};
 
-// GCC's own temporaries have none, and some of its front ends do not survive the question.
+// GCC's own temporaries have no name, and some of its front ends crash when they are asked for it.
 std::string name_of(tree decl) { return DECL_NAME(decl) ? lang_hooks.decl_printable_name(decl, 1) : ""; }
 
 std::string in_brackets(tree decl) {
@@ -488,7 +488,7 @@ void note_order(gimple_stmt_iterator at) {
     gimple_stmt_iterator loop_at;
     gcall *mark = mark_of(at);
     gomp_for *loop = mark ? find_loop(gimple_omp_body(gsi_stmt(at)), &loop_at) : nullptr;
-    // The clause stands on the one or on the other. A loop that is combined with simd may have more of the kind.
+    // lastprivate stands on the loop or on the region. A loop that is combined with simd may have more such clauses.
     if (!loop || gimple_omp_for_combined_p(loop) || find(gimple_omp_for_clauses(loop), OMP_CLAUSE_LASTPRIVATE)
         || find(gimple_omp_parallel_clauses(gsi_stmt(at)), OMP_CLAUSE_LASTPRIVATE))
         return;

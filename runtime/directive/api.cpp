@@ -36,7 +36,7 @@ __attribute__((cold, format(printf, 2, 3))) void say(const std::string& where, c
 bool known(ws_schedule kind) { return unsigned(kind) <= WS_RUNTIME; }
 bool takes_chunk(ws_schedule kind) { return kind != WS_AUTO && kind != WS_RUNTIME; }
 
-// The first thing that is wrong with the options is said; false then.
+// Reports the first mistake in the options; false if there is one.
 __attribute__((cold)) bool valid(const std::string& where, uintptr_t kinds, const ws_options& o)
 {
     auto schedule = [&](const char* what, ws_schedule kind) {
@@ -65,7 +65,7 @@ __attribute__((cold)) bool valid(const std::string& where, uintptr_t kinds, cons
     return true;
 }
 
-// What a loop is called: as the plugin would. The user's texts may be any.
+// A loop's name, in the form that the plugin gives it. The user's texts may contain anything.
 std::string place_of(const char* file, int line, const char* function)
 {
     std::string end = ":" + std::to_string(line) + ":" + ws::shortened(ws::one_line(function), WS_NAME_MAX / 2, true);

@@ -22,7 +22,7 @@ LockTable process_locks(process_memory);
 LockTable* locks = &process_locks;
 uint32_t generation = 1; // counts the changes of `locks`
 int world_rank = -1;
-pid_t own_pid = getpid(); // for the message, should we die
+pid_t own_pid = getpid(); // named in the message if we die
 
 // What ws_critical::lock remembers: the table's generation and the index in it, +1.
 void* remembered(unsigned index) { return reinterpret_cast<void*>(uintptr_t(generation) << 32 | (index + 1)); }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // An exception that leaves an iteration ends the program by std::terminate, as in OpenMP: the outlined loop is code
-// that must not throw. So does the end of its thread (pthread_exit, pthread_cancel), which unwinds the stack too. Here it says in which
-// loop. In programs without the C++ library nothing is to do: see loop/left.cpp.
+// that must not throw. So does the end of its thread (pthread_exit, pthread_cancel), which unwinds the stack too. What is here says in which
+// loop. In programs without the C++ library there is nothing to do: see loop/left.cpp.
 #include "loop/participant.h"
 
 #include <cstdio>

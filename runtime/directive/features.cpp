@@ -14,7 +14,7 @@ extern "C" { __attribute__((visibility("default"))) unsigned ws_used_features; }
 // Another name of ws_uses: C++ has none with a hyphen.
 asm(".globl \"" WS_LINK_SYMBOL "\"\n\t.set \"" WS_LINK_SYMBOL "\", ws_uses");
 
-// A library that is loaded later adds its own; MPI_Init has been by then, most likely.
+// A library that is loaded later adds its own; by then MPI_Init has most likely run.
 WS_EXPORT void ws_uses(unsigned features)
 {
     __atomic_fetch_or(&ws_used_features, features, __ATOMIC_RELAXED); // relaxed: read once, by the main thread

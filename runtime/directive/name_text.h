@@ -40,7 +40,7 @@ inline std::string one_line(const std::string &text) {
     return out;
 }
 
-// In at most `most` bytes, with dots in the middle, or instead of the begin.
+// Shortened to `most` bytes: dots replace the middle, or the beginning.
 inline std::string shortened(const std::string &text, size_t most, bool keep_begin) {
     static const std::string gap = "...";
     if (text.size() <= most)
