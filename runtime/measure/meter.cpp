@@ -27,16 +27,24 @@ void Meter::work_until(uint64_t at)
     worked_ += worked;
     kept_off_.worked(worked);
     kept_off_.was_awake(waited);
-    worked_ -= kept_off_.settle(at);
+    settle(at);
     within_ = 0;
     last_ = std::max(last_, at);
+}
+
+// What was work, for all that was known, and was not.
+void Meter::settle(uint64_t at)
+{
+    const uint64_t off = kept_off_.settle(at);
+    worked_ -= off;
+    kept_ += off;
 }
 
 void Meter::write(uint64_t at, bool waits)
 {
     const uint64_t borrowed = __atomic_load_n(&borrowed_, __ATOMIC_RELAXED);
     waits_ = waits;
-    row_->write({at, waits, worked_ + borrowed, waited_, borrowed});
+    row_->write({at, waits, worked_ + borrowed, waited_, borrowed, kept_, period_, turns_});
 }
 
 void Meter::wait_begins(uint64_t at)
@@ -50,7 +58,7 @@ void Meter::wait_ends(uint64_t at, uint64_t asleep)
     const uint64_t took = at > last_ ? at - last_ : 0;
     waited_ += took;
     kept_off_.was_awake(took - std::min(asleep, took));
-    worked_ -= kept_off_.settle(at); // of the work before it
+    settle(at); // of the work before it
     last_ = at;
     within_ = 0; // it is in `took`
     write(at, false);

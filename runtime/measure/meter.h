@@ -30,6 +30,8 @@ public:
     void waited_within(uint64_t ticks) { within_ += ticks; }
     // The row says what is known now, in the middle of work.
     void bring_up(uint64_t now);
+    // A turn of the program's outer loop has ended, the `turns`-th; in the row with the next wait.
+    void turned(uint64_t took, uint64_t turns) { period_ = took, turns_ = turns; }
 
     // ---- a guest or a worker: its part in a region of this rank, of `busy` ticks
     void visit_begins(uint64_t at);
@@ -40,6 +42,7 @@ public:
 
 private:
     void work_until(uint64_t at);
+    void settle(uint64_t at);
     void add_borrowed(uint64_t ticks);
     void write(uint64_t at, bool waits);
 
@@ -48,7 +51,7 @@ private:
     pthread_t home_ = {};
     bool started_ = false, waits_ = false;
     uint64_t last_ = 0;   // ticks: until then all is in the sums
-    uint64_t worked_ = 0, waited_ = 0, within_ = 0;
+    uint64_t worked_ = 0, waited_ = 0, within_ = 0, kept_ = 0, period_ = 0, turns_ = 0;
     KeptOff kept_off_;
     double ticks_per_us_ = 0;
     alignas(64) uint64_t borrowed_ = 0; // by guests and workers: a line of its own

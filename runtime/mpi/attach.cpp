@@ -14,6 +14,7 @@
 #include "mpi/job.h"
 #include "mpi/mpi_t.h"
 #include "mpi/trace.h"
+#include "mpi/turns.h"
 #include "observe/calls.h"
 #include "observe/recorder.h"
 #include "policy/runner.h"
@@ -143,6 +144,7 @@ void finalize()
     job.hooks->blocked = yield;
     job.hooks->unblocked = nullptr;
     job.hooks->polled = nullptr;
+    runner->end();
     close_mail();
     if (!job.inactive) {
         stop_sharing();
@@ -272,6 +274,8 @@ int attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
         hooks->senders_waiting = &job.window.node().senders_waiting;
     } else
         hooks->blocked = nullptr;
+    if (runner->wants_periods())
+        watch_turns();
     carry_in_hooks();
     return 0;
 }

@@ -3,7 +3,7 @@
 // A policy: one way to balance. mpi/ walks the registry and names none; each lives in a folder of its own below this one and knows the
 // window, the loads and the topology, but no other policy.
 //
-//   attach -> step, message (in blocked time), threads (at an OpenMP region) -> tell -> detach
+//   attach -> step, message (in blocked time), threads (at an OpenMP region) -> end -> tell -> detach
 //
 // All but threads() are called by the thread that called MPI_Init, with no lock held.
 #pragma once
@@ -11,6 +11,7 @@
 #include "arbiter/decider.h"
 #include "lend/chooser.h"
 #include "mail/mail.h"
+#include "measure/node_load.h"
 #include "options/options.h"
 #include "observe/verdict.h"
 #include "window/window.h"
@@ -24,6 +25,16 @@ namespace ws::policy {
 
 class Policy;
 
+// What is known of the loads of all nodes: policy/loads/.
+class LoadsOfNodes {
+public:
+    // By the node's number; empty where nobody has asked for them, or this node has no memory for them.
+    virtual std::vector<measure::NodeLoad> read() const = 0;
+
+protected:
+    ~LoadsOfNodes() = default;
+};
+
 // The rank that policies work for, from attach() to detach().
 struct Rank {
     Window* window = nullptr;      // null: the node has none, and nobody steals there
@@ -33,6 +44,11 @@ struct Rank {
     const Options* options = nullptr; // as read by all; each policy looks at its own
     // A policy's choice: whom this rank's threads help while they wait.
     const VictimPolicy* victims = nullptr;
+
+    // For policies that want them (Policy::wants_loads()). They are as old as their `at` says: tens of milliseconds if some rank of each node
+    // waits in MPI, or calls it, now and then. This node's own are as old; newer ones of its ranks: measure::read_loads().
+    const LoadsOfNodes* loads = nullptr;
+    std::vector<measure::NodeLoad> node_loads() const { return loads ? loads->read() : std::vector<measure::NodeLoad>(); }
 
     // Carries letters, if a policy writes any. See post().
     mail::Mail* mail = nullptr;
@@ -69,11 +85,17 @@ public:
     virtual Wants message(Rank&, int /*from*/, uint32_t /*kind*/, std::string_view /*letter*/) { return {}; }
     // Whether it posts letters: else nobody looks for any.
     virtual bool writes_letters() const { return false; }
+    // Whether it reads Rank::node_loads(): else nodes tell each other nothing.
+    virtual bool wants_loads() const { return false; }
+    // Whether it reads Load::period: else nobody looks for it.
+    virtual bool wants_periods() const { return false; }
     // Whether threads() is to be called at all.
     virtual bool chooses_threads() const { return false; }
     // An OpenMP region begins that asks for so many threads, 0: for the usual number. How many it shall ask for. Any thread of the program,
     // several at once.
     virtual unsigned threads(const Rank&, unsigned asked) { return asked; }
+    // MPI_Finalize has begun on all ranks: no more steps. Letters that are under way still come, and none may be posted for them.
+    virtual void end(Rank&) {}
     // What the verdict, and so the report, should know. On every rank, at the end.
     virtual void tell(Facts&) const {}
     // In MPI_Finalize, collective over MPI_COMM_WORLD: nobody lends any more, the window is still there.

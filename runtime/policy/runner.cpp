@@ -40,6 +40,12 @@ void Runner::attach(const Rank& rank)
         want(t, t.policy->attach(rank_), 0, 0);
 }
 
+void Runner::end()
+{
+    for (Tenant& t : tenants_)
+        t.policy->end(rank_);
+}
+
 void Runner::detach()
 {
     for (Tenant& t : tenants_)
@@ -86,6 +92,11 @@ void Runner::step(uint64_t now)
 bool Runner::writes_letters() const
 {
     return std::any_of(tenants_.begin(), tenants_.end(), [](const Tenant& t) { return t.policy->writes_letters(); });
+}
+
+bool Runner::wants_periods() const
+{
+    return std::any_of(tenants_.begin(), tenants_.end(), [](const Tenant& t) { return t.policy->wants_periods(); });
 }
 
 void Runner::deliver(int from, mail::Kind kind, std::string_view letter)

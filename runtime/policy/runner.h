@@ -21,11 +21,13 @@ public:
     const Rank& rank() const { return rank_; }
     void step(uint64_t now) override;
     bool writes_letters() const;
+    bool wants_periods() const;
     // A letter that Rank::post() has written.
     void deliver(int from, mail::Kind kind, std::string_view letter);
     // How many threads an OpenMP region shall ask for.
     bool chooses_threads() const;
     unsigned threads(unsigned asked) const;
+    void end();
     void detach();
 
 private:

@@ -3,6 +3,7 @@
 // A rank's load: the row under every interleaving of its writer and a reader, and under a writer that never rests; what the meter makes of
 // a rank's waits.
 #include "measure/meter.h"
+#include "measure/node_load.h"
 
 #include "../loop/explore.h"
 #include "window/os.h"
@@ -23,10 +24,11 @@ using explore::Scheduled;
 namespace {
 
 // Sums that belong together can be told from others: all are multiples of one number.
-Load of(uint64_t n) { return {n, n % 2 == 1, 3 * n, 5 * n, 7 * n}; }
+Load of(uint64_t n) { return {n, n % 2 == 1, 3 * n, 5 * n, 7 * n, 11 * n, 13 * n, 17 * n}; }
 bool belongs_together(const Load& l)
 {
-    return l.waits == (l.at % 2 == 1) && l.useful == 3 * l.at && l.waited == 5 * l.at && l.borrowed == 7 * l.at;
+    return l.waits == (l.at % 2 == 1) && l.useful == 3 * l.at && l.waited == 5 * l.at && l.borrowed == 7 * l.at && l.kept_off == 11 * l.at &&
+           l.period == 13 * l.at && l.turns == 17 * l.at;
 }
 
 // A writer writes twice while a reader looks.
@@ -39,7 +41,8 @@ template <bool broken> struct Writing : Explorer::World {
     {
         std::memset(static_cast<void*>(&row), 0, sizeof row);
         volatile explore::Word* words = reinterpret_cast<explore::Word*>(&row);
-        memory = {&words[0], &words[1], &words[2], &words[3], &words[4]};
+        for (size_t i = 0; i < sizeof row / sizeof *words; i++)
+            memory.push_back(&words[i]);
     }
     std::vector<std::function<void()>> actors() override
     {
@@ -126,6 +129,18 @@ TEST_CASE("brought to a later time", "[load]")
     CHECK(Load().brought_to(1500).useful == 0); // not attached
 }
 
+TEST_CASE("the share of its core that a rank had", "[load]")
+{
+    const Load before = {1000, false, 600, 400, 200, 50, 0, 0};
+    Load after = {2000, false, 600 + 900, 400, 200 + 300, 50 + 200, 0, 0};
+    CHECK(after.rate(before) == Approx(0.75)); // 600 of its own, 200 kept off
+    after.kept_off = 50;
+    CHECK(after.rate(before) == 1);
+    CHECK(before.rate(before) == 1);
+    after = {2000, true, 600 - 10, 1410, 200, 50 + 10, 0, 0}; // found out late
+    CHECK(after.rate(before) == 1);
+}
+
 TEST_CASE("what a rank's work costs", "[meter]")
 {
     // So many ticks a microsecond that nothing here takes long enough for the system to be asked.
@@ -183,6 +198,14 @@ TEST_CASE("what a rank's work costs", "[meter]")
         std::thread([&] { CHECK(meter->load(4700).useful == 2700); }).join();
         CHECK(now().at == 4500); // which is the home thread's to write
     }
+    SECTION("turns of the program's outer loop")
+    {
+        CHECK(now().turns == 0);
+        meter->turned(700, 3);
+        meter->wait_begins(5000);
+        CHECK(now().period == 700);
+        CHECK(now().turns == 3);
+    }
     SECTION("in a child of fork()")
     {
         meter->leave();
@@ -203,7 +226,7 @@ TEST_CASE("loads of a node", "[load]")
         window.init_own(int(r), ranks, 0, {});
     }
     for (unsigned r = 1; r < ranks; r++)
-        window.load(r).write({100 * r, r == 2, 10 * r, r, 0});
+        window.load(r).write({100 * r, r == 2, 10 * r, r, 0, r, 50 * (6 - r), 4});
     std::vector<Load> loads;
     measure::read_loads(window, 1000, loads);
     REQUIRE(loads.size() == ranks);
@@ -212,10 +235,21 @@ TEST_CASE("loads of a node", "[load]")
     CHECK(loads[2].useful == 20);
     CHECK(loads[2].waited == 2 + 800);
     reinterpret_cast<volatile Hardware::Word*>(&window.load(3))[0]++; // being written
-    window.load(4).write({900, false, 5000, 0, 0});
+    window.load(4).write({900, false, 5000, 0, 0, 7, 0, 0});
     measure::read_loads(window, 2000, loads);
     CHECK(loads[3].useful == 30 + 700 + 1000); // as it was known
     CHECK(loads[4].useful == 5000 + 1100);
+
+    const measure::NodeLoad all = measure::summed_up(loads, 8, 2000, 1e-3); // a tick is a millisecond
+    CHECK(all.at == 2000);
+    CHECK(all.measured_s == Approx(2));
+    CHECK(all.ranks == ranks);
+    CHECK(all.computing == 4);
+    CHECK(all.cores == 8);
+    CHECK(all.useful_s == Approx(1e-3 * double(loads[1].useful + loads[2].useful + loads[3].useful + loads[4].useful)));
+    CHECK(all.waited_s == Approx(1e-3 * double(1 + 2 + 3 + 1800)));
+    CHECK(all.kept_off_s == Approx(1e-3 * (1 + 2 + 3 + 7)));
+    CHECK(all.period_s == Approx(0.25)); // of the rank with the longest
     munmap(memory, bytes);
 }
 
@@ -260,6 +294,9 @@ TEST_CASE("time in which others have the core is no work", "[meter]")
         CHECK(clock.seconds(ended - began) * 1e3 > 200); // it had to share
         CHECK(useful > 95);
         CHECK(useful < 115);
+        const Load load = meter->load(ended);
+        CHECK(clock.seconds(load.useful + load.kept_off) == Approx(clock.seconds(ended - began)));
+        CHECK(load.rate({}) < 0.6);
     }
     SECTION("a guest's")
     {

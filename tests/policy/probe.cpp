@@ -6,8 +6,11 @@
 //   PROBE_THREADS=n   every OpenMP region gets n threads
 //   PROBE_DUE_US=n    a step is due every n microseconds; else 5000
 //   PROBE_IDLE=0      it does not take idle time
+//   PROBE_PERIODS=1   it wants periods
+//   PROBE_LOADS=1     it wants the loads of all nodes: in the end rank 0 of each prints what it knows of each
 //   PROBE_LETTERS=n   each rank posts n letters when it attaches, one in eight is answered; and one in each step that was due
 #include "measure/meter.h"
+#include "policy/loads/loads.h"
 #include "policy/policy.h"
 #include "policy/reorder/reorder.h"
 #include "policy/steal/steal.h"
@@ -101,6 +104,8 @@ public:
         return {idle_, due_};
     }
 
+    bool wants_loads() const override { return std::getenv("PROBE_LOADS"); }
+    bool wants_periods() const override { return std::getenv("PROBE_PERIODS"); }
     bool chooses_threads() const override { return std::getenv("PROBE_THREADS"); }
     unsigned threads(const policy::Rank&, unsigned) override { return unsigned(number("PROBE_THREADS", 0)); }
 
@@ -120,12 +125,18 @@ public:
             const auto n = [](uint64_t number) { return static_cast<unsigned long long>(number); };
             const auto s = [&](uint64_t ticks) { return double(ticks) * us * 1e-6; };
             // In one piece: other nodes' ranks print theirs at the same time.
-            std::fprintf(stderr, "probe: rank %d steps %llu due %llu longest_us %.1f late_us %.1f decisions %llu term %llu wrong %llu "
-                         "posted %llu received %llu answers %llu disorder %llu slowest_us %.1f useful_s %.4f waited_s %.4f borrowed_s %.4f\n",
-                         r, n(t.steps), n(t.due_steps), double(t.longest) * us, double(t.late) * us, n(t.decisions), n(t.last_term),
+            std::fprintf(stderr, "probe: rank %d node %d steps %llu due %llu longest_us %.1f late_us %.1f decisions %llu term %llu wrong %llu "
+                         "posted %llu received %llu answers %llu disorder %llu slowest_us %.1f useful_s %.4f waited_s %.4f borrowed_s %.4f "
+                         "kept_off_s %.4f period_s %.6f turns %llu\n",
+                         r, rank.node_number, n(t.steps), n(t.due_steps), double(t.longest) * us, double(t.late) * us, n(t.decisions), n(t.last_term),
                          n(t.looks_wrong), n(t.posted), n(t.received), n(t.answers), n(t.disorder), double(t.slowest) * us, s(l.useful),
-                         s(l.waited), s(l.borrowed));
+                         s(l.waited), s(l.borrowed), s(l.kept_off), s(l.period), n(l.turns));
         }
+        int of = 0;
+        for (const measure::NodeLoad& l : me_ == 0 ? rank.node_loads() : std::vector<measure::NodeLoad>())
+            std::fprintf(stderr, "loads: on %d of %d ranks %u cores %u computing %u useful_s %.4f waited_s %.4f borrowed_s %.4f kept_off_s %.4f "
+                         "period_s %.6f age_s %.4f\n", rank.node_number, of++, l.ranks, l.cores, l.computing, l.useful_s, l.waited_s, l.borrowed_s,
+                         l.kept_off_s, l.period_s, l.at ? double(now - l.at) * us * 1e-6 : -1);
         PMPI_Win_free(&shared_);
     }
 
@@ -182,7 +193,7 @@ private:
 const std::vector<policy::Policy*>& policy::policies()
 {
     static Probe probe;
-    static auto& all = *new std::vector<policy::Policy*>{&steal::policy(), &reorder::policy(), &probe};
+    static auto& all = *new std::vector<policy::Policy*>{&steal::policy(), &reorder::policy(), &probe, &loads::policy()};
     return all;
 }
 

@@ -90,6 +90,43 @@ for cliques in '1', '2':
         slowest = max(t['slowest_us'] for t in told)
         expect(result, f'{posted} letters, the slowest took {slowest} us', posted >= 50 and slowest < 1e5)
 
+# The loads of nodes: each node learns those of all others, while rank 0 computes and the others wait. What was known when MPI_Finalize began
+# is a little less than what each node then says of itself.
+STEPS = 80
+
+
+def words_of(result, begin):
+    return [{w[i]: float(w[i + 1]) for i in range(0, len(w), 2)} for w in
+            (line[len(begin):].split() for line in result.err.splitlines() if line.startswith(begin))]
+
+
+def close(read, told, what):
+    truth = sum(t[what] for t in told)
+    return truth - 0.2 - 0.1 * truth < read[what] < truth + 0.01
+
+
+for ranks, cliques in (2, 1), (4, 2), (6, 3):
+    for attempt in range(4):  # others on this machine may keep all of them from their cores for long
+        result = run('loads', STEPS, 3, ranks=ranks, limit=100, env={'LD_LIBRARY_PATH': beside, 'MPIR_CVAR_NUM_CLIQUES': str(cliques),
+                                                                    'PROBE_LOADS': '1', 'PROBE_PERIODS': '1', 'PROBE_IDLE': '0'})
+        told, loads = words_of(result, 'probe: '), words_of(result, 'loads: ')
+        # `on` a node that is told `of` another one
+        wrong = [l for l in loads if not 0 <= l['age_s'] < 0.5 or l['ranks'] != ranks // cliques or
+                 not all(close(l, [t for t in told if t['node'] == l['of']], what) for what in ('useful_s', 'waited_s', 'borrowed_s'))]
+        if not wrong:
+            break
+    expect(result, f'nodes that know of nodes: {[(l["on"], l["of"]) for l in loads]}',
+           sorted((l['on'], l['of']) for l in loads) == [(a, b) for a in range(cliques) for b in range(cliques)])
+    expect(result, f'of these ranks {told} this was read: {wrong}', not wrong)
+    # A turn of the program is a step and its barrier.
+    expect(result, f'turns of {STEPS}: {told}', all(STEPS - 5 <= t['turns'] <= STEPS + 1 for t in told))
+    period = sorted(t['period_s'] for t in told)
+    expect(result, f'periods {period}', period[0] > 0.005 and all(l['period_s'] > 0.005 for l in loads))
+for env in {}, {'PROBE_LETTERS': '0'}:  # nobody has asked
+    result = run('loads', 20, 3, env={'LD_LIBRARY_PATH': beside, **env})
+    told = words_of(result, 'probe: ')
+    expect(result, f'unasked: {told}', not words_of(result, 'loads: ') and all(t['turns'] == 0 and t['period_s'] == 0 for t in told))
+
 for threads in 1, 3:
     result, told = job('region_threads', ranks=1, env={'PROBE_THREADS': str(threads), 'OMP_NUM_THREADS': '2'})
     expect(result, f'other threads than {threads}', result.out == f'{threads} {threads}\n')

@@ -33,12 +33,14 @@ public:
     }
     unsigned threads(const Rank&, unsigned asked) override { return asked + 1; }
     bool chooses_threads() const override { return chooses; }
+    bool wants_periods() const override { return periods; }
+    void end(Rank&) override { log += "."; }
     void detach(Rank&) override { log += "-"; }
 
     static inline std::string log;
     Wants wants;
     uint64_t budget = 0, takes = 0;
-    bool chooses = false;
+    bool chooses = false, periods = false;
 
 private:
     const char* const name_;
@@ -55,7 +57,7 @@ struct Fresh {
         for (Made* p : {&a, &b, &c}) {
             p->wants = {};
             p->takes = 0;
-            p->chooses = false;
+            p->chooses = p->periods = false;
         }
     }
 };
@@ -79,8 +81,13 @@ TEST_CASE("nobody wants anything", "[runner]")
     CHECK(Made::log == "");
     CHECK_FALSE(runner.chooses_threads());
     CHECK(runner.threads(3) == 3);
+    CHECK_FALSE(runner.wants_periods());
+    b.periods = true;
+    CHECK(runner.wants_periods());
+    CHECK(runner.rank().node_loads().empty());
+    runner.end();
     runner.detach();
-    CHECK(Made::log == "---");
+    CHECK(Made::log == "...---");
 }
 
 TEST_CASE("who takes what is left takes turns", "[runner]")

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+//
+// The turns of the program's outer loop (measure/period.h): fed with the calls of MPI that the home thread makes. Only for policies that
+// want them; without one nothing of this runs.
+#pragma once
+
+namespace ws {
+
+// Puts itself before the hook `called`, which is set. By the thread that called MPI_Init.
+void watch_turns();
+
+} // namespace ws

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+#include "policy/loads/loads.h"
+
+#include "measure/meter.h"
+#include "policy/loads/rows.h"
+#include "window/epoch_row.h"
+#include "window/os.h"
+
+#include <algorithm>
+#include <climits>
+#include <cstring>
+
+namespace ws::loads {
+
+namespace {
+
+// In the memory of a node, for each node.
+struct Node {
+    EpochRow<8> row;      // writers: whoever has learned of it
+    volatile Flag answer; // the world rank to write to there. Writers: as of the row
+};
+
+// A double and a word have the same bits.
+static_assert(sizeof(double) == sizeof(Hardware::Word));
+Hardware::Word word_of(double value)
+{
+    Hardware::Word word;
+    std::memcpy(&word, &value, sizeof word);
+    return word;
+}
+double double_of(Hardware::Word word)
+{
+    double value;
+    std::memcpy(&value, &word, sizeof value);
+    return value;
+}
+
+class Loads final : public policy::Policy, public policy::LoadsOfNodes {
+public:
+    const char* name() const override { return "loads"; }
+    policy::Wants attach(policy::Rank& rank) override;
+    policy::Wants step(policy::Rank& rank, uint64_t now, uint64_t budget) override;
+    policy::Wants message(policy::Rank& rank, int from, uint32_t kind, std::string_view letter) override;
+    bool writes_letters() const override;
+    void end(policy::Rank&) override { ended_ = true; }
+    void detach(policy::Rank& rank) override;
+    std::vector<NodeLoad> read() const override;
+
+private:
+    Node* share(policy::Rank& rank);
+    bool exchange(policy::Rank& rank, uint64_t now);
+    void keep(unsigned node, const NodeLoad& load);
+    NodeLoad known(unsigned node) const;
+
+    MPI_Win mpi_window_ = MPI_WIN_NULL;
+    Node* table_ = nullptr;
+    unsigned nodes_ = 0, own_ = 0; // how many, and which this is
+    uint64_t every_ = 0;           // ticks
+    arbiter::Decider decider_;
+    bool ended_ = false;
+    std::vector<Load> loads_;
+};
+
+// What is older than what is known changes nothing; and what another rank is writing is about as new.
+void Loads::keep(unsigned node, const NodeLoad& l)
+{
+    if (l.measured_s > known(node).measured_s)
+        table_[node].row.try_write({l.at, word_of(l.measured_s), Hardware::Word(l.ranks) << 32 | Hardware::Word(l.computing) << 16 | l.cores,
+                                    word_of(l.useful_s), word_of(l.waited_s), word_of(l.borrowed_s), word_of(l.kept_off_s), word_of(l.period_s)});
+}
+
+NodeLoad Loads::known(unsigned node) const
+{
+    Hardware::Word w[8];
+    if (!table_[node].row.read(w))
+        return {};
+    return {w[0], double_of(w[1]), unsigned(w[2] >> 32), unsigned(w[2] >> 16 & 0xffff), unsigned(w[2] & 0xffff),
+            double_of(w[3]), double_of(w[4]), double_of(w[5]), double_of(w[6]), double_of(w[7])};
+}
+
+bool Loads::writes_letters() const
+{
+    const auto& all = policy::policies();
+    return std::any_of(all.begin(), all.end(), [](const policy::Policy* p) { return p->wants_loads(); });
+}
+
+// The table, in the memory of this node; null if there is none, and then the node is not heard of, and hears nothing.
+Node* Loads::share(policy::Rank& rank)
+{
+    int me, unit, there;
+    void* base = nullptr;
+    MPI_Aint size;
+    const size_t bytes = nodes_ * sizeof(Node);
+    if (!rank.window)
+        return nullptr;
+    PMPI_Comm_rank(rank.node, &me);
+    there = PMPI_Win_allocate_shared(me == 0 ? MPI_Aint(bytes + alignof(Node)) : 0, 1, MPI_INFO_NULL, rank.node, &base, &mpi_window_) == MPI_SUCCESS;
+    PMPI_Allreduce(MPI_IN_PLACE, &there, 1, MPI_INT, MPI_LAND, rank.node);
+    if (!there)
+        return nullptr;
+    PMPI_Win_shared_query(mpi_window_, 0, &size, &unit, &base);
+    const auto place = (reinterpret_cast<uintptr_t>(base) + alignof(Node) - 1) & ~uintptr_t(alignof(Node) - 1);
+    if (me == 0)
+        std::memset(reinterpret_cast<void*>(place), 0, bytes);
+    return reinterpret_cast<Node*>(place);
+}
+
+policy::Wants Loads::attach(policy::Rank& rank)
+{
+    if (!writes_letters())
+        return {};
+    int last = rank.node_number, me;
+    PMPI_Allreduce(MPI_IN_PLACE, &last, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    PMPI_Comm_rank(MPI_COMM_WORLD, &me);
+    nodes_ = unsigned(last) + 1;
+    own_ = unsigned(rank.node_number);
+    every_ = uint64_t(every_us(nodes_) * rank.ticks_per_us);
+    std::vector<int> first(nodes_, INT_MAX); // of each node's ranks
+    first[own_] = me;
+    PMPI_Allreduce(MPI_IN_PLACE, first.data(), int(nodes_), MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    table_ = share(rank);
+    if (!table_)
+        return {};
+    if (me == first[own_])
+        for (unsigned n = 0; n < nodes_; n++)
+            table_[n].answer = Flag(first[n]);
+    PMPI_Barrier(rank.node);
+    decider_ = rank.node_decider(*this);
+    rank.loads = this;
+    return {false, ticks() + every_};
+}
+
+// This node's sums, known here and sent on: by its decider. False: that is another rank.
+bool Loads::exchange(policy::Rank& rank, uint64_t now)
+{
+    if (!table_ || ended_ || !decider_.take(now, now + 2 * every_))
+        return false;
+    if (now - known(own_).at < every_ / 2) // the decider before this one has just done it
+        return true;
+    measure::read_loads(*rank.window, now, loads_);
+    const NodeLoad own = measure::summed_up(loads_, rank.window->node().cpus, now, rank.ticks_per_us);
+    keep(own_, own);
+    const auto post = [&](unsigned node, const std::vector<Row>& rows) {
+        rank.post(*this, int(Hardware::load_relaxed(table_[node].answer)), 0, write(own_, rows)); // relaxed: any rank there would do
+    };
+    if (own_ != 0) {
+        post(0, {{own_, own}});
+        return true;
+    }
+    std::vector<Row> rows;
+    for (unsigned n = 0; n < nodes_; n++)
+        if (const NodeLoad load = known(n); load.at)
+            rows.push_back({n, load});
+    for (unsigned n = 1; n < nodes_; n++)
+        post(n, rows);
+    return true;
+}
+
+policy::Wants Loads::step(policy::Rank& rank, uint64_t now, uint64_t)
+{
+    return {false, now + (exchange(rank, now) ? every_ : 3 * every_)}; // another one decides until then, or is gone
+}
+
+// A node none of whose ranks waits gives no steps: it sends its sums when it hears of others.
+policy::Wants Loads::message(policy::Rank& rank, int from, uint32_t, std::string_view letter)
+{
+    uint32_t sender;
+    std::vector<Row> rows;
+    if (!table_ || !loads::read(letter, nodes_, sender, rows))
+        return {};
+    const uint64_t now = ticks();
+    Hardware::store_relaxed(table_[sender].answer, Flag(from)); // relaxed: as above
+    for (Row& r : rows)
+        if (r.node != own_) {
+            r.load.at = now;
+            keep(r.node, r.load);
+        }
+    if (now - known(own_).at >= every_)
+        exchange(rank, now);
+    return {false, now + every_};
+}
+
+void Loads::detach(policy::Rank& rank)
+{
+    rank.loads = nullptr;
+    table_ = nullptr;
+    if (mpi_window_ != MPI_WIN_NULL)
+        PMPI_Win_free(&mpi_window_);
+}
+
+std::vector<NodeLoad> Loads::read() const
+{
+    std::vector<NodeLoad> all;
+    for (unsigned n = 0; table_ && n < nodes_; n++)
+        all.push_back(known(n));
+    return all;
+}
+
+} // namespace
+
+policy::Policy& policy()
+{
+    static Loads loads;
+    return loads;
+}
+
+} // namespace ws::loads

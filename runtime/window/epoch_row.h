@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+//
+// A few words in shared memory that belong together: written together, read whole.
+//
+//   epoch (even) -> odd -> the words -> even: a reader that sees another epoch, or an odd one, reads again.
+//
+// Nobody waits: a reader gives up after a number of tries, as a writer may be stopped, or die, in the middle.
+// Costs: write 1 load and `words` + 2 stores; no atomic read-modify-write.
+#pragma once
+
+#include "window/atomics.h"
+#include <cstddef>
+
+namespace ws {
+
+template <size_t words, class Atomics = Hardware> class alignas(64) EpochRow {
+    using A = Atomics;
+
+public:
+    using Word = typename A::Word;
+
+    // One thread at a time.
+    void write(const Word (&values)[words])
+    {
+        const Word odd = A::load_relaxed(epoch_) + 1; // relaxed: nobody else writes it
+        A::store_relaxed(epoch_, odd);
+        store(values, odd);
+    }
+
+    // Any thread. False: another one is writing.
+    bool try_write(const Word (&values)[words])
+    {
+        const Word even = A::load_relaxed(epoch_); // relaxed: the exchange finds out
+        // Full: the words of the writer before come before.
+        if (even & 1 || !A::cas_full(epoch_, even, even + 1))
+            return false;
+        store(values, even + 1);
+        return true;
+    }
+
+    // Any thread. False if the row was being written each time.
+    bool read(Word (&values)[words], unsigned tries = 10000) const
+    {
+        while (tries--) {
+            const Word before = A::load_acquire(epoch_); // pairs with the last store of a write
+            if (before & 1)
+                continue;
+            for (size_t i = 0; i < words; i++)
+                values[i] = A::load_acquire(words_[i]); // acquire: the second look at the epoch comes after. Pairs with store()
+            if (A::load_relaxed(epoch_) == before)
+                return true;
+        }
+        return false;
+    }
+
+private:
+    void store(const Word (&values)[words], Word odd)
+    {
+        for (size_t i = 0; i < words; i++)
+            A::store_release(words_[i], values[i]); // release: who reads it finds the odd epoch, or a later one, at its second look
+        A::store_release(epoch_, odd + 1);          // pairs with the first look of read(): the words are there
+    }
+
+    volatile Word epoch_, words_[words];
+};
+
+} // namespace ws

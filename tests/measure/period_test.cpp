@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+//
+// Periods of sequences that are made up: which one is found, after how many events, and what its turns took.
+#include "measure/period.h"
+
+#include "window/os.h"
+
+#include <catch2/catch.hpp>
+#include <cstdio>
+#include <memory>
+#include <random>
+#include <string_view>
+
+using ws::measure::Period;
+
+namespace {
+
+// Each event takes 10, on a clock that begins at 1000.
+struct Fed {
+    std::unique_ptr<Period> period = std::make_unique<Period>();
+    uint64_t now = 1000;
+    std::mt19937 random{1};
+
+    void one(uint32_t event, uint64_t takes = 10)
+    {
+        period->feed(event * 0x01000193u + 7, now);
+        now += takes;
+    }
+    void events(std::string_view text, unsigned times = 1)
+    {
+        while (times--)
+            for (const char c : text)
+                one(uint32_t(c));
+    }
+    unsigned length() const { return period->length(); }
+};
+
+} // namespace
+
+TEST_CASE("one loop", "[period]")
+{
+    for (const unsigned length : {1u, 2u, 7u, 100u, 4000u}) {
+        Fed f;
+        for (uint32_t i = 0; i < 2 * length; i++) {
+            CHECK(f.length() == 0); // not before it has come twice
+            f.one(i % length);
+        }
+        for (uint32_t i = 0; i < length + 2; i++)
+            f.one(i % length);
+        CHECK(f.length() == length);
+        CHECK(f.period->last_turn() == 10 * length);
+        const uint64_t turns = f.period->turns();
+        for (uint32_t i = 0; i < 5 * length; i++)
+            f.one((i + 2) % length);
+        CHECK(f.period->turns() == turns + 5);
+    }
+}
+
+TEST_CASE("a loop that is longer than what is kept", "[period]")
+{
+    Fed f;
+    for (uint32_t i = 0; i < 5 * (Period::longest + 1); i++)
+        f.one(i % (Period::longest + 1));
+    CHECK(f.length() == 0);
+}
+
+TEST_CASE("what a turn takes is measured from one event to the same one", "[period]")
+{
+    Fed f;
+    for (const uint64_t takes : {10, 10, 10, 40}) {
+        f.one('a', takes);
+        f.one('b', takes);
+        f.one('c', takes);
+    }
+    f.events("ab");
+    CHECK(f.length() == 3);
+    CHECK(f.period->last_turn() == 90); // its turns begin with b: that of the slow turn
+    f.events("cab");
+    CHECK(f.period->last_turn() == 30);
+}
+
+TEST_CASE("a prologue", "[period]")
+{
+    Fed f;
+    f.events("the beginning of a program");
+    f.events("xyxz", 6);
+    CHECK(f.length() == 4);
+}
+
+TEST_CASE("of nested loops the outermost", "[period]")
+{
+    Fed f;
+    const auto outer = [&] {
+        for (int k = 0; k < 20; k++) {
+            f.events("abcd", 15);
+            f.events("e");
+        }
+        f.events("fg");
+    };
+    outer();
+    CHECK(f.length() == 61); // all that there was so far
+    outer();
+    outer();
+    CHECK(f.length() == 20 * 61 + 2);
+    const uint64_t turns = f.period->turns();
+    for (int i = 0; i < 10; i++)
+        outer();
+    CHECK(f.length() == 20 * 61 + 2);
+    CHECK(f.period->turns() == turns + 10);
+    CHECK(f.period->last_turn() == 10 * (20 * 61 + 2));
+}
+
+TEST_CASE("inner loops that are alike", "[period]")
+{
+    for (const auto& [first, second] : {std::pair{3u, 1u}, {50u, 100u}, {300u, 299u}}) {
+        Fed f;
+        for (int i = 0; i < 6; i++) {
+            f.events("ab", first);
+            f.events("c");
+            f.events("ab", second);
+            f.events("c");
+        }
+        CHECK(f.length() == 2 * (first + second) + 2);
+    }
+}
+
+TEST_CASE("an inner loop whose number of turns is never the same", "[period]")
+{
+    Fed f;
+    for (unsigned i = 0; i < 60; i++) {
+        f.events("abcd", 20 + f.random() % 50);
+        f.events("ef");
+    }
+    CHECK(f.length() == 4); // the longest that stays
+}
+
+TEST_CASE("a call that comes once in a while", "[period]")
+{
+    Fed f;
+    f.events("abbbac", 20);
+    CHECK(f.length() == 6);
+    unsigned others = 0;
+    for (int i = 0; i < 50; i++) {
+        f.one(1000u + unsigned(i)); // each a new one
+        for (int k = 0; k < 20; k++) {
+            f.events("abbbac");
+            others += f.length() != 6;
+        }
+    }
+    CHECK(others == 0);
+    CHECK(f.period->turns() > 15 * 50);
+}
+
+TEST_CASE("another phase of the program", "[period]")
+{
+    Fed f;
+    f.events("abcdef", 200);
+    CHECK(f.length() == 6);
+    f.events("xyz", 200);
+    CHECK(f.length() == 3);
+    f.events("abcdefghijklmno", 30);
+    CHECK(f.length() == 15);
+    for (int i = 0; i < 10000; i++)
+        f.one(f.random());
+    CHECK(f.length() == 0); // none any more
+    f.events("abc", 10);
+    CHECK(f.length() == 3);
+}
+
+TEST_CASE("none", "[period]")
+{
+    Fed f;
+    for (int i = 0; i < 100000; i++) {
+        f.one(f.random() % 16); // short repetitions by chance
+        CHECK((f.length() == 0 || f.length() < 16));
+    }
+    Fed g;
+    for (int i = 0; i < 100000; i++)
+        g.one(f.random());
+    CHECK(g.length() == 0);
+    CHECK(g.period->turns() == 0);
+}
+
+// The promise is 60 ns an event; here the machine may be busy, and the build one for tests.
+TEST_CASE("what an event costs", "[period]")
+{
+    const auto cost = [](const char* what, auto&& event) {
+        double best = 1e9;
+        for (int round = 0; round < 20; round++) {
+            const auto period = std::make_unique<Period>();
+            const double begin = ws::seconds_now();
+            for (uint32_t i = 0; i < 50000; i++)
+                period->feed(event(i), i);
+            best = std::min(best, (ws::seconds_now() - begin) / 50000 * 1e9);
+        }
+        std::printf("%s: %.1f ns an event\n", what, best);
+        return best;
+    };
+    CHECK(cost("a loop of 30", [](uint32_t i) { return i % 30; }) < 300);
+    CHECK(cost("nested loops", [](uint32_t i) { return i % 1000 < 900 ? i % 3 : i % 1000; }) < 300);
+    CHECK(cost("nothing repeats", [](uint32_t i) { return i * 2654435761u; }) < 300);
+    CHECK(cost("short repetitions by chance", [](uint32_t i) { return (i * 2654435761u) >> 28; }) < 300);
+}
