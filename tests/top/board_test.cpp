@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What is told from a board, and that nothing is told from a file that is none.
+// What ws-top reads from a board, and that it reads nothing from a file that is none.
 #include "json.h"
 #include "text.h"
 
@@ -236,7 +236,7 @@ TEST_CASE("the text of others")
     CHECK(c("\xc3") == "?");
     CHECK(c("\xff\xfe") == "??");
     CHECK(c("\xc2\x9b") == "??");         // a control sequence's begin in one character
-    CHECK(c("\xe2\x80\xae") == "???");    // turns the line around
+    CHECK(c("\xe2\x80\xae") == "???");    // reverses the direction of text
     CHECK(c("\xc0\xaf\xed\xa0\x80") == "?????");
     CHECK(clean("abcdef", 3) == "abc");   // not ended by a zero
 }
@@ -305,7 +305,7 @@ public:
         REQUIRE(pipe(up) == 0);
         pid = fork();
         if (pid == 0) {
-            for (const int s : {SIGTERM, SIGABRT, SIGSEGV}) // not Catch's
+            for (const int s : {SIGTERM, SIGABRT, SIGSEGV}) // not by Catch's handlers
                 signal(s, SIG_DFL);
             alarm(20);
             static ws::book::Reader page;
@@ -381,9 +381,9 @@ TEST_CASE("a file named as the node book that is none is passed over")
     Finder finder(false);
     finder.scan();
     const Job job;
-    finder.scan_now_and_then(false);
-    CHECK_FALSE(found(finder, job.pid)); // within two seconds of the last look
-    finder.scan();
+    finder.scan_now_and_then(false); // finds it only if another job runs on this machine, whose book it is in then
+    if (!found(finder, job.pid))
+        finder.scan();
     CHECK(found(finder, job.pid));
     close(fd);
 }
