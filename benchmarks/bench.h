@@ -19,7 +19,7 @@
 
 static int bench_rank, bench_ranks;
 static double bench_init_seconds;       /* how long MPI_Init took here */
-static int bench_cores;                 /* that a perfect run would use; 0: as many as ranks */
+static int bench_cores;                 /* how many cores a perfect run would use; 0: as many as ranks */
 static double bench_loop_left;          /* when this rank had left its loop: set by a body that wants rank_s */
 
 static inline double bench_now(void)
@@ -263,6 +263,8 @@ static inline double bench_perfect(struct bench_result r)
 static inline void bench_print_result(struct bench_result r)
 {
     bench_print_times("parallel", r.parallel);
+    if (!(r.serial.median > 0))
+        return;
     bench_print_times("serial", r.serial);
     printf("perfect    %.1f us (serial / %d cores); parallel took %.3f times that\n", bench_perfect(r) * 1e6,
            bench_cores ? bench_cores : bench_ranks, r.parallel.median / bench_perfect(r));

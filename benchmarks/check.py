@@ -15,6 +15,7 @@ import disturbance  # noqa: E402
 GOOD = [
     ("double_loop", "--work 2ms --repeats 10"),
     ("double_loop", "--work 1ms --repeats 3 --balanced --iterations 7"),
+    ("double_loop", "--work 1ms --repeats 3 --no-serial"),
     ("double_loop", "--steps 1 --iterations 1 --repeats 1 --warmup 0"),
     ("double_loop", "--sleep 20ms --iterations 8 --repeats 2 --one-owner --shape random"),
     ("double_loop", "--work 1ms --repeats 3 --chunk 3 --shape steep"),
@@ -96,7 +97,7 @@ def main():
         on = ["-workshare", "-workshare-quiet"]
         seen = set()
         for program, options in GOOD:
-            # With other options the flag alone is left to try.
+            # With other options only runs with the flag are left to try.
             more = [] if program in seen else [(1, on), (2, [])]
             seen.add(program)
             if program.endswith("_clang") and not os.path.exists(os.path.join(programs, program)):
@@ -129,7 +130,7 @@ def main():
             check(done.returncode == 0 and json.loads(done.stdout)["ranks"] == ranks, f"{program} {options}", done)
         done = run(2, ["-bind-to", "core"], "reorder_product", "")
         check(done.returncode == 2 and "needs a square number of ranks, not 2" in done.stderr, "reorder_product on 2 ranks", done)
-        # What ranks use is the job's own in the demo's eyes, not others'.
+        # The demo must count what ranks use as the job's own, not as others'.
         watch = disturbance.Watch(2)
         before = watch.read().own
         done = subprocess.run([mpirun, "-n", "2", sys.executable, "-c", "import time\nwhile time.process_time() < 0.3: pass"],

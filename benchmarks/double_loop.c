@@ -64,6 +64,7 @@ static void usage(void)
              "  --one-owner     rank 0 has the whole loop, the others have none\n"
              "  --chunk C       schedule(dynamic, C) steal_schedule(dynamic, C) (no clauses)\n"
              "  --guided        built for OpenMP: schedule(guided)\n"
+             "  --no-serial     no runs on one core to compare with: perfect is not known then\n"
              "  --cores N       that perfect divides the work by (ranks; OpenMP: threads)\n"
              "  --repeats R     timed runs (50)\n"
              "  --warmup W      runs before them (5)\n"
@@ -82,21 +83,22 @@ static enum shape shape_of(const char *program, const char *text)
 
 int main(int argc, char **argv)
 {
-    enum { ITERATIONS = 1, WORK, STEPS, SLEEP, SHAPE, BALANCED, ONE_OWNER, CHUNK, GUIDED, CORES, REPEATS, WARMUP, JSON, HELP };
+    enum { ITERATIONS = 1, WORK, STEPS, SLEEP, SHAPE, BALANCED, ONE_OWNER, CHUNK, GUIDED, NO_SERIAL, CORES, REPEATS, WARMUP, JSON, HELP };
     static const struct option options[] = {
         { "iterations", required_argument, 0, ITERATIONS }, { "work", required_argument, 0, WORK },
         { "steps", required_argument, 0, STEPS }, { "sleep", required_argument, 0, SLEEP },
         { "shape", required_argument, 0, SHAPE }, { "balanced", no_argument, 0, BALANCED },
         { "one-owner", no_argument, 0, ONE_OWNER }, { "chunk", required_argument, 0, CHUNK },
-        { "guided", no_argument, 0, GUIDED }, { "cores", required_argument, 0, CORES },
-        { "repeats", required_argument, 0, REPEATS }, { "warmup", required_argument, 0, WARMUP },
-        { "json", no_argument, 0, JSON }, { "help", no_argument, 0, HELP }, { 0, 0, 0, 0 }
+        { "guided", no_argument, 0, GUIDED }, { "no-serial", no_argument, 0, NO_SERIAL },
+        { "cores", required_argument, 0, CORES }, { "repeats", required_argument, 0, REPEATS },
+        { "warmup", required_argument, 0, WARMUP }, { "json", no_argument, 0, JSON },
+        { "help", no_argument, 0, HELP }, { 0, 0, 0, 0 }
     };
     bench_init(&argc, &argv);
     const char *me = "double_loop";
     long repeats = 50, warmup = 5;
     double seconds = 20e-3;
-    bool json = false, one_owner = false;
+    bool json = false, one_owner = false, with_serial = true;
     struct work w = { .iterations = 1000, .shape = RISING };
     bench_cores = bench_ranks;
 #ifdef WITH_OMP
@@ -115,6 +117,7 @@ int main(int argc, char **argv)
         case ONE_OWNER: one_owner = true; break;
         case CHUNK: chunk = bench_count(me, "chunk", optarg, 1, 100000000); break;
         case GUIDED: guided = true; break;
+        case NO_SERIAL: with_serial = false; break;
         case CORES: bench_cores = (int) bench_count(me, "cores", optarg, 1, 100000); break;
         case REPEATS: repeats = bench_count(me, "repeats", optarg, 1, MOST_REPEATS); break;
         case WARMUP: warmup = bench_count(me, "warmup", optarg, 0, MOST_REPEATS); break;
@@ -126,10 +129,11 @@ int main(int argc, char **argv)
     if (!w.steps && !(w.sleep > 0))
         w.steps = work_calibrate(&w, seconds);
 
-    struct bench_result result = bench_measure(run_slice, w.sleep > 0 ? NULL : work_serial, &w, repeats, warmup);
+    with_serial = with_serial && !(w.sleep > 0);
+    struct bench_result result = bench_measure(run_slice, with_serial ? work_serial : NULL, &w, repeats, warmup);
     if (w.sleep > 0)            /* what one core would sleep is known */
         result.serial = (struct bench_times) { w.sleep, w.sleep, w.sleep };
-    work_check(&w, me, owners, bench_executions(repeats, warmup), w.sleep > 0 ? 0 : repeats);
+    work_check(&w, me, owners, bench_executions(repeats, warmup), with_serial ? repeats : 0);
 
     if (bench_rank == 0 && json) {
         printf("{\"program\": \"%s\", \"ranks\": %d, \"cores\": %d, \"iterations\": %ld, \"shape\": \"%s\", \"sleeping\": %s, \"steps\": %ld, "

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What tools/bench measures: a module per kind of figure, a function per group. line.py says what a line of the table is."""
-from . import costs, footprint, loops, messages, pays, reorder, sleeping, tracing
+from . import costs, crowd, footprint, loops, messages, pays, reorder, sleeping, tracing
 
 # The order of the table.
 GROUPS = {
@@ -10,6 +10,7 @@ GROUPS = {
     "tails": loops.tails,
     "short": loops.short_loops,
     "pays": pays.pays,
+    "crowd": crowd.crowd,
     "ranks16": sleeping.sixteen_ranks,
     "workers": sleeping.workers,
     "pingpong": messages.ping_pong,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What Workshare costs before and beside the loops: compiling, starting, memory."""
+"""What Workshare costs apart from the loops: compiling, starting, memory."""
 import compile_time
 import measure
 

@@ -84,7 +84,7 @@ def hand_over(run, quick):
 
 
 def many_ranks(run, quick):
-    """64 ranks on our few cores: who waits must leave the core to the others."""
+    """64 ranks on our few cores: a rank that waits must leave the core to the others."""
     folder, name = run.unpatched()
     options, how = ["--repeats", 1000, "--seconds", 1 if quick else 5], {"ranks": 64, "bind": "none"}
     shared, stock = measure.in_turn(1 if quick else 3, lambda: run.run("barrier_loop", options, workshare=True, **how),
