@@ -69,7 +69,7 @@ int main(int argc, char **argv)
     struct bench_times chunk = { 0, 0, 0 };
     if (bench_rank == 0) {
         double *ns = (double *) malloc(sizeof(double) * (size_t) repeats);
-        for (long r = -10; r < repeats; r++) {  /* guests and threads come into being in the first ones */
+        for (long r = -10; r < repeats; r++) {  /* guests and threads are made in the first ones */
             double begin = bench_now();
             wrong += add_all() != iterations * (iterations - 1) / 2;
             if (r >= 0)

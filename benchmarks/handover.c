@@ -4,7 +4,7 @@
  *
  *   start    a region opens -> its first iteration begins on rank 1's core
  *   late     a message is sent to rank 1 while its core is lent -> its MPI_Recv returns
- *   return   the same, from when the guest's iteration ended that ran when the message was sent
+ *   return   the same, counted from the end of the iteration that the guest was running when the message was sent
  *   wake     a message is sent to rank 1, which has had nothing to do for long -> its MPI_Recv returns
  *   cpu      share of a core that rank 1 uses meanwhile, in a wait of half a second
  *
@@ -32,7 +32,7 @@ static void spin_until(double then)
     }
 }
 
-/* The send comes from a chunk, and so from the middle of a region: its owner runs on, and rank 1's core is lent. */
+/* The message is sent from a chunk, and so in the middle of a region: its owner computes on, and rank 1's core is lent. */
 __attribute__((noinline)) static void iteration(long i)
 {
     struct span *s = &spans[i];

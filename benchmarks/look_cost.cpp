@@ -62,7 +62,7 @@ int main(int argc, char** argv)
 
     ws::Chooser chooser;
     chooser.start(window, 0, ws::steal::victims[0], false);
-    unsigned found = bool(chooser.choose(ws::asleep_hungry, false, 0)); // tells all that somebody waits: this one writes
+    unsigned found = bool(chooser.choose(ws::asleep_hungry, false, 0)); // the first look tells all that somebody waits, and so it writes
     mprotect(base, bytes, PROT_READ);
 
     std::vector<double> batches;
@@ -75,7 +75,7 @@ int main(int argc, char** argv)
     }
     double ns = median(batches);
 
-    // That it does see work where there is some.
+    // It does see work where there is some.
     mprotect(base, bytes, PROT_READ | PROT_WRITE);
     window.row(ranks - 1).loops[0].publish(0, {1000, 0, 100});
     ws::Hardware::store_release(window.open(ranks - 1), 1);

@@ -63,7 +63,7 @@ static inline struct place *reorder_places(MPI_Comm comm, int n)
     return all;
 }
 
-/* What the core with most to do has to do; `shared`: what each of its processes has, if those of a node share what the node has to do. */
+/* The work of the core that has most; `shared`: of a process of that core, if the processes of a node share the node's work. */
 static inline double reorder_highest(MPI_Comm comm, const double *loads, bool shared)
 {
     int n;
@@ -170,7 +170,7 @@ static inline void reorder_calibrate(void)
     MPI_Bcast(&chain_steps, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
 }
 
-/* So many seconds of the core. */
+/* Works for so many seconds of the core. */
 static inline void reorder_work(double seconds)
 {
     if (chain_steps > 0) {
@@ -182,7 +182,7 @@ static inline void reorder_work(double seconds)
     }
 }
 
-/* Without taking the core from those who work. */
+/* Waits without taking the core from those who work. */
 static inline void reorder_wait(MPI_Request *request)
 {
     int done = 0;
@@ -194,7 +194,7 @@ static inline void reorder_wait(MPI_Request *request)
 
 typedef void (*reorder_body) (MPI_Comm comm, void *context);
 
-/* All begin at one time; until the last has ended. Of the processes of one machine, with one clock. */
+/* The time from a common begin until the last has ended. For processes of one machine, which have one clock. */
 static inline double reorder_time(MPI_Comm comm, reorder_body body, void *context)
 {
     MPI_Request request;

@@ -8,7 +8,7 @@
 #include <workshare/mpix.h>
 
 enum { CENTRAL, DISTRIBUTED, SPLIT, KINDS };
-enum { CALLS = 5 }; /* in a row: the barrier before them, whose end ranks see at different times, counts less */
+enum { CALLS = 5 }; /* in a row, so that the barrier before them, whose end ranks see at different times, counts less */
 static const char *const names[KINDS] = { "central", "distributed", "split" };
 
 static double processor_time(void)

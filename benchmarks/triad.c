@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * A memory-bound loop that is unevenly cut: y = x + a * z, of which rank 0 has --share percent. Where one core saturates
- * the memory a thief brings nothing, and must cost nothing.
+ * the memory a thief gains nothing, and must cost nothing.
  */
 #include "bench.h"
 

@@ -44,7 +44,7 @@ class Run(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """The least disturbed runs; of all that were tried: how many, how many disturbed, the most that others took."""
+    """The least disturbed runs; and of all that were tried how many they were, how many were disturbed, and the most that others took."""
     runs: list
     tried: int
     disturbed: int
@@ -52,8 +52,8 @@ class Measured(NamedTuple):
 
 
 def repeated(wanted, most, seconds, run, clock=time.monotonic):
-    """Calls run(number) until `wanted` of its results are undisturbed: `most` times at most, and no more than `wanted` when that took `seconds`.
-    Chosen by what others took, never by the result."""
+    """Calls run(number) until `wanted` of its results are undisturbed, but `most` times at most, and after `seconds` only until there are `wanted`.
+    Runs are chosen by what others took, never by their result."""
     runs, end = [], clock() + seconds
     while sum(r.taken <= LIMIT for r in runs) < wanted and (len(runs) < wanted or (len(runs) < most and clock() < end)):
         runs.append(run(len(runs)))

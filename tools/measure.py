@@ -140,8 +140,8 @@ class Launcher:
 
 
 def calibrated(run, text, *options, **how):
-    """The number of inner steps with which the double loop takes `text` on one core. Once more if something came between:
-    steps that are off would move the figure to another length."""
+    """The number of inner steps with which the double loop takes `text` on one core. Measured again if the machine was disturbed:
+    wrong steps would give the figure of another length."""
     for _ in range(4):
         result = run.run("double_loop", ["--work", text, "--repeats", 4, "--warmup", 0, *options], **how)
         if abs(result["serial_us"]["min"] / microseconds(text) - 1) < 0.1:

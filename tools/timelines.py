@@ -7,8 +7,8 @@ import measure
 
 
 def trace(run, folder, repeats, steps):
-    """Writes plain.json and workshare.json into the folder, and returns their paths. Of the runs with stealing the quickest of three: this shows what
-    happens, it measures nothing, and a disturbed run shows the disturbance."""
+    """Writes plain.json and workshare.json into the folder, and returns their paths. The run with stealing is the quickest of three: this
+    shows what happens and measures nothing, and a disturbed run would show the disturbance."""
     paths, best = [os.path.join(folder, name) for name in ("plain.json", "workshare.json")], [None, None]
     for path, k, flags in [(paths[0], 0, ["-workshare-victim", "none"]), (paths[1], 1, [])] * 3:
         again = path + ".json"

@@ -26,8 +26,8 @@ constexpr uint64_t unit = 1 << 16; // what deadlines are rounded to
 // Candidates that take it, prolong it and give it up or die, while time goes by.
 template <class A, unsigned candidates, unsigned hours> struct Candidates : Explorer::World {
     volatile explore::Word word = 0, clock = 0;
-    uint64_t until[candidates] = {}; // the checker's: it decides until then
-    unsigned terms = 0; // a bit for each that there was
+    uint64_t until[candidates] = {}; // the checker's record: until when each candidate decides
+    unsigned terms = 0; // a bit for each term so far
 
     Candidates() { memory = {&word, &clock}; }
 

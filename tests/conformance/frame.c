@@ -168,7 +168,7 @@ int main(int argc, char **argv)
 #endif
     run_cases();
     name = "the program";
-    /* Guests that stay away would test nothing; regions of few iterations may do without. */
+    /* A run in which no guests joined would test nothing. Some regions have so few iterations that none needs to. */
     const char *mode = getenv("WS_FAKE");
     if (&ws_fake_joined && !(mode && strcmp(mode, "alone") == 0) && 2 * joined < sharing)
         fail("guests joined in less than half of its cases");

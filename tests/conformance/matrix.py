@@ -153,7 +153,7 @@ class Matrix:
                         bad.setdefault(case.name, (case, text))
             if not broken:
                 return objects, cases
-            if not bad and len(cases) > 1:      # a crash that names no line: halves
+            if not bad and len(cases) > 1:      # a crash that names no line: each half by itself
                 half = len(cases) // 2
                 left = self.objects(cases[:half], where, stem)[1]
                 right = self.objects(cases[half:], where, stem)[1]

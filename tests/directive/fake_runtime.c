@@ -171,7 +171,7 @@ static void set_long_bounds(struct region *r, long start, long end, long incr)
     set_bounds(r, start, end, incr, count(up, up ? start >= end : start <= end, start, end, incr));
 }
 
-/* After its bounds. */
+/* To be called after set_bounds(). */
 static void set_split(struct region *r, uint64_t after)
 {
     if (!any_order(r))

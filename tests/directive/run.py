@@ -177,7 +177,7 @@ class Test:
             error = re.match(r'(?:.*/)?([^/:]+:\d+:\d+): error: (.*)', line)
             if error:
                 found.append(f'{error[1]}: {error[2]}')
-                # `omp for` may be the user's own, in the loop.
+                # `omp for` may be named: the user can have written one inside the loop.
                 if 'omp' in re.sub(r"compiler|compute|incomp|comparison|complex|component|compound|'omp for' directive", '', error[2].lower()):
                     fail(f'{label}: an error speaks of OpenMP', line)
         return found
@@ -225,7 +225,7 @@ class Test:
 
     @staticmethod
     def same_lines():
-        """What one compiler refuses the other does too; they may differ by two lines in what they point at."""
+        """What one compiler refuses, the other refuses too; the lines that they name may differ by two."""
         lines = []
         for name in ('expected.txt', 'expected.clang.txt'):
             with open(os.path.join(HERE, 'reject', name)) as f:

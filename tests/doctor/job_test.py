@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """job_test.py MPIRUN WS_DOCTOR APP: ws-doctor under mpirun, with ranks as they come, on one core, apart, and with a wrong option; and
-that a fix, run as it stands, mends what it is for."""
+that each fix, typed as it is printed, mends what it is for."""
 import concurrent.futures
 import json
 import os
@@ -21,7 +21,7 @@ def fail(what, output=''):
 
 
 def ask(command, **environment):
-    """By number, what the doctor finds; and the ranks."""
+    """{number: what the doctor finds}; and the ranks."""
     done = subprocess.run(command, capture_output=True, text=True, timeout=50, env={**ENV, **environment}, shell=isinstance(command, str))
     try:
         answer = json.loads(done.stdout)
@@ -41,7 +41,7 @@ def expect(what, found, number, level, measured=''):
 
 
 JOB = [MPIRUN, '-workshare', '-n', '2', DOCTOR, '--json', APP]
-# The doctor sleeps most of its time, to see what others do: some at once.
+# The doctor sleeps most of the time, to see what others do meanwhile: so several run at once.
 pool = concurrent.futures.ThreadPoolExecutor(3)
 small = ['unshare', '-m', 'sh', '-c', 'mount -t tmpfs -o size=64k tmpfs /dev/shm && exec "$@"', 'sh']
 as_it_is = pool.submit(ask, JOB)
@@ -59,7 +59,7 @@ for number, text in ('WS601', ''), ('WS603', "Workshare's: "), ('WS605', '2 ws l
 if answer and (answer['ranks'], answer['planned'], len(answer['loops'])) != (2, False, 2):
     fail('the head of a job', json.dumps(answer, indent=1))
 
-# What the doctor says against it is done, with the doctor in the place of the program.
+# The fixes are tried, with the doctor in the place of the program.
 found, _ = on_one_core.result()
 if len(os.sched_getaffinity(0)) > 1:
     expect('on one core', found, 'WS102', 'problem', 'ranks 0, 1 on core')
@@ -76,7 +76,7 @@ found, _ = without.result()
 expect('without -workshare', found, 'WS704', 'warning')
 expect('without -workshare', found, 'WS802', 'skipped')
 expect('a wrong value', found, 'WS701', 'problem', 'WS_SPIN=long')
-# MPI_Init fails: MPICH has mpirun kill the job, and the doctor speaks all the same.
+# MPI_Init fails: MPICH has mpirun kill the job, but the doctor still says what it found.
 if in_little_memory:
     found, answer = in_little_memory.result()
     expect('a small /dev/shm', found, 'WS201', 'problem', '64 KiB')

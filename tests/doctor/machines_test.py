@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """machines_test.py WS_DOCTOR DOCS: each check on made-up machines: folders with the files that the kernel would have, and what is no file
-in facts.json. Each must be silent on a good machine, and each that can be must have been otherwise on a bad one."""
+in facts.json. Each check must be silent on a good machine, and each must speak on a bad one, if a bad one can be made up."""
 import json
 import os
 import pathlib
@@ -80,7 +80,7 @@ def ask(arguments, **environment):
 
 
 def findings(ranks, arguments=(), **environment):
-    """Of the ranks' [(files, facts)], by number; and the exit status."""
+    """What is found on the machines of these ranks, each (files, facts): {number: finding}; and the exit status."""
     with tempfile.TemporaryDirectory(prefix='ws-doctor-', dir=FAST) as top:
         roots = []
         for number, (files, facts) in enumerate(ranks):
@@ -97,7 +97,7 @@ def findings(ranks, arguments=(), **environment):
 
 
 def expect(what, number, level, text='', files=None, facts=None, ranks=None, arguments=(), fix='', others=('ok', 'skipped'), **environment):
-    """One finding on a machine that is good but for these files and facts, or with these ranks; the others have none."""
+    """The one finding on a machine that is good except for these files and facts, or with these ranks. There must be no other finding."""
     if ranks is None:
         ranks = [(files or {}, facts or {})]
     found, status = findings(ranks, arguments, **environment)
@@ -245,7 +245,7 @@ expect('cliques', 'WS803', 'problem', 'rank 0 can share memory with 4 of 8 ranks
        fix='unset MPIR_CVAR_NUM_CLIQUES')
 expect('two names for a node', 'WS803', 'problem', '4 of 8', ranks=job(8, node_ranks=4), fix='mpirun -hosts node1 ')
 
-# Nodes that find the same are one finding; others are named.
+# The same on several nodes is one finding; where nodes differ they are named.
 found, _ = findings(job(8, skew_us=9) + [(f, {**x, 'host': f'node{2 + i // 8}', 'skew_us': 9 if i < 8 else 0, 'rank': 8 + i}) for i, (f, x) in enumerate(job(8) + job(8))])
 if [f['nodes'] for f in found['WS403'] if f['level'] == 'warning'] != [['node1', 'node2']] or [f['nodes'] for f in found['WS403'] if f['level'] == 'ok'] != [['node3']]:
     fail('nodes', json.dumps(found['WS403'], indent=1))

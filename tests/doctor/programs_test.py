@@ -26,7 +26,7 @@ def run(*words, **environment):
 
 
 def expect(what, program, *wanted, arguments=(), **environment):
-    """Findings of a program, (number, level, text in measured, text in fix); of those not given none is worse than a note."""
+    """A program must have these findings, (number, level, text in measured, text in fix), and no others but notes."""
     done = run('--json', '--root', machine, program, *arguments, **environment)
     if done.returncode not in (0, 1) or done.stderr:
         return fail(f'{what}: exit status {done.returncode}', done.stderr)

@@ -58,7 +58,7 @@ def lex(text):
 
 
 def unknown_word(tokens, loop):
-    """A word of the line that is none of the language's, None if there is no such. Not all that is wrong: only this."""
+    """A word of the line that the language does not have, or None. A line can be wrong in other ways: those are not looked for."""
     if not tokens:
         return '(no directive)'
     if loop == 'do':    # Fortran: case does not count
@@ -154,7 +154,7 @@ class Front:
         return (f'void f{number}(int n, int *v)\n{{\nint a = 1, b = 2, c = 3, s = 4; double d = 5;\n{text}\n{statement}\n}}\n', 3)
 
     def crashes_without_us(self, path, entries, options):
-        """Whether the compiler cannot stand its own OpenMP directives of these words either."""
+        """Whether the compiler crashes at its own OpenMP directives of these words, too."""
         with open(path, 'w') as f:
             for number, tokens, statement in entries:
                 words = ['parallel', *tokens] if tokens[:1] == [self.loop] else tokens

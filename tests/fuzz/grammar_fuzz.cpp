@@ -254,7 +254,7 @@ bool wrong(const std::vector<std::string> &line, const Language &language) {
         if (problem.text.find(language.prefix) == std::string::npos)
             fail(line, language, "an error does not name the directive: " + problem.text);
     }
-    const Tokens openmp = as_openmp(directive, pragma, 7);     // a wrong one is rewritten too, without its wrong parts
+    const Tokens openmp = as_openmp(directive, pragma, 7);     // a wrong directive is rewritten as well, without its wrong parts
     for (const Token &t : openmp) {
         if (t.origin < 0 || t.origin > pragma || t.text.empty())
             fail(line, language, "a rewritten token stands nowhere: " + t.text);
@@ -279,5 +279,5 @@ int main(int argc, char **argv) {
         refused += wrong(line(dice, language), language);
     }
     std::printf("%ld lines: %ld refused, %ld accepted\n", lines, refused, lines - refused);
-    return refused == 0 || refused == lines;    // then the lines are no good
+    return refused == 0 || refused == lines;    // lines that are all right, or all wrong, test nothing
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A program of Debian's, built against Debian's MPICH, runs on our library: NetPIPE. And one that Debian's mpicc compiles is told by the
-verdict how long its ranks wait and what sharing its loops could win at most: its work sleeps, so that others' load changes nothing."""
+verdict how long its ranks wait and what sharing its loops could win at most. Its work sleeps, so that load on the machine changes nothing."""
 import os
 import re
 import shutil

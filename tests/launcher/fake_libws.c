@@ -13,10 +13,10 @@
 
 struct fake_counts {
     unsigned long blocked, waits, polled, taken, rings[MAX_RANKS];
-    unsigned long calls, nested;        /* MPI functions that begun, and of them those inside another one */
+    unsigned long calls, nested;        /* MPI functions that have begun, and how many of them inside another one */
     const char *first, *last;   /* of them */
     int level;                  /* of MPI_Pcontrol */
-    unsigned long unlocked;     /* calls at whose begin MPI was used */
+    unsigned long unlocked;     /* times that MPI was called when a function began */
     const void *site;           /* of the last call */
 } fake_counts;
 
@@ -40,7 +40,7 @@ static void blocked(unsigned polls)
     waiting = 1;
     next_poll = polls + 1;
     fake_counts.blocked++;
-    sched_yield();              /* a busy machine: whoever we wait for may need this core */
+    sched_yield();              /* on a busy machine the process that we wait for may need this core */
 }
 
 static void unblocked(void)

@@ -44,7 +44,7 @@ static void begin(void)
     before = *counts;
 }
 
-/* Receives, and says that it has taken something in, which the sender waits for. */
+/* Receives, and tells the sender, who waits for it, that it has received. */
 static void receive(const char *what, void *buffer, int count, MPI_Datatype type, int from)
 {
     unsigned long taken = counts->taken;
@@ -112,7 +112,7 @@ static __attribute__((noinline)) const void *site_of_a_call(void)
     return counts->site;
 }
 
-/* Each function of MPI that the program calls begins and ends once; those that MPICH needs for it are not told. */
+/* Each MPI function that the program calls is told of at its begin and end, once; those that MPICH itself calls for it are not. */
 static void check_calls(void)
 {
     int x = 0, flag, version, size, level;
@@ -361,7 +361,7 @@ int main(int argc, char **argv)
     if (getenv("FAKE_CALLED"))
         check_calls();
 
-    /* Who only polls is not blocked. The rounds before left nothing open, so the counts must stand still. */
+    /* A rank that only polls is not blocked. The rounds before left nothing open, so the counts must not change. */
     begin();
     if (rank == 0) {
         SEND_LATE();

@@ -2,8 +2,8 @@
  *
  * An MPI program in which each rank needs all others.
  *
- * With `leave` rank 0 exits with status 7 where it should not, and its connection to the launcher is closed after its end was
- * seen: it has a child, which still has it open, and rank 1 keeps the launcher looking. */
+ * With `leave` rank 0 exits with status 7 where it should not. Its connection to the launcher is closed only after its end was
+ * seen: a child of it still has the connection open, and rank 1 keeps the launcher busy. */
 #include <mpi.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@ static void leave(int rank)
         }
         _exit(7);
     }
-    for (int i = 0; i < 1000; i++) {    /* it is killed before */
+    for (int i = 0; i < 1000; i++) {    /* it is killed before these are over */
         printf(".");
         fflush(stdout);
         usleep(10000);

@@ -71,10 +71,10 @@ with tempfile.TemporaryDirectory() as folder:
                 works(f'{what}, {os.path.basename(wrapper)} -fws', [wrapper, *more, '-fws', *options, 'a.o'])
                 works(f'{what}, pkg-config', [plain, *options, 'a.o', *libws, f'-Wl,-rpath,{STAGE}/lib'])
     for plain, more in [('gcc', [])] + ([('clang-14', CLANG)] if CLANG else []):
-        # A library may be linked before it is known who brings libws.
+        # A library may be linked before it is known what links libws.
         expect(f'{plain} -shared', run(MPICC, *more, '-fws', '-fPIC', '-shared', 'loop.c', '-o', 'libloop.so', cwd=folder), (0, '', ''))
         works(f'{plain}, a shared library', [plain, '-x', 'c', 'plain.c', '-x', 'none', '-L.', '-lloop', f'-Wl,-rpath,{folder}'])
-        # What has no directive needs no libws.
+        # A program without a directive needs no libws.
         expect(f'{plain} plain.c', run(MPICC, *more, '-fws', '-c', 'plain.c', '-o', 'a.o', cwd=folder), (0, '', ''))
         works(f'{plain}, no directive', [plain, 'a.o'])
 finish()

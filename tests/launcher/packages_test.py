@@ -23,7 +23,7 @@ case " $* " in
     *" install "*) echo "$*" >>"$STATE/calls"
         [ ! -e "$STATE/broken" ] || { echo 'E: Unable to locate package g++'; exit 100; }
         [ ! -e "$STATE/dpkg-fails" ] || { echo 'E: Sub-process /usr/bin/dpkg returned an error code (1)'; exit 100; }
-        # As apt does, which sets its pipe for this not to block: what scripts of packages print is not to go there.
+        # As apt does, which makes its progress pipe non-blocking: what scripts of packages print must not go there.
         [[ " $* " =~ Status-Fd=([0-9]+) ]] && fd=${BASH_REMATCH[1]}
         [ -p /dev/fd/1 ] && echo 'E: stdout is a pipe' && exit 100
         for p in 0 7.5 51.2 58 100; do echo "dlstatus:1:$p:Retrieving file 1 of 2" >&$fd; done
@@ -142,7 +142,7 @@ def without_lists_not_root(machine):
 
 
 def anything_else(machine):
-    """What is not foreseen is named with its exit status."""
+    """A failure that ./setup does not expect is named, with its exit status."""
     machine.program('mkdir', '#!/bin/bash\nexit 7\n')
     said('mkdir fails', machine.setup('demo'), 'exit status 7', 'mkdir -p "$build"', 'line', status=7)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""mpiexec and completion have their options from the installation's table: an option or a word that is added there, and nowhere else, is one; without
-the table mpiexec says so once where it is needed."""
+"""mpiexec and completion have their options from the installation's table: an option or a word that is added there, and nowhere else, is
+accepted. Without the table mpiexec says so once, where it needs it."""
 import os
 import shutil
 import subprocess

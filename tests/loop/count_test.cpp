@@ -11,7 +11,7 @@ namespace {
 
 using Wide = __int128;
 
-// A loop from `start` while not at or past `end`, in the direction of `step`.
+// The count of a loop that goes from `start` in steps of `step` until it reaches or passes `end`.
 Wide wanted(Wide start, Wide end, Wide step)
 {
     const Wide way = step > 0 ? end - start : start - end, stride = step > 0 ? step : -step;
@@ -48,7 +48,7 @@ TEST_CASE("iterations of unsigned loops are counted without overflow", "[count]"
             }
 }
 
-// A loop in a type of so many bits (less than 0: unsigned), as its entry sees it.
+// A loop whose variable has so many bits (a negative number: unsigned), as the runtime's entry point sees it.
 static void check_split(int bits, Wide start, Wide end, Wide step)
 {
     INFO(bits << " bits, " << long(start) << " to " << long(end) << " by " << long(step));
@@ -65,7 +65,7 @@ static void check_split(int bits, Wide start, Wide end, Wide step)
     REQUIRE(split.rest.start == uint64_t(start));
     REQUIRE(split.rest.end == uint64_t(last));
     REQUIRE(split.last == uint64_t(last));
-    // In the type, where the loop compares it with itself.
+    // The value after the last step, wrapped around as the variable's type does it.
     REQUIRE(split.after == uint64_t(after > most ? after - range : after + range));
 }
 

@@ -60,7 +60,7 @@ TEST_CASE("claims tile the region and are cut at its end", "[descriptor]")
     Chunk c;
     REQUIRE(s.d.claim(take(4), c) == Claim::taken);
     CHECK(c == Chunk{10, 14});
-    REQUIRE(s.d.claim(take(0), c) == Claim::taken); // nobody takes nothing
+    REQUIRE(s.d.claim(take(0), c) == Claim::taken); // a claim of 0 units takes one
     CHECK(c == Chunk{14, 15});
     REQUIRE(s.d.claim(take(~uint64_t(0)), c) == Claim::taken);
     CHECK(c == Chunk{15, 20});

@@ -7,9 +7,9 @@
 //   scheduler's choice, in order; a compare-and-swap or fetch-and-add drains the actor's own buffer first. So missing
 //   "full" operations are found, while the weaker orders of other machines are not explored.
 //
-//   Search: depth first; it goes back to a state by copying the world, the actors and what they use of their stacks. A state that was seen before is not explored twice: memory,
-//   store buffers, what each actor has read so far (its local state is a function of that) and what the checker has
-//   recorded make up the state, by 64-bit hash.
+//   Search: depth first; it goes back to a state by restoring a copy of the world, of the actors and of what they use of
+//   their stacks. A state that was seen before is not explored again. A state is a 64-bit hash of memory, of the store
+//   buffers, of what each actor has read so far (its local state is a function of that) and of what the checker recorded.
 #pragma once
 
 #include <algorithm>
@@ -29,14 +29,14 @@ using Word = uint64_t;
 
 class Explorer {
 public:
-    // One run's world: actors, and what a check needs. It is copied to be gone back to, so an actor must own no memory: what lies on its
-    // stack is put back byte by byte, or dropped.
+    // One run's world: actors, and what a check needs. The search copies it and later goes on from the copy, so an actor must own no
+    // memory: what lies on its stack is restored byte by byte, or thrown away without a destructor.
     struct World {
         virtual ~World() = default;
         virtual std::vector<std::function<void()>> actors() = 0;
         virtual uint64_t hash() const = 0; // memory that actors share outside the Atomics: the checker's records
         virtual void at_end() {}           // every actor is done
-        // The shared words. An operation on any other word is no step: nobody else looks at it.
+        // The shared words. An operation on any other word does not count as a step, as no other actor looks at that word.
         std::vector<volatile Word*> memory;
     };
 
@@ -136,7 +136,7 @@ private:
     };
     struct Actor {
         ucontext_t first;  // where it begins
-        std::jmp_buf here; // where it goes on: swapcontext would cost two system calls a step
+        std::jmp_buf here; // where it continues: swapcontext would cost two system calls a step
         bool begun = false;
         std::vector<char> stack = std::vector<char>(64 * 1024);
         char* top = nullptr; // what is below this on its stack is not in use
@@ -328,7 +328,7 @@ private:
                 if (!violation_.empty())
                     break;
             }
-            // On from the last state that has something untried.
+            // Go on from the last state in which something has not been tried yet.
             bool on = false;
             while (violation_.empty() && !on && !path.empty()) {
                 Choice<W>& last = *path.back();

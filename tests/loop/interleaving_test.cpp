@@ -55,7 +55,7 @@ struct Protocol : Explorer::World {
         if (closed[r])
             fail("a chunk ran after its region was closed");
         for (uint64_t u = c.lo; u < c.hi; u++)
-            if (u >= plan.units[r] || u >= sizeof ran[r]) // the second for the compiler, which does not know that plans are small
+            if (u >= plan.units[r] || u >= sizeof ran[r]) // the second test is for the compiler, which does not know that plans are small
                 return fail("a unit beyond the region's end ran");
             else if (ran[r][u]++)
                 return fail("a unit ran twice");

@@ -94,7 +94,7 @@ TEST_CASE("numbers that are none, and infinities, equal themselves", "[results]"
 
 TEST_CASE("a right sum in another order is allowed, a lost part is not", "[results]")
 {
-    // Sums of n random numbers, of one sign or of both, in two halves, each of every second number, and as two others would.
+    // Sums of n random numbers, of one sign or of both. Each is added up in two parts of every second number, and in two other ways.
     uint64_t state = 11;
     auto random = [&] { return double((state = state * 6364136223846793005u + 1442695040888963407u) >> 11) / 9007199254740992.0; };
     const Result r = only("x=f8+@0");

@@ -90,7 +90,7 @@ TEST_CASE("sizes hold for the largest loops", "[schedule]")
     for (ws_schedule kind : {WS_AUTO, WS_STATIC, WS_DYNAMIC, WS_GUIDED})
         for (unsigned ranks : {1u, 2u, 1023u})
             for (unsigned participants : {1u, 2u, 1024u})
-                // Units that fit the descriptor, and what a plain 64-bit count would be.
+                // As many units as fit into the descriptor, and as many as a plain 64-bit count can hold.
                 for (uint64_t units : {uint64_t(1) << 40, most - 2048}) {
                     CAPTURE(int(kind), ranks, participants, units);
                     Sizing s = Sizing::resolve(kind, 0, units, ranks);
@@ -182,7 +182,7 @@ TEST_CASE("a pace measures what an iteration costs, fixed chunks included", "[sc
         CHECK(p.ticks_per_unit() == Approx(40));
         CHECK(timed >= 10);
         if (kind == WS_DYNAMIC)
-            CHECK(timed < 50); // a reading each chunk would cost more than the claim
+            CHECK(timed < 50); // reading the clock at each chunk would cost more than the claim
     }
 }
 

@@ -9,8 +9,8 @@ using namespace ws;
 
 namespace {
 
-// A machine on which a region of `threads` takes `price` and its share of the iterations, of which the first thread's cost `own` times
-// what they cost on average.
+// A machine on which a region of `threads` takes `price` plus a thread's share of the iterations. The iterations of the first thread
+// cost `own` times as much as the average.
 struct Machine {
     Solo solo;
     double price = 2000, own = 1;

@@ -85,7 +85,7 @@ struct Arena {
     {
         Random random{seed};
         descriptor.init();
-        // Goes on until somebody stole, on however busy a machine.
+        // Goes on until somebody stole, however busy the machine is.
         for (unsigned r = 1; r <= regions || (stolen == 0 && r < 100 * regions); r++) {
             if (random(1024) == 0)
                 sched_yield();

@@ -63,7 +63,7 @@ TEST_CASE("what is no batch is not read beyond its end")
     }
     bool whole;
     std::string long_one;
-    append_header(long_one, 1, large); // which should be here, but is not
+    append_header(long_one, 1, large); // says that `large` bytes follow, but none do
     CHECK(letters_of(long_one, whole).empty());
     CHECK_FALSE(whole);
     std::string not_last;

@@ -25,7 +25,7 @@ int rank, size;
     std::abort();
 }
 
-// The first 8 bytes are the number of the letter between its two ranks, the rest follows from it.
+// The first 8 bytes are the letter's number among those from this rank to that one; all other bytes are computed from it.
 std::string write(uint64_t number, size_t bytes)
 {
     std::string letter(bytes, '\0');

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The man pages: each directive and each MPIX function has one, each tool has one, that names its options; workshare(1) names mpirun's and all WS_ variables; mandoc has nothing
-against them, but for what scdoc writes always."""
+"""The man pages: each directive, each MPIX function and each tool has one; a tool's page names its options; workshare(1) names mpirun's
+options and all WS_ variables. mandoc complains of nothing but what scdoc always writes."""
 import glob
 import os
 import re

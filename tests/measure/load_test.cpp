@@ -52,7 +52,7 @@ template <bool broken> struct Writing : Explorer::World {
                 },
                 [this] {
                     Load l;
-                    if (broken) { // as if the epoch were not looked at
+                    if (broken) { // reads without looking at the epoch
                         auto* words = reinterpret_cast<volatile explore::Word*>(&row);
                         const explore::Word at = Scheduled::load_acquire(words[1]);
                         l = of(at >> 1);

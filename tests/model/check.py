@@ -48,7 +48,7 @@ RIGHT_SOAK = [
     ('doorbell', ['MESSAGES=3'], 'only_the_window_loses'),
 ]
 
-# What must be found, in what sizes, by which property.
+# Mistakes that must be found: in what sizes, and by which property.
 WRONG = [
     ('region', 'NO_CLAMP', ['GENERATIONS=1', 'TAKES=2'], None),
     ('region', 'EMPTY_LEASE_RUNS_BODY', ['GENERATIONS=1'], None),

@@ -10,8 +10,8 @@ from job import CORES, MPIRUN, Result, expect, fail, finish, run, skip
 
 TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'blocking_calls.txt')
 QUANTUM, USABLE = 0.050, 0.010  # seconds: what a call may be late if nobody rings, and if its rank is rung
-# Memory of another process is mapped or reached by messages here, not by the kernel: a rank computes without MPI then, and who
-# puts, gets or sends much has to wait for it.
+# Without the kernel's copying between processes, UCX needs the target's help to put, get or send much: then a rank has to wait for a
+# target that computes without MPI.
 UCX = {'UCX_TLS': 'posix,sysv,self'}
 
 

@@ -18,7 +18,7 @@ def loops(result):
     return {line[2:].rsplit('  ', 1)[0].strip(): line.rsplit('  ', 1)[1] for line in result.err.splitlines() if line.startswith('  ') and '  ' in line[2:]}
 
 
-# Short loops, that are over before anybody could come. A machine that is very busy may not let one come in time.
+# Loops so short that they are over before a helper comes by itself. On a very busy machine one may not come in time even here.
 for env, ranks in ({'WS_STEAL_ALL': '1'}, 2), ({'WS_CHECK': '1'}, 2), ({'WS_CHECK': '1'}, 1), ({'WS_CHECK': '1', 'WS_WORKERS': '2'}, 3):
     for attempt in range(5):
         result = run('checked', 'short', 1000, ranks=ranks, env=env)

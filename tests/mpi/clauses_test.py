@@ -13,7 +13,7 @@ for program in ('loops', 'data_clauses', 'reductions', 'schedules', 'places', 's
         expect_lines(result, result.out, '^ok, [0-9]+ tests$')
     result = run(program, workshare=False)
     expect_lines(result, result.out, '^ok, [0-9]+ tests$')
-# Too short, most of them, for a thief to come for sure.
+# Most of them are too short to be sure that a thief comes.
 for program in ('conditions', 'sections', 'simd'):
     for ranks, seed in (2, 0), (2, 1), (2, 2), (1, 0), (3, 5):
         result = run(program, ranks=ranks, env={'WS_CHAOS': str(seed)} if seed else {})
@@ -22,7 +22,7 @@ for program in ('conditions', 'sections', 'simd'):
     expect_lines(result, result.out, '^ok, [0-9]+ tests$')
 for ranks, seed in (2, 0), (2, 1), (3, 0), (1, 0):
     run('merge', ranks=ranks, env={'WS_CHAOS': str(seed)} if seed else {}, steals=1 < ranks <= CORES)
-# What cannot be right in a loop whose last step leaves the type of its variable ends with one message.
+# Where a loop's last step leaves the type of its variable, clauses that cannot be right then end the job with one message.
 for what in 'lastprivate', 'lastprivate_inside', 'simd':
     for workshare in True, False:
         result = run('last_step', what, ranks=1, workshare=workshare, code=1)

@@ -33,7 +33,7 @@ FORTRAN = {('dummy and module', v) for v in ('answer', 'counted')} | {('module a
           {('others', v) for v in ('best', 'hash', 'fine')} | {('local array and common', v) for v in ('histogram', 'in_block')} | \
           {('of the host', v) for v in ('answer', 'best')}
 
-# Each variable is found where it lies: helpers compute something else for it, and that is told of each.
+# A wrong result of each variable is found, wherever the variable lies: helpers compute something else for each.
 for program, variables in [(f'compared_{c}', C) for c in COMPILERS] + [(f'compared_cxx_{c}', CXX) for c in COMPILERS] + [('compared_fortran', FORTRAN)]:
     for attempt in range(5):  # on a very busy machine no helper may come in time
         result = check(program, 'wrong', 4, ranks=1, code=None)
@@ -59,7 +59,7 @@ expect(result, 'no line', re.search(r"^workshare check: chain: reduction 'total'
 expect(result, 'the report does not tell', 'Reductions of 1 loop of 1 compared with one thread DIFFER: the exit status is 1.' in result.err)
 expect(result, 'the last line', result.err.endswith("Compare the program's other results with those of a run without -workshare.\n"))
 
-# Races are seen by chance. exit(3) stays 3; and nobody is killed who goes on after MPI_Finalize.
+# Races are seen by chance only. exit(3) stays 3, and a rank that goes on after MPI_Finalize is not killed.
 for kind, status in (('racy', 1), ('exits', 3), ('leaves', 1), ('children', 1)) if CORES > 1 else ():
     for attempt in range(10):
         result = check(own, kind, 5, code=None)
@@ -72,7 +72,7 @@ for kind, status in (('racy', 1), ('exits', 3), ('leaves', 1), ('children', 1)) 
 if CORES < 2:
     skip('races need two cores')
 
-# What cannot be run twice is run once, and it says why.
+# Loops that cannot be run twice are run once, and the reason is told.
 for kind, why in ('prints', 'its body makes the system call write'), ('writes', 'its body writes shared memory, or calls MPI'), \
         ('waits', 'its body waits for another thread'), ('spins', 'its body does not come to its end in 2 s in a copy of the process'), \
         ('thread', 'its body makes the system call gettid'), ('long', "of 'many' place, type or size are not known"), \

@@ -14,7 +14,7 @@ for workshare in False, True:
     run('critical', 'loop', ranks=3 if workshare else 2, workshare=workshare, steals=workshare)
     run('critical', 'count', ranks=5, workshare=workshare, env={'MPIR_CVAR_NUM_CLIQUES': '1'})
 
-    # The one who comes next must be told. mpirun, which would kill it for the death, only sees a shell that lives on.
+    # The rank that comes next must be told. mpirun would kill it because of the death, so mpirun sees only a shell, which lives on.
     result = run('/bin/sh', '-c', '"$@"; sleep 20', 'sh', os.path.join(PROGRAMS, 'critical'), 'death', workshare=workshare, limit=30,
                  code='error', title=f'critical death, {"with" if workshare else "without"} -workshare')
     expect(result, 'the job took more than 10 s to end', result.seconds < 10)

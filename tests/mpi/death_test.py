@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A rank is killed while it lends its core or while it is helped: the job ends within seconds with an error, and leaves no
-process and no shared memory (job.py looks). mpirun's own clean-up may be off: then the ranks themselves must notice."""
+process and no shared memory (job.py looks). Some cases switch mpirun's own clean-up off: then the ranks themselves must notice."""
 from job import CORES, expect, expect_lines, finish, run, skip
 
 if CORES < 2:

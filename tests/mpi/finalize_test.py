@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Ranks that wait in MPI_Finalize help the one that computes; with any other call they are blocking_calls_test.py's. And it ends
-over TCP, where UCX needs answers from the others up to the end: with a rank that comes late three jobs in four did not."""
+"""Ranks that wait in MPI_Finalize help the one that computes (all other calls: blocking_calls_test.py). And MPI_Finalize ends over TCP,
+where UCX needs answers from the other ranks up to the end: upstream's did not in three of four jobs in which a rank came late."""
 from job import CORES, expect_lines, finish, run, skip
 
 for how, cliques in [(('late', r % 4), 1) for r in range(7)] + [(('late', 0), 4), (('messages',), 1), (('messages',), 2), (('messages',), 4)]:

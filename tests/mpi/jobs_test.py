@@ -20,7 +20,7 @@ run('guests', 'stack', 80, prefix=('sh', '-c', 'ulimit -s unlimited && exec "$@"
 run('guests', 'stack', 12, prefix=('sh', '-c', 'ulimit -s 8192 && exec "$@"', 'sh'), env={'WS_STACKSIZE': '16 m'}, steals=True)
 run('guests', 'stack', 5, prefix=('sh', '-c', 'ulimit -s unlimited; ulimit -v 8000000 && exec "$@"', 'sh'), steals=True)  # no room for large ones
 
-# Who comes to the end of a stack is told how to get more, and dies of it; faults of other kinds are the program's.
+# A guest that comes to the end of its stack says how to get a larger one, and dies; other faults are left to the program.
 TOLD = r'^workshare: a guest thread of rank 0 ran out of its stack of %s MiB in the ws loop \S*guests\.c:\d+:main; mpirun -workshare-stacksize or'
 for how, megabytes, stack in (('ulimit -s 8192', 12, 8), ('ulimit -s 8192', 200, 8), ('ulimit -s unlimited; export WS_STACKSIZE=32M', 33, 32)):
     result = run('guests', 'stack', megabytes, prefix=('sh', '-c', how + ' && exec "$@"', 'sh'), code='error', limit=30)

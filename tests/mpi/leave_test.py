@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What looks like a death and is none: main threads that left by pthread_exit, ranks in pid namespaces of their own.
+"""Ranks that look dead and are not: main threads that left by pthread_exit, ranks in pid namespaces of their own.
 
 leave_test.py MPIRUN PROGRAMS [--soak]      --soak: more namespaces than a word has bits
 """

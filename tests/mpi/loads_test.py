@@ -9,7 +9,7 @@ if CORES < 2:
     finish()
 
 
-# Without what guests did it would be 1.33 instead of 1.48; what a rank did for others counted for it, 1.2.
+# It would be 1.33 instead of 1.48 if what guests did were left out, and 1.2 if a rank's help for others counted as its own work.
 TOLERANCE = 0.06
 
 

@@ -40,7 +40,7 @@ after = [(int(n), float(lent), float(borrowed)) for n, lent, borrowed in
          re.findall(r'^stolen (\d+) lent ([\d.]+) borrowed ([\d.]+)$', result.out, re.MULTILINE)]
 if expect(result, 'not a line a rank after MPI_Finalize', len(after) == 2):
     expect(result, 'stolen', sum(n for n, _, _ in after) == result.stats['chunks_stolen'])
-    # What one rank lent the other has borrowed, but for the hand-overs: those wait, too, where others use the CPUs.
+    # One rank has borrowed what the other lent, except for the time of hand-overs: that grows where other programs use the CPUs.
     lent, borrowed = sum(l for _, l, _ in after), sum(b for _, _, b in after)
     expect(result, f'{lent} s lent, {borrowed} s borrowed', 0.03 < borrowed <= lent < borrowed + 0.1 + result.stats['kept_off_s'])
 finish()

@@ -39,7 +39,7 @@ for compiler in 'gcc', 'clang':
     if not os.path.exists(os.path.join(PROGRAMS, asks)):
         skip('clang is not here')
         continue
-    # Whoever is asked for its number is one of OpenMP's.
+    # Every participant that asks for its number gets one that OpenMP could give.
     no_guests(asks, 'numbers', env=one)
     no_guests(asks, 'numbers', env=two)
     run(asks, 'numbers', env=two, workshare=False)
@@ -54,7 +54,7 @@ for compiler in 'gcc', 'clang':
     watched(2, plain, 'most', env={**one, **four, 'OMP_THREAD_LIMIT': '2'})
     watched(2, plain, 'clause', env={**one, **four}, shared=False)
     watched(4, plain, 'most', env={**one, **four})
-    # Who asks is told his number: those of a rank that the user has given more threads than CPUs, and those of WS_OPENMP_GUESTS.
+    # Participants that ask are told a number: where the user gave the rank more threads than CPUs, and with WS_OPENMP_GUESTS.
     watched(1, asks, 'watched', env={**one, **four}, shared=False, told=1)
     watched(4, asks, 'watched', env={**four, 'OMP_NUM_THREADS': '4'}, prefix=on_one_cpu, told=4)
     watched(2, asks, 'watched', env={**two, **four}, prefix=on_one_cpu, told=2)
@@ -76,7 +76,7 @@ for compiler in 'gcc', 'clang':
         expect(result, 'no reason', re.search(reason, result.err.replace('\n  ', ' ')))
         result = no_guests(program, what, env=env, options=('-workshare-check',))
         expect(result, 'no reason in what was checked', re.search(r'openmp_loops.cpp:\d+.* 3 kept unshared: .*' + reason, result.err))
-    # OpenMP's threads, each where OpenMP has it.
+    # OpenMP's own threads run the iterations that OpenMP would give them.
     for workshare in False, True:
         for env in one, two:
             result = run(asks, 'threads', env=env, workshare=workshare)
@@ -85,7 +85,7 @@ for compiler in 'gcc', 'clang':
         run(asks, 'static', env=two, workshare=workshare)
     result = run(plain, 'threads', 2, env=one, workshare=False)
     expect(result, 'other threads', result.out == 3 * '2 threads\n')
-    # What takes less than to begin with it one thread runs: with OpenMP's numbers, and sums that come to the same.
+    # A loop that takes less time than opening a region is run by one thread: with OpenMP's numbers, and the same sums.
     for workshare in False, True:
         run(asks, 'tiny', env=two, workshare=workshare)
         run(plain, 'tiny', env=two, workshare=workshare, ranks=1)

@@ -41,7 +41,7 @@ for ranks, some, enabled, others in (2, '[ $PMI_RANK = 0 ]', '(0)', '(1)'), (6, 
     expect(result, 'not one line that names the ranks', len(ours) == 1 and f'WS_ENABLE=1 in their environment {enabled}, others do not {others}' in ours[0])
     expect(result, 'the program went on', 'right' not in result.out)
 
-# Files that cannot be written are no surprise at the end of a long run.
+# Files that cannot be written are found at the start, not at the end of a long run.
 for option, what in ('-workshare-report', 'report'), ('-workshare-trace', 'trace'):
     with tempfile.TemporaryDirectory(suffix='.json') as folder:
         for path, why in ('/nowhere/at/all.json', 'No such file or directory'), (folder, 'Is a directory'):

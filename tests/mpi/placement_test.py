@@ -57,7 +57,7 @@ for ranks in (2, 3):
     placement('comms', 4, 50, ranks=ranks, steals=ranks == 2)
 placement('loops', ROUNDS, 50, env={'WS_CHAOS': '5'}, steals=True)
 
-# A machine that may have more CPUs than a cpu_set_t has; one that does not say what a process may use.
+# A machine with more CPUs than fit into a cpu_set_t, and one that does not say which CPUs a process may use.
 many = preload('many_cpus.so')
 placement('loops', ROUNDS, 50, (f'{a}', f'{b}'), options=many, steals=True, title='4,096 CPUs, bound')
 placement('loops', ROUNDS, 50, options=many, steals=True, title='4,096 CPUs, unbound')
@@ -148,7 +148,7 @@ for number, words in enumerate(THREADS):
 for options in ('-workshare-workers', '1'), ('-workshare-workers', 'auto'):
     result = run('placement', 'openmp', 6, 50, ranks=1, options=options)
     found = re.search(r'workers ([\d.]+) ([\d.]+)', result.out)
-    # Asleep in a region; in a loop at work, but that other tests may run on this machine.
+    # Asleep in a region, and at work in a loop as far as other tests on this machine let it.
     expect(result, 'the worker was not asleep in an OpenMP region', found and float(found[1]) < 0.02)
     expect(result, 'the worker took no part in loops', found and float(found[2]) > 0.05)
 result = run('placement', 'openmp', 3, 50, ranks=1, options=('-workshare-workers', '1'), env={'OMP_WAIT_POLICY': 'active'})
@@ -158,7 +158,7 @@ result = run('placement', 'loops', 4, 50, ranks=2, options=('-workshare-workers'
 expect(result, 'workers where each rank needs its core', result.stats.get('workers') == 0 or CORES > 2)
 run('placement', 'loops', 4, 50, ranks=2, options=('-workshare-workers', '3'))
 run('oracle', 3, 60, options=('-workshare-workers', '1'))
-# Only rank 0's worker, and cores for all to believe in: it helps rank 1 until OpenMP wants its core back.
+# Only rank 0 has a worker, and WS_CORES pretends a core for each thread: the worker helps rank 1 until OpenMP wants its core back.
 for attempt in range(4):
     result = run('/bin/sh', '-c', f'[ $PMI_RANK = 0 ] || export WS_WORKERS=0; exec {os.path.join(PROGRAMS, "placement")} recall 0 0',
                  options=('-workshare-workers', '1'), env={'WS_CORES': '4'}, title='recall')

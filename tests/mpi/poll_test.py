@@ -23,7 +23,7 @@ for look in 'test', 'testall', 'testany', 'testsome', 'get_status', 'iprobe', 'i
         expect(result, f'a call that found something did not return at once: {tries}', min(t[1] for t in tries) < 50)
 for look in 'test', 'iprobe':
     result = run('polling', look)
-    # Its waits before and after lend, once or twice; looks by the hundred.
+    # Its waits before and after lend once or twice, its looks hundreds of times.
     expect(result, 'a program that only looks has helped without -workshare-poll', result.stats.get('lends', 0) <= 5)
     expect(result, 'the looks in vain were not counted', result.stats.get('polls', 0) > 100)
 finish()

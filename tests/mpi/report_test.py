@@ -90,13 +90,13 @@ for shape in 'one', 'rotate':
     stolen_right(result)
     ratio = re.search(r'; about (\S+) times as fast as without', result.err)
     expect(result, 'the verdict tells no gain', ratio and float(ratio[1]) > 1.3)
-# Help that brought nothing, as all wait for another rank. (Three ranks that spin on two cores tell nothing of a plain run.)
+# Help that brought nothing, as all wait for another rank. (No plain run to compare with: its three ranks would spin on two cores.)
 result = job('absorb', 10, 'nap', ranks=3)
 counted_right(result, False)
 stolen_right(result)
 expect(result, f'an estimate of {result.report["without_stealing"]["speedup"]}', result.report['without_stealing']['speedup'] < 1.05)
 
-# Phases, and the same as text on stderr, followed by the verdict.
+# Phases; and the same report as text on stderr, followed by the verdict.
 result = job('phases', 10, 'nap', options=('-workshare-report',))
 counted_right(result)
 phases = {p['level']: p for p in result.report['by_phase']}
@@ -169,7 +169,7 @@ if tiny:
     expect(result, f'{first["totals"]["mpi_s"]} s in MPI', near(first['totals']['mpi_s'], result.own[0]['mpi'], slack=30e-3))
     expect(result, f'it ran without stealing: {first["inactive"]}', '/dev/shm' in (first['inactive'] or ''))
 
-# Compared with: nobody helps, and the verdict and the table of waiting say so.
+# A run to compare with, in which nobody helps: the verdict and the table of waiting say so.
 result = job('one', 2, options=('-workshare-victim', 'none', '-workshare-report'))
 expect(result, 'stolen', result.report['totals']['iterations_stolen'] == 0 and result.report['reason'].endswith('(-workshare-victim none)'))
 expect(result, 'waiting without a reason', re.search(r'lost: spun, without a look for work .* 100.0 %', result.err))

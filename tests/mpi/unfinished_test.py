@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Who leaves an iteration otherwise than by its end: where it is allowed the job ends with that status, else with a message that names
+"""Iterations that are left otherwise than by their end: where that is allowed the job ends with that status, else with a message that names
 the loop; never late, and nothing is left."""
 from job import CORES, expect, expect_lines, finish, run, skip
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""MPI's own windows: job.py sees what they leave in /dev/shm. MPICH made a file for each address that it tried, and removed the last."""
+"""MPI's own windows: job.py sees what they leave in /dev/shm. Upstream's MPICH made a file for each address that it tried, and removed only
+the last."""
 from job import expect, finish, run, skip
 
 for ranks in 2, 4:

@@ -32,7 +32,7 @@ std::string text_of(const std::string& path)
     return text.str();
 }
 
-// The counters in place of those that the schema's object has, before what else it has from `behind` on.
+// The schema's object with `counters` in place of its own; what it has from `behind` on follows them.
 Json with_counters(const Json& object, const std::vector<Counter>& counters, const std::string& before, const std::string& behind)
 {
     Json changed = object;

@@ -128,7 +128,7 @@ TEST_CASE("edges on one core, then on one node, and no worse balance", "[reorder
     for (int k = 0; k < 12; k++) {
         const int nodes = 1 + k % 3, cores = 2, each = 4, n = nodes * cores * each;
         const Seats s = seats(nodes, cores, each);
-        // Groups of as many ranks as a core has, heavy edges inside, light ones from group to group; hidden by renaming.
+        // Groups of as many ranks as a core has, with heavy edges inside and light ones between groups. Ranks are shuffled to hide them.
         std::vector<int> name(static_cast<size_t>(n));
         std::iota(name.begin(), name.end(), 0);
         std::shuffle(name.begin(), name.end(), random);
@@ -146,7 +146,7 @@ TEST_CASE("edges on one core, then on one node, and no worse balance", "[reorder
         REQUIRE(is_permutation_of_ranks(after));
         CHECK(highest(placed(loads, after), s, Domain::core) <= highest(placed(loads, before), s, Domain::core) * (1 + 1e-9));
         CHECK(distance_sum(after, s, edges) <= distance_sum(before, s, edges));
-        for (const Edge& e : edges) { // nothing better is there: groups on cores, pairs of groups on nodes
+        for (const Edge& e : edges) { // the best that is possible: groups on cores, pairs of groups on nodes
             const Seat &a = s[size_t(after[size_t(e.from)])], &b = s[size_t(after[size_t(e.to)])];
             CHECK(a.node == b.node);
             if (e.weight == 10)
@@ -209,7 +209,7 @@ TEST_CASE("by turns as the paper deals", "[spread]")
     for (int c = 0; c < 16; c++)
         for (int slot = 0; slot < bins[size_t(c)].room; slot++)
             CHECK(deal[size_t(place_of(units, c, slot, false))] == c);
-    // Four a core, every second turn backwards: 10 instead of 11.
+    // Four ranks a core, dealt in turns of which every second goes backwards: the highest load is 10 instead of 11.
     double most = 0;
     for (int c = 0; c < 16; c++) {
         double sum = 0;

@@ -100,7 +100,7 @@ TEST_CASE("the paper's example, four processes a core", "[reorder]")
     const Bins bins = cores(16, 4);
     const Deal deal = round_robin(loads, bins);
     check_deal(loads, bins, deal);
-    // Its figure, core by core: in turn the sixteen first loads, and so on.
+    // As in the paper's figure: the first sixteen loads go to one core each, then the next sixteen, and so on.
     for (size_t i = 0; i < 64; i++)
         CHECK(deal[i] == int(i % 16));
     std::vector<double> sum(16);

@@ -143,7 +143,7 @@ public:
 private:
     enum : uint32_t { plain, to_answer, timed = (1u << policy::kind_bits) - 1 };
 
-    // `bytes` behind the head.
+    // A letter of a head and `bytes` more.
     void post(policy::Rank& rank, int to, uint32_t kind, size_t bytes)
     {
         const uint64_t head[2] = {posted_to_[size_t(to)]++, ticks()};
@@ -153,7 +153,7 @@ private:
         told_[me_].posted++;
     }
 
-    // Takes the decision, and falls silent with it every other time.
+    // Becomes the decider, and every other time stops without giving that up.
     void decide(uint64_t now)
     {
         Told& t = told_[me_];

@@ -45,11 +45,12 @@ for env in {}, {'PROBE_IDLE': '0'}, {'WS_VICTIM': 'none'}, {'PROBE_IDLE': '0', '
     expect(result, 'borrowed, though nobody helped', 'WS_VICTIM' not in env or told[0]['borrowed_s'] == 0)
     expect(result, 'nothing was borrowed', 'WS_VICTIM' in env or told[0]['borrowed_s'] > 0.05)
     expect(result, f'rank 1 was given no steps when they were due: {told[1]}', told[1]['due'] >= 10)
-    # One more in each turn, at least, unless the time is for those that are due alone.
+    # At least one more in each turn, unless the policy takes no idle time and so gets only steps that are due.
     expect(result, f'rank 1 gave steps {told[1]}', (told[1]['steps'] > 2 * told[1]['due']) == (env.get('PROBE_IDLE') != '0'))
     expect(result, 'wrong sums were seen', all(t['wrong'] == 0 for t in told.values()))
 
-# Who has nothing to steal sleeps, but not beyond what is due: every 5 ms. A rank's own sleep, here of 12.8 ms, would let half of it pass.
+# A rank with nothing to steal sleeps, but not beyond the moment when a step is due, here every 5 ms. A sleep of the usual length, here
+# 12.8 ms, would miss half of them.
 for attempt in range(8):
     result, told = job('late', 600, env={'PROBE_IDLE': '0'})
     if told[1]['due'] >= 80:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 
-# Debian's: another python3 in PATH does not have its packages.
+# Debian's Python: another python3 in PATH does not have Debian's packages.
 if not os.path.exists('/usr/bin/chromium') or subprocess.run(['/usr/bin/python3', '-c', 'import selenium.webdriver'], capture_output=True).returncode:
     print('chromium, chromium-driver or python3-selenium is missing: no browser')
     sys.exit(77)
@@ -49,7 +49,7 @@ browser = webdriver.Chrome(service=Service('/usr/bin/chromedriver'), options=opt
 
 
 def requests():
-    """Of the page: what it asked the network or the disk for."""
+    """What the page asked the network or the disk for."""
     messages = [json.loads(entry['message'])['message'] for entry in browser.get_log('performance')]
     return [m['params']['request']['url'] for m in messages if m['method'] == 'Network.requestWillBeSent']
 
@@ -142,7 +142,7 @@ try:
     browser.set_window_size(700, 600)
     expect('a narrow window', like(pixel(1, 1, 62000, 0.1), first))
 
-    # A long trace: far away columns of shares, near by what there is.
+    # A long trace: seen from afar columns of shares, from near each event.
     browser.get(f'file://{folder}/long.html')
     expect('a long trace is drawn in time', script('const t = performance.now(); draw(); return performance.now() - t') < 1000)
     shares = {tuple(pixel(0, 1, 30e6, share)[:3]) for share in (0.05, 0.2, 0.35, 0.6, 0.8, 0.95)}

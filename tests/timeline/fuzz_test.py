@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """fuzz_test.py WS_TIMELINE MAKE_TRACE [SEED [FILES]]: whatever a damaged trace holds, it is drawn, or refused in one line with status 1; a
-page is then right JSON, and a picture right XML. In this process, so that it is quick; but OTF2 in one for each file, for its library is not ours."""
+page is then right JSON, and a picture right XML. JSON is read in this process, which is quick; OTF2 in a process for each file, as its
+library is not ours and may crash."""
 import contextlib
 import copy
 import importlib.machinery
@@ -52,7 +53,7 @@ def check_output(name):
 
 
 def draw(name, title, *options):
-    """As main() does with those arguments."""
+    """Does what main() does with these arguments."""
     global drawn, refused
     output = f'out.{random.choice(("html", "svg"))}'
     sys.argv = ['ws-timeline', name, '-o', output, *options]
@@ -78,7 +79,7 @@ def places(value, path=()):
 
 
 def hurt_value(whole):
-    """Something in it becomes something else, or is missing, or is there twice."""
+    """One value in it becomes another, is left out, or stands there twice."""
     whole = copy.deepcopy(whole)
     for _ in range(random.choice((1, 1, 1, 2, 4))):
         part = random.choice((whole, whole['otherData']) if isinstance(whole.get('otherData'), dict) else (whole,))

@@ -125,7 +125,7 @@ class Terminal:
         return self.process.poll()
 
     def expect_restored(self, how):
-        # However a terminal is asked for its other screen and for no cursor, it must have been asked for the opposite last.
+        # ws-top switched to the terminal's other screen and hid the cursor: the last thing it did must be the opposite of both.
         last = {mode: self.raw.rfind(f'\x1b[?{mode}'.encode()) for mode in ('1049h', '1049l', '25l')}
         shown = max(self.raw.rfind(b'\x1b[?25h'), self.raw.rfind(b'\x1b[?12l\x1b[?25h'), self.raw.rfind(b'\x1b[34h\x1b[?25h'))
         expect(f'{how}: the terminal is as it was', termios.tcgetattr(self.slave) == self.before and last['1049l'] > last['1049h'] >= 0

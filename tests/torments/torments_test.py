@@ -30,7 +30,7 @@ def threads(pid):
 
 
 class Torment:
-    """Torments a job's ranks, from when all of them run their regions until one does no more or once() returns True. Counts
+    """Torments a job's ranks from the moment when all of them run their regions until one has finished or once() returns True. Counts
     what it did."""
 
     def __init__(self, seed, ranks):

@@ -94,7 +94,7 @@ def check_lends(result, trace):
 
 
 def check_nesting(result, trace):
-    """Of two events of a thread one lies in the other, or they do not meet."""
+    """Of two events of a thread one lies inside the other, or they do not overlap."""
     by_thread = defaultdict(list)
     for e in slices(trace):
         by_thread[e['tid']].append((round(e['ts'] * 1000), -round((e['ts'] + e['dur']) * 1000)))
@@ -124,7 +124,7 @@ if trace:
     calls = {e['name'] for e in slices(trace) if e['cat'] == 'mpi'}
     expect(result, f'calls: {calls}', {'MPI_Finalize'} < calls and all(c.startswith('MPI_') for c in calls))
 
-# Nodes: clocks that are compared, not shared as they are here, must come to the same.
+# Several nodes: their clocks are compared by messages. Here they are the same clock, so the comparison must find that.
 result, trace = traced('nodes.json', 'cliques', ranks=4, env={'MPIR_CVAR_NUM_CLIQUES': '2', 'WS_CORES': '4'})
 if trace:
     begins = [p['begin_ns'] for p in trace['otherData']['processes']]

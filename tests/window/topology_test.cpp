@@ -322,7 +322,7 @@ TEST_CASE("whom a thief helps", "[victim]")
         CHECK(node.window.guest(1, 0).state == guest_wanted);
         CHECK(node.window.row(1).hunger.wanted == 1);
         CHECK(node.window.row(6).hunger.wanted == 0);
-        CHECK(node.choice(5, "most").rank == 6); // another thief's guests are others
+        CHECK(node.choice(5, "most").rank == 6); // guests of another thief do not count
     }
     SECTION("not one in which as many take part as may")
     {

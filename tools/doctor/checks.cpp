@@ -31,7 +31,7 @@ const char* name(Level level)
     return names[int(level)];
 }
 
-// The numbers are for ever: a check that goes leaves a gap.
+// Numbers are never given again: a check that is removed leaves a gap.
 const std::vector<Check>& checks()
 {
     using namespace check;

@@ -17,19 +17,19 @@ const char* name(Level level);
 struct Finding {
     Level level = Level::ok;
     std::string number, title;
-    std::string measured, cause, fix; // cause and fix: of what is not ok
+    std::string measured, cause, fix; // cause and fix: only if something is wrong
     std::vector<std::string> nodes;   // where; empty: the job
 };
 
-// The ranks of a job, or one for each that is planned on this machine.
+// The ranks of a job, or those that are planned on this machine.
 struct Job {
     bool planned = false;           // no job: `machines` has this machine alone, and `ranks` are to come
     int ranks = 1;                  // of the job
     std::vector<Machine> machines;  // by rank; planned: one
     std::optional<Program> program; // the first rank's
     std::vector<std::string> arguments;      // the program's
-    std::vector<std::string> other_programs; // how other nodes' differ
-    std::vector<std::string> more_programs;  // that other ranks are to run
+    std::vector<std::string> other_programs; // how the programs of other nodes differ
+    std::vector<std::string> more_programs;  // those that other ranks are to run
 };
 
 struct Check {

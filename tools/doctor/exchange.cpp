@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What ranks send each other of their machines and programs. Apart, as the compiler takes long over it.
+// What ranks send each other of their machines and programs. In a file of its own, as compiling it takes long.
 #include "machine.h"
 #include "program.h"
 

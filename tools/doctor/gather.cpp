@@ -42,7 +42,7 @@ RankFacts unpacked(const nlohmann::json& j)
     return facts;
 }
 
-// Bytes that are no UTF-8, of paths and variables, must not end it all.
+// Paths and variables may have bytes that are no UTF-8: those must not end the program.
 std::string text_of(const nlohmann::json& j) { return j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace); }
 
 // What libws shows of this process: whether it has given up.
@@ -85,7 +85,7 @@ int why_inactive()
 {
     const auto fail = [&](const std::string& what) { end_with(out, text_of({{"error", what}}), 1); };
     const std::string library = own.machine.folder + "/../lib/libmpich.so.12";
-    // What the user has set is the program's business, and may be what a finding is about: here it must not end MPI_Init.
+    // The user's WS_ variables are meant for the program, and a finding may be that one is wrong: here they must not end MPI_Init.
     for (const auto& [name, value] : own.machine.environment)
         if (name.compare(0, 3, "WS_") == 0 && name != "WS_ENABLE")
             unsetenv(name.c_str());
@@ -137,8 +137,8 @@ int why_inactive()
     end_with(out, text_of({{"ranks", ranks}}), 0);
 }
 
-// One direction of the child's talk with mpirun, line by line. An MPI_Init that fails asks mpirun to kill the job, and with it whoever
-// could say why: that line is not passed on.
+// One direction of what the child and mpirun say to each other, line by line. An MPI_Init that fails asks mpirun to kill the job, and
+// with it the process that could say why: that line is not passed on.
 class Relay {
 public:
     Relay(int from, int to) : from_(from), to_(to) {}
@@ -173,7 +173,7 @@ private:
     bool aborts_ = false;
 };
 
-// Everything from a pipe until its end, or for so long; what comes of the other pipe is read along, and mpirun is listened to.
+// Reads a pipe until its end, or for so long. Meanwhile it reads what comes from the other pipe, and listens to mpirun.
 bool read_both(int one, std::string& text, int other, std::string& rest, int child, int mpirun)
 {
     char part[65536];
@@ -259,7 +259,7 @@ std::vector<RankFacts> gather(const RankFacts& own, bool& failed)
     const bool answered = !answer.is_discarded() && answer.contains("ranks");
     if (!answered) {
         kill(child, SIGKILL);
-        // For mpirun this process ends as it should: else it would kill the others, of which rank 0 may have yet to speak.
+        // mpirun must see this process end well: else it would kill the others, and perhaps rank 0 before it has said anything.
         const char goodbye[] = "cmd=finalize\n";
         if (named && write(mpirun, goodbye, sizeof goodbye - 1) > 0) {
             pollfd answers = {mpirun, POLLIN, 0};

@@ -15,8 +15,8 @@ struct RankFacts {
     std::optional<Program> program;
 };
 
-// At rank 0 those of all ranks, by rank; elsewhere nothing. If MPI does not start, at rank 0 its own, whose mpi_error says so.
-// Whether a rank other than 0 did: `failed`.
+// At rank 0 the machines of all ranks, by rank; elsewhere nothing. If MPI does not start, rank 0 has only its own, whose mpi_error says
+// so; on other ranks `failed` is set then.
 std::vector<RankFacts> gather(const RankFacts& own, bool& failed);
 
 } // namespace doctor

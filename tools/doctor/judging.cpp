@@ -27,7 +27,7 @@ std::vector<Node> nodes(const Job& job)
 {
     std::vector<Node> all;
     for (const Machine& m : job.machines) {
-        // Containers may share a host's name, and not its processes.
+        // Containers may have the same host name without seeing each other's processes.
         auto known = std::find_if(all.begin(), all.end(), [&](const Node& n) { return n.host == m.host; });
         if (known == all.end())
             known = all.insert(all.end(), {m.host, {}, 0, job.planned});

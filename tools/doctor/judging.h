@@ -21,7 +21,7 @@ std::string of_limit(double value);
 std::string plural(double n, const char* what);
 std::string cpu_list(const std::set<int>& cpus);
 
-// A node: the ranks on it, as many as are planned.
+// A node: the ranks that are on it, or are planned for it.
 struct Node {
     std::string host;
     std::vector<const Machine*> ranks;

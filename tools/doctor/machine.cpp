@@ -356,7 +356,7 @@ double counter_skew(int one, int other)
             const uint64_t back = ws::ticks();
             if (theirs && double(back - sent) < best) {
                 best = double(back - sent);
-                // What may be the way is not the clocks'.
+                // The difference can come from the message's way; only more than that is the clocks'.
                 const double apart = double(int64_t(theirs - sent)) - best / 2;
                 skew = std::max(0.0, std::abs(apart) - best / 2);
             }

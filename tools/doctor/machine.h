@@ -11,7 +11,7 @@
 
 namespace doctor {
 
-constexpr double unknown = -1;     // of numbers; a limit that is not there is no_limit
+constexpr double unknown = -1;     // a number that could not be read; a limit that does not exist is no_limit
 constexpr double no_limit = -2;
 
 struct Machine {
@@ -42,8 +42,8 @@ struct Machine {
     bool libws_loaded = false;
     int inactive = 0;   // ws::Inactive
     int local_ranks = 0; // on the node, as mpirun says
-    int node_ranks = 0;  // that MPI takes to share memory with this one
-    std::string launcher; // that is none of MPICH's
+    int node_ranks = 0;  // ranks that MPI takes to share memory with this one
+    std::string launcher; // if it is none of MPICH's
 };
 void to_json(nlohmann::json& j, const Machine& machine);
 void from_json(const nlohmann::json& j, Machine& machine);

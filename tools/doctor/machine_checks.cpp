@@ -345,7 +345,7 @@ void governor(const Job&, const Node& n, Findings& out)
 
 void load(const Job&, const Node& n, Findings& out)
 {
-    double busy = unknown, stolen = unknown; // what each sees while it sleeps; of them the least: others may still be measuring
+    double busy = unknown, stolen = unknown; // what each rank sees while it sleeps. The least counts, as other ranks may still be measuring
     double cpus = 1;
     for (const Machine* m : n.ranks)
         if (m->busy != unknown) {

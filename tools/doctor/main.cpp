@@ -124,7 +124,7 @@ std::string difference(const RankFacts& one, const RankFacts& other)
     const Program &a = *one.program, &b = *other.program;
     const std::string where = other.machine.host + ": ";
     if (a.given != b.given)
-        return ""; // they are meant to
+        return ""; // they are meant to differ
     if (a.error != b.error)
         return where + b.given + (b.error.empty() ? " can be run" : " " + b.error);
     if (a.mpi != b.mpi || a.mpi_path != b.mpi_path)

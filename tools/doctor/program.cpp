@@ -96,7 +96,7 @@ bool run(const std::vector<std::string>& command, std::string variable, std::str
     return waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0 && !late;
 }
 
-// The loader itself says what it would load. Only glibc's: who knows what another program named there does.
+// The loader itself says what it would load. Only glibc's loader is asked: another program named there might do anything.
 void ask_loader(const ElfFile& file, Program& p)
 {
     const std::string loader = file.interpreter();

@@ -183,8 +183,8 @@ std::string BoardFile::read(Reading& into, bool& unmade) const
     into.program = clean(b.program, sizeof b.program);
     into.process = b.process;
 
-    // A seat's counters go with its state only if the state was the same after as before; a state that changes all the
-    // time is taken as it comes: what is wrong then is a few microseconds.
+    // A seat's counters belong to its state only if the state was the same after they were read as before. If it changes all the
+    // time, what was read last is taken: then the error is a few microseconds.
     // Most guests' seats of a big node were never taken: those are not read twice.
     uint32_t taken = 1;
     auto seats = [&](std::vector<SeatReading>& out, uint32_t count) {
@@ -311,7 +311,7 @@ void Finder::add(pid_t pid, uid_t uid, uint64_t started, const std::string& path
     Reading reading;
     bool unmade;
     const std::string wrong = board.read(reading, unmade);
-    if (unmade) { // again at the next scan; if it still is unmade then it will never be made
+    if (unmade) { // looked at again in the next scan: if it is still unmade then, it will never be made
         const std::pair<pid_t, uint64_t> who{pid, started};
         if (std::find(unmade_.begin(), unmade_.end(), who) == unmade_.end())
             unmade_.push_back(who);

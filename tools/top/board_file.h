@@ -32,13 +32,13 @@ struct LoopReading {
 #undef WS_ZERO
 };
 
-// All of a rank at one time.
+// All that is read of a rank at one time.
 struct Reading {
     uint64_t at = 0;   // ticks, when it was read
     int64_t unix_ns = 0;
     pid_t pid = 0;     // as this process sees it
     uid_t uid = 0;
-    bool alive = true; // the process was there after the read
+    bool alive = true; // the process still existed after the read
     uint64_t job = 0;
     int rank = 0, size = 1, node_rank = 0, node_ranks = 1, node = 0;
     unsigned node_cores = 1, own_workers = 0, first_worker = 0, node_cpus = 0; // see Board
@@ -52,7 +52,7 @@ struct Reading {
     std::vector<std::string> calls;
 
     bool over() const { return ended_at || !alive; }
-    // The last moment that the counters are of.
+    // The moment up to which the counters count.
     uint64_t until() const { return ended_at && ended_at < at ? ended_at : at; }
     unsigned cores() const { return 1 + own_workers; } // the home core first
     const SeatReading* guest(unsigned core) const
@@ -98,8 +98,8 @@ struct Problem {
     std::string what;
 };
 
-// The boards of this machine's processes. Who has written into a node book is found there at once; a book, and a process that is in none,
-// by a look at what all processes have open.
+// The boards of this machine's processes. A process that has a page in a node book is found there, at once. Books themselves, and processes
+// that are in none, are found by looking at what all processes have open.
 class Finder {
 public:
     // all: also those of other users, where the system lets us.

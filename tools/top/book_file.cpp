@@ -10,7 +10,7 @@ namespace ws::top {
 
 namespace {
 
-// Of what others write meanwhile: a value is the old one or the new one.
+// For what others write meanwhile: each value is either the old one or the new one.
 template <class T> bool read_at(int fd, T& to, size_t offset) { return pread(fd, &to, sizeof to, off_t(offset)) == ssize_t(sizeof to); }
 
 } // namespace

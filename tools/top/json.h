@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A snapshot as one JSON object; its fields are in docs/ws-top.md.
+// A snapshot as one JSON object; docs/ws-top.md describes its fields.
 #pragma once
 
 #include "board_file.h"

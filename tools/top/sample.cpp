@@ -55,7 +55,7 @@ Spent spent(const Reading& a, const Reading* b)
             s.guests.push_back(std::min(busy, s.time));
             continue;
         }
-        for (unsigned k = 0; i == 0 && k < refusal_kinds; k++) // workers always want more
+        for (unsigned k = 0; i == 0 && k < refusal_kinds; k++) // workers are left out: they always want more
             s.refused[k] = grown(now.lend.refused_ticks[k], then.lend.refused_ticks[k]);
         Spent::Core core;
         core.lends = grown(now.lend.lends, then.lend.lends);
@@ -138,7 +138,7 @@ Metrics metrics(const std::vector<Reading>& ranks, const std::vector<Spent>& spe
     }
     m.parallel_efficiency = part(sum_useful, cores);
     m.load_balance = part(sum_useful / double(useful.size()), most_useful);
-    // Who had most would have computed for so long; what even the busiest core waited now, all would have waited then.
+    // The rank with most work would have computed for so long. What even the busiest core waited now, all cores would have waited then.
     double longest = std::max(1 + lag, most_work + 1 - most_useful), sum_work = 0;
     if (cpus > 0) // more guests and workers than CPUs count the time of each CPU several times
         longest = std::min(longest, std::max(1.0, cpus));

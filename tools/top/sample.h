@@ -8,14 +8,14 @@
 
 namespace ws::top {
 
-// Counters are added to when a wait, a lease or a visit ends; these are as of `at`, with what goes on then.
+// Counters grow only when a wait, a lease or a visit ends; these functions add what is going on at `at`.
 uint64_t live_blocked(const SeatReading& seat, uint64_t at); // lent time included
 uint64_t live_lent(const SeatReading& seat, uint64_t at);
 uint64_t live_asleep(const SeatReading& seat, uint64_t at);
 uint64_t live_busy(const SeatReading& seat, uint64_t at); // guest, worker: running iterations
 
-// Of a time, in parts of it. A core computes, waits or is lent; `borrowed` is what others' cores computed for the rank and may
-// exceed 1.
+// How a time was spent, each as a part of it. A core computes, waits or is lent; `borrowed` is what others' cores computed for the rank,
+// and may exceed 1.
 struct Shares {
     double computing = 0, waiting = 0, lent = 0, borrowed = 0;
 };

@@ -34,7 +34,7 @@ void note(int signal)
         ended_by = signal;
 }
 
-// Blocked but in ppoll(), so that none is missed between a look at the flags and the wait.
+// Signals are blocked except in ppoll(), so that none is missed between a look at the flags and the wait.
 sigset_t ours()
 {
     sigset_t set;
@@ -199,7 +199,7 @@ Screen::Event Screen::wait(double seconds)
         key_ = getch();
         if (key_ == ERR) {
             char c;
-            // Readable and without a key: the terminal is gone, or half of a key's sequence has come.
+            // Readable, but no key: the terminal is gone, or only half of a key's sequence has come.
             if (in.revents & (POLLHUP | POLLERR) || (::read(STDIN_FILENO, &c, 0) < 0 && errno != EAGAIN && errno != EINTR))
                 return gone;
         }

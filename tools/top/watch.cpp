@@ -63,7 +63,7 @@ std::vector<JobSample> Watch::sample(bool now)
         }
         if (!wrong.empty() || unmade) {
             finder_.problems.push_back({m.pid, wrong.empty() ? "the board is gone" : wrong});
-            continue; // of a job that was right before, the rank stays as it was
+            continue; // in a job that was right before, the rank stays as it was
         }
         r.pid = m.pid;
         r.uid = m.uid;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// exception HOW: an exception leaves an iteration, or the options are bad; must end the program with a message.
+// exception HOW: an exception leaves an iteration, or the options are bad. Either must end the program with a message.
 #ifdef WITH_MPI
 #include "../../mpi/programs/test.h"
 #else

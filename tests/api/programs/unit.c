@@ -62,7 +62,7 @@ static void refused(const char *name, const char *end, ws_body *body, const stru
     }
 }
 
-/* A kind that the enumeration lacks, as a wrong cast would make it. */
+/* A value that is none of the enumeration's, as a wrong cast can give. */
 static enum ws_schedule kind(int number)
 {
     enum ws_schedule kind;
@@ -100,7 +100,7 @@ int main(void)
     CHECK(ws_for(0, 10, see_each, &nested, NULL) == 0);
     CHECK(nested.calls == 10 && nested.iterations == 10);
 
-    /* Many bodies and names: none is mistaken for another, whatever the lists look like. */
+    /* Many bodies and names: none is mistaken for another, in whatever order they come. */
     static char names[1000][8];
     for (int i = 0; i < 1000; i++) {
         snprintf(names[i], sizeof names[i], "%d", i);
@@ -140,7 +140,7 @@ int main(void)
     CHECK(ws_for(0, 1, see, &nested, &(struct ws_options){ .name = "one", .schedule = WS_STATIC }) == 0);
 #endif
 
-    /* What would harm a terminal does not get there. */
+    /* Control characters, which could harm a terminal, are not printed. */
     bad = good, bad.name = "a\033[2J\nb\xff\xc3\xa4", bad.chunk = -1;
     CHECK(ws_for(0, 1, see, &nested, &bad) == EINVAL);
     CHECK(strncmp(ws_last_error(), "workshare: a?[2J?b?\xc3\xa4 (", 23) == 0);

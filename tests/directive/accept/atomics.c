@@ -192,7 +192,7 @@ static void captures(void)
     for (int i = 0; i < N; i++)
         once += used[i] == 1 && freed[i] == 1 && counted[i] == 1 && exact[i] == 1;
     CHECK(once == N && next == N && stack == 0 && sum == 2 * N && last == N - 1 && wide == N);
-    /* Each value was replaced once, but the last. */
+    /* Each value but the last was replaced once. */
     seen[swapped + 1]++;
     once = 0;
     for (int i = 0; i <= N; i++)

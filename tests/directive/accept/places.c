@@ -54,7 +54,7 @@ static void pragma_operator(void)
 static void in_macro_arguments(void)
 {
     int a[N];
-#ifdef __clang__    /* has no directives of any kind there, but operators */
+#ifdef __clang__    /* clang allows no directive there, only _Pragma */
     SAME(
         _Pragma("ws for schedule(guided, 7)")
         for (int i = 0; i < N; i++)

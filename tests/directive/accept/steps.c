@@ -87,7 +87,7 @@ static long opaque(long value)
         note_start(); \
         _Pragma("ws for") for (type i = high; i < high; i += seven) NOTE(i); \
         CHECK(count == 0); \
-        /* Not past the end: what can be split, and is not. */ \
+        /* Not past the end: loops that could be split, but are not. */ \
         const type to = (type) (from_low + 70); \
         note_start(); \
         _Pragma("ws for") for (type i = from_low; i < to; i += seven) NOTE(i); \
@@ -103,7 +103,7 @@ UP_AND_DOWN(unsigned_32, unsigned, 0, UINT_MAX, 1)
 UP_AND_DOWN(signed_64, long, LONG_MIN, LONG_MAX, 0)
 UP_AND_DOWN(unsigned_64, unsigned long, 0, ULONG_MAX, 1)
 
-/* What the compiler knows: then nothing is left to the run. */
+/* Bounds that the compiler knows: then it decides, and the runtime need not. */
 static void constants(void)
 {
     note_start();

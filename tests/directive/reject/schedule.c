@@ -80,7 +80,7 @@ void no_chunk(int n)
         g(i);
 }
 
-/* Never called: checked all the same. */
+/* Never called, but checked as well. */
 static inline void unused(int n)
 {
 #pragma ws for schedule(guided, -3)

@@ -2,7 +2,7 @@
  *
  * blocking TABLE SECONDS [CASE...]: the cases of tests/mpi/blocking_calls.txt, or those named. In each, all ranks but one block in
  * a call while that one (LATE) computes a shared loop. When guests have done enough of it, LATE makes what the others wait for, out
- * of the middle of its loop. So a rank is late that is not called back, or that does not listen.
+ * of the middle of its loop. So a rank that is not called back, or does not listen, returns late.
  *
  * Prints a line for each: the case, what calls the blocked rank back ("rung" or "quantum", from the table), iterations done by guests,
  * microseconds from the event to rank 0's return, the same when nobody computes, "right" or "wrong". A try that met no guest or was
@@ -260,7 +260,7 @@ static void matched(enum phase phase, int immediate)
 static void mrecv(enum phase phase) { matched(phase, 0); }
 static void imrecv(enum phase phase) { matched(phase, 1); }
 
-/* Partitioned, the others receiving (LATE is ready late) or sending (LATE starts late). */
+/* Partitioned communication: the others receive (LATE marks its parts ready late) or send (LATE starts late). */
 static void partitioned(enum phase phase, int late_sends, int how)
 {
     enum { PARTS = 4, EACH = 64 };

@@ -89,7 +89,7 @@ static void collectives_end(void)
     MPI_Comm_free(&graph.comm);
 }
 
-/* out[k] for the peer with rank r there: who sends it, to which of his peers. */
+/* out[k] for the peer with rank r there: it says who sends it, and to which of his peers. */
 static void fill(void)
 {
     for (int r = 0; r < MOST_RANKS; r++)

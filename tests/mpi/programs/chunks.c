@@ -96,7 +96,7 @@ static void run_loop(struct ws_site *site, long chunk, long steal_chunk, uint64_
                 CHECK(records[recorded - 1].hi == end_); /* "hi is the loop's own end for the last chunk" */
         }
         MPI_Bcast(&stolen, 1, MPI_LONG, 1, MPI_COMM_WORLD);
-        /* A loop with chunks to spare must be helped; on a busy machine maybe not the first time. */
+        /* A loop with chunks enough must be helped; on a busy machine perhaps not at the first try. */
     } while (unit > 0 && iterations > 1000 && !stolen && now() < deadline);
     if (unit > 0 && iterations > 1000)
         CHECK(stolen);

@@ -41,7 +41,7 @@ int main(int argc, char **argv)
             }
             for (int i = 0; i < 4; i++)
                 CHECK(ran[i] == 1);
-            if (!is_sent) { /* no guest came this time: says nothing about latency */
+            if (!is_sent) { /* no guest came this time, so this tells nothing about latency */
                 sent = now();
                 MPI_Send(&sent, 1, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD);
             }

@@ -34,7 +34,7 @@ int main(int argc, char **argv)
             work(each);
             stolen += on_guest();
         }
-        work(0.0005); /* and a little that nobody can help with */
+        work(0.0005); /* and a little work outside of loops, which nobody can help with */
         MPI_Barrier(MPI_COMM_WORLD);
     }
     double found = 0;

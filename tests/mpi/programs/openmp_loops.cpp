@@ -271,7 +271,7 @@ template <class Index> bool run_growing(Index n, std::vector<int> &times)
     return pthread_equal(first, last);
 }
 
-// Few iterations, until one thread runs them, and suddenly many, which are a team's.
+// Few iterations, until one thread runs them; then suddenly many, which a team must run.
 template <class Index> void grow()
 {
     const int few = 8, many = 20000;

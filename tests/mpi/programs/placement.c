@@ -24,7 +24,7 @@ static cpu_set_t masks[64], at_start; /* the ranks' own */
 static double unit;
 static long on_others;
 
-/* Of a CPU's time, not of the clock's: where threads share a CPU, waiting for it is no work. */
+/* Measured in CPU time, not by the clock: where threads share a CPU, waiting for the CPU is no work. */
 static void work(double seconds)
 {
     struct timespec t;
@@ -38,7 +38,7 @@ static void work(double seconds)
     } while (1);
 }
 
-/* Some rank may run on exactly these CPUs, or on a set that they are part of. */
+/* Whether some rank may run on exactly these CPUs, or on a set that contains them. */
 static int belongs_to_a_rank(const cpu_set_t *mask)
 {
     cpu_set_t both;
@@ -206,7 +206,7 @@ static void recall(void)
     MPI_Bcast(region, 2, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     long during = 0, other = 0;
     for (long i = 0; i < N && rank == 1; i++)
-        if (when[i] > region[0] + 0.1 && when[i] < region[1]) /* what was lent may take a while to come back on a busy machine */
+        if (when[i] > region[0] + 0.1 && when[i] < region[1]) /* on a busy machine a core that was lent may take a while to come back */
             during++;
         else
             other += when[i] > 0;

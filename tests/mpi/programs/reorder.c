@@ -419,7 +419,7 @@ static void errors(int workshare)
     MPI_Comm_free(&comm);
 }
 
-/* Called again and again, nothing grows: by less than a kilobyte a call; UCX's queues come and go with how messages meet. */
+/* Called again and again, memory does not grow: by less than a kilobyte a call, as the length of UCX's queues varies. */
 static void repeat(int count)
 {
     double *loads = malloc((size_t) ranks * sizeof *loads);
@@ -484,7 +484,7 @@ static void measured(int sleeping)
     if (rank == 0)
         printf("imbalance %.2f %.2f predicted %.2f, highest %g then %g\n", ratio, again, was / mean, was, is);
     MPI_Comm_free(&new);
-    CHECK(MPIX_Dist_load_create(MPI_COMM_WORLD, 0, NULL, MPIX_LOADS_MEASURED, MPI_INFO_NULL, &new) == MPI_SUCCESS); /* nothing was done since */
+    CHECK(MPIX_Dist_load_create(MPI_COMM_WORLD, 0, NULL, MPIX_LOADS_MEASURED, MPI_INFO_NULL, &new) == MPI_SUCCESS); /* no work was done since the last call */
     MPI_Comm_free(&new);
 }
 

@@ -38,7 +38,7 @@ static int run(void)
     return on_guests;
 }
 
-/* Until guests have had a part; false if none comes. */
+/* Repeats until guests have had a part; false if none comes. */
 static int run_with_guests(void)
 {
     for (double deadline = now() + 10; now() < deadline;)

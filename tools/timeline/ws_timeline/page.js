@@ -13,7 +13,7 @@ const SHORTEST = 20; // ns
 
 // ---- What is in the data ----
 
-// A row's parts: begins, the state of each (or -1 for a sum of several) and what else there is of it.
+// A row's parts: when each begins, its state (or -1 for a sum of several), and what else belongs to it.
 function decode(panel, flat) {
     const begins = [], states = [], more = [];
     let now = panel.begin;
@@ -59,7 +59,7 @@ function part_at(parts, time) {
 
 // ---- Colours ----
 
-let paints; // by what, and rank by turns
+let paints; // by what a core does; ranks take turns
 function hatch(dots, colour) {
     const tile = document.createElement('canvas');
     tile.width = tile.height = 6;
@@ -159,7 +159,7 @@ function draw_row(panel, row, top) {
             }
             continue;
         }
-        if (!small || !sums) { // a sum of the data that is wide by now stays a column of its own
+        if (!small || !sums) { // a sum in the data that has become wide by zooming stays a column of its own
             column();
             sums = new Map();
             sum_begin = begin;

@@ -12,7 +12,7 @@ LENDS = 10000
 
 
 def encoded(parts, states):
-    """Flat: how long, the state (or minus the number of states in a sum), and what belongs to it."""
+    """A row's parts as one flat list: how long, the state (or minus the number of states in a sum), and what belongs to it."""
     flat = []
     for part in parts:
         if len(part) == 3:
@@ -27,7 +27,7 @@ def encoded(parts, states):
 
 
 def thinned(lends, most, length):
-    """So many at most: of two rows only one in each short while."""
+    """At most so many arrows: between two rows only one in each short while."""
     if len(lends) <= most:
         return lends
     pairs = len({(source, target) for _, source, target, *_ in lends})

@@ -4,7 +4,7 @@ import heapq
 
 from .traces import Thread
 
-# What a core is used for. Of `chunk`, `loop` and `compute` the rank that computes belongs to it.
+# What a core is used for. With `chunk`, `loop` and `compute` goes the rank that computes.
 CHUNK = 'chunk'      # iterations of a shared loop
 LOOP = 'loop'        # in a shared loop that ran whole, or between its chunks
 COMPUTE = 'compute'  # the program outside of shared loops
@@ -162,7 +162,7 @@ class Panel:
         yield from heapq.merge(*map(of, guests))
 
     def leaves(self, thread, events, begin, end, nothing):
-        """The innermost event at each moment, of a thread's nested ones."""
+        """Of a thread's nested events the innermost at each moment."""
         now, open_events = begin, [(end, (nothing, 0, 0))]
         for kind, first, last, name, rank, a, b in events:
             if kind == 'phase' or last <= begin:
@@ -226,7 +226,7 @@ class Panel:
 
 
 def lanes(threads):
-    """Of a program's other threads those that do something at different times as one: they come and go, a row is for many."""
+    """A program's other threads come and go: those that are active at different times share a row."""
     found = []
     for t in sorted((t for t in threads if t.events), key=lambda t: t.events[0][1]):
         lane = next((l for l in found if (l.rank, l.node, l.core) == (t.rank, t.node, t.core) and l.last <= t.events[0][1]), None)
@@ -248,7 +248,7 @@ def open_name(open_events, states):
 
 
 def reduced(parts, resolution):
-    """Parts as they are, and of those shorter than `resolution` sums: (begin, end, {state: [ns, how many]})."""
+    """The parts; but in place of those shorter than `resolution` sums of them: (begin, end, {state: [ns, how many]})."""
     first, sums, some = None, {}, []
 
     def flush():

@@ -4,7 +4,7 @@ from html import escape
 
 from . import rows
 
-# Of ranks by turns: Paul Tol's "bright", which the colour-blind can tell apart too.
+# Ranks take these in turn: Paul Tol's "bright", which the colour-blind can tell apart, too.
 COLOURS = ['#4477aa', '#ee6677', '#228833', '#ccbb44', '#66ccee', '#aa3377']
 WIDTH, RIGHT = 960, 24
 STYLE = '''
@@ -21,7 +21,7 @@ FADED = {rows.COMPUTE: .35, rows.LOOP: .8, rows.CHUNK: 1}
 
 
 def time_text(ns, unit=None):
-    """With the digits that it needs, in the unit given or a fitting one."""
+    """A time as text, with the digits that it needs, in the unit given or in a fitting one."""
     if unit is None:
         unit = next((u for u in UNITS if abs(ns) >= u[1]), UNITS[-1])
     return f'{ns / unit[1]:.4g} {unit[0]}'

@@ -80,7 +80,7 @@ class Trace:
 
 
 def read(path, span=None):
-    """Events that do not reach into `span`, (begin, end), are not kept: of a long run, others do not fit into memory."""
+    """Events that do not reach into `span`, (begin, end), are not kept: all events of a long run would not fit into memory."""
     try:
         with open(path, 'rb') as f:
             head = f.read(16)
@@ -224,7 +224,7 @@ def take(path, threads, events, span):
 
 
 def shown(event):
-    """On a line that is not too long."""
+    """The text, cut if the line would be too long."""
     try:
         line = text(json.dumps(event))
     except DAMAGE:
@@ -257,7 +257,8 @@ class Silence:
 
 
 def try_open(otf2, path):
-    """The library counts to any number that a damaged archive names: a process of its own finds out, with seconds of the CPU for milliseconds."""
+    """The OTF2 library counts up to any number that a damaged archive names. So a process of its own tries first, which may use seconds of
+    CPU time for what takes milliseconds."""
     child = os.fork()
     if not child:
         try:
