@@ -109,6 +109,8 @@ private:
         check_clauses(directive);
         if (loop)
             check_loop(loop);
+        else
+            check_sections(directive);
         check_calls(context_, directive, calls_);
         return true;
     }
@@ -203,9 +205,22 @@ private:
     // ---- the loop
 
     struct Written {
+        ws::DirectiveKind kind;
         std::set<const ValueDecl *> loop_variables, bounds;
         std::set<const ValueDecl *> own;    // variables of the iteration: in a clause, or declared in the body
     };
+
+    // What is written to with one of its members; through no pointer, and no element of an array: those are scratch space.
+    static const VarDecl *whole_variable(const Expr *expression) {
+        for (expression = expression->IgnoreParenImpCasts(); const auto *member = dyn_cast<MemberExpr>(expression);) {
+            if (member->isArrow() || isa<VarDecl>(member->getMemberDecl()))
+                break;
+            expression = member->getBase()->IgnoreParenImpCasts();
+        }
+        if (const auto *member = dyn_cast<MemberExpr>(expression))      // static
+            return dyn_cast<VarDecl>(member->getMemberDecl());
+        return dyn_cast_or_null<VarDecl>(variable(expression));
+    }
 
     static const ValueDecl *variable(const Expr *expression) {
         const auto *reference = expression ? dyn_cast<DeclRefExpr>(expression->IgnoreParenImpCasts()) : nullptr;
@@ -238,12 +253,22 @@ private:
         return statement;
     }
 
-    void check_loop(OMPLoopDirective *directive) {
-        Written written;
+    void add_own(const OMPExecutableDirective *directive, Written &written) {
         add_items<OMPPrivateClause>(directive, written.own);
         add_items<OMPFirstprivateClause>(directive, written.own);
         add_items<OMPLastprivateClause>(directive, written.own);
         add_items<OMPReductionClause>(directive, written.own);
+    }
+
+    void check_sections(OMPExecutableDirective *directive) {
+        Written written{ws::DirectiveKind::sections, {}, {}, {}};
+        add_own(directive, written);
+        complain_if_written(directive->getInnermostCapturedStmt()->getCapturedStmt(), written);
+    }
+
+    void check_loop(OMPLoopDirective *directive) {
+        Written written{ws::DirectiveKind::loop, {}, {}, {}};
+        add_own(directive, written);
         const Stmt *body = directive->getInnermostCapturedStmt()->getCapturedStmt();
         for (unsigned depth = 0; depth < directive->getLoopsNumber(); depth++) {
             body = unwrapped(body);
@@ -373,11 +398,11 @@ private:
             for (const Decl *declaration : declarations->decls())
                 written.own.insert(dyn_cast<ValueDecl>(declaration));
         } else if (isa<IndirectGotoStmt>(statement)) {
-            warn(statement->getBeginLoc(), ws::computed_goto());
+            warn(statement->getBeginLoc(), ws::computed_goto(written.kind));
         } else if (const auto *call = dyn_cast<CallExpr>(statement)) {
             const FunctionDecl *function = call->getDirectCallee();
             if (function && function->getIdentifier() && function->getName() == "omp_get_thread_num")
-                warn(call->getExprLoc(), ws::thread_number());
+                warn(call->getExprLoc(), ws::thread_number(written.kind));
         }
     }
 
@@ -385,25 +410,25 @@ private:
         if (!statement)
             return;
         warn_of(statement, written);
-        const ValueDecl *changed = nullptr;
+        const Expr *to = nullptr;
         if (const auto *assignment = dyn_cast<BinaryOperator>(statement); assignment && assignment->isAssignmentOp())
-            changed = variable(assignment->getLHS());
+            to = assignment->getLHS();
         else if (const auto *step = dyn_cast<UnaryOperator>(statement); step && step->isIncrementDecrementOp())
-            changed = variable(step->getSubExpr());
+            to = step->getSubExpr();
         else if (const auto *call = dyn_cast<CXXOperatorCallExpr>(statement);
                  call && (call->isAssignmentOp() || call->getOperator() == OO_PlusPlus || call->getOperator() == OO_MinusMinus))
-            changed = variable(call->getArg(0));
-        if (changed) {
-            const auto *expression = cast<Expr>(statement);
-            const std::string name = quoted(changed);
-            if (written.loop_variables.count(changed))
-                report(expression->getExprLoc(), "the loop changes its variable " + name + ", in '#pragma ws for'");
-            else if (written.bounds.count(changed))
-                report(expression->getExprLoc(), "the loop changes " + name
-                           + ", on which its number of iterations depends, in '#pragma ws for'");
-            else if (const auto *own = dyn_cast<VarDecl>(changed); own && !written.own.count(own)
+            to = call->getArg(0);
+        if (to) {
+            const SourceLocation at = cast<Expr>(statement)->getExprLoc();
+            const ValueDecl *changed = variable(to);
+            const VarDecl *own = whole_variable(to);
+            if (changed && written.loop_variables.count(changed))
+                report(at, "the loop changes its variable " + quoted(changed) + ", in '#pragma ws for'");
+            else if (changed && written.bounds.count(changed))
+                report(at, "the loop changes " + quoted(changed) + ", on which its number of iterations depends, in '#pragma ws for'");
+            else if (own && !written.own.count(own)
                      && (own->getTLSKind() != VarDecl::TLS_None || own->hasAttr<OMPThreadPrivateDeclAttr>()))
-                warn(expression->getExprLoc(), ws::thread_variable_written(own->getNameAsString()));
+                warn(at, ws::thread_variable_written(own->getNameAsString(), written.kind));
         }
         for (const Stmt *child : statement->children())
             complain_if_written(child, written);

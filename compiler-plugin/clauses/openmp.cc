@@ -102,19 +102,21 @@ Tokens as_openmp(const Directive &directive, int pragma, unsigned number) {
     return writer.out;
 }
 
-static std::string in_the_loop(const Language &language) { return "in the loop of '" + full_name(DirectiveKind::loop, language) + "'; "; }
-
-std::string thread_number(const Language &language) {
-    return "'omp_get_thread_num' is the same for all guests " + in_the_loop(language) + "use a reduction or a private variable";
+static std::string inside(DirectiveKind kind, const Language &language) {
+    return std::string(kind == DirectiveKind::loop ? "in the loop of '" : "in '") + full_name(kind, language) + "'; ";
 }
 
-std::string computed_goto(const Language &language) {
-    return std::string(&language == &fortran_language ? "an assigned" : "a computed") + " 'goto' must not leave the iteration, "
-           + in_the_loop(language) + "whether it does cannot be seen";
+std::string thread_number(DirectiveKind kind, const Language &language) {
+    return "'omp_get_thread_num' is the same for all guests " + inside(kind, language) + "use a reduction or a private variable";
 }
 
-std::string thread_variable_written(const std::string &variable, const Language &language) {
-    return "each guest writes a '" + variable + "' of its own, a thread's variable, " + in_the_loop(language)
+std::string computed_goto(DirectiveKind kind, const Language &language) {
+    return std::string(&language == &fortran_language ? "an assigned" : "a computed") + " 'goto' must not leave the "
+           + (kind == DirectiveKind::loop ? "iteration, " : "section, ") + inside(kind, language) + "whether it does cannot be seen";
+}
+
+std::string thread_variable_written(const std::string &variable, DirectiveKind kind, const Language &language) {
+    return "each guest writes a '" + variable + "' of its own, a thread's variable, " + inside(kind, language)
            + "use a reduction or a lastprivate variable";
 }
 

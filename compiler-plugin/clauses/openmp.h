@@ -42,10 +42,10 @@ Tokens as_openmp(const Directive &directive, int pragma, unsigned number);
 // KINDS of a loop or of sections.
 int site_kinds(const Directive &loop);
 
-// Warnings under -Wall.
-std::string thread_number(const Language &language = c_language);
-std::string computed_goto(const Language &language = c_language); // Fortran: an assigned one
-std::string thread_variable_written(const std::string &variable, const Language &language = c_language);
+// Warnings under -Wall, in a loop or in sections.
+std::string thread_number(DirectiveKind kind, const Language &language = c_language);
+std::string computed_goto(DirectiveKind kind, const Language &language = c_language); // Fortran: an assigned one
+std::string thread_variable_written(const std::string &variable, DirectiveKind kind, const Language &language = c_language);
 
 }  // namespace ws
 

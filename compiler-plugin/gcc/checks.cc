@@ -32,6 +32,7 @@ tree mark_of(tree parallel) {
 }
 
 struct Written {
+    ws::DirectiveKind kind = ws::DirectiveKind::loop;
     hash_set<tree> loop_variables, bounds;
     hash_set<tree> own;     // variables of the iteration: in a clause, or declared in the body
 };
@@ -62,6 +63,40 @@ tree written_variable(tree expression) {
     }
 }
 
+// The assignments, ++ and -- of classes: C++'s front end has made calls of them.
+bool is_writing_operator(tree function) {
+    const std::string name = function && DECL_NAME(function) ? IDENTIFIER_POINTER(DECL_NAME(function)) : "";
+    if (!startswith(name.c_str(), "operator") || name.size() < strlen("operator="))
+        return false;
+    const std::string of = name.substr(strlen("operator"));
+    return of == "++" || of == "--" || (of.back() == '=' && of != "==" && of != "!=" && of != "<=" && of != ">=");
+}
+
+// What a node writes to, without what it does on the way: members, references, casts. No elements of arrays: those are scratch space.
+tree written_whole(tree node) {
+    tree to = written_variable(node);
+    if (TREE_CODE(node) == CALL_EXPR && call_expr_nargs(node) > 0 && is_writing_operator(get_callee_fndecl(node)))
+        to = CALL_EXPR_ARG(node, 0);
+    else if (TREE_CODE(node) == OMP_ATOMIC || TREE_CODE(node) == OMP_ATOMIC_CAPTURE_OLD || TREE_CODE(node) == OMP_ATOMIC_CAPTURE_NEW)
+        to = TREE_OPERAND(node, 0);
+    while (to && (CONVERT_EXPR_P(to) || TREE_CODE(to) == NON_LVALUE_EXPR || TREE_CODE(to) == VIEW_CONVERT_EXPR || TREE_CODE(to) == SAVE_EXPR
+                  || TREE_CODE(to) == COMPONENT_REF || TREE_CODE(to) == ADDR_EXPR
+                  || (TREE_CODE(to) == INDIRECT_REF && TREE_CODE(TREE_TYPE(TREE_OPERAND(to, 0))) == REFERENCE_TYPE)))
+        to = TREE_OPERAND(to, 0);
+    return to;
+}
+
+// The name of a thread's variable. One that C++ initializes when a thread first uses it is behind a call, of a function named after it.
+std::string thread_variable(tree to, const Written &written) {
+    if (to && VAR_P(to) && DECL_THREAD_LOCAL_P(to) && DECL_NAME(to) && !const_cast<Written &>(written).own.contains(to))
+        return IDENTIFIER_POINTER(DECL_NAME(to));
+    tree function = to && TREE_CODE(to) == CALL_EXPR ? get_callee_fndecl(to) : NULL_TREE;
+    if (!function || !DECL_NAME(function) || !startswith(IDENTIFIER_POINTER(DECL_NAME(function)), "_ZTW"))
+        return "";
+    const std::string name = readable_name(std::string("_Z") + (IDENTIFIER_POINTER(DECL_NAME(function)) + strlen("_ZTW")));
+    return name.substr(name.rfind(':') + 1);
+}
+
 bool given_wall() {
     bool given = false;
     for (unsigned i = 0; i < save_decoded_options_count; i++)
@@ -81,16 +116,18 @@ void warn_of(tree node, Written &written) {
         break;
     case GOTO_EXPR:
         if (TREE_CODE(GOTO_DESTINATION(node)) != LABEL_DECL)
-            warn(EXPR_LOC_OR_LOC(node, input_location), ws::computed_goto());
+            warn(EXPR_LOC_OR_LOC(node, input_location), ws::computed_goto(written.kind));
         break;
     case CALL_EXPR:
         if (tree function = get_callee_fndecl(node); function && DECL_NAME(function)
             && strcmp(IDENTIFIER_POINTER(DECL_NAME(function)), "omp_get_thread_num") == 0)
-            warn(EXPR_LOC_OR_LOC(node, input_location), ws::thread_number());
+            warn(EXPR_LOC_OR_LOC(node, input_location), ws::thread_number(written.kind));
         break;
     default:
         break;
     }
+    if (const std::string name = thread_variable(written_whole(node), written); !name.empty())
+        warn(EXPR_LOC_OR_LOC(node, input_location), ws::thread_variable_written(name, written.kind));
 }
 
 tree complain_if_written(tree *node, int *walk_subtrees, void *data) {
@@ -108,20 +145,29 @@ tree complain_if_written(tree *node, int *walk_subtrees, void *data) {
         error_at(at, "the loop changes its variable %qD, in %<#pragma ws for%>", variable);
     else if (written->bounds.contains(variable))
         error_at(at, "the loop changes %qD, on which its number of iterations depends, in %<#pragma ws for%>", variable);
-    else if (VAR_P(variable) && DECL_THREAD_LOCAL_P(variable) && !written->own.contains(variable))
-        warn(at, ws::thread_variable_written(IDENTIFIER_POINTER(DECL_NAME(variable))));
     return NULL_TREE;
+}
+
+void add_items(tree clauses, hash_set<tree> &out) {
+    for (tree c = clauses; c; c = OMP_CLAUSE_CHAIN(c)) {
+        const omp_clause_code code = OMP_CLAUSE_CODE(c);
+        if (code == OMP_CLAUSE_PRIVATE || code == OMP_CLAUSE_FIRSTPRIVATE || code == OMP_CLAUSE_LASTPRIVATE || code == OMP_CLAUSE_REDUCTION)
+            out.add(OMP_CLAUSE_DECL(c));
+    }
+}
+
+void check_sections(tree parallel) {
+    Written written;
+    written.kind = ws::DirectiveKind::sections;
+    add_items(OMP_PARALLEL_CLAUSES(parallel), written.own);
+    walk_tree_without_duplicates(&OMP_PARALLEL_BODY(parallel), complain_if_written, &written);
 }
 
 // The loop variables and the plain variables in the bounds and steps of `omp for`, which the body must leave alone.
 void check_loop(tree parallel, tree loop) {
     Written written;
-    for (tree clauses : {OMP_PARALLEL_CLAUSES(parallel), OMP_FOR_CLAUSES(loop)})
-        for (tree c = clauses; c; c = OMP_CLAUSE_CHAIN(c)) {
-            const omp_clause_code code = OMP_CLAUSE_CODE(c);
-            if (code == OMP_CLAUSE_PRIVATE || code == OMP_CLAUSE_FIRSTPRIVATE || code == OMP_CLAUSE_LASTPRIVATE || code == OMP_CLAUSE_REDUCTION)
-                written.own.add(OMP_CLAUSE_DECL(c));
-        }
+    add_items(OMP_PARALLEL_CLAUSES(parallel), written.own);
+    add_items(OMP_FOR_CLAUSES(loop), written.own);
     for (int i = 0; i < TREE_VEC_LENGTH(OMP_FOR_INIT(loop)); i++) {
         tree init = TREE_VEC_ELT(OMP_FOR_INIT(loop), i);
         tree condition = TREE_VEC_ELT(OMP_FOR_COND(loop), i);
@@ -179,7 +225,10 @@ tree check_node(tree *node, int *walk_subtrees, void *) {
         *walk_subtrees = 0;
     } else if (TREE_CODE(*node) == OMP_PARALLEL) {
         tree mark = mark_of(*node);
-        const bool has_loop = mark && !(tree_to_shwi(CALL_EXPR_ARG(mark, 1)) & ws::sections_mark);
+        const bool has_sections = mark && tree_to_shwi(CALL_EXPR_ARG(mark, 1)) & ws::sections_mark;
+        if (has_sections)
+            check_sections(*node);
+        const bool has_loop = mark && !has_sections;
         tree loop = has_loop ? walk_tree_without_duplicates(&OMP_PARALLEL_BODY(*node), find_first_loop, nullptr) : NULL_TREE;
         if (loop) {
             check_loop(*node, loop);

@@ -209,9 +209,10 @@ void print_function(diagnostic_context *context, const char *file, diagnostic_in
 std::string localized_quotes(const std::string &text) {
     std::string out;
     bool open = false;
-    for (char c : text) {
-        if (c != '\'') {
-            out += c;
+    for (size_t i = 0; i < text.size(); i++) {
+        const bool apostrophe = i > 0 && i + 1 < text.size() && ISALPHA(text[i - 1]) && ISALPHA(text[i + 1]);
+        if (text[i] != '\'' || apostrophe) {
+            out += text[i];
             continue;
         }
         out += open ? close_quote : open_quote;

@@ -27,22 +27,23 @@ struct Place {
 };
 
 // What -Wall says of C's loops where checks.cc sees them, of a statement of Fortran's.
-tree warn_of(gimple_stmt_iterator *at, bool *, walk_stmt_info *) {
+tree warn_of(gimple_stmt_iterator *at, bool *, walk_stmt_info *info) {
+    const auto kind = *static_cast<const ws::DirectiveKind *>(info->info);
     gimple *statement = gsi_stmt(*at);
     const location_t where = gimple_location(statement);
     if (gimple_code(statement) == GIMPLE_GOTO && TREE_CODE(gimple_goto_dest(statement)) != LABEL_DECL)
-        warn(where, ws::computed_goto(language()));
+        warn(where, ws::computed_goto(kind, language()));
     tree function = is_gimple_call(statement) ? gimple_call_fndecl(statement) : NULL_TREE;
     if (function && startswith(IDENTIFIER_POINTER(DECL_NAME(function)), "omp_get_thread_num"))
-        warn(where, ws::thread_number(language()));
+        warn(where, ws::thread_number(kind, language()));
     // A variable of a common block is a member of it.
     tree to = gimple_has_lhs(statement) ? gimple_get_lhs(statement) : NULL_TREE, name = to;
-    if (to && TREE_CODE(to) == COMPONENT_REF && VAR_P(TREE_OPERAND(to, 0)) && DECL_IGNORED_P(TREE_OPERAND(to, 0))) {
-        name = TREE_OPERAND(to, 1);
+    while (to && TREE_CODE(to) == COMPONENT_REF) {
+        name = VAR_P(TREE_OPERAND(to, 0)) && DECL_IGNORED_P(TREE_OPERAND(to, 0)) ? TREE_OPERAND(to, 1) : TREE_OPERAND(to, 0);
         to = TREE_OPERAND(to, 0);
     }
     if (to && VAR_P(to) && DECL_THREAD_LOCAL_P(to) && DECL_NAME(name))
-        warn(where, ws::thread_variable_written(IDENTIFIER_POINTER(DECL_NAME(name)), language()));
+        warn(where, ws::thread_variable_written(IDENTIFIER_POINTER(DECL_NAME(name)), kind, language()));
     return NULL_TREE;
 }
 
@@ -90,10 +91,11 @@ void walk(gimple_seq *sequence, const Place &place) {
             note_order(at);
             note_results(at);
             gcall *mark = region_mark(at);
-            if (mark && &language() == &ws::fortran_language
-                && !(tree_to_shwi(gimple_call_arg(mark, 1)) & (ws::sections_mark | WS_SITE_OPENMP))) {
+            if (mark && &language() == &ws::fortran_language && !(tree_to_shwi(gimple_call_arg(mark, 1)) & WS_SITE_OPENMP)) {
+                auto kind = tree_to_shwi(gimple_call_arg(mark, 1)) & ws::sections_mark ? ws::DirectiveKind::sections : ws::DirectiveKind::loop;
                 walk_stmt_info info;
                 memset(&info, 0, sizeof info);
+                info.info = &kind;
                 walk_gimple_seq(gimple_omp_body(statement), warn_of, nullptr, &info);
             }
             walk(gimple_omp_body_ptr(statement), place.in_region(gimple_omp_parallel_combined_p(statement),

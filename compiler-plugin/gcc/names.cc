@@ -21,17 +21,21 @@ constexpr int no_directive = INT_MAX;
 std::string function_name(tree function) {
     std::string symbol = IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(function));
     symbol = symbol.substr(0, symbol.find("._omp_fn"));
-    if (char *readable = cplus_demangle_v3(symbol.c_str(), 0)) {
-        const std::string name = readable;
-        free(readable);
+    if (const std::string name = readable_name(symbol); !name.empty())
         return name;
-    }
     // Not the symbol: Fortran's has the module and more, and C's may be any that the user asked for.
     const std::string name = DECL_NAME(function) ? IDENTIFIER_POINTER(DECL_NAME(function)) : symbol;
     return name.substr(0, name.find('.'));
 }
 
 }  // namespace
+
+std::string readable_name(const std::string &symbol) {
+    char *readable = cplus_demangle_v3(symbol.c_str(), 0);
+    const std::string name = readable ? readable : "";
+    free(readable);
+    return name;
+}
 
 std::string loop_name(gcall *mark, tree function) {
     static ws::LoopNames names;

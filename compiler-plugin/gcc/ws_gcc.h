@@ -147,6 +147,9 @@ bool read_rewritten_fortran();
 void take_over_fortran_diagnostics();
 void register_fortran_pass(const char *plugin_name);
 
+// Of C++; "" of any other symbol.
+std::string readable_name(const std::string &symbol);
+
 // What the loop with this mark, in this function, is called. The first call for each loop must come in the order of the source.
 std::string loop_name(gcall *mark, tree function);
 // A mark for a construct without a directive of ours. Without a condition it is always shared.

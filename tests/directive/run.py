@@ -308,7 +308,15 @@ class Test:
         if status or sorted((int(at), text) for at, text in found) != sorted(wanted):
             fail(f'{label} ({status})', output)
 
+    def quoted(self):
+        """In the quotes of the user's character set, which are no apostrophes."""
+        source = os.path.join(HERE, 'warn/warnings.c')
+        status, output = start([*compiler('c'), *self.plugin(), '-Wall', '-c', source, '-o', '/dev/null'], LC_ALL='C.UTF-8')
+        if "writes a ‘count’ of its own, a thread's variable, in the loop of ‘#pragma ws for’; use" not in output.replace("'count'", '‘count’').replace("'#pragma ws for'", '‘#pragma ws for’'):
+            fail(f'quotes ({status})', output)
+
     def warn(self):
+        self.quoted()
         in_parallel([(self.warn_one, source, language, options) for source, languages in programs('warn') for language in languages
                      for options in ([], ['-Waddress'], ['-Wall', '-Wno-address'], ['-O2', '-Wall', '-fopenmp'])])
 

@@ -6,8 +6,12 @@ extern "C"
 #endif
 int omp_get_thread_num(void);
 
+struct pair {
+    int first, values[9];
+};
 __thread int count, values[9];
 static __thread int last;
+static __thread struct pair both, *some;
 
 void f(int *a, int n)
 {
@@ -50,6 +54,28 @@ void h(int *a, int n)
     }
 }
 
+void members(int *a, int n)
+{
+    some = &both;
+#pragma ws for
+    for (int i = 0; i < n; i++) {
+        both.first = i;              // warns: each guest writes a 'both' of its own, a thread's variable, in the loop of '#pragma ws for'; use a reduction or a lastprivate variable
+        both.values[i % 9] = i;
+        some->first = i;
+        _Pragma("ws atomic") count += a[i]; // warns: each guest writes a 'count' of its own, a thread's variable, in the loop of '#pragma ws for'; use a reduction or a lastprivate variable
+    }
+}
+
+void two(int *a)
+{
+#pragma ws sections
+    {
+        last = 1;                    // warns: each guest writes a 'last' of its own, a thread's variable, in '#pragma ws sections'; use a reduction or a lastprivate variable
+#pragma ws section
+        a[0] = omp_get_thread_num(); // warns: 'omp_get_thread_num' is the same for all guests in '#pragma ws sections'; use a reduction or a private variable
+    }
+}
+
 #ifdef __cplusplus
 template <class T> void of_a_template(T *a, int n)
 {
@@ -61,5 +87,31 @@ void instances(int *a, long *b)
 {
     of_a_template(a, 9);
     of_a_template(b, 9);
+}
+/* What a thread initializes when it first uses it. */
+struct Total {
+    int sum;
+    Total &operator+=(int value) { sum += value; return *this; }
+    Total &operator++() { ++sum; return *this; }
+    bool operator==(int value) const { return sum == value; }
+};
+int first_value();
+extern thread_local int elsewhere;
+thread_local int later = first_value();
+thread_local Total total;
+struct Counts {
+    static thread_local int seen;
+};
+void classes(int *a, int n)
+{
+#pragma ws for
+    for (int i = 0; i < n; i++) {
+        elsewhere++;                 // warns: each guest writes a 'elsewhere' of its own, a thread's variable, in the loop of '#pragma ws for'; use a reduction or a lastprivate variable
+        later = i;                   // warns: each guest writes a 'later' of its own, a thread's variable, in the loop of '#pragma ws for'; use a reduction or a lastprivate variable
+        total += i;                  // warns: each guest writes a 'total' of its own, a thread's variable, in the loop of '#pragma ws for'; use a reduction or a lastprivate variable
+        ++total;                     // warns: each guest writes a 'total' of its own, a thread's variable, in the loop of '#pragma ws for'; use a reduction or a lastprivate variable
+        Counts::seen++;              // warns: each guest writes a 'seen' of its own, a thread's variable, in the loop of '#pragma ws for'; use a reduction or a lastprivate variable
+        a[i] = total == later;
+    }
 }
 #endif

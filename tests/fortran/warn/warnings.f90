@@ -3,9 +3,13 @@
 ! What -Wall warns of: the text stands in the line, after `warns:`.
 module of_threads
     implicit none
+    type pair
+        integer :: first, second(9)
+    end type
     integer :: last, values(9), kept
+    type(pair), save :: both
     common /kept_by_threads/ kept
-    !$omp threadprivate(last, values, /kept_by_threads/)
+    !$omp threadprivate(last, values, both, /kept_by_threads/)
 end module
 
 subroutine f(n, a)
@@ -26,6 +30,8 @@ subroutine f(n, a)
         count = count + 1           ! warns: each guest writes a 'count' of its own, a thread's variable, in the loop of '!$ws do'; use a reduction or a lastprivate variable
         if (a(i) > 1) last = i      ! warns: each guest writes a 'last' of its own, a thread's variable, in the loop of '!$ws do'; use a reduction or a lastprivate variable
         kept = a(i)                 ! warns: each guest writes a 'kept' of its own, a thread's variable, in the loop of '!$ws do'; use a reduction or a lastprivate variable
+        both%first = i              ! warns: each guest writes a 'both' of its own, a thread's variable, in the loop of '!$ws do'; use a reduction or a lastprivate variable
+        both%second(1) = i
         values(mod(i, 9) + 1) = last + kept + count
     end do
     a(1) = omp_get_thread_num()
@@ -46,4 +52,16 @@ subroutine g(n, a)
 20      a(i) = a(i) + 1
 30      a(i) = a(i) + 1
     end do
+end subroutine
+
+subroutine h(a)
+    use of_threads
+    implicit none
+    integer, intent(inout) :: a(2)
+    integer, external :: omp_get_thread_num
+    !$ws sections
+    last = 1                        ! warns: each guest writes a 'last' of its own, a thread's variable, in '!$ws sections'; use a reduction or a lastprivate variable
+    !$ws section
+    a(1) = omp_get_thread_num()     ! warns: 'omp_get_thread_num' is the same for all guests in '!$ws sections'; use a reduction or a private variable
+    !$ws end sections
 end subroutine
