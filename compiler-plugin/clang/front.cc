@@ -169,6 +169,10 @@ private:
         constexpr int pragma = -1;
         const auto place = [&](int origin) { return origin == pragma ? at : in[origin].getLocation(); };
 
+        if (const std::string header = foreign_header(preprocessor); !header.empty()) {
+            refuse_header(preprocessor.getDiagnostics(), at, header);
+            return;
+        }
         ws::Problems problems;
         const ws::Directive directive = ws::parse(tokens, pragma, problems);
         note_pragma(sources, at, in.empty() ? at : in.back().getLocation(), ws::full_name(directive.kind));
@@ -255,5 +259,17 @@ clang::PragmaHandlerRegistry::Add<Handler> handler("ws", "#pragma ws");
 }  // namespace
 
 bool ws_used() { return used; }
+
+std::string foreign_header(Preprocessor &preprocessor) {
+    // What the plugin declares comes out of the precompiled header, if there is one.
+    const std::string &header = preprocessor.getPreprocessorOpts().ImplicitPCHInclude;
+    return header.empty() || preprocessor.getIdentifierInfo(ws::mark_function)->isFromAST() ? "" : header;
+}
+
+void refuse_header(clang::DiagnosticsEngine &diagnostics, SourceLocation at, const std::string &name) {
+    diagnostics.Report(at, diagnostics.getCustomDiagID(clang::DiagnosticsEngine::Fatal,
+                                                       "'#pragma ws' cannot be used with the precompiled header '%0', which was made without '-fws'"))
+        << name;
+}
 
 }  // namespace ws_clang

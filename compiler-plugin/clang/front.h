@@ -26,6 +26,10 @@ bool is_ours(const clang::SourceManager &sources, clang::SourceLocation at);
 void take_over_diagnostics(clang::DiagnosticsEngine &diagnostics);
 void error_about(clang::DiagnosticsEngine &diagnostics, clang::SourceLocation at, const std::string &text);
 
+// The precompiled header that was made without the plugin, or "": it lacks what a directive needs.
+std::string foreign_header(clang::Preprocessor &preprocessor);
+void refuse_header(clang::DiagnosticsEngine &diagnostics, clang::SourceLocation at, const std::string &name);
+
 // Errors about calls in loops: each place once, each function looked at once.
 struct CallReports {
     // `loop`: the loop that comes there, if the place is not in it.

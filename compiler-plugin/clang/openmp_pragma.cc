@@ -41,6 +41,8 @@ public:
         if (is_parallel_for(in)) {
             Parts parts;
             std::string why = options.openmp_loops ? split(in, parts) : "'-fws=openmp' was not given";
+            if (why.empty() && !foreign_header(preprocessor).empty())
+                why = "the precompiled header was made without '-fws'";
             if (why.empty())
                 mark(preprocessor, in, parts, introducer.Loc, out);
             else

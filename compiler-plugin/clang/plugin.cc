@@ -39,6 +39,25 @@ private:
     clang::CompilerInstance &compiler_;
 };
 
+struct OpenMPOfHeader : clang::ASTReaderListener {
+    bool on = false;
+    bool ReadLanguageOptions(const clang::LangOptions &language, bool, bool) override {
+        on = language.OpenMP;
+        return false;
+    }
+};
+
+// Clang 14 crashes when it reads a precompiled header that was made without OpenMP's option, which -fws turns on.
+void refuse_header_without_openmp(clang::CompilerInstance &compiler) {
+    const std::string &header = compiler.getPreprocessorOpts().ImplicitPCHInclude;
+    OpenMPOfHeader made;
+    if (header.empty() || clang::ASTReader::readASTFileControlBlock(header, compiler.getFileManager(), compiler.getPCHContainerReader(), false, made, false)
+        || made.on)
+        return;
+    refuse_header(compiler.getDiagnostics(), {}, header);
+    compiler.getLangOpts().OpenMP = 0;
+}
+
 // The front half. Before the main action: an error found at the end of the file still prevents code generation.
 class FrontAction : public clang::PluginASTAction {
 public:
@@ -56,6 +75,7 @@ public:
                                    + "(const char *, int, long, long, const char *, int, ...);\n"
                                      "# 1 \"<built-in>\" 2\n");
         take_over_diagnostics(compiler.getDiagnostics());
+        refuse_header_without_openmp(compiler);
         // Braces in a loop's head: as in a loop without directive.
         compiler.getDiagnostics().setSeverityForGroup(clang::diag::Flavor::WarningOrError, "openmp-loop-form",
                                                       clang::diag::Severity::Ignored);

@@ -374,21 +374,27 @@ class Test:
                     fail(f'a precompiled header, {language}', output)
 
     def foreign_precompiled_header(self, language):
-        """GCC's, made without the plugin, lacks what a directive needs: that is said. Without a directive nothing is."""
+        """One made without the plugin lacks what a directive needs: that is said, and nothing where there is no directive. Clang can
+        use one with the plugin at all only if it was made with -fopenmp."""
         folder = self.path(f'foreign_pch_{language}')
         os.makedirs(folder, exist_ok=True)
         header, main = os.path.join(folder, 'two.h'), os.path.join(folder, 'main.c')
+        precompiled = header + ('.pch' if CLANG else '.gch')
         with open(header, 'w') as f:
             f.write('static inline int two(void) { return 2; }\n')
-        start([*(CC if language == 'c' else CXX), '-x', f'{language}-header', header, '-o', header + '.gch'])
-        for directive in (True, False):
+        use = ['-include-pch', precompiled] if CLANG else ['-Winvalid-pch']
+        for made_with, plugin, directive, refused in (((), (), 'ws for', True), ((), (), '', CLANG), (('-fopenmp',), (), 'ws for', True),
+                                                      (('-fopenmp',), (), '', False), (('-fopenmp',), ('-fopenmp',), 'omp parallel for', False)):
+            start([*(CC if language == 'c' else CXX), *made_with, '-x', f'{language}-header', header, '-o', precompiled])
             with open(main, 'w') as f:
-                f.write('#include "two.h"\nvoid f(int *a) {\n' + '#pragma ws for\n' * directive
+                f.write(('' if CLANG else '#include "two.h"\n') + 'void f(int *a) {\n' + f'#pragma {directive}\n' * bool(directive)
                         + '    for (int i = 0; i < 9; i++)\n        a[i] = two();\n}\n')
-            status, output = start([*compiler(language), *self.plugin(), '-Winvalid-pch', '-c', main, '-o', main + '.o'])
-            said = 'error: \'#pragma ws\' cannot be used with the precompiled header' in output and "made without '-fws'" in output
-            if (status, said) != (int(directive), directive) or self.crashed(output):
-                fail(f'a precompiled header made without the plugin, {language} ({status})', output)
+            loops = ['-fplugin-arg-ws-openmp-loops' if CLANG else '-fplugin-arg-ws_gcc-openmp-loops'] if 'omp' in directive else []
+            options = [*made_with, *self.plugin(plugin), *plugin, *loops] if CLANG else [*made_with, *self.plugin(), *loops]
+            status, output = start([*compiler(language), *options, *use, '-c', main, '-o', main + '.o'])
+            said = re.search(r"error: '#pragma ws' cannot be used with the precompiled header '.*', which was made without '-fws'", output)
+            if (bool(status), bool(said)) != (refused, refused) or self.crashed(output) or (not refused and output):
+                fail(f'a precompiled header made without the plugin {made_with}, {directive}, {language} ({status})', output)
 
     def preprocessed(self, runtime):
         for source, language in (('places.c', 'c'), ('places.c', 'c++'), ('classes.cpp', 'c++')):
@@ -460,9 +466,9 @@ class Test:
         jobs = [(self.build_and_run, os.path.join(accept, name), language, options, runtime, (), ('random',))
                 for name, language, options in ways]
         jobs += [(self.automatic_parallelization_stays_off, runtime), (self.precompiled_header, runtime),
-                 (self.preprocessed, runtime), (self.simd_makes_vectors, 'c'), (self.simd_makes_vectors, 'c++')]
+                 (self.foreign_precompiled_header, 'c'), (self.foreign_precompiled_header, 'c++'), (self.preprocessed, runtime), (self.simd_makes_vectors, 'c'), (self.simd_makes_vectors, 'c++')]
         if not CLANG:
-            jobs += [(self.simd_past_the_type,), (self.other_front_ends,), (self.foreign_precompiled_header, 'c'), (self.foreign_precompiled_header, 'c++')]
+            jobs += [(self.simd_past_the_type,), (self.other_front_ends,)]
         in_parallel(jobs)
 
     # torture
