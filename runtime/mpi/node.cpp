@@ -120,6 +120,8 @@ Inactive make_window(bool stealing)
 
 void join_book()
 {
+    if (job.options.ignore_jobs)
+        return;
     Node& node = job.window.node();
     const CpuMask mask = job.window.mask(job.window.me());
     const ProcessId own = own_process();

@@ -153,6 +153,7 @@ def run_once(program, *args, ranks=2, workshare=True, options=(), env=None, limi
     shown = ' '.join(f'{k}={v}' for k, v in (env or {}).items())
     title = title or f'{shown} {program} {" ".join(map(str, args))} ({ranks} ranks{"" if workshare else ", off"})'.strip()
     environment = {k: v for k, v in os.environ.items() if not k.startswith('WS_')}
+    environment['WS_IGNORE_JOBS'] = '1'  # those of tests that run at the same time
     environment.update(env or {})
     environment[TOKEN] = value
     if workshare:

@@ -10,15 +10,15 @@ from job import CORES, expect, finish, run, skip
 if CORES < 2:
     skip('needs two cores')
     finish()
-bound = ('-bind-to', 'core')
+how = {'options': ('-bind-to', 'core'), 'env': {'WS_IGNORE_JOBS': '0'}}
 
 # A job that computes on all cores, and one beside it in which one rank waits for the other.
 done = []
-beside = threading.Thread(target=lambda: done.append(run('imbalance', 'balanced', 3000, ranks=CORES, options=bound, limit=50)))
+beside = threading.Thread(target=lambda: done.append(run('imbalance', 'balanced', 3000, ranks=CORES, **how, limit=50)))
 beside.start()
 results = []
 while beside.is_alive():
-    results.append(run('imbalance', 'late', 100, options=bound, limit=50))
+    results.append(run('imbalance', 'late', 100, **how, limit=50))
 beside.join()
 for result in [*done, *results]:
     expect(result, 'a wrong result', result.out == 'right\n')
@@ -37,7 +37,7 @@ def kill_ranks(processes):
 
 
 # Alone again: the cores are free, even though a job was killed on them.
-run('imbalance', 'balanced', 20000, ranks=CORES, options=bound, code='error', meanwhile=kill_ranks)
-result = run('imbalance', 'late', 100, options=bound, steals=True)
+run('imbalance', 'balanced', 20000, ranks=CORES, **how, code='error', meanwhile=kill_ranks)
+result = run('imbalance', 'late', 100, **how, steals=True)
 expect(result, 'a job that is over counts', 'other jobs' not in result.err)
 finish()

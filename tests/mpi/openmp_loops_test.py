@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Loops of OpenMP's that mpicc -fws=openmp has made ours are right where OpenMP is, whatever the functions do that the compiler cannot
 see, and have OpenMP's threads. `asks` are programs in which somebody asks OpenMP for its threads, `plain` those in which nobody does.
-Four ranks on two cores: the loops sleep, and WS_CORES says that there are four."""
+Four ranks on two cores: the loops sleep, and WS_CORES says that there are four.
+
+Arguments: mpirun, the folder of the programs, and gcc, clang or fortran."""
 import os
 import re
+import sys
 
-from job import PROGRAMS, expect, finish, run, skip
+from job import expect, finish, run
 
 
 def stolen(result):
@@ -34,11 +37,22 @@ four = {'WS_CORES': '4'}
 cpus = sorted(os.sched_getaffinity(0))
 on_one_cpu = ('taskset', '-c', str(cpus[0]))  # where OpenMP's threads are to be no more than the rank's CPUs
 one, two = {'OMP_NUM_THREADS': '1'}, {'OMP_NUM_THREADS': '2'}
-for compiler in 'gcc', 'clang':
+
+
+def test_fortran():
+    no_guests('openmp_fortran', 'numbers', env=one)
+    run('openmp_fortran', 'numbers', env=two, workshare=False)
+    no_guests('openmp_fortran', 'plain', 1, env=one)
+    no_guests('openmp_fortran', 'asks', env=one)
+    run('openmp_fortran', 'asks', env={**one, 'WS_OPENMP_GUESTS': '1'}, steals=True)
+    run('openmp_fortran', 'asks', env={'OMP_NUM_THREADS': '3'}, prefix=on_one_cpu)
+    run('openmp_fortran', 'numbers', env={**one, 'WS_OPENMP_GUESTS': '1'}, steals=True)
+    run('openmp_fortran', 'plain', env=one, steals=True)
+    run('openmp_fortran', 'plain', env=two)
+
+
+def test(compiler):
     asks, plain = f'openmp_loops.{compiler}.asks', f'openmp_loops.{compiler}.plain'
-    if not os.path.exists(os.path.join(PROGRAMS, asks)):
-        skip('clang is not here')
-        continue
     # Every participant that asks for its number gets one that OpenMP could give.
     no_guests(asks, 'numbers', env=one)
     no_guests(asks, 'numbers', env=two)
@@ -102,13 +116,9 @@ for compiler in 'gcc', 'clang':
     for seed in 1, 2:
         run(plain, 'clauses', env={**two, 'WS_CHAOS': str(seed)})
 
-no_guests('openmp_fortran', 'numbers', env=one)
-run('openmp_fortran', 'numbers', env=two, workshare=False)
-no_guests('openmp_fortran', 'plain', 1, env=one)
-no_guests('openmp_fortran', 'asks', env=one)
-run('openmp_fortran', 'asks', env={**one, 'WS_OPENMP_GUESTS': '1'}, steals=True)
-run('openmp_fortran', 'asks', env={'OMP_NUM_THREADS': '3'}, prefix=on_one_cpu)
-run('openmp_fortran', 'numbers', env={**one, 'WS_OPENMP_GUESTS': '1'}, steals=True)
-run('openmp_fortran', 'plain', env=one, steals=True)
-run('openmp_fortran', 'plain', env=two)
+
+if sys.argv[3] == 'fortran':
+    test_fortran()
+else:
+    test(sys.argv[3])
 finish()

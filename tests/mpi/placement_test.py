@@ -130,7 +130,7 @@ if sets.folders:
 # ---- several jobs at once
 
 with concurrent.futures.ThreadPoolExecutor(3) as pool:
-    for job in [pool.submit(run, 'oracle', seed, 60, title=f'oracle {seed}, three jobs at once') for seed in range(3)]:
+    for job in [pool.submit(run, 'oracle', seed, 60, env={'WS_IGNORE_JOBS': '0'}, title=f'oracle {seed}, three jobs at once') for seed in range(3)]:
         job.result()
 
 # ---- threads

@@ -61,7 +61,7 @@ def watched_to_its_end():
     def once(pids):
         watcher.text = subprocess.run([WS_TOP, '--once', '-i', '0.2', '--pid', str(pids[1])], capture_output=True, text=True).stdout
     watcher = Watcher(3, once)
-    result = run('top_job', 10, 150, ranks=3, env={'WS_CORES': '3'}, meanwhile=watcher)
+    result = run('top_job', 10, 150, ranks=3, env={'WS_IGNORE_JOBS': '0', 'WS_CORES': '3'}, meanwhile=watcher)
     seen = watcher.seen
     if not expect(result, f'ws-top ended with {watcher.code}: {watcher.err}', watcher.code == 0 and len(seen) > 10):
         return
@@ -113,14 +113,14 @@ def killed():
         time.sleep(0.3)
         os.kill(pids[1], signal.SIGKILL)
     watcher = Watcher(3, kill)
-    result = run('top_job', 1000, 50, ranks=3, env={'WS_CORES': '3'}, code='error', meanwhile=watcher)
+    result = run('top_job', 1000, 50, ranks=3, env={'WS_IGNORE_JOBS': '0', 'WS_CORES': '3'}, code='error', meanwhile=watcher)
     expect(result, f'ws-top ended with {watcher.code}: {watcher.err}', watcher.code == 0 and not watcher.err)
     expect(result, 'that ranks died is told', watcher.seen and watcher.seen[-1]['over'] and watcher.seen[-1]['died'] >= 1)
 
 
 def as_several_nodes():
     watcher = Watcher(4)
-    result = run('top_job', 2, 100, ranks=4, env={'WS_CORES': '2', 'MPIR_CVAR_NUM_CLIQUES': '2'}, meanwhile=watcher)
+    result = run('top_job', 2, 100, ranks=4, env={'WS_IGNORE_JOBS': '0', 'WS_CORES': '2', 'MPIR_CVAR_NUM_CLIQUES': '2'}, meanwhile=watcher)
     expect(result, f'ws-top ended with {watcher.code}: {watcher.err}', watcher.code == 0)
     if watcher.seen:
         job = watcher.seen[-1]
