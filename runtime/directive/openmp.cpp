@@ -8,9 +8,11 @@
 // Where libgomp comes first (a program that was not linked with -fws, or with -lgomp before it) nothing is counted, and
 // watch_openmp() says so.
 //
-// clang's libomp has an interface for tools, OMPT: libws is one, if workers are wanted and the user has no tool of his own.
+// clang's libomp has an interface for tools, OMPT: libws is one, if workers are wanted and the user has no tool of his own. Where a policy
+// chooses threads its entry is called, as libgomp's are: openmp_fork.cpp.
 #include "directive/openmp.h"
 
+#include "directive/openmp_threads.h"
 #include "window/os.h"
 #include <climits>
 #include <cstdio>
@@ -22,7 +24,22 @@
 namespace ws {
 
 volatile Hardware::Flag openmp_regions, watching_openmp;
-unsigned (*volatile openmp_threads)(unsigned asked);
+const RegionChooser* volatile openmp_chooser;
+
+void set_openmp_chooser(const RegionChooser* chooser)
+{
+    openmp_chooser = chooser;
+    see_all_forks();
+}
+
+void ChosenRegion::choose(const void* site)
+{
+    const RegionChooser* const chooser = openmp_chooser;
+    if (!chooser || openmp_level() != 0)
+        return;
+    chooser_ = chooser;
+    threads = chooser->threads(threads, site);
+}
 
 namespace {
 
@@ -100,22 +117,39 @@ private:
     const bool counts_;
 };
 
-unsigned threads_to_ask_for(unsigned asked)
+using Body = void (*)(void*);
+
+// What each thread of a chosen region runs.
+struct RegionMember {
+    void* reductions; // libgomp looks for task reductions at the begin of a region's data
+    Body fn;
+    void* data;
+    const ChosenRegion* region;
+};
+void run_member(void* argument)
 {
-    const auto choose = openmp_threads;
-    return WS_UNLIKELY(choose != nullptr) ? choose(asked) : asked;
+    const RegionMember member = *static_cast<RegionMember*>(argument);
+    member.region->member(unsigned(openmp(nullptr).thread_num()));
+    member.fn(member.data);
 }
 
 #define WS_VERSIONED(name, version) asm(".symver openmp_" #name "," #name "@" version)
 
 // A region in one call: it returns when the region is over.
-#define WS_REGION(name, version, result, parameters, arguments)                                                       \
+#define WS_REGION(name, version, has_reductions, result, parameters, arguments)                                       \
     extern "C" __attribute__((visibility("default"))) result openmp_##name parameters                                 \
     {                                                                                                                 \
         static const Next next(&openmp_##name, #name);                                                                \
         void* const caller = __builtin_return_address(0);                                                             \
-        threads = threads_to_ask_for(threads);                                                                        \
-        Counted counted(threads, caller);                                                                             \
+        const ChosenRegion chosen(threads, reinterpret_cast<void*>(fn));                                              \
+        threads = chosen.threads;                                                                                     \
+        const Counted counted(threads, caller);                                                                       \
+        RegionMember member;                                                                                          \
+        if (chosen.is_chosen()) {                                                                                     \
+            member = {has_reductions ? *static_cast<void**>(data) : nullptr, fn, data, &chosen};                      \
+            fn = run_member;                                                                                          \
+            data = &member;                                                                                           \
+        }                                                                                                             \
         return next(caller) arguments;                                                                                \
     }                                                                                                                 \
     WS_VERSIONED(name, version)
@@ -131,18 +165,16 @@ unsigned threads_to_ask_for(unsigned asked)
     }                                                                                                                 \
     WS_VERSIONED(name, "GOMP_1.0")
 
-using Body = void (*)(void*);
-
 } // namespace
 
-WS_REGION(GOMP_parallel, "GOMP_4.0", void, (Body fn, void* data, unsigned threads, unsigned flags), (fn, data, threads, flags));
-WS_REGION(GOMP_parallel_reductions, "GOMP_5.0", unsigned, (Body fn, void* data, unsigned threads, unsigned flags),
+WS_REGION(GOMP_parallel, "GOMP_4.0", false, void, (Body fn, void* data, unsigned threads, unsigned flags), (fn, data, threads, flags));
+WS_REGION(GOMP_parallel_reductions, "GOMP_5.0", true, unsigned, (Body fn, void* data, unsigned threads, unsigned flags),
           (fn, data, threads, flags));
-WS_REGION(GOMP_parallel_sections, "GOMP_4.0", void,
+WS_REGION(GOMP_parallel_sections, "GOMP_4.0", false, void,
           (Body fn, void* data, unsigned threads, unsigned count, unsigned flags), (fn, data, threads, count, flags));
 
 #define WS_LOOP(name, version)                                                                                        \
-    WS_REGION(name, version, void,                                                                                    \
+    WS_REGION(name, version, false, void,                                                                        \
               (Body fn, void* data, unsigned threads, long start, long end, long incr, long chunk, unsigned flags),   \
               (fn, data, threads, start, end, incr, chunk, flags))
 WS_LOOP(GOMP_parallel_loop_static, "GOMP_4.0");
@@ -152,7 +184,7 @@ WS_LOOP(GOMP_parallel_loop_nonmonotonic_dynamic, "GOMP_4.5");
 WS_LOOP(GOMP_parallel_loop_nonmonotonic_guided, "GOMP_4.5");
 
 #define WS_RUNTIME_LOOP(name, version)                                                                                \
-    WS_REGION(name, version, void,                                                                                    \
+    WS_REGION(name, version, false, void,                                                                        \
               (Body fn, void* data, unsigned threads, long start, long end, long incr, unsigned flags),               \
               (fn, data, threads, start, end, incr, flags))
 WS_RUNTIME_LOOP(GOMP_parallel_loop_runtime, "GOMP_4.0");
@@ -270,6 +302,24 @@ bool sees_libomp()
 }
 
 } // namespace
+
+const char* why_threads_are_fixed()
+{
+    const auto loaded = [](const char* library) {
+        void* const handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+        if (handle)
+            dlclose(handle);
+        return handle != nullptr;
+    };
+    const bool gnu = loaded("libgomp.so.1"), llvm = loaded("libomp.so.5") || loaded("libiomp5.so");
+    if (!gnu && !llvm)
+        return "the program has no OpenMP library, or one that is linked statically";
+    if (gnu && llvm)
+        return "the program has two OpenMP libraries, libgomp and libomp";
+    if (!sees_libgomp() || !sees_forks())
+        return "the program's OpenMP library stands before libws";
+    return nullptr;
+}
 
 const char* watch_openmp(void (*opened)())
 {

@@ -37,9 +37,45 @@ private:
     const bool counts_;
 };
 
-// How many threads a region shall ask for that asks for so many; 0: for the usual number. Null: as it asks. Known where libgomp's entries
-// come here first (see openmp.cpp) and the region is one call; called by the thread that opens it.
-extern unsigned (*volatile openmp_threads)(unsigned asked);
+// Who says how many threads a region gets. Known where the runtime's entries come here first (openmp.cpp, openmp_fork.cpp) and the region is
+// one call. A region within another is left alone.
+struct RegionChooser {
+    // So many for a region that asks for so many; 0: for the usual number. By the thread that opens it; `site` is the same each time.
+    unsigned (*threads)(unsigned asked, const void* site);
+    void (*member)(unsigned number); // by each of its threads, when it begins
+    void (*ended)();                 // by the thread that opened it
+};
+extern const RegionChooser* volatile openmp_chooser; // null: regions get what they ask for
+void set_openmp_chooser(const RegionChooser* chooser);
+
+// A region that is about to open: what it shall ask for. It lives until the region is over.
+class ChosenRegion {
+public:
+    ChosenRegion(unsigned asked, const void* site) : threads(asked)
+    {
+        if (WS_UNLIKELY(openmp_chooser != nullptr))
+            choose(site);
+    }
+    ~ChosenRegion()
+    {
+        if (WS_UNLIKELY(chooser_ != nullptr))
+            chooser_->ended();
+    }
+    ChosenRegion(const ChosenRegion&) = delete;
+
+    bool is_chosen() const { return WS_UNLIKELY(chooser_ != nullptr); }
+    void member(unsigned number) const { chooser_->member(number); }
+    unsigned threads;
+
+private:
+    void choose(const void* site);
+    const RegionChooser* chooser_ = nullptr;
+};
+
+// What the program's OpenMP library keeps a policy from choosing threads, for a message; null: nothing does. Called in MPI_Init.
+const char* why_threads_are_fixed();
+// The most threads that omp_get_max_threads() and omp_get_num_procs() speak of: WS_OPENMP. 0: no more than there are.
+unsigned openmp_most();
 
 // From here on regions are counted; before the first worker runs. `opened` is called by the thread that opens a region
 // where none was open, before OpenMP's threads run: to ask for lent cores. Null, or why this process can have no workers: it

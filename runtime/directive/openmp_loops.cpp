@@ -21,13 +21,39 @@ void run_thread(void* argument)
     run(team, unsigned(library.thread_num()), unsigned(library.num_threads()));
 }
 
+// Of a region that a policy has chosen threads for.
+struct ChosenTeam {
+    Team* team;
+    const ChosenRegion* region;
+};
+template <auto run>
+void run_chosen_thread(void* argument)
+{
+    const ChosenTeam chosen = *static_cast<ChosenTeam*>(argument);
+    chosen.region->member(unsigned(openmp(nullptr).thread_num()));
+    run_thread<run>(chosen.team);
+}
+template <auto run>
+__attribute__((noinline)) void run_chosen(const OpenMP& library, Team& team)
+{
+    const ChosenRegion region(0, team.site);
+    const OpenMPRegion open;
+    ChosenTeam chosen = {&team, &region};
+    if (region.is_chosen())
+        library.parallel(run_chosen_thread<run>, &chosen, region.threads, 0);
+    else
+        library.parallel(run_thread<run>, &team, 0, 0);
+}
+
 // `threads`: 0 for as many as a region gets, or a policy wants.
 template <auto run>
 inline void run_region(const OpenMP& library, Team& team, unsigned threads)
 {
+    if (WS_UNLIKELY(openmp_chooser != nullptr) && threads == 0) {
+        run_chosen<run>(library, team);
+        return;
+    }
     const OpenMPRegion open;
-    if (unsigned (*const choose)(unsigned) = threads ? nullptr : openmp_threads; WS_UNLIKELY(choose != nullptr))
-        threads = choose(0);
     library.parallel(run_thread<run>, &team, threads, 0);
 }
 
@@ -134,7 +160,7 @@ __attribute__((noinline)) void run_team_observed(const OpenMP& library, Team& te
 void run_team(const OpenMP& library, Team& team, TeamRecord* record, unsigned threads)
 {
     const Participant& p = self;
-    if (record && record->solo.takes(record->solo.latest, threads) && !loop_host.share_all && !openmp_threads && !library.in_parallel())
+    if (record && record->solo.takes(record->solo.latest, threads) && !loop_host.share_all && !openmp_chooser && !library.in_parallel())
         run_solo(library, team, record->solo);
     // Not in a region of the program's own: there it has one thread, or is nested.
     else if (p.in_region)

@@ -5,11 +5,15 @@
 // program's library answers. And omp_set_num_threads(): a program that says how many threads it wants has at most so many, guests included.
 #include "directive/openmp_threads.h"
 
+#include "directive/openmp.h"
+
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 #include <type_traits>
+#include <unistd.h>
 
 namespace ws {
 
@@ -51,20 +55,35 @@ template <class Function> struct Next {
 
 // ---- how many threads there are
 
-// WS_OPENMP_GUESTS, which MPI_Init checks; the program may ask before.
-unsigned read_guests()
+// WS_OPENMP_GUESTS, WS_OPENMP and WS_CORES, which MPI_Init checks; the program may ask before.
+bool is_enabled()
 {
-    const char *enabled = std::getenv("WS_ENABLE"), *text = std::getenv("WS_OPENMP_GUESTS");
-    if (!enabled || std::strcmp(enabled, "1") != 0 || !text)
+    const char* enabled = std::getenv("WS_ENABLE");
+    return enabled && std::strcmp(enabled, "1") == 0;
+}
+unsigned read_number(const char* name)
+{
+    const char* text = std::getenv(name);
+    if (!is_enabled() || !text)
         return 0;
     char* end;
-    const unsigned long guests = std::strtoul(text, &end, 10);
-    return *text >= '0' && *text <= '9' && !*end && guests < Descriptor::max_joiners ? unsigned(guests) : 0;
+    const unsigned long number = std::strtoul(text, &end, 10);
+    return *text >= '0' && *text <= '9' && !*end && number < Descriptor::max_joiners ? unsigned(number) : 0;
 }
-unsigned guests()
+unsigned read_most()
 {
-    static const unsigned read = read_guests();
-    return read;
+    const char* text = std::getenv("WS_OPENMP");
+    if (!is_enabled() || !text || !*text || std::strcmp(text, "none") == 0)
+        return 0;
+    const unsigned pretended = read_number("WS_CORES");
+    return pretended ? pretended : unsigned(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+}
+// More threads than the library speaks of.
+unsigned more_than(unsigned threads)
+{
+    static const unsigned guests = read_number("WS_OPENMP_GUESTS");
+    const unsigned most = openmp_most();
+    return std::max(guests, most > threads ? most - threads : 0);
 }
 
 volatile Hardware::Flag threads_set; // by any thread
@@ -74,9 +93,12 @@ volatile Hardware::Flag told;        // the latest answer that had guests in it:
 enum class Set : uint8_t { nothing, own_count, what_was_told };
 WS_THREAD_LOCAL Set set_here;
 
+// What the program has said itself stays as it is.
+bool tells_more() { return set_here == Set::what_was_told || (set_here == Set::nothing && !Hardware::load_relaxed(own_count_set)); }
+
 int with_guests(int threads)
 {
-    const unsigned more = openmp_guests();
+    const unsigned more = tells_more() ? more_than(unsigned(threads)) : 0;
     if (more)
         Hardware::store_relaxed(told, Flag(threads));
     return threads + int(more);
@@ -86,7 +108,7 @@ int with_guests(int threads)
 int64_t set(int64_t wanted)
 {
     const Flag threads = Hardware::load_relaxed(told);
-    const bool back = threads && wanted == int64_t(threads) + guests();
+    const bool back = threads && wanted == int64_t(threads) + more_than(threads);
     if (!back)
         Hardware::store_relaxed(own_count_set, 1);
     set_here = back ? Set::what_was_told : Set::own_count;
@@ -94,15 +116,24 @@ int64_t set(int64_t wanted)
     return back ? threads : wanted;
 }
 
+int at_least_most(int processors) { return std::max(processors, int(openmp_most())); }
+
 } // namespace
 
 bool openmp_threads_set() { return Hardware::load_relaxed(threads_set); }
 
+bool openmp_threads_set_here() { return set_here == Set::own_count; }
+
+unsigned openmp_most()
+{
+    static const unsigned read = read_most();
+    return read;
+}
+
 unsigned openmp_guests()
 {
-    if (WS_LIKELY(guests() == 0) || set_here == Set::own_count)
-        return 0;
-    return set_here == Set::what_was_told || !Hardware::load_relaxed(own_count_set) ? guests() : 0;
+    const OpenMP& library = openmp(nullptr);
+    return tells_more() ? more_than(unsigned(library.max_threads())) : 0;
 }
 
 // ---- the functions, by libgomp's names and libomp's, hidden as those of openmp.cpp
@@ -130,6 +161,8 @@ unsigned openmp_guests()
 WS_QUESTIONS(omp_get_thread_num, "OMP_1.0", int(p.number), next(), 0);
 WS_QUESTIONS(omp_get_num_threads, "OMP_1.0", int(p.numbers), next(), 1);
 WS_QUESTIONS(omp_get_max_threads, "OMP_1.0", int(p.numbers), with_guests(next()), 1);
+WS_QUESTIONS(omp_get_num_procs, "OMP_1.0", at_least_most(openmp(nullptr).num_procs()), at_least_most(next()), at_least_most(1));
+WS_QUESTIONS(omp_get_dynamic, "OMP_1.0", openmp_most() != 0, next() || openmp_most(), 0);
 WS_QUESTIONS(omp_in_parallel, "OMP_1.0", 1, next(), 0);
 WS_QUESTIONS(omp_get_level, "OMP_3.0", p.depth, next(), 0);
 WS_QUESTIONS(omp_get_active_level, "OMP_3.0", 1, next(), 0);

@@ -42,8 +42,14 @@ unsigned own_threads_beside_guests(const OpenMP& library, const Allowed& allowed
 
 // The program has called omp_set_num_threads().
 bool openmp_threads_set();
-// What omp_get_max_threads() answers beyond what OpenMP has: WS_OPENMP_GUESTS.
+// What omp_get_max_threads() answers beyond what OpenMP has: WS_OPENMP_GUESTS, or for openmp_most().
 unsigned openmp_guests();
+// The calling thread's number of threads is one that the program has said, and not what it was told.
+bool openmp_threads_set_here();
+// Whether libomp's regions begin in libws, if there is a libomp.
+bool sees_forks();
+// From here on none passes by.
+void see_all_forks();
 // Whether the program's questions come to libws, and its calls of omp_set_num_threads().
 bool openmp_questions_come();
 // What is asked: of a name in a symbol table. Fortran's end with _.

@@ -153,9 +153,10 @@ void idle(uint64_t now)
 {
     if (spare->when_idle && home.core_is_free() && gave_step(now, true))
         return;
-    if (home.core_is_ours_alone() && now - wait_began < detail::times.patience_ticks)
+    const bool taken = home.is_taken();
+    if (!taken && home.core_is_ours_alone() && now - wait_began < detail::times.patience_ticks)
         cpu_relax(); // a system call here would delay the end of a short wait
-    else if (!home.must_not_spin() && now - idle_since < detail::times.yield_ticks)
+    else if (!taken && !home.must_not_spin() && now - idle_since < detail::times.yield_ticks)
         sched_yield();
     else if (!home.is_armed())
         arm();

@@ -96,6 +96,8 @@ void Lender::look_at_neighbours(bool whether_alive)
 
 bool Lender::core_is_free() const
 {
+    if (WS_UNLIKELY(is_taken()))
+        return false;
     if (ours_alone_ || loop_host.steal_all || loop_host.check) // a loop is to be run by others, however slowly
         return true;
     Window& w = *window_;

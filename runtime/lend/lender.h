@@ -37,6 +37,8 @@ public:
     // With more threads than cores an idle thread's core is not idle: another computes there. Free while fewer ranks, workers
     // and guests are at work than there are cores for them.
     bool core_is_free() const;
+    // A thread of another rank's parallel region is on it (policy/dpb): who waits here only keeps it from computing.
+    bool is_taken() const { return arbiter::Word<>(core_->use).look().use == arbiter::Use::openmp; }
     bool core_is_ours_alone() const { return ours_alone_; }
     // Other jobs may have come or gone: at the begin of a wait, one load if they have not; now and then in a long one also whether they live.
     void look_at_neighbours(bool whether_alive);

@@ -32,6 +32,8 @@ public:
     void bring_up(uint64_t now);
     // A turn of the program's outer loop has ended, the `turns`-th; in the row with the next wait.
     void turned(uint64_t took, uint64_t turns) { period_ = took, turns_ = turns; }
+    uint64_t turns() const { return turns_; }
+    uint64_t period() const { return period_; } // ticks of the last one; 0: none is known
 
     // ---- a guest or a worker: its part in a region of this rank, of `busy` ticks
     void visit_begins(uint64_t at);

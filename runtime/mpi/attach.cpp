@@ -19,6 +19,7 @@
 #include "observe/recorder.h"
 #include "policy/runner.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -116,6 +117,18 @@ void start_stealing()
     lend_start(job.window, lending);
 }
 
+const RegionChooser chosen_by_policies = {
+    [](unsigned asked, const void* site) { return runner->threads(asked, site); },
+    [](unsigned number) { runner->region_member(number); },
+    [] { runner->region_ended(); },
+};
+const policy::OpenMPThreads openmp_threads = {
+    why_threads_are_fixed,
+    [] { return unsigned(std::max(1, openmp(nullptr).max_threads())); },
+    openmp_threads_set_here,
+    openmp_most,
+};
+
 void attach_policies()
 {
     policy::Rank rank;
@@ -124,11 +137,12 @@ void attach_policies()
     rank.node_number = board->node;
     rank.ticks_per_us = job.clock.ticks_per_us();
     rank.options = &job.options;
+    rank.openmp = &openmp_threads;
     runner = new policy::Runner(policy::policies(), loop_host.chunk_ticks);
     rank.mail = open_mail(*runner);
     runner->attach(rank);
     if (runner->chooses_threads())
-        openmp_threads = [](unsigned asked) { return runner->threads(asked); };
+        set_openmp_chooser(&chosen_by_policies);
 }
 
 // While libws itself uses MPI, before and after stealing: ranks that share cores must not spin through each other's time.
@@ -162,7 +176,7 @@ void finalize()
     report();
     mpi_t_end();
     job.book.leave();
-    openmp_threads = nullptr;
+    set_openmp_chooser(nullptr);
     runner->detach();
     free_window();
 }

@@ -40,7 +40,7 @@ void become_no_rank()
         keep_board_private();
     measure::meter.leave();
     stop_sharing_in_child();
-    openmp_threads = nullptr; // policies are the rank's
+    set_openmp_chooser(nullptr); // policies are the rank's
     stop_watching_openmp();
     use_fresh_locks();
     free_merge_lock();

@@ -184,7 +184,8 @@ Facts::Others gather_others(const RankFigures& r)
         const double process = cpu_time(CLOCK_PROCESS_CPUTIME_ID) - job.process_s_before;
         // Threads of its own are where it is, guests are not.
         const double there = std::max(cpu_time(CLOCK_THREAD_CPUTIME_ID) - job.thread_s_before, process - r.counts.borrowed_s) + lent;
-        const measure::Used mine = {mask.count() == 1 ? double(mask.first()) : -1, there, process};
+        const bool stays = mask.count() == 1 && job.options.openmp == Options::openmp_none; // threads of regions go where cores are lent
+        const measure::Used mine = {stays ? double(mask.first()) : -1, there, process};
         std::vector<measure::Used> all(board->node_rank == 0 ? size_t(board->node_ranks) : 0);
         PMPI_Gather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, 0, job.node);
         if (board->node_rank == 0) {

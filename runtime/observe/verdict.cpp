@@ -173,6 +173,14 @@ std::string who_else(const Facts& f)
     return format("; other programs used %.0f %% of ", 100 * f.others.share) + cpus;
 }
 
+std::string policies_text(const Facts& f)
+{
+    std::string text;
+    for (const std::string& policy : f.policies)
+        text += "; " + policy;
+    return text;
+}
+
 // For a program without ws loops: what its user could gain by them.
 std::string what_could_be(const Totals& t)
 {
@@ -236,17 +244,21 @@ Verdict judge(const Totals& t, const Facts& f)
         }
         if (t.inactive > 0)
             v.line += format("; %.0f ranks ran without it: %s", t.inactive, f.why_inactive.c_str());
-        v.line += who_else(f);
+        v.line += policies_text(f) + who_else(f);
+        return v;
+    }
+    v.line = head;
+    if (!f.policies.empty() && t.regions + t.regions_off == 0) { // a program without ws loops, balanced in another way
+        v.line += format("ranks waited in MPI %.1f %% of the time", idle) + policies_text(f) + who_else(f);
         return v;
     }
     v.reason = why_not(t, f);
-    v.line = head;
     if (t.inactive < t.ranks)
         v.line += format("ranks waited in MPI %.1f %% of the time; ", idle);
     v.line += "nothing was stolen: " + v.reason + how_sure(t);
     if (t.regions == 0 && t.regions_off == 0 && t.inactive == 0 && t.alone_on_node == 0 && t.ranks > 1)
         v.line += "; " + what_could_be(t);
-    v.line += who_else(f);
+    v.line += policies_text(f) + who_else(f);
     return v;
 }
 

@@ -11,9 +11,9 @@ import re
 import sys
 
 KINDS = 'flag', 'number', 'words', 'size', 'schedule', 'file', 'text'
-ONCE = 'variable', 'option', 'kind', 'words', 'endings', 'alone', 'needs', 'default', 'policy', 'mpi_t', 'tests', 'calms'
+ONCE = 'variable', 'option', 'kind', 'words', 'endings', 'alone', 'needs', 'default', 'policy', 'mpi_t', 'tests', 'calms', 'preloads'
 SEVERAL = 'help', 'about'
-POLICIES = 'core', 'steal', 'reorder', 'observe'
+POLICIES = 'core', 'steal', 'reorder', 'dpb', 'observe'
 SCOPES = 'READONLY', 'LOCAL', 'ALL', 'ALL_EQ'
 
 
@@ -149,7 +149,7 @@ def installed(options):
     for o in options:
         print(f'\nvariable {o.variable}')
         lines = [('option', o.option), ('kind', f'number {o.least} {o.most}' if o.kind == 'number' else o.kind), ('words', ' '.join(o.words)),
-                 ('endings', ' '.join(o.endings)), ('any_ending', 'yes' * o.any_ending), ('alone', o.alone), ('needs', o.needs), ('calms', o.calms),
+                 ('endings', ' '.join(o.endings)), ('any_ending', 'yes' * o.any_ending), ('alone', o.alone), ('needs', o.needs), ('calms', o.calms), ('preloads', o.preloads),
                  ('wanted', o.wanted()), *[('help', h) for h in o.help]]
         print('\n'.join(f'{key} {value}' for key, value in lines if value))
 

@@ -35,6 +35,14 @@ protected:
     ~LoadsOfNodes() = default;
 };
 
+// What the program's OpenMP library says.
+struct OpenMPThreads {
+    const char* (*why_fixed)(); // what keeps policies from choosing threads, for a message; null: nothing
+    unsigned (*usual)();        // threads of a region that asks for none, of the calling thread; at least 1
+    bool (*set_by_program)();   // that number is one that the program itself has set
+    unsigned (*most)();         // that the program has been told of; it may have arrays of this length
+};
+
 // The rank that policies work for, from attach() to detach().
 struct Rank {
     Window* window = nullptr;      // null: the node has none, and nobody steals there
@@ -42,6 +50,7 @@ struct Rank {
     int node_number = -1;          // in the job, from 0
     double ticks_per_us = 1000;    // of this node
     const Options* options = nullptr; // as read by all; each policy looks at its own
+    const OpenMPThreads* openmp = nullptr; // what of the program's OpenMP a policy may ask
     // A policy's choice: whom this rank's threads help while they wait.
     const VictimPolicy* victims = nullptr;
 
@@ -91,9 +100,12 @@ public:
     virtual bool wants_periods() const { return false; }
     // Whether threads() is to be called at all.
     virtual bool chooses_threads() const { return false; }
-    // An OpenMP region begins that asks for so many threads, 0: for the usual number. How many it shall ask for. Any thread of the program,
-    // several at once.
-    virtual unsigned threads(const Rank&, unsigned asked) { return asked; }
+    // An OpenMP region begins that asks for so many threads, 0: for the usual number; `site` is the same each time. How many it shall ask
+    // for. Any thread of the program, several at once; not for a region within another.
+    virtual unsigned threads(const Rank&, unsigned asked, const void* /*site*/) { return asked; }
+    // Its thread of that number begins, by that thread; and, by the one that called threads(), it is over.
+    virtual void region_member(const Rank&, unsigned /*number*/) {}
+    virtual void region_ended(const Rank&) {}
     // MPI_Finalize has begun on all ranks: no more steps. Letters that are under way still come, and none may be posted for them.
     virtual void end(Rank&) {}
     // What the verdict, and so the report, should know. On every rank, at the end.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The one place that names the policies.
+#include "policy/dpb/dpb.h"
 #include "policy/loads/loads.h"
 #include "policy/policy.h"
 #include "policy/reorder/reorder.h"
@@ -12,7 +13,7 @@ namespace ws::policy {
 
 const std::vector<Policy*>& policies()
 {
-    static Policy* const each[] = {&steal::policy(), &reorder::policy(), &loads::policy()};
+    static Policy* const each[] = {&steal::policy(), &reorder::policy(), &dpb::policy(), &loads::policy()};
     static_assert(std::size(each) <= max_policies);
     static auto& all = *new std::vector<Policy*>(std::begin(each), std::end(each)); // never destroyed: exit() may run beside its users
     return all;

@@ -111,12 +111,26 @@ bool Runner::chooses_threads() const
     return std::any_of(tenants_.begin(), tenants_.end(), [](const Tenant& t) { return t.policy->chooses_threads(); });
 }
 
-unsigned Runner::threads(unsigned asked) const
+unsigned Runner::threads(unsigned asked, const void* site) const
 {
     for (const Tenant& t : tenants_)
         if (t.policy->chooses_threads())
-            asked = t.policy->threads(rank_, asked);
+            asked = t.policy->threads(rank_, asked, site);
     return asked;
+}
+
+void Runner::region_member(unsigned number) const
+{
+    for (const Tenant& t : tenants_)
+        if (t.policy->chooses_threads())
+            t.policy->region_member(rank_, number);
+}
+
+void Runner::region_ended() const
+{
+    for (const Tenant& t : tenants_)
+        if (t.policy->chooses_threads())
+            t.policy->region_ended(rank_);
 }
 
 } // namespace ws::policy

@@ -87,6 +87,19 @@ bool fill_places(Window& window)
     return true;
 }
 
+std::vector<Place> places_of(const std::vector<int>& cpus)
+{
+    std::vector<Place> places;
+    Topology topology;
+    for (int cpu : cpus) {
+        CpuSet one;
+        if (cpu >= 0)
+            one.add(cpu);
+        places.push_back(topology ? place_of(topology, one) : Place{-1, -1, -1, -1, -1});
+    }
+    return places;
+}
+
 std::vector<int> spare_cpus(CpuMask mask, int cpu)
 {
     Topology topology;

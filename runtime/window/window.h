@@ -68,6 +68,9 @@ unsigned distance(const Place& a, const Place& b);
 // hwloc gives no topology (places stay -1).
 bool fill_places(Window& window);
 
+// Where CPUs sit; nowhere (-1) for one that the machine does not know.
+std::vector<Place> places_of(const std::vector<int>& cpus);
+
 // The CPUs of `mask` on which a rank can have workers, one a physical core: not the core that holds `cpu`.
 std::vector<int> spare_cpus(CpuMask mask, int cpu);
 

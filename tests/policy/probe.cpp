@@ -107,7 +107,7 @@ public:
     bool wants_loads() const override { return std::getenv("PROBE_LOADS"); }
     bool wants_periods() const override { return std::getenv("PROBE_PERIODS"); }
     bool chooses_threads() const override { return std::getenv("PROBE_THREADS"); }
-    unsigned threads(const policy::Rank&, unsigned) override { return unsigned(number("PROBE_THREADS", 0)); }
+    unsigned threads(const policy::Rank&, unsigned, const void*) override { return unsigned(number("PROBE_THREADS", 0)); }
 
     void detach(policy::Rank& rank) override
     {

@@ -21,7 +21,7 @@ typedef struct workshare_option {
     unsigned long long least, most;     /* of a number */
     const char *words[WORKSHARE_WORDS], *endings[WORKSHARE_WORDS];      /* ended by NULL */
     int any_ending;             /* after '=' it may end in another way */
-    const char *alone, *needs, *calms, *wanted;
+    const char *alone, *needs, *calms, *preloads, *wanted;
     const char *help[4];
     const char *val;            /* as given */
     int in_config_file;         /* it was given there */
@@ -87,7 +87,8 @@ static void workshare_take(workshare_option_t * o, const char *key, char *value)
         o->help[i] = value;
     } else {
         const char **place = !strcmp(key, "alone") ? &o->alone : !strcmp(key, "needs") ? &o->needs :
-            !strcmp(key, "calms") ? &o->calms : !strcmp(key, "wanted") ? &o->wanted : NULL;
+            !strcmp(key, "calms") ? &o->calms : !strcmp(key, "preloads") ? &o->preloads :
+            !strcmp(key, "wanted") ? &o->wanted : NULL;
         if (place)
             *place = value;
     }
@@ -380,6 +381,42 @@ static void workshare_calm_openmp(void)
     setenv("KMP_BLOCKTIME", "1", 1);
 }
 
+/* Libraries that are loaded first are named in a variable; those that the user names stay in it. */
+static const char *workshare_before(const char *library, const char *others)
+{
+    char *all = MPL_malloc(strlen(library) + strlen(others) + 2, MPL_MEM_OTHER);
+
+    sprintf(all, "%s%s%s", library, *others ? ":" : "", others);
+    return all;
+}
+
+/* OpenMP's runtimes are linked with the program: only a library that is loaded before them sees what it asks of them. */
+static void workshare_preload(const workshare_option_t * o)
+{
+    static const char name[] = "LD_PRELOAD";
+    char path[PATH_MAX + 64], library[PATH_MAX];
+    struct HYD_env *env;
+    const char *own = getenv(name);
+    FILE *f;
+
+    snprintf(path, sizeof(path), "../../lib/%s", o->preloads);
+    f = workshare_open(MPL_strdup(path), path);
+    if (!f || !realpath(path, library))
+        workshare_error("%s: cannot read %s: %s; is the installation complete?", o->name, path, strerror(errno));
+    fclose(f);
+    if (library[strcspn(library, " :")])
+        workshare_error("%s: libraries cannot be loaded first from a folder with a blank or a colon in its name: %s", o->name, library);
+    for (env = HYD_server_info.user_global.global_env.user; env; env = env->next)
+        if (!strcmp(env->env_name, name)) {
+            env->env_value = (char *) workshare_before(library, env->env_value ? env->env_value : "");
+            return;
+        }
+    if (own)
+        setenv(name, workshare_before(library, own), 1);
+    else
+        HYDU_append_env_to_list(name, library, &HYD_server_info.user_global.global_env.system);
+}
+
 /* A variable of mpiexec's own environment: the processes inherit it, if it makes sense. */
 static void workshare_check_variable(const workshare_option_t * o)
 {
@@ -435,8 +472,13 @@ static void workshare_set_env(void)
         workshare_check_together(all, o);
         if (o->val)
             HYDU_append_env_to_list(o->env, o->val, &HYD_server_info.user_global.global_env.system);
-        if (o->calms && (val = workshare_value(o)) && strcmp(val, "0"))
+        val = workshare_value(o);
+        if (!val || !strcmp(val, "0") || !strcmp(val, "none"))
+            continue;
+        if (o->calms)
             workshare_calm_openmp();
+        if (o->preloads)
+            workshare_preload(o);
     }
 }
 

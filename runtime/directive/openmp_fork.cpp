@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+//
+// Where libomp's regions begin: __kmpc_fork_call(), which clang's code calls with the region's function and the addresses of what it shares.
+// libws stands before libomp, as openmp.cpp describes for libgomp. While no policy chooses threads the call goes on as it came, by a jump.
+//
+// A region that is chosen is begun with a function of ours, which calls the program's with the same addresses. Tools (OMPT) see a call that
+// comes from libws.
+#include "directive/openmp.h"
+#include "directive/openmp_threads.h"
+
+#include <cstdarg>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <dlfcn.h>
+#include <iterator>
+#include <utility>
+
+namespace ws {
+
+namespace {
+
+using Fork = void (*)(void* location, int32_t count, void (*function)(), ...);
+
+// libomp's, and how many threads it wants for this thread's next region, by a num_threads clause.
+struct Libomp {
+    Fork fork;
+    void (*serialized)(void* location, int32_t thread);
+    void (*push_num_threads)(void* location, int32_t thread, int32_t threads);
+    int32_t (*thread)(void* location);
+};
+WS_THREAD_LOCAL int32_t pushed;
+
+template <class Function> void find(Function& function, const char* name)
+{
+    void* found = dlsym(RTLD_NEXT, name);
+    if (!found)
+        if (void* library = dlopen("libomp.so.5", RTLD_LAZY | RTLD_NOLOAD)) // brought by a library for its own use; kept
+            found = dlsym(library, name);
+    if (!found) {
+        std::fprintf(stderr, "workshare: '%s' is called, but there is no libomp\n", name);
+        std::abort();
+    }
+    function = reinterpret_cast<Function>(found);
+}
+
+const Libomp& libomp()
+{
+    static const Libomp found = [] {
+        Libomp l;
+        find(l.fork, "__kmpc_fork_call");
+        find(l.serialized, "__kmpc_serialized_parallel");
+        find(l.push_num_threads, "__kmpc_push_num_threads");
+        find(l.thread, "__kmpc_global_thread_num");
+        return l;
+    }();
+    return found;
+}
+
+using Call = void (*)(void (*function)(), int32_t* thread, int32_t* bound, void** shared);
+
+template <size_t... i>
+void call_with(void (*function)(), int32_t* thread, int32_t* bound, void** shared, std::index_sequence<i...>)
+{
+    reinterpret_cast<void (*)(int32_t*, int32_t*, decltype(static_cast<void*>(shared[i]))...)>(function)(thread, bound, shared[i]...);
+}
+template <size_t count> void call(void (*function)(), int32_t* thread, int32_t* bound, void** shared)
+{
+    call_with(function, thread, bound, shared, std::make_index_sequence<count>());
+}
+// The caller of a C function may pass more than it takes.
+constexpr struct {
+    size_t count;
+    Call call;
+} calls[] = {{4, call<4>}, {12, call<12>}, {28, call<28>}, {60, call<60>}, {124, call<124>}, {508, call<508>}};
+constexpr size_t most_shared = calls[std::size(calls) - 1].count;
+
+struct ForkedRegion {
+    void (*function)();
+    Call call;
+    void** shared;
+    const ChosenRegion* chosen;
+};
+void run_member(int32_t* thread, int32_t* bound, ForkedRegion* region)
+{
+    region->chosen->member(unsigned(openmp(nullptr).thread_num()));
+    region->call(region->function, thread, bound, region->shared);
+}
+
+} // namespace
+
+extern "C" {
+// Where the jump below goes; null: to ws_fork(), as a policy may choose, or nobody has asked yet.
+__attribute__((visibility("hidden"))) Fork ws_libomp_fork;
+__attribute__((visibility("hidden"))) void ws_fork(void* location, int32_t count, void (*function)(), ...)
+{
+    const Libomp& library = libomp();
+    void* shared[most_shared] = {};
+    va_list arguments;
+    va_start(arguments, function);
+    for (int32_t i = 0; i < count && size_t(i) < most_shared; i++)
+        shared[i] = va_arg(arguments, void*);
+    va_end(arguments);
+    const Call* how = nullptr;
+    for (const auto& c : calls)
+        if (!how && size_t(count) <= c.count)
+            how = &c.call;
+    if (!how) {
+        std::fprintf(stderr, "workshare: a parallel region shares %d variables, more than %zu: run without -workshare-openmp\n", count, most_shared);
+        std::abort();
+    }
+    const unsigned asked = unsigned(pushed);
+    pushed = 0;
+    const ChosenRegion chosen(asked, reinterpret_cast<void*>(function));
+    ForkedRegion region = {function, *how, shared, &chosen};
+    if (!openmp_chooser)
+        __atomic_store_n(&ws_libomp_fork, library.fork, __ATOMIC_RELAXED); // one word, and the library behind it never changes
+    if (!chosen.is_chosen()) {
+        static constexpr auto as_it_is = [](int32_t* thread, int32_t* bound, ForkedRegion* r) { r->call(r->function, thread, bound, r->shared); };
+        library.fork(location, 1, reinterpret_cast<void (*)()>(+as_it_is), &region);
+        return;
+    }
+    if (chosen.threads != asked)
+        library.push_num_threads(location, library.thread(location), int32_t(chosen.threads));
+    library.fork(location, 1, reinterpret_cast<void (*)()>(run_member), &region);
+}
+__attribute__((visibility("default"))) void openmp_fork_call();
+}
+
+// Most calls only pass: no policy chooses, and libomp's is known.
+#if defined(__x86_64__)
+asm(R"(
+    .text
+    .globl openmp_fork_call
+    .type openmp_fork_call, @function
+openmp_fork_call:
+    movq ws_libomp_fork(%rip), %r11
+    testq %r11, %r11
+    je ws_fork
+    jmp *%r11
+    .size openmp_fork_call, . - openmp_fork_call
+)");
+#elif defined(__aarch64__)
+asm(R"(
+    .text
+    .globl openmp_fork_call
+    .type openmp_fork_call, %function
+openmp_fork_call:
+    adrp x16, ws_libomp_fork
+    ldr x16, [x16, :lo12:ws_libomp_fork]
+    cbz x16, ws_fork
+    br x16
+    .size openmp_fork_call, . - openmp_fork_call
+)");
+#else
+#error "a jump that leaves all arguments as they are"
+#endif
+asm(".symver openmp_fork_call,__kmpc_fork_call@VERSION");
+
+extern "C" __attribute__((visibility("default"))) void openmp_push_num_threads(void* location, int32_t thread, int32_t threads)
+{
+    pushed = threads;
+    libomp().push_num_threads(location, thread, threads);
+}
+asm(".symver openmp_push_num_threads,__kmpc_push_num_threads@VERSION");
+
+// A region of one thread, by its if clause: its num_threads clause is over.
+extern "C" __attribute__((visibility("default"))) void openmp_serialized_parallel(void* location, int32_t thread)
+{
+    pushed = 0;
+    libomp().serialized(location, thread);
+}
+asm(".symver openmp_serialized_parallel,__kmpc_serialized_parallel@VERSION");
+
+void see_all_forks() { __atomic_store_n(&ws_libomp_fork, nullptr, __ATOMIC_RELAXED); }
+
+bool sees_forks()
+{
+    void* const found = dlvsym(RTLD_DEFAULT, "__kmpc_fork_call", "VERSION");
+    return !found || found == reinterpret_cast<void*>(openmp_fork_call);
+}
+
+} // namespace ws

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+#include "policy/dpb/deal.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <queue>
+
+namespace ws::dpb {
+
+namespace {
+
+double work(const Measured& m) { return m.useful * m.cores; }
+unsigned limit(const Measured& m) { return std::max(1u, m.most); }
+
+// The fewest processors with which a rank takes no longer than `time`.
+unsigned needed(const Measured& m, double time)
+{
+    if (work(m) <= 0)
+        return 1;
+    const double cores = work(m) / time;
+    return std::clamp(unsigned(std::ceil(cores - 1e-9 * cores)), 1u, std::max(limit(m), 1u));
+}
+
+// The least time of the slowest: processors one after the other to whoever is slowest then.
+double best_time(const std::vector<Measured>& ranks, unsigned cores)
+{
+    using Next = std::pair<double, size_t>; // time, rank
+    std::priority_queue<Next> slowest_first;
+    std::vector<unsigned> deal(ranks.size(), 1);
+    for (size_t r = 0; r < ranks.size(); r++)
+        slowest_first.push({work(ranks[r]), r});
+    for (unsigned left = cores - unsigned(ranks.size()); left > 0; left--) {
+        const size_t r = slowest_first.top().second;
+        if (deal[r] >= limit(ranks[r]))
+            break; // nothing makes it faster
+        slowest_first.pop();
+        deal[r]++;
+        slowest_first.push({work(ranks[r]) / deal[r], r});
+    }
+    return slowest_first.top().first;
+}
+
+} // namespace
+
+Deal dealt(const std::vector<Measured>& ranks)
+{
+    Deal deal;
+    for (const Measured& m : ranks)
+        deal.push_back(m.cores);
+    return deal;
+}
+
+double slowest(const std::vector<Measured>& ranks, const Deal& deal)
+{
+    double time = 0;
+    for (size_t r = 0; r < ranks.size(); r++)
+        time = std::max(time, work(ranks[r]) / std::min(deal[r], std::max(limit(ranks[r]), 1u)));
+    return time;
+}
+
+double period_of(const std::vector<Measured>& ranks)
+{
+    double period = 0;
+    for (const Measured& m : ranks)
+        period = std::max(period, m.useful + m.waited);
+    return period;
+}
+
+Deal paper_deal(const std::vector<Measured>& ranks)
+{
+    Deal deal = dealt(ranks);
+    if (ranks.empty())
+        return deal;
+    const auto less = [](const Measured& a, const Measured& b) { return a.useful < b.useful; };
+    const size_t high = size_t(std::max_element(ranks.begin(), ranks.end(), less) - ranks.begin());
+    size_t victim = high;
+    for (size_t r = 0; r < ranks.size(); r++)
+        if (r != high && ranks[r].cores > 1 && (victim == high || less(ranks[r], ranks[victim])))
+            victim = r;
+    const Measured &h = ranks[high], &v = ranks[victim];
+    if (victim == high)
+        return deal;
+    const double next = h.useful - (v.waited - h.waited) / 2;
+    if (next >= h.useful)
+        return deal;
+    const double wanted = next > 0 ? h.cores * h.useful / next - h.cores : HUGE_VAL; // no time at all: as many as there are
+    const unsigned room = h.most > h.cores ? h.most - h.cores : 0;
+    const unsigned moved = unsigned(std::min({std::round(wanted), double(v.cores - 1), double(room)}));
+    deal[high] += moved;
+    deal[victim] -= moved;
+    return deal;
+}
+
+Deal whole_deal(const std::vector<Measured>& ranks)
+{
+    Deal now = dealt(ranks), deal;
+    const unsigned cores = std::accumulate(now.begin(), now.end(), 0u);
+    if (cores <= ranks.size())
+        return now;
+    const double time = best_time(ranks, cores);
+    unsigned left = cores;
+    for (const Measured& m : ranks) {
+        deal.push_back(needed(m, time));
+        left -= deal.back();
+    }
+    // What nobody needs stays where it is, as far as it fits; the rest goes to whoever gains most by it.
+    for (size_t r = 0; r < ranks.size() && left > 0; r++) {
+        const unsigned kept = now[r] > deal[r] ? std::min(left, now[r] - deal[r]) : 0;
+        deal[r] += kept;
+        left -= kept;
+    }
+    for (; left > 0; left--) {
+        size_t most = 0;
+        for (size_t r = 1; r < ranks.size(); r++)
+            if (work(ranks[r]) / deal[r] > work(ranks[most]) / deal[most])
+                most = r;
+        deal[most]++;
+    }
+    return deal;
+}
+
+Deal decide(Rule rule, const std::vector<Measured>& ranks, History& history, uint16_t* former)
+{
+    const Deal now = dealt(ranks);
+    const Deal last(former, former + ranks.size());
+    const double period = period_of(ranks);
+    const auto pause = [&] {
+        history.pause = std::min(longest_pause, 1u << std::min(history.undone, 16u));
+        history.undone++;
+        history.paused = 1;
+    };
+    const auto change_to = [&](const Deal& next, double before) {
+        history.before = before;
+        std::copy(now.begin(), now.end(), former);
+        return next;
+    };
+    if (history.before > 0 && period > history.before * (1 + least_gain) && last != now) {
+        pause();
+        return change_to(last, 0);
+    }
+    history.before = 0; // the last change has proved good
+    if (history.pause > 0) {
+        history.pause--;
+        return now;
+    }
+    const Deal next = rule(ranks);
+    if (next == now || slowest(ranks, next) > (1 - least_gain) * slowest(ranks, now))
+        return now;
+    if (next == last) {
+        if (!history.paused) {
+            pause();
+            return now;
+        }
+    } else
+        history.undone = 0;
+    history.paused = 0;
+    return change_to(next, period);
+}
+
+} // namespace ws::dpb

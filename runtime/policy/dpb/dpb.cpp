@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: MIT
+//
+// The policy: who measures, who decides, and what a region gets. Arithmetic: deal.h, assign.h, turns.h, regions.h. The node's memory: table.h.
+// The threads: team.h.
+#include "policy/dpb/dpb.h"
+
+#include "measure/meter.h"
+#include "policy/dpb/regions.h"
+#include "policy/dpb/team.h"
+#include "policy/dpb/turns.h"
+#include "window/os.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <strings.h>
+
+namespace ws::dpb {
+
+namespace {
+
+constexpr double unknown_period_us = 500000; // measured for so long where no turns are seen
+constexpr double thread_cost_us = 60;        // what threads that come and go cost a region: measured 20 to 50 for one, with libgomp, which ends them
+constexpr double decide_least_us = 1000, decide_most_us = 20000; // how often a rank that waits looks whether it is to decide
+constexpr double settle_us = 5e6;            // a rank that hands nothing over for so long keeps what it has
+constexpr uint32_t first_periods = 3, most_periods = Turns::most; // to be measured for a decision: more where nothing changes
+
+WS_THREAD_LOCAL bool home_thread;
+
+// The user has said which threads run where.
+bool threads_are_placed()
+{
+    for (const char* name : {"OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"})
+        if (const char* said = std::getenv(name); said && *said)
+            return true;
+    const char* bind = std::getenv("OMP_PROC_BIND");
+    return bind && *bind && strcasecmp(bind, "false") != 0;
+}
+
+std::string sum_text(const uint16_t* deal, unsigned ranks)
+{
+    std::string text;
+    for (unsigned r = 0; r < ranks && r < 16; r++)
+        text += (r ? "+" : "") + std::to_string(deal[r]);
+    return ranks > 16 ? text + "+..." : text;
+}
+
+class Dpb final : public policy::Policy {
+public:
+    const char* name() const override { return "dpb"; }
+    policy::Wants attach(policy::Rank& rank) override;
+    policy::Wants step(policy::Rank& rank, uint64_t now, uint64_t budget) override;
+    bool wants_periods() const override { return balances_; }
+    bool chooses_threads() const override { return chooses_; }
+    unsigned threads(const policy::Rank& rank, unsigned asked, const void* site) override;
+    void region_member(const policy::Rank&, unsigned number) override
+    {
+        if (region_open_) // else another thread's region, which got what it asked for
+            team_.member(number);
+    }
+    void region_ended(const policy::Rank& rank) override;
+    void end(policy::Rank&) override { ended_ = true; }
+    void tell(Facts& facts) const override;
+    void detach(policy::Rank&) override { table_.detach(); }
+
+private:
+    bool share(policy::Rank& rank, bool fixed);
+    void look_at_deal();
+    void measure_at(uint64_t now);
+    void decide(const policy::Rank& rank, uint64_t now);
+    void deal_out(const Deal& deal, uint64_t now);
+    void take_back(uint64_t now);
+    bool read_rows(std::vector<Measured>& ranks, const policy::Rank& rank, bool& by_turns) const;
+    uint64_t decide_every() const;
+
+    bool lends_ = false, balances_ = false, chooses_ = false, attached_ = false, ended_ = false;
+    bool shared_ = false;  // CPUs were divided
+    Rule rule_ = whole_deal;
+    unsigned me_ = 0, usual_ = 1, first_ = 1;
+    double ticks_per_us_ = 1000;
+    Table table_;
+    Team team_;
+    Turns turns_;
+    Regions regions_;
+    arbiter::Decider decider_;
+
+    bool region_open_ = false, has_regions_ = false;
+    const void* site_ = nullptr;
+    uint64_t opened_ = 0;
+    unsigned threads_ = 1, extra_ = 0;
+    Flag seen_ = 0;         // generation that this rank has its processors of
+};
+
+// What a rank tells the others of its node, to begin with.
+struct Told {
+    int home;
+    unsigned usual, most;
+    bool fixed;
+};
+
+bool Dpb::share(policy::Rank& rank, bool fixed)
+{
+    Window& w = *rank.window;
+    me_ = w.me();
+    usual_ = fixed ? 1 : rank.openmp->usual();
+    // A program that has set a number of threads itself has no more, whatever there is.
+    const unsigned most = fixed ? 1 : rank.openmp->set_by_program() ? usual_ : std::max(usual_, rank.openmp->most());
+    const Told mine = {sched_getcpu(), usual_, most, fixed};
+    std::vector<Told> all(w.ranks());
+    PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, rank.node);
+    std::vector<CpuSet> masks;
+    std::vector<int> home;
+    std::vector<unsigned> usual, mosts;
+    for (unsigned r = 0; r < w.ranks(); r++) {
+        masks.emplace_back(w.mask(r));
+        home.push_back(all[r].home);
+        usual.push_back(all[r].usual);
+        mosts.push_back(all[r].most);
+    }
+    const Start start = start_of(masks, home, usual, rank.options->cores);
+    if (start.cpus.empty()) {
+        if (me_ == 0)
+            std::fprintf(stderr, "workshare: -workshare-openmp has no effect on node %d: it has fewer cores than ranks\n", rank.node_number);
+        return false;
+    }
+    shared_ = start.shared;
+    return table_.attach(rank.node, w, start, mosts);
+}
+
+policy::Wants Dpb::attach(policy::Rank& rank)
+{
+    const Options& o = *rank.options;
+    if (o.openmp == Options::openmp_none)
+        return {};
+    const char* why = !rank.window            ? "no window is shared"
+                      : o.workers             ? "the spare cores are the workers' (-workshare-workers)"
+                                              : rank.openmp->why_fixed();
+    int me, first;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &me);
+    PMPI_Comm_size(MPI_COMM_WORLD, &first);
+    if (why)
+        first = me;
+    PMPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (why && first == me)
+        std::fprintf(stderr, "workshare: -workshare-openmp has no effect in rank %d, and perhaps others: %s\n", me, why);
+    if (!rank.window || o.workers || !share(rank, why != nullptr))
+        return {};
+    home_thread = true;
+    attached_ = true;
+    chooses_ = !why;
+    lends_ = o.openmp != Options::openmp_balance;
+    balances_ = o.openmp != Options::openmp_lend;
+    rule_ = o.openmp_deal == Options::openmp_deal_paper ? paper_deal : whole_deal;
+    ticks_per_us_ = rank.ticks_per_us;
+    first_ = table_.first()[me_];
+    team_.attach(table_, *rank.window, me_, threads_are_placed());
+    turns_ = Turns(uint64_t(unknown_period_us * ticks_per_us_));
+    regions_ = Regions(uint64_t(thread_cost_us * ticks_per_us_));
+    if (!balances_)
+        return {};
+    decider_ = rank.node_decider(*this);
+    if (me_ == 0)
+        Hardware::store_relaxed(table_.head().needed, first_periods);
+    return {false, ticks() + decide_every()};
+}
+
+uint64_t Dpb::decide_every() const
+{
+    const double quarter = double(measure::meter.period()) / 4, us = ticks_per_us_;
+    return uint64_t(std::clamp(quarter, decide_least_us * us, decide_most_us * us));
+}
+
+// ---- a region of the home thread
+
+// Between two regions: what a new deal says. Measuring begins anew when this rank has it.
+void Dpb::look_at_deal()
+{
+    const Flag generation = Hardware::load_acquire(table_.head().generation); // acquire: the targets, and the promises
+    if (WS_LIKELY(generation == seen_))
+        return;
+    if (team_.settle() == Hardware::load_relaxed(table_.row(me_).target)) {
+        seen_ = generation;
+        turns_.begin_anew();
+    }
+}
+
+void Dpb::measure_at(uint64_t now)
+{
+    const uint64_t turns = measure::meter.turns();
+    if (WS_LIKELY(!turns_.is_due(turns, measure::meter.period(), now)))
+        return;
+    const Load load = measure::meter.load(now);
+    if (turns_.sample(turns, now, load.useful, load.waited, team_.own()) && seen_ == Hardware::load_relaxed(table_.head().generation))
+        table_.row(me_).measured.write({Hardware::Word(seen_) << 1 | turns_.by_turns(), turns_.periods(), turns_.useful(), turns_.waited()});
+}
+
+unsigned Dpb::threads(const policy::Rank& rank, unsigned asked, const void* site)
+{
+    if (!home_thread || region_open_ || ended_)
+        return asked;
+    const uint64_t now = ticks();
+    region_open_ = has_regions_ = true;
+    site_ = site;
+    opened_ = now;
+    if (balances_) {
+        look_at_deal();
+        measure_at(now);
+    }
+    // As many as the rank has processors; as many as it began with if those are as many.
+    const unsigned own = !team_.has_moved() && !shared_ ? std::max(usual_, first_) : team_.own();
+    // What the program says itself is the most that it wants.
+    const unsigned wish = asked ? asked : rank.openmp->set_by_program() ? rank.openmp->usual() : std::max(rank.openmp->most(), usual_);
+    extra_ = 0;
+    if (lends_ && wish > own)
+        if (const unsigned there = team_.could_borrow(now, ticks_per_us_))
+            if (const unsigned more = std::min(there, wish - own); regions_.pays(site, own, more))
+                extra_ = team_.borrow(more, now);
+    team_.place();
+    threads_ = std::min(wish, own + extra_);
+    return threads_;
+}
+
+void Dpb::region_ended(const policy::Rank&)
+{
+    if (!home_thread || !region_open_)
+        return;
+    const uint64_t now = ticks();
+    region_open_ = false;
+    if (!ended_)
+        regions_.took(site_, now - opened_, threads_);
+    if (!extra_)
+        return;
+    const Team::Lent lent = team_.give_back(now, ticks_per_us_);
+    turns_.add_extra(lent.used);
+    RankRow& row = table_.row(me_);
+    Hardware::store_relaxed(row.borrowings, Hardware::load_relaxed(row.borrowings) + 1);
+    Hardware::store_relaxed(row.borrowed, Hardware::load_relaxed(row.borrowed) + lent.used);
+    Hardware::store_relaxed(row.late, Hardware::load_relaxed(row.late) + lent.late);
+}
+
+// ---- in blocked time
+
+policy::Wants Dpb::step(policy::Rank& rank, uint64_t now, uint64_t)
+{
+    if (!balances_ || ended_)
+        return {};
+    if (!region_open_) { // else this rank waits inside a region
+        look_at_deal();
+        if (!has_regions_)
+            measure_at(now);
+    }
+    decide(rank, now);
+    return {false, now + decide_every()};
+}
+
+// False: some rank has not measured enough of this deal yet.
+bool Dpb::read_rows(std::vector<Measured>& ranks, const policy::Rank& rank, bool& by_turns) const
+{
+    const Head& head = table_.head();
+    const Flag generation = Hardware::load_relaxed(head.generation), needed = Hardware::load_relaxed(head.needed);
+    const double second = 1e6 * rank.ticks_per_us;
+    by_turns = true;
+    for (unsigned r = 0; r < table_.ranks(); r++) {
+        const RankRow& row = table_.row(r);
+        Hardware::Word w[4];
+        if (!row.measured.read(w, 100) || w[0] >> 1 != generation || w[1] < needed)
+            return false;
+        ranks.push_back({Hardware::load_relaxed(row.target), double(w[2]) / second, double(w[3]) / second, row.most});
+        by_turns = by_turns && (w[0] & 1);
+    }
+    return true;
+}
+
+void Dpb::decide(const policy::Rank& rank, uint64_t now)
+{
+    const uint64_t every = decide_every();
+    if (!decider_.take(now, now + 2 * every))
+        return;
+    Head& head = table_.head();
+    std::vector<Measured> ranks;
+    bool by_turns;
+    if (!read_rows(ranks, rank, by_turns)) {
+        if (head.changes && double(now - Hardware::load_relaxed(head.decided_at)) > settle_us * ticks_per_us_)
+            take_back(now);
+        return;
+    }
+    const double period = period_of(ranks);
+    const Deal now_dealt = dealt(ranks), next = dpb::decide(rule_, ranks, head.history, table_.former());
+    head.periods += Hardware::load_relaxed(head.needed);
+    if (head.changes)
+        head.period_last = period;
+    if (next == now_dealt) {
+        Hardware::store_relaxed(head.needed, std::min(most_periods, 2 * Hardware::load_relaxed(head.needed)));
+        Hardware::store_release(head.generation, head.generation + 1); // counters begin anew
+        return;
+    }
+    if (!head.changes++)
+        head.period_first = period;
+    head.periods_then = head.periods;
+    head.period_last = 0;
+    deal_out(next, now);
+}
+
+void Dpb::deal_out(const Deal& deal, uint64_t now)
+{
+    Head& head = table_.head();
+    for (const Move& m : moves_to(deal, table_.located()))
+        table_.word(m.processor).promise(m.from, m.to);
+    for (unsigned r = 0; r < table_.ranks(); r++) {
+        Hardware::store_relaxed(table_.row(r).target, deal[r]);
+        table_.last()[r] = uint16_t(deal[r]);
+    }
+    Hardware::store_relaxed(head.needed, first_periods);
+    Hardware::store_relaxed(head.decided_at, now);
+    Hardware::store_release(head.generation, head.generation + 1); // pairs with look_at_deal()
+}
+
+// Somebody keeps what it was to hand over: then it is its own again.
+void Dpb::take_back(uint64_t now)
+{
+    Deal deal(table_.ranks());
+    bool withdrawn = false;
+    for (unsigned p = 0; p < table_.processors(); p++)
+        if (table_.processor(p).home == no_rank)
+            withdrawn |= table_.word(p).withdraw(table_.word(p).look().owner);
+    if (!withdrawn)
+        return;
+    for (const Located& l : table_.located())
+        deal[l.owner]++;
+    deal_out(deal, now);
+}
+
+void Dpb::tell(Facts& facts) const
+{
+    if (!attached_)
+        return;
+    const Head& head = table_.head();
+    char text[160];
+    if (head.changes) {
+        std::string line = "cores " + sum_text(table_.first(), table_.ranks()) + " -> " + sum_text(table_.last(), table_.ranks());
+        std::snprintf(text, sizeof text, " after %u periods", head.periods_then);
+        line += text;
+        if (head.period_first > 0 && head.period_last > 0) {
+            std::snprintf(text, sizeof text, "; about %.2f times as fast", head.period_first / head.period_last);
+            line += text;
+        }
+        facts.policies.push_back(line);
+    } else if (balances_)
+        facts.policies.push_back("cores " + sum_text(table_.first(), table_.ranks()) + ", " + (head.periods ? "no other deal was better" : "not measured long enough for another deal"));
+    uint64_t regions = 0, used = 0, late = 0;
+    for (unsigned r = 0; r < table_.ranks(); r++) {
+        regions += table_.row(r).borrowings;
+        used += table_.row(r).borrowed;
+        late += table_.row(r).late;
+    }
+    if (lends_) {
+        std::snprintf(text, sizeof text, "%llu parallel regions had lent cores, for %.3f s of them (%.3f s beside their owners)",
+                      static_cast<unsigned long long>(regions), double(used) * 1e-6 / ticks_per_us_, double(late) * 1e-6 / ticks_per_us_);
+        facts.policies.push_back(text);
+    }
+}
+
+} // namespace
+
+policy::Policy& policy()
+{
+    static Dpb dpb;
+    return dpb;
+}
+
+} // namespace ws::dpb

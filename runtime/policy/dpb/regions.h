@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+//
+// What a rank's parallel regions take, by their site, and so whether more threads pay: threads that come and go cost tens of microseconds.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace ws::dpb {
+
+class Regions {
+public:
+    // Ticks that threads of a region more than usual cost it, together.
+    explicit Regions(uint64_t cost = 0) : cost_(cost) {}
+
+    // Whether `more` threads beside `own` make it faster; one that is not known is taken to be long.
+    bool pays(const void* site, unsigned own, unsigned more) const
+    {
+        const Row& row = rows_[place(site)];
+        return row.site != site || row.work / own - row.work / (own + more) > cost_;
+    }
+    void took(const void* site, uint64_t ticks, unsigned threads)
+    {
+        Row& row = rows_[place(site)];
+        const uint64_t work = ticks * threads;
+        row.work = row.site != site ? work : work < row.work ? work : row.work + (work - row.work) / 4;
+        row.site = site;
+    }
+
+private:
+    struct Row {
+        const void* site;
+        uint64_t work; // ticks of one thread: the least, which creeps up
+    };
+    static size_t place(const void* site) { return (reinterpret_cast<uintptr_t>(site) * 0x9E3779B97F4A7C15ull) >> 57; }
+
+    uint64_t cost_;
+    std::array<Row, 128> rows_ = {};
+};
+
+} // namespace ws::dpb

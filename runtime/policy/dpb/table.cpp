@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+#include "policy/dpb/table.h"
+
+#include <algorithm>
+#include <new>
+
+namespace ws::dpb {
+
+namespace {
+
+void cut(std::vector<int>& cpus, unsigned most) { cpus.resize(std::min<size_t>(cpus.size(), std::max(1u, most))); }
+
+Start pretend(const std::vector<unsigned>& usual, unsigned cpus)
+{
+    Start start;
+    const unsigned ranks = unsigned(usual.size());
+    for (unsigned r = 0; cpus >= ranks && r < ranks; r++) {
+        start.cpus.emplace_back(cpus / ranks + (r < cpus % ranks), -1);
+        cut(start.cpus.back(), usual[r]);
+    }
+    return start;
+}
+
+} // namespace
+
+Start start_of(const std::vector<CpuSet>& masks, const std::vector<int>& home, const std::vector<unsigned>& usual, unsigned pretended)
+{
+    if (pretended)
+        return pretend(usual, pretended);
+    Start start;
+    const size_t ranks = masks.size();
+    CpuSet all;
+    size_t sum = 0;
+    for (const CpuSet& mask : masks) {
+        all.add(mask);
+        sum += mask.mask().count();
+    }
+    const size_t cpus = all.mask().count();
+    start.shared = sum > cpus;
+    // The CPU where a rank's own thread is, if no rank before has it; then its share of those that are left, or of its own.
+    std::vector<bool> taken;
+    const auto take = [&](size_t rank, int cpu) {
+        if (taken.size() <= size_t(cpu))
+            taken.resize(size_t(cpu) + 1);
+        if (taken[size_t(cpu)])
+            return false;
+        taken[size_t(cpu)] = true;
+        start.cpus[rank].push_back(cpu);
+        return true;
+    };
+    start.cpus.resize(ranks);
+    for (size_t r = 0; r < ranks; r++)
+        if (home[r] >= 0 && masks[r].mask().has(home[r]))
+            take(r, home[r]);
+    for (size_t r = 0; r < ranks; r++)
+        for (int c = masks[r].mask().first(); c >= 0 && start.cpus[r].empty(); c = masks[r].mask().first(c + 1))
+            take(r, c);
+    for (size_t r = 0; r < ranks; r++) {
+        if (start.cpus[r].empty())
+            return {}; // fewer CPUs than ranks
+        const size_t share = start.shared ? std::max<size_t>(1, cpus / ranks) : cpus;
+        for (int c = masks[r].mask().first(); c >= 0 && start.cpus[r].size() < share; c = masks[r].mask().first(c + 1))
+            take(r, c);
+        cut(start.cpus[r], usual[r]);
+    }
+    return start;
+}
+
+bool Table::attach(MPI_Comm node, Window& window, const Start& start, const std::vector<unsigned>& most)
+{
+    window_ = &window;
+    ranks_ = unsigned(start.cpus.size());
+    processors_ = 0;
+    for (const auto& cpus : start.cpus)
+        processors_ += unsigned(cpus.size());
+    const size_t bytes = sizeof(Head) + ranks_ * (sizeof(RankRow) + 3 * sizeof(uint16_t)) + processors_ * sizeof(Processor);
+    const bool first = window.me() == 0;
+    void* base = nullptr;
+    MPI_Aint size;
+    int unit, there = PMPI_Win_allocate_shared(first ? MPI_Aint(bytes + alignof(Head)) : 0, 1, MPI_INFO_NULL, node, &base, &mpi_window_) == MPI_SUCCESS;
+    PMPI_Allreduce(MPI_IN_PLACE, &there, 1, MPI_INT, MPI_LAND, node);
+    if (!there)
+        return false;
+    PMPI_Win_shared_query(mpi_window_, 0, &size, &unit, &base);
+    const auto place = (reinterpret_cast<uintptr_t>(base) + alignof(Head) - 1) & ~uintptr_t(alignof(Head) - 1);
+    head_ = reinterpret_cast<Head*>(place);
+    rows_ = reinterpret_cast<RankRow*>(head_ + 1);
+    all_ = reinterpret_cast<Processor*>(rows_ + ranks_);
+    numbers_ = reinterpret_cast<uint16_t*>(all_ + processors_);
+    if (first) {
+        new (head_) Head();
+        std::fill_n(numbers_, 3 * ranks_, uint16_t(0));
+        std::vector<int> cpus;
+        for (const auto& own : start.cpus)
+            cpus.insert(cpus.end(), own.begin(), own.end());
+        const std::vector<Place> places = places_of(cpus);
+        unsigned p = 0;
+        for (unsigned r = 0; r < ranks_; r++) {
+            new (&rows_[r]) RankRow();
+            rows_[r].target = Flag(start.cpus[r].size());
+            rows_[r].most = most[r];
+            this->first()[r] = last()[r] = uint16_t(start.cpus[r].size());
+            for (size_t i = 0; i < start.cpus[r].size(); i++, p++) {
+                new (&all_[p]) Processor();
+                all_[p].cpu = start.cpus[r][i];
+                all_[p].home = i == 0 ? r : no_rank;
+                all_[p].first = r;
+                all_[p].place = places[p];
+                if (i > 0)
+                    word(p).start(r, arbiter::Use::home);
+            }
+        }
+        head_->generation = 1;
+    }
+    PMPI_Barrier(node);
+    return true;
+}
+
+void Table::detach()
+{
+    if (mpi_window_ != MPI_WIN_NULL)
+        PMPI_Win_free(&mpi_window_);
+}
+
+arbiter::Word<> Table::word(unsigned p) const
+{
+    const unsigned home = all_[p].home;
+    return arbiter::Word<>(home == no_rank ? all_[p].word : window_->core(home).use);
+}
+
+std::vector<Located> Table::located() const
+{
+    std::vector<Located> processors;
+    for (unsigned p = 0; p < processors_; p++) {
+        const Processor& q = all_[p];
+        processors.push_back({q.home == no_rank ? word(p).look().owner : q.home, q.home != no_rank, q.first, q.place});
+    }
+    return processors;
+}
+
+} // namespace ws::dpb

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+//
+// What the ranks of a node share for processor balancing, in memory of their own beside the window:
+//
+//    Head | RankRow[ranks] | Processor[processors] | former, first, last[ranks]
+//
+// A processor is a CPU that threads of OpenMP regions compute on. Each rank has one that it keeps, its home processor, where its own thread is; its word
+// is that of the rank's core in the window, so that loops that are stolen and regions never use it at the same time. Who owns the others,
+// and what they are used for, is in a word of the same kind (arbiter/cores.h).
+#pragma once
+
+#include "arbiter/cores.h"
+#include "policy/dpb/assign.h"
+#include "policy/dpb/deal.h"
+#include "window/epoch_row.h"
+#include "window/window.h"
+
+#include <mpi.h>
+#include <optional>
+#include <vector>
+
+namespace ws::dpb {
+
+constexpr unsigned no_rank = ~0u;
+
+struct alignas(64) Processor {
+    volatile Hardware::Word word; // of one that is no home processor
+    // Constant after attach.
+    int cpu;       // -1: pretended (WS_CORES)
+    unsigned home; // whose home processor it is, or no_rank
+    unsigned first; // who had it then
+    Place place;
+};
+
+// A rank's. Measured: by its home thread, since the last change.
+struct alignas(64) RankRow {
+    EpochRow<4> measured;          // generation, periods, and of one its useful and waited ticks
+    alignas(64) volatile Flag target; // decider: processors that it is to have in this generation
+    Flag most;                     // constant: threads that it may have
+    volatile Flag patience_us;     // borrowers: how long it has to wait before its processors are lent
+    volatile Hardware::Word borrowings, borrowed, late; // the rank: regions with lent processors, processor ticks, and of those beside the owner
+};
+
+struct alignas(64) Head {
+    volatile Flag generation; // decider: of the deal, from 1
+    // Writers: deciders, one at a time. What is told at the end is read when all have stopped.
+    volatile Flag needed;      // periods to be measured
+    volatile Hardware::Word decided_at;
+    History history;
+    Flag changes, periods, periods_then; // changes made; periods measured, now and at the last change
+    double period_first, period_last;    // seconds: before the first change, and after the last one; 0: not measured
+};
+
+// How the processors are dealt out at the start.
+struct Start {
+    std::vector<std::vector<int>> cpus; // of each rank, its home processor first; -1: pretended
+    bool shared = false;                // ranks have CPUs in common: those are divided
+};
+// `usual`: threads that each rank's regions have. Empty if there are fewer CPUs than ranks. `pretended`: so many CPUs, if not 0.
+Start start_of(const std::vector<CpuSet>& masks, const std::vector<int>& home, const std::vector<unsigned>& usual, unsigned pretended);
+
+class Table {
+public:
+    // Collective over `node`; false on all ranks if there is no memory.
+    bool attach(MPI_Comm node, Window& window, const Start& start, const std::vector<unsigned>& most);
+    void detach();
+
+    Head& head() const { return *head_; }
+    RankRow& row(unsigned rank) const { return rows_[rank]; }
+    unsigned ranks() const { return ranks_; }
+    unsigned processors() const { return processors_; }
+    const Processor& processor(unsigned p) const { return all_[p]; }
+    arbiter::Word<> word(unsigned p) const;
+    uint16_t* former() const { return numbers_; }
+    uint16_t* first() const { return numbers_ + ranks_; }
+    uint16_t* last() const { return numbers_ + 2 * ranks_; }
+
+    std::vector<Located> located() const;
+
+private:
+    MPI_Win mpi_window_ = MPI_WIN_NULL;
+    Window* window_ = nullptr;
+    unsigned ranks_ = 0, processors_ = 0;
+    Head* head_ = nullptr;
+    RankRow* rows_ = nullptr;
+    Processor* all_ = nullptr;
+    uint16_t* numbers_ = nullptr;
+};
+
+} // namespace ws::dpb

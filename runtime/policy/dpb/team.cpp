@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+#include "policy/dpb/team.h"
+
+#include "window/os.h"
+
+#include <algorithm>
+
+namespace ws::dpb {
+
+namespace {
+
+constexpr int anywhere = -1;
+WS_THREAD_LOCAL int bound; // 1 + the CPU that this thread was bound to here; 0: it was not
+
+constexpr Flag least_patience_us = 20, longest_patience_us = 20000;
+
+} // namespace
+
+void Team::attach(Table& table, Window& window, unsigned me, bool placed)
+{
+    table_ = &table;
+    window_ = &window;
+    me_ = me;
+    placed_ = placed;
+    all_ = CpuSet(window.mask(me));
+    Place home = {};
+    owner_.assign(table.processors(), 0);
+    for (unsigned p = 0; p < table.processors(); p++) {
+        nearest_.push_back(p);
+        if (table.processor(p).home == me)
+            home = table.processor(p).place;
+    }
+    std::stable_sort(nearest_.begin(), nearest_.end(), [&](unsigned a, unsigned b) {
+        return distance(table.processor(a).place, home) < distance(table.processor(b).place, home);
+    });
+    waits_since_.assign(table.ranks(), 0);
+    settle();
+}
+
+unsigned Team::settle()
+{
+    own_ = 0;
+    moved_ = false;
+    own_cpus_.clear();
+    for (unsigned p = 0; p < table_->processors(); p++) {
+        const Processor& q = table_->processor(p);
+        owner_[p] = uint16_t(q.home);
+        if (q.home == no_rank) {
+            arbiter::Word<> word = table_->word(p);
+            word.settle(me_);
+            owner_[p] = word.look().owner;
+        }
+        moved_ |= (owner_[p] == me_) != (q.first == me_);
+        if (owner_[p] != me_)
+            continue;
+        own_++;
+        own_cpus_.insert(q.home == me_ ? own_cpus_.begin() : own_cpus_.end(), q.cpu);
+    }
+    return own_;
+}
+
+bool Team::is_lendable(unsigned rank, uint64_t now, double ticks_per_us, uint64_t* since) const
+{
+    Load load;
+    // Relaxed: a hint. What it does then decides: the word is taken by an exchange.
+    if (Hardware::load_relaxed(window_->core(rank).occupancy) != rank_blocked || !window_->load(rank).read(load, 4) || !load.waits)
+        return false;
+    *since = load.at;
+    const Flag patience = std::max(least_patience_us, Hardware::load_relaxed(table_->row(rank).patience_us));
+    return now > load.at && double(now - load.at) > double(patience) * ticks_per_us;
+}
+
+unsigned Team::could_borrow(uint64_t now, double ticks_per_us)
+{
+    unsigned processors = 0;
+    for (unsigned r = 0; r < table_->ranks(); r++) {
+        waits_since_[r] = 0;
+        if (r != me_ && is_lendable(r, now, ticks_per_us, &waits_since_[r]))
+            processors += Hardware::load_relaxed(table_->row(r).target);
+        else
+            waits_since_[r] = 0;
+    }
+    return processors;
+}
+
+unsigned Team::borrow(unsigned most, uint64_t now)
+{
+    borrowed_at_ = now;
+    for (unsigned p : nearest_) {
+        if (borrowed_.size() >= most)
+            break;
+        if (owner_[p] != me_ && waits_since_[owner_[p]] && table_->word(p).change(arbiter::Use::home, arbiter::Use::openmp))
+            borrowed_.push_back({p, owner_[p]});
+    }
+    return unsigned(borrowed_.size());
+}
+
+void Team::place()
+{
+    places_ = moved_ || !borrowed_.empty();
+    if (!places_)
+        return;
+    cpus_ = own_cpus_;
+    for (const Borrowed& b : borrowed_)
+        cpus_.push_back(table_->processor(b.processor).cpu);
+}
+
+Team::Lent Team::give_back(uint64_t now, double ticks_per_us)
+{
+    Lent sum = {};
+    unsigned told = no_rank; // processors of a rank need not follow each other, but mostly do
+    uint64_t late = 0;
+    for (const Borrowed& b : borrowed_) {
+        table_->word(b.processor).change(arbiter::Use::openmp, arbiter::Use::home);
+        if (b.from != told) {
+            told = b.from;
+            Load load;
+            const bool waits = !window_->load(b.from).read(load) || (load.waits && load.at == waits_since_[b.from]);
+            late = waits ? 0 : std::min(now - borrowed_at_, now > load.at ? now - load.at : 0);
+            // Who comes back too early waits longer before it lends again.
+            RankRow& row = table_->row(b.from);
+            const Flag patience = std::max(least_patience_us, Hardware::load_relaxed(row.patience_us));
+            const bool too_early = double(late) > 5 * ticks_per_us && late > (now - borrowed_at_) / 20;
+            Hardware::store_relaxed(row.patience_us, too_early ? std::min(longest_patience_us, 2 * patience) : std::max(least_patience_us, patience / 2));
+        }
+        sum.used += now - borrowed_at_;
+        sum.late += late;
+    }
+    borrowed_.clear();
+    return sum;
+}
+
+void Team::member(unsigned number)
+{
+    const int want = places_ && number < cpus_.size() ? cpus_[number] : placed_ && number < own_cpus_.size() && bound ? own_cpus_[number] : anywhere;
+    if (bound == want + 1)
+        return;
+    if (want == anywhere)
+        all_.mask().bind();
+    else {
+        CpuSet one;
+        one.add(want);
+        one.mask().bind();
+    }
+    bound = want + 1;
+}
+
+} // namespace ws::dpb

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+//
+// The threads of the region that a rank has open: which processors they are on, and which of them are lent.
+#pragma once
+
+#include "policy/dpb/table.h"
+
+#include <vector>
+
+namespace ws::dpb {
+
+class Team {
+public:
+    // `me`'s, whose threads may use `cpus` while they have no processor of their own. Where the user has said where threads are
+    // (`placed`), each stays on one CPU.
+    void attach(Table& table, Window& window, unsigned me, bool placed);
+
+    // Between two regions: hands over what is promised to others, and looks at what is its own. The number of its processors.
+    unsigned settle();
+    unsigned own() const { return own_; }
+    // It has not the processors that it began with.
+    bool has_moved() const { return moved_; }
+
+    // ---- the thread that opens a region
+
+    // Processors of ranks that wait, and have waited for `patience_us` of their row; and of those it takes, `most` at most; the number.
+    unsigned could_borrow(uint64_t now, double ticks_per_us);
+    unsigned borrow(unsigned most, uint64_t now);
+    // Where its threads are to be.
+    void place();
+    // Gives them back. `late`: processor ticks beside owners that had come back.
+    struct Lent {
+        uint64_t used, late;
+    };
+    Lent give_back(uint64_t now, double ticks_per_us);
+
+    // ---- each thread of the region, when it begins
+    void member(unsigned number);
+
+private:
+    bool is_lendable(unsigned rank, uint64_t now, double ticks_per_us, uint64_t* since) const;
+
+    struct Borrowed {
+        unsigned processor, from;
+    };
+    Table* table_ = nullptr;
+    Window* window_ = nullptr;
+    unsigned me_ = 0, own_ = 0;
+    std::vector<unsigned> nearest_;    // all processors, by distance to this rank's home processor
+    std::vector<uint16_t> owner_;      // of each; seen last
+    std::vector<int> own_cpus_, cpus_; // home first; of the region's threads
+    std::vector<Borrowed> borrowed_;
+    std::vector<uint64_t> waits_since_;
+    uint64_t borrowed_at_ = 0;
+    CpuSet all_; // this rank's mask as it was
+    bool placed_ = false, places_ = false, moved_ = false;
+};
+
+} // namespace ws::dpb

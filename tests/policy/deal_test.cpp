@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: MIT
+//
+// Dynamic processor balancing: how many processors each rank gets, which, and whether that comes to rest. Simulated nodes decide by the same
+// code as the runtime.
+#include "policy/dpb/assign.h"
+#include "policy/dpb/deal.h"
+#include "policy/dpb/regions.h"
+#include "policy/dpb/turns.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
+
+using namespace ws::dpb;
+
+namespace {
+
+unsigned sum(const Deal& deal) { return std::accumulate(deal.begin(), deal.end(), 0u); }
+
+// The best of all deals, by trying each.
+double exhaustive(const std::vector<Measured>& ranks, Deal& deal, size_t r, unsigned left)
+{
+    if (r + 1 == ranks.size()) {
+        deal[r] = left;
+        return slowest(ranks, deal);
+    }
+    double best = HUGE_VAL;
+    for (unsigned n = 1; n + (ranks.size() - r - 1) <= left; n++) {
+        deal[r] = n;
+        best = std::min(best, exhaustive(ranks, deal, r + 1, left - n));
+    }
+    return best;
+}
+double exhaustive(const std::vector<Measured>& ranks)
+{
+    Deal deal(ranks.size());
+    return exhaustive(ranks, deal, 0, sum(dealt(ranks)));
+}
+
+// A node whose ranks have so much work a period, shared out evenly among their processors.
+struct Node {
+    std::vector<double> work;
+    Deal deal;
+    double noise = 0, serial = 0; // of a rank's work: a share that varies, one that has one processor
+
+    double useful(size_t r, unsigned cores) const { return work[r] * (serial + (1 - serial) / cores); }
+    std::vector<Measured> measure(std::mt19937& random) const
+    {
+        std::uniform_real_distribution<> vary(1 - noise, 1 + noise);
+        std::vector<Measured> ranks;
+        double period = 0;
+        for (size_t r = 0; r < work.size(); r++)
+            ranks.push_back({deal[r], useful(r, deal[r]) * vary(random), 0});
+        for (const Measured& m : ranks)
+            period = std::max(period, m.useful);
+        for (Measured& m : ranks)
+            m.waited = period - m.useful;
+        return ranks;
+    }
+    double period(const Deal& d) const
+    {
+        double time = 0;
+        for (size_t r = 0; r < work.size(); r++)
+            time = std::max(time, useful(r, d[r]));
+        return time;
+    }
+};
+
+Node random_node(std::mt19937& random, unsigned most_ranks, unsigned most_cores)
+{
+    Node node;
+    const unsigned ranks = 1 + unsigned(random() % most_ranks);
+    for (unsigned r = 0; r < ranks; r++) {
+        node.work.push_back(std::exp(std::uniform_real_distribution<>(0, 3)(random)));
+        node.deal.push_back(1 + unsigned(random() % most_cores));
+    }
+    return node;
+}
+
+} // namespace
+
+// ---- the paper's rules
+
+TEST_CASE("the rank with the highest useful time gets processors of the one with the lowest", "[deal]")
+{
+    // t_new = 10 - (6 - 0) / 2 = 7; 4 * 10 / 7 - 4 = 1.71: two processors
+    CHECK(paper_deal({{4, 10, 0}, {4, 8, 2}, {4, 4, 6}}) == Deal{6, 4, 2});
+}
+
+TEST_CASE("the rank with the highest useful time need not be the first", "[deal]") { CHECK(paper_deal({{4, 4, 6}, {4, 10, 0}}) == Deal{2, 6}); }
+
+TEST_CASE("a victim has more than one processor", "[deal]")
+{
+    CHECK(paper_deal({{4, 10, 0}, {1, 1, 9}, {4, 8, 2}}) == Deal{4, 1, 4}); // 4 * 10 / 9 - 4 = 0.44: none
+    CHECK(paper_deal({{4, 10, 0}, {1, 1, 9}, {4, 6, 4}}) == Deal{5, 1, 3});
+    CHECK(paper_deal({{1, 10, 0}, {1, 1, 9}}) == Deal{1, 1});
+}
+
+TEST_CASE("a victim keeps one processor: as many as possible are moved if that is fewer than wanted", "[deal]")
+{
+    CHECK(paper_deal({{2, 10, 0}, {2, 0.1, 9.9}}) == Deal{3, 1});
+    CHECK(paper_deal({{2, 10, 0}, {3, 0.1, 40}}) == Deal{4, 1}); // no time at all would be left
+}
+
+TEST_CASE("nothing is moved if the time would not fall", "[deal]")
+{
+    CHECK(paper_deal({{4, 10, 3}, {4, 9, 3}}) == Deal{4, 4});
+    CHECK(paper_deal({{4, 10, 4}, {4, 9, 2}}) == Deal{4, 4});
+}
+
+TEST_CASE("a rank gets no more processors than it has threads for", "[deal]")
+{
+    CHECK(paper_deal({{4, 10, 0, 5}, {4, 2, 8}}) == Deal{5, 3});
+    CHECK(whole_deal({{4, 10, 0, 5}, {4, 2, 8}}) == Deal{5, 3});
+    CHECK(whole_deal({{4, 10, 0, 4}, {4, 2, 8}}) == Deal{4, 4});
+}
+
+TEST_CASE("the last deal is restored if the period has become longer", "[deal]")
+{
+    History history = {};
+    uint16_t former[2] = {};
+    REQUIRE(decide(paper_deal, {{4, 10, 0}, {4, 4, 6}}, history, former) == Deal{6, 2});
+    CHECK(decide(paper_deal, {{6, 11, 0}, {2, 9, 2}}, history, former) == Deal{4, 4});
+}
+
+TEST_CASE("a change that made the period shorter stays", "[deal]")
+{
+    History history = {};
+    uint16_t former[2] = {};
+    REQUIRE(decide(whole_deal, {{8, 10, 0}, {8, 5, 5}}, history, former) == Deal{10, 6});
+    for (int i = 0; i < 10; i++)
+        CHECK(decide(whole_deal, {{10, 8, 0}, {6, 6.7, 1.3}}, history, former) == Deal{10, 6});
+}
+
+TEST_CASE("a change that is taken back again and again is made less and less often", "[deal]")
+{
+    History history = {};
+    uint16_t former[2] = {};
+    Deal deal = {4, 4};
+    unsigned changes = 0;
+    for (int i = 0; i < 300; i++) { // what is measured makes one wish the other deal each time, and it is worse each time
+        const std::vector<Measured> ranks = deal[0] == 4 ? std::vector<Measured>{{4, 10, 0}, {4, 5, 5}} : std::vector<Measured>{{deal[0], 12, 0}, {deal[1], 9, 3}};
+        const Deal next = decide(whole_deal, ranks, history, former);
+        changes += next != deal;
+        deal = next;
+    }
+    CHECK(changes >= 4); // it is tried again
+    CHECK(changes <= 20);
+}
+
+// ---- the whole deal
+
+TEST_CASE("what nobody needs stays where it is", "[deal]")
+{
+    CHECK(whole_deal({{3, 1, 0}, {3, 1, 0}}) == Deal{3, 3});
+    CHECK(whole_deal({{2, 0, 1}, {2, 4, 0}}) == Deal{1, 3}); // a rank without work keeps one
+}
+
+TEST_CASE("the paper's synthetic case: 2 ranks of 8 threads", "[deal]")
+{
+    // imbalance: how much less the second computes. 10 + 6 would be no better than 9 + 7 at 33 %: 5.33 / 6 = 8 / 9
+    CHECK(whole_deal({{8, 1, 0}, {8, 1 - 0.1333, 0.1333}}) == Deal{9, 7});
+    CHECK(whole_deal({{8, 1, 0}, {8, 1 - 0.2667, 0.2667}}) == Deal{9, 7});
+    CHECK(whole_deal({{8, 1, 0}, {8, 1 - 0.3333, 0.3333}}) == Deal{9, 7});
+    CHECK(whole_deal({{8, 1, 0}, {8, 0.3, 0.7}}) == Deal{12, 4});
+}
+
+TEST_CASE("no deal of a random node is better than the whole deal", "[deal]")
+{
+    std::mt19937 random(1);
+    for (int i = 0; i < 20000; i++) {
+        Node node = random_node(random, 5, 5);
+        std::vector<Measured> ranks = node.measure(random);
+        for (Measured& m : ranks)
+            m.most = random() % 4 == 0 ? 1 + unsigned(random() % 6) : ~0u;
+        const Deal deal = whole_deal(ranks);
+        REQUIRE(sum(deal) == sum(node.deal));
+        REQUIRE(*std::min_element(deal.begin(), deal.end()) >= 1);
+        REQUIRE(slowest(ranks, deal) <= exhaustive(ranks) * (1 + 1e-9));
+    }
+}
+
+TEST_CASE("simulated nodes come to rest, near the best deal", "[deal]")
+{
+    std::mt19937 random(2);
+    double worst = 0;
+    unsigned late = 0, most_changes = 0;
+    for (int i = 0; i < 10000; i++) {
+        Node node = random_node(random, 16, 16);
+        node.noise = 0.005;
+        node.serial = i % 4 == 3 ? 0.02 : 0;
+        History history = {};
+        std::vector<uint16_t> former(node.work.size());
+        unsigned changes = 0, last = 0;
+        for (unsigned period = 1; period <= 60; period++) {
+            const Deal next = decide(whole_deal, node.measure(random), history, former.data());
+            REQUIRE(sum(next) == sum(node.deal));
+            if (next != node.deal) {
+                changes++;
+                last = period;
+            }
+            node.deal = next;
+        }
+        late += last > 3;
+        most_changes = std::max(most_changes, changes);
+        if (node.serial == 0) {
+            std::mt19937 exact(0);
+            Node still = node;
+            still.noise = 0;
+            worst = std::max(worst, node.period(node.deal) / node.period(whole_deal(still.measure(exact))));
+        }
+    }
+    WARN("longest period over the best: " << worst << "; nodes that changed after the third decision: " << late << " of 10000, most changes: " << most_changes);
+    CHECK(worst < 1.04);
+    CHECK(late < 1000);
+    CHECK(most_changes <= 12);
+}
+
+TEST_CASE("a deal of 100,000 ranks", "[deal]")
+{
+    std::mt19937 random(3);
+    std::vector<Measured> ranks;
+    for (int r = 0; r < 100000; r++)
+        ranks.push_back({4, 1 + double(random() % 1000) / 1000, 0});
+    const Deal deal = whole_deal(ranks);
+    CHECK(sum(deal) == 400000);
+    CHECK(slowest(ranks, deal) < slowest(ranks, dealt(ranks)));
+}
+
+// ---- what is measured
+
+TEST_CASE("a turn that is disturbed does not count", "[turns]")
+{
+    Turns turns(1000000);
+    turns.begin_anew();
+    uint64_t useful = 0, waited = 0;
+    for (unsigned turn = 1; turn <= 7; turn++) {
+        const bool disturbed = turn == 4;
+        useful += disturbed ? 900 : 100;
+        waited += 50;
+        CHECK(turns.is_due(turn, 150, 150 * turn));
+        const bool told = turns.sample(turn, 150 * turn, useful, waited, 4);
+        CHECK(told == (turn > 2)); // what began before the change is skipped
+        CHECK_FALSE(turns.is_due(turn, 150, 150 * turn + 10));
+    }
+    CHECK(turns.periods() == 5);
+    CHECK(turns.useful() == 100);
+    CHECK(turns.waited() == 50);
+    CHECK(turns.by_turns());
+}
+
+TEST_CASE("what lent processors did is a part of what the work costs", "[turns]")
+{
+    Turns turns(1000);
+    for (unsigned turn = 1; turn <= 5; turn++) {
+        turns.add_extra(400); // four processors, 100 ticks each
+        turns.sample(turn, 100 * turn, 100 * turn, 0, 4);
+    }
+    CHECK(turns.useful() == 200); // with its own four alone
+}
+
+TEST_CASE("without turns samples come after a fixed time", "[turns]")
+{
+    Turns turns(1000);
+    CHECK_FALSE(turns.is_due(0, 0, 999));
+    CHECK(turns.is_due(0, 0, 1000));
+    for (unsigned i = 1; i <= 4; i++)
+        turns.sample(0, 1000 * i, 600 * i, 400 * i, 1);
+    CHECK(turns.periods() == 2);
+    CHECK(turns.useful() == 600);
+    CHECK_FALSE(turns.by_turns());
+}
+
+TEST_CASE("threads that come and go are not worth it in a short region", "[regions]")
+{
+    Regions regions(60);
+    const int here = 0, there = 0;
+    CHECK(regions.pays(&here, 8, 8)); // not known
+    regions.took(&here, 100, 8);
+    CHECK_FALSE(regions.pays(&here, 8, 8)); // 100 ticks would become 50
+    regions.took(&there, 1000, 8);
+    CHECK(regions.pays(&there, 8, 8));
+    CHECK_FALSE(regions.pays(&there, 8, 0));
+}
+
+// ---- which processors
+
+TEST_CASE("a rank gets the nearest processors", "[assign]")
+{
+    // Two packages of four cores; ranks 0 and 1 on the first, 2 on the second.
+    const auto at = [](int core) { return ws::Place{core, core, core / 2, core / 4, core / 4}; };
+    const std::vector<Located> processors = {{0, true, 0, at(0)}, {0, false, 0, at(1)}, {1, true, 1, at(2)}, {1, false, 1, at(3)},
+                                             {2, true, 2, at(4)}, {2, false, 2, at(5)}, {2, false, 2, at(6)}, {2, false, 2, at(7)}};
+    const auto moves = moves_to({3, 1, 4}, processors);
+    REQUIRE(moves.size() == 1);
+    CHECK(moves[0].processor == 3);
+    CHECK(moves[0].to == 0);
+    const auto far = moves_to({3, 2, 3}, processors);
+    REQUIRE(far.size() == 1);
+    CHECK(far[0].from == 2);
+    CHECK(far[0].processor != 4); // a rank's own thread stays
+}
+
+TEST_CASE("processors go back to whose they were first", "[assign]")
+{
+    const ws::Place nowhere = {-1, -1, -1, -1, -1};
+    const std::vector<Located> processors = {{0, true, 0, nowhere}, {0, false, 0, nowhere}, {0, false, 1, nowhere}, {1, true, 1, nowhere}};
+    const auto moves = moves_to({2, 2}, processors);
+    REQUIRE(moves.size() == 1);
+    CHECK(moves[0].processor == 2);
+}
+
+TEST_CASE("every deal that keeps the sum is reached", "[assign]")
+{
+    std::mt19937 random(4);
+    for (int i = 0; i < 2000; i++) {
+        Node node = random_node(random, 6, 6);
+        std::vector<Located> processors;
+        for (unsigned r = 0; r < node.deal.size(); r++)
+            for (unsigned n = 0; n < node.deal[r]; n++)
+                processors.push_back({r, n == 0, r, {int(processors.size()), -1, int(processors.size() / 4), 0, 0}});
+        const Deal deal = whole_deal(node.measure(random));
+        for (const Move& m : moves_to(deal, processors)) {
+            REQUIRE(processors[m.processor].owner == m.from);
+            REQUIRE(!processors[m.processor].home);
+            processors[m.processor].owner = m.to;
+        }
+        Deal reached(deal.size());
+        for (const Located& p : processors)
+            reached[p.owner]++;
+        REQUIRE(reached == deal);
+    }
+}

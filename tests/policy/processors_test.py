@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MIT
+"""processors_test.py MPIRUN PROGRAMS: mpirun -workshare-openmp on MPI+OpenMP programs that know nothing of it. With WS_CORES the machine's cores
+are pretended, and threads sleep for their work."""
+import re
+import sys
+
+from job import CORES, expect, finish, run, skip
+
+COMPILERS = sys.argv[3:]  # besides GCC: suffixes of the program's name
+NODE = {'WS_CORES': '16', 'OMP_NUM_THREADS': '8'}
+
+
+def told(result):
+    """{rank: {what: number}} of the program's lines, and the time of a turn."""
+    ranks = {}
+    for line in result.out.splitlines():
+        if line.startswith('rank '):
+            words = line.split()
+            ranks[int(words[1])] = {words[i]: int(words[i + 1]) for i in range(2, len(words), 2)}
+    turn = re.search(r'^turn ([\d.]+)$', result.out, re.MULTILINE)
+    return ranks, float(turn[1]) if turn else 0
+
+
+def deal(result):
+    """The processors of each rank at the end, by the verdict."""
+    found = re.search(r'; cores ([\d+]+)(?: -> ([\d+]+))?', result.err)
+    return [int(n) for n in (found[2] or found[1]).split('+')] if found else None
+
+
+def others(result):
+    """What other programs used, in %, by the verdict."""
+    found = re.search(r'other programs used (\d+) %', result.err)
+    return int(found[1]) if found else 0
+
+
+def job(mode, *args, program='processors', options=(), env=NODE, **how):
+    mode = ('-workshare-openmp', mode) if mode else ()
+    return run(program, *map(str, args), options=(*mode, *options), env=env, **how)
+
+
+def retry(times, attempt):
+    """Others on this machine take time of its cores."""
+    for _ in range(times):
+        result, good = attempt()
+        if good:
+            break
+    return result, good
+
+
+# ---- sleeping work, 2 ranks x 8 threads on 16 pretended cores: 160 to 40
+for program in ['processors'] + ['processors_' + c for c in COMPILERS]:
+    plain = job(None, 'sleep', 40, 2, 160000, 40000, program=program)
+    ranks, plain_turn = told(plain)
+    expect(plain, 'without the option threads change', all((r['told'], r['least'], r['most']) == (8, 8, 8) for r in ranks.values()))
+
+    def balance():
+        result = job('balance', 'sleep', 60, 2, 160000, 40000, program=program)
+        _, turn = told(result)
+        return result, deal(result) in ([12, 4], [13, 3]) and turn < 0.8 * plain_turn
+
+    result, good = retry(5, balance)
+    ranks, turn = told(result)
+    expect(result, f'12 or 13 of 16 cores for rank 0, and turns that are shorter: {turn} of {plain_turn}', good)
+    expect(result, 'omp_get_max_threads tells the most from the start',
+           all((r['told'], r['before'], r['procs']) == (16, 16, 16) for r in ranks.values()))
+    expect(result, 'thread numbers below that', all(r['highest'] < 16 for r in ranks.values()))
+    expect(result, 'a region after the change has as many threads as its rank has cores',
+           all(abs(ranks[r]['last'] - deal(result)[r]) <= 1 for r in (0, 1)))  # the last change may come after the last region
+
+    # Rank 1 waits while rank 0 is in its 3rd of 8 regions.
+    def lend():
+        _, alone = told(job(None, 'sleep', 15, 8, 320000, 80000, program=program))
+        result = job('lend', 'sleep', 30, 8, 320000, 80000, program=program)
+        ranks, turn = told(result)
+        return result, ranks[0]['most'] == 16 and turn < 0.85 * alone
+
+    result, good = retry(5, lend)
+    ranks, turn = told(result)
+    expect(result, f'regions have the cores of a rank that waits, and turns are shorter: {turn}', good)
+    expect(result, 'a region that opens while nobody waits has its own', ranks[0]['least'] == 8)
+    expect(result, 'the verdict tells of lent cores', re.search(r'[1-9]\d* parallel regions had lent cores', result.err))
+
+    result = job('balance', 'sleep', 30, 2, 60000, 60000, program=program)
+    expect(result, 'no change where ranks are equal', deal(result) in ([8, 8], [9, 7], [7, 9]))
+
+    # What the program says itself is the most that it wants.
+    result = job('auto', 'sleep', 30, 4, 120000, 40000, 'set=4', program=program)
+    ranks, _ = told(result)
+    expect(result, 'more threads than omp_set_num_threads() says', all(r['told'] == 4 or r['most'] <= 4 for r in ranks.values()))
+    expect(result, 'more threads than omp_set_num_threads() says', all(r['most'] <= 4 for r in ranks.values()))
+    result = job('auto', 'sleep', 30, 4, 120000, 40000, 'clause=6', program=program)
+    ranks, _ = told(result)
+    expect(result, 'more threads than the clause says', all(r['most'] <= 6 for r in ranks.values()))
+
+# One move at a time.
+def paper():
+    result = job('balance', 'sleep', 120, 2, 80000, 20000, options=('-workshare-openmp-deal', 'paper'))
+    return result, (deal(result) or [0])[0] >= 11
+
+
+result, good = retry(4, paper)
+expect(result, 'the paper\'s rule reaches 11 of 16 cores or more', good)
+
+# 4 ranks, 16 cores, work 8 : 4 : 2 : 2.
+def four():
+    result = job('balance', 'sleep', 60, 2, 160000, 80000, 40000, 40000, ranks=4, env={'WS_CORES': '16', 'OMP_NUM_THREADS': '4'})
+    return result, deal(result) in ([8, 4, 2, 2], [7, 4, 3, 2], [7, 4, 2, 3], [8, 3, 3, 2], [8, 3, 2, 3], [7, 5, 2, 2])
+
+
+result, good = retry(5, four)
+expect(result, f'about 8+4+2+2: {deal(result)}', good)
+
+# Ranks of other nodes are none of ours: two cliques of two.
+result = job('balance', 'sleep', 60, 2, 160000, 40000, 40000, 160000, ranks=4, env={**NODE, 'MPIR_CVAR_NUM_CLIQUES': '2'})
+ranks, _ = told(result)
+expect(result, 'each node deals for itself', len(deal(result)) == 2 and 15 <= ranks[0]['last'] + ranks[1]['last'] <= 17)
+
+# ---- the real cores: one each, one thread each
+if CORES >= 2:
+    for program in ['processors'] + ['processors_' + c for c in COMPILERS]:
+        def real():
+            bound = {'options': ('-bind-to', 'core'), 'env': {'OMP_NUM_THREADS': '1'}}
+            plain = run(program, 'compute', '20', '32', '58000', '1000', **bound)
+            lent = job('lend', 'compute', 20, 32, 58000, 1000, program=program, **bound)
+            return lent, told(lent)[1] < 0.8 * told(plain)[1]
+
+        result, good = retry(6, real)
+        if not good and others(result) > 20:
+            skip(f'no shorter turns on lent cores, as other programs used {others(result)} % of the cores')
+        else:
+            expect(result, 'a rank computes on the core of one that waits', good)
+    result = job('balance', 'compute', 30, 2, 8000, 4000, options=('-bind-to', 'core'), env={'OMP_NUM_THREADS': '1', 'OMP_PROC_BIND': 'true'})
+    expect(result, 'each keeps the core that it needs', deal(result) == [1, 1])
+else:
+    skip('needs two cores')
+
+# ---- Fortran
+result = job('balance', program='processors_f')
+expect(result, 'a Fortran program', (deal(result) or [0])[0] >= 11)
+
+# ---- what cannot be
+result = run('waiter', options=('-workshare-openmp', 'auto'))
+expect(result, 'no word of a program without OpenMP', 'has no effect in rank 0' in result.err and 'no OpenMP library' in result.err)
+result = job('balance', 'sleep', 5, 2, 1000, 1000, ranks=4, env={'WS_CORES': '3', 'OMP_NUM_THREADS': '2'})
+expect(result, 'no word of fewer cores than ranks', 'fewer cores than ranks' in result.err)
+result = job('balance', 'sleep', 5, 2, 1000, 1000, options=('-workshare-workers', '1'), env={'WS_CORES': '8', 'OMP_NUM_THREADS': '2'})
+expect(result, 'no word of workers', 'workers' in result.err)
+for options, wanted in ((('-workshare-openmp', 'lent'), "'lent' is not one of none, lend, balance, auto"),
+                        (('-workshare-openmp-deal', 'paper'), 'has no meaning without -workshare-openmp'),
+                        (('-workshare-openmp', 'auto', '-workshare-openmp-deal', 'whol'), "'whol' is not whole or paper")):
+    result = run('processors', 'sleep', '1', '1', '1', options=options, code=1)
+    expect(result, f'{wanted!r} is not said', wanted in result.err)
+
+# ---- a rank dies while its cores are away
+result = job('auto', 'sleep', 200, 16, 160000, 20000, 'die=20', code='error', limit=30)
+finish()
