@@ -41,6 +41,9 @@ void check_calls(clang::ASTContext &context, const clang::OMPExecutableDirective
 // Looks at the finished tree of the file.
 void check_file(clang::CompilerInstance &compiler);
 
+// Before code is generated for these.
+void count_steps(clang::ASTContext &context, clang::DeclGroupRef declarations);
+
 // Notes what the reductions of a loop are (ws_clang.h): the variables that its values are merged into.
 void note_results(clang::ASTContext &context, const clang::OMPExecutableDirective *directive);
 

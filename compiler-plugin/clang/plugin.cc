@@ -28,6 +28,12 @@ class Checker : public clang::ASTConsumer {
 public:
     explicit Checker(clang::CompilerInstance &compiler) : compiler_(compiler) {}
 
+    bool HandleTopLevelDecl(clang::DeclGroupRef declarations) override {
+        if (ws_used() && !compiler_.getDiagnostics().hasErrorOccurred())
+            count_steps(compiler_.getASTContext(), declarations);
+        return true;
+    }
+
     void HandleTranslationUnit(clang::ASTContext &context) override {
         if (ws_used())
             check_file(compiler_);

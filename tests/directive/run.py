@@ -451,7 +451,7 @@ class Test:
                   ('criticals.c', 'c', '-O2 -fno-integrated-as'))
 
     def simd_past_the_type(self):
-        """GCC's simd loop would not end; clang counts such loops wrongly, but they end."""
+        """GCC's simd loop would not end."""
         source = self.path('past_the_type.c')
         with open(source, 'w') as f:
             f.write('void g(int);\nvoid f(void)\n{\n#pragma ws for simd\n    for (int i = 0; i < 2147483647; i += 2000000000)\n        g(i);\n}\n')
