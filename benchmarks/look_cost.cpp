@@ -15,7 +15,7 @@
 #include <sys/mman.h>
 #include <vector>
 
-namespace ws {
+namespace ws::loop {
 Chaos chaos; // loop/region.cpp's, which is not linked
 }
 
@@ -43,26 +43,26 @@ int main(int argc, char** argv)
             return 2;
         }
 
-    const size_t bytes = ws::Window::bytes(ranks, ranks);
+    const size_t bytes = ws::window::Window::bytes(ranks, ranks);
     void* base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (base == MAP_FAILED) {
         std::perror("look_cost: mmap");
         return 1;
     }
-    ws::Window window;
+    ws::window::Window window;
     for (unsigned r = ranks; r-- > 0;) { // the last is rank 0, the looker
         window.map(base, ranks, ranks, r);
         window.init_own(int(r), ranks, 0, {});
     }
     for (unsigned r = 0; r < ranks; r++) { // guests listen everywhere
-        ws::Hardware::store_relaxed(window.guest(r, 0).state, ws::guest_ready);
+        ws::window::Hardware::store_relaxed(window.guest(r, 0).state, ws::window::guest_ready);
         for (unsigned c = 1; c < ranks; c++)
-            ws::Hardware::store_relaxed(window.guest(r, c).state, ws::guest_ready);
+            ws::window::Hardware::store_relaxed(window.guest(r, c).state, ws::window::guest_ready);
     }
 
-    ws::Chooser chooser;
-    chooser.start(window, 0, ws::steal::victims[0], false);
-    unsigned found = bool(chooser.choose(ws::asleep_hungry, false, 0)); // the first look tells all that somebody waits, and so it writes
+    ws::lend::Chooser chooser;
+    chooser.start(window, 0, ws::policy::steal::victims[0], false);
+    unsigned found = bool(chooser.choose(ws::window::asleep_hungry, false, 0)); // the first look tells all that somebody waits, and so it writes
     mprotect(base, bytes, PROT_READ);
 
     std::vector<double> batches;
@@ -70,7 +70,7 @@ int main(int argc, char** argv)
     for (int b = 0; b < 501; b++) {
         auto begin = std::chrono::steady_clock::now();
         for (int k = 0; k < looks; k++)
-            found += bool(chooser.choose(ws::asleep_hungry, false, 0));
+            found += bool(chooser.choose(ws::window::asleep_hungry, false, 0));
         batches.push_back(std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count() / looks);
     }
     double ns = median(batches);
@@ -78,8 +78,8 @@ int main(int argc, char** argv)
     // It does see work where there is some.
     mprotect(base, bytes, PROT_READ | PROT_WRITE);
     window.row(ranks - 1).loops[0].publish(0, {1000, 0, 100});
-    ws::Hardware::store_release(window.open(ranks - 1), 1);
-    ws::Target target = chooser.choose(ws::asleep_hungry, false, 0);
+    ws::window::Hardware::store_release(window.open(ranks - 1), 1);
+    ws::lend::Target target = chooser.choose(ws::window::asleep_hungry, false, 0);
     if (found || target.rank != ranks - 1) {
         std::fprintf(stderr, "look_cost: WRONG: found work %u times where there was none, then rank %d's instead of %u's\n", found,
                      int(target.rank), ranks - 1);

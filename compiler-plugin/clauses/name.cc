@@ -161,10 +161,10 @@ std::string why_no_name(const std::string &text) {
         return "a name of more than " + std::to_string(longest_name) + " bytes";
     for (size_t at = 0; at < text.size();) {
         unsigned long code;
-        const size_t length = read_utf8(text, at, code);
+        const size_t length = directive::read_utf8(text, at, code);
         if (!length)
             return "a name that is not UTF-8";
-        if (is_control(code))
+        if (directive::is_control(code))
             return "a control character";
         at += length;
     }
@@ -186,11 +186,11 @@ std::string as_literal(const std::string &text) {
 
 std::string LoopNames::operator()(const std::string &file, int line, const std::string &function, uint64_t directive) {
     constexpr size_t longest_number = 8, longest_function = 120;
-    const std::string full = one_line(plain_function(function));
-    const std::string end = ":" + std::to_string(line) + ":" + shortened(full, longest_function, true);
+    const std::string full = directive::one_line(plain_function(function));
+    const std::string end = ":" + std::to_string(line) + ":" + directive::shortened(full, longest_function, true);
     // Some compilers put that before a file that they found themselves.
     const std::string path = starts(file, 0, "./") ? file.substr(2) : file;
-    const std::string name = shortened(one_line(path.empty() ? "?" : path), longest_name - longest_number - end.size(), false) + end;
+    const std::string name = directive::shortened(directive::one_line(path.empty() ? "?" : path), longest_name - longest_number - end.size(), false) + end;
     auto &same = known_[name];
     const auto me = std::make_pair(directive, full);
     const size_t before = size_t(std::find(same.begin(), same.end(), me) - same.begin());

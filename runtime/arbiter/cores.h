@@ -18,6 +18,8 @@
 
 namespace ws::arbiter {
 
+using window::Hardware;
+
 enum class Use : uint8_t {
     home,   // its owner's own thread: computes, or waits with nobody else on the core
     guest,  // lent: a guest of another rank

@@ -21,6 +21,8 @@
 
 namespace ws::arbiter {
 
+using window::Hardware;
+
 template <class Atomics = Hardware> class BasicDecider {
     using A = Atomics;
     using Word = typename A::Word;

@@ -17,6 +17,10 @@
 
 namespace ws::book {
 
+using window::CpuMask;
+using window::Sight;
+using window::lift;
+
 namespace {
 
 // Whoever makes a book needs microseconds for it; one that takes longer was stopped or killed, and is passed over.
@@ -109,7 +113,7 @@ Found find_earliest(const std::vector<pid_t>& passed_over, const char* proc, std
         const bool known = std::find(passed_over.begin(), passed_over.end(), pid) != passed_over.end();
         DIR* files = pid > 0 && !known ? opendir(entry(proc, pid, "").c_str()) : nullptr;
         while (dirent* file = files ? readdir(files) : nullptr) {
-            if (std::atoi(file->d_name) < first_lifted)
+            if (std::atoi(file->d_name) < window::first_lifted)
                 continue; // no book lies there
             char target[64];
             const std::string path = entry(proc, pid, file->d_name);
@@ -230,7 +234,7 @@ std::vector<Neighbour> Reader::neighbours(CpuMask mask) const
             continue; // acquire: pairs with join()
         const CpuMask its(page.mask, mask_words);
         if (its.common(mask))
-            found.push_back({&page, page.process, page.job, CpuSet(its)});
+            found.push_back({&page, page.process, page.job, window::CpuSet(its)});
     }
     return drop_dead(found) ? neighbours(mask) : found;
 }
@@ -239,7 +243,7 @@ bool Reader::drop_dead(const std::vector<Neighbour>& neighbours) const
 {
     bool dropped = false;
     for (const Neighbour& n : neighbours)
-        if (!process_alive(n.process, n.process.started ? Sight::state : Sight::existence)) {
+        if (!window::process_alive(n.process, n.process.started ? Sight::state : Sight::existence)) {
             free_page(*n.page, n.process);
             dropped = true;
         }

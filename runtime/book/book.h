@@ -21,12 +21,15 @@
 
 namespace ws::book {
 
-using Flag = Hardware::Flag;
+using window::Hardware;
+using window::ProcessId;
+
+using window::Flag;
 
 constexpr char file_name[] = "workshare-book";
 constexpr uint64_t magic = 0x6b6f6f4220735700; // "Ws Book"
 constexpr uint32_t version = 1;
-constexpr unsigned page_count = 4096, mask_words = 4096 / CpuMask::bits;
+constexpr unsigned page_count = 4096, mask_words = 4096 / window::CpuMask::bits;
 
 // Of one process. Free pages are taken by compare-and-swap; then only that process writes, until the page is free again.
 struct alignas(64) Page {
@@ -54,7 +57,7 @@ struct Neighbour {
     Page* page;
     ProcessId process;
     uint64_t job;
-    CpuSet mask;
+    window::CpuSet mask;
     bool is_busy() const { return Hardware::load_relaxed(page->busy); }
 };
 
@@ -73,7 +76,7 @@ public:
     Reader& operator=(const Reader&) = delete;
 
     // Maps the book that `fd` is, which it keeps, and takes a page. False, and fd closed: it is none, or full.
-    bool join(int fd, const ProcessId& own, uint64_t job, int rank, CpuMask mask);
+    bool join(int fd, const ProcessId& own, uint64_t job, int rank, window::CpuMask mask);
     // Gives the page back. The book goes with the last process that has it.
     void leave();
     bool joined() const { return page_; }
@@ -89,7 +92,7 @@ public:
     // Another value than the last time: neighbours() may give another answer. One load.
     Flag changes() const { return page_ ? Hardware::load_acquire(book_->changes) : 0; }
     // Processes of other jobs, in this pid namespace, whose CPUs meet `mask`. Cold; any thread. Pages of the dead are freed on the way.
-    std::vector<Neighbour> neighbours(CpuMask mask) const;
+    std::vector<Neighbour> neighbours(window::CpuMask mask) const;
     // Frees pages of neighbours that died; true if there was one. For now and then: a killed job must not seem busy for ever.
     bool drop_dead(const std::vector<Neighbour>& neighbours) const;
 

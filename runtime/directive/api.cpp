@@ -68,12 +68,12 @@ __attribute__((cold)) bool valid(const std::string& where, uintptr_t kinds, cons
 // A loop's name, in the form that the plugin gives it. The user's texts may contain anything.
 std::string place_of(const char* file, int line, const char* function)
 {
-    std::string end = ":" + std::to_string(line) + ":" + ws::shortened(ws::one_line(function), WS_NAME_MAX / 2, true);
-    return ws::shortened(ws::one_line(file), WS_NAME_MAX - end.size(), false) + end;
+    std::string end = ":" + std::to_string(line) + ":" + ws::directive::shortened(ws::directive::one_line(function), WS_NAME_MAX / 2, true);
+    return ws::directive::shortened(ws::directive::one_line(file), WS_NAME_MAX - end.size(), false) + end;
 }
 std::string name_or(const char* name, const std::string& place)
 {
-    return name && *name ? ws::shortened(ws::one_line(name), WS_NAME_MAX, true) : place;
+    return name && *name ? ws::directive::shortened(ws::directive::one_line(name), WS_NAME_MAX, true) : place;
 }
 
 // For messages.
@@ -125,19 +125,19 @@ std::string place_of(ws_body* body)
     if (!dladdr(reinterpret_cast<void*>(body), &in) || !in.dli_fname)
         return "a loop";
     if (in.dli_sname && in.dli_saddr == reinterpret_cast<void*>(body))
-        return ws::shortened(ws::one_line(in.dli_sname), WS_NAME_MAX, true);
+        return ws::directive::shortened(ws::directive::one_line(in.dli_sname), WS_NAME_MAX, true);
     const char* slash = std::strrchr(in.dli_fname, '/');
     char offset[32];
     std::snprintf(offset, sizeof offset, "+0x%zx", size_t(uintptr_t(body) - uintptr_t(in.dli_fbase)));
     // As addr2line takes it.
-    return ws::shortened(ws::one_line(slash ? slash + 1 : in.dli_fname), WS_NAME_MAX - sizeof offset, false) + offset;
+    return ws::directive::shortened(ws::directive::one_line(slash ? slash + 1 : in.dli_fname), WS_NAME_MAX - sizeof offset, false) + offset;
 }
 
 constexpr ws_options defaults = {};
 
 } // namespace
 
-void ws::free_call_lock() { new (&adding) std::mutex; }
+void ws::directive::free_call_lock() { new (&adding) std::mutex; }
 
 #undef ws_for
 WS_EXPORT int ws_for_at(const char* file, int line, const char* function, int64_t begin, int64_t end, ws_body* body, void* context,

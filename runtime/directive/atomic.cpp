@@ -6,7 +6,7 @@
 #include "window/spin_lock.h"
 
 namespace {
-ws::SpinLock lock;
+ws::window::SpinLock lock;
 } // namespace
 
 WS_EXPORT void ws_atomic_start(void) { lock.lock(); }

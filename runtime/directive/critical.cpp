@@ -13,7 +13,10 @@
 #include <cstdio>
 #include <cstring>
 
-namespace ws {
+namespace ws::directive {
+
+using window::Lock;
+using window::LockTable;
 
 namespace {
 
@@ -32,7 +35,7 @@ void* remembered(unsigned index) { return reinterpret_cast<void*>(uintptr_t(gene
     const bool named = *critical.name;
     std::fprintf(stderr, "workshare: critical section%s%s%s: %s; ending the job\n", named ? " '" : "", critical.name,
                  named ? "'" : " without a name", what);
-    end_job();
+    mpi::end_job();
 }
 
 __attribute__((cold, noinline)) void holder_died(const ws_critical& critical, const Lock& lock)
@@ -73,9 +76,11 @@ void use_fresh_locks()
     use_node_locks(nullptr, world_rank);
 }
 
-} // namespace ws
+} // namespace ws::directive
 
-using namespace ws;
+using namespace ws::directive;
+using ws::window::Lock;
+using ws::window::cpu_relax;
 
 WS_EXPORT void ws_critical_start(ws_critical* critical)
 {

@@ -5,10 +5,10 @@
 
 #include "window/locks.h"
 
-namespace ws {
+namespace ws::directive {
 
 // The node's locks, or null: only threads of this process exclude each other from here on. Call while no critical
 // section runs. `rank` is the rank in MPI_COMM_WORLD, for messages.
-void use_node_locks(LockTable* node, int rank);
+void use_node_locks(window::LockTable* node, int rank);
 
-} // namespace ws
+} // namespace ws::directive

@@ -11,7 +11,9 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
-namespace ws {
+namespace ws::directive {
+
+using loop::self;
 
 namespace {
 
@@ -51,4 +53,4 @@ __attribute__((constructor)) void take_over_terminate()
 
 } // namespace
 
-} // namespace ws
+} // namespace ws::directive

@@ -11,7 +11,27 @@
 #include <cstdio>
 #include <cstdlib>
 
-using namespace ws;
+using namespace ws::directive;
+using ws::loop::Ending;
+using ws::loop::LoopBounds;
+using ws::loop::Mode;
+using ws::loop::Participant;
+using ws::loop::alone;
+using ws::loop::become_owner;
+using ws::loop::close_region;
+using ws::loop::count_signed;
+using ws::loop::count_unsigned;
+using ws::loop::next_chunk;
+using ws::loop::open_region;
+using ws::loop::open_whole;
+using ws::loop::own_frame;
+using ws::loop::run_plain;
+using ws::loop::run_unshared;
+using ws::loop::self;
+using ws::loop::set_ws_alone;
+using ws::loop::start_in_team;
+using ws::window::Hardware;
+using ws::window::SpinLock;
 
 namespace {
 
@@ -118,7 +138,7 @@ SpinLock merge_lock;
 
 } // namespace
 
-void ws::free_merge_lock() { merge_lock.unlock(); }
+void ws::directive::free_merge_lock() { merge_lock.unlock(); }
 
 WS_EXPORT void ws_too_many_iterations(const char* where)
 {

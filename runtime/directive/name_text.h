@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string>
 
-namespace ws {
+namespace ws::directive {
 
 // The length of the character that begins at `at` and its code; 0: the bytes there are not UTF-8.
 inline size_t read_utf8(const std::string &text, size_t at, unsigned long &code) {

@@ -21,7 +21,7 @@
 #include <dlfcn.h>
 #include <strings.h>
 
-namespace ws {
+namespace ws::directive {
 
 volatile Hardware::Flag openmp_regions, watching_openmp;
 const RegionChooser* volatile openmp_chooser;
@@ -355,7 +355,7 @@ void wait_for_openmp()
     Hardware::fetch_add_full(waiting, 1);
     Hardware::Flag seen = Hardware::load_acquire(woken); // pairs with end_openmp_wait()
     while (openmp_regions_open() && Hardware::load_relaxed(watching_openmp) && Hardware::load_acquire(woken) == seen)
-        futex_wait(&woken, seen, nap_us);
+        window::futex_wait(&woken, seen, nap_us);
     Hardware::fetch_add_full(waiting, Hardware::Flag(-1));
 }
 
@@ -365,4 +365,4 @@ void end_openmp_wait()
         end_waits();
 }
 
-} // namespace ws
+} // namespace ws::directive

@@ -7,7 +7,9 @@
 #include "window/atomics.h"
 #include "window/os.h"
 
-namespace ws {
+namespace ws::directive {
+
+using window::Hardware;
 
 // Parallel regions open in this process, of all its threads, nested ones too. Those of one thread do not count.
 extern volatile Hardware::Flag openmp_regions;
@@ -90,4 +92,4 @@ void wait_for_openmp();
 // Wakes those in wait_for_openmp() if no region is open. One load when nobody waits.
 void end_openmp_wait();
 
-} // namespace ws
+} // namespace ws::directive

@@ -16,7 +16,7 @@
 #include <iterator>
 #include <utility>
 
-namespace ws {
+namespace ws::directive {
 
 namespace {
 
@@ -180,4 +180,4 @@ bool sees_forks()
     return !found || found == reinterpret_cast<void*>(openmp_fork_call);
 }
 
-} // namespace ws
+} // namespace ws::directive

@@ -8,7 +8,43 @@
 #include "directive/openmp_threads.h"
 #include "loop/team.h"
 
-using namespace ws;
+using ws::directive::ChosenRegion;
+using ws::directive::OpenMP;
+using ws::directive::OpenMPRegion;
+using ws::directive::allow_openmp;
+using ws::directive::openmp;
+using ws::directive::openmp_chooser;
+using ws::directive::own_threads_beside_guests;
+using ws::loop::Allowed;
+using ws::loop::LoopBounds;
+using ws::loop::Participant;
+using ws::loop::Solo;
+using ws::loop::Team;
+using ws::loop::TeamRecord;
+using ws::loop::check_site;
+using ws::loop::count_signed;
+using ws::loop::count_team;
+using ws::loop::find_team;
+using ws::loop::is_played;
+using ws::loop::learned;
+using ws::loop::loop_host;
+using ws::loop::make_team;
+using ws::loop::peek;
+using ws::loop::play;
+using ws::loop::poke;
+using ws::loop::remember_kept;
+using ws::loop::remember_team;
+using ws::loop::run_with_guests;
+using ws::loop::self;
+using ws::loop::share_out;
+using ws::loop::share_out_measured;
+using ws::loop::slot_of;
+using ws::loop::team_is_short;
+using ws::loop::team_wants_guests;
+using ws::observe::Kept;
+using ws::observe::LoopRow;
+using ws::observe::bump;
+using ws::window::ticks;
 
 namespace {
 

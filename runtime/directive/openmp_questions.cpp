@@ -15,7 +15,10 @@
 #include <type_traits>
 #include <unistd.h>
 
-namespace ws {
+namespace ws::directive {
+
+using loop::Participant;
+using window::Flag;
 
 namespace {
 
@@ -68,7 +71,7 @@ unsigned read_number(const char* name)
         return 0;
     char* end;
     const unsigned long number = std::strtoul(text, &end, 10);
-    return *text >= '0' && *text <= '9' && !*end && number < Descriptor::max_joiners ? unsigned(number) : 0;
+    return *text >= '0' && *text <= '9' && !*end && number < loop::Descriptor::max_joiners ? unsigned(number) : 0;
 }
 unsigned read_most()
 {
@@ -143,7 +146,7 @@ unsigned openmp_guests()
     extern "C" __attribute__((visibility("default"))) int function parameters                                         \
     {                                                                                                                 \
         static Next<int parameters> found = {name, version, nullptr};                                                 \
-        const Participant& p = self;                                                                                  \
+        const Participant& p = loop::self;                                                                                  \
         if (is_numbered(p))                                                                                           \
             return inside;                                                                                            \
         auto* const next = found(__builtin_return_address(0));                                                        \
@@ -233,4 +236,4 @@ bool is_openmp_question(const char* name)
     return false;
 }
 
-} // namespace ws
+} // namespace ws::directive

@@ -17,7 +17,10 @@
 #include <initializer_list>
 #include <link.h>
 
-namespace ws {
+namespace ws::directive {
+
+using loop::Allowed;
+using observe::Kept;
 
 namespace {
 
@@ -140,7 +143,7 @@ int count_libraries(dl_phdr_info* info, size_t, void* data)
 // Looks anew if a library was loaded since, and at the first time.
 Scan who_asks(bool anew)
 {
-    static SpinLock lock;
+    static window::SpinLock lock;
     static Scan known;
     Scan now = {};
     lock.lock();
@@ -206,15 +209,15 @@ Allowed allow_openmp(const ws_site* site, unsigned own, bool anew)
     };
     if (library.thread_limit) {
         const int limit = library.thread_limit();
-        if (limit > 0 && unsigned(limit) < loop_host.participants + own)
+        if (limit > 0 && unsigned(limit) < loop::loop_host.participants + own)
             at_most(unsigned(limit), Kept::limited);
     }
     if (may_ask || set)
         at_most(unsigned(library.max_threads()) + openmp_guests(), set ? Kept::count_set : Kept::asked);
     if (may_ask)
-        at_most(Numbers::most, Kept::asked);
+        at_most(loop::Numbers::most, Kept::asked);
     allowed.numbered = may_ask;
     return allowed;
 }
 
-} // namespace ws
+} // namespace ws::directive

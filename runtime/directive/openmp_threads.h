@@ -7,7 +7,7 @@
 #include "directive/abi.h"
 #include "loop/participant.h"
 
-namespace ws {
+namespace ws::directive {
 
 // The functions of the program's OpenMP library. Without one `max_threads` is all there is.
 struct OpenMP {
@@ -31,12 +31,12 @@ inline const OpenMP& openmp(void* caller)
 }
 
 // Who may take part in an execution of a loop of OpenMP's: LoopHost::allow. And its openmp_level.
-Allowed allow_openmp(const ws_site* site, unsigned own, bool anew);
+loop::Allowed allow_openmp(const ws_site* site, unsigned own, bool anew);
 int openmp_level();
 
 // How many threads of its own a team has that is to have guests besides: as many as it gets, but no more than CPUs where guests may
 // make up the number that the program expects.
-unsigned own_threads_beside_guests(const OpenMP& library, const Allowed& allowed);
+unsigned own_threads_beside_guests(const OpenMP& library, const loop::Allowed& allowed);
 
 // ---- what the program has said and is told (openmp_questions.cpp)
 
@@ -56,6 +56,6 @@ bool openmp_questions_come();
 bool is_openmp_question(const char* name);
 
 // The calling thread is in an iteration of a loop whose participants are told apart, and in no region of OpenMP's within.
-inline bool is_numbered(const Participant& p) { return WS_UNLIKELY(p.numbers != 0) && openmp_level() == p.level; }
+inline bool is_numbered(const loop::Participant& p) { return WS_UNLIKELY(p.numbers != 0) && openmp_level() == p.level; }
 
-} // namespace ws
+} // namespace ws::directive

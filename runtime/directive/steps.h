@@ -6,11 +6,11 @@
 
 #include "loop/participant.h"
 
-namespace ws {
+namespace ws::directive {
 
 // Such a loop: all iterations but the last, and the last, of which the variable is `last` before and `after` after the step.
 struct SplitLoop {
-    LoopBounds rest;
+    loop::LoopBounds rest;
     uint64_t last, after;
 };
 
@@ -27,7 +27,7 @@ inline bool splits(long start, long end, long incr, long least, long most, Split
 {
     if (WS_LIKELY(!step_leaves(end, incr, least, most)))
         return false;
-    const uint64_t n = count_signed(start, end, incr), last = uint64_t(start) + (n - 1) * uint64_t(incr);
+    const uint64_t n = loop::count_signed(start, end, incr), last = uint64_t(start) + (n - 1) * uint64_t(incr);
     // In the type: so many values further back; of 64 bits the same.
     const uint64_t values = least == 0 && most == INT64_MAX ? 0 : uint64_t(most) - uint64_t(least) + 1;
     const uint64_t after = last + uint64_t(incr);
@@ -39,9 +39,9 @@ inline bool splits_ull(bool up, uint64_t start, uint64_t end, uint64_t incr, Spl
 {
     if (WS_LIKELY(!step_leaves_ull(up, end, incr)))
         return false;
-    const uint64_t n = count_unsigned(up, start, end, incr), last = start + (n - 1) * incr;
+    const uint64_t n = loop::count_unsigned(up, start, end, incr), last = start + (n - 1) * incr;
     split = {{start, incr, last, n - 1}, last, last + incr};
     return n && step_leaves_ull(up, last, incr);
 }
 
-} // namespace ws
+} // namespace ws::directive

@@ -16,7 +16,7 @@
 #include <sys/uio.h>
 #include <ucontext.h>
 
-namespace ws {
+namespace ws::lend {
 
 namespace {
 
@@ -97,7 +97,7 @@ void fault(int signal, siginfo_t* info, void* context)
 {
     const int error = errno;
     if (ran_out(*info, *static_cast<ucontext_t*>(context))) {
-        const char* where = self.site ? self.site->where : nullptr;
+        const char* where = loop::self.site ? loop::self.site->where : nullptr;
         iovec parts[] = {{watched.text, size_t(watched.length)},
                          {const_cast<char*>(" in the ws loop "), where ? size_t(16) : 0},
                          {const_cast<char*>(where), where ? std::strlen(where) : 0},
@@ -199,4 +199,4 @@ void stop_watching_stacks()
     installed = false;
 }
 
-} // namespace ws
+} // namespace ws::lend

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <pthread.h>
 
-namespace ws {
+namespace ws::lend {
 
 // What WS_STACKSIZE says, in bytes; 0 if it says nothing. Before the first thread is made.
 void set_body_stack(size_t bytes);
@@ -23,4 +23,4 @@ void unwatch_stack();
 // No thread of ours is left: SIGSEGV is the program's as it was.
 void stop_watching_stacks();
 
-} // namespace ws
+} // namespace ws::lend

@@ -3,7 +3,13 @@
 
 #include "loop/chaos.h"
 
-namespace ws {
+namespace ws::lend {
+
+using observe::Refusal;
+using window::Flag;
+using window::Hardware;
+using window::Window;
+using window::guest_away;
 
 void Chooser::start(Window& window, unsigned core, const VictimPolicy& policy, bool help_own)
 {
@@ -15,7 +21,7 @@ void Chooser::start(Window& window, unsigned core, const VictimPolicy& policy, b
     random_ = core + 1;
     distances_.resize(window.ranks());
     for (unsigned r = 0; r < window.ranks(); r++)
-        distances_[r] = static_cast<unsigned char>(distance(window.core(core).place, window.core(r).place));
+        distances_[r] = static_cast<unsigned char>(window::distance(window.core(core).place, window.core(r).place));
 }
 
 uint64_t Chooser::random()
@@ -26,7 +32,7 @@ uint64_t Chooser::random()
     return random_;
 }
 
-Target Chooser::choose(Hungry hunger, bool direct, uint64_t least)
+Target Chooser::choose(window::Hungry hunger, bool direct, uint64_t least)
 {
     Window& w = *window_;
     const unsigned ranks = w.ranks();
@@ -42,18 +48,18 @@ Target Chooser::choose(Hungry hunger, bool direct, uint64_t least)
             continue;
         const Flag open = Hardware::load_relaxed(w.open(r)); // a hint; the descriptor decides
         if (!(own && direct)) {
-            GuestSlot& slot = w.guest(r, core_);
+            window::GuestSlot& slot = w.guest(r, core_);
             const Flag state = Hardware::load_acquire(slot.state); // ready: the guest listens. Pairs with guest_main()
-            if (state == guest_refused || state == guest_away) {
+            if (state == window::guest_refused || state == guest_away) {
                 if (open)
                     why_none_ = state == guest_away ? Refusal::no_guest : Refusal::barred;
                 continue;
             }
-            if (state == guest_none) {
-                Hardware::store_relaxed(slot.state, guest_wanted);
+            if (state == window::guest_none) {
+                Hardware::store_relaxed(slot.state, window::guest_wanted);
                 Hardware::store_release(w.row(r).hunger.wanted, 1); // the owner scans its slots after it has read this
             }
-            if (state != guest_ready || !open) {
+            if (state != window::guest_ready || !open) {
                 if (open)
                     why_none_ = Refusal::no_guest;
                 if (Hardware::load_relaxed(w.row(r).hunger.hungry) < hunger)
@@ -83,7 +89,7 @@ Target Chooser::choose(Hungry hunger, bool direct, uint64_t least)
                 continue;
             }
             const Candidate c = {double(t.look.remaining) * double(t.look.unit_ticks + 1), t.look.joiners, distances_[r], random()};
-            const double score = chaos ? double(c.random >> 1) + 1 : score_(c);
+            const double score = loop::chaos ? double(c.random >> 1) + 1 : score_(c);
             if (score > most) {
                 most = score;
                 best = t;
@@ -93,4 +99,4 @@ Target Chooser::choose(Hungry hunger, bool direct, uint64_t least)
     return best;
 }
 
-} // namespace ws
+} // namespace ws::lend

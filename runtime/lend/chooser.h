@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace ws {
+namespace ws::lend {
 
 // A published region that a thief could help with, as a victim policy sees it.
 struct Candidate {
@@ -30,7 +30,7 @@ struct VictimPolicy {
 struct Target {
     static constexpr unsigned nobody = ~0u;
     unsigned rank = nobody, slot = 0;
-    Descriptor::Look look = {};
+    loop::Descriptor::Look look = {};
     explicit operator bool() const { return rank != nobody; }
 };
 
@@ -38,25 +38,25 @@ struct Target {
 class Chooser {
 public:
     // For the thread at home on `core` of the window's table. With `help_own` its own rank is looked at as well.
-    void start(Window& window, unsigned core, const VictimPolicy& policy, bool help_own);
+    void start(window::Window& window, unsigned core, const VictimPolicy& policy, bool help_own);
 
     // The region to help with now, if there is one whose owner has a guest for this core (for its own rank's it needs
     // none if `direct`). Tells every owner that it looked at in vain that somebody waits, with `hunger`.
     // Regions with less than `least` ticks of work left, where that is known, are not worth it.
-    Target choose(Hungry hunger, bool direct, uint64_t least);
+    Target choose(window::Hungry hunger, bool direct, uint64_t least);
     // Why the last choose() found none.
-    Refusal why_none() const { return why_none_; }
+    observe::Refusal why_none() const { return why_none_; }
 
 private:
     uint64_t random();
 
-    Window* window_ = nullptr;
+    window::Window* window_ = nullptr;
     unsigned core_ = 0, me_ = 0;
     double (*score_)(const Candidate&) = nullptr;
     bool help_own_ = false;
-    Refusal why_none_ = Refusal::nothing_shared;
+    observe::Refusal why_none_ = observe::Refusal::nothing_shared;
     uint64_t random_ = 1;
     std::vector<unsigned char> distances_; // by rank
 };
 
-} // namespace ws
+} // namespace ws::lend

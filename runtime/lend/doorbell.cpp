@@ -7,7 +7,14 @@
 #include "loop/region.h"
 #include "window/os.h"
 
-namespace ws {
+namespace ws::lend {
+
+using window::Core;
+using window::Flag;
+using window::Window;
+using window::core_asleep;
+using window::core_kept;
+using window::core_lent;
 
 namespace {
 
@@ -16,7 +23,7 @@ bool wake(Core& core)
 {
     if (Hardware::load_relaxed(core.state) != core_asleep || !Hardware::cas_full(core.state, core_asleep, core_kept))
         return false;
-    futex_wake(&core.state);
+    window::futex_wake(&core.state);
     return true;
 }
 
@@ -25,7 +32,7 @@ bool a_core_is_idle(const Window& w)
 {
     unsigned busy = 0;
     for (unsigned c = 0; c < w.cores(); c++)
-        busy += Hardware::load_relaxed(w.core(c).occupancy) == rank_computing ||
+        busy += Hardware::load_relaxed(w.core(c).occupancy) == window::rank_computing ||
                 Hardware::load_relaxed(w.core(c).state) == core_lent;
     return busy < w.node().cpus;
 }
@@ -43,7 +50,7 @@ void taken()
     for (unsigned r = 0; r < w.ranks(); r++) {
         Core& core = w.core(r);
         const Flag awaits = Hardware::load_relaxed(core.awaits);
-        if (awaits == me || awaits == awaits_several || (open && (to < 0 || to == core.world_rank)))
+        if (awaits == me || awaits == window::awaits_several || (open && (to < 0 || to == core.world_rank)))
             detail::ring_core(core);
     }
 }
@@ -65,7 +72,7 @@ bool somebody_waits()
 {
     const Window& w = *detail::window;
     for (unsigned c = 0; c < w.cores(); c++) // relaxed: a hint
-        if (Hardware::load_relaxed(w.core(c).occupancy) == rank_blocked || detail::looked_just_now(w.core(c)))
+        if (Hardware::load_relaxed(w.core(c).occupancy) == window::rank_blocked || detail::looked_just_now(w.core(c)))
             return true;
     return false;
 }
@@ -73,13 +80,13 @@ bool somebody_waits()
 void wake_sleepers()
 {
     Window& w = *detail::window;
-    end_openmp_wait();
+    directive::end_openmp_wait();
     // Own workers that help elsewhere come back for their own rank's work.
     for (unsigned i = w.first_worker(); i < w.first_worker() + w.workers(); i++)
         if (Hardware::load_relaxed(w.core(i).state) == core_lent && Hardware::load_relaxed(w.core(i).tenant) != w.me() &&
-            Hardware::load_relaxed(*loop_host.open))
+            Hardware::load_relaxed(*loop::loop_host.open))
             Hardware::store_relaxed(w.core(i).recall, 1);
-    if (Hardware::load_relaxed(w.node().sleepers) == 0 || (!loop_host.share_all && !a_core_is_idle(w)))
+    if (Hardware::load_relaxed(w.node().sleepers) == 0 || (!loop::loop_host.share_all && !a_core_is_idle(w)))
         return;
     unsigned woken = 0;
     constexpr unsigned enough = 2; // they wake the next when they have found work
@@ -89,4 +96,4 @@ void wake_sleepers()
         woken += wake(w.core((w.me() + k) % w.cores()));
 }
 
-} // namespace ws
+} // namespace ws::lend

@@ -14,19 +14,42 @@
 #include <pthread.h>
 #include <vector>
 
-namespace ws {
+namespace ws::lend {
+
+using loop::Descriptor;
+using loop::Sizing;
+using loop::chaos;
+using observe::EventKind;
+using observe::SeatKind;
+using observe::Seated;
+using observe::board;
+using observe::own_seat;
+using observe::record;
+using observe::show;
+using window::Core;
+using window::CpuMask;
+using window::CpuSet;
+using window::Flag;
+using window::GuestSlot;
+using window::Lease;
+using window::Window;
+using window::guest_away;
+using window::guest_ready;
+using window::guest_refused;
+using window::long_hungry;
+using window::ticks;
 
 namespace {
 
 std::vector<pthread_t> threads;
-SpinLock making; // owner threads of one process may publish at once
+window::SpinLock making; // owner threads of one process may publish at once
 volatile Flag stopping;
 
 // Lingers on a lent core for the owner's next region: a hand-over inside a process costs a tenth of a futex one.
 // True with a chunk claimed.
 bool next_lease(Window& w, const Core& core, Lease& lease)
 {
-    Row& own = w.mine();
+    window::Row& own = w.mine();
     uint64_t until = ticks() + detail::times.linger_ticks;
     for (;;) {
         if (Hardware::load_relaxed(core.recall) || owner_is_blocked() || ticks() > until)
@@ -45,10 +68,10 @@ bool next_lease(Window& w, const Core& core, Lease& lease)
                     [&](uint64_t remaining, unsigned joiners) {
                         return sizing.units(remaining, joiners + 2, w.cores());
                     },
-                    lease.chunk) == Claim::taken)
+                    lease.chunk) == loop::Claim::taken)
                 return true;
         }
-        cpu_relax();
+        window::cpu_relax();
     }
 }
 
@@ -89,8 +112,8 @@ WS_THREAD_LOCAL Visit visit;
 void give_back(Core& core)
 {
     core.returned_at = ticks();
-    Hardware::store_full(core.state, core_kept); // the last touch of the core: the thief takes it from here
-    futex_wake(&core.state);
+    Hardware::store_full(core.state, window::core_kept); // the last touch of the core: the thief takes it from here
+    window::futex_wake(&core.state);
 }
 
 void* guest_main(void* argument)
@@ -102,13 +125,13 @@ void* guest_main(void* argument)
 
     pthread_setname_np(pthread_self(), "ws guest");
     watch_stack("guest");
-    watch_thread(true);
+    loop::watch_thread(true);
     own_seat = &board->guest_seat(index);
     Hardware::store_relaxed(own_seat->core, index);
-    Hardware::store_relaxed(own_seat->call, no_row);
+    Hardware::store_relaxed(own_seat->call, observe::no_row);
     show(*own_seat, Seated::away, ticks());
     Hardware::store_release(own_seat->kind, Flag(SeatKind::guest));
-    record_as(SeatKind::guest, index);
+    observe::record_as(SeatKind::guest, index);
     chaos.delay();
     bool allowed = move_to(w.mask(index));
     // Freed by hand: no destructor in the frame from which bodies are called. A thread that one ends (pthread_exit) is unwound by libgcc_s,
@@ -122,7 +145,7 @@ void* guest_main(void* argument)
     while (allowed) {
         Flag now;
         while ((now = Hardware::load_acquire(slot.knock)) == knocks && !Hardware::load_acquire(stopping))
-            futex_wait(&slot.knock, knocks, 1000000);
+            window::futex_wait(&slot.knock, knocks, 1000000);
         if (Hardware::load_acquire(stopping)) // nobody lends any more: a knock now is guests_stop()'s
             break;
         knocks = now;
@@ -131,14 +154,14 @@ void* guest_main(void* argument)
         allowed = move_to(int(Hardware::load_relaxed(core.running_on)), *one); // written before the knock
         visit = {&core, &slot};
         uint64_t latency = ticks() - core.lent_at;
-        count_latency(own_seat->steal_latency, latency);
+        observe::count_latency(own_seat->steal_latency, latency);
         bool stayed;
         do {
             const bool stays = allowed && lingering.pays();
             const uint64_t begin = ticks();
             show(*own_seat, Seated::visiting, begin, Flag(core.world_rank));
-            run_as_guest(lease, &core.recall, stays ? 0 : Hardware::load_relaxed(core.return_ticks));
-            if (WS_UNLIKELY(recording))
+            loop::run_as_guest(lease, &core.recall, stays ? 0 : Hardware::load_relaxed(core.return_ticks));
+            if (WS_UNLIKELY(observe::recording))
                 record(EventKind::visit, begin, ticks(), Flag(core.world_rank), Hardware::load_relaxed(own_seat->loop), latency);
             latency = 0;
             stayed = visit.core && stays && !owner_is_blocked() && next_lease(w, core, lease);
@@ -147,7 +170,7 @@ void* guest_main(void* argument)
         show(*own_seat, Seated::away, ticks());
         // Nobody here waits for a short region any more. Thieves that do say so again.
         if (Hardware::load_relaxed(w.mine().hunger.hungry) == long_hungry)
-            Hardware::store_relaxed(w.mine().hunger.hungry, not_hungry);
+            Hardware::store_relaxed(w.mine().hunger.hungry, window::not_hungry);
         chaos.delay();
         if (!allowed)
             Hardware::store_release(slot.state, guest_refused); // before the core: its thief must not lend to us again
@@ -158,12 +181,12 @@ void* guest_main(void* argument)
         visit = {};
     }
     if (!allowed) {
-        add(board->process.guests_barred, 1);
+        observe::add(board->process.guests_barred, 1);
         show(*own_seat, Seated::away, ticks());
         Hardware::store_release(slot.state, guest_refused);
     }
     delete one;
-    forget_thread();
+    loop::forget_thread();
     unwatch_stack();
     return nullptr;
 }
@@ -177,7 +200,7 @@ void guest_blocked(unsigned polls)
         return;
     }
     if (polls < 200) { // a few microseconds: most calls end soon
-        cpu_relax();
+        window::cpu_relax();
         return;
     }
     // What this call waits for may be the very rank whose core it runs on, so that rank goes on; and until this visit ends
@@ -185,7 +208,7 @@ void guest_blocked(unsigned polls)
     Core& core = *visit.core;
     visit.core = nullptr;
     Hardware::store_release(visit.slot->state, guest_away); // before the core: its thief must not lend to us then
-    leave_after_chunk();
+    loop::leave_after_chunk();
     detail::window->mask(detail::window->me()).bind();
     give_back(core);
 }
@@ -218,7 +241,7 @@ void guests_make()
     making.lock();
     for (unsigned core = 0; core < w.cores(); core++) {
         GuestSlot& slot = w.guest(w.me(), core);
-        if (Hardware::load_acquire(slot.state) != guest_wanted)
+        if (Hardware::load_acquire(slot.state) != window::guest_wanted)
             continue;
         if (made++ == at_once) {
             Hardware::store_relaxed(w.mine().hunger.wanted, 1);
@@ -226,10 +249,10 @@ void guests_make()
         }
         // Before the thread runs: another thief's wish may bring us here again before this guest is ready, and two
         // guests in one slot would both run its lease.
-        Hardware::store_relaxed(slot.state, guest_starting);
+        Hardware::store_relaxed(slot.state, window::guest_starting);
         pthread_t thread;
         if (detail::start_body_thread(thread, w.mask(core), guest_main, reinterpret_cast<void*>(size_t(core)))) {
-            add(board->process.guests_refused, 1);
+            observe::add(board->process.guests_refused, 1);
             Hardware::store_release(slot.state, guest_refused);
         } else
             threads.push_back(thread);
@@ -245,7 +268,7 @@ void guests_stop()
         // The word that the guest sleeps on must change: it may be between its look at `stopping` and its sleep.
         volatile Flag& knock = w.guest(w.me(), core).knock;
         Hardware::fetch_add_full(knock, 1);
-        futex_wake(&knock);
+        window::futex_wake(&knock);
     }
     for (pthread_t t : threads)
         pthread_join(t, nullptr);
@@ -253,4 +276,4 @@ void guests_stop()
     stop_watching_stacks();
 }
 
-} // namespace ws
+} // namespace ws::lend

@@ -14,7 +14,25 @@
 #include "window/os.h"
 #include <algorithm>
 
-namespace ws {
+namespace ws::lend {
+
+using loop::loop_host;
+using observe::CallRow;
+using observe::Refusal;
+using observe::Seat;
+using observe::SeatKind;
+using observe::Seated;
+using observe::board;
+using observe::bump;
+using observe::no_row;
+using observe::own_seat;
+using observe::show;
+using window::Window;
+using window::awaits_nobody;
+using window::cpu_relax;
+using window::newly_hungry;
+using window::rank_blocked;
+using window::ticks;
 
 namespace detail {
 Window* window;
@@ -47,7 +65,7 @@ class Nobody final : public SpareTime {
 Nobody nobody;
 SpareTime* spare = &nobody;
 
-bool stands_for_the_core() { return WS_LIKELY(active && home_thread && !thread_in_region()); }
+bool stands_for_the_core() { return WS_LIKELY(active && home_thread && !loop::thread_in_region()); }
 
 // One poll of MPI handles a few events, which need not be those that this rank waits for; the doorbell's ring for the next ones
 // may be over. So whoever armed goes on polling until a poll has handled nothing at all.
@@ -71,7 +89,7 @@ void begin_wait(uint64_t now)
     is_blocked = true;
     looked_at_peers = now;
     Seat& seat = home.seat();
-    wait_call = own_call ? call_row(own_call()) : no_row;
+    wait_call = own_call ? observe::call_row(own_call()) : no_row;
     lent_before = seat.lend.lent_ticks;
     slept_before = seat.lend.naps_ticks;
     measure::meter.wait_begins(wait_began);
@@ -80,15 +98,15 @@ void begin_wait(uint64_t now)
     show(seat, Seated::blocked, wait_began);
     volatile Hardware::Word& lag = detail::window->lag(detail::window->me());
     if (const Hardware::Word was = Hardware::load_relaxed(lag))
-        Hardware::store_relaxed(lag, (was + wait_began) | lag_of_waiter);
+        Hardware::store_relaxed(lag, (was + wait_began) | window::lag_of_waiter);
     Hardware::store_relaxed(home.core().occupancy, rank_blocked);
     if (!home.has_lease())
         home.show_busy(false);
     home.look_at_neighbours(false);
-    end_openmp_wait(); // our workers too have time for others now
+    directive::end_openmp_wait(); // our workers too have time for others now
     if (*detail::sends_open > 0) { // who receives them rings from here on
         const int to = *detail::sends_to;
-        Hardware::store_relaxed(home.core().awaits, to < 0 ? awaits_several : Flag(to) + 1);
+        Hardware::store_relaxed(home.core().awaits, to < 0 ? window::awaits_several : Flag(to) + 1);
         Hardware::fetch_add_full(detail::window->node().senders_waiting, 1);
     }
 }
@@ -100,11 +118,11 @@ void carry_lag(uint64_t now, uint64_t waited)
 {
     Window& w = *detail::window;
     const Hardware::Word was = Hardware::load_relaxed(w.lag(w.me()));
-    Hardware::Word lag = lag_now(was, now);
+    Hardware::Word lag = window::lag_now(was, now);
     // A line of eight ranks' words may take 100 ns to come.
     const double look = std::max(double(detail::times.patience_ticks), 0.5 * w.ranks() * loop_host.ticks_per_us);
     for (unsigned r = 0; r < w.ranks() && double(waited) > look; r++) // relaxed: an estimate
-        lag = std::max(lag, lag_now(Hardware::load_relaxed(w.lag(r)), now));
+        lag = std::max(lag, window::lag_now(Hardware::load_relaxed(w.lag(r)), now));
     if (lag == was)
         return;
     Hardware::store_relaxed(w.lag(w.me()), lag);
@@ -197,7 +215,7 @@ void lend_start(Window& window, const LendOptions& options)
     own_seat = &board->seat(0);
     Hardware::store_relaxed(own_seat->kind, Flag(SeatKind::home));
     show(*own_seat, Seated::computing, ticks());
-    record_as(SeatKind::home, window.me());
+    observe::record_as(SeatKind::home, window.me());
     home.start(window.me(), *own_seat, options, loop_host.any_thread, options.times.quantum_us);
     set_body_stack(options.stack_bytes);
     probe_peers();
@@ -220,7 +238,7 @@ void blocked(unsigned polls)
 {
     if (!stands_for_the_core()) {
         // Another thread's wait, or a body that waits: its core is not this rank's to give. Let others run.
-        if (thread_in_region() && !home_thread)
+        if (loop::thread_in_region() && !home_thread)
             guest_blocked(polls);
         else if (polls > 1000)
             sched_yield();
@@ -257,9 +275,9 @@ void blocked(unsigned polls)
         cpu_relax();
         return;
     }
-    const Hungry hunger = now - wait_began < detail::times.patience_ticks ? newly_hungry
-                          : now - idle_since < detail::times.yield_ticks  ? long_hungry
-                                                                          : asleep_hungry;
+    const window::Hungry hunger = now - wait_began < detail::times.patience_ticks ? newly_hungry
+                          : now - idle_since < detail::times.yield_ticks  ? window::long_hungry
+                                                                          : window::asleep_hungry;
     const Target target = home.choose(hunger, false);
     if (!target) {
         Refusal why = home.why_none();
@@ -290,7 +308,7 @@ void unblocked()
         home.disarm();
     if (is_blocked) {
         is_blocked = false;
-        Hardware::store_relaxed(home.core().occupancy, rank_computing);
+        Hardware::store_relaxed(home.core().occupancy, window::rank_computing);
         home.show_busy(true);
         if (Hardware::load_relaxed(home.core().awaits) != awaits_nobody) {
             Hardware::store_relaxed(home.core().awaits, awaits_nobody);
@@ -312,7 +330,7 @@ void polled()
     if (!stands_for_the_core())
         return;
     Hardware::store_relaxed(home.core().looked_at, ticks());
-    LendCounters& counters = home.counters();
+    observe::LendCounters& counters = home.counters();
     const uint64_t before = counters.lent_ticks;
     home.resume(); // of a chunk that outlasted its call
     if (!home.has_lease())
@@ -324,7 +342,7 @@ void polled()
     if (const uint64_t lent = counters.lent_ticks - before) { // of these looks only those that helped are known as waiting
         bump(counters.blocked_ticks, lent);
         measure::meter.waited_within(lent);
-        const Flag call = own_call ? call_row(own_call()) : no_row;
+        const Flag call = own_call ? observe::call_row(own_call()) : no_row;
         if (call != no_row) {
             CallRow& row = board->call(call);
             bump(row.waits);
@@ -334,4 +352,4 @@ void polled()
     }
 }
 
-} // namespace ws
+} // namespace ws::lend

@@ -22,7 +22,9 @@
 #include <cstdint>
 #include <pthread.h>
 
-namespace ws {
+namespace ws::lend {
+
+using window::Hardware;
 
 struct LendTimes {
     uint64_t spin_ticks;   // blocked at least this long before anything else
@@ -62,7 +64,7 @@ struct LendOptions {
 };
 
 // Starts and stops lending by this rank. Called by the thread that called MPI_Init; `window` outlives everything here.
-void lend_start(Window& window, const LendOptions& options);
+void lend_start(window::Window& window, const LendOptions& options);
 // Other times, from any thread: they act from the next time on that somebody looks at them.
 void lend_retime(const LendTimes& times);
 // After this no guest of another process will be woken by us; returns when our core is back and our workers have ended.
@@ -99,16 +101,16 @@ bool owner_is_blocked();
 
 // Of all threads of this process that lend.
 namespace detail {
-extern Window* window;
+extern window::Window* window;
 extern LendTimes times;
 extern const int *sends_open, *sends_to; // MPICH's, see LendOptions
 // A program that spins on MPI_Test waits too, in its own way. Expires by itself when it computes.
-inline bool looked_just_now(const Core& core) { return ticks() - Hardware::load_relaxed(core.looked_at) < times.patience_ticks; }
-void ring_core(Core& core);
+inline bool looked_just_now(const window::Core& core) { return window::ticks() - Hardware::load_relaxed(core.looked_at) < times.patience_ticks; }
+void ring_core(window::Core& core);
 // A thread that runs loop bodies, on these CPUs from its first moment, if it may be there. An errno, as from pthread_create.
-int start_body_thread(pthread_t& thread, CpuMask cpus, void* (*run)(void*), void* argument);
+int start_body_thread(pthread_t& thread, window::CpuMask cpus, void* (*run)(void*), void* argument);
 void start_workers(const LendOptions& options);
 void stop_workers();
 } // namespace detail
 
-} // namespace ws
+} // namespace ws::lend

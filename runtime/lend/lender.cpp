@@ -12,7 +12,30 @@
 #include <algorithm>
 #include <initializer_list>
 
-namespace ws {
+namespace ws::lend {
+
+using loop::Claim;
+using loop::Sizing;
+using loop::chaos;
+using loop::loop_host;
+using observe::EventKind;
+using observe::Refusal;
+using observe::Seated;
+using observe::bump;
+using observe::record;
+using observe::show;
+using window::Core;
+using window::CpuMask;
+using window::CpuSet;
+using window::Lease;
+using window::Window;
+using window::asleep_hungry;
+using window::core_armed;
+using window::core_asleep;
+using window::core_kept;
+using window::core_lent;
+using window::rank_computing;
+using window::ticks;
 
 namespace {
 
@@ -24,7 +47,7 @@ bool is_busy(const Core& c)
 
 } // namespace
 
-void Lender::start(unsigned core, Seat& seat, const LendOptions& options, bool help_own, uint64_t nap_us)
+void Lender::start(unsigned core, observe::Seat& seat, const LendOptions& options, bool help_own, uint64_t nap_us)
 {
     Window& w = *detail::window;
     window_ = &w;
@@ -34,7 +57,7 @@ void Lender::start(unsigned core, Seat& seat, const LendOptions& options, bool h
     arbiter::Word<>(core_->use).start(core_->home, own_use_);
     seat_ = &seat;
     Hardware::store_relaxed(seat.core, core);
-    Hardware::store_relaxed(seat.call, no_row);
+    Hardware::store_relaxed(seat.call, observe::no_row);
     chooser_.start(w, core, *options.victims, help_own);
     bound_ = w.mask(core).count() == 1;
     named_ = busy_ = own_ = one_ = CpuSet(w.mask_size());
@@ -141,7 +164,7 @@ Refusal Lender::why_none() const
 void Lender::account_lent(uint64_t now)
 {
     bump(counters().lent_ticks, now - lent_since_);
-    if (WS_UNLIKELY(recording))
+    if (WS_UNLIKELY(observe::recording))
         record(EventKind::lent, lent_since_, now, Flag(window_->core(Hardware::load_relaxed(core_->tenant)).world_rank));
 }
 
@@ -157,7 +180,7 @@ void Lender::account_return(uint64_t now)
     if (!went_on_ && core_->returned_at > lent_since_) { // else nobody waited for this return
         // The least of late: a return that other threads on the core have held up says nothing. Creeps up to follow changes.
         const uint64_t took = now - core_->returned_at, known = Hardware::load_relaxed(core_->return_ticks);
-        count_latency(seat_->return_latency, took);
+        observe::count_latency(seat_->return_latency, took);
         Hardware::store_relaxed(core_->return_ticks, Flag(known && took > known ? known + known / 64 + 1 : took));
     }
     Hardware::store_relaxed(core_->tenant, core_->home);
@@ -188,7 +211,7 @@ void Lender::sleep_while_lent(uint64_t most_us)
         show(*seat_, Seated::lent, lent_since_, Flag(window_->core(Hardware::load_relaxed(core_->tenant)).world_rank));
     }
     const uint64_t us = std::min(sleep_us(detail::times.quantum_us), most_us);
-    futex_wait(&core_->state, core_lent, us);
+    window::futex_wait(&core_->state, core_lent, us);
     if (Hardware::load_acquire(core_->state) != core_lent) { // pairs with the guest's store
         const uint64_t now = ticks();
         account_return(now);
@@ -279,9 +302,9 @@ bool Lender::lend(const Target& target, bool one_chunk)
     Hardware::store_relaxed(c.tenant, t.rank);
     Hardware::store_full(c.state, core_lent);
     chaos.delay();
-    GuestSlot& slot = window_->guest(t.rank, index_);
+    window::GuestSlot& slot = window_->guest(t.rank, index_);
     Hardware::fetch_add_full(slot.knock, 1); // the lease is written; pairs with the guest's load of knock
-    futex_wake(&slot.knock);
+    window::futex_wake(&slot.knock);
     bump(counters().lends);
     wake_others_for(t);
     sleep_while_lent();
@@ -305,7 +328,7 @@ void Lender::sleep(uint64_t most_us)
     chaos.delay();
     // Whoever rang while we were armed saw that and did not wake us: the look must come after the store. Pairs with ring().
     if (!Hardware::load_relaxed(c.recall))
-        futex_wait(&c.state, core_asleep, us);
+        window::futex_wait(&c.state, core_asleep, us);
     // Not woken: armed again, so that whatever MPI's next poll misses rings.
     const bool woken = !Hardware::cas_full(c.state, core_asleep, Hardware::load_relaxed(c.recall) ? core_kept : core_armed);
     Hardware::fetch_add_full(window_->node().sleepers, Flag(-1));
@@ -314,7 +337,7 @@ void Lender::sleep(uint64_t most_us)
     bump(counters().wakes, woken);
     bump(counters().naps_ticks, end - begin);
     show(*seat_, Seated::blocked, end);
-    if (WS_UNLIKELY(recording))
+    if (WS_UNLIKELY(observe::recording))
         record(EventKind::asleep, begin, end, 0, woken);
     if (!woken)
         slept_in_vain(us, "an MPI call");
@@ -354,4 +377,4 @@ void Lender::step_aside(unsigned victim)
             }
 }
 
-} // namespace ws
+} // namespace ws::lend

@@ -9,17 +9,19 @@
 
 #include <vector>
 
-namespace ws {
+namespace ws::lend {
+
+using window::Flag;
 
 class Lender {
 public:
     // `core` is the index in the core table; `nap_us` the first sleep without a lease, in microseconds, while every thread
     // has a core of its own. `seat` of the board is this thread's.
-    void start(unsigned core, Seat& seat, const LendOptions& options, bool help_own, uint64_t nap_us);
+    void start(unsigned core, observe::Seat& seat, const LendOptions& options, bool help_own, uint64_t nap_us);
 
-    Core& core() const { return *core_; }
-    Seat& seat() const { return *seat_; }
-    LendCounters& counters() { return seat_->lend; }
+    window::Core& core() const { return *core_; }
+    observe::Seat& seat() const { return *seat_; }
+    observe::LendCounters& counters() { return seat_->lend; }
 
     // Our core was lent and its return is not yet accounted.
     bool has_lease() const { return has_lease_; }
@@ -30,7 +32,7 @@ public:
     void resume();
 
     // Less work than a hand-over there and back takes is not worth it.
-    Target choose(Hungry hunger, bool direct)
+    Target choose(window::Hungry hunger, bool direct)
     {
         return chooser_.choose(hunger, direct, 2 * uint64_t(Hardware::load_relaxed(core_->return_ticks)));
     }
@@ -54,15 +56,15 @@ public:
 
     // For the board: from `now` on, in ticks, there is nothing to steal because of `why`, until the next answer. Refusal::kinds:
     // something was, or the wait is over.
-    void refuse(Refusal why, uint64_t now);
-    Refusal why_none() const; // after choose() found nothing
+    void refuse(observe::Refusal why, uint64_t now);
+    observe::Refusal why_none() const; // after choose() found nothing
 
     // kept -> armed: from here on senders ring. The caller lets MPI poll once more.
     void arm();
-    bool is_armed() const { return Hardware::load_relaxed(core_->state) == core_armed; }
+    bool is_armed() const { return Hardware::load_relaxed(core_->state) == window::core_armed; }
     // Something has arrived since: armed -> kept, true.
     bool disarm_if_rung();
-    void disarm() { Hardware::store_relaxed(core_->state, core_kept); }
+    void disarm() { Hardware::store_relaxed(core_->state, window::core_kept); }
 
     // Takes the core from its own use, claims a chunk of the target's region and lends the core for it. With `one_chunk` the guest
     // leaves after that, and a chunk takes no more than `short_ticks`. False if the core has another use or nothing was claimed.
@@ -72,7 +74,7 @@ public:
     void wake_others_for(const Target& target) const;
 
     // Claims without lending: for a worker that runs the chunk itself.
-    bool claim(const Target& target, Lease& lease);
+    bool claim(const Target& target, window::Lease& lease);
 
     // Armed, and nothing to help with: sleeps on the doorbell, a quantum at most, and no more than `most_us`. Returns armed if that
     // ended it, else kept.
@@ -91,13 +93,13 @@ private:
     uint64_t sleep_us(uint64_t first) const;
     void slept_in_vain(uint64_t us, const char* waiting_for);
 
-    Window* window_ = nullptr;
-    Core* core_ = nullptr;
+    window::Window* window_ = nullptr;
+    window::Core* core_ = nullptr;
     arbiter::Use own_use_ = arbiter::Use::home; // while it is not lent
     unsigned index_ = 0;
     Chooser chooser_;
-    Seat* seat_ = nullptr;
-    Refusal refusal_ = Refusal::kinds; // the last answer in this wait
+    observe::Seat* seat_ = nullptr;
+    observe::Refusal refusal_ = observe::Refusal::kinds; // the last answer in this wait
     uint64_t refused_at_ = 0;          // ticks
     bool has_lease_ = false;
     bool went_on_ = false;    // with a lease: this thread goes on beside the guest
@@ -117,9 +119,9 @@ private:
     uint64_t least_nap_us_ = 0;
     uint64_t nap_us_ = 0;        // the shortest sleep without a lease, if not woken
     bool nap_at_once_ = false;   // see must_not_spin()
-    CpuSet named_, busy_, own_, one_; // of step_aside(), which is to allocate nothing
+    window::CpuSet named_, busy_, own_, one_; // of step_aside(), which is to allocate nothing
     unsigned quiet_quanta_ = 0;  // slept through in this wait
     uint64_t quiet_us_ = 0;      // slept since the last look at the peers
 };
 
-} // namespace ws
+} // namespace ws::lend

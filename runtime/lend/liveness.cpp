@@ -8,7 +8,7 @@
 
 #include <cstdio>
 
-namespace ws {
+namespace ws::lend {
 
 namespace {
 Peers peers;
@@ -21,10 +21,10 @@ void check_peers(const char* waiting_for)
     const unsigned dead = peers.find_dead();
     if (dead == Peers::none)
         return;
-    const Window& w = *detail::window;
+    const window::Window& w = *detail::window;
     std::fprintf(stderr, "workshare: rank %d (pid %d) died while rank %d waited for %s; ending the job\n", w.core(dead).world_rank,
                  int(w.core(dead).process.pid), w.own_core().world_rank, waiting_for);
-    end_job();
+    mpi::end_job();
 }
 
-} // namespace ws
+} // namespace ws::lend

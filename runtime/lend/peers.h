@@ -7,21 +7,21 @@
 #include "window/window.h"
 #include <vector>
 
-namespace ws {
+namespace ws::lend {
 
 class Peers {
 public:
     // While all ranks live, and their rows are written.
-    void start(const Window& window, const char* proc = "/proc");
+    void start(const window::Window& window, const char* proc = "/proc");
     // A rank of the node that has died; none if all of those that were looked at live. A few at a time, the ranks after the own
     // one first: were all looked at by all that wait, this would cost more than the waits give on a large node. Any thread.
     static constexpr unsigned none = ~0u, at_once = 16;
     unsigned find_dead() const;
 
 private:
-    const Window* window_ = nullptr;
+    const window::Window* window_ = nullptr;
     const char* proc_ = nullptr;
-    std::vector<Sight> sights_; // by rank
+    std::vector<window::Sight> sights_; // by rank
 };
 
-} // namespace ws
+} // namespace ws::lend

@@ -13,7 +13,20 @@
 #include <pthread.h>
 #include <vector>
 
-namespace ws {
+namespace ws::lend {
+
+using observe::Refusal;
+using observe::SeatKind;
+using observe::Seated;
+using observe::board;
+using observe::own_seat;
+using observe::show;
+using window::Core;
+using window::asleep_hungry;
+using window::core_lent;
+using window::rank_blocked;
+using window::rank_computing;
+using window::ticks;
 
 namespace {
 
@@ -29,7 +42,7 @@ constexpr uint64_t nap_us = 20000;
 
 void help_own_rank(Lender& lender, const Target& target)
 {
-    Lease lease;
+    window::Lease lease;
     if (!lender.claim(target, lease))
         return;
     Core& core = lender.core();
@@ -39,8 +52,8 @@ void help_own_rank(Lender& lender, const Target& target)
     lender.refuse(Refusal::kinds, now);
     show(lender.seat(), Seated::computing, now);
     lender.wake_others_for(target);
-    uint64_t chunks = run_as_guest(lease, &core.recall, 0);
-    add(board->process.worker_chunks, chunks);
+    uint64_t chunks = loop::run_as_guest(lease, &core.recall, 0);
+    observe::add(board->process.worker_chunks, chunks);
     show(lender.seat(), Seated::blocked, ticks());
     Hardware::store_relaxed(core.occupancy, rank_blocked);
 }
@@ -49,7 +62,7 @@ void idle(Lender& lender, uint64_t idle_ticks)
 {
     if (!lender.must_not_spin() && idle_ticks < detail::times.yield_ticks) {
         for (int i = 0; i < 20; i++)
-            cpu_relax();
+            window::cpu_relax();
         return;
     }
     lender.arm();
@@ -71,10 +84,10 @@ void recall_all()
 void sleep_in_openmp()
 {
     // The rank's next region is to be shared: that wakes us.
-    Hunger& hunger = detail::window->mine().hunger;
-    if (Hardware::load_relaxed(hunger.hungry) == not_hungry)
+    window::Hunger& hunger = detail::window->mine().hunger;
+    if (Hardware::load_relaxed(hunger.hungry) == window::not_hungry)
         Hardware::store_relaxed(hunger.hungry, asleep_hungry);
-    wait_for_openmp();
+    directive::wait_for_openmp();
 }
 
 void* worker_main(void* argument)
@@ -83,15 +96,15 @@ void* worker_main(void* argument)
     Core& core = lender.core();
     pthread_setname_np(pthread_self(), "ws worker");
     watch_stack("worker");
-    watch_thread(true);
+    loop::watch_thread(true);
     detail::window->mask(Hardware::load_relaxed(lender.seat().core)).bind();
     own_seat = &lender.seat();
-    record_as(SeatKind::worker, Hardware::load_relaxed(own_seat->core));
+    observe::record_as(SeatKind::worker, Hardware::load_relaxed(own_seat->core));
     show(*own_seat, Seated::blocked, ticks());
     const unsigned me = detail::window->me();
     uint64_t idle_since = ticks();
     while (!Hardware::load_acquire(workers_stopping)) {
-        const bool openmp = !loop_host.check && openmp_regions_open();
+        const bool openmp = !loop::loop_host.check && directive::openmp_regions_open();
         if (openmp && !lender.has_lease()) {
             sleep_in_openmp();
             idle_since = ticks();
@@ -107,7 +120,7 @@ void* worker_main(void* argument)
         }
         const uint64_t now = ticks();
         const Target target =
-            lender.choose(now - idle_since < detail::times.yield_ticks ? long_hungry : asleep_hungry, true);
+            lender.choose(now - idle_since < detail::times.yield_ticks ? window::long_hungry : asleep_hungry, true);
         if (target && target.rank == me)
             help_own_rank(lender, target);
         else if (target && lender.core_is_free()) {
@@ -115,7 +128,7 @@ void* worker_main(void* argument)
             lender.step_aside(target.rank);
             lender.lend(target);
         } else {
-            bump(lender.counters().refusals, bool(target));
+            observe::bump(lender.counters().refusals, bool(target));
             lender.refuse(target ? Refusal::core_taken : lender.why_none(), now);
             idle(lender, now - idle_since);
             continue;
@@ -125,7 +138,7 @@ void* worker_main(void* argument)
     lender.resume();
     while (lender.has_lease())
         lender.sleep_while_lent();
-    forget_thread();
+    loop::forget_thread();
     unwatch_stack();
     return nullptr;
 }
@@ -134,26 +147,26 @@ void* worker_main(void* argument)
 
 void detail::start_workers(const LendOptions& options)
 {
-    Window& w = *detail::window;
+    window::Window& w = *detail::window;
     for (unsigned i = 0; i < w.workers(); i++) {
         auto worker = std::make_unique<Worker>();
-        Seat& seat = board->seat(1 + i);
+        observe::Seat& seat = board->seat(1 + i);
         Hardware::store_relaxed(seat.kind, Flag(SeatKind::worker));
         worker->lender.start(w.first_worker() + i, seat, options, true, nap_us);
         Hardware::store_relaxed(worker->lender.core().occupancy, rank_blocked);
-        if (start_body_thread(worker->thread, w.mask(w.first_worker() + i), worker_main, worker.get())) {
-            add(board->process.guests_refused, 1);
+        if (detail::start_body_thread(worker->thread, w.mask(w.first_worker() + i), worker_main, worker.get())) {
+            observe::add(board->process.guests_refused, 1);
             break;
         }
         workers.push_back(std::move(worker));
     }
     if (!workers.empty())
-        watch_openmp(recall_all);
+        directive::watch_openmp(recall_all);
 }
 
 void detail::stop_workers()
 {
-    stop_watching_openmp();
+    directive::stop_watching_openmp();
     Hardware::store_full(workers_stopping, 1);
     for (auto& worker : workers)
         detail::ring_core(worker->lender.core()); // asleep or lent
@@ -162,4 +175,4 @@ void detail::stop_workers()
     workers.clear();
 }
 
-} // namespace ws
+} // namespace ws::lend

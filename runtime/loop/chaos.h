@@ -6,7 +6,7 @@
 
 #include "window/os.h"
 
-namespace ws {
+namespace ws::loop {
 
 class Chaos {
 public:
@@ -33,7 +33,7 @@ public:
             return;
         if (kind < 14)
             for (uint64_t n = random(2000); n; n--)
-                cpu_relax();
+                window::cpu_relax();
         else if (kind == 14)
             sched_yield();
         else
@@ -46,4 +46,4 @@ private:
 
 extern Chaos chaos;
 
-} // namespace ws
+} // namespace ws::loop

@@ -14,7 +14,9 @@
 #include <memory>
 #include <optional>
 
-namespace ws {
+namespace ws::loop {
+
+using window::ticks;
 
 namespace {
 
@@ -38,7 +40,7 @@ struct Noted : CheckedLoop {
     double seconds = 0, seconds_each = 0; // that serial passes took; the longest, by iterations
 };
 
-SpinLock noting;
+window::SpinLock noting;
 // Never freed: loops may run while the process exits.
 std::map<const ws_site*, Noted>& notes()
 {
@@ -90,7 +92,7 @@ struct Comparison {
     template <class Bound> int64_t find_difference(unsigned result, const char* values, Bound&& bound, uint64_t& number) const;
     bool tell_difference(unsigned result, const char* values, bool is_shared);
 };
-std::unique_ptr<Comparison> comparisons[max_slots]; // by slot; an owner has one region
+std::unique_ptr<Comparison> comparisons[window::max_slots]; // by slot; an owner has one region
 
 // Of each order so many executions of a loop are compared, and so many if passes take long; in so many it may be tried in vain.
 constexpr unsigned enough = 2, enough_of_long = 1, most_tries = 6, most_failures = 3;
@@ -312,7 +314,7 @@ void CheckedLoop::add(const CheckedLoop& more)
     shared += more.shared;
     iterations += more.iterations;
     helped += more.helped;
-    for (unsigned i = 0; i < kept_kinds; i++)
+    for (unsigned i = 0; i < observe::kept_kinds; i++)
         kept[i] += more.kept[i];
     for (unsigned i = 0; i < check_orders; i++)
         orders[i] += more.orders[i];
@@ -418,7 +420,7 @@ void note_refused(const ws_site* site)
     note(site, [](CheckedLoop& l) { l.refused++; });
 }
 
-void note_kept(const ws_site* site, Kept why)
+void note_kept(const ws_site* site, observe::Kept why)
 {
     note(site, [&](CheckedLoop& l) { l.kept[unsigned(why)]++; });
 }
@@ -461,4 +463,4 @@ std::vector<CheckedLoop> checked_loops()
     return loops;
 }
 
-} // namespace ws
+} // namespace ws::loop

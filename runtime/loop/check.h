@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace ws {
+namespace ws::loop {
 
 struct Participant;
 struct Region;
@@ -48,7 +48,7 @@ struct CheckedLoop {
     uint64_t empty = 0, single = 0; // with no iteration, with one
     uint64_t plain = 0;     // within another shared loop, on a thread that may not share, before MPI_Init or after MPI_Finalize
     uint64_t refused = 0;   // by its clause `if`
-    uint64_t kept[kept_kinds] = {}; // OpenMP's threads may be told apart, or are counted
+    uint64_t kept[observe::kept_kinds] = {}; // OpenMP's threads may be told apart, or are counted
     uint64_t one_chunk = 0; // a clause makes one chunk of all iterations
     uint64_t nobody = 0;    // published, but no helper came
     uint64_t shared = 0;    // helpers ran iterations
@@ -63,11 +63,11 @@ struct CheckedLoop {
 void note_short(const ws_site* site, uint64_t iterations); // one iteration, or none
 void note_plain(const ws_site* site);
 void note_refused(const ws_site* site);
-void note_kept(const ws_site* site, Kept why);
+void note_kept(const ws_site* site, observe::Kept why);
 void note_published(const Region& r, uint64_t stolen); // its results are complete
 // Whether results of this process's loops differed.
 bool results_differ();
 // All of this process's, and those of its binaries that were never run.
 std::vector<CheckedLoop> checked_loops();
 
-} // namespace ws
+} // namespace ws::loop

@@ -7,7 +7,12 @@
 #include "loop/serial_pass.h"
 #include "observe/recorder.h"
 
-namespace ws {
+namespace ws::loop {
+
+using observe::board;
+using observe::own_seat;
+using window::long_hungry;
+using window::ticks;
 
 namespace {
 
@@ -18,7 +23,7 @@ bool hand_out(Participant& p, const Region& r, Chunk units, long* lo, long* hi)
     uint64_t first = units.lo * r.unit;
     uint64_t last = units.hi >= r.units ? r.bounds.iterations : units.hi * r.unit;
     p.chunks++;
-    if (WS_UNLIKELY(recording)) {
+    if (WS_UNLIKELY(observe::recording)) {
         p.chunk_lo = first;
         p.chunk_hi = last;
         p.chunk_began = ticks();
@@ -47,8 +52,8 @@ void count_units(Participant& p, uint64_t units)
 {
     p.units += units;
     if (p.mode == Mode::guest && own_seat) {
-        bump(own_seat->visit.chunks);
-        bump(own_seat->visit.iterations, units * p.region->unit);
+        observe::bump(own_seat->visit.chunks);
+        observe::bump(own_seat->visit.iterations, units * p.region->unit);
     }
 }
 
@@ -167,8 +172,8 @@ bool guest_next(Participant& p, long* lo, long* hi)
 
 bool next_slow(Participant& p, long* lo, long* hi)
 {
-    if (WS_UNLIKELY(recording) && p.chunk_began) {
-        record(EventKind::chunk, p.chunk_began, ticks(), loop_of(p), p.chunk_lo, p.chunk_hi);
+    if (WS_UNLIKELY(observe::recording) && p.chunk_began) {
+        observe::record(observe::EventKind::chunk, p.chunk_began, ticks(), loop_of(p), p.chunk_lo, p.chunk_hi);
         p.chunk_began = 0;
     }
     if (WS_UNLIKELY(p.ending == Ending::in_parent))
@@ -195,4 +200,4 @@ bool next_slow(Participant& p, long* lo, long* hi)
 
 bool thread_in_region() { return self.in_region; }
 
-} // namespace ws
+} // namespace ws::loop

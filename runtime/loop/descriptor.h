@@ -35,7 +35,9 @@
 #include "window/atomics.h"
 #include <cstdint>
 
-namespace ws {
+namespace ws::loop {
+
+using window::Hardware;
 
 enum class Claim {
     taken,  // the chunk is the caller's alone
@@ -187,4 +189,4 @@ private:
 
 using Descriptor = BasicDescriptor<>;
 
-} // namespace ws
+} // namespace ws::loop

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <pthread.h>
 
-namespace ws {
+namespace ws::loop {
 
 namespace {
 
@@ -55,4 +55,4 @@ void left_in_child(const ws_site* site)
     __builtin_unreachable();
 }
 
-} // namespace ws
+} // namespace ws::loop

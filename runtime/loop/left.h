@@ -6,7 +6,7 @@
 
 #include "loop/participant.h"
 
-namespace ws {
+namespace ws::loop {
 
 // The calling thread may own regions, or (`helper`) runs others' until forget_thread(): its end in an iteration is noticed, and a helper's
 // at any time (pthread_exit, pthread_cancel).
@@ -19,4 +19,4 @@ void forget_thread();
 // In a child of fork(): the thread's next chunk, or the end of its part in a region that was shared when it was forked.
 [[noreturn]] void left_in_child(const ws_site* site);
 
-} // namespace ws
+} // namespace ws::loop

@@ -7,7 +7,7 @@
 #include "loop/descriptor.h"
 #include "window/os.h"
 
-namespace ws {
+namespace ws::loop {
 
 class Numbers {
 public:
@@ -30,7 +30,7 @@ public:
     // ago and is one too many. He has a chunk, so he waits.
     unsigned take()
     {
-        for (unsigned turn = 0;; turn < 2000 ? cpu_relax() : void(sched_yield()), turn++)
+        for (unsigned turn = 0;; turn < 2000 ? window::cpu_relax() : void(sched_yield()), turn++)
             for (unsigned i = 0; i < all_ - own_; i++) {
                 const Hardware::Word taken = Hardware::load_relaxed(taken_[i / 64]), bit = Hardware::Word(1) << i % 64;
                 // Full: pairs with give_back(); what is kept by this number was written by who had it before.
@@ -50,4 +50,4 @@ private:
     volatile Hardware::Word taken_[(most + 63) / 64] = {};
 };
 
-} // namespace ws
+} // namespace ws::loop

@@ -10,7 +10,9 @@
 #include "loop/participant.h"
 #include "loop/thread_state.h"
 
-namespace ws {
+namespace ws::loop {
+
+using window::Flag;
 
 // Written by the owner before it publishes; guests read it after they have joined.
 struct alignas(64) Region {
@@ -54,7 +56,7 @@ __attribute__((noinline)) void wait_until(const char* what, Done&& done)
 {
     for (unsigned turn = 0; !done(); turn++) {
         if (turn < 2000)
-            cpu_relax();
+            window::cpu_relax();
         else if (turn < 20000)
             sched_yield();
         else {
@@ -79,7 +81,7 @@ bool publish_if_wanted(Participant& p, bool unasked);
 // Makes the guests that thieves want who have none here yet: they may have come after the region was published.
 inline void make_wanted_guests()
 {
-    Hunger& hunger = loop_host.row->hunger;
+    window::Hunger& hunger = loop_host.row->hunger;
     if (WS_UNLIKELY(Hardware::load_relaxed(hunger.wanted))) { // relaxed: a chunk later is soon enough
         Hardware::store_relaxed(hunger.wanted, 0);
         loop_host.make_guests();
@@ -89,4 +91,4 @@ inline void make_wanted_guests()
 // Published, at a chunk's end at `now`: wakes sleepers if there are any and the region is worth it.
 void ring_sleepers(Participant& p, uint64_t now);
 
-} // namespace ws
+} // namespace ws::loop

@@ -11,7 +11,9 @@
 #include "loop/site.h"
 #include "window/os.h"
 
-namespace ws {
+namespace ws::loop {
+
+using window::Flag;
 
 enum class Mode : uint8_t {
     done,    // nothing (more) to hand out
@@ -109,7 +111,7 @@ void close_region(Participant& p, ws_site* site);
 bool next_slow(Participant& p, long* lo, long* hi);
 bool team_next(Participant& p, long* lo, long* hi);
 // An execution is not shared though somebody waits, and why.
-void remember_kept(ws_site* site, Kept why);
+void remember_kept(ws_site* site, observe::Kept why);
 // Ends the program if the site is of another version, or a chunk size is not one. The test is inlined: a function that always calls a
 // cold one is cold itself for GCC, and run_plain() is what loops cost without -workshare.
 [[noreturn]] __attribute__((cold)) void refuse_site(const ws_site* site, long chunk, long steal_chunk);
@@ -145,7 +147,7 @@ inline bool is_empty(ws_site* site, uint64_t iterations)
 {
     if (iterations)
         return false;
-    bump(row_of(site).whole_regions);
+    observe::bump(row_of(site).whole_regions);
     if (WS_UNLIKELY(loop_host.check))
         note_short(site, 0);
     return true;
@@ -169,16 +171,16 @@ inline bool open_whole(Participant& p, ws_site* site, uint64_t iterations, long 
         if (WS_UNLIKELY(hungry) && estimate > double(loop_host.publish_ticks[hungry]))
             return false;
     }
-    LoopRow& row = *peek(l.row); // there is one: the cost is known since a region that was opened
-    bump(row.whole_regions);
-    bump(row.whole_iterations, iterations);
+    observe::LoopRow& row = *peek(l.row); // there is one: the cost is known since a region that was opened
+    observe::bump(row.whole_regions);
+    observe::bump(row.whole_iterations, iterations);
     const int64_t countdown = peek(l.countdown) - 1;
     poke(l.countdown, countdown);
     if (WS_UNLIKELY(countdown <= 0) && iterations) {
         poke(l.countdown, measure_every);
         p.ending = Ending::measure;
         p.units = iterations;
-        p.opened_at = ticks();
+        p.opened_at = window::ticks();
     }
     return true;
 }
@@ -199,4 +201,4 @@ inline uint64_t count_unsigned(bool up, uint64_t start, uint64_t end, uint64_t i
     return up ? count(start, end, start < end, incr) : count(end, start, end < start, uint64_t(0) - incr);
 }
 
-} // namespace ws
+} // namespace ws::loop

@@ -13,7 +13,15 @@
 #include <cstdlib>
 #include <pthread.h>
 
-namespace ws {
+namespace ws::loop {
+
+using observe::Kept;
+using observe::LoopRow;
+using observe::add;
+using observe::board;
+using window::asleep_hungry;
+using window::not_hungry;
+using window::ticks;
 
 LoopHost loop_host;
 Chaos chaos;
@@ -21,7 +29,7 @@ __thread Participant self{};
 
 namespace {
 
-Region regions[max_slots];
+Region regions[window::max_slots];
 
 // ---- owners
 
@@ -55,7 +63,7 @@ __attribute__((noinline)) bool take_free_slot(Participant& p)
     for (;;) {
         Flag taken = Hardware::load_acquire(slots_taken); // pairs with give_slot_back
         unsigned slot = unsigned(__builtin_ctz(~taken));
-        if (slot >= max_slots)
+        if (slot >= window::max_slots)
             return false; // as many loops as can be shared at once: this one runs plain
         if (!Hardware::cas_full(slots_taken, taken, taken | Flag(1) << slot))
             continue;
@@ -87,7 +95,7 @@ void set_owner_thread()
 }
 
 namespace {
-Row nobody; // never hungry
+window::Row nobody; // never hungry
 }
 
 void stop_sharing()
@@ -142,7 +150,7 @@ namespace {
 enum RegionFlags { was_cut = 0, was_shared = 1, ran_whole = 2 };
 void record_region(ws_site* site, uint64_t from, uint64_t to, uint64_t iterations, RegionFlags how)
 {
-    record(EventKind::region, from, to, uint32_t(&row_of(site) - &board->loop(0)), iterations, how);
+    observe::record(observe::EventKind::region, from, to, uint32_t(&row_of(site) - &board->loop(0)), iterations, how);
 }
 
 } // namespace
@@ -402,7 +410,7 @@ uint64_t close_published(Participant& p)
     if (const uint64_t helped = __atomic_load_n(&r.stolen_ticks, __ATOMIC_RELAXED)) {
         const Hardware::Word lag = Hardware::load_relaxed(*loop_host.lag) + (helped > waited ? helped - waited : 0);
         Hardware::store_relaxed(*loop_host.lag, lag);
-        __atomic_store_n(&board->lag_ticks, lag_now(lag, now), __ATOMIC_RELAXED);
+        __atomic_store_n(&board->lag_ticks, window::lag_now(lag, now), __ATOMIC_RELAXED);
         if (p.region == regions) // the home thread's
             measure::meter.bring_up(now);
     }
@@ -428,7 +436,7 @@ void close_region(Participant& p, ws_site* site)
         add(row.timed_regions, 1);
         add(row.timed_iterations, p.units);
         add(row.timed_ticks, took);
-        if (WS_UNLIKELY(recording))
+        if (WS_UNLIKELY(observe::recording))
             record_region(site, p.opened_at, now, p.units, ran_whole);
         double cost = double(took) / double(p.units);
         remember_cost(l, cost);
@@ -447,7 +455,7 @@ void close_region(Participant& p, ws_site* site)
     add(row.cut_ticks, now - r.opened_at);
     add(row.kept_chunks, p.chunks);
     remember_longest(row, p.pace.longest());
-    if (WS_UNLIKELY(recording))
+    if (WS_UNLIKELY(observe::recording))
         record_region(site, r.opened_at, now, r.bounds.iterations, ending == Ending::published ? was_shared : was_cut);
     if (p.pace.measured_units())
         remember_cost(l, p.pace.ticks_per_unit() / double(r.unit));
@@ -472,9 +480,9 @@ __attribute__((always_inline)) inline void run_here(Participant& p, void (*fn)(v
     const char was_alone = ws_alone;
     if (outermost && alone())
         set_ws_alone(true);
-    const uint64_t began = WS_UNLIKELY(recording) ? ticks() : 0;
+    const uint64_t began = WS_UNLIKELY(observe::recording) ? ticks() : 0;
     fn(data);
-    if (WS_UNLIKELY(recording) && outermost)
+    if (WS_UNLIKELY(observe::recording) && outermost)
         record_region(site, began, ticks(), 0, ran_whole); // how many iterations only the body knows
     if (outermost)
         set_ws_alone(was_alone);
@@ -501,10 +509,10 @@ void run_unshared(Participant& p, void (*fn)(void*), void* data, long start, lon
                   long steal_chunk)
 {
     check_site(site, chunk, steal_chunk);
-    bump(row_of(site).whole_regions);
+    observe::bump(row_of(site).whole_regions);
     if (WS_UNLIKELY(loop_host.check))
         note_refused(site);
     run_here(p, fn, data, start, end, site);
 }
 
-} // namespace ws
+} // namespace ws::loop

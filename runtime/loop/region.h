@@ -14,7 +14,9 @@
 #include "window/types.h"
 #include <cstdint>
 
-namespace ws {
+namespace ws::loop {
+
+using window::Flag;
 
 // A user's choice for schedule(runtime).
 struct RuntimeSchedule {
@@ -26,13 +28,13 @@ struct RuntimeSchedule {
 struct Allowed {
     static constexpr unsigned all = ~0u;
     unsigned participants = all; // at any moment, the owner's threads included. As many as these: it is not shared,
-    Kept why = Kept::kinds;      // because of this
+    observe::Kept why = observe::Kept::kinds;      // because of this
     bool numbered = false;       // somebody may ask for thread numbers: each has one below `participants`
 };
 
 // What the loops need of the runtime around them; filled by mpi/attach before the first region can open.
 struct LoopHost {
-    Row* row = nullptr;          // this rank's; null: not attached
+    window::Row* row = nullptr;          // this rank's; null: not attached
     volatile Flag* open = nullptr; // this rank's Window::open
     volatile Hardware::Word* lag = nullptr; // this rank's Window::lag
     volatile Flag* sleepers = nullptr; // the node's
@@ -47,7 +49,7 @@ struct LoopHost {
     uint64_t first_order = 0;    // beginning with this one of them
     double ticks_per_us = 1000;
     uint64_t chunk_ticks = 0;    // time a chunk should take
-    uint64_t publish_ticks[hungry_levels] = {}; // publish only what lasts longer, by Hunger::hungry
+    uint64_t publish_ticks[window::hungry_levels] = {}; // publish only what lasts longer, by Hunger::hungry
     uint64_t least_ticks = 0;       // a chunk of a published region should not take less
     uint64_t short_ticks = 0;    // run whole what lasts less
     RuntimeSchedule schedule, steal_schedule; // what schedule(runtime) and steal_schedule(runtime) mean
@@ -86,6 +88,6 @@ void leave_after_chunk();
 // want to meet next, is then back when the owner is done. Leaves the region. Returns the chunks that it ran.
 // `number`: of one of the owner's own threads, the OpenMP thread number that it has.
 constexpr unsigned no_number = ~0u;
-uint64_t run_as_guest(const Lease& lease, const volatile Flag* recall, uint64_t way_home, unsigned number = no_number);
+uint64_t run_as_guest(const window::Lease& lease, const volatile Flag* recall, uint64_t way_home, unsigned number = no_number);
 
-} // namespace ws
+} // namespace ws::loop

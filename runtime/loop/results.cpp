@@ -8,7 +8,7 @@
 #include <cstring>
 #include <limits>
 
-namespace ws {
+namespace ws::loop {
 
 namespace {
 
@@ -182,4 +182,4 @@ double allowed(const Result& r, const Spread& spread, uint64_t iterations, doubl
     return std::min(32 * spread.deviation + expected, most_rounding(r, spread, iterations, seconds));
 }
 
-} // namespace ws
+} // namespace ws::loop

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace ws {
+namespace ws::loop {
 
 struct Result {
     std::string name;
@@ -47,4 +47,4 @@ double most_rounding(const Result& result, const Spread& spread, uint64_t iterat
 // By so much a right loop may differ from a serial pass when it is shared.
 double allowed(const Result& result, const Spread& spread, uint64_t iterations, double seconds);
 
-} // namespace ws
+} // namespace ws::loop

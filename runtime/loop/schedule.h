@@ -6,7 +6,7 @@
 #include "directive/abi.h"
 #include <cstdint>
 
-namespace ws {
+namespace ws::loop {
 
 // A schedule clause of one side, owner or thieves, resolved for one region.
 struct Sizing {
@@ -142,4 +142,4 @@ private:
     } halves_[2] = {};
 };
 
-} // namespace ws
+} // namespace ws::loop

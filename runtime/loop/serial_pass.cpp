@@ -24,7 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-namespace ws {
+namespace ws::loop {
 
 namespace {
 
@@ -490,4 +490,4 @@ void SerialPasses::run_child(Pass pass, int parent)
     leave_with(done, 0);
 }
 
-} // namespace ws
+} // namespace ws::loop

@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-namespace ws {
+namespace ws::loop {
 
 struct Region;
 
@@ -63,4 +63,4 @@ private:
 struct Participant;
 bool dealt_next(Participant& p, long* lo, long* hi);
 
-} // namespace ws
+} // namespace ws::loop

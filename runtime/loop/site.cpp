@@ -6,7 +6,10 @@
 
 #include <new>
 
-namespace ws {
+namespace ws::loop {
+
+using observe::LoopRow;
+using observe::add;
 
 int64_t measure_every = 16;
 
@@ -151,15 +154,15 @@ LoopRow& row_of(ws_site* site)
     LoopRow* row = __atomic_load_n(&l.row, __ATOMIC_ACQUIRE); // pairs with the store below
     if (row)
         return *row;
-    static SpinLock making;
+    static window::SpinLock making;
     making.lock();
     row = peek(l.row);
     if (!row) {
-        row = &new_loop_row(site->where);
+        row = &observe::new_loop_row(site->where);
         __atomic_store_n(&l.row, row, __ATOMIC_RELEASE);
     }
     making.unlock();
     return *row;
 }
 
-} // namespace ws
+} // namespace ws::loop

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace ws {
+namespace ws::loop {
 
 struct TeamRecord;
 
@@ -35,7 +35,7 @@ struct Learned {
     int64_t countdown;    // whole runs until the next measurement
     double alone_ticks;   // wall time an iteration, open to close, in regions that nobody helped with; 0 = never measured
     int64_t unshared;     // regions to run without sharing: it does not pay, or must be measured alone
-    LoopRow* row;         // on the board; null until the first region that is opened
+    observe::LoopRow* row;         // on the board; null until the first region that is opened
     SiteRecord* record;   // null until the first published region, the first that both halves were measured of, or a team's first
 };
 static_assert(sizeof(Learned) == sizeof(ws_site::learned));
@@ -93,11 +93,11 @@ inline bool may_share(Learned& l)
 }
 
 // The loop's row on the board; makes it.
-LoopRow& row_of(ws_site* site);
-inline void remember_longest(LoopRow& row, uint64_t ticks)
+observe::LoopRow& row_of(ws_site* site);
+inline void remember_longest(observe::LoopRow& row, uint64_t ticks)
 {
     if (ticks > peek(row.longest_chunk_ticks))
         poke(row.longest_chunk_ticks, ticks);
 }
 
-} // namespace ws
+} // namespace ws::loop

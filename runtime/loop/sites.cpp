@@ -10,7 +10,7 @@
 #include <string>
 #include <unistd.h>
 
-namespace ws {
+namespace ws::loop {
 
 namespace {
 
@@ -69,4 +69,4 @@ std::vector<const ws_site*> sites_of_process()
     return sites;
 }
 
-} // namespace ws
+} // namespace ws::loop

@@ -4,9 +4,9 @@
 #include "directive/abi.h"
 #include <vector>
 
-namespace ws {
+namespace ws::loop {
 
 // Every `ws for` in the binaries that this process has loaded, run or not; those of the API are not among them until they run. Slow.
 std::vector<const ws_site*> sites_of_process();
 
-} // namespace ws
+} // namespace ws::loop

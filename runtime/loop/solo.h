@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace ws {
+namespace ws::loop {
 
 class Solo {
 public:
@@ -103,4 +103,4 @@ private:
     uint64_t alone_ = 0;
 };
 
-} // namespace ws
+} // namespace ws::loop

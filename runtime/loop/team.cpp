@@ -7,7 +7,9 @@
 
 #include <new>
 
-namespace ws {
+namespace ws::loop {
+
+using window::ticks;
 
 unsigned slot_of(const Participant& p) { return unsigned(p.region - &region_in(0)); }
 
@@ -96,14 +98,14 @@ void run_beside(Team& team, unsigned owner_slot, unsigned number)
 {
     Flag state;
     for (unsigned turn = 0; (state = Hardware::load_acquire(team.state)) == Team::unknown; turn++) // pairs with open_for_team()
-        turn < 2000 ? cpu_relax() : void(sched_yield());
+        turn < 2000 ? window::cpu_relax() : void(sched_yield());
     if (state == Team::over)
         return;
     static const volatile Flag never = 0;
     Participant& p = self;
     Region* const own = p.region;
     Descriptor& loop = *region_in(owner_slot).descriptor;
-    Lease lease;
+    window::Lease lease;
     lease.slot = owner_slot;
     const Sizing sizing = Sizing::unpack(loop.look().sizing);
     const Claim claim = loop.claim(
@@ -112,7 +114,7 @@ void run_beside(Team& team, unsigned owner_slot, unsigned number)
         },
         lease.chunk);
     if (claim == Claim::taken)
-        add(board->process.worker_chunks, run_as_guest(lease, &never, 0, number));
+        observe::add(observe::board->process.worker_chunks, run_as_guest(lease, &never, 0, number));
     else
         loop.leave();
     p.region = own;
@@ -157,7 +159,7 @@ bool team_next(Participant& p, long* lo, long* hi)
         p.mode = Mode::done;
         // As no_more() in chunks.cpp: nobody may still be copying what this thread now writes.
         for (unsigned turn = 0; m.took_last && last_matters && Hardware::load_acquire(t.begun) < m.threads; turn++)
-            turn < 2000 ? cpu_relax() : void(sched_yield());
+            turn < 2000 ? window::cpu_relax() : void(sched_yield());
         return false;
     }
     const LoopBounds& b = m.bounds;
@@ -291,9 +293,9 @@ bool team_wants_guests(ws_site* site)
 void remember_team(const Team& team, unsigned threads, uint64_t opened_at)
 {
     Learned& l = learned(team.site);
-    LoopRow& row = row_of(team.site);
-    bump(row.whole_regions);
-    bump(row.whole_iterations, team.iterations);
+    observe::LoopRow& row = row_of(team.site);
+    observe::bump(row.whole_regions);
+    observe::bump(row.whole_iterations, team.iterations);
     const uint64_t took = ticks() - opened_at;
     if (team.iterations) {
         const double each = double(took) / double(team.iterations);
@@ -306,4 +308,4 @@ void remember_team(const Team& team, unsigned threads, uint64_t opened_at)
     poke(l.countdown, waited_for ? open_regions : is_short ? 1 - measure_every : 0);
 }
 
-} // namespace ws
+} // namespace ws::loop

@@ -8,7 +8,7 @@
 #include "loop/participant.h"
 #include "loop/solo.h"
 
-namespace ws {
+namespace ws::loop {
 
 struct alignas(64) Team {
     // What each thread reads: one cache line. Nothing is written there that has not changed, for it costs to come to the others: a
@@ -191,13 +191,13 @@ inline bool team_is_short(ws_site* site)
     const int64_t left = peek(l.countdown);
     if (left >= 0)
         return false;
-    LoopRow* const row = peek(l.row); // there is one since the last measurement
+    observe::LoopRow* const row = peek(l.row); // there is one since the last measurement
     if (WS_UNLIKELY(!row)) // another thread's
         return false;
     poke(l.countdown, left + 1);
-    bump(row->whole_regions);
+    observe::bump(row->whole_regions);
     return true;
 }
-inline void count_team(const Team& team) { bump(row_of(team.site).whole_iterations, team.iterations); }
+inline void count_team(const Team& team) { observe::bump(row_of(team.site).whole_iterations, team.iterations); }
 
-} // namespace ws
+} // namespace ws::loop

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <locale.h>
 
-namespace ws {
+namespace ws::loop {
 
 class FloatControl {
 public:
@@ -80,4 +80,4 @@ struct ThreadState {
     }
 };
 
-} // namespace ws
+} // namespace ws::loop

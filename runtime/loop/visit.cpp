@@ -5,9 +5,12 @@
 #include "loop/open_region.h"
 #include "measure/meter.h"
 
-namespace ws {
+namespace ws::loop {
 
-uint64_t run_as_guest(const Lease& lease, const volatile Flag* recall, uint64_t way_home, unsigned number)
+using observe::add;
+using observe::own_seat;
+
+uint64_t run_as_guest(const window::Lease& lease, const volatile Flag* recall, uint64_t way_home, unsigned number)
 {
     Participant& p = self;
     Region& r = region_in(lease.slot);
@@ -30,10 +33,10 @@ uint64_t run_as_guest(const Lease& lease, const volatile Flag* recall, uint64_t 
     p.region = &r;
     p.site = r.site;
     p.chunks = p.units = 0;
-    uint64_t begin = ticks();
+    uint64_t begin = window::ticks();
     if (own_seat) { // else it is a thread of the program's own team, which is no loan
         measure::meter.visit_begins(begin);
-        Hardware::store_relaxed(own_seat->loop, Flag(peek(learned(r.site).row) - &board->loop(0)));
+        Hardware::store_relaxed(own_seat->loop, Flag(peek(learned(r.site).row) - &observe::board->loop(0)));
     }
     r.state.load();
     if (WS_UNLIKELY(r.numbers.all() != 0)) {
@@ -51,17 +54,17 @@ uint64_t run_as_guest(const Lease& lease, const volatile Flag* recall, uint64_t 
             r.numbers.give_back(p.number);
         p.number = p.numbers = 0;
     }
-    uint64_t busy = ticks() - begin;
+    uint64_t busy = window::ticks() - begin;
     uint64_t iterations = p.units * r.unit;
-    LoopRow& row = *peek(learned(r.site).row);
+    observe::LoopRow& row = *peek(learned(r.site).row);
     add(row.chunks_stolen, p.chunks);
     add(row.iterations_stolen, iterations);
     add(row.borrowed_ticks, busy);
     remember_longest(row, p.pace.longest());
     if (own_seat) {
         __atomic_store_n(&own_seat->since, 0, __ATOMIC_RELAXED); // first: who reads now shall not count this part twice
-        bump(own_seat->visit.visits);
-        bump(own_seat->visit.borrowed_ticks, busy);
+        observe::bump(own_seat->visit.visits);
+        observe::bump(own_seat->visit.borrowed_ticks, busy);
         measure::meter.visit_ends(begin + busy, busy);
     }
     __atomic_fetch_add(&r.stolen_ticks, busy, __ATOMIC_RELAXED); // ordered by leave()
@@ -82,4 +85,4 @@ void leave_after_chunk()
     self.recall = &always;
 }
 
-} // namespace ws
+} // namespace ws::loop

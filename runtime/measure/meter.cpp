@@ -7,9 +7,11 @@
 
 namespace ws::measure {
 
+using window::Load;
+
 Meter meter;
 
-void Meter::start(LoadRow* row, uint64_t now, double ticks_per_us)
+void Meter::start(window::LoadRow* row, uint64_t now, double ticks_per_us)
 {
     row_ = row ? row : &own_row_;
     home_ = pthread_self();
@@ -106,7 +108,7 @@ Load Meter::load(uint64_t now)
     return l.brought_to(now);
 }
 
-void read_loads(const Window& window, uint64_t now, std::vector<Load>& loads)
+void read_loads(const window::Window& window, uint64_t now, std::vector<Load>& loads)
 {
     loads.resize(window.ranks());
     for (unsigned r = 0; r < window.ranks(); r++) {

@@ -18,7 +18,7 @@ namespace ws::measure {
 class Meter {
 public:
     // From `now` on, for the calling thread, the home thread. Without a row the sums are kept for this process alone.
-    void start(LoadRow* row, uint64_t now, double ticks_per_us);
+    void start(window::LoadRow* row, uint64_t now, double ticks_per_us);
     // In a child of fork(), which is no rank: the row is its parent's.
     void leave() { row_ = &own_row_; }
 
@@ -40,7 +40,7 @@ public:
     void visit_ends(uint64_t at, uint64_t busy);
 
     // ---- any thread of this process
-    Load load(uint64_t now);
+    window::Load load(uint64_t now);
 
 private:
     void work_until(uint64_t at);
@@ -48,8 +48,8 @@ private:
     void add_borrowed(uint64_t ticks);
     void write(uint64_t at, bool waits);
 
-    LoadRow own_row_ = {};
-    LoadRow* row_ = &own_row_;
+    window::LoadRow own_row_ = {};
+    window::LoadRow* row_ = &own_row_;
     pthread_t home_ = {};
     bool started_ = false, waits_ = false;
     uint64_t last_ = 0;   // ticks: until then all is in the sums
@@ -61,6 +61,6 @@ private:
 extern Meter meter;
 
 // The loads of the node's ranks, brought to `now`. A row that cannot be read, because its writer is stopped in it, keeps what `loads` had.
-void read_loads(const Window& window, uint64_t now, std::vector<Load>& loads);
+void read_loads(const window::Window& window, uint64_t now, std::vector<window::Load>& loads);
 
 } // namespace ws::measure

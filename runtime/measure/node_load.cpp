@@ -5,6 +5,8 @@
 
 namespace ws::measure {
 
+using window::Load;
+
 NodeLoad summed_up(const std::vector<Load>& loads, unsigned cores, uint64_t now, double ticks_per_us)
 {
     const auto s = [&](uint64_t ticks) { return double(ticks) / ticks_per_us * 1e-6; };

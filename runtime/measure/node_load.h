@@ -21,6 +21,6 @@ struct NodeLoad {
 };
 
 // `now` and `ticks_per_us`: of the node of these ranks.
-NodeLoad summed_up(const std::vector<Load>& loads, unsigned cores, uint64_t now, double ticks_per_us);
+NodeLoad summed_up(const std::vector<window::Load>& loads, unsigned cores, uint64_t now, double ticks_per_us);
 
 } // namespace ws::measure

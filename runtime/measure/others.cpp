@@ -9,6 +9,8 @@
 
 namespace ws::measure {
 
+using window::CpuMask;
+
 std::vector<double> cpu_seconds(const char* proc)
 {
     std::vector<double> seconds;

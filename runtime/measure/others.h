@@ -25,6 +25,6 @@ struct Others {
     unsigned cpus = 0;
 };
 // `seconds` passed between the looks; `cpus` are all that the node's ranks may use.
-Others others(const std::vector<double>& first, const std::vector<double>& last, double seconds, CpuMask cpus, const std::vector<Used>& ranks);
+Others others(const std::vector<double>& first, const std::vector<double>& last, double seconds, window::CpuMask cpus, const std::vector<Used>& ranks);
 
 } // namespace ws::measure

@@ -10,9 +10,9 @@
 
 extern "C" { __attribute__((visibility("default"))) char ws_alone; }
 
-namespace ws {
+using ws::loop::Alone;
 
-Alone may_be_alone = Alone::unknown;
+Alone ws::loop::may_be_alone = Alone::unknown;
 
 namespace {
 
@@ -25,14 +25,14 @@ bool has_openmp()
 
 } // namespace
 
-void settle_alone(int thread_level_asked)
+void ws::loop::settle_alone(int thread_level_asked)
 {
     // MPI_THREAD_SINGLE is the program's word that it has one thread. OpenMP programs often do not mean it; and an iteration
     // may begin a parallel region at any time, so it is not enough to ask whether one is open now.
     may_be_alone = thread_level_asked != MPI_THREAD_SINGLE || has_openmp() ? Alone::never : Alone::always;
 }
 
-bool look_up_alone()
+bool ws::loop::look_up_alone()
 {
     int initialized = 0, finalized = 0, level = MPI_THREAD_MULTIPLE;
     if (PMPI_Initialized(&initialized) != MPI_SUCCESS || !initialized || PMPI_Finalized(&finalized) != MPI_SUCCESS ||
@@ -41,5 +41,3 @@ bool look_up_alone()
     settle_alone(level);
     return may_be_alone == Alone::always;
 }
-
-} // namespace ws

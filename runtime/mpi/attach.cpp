@@ -24,7 +24,15 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace ws {
+namespace ws::mpi {
+
+using loop::loop_host;
+using option::can_write_files;
+using option::read_options;
+using option::with_meant_options;
+using window::asleep_hungry;
+using window::long_hungry;
+using window::newly_hungry;
 
 Job job;
 
@@ -56,17 +64,17 @@ void ring_world_rank(int world_rank)
         return;
     int r = job.node_rank_of[size_t(world_rank)];
     if (r >= 0)
-        ring(unsigned(r));
+        lend::ring(unsigned(r));
 }
 
-static_assert(option_row("WS_WORKERS").most == max_node_cores);
+static_assert(option::option_row("WS_WORKERS").most == window::max_node_cores);
 
 void start_stealing()
 {
-    const Options& o = job.options;
+    const option::Options& o = job.options;
     if (o.chaos)
-        chaos.seed(o.chaos * 0x9E3779B97F4A7C15ull + uint64_t(job.rank));
-    Row& row = job.window.mine();
+        loop::chaos.seed(o.chaos * 0x9E3779B97F4A7C15ull + uint64_t(job.rank));
+    window::Row& row = job.window.mine();
     loop_host.row = &row;
     loop_host.open = &job.window.open(job.window.me());
     loop_host.lag = &job.window.lag(job.window.me());
@@ -91,19 +99,19 @@ void start_stealing()
     if (loop_host.share_all)
         loop_host.short_ticks = loop_host.publish_ticks[asleep_hungry] = loop_host.publish_ticks[newly_hungry] = loop_host.publish_ticks[long_hungry] = 0;
     loop_host.let_threads_in = job.hooks->let_threads_in;
-    loop_host.make_guests = guests_make;
-    loop_host.allow = allow_openmp;
-    loop_host.openmp_level = openmp_level;
-    loop_host.somebody_waits = somebody_waits;
-    loop_host.wake = wake_sleepers;
-    loop_host.long_wait = check_peers;
+    loop_host.make_guests = lend::guests_make;
+    loop_host.allow = directive::allow_openmp;
+    loop_host.openmp_level = directive::openmp_level;
+    loop_host.somebody_waits = lend::somebody_waits;
+    loop_host.wake = lend::wake_sleepers;
+    loop_host.long_wait = lend::check_peers;
     loop_host.end_job = end_job;
     loop_host.leave_job = become_no_rank;
     if (loop_host.check)
         watch_status();
     if (job.window.cores() > 1)
-        set_owner_thread();
-    LendOptions lending = {};
+        loop::set_owner_thread();
+    lend::LendOptions lending = {};
     lending.victims = runner->rank().victims;
     lending.spare_time = runner;
     lending.pretended_cores = o.cores;
@@ -114,19 +122,19 @@ void start_stealing()
     lending.sends_open = &job.hooks->sends_open;
     lending.sends_to = &job.hooks->sends_to;
     lending.call_name = job.hooks->call_name;
-    lend_start(job.window, lending);
+    lend::lend_start(job.window, lending);
 }
 
-const RegionChooser chosen_by_policies = {
+const directive::RegionChooser chosen_by_policies = {
     [](unsigned asked, const void* site) { return runner->threads(asked, site); },
     [](unsigned number) { runner->region_member(number); },
     [] { runner->region_ended(); },
 };
 const policy::OpenMPThreads openmp_threads = {
-    why_threads_are_fixed,
-    [] { return unsigned(std::max(1, openmp(nullptr).max_threads())); },
-    openmp_threads_set_here,
-    openmp_most,
+    directive::why_threads_are_fixed,
+    [] { return unsigned(std::max(1, directive::openmp(nullptr).max_threads())); },
+    directive::openmp_threads_set_here,
+    directive::openmp_most,
 };
 
 void attach_policies()
@@ -134,7 +142,7 @@ void attach_policies()
     policy::Rank rank;
     rank.window = job.inactive ? nullptr : &job.window;
     rank.node = job.node;
-    rank.node_number = board->node;
+    rank.node_number = observe::board->node;
     rank.ticks_per_us = job.clock.ticks_per_us();
     rank.options = &job.options;
     rank.openmp = &openmp_threads;
@@ -142,7 +150,7 @@ void attach_policies()
     rank.mail = open_mail(*runner);
     runner->attach(rank);
     if (runner->chooses_threads())
-        set_openmp_chooser(&chosen_by_policies);
+        directive::set_openmp_chooser(&chosen_by_policies);
 }
 
 // While libws itself uses MPI, before and after stealing: ranks that share cores must not spin through each other's time.
@@ -151,8 +159,8 @@ void yield(unsigned) { sched_yield(); }
 // MPI_Finalize: one more blocking call that steals; then everything goes in the order in which it came.
 void finalize()
 {
-    if (thread_in_region())
-        left_by_jump(self, "MPI_Finalize is called");
+    if (loop::thread_in_region())
+        loop::left_by_jump(loop::self, "MPI_Finalize is called");
     PMPI_Barrier(MPI_COMM_WORLD);
     // The others may still wait in that barrier: the hooks act until this rank has left it, no longer.
     job.hooks->blocked = yield;
@@ -161,10 +169,10 @@ void finalize()
     runner->end();
     close_mail();
     if (!job.inactive) {
-        stop_sharing();
-        lend_stop();
+        loop::stop_sharing();
+        lend::lend_stop();
         PMPI_Barrier(job.node); // nobody lends to our guests any more
-        guests_stop();
+        lend::guests_stop();
     }
     job.hooks->ring = nullptr;
     job.hooks->senders_waiting = nullptr; // before `taken`, which it guards
@@ -176,7 +184,7 @@ void finalize()
     report();
     mpi_t_end();
     job.book.leave();
-    set_openmp_chooser(nullptr);
+    directive::set_openmp_chooser(nullptr);
     runner->detach();
     free_window();
 }
@@ -185,7 +193,7 @@ void finalize()
 void start_locks()
 {
     job.locks.emplace(job.window.locks());
-    use_node_locks(&*job.locks, job.rank);
+    directive::use_node_locks(&*job.locks, job.rank);
 }
 
 // Without a window ranks would not exclude each other: wrong results, so the job ends if it has critical sections.
@@ -244,7 +252,7 @@ int attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
         start_locks();
     else
         refuse_locks();
-    settle_alone(hooks->thread_level_asked);
+    loop::settle_alone(hooks->thread_level_asked);
     if (!(what & MPIR_WORKSHARE_STEAL)) {
         hooks->finalize = finalize_locks;
         return 0;
@@ -267,24 +275,24 @@ int attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
     if (!job.inactive && job.window.me() != 0)
         join_book();
     hooks->crowded = !job.inactive && job.window.ranks() > job.window.node().cpus;
-    job.attached_at = ticks();
+    job.attached_at = window::ticks();
     measure::meter.start(job.inactive ? nullptr : &job.window.load(job.window.me()), job.attached_at, job.clock.ticks_per_us());
     job.kept_off_s = 1e-9 * double(measure::scheduled().kept_off);
     note_cpus();
     show_attached();
     mpi_t_begin();
-    hooks->pcontrol = phase_begins;
-    if (recording || job.options.report || !job.options.report_file.empty()) {
-        Hardware::store_relaxed(board->observed, 1);
-        measure_every = 1;
-        hooks->called = called;
+    hooks->pcontrol = observe::phase_begins;
+    if (observe::recording || job.options.report || !job.options.report_file.empty()) {
+        window::Hardware::store_relaxed(observe::board->observed, 1);
+        loop::measure_every = 1;
+        hooks->called = observe::called;
     }
     if (!job.inactive) {
         hooks->ring = ring_world_rank;
-        hooks->unblocked = unblocked;
-        hooks->blocked = blocked;
-        hooks->polled = job.options.poll ? polled : count_poll;
-        hooks->taken = taken;
+        hooks->unblocked = lend::unblocked;
+        hooks->blocked = lend::blocked;
+        hooks->polled = job.options.poll ? lend::polled : count_poll;
+        hooks->taken = lend::taken;
         hooks->senders_waiting = &job.window.node().senders_waiting;
     } else
         hooks->blocked = nullptr;
@@ -296,9 +304,9 @@ int attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
 
 } // namespace
 
-} // namespace ws
+} // namespace ws::mpi
 
 WS_EXPORT int ws_fork_attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
 {
-    return ws::attach(version, what, hooks);
+    return ws::mpi::attach(version, what, hooks);
 }

@@ -8,7 +8,7 @@
 
 #include <cstdio>
 
-namespace ws {
+namespace ws::mpi {
 
 namespace {
 
@@ -31,10 +31,10 @@ void (*called_hook)(const char* name, int enter);
 
 bool is_time(double every_us)
 {
-    if (!carrier || thread_in_region())
+    if (!carrier || loop::thread_in_region())
         return false;
-    const uint64_t now = ticks();
-    if (now - last_look < uint64_t(every_us * loop_host.ticks_per_us))
+    const uint64_t now = window::ticks();
+    if (now - last_look < uint64_t(every_us * loop::loop_host.ticks_per_us))
         return false;
     last_look = now;
     return true;
@@ -120,4 +120,4 @@ void close_mail()
     post_office = nullptr;
 }
 
-} // namespace ws
+} // namespace ws::mpi

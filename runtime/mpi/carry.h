@@ -6,11 +6,11 @@
 
 #include "mail/mail.h"
 
-namespace ws {
-
-namespace policy {
+namespace ws::policy {
 class Runner;
 }
+
+namespace ws::mpi {
 
 // Collective over MPI_COMM_WORLD, before the policies attach; the calling thread, the home thread, carries from here on. Null if no policy
 // writes letters.
@@ -20,4 +20,4 @@ void carry_in_hooks();
 // Collective, in MPI_Finalize: until all letters have arrived, those that they bring about included.
 void close_mail();
 
-} // namespace ws
+} // namespace ws::mpi

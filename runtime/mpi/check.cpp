@@ -12,7 +12,12 @@
 #include <cstring>
 #include <map>
 
-namespace ws {
+namespace ws::mpi {
+
+using loop::CheckedLoop;
+using loop::check_orders;
+using observe::format;
+using observe::kept_kinds;
 
 namespace {
 
@@ -26,7 +31,7 @@ struct Sent {
 std::vector<Sent> own_loops()
 {
     std::vector<Sent> sent;
-    for (const CheckedLoop& l : checked_loops()) {
+    for (const CheckedLoop& l : loop::checked_loops()) {
         Sent s = {{}, {l.runs, l.empty, l.single, l.plain, l.refused, l.one_chunk, l.nobody, l.shared, l.iterations, l.helped, l.compared, l.differ, l.uncompared}, {}};
         std::snprintf(s.name, sizeof s.name, "%s", l.name.c_str());
         std::snprintf(s.why_not, sizeof s.why_not, "%s", l.why_not.c_str());
@@ -95,7 +100,7 @@ std::string why_not(const CheckedLoop& l)
     add(l.plain, "run plainly (inside another shared loop, on a thread that may not share, before MPI_Init or after MPI_Finalize)");
     add(l.refused, "that its clause if wanted unshared");
     for (unsigned k = 0; k < kept_kinds; k++)
-        add(l.kept[k], (std::string("kept unshared: ") + kept_text(k)).c_str());
+        add(l.kept[k], (std::string("kept unshared: ") + observe::kept_text(k)).c_str());
     add(l.nobody, "without a helper (no thread for one, or a core that is never free)");
     return text;
 }
@@ -133,7 +138,7 @@ std::string text_of(const std::vector<CheckedLoop>& loops)
         const char* gap = " ";
         for (unsigned i = 0; i < check_orders; i++)
             if (l.orders[i]) {
-                text += format("%s%s %.0f", gap, order_name(i), double(l.orders[i]));
+                text += format("%s%s %.0f", gap, loop::order_name(i), double(l.orders[i]));
                 gap = ", ";
             }
         text += comparison_of(l);
@@ -161,7 +166,7 @@ std::string text_of(const std::vector<CheckedLoop>& loops)
 // exit() may be called by a function that it calls: what is left to do is done, and the status is the new one.
 void fail_instead(int status, void*)
 {
-    if (status == 0 && results_differ())
+    if (status == 0 && loop::results_differ())
         std::exit(1);
 }
 
@@ -187,4 +192,4 @@ void report_check()
         std::fputs(text_of(loops).c_str(), stderr);
 }
 
-} // namespace ws
+} // namespace ws::mpi

@@ -7,7 +7,7 @@
 #include <mpi.h>
 #include <unistd.h>
 
-namespace ws {
+namespace ws::mpi {
 
 namespace {
 
@@ -41,4 +41,4 @@ void end_job()
     _exit(1); // not exit(): handlers and destructors may wait for the threads that are at work
 }
 
-} // namespace ws
+} // namespace ws::mpi

@@ -3,7 +3,7 @@
 // The one way out when going on would lose work or hang.
 #pragma once
 
-namespace ws {
+namespace ws::mpi {
 
 // Ends the whole job with exit status 1. Whoever calls has printed why to stderr. From any thread, at any time: before
 // MPI_Init and after MPI_Finalize it ends this process.
@@ -12,4 +12,4 @@ namespace ws {
 // In a child of fork(): the job is its parent's, and end_job() ends this process alone.
 void leave_job();
 
-} // namespace ws
+} // namespace ws::mpi

@@ -16,7 +16,7 @@
 
 #include <pthread.h>
 
-namespace ws {
+namespace ws::mpi {
 
 // Plain stores and system calls: other threads may have held any lock.
 void become_no_rank()
@@ -35,16 +35,16 @@ void become_no_rank()
         if (none.let_threads_in)
             none.let_threads_in(0);
     }
-    stop_recording();
-    if (board)
-        keep_board_private();
+    observe::stop_recording();
+    if (observe::board)
+        observe::keep_board_private();
     measure::meter.leave();
-    stop_sharing_in_child();
-    set_openmp_chooser(nullptr); // policies are the rank's
-    stop_watching_openmp();
-    use_fresh_locks();
-    free_merge_lock();
-    free_call_lock();
+    loop::stop_sharing_in_child();
+    directive::set_openmp_chooser(nullptr); // policies are the rank's
+    directive::stop_watching_openmp();
+    directive::use_fresh_locks();
+    directive::free_merge_lock();
+    directive::free_call_lock();
 }
 
 namespace {
@@ -53,4 +53,4 @@ __attribute__((constructor)) void watch_forks() { pthread_atfork(nullptr, nullpt
 
 } // namespace
 
-} // namespace ws
+} // namespace ws::mpi

@@ -15,19 +15,19 @@
 #include <string>
 #include <vector>
 
-namespace ws {
+namespace ws::mpi {
 
 // Reasons why a rank runs without stealing. Reduced by maximum, so a number.
 enum Inactive { is_active, window_refused, shm_too_small, too_many_ranks };
 const char* inactive_text(int why); // in the verdict's words
 
 struct Job {
-    Options options;
-    Clock clock;
+    option::Options options;
+    window::Clock clock;
     MPI_Comm node = MPI_COMM_NULL; // a duplicate, for this runtime alone
     MPI_Win mpi_window = MPI_WIN_NULL;
-    Window window;
-    std::optional<LockTable> locks;
+    window::Window window;
+    std::optional<window::LockTable> locks;
     book::Reader book;        // the other jobs of the node
     std::string book_problem; // what was found in its place
     Inactive inactive = is_active;
@@ -71,4 +71,4 @@ void watch_status();
 // On stderr: the loops. Collective over MPI_COMM_WORLD.
 void report_check();
 
-} // namespace ws
+} // namespace ws::mpi

@@ -14,11 +14,25 @@
 #include <type_traits>
 #include <vector>
 
-namespace ws {
+namespace ws::mpi {
+
+using lend::LendTimes;
+using observe::LendCounters;
+using observe::LoopRow;
+using observe::Seat;
+using observe::SeatKind;
+using observe::Seated;
+using observe::board;
+using observe::loop_counts;
+using option::OptionKind;
+using option::OptionRow;
+using option::OptionScope;
+using option::option_rows;
+using window::Hardware;
 
 namespace {
 
-SpinLock looking; // at the window, which goes while other threads may ask
+window::SpinLock looking; // at the window, which goes while other threads may ask
 bool window_there;
 
 uint64_t ns(uint64_t ticks) { return uint64_t(double(ticks) / board->ticks_per_us * 1000); }
@@ -30,7 +44,7 @@ unsigned ranks_blocked()
     unsigned blocked = 0;
     looking.lock();
     for (unsigned r = 0; window_there && r < job.window.ranks(); r++)
-        blocked += Hardware::load_relaxed(job.window.core(r).occupancy) == rank_blocked;
+        blocked += Hardware::load_relaxed(job.window.core(r).occupancy) == window::rank_blocked;
     looking.unlock();
     return blocked;
 }
@@ -80,7 +94,7 @@ template <> struct UnderWay<&LendCounters::naps_ticks> {
 template <> struct UnderWay<&LendCounters::blocked_ticks> {
     static uint64_t of(const Seat& s, uint64_t now) { return since(s.waits_since, now); }
 };
-template <> struct UnderWay<&VisitCounters::borrowed_ticks> {
+template <> struct UnderWay<&observe::VisitCounters::borrowed_ticks> {
     static uint64_t of(const Seat& s, uint64_t now) { return so_far<Seated::visiting>(s, now); }
 };
 
@@ -105,8 +119,8 @@ template <auto field> uint64_t of_visitors(uint64_t now)
 
 template <class F> auto over_loops(F f)
 {
-    auto sum = f(board->loop(loop_rows - 1));
-    for (unsigned i = 0; i < loop_rows - 1 && board->loop(i).name[0]; i++)
+    auto sum = f(board->loop(observe::loop_rows - 1));
+    for (unsigned i = 0; i < observe::loop_rows - 1 && board->loop(i).name[0]; i++)
         sum += f(board->loop(i));
     return sum;
 }
@@ -139,11 +153,11 @@ std::vector<Variable> make_variables()
             all.push_back({mpi_t, name + std::string(": ") + help, varclass, value});
     };
 #define WS_LENDERS(kind, name, where, mpi_t, help) add(#mpi_t, WS_NAME_##kind(name), help, kind, of_lenders<&LendCounters::WS_FIELD_##kind(name)>);
-#define WS_VISITORS(kind, name, where, mpi_t, help) add(#mpi_t, WS_NAME_##kind(name), help, kind, of_visitors<&VisitCounters::WS_FIELD_##kind(name)>);
+#define WS_VISITORS(kind, name, where, mpi_t, help) add(#mpi_t, WS_NAME_##kind(name), help, kind, of_visitors<&observe::VisitCounters::WS_FIELD_##kind(name)>);
 #define WS_PROCESS(kind, name, where, mpi_t, help) \
     add(#mpi_t, WS_NAME_##kind(name), help, kind, [](uint64_t) { return board->process.WS_FIELD_##kind(name); });
 #define WS_LOOPS(kind, name, where, mpi_t, help) \
-    add(#mpi_t, WS_NAME_##kind(name), help, kind, [](uint64_t) { return of_loops<&LoopCounts::WS_FIGURE_##kind(name)>(kind == TIME); });
+    add(#mpi_t, WS_NAME_##kind(name), help, kind, [](uint64_t) { return of_loops<&observe::LoopCounts::WS_FIGURE_##kind(name)>(kind == TIME); });
 #define WS_ROWS(kind, name, where, mpi_t, help) \
     add(#mpi_t, WS_NAME_##kind(name), help, kind, [](uint64_t) { return over_loops([](const LoopRow& row) { return uint64_t(row.WS_FIELD_##kind(name)); }); });
     WS_RANK_COUNTERS(WS_LENDERS, WS_LENDERS, WS_VISITORS, WS_PROCESS, WS_LOOPS, WS_NO)
@@ -170,7 +184,7 @@ uint64_t not_back(uint64_t& highest, uint64_t value)
 
 uint64_t value_now(Variable& v)
 {
-    const uint64_t value = v.value(ticks());
+    const uint64_t value = v.value(window::ticks());
     return v.varclass == MPI_T_PVAR_CLASS_TIMER ? not_back(v.highest, ns(value)) : value;
 }
 
@@ -237,7 +251,7 @@ const ControlVariables& cvars()
 
 void set_number(const OptionRow& row, unsigned value)
 {
-    each_option(job.options, [&](const OptionRow& r, auto& field) {
+    option::each_option(job.options, [&](const OptionRow& r, auto& field) {
         if constexpr (std::is_same_v<std::decay_t<decltype(field)>, unsigned>)
             if (&r == &row)
                 field = value;
@@ -252,14 +266,14 @@ int set_cvar(int which, unsigned value)
     set_number(row, value);
     if (job.inactive)
         return 0;
-    __atomic_store_n(&loop_host.chunk_ticks, job.clock.from_us(job.options.chunk_time), __ATOMIC_RELAXED);
-    lend_retime(lend_times(job.options, int(job.window.ranks()) == job.size));
+    __atomic_store_n(&loop::loop_host.chunk_ticks, job.clock.from_us(job.options.chunk_time), __ATOMIC_RELAXED);
+    lend::lend_retime(lend_times(job.options, int(job.window.ranks()) == job.size));
     return 0;
 }
 
 } // namespace
 
-LendTimes lend_times(const Options& options, bool all_ring)
+LendTimes lend_times(const option::Options& options, bool all_ring)
 {
     LendTimes t = {};
     t.spin_ticks = job.clock.from_us(options.spin);
@@ -291,11 +305,11 @@ void mpi_t_end()
     __atomic_store_n(&ended, true, __ATOMIC_RELEASE); // pairs with value_of(): the last values are there
 }
 
-} // namespace ws
+} // namespace ws::mpi
 
 WS_EXPORT const MPIR_Workshare_variables_t* ws_fork_variables(int version)
 {
-    using namespace ws;
+    using namespace ws::mpi;
     if (version != MPIR_WORKSHARE_VERSION)
         return nullptr;
     static MPIR_Workshare_variables_t all;

@@ -7,14 +7,14 @@
 #include "lend/lend.h"
 #include "options/options.h"
 
-namespace ws {
+namespace ws::mpi {
 
 // The times that the options decide. `all_ring`: whatever a rank waits for rings its doorbell.
-LendTimes lend_times(const Options& options, bool all_ring);
+lend::LendTimes lend_times(const option::Options& options, bool all_ring);
 
 // The board is there: the counters count from here on.
 void mpi_t_begin();
 // Before the window goes: from here on the node's ranks are not looked at any more. All counters keep their last values.
 void mpi_t_end();
 
-} // namespace ws
+} // namespace ws::mpi

@@ -11,7 +11,10 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-namespace ws {
+namespace ws::mpi {
+
+using window::CpuMask;
+using window::own_cpus;
 
 namespace {
 
@@ -39,9 +42,9 @@ Crew hire(int ranks, int me, unsigned mask_size)
 {
     // A check needs a helper in each rank, spare core or not, and has it also beside OpenMP's threads: there only speed suffers.
     const int asked = job.options.check && !job.options.workers ? 1 : job.options.workers;
-    const char* refused = asked && !job.options.check ? watch_openmp(nullptr) : nullptr;
+    const char* refused = asked && !job.options.check ? directive::watch_openmp(nullptr) : nullptr;
     const int wanted = refused ? 0 : asked;
-    const CpuSet mask = own_cpus();
+    const window::CpuSet mask = own_cpus();
     // Of each rank: whether it was refused, its mask.
     const size_t words = 1 + mask_size;
     std::vector<unsigned long> mine(words), all(size_t(ranks) * words);
@@ -60,14 +63,14 @@ Crew hire(int ranks, int me, unsigned mask_size)
         std::fprintf(stderr, "workshare: no workers in rank %d%s: %s\n", job.rank, ranks > 1 ? " (and perhaps others)" : "",
                      refused);
     if (wanted)
-        crew.cpus = spare_cpus(mask, sched_getcpu());
+        crew.cpus = window::spare_cpus(mask, sched_getcpu());
     crew.own = unsigned(wanted);
-    if (wanted == Options::workers_auto) {
+    if (wanted == option::Options::workers_auto) {
         unsigned cores = job.options.cores ? job.options.cores / unsigned(ranks) : unsigned(crew.cpus.size() + 1) / (sharers ? sharers : 1);
         crew.own = cores > 1 ? cores - 1 : job.options.check ? 1 : 0;
     }
     if (crew.own == 0)
-        stop_watching_openmp();
+        directive::stop_watching_openmp();
     if (sharers > 1 || crew.own > crew.cpus.size())
         crew.cpus.clear();
     std::vector<unsigned> counts(static_cast<size_t>(ranks));
@@ -92,9 +95,9 @@ Inactive make_window(bool stealing)
     if (stealing)
         crew = hire(ranks, me, mask_size);
     const unsigned cores = unsigned(ranks) + crew.all;
-    if (cores > max_node_cores)
+    if (cores > window::max_node_cores)
         return too_many_ranks;
-    size_t bytes = Window::bytes(unsigned(ranks), cores, mask_size);
+    size_t bytes = window::Window::bytes(unsigned(ranks), cores, mask_size);
     // For whole pages MPICH would look for one address, at random, that suits all ranks: of no use here, and not every address suits tools
     // such as ThreadSanitizer.
     bytes += bytes % size_t(sysconf(_SC_PAGESIZE)) == 0 ? 64 : 0;
@@ -111,7 +114,7 @@ Inactive make_window(bool stealing)
     job.window.init_own(job.rank, unsigned(ranks) + crew.before, crew.own, crew.cpus);
     PMPI_Barrier(job.node); // every row is written
     if (me == 0) {
-        fill_places(job.window);
+        window::fill_places(job.window);
         if (job.options.cores)
             job.window.node().cpus = job.options.cores;
     }
@@ -122,18 +125,18 @@ void join_book()
 {
     if (job.options.ignore_jobs)
         return;
-    Node& node = job.window.node();
+    window::Node& node = job.window.node();
     const CpuMask mask = job.window.mask(job.window.me());
-    const ProcessId own = own_process();
+    const window::ProcessId own = window::own_process();
     if (job.window.me() != 0) {
         if (node.book_pid)
-            job.book.join(book::open_book_of(node.book_pid, node.book_fd), own, board->job, job.rank, mask);
+            job.book.join(book::open_book_of(node.book_pid, node.book_fd), own, observe::board->job, job.rank, mask);
         return;
     }
     std::vector<pid_t> others; // they wait for this one
     for (unsigned r = 1; r < job.window.ranks(); r++)
         others.push_back(job.window.core(r).process.pid);
-    if (job.book.join(book::open_book(job.book_problem, others), own, board->job, job.rank, mask)) {
+    if (job.book.join(book::open_book(job.book_problem, others), own, observe::board->job, job.rank, mask)) {
         node.book_pid = own.pid;
         node.book_fd = job.book.fd();
     }
@@ -141,11 +144,11 @@ void join_book()
 
 void free_window()
 {
-    use_node_locks(nullptr, job.rank);
+    directive::use_node_locks(nullptr, job.rank);
     if (job.mpi_window != MPI_WIN_NULL)
         PMPI_Win_free(&job.mpi_window);
     if (job.node != MPI_COMM_NULL)
         PMPI_Comm_free(&job.node);
 }
 
-} // namespace ws
+} // namespace ws::mpi

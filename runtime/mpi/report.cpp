@@ -16,7 +16,19 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-namespace ws {
+namespace ws::mpi {
+
+using observe::Facts;
+using observe::RankCounts;
+using observe::RankFigures;
+using observe::Report;
+using observe::Totals;
+using observe::Verdict;
+using observe::board;
+using observe::rank_figures;
+using observe::report_as;
+using observe::report_format;
+using option::Options;
 
 namespace {
 volatile uint64_t polls_in_vain;
@@ -39,7 +51,7 @@ void note_cpus()
     job.thread_s_before = cpu_time(CLOCK_THREAD_CPUTIME_ID);
 }
 
-void count_poll() { bump(polls_in_vain); }
+void count_poll() { observe::bump(polls_in_vain); }
 
 const char* inactive_text(int why)
 {
@@ -69,10 +81,10 @@ Totals own_totals(const RankFigures& figures)
 {
     Totals t = {};
     const RankCounts& c = figures.counts;
-    LendCounters n = {};
-    VisitCounters v = {};
+    observe::LendCounters n = {};
+    observe::VisitCounters v = {};
     for (unsigned i = 0; i < board->seats; i++) {
-        const Seat& seat = board->seat(i);
+        const observe::Seat& seat = board->seat(i);
         n.lent_ticks += seat.lend.lent_ticks; // the workers', too
         n.refusals += seat.lend.refusals;
         n.moves += seat.lend.moves;
@@ -97,7 +109,7 @@ Totals own_totals(const RankFigures& figures)
     t.lends = c.lends;
     t.lost = c.claims_lost;
     t.recalls = c.recalls;
-    t.rings = job.inactive ? 0 : double(Hardware::load_relaxed(job.window.own_core().rings));
+    t.rings = job.inactive ? 0 : double(window::Hardware::load_relaxed(job.window.own_core().rings));
     t.refusals = double(n.refusals);
     t.moves = double(n.moves);
     t.guests_refused = c.guests_refused;
@@ -115,7 +127,7 @@ Totals own_totals(const RankFigures& figures)
     for (const auto& [core, busy] : figures.borrowed_on)
         if (core < unsigned(board->node_ranks))
             t.stolen_home += busy;
-    std::copy(c.refused_s, c.refused_s + refusal_kinds, t.refused);
+    std::copy(c.refused_s, c.refused_s + observe::refusal_kinds, t.refused);
     t.polls = double(polls_in_vain);
     t.crowded = !job.inactive && job.window.ranks() > (job.options.cores ? job.options.cores : job.window.node().cpus);
     return t;
@@ -137,7 +149,7 @@ template <class Counts> struct Best {
         for (Row& r : row) {
             if (r.weight > 0 && std::strcmp(r.name, name) == 0) {
                 r.weight += weight;
-                add_counts(r.counts, counts);
+                observe::add_counts(r.counts, counts);
                 return;
             }
             if (r.weight < least->weight)
@@ -179,7 +191,7 @@ Facts::Others gather_others(const RankFigures& r)
 {
     measure::Others here;
     if (!job.inactive && !job.options.cores) {
-        const CpuMask mask = job.window.mask(job.window.me());
+        const window::CpuMask mask = job.window.mask(job.window.me());
         const double lent = job.clock.seconds(board->seat(0).lend.lent_ticks);
         const double process = cpu_time(CLOCK_PROCESS_CPUTIME_ID) - job.process_s_before;
         // Threads of its own are where it is, guests are not.
@@ -189,7 +201,7 @@ Facts::Others gather_others(const RankFigures& r)
         std::vector<measure::Used> all(board->node_rank == 0 ? size_t(board->node_ranks) : 0);
         PMPI_Gather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, 0, job.node);
         if (board->node_rank == 0) {
-            CpuSet cpus;
+            window::CpuSet cpus;
             for (unsigned n = 0; n < job.window.ranks(); n++)
                 cpus.add(job.window.mask(n));
             here = measure::others(job.cpu_s_before, measure::cpu_seconds(), r.counts.wall_s, cpus, all);
@@ -209,18 +221,18 @@ Facts gather_facts(const RankFigures& r)
 {
     Facts f;
     f.others = gather_others(r);
-    bool other_jobs = !job.inactive && had_neighbours();
+    bool other_jobs = !job.inactive && lend::had_neighbours();
     PMPI_Reduce(&other_jobs, &f.other_jobs, 1, MPI_CXX_BOOL, MPI_LOR, 0, MPI_COMM_WORLD);
-    Best<LoopCounts> loops = {};
-    Best<CallCounts> calls = {};
+    Best<observe::LoopCounts> loops = {};
+    Best<observe::CallCounts> calls = {};
     const double computing = std::max(0.0, r.counts.wall_s - r.counts.blocked_s - r.counts.close_wait_s);
     double mine[] = {std::max(0.0, computing - in_loops(r.counts) - kept_off_computing(r.counts)), 0}; // outside of loops, in unshared ones
-    for (const LoopFigures& l : r.loops) {
+    for (const observe::LoopFigures& l : r.loops) {
         loops.add(l.name.c_str(), l.counts.computing_s + l.counts.borrowed_s, l.counts);
         if (l.counts.runs > 0)
             mine[1] += l.counts.computing_s * (1 - l.counts.runs_shared / l.counts.runs);
     }
-    for (const CallFigures& c : r.calls)
+    for (const observe::CallFigures& c : r.calls)
         calls.add(c.name.c_str(), c.counts.blocked_s - c.counts.lent_s, c.counts);
     loops.reduce();
     calls.reduce();
@@ -275,7 +287,7 @@ Report gather_report(const RankFigures& mine)
     PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
     Report report;
     if (job.rank == 0) {
-        ReportBuilder builder;
+        observe::ReportBuilder builder;
         builder.add(RankFigures(mine));
         for (int r = 1; r < job.size; r++) {
             uint64_t size = 0;
@@ -283,11 +295,11 @@ Report gather_report(const RankFigures& mine)
             PMPI_Recv(&size, 1, MPI_UINT64_T, r, tag_size, comm, MPI_STATUS_IGNORE);
             std::string bytes(size, '\0');
             PMPI_Recv(&bytes[0], int(size), MPI_BYTE, r, tag_figures, comm, MPI_STATUS_IGNORE);
-            builder.add(unpack_rank(bytes));
+            builder.add(observe::unpack_rank(bytes));
         }
         report = builder.finish();
     } else {
-        const std::string bytes = pack(mine);
+        const std::string bytes = observe::pack(mine);
         const uint64_t size = bytes.size();
         PMPI_Recv(nullptr, 0, MPI_BYTE, 0, tag_go, comm, MPI_STATUS_IGNORE);
         PMPI_Send(&size, 1, MPI_UINT64_T, 0, tag_size, comm);
@@ -312,7 +324,7 @@ void write_report(Report& report, const Verdict& verdict)
     if (!on_stderr)
         return;
     report.verdict.clear(); // it ends the job's output
-    std::fputs(report_text(report).c_str(), stderr);
+    std::fputs(observe::report_text(report).c_str(), stderr);
 }
 
 } // namespace
@@ -322,7 +334,7 @@ void report()
     const RankFigures figures = rank_figures(*board, board->ended_at, job.clock.ticks_per_us(), inactive_text(job.inactive));
     Totals mine = own_totals(figures), all = mine;
     double wall = 0;
-    PMPI_Reduce(&mine, &all, totals_count, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    PMPI_Reduce(&mine, &all, observe::totals_count, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     PMPI_Reduce(&mine.wall, &wall, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     const Facts facts = gather_facts(figures);
     int wanted = job.options.report || !job.options.report_file.empty(); // by rank 0, which writes it
@@ -333,14 +345,14 @@ void report()
     if (job.rank != 0)
         return;
     all.wall = wall;
-    const Verdict verdict = judge(all, facts);
+    const Verdict verdict = observe::judge(all, facts);
     if (wanted)
         write_report(gathered, verdict);
     // Helpers share the cores and loops take odd orders under WS_CHECK: no time measured there says what stealing wins.
     if (!job.options.quiet && !job.options.check)
         std::fprintf(stderr, "%s\n%s", verdict.line.c_str(), job.book_problem.empty() ? "" : ("workshare: " + job.book_problem + "\n").c_str());
-    if (!job.options.stats_file.empty() && !write_file(job.options.stats_file, to_json(all, verdict, facts)))
+    if (!job.options.stats_file.empty() && !write_file(job.options.stats_file, observe::to_json(all, verdict, facts)))
         std::fprintf(stderr, "workshare: cannot write WS_STATS_FILE=%s\n", job.options.stats_file.c_str());
 }
 
-} // namespace ws
+} // namespace ws::mpi

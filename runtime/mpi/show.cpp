@@ -11,7 +11,10 @@
 #include <ctime>
 #include <sys/random.h>
 
-namespace ws {
+namespace ws::mpi {
+
+using observe::Board;
+using observe::board;
 
 namespace {
 
@@ -50,7 +53,7 @@ bool show_rank()
 {
     const unsigned ranks = job.inactive ? 1 : job.window.cores();
     const unsigned workers = job.inactive ? 0 : job.window.workers();
-    bool made = make_board(ranks, workers);
+    bool made = observe::make_board(ranks, workers);
     PMPI_Allreduce(MPI_IN_PLACE, &made, 1, MPI_CXX_BOOL, MPI_LAND, MPI_COMM_WORLD);
     if (!made)
         return false;
@@ -64,7 +67,7 @@ bool show_rank()
     b.first_worker = workers ? job.window.first_worker() : 0;
     job.clock.calibrate();
     b.ticks_per_us = job.clock.ticks_per_us();
-    b.inactive = Flag(job.inactive);
+    b.inactive = window::Flag(job.inactive);
     gethostname(b.host, sizeof b.host - 1);
     const ssize_t length = readlink("/proc/self/exe", b.program, sizeof b.program - 1);
     b.program[length < 0 ? 0 : length] = '\0';
@@ -80,15 +83,15 @@ void show_attached()
     clock_gettime(CLOCK_REALTIME, &t);
     b.attached_at = job.attached_at;
     b.attached_at_unix = int64_t(t.tv_sec) * 1000000000 + t.tv_nsec;
-    first_phase();
-    show_board();
+    observe::first_phase();
+    observe::show_board();
 }
 
 void show_ended()
 {
-    called(nullptr, 0); // MPI_Finalize: what comes now is not the program's
-    end_phase();
-    __atomic_store_n(&board->ended_at, ticks(), __ATOMIC_RELAXED);
+    observe::called(nullptr, 0); // MPI_Finalize: what comes now is not the program's
+    observe::end_phase();
+    __atomic_store_n(&board->ended_at, window::ticks(), __ATOMIC_RELAXED);
 }
 
-} // namespace ws
+} // namespace ws::mpi

@@ -20,7 +20,20 @@
 #include <unistd.h>
 #include <vector>
 
-namespace ws {
+namespace ws::mpi {
+
+using observe::CallRow;
+using observe::Event;
+using observe::EventKind;
+using observe::EventLog;
+using observe::LoopRow;
+using observe::SeatKind;
+using observe::board;
+using observe::start_recording;
+using option::Options;
+using trace::TraceEvent;
+using trace::TraceOpen;
+using window::ticks;
 
 namespace {
 
@@ -140,7 +153,7 @@ static_assert(sizeof(NameAbout::name) >= sizeof(LoopRow::name) && sizeof(NameAbo
 std::vector<EventLog*> own_logs()
 {
     std::vector<EventLog*> logs;
-    for (EventLog* log : event_logs())
+    for (EventLog* log : observe::event_logs())
         if (log->written || log->kind == SeatKind::home)
             logs.push_back(log);
     std::stable_sort(logs.begin(), logs.end(), [](EventLog* a, EventLog* b) {
@@ -181,10 +194,10 @@ std::string own_about(const std::vector<EventLog*>& logs, uint64_t now)
 
 // All that rank 0 knows of the job; `about` points into the rest.
 struct Gathered {
-    TraceJob about = {};
+    trace::TraceJob about = {};
     std::vector<About> ranks;
-    std::vector<TraceProcess> processes;
-    std::vector<TraceThread> threads;
+    std::vector<trace::TraceProcess> processes;
+    std::vector<trace::TraceThread> threads;
     std::map<std::string, uint32_t> numbers; // of names
     std::vector<const char*> names;
     std::vector<std::map<uint64_t, uint32_t>> rows; // by rank: kind and row of a name -> its number
@@ -259,9 +272,9 @@ TraceEvent converted(const Gathered& g, uint32_t rank, const Event& e)
 {
     auto name = [&](NameKind kind, uint64_t row) {
         auto it = g.rows[rank].find(uint64_t(kind) << 32 | row);
-        return it == g.rows[rank].end() ? no_name : it->second;
+        return it == g.rows[rank].end() ? trace::no_name : it->second;
     };
-    TraceEvent t = {g.ns(rank, e.begin), g.ns(rank, e.end), e.kind, 0, no_name, 0, e.a, e.b};
+    TraceEvent t = {g.ns(rank, e.begin), g.ns(rank, e.end), e.kind, 0, trace::no_name, 0, e.a, e.b};
     t.begin = std::max<int64_t>(t.begin, 0);
     t.end = std::max(t.end, t.begin);
     switch (e.kind) {
@@ -313,7 +326,7 @@ void send_all(const std::vector<EventLog*>& logs, const std::string& about)
 // Rank 0: every thread's events to the writer. What went wrong, or null.
 const char* write_all(const Gathered& g, const std::vector<EventLog*>& own)
 {
-    TraceWriter* writer = open_writer(g.about, job.options.trace.c_str());
+    trace::TraceWriter* writer = open_writer(g.about, job.options.trace.c_str());
     std::vector<TraceEvent> events;
     std::vector<Event> buffer(piece);
     uint32_t thread = 0;
@@ -351,11 +364,11 @@ std::string load_writer()
     void* module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!module)
         return std::string("the module that writes traces cannot be loaded: ") + dlerror();
-    auto check = reinterpret_cast<TraceCheck>(dlsym(module, WS_TRACE_CHECK_NAME));
+    auto check = reinterpret_cast<trace::TraceCheck>(dlsym(module, WS_TRACE_CHECK_NAME));
     open_writer = reinterpret_cast<TraceOpen>(dlsym(module, WS_TRACE_OPEN_NAME));
     if (!check || !open_writer)
         return path + " is no module that writes traces";
-    const char* trouble = check(trace_interface, job.options.trace.c_str());
+    const char* trouble = check(trace::trace_interface, job.options.trace.c_str());
     return trouble ? trouble : "";
 }
 
@@ -390,16 +403,16 @@ void prepare_trace()
     PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
     at_begin = compare_all_clocks();
     start_recording(uint64_t(job.options.trace_buffer) << 20, 1 + board->own_workers, board->node_cores - 1, job.options.trace_keep == Options::trace_keep_oldest);
-    record_as(SeatKind::home, unsigned(board->node_rank));
+    observe::record_as(SeatKind::home, unsigned(board->node_rank));
 }
 
 void write_trace()
 {
     if (comm == MPI_COMM_NULL)
         return;
-    called(nullptr, 0); // MPI_Finalize, as far as it is
+    observe::called(nullptr, 0); // MPI_Finalize, as far as it is
     const uint64_t now = ticks();
-    stop_recording();
+    observe::stop_recording();
     job.clock.calibrate(); // over the whole run now
     const std::vector<Moment> at_end = compare_all_clocks();
     const auto before = job.hooks->blocked;
@@ -425,4 +438,4 @@ void write_trace()
     PMPI_Comm_free(&comm);
 }
 
-} // namespace ws
+} // namespace ws::mpi

@@ -4,7 +4,7 @@
 // files of this folder alone.
 #pragma once
 
-namespace ws {
+namespace ws::mpi {
 
 // At attach, before any thread records: whether the file can be written is found out now, not at the end of a long run; if it cannot, the
 // job ends. Then the clocks of the nodes are compared, and recording begins. Collective over MPI_COMM_WORLD, as is the next.
@@ -12,4 +12,4 @@ void prepare_trace();
 // When no rank shares any more. Frees the ranks' logs from further writing.
 void write_trace();
 
-} // namespace ws
+} // namespace ws::mpi

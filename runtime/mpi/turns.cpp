@@ -8,7 +8,7 @@
 
 #include <cstring>
 
-namespace ws {
+namespace ws::mpi {
 
 namespace {
 
@@ -47,10 +47,10 @@ uint32_t event_of(const char* name)
 
 void watch_call(const char* name, int enter)
 {
-    if (enter && watched && !thread_in_region() && !is_look_again(name)) {
+    if (enter && watched && !loop::thread_in_region() && !is_look_again(name)) {
         const uint64_t turns = period->turns();
         const bool some = period->length() != 0;
-        period->feed(event_of(name), ticks());
+        period->feed(event_of(name), window::ticks());
         if (period->turns() != turns)
             measure::meter.turned(period->last_turn(), period->turns());
         else if (some && period->length() == 0)
@@ -70,4 +70,4 @@ void watch_turns()
     job.hooks->called = watch_call;
 }
 
-} // namespace ws
+} // namespace ws::mpi

@@ -4,9 +4,9 @@
 // want them; without one nothing of this runs.
 #pragma once
 
-namespace ws {
+namespace ws::mpi {
 
 // Puts itself before the hook `called`, which is set. By the thread that called MPI_Init.
 void watch_turns();
 
-} // namespace ws
+} // namespace ws::mpi

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-namespace ws {
+namespace ws::observe {
 
 Board* board;
 __thread Seat* own_seat;
@@ -23,7 +23,7 @@ size_t align(size_t n) { return (n + 63) & ~size_t(63); }
 void* shared_memory(size_t bytes)
 {
     // The descriptor stays open: it is how other processes find the board.
-    const int fd = lift(memfd_create(board_name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    const int fd = window::lift(memfd_create(board_name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (fd < 0)
         return nullptr;
     void* p = MAP_FAILED;
@@ -111,4 +111,4 @@ void count_latency(uint64_t (&histogram)[latency_buckets], uint64_t ticks)
     add(histogram[i < latency_buckets ? i : latency_buckets - 1], 1);
 }
 
-} // namespace ws
+} // namespace ws::observe

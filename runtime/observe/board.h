@@ -20,9 +20,10 @@
 #include <cstdint>
 #include <sys/types.h>
 
-namespace ws {
+namespace ws::observe {
 
-using Flag = Hardware::Flag;
+using window::Flag;
+using window::Hardware;
 
 constexpr char board_name[] = "workshare-board";
 constexpr uint64_t board_magic = 0x6472616f42207357; // "Ws Board"
@@ -204,4 +205,4 @@ inline void show(Seat& seat, Seated state, uint64_t now, Flag other = no_row)
 // Counts a latency of so many ticks.
 void count_latency(uint64_t (&histogram)[latency_buckets], uint64_t ticks);
 
-} // namespace ws
+} // namespace ws::observe

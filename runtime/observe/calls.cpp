@@ -5,7 +5,9 @@
 #include "window/spin_lock.h"
 #include <cstring>
 
-namespace ws {
+namespace ws::observe {
+
+using window::ticks;
 
 namespace {
 
@@ -13,17 +15,17 @@ namespace {
 constexpr unsigned table_size = 4 * call_rows;
 struct Entry {
     const char* name;
-    Flag row;
+    window::Flag row;
 } table[table_size];
 unsigned rows_made;
-SpinLock making_rows;
+window::SpinLock making_rows;
 
 unsigned place(const char* name) { return unsigned((reinterpret_cast<uintptr_t>(name) * 0x9E3779B97F4A7C15ull) >> 54); }
 static_assert(table_size == 1u << 10, "place() gives ten bits");
 
-Flag make_row(const char* name)
+window::Flag make_row(const char* name)
 {
-    Flag row = no_row;
+    window::Flag row = no_row;
     making_rows.lock();
     unsigned i = place(name);
     while (table[i].name && table[i].name != name)
@@ -93,7 +95,7 @@ void enter(int level)
 
 } // namespace
 
-Flag call_row(const char* name)
+window::Flag call_row(const char* name)
 {
     if (!name)
         return no_row;
@@ -117,7 +119,7 @@ void called(const char* name, int enter)
     if (!call.name) // it began before the hook was there
         return;
     const uint64_t now = ticks(), took = now - call.begin;
-    const Flag row = call_row(call.name);
+    const window::Flag row = call_row(call.name);
     call.name = nullptr;
     if (is_home())
         bump(board->process.mpi_ticks, took);
@@ -162,4 +164,4 @@ void phase_begins(int level)
     enter(level);
 }
 
-} // namespace ws
+} // namespace ws::observe

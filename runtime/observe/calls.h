@@ -5,10 +5,10 @@
 
 #include "observe/board.h"
 
-namespace ws {
+namespace ws::observe {
 
 // The row of the MPI function of that name; no_row for null and when there are too many. `name` must stay where it is. Any thread.
-Flag call_row(const char* name);
+window::Flag call_row(const char* name);
 
 // MPICH's hook, in a run with report or trace: the calling thread's outermost MPI call begins or ends.
 void called(const char* name, int enter);
@@ -22,4 +22,4 @@ void first_phase();
 // The present phase's row is brought up to date.
 void end_phase();
 
-} // namespace ws
+} // namespace ws::observe

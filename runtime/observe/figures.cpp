@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace ws {
+namespace ws::observe {
 
 namespace {
 
@@ -78,7 +78,7 @@ RankFigures rank_figures(Board& board, uint64_t now, double ticks_per_us, const 
     r.lag_s = bounded_lag(number(board.lag_ticks) * tick, c.wall_s, board.node_cpus);
     for (unsigned i = 0; i < board.seats; i++) {
         const Seat& s = board.seat(i);
-        const SeatKind kind = SeatKind(Flag(s.kind));
+        const SeatKind kind = SeatKind(window::Flag(s.kind));
         if (kind == SeatKind::home) {
             WS_RANK_COUNTERS(WS_NO, WS_FROM_HOME, WS_NO, WS_NO, WS_NO, WS_NO)
             for (unsigned k = 0; k < refusal_kinds; k++) { // workers always want more
@@ -91,7 +91,7 @@ RankFigures rank_figures(Board& board, uint64_t now, double ticks_per_us, const 
         if (kind == SeatKind::worker)
             c.borrowed_workers_s += busy;
         if (busy > 0)
-            r.borrowed_on[Flag(s.core)] += busy;
+            r.borrowed_on[window::Flag(s.core)] += busy;
         add_histogram(c.steal_latency, s.steal_latency);
         add_histogram(c.return_latency, s.return_latency);
     }
@@ -229,4 +229,4 @@ RankFigures unpack_rank(const std::string& bytes)
     return r;
 }
 
-} // namespace ws
+} // namespace ws::observe

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <string>
 
-namespace ws {
+namespace ws::observe {
 
 // printf's text.
 __attribute__((format(printf, 1, 2))) inline std::string format(const char* f, ...)
@@ -18,4 +18,4 @@ __attribute__((format(printf, 1, 2))) inline std::string format(const char* f, .
     return text;
 }
 
-} // namespace ws
+} // namespace ws::observe

@@ -6,7 +6,7 @@
 #include "observe/board.h"
 #include <cmath>
 
-namespace ws {
+namespace ws::observe {
 
 struct Histogram {
     double counts[latency_buckets];
@@ -42,4 +42,4 @@ struct Histogram {
     }
 };
 
-} // namespace ws
+} // namespace ws::observe

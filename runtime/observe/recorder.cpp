@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <sys/mman.h>
 
-namespace ws {
+namespace ws::observe {
 
 bool recording;
 
@@ -16,7 +16,7 @@ uint64_t own_capacity, guest_capacity; // of a log
 uint64_t others_all, others_left;      // for all logs of other threads of the program
 constexpr uint64_t first_part = 64;    // of which such a log has at first
 bool logs_keep_oldest;
-SpinLock logs_lock;
+window::SpinLock logs_lock;
 std::vector<EventLog*> logs;
 WS_THREAD_LOCAL EventLog* own_log;
 
@@ -92,4 +92,4 @@ const std::vector<EventLog*>& event_logs() { return logs; }
 
 void stop_recording() { recording = false; }
 
-} // namespace ws
+} // namespace ws::observe

@@ -8,7 +8,7 @@
 #include "window/os.h"
 #include <vector>
 
-namespace ws {
+namespace ws::observe {
 
 enum class EventKind : uint16_t {
     mpi = 1, // home, other threads: an outermost MPI call; id: row of the board's calls
@@ -62,4 +62,4 @@ const std::vector<EventLog*>& event_logs();
 // No thread may record after this.
 void stop_recording();
 
-} // namespace ws
+} // namespace ws::observe

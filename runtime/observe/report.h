@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-namespace ws {
+namespace ws::observe {
 
 // Of a rank, or summed over several.
 struct RankCounts {
@@ -189,4 +189,4 @@ template <class E, class F> void fields_of_efficiency(E& e, F f)
     f("communication_efficiency", e.communication);
 }
 
-} // namespace ws
+} // namespace ws::observe

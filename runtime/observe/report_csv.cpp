@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <string_view>
 
-namespace ws {
+namespace ws::observe {
 
 namespace {
 
@@ -142,4 +142,4 @@ std::string report_csv(const Report& r)
     return std::move(t.text);
 }
 
-} // namespace ws
+} // namespace ws::observe

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-namespace ws {
+namespace ws::observe {
 
 namespace {
 
@@ -308,4 +308,4 @@ Report read_report(const std::string& bytes)
     return r;
 }
 
-} // namespace ws
+} // namespace ws::observe

@@ -11,7 +11,7 @@
 #include <ctime>
 #include <functional>
 
-namespace ws {
+namespace ws::observe {
 
 namespace {
 
@@ -432,4 +432,4 @@ std::string report_comparison(const Report& a, const Report& b, const std::strin
     return s;
 }
 
-} // namespace ws
+} // namespace ws::observe

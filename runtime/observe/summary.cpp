@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace ws {
+namespace ws::observe {
 
 namespace {
 
@@ -222,4 +222,4 @@ Report ReportBuilder::finish()
     return std::move(t);
 }
 
-} // namespace ws
+} // namespace ws::observe

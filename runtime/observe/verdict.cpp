@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-namespace ws {
+namespace ws::observe {
 
 namespace {
 
@@ -312,4 +312,4 @@ std::string to_json(const Totals& t, const Verdict& v, const Facts& f)
     return j.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
-} // namespace ws
+} // namespace ws::observe

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace ws {
+namespace ws::observe {
 
 // A job's totals. Times in seconds, summed over the ranks unless said otherwise.
 struct Totals {
@@ -71,4 +71,4 @@ std::string top_loop(const Facts& facts);
 
 std::string to_json(const Totals& totals, const Verdict& verdict, const Facts& facts);
 
-} // namespace ws
+} // namespace ws::observe

@@ -130,7 +130,7 @@ def field(option):
 
 def header(options):
     print('// Made by runtime/options/generate.py of options.txt beside it.\n#pragma once\n\n#include "options/row.h"\n\n'
-          'namespace ws {\n\nstruct Options {')
+          'namespace ws::option {\n\nstruct Options {')
     for option in options:
         print(f'    // {option.variable}: {" ".join(option.help)}{", in " * bool(option.unit)}{option.unit}\n    {field(option)}')
     print('};\n\nconstexpr OptionRow option_rows[] = {')
@@ -141,7 +141,7 @@ def header(options):
     print('};\n\n// f(row, field) for each.\ntemplate <class AnyOptions, class F> void each_option(AnyOptions& o, F f)\n{')
     for i, option in enumerate(options):
         print(f'    f(option_rows[{i}], o.{option.field});')
-    print('}\n\n} // namespace ws')
+    print('}\n\n} // namespace ws::option')
 
 
 def installed(options):

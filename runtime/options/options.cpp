@@ -15,7 +15,7 @@
 
 extern char** environ;
 
-namespace ws {
+namespace ws::option {
 
 namespace {
 
@@ -252,4 +252,4 @@ bool read_options(Options& o, std::string& error, std::vector<std::string>& unkn
     return true;
 }
 
-} // namespace ws
+} // namespace ws::option

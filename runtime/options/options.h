@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace ws {
+namespace ws::option {
 
 // Fills `options`; false with a one-line message in `error` that names the variable and its value. `unknown`: variables
 // that begin with WS_ but mean nothing here (misspelt, most likely).
@@ -35,4 +35,4 @@ constexpr const OptionRow& option_row(const char* variable)
     throw "no such option"; // in a constant expression: does not compile
 }
 
-} // namespace ws
+} // namespace ws::option

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-namespace ws {
+namespace ws::option {
 
 enum class OptionKind { flag, number, words, size, schedule, file, text };
 enum class OptionScope { none, readonly, local, all, all_eq }; // MPI_T's; none: not shown there
@@ -32,4 +32,4 @@ struct OptionSchedule {
     long chunk = 0;    // 0: none given
 };
 
-} // namespace ws
+} // namespace ws::option

@@ -45,14 +45,14 @@ struct OpenMPThreads {
 
 // The rank that policies work for, from attach() to detach().
 struct Rank {
-    Window* window = nullptr;      // null: the node has none, and nobody steals there
+    window::Window* window = nullptr;      // null: the node has none, and nobody steals there
     MPI_Comm node = MPI_COMM_NULL; // all ranks of the node, for libws alone
     int node_number = -1;          // in the job, from 0
     double ticks_per_us = 1000;    // of this node
-    const Options* options = nullptr; // as read by all; each policy looks at its own
+    const option::Options* options = nullptr; // as read by all; each policy looks at its own
     const OpenMPThreads* openmp = nullptr; // what of the program's OpenMP a policy may ask
     // A policy's choice: whom this rank's threads help while they wait.
-    const VictimPolicy* victims = nullptr;
+    const lend::VictimPolicy* victims = nullptr;
 
     // For policies that want them (Policy::wants_loads()). They are as old as their `at` says: tens of milliseconds if some rank of each node
     // waits in MPI, or calls it, now and then. This node's own are as old; newer ones of its ranks: measure::read_loads().
@@ -109,7 +109,7 @@ public:
     // MPI_Finalize has begun on all ranks: no more steps. Letters that are under way still come, and none may be posted for them.
     virtual void end(Rank&) {}
     // What the verdict, and so the report, should know. On every rank, at the end.
-    virtual void tell(Facts&) const {}
+    virtual void tell(observe::Facts&) const {}
     // In MPI_Finalize, collective over MPI_COMM_WORLD: nobody lends any more, the window is still there.
     virtual void detach(Rank&) {}
 

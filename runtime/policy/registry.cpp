@@ -14,7 +14,7 @@ namespace ws::policy {
 const std::vector<Policy*>& policies()
 {
     static Policy* const each[] = {&steal::policy(), &reorder::policy(), &dpb::policy(), &loads::policy()};
-    static_assert(std::size(each) <= max_policies);
+    static_assert(std::size(each) <= window::max_policies);
     static auto& all = *new std::vector<Policy*>(std::begin(each), std::end(each)); // never destroyed: exit() may run beside its users
     return all;
 }

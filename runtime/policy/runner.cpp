@@ -86,7 +86,7 @@ void Runner::step(uint64_t now)
     if (!t)
         return;
     const Wants wants = t->policy->step(rank_, now, __atomic_load_n(&budget_, __ATOMIC_RELAXED));
-    want(*t, wants, now, std::max(now, ticks()));
+    want(*t, wants, now, std::max(now, window::ticks()));
 }
 
 bool Runner::writes_letters() const

@@ -12,7 +12,7 @@
 
 namespace ws::policy {
 
-class Runner final : public SpareTime {
+class Runner final : public lend::SpareTime {
 public:
     // `budget`: what a step may take, in ticks; read before each. It may change.
     Runner(const std::vector<Policy*>& policies, const volatile uint64_t& budget);

@@ -12,7 +12,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-namespace ws {
+namespace ws::trace {
+
+using observe::SeatKind;
 
 namespace {
 
@@ -233,4 +235,4 @@ private:
 
 TraceWriter* new_json_writer(const TraceJob& job, const std::string& path) { return new JsonWriter(job, path); }
 
-} // namespace ws
+} // namespace ws::trace

@@ -10,7 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace ws {
+namespace ws::trace {
+
+using observe::SeatKind;
 
 const char* remember(const std::string& error)
 {
@@ -128,16 +130,16 @@ std::string clear_archive(const std::string& path)
     return "";
 }
 
-} // namespace ws
+} // namespace ws::trace
 
 extern "C" __attribute__((visibility("default"))) const char* ws_trace_check(int interface, const char* path)
 {
-    if (interface != ws::trace_interface)
-        return ws::remember("the module is of another version than libws");
-    return ws::remember(ws::check(path));
+    if (interface != ws::trace::trace_interface)
+        return ws::trace::remember("the module is of another version than libws");
+    return ws::trace::remember(ws::trace::check(path));
 }
 
-extern "C" __attribute__((visibility("default"))) ws::TraceWriter* ws_trace_open(const ws::TraceJob& job, const char* path)
+extern "C" __attribute__((visibility("default"))) ws::trace::TraceWriter* ws_trace_open(const ws::trace::TraceJob& job, const char* path)
 {
-    return ws::ends_with(path, ".otf2") ? ws::new_otf2_writer(job, path) : ws::new_json_writer(job, path);
+    return ws::trace::ends_with(path, ".otf2") ? ws::trace::new_otf2_writer(job, path) : ws::trace::new_json_writer(job, path);
 }

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <vector>
 
-namespace ws {
+namespace ws::trace {
+
+using observe::EventKind;
 
 // Which of two events with the same times lies around the other.
 inline int level(EventKind kind)
@@ -59,4 +61,4 @@ template <class Enter, class Leave> void walk(const TraceEvent* events, uint64_t
         leave(*open.back());
 }
 
-} // namespace ws
+} // namespace ws::trace

@@ -11,7 +11,7 @@
 #include <map>
 #include <otf2/otf2.h>
 
-namespace ws {
+namespace ws::trace {
 
 namespace {
 
@@ -348,4 +348,4 @@ private:
 
 TraceWriter* new_otf2_writer(const TraceJob& job, const std::string& path) { return new Otf2Writer(job, path); }
 
-} // namespace ws
+} // namespace ws::trace

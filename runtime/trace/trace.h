@@ -6,7 +6,7 @@
 
 #include "observe/recorder.h"
 
-namespace ws {
+namespace ws::trace {
 
 // Of the interface below; the module refuses another one.
 constexpr int trace_interface = 1;
@@ -24,7 +24,7 @@ struct TraceProcess { // one a rank
 
 struct TraceThread {
     uint32_t rank, core; // core: row of its node's table
-    SeatKind kind;
+    observe::SeatKind kind;
     uint64_t events, dropped;
 };
 
@@ -45,7 +45,7 @@ struct TraceJob {
 // As Event, in nanoseconds since the job's begin and with names of the whole job.
 struct TraceEvent {
     int64_t begin, end;
-    EventKind kind;
+    observe::EventKind kind;
     uint16_t spare;
     uint32_t name; // mpi, chunk, region; visit: the loop
     uint32_t rank; // lent: the tenant; visit: whose core it is
@@ -71,4 +71,4 @@ using TraceCheck = const char* (*)(int interface, const char* path);
 #define WS_TRACE_OPEN_NAME "ws_trace_open"
 using TraceOpen = TraceWriter* (*)(const TraceJob& job, const char* path);
 
-} // namespace ws
+} // namespace ws::trace

@@ -7,7 +7,7 @@
 #include "trace/trace.h"
 #include <string>
 
-namespace ws {
+namespace ws::trace {
 
 // A writer deletes itself in close(), which returns remember(what went wrong).
 TraceWriter* new_json_writer(const TraceJob& job, const std::string& path);
@@ -18,7 +18,7 @@ const char* remember(const std::string& error);
 
 // "core 1: guest of rank 0"
 std::string thread_name(const TraceThread& thread);
-const char* kind_name(SeatKind kind);
+const char* kind_name(observe::SeatKind kind);
 const char* kind_name(EventKind kind);
 
 // Where the archive of FILE.otf2 keeps its events: FILE.
@@ -26,4 +26,4 @@ std::string archive_folder(const std::string& path);
 // The events of an earlier archive of this name go; files that are none of an archive's stay. "" or what is wrong.
 std::string clear_archive(const std::string& path);
 
-} // namespace ws
+} // namespace ws::trace

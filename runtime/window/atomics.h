@@ -11,7 +11,7 @@
 #include <atomic_ops.h>
 #include <cstdint>
 
-namespace ws {
+namespace ws::window {
 
 struct Hardware {
     using Word = AO_t;          // 64 bits: claims, ranges
@@ -40,5 +40,6 @@ struct Hardware {
     static void and_full(volatile Flag& f, Flag bits) { AO_int_and_full(&f, bits); }
     static Flag fetch_add_full(volatile Flag& f, Flag v) { return AO_int_fetch_and_add_full(&f, v); }
 };
+using Flag = Hardware::Flag;
 
-} // namespace ws
+} // namespace ws::window

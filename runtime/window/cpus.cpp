@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <unistd.h>
 
-namespace ws {
+namespace ws::window {
 
 CpuSet own_cpus()
 {
@@ -22,4 +22,4 @@ CpuSet own_cpus()
     return all;
 }
 
-} // namespace ws
+} // namespace ws::window

@@ -7,7 +7,7 @@
 #include <sched.h>
 #include <vector>
 
-namespace ws {
+namespace ws::window {
 
 // A set that lies elsewhere, as in the window. Sets of different sizes go together: what one has no bit for is not in it.
 class CpuMask {
@@ -86,4 +86,4 @@ private:
 // online.
 CpuSet own_cpus();
 
-} // namespace ws
+} // namespace ws::window

@@ -11,7 +11,7 @@
 #include "window/atomics.h"
 #include <cstddef>
 
-namespace ws {
+namespace ws::window {
 
 template <size_t words, class Atomics = Hardware> class alignas(64) EpochRow {
     using A = Atomics;
@@ -64,4 +64,4 @@ private:
     volatile Word epoch_, words_[words];
 };
 
-} // namespace ws
+} // namespace ws::window

@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-namespace ws {
+namespace ws::window {
 
 constexpr int first_lifted = 100;
 
@@ -20,4 +20,4 @@ inline int lift(int low)
     return high;
 }
 
-} // namespace ws
+} // namespace ws::window

@@ -8,7 +8,7 @@
 #include "window/epoch_row.h"
 #include <cstdint>
 
-namespace ws {
+namespace ws::window {
 
 // Sums in ticks, since the rank attached. Time in which its thread was ready to run while others had its core is in `kept_off` alone; as that is
 // found out some milliseconds later, `useful` may go back by as much. The others only grow from one row to the next.
@@ -69,4 +69,4 @@ private:
 };
 using LoadRow = BasicLoadRow<>;
 
-} // namespace ws
+} // namespace ws::window

@@ -3,7 +3,7 @@
 
 #include "window/os.h"
 
-namespace ws {
+namespace ws::window {
 
 namespace {
 
@@ -65,4 +65,4 @@ unsigned LockTable::find(const char* name)
     return none;
 }
 
-} // namespace ws
+} // namespace ws::window

@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <sys/types.h>
 
-namespace ws {
+namespace ws::window {
 
 // Zeroed memory is a free slot.
 struct alignas(64) Lock {
@@ -42,4 +42,4 @@ private:
     Lock* locks_;
 };
 
-} // namespace ws
+} // namespace ws::window

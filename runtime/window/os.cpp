@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "window/os.h"
 
-namespace ws {
+namespace ws::window {
 
 void Clock::start()
 {
@@ -17,4 +17,4 @@ void Clock::calibrate()
     ticks_per_us_ = (ticks() - ticks0_) / (elapsed * 1e6);
 }
 
-} // namespace ws
+} // namespace ws::window

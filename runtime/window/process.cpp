@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace ws {
+namespace ws::window {
 
 namespace {
 
@@ -82,4 +82,4 @@ bool process_alive(const ProcessId& process, Sight sight, const char* proc)
     return (now.state != 'Z' && now.state != 'X') || now.threads > 1;
 }
 
-} // namespace ws
+} // namespace ws::window

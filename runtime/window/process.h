@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <sys/types.h>
 
-namespace ws {
+namespace ws::window {
 
 struct ProcessId {
     pid_t pid;
@@ -30,4 +30,4 @@ Sight sight_of(const ProcessId& process, const ProcessId& own, const char* proc 
 // False for a process that is gone, and for a zombie that nobody has reaped yet.
 bool process_alive(const ProcessId& process, Sight sight, const char* proc = "/proc");
 
-} // namespace ws
+} // namespace ws::window

@@ -6,7 +6,7 @@
 #include "window/atomics.h"
 #include "window/os.h"
 
-namespace ws {
+namespace ws::window {
 
 class SpinLock {
 public:
@@ -25,4 +25,4 @@ private:
     volatile Hardware::Flag held_ = 0;
 };
 
-} // namespace ws
+} // namespace ws::window

@@ -7,7 +7,7 @@
 #include <initializer_list>
 #include <set>
 
-namespace ws {
+namespace ws::window {
 
 namespace {
 
@@ -135,4 +135,4 @@ std::vector<CpuPlace> cpu_places()
     return places;
 }
 
-} // namespace ws
+} // namespace ws::window

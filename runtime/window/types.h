@@ -18,9 +18,7 @@
 #include "window/load_row.h"
 #include "window/process.h"
 
-namespace ws {
-
-using Flag = Hardware::Flag;
+namespace ws::window {
 
 // What a rank's core is doing for the lending protocol. See docs/protocol.md for the state diagram.
 enum CoreState : Flag {
@@ -45,7 +43,7 @@ struct Place {
 
 // What a thief brings along: a chunk of the region in one of its victim's slots.
 struct Lease {
-    Chunk chunk;
+    loop::Chunk chunk;
     Flag slot;
 };
 
@@ -94,7 +92,7 @@ struct alignas(64) Hunger {
 constexpr unsigned max_slots = 8;
 
 struct alignas(64) Row {
-    Descriptor loops[max_slots];
+    loop::Descriptor loops[max_slots];
     Hunger hunger;
 };
 
@@ -134,6 +132,6 @@ inline Hardware::Word lag_now(Hardware::Word lag, uint64_t now)
     return !(lag & lag_of_waiter) ? lag : came > now ? came - now : 0;
 }
 
-constexpr unsigned max_node_cores = Descriptor::max_joiners;
+constexpr unsigned max_node_cores = loop::Descriptor::max_joiners;
 
-} // namespace ws
+} // namespace ws::window

@@ -7,7 +7,7 @@
 #include <new>
 #include <sched.h>
 
-namespace ws {
+namespace ws::window {
 
 namespace {
 constexpr size_t whole_lines(size_t n) { return (n + 63) & ~size_t(63); }
@@ -69,7 +69,7 @@ void Window::init_own(int world_rank, unsigned first_worker, unsigned workers, c
     lag_[me_] = 0;
     new (&mine()) Row{};
     new (&load(me_)) LoadRow{};
-    for (Descriptor& d : mine().loops)
+    for (loop::Descriptor& d : mine().loops)
         d.init();
     for (unsigned core = 0; core < cores_; core++)
         new (&guest(me_, core)) GuestSlot{guest_none, 0};
@@ -107,4 +107,4 @@ void Window::set_mask(unsigned core, CpuMask mask)
         words[i] = i < mask.size() ? mask.words()[i] : 0;
 }
 
-} // namespace ws
+} // namespace ws::window

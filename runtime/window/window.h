@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace ws {
+namespace ws::window {
 
 class Window {
 public:
@@ -80,4 +80,4 @@ struct CpuPlace {
 };
 std::vector<CpuPlace> cpu_places();
 
-} // namespace ws
+} // namespace ws::window

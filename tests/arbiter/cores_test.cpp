@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-using namespace ws;
+using namespace ws::window;
 using namespace ws::arbiter;
 
 TEST_CASE("a core's word holds what was put into it")

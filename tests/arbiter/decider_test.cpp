@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-using ws::Hardware;
+using ws::window::Hardware;
 using ws::arbiter::BasicDecider;
 using ws::arbiter::Decider;
 using explore::Explorer;
@@ -163,7 +163,7 @@ TEST_CASE("threads that decide and die", "[decider]")
             uint64_t random = t + 1;
             Decider d(&word, t);
             while (decisions.load(std::memory_order_relaxed) < 4000) {
-                const uint64_t now = ws::ticks();
+                const uint64_t now = ws::window::ticks();
                 const bool held = d.holds(now);
                 const unsigned before = d.term();
                 if (!d.take(now, now + unit)) {

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-using namespace ws;
+using namespace ws::window;
 using namespace ws::book;
 
 namespace {

@@ -7,10 +7,10 @@ extern "C" {
 __attribute__((visibility("default"))) int ws_test_openings;
 __attribute__((visibility("default"))) int ws_test_watch()
 {
-    return !ws::watch_openmp([] { __atomic_fetch_add(&ws_test_openings, 1, __ATOMIC_RELAXED); });
+    return !ws::directive::watch_openmp([] { __atomic_fetch_add(&ws_test_openings, 1, __ATOMIC_RELAXED); });
 }
-__attribute__((visibility("default"))) void ws_test_stop() { ws::stop_watching_openmp(); }
-__attribute__((visibility("default"))) unsigned ws_test_open() { return ws::openmp_regions_open(); }
-__attribute__((visibility("default"))) void ws_test_wait() { ws::wait_for_openmp(); }
-__attribute__((visibility("default"))) void ws_test_end_wait() { ws::end_openmp_wait(); }
+__attribute__((visibility("default"))) void ws_test_stop() { ws::directive::stop_watching_openmp(); }
+__attribute__((visibility("default"))) unsigned ws_test_open() { return ws::directive::openmp_regions_open(); }
+__attribute__((visibility("default"))) void ws_test_wait() { ws::directive::wait_for_openmp(); }
+__attribute__((visibility("default"))) void ws_test_end_wait() { ws::directive::end_openmp_wait(); }
 }

@@ -29,7 +29,7 @@ TEST_CASE("iterations of signed loops are counted without overflow", "[count]")
             for (long step : places)
                 if (step != 0) {
                     INFO(start << " to " << end << " by " << step);
-                    REQUIRE(Wide(ws::count_signed(start, end, step)) == wanted(start, end, step));
+                    REQUIRE(Wide(ws::loop::count_signed(start, end, step)) == wanted(start, end, step));
                 }
 }
 
@@ -42,9 +42,9 @@ TEST_CASE("iterations of unsigned loops are counted without overflow", "[count]"
                 if (step == 0)
                     continue;
                 INFO(start << " to " << end << " by " << step);
-                REQUIRE(Wide(ws::count(start, end, start < end, step)) == wanted(start, end, step));
+                REQUIRE(Wide(ws::loop::count(start, end, start < end, step)) == wanted(start, end, step));
                 // Down, as a two's complement.
-                REQUIRE(Wide(ws::count(end, start, end < start, step)) == wanted(start, end, -Wide(step)));
+                REQUIRE(Wide(ws::loop::count(end, start, end < start, step)) == wanted(start, end, -Wide(step)));
             }
 }
 
@@ -55,9 +55,9 @@ static void check_split(int bits, Wide start, Wide end, Wide step)
     const Wide n = wanted(start, end, step), last = start + (n - 1) * step, after = last + step;
     const Wide range = Wide(1) << (bits < 0 ? -bits : bits), least = bits < 0 ? 0 : -range / 2, most = least + range - 1;
     const bool leaves = n && (after < least || after > most);
-    ws::SplitLoop split = {};
-    const bool found = bits == -64 ? ws::splits_ull(step > 0, uint64_t(start), uint64_t(end), uint64_t(step), split)
-                                   : ws::splits(long(start), long(end), long(step), long(least), long(most), split);
+    ws::directive::SplitLoop split = {};
+    const bool found = bits == -64 ? ws::directive::splits_ull(step > 0, uint64_t(start), uint64_t(end), uint64_t(step), split)
+                                   : ws::directive::splits(long(start), long(end), long(step), long(least), long(most), split);
     REQUIRE(found == leaves);
     if (!leaves)
         return;

@@ -10,9 +10,9 @@
 #include <thread>
 #include <vector>
 
-using ws::Chunk;
-using ws::Claim;
-using ws::Descriptor;
+using ws::loop::Chunk;
+using ws::loop::Claim;
+using ws::loop::Descriptor;
 
 namespace {
 
@@ -30,9 +30,9 @@ struct Slot {
 
 } // namespace
 
-namespace ws {
+namespace ws::loop {
 static bool operator==(Chunk a, Chunk b) { return a.lo == b.lo && a.hi == b.hi; }
-} // namespace ws
+} // namespace ws::loop
 
 TEST_CASE("nothing can be claimed before a region is published and after it is closed", "[descriptor]")
 {
@@ -164,13 +164,13 @@ TEST_CASE("threads that take part from the first are joiners", "[descriptor]")
 
 TEST_CASE("each guest has a number of its own, and it is free again when he has gone", "[descriptor][numbers]")
 {
-    ws::Numbers numbers;
-    numbers.open(ws::Numbers::most, 3);
-    for (unsigned n = 3; n < ws::Numbers::most; n++)
+    ws::loop::Numbers numbers;
+    numbers.open(ws::loop::Numbers::most, 3);
+    for (unsigned n = 3; n < ws::loop::Numbers::most; n++)
         REQUIRE(numbers.take() == n);
-    for (unsigned n : {500u, 3u, ws::Numbers::most - 1, 66u, 67u})
+    for (unsigned n : {500u, 3u, ws::loop::Numbers::most - 1, 66u, 67u})
         numbers.give_back(n);
-    for (unsigned n : {3u, 66u, 67u, 500u, ws::Numbers::most - 1})
+    for (unsigned n : {3u, 66u, 67u, 500u, ws::loop::Numbers::most - 1})
         CHECK(numbers.take() == n);
     numbers.open(2, 1);
     CHECK(numbers.all() == 2);
@@ -181,7 +181,7 @@ TEST_CASE("each guest has a number of its own, and it is free again when he has 
 
 TEST_CASE("numbers under many threads", "[numbers]")
 {
-    ws::Numbers numbers;
+    ws::loop::Numbers numbers;
     constexpr unsigned threads = 6, all = 5; // one number too few: somebody waits
     numbers.open(all, 1);
     std::atomic<int> held[all] = {};

@@ -10,8 +10,8 @@
 
 using explore::Explorer;
 using explore::Scheduled;
-using ws::Chunk;
-using ws::Claim;
+using ws::loop::Chunk;
+using ws::loop::Claim;
 
 namespace {
 
@@ -25,12 +25,12 @@ struct Plan {
     bool wrap = false; // 2^14 - 1 more regions pass between the first and the second: the generation repeats
     // Broken on purpose:
     bool no_clamp = false, no_wait = false, no_limit = false;
-    unsigned most_joiners = ws::Descriptor::max_joiners; // at a time
+    unsigned most_joiners = ws::loop::Descriptor::max_joiners; // at a time
 };
 
 template <class A, const Plan& plan>
 struct Protocol : Explorer::World {
-    using Descriptor = ws::BasicDescriptor<A>;
+    using Descriptor = ws::loop::BasicDescriptor<A>;
 
     Descriptor descriptor;
     volatile explore::Word region; // which region's body a guest would run; the owner writes it before it publishes
@@ -174,13 +174,13 @@ constexpr Plan wrapped_two_thieves{2, 1, 2, {4, 2, 1}, 0, 2, 3, true};
 
 TEST_CASE("layout that the interleaving tests rely on", "[descriptor][interleaving]")
 {
-    alignas(ws::Descriptor) uint64_t words[sizeof(ws::Descriptor) / 8] = {};
-    auto& d = *reinterpret_cast<ws::Descriptor*>(words);
+    alignas(ws::loop::Descriptor) uint64_t words[sizeof(ws::loop::Descriptor) / 8] = {};
+    auto& d = *reinterpret_cast<ws::loop::Descriptor*>(words);
     d.init();
-    CHECK(words[0] == ws::Descriptor::next_mask);
+    CHECK(words[0] == ws::loop::Descriptor::next_mask);
     d.publish(3, {5, 7, 9});
-    CHECK(words[0] == (ws::Descriptor::generation_one | 3));
-    CHECK(words[8] == (uint64_t(ws::Descriptor::max_joiners) << ws::Descriptor::next_bits | 5));
+    CHECK(words[0] == (ws::loop::Descriptor::generation_one | 3));
+    CHECK(words[8] == (uint64_t(ws::loop::Descriptor::max_joiners) << ws::loop::Descriptor::next_bits | 5));
 }
 
 TEST_CASE("every unit runs exactly once under every interleaving", "[descriptor][interleaving]")

@@ -4,8 +4,8 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
-using ws::Pace;
-using ws::Sizing;
+using ws::loop::Pace;
+using ws::loop::Sizing;
 
 namespace {
 

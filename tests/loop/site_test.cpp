@@ -6,11 +6,12 @@
 #include <deque>
 #include <string>
 
-namespace ws {
+namespace ws::loop {
 LoopHost loop_host; // the runtime's is in region.cpp, which is not linked here; 1000 ticks are a microsecond
 }
 
-using namespace ws;
+using namespace ws::loop;
+using namespace ws::observe;
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <random>
 
-using namespace ws;
+using namespace ws::loop;
 
 namespace {
 

@@ -18,8 +18,8 @@
 #include <unistd.h>
 #include <vector>
 
-using ws::Chunk;
-using ws::Claim;
+using ws::loop::Chunk;
+using ws::loop::Claim;
 
 namespace {
 
@@ -63,7 +63,7 @@ constexpr uint64_t most_units = 2000;
 // Lies in memory shared by everyone.
 template <class A>
 struct Arena {
-    ws::BasicDescriptor<A> descriptor;
+    ws::loop::BasicDescriptor<A> descriptor;
     uint64_t region = 0, units = 0; // plain: published with the region
     // Not atomic on purpose: exactly-once means that nobody else touches a unit's counter while its region is open.
     uint64_t ran[most_units] = {};
@@ -164,7 +164,7 @@ constexpr unsigned scale = 1;
 
 } // namespace
 
-TEMPLATE_TEST_CASE("every unit runs exactly once under many threads", "[descriptor][stress]", ws::Hardware, Builtin)
+TEMPLATE_TEST_CASE("every unit runs exactly once under many threads", "[descriptor][stress]", ws::window::Hardware, Builtin)
 {
     // More than 2^14 regions: the generation wraps.
     auto thieves_and_regions = GENERATE(std::make_pair(1u, 200000u), std::make_pair(3u, 60000u),
@@ -178,7 +178,7 @@ TEMPLATE_TEST_CASE("every unit runs exactly once under many threads", "[descript
     munmap(a, sizeof *a);
 }
 
-TEMPLATE_TEST_CASE("every unit runs exactly once under many processes", "[descriptor][stress]", ws::Hardware, Builtin)
+TEMPLATE_TEST_CASE("every unit runs exactly once under many processes", "[descriptor][stress]", ws::window::Hardware, Builtin)
 {
     unsigned thieves = GENERATE(1u, 3u, 12u);
     Arena<TestType>* a = shared_arena<TestType>();

@@ -17,7 +17,7 @@
 #include <sys/mman.h>
 #include <thread>
 
-using namespace ws;
+using namespace ws::window;
 using explore::Explorer;
 using explore::Scheduled;
 
@@ -144,7 +144,7 @@ TEST_CASE("the share of its core that a rank had", "[load]")
 TEST_CASE("what a rank's work costs", "[meter]")
 {
     // So many ticks a microsecond that nothing here takes long enough for the system to be asked.
-    auto meter = std::make_unique<measure::Meter>();
+    auto meter = std::make_unique<ws::measure::Meter>();
     LoadRow row = {};
     meter->start(&row, 1000, 1e9);
     auto now = [&] {
@@ -228,7 +228,7 @@ TEST_CASE("loads of a node", "[load]")
     for (unsigned r = 1; r < ranks; r++)
         window.load(r).write({100 * r, r == 2, 10 * r, r, 0, r, 50 * (6 - r), 4});
     std::vector<Load> loads;
-    measure::read_loads(window, 1000, loads);
+    ws::measure::read_loads(window, 1000, loads);
     REQUIRE(loads.size() == ranks);
     CHECK(loads[0].useful == 0);
     CHECK(loads[1].useful == 10 + 900);
@@ -236,11 +236,11 @@ TEST_CASE("loads of a node", "[load]")
     CHECK(loads[2].waited == 2 + 800);
     reinterpret_cast<volatile Hardware::Word*>(&window.load(3))[0]++; // being written
     window.load(4).write({900, false, 5000, 0, 0, 7, 0, 0});
-    measure::read_loads(window, 2000, loads);
+    ws::measure::read_loads(window, 2000, loads);
     CHECK(loads[3].useful == 30 + 700 + 1000); // as it was known
     CHECK(loads[4].useful == 5000 + 1100);
 
-    const measure::NodeLoad all = measure::summed_up(loads, 8, 2000, 1e-3); // a tick is a millisecond
+    const ws::measure::NodeLoad all = ws::measure::summed_up(loads, 8, 2000, 1e-3); // a tick is a millisecond
     CHECK(all.at == 2000);
     CHECK(all.measured_s == Approx(2));
     CHECK(all.ranks == ranks);
@@ -261,7 +261,7 @@ TEST_CASE("time in which others have the core is no work", "[meter]")
     CPU_ZERO(&one);
     CPU_SET(sched_getcpu(), &one);
     REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
-    if (measure::scheduled().ran == 0)
+    if (ws::measure::scheduled().ran == 0)
         return; // a kernel that does not say
     Clock clock;
     clock.start();
@@ -285,7 +285,7 @@ TEST_CASE("time in which others have the core is no work", "[meter]")
 
     SECTION("its own thread's")
     {
-        auto meter = std::make_unique<measure::Meter>();
+        auto meter = std::make_unique<ws::measure::Meter>();
         const uint64_t began = ticks();
         meter->start(nullptr, began, clock.ticks_per_us());
         work(100);
@@ -300,7 +300,7 @@ TEST_CASE("time in which others have the core is no work", "[meter]")
     }
     SECTION("a guest's")
     {
-        auto meter = std::make_unique<measure::Meter>();
+        auto meter = std::make_unique<ws::measure::Meter>();
         meter->start(nullptr, ticks(), clock.ticks_per_us());
         std::thread([&] {
             for (int visit = 0; visit < 5; visit++) {

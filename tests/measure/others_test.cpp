@@ -7,7 +7,7 @@
 #include <string>
 #include <unistd.h>
 
-using namespace ws;
+using namespace ws::window;
 using namespace ws::measure;
 
 namespace {

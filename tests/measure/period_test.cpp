@@ -188,10 +188,10 @@ TEST_CASE("what an event costs", "[period]")
         double best = 1e9;
         for (int round = 0; round < 20; round++) {
             const auto period = std::make_unique<Period>();
-            const double begin = ws::seconds_now();
+            const double begin = ws::window::seconds_now();
             for (uint32_t i = 0; i < 50000; i++)
                 period->feed(event(i), i);
-            best = std::min(best, (ws::seconds_now() - begin) / 50000 * 1e9);
+            best = std::min(best, (ws::window::seconds_now() - begin) / 50000 * 1e9);
         }
         std::printf("%s: %.1f ns an event\n", what, best);
         return best;

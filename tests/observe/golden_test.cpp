@@ -11,7 +11,8 @@
 #include <fstream>
 #include <sstream>
 
-using namespace ws;
+using namespace ws::observe;
+using namespace ws::window;
 
 namespace {
 

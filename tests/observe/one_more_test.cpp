@@ -7,7 +7,8 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-using namespace ws;
+using namespace ws::observe;
+using namespace ws::window;
 
 TEST_CASE("a counter that only its list has is on the board, in the figures and in every report")
 {

@@ -9,7 +9,8 @@
 #include <cstring>
 #include <stdexcept>
 
-using namespace ws;
+using namespace ws::observe;
+using namespace ws::window;
 
 namespace {
 

@@ -5,7 +5,7 @@
 
 #include <catch2/catch.hpp>
 
-using namespace ws;
+using namespace ws::observe;
 
 namespace {
 

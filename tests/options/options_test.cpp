@@ -6,7 +6,7 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 
-using namespace ws;
+using namespace ws::option;
 
 namespace {
 

@@ -12,7 +12,7 @@
 #include <random>
 #include <set>
 
-using namespace ws::reorder;
+using namespace ws::policy::reorder;
 
 namespace {
 

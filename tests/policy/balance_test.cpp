@@ -10,7 +10,7 @@
 #include <functional>
 #include <random>
 
-using namespace ws::reorder;
+using namespace ws::policy::reorder;
 
 namespace {
 

@@ -14,7 +14,7 @@
 #include <numeric>
 #include <random>
 
-using namespace ws::dpb;
+using namespace ws::policy::dpb;
 
 namespace {
 
@@ -291,7 +291,7 @@ TEST_CASE("threads that come and go are not worth it in a short region", "[regio
 TEST_CASE("a rank gets the nearest processors", "[assign]")
 {
     // Two packages of four cores; ranks 0 and 1 on the first, 2 on the second.
-    const auto at = [](int core) { return ws::Place{core, core, core / 2, core / 4, core / 4}; };
+    const auto at = [](int core) { return ws::window::Place{core, core, core / 2, core / 4, core / 4}; };
     const std::vector<Located> processors = {{0, true, 0, at(0)}, {0, false, 0, at(1)}, {1, true, 1, at(2)}, {1, false, 1, at(3)},
                                              {2, true, 2, at(4)}, {2, false, 2, at(5)}, {2, false, 2, at(6)}, {2, false, 2, at(7)}};
     const auto moves = moves_to({3, 1, 4}, processors);
@@ -306,7 +306,7 @@ TEST_CASE("a rank gets the nearest processors", "[assign]")
 
 TEST_CASE("processors go back to whose they were first", "[assign]")
 {
-    const ws::Place nowhere = {-1, -1, -1, -1, -1};
+    const ws::window::Place nowhere = {-1, -1, -1, -1, -1};
     const std::vector<Located> processors = {{0, true, 0, nowhere}, {0, false, 0, nowhere}, {0, false, 1, nowhere}, {1, true, 1, nowhere}};
     const auto moves = moves_to({2, 2}, processors);
     REQUIRE(moves.size() == 1);

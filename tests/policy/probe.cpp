@@ -25,6 +25,9 @@
 
 namespace ws {
 
+using window::Load;
+using window::ticks;
+
 namespace {
 
 uint64_t number(const char* name, uint64_t otherwise)
@@ -82,7 +85,7 @@ public:
         decide(now);
         look(*rank.window, now);
         while (ticks() - now < budget / 2)
-            cpu_relax();
+            window::cpu_relax();
         t.longest = std::max(t.longest, ticks() - now);
         return {idle_, due_};
     }
@@ -169,7 +172,7 @@ private:
     }
 
     // No rank has more time than went by, and what guests did is a part of what its work cost.
-    void look(const Window& window, uint64_t now)
+    void look(const window::Window& window, uint64_t now)
     {
         measure::read_loads(window, now, seen_);
         const uint64_t passed = ticks() - attached_;
@@ -193,7 +196,7 @@ private:
 const std::vector<policy::Policy*>& policy::policies()
 {
     static Probe probe;
-    static auto& all = *new std::vector<policy::Policy*>{&steal::policy(), &reorder::policy(), &probe, &loads::policy()};
+    static auto& all = *new std::vector<policy::Policy*>{&policy::steal::policy(), &policy::reorder::policy(), &probe, &policy::loads::policy()};
     return all;
 }
 

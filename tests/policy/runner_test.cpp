@@ -8,7 +8,8 @@
 #include <string>
 #include <sys/mman.h>
 
-using namespace ws;
+using namespace ws::lend;
+using namespace ws::window;
 using namespace ws::policy;
 
 namespace {

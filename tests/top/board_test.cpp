@@ -17,16 +17,16 @@
 #include <unistd.h>
 
 using namespace ws::top;
-using ws::board;
+using ws::observe::board;
 
 namespace {
 
 // A right board of a rank with a worker on a node of three cores, made as a job makes it.
-ws::Board& made()
+ws::observe::Board& made()
 {
-    static const bool done = ws::make_board(3, 1);
+    static const bool done = ws::observe::make_board(3, 1);
     REQUIRE(done);
-    ws::Board& b = *board;
+    ws::observe::Board& b = *board;
     b.rank = 1;
     b.size = 2;
     b.node_rank = 1;
@@ -36,7 +36,7 @@ ws::Board& made()
     b.first_worker = 2;
     std::strcpy(b.host, "here");
     std::strcpy(b.program, "prog\x1b[31m");
-    ws::show_board();
+    ws::observe::show_board();
     return b;
 }
 
@@ -44,11 +44,11 @@ ws::Board& made()
 template <class Spoil>
 int file_with(uint64_t bytes, Spoil&& spoil)
 {
-    ws::Board& b = made();
+    ws::observe::Board& b = made();
     std::vector<char> copy(reinterpret_cast<char*>(&b), reinterpret_cast<char*>(&b) + b.bytes);
-    alignas(ws::Board) char head[sizeof(ws::Board)];
+    alignas(ws::observe::Board) char head[sizeof(ws::observe::Board)];
     std::memcpy(head, copy.data(), sizeof head);
-    spoil(*reinterpret_cast<ws::Board*>(head));
+    spoil(*reinterpret_cast<ws::observe::Board*>(head));
     std::memcpy(copy.data(), head, sizeof head);
     const int fd = memfd_create("test", MFD_CLOEXEC);
     copy.resize(bytes);
@@ -56,7 +56,7 @@ int file_with(uint64_t bytes, Spoil&& spoil)
     return fd;
 }
 
-std::string wrong_with(uint64_t bytes, void (*spoil)(ws::Board&))
+std::string wrong_with(uint64_t bytes, void (*spoil)(ws::observe::Board&))
 {
     BoardFile file(file_with(bytes, spoil));
     Reading r;
@@ -65,26 +65,26 @@ std::string wrong_with(uint64_t bytes, void (*spoil)(ws::Board&))
     return unmade ? "unmade" : wrong;
 }
 
-void nothing(ws::Board&) {}
+void nothing(ws::observe::Board&) {}
 
 } // namespace
 
 TEST_CASE("a board is read as it was written")
 {
-    ws::Board& b = made();
-    ws::Seat& home = b.seat(0);
-    home.kind = ws::Flag(ws::SeatKind::home);
+    ws::observe::Board& b = made();
+    ws::observe::Seat& home = b.seat(0);
+    home.kind = ws::window::Flag(ws::observe::SeatKind::home);
     home.core = 1;
     home.call = 0;
     home.lend.blocked_ticks = 5;
     home.lend.lends = 6;
     home.waits_since = 7;
-    ws::show(home, ws::Seated::lent, 8, 0);
-    ws::Seat& guest = b.guest_seat(2);
-    guest.kind = ws::Flag(ws::SeatKind::guest);
+    ws::observe::show(home, ws::observe::Seated::lent, 8, 0);
+    ws::observe::Seat& guest = b.guest_seat(2);
+    guest.kind = ws::window::Flag(ws::observe::SeatKind::guest);
     guest.loop = 0;
     guest.visit.chunks = 9;
-    ws::show(guest, ws::Seated::visiting, 10, 0);
+    ws::observe::show(guest, ws::observe::Seated::visiting, 10, 0);
     std::strcpy(b.call(0).name, "MPI_Recv");
     std::strcpy(b.loop(0).name, "a.c:1 f");
     b.loop(0).kept_chunks = 11;
@@ -101,7 +101,7 @@ TEST_CASE("a board is read as it was written")
     CHECK(r.program == "prog?[31m"); // no control characters get to a terminal
     CHECK(r.cores() == 2);
     REQUIRE(r.seats.size() == 5);
-    CHECK(r.seats[0].state == ws::Seated::lent);
+    CHECK(r.seats[0].state == ws::observe::Seated::lent);
     CHECK(r.seats[0].other == 0);
     CHECK(r.seats[0].since == 8);
     CHECK(r.seats[0].waits_since == 7);
@@ -109,7 +109,7 @@ TEST_CASE("a board is read as it was written")
     CHECK(r.seats[0].lend.lends == 6);
     REQUIRE(r.guest(2));
     CHECK(r.guest(2)->visit.chunks == 9);
-    CHECK(r.guest(2)->state == ws::Seated::visiting);
+    CHECK(r.guest(2)->state == ws::observe::Seated::visiting);
     CHECK_FALSE(r.guest(3));
     REQUIRE(r.loops.size() == 2);
     CHECK(r.loops[0].name == "a.c:1 f");
@@ -125,12 +125,12 @@ TEST_CASE("files that are no board of this version")
     const uint64_t all = made().bytes;
     CHECK(wrong_with(all, nothing) == "");
     CHECK(wrong_with(0, nothing) == "unmade");
-    CHECK(wrong_with(all, [](ws::Board& b) { b.magic = 0; }) == "unmade");
+    CHECK(wrong_with(all, [](ws::observe::Board& b) { b.magic = 0; }) == "unmade");
     CHECK_THAT(wrong_with(4, nothing), Catch::Contains("no board"));
-    CHECK_THAT(wrong_with(all, [](ws::Board& b) { b.magic++; }), Catch::Contains("none of Workshare's"));
-    CHECK_THAT(wrong_with(all, [](ws::Board& b) { b.version++; }), Catch::Contains("newer"));
-    CHECK_THAT(wrong_with(200, [](ws::Board& b) { b.version++; }), Catch::Contains("newer")); // whose head may be shorter
-    CHECK_THAT(wrong_with(all, [](ws::Board& b) { b.version = 0; }), Catch::Contains("older"));
+    CHECK_THAT(wrong_with(all, [](ws::observe::Board& b) { b.magic++; }), Catch::Contains("none of Workshare's"));
+    CHECK_THAT(wrong_with(all, [](ws::observe::Board& b) { b.version++; }), Catch::Contains("newer"));
+    CHECK_THAT(wrong_with(200, [](ws::observe::Board& b) { b.version++; }), Catch::Contains("newer")); // whose head may be shorter
+    CHECK_THAT(wrong_with(all, [](ws::observe::Board& b) { b.version = 0; }), Catch::Contains("older"));
     CHECK_THAT(wrong_with(200, nothing), Catch::Contains("cut short"));
     CHECK_THAT(wrong_with(all - 1, nothing), Catch::Contains("cut short"));
 }
@@ -138,45 +138,45 @@ TEST_CASE("files that are no board of this version")
 TEST_CASE("boards whose parts lie elsewhere are refused, whatever they say")
 {
     const uint64_t all = made().bytes;
-    void (*const spoils[])(ws::Board&) = {
-        [](ws::Board& b) { b.seats_at = b.bytes; },
-        [](ws::Board& b) { b.seats_at = ~uint64_t(0) - 64; },
-        [](ws::Board& b) { b.seats_at = 8; },
-        [](ws::Board& b) { b.seats = ~uint32_t(0); },
-        [](ws::Board& b) { b.seats = 1; },
-        [](ws::Board& b) { b.seat_bytes = 0; },
-        [](ws::Board& b) { b.seat_bytes = 8; },
-        [](ws::Board& b) { b.seat_bytes = ~uint32_t(0); },
-        [](ws::Board& b) { b.own_workers = ~uint32_t(0); },
-        [](ws::Board& b) { b.node_cores = ~uint32_t(0); },
-        [](ws::Board& b) { b.loops_at = b.bytes - 8; },
-        [](ws::Board& b) { b.loop_row_count = 1 << 20; },
-        [](ws::Board& b) { b.loop_row_bytes = 0; },
-        [](ws::Board& b) { b.calls_at = ~uint64_t(0); },
-        [](ws::Board& b) { b.call_row_bytes = 1; },
-        [](ws::Board& b) { b.head_bytes = 1; },
-        [](ws::Board& b) { b.rank = -1; },
-        [](ws::Board& b) { b.rank = b.size; },
-        [](ws::Board& b) { b.size = 0; },
-        [](ws::Board& b) { b.node_rank = INT_MIN; },
-        [](ws::Board& b) { b.ticks_per_us = 0; },
-        [](ws::Board& b) { b.ticks_per_us = -1; },
-        [](ws::Board& b) { b.ticks_per_us = 1e-300; },
-        [](ws::Board& b) { b.ticks_per_us = 1e300; },
-        [](ws::Board& b) { b.ticks_per_us = __builtin_nan(""); },
-        [](ws::Board& b) { b.ticks_per_us = __builtin_inf(); },
+    void (*const spoils[])(ws::observe::Board&) = {
+        [](ws::observe::Board& b) { b.seats_at = b.bytes; },
+        [](ws::observe::Board& b) { b.seats_at = ~uint64_t(0) - 64; },
+        [](ws::observe::Board& b) { b.seats_at = 8; },
+        [](ws::observe::Board& b) { b.seats = ~uint32_t(0); },
+        [](ws::observe::Board& b) { b.seats = 1; },
+        [](ws::observe::Board& b) { b.seat_bytes = 0; },
+        [](ws::observe::Board& b) { b.seat_bytes = 8; },
+        [](ws::observe::Board& b) { b.seat_bytes = ~uint32_t(0); },
+        [](ws::observe::Board& b) { b.own_workers = ~uint32_t(0); },
+        [](ws::observe::Board& b) { b.node_cores = ~uint32_t(0); },
+        [](ws::observe::Board& b) { b.loops_at = b.bytes - 8; },
+        [](ws::observe::Board& b) { b.loop_row_count = 1 << 20; },
+        [](ws::observe::Board& b) { b.loop_row_bytes = 0; },
+        [](ws::observe::Board& b) { b.calls_at = ~uint64_t(0); },
+        [](ws::observe::Board& b) { b.call_row_bytes = 1; },
+        [](ws::observe::Board& b) { b.head_bytes = 1; },
+        [](ws::observe::Board& b) { b.rank = -1; },
+        [](ws::observe::Board& b) { b.rank = b.size; },
+        [](ws::observe::Board& b) { b.size = 0; },
+        [](ws::observe::Board& b) { b.node_rank = INT_MIN; },
+        [](ws::observe::Board& b) { b.ticks_per_us = 0; },
+        [](ws::observe::Board& b) { b.ticks_per_us = -1; },
+        [](ws::observe::Board& b) { b.ticks_per_us = 1e-300; },
+        [](ws::observe::Board& b) { b.ticks_per_us = 1e300; },
+        [](ws::observe::Board& b) { b.ticks_per_us = __builtin_nan(""); },
+        [](ws::observe::Board& b) { b.ticks_per_us = __builtin_inf(); },
     };
     int i = 0;
     for (auto spoil : spoils) {
         INFO("spoil " << i++);
         CHECK_THAT(wrong_with(all, spoil), Catch::Contains("damaged"));
     }
-    CHECK_THAT(wrong_with(all, [](ws::Board& b) { b.bytes += 4096; }), Catch::Contains("cut short"));
+    CHECK_THAT(wrong_with(all, [](ws::observe::Board& b) { b.bytes += 4096; }), Catch::Contains("cut short"));
 }
 
 TEST_CASE("boards with any word of them changed are refused or shown")
 {
-    ws::Board& b = made();
+    ws::observe::Board& b = made();
     const std::vector<char> good(reinterpret_cast<char*>(&b), reinterpret_cast<char*>(&b) + b.bytes);
     const int fd = memfd_create("test", MFD_CLOEXEC), second = dup(fd);
     BoardFile file(fd);
@@ -187,7 +187,7 @@ TEST_CASE("boards with any word of them changed are refused or shown")
         std::vector<char> bad = good;
         for (uint64_t n = random() % 4 + 1; n > 0; n--) {
             // The head, the seats and the first rows; all but magic, version and size, which is too easy.
-            const uint64_t at = 32 + random() % (random() % 2 ? sizeof(ws::Board) - 40 : b.loops_at + 2 * sizeof(ws::LoopRow) - 40);
+            const uint64_t at = 32 + random() % (random() % 2 ? sizeof(ws::observe::Board) - 40 : b.loops_at + 2 * sizeof(ws::observe::LoopRow) - 40);
             const uint64_t value = random() % 2 ? values[random() % 10] : random();
             std::memcpy(bad.data() + at, &value, random() % 2 ? 8 : 4);
         }
@@ -222,7 +222,7 @@ TEST_CASE("a board that shrinks while it is open")
     Reading r;
     bool unmade;
     CHECK(file.read(r, unmade) == "");
-    REQUIRE(ftruncate(second, sizeof(ws::Board) + 10) == 0);
+    REQUIRE(ftruncate(second, sizeof(ws::observe::Board) + 10) == 0);
     CHECK_THAT(file.read(r, unmade), Catch::Contains("cut short"));
     close(second);
 }
@@ -263,11 +263,11 @@ TEST_CASE("a process whose main thread has left is found, and has not ended")
     if (child == 0) {
         alarm(60);
         pthread_t thread;
-        if (!ws::make_board(1, 0) || pthread_create(&thread, nullptr, [](void*) -> void* { for (;;) pause(); }, nullptr))
+        if (!ws::observe::make_board(1, 0) || pthread_create(&thread, nullptr, [](void*) -> void* { for (;;) pause(); }, nullptr))
             _exit(1);
         board->size = board->node_ranks = 1;
         board->ticks_per_us = 1000;
-        ws::show_board();
+        ws::observe::show_board();
         close(told[0]);
         close(told[1]);
         syscall(SYS_exit, 0); // pthread_exit() would unwind the test's frames
@@ -311,11 +311,11 @@ public:
             static ws::book::Reader page;
             std::string problem;
             char joined = 0;
-            if (page.join(ws::book::open_book(problem), ws::own_process(), uint64_t(getpid()), 0, ws::CpuSet().mask()) && ws::make_board(1, 0)) {
+            if (page.join(ws::book::open_book(problem), ws::window::own_process(), uint64_t(getpid()), 0, ws::window::CpuSet().mask()) && ws::observe::make_board(1, 0)) {
                 board->size = board->node_ranks = 1;
                 board->job = uint64_t(getpid());
                 board->ticks_per_us = 1000;
-                ws::show_board();
+                ws::observe::show_board();
                 joined = 1;
             }
             (void) !write(up[1], &joined, 1);

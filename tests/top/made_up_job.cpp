@@ -22,7 +22,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-using namespace ws;
+using namespace ws::observe;
+using namespace ws::window;
 
 namespace {
 

@@ -9,8 +9,8 @@ constexpr uint64_t ms = 1000000;
 
 inline ws::top::Reading rank_reading(int rank, int ranks, uint64_t at, unsigned workers = 0)
 {
-    using namespace ws;
-    top::Reading r;
+    using namespace ws::observe;
+    ws::top::Reading r;
     r.at = at;
     r.job = 0x1234567800000000;
     r.rank = r.node_rank = rank;
@@ -40,7 +40,7 @@ inline ws::top::Reading rank_reading(int rank, int ranks, uint64_t at, unsigned 
 inline ws::top::SeatReading& guest_on(ws::top::Reading& r, unsigned core)
 {
     ws::top::SeatReading& s = r.seats[r.cores() + core];
-    s.kind = ws::SeatKind::guest;
+    s.kind = ws::observe::SeatKind::guest;
     s.core = core;
     return s;
 }
@@ -48,7 +48,7 @@ inline ws::top::SeatReading& guest_on(ws::top::Reading& r, unsigned core)
 // The rank waits in call 0 since `since`, and its core is lent to `to` since `lent`.
 inline void lend(ws::top::Reading& r, uint64_t since, uint64_t lent, int to)
 {
-    r.seats[0].state = ws::Seated::lent;
+    r.seats[0].state = ws::observe::Seated::lent;
     r.seats[0].waits_since = since;
     r.seats[0].since = lent;
     r.seats[0].other = to;

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 using namespace ws::top;
-using ws::Seated;
+using ws::observe::Seated;
 
 namespace {
 
@@ -148,14 +148,14 @@ TEST_CASE("why ranks waited")
 {
     std::map<int, Reading> before{{0, rank_reading(0, 2, 1000 * ms)}, {1, rank_reading(1, 2, 1000 * ms)}};
     std::vector<Reading> after{rank_reading(0, 2, 1100 * ms), rank_reading(1, 2, 1100 * ms)};
-    before[1].seats[0].lend.refused_ticks[unsigned(ws::Refusal::all_wait)] = 500 * ms;
-    after[1].seats[0].lend.refused_ticks[unsigned(ws::Refusal::all_wait)] = 510 * ms;
-    after[1].seats[0].lend.refused_ticks[unsigned(ws::Refusal::nothing_shared)] = 30 * ms;
+    before[1].seats[0].lend.refused_ticks[unsigned(ws::observe::Refusal::all_wait)] = 500 * ms;
+    after[1].seats[0].lend.refused_ticks[unsigned(ws::observe::Refusal::all_wait)] = 510 * ms;
+    after[1].seats[0].lend.refused_ticks[unsigned(ws::observe::Refusal::nothing_shared)] = 30 * ms;
     const JobSample job = sample(after, before);
-    CHECK(job.interval.waited_because[unsigned(ws::Refusal::all_wait)] == Approx(0.25));
-    CHECK(job.interval.waited_because[unsigned(ws::Refusal::nothing_shared)] == Approx(0.75));
-    CHECK(job.total.waited_because[unsigned(ws::Refusal::all_wait)] == Approx(510. / 540));
-    CHECK(std::string(refusal_name(ws::Refusal::all_wait)) == "all_wait");
+    CHECK(job.interval.waited_because[unsigned(ws::observe::Refusal::all_wait)] == Approx(0.25));
+    CHECK(job.interval.waited_because[unsigned(ws::observe::Refusal::nothing_shared)] == Approx(0.75));
+    CHECK(job.total.waited_because[unsigned(ws::observe::Refusal::all_wait)] == Approx(510. / 540));
+    CHECK(std::string(refusal_name(ws::observe::Refusal::all_wait)) == "all_wait");
 }
 
 TEST_CASE("a worker")
@@ -170,7 +170,7 @@ TEST_CASE("a worker")
     REQUIRE(job.ranks.size() == 1);
     REQUIRE(job.ranks[0].cores.size() == 2);
     CHECK(job.cores == 2);
-    CHECK(job.ranks[0].cores[1].kind == ws::SeatKind::worker);
+    CHECK(job.ranks[0].cores[1].kind == ws::observe::SeatKind::worker);
     CHECK(job.ranks[0].cores[1].interval.computing == Approx(0.5));
     CHECK(job.ranks[0].cores[1].interval.waiting == Approx(0.5));
     CHECK(job.ranks[0].interval.borrowed == Approx(0.5));

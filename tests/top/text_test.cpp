@@ -6,7 +6,7 @@
 #include <catch2/catch.hpp>
 
 using namespace ws::top;
-using ws::Seated;
+using ws::observe::Seated;
 using Catch::Contains;
 
 namespace {

@@ -11,19 +11,19 @@
 namespace made_up {
 
 struct Thread {
-    ws::TraceThread about;
-    std::vector<ws::TraceEvent> events;
+    ws::trace::TraceThread about;
+    std::vector<ws::trace::TraceEvent> events;
 };
 
 struct Job {
-    ws::TraceJob about = {};
-    std::vector<ws::TraceProcess> processes;
+    ws::trace::TraceJob about = {};
+    std::vector<ws::trace::TraceProcess> processes;
     std::vector<Thread> threads;
-    std::vector<ws::TraceThread> abouts;
+    std::vector<ws::trace::TraceThread> abouts;
     std::vector<const char*> names = {"double_loop.c:32 run_slice", "MPI_Barrier", "he said \"\\\" \xff\n"};
 };
 
-inline ws::TraceEvent event(int64_t begin, int64_t end, ws::EventKind kind, uint32_t name, uint32_t rank = 0, uint64_t a = 0, uint64_t b = 0)
+inline ws::trace::TraceEvent event(int64_t begin, int64_t end, ws::observe::EventKind kind, uint32_t name, uint32_t rank = 0, uint64_t a = 0, uint64_t b = 0)
 {
     return {begin, end, kind, 0, name, rank, a, b};
 }
@@ -33,8 +33,8 @@ constexpr unsigned kept_chunks = 8, stolen_chunks = 4, odd_chunks = 6;
 // `ranks` is even; they lie on `nodes` nodes by turns of pairs. A rank's events are in the order of their ends, as libws records them.
 inline void make(Job& job, uint32_t ranks, uint32_t nodes, uint32_t steps, bool shared, uint64_t dropped = 0)
 {
-    using ws::EventKind;
-    using ws::SeatKind;
+    using ws::observe::EventKind;
+    using ws::observe::SeatKind;
     constexpr int64_t step = 100000;
     for (uint32_t r = 0; r < ranks; r++) {
         const uint32_t node = r / 2 % nodes, core = r / 2 / nodes * 2 + r % 2;
@@ -59,11 +59,11 @@ inline void make(Job& job, uint32_t ranks, uint32_t nodes, uint32_t steps, bool 
                     home.events.push_back(event(t + c * 8000, t + (c + 1) * 8000, EventKind::chunk, 0, 0, c * 10, c * 10 + 10));
                 home.events.push_back(event(t, t + 48000, EventKind::region, 0, 0, 60, 0));
                 if (shared)
-                    home.events.push_back(event(t + 50000, t + 88000, EventKind::lent, ws::no_name, r - 1));
+                    home.events.push_back(event(t + 50000, t + 88000, EventKind::lent, ws::trace::no_name, r - 1));
                 home.events.push_back(event(t + 48000, t + step, EventKind::mpi, 1));
             }
         }
-        home.events.push_back(event(0, int64_t(steps) * step, EventKind::phase, ws::no_name, 0, 1));
+        home.events.push_back(event(0, int64_t(steps) * step, EventKind::phase, ws::trace::no_name, 0, 1));
         job.threads.push_back(home);
         if (!guest.events.empty())
             job.threads.push_back(guest);
@@ -77,9 +77,9 @@ inline void make(Job& job, uint32_t ranks, uint32_t nodes, uint32_t steps, bool 
 }
 
 // Null or what went wrong.
-inline const char* write(Job& job, const char* path, ws::TraceOpen open)
+inline const char* write(Job& job, const char* path, ws::trace::TraceOpen open)
 {
-    ws::TraceWriter* writer = open(job.about, path);
+    ws::trace::TraceWriter* writer = open(job.about, path);
     for (uint32_t i = 0; i < job.threads.size(); i++)
         writer->thread(i, job.threads[i].events.data(), job.threads[i].events.size());
     return writer->close();

@@ -8,7 +8,7 @@
 #include <cstring>
 
 extern "C" const char* ws_trace_check(int, const char*);
-extern "C" ws::TraceWriter* ws_trace_open(const ws::TraceJob&, const char*);
+extern "C" ws::trace::TraceWriter* ws_trace_open(const ws::trace::TraceJob&, const char*);
 
 int main(int argc, char** argv)
 {
@@ -17,7 +17,7 @@ int main(int argc, char** argv)
     made_up::Job job;
     make(job, uint32_t(std::atoi(argv[2])), uint32_t(std::atoi(argv[3])), uint32_t(std::atoi(argv[4])), !std::strcmp(argv[5], "shared"),
          argc > 6 ? std::strtoull(argv[6], nullptr, 10) : 0);
-    const char* error = ws_trace_check(ws::trace_interface, argv[1]);
+    const char* error = ws_trace_check(ws::trace::trace_interface, argv[1]);
     if (!error)
         error = made_up::write(job, argv[1], ws_trace_open);
     if (error)

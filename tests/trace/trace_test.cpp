@@ -16,13 +16,14 @@
 #include <unistd.h>
 
 extern "C" const char* ws_trace_check(int, const char*);
-extern "C" ws::TraceWriter* ws_trace_open(const ws::TraceJob&, const char*);
+extern "C" ws::trace::TraceWriter* ws_trace_open(const ws::trace::TraceJob&, const char*);
 
 // For the recorder, which asks the board where the rank is.
-static ws::Board test_board = {};
-ws::Board* ws::board = &test_board;
+static ws::observe::Board test_board = {};
+ws::observe::Board* ws::observe::board = &test_board;
 
-using namespace ws;
+using namespace ws::observe;
+using namespace ws::trace;
 using made_up::event;
 
 namespace {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """walls_test.py SOURCE: who includes whom, compared with the arrows of docs/architecture.md. An arrow that is not drawn there fails, and
-so does one that is drawn and not used. Policies never include each other, and only policy/registry.cpp names them."""
+so does one that is drawn and not used. Policies never include each other, and only policy/registry.cpp names them. What a room declares is in
+the namespace of its name, and no header says `using namespace`."""
 import collections
 import os
 import re
@@ -8,6 +9,8 @@ import sys
 import tempfile
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
+NAMESPACE = re.compile(r'^namespace (ws(?:::\w+)*) \{(.*)')
+OTHER_NAMES = {'options': 'option'}  # ws::options is a class of the public interface
 ARROW = re.compile(r'^    (\w+) ─+> (.+)$')
 
 
@@ -43,6 +46,28 @@ def policy_of(path, source):
     return parts[1] if parts[0] == 'policy' and os.path.isdir(os.path.join(source, 'runtime/policy', parts[1])) else None
 
 
+def namespaces(source):
+    """What is wrong with them, a line each. A block of another room may only name classes: `class Window;`."""
+    for folder, folders, files in os.walk(os.path.join(source, 'runtime')):
+        if folder == os.path.join(source, 'runtime'):
+            folders[:] = [f for f in folders if f != 'mpich']
+        for name in files:
+            path = os.path.relpath(os.path.join(folder, name), os.path.join(source, 'runtime'))
+            if not re.search(r'\.(cpp|h)$', name):
+                continue
+            room = path.split('/')[0]
+            own = 'ws::' + '::'.join([OTHER_NAMES.get(room, room)] + [policy_of(path, source)] * bool(policy_of(path, source)))
+            lines = open(os.path.join(folder, name), encoding='utf-8', errors='replace').read().splitlines()
+            for number, line in enumerate(lines, 1):
+                found = NAMESPACE.match(line)
+                if found and not (found[1] + '::').startswith(own + '::'):
+                    inside = [l for l in lines[number:lines.index('}', number)]] if '}' in lines[number:] else ['']
+                    if any(not re.match(r'(class|struct) \w+;', l) for l in inside) or found[2]:
+                        yield f'runtime/{path}:{number} opens {found[1]}: the room is {own}'
+                if name.endswith('.h') and re.match(r'\s*using namespace', line):
+                    yield f'runtime/{path}:{number} has `using namespace`, for whoever includes it'
+
+
 def check(source):
     """What is wrong, a line each."""
     arrows, used, wrong = drawn(os.path.join(source, 'docs/architecture.md')), collections.defaultdict(set), []
@@ -57,6 +82,7 @@ def check(source):
         own = policy_of(path[len('runtime/'):], source)
         if named and named != own and path != 'runtime/policy/registry.cpp':
             wrong.append(f'{path}:{number} includes {header}: only policy/registry.cpp names policies')
+    wrong += namespaces(source)
     wrong += [f'docs/architecture.md has an arrow from {room} to {a}, which nobody uses'
               for room, tos in arrows.items() for a in tos if a not in used[room]]
     return wrong
@@ -86,6 +112,13 @@ for files, page, wanted in (
         ({'tools/x.cpp': '#include "loop/a.h"'}, PAGE, ['no arrow from tools']),
         ({'runtime/policy/one/c.h': '#include "policy/two/d.h"'}, PAGE, ['only policy/registry.cpp']),
         ({'runtime/lend/b.cpp': '#include "loop/a.h"\n#include "policy/two/d.h"'}, '    lend ──> loop, policy\n', ['only policy/registry.cpp']),
+        ({'runtime/loop/a.h': 'namespace ws::loop {\nnamespace ws::lend {\nclass B;\n}\n'}, PAGE, []),
+        ({'runtime/policy/one/c.h': 'namespace ws::policy::one {\n', 'runtime/policy/p.h': 'namespace ws::policy {\n'}, PAGE, []),
+        ({'runtime/loop/a.h': 'namespace ws {\n'}, PAGE, ['the room is ws::loop']),
+        ({'runtime/loop/a.h': 'namespace ws::loops {\n'}, PAGE, ['the room is ws::loop']),
+        ({'runtime/loop/a.h': 'namespace ws::lend {\nint b;\n}\n'}, PAGE, ['the room is ws::loop']),
+        ({'runtime/policy/one/c.h': 'namespace ws::policy {\n'}, PAGE, ['the room is ws::policy::one']),
+        ({'runtime/loop/a.h': 'inline void f()\n{\n    using namespace ws::lend;\n'}, PAGE, ['`using namespace`']),
 ):
     found = seeded({**FILES, **files}, page)
     if len(found) != len(wanted) or any(w not in f for w, f in zip(wanted, found)):

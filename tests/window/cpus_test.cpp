@@ -11,7 +11,7 @@
 #include <numeric>
 #include <unistd.h>
 
-using namespace ws;
+using namespace ws::window;
 
 namespace {
 

@@ -14,7 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-using namespace ws;
+using namespace ws::lend;
+using namespace ws::window;
 namespace fs = std::filesystem;
 
 namespace {

@@ -16,10 +16,15 @@
 #include <numeric>
 #include <sys/mman.h>
 
-namespace ws {
+namespace ws::loop {
 Chaos chaos;
 }
-using namespace ws;
+using namespace ws::lend;
+using namespace ws::loop;
+using namespace ws::observe;
+using namespace ws::option;
+using namespace ws::policy::steal;
+using namespace ws::window;
 
 namespace {
 
@@ -90,7 +95,7 @@ public:
     Target choice(unsigned thief, const char* victims)
     {
         Chooser chooser;
-        chooser.start(window, thief, *steal::victims_by_name(victims), false);
+        chooser.start(window, thief, *ws::policy::steal::victims_by_name(victims), false);
         return chooser.choose(long_hungry, false, 0);
     }
 
@@ -241,10 +246,10 @@ TEST_CASE("core and NUMA domain of each CPU", "[topology]")
 
 TEST_CASE("victim policies have names", "[victim]")
 {
-    CHECK(&steal::victims[0] == steal::victims_by_name("auto")); // the default
-    CHECK_FALSE(steal::victims_by_name("none")->score);
-    CHECK_FALSE(steal::victims_by_name(""));
-    CHECK_FALSE(steal::victims_by_name("mostly"));
+    CHECK(&ws::policy::steal::victims[0] == ws::policy::steal::victims_by_name("auto")); // the default
+    CHECK_FALSE(ws::policy::steal::victims_by_name("none")->score);
+    CHECK_FALSE(ws::policy::steal::victims_by_name(""));
+    CHECK_FALSE(ws::policy::steal::victims_by_name("mostly"));
 }
 
 TEST_CASE("whom a thief helps", "[victim]")
@@ -270,7 +275,7 @@ TEST_CASE("whom a thief helps", "[victim]")
         node.make_read_only();
         for (bool worker : {false, true}) {
             Chooser chooser;
-            chooser.start(node.window, 0, *steal::victims_by_name("none"), worker);
+            chooser.start(node.window, 0, *ws::policy::steal::victims_by_name("none"), worker);
             CHECK_FALSE(chooser.choose(long_hungry, worker, 0));
         }
     }
@@ -302,7 +307,7 @@ TEST_CASE("whom a thief helps", "[victim]")
     SECTION("random ones are all chosen at times")
     {
         Chooser chooser;
-        chooser.start(node.window, 0, *steal::victims_by_name("random"), false);
+        chooser.start(node.window, 0, *ws::policy::steal::victims_by_name("random"), false);
         std::vector<int> times(8);
         for (int i = 0; i < 3000; i++)
             times[chooser.choose(long_hungry, false, 0).rank]++;
@@ -341,7 +346,7 @@ TEST_CASE("whom a thief helps", "[victim]")
         }
         node.limit(6, 9000, 0);
         Chooser chooser;
-        chooser.start(node.window, 7, *steal::victims_by_name("auto"), false);
+        chooser.start(node.window, 7, *ws::policy::steal::victims_by_name("auto"), false);
         CHECK_FALSE(chooser.choose(long_hungry, false, 0));
         CHECK(chooser.why_none() == Refusal::full);
     }
@@ -365,7 +370,7 @@ TEST_CASE("whom a thief helps", "[victim]")
 TEST_CASE("each word of WS_VICTIM is a policy, in the same order")
 {
     const char* const* words = option_row("WS_VICTIM").words;
-    for (unsigned i = 0; i < steal::victim_policies; i++)
-        CHECK(steal::victims[i].name == std::string(words[i] ? words[i] : "(none)"));
-    CHECK(!words[steal::victim_policies]);
+    for (unsigned i = 0; i < ws::policy::steal::victim_policies; i++)
+        CHECK(ws::policy::steal::victims[i].name == std::string(words[i] ? words[i] : "(none)"));
+    CHECK(!words[ws::policy::steal::victim_policies]);
 }

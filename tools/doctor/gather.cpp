@@ -54,15 +54,15 @@ int why_inactive()
         char target[256];
         const std::string path = std::string("/proc/self/fd/") + entry->d_name;
         const ssize_t length = readlink(path.c_str(), target, sizeof target - 1);
-        if (length < 0 || std::string(target, size_t(length)).find(std::string("memfd:") + ws::board_name) == std::string::npos)
+        if (length < 0 || std::string(target, size_t(length)).find(std::string("memfd:") + ws::observe::board_name) == std::string::npos)
             continue;
-        void* mapped = mmap(nullptr, sizeof(ws::Board), PROT_READ, MAP_SHARED, std::atoi(entry->d_name), 0);
+        void* mapped = mmap(nullptr, sizeof(ws::observe::Board), PROT_READ, MAP_SHARED, std::atoi(entry->d_name), 0);
         if (mapped == MAP_FAILED)
             continue;
-        const auto* board = static_cast<const ws::Board*>(mapped);
-        if (board->magic == ws::board_magic && board->version == ws::board_version)
+        const auto* board = static_cast<const ws::observe::Board*>(mapped);
+        if (board->magic == ws::observe::board_magic && board->version == ws::observe::board_version)
             why = int(board->inactive);
-        munmap(mapped, sizeof(ws::Board));
+        munmap(mapped, sizeof(ws::observe::Board));
     }
     if (folder)
         closedir(folder);
@@ -211,7 +211,7 @@ std::string first_lines(const std::string& text)
     std::string line = text.substr(0, text.find('\n'));
     if (const size_t said = line.find("ERROR"); said != std::string::npos) // UCX's, behind the time and the place
         line.erase(0, line.find_first_not_of(' ', said + 5));
-    return ws::shortened(ws::one_line(line), 200, true);
+    return ws::directive::shortened(ws::directive::one_line(line), 200, true);
 }
 
 } // namespace

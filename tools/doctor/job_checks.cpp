@@ -23,7 +23,7 @@ void misspelt(const Job& job, Findings& out)
         if (!m.options_unknown.empty()) {
             std::string all, unset, set, meanings;
             for (const std::string& name : m.options_unknown) {
-                const std::string meant = ws::meant_option(name);
+                const std::string meant = ws::option::meant_option(name);
                 const auto value = m.environment.find(name);
                 all += (all.empty() ? "" : ", ") + name;
                 unset += " " + name;

@@ -12,9 +12,9 @@
 
 namespace doctor {
 
-using ws::format;
+using ws::observe::format;
 
-constexpr int most_tenants = 1023; // of a node: ranks and workers (ws::Inactive)
+constexpr int most_tenants = 1023; // of a node: ranks and workers (ws::mpi::Inactive)
 
 std::string bytes(double n);
 std::string of_limit(double value);

@@ -306,9 +306,9 @@ void read_load(const Files& files, Machine& m)
     const Ticks before = read_ticks(files, "/proc/stat", m.cpus);
     double seconds = 1, hertz = 100;
     if (files.real()) {
-        const double start = ws::seconds_now();
+        const double start = ws::window::seconds_now();
         usleep(300000);
-        seconds = ws::seconds_now() - start;
+        seconds = ws::window::seconds_now() - start;
         hertz = double(sysconf(_SC_CLK_TCK));
     } else if (!files.has("/proc/stat.later")) {
         return;
@@ -320,7 +320,7 @@ void read_load(const Files& files, Machine& m)
 
 void pin(int cpu)
 {
-    ws::CpuSet one;
+    ws::window::CpuSet one;
     one.add(cpu);
     one.mask().bind();
 }
@@ -337,7 +337,7 @@ double counter_skew(int one, int other)
             const uint64_t now = ask.load(std::memory_order_acquire);
             if (now != last) {
                 last = now;
-                answer.store(ws::ticks(), std::memory_order_release);
+                answer.store(ws::window::ticks(), std::memory_order_release);
             }
         }
     });
@@ -345,15 +345,15 @@ double counter_skew(int one, int other)
     const auto measure = [&] {
         pin(one);
         double best = 1e300;
-        const double until = ws::seconds_now() + 0.02;
-        for (int round = 1; round <= 500 && ws::seconds_now() < until; round++) {
+        const double until = ws::window::seconds_now() + 0.02;
+        for (int round = 1; round <= 500 && ws::window::seconds_now() < until; round++) {
             answer.store(0, std::memory_order_relaxed);
-            const uint64_t sent = ws::ticks();
+            const uint64_t sent = ws::window::ticks();
             ask.store(uint64_t(round), std::memory_order_release);
             uint64_t theirs;
-            while (!(theirs = answer.load(std::memory_order_acquire)) && ws::seconds_now() < until) {
+            while (!(theirs = answer.load(std::memory_order_acquire)) && ws::window::seconds_now() < until) {
             }
-            const uint64_t back = ws::ticks();
+            const uint64_t back = ws::window::ticks();
             if (theirs && double(back - sent) < best) {
                 best = double(back - sent);
                 // The difference can come from the message's way; only more than that is the clocks'.
@@ -376,7 +376,7 @@ double counter_skew(int one, int other)
 
 double largest_skew_us(const std::vector<int>& cpus)
 {
-    ws::Clock clock;
+    ws::window::Clock clock;
     clock.start();
     double largest = 0;
     for (size_t i = 1; i < cpus.size() && i < 16; i++)
@@ -400,8 +400,8 @@ void read_environment(Machine& m)
             if (name.compare(0, std::strlen(begin), begin) == 0)
                 m.environment[name] = equals ? equals + 1 : "";
     }
-    ws::Options options;
-    if (!ws::read_options(options, m.options_error, m.options_unknown))
+    ws::option::Options options;
+    if (!ws::option::read_options(options, m.options_error, m.options_unknown))
         m.options_unknown.clear();
     else
         m.workers = options.workers;

@@ -40,7 +40,7 @@ struct Machine {
     // Under mpirun:
     std::string mpi_error; // it did not start
     bool libws_loaded = false;
-    int inactive = 0;   // ws::Inactive
+    int inactive = 0;   // ws::mpi::Inactive
     int local_ranks = 0; // on the node, as mpirun says
     int node_ranks = 0;  // ranks that MPI takes to share memory with this one
     std::string launcher; // if it is none of MPICH's

@@ -166,7 +166,7 @@ void shared_memory(const Job& job, const Node& n, Findings& out)
         return out.problem("there is no /dev/shm", "ranks of a node share memory there", "mount -t tmpfs tmpfs /dev/shm");
     const unsigned ranks = unsigned(n.count);
     // libws wants twice the window's size to be free.
-    const double window = 2 * double(ws::Window::bytes(ranks, ranks + unsigned(n.workers()))), ucx = ucx_is_elsewhere(m) ? 0 : ucx_bytes * ranks, need = window + ucx;
+    const double window = 2 * double(ws::window::Window::bytes(ranks, ranks + unsigned(n.workers()))), ucx = ucx_is_elsewhere(m) ? 0 : ucx_bytes * ranks, need = window + ucx;
     const std::string seen = format("/dev/shm has %s, of them %s free; %s need about %s (%s for the window, %s for UCX)", bytes(m.shm_bytes).c_str(),
                                     bytes(m.shm_free).c_str(), plural(ranks, "rank").c_str(), bytes(need).c_str(), bytes(window).c_str(),
                                     ucx > 0 ? bytes(ucx).c_str() : "nothing");

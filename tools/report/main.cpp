@@ -32,10 +32,10 @@ std::string contents(const std::string& name)
     return text;
 }
 
-ws::Report read(const std::string& name)
+ws::observe::Report read(const std::string& name)
 {
     try {
-        return ws::read_report(contents(name));
+        return ws::observe::read_report(contents(name));
     } catch (const std::exception& error) {
         throw std::runtime_error((name == "-" ? "standard input" : name) + ": " + error.what());
     }
@@ -54,14 +54,14 @@ int main(int argc, char** argv)
     app.set_version_flag("--version", "ws-report " WS_VERSION);
     CLI11_PARSE(app, argc, argv);
     try {
-        const ws::Report first = read(files[0]);
+        const ws::observe::Report first = read(files[0]);
         std::string text;
         if (files.size() == 2) {
             if (csv || json)
                 throw std::runtime_error("two reports are compared as text only");
-            text = ws::report_comparison(first, read(files[1]), files[0], files[1]);
+            text = ws::observe::report_comparison(first, read(files[1]), files[0], files[1]);
         } else
-            text = ws::report_as(csv ? ws::ReportFormat::csv : json ? ws::ReportFormat::json : ws::ReportFormat::text, first);
+            text = ws::observe::report_as(csv ? ws::observe::ReportFormat::csv : json ? ws::observe::ReportFormat::json : ws::observe::ReportFormat::text, first);
         if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
             throw std::runtime_error(std::string("cannot write: ") + std::strerror(errno));
     } catch (const std::exception& error) {

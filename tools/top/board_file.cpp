@@ -17,6 +17,16 @@
 
 namespace ws::top {
 
+using observe::Board;
+using observe::CallRow;
+using observe::LoopRow;
+using observe::Seat;
+using observe::SeatKind;
+using observe::board_name;
+using observe::board_version;
+using window::ProcessId;
+using window::seconds_now;
+
 namespace {
 
 constexpr uint64_t most_bytes = uint64_t(1) << 30; // a board has less than a megabyte and a kilobyte a core
@@ -79,11 +89,11 @@ SeatReading read_seat(const Seat& s)
 {
     SeatReading r;
     r.kind = SeatKind(s.kind);
-    r.state = Seated(s.state);
+    r.state = observe::Seated(s.state);
     r.core = s.core;
     r.call = s.call;
     r.loop = s.loop;
-    r.other = s.other == no_row ? -1 : int(s.other);
+    r.other = s.other == observe::no_row ? -1 : int(s.other);
     r.since = s.since;
     r.waits_since = s.waits_since;
     r.lend = s.lend;
@@ -115,7 +125,7 @@ std::string check_head(const Board& b, uint64_t read, uint64_t file_bytes, bool&
         return "";
     if (read < offsetof(Board, head_bytes))
         return "a file of " + std::to_string(file_bytes) + " bytes is no board";
-    if (b.magic != board_magic)
+    if (b.magic != observe::board_magic)
         return "a file called " + std::string(board_name) + " is none of Workshare's";
     if (b.version != board_version)
         return std::string("the board is of a") + (b.version > board_version ? " newer" : "n older") + " Workshare (board version " +
@@ -211,7 +221,7 @@ std::string BoardFile::read(Reading& into, bool& unmade) const
         if (same)
             break;
     }
-    into.at = ticks();
+    into.at = window::ticks();
     timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     into.unix_ns = int64_t(now.tv_sec) * 1000000000 + now.tv_nsec;

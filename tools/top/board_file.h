@@ -16,13 +16,13 @@
 namespace ws::top {
 
 struct SeatReading {
-    SeatKind kind = SeatKind::none;
-    Seated state = Seated::nobody;
-    unsigned core = no_row, call = no_row, loop = no_row;
+    observe::SeatKind kind = observe::SeatKind::none;
+    observe::Seated state = observe::Seated::nobody;
+    unsigned core = observe::no_row, call = observe::no_row, loop = observe::no_row;
     int other = -1;
     uint64_t since = 0, waits_since = 0; // ticks
-    LendCounters lend = {};
-    VisitCounters visit = {};
+    observe::LendCounters lend = {};
+    observe::VisitCounters visit = {};
 };
 
 struct LoopReading {
@@ -46,7 +46,7 @@ struct Reading {
     uint64_t attached_at = 0, ended_at = 0, lag_ticks = 0;
     bool inactive = false, observed = false;
     std::string host, program;
-    ProcessCounters process = {};
+    observe::ProcessCounters process = {};
     std::vector<SeatReading> seats; // home, workers, guests by core
     std::vector<LoopReading> loops;
     std::vector<std::string> calls;
@@ -66,7 +66,7 @@ std::string clean(const char* text, size_t at_most);
 
 // What is wrong with a file of so many bytes that begins with `head` (`read` bytes of it are there), for people; empty: nothing.
 // A board that is still being made has no magic yet: `unmade` is set instead.
-std::string check_head(const Board& head, uint64_t read, uint64_t file_bytes, bool& unmade);
+std::string check_head(const observe::Board& head, uint64_t read, uint64_t file_bytes, bool& unmade);
 
 class BoardFile {
 public:

@@ -8,6 +8,8 @@
 
 namespace ws::top {
 
+using window::ProcessId;
+
 namespace {
 
 // For what others write meanwhile: each value is either the old one or the new one.
@@ -46,7 +48,7 @@ book::Flag BookFile::changes() const
 
 std::vector<ProcessId> BookFile::processes() const
 {
-    static const uint64_t here = own_process().pid_namespace;
+    static const uint64_t here = window::own_process().pid_namespace;
     book::Flag used = 0;
     read_at(fd_, used, offsetof(book::Book, used));
     std::vector<ProcessId> found;

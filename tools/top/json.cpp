@@ -5,6 +5,8 @@
 
 namespace ws::top {
 
+using observe::Seated;
+
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -25,9 +27,9 @@ Json to_json(const Metrics& m)
                   {"borrowed", m.shares.borrowed},
                   {"steals_per_s", m.steals_per_s},
                   {"lends_per_s", m.lends_per_s}});
-    for (unsigned k = 0; k < refusal_kinds; k++)
+    for (unsigned k = 0; k < observe::refusal_kinds; k++)
         if (m.waited_because[k] > 0)
-            j["waited_because"][refusal_name(Refusal(k))] = m.waited_because[k];
+            j["waited_because"][refusal_name(observe::Refusal(k))] = m.waited_because[k];
     return j;
 }
 
@@ -51,7 +53,7 @@ Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr)
 
 Json to_json(const CoreSample& c)
 {
-    return {{"kind", c.kind == SeatKind::home ? "home" : "worker"},
+    return {{"kind", c.kind == observe::SeatKind::home ? "home" : "worker"},
             {"state", name_of(c.state)},
             {"state_s", c.state_s},
             {"call", text_or_null(c.call)},

@@ -6,6 +6,11 @@
 
 namespace ws::top {
 
+using observe::Refusal;
+using observe::SeatKind;
+using observe::Seated;
+using observe::refusal_kinds;
+
 namespace {
 
 uint64_t gone_by(uint64_t since, uint64_t at) { return since && at > since ? at - since : 0; }

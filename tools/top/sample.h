@@ -28,9 +28,9 @@ struct Counter {
 
 // A core of a rank: its home core, or a worker's.
 struct CoreSample {
-    SeatKind kind = SeatKind::home;
+    observe::SeatKind kind = observe::SeatKind::home;
     unsigned core = 0; // row of the node's core table
-    Seated state = Seated::nobody;
+    observe::Seated state = observe::Seated::nobody;
     double state_s = 0;  // how long it has been in this state
     double wait_s = 0;   // in this wait, whatever the core was used for in it
     std::string call;    // MPI call that it waits in, or empty
@@ -86,10 +86,10 @@ struct Metrics {
     double steals_per_s = 0, lends_per_s = 0;
     uint64_t chunks_stolen = 0, lends = 0;
     // Why ranks that waited helped nobody, in parts of that time as far as it is over; in the order of Refusal.
-    double waited_because[refusal_kinds] = {};
+    double waited_because[observe::refusal_kinds] = {};
 };
-const char* refusal_name(Refusal why); // as in the report
-const char* refusal_text(Refusal why);
+const char* refusal_name(observe::Refusal why); // as in the report
+const char* refusal_text(observe::Refusal why);
 
 struct JobSample {
     uint64_t id = 0;

@@ -8,6 +8,9 @@
 
 namespace ws::top {
 
+using observe::Refusal;
+using observe::Seated;
+
 namespace {
 
 template <class... Values>
@@ -332,7 +335,7 @@ std::vector<Line> head(const JobSample& job, const View& view, unsigned width)
     lines.push_back(use);
 
     std::vector<std::pair<double, unsigned>> reasons;
-    for (unsigned k = 0; k < refusal_kinds; k++)
+    for (unsigned k = 0; k < observe::refusal_kinds; k++)
         if (m.waited_because[k] > 0.005)
             reasons.emplace_back(-m.waited_because[k], k);
     std::sort(reasons.begin(), reasons.end());

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "policy/dpb/assign.h"
 
-namespace ws::dpb {
+namespace ws::policy::dpb {
+
+using window::Place;
 
 namespace {
 
 // The less the better.
 unsigned rate(const Located& p, unsigned to, const Place& home)
 {
-    return p.first == to ? 0 : 1 + distance(p.place, home);
+    return p.first == to ? 0 : 1 + window::distance(p.place, home);
 }
 
 } // namespace
@@ -46,4 +48,4 @@ std::vector<Move> moves_to(const Deal& deal, const std::vector<Located>& process
     }
 }
 
-} // namespace ws::dpb
+} // namespace ws::policy::dpb

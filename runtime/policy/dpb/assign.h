@@ -6,13 +6,13 @@
 #include "policy/dpb/deal.h"
 #include "window/window.h"
 
-namespace ws::dpb {
+namespace ws::policy::dpb {
 
 struct Located {
     unsigned owner;
     bool home;       // of its owner's own thread: it never moves
     unsigned first;  // who had it at the start
-    Place place;
+    window::Place place;
 };
 
 struct Move {
@@ -23,4 +23,4 @@ struct Move {
 // have too much, what was its own first, and else what is nearest to its home processor.
 std::vector<Move> moves_to(const Deal& deal, const std::vector<Located>& processors);
 
-} // namespace ws::dpb
+} // namespace ws::policy::dpb

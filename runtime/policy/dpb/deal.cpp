@@ -6,7 +6,7 @@
 #include <numeric>
 #include <queue>
 
-namespace ws::dpb {
+namespace ws::policy::dpb {
 
 namespace {
 
@@ -158,4 +158,4 @@ Deal decide(Rule rule, const std::vector<Measured>& ranks, History& history, uin
     return change_to(next, period);
 }
 
-} // namespace ws::dpb
+} // namespace ws::policy::dpb

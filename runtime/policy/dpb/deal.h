@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace ws::dpb {
+namespace ws::policy::dpb {
 
 // What was measured of a rank: seconds a period.
 struct Measured {
@@ -55,4 +55,4 @@ Deal decide(Rule rule, const std::vector<Measured>& ranks, History& history, uin
 constexpr double least_gain = 0.02;  // of the slowest rank's time: less is noise
 constexpr uint32_t longest_pause = 64;
 
-} // namespace ws::dpb
+} // namespace ws::policy::dpb

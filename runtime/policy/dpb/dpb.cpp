@@ -16,7 +16,11 @@
 #include <cstring>
 #include <strings.h>
 
-namespace ws::dpb {
+namespace ws::policy::dpb {
+
+using observe::Facts;
+using option::Options;
+using window::ticks;
 
 namespace {
 
@@ -101,7 +105,7 @@ struct Told {
 
 bool Dpb::share(policy::Rank& rank, bool fixed)
 {
-    Window& w = *rank.window;
+    window::Window& w = *rank.window;
     me_ = w.me();
     usual_ = fixed ? 1 : rank.openmp->usual();
     // A program that has set a number of threads itself has no more, whatever there is.
@@ -109,7 +113,7 @@ bool Dpb::share(policy::Rank& rank, bool fixed)
     const Told mine = {sched_getcpu(), usual_, most, fixed};
     std::vector<Told> all(w.ranks());
     PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, rank.node);
-    std::vector<CpuSet> masks;
+    std::vector<window::CpuSet> masks;
     std::vector<int> home;
     std::vector<unsigned> usual, mosts;
     for (unsigned r = 0; r < w.ranks(); r++) {
@@ -190,7 +194,7 @@ void Dpb::measure_at(uint64_t now)
     const uint64_t turns = measure::meter.turns();
     if (WS_LIKELY(!turns_.is_due(turns, measure::meter.period(), now)))
         return;
-    const Load load = measure::meter.load(now);
+    const window::Load load = measure::meter.load(now);
     if (turns_.sample(turns, now, load.useful, load.waited, team_.own()) && seen_ == Hardware::load_relaxed(table_.head().generation))
         table_.row(me_).measured.write({Hardware::Word(seen_) << 1 | turns_.by_turns(), turns_.periods(), turns_.useful(), turns_.waited()});
 }
@@ -369,4 +373,4 @@ policy::Policy& policy()
     return dpb;
 }
 
-} // namespace ws::dpb
+} // namespace ws::policy::dpb

@@ -9,8 +9,8 @@
 
 #include "policy/policy.h"
 
-namespace ws::dpb {
+namespace ws::policy::dpb {
 
 policy::Policy& policy();
 
-} // namespace ws::dpb
+} // namespace ws::policy::dpb

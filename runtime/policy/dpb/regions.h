@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdint>
 
-namespace ws::dpb {
+namespace ws::policy::dpb {
 
 class Regions {
 public:
@@ -38,4 +38,4 @@ private:
     std::array<Row, 128> rows_ = {};
 };
 
-} // namespace ws::dpb
+} // namespace ws::policy::dpb

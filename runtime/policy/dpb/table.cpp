@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <new>
 
-namespace ws::dpb {
+namespace ws::policy::dpb {
+
+using window::CpuSet;
 
 namespace {
 
@@ -66,7 +68,7 @@ Start start_of(const std::vector<CpuSet>& masks, const std::vector<int>& home, c
     return start;
 }
 
-bool Table::attach(MPI_Comm node, Window& window, const Start& start, const std::vector<unsigned>& most)
+bool Table::attach(MPI_Comm node, window::Window& window, const Start& start, const std::vector<unsigned>& most)
 {
     window_ = &window;
     ranks_ = unsigned(start.cpus.size());
@@ -93,7 +95,7 @@ bool Table::attach(MPI_Comm node, Window& window, const Start& start, const std:
         std::vector<int> cpus;
         for (const auto& own : start.cpus)
             cpus.insert(cpus.end(), own.begin(), own.end());
-        const std::vector<Place> places = places_of(cpus);
+        const std::vector<window::Place> places = window::places_of(cpus);
         unsigned p = 0;
         for (unsigned r = 0; r < ranks_; r++) {
             new (&rows_[r]) RankRow();
@@ -138,4 +140,4 @@ std::vector<Located> Table::located() const
     return processors;
 }
 
-} // namespace ws::dpb
+} // namespace ws::policy::dpb

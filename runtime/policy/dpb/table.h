@@ -19,7 +19,10 @@
 #include <optional>
 #include <vector>
 
-namespace ws::dpb {
+namespace ws::policy::dpb {
+
+using window::Flag;
+using window::Hardware;
 
 constexpr unsigned no_rank = ~0u;
 
@@ -29,12 +32,12 @@ struct alignas(64) Processor {
     int cpu;       // -1: pretended (WS_CORES)
     unsigned home; // whose home processor it is, or no_rank
     unsigned first; // who had it then
-    Place place;
+    window::Place place;
 };
 
 // A rank's. Measured: by its home thread, since the last change.
 struct alignas(64) RankRow {
-    EpochRow<4> measured;          // generation, periods, and of one its useful and waited ticks
+    window::EpochRow<4> measured;          // generation, periods, and of one its useful and waited ticks
     alignas(64) volatile Flag target; // decider: processors that it is to have in this generation
     Flag most;                     // constant: threads that it may have
     volatile Flag patience_us;     // borrowers: how long it has to wait before its processors are lent
@@ -57,12 +60,12 @@ struct Start {
     bool shared = false;                // ranks have CPUs in common: those are divided
 };
 // `usual`: threads that each rank's regions have. Empty if there are fewer CPUs than ranks. `pretended`: so many CPUs, if not 0.
-Start start_of(const std::vector<CpuSet>& masks, const std::vector<int>& home, const std::vector<unsigned>& usual, unsigned pretended);
+Start start_of(const std::vector<window::CpuSet>& masks, const std::vector<int>& home, const std::vector<unsigned>& usual, unsigned pretended);
 
 class Table {
 public:
     // Collective over `node`; false on all ranks if there is no memory.
-    bool attach(MPI_Comm node, Window& window, const Start& start, const std::vector<unsigned>& most);
+    bool attach(MPI_Comm node, window::Window& window, const Start& start, const std::vector<unsigned>& most);
     void detach();
 
     Head& head() const { return *head_; }
@@ -79,7 +82,7 @@ public:
 
 private:
     MPI_Win mpi_window_ = MPI_WIN_NULL;
-    Window* window_ = nullptr;
+    window::Window* window_ = nullptr;
     unsigned ranks_ = 0, processors_ = 0;
     Head* head_ = nullptr;
     RankRow* rows_ = nullptr;
@@ -87,4 +90,4 @@ private:
     uint16_t* numbers_ = nullptr;
 };
 
-} // namespace ws::dpb
+} // namespace ws::policy::dpb

@@ -5,7 +5,11 @@
 
 #include <algorithm>
 
-namespace ws::dpb {
+namespace ws::policy::dpb {
+
+using window::CpuSet;
+using window::Load;
+using window::rank_blocked;
 
 namespace {
 
@@ -16,14 +20,14 @@ constexpr Flag least_patience_us = 20, longest_patience_us = 20000;
 
 } // namespace
 
-void Team::attach(Table& table, Window& window, unsigned me, bool placed)
+void Team::attach(Table& table, window::Window& window, unsigned me, bool placed)
 {
     table_ = &table;
     window_ = &window;
     me_ = me;
     placed_ = placed;
     all_ = CpuSet(window.mask(me));
-    Place home = {};
+    window::Place home = {};
     owner_.assign(table.processors(), 0);
     for (unsigned p = 0; p < table.processors(); p++) {
         nearest_.push_back(p);
@@ -31,7 +35,7 @@ void Team::attach(Table& table, Window& window, unsigned me, bool placed)
             home = table.processor(p).place;
     }
     std::stable_sort(nearest_.begin(), nearest_.end(), [&](unsigned a, unsigned b) {
-        return distance(table.processor(a).place, home) < distance(table.processor(b).place, home);
+        return window::distance(table.processor(a).place, home) < window::distance(table.processor(b).place, home);
     });
     waits_since_.assign(table.ranks(), 0);
     settle();
@@ -145,4 +149,4 @@ void Team::member(unsigned number)
     bound = want + 1;
 }
 
-} // namespace ws::dpb
+} // namespace ws::policy::dpb

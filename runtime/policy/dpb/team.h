@@ -7,13 +7,13 @@
 
 #include <vector>
 
-namespace ws::dpb {
+namespace ws::policy::dpb {
 
 class Team {
 public:
     // `me`'s, whose threads may use `cpus` while they have no processor of their own. Where the user has said where threads are
     // (`placed`), each stays on one CPU.
-    void attach(Table& table, Window& window, unsigned me, bool placed);
+    void attach(Table& table, window::Window& window, unsigned me, bool placed);
 
     // Between two regions: hands over what is promised to others, and looks at what is its own. The number of its processors.
     unsigned settle();
@@ -44,7 +44,7 @@ private:
         unsigned processor, from;
     };
     Table* table_ = nullptr;
-    Window* window_ = nullptr;
+    window::Window* window_ = nullptr;
     unsigned me_ = 0, own_ = 0;
     std::vector<unsigned> nearest_;    // all processors, by distance to this rank's home processor
     std::vector<uint16_t> owner_;      // of each; seen last
@@ -52,8 +52,8 @@ private:
     std::vector<Borrowed> borrowed_;
     std::vector<uint64_t> waits_since_;
     uint64_t borrowed_at_ = 0;
-    CpuSet all_; // this rank's mask as it was
+    window::CpuSet all_; // this rank's mask as it was
     bool placed_ = false, places_ = false, moved_ = false;
 };
 
-} // namespace ws::dpb
+} // namespace ws::policy::dpb

@@ -10,7 +10,7 @@
 #include <array>
 #include <cstdint>
 
-namespace ws::dpb {
+namespace ws::policy::dpb {
 
 class Turns {
 public:
@@ -71,4 +71,4 @@ private:
     std::array<uint64_t, most> useful_ = {}, waited_ = {};
 };
 
-} // namespace ws::dpb
+} // namespace ws::policy::dpb

@@ -10,13 +10,16 @@
 #include <climits>
 #include <cstring>
 
-namespace ws::loads {
+namespace ws::policy::loads {
+
+using window::Flag;
+using window::Hardware;
 
 namespace {
 
 // In the memory of a node, for each node.
 struct Node {
-    EpochRow<8> row;      // writers: whoever has learned of it
+    window::EpochRow<8> row;      // writers: whoever has learned of it
     volatile Flag answer; // the world rank to write to there. Writers: as of the row
 };
 
@@ -58,7 +61,7 @@ private:
     uint64_t every_ = 0;           // ticks
     arbiter::Decider decider_;
     bool ended_ = false;
-    std::vector<Load> loads_;
+    std::vector<window::Load> loads_;
 };
 
 // What is older than what is known changes nothing; and what another rank is writing is about as new.
@@ -127,7 +130,7 @@ policy::Wants Loads::attach(policy::Rank& rank)
     PMPI_Barrier(rank.node);
     decider_ = rank.node_decider(*this);
     rank.loads = this;
-    return {false, ticks() + every_};
+    return {false, window::ticks() + every_};
 }
 
 // This node's sums, known here and sent on: by its decider. False: that is another rank.
@@ -168,7 +171,7 @@ policy::Wants Loads::message(policy::Rank& rank, int from, uint32_t, std::string
     std::vector<Row> rows;
     if (!table_ || !loads::read(letter, nodes_, sender, rows))
         return {};
-    const uint64_t now = ticks();
+    const uint64_t now = window::ticks();
     Hardware::store_relaxed(table_[sender].answer, Flag(from)); // relaxed: as above
     for (Row& r : rows)
         if (r.node != own_) {
@@ -204,4 +207,4 @@ policy::Policy& policy()
     return loads;
 }
 
-} // namespace ws::loads
+} // namespace ws::policy::loads

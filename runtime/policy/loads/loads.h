@@ -11,8 +11,8 @@
 
 #include "policy/policy.h"
 
-namespace ws::loads {
+namespace ws::policy::loads {
 
 policy::Policy& policy();
 
-} // namespace ws::loads
+} // namespace ws::policy::loads

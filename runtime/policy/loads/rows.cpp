@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace ws::loads {
+namespace ws::policy::loads {
 
 std::string write(uint32_t sender, const std::vector<Row>& rows)
 {
@@ -33,4 +33,4 @@ double every_us(unsigned nodes)
     return std::max(least_us, double(nodes) * nodes * sizeof(Row) / bytes_per_us);
 }
 
-} // namespace ws::loads
+} // namespace ws::policy::loads

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ws::loads {
+namespace ws::policy::loads {
 
 using measure::NodeLoad;
 
@@ -25,4 +25,4 @@ bool read(std::string_view letter, unsigned nodes, uint32_t& sender, std::vector
 // Microseconds between two letters of a node. In each round node 0 sends all rows to all nodes: with many nodes what it sends is what counts.
 double every_us(unsigned nodes);
 
-} // namespace ws::loads
+} // namespace ws::policy::loads

@@ -5,7 +5,7 @@
 #include <array>
 #include <map>
 
-namespace ws::reorder {
+namespace ws::policy::reorder {
 
 namespace {
 
@@ -110,4 +110,4 @@ double imbalance(const Loads& loads, const Seats& seats)
     return sum > 0 ? heaviest(s, l.bins, l.bin_of) * double(l.bins.size()) / sum : 1;
 }
 
-} // namespace ws::reorder
+} // namespace ws::policy::reorder

@@ -5,7 +5,7 @@
 
 #include "policy/reorder/balance.h"
 
-namespace ws::reorder {
+namespace ws::policy::reorder {
 
 // Where a process computes. Cores are numbered within their node, NUMA domains too.
 struct Seat {
@@ -32,4 +32,4 @@ double highest(const Loads& loads, const Seats& seats, Domain domain);
 // What the core with most to do has to do, by what the cores have on average; 1 if nobody has anything to do.
 double imbalance(const Loads& loads, const Seats& seats);
 
-} // namespace ws::reorder
+} // namespace ws::policy::reorder

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <queue>
 
-namespace ws::reorder {
+namespace ws::policy::reorder {
 
 namespace {
 
@@ -308,4 +308,4 @@ Deal balance(Algorithm algorithm, const Loads& given, const Bins& bins, const De
     return best;
 }
 
-} // namespace ws::reorder
+} // namespace ws::policy::reorder

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace ws::reorder {
+namespace ws::policy::reorder {
 
 struct Bin {
     int room;         // processes there
@@ -55,4 +55,4 @@ constexpr size_t automatic_exact_loads = 128;
 // others give; `present` if it is as light as any.
 Deal balance(Algorithm, const Loads& loads, const Bins& bins, const Deal& present = {});
 
-} // namespace ws::reorder
+} // namespace ws::policy::reorder

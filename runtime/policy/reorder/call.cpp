@@ -4,7 +4,7 @@
 #include "policy/reorder/measured.h"
 #include "workshare/mpix.h"
 
-namespace ws::reorder {
+namespace ws::policy::reorder {
 
 int begin(const char* name, MPI_Comm comm, Call& call)
 {
@@ -116,4 +116,4 @@ int note_spare(const Call& call, int spare, MPI_Comm newcomm)
     return spare || notes(call.comm) ? set_notes(newcomm, {spare, call.machine, nullptr}) : MPI_SUCCESS;
 }
 
-} // namespace ws::reorder
+} // namespace ws::policy::reorder

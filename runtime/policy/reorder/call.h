@@ -10,7 +10,7 @@
 #include <cstring>
 #include <vector>
 
-namespace ws::reorder {
+namespace ws::policy::reorder {
 
 struct Call {
     const char* name;
@@ -73,4 +73,4 @@ Loads loads_given(const Call& call, const Record& mine, const double* loads, con
 int make_comm(const Call& call, const std::vector<int>& order, int spare, MPI_Comm* newcomm);
 int note_spare(const Call& call, int spare, MPI_Comm newcomm);
 
-} // namespace ws::reorder
+} // namespace ws::policy::reorder

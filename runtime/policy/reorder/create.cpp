@@ -8,7 +8,7 @@
 #include "policy/reorder/measured.h"
 #include "window/os.h"
 
-namespace ws::reorder {
+namespace ws::policy::reorder {
 
 namespace {
 
@@ -94,19 +94,19 @@ int load_imbalance(MPI_Comm comm, double* max_over_mean)
 
 } // namespace
 
-} // namespace ws::reorder
+} // namespace ws::policy::reorder
 
 WS_EXPORT int ws_MPIX_Load_create(MPI_Comm comm, const double* loads, MPI_Info info, MPI_Comm* newcomm)
 {
-    return ws::reorder::load_create(comm, loads, info, newcomm);
+    return ws::policy::reorder::load_create(comm, loads, info, newcomm);
 }
 
 WS_EXPORT int ws_MPIX_Load_active(MPI_Comm comm, int* active, MPI_Comm* activecomm)
 {
-    return ws::reorder::load_active(comm, active, activecomm);
+    return ws::policy::reorder::load_active(comm, active, activecomm);
 }
 
 WS_EXPORT int ws_MPIX_Load_imbalance(MPI_Comm comm, double* max_over_mean)
 {
-    return ws::reorder::load_imbalance(comm, max_over_mean);
+    return ws::policy::reorder::load_imbalance(comm, max_over_mean);
 }

@@ -14,7 +14,7 @@
 
 #include <algorithm>
 
-namespace ws::reorder {
+namespace ws::policy::reorder {
 
 namespace {
 
@@ -344,9 +344,9 @@ int dist_load_create(MPI_Comm comm, int count, const int* ranks, const double* l
 
 } // namespace
 
-} // namespace ws::reorder
+} // namespace ws::policy::reorder
 
 WS_EXPORT int ws_MPIX_Dist_load_create(MPI_Comm comm, int count, const int ranks[], const double* loads, MPI_Info info, MPI_Comm* newcomm)
 {
-    return ws::reorder::dist_load_create(comm, count, ranks, loads, info, newcomm);
+    return ws::policy::reorder::dist_load_create(comm, count, ranks, loads, info, newcomm);
 }

@@ -9,7 +9,7 @@
 extern "C" int MPIR_Err_create_code(int last, int fatal, const char* function, int line, int error_class, const char* generic,
                                     const char* specific, ...) __attribute__((weak));
 
-namespace ws::reorder {
+namespace ws::policy::reorder {
 
 namespace {
 
@@ -132,4 +132,4 @@ int refuse_comm(MPI_Comm comm, const char* function)
     return code;
 }
 
-} // namespace ws::reorder
+} // namespace ws::policy::reorder

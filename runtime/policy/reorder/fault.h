@@ -5,7 +5,7 @@
 
 #include <mpi.h>
 
-namespace ws::reorder {
+namespace ws::policy::reorder {
 
 enum class What : int {
     nothing,
@@ -39,4 +39,4 @@ int raise(MPI_Comm comm, const char* function, const Fault& fault);
 // The same for a communicator that does not do; else MPI_SUCCESS.
 int refuse_comm(MPI_Comm comm, const char* function);
 
-} // namespace ws::reorder
+} // namespace ws::policy::reorder

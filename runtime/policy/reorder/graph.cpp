@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-namespace ws::reorder {
+namespace ws::policy::reorder {
 
 namespace {
 
@@ -157,11 +157,11 @@ int load_graph_create(MPI_Comm comm, const double* loads, Side in, Side out, MPI
 
 } // namespace
 
-} // namespace ws::reorder
+} // namespace ws::policy::reorder
 
 WS_EXPORT int ws_MPIX_Load_graph_create(MPI_Comm comm, const double* loads, int indegree, const int sources[], const int sourceweights[],
                                      int outdegree, const int destinations[], const int destweights[], MPI_Info info, MPI_Comm* newcomm)
 {
-    return ws::reorder::load_graph_create(comm, loads, {indegree, sources, sourceweights}, {outdegree, destinations, destweights}, info,
+    return ws::policy::reorder::load_graph_create(comm, loads, {indegree, sources, sourceweights}, {outdegree, destinations, destweights}, info,
                                           newcomm);
 }

@@ -5,7 +5,7 @@
 
 #include <mpi.h>
 
-namespace ws::reorder {
+namespace ws::policy::reorder {
 
 struct Host {
     MPI_Comm node = MPI_COMM_NULL; // all ranks of the node, for this runtime alone
@@ -13,4 +13,4 @@ struct Host {
 };
 extern Host host;
 
-} // namespace ws::reorder
+} // namespace ws::policy::reorder

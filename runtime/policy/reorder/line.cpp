@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace ws::reorder {
+namespace ws::policy::reorder {
 
 namespace {
 
@@ -156,4 +156,4 @@ int find_line(MPI_Comm comm, const std::shared_ptr<const Machine>& machine, Doma
     return set_notes(comm, n);
 }
 
-} // namespace ws::reorder
+} // namespace ws::policy::reorder

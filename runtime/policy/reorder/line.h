@@ -7,7 +7,7 @@
 #include "policy/reorder/place.h"
 #include "policy/reorder/spread.h"
 
-namespace ws::reorder {
+namespace ws::policy::reorder {
 
 struct Line {
     ~Line();
@@ -29,4 +29,4 @@ struct Line {
 int find_line(MPI_Comm comm, const std::shared_ptr<const Machine>& machine, Domain domain, int cell_size,
               std::shared_ptr<const Line>& line);
 
-} // namespace ws::reorder
+} // namespace ws::policy::reorder

@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <mutex>
 
-namespace ws::reorder {
+namespace ws::policy::reorder {
+
+using observe::board;
 
 namespace {
 
@@ -18,7 +20,7 @@ int64_t in_calls;             // in MPIX functions, since then
 std::mutex lock;              // of these two
 thread_local int64_t entered; // the call that is under way
 
-int64_t useful() { return int64_t(measure::meter.load(ticks()).useful); }
+int64_t useful() { return int64_t(measure::meter.load(window::ticks()).useful); }
 
 } // namespace
 
@@ -52,4 +54,4 @@ AroundCall::~AroundCall()
     in_calls += now - entered;
 }
 
-} // namespace ws::reorder
+} // namespace ws::policy::reorder

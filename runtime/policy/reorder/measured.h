@@ -3,7 +3,7 @@
 // What this process's own work has cost, from its load (measure/meter.h).
 #pragma once
 
-namespace ws::reorder {
+namespace ws::policy::reorder {
 
 // While it lives, nothing counts as computed: calls of MPIX functions are no work of the program.
 class AroundCall {
@@ -19,4 +19,4 @@ bool can_measure();
 double measured_load();
 void begin_measuring();
 
-} // namespace ws::reorder
+} // namespace ws::policy::reorder

@@ -7,7 +7,7 @@
 #include <map>
 #include <random>
 
-namespace ws::reorder {
+namespace ws::policy::reorder {
 
 namespace {
 
@@ -176,4 +176,4 @@ std::vector<int> draw_together(std::vector<int> order, const Loads& given, const
     return best;
 }
 
-} // namespace ws::reorder
+} // namespace ws::policy::reorder

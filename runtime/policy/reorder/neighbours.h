@@ -6,7 +6,7 @@
 
 #include "policy/reorder/arrange.h"
 
-namespace ws::reorder {
+namespace ws::policy::reorder {
 
 struct Edge {
     int from, to; // ranks
@@ -24,4 +24,4 @@ std::vector<int> draw_together(std::vector<int> order, const Loads& loads, const
 
 constexpr double graph_seconds = 0.1;
 
-} // namespace ws::reorder
+} // namespace ws::policy::reorder

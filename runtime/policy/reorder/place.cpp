@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <mutex>
 
-namespace ws::reorder {
+namespace ws::policy::reorder {
+
+using window::CpuPlace;
 
 Host host;
 
@@ -37,7 +39,7 @@ int delete_notes(MPI_Comm, int, void* value, void*)
 std::vector<CpuPlace> own_cores(const std::vector<CpuPlace>& cpus, int* first_cpu = nullptr)
 {
     std::vector<CpuPlace> cores;
-    const CpuSet own = own_cpus();
+    const window::CpuSet own = window::own_cpus();
     for (int c = own.mask().first(); c >= 0; c = own.mask().first(c + 1)) {
         CpuPlace place = size_t(c) < cpus.size() ? cpus[size_t(c)] : CpuPlace{-1, -1};
         if (place.core < 0)
@@ -56,7 +58,7 @@ int look_around(MPI_Comm node, Machine& machine)
     int rank, error;
     PMPI_Comm_rank(node, &rank);
     if (rank == 0)
-        machine.cpus = cpu_places(); // by one: reading the machine's description takes milliseconds
+        machine.cpus = window::cpu_places(); // by one: reading the machine's description takes milliseconds
     int head[2] = {int(machine.cpus.size()), machine.node};
     if ((error = PMPI_Bcast(head, 2, MPI_INT, 0, node)))
         return error;
@@ -151,4 +153,4 @@ int find_machine(MPI_Comm comm, std::shared_ptr<const Machine>& machine)
     return set_notes(comm, n);
 }
 
-} // namespace ws::reorder
+} // namespace ws::policy::reorder

@@ -9,13 +9,13 @@
 #include <memory>
 #include <mpi.h>
 
-namespace ws::reorder {
+namespace ws::policy::reorder {
 
 // What a process knows of its node.
 struct Machine {
     int node;                   // number of the node
     int turn;                   // how many processes of the node, in rank order, may run on the same several cores and came before
-    std::vector<CpuPlace> cpus; // of each CPU
+    std::vector<window::CpuPlace> cpus; // of each CPU
 };
 
 // Of the calling process. One that may run on several cores is taken to be on one of them: the processes with the same choice are
@@ -36,4 +36,4 @@ int set_notes(MPI_Comm comm, const Notes& notes);
 // Collective over comm, an intracommunicator, in its first call. Returns an MPI error code.
 int find_machine(MPI_Comm comm, std::shared_ptr<const Machine>& machine);
 
-} // namespace ws::reorder
+} // namespace ws::policy::reorder

@@ -3,7 +3,7 @@
 
 #include "policy/reorder/host.h"
 
-namespace ws::reorder {
+namespace ws::policy::reorder {
 
 namespace {
 
@@ -27,4 +27,4 @@ policy::Policy& policy()
     return reorder;
 }
 
-} // namespace ws::reorder
+} // namespace ws::policy::reorder

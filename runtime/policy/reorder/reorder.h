@@ -3,9 +3,9 @@
 
 #include "policy/policy.h"
 
-namespace ws::reorder {
+namespace ws::policy::reorder {
 
 // Ranks dealt to cores by load, when the program asks: the functions of workshare/mpix.h. docs/reorder.md
 policy::Policy& policy();
 
-} // namespace ws::reorder
+} // namespace ws::policy::reorder

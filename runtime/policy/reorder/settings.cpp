@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-namespace ws::reorder {
+namespace ws::policy::reorder {
 
 namespace {
 
@@ -65,4 +65,4 @@ Fault read_settings(MPI_Info info, int size, Settings& s)
     return f;
 }
 
-} // namespace ws::reorder
+} // namespace ws::policy::reorder

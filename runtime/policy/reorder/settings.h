@@ -6,7 +6,7 @@
 #include "policy/reorder/arrange.h"
 #include "policy/reorder/fault.h"
 
-namespace ws::reorder {
+namespace ws::policy::reorder {
 
 struct Settings {
     Algorithm algorithm = Algorithm::automatic;
@@ -22,4 +22,4 @@ struct Settings {
 // For a communicator of `size` processes.
 Fault read_settings(MPI_Info info, int size, Settings& settings);
 
-} // namespace ws::reorder
+} // namespace ws::policy::reorder

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-namespace ws::reorder {
+namespace ws::policy::reorder {
 
 int Classes::of(double load) const
 {
@@ -75,4 +75,4 @@ uint64_t mark(int rank)
     return x ^ (x >> 31);
 }
 
-} // namespace ws::reorder
+} // namespace ws::policy::reorder

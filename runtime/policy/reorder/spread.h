@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace ws::reorder {
+namespace ws::policy::reorder {
 
 // Loads from 2^((count / 2 - i) step) times the average on, below what class i - 1 begins with, are class i. The first has no upper end,
 // the last no lower one.
@@ -46,4 +46,4 @@ int64_t place_of(const Units& units, int number, int slot, bool snake);
 // Of the ranks in a set, so that two sets with the same sum of these are the same as good as certainly.
 uint64_t mark(int rank);
 
-} // namespace ws::reorder
+} // namespace ws::policy::reorder

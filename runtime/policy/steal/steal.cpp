@@ -3,7 +3,7 @@
 
 #include "policy/steal/victim.h"
 
-namespace ws::steal {
+namespace ws::policy::steal {
 
 namespace {
 
@@ -15,10 +15,10 @@ public:
         rank.victims = chosen_ = &victims[rank.options->victim];
         return {};
     }
-    void tell(Facts& facts) const override { facts.helps_nobody = !chosen_->score; }
+    void tell(observe::Facts& facts) const override { facts.helps_nobody = !chosen_->score; }
 
 private:
-    const VictimPolicy* chosen_ = nullptr;
+    const lend::VictimPolicy* chosen_ = nullptr;
 };
 
 } // namespace
@@ -29,4 +29,4 @@ policy::Policy& policy()
     return steal;
 }
 
-} // namespace ws::steal
+} // namespace ws::policy::steal

@@ -3,9 +3,9 @@
 
 #include "policy/policy.h"
 
-namespace ws::steal {
+namespace ws::policy::steal {
 
 // Whom waiting ranks help: -workshare-victim. Finding, claiming and lending is in lend/.
 policy::Policy& policy();
 
-} // namespace ws::steal
+} // namespace ws::policy::steal

@@ -3,7 +3,12 @@
 
 #include <cstring>
 
-namespace ws::steal {
+namespace ws::policy::steal {
+
+using lend::Candidate;
+using lend::VictimPolicy;
+using loop::Descriptor;
+using window::farthest;
 
 namespace {
 
@@ -36,4 +41,4 @@ const VictimPolicy* victims_by_name(const char* name)
     return nullptr;
 }
 
-} // namespace ws::steal
+} // namespace ws::policy::steal

@@ -5,12 +5,12 @@
 
 #include "lend/chooser.h"
 
-namespace ws::steal {
+namespace ws::policy::steal {
 
 // In the order of the words of WS_VICTIM in options/options.txt.
 constexpr unsigned victim_policies = 6;
-extern const VictimPolicy victims[victim_policies];
+extern const lend::VictimPolicy victims[victim_policies];
 // Null: none has that name.
-const VictimPolicy* victims_by_name(const char* name);
+const lend::VictimPolicy* victims_by_name(const char* name);
 
-} // namespace ws::steal
+} // namespace ws::policy::steal
