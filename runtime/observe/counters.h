@@ -61,7 +61,11 @@
     VISIT(COUNT, iterations, BOARD, WS_ITERATIONS_STOLEN, "iterations in them") \
     PROCESS(COUNT, worker_chunks, BOARD, NONE, "of those chunks: taken by its own workers") \
     PROCESS(COUNT, guests_refused, REPORT, NONE, "threads that the system did not give") \
-    PROCESS(COUNT, guests_barred, REPORT, NONE, "guests that may not use their thief's core")
+    PROCESS(COUNT, guests_barred, REPORT, NONE, "guests that may not use their thief's core") \
+    PROCESS(COUNT, openmp_cores, LATER, NONE, "cores that its parallel regions have, under -workshare-openmp; at the end") \
+    PROCESS(COUNT, openmp_lent, LATER, WS_OPENMP_LENT, "parallel regions that had lent cores besides") \
+    PROCESS(TIME, openmp_lent, LATER, WS_TIME_OPENMP_LENT, "core time of those") \
+    PROCESS(TIME, openmp_late, LATER, NONE, "of it: beside the thread whose core it is, which had come back")
 
 // Of a `ws for` of the source. Executions that ran whole, as they were short, are timed now and then: one in 16, or all if the run is observed. The
 // others were cut into chunks and are all timed, open to close. The eight that lie first are the ones that an execution without thieves

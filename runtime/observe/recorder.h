@@ -18,6 +18,7 @@ enum class EventKind : uint16_t {
     chunk,   // any: id: row of the loop; a, b: first iteration and the one behind the last, counted from 0
     region,  // owner: id: row of the loop; a: iterations; b: 1 if it was shared, 2 if it ran whole and has no chunks here
     phase,   // home: from one MPI_Pcontrol to the next; a: level
+    parallel, // home: a parallel region of OpenMP whose threads a policy chose; a: how many; b: of them on lent cores
 };
 
 // Times in ticks. In the order of their ends.

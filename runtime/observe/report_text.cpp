@@ -299,6 +299,23 @@ std::string ranks(const Report& r)
         });
 }
 
+// Only under -workshare-openmp, which says so by cores.
+std::string openmp(const Report& r)
+{
+    const RankCounts& c = r.totals;
+    if (c.openmp_cores == 0)
+        return "";
+    constexpr size_t shown = 16;
+    std::string cores;
+    for (size_t i = 0; i < r.rank.size() && i < shown; i++)
+        cores += (i ? ", " : "") + format("%.0f", r.rank[i].counts.openmp_cores);
+    std::string s = "\nCORES OF PARALLEL REGIONS\n";
+    s += "  of the ranks, at the end: " + cores + (r.rank.size() > shown ? ", ...\n" : "\n");
+    s += format("  %s regions had lent cores besides, %s of core time; %s of it beside threads that had come back\n", count_text(c.openmp_lent).c_str(),
+                time_text(c.openmp_lent_s).c_str(), time_text(c.openmp_late_s).c_str());
+    return s;
+}
+
 std::string nodes(const Report& r)
 {
     if (r.node.size() < 2)
@@ -360,7 +377,7 @@ std::string phases(const Report& r)
 
 std::string report_text(const Report& r)
 {
-    return head(r) + efficiencies(r) + waiting(r.totals) + stealing(r.totals) + loops(r) + nodes(r) + ranks(r) + calls(r) + phases(r);
+    return head(r) + efficiencies(r) + waiting(r.totals) + stealing(r.totals) + openmp(r) + loops(r) + nodes(r) + ranks(r) + calls(r) + phases(r);
 }
 
 ReportFormat report_format(const std::string& file)

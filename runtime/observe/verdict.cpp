@@ -305,6 +305,7 @@ std::string to_json(const Totals& t, const Verdict& v, const Facts& f)
         {"kept_off_s", t.kept_off},
         {"polls", count(t.polls)},
         {"most_speedup", most_speedup(t)},
+        {"policies", f.policies},
     };
     for (unsigned k = 0; k < refusal_kinds; k++)
         j["refused_s"][refusal_name(k)] = t.refused[k];

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace ws::trace {
 
@@ -53,6 +54,8 @@ public:
             slice(events[i]);
             if (events[i].kind == EventKind::visit)
                 arrow(events[i], node, t.core);
+            if (events[i].kind == EventKind::parallel)
+                track(events[i], t.rank);
         }
     }
 
@@ -198,10 +201,27 @@ private:
         case EventKind::phase:
             text_ += "\"phase " + std::to_string(int64_t(e.a)) + "\",\"args\":{\"level\":" + std::to_string(int64_t(e.a)) + '}';
             break;
+        case EventKind::parallel:
+            number("\"parallel region of ", e.a);
+            number(" threads\",\"args\":{\"threads\":", e.a);
+            number(",\"lent\":", e.b);
+            text_ += '}';
+            break;
         default:
             text_ += "\"?\"";
         }
         text_ += '}';
+        line(text_);
+    }
+
+    // A counter track of each rank: the threads that its parallel regions have.
+    void track(const TraceEvent& e, uint32_t rank)
+    {
+        if (e.a == std::exchange(threads_of_[rank], e.a))
+            return;
+        text_ = "{\"ph\":\"C\",\"pid\":" + std::to_string(job_.processes[rank].node + 1);
+        time(",\"ts\":", e.begin);
+        text_ += ",\"cat\":\"cores\",\"name\":\"cores of rank " + std::to_string(rank) + "\",\"args\":{\"threads\":" + std::to_string(e.a) + "}}";
         line(text_);
     }
 
@@ -228,6 +248,7 @@ private:
     std::string error_, where_, text_;
     std::vector<std::string> names_; // quoted
     std::map<std::pair<uint32_t, uint32_t>, uint32_t> tid_at_home_; // by node and core
+    std::map<uint32_t, uint64_t> threads_of_; // in a rank's last parallel region
     uint64_t lines_ = 0, arrows_ = 0;
 };
 

@@ -42,6 +42,7 @@ const char* kind_name(EventKind kind)
     case EventKind::chunk: return "chunk";
     case EventKind::region: return "region";
     case EventKind::phase: return "phase";
+    case EventKind::parallel: return "parallel";
     }
     return "unknown";
 }

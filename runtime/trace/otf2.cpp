@@ -65,7 +65,7 @@ OTF2_RegionRole role_of(const std::string& mpi)
     return OTF2_REGION_ROLE_FUNCTION;
 }
 
-enum Attribute : OTF2_AttributeRef { tenant, home, loop, latency, first, end, iterations, ran, woken, level_of, attributes };
+enum Attribute : OTF2_AttributeRef { tenant, home, loop, latency, first, end, iterations, ran, woken, level_of, threads_of, lent_of, attributes };
 
 class Otf2Writer final : public TraceWriter {
 public:
@@ -192,6 +192,10 @@ private:
         case EventKind::phase:
             OTF2_AttributeList_AddInt64(values_, level_of, int64_t(e.a));
             break;
+        case EventKind::parallel:
+            add(threads_of, e.a);
+            add(lent_of, e.b);
+            break;
         case EventKind::mpi:
             break;
         }
@@ -238,6 +242,8 @@ private:
             {"ran", "alone: by chunks, but nobody helped; shared; whole: too short for chunks, or nobody may help", OTF2_TYPE_STRING},
             {"woken", "1: by somebody; 0: the time was up", OTF2_TYPE_UINT64},
             {"level", "of MPI_Pcontrol", OTF2_TYPE_INT64},
+            {"threads", "of a parallel region", OTF2_TYPE_UINT64},
+            {"lent", "of them: on lent cores", OTF2_TYPE_UINT64},
         };
         for (unsigned a = 0; a < attributes; a++)
             OTF2_GlobalDefWriter_WriteAttribute(w, a, text(known[a].name), text(known[a].says), known[a].type);
@@ -328,6 +334,10 @@ private:
         case EventKind::visit: name = "guest"; break;
         case EventKind::lent: name = "core lent"; break;
         case EventKind::asleep: name = "asleep"; break;
+        case EventKind::parallel:
+            name = "parallel region";
+            role = OTF2_REGION_ROLE_PARALLEL;
+            break;
         }
         // The canonical name is the loop's for its chunks, too; the description is the kind, which ws-timeline goes by.
         const OTF2_StringRef shown = text(name), canonical = kind == EventKind::chunk ? text(named) : shown;

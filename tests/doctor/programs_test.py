@@ -137,6 +137,18 @@ expect('another MPICH by a path that stays', compiled('fixed', MAIN, 'libmpich.s
 expect('OpenMP that libws does not see', compiled('openmp', 'void f(int *);\nint main(void) {\n#pragma omp parallel\n{ int i; f(&i); }\nreturn 0; } void f(int *i) { *i = 0; }',
                                                  '-fopenmp'), NO_LOOPS, ('WS303', 'warning', 'OMP_NUM_THREADS is not set', 'OMP_NUM_THREADS=1 mpirun'), ('WS603', 'warning', '', ''), ('WS608', 'note', 'not linked with libws', ''))
 
+OPENMP = {'OMP_NUM_THREADS': '1'}
+for environment, wanted in (({'WS_OPENMP': 'auto'}, ('WS612', 'ok', 'nothing is in the way', '')),
+                            ({'WS_OPENMP': 'auto', 'OMP_WAIT_POLICY': 'active'}, ('WS612', 'warning', 'OMP_WAIT_POLICY=active', 'unset OMP_WAIT_POLICY')),
+                            ({'WS_OPENMP': 'lend', 'WS_WORKERS': '1'}, ('WS612', 'warning', '-workshare-workers', 'unset WS_WORKERS')),
+                            ({'WS_OPENMP': 'balance', 'OMP_PROC_BIND': 'close'}, ('WS612', 'note', 'OMP_PROC_BIND=close', 'needs no change'))):
+    done = run('--check', 'WS612', './openmp', **OPENMP, **environment)
+    if f'{wanted[0]} {wanted[1]}' not in done.stdout or wanted[2] not in done.stdout or wanted[3] not in done.stdout:
+        fail(f'{environment}: not {wanted}', done.stdout + done.stderr)
+done = run('--check', 'WS612', APP, WS_OPENMP='auto')
+if 'WS612 warning' not in done.stdout or 'no OpenMP library' not in done.stdout:
+    fail('-workshare-openmp for a program without OpenMP', done.stdout + done.stderr)
+
 for words, text in ((['--hepl'], '--hepl'), (['--check', 'WS999'], 'WS999'), (['--check'], '--check'), (['-n', '0'], '0'), (['-n', 'x'], 'x'), (['--json=no'], 'json'),
                     (['--root', './nowhere'], './nowhere')):
     done = run(*words)

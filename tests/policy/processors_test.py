@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
 """processors_test.py MPIRUN PROGRAMS: mpirun -workshare-openmp on MPI+OpenMP programs that know nothing of it. With WS_CORES the machine's cores
 are pretended, and threads sleep for their work."""
+import json
+import os
 import re
 import sys
+import tempfile
 
 from job import CORES, expect, finish, run, skip
 
@@ -114,6 +117,21 @@ expect(result, f'about 8+4+2+2: {deal(result)}', good)
 result = job('balance', 'sleep', 60, 2, 160000, 40000, 40000, 160000, ranks=4, env={**NODE, 'MPIR_CVAR_NUM_CLIQUES': '2'})
 ranks, _ = told(result)
 expect(result, 'each node deals for itself', len(deal(result)) == 2 and 15 <= ranks[0]['last'] + ranks[1]['last'] <= 17)
+
+# ---- what tells of it
+with tempfile.TemporaryDirectory() as folder:
+    report, trace = os.path.join(folder, 'report.json'), os.path.join(folder, 'trace.json')
+    result = job('auto', 'sleep', 40, 2, 160000, 40000, options=(f'-workshare-report={report}', f'-workshare-trace={trace}', '-workshare-report'))
+    with open(report) as f:
+        told_by = json.load(f)
+    expect(result, f'the report has all cores: {told_by["totals"]["openmp_cores"]}', told_by['totals']['openmp_cores'] == 16)
+    expect(result, 'the report as text has them', 'CORES OF PARALLEL REGIONS' in result.err)
+    with open(trace) as f:
+        events = json.load(f)['traceEvents']
+    regions = [e for e in events if e.get('cat') == 'parallel']
+    expect(result, f'each region of the ranks is in the trace: {len(regions)}', len(regions) >= 2 * 2 * 40)
+    tracks = {e['name'] for e in events if e['ph'] == 'C'}
+    expect(result, f'a track of cores for each rank: {tracks}', tracks == {'cores of rank 0', 'cores of rank 1'})
 
 # ---- the real cores: one each, one thread each
 if CORES >= 2:

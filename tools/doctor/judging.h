@@ -128,6 +128,7 @@ void ws_loops(const Job&, Findings&);
 void loops_abi(const Job&, Findings&);
 void thread_level(const Job&, Findings&);
 void sees_openmp(const Job&, Findings&);
+void moves_cores(const Job&, Findings&);
 void same_program(const Job&, Findings&);
 void schedules(const Job&, Findings&);
 void polls(const Job&, Findings&);

@@ -5,6 +5,8 @@
 #include "policy/dpb/dpb.h"
 
 #include "measure/meter.h"
+#include "observe/board.h"
+#include "observe/recorder.h"
 #include "policy/dpb/regions.h"
 #include "policy/dpb/team.h"
 #include "policy/dpb/turns.h"
@@ -18,7 +20,12 @@
 
 namespace ws::policy::dpb {
 
+using observe::board;
+using observe::bump;
+using observe::EventKind;
 using observe::Facts;
+using observe::record;
+using observe::recording;
 using option::Options;
 using window::ticks;
 
@@ -159,6 +166,7 @@ policy::Wants Dpb::attach(policy::Rank& rank)
     ticks_per_us_ = rank.ticks_per_us;
     first_ = table_.first()[me_];
     team_.attach(table_, *rank.window, me_, threads_are_placed());
+    board->process.openmp_cores = team_.own();
     turns_ = Turns(uint64_t(unknown_period_us * ticks_per_us_));
     regions_ = Regions(uint64_t(thread_cost_us * ticks_per_us_));
     if (!balances_)
@@ -183,7 +191,8 @@ void Dpb::look_at_deal()
     const Flag generation = Hardware::load_acquire(table_.head().generation); // acquire: the targets, and the promises
     if (WS_LIKELY(generation == seen_))
         return;
-    if (team_.settle() == Hardware::load_relaxed(table_.row(me_).target)) {
+    board->process.openmp_cores = team_.settle();
+    if (team_.own() == Hardware::load_relaxed(table_.row(me_).target)) {
         seen_ = generation;
         turns_.begin_anew();
     }
@@ -233,13 +242,18 @@ void Dpb::region_ended(const policy::Rank&)
     region_open_ = false;
     if (!ended_)
         regions_.took(site_, now - opened_, threads_);
+    if (WS_UNLIKELY(recording))
+        record(EventKind::parallel, opened_, now, 0, threads_, extra_);
     if (!extra_)
         return;
     const Team::Lent lent = team_.give_back(now, ticks_per_us_);
     turns_.add_extra(lent.used);
-    RankRow& row = table_.row(me_);
-    Hardware::store_relaxed(row.borrowings, Hardware::load_relaxed(row.borrowings) + 1);
-    Hardware::store_relaxed(row.borrowed, Hardware::load_relaxed(row.borrowed) + lent.used);
+    bump(board->process.openmp_lent);
+    bump(board->process.openmp_lent_ticks, lent.used);
+    bump(board->process.openmp_late_ticks, lent.late);
+    RankRow& row = table_.row(me_); // the same for the verdict of the node
+    Hardware::store_relaxed(row.regions, Hardware::load_relaxed(row.regions) + 1);
+    Hardware::store_relaxed(row.used, Hardware::load_relaxed(row.used) + lent.used);
     Hardware::store_relaxed(row.late, Hardware::load_relaxed(row.late) + lent.late);
 }
 
@@ -354,8 +368,8 @@ void Dpb::tell(Facts& facts) const
         facts.policies.push_back("cores " + sum_text(table_.first(), table_.ranks()) + ", " + (head.periods ? "no other deal was better" : "not measured long enough for another deal"));
     uint64_t regions = 0, used = 0, late = 0;
     for (unsigned r = 0; r < table_.ranks(); r++) {
-        regions += table_.row(r).borrowings;
-        used += table_.row(r).borrowed;
+        regions += table_.row(r).regions;
+        used += table_.row(r).used;
         late += table_.row(r).late;
     }
     if (lends_) {

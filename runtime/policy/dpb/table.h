@@ -41,7 +41,7 @@ struct alignas(64) RankRow {
     alignas(64) volatile Flag target; // decider: processors that it is to have in this generation
     Flag most;                     // constant: threads that it may have
     volatile Flag patience_us;     // borrowers: how long it has to wait before its processors are lent
-    volatile Hardware::Word borrowings, borrowed, late; // the rank: regions with lent processors, processor ticks, and of those beside the owner
+    volatile Hardware::Word regions, used, late; // the rank: regions with lent processors, processor ticks, and of those beside the owner
 };
 
 struct alignas(64) Head {

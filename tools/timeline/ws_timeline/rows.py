@@ -179,7 +179,7 @@ class Panel:
                 now = first
             if kind == 'chunk':
                 what = self.state(CHUNK, thread.rank, name), a, b
-            elif kind == 'region':
+            elif kind in ('region', 'parallel'):
                 what = self.state(LOOP, thread.rank, name), a, 0
             elif kind == 'mpi':
                 what = self.state(WAIT, thread.rank, name), 0, 0

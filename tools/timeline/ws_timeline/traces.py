@@ -50,7 +50,8 @@ class Thread:
         return event if span is None or kind == 'phase' or begin < span[1] and end > span[0] else None
 
 
-KINDS = {'mpi', 'chunk', 'region', 'lent', 'visit', 'asleep', 'phase'}
+PARALLEL = 'parallel region'  # as a loop's name
+KINDS = {'mpi', 'chunk', 'region', 'lent', 'visit', 'asleep', 'phase', 'parallel'}
 
 
 class Trace:
@@ -215,6 +216,8 @@ def take(path, threads, events, span):
                 a, name = args['woken'], ''
             elif kind == 'phase':
                 a, name = args['level'], ''
+            elif kind == 'parallel':
+                a, b, name = args['threads'], args['lent'], PARALLEL
             thread = threads[e['tid']]
             kept = thread.tell(span, (kind, begin, end, name, rank, a, b))
             if kept:
@@ -360,4 +363,6 @@ def event_of(region, begin, end, values):
         a = values['woken']
     elif kind == 'phase':
         a = values['level']
+    elif kind == 'parallel':
+        a, b, name = values['threads'], values['lent'], PARALLEL
     return kind, begin, end, text(name), rank, a, b
