@@ -28,7 +28,7 @@ enum class Use : uint8_t {
     task,
 };
 
-// What an onlooker sees of a core.
+// The state of a core, as anyone may read it.
 struct Core {
     uint16_t owner, heir; // node ranks; the same if nothing is promised
     Use use;
@@ -56,7 +56,7 @@ public:
     Core look() const { return Core::unpack(Atomics::load_acquire(*word_)); } // acquire: what the last user wrote before it left
 
     // From one use to another; false, and nothing changed, if it has another use than `from`. Any thread.
-    // Full barriers here and below: what was done under the old use is seen by who comes under the new one.
+    // Full barriers here and below: whoever computes under the new use sees what was done under the old one.
     bool change(Use from, Use to)
     {
         return update([&](Core& core) {
@@ -113,8 +113,8 @@ private:
     volatile typename Atomics::Word* word_;
 };
 
-// How work is levelled, the fastest first. A slower level acts only on what was measured after the last change of every faster one: else
-// it would mend again what they have mended. Chunks are no level of these: loads do not depend on who ran them (measure/load.h).
+// The ways in which work is balanced, the fastest first. A slower one acts only on loads that were measured after the last change of every
+// faster one: otherwise it would mend again what they have mended. Moving chunks is none of these: loads do not depend on who ran them.
 enum class Level : unsigned { core, data, rank };
 constexpr unsigned levels = 3;
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 //
-// Who decides. A policy that changes something for all ranks of a node has one of them decide at a time: whoever comes first,
-// for a time that it names. If it dies, or stops, the next one comes when that time is over. One word in the window, changed by
-// compare-and-swap alone:
+// Who decides. Where a policy changes something for all ranks of a node, one of them decides at a time: the one that comes first, for
+// a time that it states. If it dies, or stops, the next one can decide when that time is over. One word in the window, changed only by
+// compare-and-swap:
 //
 //     63        24 23     10 9        0
 //    +------------+---------+----------+
 //    |   until    |  term   | rank + 1 |     rank + 1 == 0: nobody
 //    +------------+---------+----------+
 //
-// `until` counts 2^16 ticks and repeats: a deadline is taken to be within half of its range, months.
+// `until` is in units of 2^16 ticks, and wraps around: every deadline is taken to lie within half of its range, which is months.
 //
 // No two ranks hold it at the same time, by the clock that the cores of a node share. But a thread can be stopped between its look at the
-// clock and what it then does, however short that is. So what is decided carries the term, which grows by one with each new decider; who
-// acts on a decision refuses one of an older term than it has seen.
+// clock and what it then does, however short that is. So each decision carries the term, which grows by one with each new decider, and
+// whoever acts on decisions refuses one whose term is older than the latest that it has seen.
 #pragma once
 
 #include "window/atomics.h"
@@ -50,7 +50,7 @@ public:
         term_ = unsigned(term);
         return true;
     }
-    // Still is.
+    // Whether this rank still is the decider.
     bool holds(uint64_t now) const
     {
         if (!word_)
@@ -58,7 +58,7 @@ public:
         const State s = unpack(A::load_acquire(*word_)); // acquire: as take()
         return s.holder == me_ + 1 && s.term == term_ && !is_over(s, now);
     }
-    // The next one need not wait.
+    // Gives the decision up, so that the next one need not wait until the time is over.
     void give_up()
     {
         if (!word_)
@@ -68,7 +68,7 @@ public:
         if (s.holder == me_ + 1 && s.term == term_)
             A::cas_full(*word_, was, pack({s.until, s.term, nobody})); // full: what it did comes before. Fails if another came
     }
-    // The number of the decision that take() began: of the last of them.
+    // The term that the last take() of this rank began or prolonged.
     unsigned term() const { return term_; }
     // Whether a decision of term `a` is of a later decider than one of `b`. Terms repeat after 2^14.
     static bool is_later(unsigned a, unsigned b) { return a != b && ((a - b) & max_term) <= max_term / 2; }
@@ -85,7 +85,7 @@ private:
     {
         return {uint64_t(w) >> (term_bits + rank_bits), uint64_t(w) >> rank_bits & max_term, uint64_t(w) & ((1u << rank_bits) - 1)};
     }
-    // Both ask the same: it is over for all at once.
+    // Asked by the decider and by candidates in the same way, so that the time is over for all of them at once.
     static bool is_over(const State& s, uint64_t now) { return ((units(now) - s.until) & max_until) <= max_until / 2; }
 
     volatile Word* word_ = nullptr;

@@ -39,7 +39,7 @@ Book* map_book(int fd)
     struct stat s;
     if (fstat(fd, &s) < 0 || uint64_t(s.st_size) != sizeof(Book))
         return nullptr;
-    // A file that can shrink could kill its readers.
+    // Not if the file can shrink: that could kill its readers.
     const int seals = fcntl(fd, F_GET_SEALS);
     if (seals < 0 || !(seals & F_SEAL_SHRINK))
         return nullptr;
@@ -103,7 +103,7 @@ struct Found {
     uint64_t stamp = 0;
 };
 
-// The earliest of the books that any process of this user has open, opened. What others have the kernel does not show.
+// Finds and opens the earliest of the books that processes of this user have open. The kernel does not show those of other users.
 Found find_earliest(const std::vector<pid_t>& passed_over, const char* proc, std::string& problem)
 {
     Found earliest;
@@ -114,7 +114,7 @@ Found find_earliest(const std::vector<pid_t>& passed_over, const char* proc, std
         DIR* files = pid > 0 && !known ? opendir(entry(proc, pid, "").c_str()) : nullptr;
         while (dirent* file = files ? readdir(files) : nullptr) {
             if (std::atoi(file->d_name) < window::first_lifted)
-                continue; // no book lies there
+                continue; // books never have such low numbers
             char target[64];
             const std::string path = entry(proc, pid, file->d_name);
             const ssize_t length = readlink(path.c_str(), target, sizeof target);
@@ -124,7 +124,7 @@ Found find_earliest(const std::vector<pid_t>& passed_over, const char* proc, std
             int fd = lift(open(path.c_str(), O_RDWR | O_CLOEXEC));
             if (fd < 0)
                 continue;
-            if (!is_own(fd)) { // root sees all users' books, and they are none of its
+            if (!is_own(fd)) { // root sees all users' books, but must not use them
                 close(fd);
                 continue;
             }
@@ -150,8 +150,9 @@ Found find_earliest(const std::vector<pid_t>& passed_over, const char* proc, std
 
 } // namespace
 
-// Jobs that start at once come to the same book. Each first makes one that all can see, then stamps it, then looks at all and takes the
-// earliest. That one was to be seen before it was stamped, and so before any later one was, and before the makers of those looked.
+// Jobs that start at the same time come to the same book. Each first makes one that all can see, then stamps it, then looks at all books
+// and takes the earliest. All jobs find that one, as it could be seen before it was stamped, so before any later book was stamped, and so
+// before the makers of later ones looked.
 int open_book(std::string& problem, const std::vector<pid_t>& passed_over, const char* proc)
 {
     const int made = make_book();
@@ -162,7 +163,7 @@ int open_book(std::string& problem, const std::vector<pid_t>& passed_over, const
         close(made);
         return earliest.fd;
     }
-    // Ours stays under the number under which others may just come to it.
+    // Ours keeps its number, as another process may be opening it by that number just now.
     close(earliest.fd);
     return made;
 }

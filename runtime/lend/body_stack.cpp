@@ -30,7 +30,7 @@ bool unlimited(int resource)
     return getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY;
 }
 
-// Whether memory that is reserved and never touched costs nothing.
+// Whether the system lets memory be reserved for nothing as long as it is not touched.
 bool reserving_is_free()
 {
     if (!unlimited(RLIMIT_AS) || !unlimited(RLIMIT_DATA))
@@ -46,14 +46,14 @@ bool reserving_is_free()
 
 struct StackSize {
     size_t bytes, guard;
-    bool chosen; // by the user: not to be made smaller
+    bool chosen; // the user has chosen it, so it must not be made smaller
 };
 
 StackSize stack_size()
 {
-    // "unlimited" would give threads the system's 2 MiB. No system has a stack as large as the rank's own may then become.
+    // For "unlimited" pthread_create would take 2 MiB, while the rank's own stack may then become larger than any that can be reserved.
     static const bool free = reserving_is_free();
-    // An array of a frame may be larger than a page: its first access must not come to lie behind the guard.
+    // A frame may have an array that is larger than a page: its first access must not fall on the other side of the guard.
     const size_t guard = free ? 256 * MiB : MiB;
     rlimit limit;
     if (wanted)
@@ -78,7 +78,7 @@ bool installed;
 
 bool ran_out(const siginfo_t& info, const ucontext_t& at)
 {
-    if (!watched.lowest || info.si_code <= 0) // sent by somebody
+    if (!watched.lowest || info.si_code <= 0) // si_code <= 0: sent by somebody, not a fault
         return false;
     const uintptr_t address = uintptr_t(info.si_addr);
 #if defined(__x86_64__)
@@ -92,7 +92,7 @@ bool ran_out(const siginfo_t& info, const ucontext_t& at)
     return pointer < watched.lowest || (address >= watched.guard && address < watched.lowest);
 }
 
-// A signal handler. Whatever the fault is about, the program's own way with it follows.
+// A signal handler. Whatever the fault is, what the program does about such faults follows.
 void fault(int signal, siginfo_t* info, void* context)
 {
     const int error = errno;
@@ -105,7 +105,7 @@ void fault(int signal, siginfo_t* info, void* context)
         if (writev(STDERR_FILENO, parts, 4) < 0)
             errno = error;
     }
-    // Back to what there was: the instruction faults again, and meets that.
+    // Back to the handler that was there before: the instruction faults again, and that handler gets the fault.
     sigaction(SIGSEGV, &before, nullptr);
     if (info->si_code <= 0)
         syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), signal, info);

@@ -41,7 +41,7 @@ Target Chooser::choose(window::Hungry hunger, bool direct, uint64_t least)
     if (WS_UNLIKELY(!score_)) // nobody is helped, and nobody is told that somebody waits
         return best;
     double most = 0;
-    // Each thief begins elsewhere: equally good regions get their helpers evenly.
+    // Each thief begins its look at another rank, so that equally good regions get equally many helpers.
     for (unsigned k = 0, r = me_; k < ranks; k++, r = r + 1 < ranks ? r + 1 : 0) {
         const bool own = r == me_;
         if (own && !help_own_)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Who wakes whom: senders the rank that they have posted something for, owners the threads that sleep for want of work.
+// Who wakes whom: senders wake the rank for which they have posted something, owners wake threads that sleep because they have no work.
 #include "lend/lend.h"
 
 #include "directive/openmp.h"
@@ -18,7 +18,7 @@ using window::core_lent;
 
 namespace {
 
-// A thread that sleeps for want of work; not one whose core is lent.
+// Wakes a thread that sleeps because it has no work; not one whose core is lent.
 bool wake(Core& core)
 {
     if (Hardware::load_relaxed(core.state) != core_asleep || !Hardware::cas_full(core.state, core_asleep, core_kept))
@@ -27,7 +27,7 @@ bool wake(Core& core)
     return true;
 }
 
-// Waking a thread whose core is taken wins nothing. Racy: a hint.
+// Waking a thread whose core others use wins nothing. May be out of date: a hint.
 bool a_core_is_idle(const Window& w)
 {
     unsigned busy = 0;
@@ -45,7 +45,7 @@ void taken()
 {
     Window& w = *detail::window;
     const Flag me = Flag(w.own_core().world_rank) + 1;
-    const bool open = *detail::sends_open > 0; // more of it may have been sent now
+    const bool open = *detail::sends_open > 0; // this poll may have sent more of them
     const int to = *detail::sends_to;
     for (unsigned r = 0; r < w.ranks(); r++) {
         Core& core = w.core(r);

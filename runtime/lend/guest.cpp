@@ -45,8 +45,8 @@ std::vector<pthread_t> threads;
 window::SpinLock making; // owner threads of one process may publish at once
 volatile Flag stopping;
 
-// Lingers on a lent core for the owner's next region: a hand-over inside a process costs a tenth of a futex one.
-// True with a chunk claimed.
+// Lingers on a lent core for the owner's next region: a hand-over inside a process costs a tenth of one by a futex.
+// True if it has claimed a chunk.
 bool next_lease(Window& w, const Core& core, Lease& lease)
 {
     window::Row& own = w.mine();
@@ -75,8 +75,8 @@ bool next_lease(Window& w, const Core& core, Lease& lease)
     }
 }
 
-// Whether a guest should stay for its owner's next region: not when that never comes in time, as with one region a time step.
-// A guest that leaves at once gives its thief a few microseconds of a head start.
+// Whether a guest should stay for its owner's next region: not where that never comes in time, as with one region a time step.
+// A guest that leaves at once lets its thief go on a few microseconds earlier.
 class Lingering {
 public:
     bool pays() { return in_vain_ < enough || ++turn_ % try_again == 0; }
@@ -134,8 +134,8 @@ void* guest_main(void* argument)
     observe::record_as(SeatKind::guest, index);
     chaos.delay();
     bool allowed = move_to(w.mask(index));
-    // Freed by hand: no destructor in the frame from which bodies are called. A thread that one ends (pthread_exit) is unwound by libgcc_s,
-    // which our own copy of the unwinder cannot serve: it aborts.
+    // Freed by hand, as there must be no destructor in the frame from which bodies are called: a thread that a body ends (pthread_exit) is
+    // unwound by libgcc_s, which our own copy of the unwinder does not work with: it would abort.
     CpuSet* const one = new CpuSet(w.mask_size());
     Lingering lingering;
     Flag knocks = Hardware::load_acquire(slot.knock);
@@ -146,7 +146,7 @@ void* guest_main(void* argument)
         Flag now;
         while ((now = Hardware::load_acquire(slot.knock)) == knocks && !Hardware::load_acquire(stopping))
             window::futex_wait(&slot.knock, knocks, 1000000);
-        if (Hardware::load_acquire(stopping)) // nobody lends any more: a knock now is guests_stop()'s
+        if (Hardware::load_acquire(stopping)) // nobody lends any more: this knock was guests_stop()'s
             break;
         knocks = now;
         chaos.delay();
@@ -168,7 +168,7 @@ void* guest_main(void* argument)
             lingering.was(stayed);
         } while (stayed);
         show(*own_seat, Seated::away, ticks());
-        // Nobody here waits for a short region any more. Thieves that do say so again.
+        // The guest lingers no longer for a short region, so the flag of hunger is lowered. Thieves that still wait raise it again.
         if (Hardware::load_relaxed(w.mine().hunger.hungry) == long_hungry)
             Hardware::store_relaxed(w.mine().hunger.hungry, window::not_hungry);
         chaos.delay();
@@ -217,8 +217,8 @@ int detail::start_body_thread(pthread_t& thread, CpuMask cpus, void* (*run)(void
 {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
-    // With its creator's mask it would begin behind it, on the one CPU that is busy for sure, and wait for a time slice there
-    // before it could move away.
+    // With its creator's mask it could begin on its creator's CPU, the one that is surely busy, and would have to wait for a time slice
+    // there before it could move away.
     int error = EINVAL;
     if (!cpus.empty()) {
         pthread_attr_setaffinity_np(&attributes, cpus.size() * sizeof *cpus.words(), reinterpret_cast<const cpu_set_t*>(cpus.words()));
@@ -236,7 +236,7 @@ int detail::start_body_thread(pthread_t& thread, CpuMask cpus, void* (*run)(void
 void guests_make()
 {
     Window& w = *detail::window;
-    constexpr unsigned at_once = 4; // the owner waits for this: the others are made with the next regions
+    constexpr unsigned at_once = 4; // the owner waits while guests are made, so more of them are made with the next regions
     unsigned made = 0;
     making.lock();
     for (unsigned core = 0; core < w.cores(); core++) {
@@ -247,7 +247,7 @@ void guests_make()
             Hardware::store_relaxed(w.mine().hunger.wanted, 1);
             break;
         }
-        // Before the thread runs: another thief's wish may bring us here again before this guest is ready, and two
+        // Stored before the thread runs: another thief's wish may bring us here again before this guest is ready, and two
         // guests in one slot would both run its lease.
         Hardware::store_relaxed(slot.state, window::guest_starting);
         pthread_t thread;

@@ -27,13 +27,13 @@ namespace ws::lend {
 using window::Hardware;
 
 struct LendTimes {
-    uint64_t spin_ticks;   // blocked at least this long before anything else
-    uint64_t patience_ticks; // who has been blocked longer is long_hungry
+    uint64_t spin_ticks;   // a rank is blocked for at least this long before it does anything but spin
+    uint64_t patience_ticks; // a rank that has been blocked for longer than this is long_hungry
     uint64_t linger_ticks; // a guest without chunks waits this long for the owner's next region
-    uint64_t yield_ticks;  // with nothing to help with this long, a thread goes to sleep if its core is its own
-    uint64_t peers_ticks;  // a blocked rank that has nothing to lend for looks this often whether the others live
-    uint64_t short_ticks;  // what MPI_Test may take for a chunk
-    uint64_t quantum_us;   // a thread whose core is lent or that sleeps looks at MPI itself after this time
+    uint64_t yield_ticks;  // a thread that has had nothing to help with for this long goes to sleep, if its core is its own
+    uint64_t peers_ticks;  // a blocked rank that has nobody to lend to checks this often whether the others live
+    uint64_t short_ticks;  // how long a chunk may take for which MPI_Test lends the core
+    uint64_t quantum_us;   // a thread that sleeps, its core lent or not, looks at MPI itself after this time
     uint64_t longest_quantum_us; // doubled with each look in vain, up to this
 };
 
@@ -54,7 +54,7 @@ struct LendOptions {
     LendTimes times;
     const VictimPolicy* victims; // whom this rank's threads help
     size_t stack_bytes;       // of a thread that runs loop bodies; 0: as the rank's own
-    unsigned pretended_cores; // 0, or as many cores as ranks and workers are to believe in (work that sleeps)
+    unsigned pretended_cores; // 0, or how many cores ranks and workers take the node to have (for work that sleeps)
     const unsigned* events;   // MPICH's: changes with each poll that has handled anything
     const int* sends_open;    // MPICH's: sends of this rank that may wait for their receivers,
     const int* sends_to;      // and the MPI_COMM_WORLD rank of those, -1 for several
@@ -93,7 +93,7 @@ void probe_peers();
 // Ends the job when a rank of this node has died; otherwise returns. Cheap enough for every millisecond.
 void check_peers(const char* waiting_for);
 
-// The calling thread, which runs an iteration, waits in MPI: a guest returns its core at once and goes on beside the thief.
+// Called by a thread that waits in MPI inside an iteration: if it is a guest, it returns its core and goes on waiting beside the thief.
 void guest_blocked(unsigned polls);
 
 // True while this rank sits in a blocking MPI call; guests read it to give cores back early.
@@ -104,10 +104,10 @@ namespace detail {
 extern window::Window* window;
 extern LendTimes times;
 extern const int *sends_open, *sends_to; // MPICH's, see LendOptions
-// A program that spins on MPI_Test waits too, in its own way. Expires by itself when it computes.
+// Whether the program has lately spun on MPI_Test, which is its way of waiting. This expires by itself once the program computes.
 inline bool looked_just_now(const window::Core& core) { return window::ticks() - Hardware::load_relaxed(core.looked_at) < times.patience_ticks; }
 void ring_core(window::Core& core);
-// A thread that runs loop bodies, on these CPUs from its first moment, if it may be there. An errno, as from pthread_create.
+// Makes a thread that runs loop bodies, on these CPUs from its first moment if it may use them. Returns an errno as pthread_create does.
 int start_body_thread(pthread_t& thread, window::CpuMask cpus, void* (*run)(void*), void* argument);
 void start_workers(const LendOptions& options);
 void stop_workers();

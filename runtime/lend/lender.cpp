@@ -68,7 +68,7 @@ void Lender::start(unsigned core, observe::Seat& seat, const LendOptions& option
     look_at_neighbours(false);
 }
 
-// With whom this thread shares its cores, and what follows from that.
+// Finds out with whom this thread shares its cores, and what follows from that.
 void Lender::find_sharers()
 {
     const Window& w = *window_;
@@ -95,8 +95,8 @@ void Lender::find_sharers()
     const unsigned real = cpus.mask().count();
     sharers_cores_ = pretended_cores_ ? pretended_cores_ : real;
     ours_alone_ = sharers <= sharers_cores_ && sharers_here <= own_cores_;
-    // Sleepers that wake to look at MPI themselves must not eat the cores that they gave up. Where ranks share cores they had
-    // to wait for their turn anyhow; but nothing that fails to ring may cost more than a blink.
+    // Sleepers that wake to look at MPI themselves must not use up the cores that they gave up. Where ranks share cores they would
+    // have to wait for their turn anyhow; but an event that does not ring must not be late by more than some milliseconds.
     const unsigned crowd = real && sharers > real ? (sharers + real - 1) / real : 1;
     nap_us_ = std::min(least_nap_us_ * crowd, std::max(least_nap_us_, uint64_t(25000)));
     nap_at_once_ = crowd > 1;
@@ -111,7 +111,7 @@ void Lender::look_at_neighbours(bool whether_alive)
     const Flag changes = book_->changes();
     if (WS_LIKELY(changes == book_changes_))
         return;
-    book_changes_ = changes; // before the look: what comes from here on is another change
+    book_changes_ = changes; // noted before the look: what changes after this counts as another change
     neighbours_ = book_->neighbours(window_->mask(index_));
     had_neighbours_ |= !neighbours_.empty();
     find_sharers();
@@ -121,10 +121,10 @@ bool Lender::core_is_free() const
 {
     if (WS_UNLIKELY(is_taken()))
         return false;
-    if (ours_alone_ || loop_host.steal_all || loop_host.check) // a loop is to be run by others, however slowly
+    if (ours_alone_ || loop_host.steal_all || loop_host.check) // in tests loops must be run by others, however slowly
         return true;
     Window& w = *window_;
-    unsigned busy = 0, busy_here = 0; // on all the cores, on none but ours
+    unsigned busy = 0, busy_here = 0; // on any of the cores; on none but ours
     for (unsigned c = 0; c < w.cores(); c++)
         if (shares_[c] && is_busy(w.core(c))) {
             busy++;
@@ -177,8 +177,8 @@ void Lender::account_return(uint64_t now)
         account_lent(now);
         show_busy(false);
     }
-    if (!went_on_ && core_->returned_at > lent_since_) { // else nobody waited for this return
-        // The least of late: a return that other threads on the core have held up says nothing. Creeps up to follow changes.
+    if (!went_on_ && core_->returned_at > lent_since_) { // otherwise nobody waited for this return
+        // The shortest of late, as a return that other threads on the core have delayed says nothing. It creeps up, to follow changes.
         const uint64_t took = now - core_->returned_at, known = Hardware::load_relaxed(core_->return_ticks);
         observe::count_latency(seat_->return_latency, took);
         Hardware::store_relaxed(core_->return_ticks, Flag(known && took > known ? known + known / 64 + 1 : took));
@@ -272,7 +272,7 @@ bool Lender::lend(const Target& target, bool one_chunk)
 {
     Lease lease;
     Target t = target;
-    if (one_chunk) { // of the size that fits
+    if (one_chunk) { // as large as the time allows
         Sizing sizing = Sizing::unpack(t.look.sizing);
         const uint64_t fits = detail::times.short_ticks / (t.look.unit_ticks + 1);
         sizing.kind = WS_DYNAMIC;
@@ -281,7 +281,7 @@ bool Lender::lend(const Target& target, bool one_chunk)
     }
     Core& c = *core_;
     arbiter::Word<> use(c.use);
-    if (!use.change(own_use_, arbiter::Use::guest)) { // before the claim, which could not be undone
+    if (!use.change(own_use_, arbiter::Use::guest)) { // before the claim, because a claim cannot be undone
         refuse(Refusal::core_taken, ticks());
         return false;
     }
@@ -323,13 +323,13 @@ void Lender::sleep(uint64_t most_us)
     Core& c = *core_;
     const uint64_t begin = ticks(), us = std::min(sleep_us(nap_us_), most_us);
     show(*seat_, Seated::asleep, begin);
-    Hardware::fetch_add_full(window_->node().sleepers, 1); // owners ring only if there are any; before the state
+    Hardware::fetch_add_full(window_->node().sleepers, 1); // counted before the state is stored, as owners ring only if there are any
     Hardware::store_full(c.state, core_asleep);
     chaos.delay();
-    // Whoever rang while we were armed saw that and did not wake us: the look must come after the store. Pairs with ring().
+    // A sender that rang while we were armed did not wake us: so we must look at recall after the store. Pairs with ring().
     if (!Hardware::load_relaxed(c.recall))
         window::futex_wait(&c.state, core_asleep, us);
-    // Not woken: armed again, so that whatever MPI's next poll misses rings.
+    // Not woken: armed again, so that whatever arrives after MPI's next poll rings.
     const bool woken = !Hardware::cas_full(c.state, core_asleep, Hardware::load_relaxed(c.recall) ? core_kept : core_armed);
     Hardware::fetch_add_full(window_->node().sleepers, Flag(-1));
     const uint64_t end = ticks();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A thread's hold on the core that it is at home on, and what it does with it while it has nothing to do itself: one for the
-// rank's own thread (home.cpp), one for each worker (worker.cpp). Used by that thread alone.
+// What a thread does with the core that it is at home on while it has nothing to do itself: one object for the rank's own thread
+// (home.cpp), one for each worker (worker.cpp). Used by that thread alone.
 #pragma once
 
 #include "arbiter/cores.h"
@@ -31,7 +31,7 @@ public:
     // Asks for the core back and goes on beside the guest, which leaves after its chunk; or accounts its return.
     void resume();
 
-    // Less work than a hand-over there and back takes is not worth it.
+    // Work that takes less than the hand-over there and back is not worth it.
     Target choose(window::Hungry hunger, bool direct)
     {
         return chooser_.choose(hunger, direct, 2 * uint64_t(Hardware::load_relaxed(core_->return_ticks)));
@@ -42,20 +42,21 @@ public:
     // A thread of another rank's parallel region is on it (policy/dpb): who waits here only keeps it from computing.
     bool is_taken() const { return arbiter::Word<>(core_->use).look().use == arbiter::Use::openmp; }
     bool core_is_ours_alone() const { return ours_alone_; }
-    // Other jobs may have come or gone: at the begin of a wait, one load if they have not; now and then in a long one also whether they live.
+    // Looks whether other jobs have come or gone: at the begin of a wait, by one load if none has. Now and then in a long wait it also
+    // checks whether they still live.
     void look_at_neighbours(bool whether_alive);
     bool had_neighbours() const { return had_neighbours_; }
-    // The core computes from here on, or not: for the other jobs of the node.
+    // Tells the other jobs of the node whether the core computes from here on.
     void show_busy(bool busy)
     {
         if (book_)
             book_->show_busy(busy);
     }
-    // More threads share our cores than there are: who waits only keeps others from computing.
+    // Whether more threads share our cores than there are cores: then a thread that waits awake only keeps others from computing.
     bool must_not_spin() const { return nap_at_once_; }
 
-    // For the board: from `now` on, in ticks, there is nothing to steal because of `why`, until the next answer. Refusal::kinds:
-    // something was, or the wait is over.
+    // For the board: from `now` on (ticks) there is nothing to steal, because of `why`, until the next call. Refusal::kinds: there was
+    // something to steal, or the wait is over.
     void refuse(observe::Refusal why, uint64_t now);
     observe::Refusal why_none() const; // after choose() found nothing
 
@@ -70,19 +71,19 @@ public:
     // leaves after that, and a chunk takes no more than `short_ticks`. False if the core has another use or nothing was claimed.
     bool lend(const Target& target, bool one_chunk = false);
 
-    // The owner rang us; we ring the next, if there is work for more: the owner is not held up by many.
+    // The owner rang us, and we ring the next sleeper if there is work for more: so the owner need not ring many.
     void wake_others_for(const Target& target) const;
 
-    // Claims without lending: for a worker that runs the chunk itself.
+    // Claims without lending, for a worker that runs the chunk itself.
     bool claim(const Target& target, window::Lease& lease);
 
     // Armed, and nothing to help with: sleeps on the doorbell, a quantum at most, and no more than `most_us`. Returns armed if that
     // ended it, else kept.
     void sleep(uint64_t most_us = any);
 
-    // Ranks that are not bound may sit on one CPU, and the kernel leaves them there: a thief sleeps too often to look like
-    // load. Its core would be the owner's. So it steps aside, to a CPU of its mask that no thread of the node says it is on,
-    // or at least none that computes, and takes its old mask again. Rare: it then stays where it is.
+    // Ranks that are not bound may sit on one CPU, and the kernel leaves them there, as a thief sleeps too much to look like load.
+    // What such a thief lends would be the owner's own CPU. So it moves to a CPU of its mask on which no thread of the node says it
+    // is, or at least none that computes, and then takes its old mask again. Rarely needed, as it stays there.
     void step_aside(unsigned victim);
 
 private:
@@ -103,13 +104,13 @@ private:
     uint64_t refused_at_ = 0;          // ticks
     bool has_lease_ = false;
     bool went_on_ = false;    // with a lease: this thread goes on beside the guest
-    uint64_t lent_since_ = 0; // ticks: without a break
+    uint64_t lent_since_ = 0; // ticks: lent without a break since then
     bool ours_alone_ = true;     // no other thread may run on our cores
     bool bound_ = false;         // our mask holds one CPU
     unsigned own_cores_ = 1;     // of our mask
-    unsigned sharers_cores_ = 1; // cores of all who share with us, ours included
+    unsigned sharers_cores_ = 1; // how many cores all who share with us have together, ours included
     enum Share : unsigned char { nothing, some, all_of_its };
-    std::vector<Share> shares_;  // of its cores a thread of the core table shares with us
+    std::vector<Share> shares_;  // for each thread of the core table that shares cores with us, which
     book::Reader* book_ = nullptr; // of a home thread, where cores are not only pretended
     Flag book_changes_ = 0;
     std::vector<book::Neighbour> neighbours_; // of other jobs, on our cores

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Who waits on another process looks now and then whether it still lives. A dead rank ends the job with an error that
+// Whoever waits for another process checks now and then whether it still lives. A dead rank ends the job with an error that
 // names it: a chunk it had claimed may be lost, and nobody could tell.
 #include "lend/lend.h"
 #include "lend/peers.h"

@@ -11,10 +11,10 @@ namespace ws::lend {
 
 class Peers {
 public:
-    // While all ranks live, and their rows are written.
+    // To be made while all ranks live and their rows are written.
     void start(const window::Window& window, const char* proc = "/proc");
-    // A rank of the node that has died; none if all of those that were looked at live. A few at a time, the ranks after the own
-    // one first: were all looked at by all that wait, this would cost more than the waits give on a large node. Any thread.
+    // A rank of the node that has died; none if all that were looked at live. Looks at a few ranks at a time, beginning with the one after
+    // its own: if every rank that waits looked at all others, this would cost more on a large node than the waits give. Any thread.
     static constexpr unsigned none = ~0u, at_once = 16;
     unsigned find_dead() const;
 

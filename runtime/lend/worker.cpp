@@ -37,7 +37,7 @@ struct Worker {
 auto& workers = *new std::vector<std::unique_ptr<Worker>>; // never destroyed: exit() may be called while they are at work
 volatile Flag workers_stopping;
 
-// A worker has no MPI to look at: everything that it sleeps for wakes it, but for a race that costs one nap.
+// A worker does not look at MPI: everything that it sleeps for wakes it, except in a race that costs one nap.
 constexpr uint64_t nap_us = 20000;
 
 void help_own_rank(Lender& lender, const Target& target)
@@ -83,7 +83,7 @@ void recall_all()
 
 void sleep_in_openmp()
 {
-    // The rank's next region is to be shared: that wakes us.
+    // Says that the rank's next region is to be shared: publishing it wakes us.
     window::Hunger& hunger = detail::window->mine().hunger;
     if (Hardware::load_relaxed(hunger.hungry) == window::not_hungry)
         Hardware::store_relaxed(hunger.hungry, asleep_hungry);
@@ -112,7 +112,7 @@ void* worker_main(void* argument)
         }
         if (lender.has_lease()) {
             if (openmp)
-                lender.resume(); // lent just before the region began
+                lender.resume(); // it was lent just before the region began
             if (lender.has_lease())
                 lender.sleep_while_lent();
             idle_since = ticks();

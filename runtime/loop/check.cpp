@@ -20,12 +20,12 @@ using window::ticks;
 
 namespace {
 
-// So many chunks at most where they are to be small: a loop of a billion iterations shall end.
+// Where chunks are to be small there are at most so many: a loop of a billion iterations must come to an end.
 constexpr uint64_t most_chunks = 4096;
-// A helper that is expected and does not come is waited for so long; where that happens again and again, not for long.
+// How long to wait for a helper that is expected. Where none comes again and again, the wait becomes short.
 constexpr uint64_t patience_us = 100000, little_patience_us = 2000;
 constexpr unsigned often = 3;
-volatile Flag in_vain; // times in a row
+volatile Flag in_vain; // waits in a row in which none came
 
 Chaos dice = [] {
     Chaos c;
@@ -33,11 +33,11 @@ Chaos dice = [] {
     return c;
 }();
 
-// A loop, and what was done to compare its results.
+// A loop, and the work that went into comparing its results.
 struct Noted : CheckedLoop {
     unsigned tries[check_orders] = {}, matches[check_orders] = {};
     unsigned failures = 0, messages = 0;
-    double seconds = 0, seconds_each = 0; // that serial passes took; the longest, by iterations
+    double seconds = 0, seconds_each = 0; // time of all its serial passes; an iteration's time in the slowest of them
 };
 
 window::SpinLock noting;
@@ -94,12 +94,12 @@ struct Comparison {
 };
 std::unique_ptr<Comparison> comparisons[window::max_slots]; // by slot; an owner has one region
 
-// Of each order so many executions of a loop are compared, and so many if passes take long; in so many it may be tried in vain.
+// In each order so many executions of a loop are compared; so many if passes take long; and so many tries may fail.
 constexpr unsigned enough = 2, enough_of_long = 1, most_tries = 6, most_failures = 3;
 constexpr double long_s = 5;
 constexpr uint64_t most_elements = uint64_t(1) << 20;
 constexpr unsigned most_messages = 4; // a loop
-// A pass may take so long, or so many times what the loop is thought to take.
+// The longest time for a pass, and the same as a multiple of what the loop is thought to take.
 constexpr double patience_s = 2, unknown_s = 10, times = 30;
 
 volatile Flag some_differ;
@@ -123,7 +123,7 @@ template <class Bound> int64_t Comparison::find_difference(unsigned i, const cha
     const Result& r = results[i];
     const size_t bytes = r.size() / r.count;
     const char* const serial = passes->values(Pass::serial, i);
-    double usual = 0; // an element that happens to come to nearly nothing was made of values like those of the others
+    double usual = 0; // an element whose sum happens to be nearly 0 was made of values as large as those of the others
     if (r.is_rounded() && r.count > 1) {
         for (uint64_t e = 0; e < r.count; e++)
             if (const double m = spread(i, e).magnitude; m < 1e300)
@@ -186,7 +186,7 @@ void note_uncompared(const ws_site* site, const std::string& why, unsigned failu
     });
 }
 
-// Two dealt passes only where something is rounded.
+// Dealt passes are needed only where something is rounded.
 bool run_passes(Comparison& c, double seconds)
 {
     const bool rounded = std::any_of(c.results.begin(), c.results.end(), [](const Result& r) { return r.is_rounded(); });
@@ -337,7 +337,7 @@ bool open_for_test(Region& r, Sizing& own)
         note_short(r.site, r.bounds.iterations);
         return false;
     }
-    // Under WS_CHAOS a helper is waited for now and then, and left to chance else.
+    // Under WS_CHAOS the owner waits for a helper only now and then; otherwise chance decides whether one comes.
     r.chosen = loop_host.check ? next_order(r.site) : loop_host.steal_all ? Order::to_others : chaos.random(4) ? Order::usual : Order::turns;
     Hardware::store_relaxed(r.order, Flag(r.chosen));
     Hardware::store_relaxed(r.begun, 0);
@@ -381,14 +381,14 @@ void leave_to_helpers(Region& r)
             break;
         }
         make_wanted_guests();
-        if (turn % 64 == 0) // those that fell asleep just now
+        if (turn % 64 == 0) // wakes those that have fallen asleep meanwhile
             loop_host.wake();
         if (turn < 64)
             sched_yield();
         else
             usleep(20);
     }
-    Hardware::store_relaxed(r.order, Flag(Order::usual)); // of this region nothing is left to others any more
+    Hardware::store_relaxed(r.order, Flag(Order::usual)); // from here on the owner takes chunks of this region itself
 }
 
 void before_chunk(Region& r)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // WS_STEAL_ALL and WS_CHECK, which test whether loops may be shared: each region of more than one unit is published, whatever it costs and
-// whether or not somebody waits, and its owner leaves chunks to helpers. WS_CHECK takes another order with each execution of a loop and
-// notes what it did. Cold but for one branch on loop_host.share_all where a region is cut anyway.
+// whether or not somebody waits, and its owner leaves chunks to helpers. WS_CHECK takes another order for each execution of a loop and
+// notes what it did. All of it is cold, except for one branch on loop_host.share_all where a region is cut into chunks anyway.
 #pragma once
 
 #include "directive/abi.h"
@@ -21,7 +21,7 @@ struct Sizing;
 enum class Order : uint8_t {
     usual,     // nothing
     to_others, // the owner takes nothing while there is a helper; chunks of the usual sizes
-    // Those of WS_CHECK, one execution each, from the first on:
+    // The orders of WS_CHECK. Executions take them in turn, beginning with the first:
     backwards, // small chunks from the far end, the owner and helpers at the same time
     halves,    // two chunks that begin at the same moment
     forwards,  // small chunks, all by helpers
@@ -34,9 +34,9 @@ const char* order_name(unsigned order); // from 0
 // Decides how the region that is about to be published is shared: sets its order, and the sizes of its chunks where no clause fixes
 // them. False if it has one unit, which cannot be shared out.
 bool open_for_test(Region& r, Sizing& own);
-// The owner, before it takes a chunk itself: until helpers have come, or have taken everything, or none is to be expected.
+// The owner, before it takes a chunk itself: waits until helpers have come, or have taken everything, or no helper can be expected.
 void leave_to_helpers(Region& r);
-// Of Order::halves: until the other half begins, too, for a moment. Of Order::random: a break.
+// Order::halves: waits, for a moment at most, until the other half begins too. Order::random: takes a break.
 void before_chunk(Region& r);
 uint64_t random_size(uint64_t remaining);
 
@@ -46,7 +46,7 @@ struct CheckedLoop {
     std::string name;
     uint64_t runs = 0;      // all executions
     uint64_t empty = 0, single = 0; // with no iteration, with one
-    uint64_t plain = 0;     // within another shared loop, on a thread that may not share, before MPI_Init or after MPI_Finalize
+    uint64_t plain = 0;     // inside another shared loop, on a thread that may not share, before MPI_Init or after MPI_Finalize
     uint64_t refused = 0;   // by its clause `if`
     uint64_t kept[observe::kept_kinds] = {}; // OpenMP's threads may be told apart, or are counted
     uint64_t one_chunk = 0; // a clause makes one chunk of all iterations
@@ -54,9 +54,9 @@ struct CheckedLoop {
     uint64_t shared = 0;    // helpers ran iterations
     uint64_t iterations = 0, helped = 0; // of the shared ones; run by helpers
     uint64_t orders[check_orders] = {};  // of the shared ones
-    uint64_t compared = 0, differ = 0;   // of them: results of reductions with those of a serial pass
-    uint64_t uncompared = 0;             // of which a serial pass failed
-    std::string why_not;                 // the first reason why one was not compared, or a reduction of the loop
+    uint64_t compared = 0, differ = 0;   // of the shared ones: results of reductions were compared with a serial pass; they differed
+    uint64_t uncompared = 0;             // the serial pass failed
+    std::string why_not;                 // the first reason why an execution, or a reduction of the loop, was not compared
     void add(const CheckedLoop& more);
 };
 
@@ -67,7 +67,7 @@ void note_kept(const ws_site* site, observe::Kept why);
 void note_published(const Region& r, uint64_t stolen); // its results are complete
 // Whether results of this process's loops differed.
 bool results_differ();
-// All of this process's, and those of its binaries that were never run.
+// All loops of this process; those of its binaries that were never run, too.
 std::vector<CheckedLoop> checked_loops();
 
 } // namespace ws::loop

@@ -47,7 +47,7 @@ bool no_more(Participant& p)
     return false;
 }
 
-// As they are taken: a region may last long, and somebody may be looking (tools/top).
+// Counted as they are taken, not at the end: a region may last long, and somebody may be looking (tools/top).
 void count_units(Participant& p, uint64_t units)
 {
     p.units += units;
@@ -104,7 +104,7 @@ void watch_crowding(Participant& p)
     }
 }
 
-// Whether that many units last long enough to be shared with who is so hungry; true while their cost is not known.
+// Whether that many units last long enough to be shared with thieves as hungry as this; true while a unit's cost is not known.
 bool is_worth(const Participant& p, uint64_t units, Flag hungry)
 {
     double cost = unit_ticks(p);
@@ -131,7 +131,7 @@ bool alone_next(Participant& p, long* lo, long* hi)
     uint64_t n = sizing.units_from(p.lo, remaining, 1, loop_host.participants);
     if (chaos)
         n = 1 + chaos.random(remaining);
-    // The tail of a loop known to be short is not cut into crumbs that nobody would come for.
+    // The tail of a loop known to be short is not cut into chunks so small that nobody would come for them.
     else if (sizing.kind == WS_AUTO && peek(learned(r.site).unit_ticks) > 0 && !is_worth(p, remaining, long_hungry))
         n = remaining;
     Chunk c = {p.lo, n < remaining ? p.lo + n : r.units};

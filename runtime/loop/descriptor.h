@@ -27,7 +27,7 @@
 // region's end, and nothing is lost or doubled.
 //
 // No more than most_joiners: the CAS that joins counts from the number of joiners that was compared with it. After 2^14 regions, as
-// above, it may be the number of an older region; so where the limit is more than a wish who comes looks again (loop/numbers.h).
+// above, it may be the number of an older region; so where the limit must hold, whoever joins checks again (loop/numbers.h).
 //
 // Costs: publish 4 plain stores; claim 1 load + 1 CAS; close 1 load + 1 CAS when no guest is left.
 #pragma once
@@ -60,7 +60,7 @@ struct Terms {
     uint64_t sizing;     // how a thief sizes its first chunk: Sizing::pack()
     uint64_t unit_ticks; // measured cost of a unit, for the choice between victims
     unsigned most_joiners = (1u << descriptor_joiner_bits) - 1; // at a time
-    unsigned joined = 0; // from the first: threads of the owner's, who come for sure
+    unsigned joined = 0; // counted as joined from the begin: threads of the owner's own, which are sure to come
 };
 
 template <class Atomics = Hardware>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The numbers by which OpenMP's loops tell the participants of an execution apart: the owner's threads have the first ones, for the whole
-// region; a guest has one of the rest from its coming to its leaving. Only where somebody may ask (LoopHost::allow).
+// The thread numbers by which loops of OpenMP tell the participants of an execution apart. The owner's threads have the first ones, for the
+// whole region; a guest has one of the others while it is in the region. Only for loops that may ask for them (LoopHost::allow).
 #pragma once
 
 #include "loop/descriptor.h"
@@ -13,7 +13,7 @@ class Numbers {
 public:
     static constexpr unsigned most = Descriptor::max_joiners + 1;
 
-    // Owner, before it publishes. `all`: 0 where nobody asks.
+    // Owner, before it publishes. `all`: 0 where nobody can ask for a number.
     void open(unsigned all, unsigned own)
     {
         all_ = all;
@@ -26,19 +26,19 @@ public:
 
     unsigned all() const { return all_; } // participants that can be told apart
 
-    // Guest, after it has joined. As many may join as there are numbers: one is free, but for him who comes by a claim of 2^14 regions
-    // ago and is one too many. He has a chunk, so he waits.
+    // Guest, after it has joined. Only as many can join as there are numbers, so one is free. The exception is a guest that joined by a
+    // claim of 2^14 regions ago and is one too many: it has a chunk to run, so it waits for a number.
     unsigned take()
     {
         for (unsigned turn = 0;; turn < 2000 ? window::cpu_relax() : void(sched_yield()), turn++)
             for (unsigned i = 0; i < all_ - own_; i++) {
                 const Hardware::Word taken = Hardware::load_relaxed(taken_[i / 64]), bit = Hardware::Word(1) << i % 64;
-                // Full: pairs with give_back(); what is kept by this number was written by who had it before.
+                // Full: pairs with give_back(); the program may keep data by this number, which its last holder wrote.
                 if (!(taken & bit) && Hardware::cas_full(taken_[i / 64], taken, taken | bit))
                     return own_ + i;
             }
     }
-    // Guest, before it leaves the region: who joins then finds it free.
+    // Guest, before it leaves the region: so whoever joins after that finds the number free.
     void give_back(unsigned number)
     {
         const unsigned i = number - own_;

@@ -34,10 +34,10 @@ struct alignas(64) Region {
     Numbers numbers;
     int depth;            // see Participant
     Order chosen;         // share_all: how it began
-    bool random_sizes;    // WS_CHECK, and no clause says another
-    volatile Flag order;  // the same now. Owner: gives it up when no helper comes; guests read it
+    bool random_sizes;    // under WS_CHECK, where no clause fixes the sizes
+    volatile Flag order;  // the order now: the owner goes back to the usual one when no helper comes. Guests read it
     volatile Flag begun;  // Order::halves: chunks that have begun
-    // What the owner sees of the first guest's coming, see Crowding: cost of a unit while nobody helps, and from then on.
+    // How the first guest's coming changed the cost of a unit to the owner (see Crowding): before it, and from then on.
     double cost_before;
     uint64_t crowded_units, crowded_ticks;
     // Guests write these.
@@ -60,7 +60,7 @@ __attribute__((noinline)) void wait_until(const char* what, Done&& done)
         else if (turn < 20000)
             sched_yield();
         else {
-            usleep(50); // a chunk of milliseconds, or one that waits itself
+            usleep(50); // others are in a chunk that takes milliseconds, or that waits itself
             if (turn % 2048 == 0)
                 loop_host.long_wait(what);
         }
@@ -74,11 +74,11 @@ inline double unit_ticks(const Participant& p)
     return now > before ? now : before;
 }
 
-// The flag of hunger is raised, or nobody need ask (`unasked`): offers what is left of the owner's region to thieves. False if the
-// flag was not meant (it is then lowered) or MPI_Finalize has begun.
+// To be called when the flag of hunger is raised, or without any flag (`unasked`): offers what is left of the owner's region to thieves.
+// False if nobody waits any more (the flag is then lowered) or MPI_Finalize has begun.
 bool publish_if_wanted(Participant& p, bool unasked);
 
-// Makes the guests that thieves want who have none here yet: they may have come after the region was published.
+// Makes guests for thieves that have none here yet: they may have come after the region was published.
 inline void make_wanted_guests()
 {
     window::Hunger& hunger = loop_host.row->hunger;
@@ -88,7 +88,7 @@ inline void make_wanted_guests()
     }
 }
 
-// Published, at a chunk's end at `now`: wakes sleepers if there are any and the region is worth it.
+// Owner of a published region, at a chunk's end: wakes sleepers if there are any and the region is worth it.
 void ring_sleepers(Participant& p, uint64_t now);
 
 } // namespace ws::loop

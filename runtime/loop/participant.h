@@ -55,12 +55,12 @@ struct Participant {
     uint64_t chunk_lo, chunk_hi, chunk_began; // while recording: the chunk that runs now, iterations counted from 0; ticks
     Chunk claimed;   // guest: the chunk that came with it
     const volatile Flag* recall; // guest
-    uint64_t way_home; // guest: leaves what takes less ticks to the others
+    uint64_t way_home; // guest: does not take work that would last fewer ticks than this; others do it
     Region* region;  // owner: that of its slot; guest: the one it visits
     Member* member;  // null: the region is no team's
     unsigned number, numbers; // in a region whose participants are told apart (loop/numbers.h): which of how many; 0 of 0 elsewhere
-    int level;                // so many regions OpenMP says there are: with more the thread is in one that its body has opened
-    int depth;                // so many there are: the loop may be one that OpenMP knows nothing of
+    int level;                // how deep OpenMP says the thread is in regions here: if it is deeper, the body has opened one itself
+    int depth;                // how deep it really is: OpenMP may not know of this loop
     Pace pace;
     // Uncombined region, pending: what ws_parallel was given.
     void (*fn)(void*);
@@ -87,7 +87,7 @@ inline bool alone()
 {
     return WS_LIKELY(may_be_alone == Alone::always) || (may_be_alone != Alone::never && look_up_alone());
 }
-// Writes only what changes: in a program with several threads it never does, and they would share a line that all write.
+// Writes only if the value changes. In a program with several threads it never does: else all of them would write the same cache line.
 inline void set_ws_alone(bool now)
 {
     if (ws_alone != char(now))
@@ -100,7 +100,7 @@ __attribute__((always_inline)) inline uintptr_t own_frame() { return uintptr_t(_
 // Makes the calling thread an owner if it may be one and a slot is free. `frame`: the caller's own_frame().
 bool become_owner(Participant& p, uintptr_t frame);
 
-// The cold rest, in region.cpp and chunks.cpp.
+// What is called seldom, in region.cpp and chunks.cpp.
 struct LoopBounds {
     uint64_t start, incr, end; // the loop variable's values, two's complement
     uint64_t iterations;
@@ -112,8 +112,8 @@ bool next_slow(Participant& p, long* lo, long* hi);
 bool team_next(Participant& p, long* lo, long* hi);
 // An execution is not shared though somebody waits, and why.
 void remember_kept(ws_site* site, observe::Kept why);
-// Ends the program if the site is of another version, or a chunk size is not one. The test is inlined: a function that always calls a
-// cold one is cold itself for GCC, and run_plain() is what loops cost without -workshare.
+// Ends the program if the site is of another version, or if a chunk size is no valid one. The test is inlined, because GCC takes a function
+// that always calls a cold one for cold itself, and run_plain() is what loops cost without -workshare.
 [[noreturn]] __attribute__((cold)) void refuse_site(const ws_site* site, long chunk, long steal_chunk);
 inline bool is_bad_chunk(const ws_site* site, long chunk, unsigned given) { return chunk < 0 || (chunk == 0 && (site->kinds & given)); }
 inline void check_site(const ws_site* site, long chunk, long steal_chunk)
@@ -124,7 +124,7 @@ inline void check_site(const ws_site* site, long chunk, long steal_chunk)
 }
 void run_plain(Participant& p, void (*fn)(void*), void* data, long start, long end, ws_site* site, long chunk,
                long steal_chunk);
-// By its `if` clause, on a thread that could have shared it.
+// Not shared because of its `if` clause, on a thread that could have shared it.
 void run_unshared(Participant& p, void (*fn)(void*), void* data, long start, long end, ws_site* site, long chunk,
                   long steal_chunk);
 
@@ -161,8 +161,8 @@ inline bool open_whole(Participant& p, ws_site* site, uint64_t iterations, long 
     if (WS_UNLIKELY(cost == 0 || (chunk | steal_chunk) < 0))
         return is_empty(site, iterations);
     if (WS_UNLIKELY(peek(l.unshared) != 0) && estimate < double(10 * loop_host.short_ticks)) {
-        // Not to be shared, whoever waits: there is nothing to cut it for, but it is measured.
-        may_share(l); // counts down
+        // It is not to be shared, even if somebody waits: so it need not be cut into chunks, but it is measured.
+        may_share(l); // called because it counts down
         poke(l.countdown, int64_t(1));
     } else {
         if (WS_UNLIKELY(estimate >= double(loop_host.short_ticks)))

@@ -184,7 +184,7 @@ void end_publishing(Participant& p)
         Hardware::and_full(publishing, ~slot_bit(p)); // full: all use of the window comes before
 }
 
-// Whether the flag of hunger, just found raised, is meant; lowers it if not.
+// Whether somebody really waits: the flag of hunger was just found raised, but may be old. Lowers it then.
 bool still_hungry()
 {
     if (loop_host.somebody_waits())
@@ -205,7 +205,7 @@ void publish(Participant& p)
         p.pace.set_least(least);
         first.least = r.thief.least = least;
     }
-    if (first.kind == WS_AUTO) // a thief starts with half of what the owner takes: it pays the hand-over
+    if (first.kind == WS_AUTO) // a thief starts with half of what the owner takes, because it pays for the hand-over
         first.chunk = p.pace.sizing().kind == WS_AUTO && p.pace.sizing().chunk > 1 ? p.pace.sizing().chunk / 2 : 1;
     r.stolen = r.stolen_ticks = 0;
     r.crowded_units = r.crowded_ticks = 0;
@@ -214,7 +214,7 @@ void publish(Participant& p)
     set_ws_alone(false); // before the guests come: publish() is the release
     loop_host.let_threads_in(1);
     chaos.delay();
-    // For a test it is worth help whatever it costs: what is not known is not refused.
+    // In a test every region is worth help: a cost of 0, not known, is never refused.
     const unsigned most = std::min(r.allowed.participants - 1, Descriptor::max_joiners);
     r.descriptor->publish(p.lo, {r.units, first.pack(), loop_host.share_all ? 0 : uint64_t(cost), most, r.own_threads - 1});
     p.mode = Mode::shared;
@@ -231,8 +231,8 @@ void publish(Participant& p)
 
 namespace {
 
-// What was decided when it began stands: questions are answered alike in all of its iterations. But who can ask may have been loaded
-// in the meantime.
+// What was decided when the region began stays: questions about threads get the same answers in all of its iterations. But code that can
+// ask may have been loaded in the meantime.
 bool may_have_guests(Region& r)
 {
     Kept why = r.allowed.why;
@@ -264,11 +264,11 @@ bool publish_if_wanted(Participant& p, bool unasked)
     return false;
 }
 
-// Sleepers cost a system call each: they are rung only for a region that has outlived the break-even time, or surely will.
+// Waking a sleeper costs a system call: it is done only for a region that has lasted longer than the break-even time, or surely will.
 void ring_sleepers(Participant& p, uint64_t now)
 {
     Region& r = *p.region;
-    // Relaxed: a hint. Workers may be lent to others: they are called back.
+    // Relaxed: a hint. Workers that are lent to other ranks are called back.
     if (now < r.ring_at || (Hardware::load_relaxed(*loop_host.sleepers) == 0 && !loop_host.has_workers))
         return;
     r.ring_at = now + 8 * loop_host.chunk_ticks; // others may fall asleep in the meantime
@@ -279,7 +279,7 @@ void ring_sleepers(Participant& p, uint64_t now)
 
 namespace {
 
-// Who may take part in a loop of OpenMP's, from its begin on.
+// Decides who may take part in a loop of OpenMP, when it begins.
 void allow(Participant& p, Region& r)
 {
     if (p.member) {
@@ -319,7 +319,7 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
                        ? resolve(steal_kind, steal_chunk, loop_host.steal_schedule)
                        : own;
     Learned& l = learned(site);
-    row_of(site); // before its cost is known, see open_whole()
+    row_of(site); // made before the cost is known: open_whole() relies on that
     double cost = peek(l.unit_ticks) * double(unit), estimate = double(units) * cost;
     // A short region needs shorter chunks: a thief that comes in the middle waits for one to end.
     double target = double(loop_host.chunk_ticks);
@@ -335,7 +335,7 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
     r.thief = thief;
     r.chunk_ticks = uint64_t(target);
     r.opened_at = ticks();
-    r.may_share = may_share(l) && p.owner; // no owner any more: in a child of fork()
+    r.may_share = may_share(l) && p.owner; // in a child of fork() the thread is no owner any more
     r.own_threads = 1;
     r.allowed = {};
     if (WS_UNLIKELY(site->kinds & WS_SITE_OPENMP))
@@ -347,7 +347,7 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
     const bool for_test = WS_UNLIKELY(loop_host.share_all) && open_for_test(r, own);
 
     if (own.kind == WS_AUTO && cost > 0 && target < double(loop_host.chunk_ticks)) {
-        own.chunk = uint64_t(target / cost); // too short to find the size by doubling
+        own.chunk = uint64_t(target / cost); // the region is too short to find the size by doubling
         own.chunk += own.chunk == 0;
     }
     p.lo = 0;
@@ -358,17 +358,17 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
     p.pace.begin(own, r.opened_at);
     set_ws_alone(alone());
     if (WS_UNLIKELY(loop_host.share_all)) {
-        r.may_share = false; // what is not shared from the first is one unit
+        r.may_share = false; // a region that is not shared from its begin on has one unit only
         if (for_test && !publish_if_wanted(p, true))
             r.backwards = false;
         return;
     }
     Flag hungry = Hardware::load_relaxed(loop_host.row->hunger.hungry);
-    // Iterations longer than a chunk: who comes in the middle of the first one would have to wait for its end. So where help
-    // came the last time, it need not ask. Nor where the owner has a team, who wait.
+    // Iterations longer than a chunk: a thief that comes in the middle of the first one would have to wait for its end. So where
+    // thieves helped the last time, the region is published at once, unasked. So it is where the owner has a team, which waits.
     const bool coarse = (cost > double(loop_host.chunk_ticks) && units > 2 && helped_last(l)) || p.member;
     if (r.may_share && (coarse || (hungry && estimate > double(loop_host.publish_ticks[hungry])))) {
-        // The costly half first, where that is known and no one minds: what is left at the end is cheap to share out.
+        // The costly half first, where it is known and nothing depends on the order: what is left at the end is then cheap, and easily shared.
         r.backwards = (site->kinds & WS_SITE_ANY_ORDER) && own.kind == WS_AUTO && thief.kind == WS_AUTO &&
                       tilt_of(l) > 1.25;
         if (!publish_if_wanted(p, coarse))
@@ -414,7 +414,7 @@ uint64_t close_published(Participant& p)
         if (p.region == regions) // the home thread's
             measure::meter.bring_up(now);
     }
-    // Thieves that still wait say so again; while guests were at work to the end, they certainly do.
+    // Thieves that still wait raise the flag again. If guests were at work to the end, thieves certainly wait: then it stays raised.
     if (!waited)
         Hardware::store_relaxed(loop_host.row->hunger.hungry,
                                 Hardware::load_relaxed(*loop_host.sleepers) ? asleep_hungry : not_hungry);
@@ -483,7 +483,7 @@ __attribute__((always_inline)) inline void run_here(Participant& p, void (*fn)(v
     const uint64_t began = WS_UNLIKELY(observe::recording) ? ticks() : 0;
     fn(data);
     if (WS_UNLIKELY(observe::recording) && outermost)
-        record_region(site, began, ticks(), 0, ran_whole); // how many iterations only the body knows
+        record_region(site, began, ticks(), 0, ran_whole); // 0: only the body knows how many iterations there are
     if (outermost)
         set_ws_alone(was_alone);
     p.mode = mode;

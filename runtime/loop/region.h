@@ -27,7 +27,7 @@ struct RuntimeSchedule {
 // Who may take part in an execution of a loop of OpenMP's.
 struct Allowed {
     static constexpr unsigned all = ~0u;
-    unsigned participants = all; // at any moment, the owner's threads included. As many as these: it is not shared,
+    unsigned participants = all; // at any moment, the owner's threads included. If these are as many, it is not shared,
     observe::Kept why = observe::Kept::kinds;      // because of this
     bool numbered = false;       // somebody may ask for thread numbers: each has one below `participants`
 };
@@ -53,10 +53,10 @@ struct LoopHost {
     uint64_t least_ticks = 0;       // a chunk of a published region should not take less
     uint64_t short_ticks = 0;    // run whole what lasts less
     RuntimeSchedule schedule, steal_schedule; // what schedule(runtime) and steal_schedule(runtime) mean
-    // For a loop of OpenMP's that `own` threads of the owner's run. `anew`: looks again who can ask, which takes longer.
+    // For a loop of OpenMP that `own` threads of the owner's run. `anew`: checks again which code can ask for threads, which takes longer.
     Allowed (*allow)(const ws_site*, unsigned own, bool anew) = nullptr;
     int (*openmp_level)() = nullptr; // regions of OpenMP's that the calling thread is in
-    bool (*somebody_waits)() = nullptr;  // the flag of hunger may be a leftover of a wait that is over
+    bool (*somebody_waits)() = nullptr;  // asked, as the flag of hunger may still be raised for a wait that is over
     void (*let_threads_in)(int several) = nullptr; // MPI's, around a published region: guests may call MPI
     void (*make_guests)() = nullptr;               // creates the guests that thieves have asked for
     void (*wake)() = nullptr;    // a region was published that is worth waking sleepers for
@@ -69,12 +69,12 @@ extern LoopHost loop_host;
 
 // The calling thread owns regions from now on, in slot 0. Once, after loop_host is filled.
 void set_owner_thread();
-// No region is published any more; returns when those that other threads have published are over. The calling thread is in
+// From now on no region is published. Returns when all that other threads have published are over. The calling thread must be in
 // none.
 void stop_sharing();
 
-// In a child of fork(): its loops are its own. Of a region that was shared when it was forked the calling thread can end the
-// iteration that it is in, no more.
+// In a child of fork(): its loops are not shared. In a region that was shared when it was forked the calling thread can finish its
+// iteration, but go no further.
 void stop_sharing_in_child();
 
 // True while the calling thread runs loop iterations: it must not lend its core.
@@ -84,9 +84,9 @@ bool thread_in_region();
 void leave_after_chunk();
 
 // A guest's or a worker's visit: runs the body of the region in the lease's slot, beginning with the claimed chunk, until the
-// region has no chunk, *recall becomes nonzero or what is left takes less than `way_home` ticks: the thief, whom the owner will
-// want to meet next, is then back when the owner is done. Leaves the region. Returns the chunks that it ran.
-// `number`: of one of the owner's own threads, the OpenMP thread number that it has.
+// region has no chunk, *recall becomes nonzero or what is left takes less than `way_home` ticks: then the thief has its core back
+// when the owner is done and wants to meet it in MPI. Leaves the region. Returns the number of chunks that it ran.
+// `number`: if the caller is one of the owner's own threads, its OpenMP thread number.
 constexpr unsigned no_number = ~0u;
 uint64_t run_as_guest(const window::Lease& lease, const volatile Flag* recall, uint64_t way_home, unsigned number = no_number);
 

@@ -25,26 +25,27 @@ struct Result {
     uint64_t size() const { return count * bytes * (type == 'c' ? 2 : 1); }
 };
 
-// Those of a text as abi.h describes it. What is not understood cannot be compared.
+// The reductions that a text describes, in the form of abi.h. One that is not understood cannot be compared.
 std::vector<Result> parse_results(const char* text);
 std::vector<Result> results_of(const ws_site* site);
 // Where its first element lies while the loop runs; null if a pointer is.
 const char* find_result(const Result& result, const ws_site* site, const void* data);
 
-// An element's value as it is printed, and as a number; of a complex one the larger part.
+// An element's value as text, and as a number: of a complex value the larger part.
 std::string text_of_element(const Result& result, const char* at);
 double magnitude(const Result& result, const char* at);
-// By how much two differ; 0 for two that are not numbers or the same infinity.
+// By how much two values differ; 0 if both are not a number, or both the same infinity.
 double distance(const Result& result, const char* one, const char* other);
 
-// What passes over a loop in one thread have made of an element whose operation rounds.
+// What is known, from passes over the loop in one thread, of an element whose operation rounds.
 struct Spread {
     double deviation; // between passes
     double magnitude; // the largest of the values that were added up to it, and of itself
 };
-// Rounding may come to so much at most, each time: every addition was as wrong as it can be. Each takes a tenth of a nanosecond at least.
+// The largest possible rounding error, if every addition had the largest one. The number of additions is bounded by the time: each takes
+// a tenth of a nanosecond at least.
 double most_rounding(const Result& result, const Spread& spread, uint64_t iterations, double seconds);
-// By so much a right loop may differ from a serial pass when it is shared.
+// By how much the result of a right loop may differ from a serial pass when the loop is shared.
 double allowed(const Result& result, const Spread& spread, uint64_t iterations, double seconds);
 
 } // namespace ws::loop

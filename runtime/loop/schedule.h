@@ -79,8 +79,8 @@ public:
         second_half_ = second_half;
     }
 
-    // True when finish_chunk needs the time: always for auto; now and then for sizes the user fixed, where a reading
-    // each chunk would cost more than the claim.
+    // Whether finish_chunk needs the time: always for auto; only now and then for sizes that the user fixed, as reading the clock for
+    // each of their chunks would cost more than the claim.
     bool wants_time() const { return sizing_.kind == WS_AUTO || !last_ || unmeasured_ >= 15 * last_; }
     void skip_time() { unmeasured_ += last_; }
 
@@ -107,7 +107,7 @@ public:
     uint64_t measured_units() const { return units_; }
     uint64_t measured_ticks() const { return ticks_; }
     uint64_t longest() const { return longest_; } // chunk, in ticks
-    // Of the chunk that was finished last; 0 units: it was not measured.
+    // The chunk that was finished last; 0 units: it was not measured.
     double last_cost() const { return last_cost_; }
     uint64_t last_units() const { return unmeasured_ ? 0 : last_; }
     // Cost of a unit in the second half of the units over one in the first; 0: this participant has not seen both.

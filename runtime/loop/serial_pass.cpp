@@ -28,7 +28,7 @@ namespace ws::loop {
 
 namespace {
 
-// What the child tells of its end.
+// How the child ended, as it tells the parent.
 enum Told : uint32_t { nothing, done, no_maps, no_filter, system_call, memory, fatal_signal };
 
 double now()
@@ -58,8 +58,8 @@ struct Deal {
     uint64_t chunk, chunks; // iterations in each, and how many
     uint64_t seed;
     bool backwards;
-    unsigned asks;    // which participant runs now
-    uint64_t next;    // the first chunk that it has not been asked about
+    unsigned asks;    // the participant that runs now
+    uint64_t next;    // the first chunk of which it is not yet decided whether this participant gets it
 } deal;
 
 unsigned holder_of(uint64_t chunk)
@@ -195,7 +195,7 @@ bool catch_signals()
         if (sigaction(signal, &action, nullptr))
             return false;
     }
-    return sigprocmask(SIG_SETMASK, &all, nullptr) == 0; // what is meant for the program reaches the program
+    return sigprocmask(SIG_SETMASK, &all, nullptr) == 0; // signals for the program must reach the program, not this copy
 }
 
 #if defined(__x86_64__)
@@ -206,7 +206,7 @@ constexpr uint32_t own_architecture = AUDIT_ARCH_AARCH64;
 constexpr uint32_t own_architecture = 0;
 #endif
 
-// Leaves the child what touches nothing but itself: a call that is not among these ends it. A wait for another thread, too, for there is
+// Allows the child only system calls that act on nothing but itself; any other ends it. So does a wait for another thread, as there is
 // none.
 bool filter_system_calls()
 {
@@ -252,13 +252,13 @@ bool filter_system_calls()
     return own_architecture && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-// Of a process that may double the memory of a rank: it is the first to go.
+// A child may double the memory of a rank: if memory runs out, the kernel shall kill the child first.
 void offer_memory()
 {
     const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
     if (fd >= 0) {
         if (write(fd, "1000", 4) != 4) {
-            // then it is one like any other
+            // then the kernel treats it as any other process
         }
         close(fd);
     }
@@ -364,8 +364,8 @@ bool SerialPasses::run(Pass pass, double seconds)
     shared_->told = nothing;
     timed_out_ = false;
     const int parent = getpid();
-    // Not fork(): handlers of the program's and of its libraries are not run, and the program is not told of the child's end: that sends no
-    // signal, and a wait for any child does not find it.
+    // clone and not fork(): then handlers of the program and its libraries (pthread_atfork) are not run, and the program does not learn of
+    // the child's end: no signal is sent, and a wait for any child does not find it.
     const long child = syscall(SYS_clone, 0, nullptr, nullptr, nullptr, nullptr);
     if (child == 0)
         run_child(pass, parent);
@@ -449,12 +449,12 @@ void SerialPasses::run_child(Pass pass, int parent)
         keep_values(pass);
     } else {
         static Member one_of_several;
-        p.member = &one_of_several; // so that start calls leave the mode as it is: see start_in_team()
+        p.member = &one_of_several; // with that, start calls leave the mode as it is: see start_in_team()
         deal.seed = uint64_t(pass);
         const bool any_order = site->kinds & WS_SITE_ANY_ORDER;
         deal.backwards = any_order && pass == Pass::dealt_2;
         set_deal(b, chunk_);
-        // Who has the last iteration comes last: nobody then copies what that one has written.
+        // The participant with the last iteration runs last: so none copies in (firstprivate) what it has written (lastprivate).
         const unsigned last = any_order ? participants - 1 : holder_of(deal.chunks - 1);
         Pass before = Pass::again; // its memory holds what the one before has left
         keep_values(before);
@@ -473,7 +473,7 @@ void SerialPasses::run_child(Pass pass, int parent)
                 double* const most = const_cast<double*>(magnitudes(pass, i));
                 for (uint64_t e = 0; e < result.count; e++) {
                     const char *now_at = values(pass, i) + e * bytes, *then_at = values(before, i) + e * bytes;
-                    // A product's rounding is relative to what it comes to in the end.
+                    // A product's rounding error is relative to its final value.
                     double m = magnitude(result, now_at);
                     if (result.operation == '+') {
                         const double added = distance(result, now_at, then_at);

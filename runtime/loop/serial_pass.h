@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // A loop that is run by one thread only to see what its reductions come to, under WS_CHECK: in a process of its own, a copy of this one
-// at the beginning of the loop. Nothing that the body does gets out of it: shared memory is read-only there, and of system calls it has
-// those that manage its memory. What needs more ends the pass.
+// at the beginning of the loop. Nothing that the body does there can be seen outside: shared memory is read-only, and only system calls that
+// manage its own memory are allowed. A body that needs more ends the pass.
 #pragma once
 
 #include "loop/results.h"
@@ -16,15 +16,15 @@ struct Region;
 
 enum class Pass : uint8_t {
     serial,  // all iterations in order
-    dealt_1, // by three participants, one after the other, who get chunks at random; it is in an order that thieves could bring about
-    dealt_2, // another one
+    dealt_1, // by three participants, one after the other, who get chunks at random: an order that thieves could bring about, too
+    dealt_2, // the same with other random numbers
     again,   // as serial
 };
 constexpr unsigned passes = 4;
 
 class SerialPasses {
 public:
-    // Of the region that is about to be opened on this thread; `chunk` iterations at a time are what its schedule clause keeps together.
+    // For the region that is about to be opened on this thread; its schedule clause keeps `chunk` iterations together.
     // Allocates memory; ready() says whether there was enough.
     SerialPasses(const Region& region, const std::vector<Result>& results, uint64_t chunk);
     ~SerialPasses();
@@ -37,9 +37,9 @@ public:
     bool timed_out() const { return timed_out_; }
     double seconds(Pass pass) const;
 
-    // What a pass that was run made of a result: its elements, one after the other.
+    // The result that a pass came to: its elements, one after the other.
     const char* values(Pass pass, unsigned result) const;
-    // Of a dealt one: of each element the largest value that was added up to it.
+    // After a dealt pass: for each element the largest value that was added up to it.
     const double* magnitudes(Pass pass, unsigned result) const;
 
 private:

@@ -15,23 +15,24 @@ int64_t measure_every = 16;
 
 namespace {
 
-// Executions, not times: a pause in sharing is short against the life of a loop, and a look at the other way costs a
-// five-hundredth of its executions at most.
+// Counted in executions, not in time: so a pause in sharing is short compared with the life of a loop, and measuring the other way takes a
+// five-hundredth of the executions at most.
 constexpr uint64_t first_pause = 64, longest_pause = 4096;
 constexpr uint64_t look_again = 512; // shared regions after which the loop is measured alone again
-constexpr uint64_t first_look = 64;  // the same while it never was
-constexpr uint64_t enough_doubts = 4; // the first after a pause meets guests with cold caches
-// Shares below which a gain drowns in noise: nothing is concluded from them.
+constexpr uint64_t first_look = 64;  // the same as long as it was never measured alone
+constexpr uint64_t enough_doubts = 4; // more than 1, as guests have cold caches in the first region after a pause
+// If guests ran less than this share, a gain cannot be told from noise: nothing is concluded.
 constexpr double least_share = 0.1;
-// Of what was taken off the owner this much must have been won; memory that is already saturated gives next to nothing.
+// At least this part of the work that guests took off the owner must have been won in time; where one core saturates the memory, next to
+// nothing is won.
 constexpr double least_return = 0.15;
 
-// In a short region a steal of less than a hand-over's cost has delayed its thief for nothing.
+// In a short region a steal that took less time than the hand-over has delayed its thief for nothing.
 constexpr double handover_us = 8, short_us = 500, long_us = 5000;
 
 void measure_alone(Learned& l) { poke(l.unshared, int64_t(1)); }
 
-// A region was shared in vain. Several times in a row, and the loop goes on unshared for a while.
+// A region was shared without a gain. After several of these in a row the loop goes on unshared for a while.
 void doubt(Learned& l, SiteRecord& r)
 {
     const uint64_t doubts = peek(r.doubts) + 1;
@@ -68,7 +69,7 @@ void remember_alone(Learned& l, double ticks)
 {
     double before = peek(l.alone_ticks);
     if (SiteRecord* r = __atomic_load_n(&l.record, __ATOMIC_ACQUIRE)) {
-        if (peek(r->since_alone) > 2 * enough_doubts) // what was known is from another time
+        if (peek(r->since_alone) > 2 * enough_doubts) // the old figure is out of date
             before = 0;
         poke(r->since_alone, uint64_t(0));
     }
@@ -122,8 +123,8 @@ void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64
     const uint64_t since = peek(r.since_alone) + 1;
     poke(r.since_alone, since);
     const double alone = peek(l.alone_ticks);
-    // Was the owner slowed by its first guest as much as the guest could help? Then it must be known; where the cost changes
-    // over the range that tells nothing. A long region is not run without help only to find out: few of them make up a run.
+    // Did the first guest slow the owner down by as much as it could help? Then measure the loop alone. (Where the cost changes over the
+    // range, this comparison says nothing.) But a long region is not run alone only to find out, as a program has few of them.
     const double tilt = peek(r.tilt);
     const bool crowded = tilt > 0.8 && tilt < 1.25 && crowding.before > 0 && crowding.after > 1.6 * crowding.before;
     const bool is_long = double(wall) > long_us * us;
@@ -141,7 +142,7 @@ void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64
         poke(r.pause, first_pause);
         return;
     }
-    if (peek(r.doubts) + 1 >= enough_doubts && since > 2 * enough_doubts) { // the figure that it is compared with is old
+    if (peek(r.doubts) + 1 >= enough_doubts && since > 2 * enough_doubts) { // and the figure to compare with is old
         measure_alone(l);
         return;
     }

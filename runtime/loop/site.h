@@ -17,7 +17,7 @@ namespace ws::loop {
 
 struct TeamRecord;
 
-// What few executions need.
+// What only few executions need.
 struct SiteRecord {
     ws_site* site;
     double tilt; // 0 = never measured
@@ -25,7 +25,7 @@ struct SiteRecord {
     uint64_t since_alone; // regions that were helped with since one was last measured alone
     uint64_t doubts;      // comparisons in a row that found no gain
     uint64_t pause;       // regions that the next pause in sharing lasts
-    bool helped;          // the last one
+    bool helped;          // whether the last region was helped with
     TeamRecord* team;     // team.h; null until a team has run it
 };
 SiteRecord* record_of(ws_site* site); // made where there is none yet; null: no memory
@@ -36,7 +36,7 @@ struct Learned {
     double alone_ticks;   // wall time an iteration, open to close, in regions that nobody helped with; 0 = never measured
     int64_t unshared;     // regions to run without sharing: it does not pay, or must be measured alone
     observe::LoopRow* row;         // on the board; null until the first region that is opened
-    SiteRecord* record;   // null until the first published region, the first that both halves were measured of, or a team's first
+    SiteRecord* record;   // null until the first region that is published, that has both halves measured, or that a team runs
 };
 static_assert(sizeof(Learned) == sizeof(ws_site::learned));
 inline Learned& learned(ws_site* site) { return reinterpret_cast<Learned&>(site->learned); }
@@ -50,11 +50,11 @@ template <class T> std::remove_cv_t<T> peek(const T& field)
 }
 template <class T> void poke(T& field, std::remove_cv_t<T> value) { __atomic_store(&field, &value, __ATOMIC_RELAXED); }
 
-// Of the regions that run whole, one in so many is timed; in an observed run each.
+// One in so many of the regions that run whole is timed; in an observed run each is.
 extern int64_t measure_every;
 
-// An iteration has cost `ticks` to the thread that ran it. A loop that suddenly takes long must not go on unshared: a rise is
-// believed at once, a fall by halves.
+// An iteration has cost `ticks` to the thread that ran it. A rise is believed at once, as a loop that suddenly takes long must not go on
+// unshared; of a fall only half is believed.
 inline void remember_cost(Learned& l, double ticks)
 {
     double before = peek(l.unit_ticks);
@@ -77,7 +77,7 @@ void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64
 // Whether the region published last was helped with.
 bool helped_last(const Learned& l);
 
-// The cost of an iteration in the second half of the range over one in the first, as measured in one region.
+// How many times as much an iteration of the second half of the range costs as one of the first half, as measured in one region.
 void remember_tilt(ws_site* site, double tilt);
 // 0 = never measured.
 double tilt_of(const Learned& l);
@@ -92,7 +92,7 @@ inline bool may_share(Learned& l)
     return false;
 }
 
-// The loop's row on the board; makes it.
+// The loop's row on the board; makes it if there is none.
 observe::LoopRow& row_of(ws_site* site);
 inline void remember_longest(observe::LoopRow& row, uint64_t ticks)
 {

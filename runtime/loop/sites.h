@@ -6,7 +6,7 @@
 
 namespace ws::loop {
 
-// Every `ws for` in the binaries that this process has loaded, run or not; those of the API are not among them until they run. Slow.
+// Every `ws for` in the binaries that this process has loaded, whether it has run or not; loops of the API only once they have run. Slow.
 std::vector<const ws_site*> sites_of_process();
 
 } // namespace ws::loop

@@ -3,10 +3,10 @@
 // Whether one thread runs a region that is a team's: opening one may cost more than the whole loop. Learned for each loop from what
 // its executions took. Arithmetic alone, so that a test can play any machine.
 //
-// Some of the team's regions are measured. What its first thread's part took tells what an iteration costs; the rest is the price of the
-// team. Executions that should take less in one thread are then run by one, each of them measured. What a wrong guess loses, as
-// when iterations cost more than they did, must have been won by right ones before; else nothing is guessed any more until the loss is
-// one part in `repay` of what the team's regions have taken since. So no program is slower than with teams by more than that.
+// Some of the team's regions are measured. The time of the first thread's part tells what an iteration costs; the rest is the price of the
+// team. Executions that should take less time in one thread are then run by one, and each of those is measured. A wrong guess (iterations
+// now cost more than before) loses time, which right guesses must have won before. If they have not, all regions are the team's until
+// the loss is only one part in `repay` of the time they have taken since. So no program is slower than with teams by more than that.
 #pragma once
 
 #include <algorithm>
@@ -20,18 +20,18 @@ public:
     static constexpr uint64_t team_every = 1024; // regions of one thread; then one is the team's, whose price may have changed
     static constexpr double repay = 64;
 
-    uint64_t latest = 0;   // iterations of this execution, or of the latest where the number comes late
+    uint64_t latest = 0;   // iterations of this execution; of the one before where the number becomes known only later
     bool numbered = false; // somebody may ask for thread numbers
 
     // Whether one thread is to run so many iterations, where OpenMP would use `asked` threads.
     bool takes(uint64_t iterations, unsigned asked) const { return iterations - 1 < most_ && asked == asked_; }
-    uint64_t most() const { return most_; } // iterations that one thread is to run, as things are
+    uint64_t most() const { return most_; } // the most iterations that one thread is to run, as far as is known now
     unsigned threads() const { return threads_; } // of the team
 
     // The team runs the next region: whether it is to be measured. Counts down.
     bool wants_measure(unsigned asked) { return --until_measure_ <= 0 || (asked != asked_ && !forbidden_); }
 
-    // `threads` have run a region in `ticks`, of it the calling one `own_iterations` in `own_ticks`. OpenMP was to use `asked`.
+    // `threads` have run a region in `ticks`, of which the calling one ran `own_iterations` in `own_ticks`. OpenMP would have used `asked`.
     void team_took(uint64_t iterations, uint64_t ticks, uint64_t own_iterations, uint64_t own_ticks, unsigned threads, unsigned asked)
     {
         if (asked != asked_)
@@ -40,27 +40,27 @@ public:
         threads_ = threads;
         measured_++;
         until_measure_ = measured_ < enough_measures ? 1 : measure_every;
-        if (credit_ < 0) // one region stands for many: what is dear in it is not theirs
+        if (credit_ < 0) // one measured region stands for many: if it was slower than usual, the others were not
             credit_ += std::min(double(ticks), 2 * price_) * double(until_measure_) / repay;
         if (iterations && measured_ > 1) { // in the first one threads may have been created
             if (own_iterations)
                 learn(double(own_ticks) / double(own_iterations));
             const double price = std::max(0.0, double(ticks) - double(iterations) * unit_ / threads);
-            // Seldom too small, often too large: whoever was not there on time.
+            // This measure is seldom too small and often too large, namely when a thread came late.
             price_ = measured_ == 2 || price < price_ ? price : std::min(price, price_ + std::max(price_ / 4, price / 64));
         }
         decide();
     }
 
-    // One has run a region alone.
+    // One thread has run a region alone.
     void alone_took(uint64_t iterations, uint64_t ticks)
     {
         const double cost = double(ticks + 1) / double(iterations), before = unit_;
         if (double(ticks) > price_ / 8) {
             learn(cost);
-            if (unit_ > before) // it was the others' part that took the time, not the team
+            if (unit_ > before) // what seemed to be the team's price was the cost of the other threads' iterations
                 price_ = std::max(0.0, price_ - (unit_ - before) * double(iterations) / threads_);
-        } else // what a call costs makes few iterations look dear
+        } else // with few iterations the cost of the call makes them look expensive
             unit_ = (unit_ + cost) / 2;
         credit_ = std::min(credit_ + price_ - double(ticks) * (1 - 1.0 / threads_), most_credit * price_);
         if (++alone_ % team_every == 0) {
@@ -80,8 +80,8 @@ public:
 
 private:
     static constexpr unsigned enough_measures = 4;
-    static constexpr double gain = 0.9;         // one thread is expected to take no more of what the team takes
-    static constexpr double most_credit = 4096; // prices
+    static constexpr double gain = 0.9;         // one thread must be expected to take at most this part of the team's time
+    static constexpr double most_credit = 4096; // in prices of the team
 
     // A rise is believed at once.
     void learn(double cost) { unit_ = cost > unit_ ? cost : (unit_ + cost) / 2; }

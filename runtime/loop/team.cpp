@@ -17,8 +17,8 @@ namespace {
 
 // ---- as OpenMP shares it out
 
-// The next chunk of this thread, [from, to), by the schedule that is written; libgomp's and libomp's: who relies on which
-// thread has which iteration of a static loop finds it so.
+// The next chunk of this thread, [from, to), by the schedule of the program, as libgomp and libomp deal it: programs may rely on which thread
+// has which iteration of a static loop.
 bool take(Member& m, uint64_t& from, uint64_t& to)
 {
     Team& t = *m.team;
@@ -36,7 +36,7 @@ bool take(Member& m, uint64_t& from, uint64_t& to)
                 return true;
         }
     }
-    if (given) { // every so many chunks one
+    if (given) { // one chunk in as many as there are threads
         const uint64_t index = m.turns++ * m.threads + m.number;
         if (n == 0 || index > (n - 1) / chunk)
             return false;
@@ -69,7 +69,7 @@ void open_for_team(Participant& p, const LoopBounds& b)
 void run_owner(Team& team, Member& m)
 {
     Participant& p = self;
-    const int64_t left = peek(learned(team.site).countdown); // of team_wants_guests(); close_region() has another use for it
+    const int64_t left = peek(learned(team.site).countdown); // kept for team_wants_guests(), as close_region() uses it otherwise
     p.member = &m;
     p.fn = team.fn;
     p.data = team.data;
@@ -120,7 +120,7 @@ void run_beside(Team& team, unsigned owner_slot, unsigned number)
     p.region = own;
 }
 
-// After a region at whose end somebody waited, so many are open to guests until one shows anew how it is without.
+// After a region at whose end somebody waited, so many regions are open to guests; then one without guests shows how it is now.
 constexpr int64_t open_regions = 15;
 
 } // namespace
@@ -132,14 +132,14 @@ void open_after_all(Participant& p)
     team.most = ~uint64_t(0);
     team.open(team);
     team.open = nullptr;
-    m.number = m.threads; // nobody's: a loop whose last iteration comes first has had it
+    m.number = m.threads; // no thread's number: where a loop's last iteration comes first, number 0 has run it already
     p.mode = Mode::done;
 }
 
 bool start_other(Participant& p, const LoopBounds& b)
 {
     if (p.mode != Mode::pending_team)
-        return p.mode == Mode::dealt; // bounds are known; else it is a region inside one of the team's
+        return p.mode == Mode::dealt; // then the bounds are known; otherwise it is a region inside one of the team's
     open_for_team(p, b);
     return true;
 }
@@ -200,7 +200,7 @@ __attribute__((always_inline)) inline void run_part(Participant& p, Team& team, 
     team.fn(team.data);
 }
 
-// The thread runs another region: this one stands in that one's loop.
+// The thread runs another region already: this one is inside that one's loop.
 __attribute__((noinline)) void run_part_inside(Participant& p, Team& team, Member& m, uintptr_t frame)
 {
     const Mode mode = p.mode;
@@ -282,7 +282,7 @@ bool team_wants_guests(ws_site* site)
     Learned& l = learned(site);
     const bool always = loop_host.share_all; // tests
     const int64_t left = peek(l.countdown);
-    if (peek(l.unit_ticks) != 0 && !always) { // else it is the first time: nobody knows how long it takes
+    if (peek(l.unit_ticks) != 0 && !always) { // 0 is the first time: nobody knows how long it takes
         if (left <= 0)
             return false;
         poke(l.countdown, left - 1);

@@ -11,29 +11,30 @@
 namespace ws::loop {
 
 struct alignas(64) Team {
-    // What each thread reads: one cache line. Nothing is written there that has not changed, for it costs to come to the others: a
-    // loop's Team is kept, and its data mostly lie where they lay before. And not the site: its owner writes there with each execution.
+    // What each thread reads: one cache line. It is written only where a value changes, as each change costs the other threads a cache
+    // miss: so a loop's Team is kept, with data that mostly lie where they lay before. The site is no part of it: its owner writes
+    // there with each execution.
     void (*fn)(void*);
     void* data;
     ws_site* site;
     uint64_t how; // see below
     LoopBounds bounds;
 
-    // Of the thread that comes to the loop.
+    // What the thread that comes to the loop says of it.
     long chunk, steal_chunk;
     Allowed allowed; // the second way
-    uint64_t iterations = 0; // where they come with the start call written there, by the first thread
-    // One thread plays all of them, if there are no more than `most` iterations; `open` then opens the region after all, and is null from
-    // then on.
+    uint64_t iterations = 0; // where the start call brings the bounds, the first thread writes it then
+    // One thread plays all threads, if there are at most `most` iterations. If there are more, `open` opens the region after all, and is
+    // null from then on.
     uint64_t most = ~uint64_t(0);
     void (*open)(Team&) = nullptr;
 
     // The kind of the schedule, what follows, and the chunk (0: none given).
-    static constexpr uint64_t has_bounds = 1 << 8;   // else they come with the start call
+    static constexpr uint64_t has_bounds = 1 << 8;   // otherwise the start call brings them
     static constexpr uint64_t last_matters = 1 << 9; // lastprivate
-    static constexpr uint64_t split = 1 << 10;       // in one part for each thread, and none waits for another
+    static constexpr uint64_t split = 1 << 10;       // one part for each thread, and no thread waits for another
     static constexpr unsigned chunk_shift = 16;
-    static constexpr uint64_t max_chunk = ~uint64_t(0) >> chunk_shift; // more is as good as all
+    static constexpr uint64_t max_chunk = ~uint64_t(0) >> chunk_shift; // a larger chunk has all iterations, too
     static uint64_t pack(const ws_site* site, long chunk, bool bounds)
     {
         const uint64_t c = chunk > 0 ? uint64_t(chunk) : 0, kind = site->kinds & 255;
@@ -44,20 +45,20 @@ struct alignas(64) Team {
     ws_schedule kind() const { return ws_schedule(how & 255); }
     bool is_split() const { return how & split; }
 
-    // The first way: the first iteration that no thread has, for dynamic and guided; threads that have asked for a chunk, if
-    // somebody is to wait for that.
+    // The first way. Dynamic and guided: the first iteration that no thread has taken. And how many threads have asked for a chunk, where
+    // somebody must wait for that.
     alignas(64) volatile Hardware::Word next = 0;
     volatile Hardware::Word begun = 0;
     // The second way: what became of the region. Written by its owner, once.
     enum : Flag { unknown, published, over };
     volatile Flag state = unknown;
     unsigned owner_slot = 0;
-    // Of share_out_measured(): thread 0's, and how many threads there are.
+    // For share_out_measured(): thread 0's part, and how many threads there are.
     uint64_t own_iterations = 0, own_ticks = 0;
     unsigned threads = 0;
 };
 
-// A loop's, if it was first run by a team of the thread that has Participant `thread`.
+// The team of a loop that was first run by a team of the thread with Participant `thread`.
 struct TeamRecord {
     Team team;
     const Participant* thread;
@@ -67,7 +68,7 @@ struct TeamRecord {
     Team& renew(void (*fn)(void*), void* data, long chunk, long steal_chunk);
     Team& renew(void (*fn)(void*), void* data, long chunk, long steal_chunk, const LoopBounds& bounds);
 };
-// Null: there is none, or no memory for one.
+// Null if there is none, or no memory for one.
 inline TeamRecord* find_team(ws_site* site)
 {
     SiteRecord* const r = __atomic_load_n(&learned(site).record, __ATOMIC_ACQUIRE); // pairs with record_of()
@@ -113,7 +114,7 @@ struct Member {
     Team* team;
     unsigned number, threads; // which of how many
     LoopBounds bounds;
-    uint64_t turns;  // chunks of its own that it has had: static
+    uint64_t turns;  // static: chunks of its own that it has had
     uint64_t had;    // iterations
     bool first;      // has not asked for a chunk yet
     bool took_last;
@@ -121,17 +122,17 @@ struct Member {
 
 inline bool is_played(const Member& m) { return m.team->most != ~uint64_t(0); }
 
-// That of an owner.
+// An owner's part.
 unsigned slot_of(const Participant& p);
 
-// Runs the team's region by the calling thread as thread `number` of `threads`; returns when it has no more to do in it. The
-// first way, and the second.
+// The calling thread runs its part of the team's region, as thread `number` of `threads`, and returns when it has nothing more to do in it:
+// in the first way, and in the second.
 uint64_t share_out(Team& team, unsigned number, unsigned threads); // returns its iterations
 void run_with_guests(Team& team, unsigned number, unsigned threads);
-// Of n iterations in one part for each of so many threads.
+// The part of one of so many threads, if n iterations are cut into one part for each.
 inline Chunk part_of(uint64_t n, unsigned number, unsigned threads)
 {
-    // The short division takes half the time or less.
+    // A division of 32-bit numbers takes half the time or less.
     const uint64_t each = WS_LIKELY(n >> 32 == 0) ? uint32_t(n) / threads : n / threads, rest = n - each * threads;
     const uint64_t from = number * each + (number < rest ? number : rest);
     return {from, from + each + (number < rest)};
@@ -147,11 +148,11 @@ inline void take_part(Participant& p, const LoopBounds& b)
     p.hi = part.hi == b.iterations ? b.end : b.start + part.hi * b.incr;
 }
 
-// A played team has more iterations than one thread is to run: the team runs them all, and this one then has none.
+// A team that one thread plays has more iterations than one thread is to run: the real team runs them all, and none are left to this one.
 __attribute__((cold, noinline)) void open_after_all(Participant& p);
 bool start_other(Participant& p, const LoopBounds& b);
 
-// The bounds of a team's region are known. False: it is another's.
+// The bounds of a team's region are known now. False: the region is not this team's.
 inline bool start_in_team(Participant& p, const LoopBounds& b)
 {
     if (WS_UNLIKELY(p.mode != Mode::team))
@@ -171,20 +172,20 @@ inline bool start_in_team(Participant& p, const LoopBounds& b)
     return true;
 }
 
-// The first way, thread 0's part measured.
+// The first way; thread 0's part is measured.
 void share_out_measured(Team& team, unsigned number, unsigned threads);
-// The first way by the calling thread, which plays one thread after the other: so sums come to what they come to in a team. With `level`
-// somebody may ask for thread numbers: so many regions OpenMP says the thread is in; -1 without.
+// The first way by the calling thread alone, which plays one thread after the other: so sums are those of a team. `level`: how many regions
+// OpenMP says the thread is in, if the body may ask for thread numbers; else -1.
 void play(Team& team, unsigned threads, int level);
 
-// Whether this execution should be open to guests: thieves have been seen to wait. These two only where the calling thread owns
-// regions and is in none.
+// Whether this execution should be open to guests, because thieves were seen waiting. This one and the next only where the calling thread
+// owns regions and is in none.
 bool team_wants_guests(ws_site* site);
 // A team has run a region from `opened_at` on, without guests.
 void remember_team(const Team& team, unsigned threads, uint64_t opened_at);
 
-// Of regions that were short a moment ago only one in measure_every is measured; the countdown to it lies below 0. This execution is
-// none of those that are: it is counted; then its iterations by count_team().
+// Of regions that were short a moment ago only one in measure_every is measured; the countdown to that one is below 0. For an execution that
+// is not measured: counts it. Its iterations are then counted by count_team().
 inline bool team_is_short(ws_site* site)
 {
     Learned& l = learned(site);
@@ -192,7 +193,7 @@ inline bool team_is_short(ws_site* site)
     if (left >= 0)
         return false;
     observe::LoopRow* const row = peek(l.row); // there is one since the last measurement
-    if (WS_UNLIKELY(!row)) // another thread's
+    if (WS_UNLIKELY(!row)) // another thread's measurement: its row is not made yet
         return false;
     poke(l.countdown, left + 1);
     observe::bump(row->whole_regions);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What of its owner's thread a participant takes over for its part in a region, so that an iteration computes the same wherever it
-// runs: the control bits of the floating-point environment (rounding, flush to zero, which exceptions trap) and the locale. The owner
-// notes them when it publishes; who visits compares, and loads only what differs. A few instructions each.
+// The parts of its owner's thread state that a participant takes over while it is in a region, so that an iteration computes the same
+// wherever it runs: the control bits of the floating-point environment (rounding, flush to zero, which exceptions trap) and the locale. The
+// owner notes them when it publishes; a participant compares, and loads only what differs. A few instructions each.
 #pragma once
 
 #include <cfenv>
@@ -28,7 +28,7 @@ public:
         asm volatile("fnstcw %0" : "=m"(x87));
         if ((sse & ~sse_flags) != sse_)
             __builtin_ia32_ldmxcsr(sse_ | (sse & sse_flags));
-        if (x87 != x87_) // a flag that the new word lets trap would trap at once
+        if (x87 != x87_) // an exception flag that is set already would trap at once under the new word
             asm volatile("fnclex; fldcw %0" : : "m"(x87_));
     }
 
@@ -72,7 +72,7 @@ struct ThreadState {
         if (locale != LC_GLOBAL_LOCALE)
             uselocale(locale);
     }
-    // The locale may be freed once the region is over; what the floating-point unit is set to between two regions does not matter.
+    // The locale is taken off, as it may be freed once the region is over. How the floating-point unit is set between two regions does not matter.
     void leave() const
     {
         if (locale != LC_GLOBAL_LOCALE)

@@ -15,11 +15,11 @@ uint64_t run_as_guest(const window::Lease& lease, const volatile Flag* recall, u
     Participant& p = self;
     Region& r = region_in(lease.slot);
     chaos.delay();
-    // The thief joined for us, in its process, and knocked: what the owner published is seen. ThreadSanitizer looks at one
-    // process only: it takes this load (acquire, pairs with publish()) for the way by which we know.
+    // The thief joined for us, in its process, and knocked: by that we see what the owner published. ThreadSanitizer looks at one
+    // process only, and does not know that; the acquire of this load (pairs with publish()) is for it.
     loop_host.row->loops[lease.slot].joiners();
     p.claimed = r.descriptor->clamp(lease.chunk);
-    if (WS_UNLIKELY(p.claimed.size() == 0)) { // a claim from 2^14 regions ago: not even the body's prologue may run now
+    if (WS_UNLIKELY(p.claimed.size() == 0)) { // a claim of 2^14 regions ago: nothing of the body may run now, not even its prologue
         r.descriptor->leave();
         return 0;
     }
@@ -34,7 +34,7 @@ uint64_t run_as_guest(const window::Lease& lease, const volatile Flag* recall, u
     p.site = r.site;
     p.chunks = p.units = 0;
     uint64_t begin = window::ticks();
-    if (own_seat) { // else it is a thread of the program's own team, which is no loan
+    if (own_seat) { // otherwise it is a thread of the program's own team, which is not lent
         measure::meter.visit_begins(begin);
         Hardware::store_relaxed(own_seat->loop, Flag(peek(learned(r.site).row) - &observe::board->loop(0)));
     }
@@ -62,7 +62,7 @@ uint64_t run_as_guest(const window::Lease& lease, const volatile Flag* recall, u
     add(row.borrowed_ticks, busy);
     remember_longest(row, p.pace.longest());
     if (own_seat) {
-        __atomic_store_n(&own_seat->since, 0, __ATOMIC_RELAXED); // first: who reads now shall not count this part twice
+        __atomic_store_n(&own_seat->since, 0, __ATOMIC_RELAXED); // first, so that who reads meanwhile does not count this part twice
         observe::bump(own_seat->visit.visits);
         observe::bump(own_seat->visit.borrowed_ticks, busy);
         measure::meter.visit_ends(begin + busy, busy);

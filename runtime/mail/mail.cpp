@@ -10,7 +10,7 @@ namespace {
 
 enum Tag { tag_batch = 1, tag_large = 2 };
 
-// A poll takes so many batches at most: it is one step of a rank that has other things to look at.
+// A poll takes at most so many batches, as it is one step of a rank that has other things to look at.
 constexpr int batches_a_poll = 16;
 
 void check(int error, const char* call)
@@ -53,7 +53,7 @@ void Mail::post(int to, Kind kind, std::string letter)
     }
     Outbox& box = out_[to];
     std::deque<Parcel>& parcels = box.parcels;
-    // The last batch takes it, unless that is under way, full, or the bytes of a large letter.
+    // The letter goes into the last batch, unless that one is being sent, is full, or is a large letter's bytes.
     const bool under_way = parcels.size() == 1 && box.sending != MPI_REQUEST_NULL;
     if (parcels.empty() || under_way || parcels.back().tag == tag_large || parcels.back().bytes.size() >= full)
         parcels.push_back({{}, tag_batch});
@@ -84,7 +84,7 @@ bool Mail::send(int to, Outbox& box)
         if (box.parcels.empty())
             return moved;
         const Parcel& parcel = box.parcels.front();
-        // Synchronous: it is done when the receiver has asked for it.
+        // Synchronous: the send is complete when the receiver has asked for the message.
         check(PMPI_Issend(parcel.bytes.data(), int(parcel.bytes.size()), MPI_BYTE, to, parcel.tag, comm_, &box.sending), "MPI_Issend");
     }
 }
@@ -112,7 +112,7 @@ bool Mail::take()
 void Mail::receive(int from, Kind kind, std::string_view letter)
 {
     receive_(from, kind, letter);
-    received_++; // after it: whoever counts then sees what it has posted
+    received_++; // after the call, so that whoever counts it as received sees the letters that it has posted
 }
 
 bool Mail::hand_out(int from, Inbox& inbox)
@@ -134,7 +134,7 @@ bool Mail::hand_out(int from, Inbox& inbox)
                 receive(from, header.kind, letter);
                 continue;
             }
-            // Before the batches that came meanwhile, which were sent later.
+            // It is handed out before the batches that came meanwhile, as those were sent later.
             Arrival& rest = inbox.emplace_front();
             rest.is_large = true;
             rest.kind = header.kind;
@@ -149,7 +149,7 @@ bool Mail::hand_out(int from, Inbox& inbox)
 
 bool Mail::hand_out_own()
 {
-    const size_t there = own_.size(); // those that they post in turn come with the next poll
+    const size_t there = own_.size(); // letters that are posted while these are handed out come with the next poll
     for (size_t i = 0; i < there; i++) {
         const auto [kind, letter] = std::move(own_.front());
         own_.pop_front();
@@ -162,7 +162,7 @@ bool Mail::hand_out_own()
 bool Mail::poll()
 {
     bool moved = take();
-    // Letters are handed out after all else was done with these tables: they may post.
+    // Letters are handed out last, when these tables are not in use, as their receivers may post.
     std::vector<int> froms;
     for (auto entry = in_.begin(); entry != in_.end(); entry = entry->second.empty() ? in_.erase(entry) : std::next(entry))
         froms.push_back(entry->first);
@@ -175,8 +175,8 @@ bool Mail::poll()
     return moved;
 }
 
-// Mattern's four counters: the sums of a round are taken at different moments, but where two rounds in a row have the same ones and as much
-// was received as posted, nothing was under way in between.
+// Mattern's four counters. The ranks' numbers of one round are taken at different moments. But if two rounds in a row have the same sums, and
+// as many letters were received as posted, then none was under way between the rounds.
 void Mail::drain(void (*idle)())
 {
     uint64_t before[2] = {1, 0};
@@ -185,7 +185,7 @@ void Mail::drain(void (*idle)())
         uint64_t all[2];
         MPI_Request request;
         check(PMPI_Iallreduce(mine, all, 2, MPI_UINT64_T, MPI_SUM, comm_, &request), "MPI_Iallreduce");
-        do // once at least: a rank's own letters ask nobody
+        do // at least once, for the rank's letters to itself
             if (!poll())
                 idle();
         while (!is_done(request));
@@ -194,7 +194,7 @@ void Mail::drain(void (*idle)())
         before[0] = all[0];
         before[1] = all[1];
     }
-    // The receivers have everything; the senders need only to see it.
+    // All has been received; the senders' requests only have to be completed.
     while (!out_.empty())
         if (!poll())
             idle();

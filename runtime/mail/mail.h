@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Letters between ranks, carried in the time of ranks that wait: for policies, which decide over several nodes. Nothing of it waits for the
-// other side, so nothing of it can deadlock with what the program itself sends: a communicator of its own, and calls of MPI that return at once.
+// Letters between ranks, for policies that decide over several nodes; carried in the time of ranks that wait. It has a communicator of its
+// own and uses only calls of MPI that return at once, so it never waits for the other side and cannot deadlock with the program's messages.
 //
-// One synchronous send is under way to each receiver; what is posted meanwhile becomes the next one. So many small letters travel as few
-// messages, MPI never holds more than one of them that nobody has asked for, and what a receiver does not take stays with its sender.
+// At most one synchronous send is under way to each receiver; what is posted meanwhile becomes the next one. So many small letters travel
+// as few messages, MPI never holds more than one message that nobody has asked for, and what a receiver does not take stays at the sender.
 #pragma once
 
 #include "mail/batch.h"
@@ -39,7 +39,7 @@ public:
     // Never waits. Letters from one rank to another arrive once, in the order in which they were posted. More than `most` bytes:
     // std::length_error.
     void post(int to, Kind kind, std::string letter);
-    // Sends what can be sent and hands out what has come, as far as that takes no waiting; of a flood a part. True if anything moved.
+    // Sends what can be sent and hands out what has come, without waiting; if much has come, only a part of it. True if anything was moved.
     bool poll();
     // Bytes that wait here until their receivers ask for them.
     size_t queued() const { return queued_; }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr char of_this_thread[] = "/proc/thread-self/schedstat";
 
-// What a file says that may have been closed by the program, and its number given to another one; else what was known.
+// Reads the file. The program may have closed it, and its number may be another file's now: then what was known before.
 Scheduled read_from(int fd, const Scheduled& otherwise)
 {
     char text[96] = {};
@@ -42,14 +42,14 @@ void KeptOff::start(uint64_t now, double ticks_per_us, bool keep_open)
     asked_at_ = now;
     const int low = keep_open ? open(of_this_thread, O_RDONLY | O_CLOEXEC) : -1;
     if (low >= 0) {
-        file_ = fcntl(low, F_DUPFD_CLOEXEC, 100); // out of the way of programs that count on small numbers
+        file_ = fcntl(low, F_DUPFD_CLOEXEC, 100); // a high number, out of the way of programs that expect small ones
         close(low);
     }
     told_ = look();
 }
 
-// As much of it belongs to work as work has of the time in which the thread did not sleep; but it ran for work at least for what it ran
-// beyond that other time.
+// The time without a core is divided between work and the rest as the time in which the thread did not sleep is. But all time that the
+// thread ran beyond the rest's time was work.
 uint64_t KeptOff::ask(uint64_t now)
 {
     const Scheduled before = told_;

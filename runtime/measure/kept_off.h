@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Time in which a thread could have run and others had its core: it is no part of what its work costs.
+// Time in which a thread could have run but others had its core. It is no part of what the thread's work costs.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ struct Scheduled {
 };
 Scheduled scheduled();
 
-// Of one thread, which alone calls this. Asks the system so seldom that it takes no thousandth of the time; a seventh of that if it
-// keeps a file open.
+// For one thread, the only one that calls this. Asks the system so seldom that it takes less than a thousandth of the time; a seventh of
+// that if it keeps a file open.
 class KeptOff {
 public:
     void start(uint64_t now, double ticks_per_us, bool keep_open);

@@ -34,7 +34,7 @@ void Meter::work_until(uint64_t at)
     last_ = std::max(last_, at);
 }
 
-// What was work, for all that was known, and was not.
+// Time that was counted as work before it was known that others had the core.
 void Meter::settle(uint64_t at)
 {
     const uint64_t off = kept_off_.settle(at);

@@ -24,13 +24,13 @@ public:
 
     // ---- the home thread
     void wait_begins(uint64_t at);
-    // `asleep`: for so much of it the thread did not want to run.
+    // `asleep`: the part of the wait in which the thread did not want to run.
     void wait_ends(uint64_t at, uint64_t asleep);
-    // In the work that goes on: waits too short to begin and end, and waits for guests.
+    // Waits in the middle of work: those too short for wait_begins() and wait_ends(), and those for guests.
     void waited_within(uint64_t ticks) { within_ += ticks; }
-    // The row says what is known now, in the middle of work.
+    // Brings the row up to now, in the middle of work.
     void bring_up(uint64_t now);
-    // A turn of the program's outer loop has ended, the `turns`-th; in the row with the next wait.
+    // The `turns`-th turn of the program's outer loop has ended. The row says so from the next wait on.
     void turned(uint64_t took, uint64_t turns) { period_ = took, turns_ = turns; }
     uint64_t turns() const { return turns_; }
     uint64_t period() const { return period_; } // ticks of the last one; 0: none is known

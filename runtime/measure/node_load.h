@@ -12,7 +12,7 @@ namespace ws::measure {
 // and how long that took the difference of `measured_s`.
 struct NodeLoad {
     uint64_t at = 0;        // ticks of the node that reads this, when it became known there; 0: nothing is known of that node
-    double measured_s = 0;  // the moment that the sums speak of, by the clock of the node that they are of
+    double measured_s = 0;  // the moment up to which the sums count, by the clock of the node that they are of
     unsigned ranks = 0;
     unsigned computing = 0; // of them: not waiting in MPI at that moment
     unsigned cores = 0;     // that they may use

@@ -5,8 +5,9 @@
 
 namespace ws::measure {
 
-// A whole turn of the candidate was equal to the one before it. A longer period than the one that is known holds it, most likely: it counts
-// at once. A shorter one may be an inner loop of it: it counts when it has stayed for longer than two turns of the other.
+// A whole turn of the candidate was equal to the one before it. If it is longer than the period that is known, it most likely contains that
+// one: it becomes the period at once. If it is shorter it may be an inner loop: it becomes the period when it has lasted for more than two
+// turns of the longer one.
 void Period::turn(uint64_t now)
 {
     const uint32_t i = next_ - 1;
@@ -21,7 +22,7 @@ void Period::turn(uint64_t now)
     last_turn_ = took;
 }
 
-// The earlier place at which most of the events before this one were the same as now; of several the nearest.
+// The earlier place before which the longest sequence of events was the same as now; of several the nearest.
 void Period::search(uint32_t i, uint32_t head, uint64_t now)
 {
     candidate_ = 0;

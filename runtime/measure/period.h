@@ -56,7 +56,7 @@ private:
     uint32_t next_ = size;    // so that the zeroes above are places too far back
     uint32_t last_ = 0;
     uint32_t candidate_ = 0;  // events that may be a period; 0: none
-    uint32_t left_ = 0;       // of its present turn
+    uint32_t left_ = 0;       // events left of its present turn
     uint32_t since_ = 0;      // number of the event at which it became a candidate,
     uint64_t turn_began_ = 0; // and the time at which its present turn began
     uint32_t searched_ = size, spent_ = 0; // the last search, and what it has taken beyond what it was allowed

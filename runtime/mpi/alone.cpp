@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Who is alone: the question behind the plain form of `ws atomic` (ws_alone in directive/abi.h). Guests are counted by the
-// regions; here it is about threads of the program's own, which might be in regions of theirs.
+// Whether a thread is alone, so that `ws atomic` may be a plain operation (ws_alone in directive/abi.h). Regions know their guests; this
+// file is about other threads of the program, which might be in regions of their own.
 #include "loop/participant.h"
 
 #include <dlfcn.h>
@@ -16,7 +16,7 @@ Alone ws::loop::may_be_alone = Alone::unknown;
 
 namespace {
 
-// Of whatever library the program brings.
+// A function of whatever OpenMP library the program brings.
 bool has_openmp()
 {
     static const bool has = dlsym(RTLD_DEFAULT, "omp_in_parallel") != nullptr;

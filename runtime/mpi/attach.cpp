@@ -86,7 +86,7 @@ void start_stealing()
     loop_host.share_all = o.chaos || o.steal_all || o.check;
     loop_host.steal_all = o.steal_all;
     loop_host.check = o.check != 0;
-    loop_host.first_order = o.check - 1 + uint64_t(job.rank); // of loops that run once, ranks try several
+    loop_host.first_order = o.check - 1 + uint64_t(job.rank); // ranks begin differently, so that loops that run once are tried in several
     loop_host.schedule = {ws_schedule(o.schedule.kind), o.schedule.chunk};
     loop_host.steal_schedule = {ws_schedule(o.steal_schedule.kind), o.steal_schedule.chunk};
     loop_host.ticks_per_us = job.clock.ticks_per_us();
@@ -153,16 +153,16 @@ void attach_policies()
         directive::set_openmp_chooser(&chosen_by_policies);
 }
 
-// While libws itself uses MPI, before and after stealing: ranks that share cores must not spin through each other's time.
+// While libws itself uses MPI, before and after stealing: ranks that share cores must not spin while others could compute.
 void yield(unsigned) { sched_yield(); }
 
-// MPI_Finalize: one more blocking call that steals; then everything goes in the order in which it came.
+// MPI_Finalize: first one more blocking call, in which ranks steal; then everything is taken down in an order that matters.
 void finalize()
 {
     if (loop::thread_in_region())
         loop::left_by_jump(loop::self, "MPI_Finalize is called");
     PMPI_Barrier(MPI_COMM_WORLD);
-    // The others may still wait in that barrier: the hooks act until this rank has left it, no longer.
+    // The others may still wait in that barrier. This rank has left it, so its hooks must act no longer.
     job.hooks->blocked = yield;
     job.hooks->unblocked = nullptr;
     job.hooks->polled = nullptr;
@@ -232,7 +232,7 @@ int attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
     std::string error;
     std::vector<std::string> unknown;
     const bool fine = read_options(job.options, error, unknown) && (job.rank != 0 || can_write_files(job.options, error));
-    int first = fine ? job.size : job.rank; // whose message it is: options may differ, by MPI_T or mpirun's -env
+    int first = fine ? job.size : job.rank; // the rank that prints: options may differ between ranks, by MPI_T or mpirun's -env
     PMPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (first < job.size) {
         if (job.rank == first)

@@ -12,13 +12,13 @@ namespace ws::mpi {
 
 namespace {
 
-// A look for letters costs some 100 ns. A rank that sleeps in its wait looks when it wakes.
+// Looking for letters costs some 100 ns. A rank that sleeps in its wait looks when it wakes.
 constexpr double blocked_every_us = 20, called_every_us = 1000;
 
 mail::Mail* post_office;
 WS_THREAD_LOCAL bool carrier; // the home thread
 uint64_t last_look;           // ticks
-bool reading;                 // the home thread is in MPI for the letters' sake. No other thread reads it
+bool reading;                 // the home thread is in MPI only to carry letters. No other thread reads this
 void (*blocked_hook)(unsigned polls);
 void (*polled_hook)();
 void (*called_hook)(const char* name, int enter);
@@ -68,7 +68,7 @@ void carry_called(const char* name, int enter)
         called_hook(name, enter);
 }
 
-// Nothing but the program's own looks is its wait.
+// Only the program's own looks count as its waiting.
 void carry_polled()
 {
     if (!(carrier && reading))

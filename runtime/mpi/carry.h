@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// When the letters of policies travel (mail/): in the time of a rank that waits in MPI, and, for programs that never wait, when an MPI
-// function is entered by the home thread, once in a while. In a job whose policies write none nothing of this runs.
+// When the letters of policies travel (mail/): while a rank waits in MPI; and, for programs that never wait, now and then when the home
+// thread enters an MPI function. In a job whose policies write no letters nothing of this runs.
 #pragma once
 
 #include "mail/mail.h"
@@ -15,9 +15,9 @@ namespace ws::mpi {
 // Collective over MPI_COMM_WORLD, before the policies attach; the calling thread, the home thread, carries from here on. Null if no policy
 // writes letters.
 mail::Mail* open_mail(policy::Runner& runner);
-// Puts itself before the hooks `blocked` and `called`, which are set.
+// Puts itself in front of the hooks `blocked` and `called`, which must be set already.
 void carry_in_hooks();
-// Collective, in MPI_Finalize: until all letters have arrived, those that they bring about included.
+// Collective, in MPI_Finalize: returns when all letters have arrived, including those posted in answer to letters.
 void close_mail();
 
 } // namespace ws::mpi

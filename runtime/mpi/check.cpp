@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a run under WS_CHECK came to, by loop: which were exercised, how, and which were not, and why.
+// The result of a run under WS_CHECK, by loop: which were exercised and how, and which were not and why.
 #include "loop/check.h"
 #include "mpi/job.h"
 #include "observe/format.h"
@@ -84,7 +84,7 @@ std::vector<CheckedLoop> gather()
 
 std::string count(uint64_t n, const char* what) { return format("%.0f %s%s", double(n), what, n == 1 ? "" : "s"); }
 
-// Of executions that were not exercised: the reasons.
+// Why executions were not exercised.
 std::string why_not(const CheckedLoop& l)
 {
     std::string text;
@@ -105,7 +105,7 @@ std::string why_not(const CheckedLoop& l)
     return text;
 }
 
-// Of a loop with reductions: how their results were compared.
+// How the results of a loop's reductions were compared.
 std::string comparison_of(const CheckedLoop& l)
 {
     std::string text;
@@ -163,7 +163,7 @@ std::string text_of(const std::vector<CheckedLoop>& loops)
     return text;
 }
 
-// exit() may be called by a function that it calls: what is left to do is done, and the status is the new one.
+// A function that exit() runs may call exit() itself: then the rest is still done, and the status is the new one.
 void fail_instead(int status, void*)
 {
     if (status == 0 && loop::results_differ())

@@ -11,7 +11,7 @@ namespace ws::mpi {
 
 namespace {
 
-// Our message has said why: MPI_Abort's, from each rank, would bury it.
+// Our message has said why. MPI_Abort's message, from each rank, would hide it.
 void be_quiet()
 {
     const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -28,12 +28,12 @@ void leave_job() { forked = true; }
 void end_job()
 {
     if (forked)
-        _exit(1); // without what stdio still holds of the parent's
+        _exit(1); // and not exit(), which would write out what stdio still holds of the parent's output
     int initialized = 0, finalized = 1;
     std::fflush(nullptr);
     if (PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized && PMPI_Finalized(&finalized) == MPI_SUCCESS &&
         !finalized) {
-        // The message goes through pipes to mpirun, which drops what it has not passed on when the abort reaches it.
+        // The message goes to mpirun through pipes, and mpirun drops what it has not passed on when the abort reaches it.
         usleep(150000);
         be_quiet();
         PMPI_Abort(MPI_COMM_WORLD, 1);

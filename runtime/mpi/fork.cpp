@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // fork(): the child is no rank. Its loops run plain, it lends nothing and counts nothing, its critical sections are its own, and its end
-// is its own too. Of the window and the board, which it shares with the ranks, it touches nothing; the parent notices nothing. MPI calls in
-// the child do what they do in MPICH without Workshare.
+// does not end the job. It does not touch the window and the board, which it shares with the ranks, and its parent notices nothing. MPI calls
+// in the child do what they do in MPICH without Workshare.
 //
-// vfork, posix_spawn, system and popen share or replace the memory, and call nothing of this.
+// None of this is called by vfork, posix_spawn, system and popen, whose children share or replace the memory.
 #include "directive/forked.h"
 #include "directive/openmp.h"
 #include "loop/region.h"

@@ -32,7 +32,7 @@ struct Job {
     std::string book_problem; // what was found in its place
     Inactive inactive = is_active;
     uint64_t attached_at = 0; // ticks
-    double kept_off_s = 0;    // before it attached, then from there to the end: for so long its thread could run and had no CPU
+    double kept_off_s = 0;    // how long its thread could run and had no CPU: first until it attached, in the end from then on
     std::vector<double> cpu_s_before; // by CPU, when it attached: rank 0 of the node
     double process_s_before = 0, thread_s_before = 0; // CPU time of this process and of its home thread, then
     int rank = 0, size = 1;   // in MPI_COMM_WORLD
@@ -46,7 +46,7 @@ extern Job job;
 Inactive make_window(bool stealing);
 void free_window();
 
-// This process's page in the node book: rank 0 of the node, and when it is done the others. Without one other jobs are not known.
+// Takes this process's page in the node book: first rank 0 of the node, then the others. Without a page other jobs are not known.
 void join_book();
 
 // This rank's board (observe/board.h). Collective over MPI_COMM_WORLD; false on all ranks if one has no memory for it. Then, when
@@ -55,7 +55,7 @@ bool show_rank();
 void show_attached();
 void show_ended();
 
-// In a child of fork(): from here on it has nothing to do with the job.
+// For a child of fork(): from here on it has nothing to do with the job.
 void become_no_rank();
 
 // What is needed to tell at the end what other programs used of the node's CPUs: called when the rank has attached.

@@ -32,7 +32,7 @@ using window::Hardware;
 
 namespace {
 
-window::SpinLock looking; // at the window, which goes while other threads may ask
+window::SpinLock looking; // held while somebody looks at the window, which goes away while other threads may ask
 bool window_there;
 
 uint64_t ns(uint64_t ticks) { return uint64_t(double(ticks) / board->ticks_per_us * 1000); }
@@ -81,7 +81,7 @@ template <Seated state> uint64_t so_far(const Seat& seat, uint64_t now)
 
 // ---- the performance variables
 
-// A time with the part that is under way, which is counted at its end. Of a seat, and of most counters nothing.
+// A time counter is added to at the end of a wait or a visit: this is the part that is under way. 0 for most counters.
 template <auto field> struct UnderWay {
     static uint64_t of(const Seat&, uint64_t) { return 0; }
 };
@@ -98,7 +98,7 @@ template <> struct UnderWay<&observe::VisitCounters::borrowed_ticks> {
     static uint64_t of(const Seat& s, uint64_t now) { return so_far<Seated::visiting>(s, now); }
 };
 
-// Of the home thread and the workers; of these all that they lent, but only the rank's waiting counts as such.
+// From the home thread and the workers: all that they lent. But only the home thread's waiting counts as waiting.
 template <auto field> uint64_t of_lenders(uint64_t now)
 {
     uint64_t sum = 0;
@@ -173,7 +173,8 @@ std::vector<Variable>& variables()
 
 bool begun, ended; // the board is there; the values do not change any more
 
-// The part of a time that is under way is counted at its end: both at once may be seen for a moment, or neither. A timer does not go back.
+// The part of a time that is under way is moved into the counter at its end: for a moment both, or neither, may be seen. But a timer must
+// never go back.
 uint64_t not_back(uint64_t& highest, uint64_t value)
 {
     uint64_t before = __atomic_load_n(&highest, __ATOMIC_RELAXED);

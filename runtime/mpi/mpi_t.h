@@ -9,7 +9,7 @@
 
 namespace ws::mpi {
 
-// The times that the options decide. `all_ring`: whatever a rank waits for rings its doorbell.
+// The times that the options determine. `all_ring`: whatever a rank can wait for rings its doorbell.
 lend::LendTimes lend_times(const option::Options& options, bool all_ring);
 
 // The board is there: the counters count from here on.

@@ -18,7 +18,7 @@ using window::own_cpus;
 
 namespace {
 
-// A window in a /dev/shm that is too small is mapped without complaint and kills the rank at the first touch.
+// If /dev/shm is too small for the window, mapping it succeeds, but the first access kills the rank.
 bool shm_has_room(size_t bytes)
 {
     struct statvfs fs;
@@ -34,13 +34,13 @@ bool agree(bool mine)
 // The workers of this rank, and of all ranks of the node.
 struct Crew {
     unsigned own = 0, before = 0, all = 0; // before: of the ranks with lower numbers
-    std::vector<int> cpus;                 // for each its own, if there are enough and no other rank may use them
+    std::vector<int> cpus;                 // a CPU for each worker, if there are enough that no other rank may use
 };
 
 // Collective over the node.
 Crew hire(int ranks, int me, unsigned mask_size)
 {
-    // A check needs a helper in each rank, spare core or not, and has it also beside OpenMP's threads: there only speed suffers.
+    // A check needs a helper in each rank, whether or not there is a spare core, also beside OpenMP's threads: only speed suffers.
     const int asked = job.options.check && !job.options.workers ? 1 : job.options.workers;
     const char* refused = asked && !job.options.check ? directive::watch_openmp(nullptr) : nullptr;
     const int wanted = refused ? 0 : asked;
@@ -89,7 +89,7 @@ Inactive make_window(bool stealing)
     int ranks, me;
     PMPI_Comm_rank(job.node, &me);
     PMPI_Comm_size(job.node, &ranks);
-    unsigned mask_size = own_cpus().mask().size(); // all alike: the kernel is one, but for what may be preloaded
+    unsigned mask_size = own_cpus().mask().size(); // the same in all ranks, as they have one kernel; unless something was preloaded
     PMPI_Allreduce(MPI_IN_PLACE, &mask_size, 1, MPI_UNSIGNED, MPI_MAX, job.node);
     Crew crew;
     if (stealing)
@@ -98,8 +98,8 @@ Inactive make_window(bool stealing)
     if (cores > window::max_node_cores)
         return too_many_ranks;
     size_t bytes = window::Window::bytes(unsigned(ranks), cores, mask_size);
-    // For whole pages MPICH would look for one address, at random, that suits all ranks: of no use here, and not every address suits tools
-    // such as ThreadSanitizer.
+    // Not whole pages: for those MPICH would try random addresses until one suits all ranks. That is of no use here, and tools such as
+    // ThreadSanitizer cannot stand every address.
     bytes += bytes % size_t(sysconf(_SC_PAGESIZE)) == 0 ? 64 : 0;
     if (!agree(me != 0 || shm_has_room(bytes)))
         return shm_too_small;

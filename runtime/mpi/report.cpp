@@ -67,14 +67,14 @@ const char* inactive_text(int why)
 
 namespace {
 
-// Of the time without a CPU as much belongs to computing as computing has of the time in which this rank's thread did not sleep.
+// The time without a CPU is divided between computing and the rest as the time in which this rank's thread did not sleep is.
 double kept_off_computing(const RankCounts& c)
 {
     const double computing = std::max(0.0, c.wall_s - c.blocked_s - c.close_wait_s), slept = c.naps_s + c.lent_s;
     return computing > 0 ? std::min(computing, job.kept_off_s * computing / std::max(computing, c.wall_s - slept)) : 0;
 }
 
-// A few of the short executions are timed, and one of those may have been without a CPU for long.
+// Only a few of the short executions are timed, and one of those may have been without a CPU for long: hence the upper bound.
 double in_loops(const RankCounts& c) { return std::min(c.loops_s, std::max(0.0, c.wall_s - c.blocked_s - c.close_wait_s)); }
 
 Totals own_totals(const RankFigures& figures)
@@ -133,8 +133,8 @@ Totals own_totals(const RankFigures& figures)
     return t;
 }
 
-// The rows of all ranks put together by their names, as far as they fit: those that count most stay. A table of fixed size can be
-// reduced in a tree; a name that falls out on the way comes back with what the others have of it.
+// The rows of all ranks, added up by their names. Only those that count most fit: a table of fixed size can be reduced in a tree. A name that
+// is dropped on the way may come back later, with the sum of the other ranks only.
 template <class Counts> struct Best {
     static constexpr unsigned rows = 16;
     struct Row {
@@ -186,7 +186,7 @@ template <class Counts> struct Best {
     }
 };
 
-// What other programs used of the CPUs of the node where that was most. Collective; known to rank 0.
+// What other programs used of the CPUs, on the node where that was most. Collective; rank 0 gets the answer.
 Facts::Others gather_others(const RankFigures& r)
 {
     measure::Others here;
@@ -194,7 +194,7 @@ Facts::Others gather_others(const RankFigures& r)
         const window::CpuMask mask = job.window.mask(job.window.me());
         const double lent = job.clock.seconds(board->seat(0).lend.lent_ticks);
         const double process = cpu_time(CLOCK_PROCESS_CPUTIME_ID) - job.process_s_before;
-        // Threads of its own are where it is, guests are not.
+        // The rank's own threads are on its CPU, guests are not.
         const double there = std::max(cpu_time(CLOCK_THREAD_CPUTIME_ID) - job.thread_s_before, process - r.counts.borrowed_s) + lent;
         const bool stays = mask.count() == 1 && job.options.openmp == Options::openmp_none; // threads of regions go where cores are lent
         const measure::Used mine = {stays ? double(mask.first()) : -1, there, process};
@@ -265,7 +265,7 @@ Facts gather_facts(const RankFigures& r)
 
 bool write_file(const std::string& name, const std::string& text)
 {
-    // Non-blocking, as a pipe that nobody reads (any more) would keep the job from its end.
+    // Non-blocking, as a pipe without a reader would keep the job from ending.
     const int fd = open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
     FILE* f = fd < 0 ? nullptr : fdopen(fd, "w");
     if (!f)
@@ -348,7 +348,7 @@ void report()
     const Verdict verdict = observe::judge(all, facts);
     if (wanted)
         write_report(gathered, verdict);
-    // Helpers share the cores and loops take odd orders under WS_CHECK: no time measured there says what stealing wins.
+    // Under WS_CHECK helpers share the cores and loops run in unusual orders: its times do not say what stealing wins.
     if (!job.options.quiet && !job.options.check)
         std::fprintf(stderr, "%s\n%s", verdict.line.c_str(), job.book_problem.empty() ? "" : ("workshare: " + job.book_problem + "\n").c_str());
     if (!job.options.stats_file.empty() && !write_file(job.options.stats_file, observe::to_json(all, verdict, facts)))

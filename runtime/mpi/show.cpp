@@ -33,7 +33,7 @@ int node_number(int node_rank)
     int first = node_rank == 0, number = 0;
     PMPI_Exscan(&first, &number, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (job.rank == 0)
-        number = 0; // Exscan leaves it as it was
+        number = 0; // MPI_Exscan leaves rank 0's value undefined
     PMPI_Bcast(&number, 1, MPI_INT, 0, job.node);
     return number;
 }

@@ -50,7 +50,7 @@ struct Moment {
 };
 std::vector<Moment> at_begin; // rank 0: by node
 
-// Of several exchanges the quickest: how far its answer may be from the middle is half of what it took.
+// The quickest of several exchanges counts: the error of the answer's time is at most half of the exchange's duration.
 Moment compare_clocks(int leader)
 {
     constexpr int rounds = 16;
@@ -129,7 +129,7 @@ private:
     double ns_ = 0, rate_ = 0;
 };
 
-// ---- What a rank tells of itself before its events: fixed words, then names ----
+// ---- What a rank sends before its events: fixed words, then names ----
 
 struct About {
     uint64_t attached_at, ended_at;
@@ -377,7 +377,7 @@ void say_unwritten(const char* trouble)
     std::fprintf(stderr, "workshare: cannot write the trace to %s: %s\n", job.options.trace.c_str(), trouble);
 }
 
-// Those that wait for rank 0 leave it the cores: of ranks that share some each would take its turn in vain.
+// Ranks that wait for rank 0 must leave it the cores: where ranks share cores, each of them would use up time slices in vain.
 void wait_asleep(unsigned polls)
 {
     if (polls < 100)

@@ -9,7 +9,7 @@ namespace ws::mpi {
 // At attach, before any thread records: whether the file can be written is found out now, not at the end of a long run; if it cannot, the
 // job ends. Then the clocks of the nodes are compared, and recording begins. Collective over MPI_COMM_WORLD, as is the next.
 void prepare_trace();
-// When no rank shares any more. Frees the ranks' logs from further writing.
+// To be called when no rank shares any more: nothing is written to the logs from then on.
 void write_trace();
 
 } // namespace ws::mpi

@@ -16,7 +16,7 @@ measure::Period* period;
 WS_THREAD_LOCAL bool watched; // the home thread
 void (*called_before)(const char* name, int enter);
 
-// How often a program looks for something, or at the clock, is chance.
+// Left out: how often a program polls, or reads the clock, depends on chance.
 bool is_look(const char* name)
 {
     for (const char* look : {"MPI_Test", "MPI_Iprobe", "MPI_Improbe", "MPI_Request_get_status", "MPI_Wtime", "MPI_Wtick"})

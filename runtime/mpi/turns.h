@@ -6,7 +6,7 @@
 
 namespace ws::mpi {
 
-// Puts itself before the hook `called`, which is set. By the thread that called MPI_Init.
+// Puts itself in front of the hook `called`, which must be set already. To be called by the thread that called MPI_Init.
 void watch_turns();
 
 } // namespace ws::mpi

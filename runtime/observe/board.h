@@ -46,17 +46,17 @@ enum class SeatKind : Flag { none = 0, home = 1, worker = 2, guest = 3 };
 enum class Refusal : unsigned {
     nothing_shared, // some rank of the node computed, but in no region that could be shared
     no_guest,       // the owner had not made a guest for this core yet
-    core_taken,     // other ranks compute on the core
-    all_wait,       // every rank of the node waited
+    core_taken,     // other ranks, or other jobs, compute on the core
+    all_wait,       // every rank of the node was waiting
     lost_race,      // others claimed the rest first
     too_little,     // what was left takes less than a hand-over
     barred,         // the owner may not use this core, or was given no thread
-    full,           // as many took part as may: OpenMP's number of threads
+    full,           // as many took part as are allowed: OpenMP's number of threads
     kinds
 };
 constexpr unsigned refusal_kinds = unsigned(Refusal::kinds);
 
-// Why an execution of a loop of OpenMP's was not shared though somebody waited: directive/openmp_threads.h.
+// Why an execution of a loop of OpenMP was not shared although somebody waited: directive/openmp_threads.h.
 enum class Kept : unsigned {
     asked,     // somebody may ask for thread numbers, and there are none for guests
     count_set, // omp_set_num_threads() has set how many there are
@@ -74,8 +74,8 @@ struct LendCounters {
     uint64_t refused_ticks[refusal_kinds]; // from one look to the next, by what the first said
 };
 
-// Of a thread that runs iterations of this rank on another core (guest, worker). The time is added when the part in a region is over; a
-// reader adds what has passed since Seat::since.
+// For a thread that runs iterations of this rank on another core (guest, worker). The time is added when its part in a region is over; a
+// reader adds the time since Seat::since.
 struct VisitCounters {
     WS_RANK_COUNTERS(WS_NO, WS_NO, WS_WORD, WS_NO, WS_NO, WS_NO)
 };
@@ -92,14 +92,14 @@ struct alignas(64) Seat {
     volatile Flag other; // MPI_COMM_WORLD rank, see Seated
     volatile Flag loop;  // guest: row of the loop that it works on
     volatile uint64_t since; // when the state began; of a visiting guest: its part in the present region, 0 between two
-    // Home: when the wait began that blocked_ticks gets at its end; 0: in none. A reader adds what has passed since, and for
-    // states lent and asleep what has passed since `since`.
+    // Home: when the present wait began, which blocked_ticks gets only at its end; 0: it is in none. A reader adds the time since then, and
+    // in the states lent and asleep the time since `since`.
     volatile uint64_t waits_since;
     LendCounters lend;
     VisitCounters visit;
-    // From the claim by the thief to the guest's first iteration. Of guests and workers.
+    // Guests and workers: from the claim by the thief to the guest's first iteration.
     uint64_t steal_latency[latency_buckets];
-    // From the guest's last one to the thief's going on. Of homes and workers.
+    // Homes and workers: from the guest's last iteration until the thief goes on.
     uint64_t return_latency[latency_buckets];
 };
 constexpr Flag no_row = ~Flag(0);
@@ -181,7 +181,7 @@ extern __thread Seat* own_seat __attribute__((tls_model("initial-exec")));
 bool make_board(unsigned node_cores, unsigned own_workers);
 void show_board();
 
-// In a child of fork(): other memory at the same place, so that what it counts is not its parent's.
+// In a child of fork(): puts other memory in the same place, so that what the child counts is not added to its parent's.
 void keep_board_private();
 
 // The row of a loop that is run for the first time.

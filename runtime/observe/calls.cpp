@@ -50,7 +50,7 @@ struct Call {
 };
 WS_THREAD_LOCAL Call under_way;
 
-// MPI_Wtime and MPI_Wtick are no communication, and to time them would take longer than they do.
+// MPI_Wtime and MPI_Wtick do not communicate, and timing them would take longer than they take.
 bool is_clock(const char* name) { return name[4] == 'W' && name[5] == 't'; }
 
 bool is_home() { return own_seat && own_seat == &board->seat(0); }

@@ -18,8 +18,8 @@ void add_histogram(Histogram& to, const uint64_t (&counts)[latency_buckets])
         to.counts[i] += double(counts[i]);
 }
 
-// Guests' and workers' time is by the clock, and with more of them than CPUs each counts what all have shared. In a time so many CPUs cannot
-// have saved more than this.
+// The time of guests and workers is by the clock. With more of them than CPUs they share the CPUs, and each counts the whole time. But so many
+// CPUs cannot have saved more than this in that time.
 double bounded_lag(double lag_s, double wall_s, unsigned cpus) { return cpus ? std::min(lag_s, (cpus - 1) * wall_s) : lag_s; }
 
 // What a row counts, as figures of `c`.
@@ -38,7 +38,7 @@ double bounded_lag(double lag_s, double wall_s, unsigned cpus) { return cpus ? s
 
 } // namespace
 
-// Executions that ran whole are timed now and then; the rest is taken to have cost the same by iteration.
+// Only some of the executions that ran whole are timed; an iteration of the others is taken to have cost the same.
 LoopCounts loop_counts(const LoopRow& row, double tick)
 {
     LoopCounts c = {};
@@ -125,7 +125,7 @@ RankFigures rank_figures(Board& board, uint64_t now, double ticks_per_us, const 
         c.lag_s = bounded_lag(number(row.lag_ticks) * tick, c.wall_s, board.node_cpus);
     }
 
-    if (!board.observed) // nobody has timed the calls: what exceeds the spin is known
+    if (!board.observed) // calls were not timed: only the waits longer than the spin are known
         c.mpi_s = c.blocked_s;
     c.computing_s = std::max(0.0, c.wall_s - c.mpi_s - c.close_wait_s);
     return r;

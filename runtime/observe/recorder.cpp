@@ -14,7 +14,7 @@ namespace {
 
 uint64_t own_capacity, guest_capacity; // of a log
 uint64_t others_all, others_left;      // for all logs of other threads of the program
-constexpr uint64_t first_part = 64;    // of which such a log has at first
+constexpr uint64_t first_part = 64;    // such a log begins with so many of these
 bool logs_keep_oldest;
 window::SpinLock logs_lock;
 std::vector<EventLog*> logs;
@@ -45,8 +45,8 @@ EventLog* new_log(SeatKind kind, unsigned core)
     return log;
 }
 
-// A full log of another thread of the program: it never has more than is left for those to come. Once it cannot grow it stays, as then
-// events are replaced.
+// A log of another thread of the program is full and may grow: to no more than is left for logs of threads to come. A log that cannot grow
+// now never grows again, as it begins to replace its events.
 bool grow(EventLog& log)
 {
     logs_lock.lock();

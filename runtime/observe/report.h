@@ -47,7 +47,7 @@ struct CallFigures {
 
 struct RankFigures {
     int64_t rank, node, node_rank;
-    int64_t workers, first_worker; // rows of the node's core table
+    int64_t workers, first_worker; // how many, and the first one's row of the node's core table
     std::string host, program;
     int64_t started_unix_ns;
     std::string inactive;         // why it ran without stealing; else empty
@@ -104,7 +104,7 @@ struct Report {
     double ranks = 0, nodes = 0, cores = 0;
     double elapsed_s = 0;  // the longest wall_s
     std::string verdict, reason;
-    double speedup = 1;    // elapsed without stealing, as estimated, over elapsed
+    double speedup = 1;    // the estimated time without stealing, divided by elapsed_s
     Efficiency as_is{}, without_stealing{};
     RankCounts totals{};
     std::vector<NodeRow> node;
@@ -158,7 +158,7 @@ void add_counts(CallCounts& to, const CallCounts& from);
 const char* refusal_name(unsigned kind);
 const char* refusal_text(unsigned kind);
 
-// Of a Kept, in words: why a loop was not shared; and of those of a loop the one most often met, or kept_kinds.
+// Why a loop was not shared (Kept), in words; and the reason that a loop met most often, or kept_kinds.
 const char* kept_text(unsigned kind);
 unsigned kept_mostly(const LoopCounts& counts);
 

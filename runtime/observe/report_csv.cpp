@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The report as one table in long form: a figure a line, with what it is of in front. An empty cell means all.
+// The report as one table in long form: each line is a figure, after the cells that say what it is a figure of. An empty cell means all.
 #include "observe/report.h"
 
 #include <cmath>

@@ -169,7 +169,7 @@ struct At {
     }
 };
 
-// Fields that reports of the first version need not have: 0 then.
+// Fields that reports of the first version can lack: they are 0 then.
 bool came_later(const std::string& name)
 {
 #define WS_CAME_LATER(kind, counter, where, mpi_t, help) \
@@ -253,7 +253,7 @@ Report read_report(const std::string& bytes)
     try {
         j = Json::parse(bytes);
     } catch (const Json::parse_error& error) {
-        if (error.byte >= bytes.size()) // all of it is right, and then it ends
+        if (error.byte >= bytes.size()) // what is there is right, but the rest is missing
             throw std::runtime_error("it ends too early: the report was not written to its end");
         throw std::runtime_error("it is not JSON, at byte " + std::to_string(error.byte));
     }

@@ -199,8 +199,8 @@ Report ReportBuilder::finish()
         return std::max(a.counts.time_s, a.counts.blocked_s) > std::max(b.counts.time_s, b.counts.blocked_s);
     });
     for (const auto& [level, p] : phases_) {
-        // Whose core it was that computed for others is not kept by phase. Of what was borrowed in it ranks' cores are taken to have
-        // had the same part as in the whole run, spread over those that were lent by how long; and workers' cores the rest.
+        // It is not counted by phase whose core computed for others. So of what was borrowed in the phase, ranks' cores are taken to have
+        // done the same share as in the whole run, divided among them by how long they were lent; workers' cores the rest.
         double lent = 0, workers = 0;
         for (size_t i = 0; i < p.lent.size(); i++) {
             lent += p.lent[i];

@@ -27,18 +27,19 @@ struct Totals {
     double stolen_home; // of stolen: on the cores of blocked ranks, not on workers'
     double computing, loops; // not in MPI (beyond the spin); of it in ws loops
     double refused[refusal_kinds]; // of idle: seconds by Refusal
-    double kept_off; // of computing: with something to compute, and no CPU
+    double kept_off; // of computing: the rank had something to compute, but no CPU
     double polls; // calls of MPI_Test and its like that found nothing, without WS_POLL
-    double crowded; // ranks on nodes with more ranks than CPUs
+    double crowded; // how many ranks are on nodes with more ranks than CPUs
 };
 constexpr int totals_count = sizeof(Totals) / sizeof(double);
 
-// What the sums do not tell.
+// What cannot be seen from the sums.
 struct Facts {
     std::vector<LoopFigures> loops; // of the job, those that took most time
     std::vector<CallFigures> calls; // of the job, those that most was waited in
     double lag = 0;                 // by how much longer the job would have lasted without stealing
-    // Time that could not be helped with, of all ranks, beyond what each of them had: that is what others wait for.
+    // Time that nobody could help with, summed over the ranks, less what the rank with least of it had, as all ranks have that: the others
+    // wait for the rest.
     double outside = 0;             // outside of ws loops
     double unshared = 0;            // in executions of ws loops that were not shared
     // The rank that computed most outside of ws loops.
@@ -63,7 +64,7 @@ struct Verdict {
 };
 Verdict judge(const Totals& totals, const Facts& facts);
 
-// By how much faster the job could have been, were all that was computed shared out evenly: all cores compute whenever one does.
+// How many times as fast the job could have been if all that was computed had been shared out evenly: all cores compute whenever one does.
 double most_speedup(const Totals& totals);
 
 // The loop that most was stolen from, or nothing.

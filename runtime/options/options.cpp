@@ -172,7 +172,7 @@ std::string parse(const OptionRow& row, const char* text, std::string& value)
 int why_not_writable(const char* path)
 {
     struct stat s;
-    if (stat(path, &s) == 0 && S_ISFIFO(s.st_mode)) // opened and closed, it would end for its reader
+    if (stat(path, &s) == 0 && S_ISFIFO(s.st_mode)) // not opened, as closing it again would end the pipe for its reader
         return access(path, W_OK) == 0 ? 0 : errno;
     int fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT) {

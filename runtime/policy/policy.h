@@ -74,7 +74,7 @@ struct Rank {
     arbiter::Decider job_decider(const Policy&) const;
 };
 
-// When a policy wants its next step. Neither: not before it has said otherwise, in message().
+// When a policy wants its next step. If it sets neither, it gets none until it asks for one in message().
 struct Wants {
     static constexpr uint64_t never = ~uint64_t(0);
     bool when_idle = false;  // whenever this rank is blocked and has nothing to steal
@@ -90,13 +90,13 @@ public:
     // This rank is blocked in an MPI call, and calls none here. What takes longer than `budget` ticks is done in several steps: a message
     // that arrives meanwhile waits for the end of this one.
     virtual Wants step(Rank&, uint64_t /*now*/, uint64_t /*budget*/) { return {}; }
-    // A letter from the same policy in another rank, `from` in MPI_COMM_WORLD. As a step, it is short.
+    // A letter from the same policy in another rank, `from` in MPI_COMM_WORLD. Like a step, this must be short.
     virtual Wants message(Rank&, int /*from*/, uint32_t /*kind*/, std::string_view /*letter*/) { return {}; }
-    // Whether it posts letters: else nobody looks for any.
+    // Whether it posts letters. Letters are looked for only if some policy says so.
     virtual bool writes_letters() const { return false; }
-    // Whether it reads Rank::node_loads(): else nodes tell each other nothing.
+    // Whether it reads Rank::node_loads(). Nodes tell each other their loads only if some policy says so.
     virtual bool wants_loads() const { return false; }
-    // Whether it reads Load::period: else nobody looks for it.
+    // Whether it reads Load::period. Periods are looked for only if some policy says so.
     virtual bool wants_periods() const { return false; }
     // Whether threads() is to be called at all.
     virtual bool chooses_threads() const { return false; }

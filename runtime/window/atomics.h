@@ -6,7 +6,7 @@
 #pragma once
 
 #ifdef __SANITIZE_THREAD__
-#define AO_THREAD_SANITIZER // the compiler's atomics, which it sees, for inline assembly; the library knows clang's macro only
+#define AO_THREAD_SANITIZER // then the library uses the compiler's atomics, which ThreadSanitizer sees, not inline assembly; it knows only clang's macro by itself
 #endif
 #include <atomic_ops.h>
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Sets of CPUs as the kernel has them, of any size: a cpu_set_t ends at 1,024, and the kernel refuses it where a machine may have more.
+// Sets of CPUs as the kernel has them, of any size: a cpu_set_t ends at 1,024 CPUs, and is refused by the kernel of a machine that may have
+// more.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +10,7 @@
 
 namespace ws::window {
 
-// A set that lies elsewhere, as in the window. Sets of different sizes go together: what one has no bit for is not in it.
+// A set in memory that somebody else owns, as in the window. Sets may be of different sizes: a CPU for which a set has no bit is not in it.
 class CpuMask {
 public:
     CpuMask(const unsigned long* words, unsigned size) : words_(words), size_(size) {}
@@ -35,7 +36,7 @@ public:
                 return cpu + __builtin_ctzl(rest);
         return -1;
     }
-    // How many both have.
+    // How many CPUs both have.
     unsigned common(CpuMask other) const
     {
         unsigned sum = 0;
@@ -75,7 +76,7 @@ public:
         for (unsigned i = 0; i < other.size(); i++)
             words_[i] |= other.words()[i];
     }
-    // Those of the calling thread; false, and unchanged, where the kernel does not say or wants a larger set.
+    // Becomes the set of the calling thread. False, and unchanged, if the kernel does not say or wants a larger set.
     bool read_own() { return sched_getaffinity(0, words_.size() * sizeof words_[0], reinterpret_cast<cpu_set_t*>(words_.data())) == 0; }
 
 private:

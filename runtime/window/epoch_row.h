@@ -57,7 +57,7 @@ private:
     void store(const Word (&values)[words], Word odd)
     {
         for (size_t i = 0; i < words; i++)
-            A::store_release(words_[i], values[i]); // release: who reads it finds the odd epoch, or a later one, at its second look
+            A::store_release(words_[i], values[i]); // release: a reader that gets this word sees the odd epoch, or a later one, at its second look
         A::store_release(epoch_, odd + 1);          // pairs with the first look of read(): the words are there
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Descriptors that stay open, by which other processes find something: out of the way of programs that count on small numbers.
+// For descriptors that stay open because other processes find something by them: moves them out of the way of programs that expect small
+// numbers.
 #pragma once
 
 #include <fcntl.h>
@@ -10,7 +11,7 @@ namespace ws::window {
 
 constexpr int first_lifted = 100;
 
-// The same file under a number from there on, closed on exec; `low` itself, also -1, if there is none free.
+// The same file under a high number, closed on exec. `low` itself if no such number is free, or if it is -1.
 inline int lift(int low)
 {
     const int high = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, first_lifted);

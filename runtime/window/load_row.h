@@ -13,16 +13,16 @@ namespace ws::window {
 // Sums in ticks, since the rank attached. Time in which its thread was ready to run while others had its core is in `kept_off` alone; as that is
 // found out some milliseconds later, `useful` may go back by as much. The others only grow from one row to the next.
 struct Load {
-    uint64_t at = 0;       // the moment that the sums speak of; 0: the rank has not attached yet
+    uint64_t at = 0;       // the moment up to which the sums count; 0: the rank has not attached yet
     bool waits = false;    // the rank waits since then; else it works
     uint64_t useful = 0;   // what its work cost: its own thread's time outside of waits, and what guests and workers did for it
-    uint64_t waited = 0;   // its own thread's, in MPI, with its core lent or not, and for guests at the ends of its loops
-    uint64_t borrowed = 0; // of useful: done by guests and workers, on other cores
-    uint64_t kept_off = 0; // neither: its own thread could have worked, and others had its core
+    uint64_t waited = 0;   // its own thread's waits: in MPI, whether its core was lent or not, and for guests at the ends of its loops
+    uint64_t borrowed = 0; // the part of `useful` that guests and workers did, on other cores
+    uint64_t kept_off = 0; // in neither: its own thread could have worked, but others had its core
     uint64_t period = 0;   // what the last turn of the program's outer loop took, waits included; 0: none is known (measure/period.h)
     uint64_t turns = 0;    // how many have been measured
 
-    // The same at `now`, if it has gone on as it was.
+    // The same row at `now`, if the rank has gone on as it was.
     Load brought_to(uint64_t now) const
     {
         Load l = *this;
@@ -33,8 +33,8 @@ struct Load {
         return l;
     }
 
-    // Of the time in which its own thread wanted to work, from `before` to this row: the share in which it had a core. 1: nobody was in its
-    // way, or it did not work. What it does in an hour on a core of its own takes 1 / rate hours here.
+    // The share of the time in which its own thread had a core, out of the time in which it wanted to work, from `before` to this row. 1:
+    // nobody was in its way, or it did not work. What takes an hour on a core of its own takes 1 / rate hours here.
     double rate(const Load& before) const
     {
         const auto own = [](const Load& l) { return double(l.useful) - double(l.borrowed); };

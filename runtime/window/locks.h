@@ -3,7 +3,7 @@
 // Named locks: a table of robust mutexes that lies in the node's window, or, while there is none, in the process. A name
 // gets the first free slot from its hash on, once, and keeps it.
 //
-// Robust (pthread_mutexattr_setrobust): the kernel hands the mutex of a thread that died on, and says so.
+// Robust (pthread_mutexattr_setrobust): if a thread dies with the mutex, the kernel gives it to the next one, and says so.
 #pragma once
 
 #include "window/atomics.h"

@@ -74,7 +74,7 @@ bool process_alive(const ProcessId& process, Sight sight, const char* proc)
     if (sight == Sight::existence)
         return true;
     const Stat now = read_stat(proc, process.pid);
-    if (!now.state) // it has ended since: the next look tells. Or it has become hidden.
+    if (!now.state) // it has just ended, which the next look will find; or it has become hidden
         return true;
     if (now.started != process.started) // another process has its pid
         return false;

@@ -11,7 +11,7 @@ namespace ws::window {
 
 struct ProcessId {
     pid_t pid;
-    uint64_t pid_namespace; // where that number counts; 0: /proc does not tell
+    uint64_t pid_namespace; // in which that number is valid; 0: /proc does not tell
     uint64_t started;       // clock ticks after boot: pids are given again. 0: /proc does not tell
 };
 
@@ -24,7 +24,7 @@ enum class Sight : unsigned char {
     existence, // /proc shows others, or hides it (hidepid): a zombie looks alive
     state,
 };
-// While `process` lives.
+// To be called while `process` lives.
 Sight sight_of(const ProcessId& process, const ProcessId& own, const char* proc = "/proc");
 
 // False for a process that is gone, and for a zombie that nobody has reaped yet.

@@ -19,7 +19,7 @@ int index_of(hwloc_topology_t topology, hwloc_obj_t o, hwloc_obj_type_t type)
     return o ? int(o->logical_index) : -1;
 }
 
-// Where the whole mask is: of a rank that may run on several cores no core is known, but perhaps their package.
+// The place that holds the whole mask: of a rank that may run on several cores the core is not known, but perhaps their package.
 Place place_of(hwloc_topology_t topology, CpuMask mask)
 {
     Place place = {-1, -1, -1, -1, -1};
@@ -41,7 +41,7 @@ Place place_of(hwloc_topology_t topology, CpuMask mask)
     return place;
 }
 
-// Only what a place needs: devices and instruction caches would cost milliseconds of every MPI_Init.
+// Only what is needed to find a place: devices and instruction caches would cost every MPI_Init milliseconds.
 class Topology {
 public:
     Topology()

@@ -28,7 +28,7 @@ enum CoreState : Flag {
     core_asleep = 3, // nobody uses it: the home thread found nothing to help with and sleeps on the state
 };
 
-// Which sends a blocked rank waits for: those to one rank (1 + its MPI_COMM_WORLD rank), or to several.
+// Which sends a blocked rank waits for: sends to one rank (1 + its MPI_COMM_WORLD rank), or to several.
 enum Awaits : Flag { awaits_nobody = 0, awaits_several = ~Flag(0) };
 
 enum Occupancy : Flag {
@@ -41,7 +41,7 @@ struct Place {
     int core, l2, l3, numa, package;
 };
 
-// What a thief brings along: a chunk of the region in one of its victim's slots.
+// What a thief brings to its guest: a chunk of the region in one of its victim's slots.
 struct Lease {
     loop::Chunk chunk;
     Flag slot;
@@ -63,7 +63,7 @@ struct alignas(64) Core {
     volatile Flag awaits;                // home, while blocked: the rank that its sends wait for (see Awaits)
     volatile Hardware::Word looked_at;   // home: ticks of its last MPI_Test or the like in vain, under -workshare-poll
     volatile Flag running_on;            // home: the CPU it last said it was on
-    volatile Flag return_ticks;          // home: what a return takes, from the guest's store to the home thread's going on
+    volatile Flag return_ticks;          // home: how long a return takes, from the guest's store until the home thread goes on
     volatile Hardware::Word use;         // who computes on it: arbiter/cores.h. Whoever comes and goes, by compare-and-swap
 
     // Lines 3..: constant after attach.
@@ -73,12 +73,12 @@ struct alignas(64) Core {
     Place place;
 };
 
-// How much a thief wants work: waking a guest pays for a short region only when it stays for the next ones, and who has
-// waited long will most likely go on waiting.
+// How much a thief wants work. Waking a guest pays for a short region only if the guest stays for the next ones; and a thief that has
+// waited for long will most likely go on waiting.
 enum Hungry : Flag {
     not_hungry = 0,
     asleep_hungry = 1, // only sleepers: they must be woken, and then wake a guest
-    newly_hungry = 2,  // blocked since a moment
+    newly_hungry = 2,  // blocked for a moment only
     long_hungry = 3,   // blocked for longer, or a worker or a lingering guest in the owner's own process
 };
 constexpr unsigned hungry_levels = 4;
@@ -124,8 +124,8 @@ struct alignas(64) Node {
     alignas(64) volatile Hardware::Word deciders[max_policies], job_deciders[max_policies];
 };
 
-// How much later a rank would be now without stealing: ticks; or, while it waits, when it would have come to that wait.
-constexpr Hardware::Word lag_of_waiter = Hardware::Word(1) << 63; // its mark
+// How much later a rank would be now without stealing, in ticks; or, while it waits, when it would have come to that wait, with a mark.
+constexpr Hardware::Word lag_of_waiter = Hardware::Word(1) << 63;
 inline Hardware::Word lag_now(Hardware::Word lag, uint64_t now)
 {
     const Hardware::Word came = lag & ~lag_of_waiter;

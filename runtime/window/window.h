@@ -19,15 +19,15 @@ public:
     // `base` is the window's address in this process, zeroed by nobody. Each rank then calls init_own().
     void map(void* base, unsigned ranks, unsigned cores, unsigned me, unsigned mask_size = CpuSet::usual);
     // Writes this rank's row, its cores and the slots of its guests. Its workers' cores begin at the index `first_worker`; each
-    // is one of `worker_cpus`, or, for more workers than that, any that the rank may use. The leader (rank 0) writes the
-    // header as well.
+    // is one of `worker_cpus`; if there are more workers than those, the rest may use any CPU of the rank. The leader (rank 0) writes
+    // the header as well.
     void init_own(int world_rank, unsigned first_worker, unsigned workers, const std::vector<int>& worker_cpus);
 
     unsigned ranks() const { return ranks_; }
     unsigned cores() const { return cores_; }
     unsigned me() const { return me_; }
     Node& node() const { return *node_; }
-    // A bit for each slot of the rank that has a published region: a hint that costs an onlooker one load.
+    // A bit for each slot of the rank that has a published region: a hint, which other ranks read by one load.
     // Writers: the rank's owner threads.
     volatile Flag& open(unsigned rank) const { return open_[rank]; }
     // See lag_now(), and docs/report.md. Writers: the rank's owner threads.

@@ -64,7 +64,7 @@ private:
     std::vector<window::Load> loads_;
 };
 
-// What is older than what is known changes nothing; and what another rank is writing is about as new.
+// A letter that is older than what is known changes nothing. Nor does one while another rank writes the row: that one is about as new.
 void Loads::keep(unsigned node, const NodeLoad& l)
 {
     if (l.measured_s > known(node).measured_s)
@@ -87,7 +87,7 @@ bool Loads::writes_letters() const
     return std::any_of(all.begin(), all.end(), [](const policy::Policy* p) { return p->wants_loads(); });
 }
 
-// The table, in the memory of this node; null if there is none, and then the node is not heard of, and hears nothing.
+// The table, in memory that this node's ranks share. Null if there is none: then the node neither tells its loads nor hears of others'.
 Node* Loads::share(policy::Rank& rank)
 {
     int me, unit, there;
@@ -133,7 +133,7 @@ policy::Wants Loads::attach(policy::Rank& rank)
     return {false, window::ticks() + every_};
 }
 
-// This node's sums, known here and sent on: by its decider. False: that is another rank.
+// The decider writes this node's sums into the table and sends them on. False if another rank is the decider.
 bool Loads::exchange(policy::Rank& rank, uint64_t now)
 {
     if (!table_ || ended_ || !decider_.take(now, now + 2 * every_))

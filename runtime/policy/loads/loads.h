@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// No balancing, but what others balance by: the loads of each node's ranks, known on all nodes. It works only if a policy wants them
-// (Policy::wants_loads()); else nothing of it runs.
+// Balances nothing itself, but serves other policies: it makes the loads of each node's ranks known on all nodes. It runs only if a policy
+// wants them (Policy::wants_loads()).
 //
 //   a node's decider sums up its ranks' loads -> letter to node 0 -> letter with the sums of all -> rows in the memory of each node
 //

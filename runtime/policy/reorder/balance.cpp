@@ -79,7 +79,7 @@ template <class Key> Deal greedy(const Loads& loads, const Bins& bins, const std
     struct State {
         double key, sum;
         int room, bin;
-        // Of equal ones that with more room: the many small loads at the end will want it.
+        // Of equal bins the one with more room, as the many small loads at the end will need it.
         bool operator<(const State& o) const { return key != o.key ? key < o.key : room != o.room ? room < o.room : bin > o.bin; }
     };
     std::priority_queue<State> open;
@@ -136,7 +136,7 @@ private:
         for (size_t b = 0; b < bins_.size(); b++) {
             if (room_[b] == 0)
                 continue;
-            // It will be full, with the smallest loads at the least.
+            // The bin will be filled up, at least with the smallest loads.
             if (!lighter((sum_[b] + rest_[n - size_t(room_[b])]) / bins_[b].width, best_))
                 return false;
             takes += std::min(best_ * bins_[b].width - sum_[b], room_[b] * (i < n ? sorted_[i] : 0));

@@ -82,7 +82,7 @@ template <class Value, Value (*join)(const Value&, const Value&)> int reduce_to_
 
 Tally join_tallies(const Tally& a, const Tally& b) { return a + b; }
 
-// Some rank's load is given never, or more than once: which. Halves the ranks as long as one half is known to have one.
+// Finds a rank whose load is given never, or more than once: halves the ranks, and goes on with a half that is known to contain one.
 Fault find_wrong_rank(const Call& call, const Known& known, int working)
 {
     long low = 0, high = working;
@@ -184,18 +184,18 @@ int find_places(const Known& known, const Line& line, std::vector<int>& places)
 
 enum Tag { tag_load, tag_wants, tag_gets, tag_rank };
 
-struct Wants { // from who has a place to the process that its number names
+struct Wants { // sent by the process that has a place, to the process that the place's number names
     int leader, index;
     double present; // load of the process as it is
 };
-struct Gets { // from that to the leader of the former
+struct Gets { // sent on from there, to the leader of the former process
     int index;
     Pair pair;
     double present;
 };
 
-// Who knows a load and who has its place meet; the leaders of cells learn the loads of their processes. With `dealt` they deal them anew.
-// Returns the new rank of the calling process.
+// Brings together the process that knows a load and the one that has its place. The leaders of cells learn the loads of their processes, and
+// with `dealt` deal them anew. Returns the new rank of the calling process.
 int meet(const Known& known, const std::vector<int>& places, const Line& line, const Settings& settings, double present, bool present_known,
          int& new_rank)
 {

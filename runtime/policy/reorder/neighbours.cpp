@@ -33,7 +33,7 @@ struct Heights {
         limit *= 1 + 1e-9;
     }
     double over(size_t bin, double more) const { return std::max((sum[bin] + more) / layout.bins[bin].width - limit, 0.0); }
-    // By how much more the bins would be too high, were so much moved from the process `from` to the process `to`.
+    // By how much more the bins would be too high if so much were moved from the process `from` to the process `to`.
     double excess(int from, int to, double more) const
     {
         const size_t a = size_t(layout.bin_of[size_t(from)]), b = size_t(layout.bin_of[size_t(to)]);
@@ -163,7 +163,7 @@ std::vector<int> draw_together(std::vector<int> order, const Loads& given, const
         if (cores.layout.bin_of[size_t(p)] == cores.layout.bin_of[size_t(q)])
             continue;
         const double more = loads[size_t(a)] - loads[size_t(b)];
-        // On the way to a better deal some may be too high for a while.
+        // On the way to a better deal some bins may be too high for a while.
         const double less = gain(a, p, q, b) + gain(b, q, p, a), too_high = cores.excess(p, q, more) + domains.excess(p, q, more);
         if (!accept(less - too_high * price))
             continue;

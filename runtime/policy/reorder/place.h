@@ -24,7 +24,7 @@ Seat seat(const Machine& machine);
 
 struct Line; // line.h
 
-// Kept as an attribute of a communicator; MPI_Comm_dup copies it.
+// Remembered as an attribute of a communicator; MPI_Comm_dup copies it.
 struct Notes {
     int spare = 0; // the last so many ranks have no work
     std::shared_ptr<const Machine> machine;
