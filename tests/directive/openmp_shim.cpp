@@ -2,6 +2,18 @@
 //
 // runtime/directive/openmp.cpp as a library of its own, for openmp_regions.c: what libws keeps to itself is shown as C.
 #include "directive/openmp.h"
+#include "directive/openmp_threads.h"
+
+#include <cstdlib>
+
+// Of openmp_threads.cpp and openmp_fork.cpp, which need the loops: here nobody chooses threads, so none of it is asked.
+namespace ws::directive {
+const OpenMP* openmp_found;
+const OpenMP& find_openmp(void*) { std::abort(); }
+int openmp_level() { std::abort(); }
+bool sees_forks() { std::abort(); }
+void see_all_forks() { std::abort(); }
+}
 
 extern "C" {
 __attribute__((visibility("default"))) int ws_test_openings;
