@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
  * What `ws atomic` costs while nobody shares the loop. Two loops of scattered additions: the assembly of a
- * finite-element operator (gather 8 nodes of an element, 64 multiplications, add to 8 nodes), and bare additions to random
- * places. Versions: plain addition and `ws atomic` under `ws for`, and the loop without directives; compiled with -fopenmp
- * instead of -fws `omp atomic` under `omp parallel for` with one thread, and the loop without. Two programs, because
- * `ws atomic` is never plain in one that has an OpenMP library. The other ranks sleep, but not in MPI.
+ * finite-element operator (gather 8 nodes of an element, 64 multiplications, add to 8 nodes), and bare additions to
+ * random places. Versions: plain addition and `ws atomic` under `ws for`, and the loop without directives; compiled
+ * with -fopenmp instead of -fws `omp atomic` under `omp parallel for` with one thread, and the loop without. Two
+ * programs, because `ws atomic` is never plain in one that has an OpenMP library. The other ranks sleep, but not in
+ * MPI.
  */
 #include "variants.h"
 
@@ -13,7 +14,13 @@
 #include <omp.h>
 #endif
 
-enum { SIDE = 20, ELEMENTS = SIDE * SIDE * SIDE, NODES = (SIDE + 1) * (SIDE + 1) * (SIDE + 1), ADDITIONS = 100000, PLACES = 20000 };
+enum {
+    SIDE = 20,
+    ELEMENTS = SIDE * SIDE * SIDE,
+    NODES = (SIDE + 1) * (SIDE + 1) * (SIDE + 1),
+    ADDITIONS = 100000,
+    PLACES = 20000
+};
 
 static int (*nodes_of)[8];
 static double operator_of[8][8], *x, *y;
@@ -132,7 +139,8 @@ static long count_wrong(void)
 static void usage(void)
 {
     if (bench_rank == 0)
-        printf("assembly: scattered additions: ws atomic, plain under ws for, plain (built with -fopenmp: omp atomic, plain)\n"
+        printf("assembly: scattered additions: ws atomic, plain under ws for, plain (built with -fopenmp: omp atomic, "
+               "plain)\n"
                "  --repeats R   samples of each (300)\n"
                "  --json        one JSON object instead of text\n");
 }

@@ -17,10 +17,11 @@ static void usage(void)
 int main(int argc, char **argv)
 {
     enum { REPEATS = 1, SECONDS, JSON, HELP };
-    static const struct option options[] = {
-        { "repeats", required_argument, 0, REPEATS }, { "seconds", required_argument, 0, SECONDS }, { "json", no_argument, 0, JSON },
-        { "help", no_argument, 0, HELP }, { 0, 0, 0, 0 }
-    };
+    static const struct option options[] = { { "repeats", required_argument, 0, REPEATS },
+                                             { "seconds", required_argument, 0, SECONDS },
+                                             { "json", no_argument, 0, JSON },
+                                             { "help", no_argument, 0, HELP },
+                                             { 0, 0, 0, 0 } };
     bench_init(&argc, &argv);
     const char *me = "barrier_loop";
     long repeats = 20, seconds = 5;
@@ -54,7 +55,8 @@ int main(int argc, char **argv)
     struct bench_times t = bench_summary(samples, repeats);
 
     if (bench_rank == 0 && json) {
-        printf("{\"program\": \"%s\", \"ranks\": %d, \"repeats\": %ld, \"mean_us\": %.3f", me, bench_ranks, repeats, all / (double) repeats * 1e6);
+        printf("{\"program\": \"%s\", \"ranks\": %d, \"repeats\": %ld, \"mean_us\": %.3f", me, bench_ranks, repeats,
+               all / (double) repeats * 1e6);
         bench_json_times("us", t);
     } else if (bench_rank == 0) {
         bench_print_times("barrier", t);

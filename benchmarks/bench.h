@@ -235,7 +235,8 @@ static inline struct bench_memory bench_memory_now(void)
 
 static inline void bench_json_times(const char *name, struct bench_times t)
 {
-    printf(", \"%s\": {\"min\": %.3f, \"median\": %.3f, \"max\": %.3f}", name, t.min * 1e6, t.median * 1e6, t.max * 1e6);
+    printf(", \"%s\": {\"min\": %.3f, \"median\": %.3f, \"max\": %.3f}", name, t.min * 1e6, t.median * 1e6,
+           t.max * 1e6);
 }
 
 /* Collective, at the end of a program: what every program's JSON object ends with; the highest rank counts.

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
  * What it costs to take a chunk: a loop with next to no body in chunks of 1. Rank 0 runs it, while the other ranks
- * sleep outside of MPI, or with --helped wait in MPI and so help. Built with -fopenmp the loop is OpenMP's, on --threads
- * threads. The figure is the time of the loop divided by its iterations: what all who take chunks achieve together.
+ * sleep outside of MPI, or with --helped wait in MPI and so help. Built with -fopenmp the loop is OpenMP's, on
+ * --threads threads. The figure is the time of the loop divided by its iterations: what all who take chunks achieve
+ * together.
  */
 #include "bench.h"
 
@@ -86,10 +87,11 @@ int main(int argc, char **argv)
 
     if (bench_rank == 0 && json)
         printf("{\"program\": \"%s\", \"ranks\": %d, \"iterations\": %ld, \"repeats\": %ld, "
-               "\"chunk_ns\": {\"min\": %.3f, \"median\": %.3f, \"max\": %.3f}", me, bench_ranks, iterations, repeats, chunk.min,
-               chunk.median, chunk.max);
+               "\"chunk_ns\": {\"min\": %.3f, \"median\": %.3f, \"max\": %.3f}",
+               me, bench_ranks, iterations, repeats, chunk.min, chunk.median, chunk.max);
     else if (bench_rank == 0)
-        printf("a chunk takes %.1f ns (least %.1f, most %.1f; %ld loops of %ld)\n", chunk.median, chunk.min, chunk.max, repeats, iterations);
+        printf("a chunk takes %.1f ns (least %.1f, most %.1f; %ld loops of %ld)\n", chunk.median, chunk.min, chunk.max,
+               repeats, iterations);
     bench_json_end(json);
     MPI_Finalize();
     return 0;

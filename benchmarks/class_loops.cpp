@@ -19,10 +19,11 @@ using Index = int;
 class Domain {
 public:
     explicit Domain(Index side)
-        : side_(side), corner_of_(8 * std::size_t(nodes())), corners_(nodes()), nodelist_(8 * std::size_t(elements())), x_(nodes()),
-          y_(nodes()), z_(nodes()), xd_(nodes()), yd_(nodes()), zd_(nodes()), xdd_(nodes()), ydd_(nodes()), zdd_(nodes()),
-          fx_(nodes()), fy_(nodes()), fz_(nodes()), nodal_mass_(nodes(), 1), e_(elements()), p_(elements()), q_(elements()),
-          v_(elements(), 1), vnew_(elements(), 1), delv_(elements()), ss_(elements()), elem_mass_(elements(), 1)
+        : side_(side), corner_of_(8 * std::size_t(nodes())), corners_(nodes()), nodelist_(8 * std::size_t(elements())),
+          x_(nodes()), y_(nodes()), z_(nodes()), xd_(nodes()), yd_(nodes()), zd_(nodes()), xdd_(nodes()), ydd_(nodes()),
+          zdd_(nodes()), fx_(nodes()), fy_(nodes()), fz_(nodes()), nodal_mass_(nodes(), 1), e_(elements()),
+          p_(elements()), q_(elements()), v_(elements(), 1), vnew_(elements(), 1), delv_(elements()), ss_(elements()),
+          elem_mass_(elements(), 1)
     {
         const Index edge = side + 1;
         for (Index n = 0; n < nodes(); n++) {
@@ -33,7 +34,9 @@ public:
         for (Index i = 0; i < elements(); i++) {
             e(i) = 1 + Real(0.1) * Real(i % 7);
             const Index corner = (i / side / side * edge + i / side % side) * edge + i % side;
-            const Index around[8] = { 0, 1, edge + 1, edge, edge * edge, edge * edge + 1, edge * edge + edge + 1, edge * edge + edge };
+            const Index around[8] = {
+                0, 1, edge + 1, edge, edge * edge, edge * edge + 1, edge * edge + edge + 1, edge * edge + edge
+            };
             for (int c = 0; c < 8; c++) {
                 const Index node = corner + around[c];
                 nodelist_[8 * i + c] = node;
@@ -71,7 +74,8 @@ public:
 
     bool same(const Domain &o) const
     {
-        return x_ == o.x_ && xd_ == o.xd_ && fz_ == o.fz_ && e_ == o.e_ && p_ == o.p_ && v_ == o.v_ && ss_ == o.ss_ && fx_ == o.fx_;
+        return x_ == o.x_ && xd_ == o.xd_ && fz_ == o.fz_ && e_ == o.e_ && p_ == o.p_ && v_ == o.v_ && ss_ == o.ss_ &&
+               fx_ == o.fx_;
     }
 
     Real time_step = 0;
@@ -79,14 +83,15 @@ public:
 private:
     Index side_;
     std::vector<Index> corner_of_, corners_, nodelist_;
-    std::vector<Real> x_, y_, z_, xd_, yd_, zd_, xdd_, ydd_, zdd_, fx_, fy_, fz_, nodal_mass_, e_, p_, q_, v_, vnew_, delv_, ss_, elem_mass_;
+    std::vector<Real> x_, y_, z_, xd_, yd_, zd_, xdd_, ydd_, zdd_, fx_, fy_, fz_, nodal_mass_, e_, p_, q_, v_, vnew_,
+        delv_, ss_, elem_mass_;
 };
 
 // What a step keeps between its loops.
 struct Work {
     explicit Work(Index n)
-        : sigxx(n), sigyy(n), sigzz(n), e_new(n, 1), p_new(n), comp(n), delvc(n), fx_elem(8 * std::size_t(n)), fy_elem(8 * std::size_t(n)),
-          fz_elem(8 * std::size_t(n))
+        : sigxx(n), sigyy(n), sigzz(n), e_new(n, 1), p_new(n), comp(n), delvc(n), fx_elem(8 * std::size_t(n)),
+          fy_elem(8 * std::size_t(n)), fz_elem(8 * std::size_t(n))
     {
     }
     std::vector<Real> sigxx, sigyy, sigzz, e_new, p_new, comp, delvc, fx_elem, fy_elem, fz_elem;
@@ -151,7 +156,8 @@ bool right(Index side)
 void usage()
 {
     if (bench_rank == 0)
-        puts("class_loops: 34 short loops a step over a class, under ws for, omp parallel for with one thread, and plain\n"
+        puts("class_loops: 34 short loops a step over a class, under ws for, omp parallel for with one thread, and "
+             "plain\n"
              "  --side S      elements of the cube's edge (8: 512 elements, 729 nodes)\n"
              "  --each        measure each loop by itself too\n"
              "  --repeats R   samples of each (300)\n"
@@ -163,10 +169,12 @@ void usage()
 int main(int argc, char **argv)
 {
     enum { SIDE = 1, EACH, REPEATS, JSON, HELP };
-    static const option options[] = {
-        { "side", required_argument, nullptr, SIDE }, { "each", no_argument, nullptr, EACH }, { "repeats", required_argument, nullptr, REPEATS },
-        { "json", no_argument, nullptr, JSON }, { "help", no_argument, nullptr, HELP }, { nullptr, 0, nullptr, 0 }
-    };
+    static const option options[] = { { "side", required_argument, nullptr, SIDE },
+                                      { "each", no_argument, nullptr, EACH },
+                                      { "repeats", required_argument, nullptr, REPEATS },
+                                      { "json", no_argument, nullptr, JSON },
+                                      { "help", no_argument, nullptr, HELP },
+                                      { nullptr, 0, nullptr, 0 } };
     bench_init(&argc, &argv);
     const char *me = "class_loops";
     long side = 8, repeats = 300;
@@ -185,11 +193,14 @@ int main(int argc, char **argv)
     if (bench_rank == 0) {
         begin(Index(side));
         if (json)
-            printf("{\"program\": \"%s\", \"ranks\": %d, \"repeats\": %ld, \"elements\": %ld", me, bench_ranks, repeats, side * side * side);
+            printf("{\"program\": \"%s\", \"ranks\": %d, \"repeats\": %ld, \"elements\": %ld", me, bench_ranks, repeats,
+                   side * side * side);
         static const variant versions[] = { { "ws", step_ws }, { "omp", step_omp }, { "plain", step_plain } };
         variants_measure("step", versions, 3, repeats, 500e-6, json);
         for (std::size_t i = 0; each && i < std::size(ws_version::each); i++) {
-            const variant one[] = { { "ws", ws_version::each[i].run }, { "omp", omp_version::each[i].run }, { "plain", plain_version::each[i].run } };
+            const variant one[] = { { "ws", ws_version::each[i].run },
+                                    { "omp", omp_version::each[i].run },
+                                    { "plain", plain_version::each[i].run } };
             variants_measure(ws_version::each[i].name, one, 3, repeats, 100e-6, json);
         }
         wrong = !right(Index(side));

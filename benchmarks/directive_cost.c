@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * What the directive costs a loop that nobody helps: three kinds of loops under `ws for`, under `omp parallel for` with
- * one thread, and without a directive, in one program compiled with -fws -fopenmp. The other ranks sleep meanwhile, but not in MPI.
+ * one thread, and without a directive, in one program compiled with -fws -fopenmp. The other ranks sleep meanwhile, but
+ * not in MPI.
  */
 #include "variants.h"
 
@@ -53,9 +54,21 @@ VERSION(omp)
 VERSION(plain)
 
 static struct variant_loop loops[] = {
-    { "compute", { { "ws", run_compute_ws }, { "omp", run_compute_omp }, { "plain", run_compute_plain } }, COMPUTE * sizeof *out, 1, NULL },
-    { "memory", { { "ws", run_memory_ws }, { "omp", run_memory_omp }, { "plain", run_memory_plain } }, MEMORY * sizeof *out, 4, NULL },
-    { "short_body", { { "ws", run_short_ws }, { "omp", run_short_omp }, { "plain", run_short_plain } }, SHORT_BODY * sizeof *fout, 1, NULL },
+    { "compute",
+      { { "ws", run_compute_ws }, { "omp", run_compute_omp }, { "plain", run_compute_plain } },
+      COMPUTE * sizeof *out,
+      1,
+      NULL },
+    { "memory",
+      { { "ws", run_memory_ws }, { "omp", run_memory_omp }, { "plain", run_memory_plain } },
+      MEMORY * sizeof *out,
+      4,
+      NULL },
+    { "short_body",
+      { { "ws", run_short_ws }, { "omp", run_short_omp }, { "plain", run_short_plain } },
+      SHORT_BODY * sizeof *fout,
+      1,
+      NULL },
 };
 
 static void prepare(void)
@@ -85,5 +98,6 @@ int main(int argc, char **argv)
 {
     bench_init(&argc, &argv);
     omp_set_num_threads(1);
-    return variants_program(argc, argv, "directive_cost", usage, prepare, loops, sizeof loops / sizeof *loops, VERSIONS);
+    return variants_program(argc, argv, "directive_cost", usage, prepare, loops, sizeof loops / sizeof *loops,
+                            VERSIONS);
 }

@@ -83,7 +83,23 @@ static enum shape shape_of(const char *program, const char *text)
 
 int main(int argc, char **argv)
 {
-    enum { ITERATIONS = 1, WORK, STEPS, SLEEP, SHAPE, BALANCED, ONE_OWNER, CHUNK, GUIDED, NO_SERIAL, CORES, REPEATS, WARMUP, JSON, HELP };
+    enum {
+        ITERATIONS = 1,
+        WORK,
+        STEPS,
+        SLEEP,
+        SHAPE,
+        BALANCED,
+        ONE_OWNER,
+        CHUNK,
+        GUIDED,
+        NO_SERIAL,
+        CORES,
+        REPEATS,
+        WARMUP,
+        JSON,
+        HELP
+    };
     static const struct option options[] = {
         { "iterations", required_argument, 0, ITERATIONS }, { "work", required_argument, 0, WORK },
         { "steps", required_argument, 0, STEPS }, { "sleep", required_argument, 0, SLEEP },
@@ -136,9 +152,11 @@ int main(int argc, char **argv)
     work_check(&w, me, owners, bench_executions(repeats, warmup), with_serial ? repeats : 0);
 
     if (bench_rank == 0 && json) {
-        printf("{\"program\": \"%s\", \"ranks\": %d, \"cores\": %d, \"iterations\": %ld, \"shape\": \"%s\", \"sleeping\": %s, \"steps\": %ld, "
-               "\"chunk\": %ld, \"repeats\": %ld, \"in_order_us\": %.3f", me, bench_ranks, bench_cores, w.iterations, shape_names[w.shape],
-               w.sleep > 0 ? "true" : "false", w.steps, chunk, repeats, result.serial.median * work_in_order(&w, bench_cores) * 1e6);
+        printf("{\"program\": \"%s\", \"ranks\": %d, \"cores\": %d, \"iterations\": %ld, \"shape\": \"%s\", "
+               "\"sleeping\": %s, \"steps\": %ld, "
+               "\"chunk\": %ld, \"repeats\": %ld, \"in_order_us\": %.3f",
+               me, bench_ranks, bench_cores, w.iterations, shape_names[w.shape], w.sleep > 0 ? "true" : "false",
+               w.steps, chunk, repeats, result.serial.median * work_in_order(&w, bench_cores) * 1e6);
         bench_json_result(result);
     } else if (bench_rank == 0) {
         if (w.sleep > 0)

@@ -32,7 +32,8 @@ static void spin_until(double then)
     }
 }
 
-/* The message is sent from a chunk, and so in the middle of a region: its owner computes on, and rank 1's core is lent. */
+/* The message is sent from a chunk, and so in the middle of a region: its owner computes on, and rank 1's core is lent.
+ * */
 __attribute__((noinline)) static void iteration(long i)
 {
     struct span *s = &spans[i];
@@ -81,8 +82,9 @@ static void print(const char *name, struct samples *s, bool json)
     }
     qsort(s->values, (size_t) s->count, sizeof(double), bench_compare_doubles);
     double median = s->values[s->count / 2], most = s->values[s->count * 95 / 100];
-    printf(json ? ", \"%s_us\": {\"median\": %.3f, \"p95\": %.3f, \"count\": %ld}" : "%-8s median %8.1f  95%% %8.1f us (%ld)\n", name,
-           median * 1e6, most * 1e6, s->count);
+    printf(json ? ", \"%s_us\": {\"median\": %.3f, \"p95\": %.3f, \"count\": %ld}"
+                : "%-8s median %8.1f  95%% %8.1f us (%ld)\n",
+           name, median * 1e6, most * 1e6, s->count);
 }
 
 static double cpu_now(void)
@@ -105,10 +107,12 @@ static void usage(void)
 int main(int argc, char **argv)
 {
     enum { ITERATION = 1, WAITED, REPEATS, JSON, HELP };
-    static const struct option options[] = {
-        { "iteration", required_argument, 0, ITERATION }, { "waited", required_argument, 0, WAITED },
-        { "repeats", required_argument, 0, REPEATS }, { "json", no_argument, 0, JSON }, { "help", no_argument, 0, HELP }, { 0, 0, 0, 0 }
-    };
+    static const struct option options[] = { { "iteration", required_argument, 0, ITERATION },
+                                             { "waited", required_argument, 0, WAITED },
+                                             { "repeats", required_argument, 0, REPEATS },
+                                             { "json", no_argument, 0, JSON },
+                                             { "help", no_argument, 0, HELP },
+                                             { 0, 0, 0, 0 } };
     bench_init(&argc, &argv);
     is_main = 1;
     const char *me = "handover";
@@ -197,8 +201,9 @@ int main(int argc, char **argv)
         bench_fail(1, "%s: WRONG: %ld iterations were lost", me, wrong);
     if (bench_rank == 0) {
         if (json)
-            printf("{\"program\": \"%s\", \"ranks\": %d, \"iteration_us\": %.1f, \"waited_us\": %.1f, \"repeats\": %ld, \"cpu\": %.4f", me,
-                   bench_ranks, iteration_seconds * 1e6, waited * 1e6, repeats, cpu_share);
+            printf("{\"program\": \"%s\", \"ranks\": %d, \"iteration_us\": %.1f, \"waited_us\": %.1f, \"repeats\": "
+                   "%ld, \"cpu\": %.4f",
+                   me, bench_ranks, iteration_seconds * 1e6, waited * 1e6, repeats, cpu_share);
         print("start", &start, json);
         print("late", &late, json);
         print("return", &back, json);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * What -fws=openmp costs a loop that nobody helps, with as many OpenMP threads as OMP_NUM_THREADS says: `omp parallel for`, which
- * becomes libws's, over `omp parallel` with `omp for` in it, which stays OpenMP's, in one program. The other ranks sleep meanwhile,
- * but not in MPI.
+ * What -fws=openmp costs a loop that nobody helps, with as many OpenMP threads as OMP_NUM_THREADS says: `omp parallel
+ * for`, which becomes libws's, over `omp parallel` with `omp for` in it, which stays OpenMP's, in one program. The
+ * other ranks sleep meanwhile, but not in MPI.
  */
 #include "variants.h"
 

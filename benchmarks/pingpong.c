@@ -67,7 +67,8 @@ int main(int argc, char **argv)
     struct bench_times t = bench_summary(samples, repeats);
 
     if (bench_rank == 0 && json) {
-        printf("{\"program\": \"%s\", \"ranks\": %d, \"bytes\": %ld, \"repeats\": %ld", me, bench_ranks, bytes, repeats);
+        printf("{\"program\": \"%s\", \"ranks\": %d, \"bytes\": %ld, \"repeats\": %ld", me, bench_ranks, bytes,
+               repeats);
         printf(", \"ns\": {\"min\": %.2f, \"median\": %.2f, \"max\": %.2f}", t.min * 1e9, t.median * 1e9, t.max * 1e9);
     } else if (bench_rank == 0)
         printf("%ld bytes: min %.1f  median %.1f  max %.1f ns\n", bytes, t.min * 1e9, t.median * 1e9, t.max * 1e9);

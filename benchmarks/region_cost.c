@@ -118,11 +118,12 @@ int main(int argc, char **argv)
         bench_fail(1, "%s: WRONG: %ld of %ld iterations did not run once in each region", me, wrong, tiny);
 
     if (bench_rank == 0 && json)
-        printf("{\"program\": \"%s\", \"ranks\": %d, \"repeats\": %ld, \"open_close_ns\": %.2f, \"shared_ns\": %.2f, \"plain_ns\": %.2f", me,
-               bench_ranks, repeats, open_close * 1e9, shared.median * 1e9, plain.median * 1e9);
+        printf("{\"program\": \"%s\", \"ranks\": %d, \"repeats\": %ld, \"open_close_ns\": %.2f, \"shared_ns\": %.2f, "
+               "\"plain_ns\": %.2f",
+               me, bench_ranks, repeats, open_close * 1e9, shared.median * 1e9, plain.median * 1e9);
     else if (bench_rank == 0)
-        printf("open + close %.1f ns (loop with region %.1f, plain %.1f; medians of %ld batches of %d)\n", open_close * 1e9,
-               shared.median * 1e9, plain.median * 1e9, repeats, BATCH);
+        printf("open + close %.1f ns (loop with region %.1f, plain %.1f; medians of %ld batches of %d)\n",
+               open_close * 1e9, shared.median * 1e9, plain.median * 1e9, repeats, BATCH);
     bench_json_end(json);
     MPI_Finalize();
     return 0;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * What the benchmarks of rank reordering share: which processes share a core, communicators in different orders of the ranks, and a table
- * of what is predicted from the cores' loads and what is measured.
+ * What the benchmarks of rank reordering share: which processes share a core, communicators in different orders of the
+ * ranks, and a table of what is predicted from the cores' loads and what is measured.
  *
- * Processes must be bound to one core each, several to the same (mpirun -bind-to core). With sleeping work, cores that the machine does not
- * have are pretended: as nodes, by MPIR_CVAR_NUM_CLIQUES, all processes of a node bound to the same core. A process that sleeps for its work then holds
- * its core's lock.
+ * Processes must be bound to one core each, several to the same (mpirun -bind-to core). With sleeping work, cores that
+ * the machine does not have are pretended: as nodes, by MPIR_CVAR_NUM_CLIQUES, all processes of a node bound to the
+ * same core. A process that sleeps for its work then holds its core's lock.
  */
 #ifndef WS_BENCH_REORDER_H
 #define WS_BENCH_REORDER_H
@@ -63,7 +63,8 @@ static inline struct place *reorder_places(MPI_Comm comm, int n)
     return all;
 }
 
-/* The work of the core that has most; `shared`: of a process of that core, if the processes of a node share the node's work. */
+/* The work of the core that has most; `shared`: of a process of that core, if the processes of a node share the node's
+ * work. */
 static inline double reorder_highest(MPI_Comm comm, const double *loads, bool shared)
 {
     int n;
@@ -92,7 +93,9 @@ static inline MPI_Comm reorder_by_core(MPI_Comm comm)
     MPI_Comm_rank(comm, &me);
     struct place *all = reorder_places(comm, n);
     for (int r = 0; r < n; r++)
-        key += all[r].node < own_place.node || (all[r].node == own_place.node && (all[r].core < own_place.core || (all[r].core == own_place.core && r < me)));
+        key += all[r].node < own_place.node ||
+               (all[r].node == own_place.node &&
+                (all[r].core < own_place.core || (all[r].core == own_place.core && r < me)));
     free(all);
     MPI_Comm_split(comm, 0, key, &result);
     return result;
@@ -122,7 +125,8 @@ static inline MPI_Comm reorder_three_five(MPI_Comm comm)
         bool first = true, same = all[r].node == own_place.node && all[r].core == own_place.core;
         for (int s = 0; s < r; s++)
             first = first && !(all[s].node == all[r].node && all[s].core == all[r].core);
-        number += first && (all[r].node < own_place.node || (all[r].node == own_place.node && all[r].core < own_place.core));
+        number +=
+            first && (all[r].node < own_place.node || (all[r].node == own_place.node && all[r].core < own_place.core));
         index += same && r < me;
         room += same;
     }
@@ -132,7 +136,8 @@ static inline MPI_Comm reorder_three_five(MPI_Comm comm)
 }
 
 /* The new communicator, by one of the algorithms. */
-static inline MPI_Comm reorder_by_load(MPI_Comm comm, const double *loads, const char *algorithm, const char *domain, bool distributed)
+static inline MPI_Comm reorder_by_load(MPI_Comm comm, const double *loads, const char *algorithm, const char *domain,
+                                       bool distributed)
 {
     MPI_Comm result;
     MPI_Info info;
@@ -218,7 +223,8 @@ struct order {
 };
 
 /* Times all orders in turn and prints the table; ratios are to the first. */
-static inline void reorder_measure(const char *program, struct order *orders, int count, void *context, long repeats, bool json)
+static inline void reorder_measure(const char *program, struct order *orders, int count, void *context, long repeats,
+                                   bool json)
 {
     int me;
     MPI_Comm_rank(orders[0].comm, &me);
@@ -235,7 +241,8 @@ static inline void reorder_measure(const char *program, struct order *orders, in
     if (!prints)
         return;
     if (json)
-        printf("{\"program\": \"%s\", \"ranks\": %d, \"sleeping\": %s, \"orders\": [", program, bench_ranks, chain_steps > 0 ? "false" : "true");
+        printf("{\"program\": \"%s\", \"ranks\": %d, \"sleeping\": %s, \"orders\": [", program, bench_ranks,
+               chain_steps > 0 ? "false" : "true");
     else {
         if (chain_steps == 0)
             puts("sleeping work: no core computes");
@@ -245,8 +252,8 @@ static inline void reorder_measure(const char *program, struct order *orders, in
         const struct order *o = &orders[i];
         double predicted = orders[0].highest / o->highest, ratio = orders[0].median / o->median;
         if (json)
-            printf("%s{\"order\": \"%s\", \"highest\": %g, \"predicted\": %.4f, \"ms\": %.3f, \"measured\": %.4f}", i ? ", " : "", o->name,
-                   o->highest, predicted, o->median * 1e3, ratio);
+            printf("%s{\"order\": \"%s\", \"highest\": %g, \"predicted\": %.4f, \"ms\": %.3f, \"measured\": %.4f}",
+                   i ? ", " : "", o->name, o->highest, predicted, o->median * 1e3, ratio);
         else
             printf("%-12s %12g %9.3fx %9.1f ms %9.3fx\n", o->name, o->highest, predicted, o->median * 1e3, ratio);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a call of MPIX_Load_create costs, beside MPI_Comm_split: several in a row, from a barrier to the last rank's return, by their
- * number; and processor time of a rank.
+ * What a call of MPIX_Load_create costs, beside MPI_Comm_split: several in a row, from a barrier to the last rank's
+ * return, by their number; and processor time of a rank.
  */
 #include "bench.h"
 
@@ -21,8 +21,10 @@ static double processor_time(void)
 int main(int argc, char **argv)
 {
     enum { REPEATS = 1, JSON, HELP };
-    static const struct option options[] = { { "repeats", required_argument, 0, REPEATS }, { "json", no_argument, 0, JSON },
-                                             { "help", no_argument, 0, HELP }, { 0, 0, 0, 0 } };
+    static const struct option options[] = { { "repeats", required_argument, 0, REPEATS },
+                                             { "json", no_argument, 0, JSON },
+                                             { "help", no_argument, 0, HELP },
+                                             { 0, 0, 0, 0 } };
     bench_init(&argc, &argv);
     long repeats = 10;
     bool json = false;
@@ -39,7 +41,8 @@ int main(int argc, char **argv)
             return 0;
         }
     double *loads = (double *) malloc((size_t) bench_ranks * sizeof *loads);
-    double *wall = (double *) malloc((size_t) repeats * sizeof *wall), *slowest = (double *) malloc((size_t) repeats * sizeof *slowest);
+    double *wall = (double *) malloc((size_t) repeats * sizeof *wall),
+           *slowest = (double *) malloc((size_t) repeats * sizeof *slowest);
     for (int r = 0; r < bench_ranks; r++)
         loads[r] = 1 + r * 7 % 13;
     if (bench_rank == 0 && json)
@@ -73,8 +76,8 @@ int main(int argc, char **argv)
             bench_json_times(names[kind], t);
             printf(", \"%s_processor_us\": %.3f", names[kind], all / bench_ranks * 1e6);
         } else {
-            printf("%-12s %8.2f ms (%.2f .. %.2f), %.3f ms of a rank's processor\n", names[kind], t.median * 1e3, t.min * 1e3, t.max * 1e3,
-                   all / bench_ranks * 1e3);
+            printf("%-12s %8.2f ms (%.2f .. %.2f), %.3f ms of a rank's processor\n", names[kind], t.median * 1e3,
+                   t.min * 1e3, t.max * 1e3, all / bench_ranks * 1e3);
         }
     }
     if (bench_rank == 0 && json)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * The synthetic loop of "Balancing CPU Load for Irregular MPI Applications" (Keller, Majeed, Kessler; table 1): of 64 processes 20 have load
- * 4, 20 load 2, 24 load 1, in the same relations for other numbers. The heaviest together, at random, by the paper's heuristic, by the
- * best that is found, and by what each process knows alone. With --equal all have load 1, and there is nothing to win.
+ * The synthetic loop of "Balancing CPU Load for Irregular MPI Applications" (Keller, Majeed, Kessler; table 1): of 64
+ * processes 20 have load 4, 20 load 2, 24 load 1, in the same relations for other numbers. The heaviest together, at
+ * random, by the paper's heuristic, by the best that is found, and by what each process knows alone. With --equal all
+ * have load 1, and there is nothing to win.
  *
- * With --rising rank r has load 2 r + 1, as in the double loop, and a core of its own: where more nodes than one have work, stealing
- * balances within each (mpirun -workshare), reordering by node between them.
+ * With --rising rank r has load 2 r + 1, as in the double loop, and a core of its own: where more nodes than one have
+ * work, stealing balances within each (mpirun -workshare), reordering by node between them.
  */
 #include "reorder.h"
 
@@ -67,11 +68,15 @@ static void usage(void)
 int main(int argc, char **argv)
 {
     enum { UNIT = 1, SLEEP, UNEVEN, EQUAL, RISE, REPEATS, JSON, HELP };
-    static const struct option options[] = {
-        { "unit", required_argument, 0, UNIT }, { "sleep", no_argument, 0, SLEEP }, { "uneven", no_argument, 0, UNEVEN },
-        { "equal", no_argument, 0, EQUAL }, { "rising", no_argument, 0, RISE },
-        { "repeats", required_argument, 0, REPEATS }, { "json", no_argument, 0, JSON }, { "help", no_argument, 0, HELP }, { 0, 0, 0, 0 }
-    };
+    static const struct option options[] = { { "unit", required_argument, 0, UNIT },
+                                             { "sleep", no_argument, 0, SLEEP },
+                                             { "uneven", no_argument, 0, UNEVEN },
+                                             { "equal", no_argument, 0, EQUAL },
+                                             { "rising", no_argument, 0, RISE },
+                                             { "repeats", required_argument, 0, REPEATS },
+                                             { "json", no_argument, 0, JSON },
+                                             { "help", no_argument, 0, HELP },
+                                             { 0, 0, 0, 0 } };
     bench_init(&argc, &argv);
     const char *me = "reorder_loop";
     long repeats = 5;
@@ -107,15 +112,22 @@ int main(int argc, char **argv)
         if (rising) {
             MPI_Comm by_node = reorder_by_load(by_core, loads, "auto", "node", false);
             orders[count++] = (struct order) { "as it is", by_core, run_own_core, loads[n - 1], NULL, 0 };
-            orders[count++] = (struct order) { "stealing", by_core, run_shared, reorder_highest(by_core, loads, true), NULL, 0 };
+            orders[count++] =
+                (struct order){ "stealing", by_core, run_shared, reorder_highest(by_core, loads, true), NULL, 0 };
             orders[count++] = (struct order) { "reordered", by_node, run_own_core, loads[n - 1], NULL, 0 };
-            orders[count++] = (struct order) { "both", by_node, run_shared, reorder_highest(by_node, loads, true), NULL, 0 };
+            orders[count++] =
+                (struct order){ "both", by_node, run_shared, reorder_highest(by_node, loads, true), NULL, 0 };
         } else {
             orders[count++] = (struct order) { equal ? "as it is" : "worst", by_core, run_alone, 0, NULL, 0 };
             orders[count++] = (struct order) { "random", reorder_at_random(by_core), run_alone, 0, NULL, 0 };
-            orders[count++] = (struct order) { "heuristic", reorder_by_load(by_core, loads, "roundrobin", "core", false), run_alone, 0, NULL, 0 };
-            orders[count++] = (struct order) { "best", reorder_by_load(by_core, loads, "auto", "core", false), run_alone, 0, NULL, 0 };
-            orders[count++] = (struct order) { "distributed", reorder_by_load(by_core, loads, "auto", "core", true), run_alone, 0, NULL, 0 };
+            orders[count++] = (struct order){ "heuristic", reorder_by_load(by_core, loads, "roundrobin", "core", false),
+                                              run_alone,   0,
+                                              NULL,        0 };
+            orders[count++] =
+                (struct order){ "best", reorder_by_load(by_core, loads, "auto", "core", false), run_alone, 0, NULL, 0 };
+            orders[count++] = (struct order){ "distributed", reorder_by_load(by_core, loads, "auto", "core", true),
+                                              run_alone,     0,
+                                              NULL,          0 };
             for (int i = 0; i < count; i++)
                 orders[i].highest = reorder_highest(orders[i].comm, loads, false);
         }

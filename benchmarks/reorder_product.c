@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * The product of a lower and an upper triangular matrix on a square of processes, by a variant of Cannon's algorithm (Keller, Majeed,
- * Kessler; table 2): in each step process (i, j) has a block of row i of L and one of column j of U, which then go on to the left and up.
- * Only blocks on and below L's diagonal, on and above U's, are multiplied: process (i, j) does that min(i, j) + 1 times, so the processes'
- * loads rise to the lower right. Blocks of zeros are not sent. All blocks go round before the first multiplication, and each process keeps
- * those that it multiplies: with several processes on a core nobody should wait for a block whose sender waits for the core.
+ * The product of a lower and an upper triangular matrix on a square of processes, by a variant of Cannon's algorithm
+ * (Keller, Majeed, Kessler; table 2): in each step process (i, j) has a block of row i of L and one of column j of U,
+ * which then go on to the left and up. Only blocks on and below L's diagonal, on and above U's, are multiplied: process
+ * (i, j) does that min(i, j) + 1 times, so the processes' loads rise to the lower right. Blocks of zeros are not sent.
+ * All blocks go round before the first multiplication, and each process keeps those that it multiplies: with several
+ * processes on a core nobody should wait for a block whose sender waits for the core.
  *
  * As ranks come (row by row), the heaviest together, by the paper's heuristic, by the best that is found.
  */
@@ -103,9 +104,11 @@ static void run_and_check(MPI_Comm comm, void *context)
 static void usage(void)
 {
     if (bench_rank == 0)
-        puts("reorder_product: lower times upper triangular matrix on a square of processes, in different orders of the ranks\n"
+        puts("reorder_product: lower times upper triangular matrix on a square of processes, in different orders of "
+             "the ranks\n"
              "  --block N       rows of a block (400)\n"
-             "  --sleep TIME    a multiplication sleeps so long, one process at a time on each core; small blocks are multiplied besides\n"
+             "  --sleep TIME    a multiplication sleeps so long, one process at a time on each core; small blocks are "
+             "multiplied besides\n"
              "  --repeats R     timed runs (5)\n"
              "  --json          one JSON object instead of text");
 }
@@ -113,10 +116,12 @@ static void usage(void)
 int main(int argc, char **argv)
 {
     enum { BLOCK = 1, SLEEP, REPEATS, JSON, HELP };
-    static const struct option options[] = {
-        { "block", required_argument, 0, BLOCK }, { "sleep", required_argument, 0, SLEEP }, { "repeats", required_argument, 0, REPEATS },
-        { "json", no_argument, 0, JSON }, { "help", no_argument, 0, HELP }, { 0, 0, 0, 0 }
-    };
+    static const struct option options[] = { { "block", required_argument, 0, BLOCK },
+                                             { "sleep", required_argument, 0, SLEEP },
+                                             { "repeats", required_argument, 0, REPEATS },
+                                             { "json", no_argument, 0, JSON },
+                                             { "help", no_argument, 0, HELP },
+                                             { 0, 0, 0, 0 } };
     bench_init(&argc, &argv);
     const char *me = "reorder_product";
     long repeats = 5;

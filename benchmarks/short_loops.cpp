@@ -31,8 +31,15 @@ struct Mesh {
 };
 
 // The kinds of loops; all act on their own element's results only, so any order of iterations gives the same bits.
-struct Stress { Mesh &m; void operator()(long i) const { m.force[i] = m.pressure[m.left[i]] - m.pressure[m.right[i]]; } };
-struct Accelerate { Mesh &m; double dt; void operator()(long i) const { m.velocity[i] = 0.999 * m.velocity[i] + dt * m.force[i]; } };
+struct Stress {
+    Mesh &m;
+    void operator()(long i) const { m.force[i] = m.pressure[m.left[i]] - m.pressure[m.right[i]]; }
+};
+struct Accelerate {
+    Mesh &m;
+    double dt;
+    void operator()(long i) const { m.velocity[i] = 0.999 * m.velocity[i] + dt * m.force[i]; }
+};
 struct Move { Mesh &m; double dt; void operator()(long i) const { m.position[i] += dt * m.velocity[i]; } };
 struct Volume {
     Mesh &m;
@@ -51,7 +58,10 @@ struct Energy {
         m.energy[i] = e < 1e-9 ? 1e-9 : e;
     }
 };
-struct Pressure { Mesh &m; void operator()(long i) const { m.pressure[i] = 0.4 * m.energy[i] / std::sqrt(m.volume[i]); } };
+struct Pressure {
+    Mesh &m;
+    void operator()(long i) const { m.pressure[i] = 0.4 * m.energy[i] / std::sqrt(m.volume[i]); }
+};
 
 struct Shared {
     template <class Kernel> static void run(long n, Kernel kernel)
@@ -155,16 +165,18 @@ int main(int argc, char **argv)
         || shared.velocity != plain.velocity;
     MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (wrong)
-        bench_fail(1, "%s: WRONG: the meshes of %d ranks differ from those of a run without directives", program, wrong);
+        bench_fail(1, "%s: WRONG: the meshes of %d ranks differ from those of a run without directives", program,
+                   wrong);
 
     if (bench_rank == 0) {
         bench_times t = bench_summary(slowest.data(), repeats);
         if (json) {
-            printf("{\"program\": \"%s\", \"ranks\": %d, \"elements\": %ld, \"loops\": %ld, \"repeats\": %ld", program, bench_ranks,
-                   elements, 7 * regions, repeats);
+            printf("{\"program\": \"%s\", \"ranks\": %d, \"elements\": %ld, \"loops\": %ld, \"repeats\": %ld", program,
+                   bench_ranks, elements, 7 * regions, repeats);
             bench_json_times("us", t);
         } else {
-            printf("%ld loops a step, %.2f us each\n", 7 * regions, t.median * 1e6 / (7.0 * static_cast<double>(regions)));
+            printf("%ld loops a step, %.2f us each\n", 7 * regions,
+                   t.median * 1e6 / (7.0 * static_cast<double>(regions)));
             bench_print_times("step", t);
         }
     }

@@ -7,7 +7,9 @@
 int main(int argc, char **argv)
 {
     enum { JSON = 1, HELP };
-    static const struct option options[] = { { "json", no_argument, 0, JSON }, { "help", no_argument, 0, HELP }, { 0, 0, 0, 0 } };
+    static const struct option options[] = { { "json", no_argument, 0, JSON },
+                                             { "help", no_argument, 0, HELP },
+                                             { 0, 0, 0, 0 } };
     bench_init(&argc, &argv);
     bool json = false;
     for (int c; (c = bench_option(argc, argv, options)) != -1;)
@@ -15,7 +17,8 @@ int main(int argc, char **argv)
         case JSON: json = true; break;
         case HELP:
             if (bench_rank == 0)
-                puts("startup: the time of MPI_Init, the slowest rank counts\n  --json  one JSON object instead of text");
+                puts("startup: the time of MPI_Init, the slowest rank counts\n  --json  one JSON object instead of "
+                     "text");
             MPI_Finalize();
             return 0;
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * A memory-bound loop that is unevenly cut: y = x + a * z, of which rank 0 has --share percent. Where one core saturates
- * the memory a thief gains nothing, and must cost nothing.
+ * A memory-bound loop that is unevenly cut: y = x + a * z, of which rank 0 has --share percent. Where one core
+ * saturates the memory a thief gains nothing, and must cost nothing.
  */
 #include "bench.h"
 
@@ -71,8 +71,8 @@ int main(int argc, char **argv)
     if (wrong)
         bench_fail(1, "%s: WRONG: %ld elements", me, wrong);
     if (bench_rank == 0 && json) {
-        printf("{\"program\": \"%s\", \"ranks\": %d, \"elements\": %ld, \"share\": %ld, \"repeats\": %ld", me, bench_ranks, elements,
-               share, repeats);
+        printf("{\"program\": \"%s\", \"ranks\": %d, \"elements\": %ld, \"share\": %ld, \"repeats\": %ld", me,
+               bench_ranks, elements, share, repeats);
         bench_json_times("us", result.parallel);
     } else if (bench_rank == 0)
         bench_print_times("parallel", result.parallel);

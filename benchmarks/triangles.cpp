@@ -226,7 +226,8 @@ Graph graph_of_file(const std::string &path)
     constexpr uint64_t piece = 1u << 24;
     static_assert(sizeof(Edge) == 8, "broadcast as pairs");
     for (uint64_t at = 0; at < count; at += piece)
-        MPI_Bcast(edges.data() + at, static_cast<int>(2 * std::min(piece, count - at)), MPI_UINT32_T, 0, MPI_COMM_WORLD);
+        MPI_Bcast(edges.data() + at, static_cast<int>(2 * std::min(piece, count - at)), MPI_UINT32_T, 0,
+                  MPI_COMM_WORLD);
     return build(edges, sizes[0]);
 }
 
@@ -270,8 +271,10 @@ int main(int argc, char **argv)
         case HELP: usage(); MPI_Finalize(); return 0;
         }
 
-    Graph graph = path.empty() ? build(kronecker_edges(static_cast<int>(scale), edge_factor, static_cast<uint64_t>(seed)), size_t{ 1 } << scale)
-                               : graph_of_file(path);
+    Graph graph = path.empty()
+                      ? build(kronecker_edges(static_cast<int>(scale), edge_factor, static_cast<uint64_t>(seed)),
+                              size_t{ 1 } << scale)
+                      : graph_of_file(path);
     long n = graph.vertices();
     Count count{ graph, n * bench_rank / bench_ranks, n * (bench_rank + 1) / bench_ranks };
     bench_result result = bench_measure(count_shared, count_serial, &count, repeats, warmup);
@@ -279,15 +282,18 @@ int main(int argc, char **argv)
     uint64_t expected = count.serial;
     MPI_Bcast(&expected, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
     if (count.shared != expected || count.wrong)
-        bench_fail(1, "%s: WRONG: %lu triangles instead of %lu; %ld of %ld counts differed from the one before", program,
-                   static_cast<unsigned long>(count.shared), static_cast<unsigned long>(expected), count.wrong, count.runs);
+        bench_fail(1, "%s: WRONG: %lu triangles instead of %lu; %ld of %ld counts differed from the one before",
+                   program, static_cast<unsigned long>(count.shared), static_cast<unsigned long>(expected), count.wrong,
+                   count.runs);
 
     if (bench_rank == 0 && json) {
-        printf("{\"program\": \"%s\", \"ranks\": %d, \"vertices\": %ld, \"edges\": %zu, \"triangles\": %lu, \"repeats\": %ld", program,
-               bench_ranks, n, graph.earlier.size(), static_cast<unsigned long>(expected), repeats);
+        printf("{\"program\": \"%s\", \"ranks\": %d, \"vertices\": %ld, \"edges\": %zu, \"triangles\": %lu, "
+               "\"repeats\": %ld",
+               program, bench_ranks, n, graph.earlier.size(), static_cast<unsigned long>(expected), repeats);
         bench_json_result(result);
     } else if (bench_rank == 0) {
-        printf("%ld vertices, %zu edges, %lu triangles\n", n, graph.earlier.size(), static_cast<unsigned long>(expected));
+        printf("%ld vertices, %zu edges, %lu triangles\n", n, graph.earlier.size(),
+               static_cast<unsigned long>(expected));
         bench_print_result(result);
     }
     bench_json_end(json);

@@ -28,7 +28,8 @@ static inline struct quartiles quartiles_of(double *values, long n)
 
 /* Prints "WHAT": {"us": {NAME: microseconds of one execution, ...}, "over": {NAME: quartiles of first / NAME, ...}}, or
  * lines of text. A sample is as many executions as take about `sample` seconds. */
-static inline void variants_measure(const char *what, const struct variant *v, int variants, long repeats, double sample, bool json)
+static inline void variants_measure(const char *what, const struct variant *v, int variants, long repeats,
+                                    double sample, bool json)
 {
     double *times[VARIANTS_MOST], *ratios = (double *) malloc((size_t) repeats * sizeof(double));
     struct quartiles over[VARIANTS_MOST];
@@ -70,22 +71,24 @@ static inline void variants_measure(const char *what, const struct variant *v, i
             printf("%s\"%s\": %.4f", k ? ", " : "", v[k].name, us[k]);
         printf("}, \"over\": {");
         for (int k = 1; k < variants; k++)
-            printf("%s\"%s\": [%.5f, %.5f, %.5f]", k > 1 ? ", " : "", v[k].name, over[k].low, over[k].median, over[k].high);
+            printf("%s\"%s\": [%.5f, %.5f, %.5f]", k > 1 ? ", " : "", v[k].name, over[k].low, over[k].median,
+                   over[k].high);
         printf("}}");
     } else
         for (int k = 0; k < variants; k++)
-            printf("%-10s %-14s %12.3f us   %s / it: %.4f (%.4f .. %.4f)\n", what, v[k].name, us[k], v[0].name, over[k].median,
-                   over[k].low, over[k].high);
+            printf("%-10s %-14s %12.3f us   %s / it: %.4f (%.4f .. %.4f)\n", what, v[k].name, us[k], v[0].name,
+                   over[k].median, over[k].low, over[k].high);
 }
 
 /* Reads --repeats and --json. False after --help, MPI finalized; a bad option ends the program. */
-static inline bool variants_options(const char *me, int argc, char **argv, void (*usage)(void), long *repeats, bool *json)
+static inline bool variants_options(const char *me, int argc, char **argv, void (*usage)(void), long *repeats,
+                                    bool *json)
 {
     enum { REPEATS = 1, JSON, HELP };
-    static const struct option options[] = {
-        { "repeats", required_argument, 0, REPEATS }, { "json", no_argument, 0, JSON }, { "help", no_argument, 0, HELP },
-        { 0, 0, 0, 0 }
-    };
+    static const struct option options[] = { { "repeats", required_argument, 0, REPEATS },
+                                             { "json", no_argument, 0, JSON },
+                                             { "help", no_argument, 0, HELP },
+                                             { 0, 0, 0, 0 } };
     for (int c; (c = bench_option(argc, argv, options)) != -1;)
         switch (c) {
         case REPEATS: *repeats = bench_count(me, "repeats", optarg, 1, 1000000); break;
@@ -120,8 +123,8 @@ static inline long variants_wrong(const struct variant_loop *loop, int versions)
     return wrong;
 }
 
-/* The rest of a program, after bench_init(): rank 0 measures the loops one by one and looks at their results, while the other ranks
- * sleep. `prepare`: makes the arrays and sets each loop's result. */
+/* The rest of a program, after bench_init(): rank 0 measures the loops one by one and looks at their results, while the
+ * other ranks sleep. `prepare`: makes the arrays and sets each loop's result. */
 static inline int variants_program(int argc, char **argv, const char *me, void (*usage)(void), void (*prepare)(void),
                                    const struct variant_loop *loops, int count, int versions)
 {
@@ -144,7 +147,8 @@ static inline int variants_program(int argc, char **argv, const char *me, void (
     MPI_Bcast(&wrong, 1, MPI_LONG, 0, MPI_COMM_WORLD);
     bench_json_end(json);
     if (wrong)
-        bench_fail(1, "%s: WRONG: %ld versions of the loops give other results than '%s'", me, wrong, loops[0].versions[versions - 1].name);
+        bench_fail(1, "%s: WRONG: %ld versions of the loops give other results than '%s'", me, wrong,
+                   loops[0].versions[versions - 1].name);
     MPI_Finalize();
     return 0;
 }

@@ -3,8 +3,8 @@
  * Work whose cost is known: iterations of a loop that compute, or sleep, for as long as their place in the loop says.
  *
  * Computing: a chain of dependent floating point operations, so that a step costs the same on every core and in every
- * binary: nothing to vectorise, nothing to hoist, no memory traffic. Sleeping: for more ranks than the machine has cores;
- * whatever such a program prints is to be called "sleeping work".
+ * binary: nothing to vectorise, nothing to hoist, no memory traffic. Sleeping: for more ranks than the machine has
+ * cores; whatever such a program prints is to be called "sleeping work".
  *
  * Every execution adds to its iteration's cell, so that a lost, a doubled and a wrong one all show in the end.
  */
@@ -77,8 +77,8 @@ static inline void work_wait_for_result(double x)
 #endif
 }
 
-/* Sleeps so that the thread's sleeps add up: what one lasted too long, as there are fewer cores than threads to be woken,
- * the next is shorter. */
+/* Sleeps so that the thread's sleeps add up: what one lasted too long, as there are fewer cores than threads to be
+ * woken, the next is shorter. */
 static inline void work_sleep(double seconds)
 {
     static __thread double debt;
@@ -173,12 +173,14 @@ static inline double work_in_order(const struct work *w, long cores)
 }
 
 /* Collects all cells on rank 0 and compares them with serial ones; all ranks get the answer. */
-static inline void work_check(const struct work *w, const char *program, long owners, long executions, long serial_executions)
+static inline void work_check(const struct work *w, const char *program, long owners, long executions,
+                              long serial_executions)
 {
     MPI_Datatype cell_type;
     MPI_Type_contiguous(sizeof(struct cell), MPI_BYTE, &cell_type);
     MPI_Type_commit(&cell_type);
-    int *counts = (int *) malloc(sizeof(int) * (size_t) bench_ranks), *offsets = (int *) malloc(sizeof(int) * (size_t) bench_ranks);
+    int *counts = (int *) malloc(sizeof(int) * (size_t) bench_ranks),
+        *offsets = (int *) malloc(sizeof(int) * (size_t) bench_ranks);
     for (int r = 0; r < bench_ranks; r++) {
         offsets[r] = (int) work_slice(w->iterations, owners, r);
         counts[r] = (int) work_slice(w->iterations, owners, r + 1) - offsets[r];

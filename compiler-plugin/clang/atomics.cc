@@ -43,7 +43,8 @@ public:
     explicit Atomics(Module &module) : module_(module), context_(module.getContext()) {}
 
     void run() {
-        GlobalVariable *lock = module_.getGlobalVariable(".gomp_critical_user_" + std::string(atomic_mark) + ".var", true);
+        GlobalVariable *lock =
+            module_.getGlobalVariable(".gomp_critical_user_" + std::string(atomic_mark) + ".var", true);
         if (!lock)
             return;
         SmallVector<CallBase *, 8> starts;
@@ -105,7 +106,8 @@ private:
         SmallPtrSet<BasicBlock *, 8> seen{first, end};
         blocks.push_back(first);
         for (unsigned i = 0; i < blocks.size(); i++) {
-            if (blocks[i]->hasAddressTaken() || !isa<BranchInst, SwitchInst, UnreachableInst>(blocks[i]->getTerminator()))
+            if (blocks[i]->hasAddressTaken()
+                || !isa<BranchInst, SwitchInst, UnreachableInst>(blocks[i]->getTerminator()))
                 return false;
             for (BasicBlock *next : successors(blocks[i]))
                 if (seen.insert(next).second)
@@ -175,7 +177,8 @@ private:
         }
         make_plain(shared);
         auto function = [&](const char *name) {
-            FunctionCallee called = module_.getOrInsertFunction(name, FunctionType::get(Type::getVoidTy(context_), false));
+            FunctionCallee called =
+                module_.getOrInsertFunction(name, FunctionType::get(Type::getVoidTy(context_), false));
             cast<Function>(called.getCallee())->addFnAttr(Attribute::NoUnwind);
             return called;
         };
@@ -222,7 +225,8 @@ private:
         for (Function &function : module_)
             for (BasicBlock &block : function)
                 for (Instruction &instruction : block)
-                    if (const MDNode *tag = instruction.getMetadata(LLVMContext::MD_tbaa); tag && tag->getNumOperands() >= 3) {
+                    if (const MDNode *tag = instruction.getMetadata(LLVMContext::MD_tbaa);
+                        tag && tag->getNumOperands() >= 3) {
                         // access tag -> type -> ... -> char -> root (an operand of a type is its parent, or a member)
                         auto *type = dyn_cast<MDNode>(tag->getOperand(1));
                         while (type && type->getNumOperands() >= 2) {
@@ -288,7 +292,8 @@ private:
         // Clang uses the two parts and never the pair. They stay where they are, without a use.
         for (User *user : exchange->users())
             if (auto *part = dyn_cast<ExtractValueInst>(user))
-                part->replaceAllUsesWith(part->getIndices()[0] == 0 ? exchange->getCompareOperand() : builder.getTrue());
+                part->replaceAllUsesWith(part->getIndices()[0] == 0 ? exchange->getCompareOperand()
+                                                                    : builder.getTrue());
         exchange->replaceAllUsesWith(UndefValue::get(exchange->getType()));
         exchange->eraseFromParent();
     }

@@ -28,15 +28,16 @@ void announce(llvm::Module &module, unsigned features);
 // Has a linker that does not find libws name -fws.
 void name_fws(llvm::Module &module);
 
-// Whether an `omp parallel for` may become ours; says so, or why not. And whether it calls functions of which nothing is known.
-bool judge_openmp_loop(const llvm::Function *body, const llvm::Function *host, const std::string &place, const std::string &name,
-                       bool &unknown_calls);
+// Whether an `omp parallel for` may become ours; says so, or why not. And whether it calls functions of which nothing
+// is known.
+bool judge_openmp_loop(const llvm::Function *body, const llvm::Function *host, const std::string &place,
+                       const std::string &name, bool &unknown_calls);
 // Has libomp schedule a loop that was marked as was written.
 void restore_openmp_schedule(llvm::Function *body, unsigned kinds);
-// Where the results of a loop's reductions lie, as abi.h writes it, before its body is lowered; empty if it has none. `addresses`: of
-// static ones.
-std::string results_text(const llvm::CallBase *fork, const llvm::Function *body, unsigned directive, llvm::StructType *captures,
-                         std::vector<llvm::Constant *> &addresses);
+// Where the results of a loop's reductions lie, as abi.h writes it, before its body is lowered; empty if it has none.
+// `addresses`: of static ones.
+std::string results_text(const llvm::CallBase *fork, const llvm::Function *body, unsigned directive,
+                         llvm::StructType *captures, std::vector<llvm::Constant *> &addresses);
 // A symbol as the user knows it, without parameters.
 std::string readable_name(const std::string &symbol);
 

@@ -80,8 +80,11 @@ private:
         if (kind == ws::MpiCall::whole_program && !in_loop_)
             return;
         if (ws::is_refused(kind) || (kind == ws::MpiCall::opens_file && opens_for_all(call)))
-            reports_.report(call->getBeginLoc(), "'" + ws::mpi_name(symbol) + "' in a " + (sections_ ? "section of '#pragma ws sections': " : "loop of '#pragma ws for': ")
-                                + ws::why_refused(kind), in_loop_ ? SourceLocation() : loop_);
+            reports_.report(call->getBeginLoc(),
+                            "'" + ws::mpi_name(symbol) + "' in a "
+                                + (sections_ ? "section of '#pragma ws sections': " : "loop of '#pragma ws for': ")
+                                + ws::why_refused(kind),
+                            in_loop_ ? SourceLocation() : loop_);
     }
 
     ASTContext &context_;

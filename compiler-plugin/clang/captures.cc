@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Clang hands each variable that a loop shares to the outlined function by its address: then every iteration may have to
-// read it anew, as whatever the loop stores might change it. A scalar that nobody can change while the loop runs is
+// Clang hands each variable that a loop shares to the outlined function by its address: then every iteration may have
+// to read it anew, as whatever the loop stores might change it. A scalar that nobody can change while the loop runs is
 // given by its value instead.
 #include "back.h"
 
@@ -60,7 +60,8 @@ bool keeps_to(const Value *address, Access allowed, unsigned depth) {
             continue;
         } else if (const auto *cast = dyn_cast<BitCastInst>(user)) {
             for (const User *cast_user : cast->users())
-                if (const auto *intrinsic = dyn_cast<IntrinsicInst>(cast_user); !intrinsic || !intrinsic->isLifetimeStartOrEnd())
+                if (const auto *intrinsic = dyn_cast<IntrinsicInst>(cast_user);
+                    !intrinsic || !intrinsic->isLifetimeStartOrEnd())
                     return false;
         } else if (const auto *call = dyn_cast<CallBase>(user)) {
             const Function *called = callee(*call);
@@ -92,7 +93,8 @@ Type *captured_value(const CallBase *fork, unsigned operand) {
         return nullptr;
     const auto *body = cast<Function>(fork->getArgOperand(2)->stripPointerCasts());
     // Nobody else has its address, and this loop only reads it.
-    return parameter_keeps_to(body, operand - 1, Access::reads, 0) && keeps_to(variable, Access::writes, 0) ? type : nullptr;
+    return parameter_keeps_to(body, operand - 1, Access::reads, 0) && keeps_to(variable, Access::writes, 0) ? type
+                                                                                                            : nullptr;
 }
 
 }  // namespace ws_clang

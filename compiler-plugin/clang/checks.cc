@@ -45,11 +45,13 @@ public:
         : context_(compiler.getASTContext()), sources_(compiler.getSourceManager()),
           diagnostics_(compiler.getDiagnostics()) {
         for (const std::string &option : compiler.getDiagnosticOpts().Warnings)
-            warnings_ = option == "all" || option == "everything" || (warnings_ && option != "no-all" && option != "no-everything");
+            warnings_ = option == "all" || option == "everything"
+                        || (warnings_ && option != "no-all" && option != "no-everything");
         calls_.report = [this](SourceLocation at, const std::string &text, SourceLocation loop) {
             if (report(at, text) && loop.isValid())
                 diagnostics_.Report(loop, diagnostics_.getCustomDiagID(DiagnosticsEngine::Note, "%0"))
-                    << "the " + text.substr(text.find("' in a ") + 7, text.find(": ") - text.find("' in a ") - 7) + " that calls this";
+                    << "the " + text.substr(text.find("' in a ") + 7, text.find(": ") - text.find("' in a ") - 7)
+                           + " that calls this";
         };
     }
 
@@ -62,7 +64,8 @@ public:
     }
 
     bool VisitFunctionDecl(FunctionDecl *function) override {
-        in_coroutine_ = function->doesThisDeclarationHaveABody() && isa_and_nonnull<CoroutineBodyStmt>(function->getBody());
+        in_coroutine_ =
+            function->doesThisDeclarationHaveABody() && isa_and_nonnull<CoroutineBodyStmt>(function->getBody());
         return true;
     }
 
@@ -80,8 +83,8 @@ public:
 
     // Clang lets a program declare anew what is there for its own types.
     bool VisitOMPDeclareReductionDecl(OMPDeclareReductionDecl *reduction) override {
-        if (reduction->isImplicit() || !is_ours(sources_, reduction->getLocation()) || reduction->getType()->isDependentType()
-            || !reduction->getType()->isArithmeticType())
+        if (reduction->isImplicit() || !is_ours(sources_, reduction->getLocation())
+            || reduction->getType()->isDependentType() || !reduction->getType()->isArithmeticType())
             return true;
         const DeclarationName name = reduction->getDeclName();
         bool known = name.getNameKind() == DeclarationName::CXXOperatorName;
@@ -97,7 +100,8 @@ private:
     bool look(OMPExecutableDirective *directive) {
         const CallExpr *mark = mark_of(directive);
         Expr::EvalResult kinds;
-        if (!mark || !mark->getArg(1)->EvaluateAsInt(kinds, context_) || kinds.Val.getInt().getZExtValue() & openmp_loop)
+        if (!mark || !mark->getArg(1)->EvaluateAsInt(kinds, context_)
+            || kinds.Val.getInt().getZExtValue() & openmp_loop)
             return true;
         note_results(context_, directive);
         auto *loop = dyn_cast<OMPLoopDirective>(directive);
@@ -134,7 +138,8 @@ private:
         const auto *written = dyn_cast<ParenExpr>(argument->IgnoreImpCasts());
         if (!written)
             return;
-        const std::string in_clause = std::string("in the '") + ws::chunk_clauses[which] + "' clause of '#pragma ws for'";
+        const std::string in_clause =
+            std::string("in the '") + ws::chunk_clauses[which] + "' clause of '#pragma ws for'";
         const Expr *chunk = written->getSubExpr();
         const SourceLocation at = chunk->getExprLoc();
         const auto *comma = dyn_cast<BinaryOperator>(chunk);
@@ -198,7 +203,8 @@ private:
             const QualType type = element_type(context_, item);
             const ValueDecl *variable = named(item);
             if (variable && !declared && !type->isDependentType() && type->isRecordType())
-                report(item->getExprLoc(), "in " + name_ + ": user defined reduction not found for " + quoted(variable));
+                report(item->getExprLoc(),
+                       "in " + name_ + ": user defined reduction not found for " + quoted(variable));
         }
     }
 
@@ -210,7 +216,8 @@ private:
         std::set<const ValueDecl *> own;    // variables of the iteration: in a clause, or declared in the body
     };
 
-    // What is written to with one of its members; through no pointer, and no element of an array: those are scratch space.
+    // What is written to with one of its members; through no pointer, and no element of an array: those are scratch
+    // space.
     static const VarDecl *whole_variable(const Expr *expression) {
         for (expression = expression->IgnoreParenImpCasts(); const auto *member = dyn_cast<MemberExpr>(expression);) {
             if (member->isArrow() || isa<VarDecl>(member->getMemberDecl()))
@@ -310,8 +317,9 @@ private:
         add_variables(loop->getCond(), bounds);
         for (const ValueDecl *variable : outer)
             if (bounds.count(variable) && variable != counter)
-                report(loop->getForLoc(),
-                       "in '#pragma ws for': the bounds of a collapsed loop must not depend on the variable of another");
+                report(
+                    loop->getForLoc(),
+                    "in '#pragma ws for': the bounds of a collapsed loop must not depend on the variable of another");
         if (counter) {
             written.loop_variables.insert(counter);
             check_step(loop, counter);
@@ -338,7 +346,9 @@ private:
         if (const auto *cleanups = dyn_cast_or_null<ExprWithCleanups>(increment))
             increment = cleanups->getSubExpr()->IgnoreParenImpCasts();
         const Expr *step = nullptr;
-        const auto operand = [&](const Expr *left, const Expr *right) { return variable(left) == counter ? right : left; };
+        const auto operand = [&](const Expr *left, const Expr *right) {
+            return variable(left) == counter ? right : left;
+        };
         if (const auto *update = dyn_cast_or_null<BinaryOperator>(increment)) {
             step = update->getRHS();
             if (update->getOpcode() == BO_Assign) {
@@ -364,14 +374,16 @@ private:
         Expr::EvalResult value;
         if (compares_for_inequality(loop->getCond()) && !step->isValueDependent()
             && !(step->EvaluateAsInt(value, context_) && (value.Val.getInt() == 1 || value.Val.getInt() == -1)))
-            report(increment->getExprLoc(), "in '#pragma ws for': increment is not constant 1 or -1 for '!=' condition");
+            report(increment->getExprLoc(),
+                   "in '#pragma ws for': increment is not constant 1 or -1 for '!=' condition");
     }
 
     void complain_of_return(const Stmt *statement) {
         if (!statement || isa<LambdaExpr>(statement))
             return;
         if (isa<ReturnStmt>(statement))
-            report(statement->getBeginLoc(), "in '#pragma ws critical': the block must not be left by 'return' or 'goto'");
+            report(statement->getBeginLoc(),
+                   "in '#pragma ws critical': the block must not be left by 'return' or 'goto'");
         for (const Stmt *child : statement->children())
             complain_of_return(child);
     }
@@ -416,7 +428,9 @@ private:
         else if (const auto *step = dyn_cast<UnaryOperator>(statement); step && step->isIncrementDecrementOp())
             to = step->getSubExpr();
         else if (const auto *call = dyn_cast<CXXOperatorCallExpr>(statement);
-                 call && (call->isAssignmentOp() || call->getOperator() == OO_PlusPlus || call->getOperator() == OO_MinusMinus))
+                 call
+                 && (call->isAssignmentOp() || call->getOperator() == OO_PlusPlus
+                     || call->getOperator() == OO_MinusMinus))
             to = call->getArg(0);
         if (to) {
             const SourceLocation at = cast<Expr>(statement)->getExprLoc();
@@ -425,7 +439,8 @@ private:
             if (changed && written.loop_variables.count(changed))
                 report(at, "the loop changes its variable " + quoted(changed) + ", in '#pragma ws for'");
             else if (changed && written.bounds.count(changed))
-                report(at, "the loop changes " + quoted(changed) + ", on which its number of iterations depends, in '#pragma ws for'");
+                report(at, "the loop changes " + quoted(changed)
+                               + ", on which its number of iterations depends, in '#pragma ws for'");
             else if (own && !written.own.count(own)
                      && (own->getTLSKind() != VarDecl::TLS_None || own->hasAttr<OMPThreadPrivateDeclAttr>()))
                 warn(at, ws::thread_variable_written(own->getNameAsString(), written.kind));
@@ -466,7 +481,8 @@ void note_results(ASTContext &context, const OMPExecutableDirective *directive) 
         if (by.getNameKind() == DeclarationName::CXXOperatorName) {
             const OverloadedOperatorKind kind = by.getCXXOverloadedOperator();
             operation = kind == OO_Plus || kind == OO_Minus ? '+' : kind == OO_Star ? '*' : '=';
-        } else if (const IdentifierInfo *word = by.getAsIdentifierInfo(); word && (word->isStr("min") || word->isStr("max"))) {
+        } else if (const IdentifierInfo *word = by.getAsIdentifierInfo();
+                   word && (word->isStr("min") || word->isStr("max"))) {
             operation = '=';
         }
         for (const Expr *item : clause->varlists()) {
@@ -474,8 +490,9 @@ void note_results(ASTContext &context, const OMPExecutableDirective *directive) 
             if (type->isDependentType())
                 return;
             const ValueDecl *variable = named(item);
-            reductions.push_back({variable ? variable->getNameAsString() : "?", type->isArithmeticType() ? operation : '\0',
-                                  type->isSignedIntegerType(), type->isAnyComplexType()});
+            reductions.push_back({variable ? variable->getNameAsString() : "?",
+                                  type->isArithmeticType() ? operation : '\0', type->isSignedIntegerType(),
+                                  type->isAnyComplexType()});
         }
     }
     const CallExpr *mark = mark_of(directive);
@@ -484,6 +501,8 @@ void note_results(ASTContext &context, const OMPExecutableDirective *directive) 
         note_reductions(unsigned(number.Val.getInt().getZExtValue()), std::move(reductions));
 }
 
-void check_file(CompilerInstance &compiler) { Checks(compiler).TraverseDecl(compiler.getASTContext().getTranslationUnitDecl()); }
+void check_file(CompilerInstance &compiler) {
+    Checks(compiler).TraverseDecl(compiler.getASTContext().getTranslationUnitDecl());
+}
 
 }  // namespace ws_clang

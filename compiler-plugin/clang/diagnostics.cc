@@ -58,8 +58,8 @@ bool inside_construct(const clang::SourceManager &sources, clang::SourceLocation
     const size_t end_of_line = text.find('\n', sources.getFileOffset(pragma));
     if (end_of_line == llvm::StringRef::npos)
         return false;
-    clang::Lexer lexer(sources.getLocForStartOfFile(file), clang::LangOptions(), text.begin(), text.begin() + end_of_line,
-                       text.end());
+    clang::Lexer lexer(sources.getLocForStartOfFile(file), clang::LangOptions(), text.begin(),
+                       text.begin() + end_of_line, text.end());
     int depth = 0;
     for (clang::Token token; !lexer.LexFromRawLexer(token);) {
         if (sources.getFileOffset(token.getLocation()) >= sources.getFileOffset(at))
@@ -94,9 +94,10 @@ constexpr Known known_messages[] = {
     {"OpenMP constructs may not be nested inside a simd region", "'%s' cannot stand in a simd loop"},
     {"orphaned 'omp section' directives", "'%s' must stand in the block of '#pragma ws sections'"},
     {"'omp section' directive must be closely nested", "'%s' must stand in the block of '#pragma ws sections'"},
-    {"the statement for '#pragma omp parallel sections' must be a compound statement", "'%s' must be followed by a block"},
+    {"the statement for '#pragma omp parallel sections' must be a compound statement",
+     "'%s' must be followed by a block"},
     {"cannot jump from this", nullptr},
-    {"use of undeclared label", nullptr},     // of one outside or inside
+    {"use of undeclared label", nullptr},  // of one outside or inside
 };
 
 // What clang calls the constructs that ours have become. In this order.
@@ -192,7 +193,8 @@ private:
                                    std::string &text) {
         const clang::SourceManager &sources = diagnostic.getSourceManager();
         const Place place = place_of(sources, diagnostic.getLocation());
-        if (const Pragma *shared = shares_loop(place); shared && llvm::StringRef(text).startswith("statement after '#pragma omp")) {
+        if (const Pragma *shared = shares_loop(place);
+            shared && llvm::StringRef(text).startswith("statement after '#pragma omp")) {
             text = shares_its_loop;
             replace_all(text, "%s", shared->name);
             return true;
@@ -221,7 +223,8 @@ private:
                     return true;
                 }
             }
-        if (llvm::StringRef(text).startswith("passing '") && llvm::StringRef(text).endswith("to parameter of incompatible type 'long'")
+        if (llvm::StringRef(text).startswith("passing '")
+            && llvm::StringRef(text).endswith("to parameter of incompatible type 'long'")
             && place.line <= pragma->last_line && is_error) {
             text = integer_chunk;
             replace_all(text, "%s", pragma->name);

@@ -267,8 +267,10 @@ std::string foreign_header(Preprocessor &preprocessor) {
 }
 
 void refuse_header(clang::DiagnosticsEngine &diagnostics, SourceLocation at, const std::string &name) {
-    diagnostics.Report(at, diagnostics.getCustomDiagID(clang::DiagnosticsEngine::Fatal,
-                                                       "'#pragma ws' cannot be used with the precompiled header '%0', which was made without '-fws'"))
+    diagnostics.Report(
+        at, diagnostics.getCustomDiagID(
+                clang::DiagnosticsEngine::Fatal,
+                "'#pragma ws' cannot be used with the precompiled header '%0', which was made without '-fws'"))
         << name;
 }
 

@@ -4,8 +4,8 @@
 // to libws (runtime/directive/abi.h). Everything after sees ordinary calls.
 //
 //     n = __ws_mark("file.c:12:9", KINDS, chunk, steal_chunk, name, NUMBER, condition)    removed
-//     __kmpc_push_num_threads(loc, thread, n)                       removed
-//     __kmpc_fork_call(loc, count, fn, captures...)                 ws_parallel(thunk, &captures, &site, chunk, steal_chunk)
+//     __kmpc_push_num_threads(loc, thread, n)                       removed __kmpc_fork_call(loc, count, fn,
+//     captures...)                 ws_parallel(thunk, &captures, &site, chunk, steal_chunk)
 //                                                                   (with an if clause ws_parallel_if)
 // where thunk(captures) calls fn(&thread, &thread, captures...), and in fn
 //
@@ -16,7 +16,8 @@
 //
 // Clang counts iterations from 0. Sections it makes a loop over their numbers that libomp deals out once,
 //
-//     __kmpc_for_static_init(loc, thread, kind, &is_last, &lower, &upper, ...); i = lower; while (i <= upper) { ...; i++; }
+//     __kmpc_for_static_init(loc, thread, kind, &is_last, &lower, &upper, ...); i = lower; while (i <= upper) { ...;
+//     i++; }
 //
 // of which one that asks for chunks is made: `i = lower` and `i++` come to be the start and the next.
 #include "back.h"
@@ -59,7 +60,8 @@ private:
     std::string function_symbol(const Function *function);
     std::string loop_name(const CallBase *mark);
     bool stays_openmp(Region &region);
-    Constant *make_site(std::string where, uint64_t kinds, const std::string &results, const std::vector<Constant *> &addresses);
+    Constant *make_site(std::string where, uint64_t kinds, const std::string &results,
+                        const std::vector<Constant *> &addresses);
     Function *make_thunk(const Region &region, StructType *captures);
     void lower_fork(const Region &region);
     void lower_body(Function *function);
@@ -140,7 +142,8 @@ std::string Lowering::function_symbol(const Function *function) {
 
 static std::string text(const Value *pointer) {
     const auto *literal = dyn_cast<GlobalVariable>(pointer->stripInBoundsOffsets());
-    const auto *array = literal && literal->hasInitializer() ? dyn_cast<ConstantDataArray>(literal->getInitializer()) : nullptr;
+    const auto *array =
+        literal && literal->hasInitializer() ? dyn_cast<ConstantDataArray>(literal->getInitializer()) : nullptr;
     return array && array->isCString() ? array->getAsCString().str() : "";
 }
 
@@ -150,7 +153,9 @@ static std::string place(const CallBase *mark) {
     return place.empty() ? "?:0:0" : place;
 }
 
-static uint64_t directive_number(const CallBase *mark) { return cast<ConstantInt>(mark->getArgOperand(5))->getZExtValue(); }
+static uint64_t directive_number(const CallBase *mark) {
+    return cast<ConstantInt>(mark->getArgOperand(5))->getZExtValue();
+}
 
 // What its mark says, or where it stands. The first call for each loop must come in the order of the source.
 std::string Lowering::loop_name(const CallBase *mark) {
@@ -184,8 +189,10 @@ static bool asks_for_last(Function *body) {
 }
 
 // struct ws_site.
-Constant *Lowering::make_site(std::string where, uint64_t kinds, const std::string &results, const std::vector<Constant *> &addresses) {
-    static_assert(sizeof(ws_site) == 64 && sizeof(void *) == 8 && WS_SITE_ADDRESSES == 6, "the site is eight words, with two before the addresses there are eight more");
+Constant *Lowering::make_site(std::string where, uint64_t kinds, const std::string &results,
+                              const std::vector<Constant *> &addresses) {
+    static_assert(sizeof(ws_site) == 64 && sizeof(void *) == 8 && WS_SITE_ADDRESSES == 6,
+                  "the site is eight words, with two before the addresses there are eight more");
     if (!results.empty()) {
         where += '\0' + results;
         kinds |= WS_SITE_RESULTS;
@@ -208,8 +215,8 @@ Constant *Lowering::make_site(std::string where, uint64_t kinds, const std::stri
         }
     }
     auto *type = StructType::get(context_, types);
-    auto *site = new GlobalVariable(module_, type, false, GlobalValue::InternalLinkage, ConstantStruct::get(type, values),
-                                    "ws_site");
+    auto *site = new GlobalVariable(module_, type, false, GlobalValue::InternalLinkage,
+                                    ConstantStruct::get(type, values), "ws_site");
     site->setAlignment(Align(64));
     site->setSection(WS_SITE_SECTION);
     return ConstantExpr::getBitCast(site, pointer_);
@@ -220,11 +227,12 @@ Function *Lowering::make_thunk(const Region &region, StructType *captures) {
     Function *body = region.body;
     Function *thunk = Function::Create(FunctionType::get(nothing_, {pointer_}, false), GlobalValue::InternalLinkage,
                                        readable_name(function_symbol(region.fork->getFunction())) + ".ws", module_);
-    for (const char *kept : {"target-cpu", "target-features", "tune-cpu", "frame-pointer", "stack-protector-buffer-size"})
+    for (const char *kept :
+         {"target-cpu", "target-features", "tune-cpu", "frame-pointer", "stack-protector-buffer-size"})
         if (body->hasFnAttribute(kept))
             thunk->addFnAttr(body->getFnAttribute(kept));
-    for (Attribute::AttrKind kept : {Attribute::NoUnwind, Attribute::UWTable, Attribute::OptimizeNone, Attribute::NoInline,
-                                     Attribute::OptimizeForSize, Attribute::MinSize})
+    for (Attribute::AttrKind kept : {Attribute::NoUnwind, Attribute::UWTable, Attribute::OptimizeNone,
+                                     Attribute::NoInline, Attribute::OptimizeForSize, Attribute::MinSize})
         if (body->hasFnAttribute(kept))
             thunk->addFnAttr(body->getFnAttribute(kept));
     IRBuilder<> builder(BasicBlock::Create(context_, "", thunk));
@@ -235,8 +243,8 @@ Function *Lowering::make_thunk(const Region &region, StructType *captures) {
         if (of->isOptimized())
             flags |= DISubprogram::SPFlagOptimized;
         DISubprogram *own = debug.createFunction(of->getFile(), thunk->getName(), "", of->getFile(), of->getLine(),
-                                                 debug.createSubroutineType(debug.getOrCreateTypeArray({})), of->getLine(),
-                                                 DINode::FlagArtificial, flags);
+                                                 debug.createSubroutineType(debug.getOrCreateTypeArray({})),
+                                                 of->getLine(), DINode::FlagArtificial, flags);
         debug.finalizeSubprogram(own);
         thunk->setSubprogram(own);
         builder.SetCurrentDebugLocation(DILocation::get(context_, of->getLine(), 0, own));
@@ -276,7 +284,8 @@ void Lowering::lower_fork(const Region &region) {
     }
     StructType *captures = StructType::get(context_, types);
     std::vector<Constant *> addresses;
-    const std::string results = results_text(region.fork, region.body, unsigned(directive_number(region.mark)), captures, addresses);
+    const std::string results =
+        results_text(region.fork, region.body, unsigned(directive_number(region.mark)), captures, addresses);
     Function *thunk = make_thunk(region, captures);
 
     Function *host = region.fork->getFunction();
@@ -296,21 +305,26 @@ void Lowering::lower_fork(const Region &region) {
         kinds |= WS_SITE_ANY_ORDER;
     if (region.unknown_calls)
         kinds |= WS_SITE_UNSEEN;
-    SmallVector<Value *, 6> arguments{thunk, data ? builder.CreateBitCast(data, pointer_) : ConstantPointerNull::get(pointer_),
-                                      make_site(region.where, kinds, results, addresses), region.mark->getArgOperand(2), region.mark->getArgOperand(3)};
+    SmallVector<Value *, 6> arguments{thunk,
+                                      data ? builder.CreateBitCast(data, pointer_) : ConstantPointerNull::get(pointer_),
+                                      make_site(region.where, kinds, results, addresses), region.mark->getArgOperand(2),
+                                      region.mark->getArgOperand(3)};
     Value *condition = region.mark->arg_size() > 6 ? region.mark->getArgOperand(6) : builder.getInt32(1);
     if (auto *constant = dyn_cast<ConstantInt>(condition); constant && constant->isOne()) {
-        builder.CreateCall(runtime(region.openmp ? "ws_openmp" : "ws_parallel", nothing_, {thunk->getType(), pointer_, pointer_, i64_, i64_}), arguments);
+        builder.CreateCall(runtime(region.openmp ? "ws_openmp" : "ws_parallel", nothing_,
+                                   {thunk->getType(), pointer_, pointer_, i64_, i64_}),
+                           arguments);
     } else {
         arguments.insert(arguments.begin(), condition);
-        builder.CreateCall(runtime("ws_parallel_if", nothing_, {i32_, thunk->getType(), pointer_, pointer_, i64_, i64_}), arguments);
+        builder.CreateCall(
+            runtime("ws_parallel_if", nothing_, {i32_, thunk->getType(), pointer_, pointer_, i64_, i64_}), arguments);
     }
     remove_call(region.fork);
     remove_call(region.push);
 }
 
-// The loop that asks for chunks. Its first block asks libomp for the next one each time; libws gives the first chunk with
-// the start: so the question moves to where the loop comes back from.
+// The loop that asks for chunks. Its first block asks libomp for the next one each time; libws gives the first chunk
+// with the start: so the question moves to where the loop comes back from.
 void Lowering::lower_dispatch(CallBase *init) {
     CallBase *next = nullptr;
     BasicBlock *before = init->getParent(), *head = before->getSingleSuccessor(), *back = nullptr;
@@ -332,8 +346,9 @@ void Lowering::lower_dispatch(CallBase *init) {
     // As a count of 64 bits; the argument is the number of the last one.
     builder.SetInsertPoint(init);
     Value *iterations = builder.CreateAdd(builder.CreateZExt(init->getArgOperand(4), i64_), builder.getInt64(1));
-    CallInst *started = builder.CreateCall(runtime("ws_loop_ull_start", i1_, {i1_, i64_, i64_, i64_, place, place}),
-                                           {builder.getTrue(), builder.getInt64(0), iterations, builder.getInt64(1), lo, hi});
+    CallInst *started =
+        builder.CreateCall(runtime("ws_loop_ull_start", i1_, {i1_, i64_, i64_, i64_, place, place}),
+                           {builder.getTrue(), builder.getInt64(0), iterations, builder.getInt64(1), lo, hi});
     started->addParamAttr(0, Attribute::ZExt);
 
     builder.SetInsertPoint(head, head->begin());
@@ -391,7 +406,8 @@ void Lowering::lower_sections(CallBase *init) {
             store && store->getPointerOperand() == number && isa<BinaryOperator>(store->getValueOperand()))
             steps.push_back(store);
     if (!last || steps.size() != 1) {
-        context_.emitError(init, "'#pragma ws sections': this clang lays them out in a way that the plugin does not know");
+        context_.emitError(init,
+                           "'#pragma ws sections': this clang lays them out in a way that the plugin does not know");
         return;
     }
     Function *function = init->getFunction();
@@ -403,13 +419,14 @@ void Lowering::lower_sections(CallBase *init) {
     const auto first_of = [&](Value *more) {
         Value *holds_last = builder.CreateAnd(more, builder.CreateICmpEQ(builder.CreateLoad(i64_, hi),
                                                                         builder.getInt64(last->getZExtValue() + 1)));
-        builder.CreateStore(builder.CreateOr(builder.CreateLoad(i32_, is_last), builder.CreateZExt(holds_last, i32_)), is_last);
+        builder.CreateStore(builder.CreateOr(builder.CreateLoad(i32_, is_last), builder.CreateZExt(holds_last, i32_)),
+                            is_last);
         return builder.CreateSelect(more, builder.CreateTrunc(builder.CreateLoad(i64_, lo), last->getType()), sections);
     };
     builder.SetInsertPoint(init);
     CallInst *started = builder.CreateCall(runtime("ws_loop_ull_start", i1_, {i1_, i64_, i64_, i64_, place, place}),
-                                           {builder.getTrue(), builder.getInt64(0), builder.getInt64(last->getZExtValue() + 1),
-                                            builder.getInt64(1), lo, hi});
+                                           {builder.getTrue(), builder.getInt64(0),
+                                            builder.getInt64(last->getZExtValue() + 1), builder.getInt64(1), lo, hi});
     started->addParamAttr(0, Attribute::ZExt);
     builder.CreateStore(first_of(started), lower);
 
@@ -521,7 +538,8 @@ bool Lowering::stays_openmp(Region &region) {
         return false;
     }
     region.openmp = true;
-    if (judge_openmp_loop(region.body, region.fork->getFunction(), place(region.mark), region.where, region.unknown_calls))
+    if (judge_openmp_loop(region.body, region.fork->getFunction(), place(region.mark), region.where,
+                          region.unknown_calls))
         return false;
     restore_openmp_schedule(region.body, kinds);
     remove_call(region.push);
@@ -535,7 +553,9 @@ unsigned Lowering::run() {
         for (User *user : mark->users())
             if (auto *call = dyn_cast<CallBase>(user))
                 marks.push_back(call);
-        llvm::sort(marks, [](const CallBase *one, const CallBase *other) { return directive_number(one) < directive_number(other); });
+        llvm::sort(marks, [](const CallBase *one, const CallBase *other) {
+            return directive_number(one) < directive_number(other);
+        });
         SmallVector<Region, 8> regions;
         for (CallBase *call : marks) {
             Region region;

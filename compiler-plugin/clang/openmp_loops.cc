@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// mpicc -fws=openmp, in the finished code: whether an `omp parallel for` may become a `ws for`. It stays OpenMP if the loop
-// can tell threads apart, waits for other threads or uses more of libomp than loops need. Functions of other files are not
-// seen: they are taken to do none of this, but libws is told, and shares the loop only in programs in which nobody asks OpenMP
-// for its threads. Also -fws-report, which prints a remark for each loop.
+// mpicc -fws=openmp, in the finished code: whether an `omp parallel for` may become a `ws for`. It stays OpenMP if the
+// loop can tell threads apart, waits for other threads or uses more of libomp than loops need. Functions of other files
+// are not seen: they are taken to do none of this, but libws is told, and shares the loop only in programs in which
+// nobody asks OpenMP for its threads. Also -fws-report, which prints a remark for each loop.
 #include "back.h"
 
 #include "../clauses/library.h"
@@ -72,7 +72,8 @@ private:
     void look_operand(const Value *value, const std::string &inside) {
         if (const auto *variable = dyn_cast<GlobalVariable>(value)) {
             if (variable->isThreadLocal())
-                refuse("uses '" + readable_name(variable->getName().str()) + "', of which each thread has its own", inside);
+                refuse("uses '" + readable_name(variable->getName().str()) + "', of which each thread has its own",
+                       inside);
         } else if (const auto *function = dyn_cast<Function>(value)) {
             add(function, own_name(function, inside));
             unknown |= is_unknown(*function);       // called here, or given to somebody who will
@@ -98,8 +99,9 @@ private:
         }
         const std::string name = called->getName().str();
         static const std::set<std::string> threads = {
-            "pthread_self", "pthread_getspecific", "pthread_setspecific", "gettid", "sched_getcpu", "pthread_barrier_wait",
-            "thrd_current", "tss_get", "tss_set"};
+            "pthread_self", "pthread_getspecific",  "pthread_setspecific", "gettid",
+            "sched_getcpu", "pthread_barrier_wait", "thrd_current",        "tss_get",
+            "tss_set"};
         LibFunc known;
         if (called->isIntrinsic())
             return;
@@ -115,15 +117,17 @@ private:
             refuse("calls '" + name + "'", inside);
         else if (called->getName().startswith("_ZTW"))
             refuse("uses '" + readable_name("_Z" + name.substr(4)) + "', of which each thread has its own", inside);
-        else if (called->isDeclaration() && mpi == ws::MpiCall::none && !library_.getLibFunc(*called, known) && !is_support(called->getName()))
+        else if (called->isDeclaration() && mpi == ws::MpiCall::none && !library_.getLibFunc(*called, known)
+                 && !is_support(called->getName()))
             unseen.insert(readable_name(name));
     }
 
     bool is_unknown(const Function &function) const {
         LibFunc known;
         const StringRef name = function.getName();
-        return function.isDeclaration() && !function.isIntrinsic() && !name.startswith("__kmpc_") && !name.startswith("__tgt_")
-               && !name.startswith("omp_") && ws::mpi_call(name.str()) == ws::MpiCall::none && !library_.getLibFunc(function, known)
+        return function.isDeclaration() && !function.isIntrinsic() && !name.startswith("__kmpc_")
+               && !name.startswith("__tgt_") && !name.startswith("omp_")
+               && ws::mpi_call(name.str()) == ws::MpiCall::none && !library_.getLibFunc(function, known)
                && !is_support(name) && !ws::is_library_function(name.str());
     }
 
@@ -144,11 +148,21 @@ private:
             for (const char *own : {"dispatch_", "reduce", "end_reduce", "barrier"})
                 if (what.startswith(own))
                     return;
-        static const std::pair<const char *, const char *> constructs[] = {
-            {"barrier", "barrier"}, {"cancel", "cancel"}, {"omp_task", "task"}, {"taskgroup", "taskgroup"}, {"fork_teams", "teams"},
-            {"fork_call", "parallel"}, {"push_num_threads", "parallel"}, {"serialized_parallel", "parallel"},
-            {"single", "single"}, {"for_static", "for"}, {"dispatch", "for"}, {"ordered", "ordered"}, {"master", "master"},
-            {"masked", "masked"}, {"target", "target"}};
+        static const std::pair<const char *, const char *> constructs[] = {{"barrier", "barrier"},
+                                                                           {"cancel", "cancel"},
+                                                                           {"omp_task", "task"},
+                                                                           {"taskgroup", "taskgroup"},
+                                                                           {"fork_teams", "teams"},
+                                                                           {"fork_call", "parallel"},
+                                                                           {"push_num_threads", "parallel"},
+                                                                           {"serialized_parallel", "parallel"},
+                                                                           {"single", "single"},
+                                                                           {"for_static", "for"},
+                                                                           {"dispatch", "for"},
+                                                                           {"ordered", "ordered"},
+                                                                           {"master", "master"},
+                                                                           {"masked", "masked"},
+                                                                           {"target", "target"}};
         for (const auto &[begin, construct] : constructs)
             if (what.startswith(begin)) {
                 refuse(std::string("holds a construct '") + construct + "'", inside);
@@ -197,7 +211,8 @@ bool judge_openmp_loop(const Function *body, const Function *host, const std::st
         remark(place, "loop stays OpenMP: is inside another construct that has threads");
         return false;
     }
-    // With -save-temps, bitcode: the tree was seen by another process, and what it said of the number of threads is lost.
+    // With -save-temps, bitcode: the tree was seen by another process, and what it said of the number of threads is
+    // lost.
     if (!options.compiling)
         return false;
     Judge judge(*body->getParent());

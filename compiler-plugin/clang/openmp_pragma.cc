@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// mpicc -fws=openmp: `#pragma omp parallel for` gets the mark and the schedule of a `ws for`, if its clauses allow that.
-// Whether what the loop does allows it too is seen in the finished code: openmp_loops.cc makes it one, or takes the mark
-// back and has libomp schedule the loop as was written.
+// mpicc -fws=openmp: `#pragma omp parallel for` gets the mark and the schedule of a `ws for`, if its clauses allow
+// that. Whether what the loop does allows it too is seen in the finished code: openmp_loops.cc makes it one, or takes
+// the mark back and has libomp schedule the loop as was written.
 #include "tokens.h"
 
 #include "../../runtime/directive/abi.h"
@@ -128,15 +128,18 @@ private:
         const auto kind = std::find_if(std::begin(kinds), std::end(kinds),
                                        [&](const auto &known) { return word < end && is_word(*word, known.first); });
         if (kind == std::end(kinds))
-            return word < end && is_word(*word, "runtime") ? "has 'schedule(runtime)'" : "has a schedule that is not known";
+            return word < end && is_word(*word, "runtime") ? "has 'schedule(runtime)'"
+                                                           : "has a schedule that is not known";
         parts.kind = kind->second;
         parts.written = true;
         if (word + 1 < end && word[1].is(tok::comma))
             parts.chunk.assign(word + 2, end - 1);
         // It is computed once more, before the region.
         for (size_t i = 0; i < parts.chunk.size(); i++)
-            if (parts.chunk[i].isOneOf(tok::plusplus, tok::minusminus, tok::equal, tok::plusequal, tok::minusequal, tok::comma)
-                || (i && parts.chunk[i].is(tok::l_paren) && parts.chunk[i - 1].isOneOf(tok::identifier, tok::r_paren, tok::r_square)))
+            if (parts.chunk[i].isOneOf(tok::plusplus, tok::minusminus, tok::equal, tok::plusequal, tok::minusequal,
+                                       tok::comma)
+                || (i && parts.chunk[i].is(tok::l_paren)
+                    && parts.chunk[i - 1].isOneOf(tok::identifier, tok::r_paren, tok::r_square)))
                 return "its chunk size is computed where it cannot be seen";
         return "";
     }
@@ -172,7 +175,8 @@ private:
         add(tok::string_literal, place_literal(preprocessor, at));
         add(tok::comma, ",");
         const unsigned kinds = unsigned(parts.kind) | (parts.chunk.empty() ? 0 : unsigned(WS_SITE_CHUNK))
-                               | unsigned(WS_SITE_STEAL) | unsigned(WS_SITE_OPENMP) | openmp_loop | (parts.written ? openmp_schedule : 0);
+                               | unsigned(WS_SITE_STEAL) | unsigned(WS_SITE_OPENMP) | openmp_loop
+                               | (parts.written ? openmp_schedule : 0);
         add(tok::numeric_constant, std::to_string(kinds));
         add(tok::comma, ",");
         add_chunk("0");

@@ -30,7 +30,8 @@ public:
 
 }  // namespace ws_clang
 
-// The start of the pipeline: every level of optimization passes there, before inlining and before LTO's bitcode is written.
+// The start of the pipeline: every level of optimization passes there, before inlining and before LTO's bitcode is
+// written.
 extern "C" LLVM_ATTRIBUTE_WEAK llvm::PassPluginLibraryInfo llvmGetPassPluginInfo() {
     return {LLVM_PLUGIN_API_VERSION, "ws", "1", [](llvm::PassBuilder &builder) {
                 builder.registerPipelineStartEPCallback(

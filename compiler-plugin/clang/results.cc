@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Where the results of a loop's reductions lie, for `mpirun -workshare-check` (WS_SITE_RESULTS in runtime/directive/abi.h): only data.
-// The tree names the variables (checks.cc); the code that merges a participant's values stores to them, in the same order.
+// Where the results of a loop's reductions lie, for `mpirun -workshare-check` (WS_SITE_RESULTS in
+// runtime/directive/abi.h): only data. The tree names the variables (checks.cc); the code that merges a participant's
+// values stores to them, in the same order.
 #include "back.h"
 
 #include "../../runtime/directive/abi.h"
@@ -136,7 +137,9 @@ std::vector<const AllocaInst *> own_values(const CallBase *merge) {
     return values;
 }
 
-bool long_double_is_quad(const Instruction *in) { return StringRef(in->getModule()->getTargetTriple()).startswith("aarch64"); }
+bool long_double_is_quad(const Instruction *in) {
+    return StringRef(in->getModule()->getTargetTriple()).startswith("aarch64");
+}
 
 // As abi.h writes it; empty if it is none of those.
 std::string type_text(const AllocaInst *own, const Reduction &reduction, const DataLayout &layout) {
@@ -155,11 +158,13 @@ std::string type_text(const AllocaInst *own, const Reduction &reduction, const D
     } else if (reduction.is_complex) {
         return "";
     }
-    if (type->isFloatTy() || type->isDoubleTy() || type->isX86_FP80Ty() || (type->isFP128Ty() && long_double_is_quad(own)))
+    if (type->isFloatTy() || type->isDoubleTy() || type->isX86_FP80Ty()
+        || (type->isFP128Ty() && long_double_is_quad(own)))
         letter = letter == "c" ? "c" : "f";
     else if (!type->isIntegerTy() || letter == "c")
         return "";
-    return letter + std::to_string(layout.getTypeAllocSize(type).getFixedSize()) + (count > 1 ? "x" + std::to_string(count) : "") + reduction.operation;
+    return letter + std::to_string(layout.getTypeAllocSize(type).getFixedSize())
+           + (count > 1 ? "x" + std::to_string(count) : "") + reduction.operation;
 }
 
 }  // namespace
@@ -181,7 +186,8 @@ void note_reductions(unsigned directive, std::vector<Reduction> reductions) {
     }
 }
 
-std::string results_text(const CallBase *fork, const Function *body, unsigned directive, StructType *captures, std::vector<Constant *> &addresses) {
+std::string results_text(const CallBase *fork, const Function *body, unsigned directive, StructType *captures,
+                         std::vector<Constant *> &addresses) {
     const auto found = noted().find(directive);
     if (found == noted().end() || found->second.empty())
         return "";
@@ -193,28 +199,35 @@ std::string results_text(const CallBase *fork, const Function *body, unsigned di
     if (merge) {
         for (const AllocaInst *value : own_values(merge))
             own.push_back(value);
-        // The first of the ways that it may go on: the blocks up to the end of the merge, in the order in which they were made.
+        // The first of the ways that it may go on: the blocks up to the end of the merge, in the order in which they
+        // were made.
         const BasicBlock *first = nullptr;
         for (const User *user : merge->users())
             if (const auto *choice = dyn_cast<SwitchInst>(user))
-                first = const_cast<SwitchInst *>(choice)->findCaseValue(ConstantInt::get(Type::getInt32Ty(fork->getContext()), 1))->getCaseSuccessor();
+                first = const_cast<SwitchInst *>(choice)
+                            ->findCaseValue(ConstantInt::get(Type::getInt32Ty(fork->getContext()), 1))
+                            ->getCaseSuccessor();
         const Value *last = nullptr;
         bool ended = !first;
-        for (auto block = first ? first->getIterator() : merge->getFunction()->end(); !ended && block != merge->getFunction()->end(); ++block)
+        for (auto block = first ? first->getIterator() : merge->getFunction()->end();
+             !ended && block != merge->getFunction()->end(); ++block)
             for (const Instruction &instruction : *block) {
-                if (const Function *called = callee(instruction); called && called->getName().startswith("__kmpc_end_reduce")) {
+                if (const Function *called = callee(instruction);
+                    called && called->getName().startswith("__kmpc_end_reduce")) {
                     ended = true;
                     break;
                 }
                 const Value *into = nullptr;
                 if (const auto *store = dyn_cast<StoreInst>(&instruction))
                     into = store->getPointerOperand();
-                else if (const Function *called = callee(instruction); called && called->getName().startswith(".omp_combiner."))
+                else if (const Function *called = callee(instruction);
+                         called && called->getName().startswith(".omp_combiner."))
                     into = cast<CallBase>(instruction).getArgOperand(0);        // the user's own operation
                 const Place p = into ? place_of(into, outer, layout) : Place();
                 if (!into || p.is_temporary)
                     continue;
-                const bool same = !places.empty() && places.back().root == p.root && places.back().pointers == p.pointers && p.root == last;
+                const bool same = !places.empty() && places.back().root == p.root
+                                  && places.back().pointers == p.pointers && p.root == last;
                 // The two halves of a complex number.
                 if (same && places.size() <= reductions.size() && reductions[places.size() - 1].is_complex)
                     continue;
@@ -234,14 +247,16 @@ std::string results_text(const CallBase *fork, const Function *body, unsigned di
                 place = "&" + std::to_string(addresses.size());
                 PointerType *bytes = Type::getInt8PtrTy(fork->getContext());
                 Constant *start = ConstantExpr::getBitCast(const_cast<GlobalVariable *>(variable), bytes);
-                addresses.push_back(ConstantExpr::getGetElementPtr(bytes->getPointerElementType(), start,
-                                                                   ConstantInt::getSigned(Type::getInt64Ty(fork->getContext()), p.behind)));
+                addresses.push_back(ConstantExpr::getGetElementPtr(
+                    bytes->getPointerElementType(), start,
+                    ConstantInt::getSigned(Type::getInt64Ty(fork->getContext()), p.behind)));
             }
-        } else if (const auto *argument = cast<Argument>(p.root); argument->getParent() == body && argument->getArgNo() >= 2) {
+        } else if (const auto *argument = cast<Argument>(p.root);
+                   argument->getParent() == body && argument->getArgNo() >= 2) {
             const unsigned field = argument->getArgNo() - 2;
             if (captures->getElementType(field) == argument->getType() && p.behind >= 0)
-                place = std::to_string(layout.getStructLayout(captures)->getElementOffset(field)) + std::string(1 + p.pointers, '*')
-                    + (p.behind ? "+" + std::to_string(p.behind) : "");
+                place = std::to_string(layout.getStructLayout(captures)->getElementOffset(field))
+                        + std::string(1 + p.pointers, '*') + (p.behind ? "+" + std::to_string(p.behind) : "");
         }
         text += (text.empty() ? "" : " ") + reductions[i].name + "=" + (place.empty() ? "?" : type + "@" + place);
     }

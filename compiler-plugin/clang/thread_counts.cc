@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // mpicc -fws=openmp: loops that use the number of threads, as omp_get_max_threads() and omp_get_num_threads() tell it,
-// directly or from a variable or member that holds it. Such code is often right for one thread in one way and for several
-// in another; guests are none of the threads that it knows. Found in the tree, where variables have names; as are collapsed
-// loops whose bounds depend on each other.
+// directly or from a variable or member that holds it. Such code is often right for one thread in one way and for
+// several in another; guests are none of the threads that it knows. Found in the tree, where variables have names; as
+// are collapsed loops whose bounds depend on each other.
 #include "front.h"
 #include "visitor.h"
 
@@ -61,7 +61,8 @@ public:
         return true;
     }
     bool VisitCXXConstructExpr(CXXConstructExpr *construction) override {
-        copy_arguments(llvm::makeArrayRef(construction->getArgs(), construction->getNumArgs()), construction->getConstructor());
+        copy_arguments(llvm::makeArrayRef(construction->getArgs(), construction->getNumArgs()),
+                       construction->getConstructor());
         return true;
     }
     bool VisitVarDecl(VarDecl *variable) override {
@@ -80,7 +81,8 @@ public:
     }
     bool VisitInitListExpr(InitListExpr *list) override {
         const InitListExpr *complete = list->isSemanticForm() ? list : list->getSemanticForm();
-        const RecordType *type = complete && !complete->getType().isNull() ? complete->getType()->getAs<RecordType>() : nullptr;
+        const RecordType *type =
+            complete && !complete->getType().isNull() ? complete->getType()->getAs<RecordType>() : nullptr;
         if (!type)
             return true;
         if (type->isUnionType()) {
@@ -168,7 +170,8 @@ private:
         } else if (const auto *operation = dyn_cast<UnaryOperator>(from)) {
             copy(operation->getSubExpr(), to, computed || operation->getOpcode() != UO_LNot);
         } else if (const auto *call = dyn_cast<CallExpr>(from)) {
-            if (const FunctionDecl *function = call->getDirectCallee(); function && (!computed || is_question(function)))
+            if (const FunctionDecl *function = call->getDirectCallee();
+                function && (!computed || is_question(function)))
                 add(function, to);
             if (to->getType()->isArithmeticType())      // std::max and the like
                 for (const Expr *argument : call->arguments())
@@ -251,7 +254,8 @@ public:
     bool VisitOMPLoopDirective(OMPLoopDirective *loop) override {
         const CallExpr *mark = mark_of(loop);
         Expr::EvalResult kinds;
-        if (!mark || !mark->getArg(1)->EvaluateAsInt(kinds, context_) || !(kinds.Val.getInt().getZExtValue() & openmp_loop))
+        if (!mark || !mark->getArg(1)->EvaluateAsInt(kinds, context_)
+            || !(kinds.Val.getInt().getZExtValue() & openmp_loop))
             return true;
         note_results(context_, loop);
         Uses uses(holders_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A walk through the tree, with what our walks want to see as virtual functions: clang's template of it takes five seconds to
-// compile for each class that it is made for.
+// A walk through the tree, with what our walks want to see as virtual functions: clang's template of it takes five
+// seconds to compile for each class that it is made for.
 #ifndef WS_CLANG_VISITOR_H
 #define WS_CLANG_VISITOR_H
 
@@ -27,7 +27,9 @@ public:
 
     virtual bool TraverseDecl(clang::Decl *declaration) { return Base::TraverseDecl(declaration); }
     virtual bool TraverseLambdaExpr(clang::LambdaExpr *lambda) { return Base::TraverseLambdaExpr(lambda); }
-    virtual bool TraverseConstructorInitializer(clang::CXXCtorInitializer *initializer) { return Base::TraverseConstructorInitializer(initializer); }
+    virtual bool TraverseConstructorInitializer(clang::CXXCtorInitializer *initializer) {
+        return Base::TraverseConstructorInitializer(initializer);
+    }
 
     virtual bool VisitBinaryOperator(clang::BinaryOperator *) { return true; }
     virtual bool VisitCallExpr(clang::CallExpr *) { return true; }

@@ -47,7 +47,8 @@ std::string why_not_by_tree(const std::string &place);
 // A variable of a loop's reduction clauses.
 struct Reduction {
     std::string name;
-    char operation;         // as in runtime/directive/abi.h; 0: the user's own, or of a type that has no value to compare
+    // as in runtime/directive/abi.h; 0: the user's own, or of a type that has no value to compare
+    char operation;
     bool is_signed, is_complex;
 };
 // Those of the loop with this number, in the order of the clauses; several times for a template.

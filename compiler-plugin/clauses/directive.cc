@@ -91,7 +91,8 @@ bool schedule_named(const std::string &word, Schedule &kind) {
 void parse_schedule(const Clause &clause, ScheduleClause &out, Complaints &problems) {
     const Tokens &args = clause.arguments;
     if (out.present) {
-        problems.add(clause.name.origin, "more than one " + quoted(clause.name.text) + " clause" + problems.on_directive());
+        problems.add(clause.name.origin,
+                     "more than one " + quoted(clause.name.text) + " clause" + problems.on_directive());
         return;
     }
     out.present = true;
@@ -114,7 +115,8 @@ void parse_schedule(const Clause &clause, ScheduleClause &out, Complaints &probl
         return;
     }
     if (out.kind == Schedule::time_sized || out.kind == Schedule::runtime) {
-        problems.add(args[args.size() > 2 ? 2 : 1].origin, quoted(args[0].text) + " takes no chunk size" + problems.in(clause));
+        problems.add(args[args.size() > 2 ? 2 : 1].origin,
+                     quoted(args[0].text) + " takes no chunk size" + problems.in(clause));
         return;
     }
     if (args.size() == 2) {
@@ -160,7 +162,8 @@ void parse_if(const Clause &clause, Directive &out, Complaints &problems) {
 
 // Chunks of a simd loop begin anywhere: what OpenMP makes of the variable before one is not known.
 void parse_linear(const Clause &clause, Directive &, Complaints &problems) {
-    problems.add(clause.name.origin, "'linear' is not supported" + problems.on_directive() + ": compute it from the loop's variable");
+    problems.add(clause.name.origin,
+                 "'linear' is not supported" + problems.on_directive() + ": compute it from the loop's variable");
 }
 
 // Where a clause may stand.
@@ -279,15 +282,18 @@ void parse_atomic(const Tokens &tokens, Directive &out, Complaints &problems) {
         const bool is_kind = kinds.count(word.text), is_order = orders.count(word.text);
         const Token *&place = is_kind ? kind : order;
         if (!is_kind && !is_order) {
-            problems.add(word.origin, word.is_identifier()
-                         ? "unknown word " + quoted(word.text) + problems.on_directive()
-                               + "; known are read, write, update, capture and the memory orders seq_cst, acq_rel, release, "
-                                 "acquire, relaxed"
-                         : "expected a word before " + quoted(word.text) + problems.on_directive());
+            problems.add(
+                word.origin,
+                word.is_identifier()
+                    ? "unknown word " + quoted(word.text) + problems.on_directive()
+                          + "; known are read, write, update, capture and the memory orders seq_cst, acq_rel, release, "
+                            "acquire, relaxed"
+                    : "expected a word before " + quoted(word.text) + problems.on_directive());
             return;
         }
         if (place) {
-            problems.add(word.origin, "both " + quoted(place->text) + " and " + quoted(word.text) + problems.on_directive());
+            problems.add(word.origin,
+                         "both " + quoted(place->text) + " and " + quoted(word.text) + problems.on_directive());
             return;
         }
         place = &word;
@@ -316,8 +322,8 @@ void parse_critical(const Tokens &tokens, Directive &out, Complaints &problems) 
         out.name = tokens[1];
 }
 
-// The first `{` that is not closed within the parentheses it stands in; null if there is none. The front ends would look
-// for its end beyond the line, some for ever.
+// The first `{` that is not closed within the parentheses it stands in; null if there is none. The front ends would
+// look for its end beyond the line, some for ever.
 const Token *open_brace(const Tokens &tokens) {
     std::vector<const Token *> open;
     for (const Token &token : tokens) {
@@ -338,13 +344,14 @@ const Token *open_brace(const Tokens &tokens) {
 }
 
 DirectiveKind kind_of(const Tokens &tokens, const Language &language) {
-    return tokens[0].is(language.loop)                                               ? DirectiveKind::loop
-           : tokens[0].is("atomic")                                                  ? DirectiveKind::atomic
-           : tokens[0].is("critical")                                                ? DirectiveKind::critical
-           : tokens[0].is("sections")                                                ? DirectiveKind::sections
-           : tokens[0].is("section")                                                 ? DirectiveKind::section
-           : tokens[0].is("declare") && tokens.size() > 1 && tokens[1].is("reduction") ? DirectiveKind::declare_reduction
-                                                                                     : DirectiveKind::none;
+    return tokens[0].is(language.loop) ? DirectiveKind::loop
+           : tokens[0].is("atomic")    ? DirectiveKind::atomic
+           : tokens[0].is("critical")  ? DirectiveKind::critical
+           : tokens[0].is("sections")  ? DirectiveKind::sections
+           : tokens[0].is("section")   ? DirectiveKind::section
+           : tokens[0].is("declare") && tokens.size() > 1 && tokens[1].is("reduction")
+               ? DirectiveKind::declare_reduction
+               : DirectiveKind::none;
 }
 
 }  // namespace
@@ -406,7 +413,8 @@ Directive parse(const Tokens &tokens, int pragma, Problems &list, const Language
             std::string name = tokens[0].text;
             if (tokens[0].is("declare") && tokens.size() > 1)
                 name += " " + tokens[1].text;
-            problems.add(tokens[0].origin, "unknown directive " + quoted(std::string(language.prefix) + " " + name) + known);
+            problems.add(tokens[0].origin,
+                         "unknown directive " + quoted(std::string(language.prefix) + " " + name) + known);
         }
         break;
     }

@@ -8,8 +8,8 @@
 
 namespace ws {
 
-// Whether a linker symbol is one of those that do not ask OpenMP for its threads, and call nothing that they were not given. Beside
-// the compilers' builtins: what those do not know.
+// Whether a linker symbol is one of those that do not ask OpenMP for its threads, and call nothing that they were not
+// given. Beside the compilers' builtins: what those do not know.
 bool is_library_function(const std::string &symbol);
 
 }  // namespace ws

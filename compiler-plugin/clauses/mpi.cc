@@ -20,8 +20,9 @@ const std::set<std::string> collectives = {
     "intercomm_create_from_groups", "intercomm_merge", "cart_create", "cart_sub", "graph_create", "dist_graph_create",
     "dist_graph_create_adjacent", "comm_shrink", "comm_agree"};
 
-const std::set<std::string> one_sided = {"put", "get", "accumulate", "get_accumulate", "fetch_and_op", "compare_and_swap",
-                                         "rput", "rget", "raccumulate", "rget_accumulate"};
+const std::set<std::string> one_sided = {
+    "put",  "get",  "accumulate",  "get_accumulate", "fetch_and_op", "compare_and_swap",
+    "rput", "rget", "raccumulate", "rget_accumulate"};
 
 // Of those that begin with win_: they only look.
 const std::set<std::string> window_questions = {"win_shared_query", "win_get_attr", "win_get_group", "win_get_info",
@@ -109,7 +110,8 @@ const char *why_refused(MpiCall call) {
         return "all ranks must call it in the same order, but the iterations of a shared loop run in any order and on "
                "several cores";
     case MpiCall::one_sided:
-        return "one-sided communication belongs to an epoch of its rank, but the iterations of a shared loop run at the "
+        return "one-sided communication belongs to an epoch of its rank, but the iterations of a shared loop run at "
+               "the "
                "same time on several cores";
     case MpiCall::whole_program:
         return "it is called once, by the first thread of the program";

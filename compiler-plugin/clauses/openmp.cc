@@ -86,7 +86,8 @@ Tokens as_openmp(const Directive &directive, int pragma, unsigned number) {
     if (loop)
         writer.write("schedule ( dynamic , 1 )");
     writer.write("num_threads (");
-    writer.write(mark_function + std::string(" ( ") + std::to_string(number) + " , " + std::to_string(site_kinds(directive)));
+    writer.write(mark_function + std::string(" ( ") + std::to_string(number) + " , "
+                 + std::to_string(site_kinds(directive)));
     if (loop)
         write_chunk(writer, directive.schedule, 0);
     else
@@ -107,12 +108,14 @@ static std::string inside(DirectiveKind kind, const Language &language) {
 }
 
 std::string thread_number(DirectiveKind kind, const Language &language) {
-    return "'omp_get_thread_num' is the same for all guests " + inside(kind, language) + "use a reduction or a private variable";
+    return "'omp_get_thread_num' is the same for all guests " + inside(kind, language)
+           + "use a reduction or a private variable";
 }
 
 std::string computed_goto(DirectiveKind kind, const Language &language) {
     return std::string(&language == &fortran_language ? "an assigned" : "a computed") + " 'goto' must not leave the "
-           + (kind == DirectiveKind::loop ? "iteration, " : "section, ") + inside(kind, language) + "whether it does cannot be seen";
+           + (kind == DirectiveKind::loop ? "iteration, " : "section, ") + inside(kind, language)
+           + "whether it does cannot be seen";
 }
 
 std::string thread_variable_written(const std::string &variable, DirectiveKind kind, const Language &language) {

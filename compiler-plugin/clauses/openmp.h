@@ -8,9 +8,10 @@
 //     omp parallel sections <data clauses> num_threads(...)
 //
 // num_threads is the one clause whose expression is evaluated once, by the encountering function, just before the
-// region is forked: where the runtime needs the chunk sizes. A chunk that was not given is a plain 0. KINDS is the
-// low part of ws_site::kinds (runtime/directive/abi.h); NUMBER tells the directives of a file apart; the name is that of a
-// name clause, or empty; the condition is the if clause's, or a plain 1. Sections are units of one: schedule(dynamic, 1).
+// region is forked: where the runtime needs the chunk sizes. A chunk that was not given is a plain 0. KINDS is the low
+// part of ws_site::kinds (runtime/directive/abi.h); NUMBER tells the directives of a file apart; the name is that of a
+// name clause, or empty; the condition is the if clause's, or a plain 1. Sections are units of one: schedule(dynamic,
+// 1).
 #ifndef WS_CLAUSES_OPENMP_H
 #define WS_CLAUSES_OPENMP_H
 
@@ -35,8 +36,9 @@ inline constexpr const char *chunk_clauses[] = {"schedule", "steal_schedule"};
 // last character is the unnamed one.
 inline constexpr const char *critical_prefix = "__ws_critical_";
 
-// The tokens after `#pragma omp parallel` (a loop, sections), `#pragma omp section`, `#pragma omp declare` (a reduction), `#pragma omp atomic` or
-// `#pragma omp critical`. Nothing in them marks an atomic: the compiler's half knows it by its place.
+// The tokens after `#pragma omp parallel` (a loop, sections), `#pragma omp section`, `#pragma omp declare` (a
+// reduction), `#pragma omp atomic` or `#pragma omp critical`. Nothing in them marks an atomic: the compiler's half
+// knows it by its place.
 Tokens as_openmp(const Directive &directive, int pragma, unsigned number);
 
 // KINDS of a loop or of sections.
@@ -45,7 +47,8 @@ int site_kinds(const Directive &loop);
 // Warnings under -Wall, in a loop or in sections.
 std::string thread_number(DirectiveKind kind, const Language &language = c_language);
 std::string computed_goto(DirectiveKind kind, const Language &language = c_language); // Fortran: an assigned one
-std::string thread_variable_written(const std::string &variable, DirectiveKind kind, const Language &language = c_language);
+std::string thread_variable_written(const std::string &variable, DirectiveKind kind,
+                                    const Language &language = c_language);
 
 }  // namespace ws
 

@@ -2,8 +2,9 @@
 //
 // ws_fortran [--fixed] [--openmp | --openmp-simd] [--length N] [-I FOLDER]... [--text FILE] NAME OUTPUT
 //
-// Rewrites the Fortran source NAME (or its preprocessed text in FILE) to OUTPUT. Messages look like gfortran's. Exit status: 0
-// rewritten, 1 errors in directives, 2 it could not be done, 3 no directive in it: OUTPUT is the text as it was.
+// Rewrites the Fortran source NAME (or its preprocessed text in FILE) to OUTPUT. Messages look like gfortran's. Exit
+// status: 0 rewritten, 1 errors in directives, 2 it could not be done, 3 no directive in it: OUTPUT is the text as it
+// was.
 #include "rewrite.h"
 
 #include <cerrno>

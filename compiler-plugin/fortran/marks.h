@@ -4,9 +4,9 @@
 //
 //     !ws-mark KIND FIRST LAST KINDS NAME FILE
 //
-// KIND is `loop`, `sections`, `section`, `atomic`, `critical`, `other` or `omp` (one of OpenMP's own). It stands in the lines FIRST to LAST
-// of FILE; gfortran places loops and sections at FIRST and the others at LAST. KINDS is that of the mark (0 but for those). NAME is that of a
-// name clause, its bytes as hexadecimal digits, or `-`.
+// KIND is `loop`, `sections`, `section`, `atomic`, `critical`, `other` or `omp` (one of OpenMP's own). It stands in the
+// lines FIRST to LAST of FILE; gfortran places loops and sections at FIRST and the others at LAST. KINDS is that of the
+// mark (0 but for those). NAME is that of a name clause, its bytes as hexadecimal digits, or `-`.
 #ifndef WS_FORTRAN_MARKS_H
 #define WS_FORTRAN_MARKS_H
 

@@ -140,7 +140,8 @@ public:
     Result run(const std::string &text, const std::string &name) {
         // Whatever follows is about this name: with -fpreprocessed gfortran takes the file's name from here.
         const bool preprocessed = text.compare(0, 2, "# ") == 0;
-        const size_t byte_order_mark = text.compare(0, 3, "\xEF\xBB\xBF") == 0 ? 3 : 0;    // only right at the beginning
+        // only right at the beginning
+        const size_t byte_order_mark = text.compare(0, 3, "\xEF\xBB\xBF") == 0 ? 3 : 0;
         if (!preprocessed)
             out_.enter(name, 1, "");
         lines_of(split_lines(text.substr(byte_order_mark)), name, 0);
@@ -150,7 +151,8 @@ public:
         // f951 takes the source's name from the first line if -fpreprocessed, and spoils the second if it is no marker.
         const std::string &rewritten = out_.text();
         const std::string head = rewritten.substr(0, rewritten.find('\n') + 1);
-        result.text = any_ ? head + head + marks_ + rewritten : head + head + (preprocessed ? "" : head) + text.substr(byte_order_mark);
+        result.text = any_ ? head + head + marks_ + rewritten
+                           : head + head + (preprocessed ? "" : head) + text.substr(byte_order_mark);
         return result;
     }
 
@@ -210,7 +212,8 @@ private:
     // The plugin turns OpenMP on in gfortran: without -fopenmp its lines become comments for good.
     std::string without_openmp(std::string line, const SentinelLine &sentinel, const Place &place) {
         if (options_.openmp) {
-            if (sentinel.dollar + 1 < line.size() && std::isalpha(static_cast<unsigned char>(line[sentinel.dollar + 1])))
+            if (sentinel.dollar + 1 < line.size()
+                && std::isalpha(static_cast<unsigned char>(line[sentinel.dollar + 1])))
                 mark("omp", place, place.line);
             return line;
         }
@@ -309,7 +312,8 @@ private:
         bool continued = lex(cut(first_line), first.body, options_.form, start, in_directive);
         for (;;) {
             size_t next = in.index + 1;
-            while (next < in.lines.size() && in.lines[next][0] != '#' && is_comment_or_blank(in.lines[next], options_.form)
+            while (next < in.lines.size() && in.lines[next][0] != '#'
+                   && is_comment_or_blank(in.lines[next], options_.form)
                    && classify(in.lines[next], options_.form).kind == Sentinel::none)
                 next++;
             SentinelLine follows;
@@ -335,8 +339,9 @@ private:
         };
         for (const ws::Token &token : in_directive.tokens)
             if (token.text == "&") {
-                complain_at(token.origin, options_.form == Form::free ? "a '&' may only end a line, or begin one that continues another"
-                                                                      : "a '&' may only be the mark of a line that continues another");
+                complain_at(token.origin, options_.form == Form::free
+                                              ? "a '&' may only end a line, or begin one that continues another"
+                                              : "a '&' may only be the mark of a line that continues another");
                 return;
             }
         if (!in_directive.tokens.empty() && in_directive.tokens[0].text.compare(0, 3, "end") == 0
@@ -360,8 +365,9 @@ private:
             what = tokens[next++].text;
         const bool loop = what == ws::fortran_language.loop;
         if (!loop && what != "sections" && what != "atomic" && what != "critical") {
-            complain_at(tokens[0].origin, "unknown directive '!$ws " + tokens[0].text + (next > 1 ? " " + what : "")
-                                              + "'; known are 'end do', 'end sections', 'end atomic' and 'end critical'");
+            complain_at(tokens[0].origin,
+                        "unknown directive '!$ws " + tokens[0].text + (next > 1 ? " " + what : "")
+                            + "'; known are 'end do', 'end sections', 'end atomic' and 'end critical'");
             return true;
         }
         const bool simd = loop && next < tokens.size() && tokens[next].is("simd");
@@ -400,8 +406,8 @@ private:
         for (unsigned char byte : name)
             for (int digit : {byte >> 4, byte & 15})
                 coded += "0123456789abcdef"[digit];
-        marks_ += ws::fortran_mark + std::string(kind) + " " + std::to_string(first.line) + " " + std::to_string(last_line)
-                  + " " + std::to_string(kinds) + " " + coded + " " + first.file + "\n";
+        marks_ += ws::fortran_mark + std::string(kind) + " " + std::to_string(first.line) + " "
+                  + std::to_string(last_line) + " " + std::to_string(kinds) + " " + coded + " " + first.file + "\n";
     }
 
     // Where a token's last character stands: gfortran places a statement at its end.

@@ -55,8 +55,8 @@ SentinelLine classify(const std::string &line, Form form) {
         }
         return out;
     }
-    // Fixed form has its continuation mark in column 6. The sentinel is one shorter than OpenMP's, so that `!$ws do` has
-    // a letter there and `!$ws&` its mark in column 5: a letter is no mark, and a `&` is one in both columns.
+    // Fixed form has its continuation mark in column 6. The sentinel is one shorter than OpenMP's, so that `!$ws do`
+    // has a letter there and `!$ws&` its mark in column 5: a letter is no mark, and a `&` is one in both columns.
     if (next == '&') {
         out.continues = true;
         out.body = after + 1;
@@ -108,8 +108,10 @@ bool lex(const std::string &line, size_t from, Form form, const Place &start, Le
         } else if (std::isdigit(static_cast<unsigned char>(c))) {
             // With what may follow: a fraction, an exponent, a kind. Not the dot of `1.eq.n`.
             kind = ws::TokenKind::number;
-            while (end < line.size() && (is_word(line[end])
-                                         || (line[end] == '.' && !(end + 1 < line.size() && std::isalpha(static_cast<unsigned char>(line[end + 1]))))))
+            while (end < line.size()
+                   && (is_word(line[end])
+                       || (line[end] == '.'
+                           && !(end + 1 < line.size() && std::isalpha(static_cast<unsigned char>(line[end + 1]))))))
                 end++;
         } else if (c == '\'' || c == '"') {
             kind = ws::TokenKind::other;

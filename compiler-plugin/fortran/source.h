@@ -49,9 +49,9 @@ bool is_comment_or_blank(const std::string &line, Form form);
 // The file name of an `include 'name'` line, or nothing.
 std::string include_name(const std::string &line, Form form);
 
-// Puts the tokens of line[from..] behind `tokens` and their places behind `places`; a token's origin is the index of its
-// place. Identifiers are folded to lower case in the token, as written in `texts`. True if the line is continued: free form's `&` at the end, which
-// is no token; any other is one, and an error.
+// Puts the tokens of line[from..] behind `tokens` and their places behind `places`; a token's origin is the index of
+// its place. Identifiers are folded to lower case in the token, as written in `texts`. True if the line is continued:
+// free form's `&` at the end, which is no token; any other is one, and an error.
 struct LexedTokens {
     ws::Tokens tokens;
     std::vector<std::string> texts;

@@ -47,7 +47,8 @@ tree flag_variable() {
 gcall *lock_call(bool end) {
     tree &function = lock_function[end];
     if (!function)
-        function = build_fn_decl(end ? "ws_atomic_end" : "ws_atomic_start", build_function_type(void_type_node, void_list_node));
+        function = build_fn_decl(end ? "ws_atomic_end" : "ws_atomic_start",
+                                 build_function_type(void_type_node, void_list_node));
     return gimple_build_call(function, 0);
 }
 
@@ -190,7 +191,8 @@ void Atomic::insert_condition(bool then_if, tree yes, tree no) {
 void Atomic::lower_with_lock() {
     insert_flag();
     const auto unless_alone = [&](bool end) {
-        tree call = create_artificial_label(gimple_location(load_)), past = create_artificial_label(gimple_location(load_));
+        tree call = create_artificial_label(gimple_location(load_)),
+             past = create_artificial_label(gimple_location(load_));
         insert_condition(false, call, past);
         add(gimple_build_label(call));
         add(lock_call(end));
@@ -221,7 +223,8 @@ void Atomic::lower_with_choice() {
         gimple_omp_atomic_store_set_val(store_, renamer(value()));
 
     const location_t where = gimple_location(load_);
-    tree plain = create_artificial_label(where), shared = create_artificial_label(where), end = create_artificial_label(where);
+    tree plain = create_artificial_label(where), shared = create_artificial_label(where),
+         end = create_artificial_label(where);
     insert_flag();
     insert_condition(true, plain, shared);
     add(gimple_build_label(plain));

@@ -57,7 +57,8 @@ public:
     }
 
 private:
-    void found(Found::Kind kind, tree decl, location_t at, const char *construct = nullptr, gimple *statement = nullptr) {
+    void found(Found::Kind kind, tree decl, location_t at, const char *construct = nullptr,
+               gimple *statement = nullptr) {
         report_({kind, decl, at, current_, construct, statement});
     }
 
@@ -125,7 +126,8 @@ private:
                  && *node == gimple_call_fndecl(info->stmt))
             return NULL_TREE;
         else
-            static_cast<Walk *>(info->info)->mention(*node, info->stmt ? gimple_location(info->stmt) : UNKNOWN_LOCATION);
+            static_cast<Walk *>(info->info)
+                ->mention(*node, info->stmt ? gimple_location(info->stmt) : UNKNOWN_LOCATION);
         return NULL_TREE;
     }
 

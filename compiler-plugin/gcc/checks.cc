@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the grammar cannot see and GCC's OpenMP front end does not check (or gets wrong), looked up in the typed tree of each
-// function just before it is lowered to GENERIC: so templates are checked as instantiated, and functions that are
+// What the grammar cannot see and GCC's OpenMP front end does not check (or gets wrong), looked up in the typed tree of
+// each function just before it is lowered to GENERIC: so templates are checked as instantiated, and functions that are
 // never called are checked too.
 #include "ws_gcc.h"
 
@@ -72,28 +72,33 @@ bool is_writing_operator(tree function) {
     return of == "++" || of == "--" || (of.back() == '=' && of != "==" && of != "!=" && of != "<=" && of != ">=");
 }
 
-// What a node writes to, without what it does on the way: members, references, casts. No elements of arrays: those are scratch space.
+// What a node writes to, without what it does on the way: members, references, casts. No elements of arrays: those are
+// scratch space.
 tree written_whole(tree node) {
     tree to = written_variable(node);
     if (TREE_CODE(node) == CALL_EXPR && call_expr_nargs(node) > 0 && is_writing_operator(get_callee_fndecl(node)))
         to = CALL_EXPR_ARG(node, 0);
-    else if (TREE_CODE(node) == OMP_ATOMIC || TREE_CODE(node) == OMP_ATOMIC_CAPTURE_OLD || TREE_CODE(node) == OMP_ATOMIC_CAPTURE_NEW)
+    else if (TREE_CODE(node) == OMP_ATOMIC || TREE_CODE(node) == OMP_ATOMIC_CAPTURE_OLD
+             || TREE_CODE(node) == OMP_ATOMIC_CAPTURE_NEW)
         to = TREE_OPERAND(node, 0);
-    while (to && (CONVERT_EXPR_P(to) || TREE_CODE(to) == NON_LVALUE_EXPR || TREE_CODE(to) == VIEW_CONVERT_EXPR || TREE_CODE(to) == SAVE_EXPR
-                  || TREE_CODE(to) == COMPONENT_REF || TREE_CODE(to) == ADDR_EXPR
-                  || (TREE_CODE(to) == INDIRECT_REF && TREE_CODE(TREE_TYPE(TREE_OPERAND(to, 0))) == REFERENCE_TYPE)))
+    while (to
+           && (CONVERT_EXPR_P(to) || TREE_CODE(to) == NON_LVALUE_EXPR || TREE_CODE(to) == VIEW_CONVERT_EXPR
+               || TREE_CODE(to) == SAVE_EXPR || TREE_CODE(to) == COMPONENT_REF || TREE_CODE(to) == ADDR_EXPR
+               || (TREE_CODE(to) == INDIRECT_REF && TREE_CODE(TREE_TYPE(TREE_OPERAND(to, 0))) == REFERENCE_TYPE)))
         to = TREE_OPERAND(to, 0);
     return to;
 }
 
-// The name of a thread's variable. One that C++ initializes when a thread first uses it is behind a call, of a function named after it.
+// The name of a thread's variable. One that C++ initializes when a thread first uses it is behind a call, of a function
+// named after it.
 std::string thread_variable(tree to, const Written &written) {
     if (to && VAR_P(to) && DECL_THREAD_LOCAL_P(to) && DECL_NAME(to) && !const_cast<Written &>(written).own.contains(to))
         return IDENTIFIER_POINTER(DECL_NAME(to));
     tree function = to && TREE_CODE(to) == CALL_EXPR ? get_callee_fndecl(to) : NULL_TREE;
     if (!function || !DECL_NAME(function) || !startswith(IDENTIFIER_POINTER(DECL_NAME(function)), "_ZTW"))
         return "";
-    const std::string name = readable_name(std::string("_Z") + (IDENTIFIER_POINTER(DECL_NAME(function)) + strlen("_ZTW")));
+    const std::string name =
+        readable_name(std::string("_Z") + (IDENTIFIER_POINTER(DECL_NAME(function)) + strlen("_ZTW")));
     return name.substr(name.rfind(':') + 1);
 }
 
@@ -144,14 +149,16 @@ tree complain_if_written(tree *node, int *walk_subtrees, void *data) {
     if (written->loop_variables.contains(variable))
         error_at(at, "the loop changes its variable %qD, in %<#pragma ws for%>", variable);
     else if (written->bounds.contains(variable))
-        error_at(at, "the loop changes %qD, on which its number of iterations depends, in %<#pragma ws for%>", variable);
+        error_at(at, "the loop changes %qD, on which its number of iterations depends, in %<#pragma ws for%>",
+                 variable);
     return NULL_TREE;
 }
 
 void add_items(tree clauses, hash_set<tree> &out) {
     for (tree c = clauses; c; c = OMP_CLAUSE_CHAIN(c)) {
         const omp_clause_code code = OMP_CLAUSE_CODE(c);
-        if (code == OMP_CLAUSE_PRIVATE || code == OMP_CLAUSE_FIRSTPRIVATE || code == OMP_CLAUSE_LASTPRIVATE || code == OMP_CLAUSE_REDUCTION)
+        if (code == OMP_CLAUSE_PRIVATE || code == OMP_CLAUSE_FIRSTPRIVATE || code == OMP_CLAUSE_LASTPRIVATE
+            || code == OMP_CLAUSE_REDUCTION)
             out.add(OMP_CLAUSE_DECL(c));
     }
 }
@@ -178,7 +185,8 @@ void check_loop(tree parallel, tree loop) {
             written.loop_variables.add(variable);
         add_variables(TREE_OPERAND(init, 1), written.bounds);
         add_variables(TREE_OPERAND(condition, 1), written.bounds);
-        add_variables(TREE_VEC_ELT(OMP_FOR_INCR(loop), i), written.bounds);     // the step; the variable itself comes first
+        // the step; the variable itself comes first
+        add_variables(TREE_VEC_ELT(OMP_FOR_INCR(loop), i), written.bounds);
     }
     walk_tree_without_duplicates(&OMP_FOR_BODY(loop), complain_if_written, &written);
 }
@@ -229,7 +237,8 @@ tree check_node(tree *node, int *walk_subtrees, void *) {
         if (has_sections)
             check_sections(*node);
         const bool has_loop = mark && !has_sections;
-        tree loop = has_loop ? walk_tree_without_duplicates(&OMP_PARALLEL_BODY(*node), find_first_loop, nullptr) : NULL_TREE;
+        tree loop =
+            has_loop ? walk_tree_without_duplicates(&OMP_PARALLEL_BODY(*node), find_first_loop, nullptr) : NULL_TREE;
         if (loop) {
             check_loop(*node, loop);
             note_unsigned_countdown(mark, loop);

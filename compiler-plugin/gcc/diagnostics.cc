@@ -33,7 +33,8 @@ constexpr const char *shares_its_loop = "'%s' and another directive cannot share
 constexpr const char *not_here = "%<#pragma%> is not allowed here";
 
 constexpr Known about_the_construct[] = {
-    {"OpenMP constructs other than %<ordered simd%>, %<simd%>, %<loop%> or %<atomic%> may not be nested inside %<simd%> region",
+    {"OpenMP constructs other than %<ordered simd%>, %<simd%>, %<loop%> or %<atomic%> may not be nested inside "
+     "%<simd%> region",
      "'%s' cannot stand in a simd loop"},
     {"%<#pragma omp section%> may only be used in %<#pragma omp sections%> construct",
      "'%s' must stand in the block of '#pragma ws sections'"},
@@ -81,9 +82,11 @@ constexpr Known about_the_construct[] = {
     {"threadprivate iteration variable %qD", nullptr},
     {"%<_Atomic%> iteration variable %qE", nullptr},
     {"barrier region may not be closely nested inside of work-sharing, %<loop%>, %<critical%>, %<ordered%>, "
-     "%<master%>, %<masked%>, explicit %<task%> or %<taskloop%> region", nullptr},
+     "%<master%>, %<masked%>, explicit %<task%> or %<taskloop%> region",
+     nullptr},
     {"work-sharing region may not be closely nested inside of work-sharing, %<loop%>, %<critical%>, %<ordered%>, "
-     "%<master%>, %<masked%>, explicit %<task%> or %<taskloop%> region", nullptr},
+     "%<master%>, %<masked%>, explicit %<task%> or %<taskloop%> region",
+     nullptr},
     {"%qE not specified in enclosing %qs", nullptr},
     {"enclosing %qs", nullptr},
 };

@@ -16,7 +16,8 @@ namespace {
 
 // Where a sequence stands.
 struct Place {
-    gbind *scope = nullptr;     // the innermost block that a new variable can be declared in; null at the start of a region
+    // the innermost block that a new variable can be declared in; null at the start of a region
+    gbind *scope = nullptr;
     bool in_threads = false;    // in a construct that has threads
     bool in_combined = false;   // in a combined one: its loop was dealt with
     bool in_simd = false;       // in a `ws for simd`
@@ -39,7 +40,8 @@ tree warn_of(gimple_stmt_iterator *at, bool *, walk_stmt_info *info) {
     // A variable of a common block is a member of it.
     tree to = gimple_has_lhs(statement) ? gimple_get_lhs(statement) : NULL_TREE, name = to;
     while (to && TREE_CODE(to) == COMPONENT_REF) {
-        name = VAR_P(TREE_OPERAND(to, 0)) && DECL_IGNORED_P(TREE_OPERAND(to, 0)) ? TREE_OPERAND(to, 1) : TREE_OPERAND(to, 0);
+        name = VAR_P(TREE_OPERAND(to, 0)) && DECL_IGNORED_P(TREE_OPERAND(to, 0)) ? TREE_OPERAND(to, 1)
+                                                                                 : TREE_OPERAND(to, 0);
         to = TREE_OPERAND(to, 0);
     }
     if (to && VAR_P(to) && DECL_THREAD_LOCAL_P(to) && DECL_NAME(name))
@@ -53,12 +55,14 @@ void walk(gimple_seq *sequence, const Place &place) {
         gimple *statement = gsi_stmt(at);
         switch (gimple_code(statement)) {
         case GIMPLE_ASSIGN:
-            if (place.scope && gimple_assign_rhs_code(statement) == TRUNC_DIV_EXPR && &language() == &ws::fortran_language)
+            if (place.scope && gimple_assign_rhs_code(statement) == TRUNC_DIV_EXPR
+                && &language() == &ws::fortran_language)
                 (*place.quotients)[gimple_assign_lhs(statement)] = {at, place.scope};
             break;
         case GIMPLE_OMP_ATOMIC_LOAD:
             if (place.in_simd && is_our_atomic(gimple_location(statement)))
-                error_about(gimple_location(statement), ws::cannot_stand_in_simd(ws::DirectiveKind::atomic, language()));
+                error_about(gimple_location(statement),
+                            ws::cannot_stand_in_simd(ws::DirectiveKind::atomic, language()));
             else if (place.scope)
                 lower_atomic(at, place.scope);
             break;
@@ -91,15 +95,18 @@ void walk(gimple_seq *sequence, const Place &place) {
             note_order(at);
             note_results(at);
             gcall *mark = region_mark(at);
-            if (mark && &language() == &ws::fortran_language && !(tree_to_shwi(gimple_call_arg(mark, 1)) & WS_SITE_OPENMP)) {
-                auto kind = tree_to_shwi(gimple_call_arg(mark, 1)) & ws::sections_mark ? ws::DirectiveKind::sections : ws::DirectiveKind::loop;
+            if (mark && &language() == &ws::fortran_language
+                && !(tree_to_shwi(gimple_call_arg(mark, 1)) & WS_SITE_OPENMP)) {
+                auto kind = tree_to_shwi(gimple_call_arg(mark, 1)) & ws::sections_mark ? ws::DirectiveKind::sections
+                                                                                       : ws::DirectiveKind::loop;
                 walk_stmt_info info;
                 memset(&info, 0, sizeof info);
                 info.info = &kind;
                 walk_gimple_seq(gimple_omp_body(statement), warn_of, nullptr, &info);
             }
-            walk(gimple_omp_body_ptr(statement), place.in_region(gimple_omp_parallel_combined_p(statement),
-                                                                 mark && tree_to_shwi(gimple_call_arg(mark, 1)) & ws::simd_mark));
+            walk(gimple_omp_body_ptr(statement),
+                 place.in_region(gimple_omp_parallel_combined_p(statement),
+                                 mark && tree_to_shwi(gimple_call_arg(mark, 1)) & ws::simd_mark));
             break;
         }
         case GIMPLE_OMP_TASK:

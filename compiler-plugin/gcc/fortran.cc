@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// The plugin in gfortran's f951. `mpifort -fws` has rewritten the source (../fortran): our directives arrive as OpenMP's,
-// and comments at its head (../fortran/marks.h) tell which they are. A pass before GCC lowers OpenMP brings them into the
-// form that C's have:
+// The plugin in gfortran's f951. `mpifort -fws` has rewritten the source (../fortran): our directives arrive as
+// OpenMP's, and comments at its head (../fortran/marks.h) tell which they are. A pass before GCC lowers OpenMP brings
+// them into the form that C's have:
 //
-//     #pragma omp parallel num_threads(steal) proc_bind(close)       t = __ws_mark (-, KINDS, (long) chunk, (long) steal, name);
+//     #pragma omp parallel num_threads(steal) proc_bind(close)       t = __ws_mark (-, KINDS, (long) chunk, (long)
+//     steal, name);
 //       #pragma omp for schedule(dynamic,chunk)                      #pragma omp parallel num_threads(t)
 //                                                                      #pragma omp for schedule(dynamic,1)
 //
@@ -59,7 +60,8 @@ const Written *directive_at(location_t at, ws::DirectiveKind kind) {
 // Decodes pairs of hexadecimal digits, up to the first character that is none.
 std::string from_hexadecimal(const char *digits) {
     std::string text;
-    for (unsigned byte; ISXDIGIT(digits[0]) && sscanf(digits, "%2x", &byte) == 1; digits += 2) // sscanf alone skips blanks
+    // sscanf alone skips blanks
+    for (unsigned byte; ISXDIGIT(digits[0]) && sscanf(digits, "%2x", &byte) == 1; digits += 2)
         text += char(byte);
     return text;
 }
@@ -82,7 +84,9 @@ bool read_marks(const char *path) {
         if (number < 2)
             continue;
         if (!startswith(line, ws::fortran_mark)
-            || sscanf(line + strlen(ws::fortran_mark), "%15s %d %d %d %n%*s %n", word, &first, &last, &site_kinds, &coded, &name) < 4
+            || sscanf(line + strlen(ws::fortran_mark), "%15s %d %d %d %n%*s %n", word, &first, &last, &site_kinds,
+                      &coded, &name)
+                   < 4
             || !name)
             break;
         std::string file = line + strlen(ws::fortran_mark) + name;
@@ -128,7 +132,8 @@ constexpr const char *words[][2] = {
 
 // What GCC says of all languages' constructs (msgids).
 constexpr const char *about_jumps[][2] = {
-    {"OpenMP constructs other than %<ordered simd%>, %<simd%>, %<loop%> or %<atomic%> may not be nested inside %<simd%> region",
+    {"OpenMP constructs other than %<ordered simd%>, %<simd%>, %<loop%> or %<atomic%> may not be nested inside "
+     "%<simd%> region",
      "it cannot stand in a simd loop"},
     {"invalid branch to/from %s structured block", "the construct must not be left or entered by a jump"},
     {"invalid exit from %s structured block", "the construct must not be left by a jump"},
@@ -154,7 +159,8 @@ void in_our_words(diagnostic_context *context, diagnostic_info *diagnostic) {
                     changed = true;
                 }
             // "not specified in enclosing 'parallel'"
-            if (part != formatted->args && strstr(part[-1], "enclosing ") && text.find("parallel") != std::string::npos) {
+            if (part != formatted->args && strstr(part[-1], "enclosing ")
+                && text.find("parallel") != std::string::npos) {
                 text.replace(text.find("parallel"), strlen("parallel"), "!$ws do");
                 changed = true;
             }
@@ -164,7 +170,8 @@ void in_our_words(diagnostic_context *context, diagnostic_info *diagnostic) {
         }
         const bool at_directive = written && place.line <= written->last_line;
         // What stands in the place of a loop.
-        const bool not_a_loop = written && written->kind == ws::DirectiveKind::loop && place.line == written->last_line + 1
+        const bool not_a_loop = written && written->kind == ws::DirectiveKind::loop
+                                && place.line == written->last_line + 1
                                 && startswith(formatted->args[0], "Unexpected ");
         bool jump = false;
         for (const auto &message : about_jumps)
@@ -176,7 +183,8 @@ void in_our_words(diagnostic_context *context, diagnostic_info *diagnostic) {
             }
         const bool about_it = at_directive || not_a_loop || jump;
         if (written && about_it && !names_ws && diagnostic->kind != DK_NOTE)
-            formatted->args[0] = ggc_strdup((localized_quotes("in '" + written->name + "': ") + formatted->args[0]).c_str());
+            formatted->args[0] =
+                ggc_strdup((localized_quotes("in '" + written->name + "': ") + formatted->args[0]).c_str());
     }
     next_starter(context, diagnostic);
 }
@@ -307,7 +315,8 @@ void mark_construct(gimple_stmt_iterator *at, gomp_parallel *parallel, const Wri
     Preparation before(where);
     tree owner_chunk = before.chunk(chunk, ws::chunk_clauses[0]);
     tree steal_chunk = before.chunk(steal, ws::chunk_clauses[1]);
-    gcall *mark = build_mark(directive.kinds, owner_chunk, steal_chunk, directive.loop_name, before.condition(condition));
+    gcall *mark =
+        build_mark(directive.kinds, owner_chunk, steal_chunk, directive.loop_name, before.condition(condition));
     tree marked = before.variable(integer_type_node);
     gimple_call_set_lhs(mark, marked);
     before.add(mark);

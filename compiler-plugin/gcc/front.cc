@@ -88,7 +88,8 @@ ws::Token to_grammar(cpp_reader *pfile, const cpp_token &token, int origin) {
 class PragmaOperatorOff {
 public:
     explicit PragmaOperatorOff(cpp_reader *pfile)
-        : node_(cpp_lookup(pfile, reinterpret_cast<const unsigned char *>("_Pragma"), strlen("_Pragma"))), type_(node_->type) {
+        : node_(cpp_lookup(pfile, reinterpret_cast<const unsigned char *>("_Pragma"), strlen("_Pragma"))),
+          type_(node_->type) {
         node_->type = NT_VOID;
     }
     ~PragmaOperatorOff() { node_->type = type_; }
@@ -126,13 +127,15 @@ bool is_name(const cpp_token &token, const char *name) {
     return token.type == CPP_NAME && strcmp(reinterpret_cast<const char *>(NODE_NAME(token.val.node.node)), name) == 0;
 }
 
-// GCC's C++ parser knows no braces in the head of an OpenMP loop: `for (T i{x};` becomes `for (T i = static_cast<T>(x);`, and with
-// auto `for (auto i = (x);`. `tokens` begin with the T and end with the last brace; others than these stay as they are.
+// GCC's C++ parser knows no braces in the head of an OpenMP loop: `for (T i{x};` becomes `for (T i =
+// static_cast<T>(x);`, and with auto `for (auto i = (x);`. `tokens` begin with the T and end with the last brace;
+// others than these stay as they are.
 void replace_braces(std::vector<cpp_token> &tokens) {
     size_t brace = tokens.size() - 1;
     for (int depth = 0;; brace--) {
         const cpp_ttype type = tokens[brace].type;
-        depth += (type == CPP_CLOSE_BRACE || type == CPP_CLOSE_PAREN) - (type == CPP_OPEN_BRACE || type == CPP_OPEN_PAREN);
+        depth +=
+            (type == CPP_CLOSE_BRACE || type == CPP_CLOSE_PAREN) - (type == CPP_OPEN_BRACE || type == CPP_OPEN_PAREN);
         if (brace == 0 || (depth == 1 && type == CPP_COMMA))
             return;
         if (depth == 0)
@@ -176,7 +179,8 @@ std::vector<cpp_token> read_loop_head(cpp_reader *pfile) {
         const bool closes = token.type == CPP_CLOSE_PAREN || token.type == CPP_CLOSE_BRACE;
         const bool goes_on = number == 0   ? is_name(token, "for")
                              : number == 1 ? token.type == CPP_OPEN_PAREN
-                                           : token.type != CPP_PRAGMA && token.type != CPP_EOF && (depth || !(closes || token.type == CPP_SEMICOLON));
+                                           : token.type != CPP_PRAGMA && token.type != CPP_EOF
+                                                 && (depth || !(closes || token.type == CPP_SEMICOLON));
         if (!goes_on) {
             if (first.size() > 2 && token.type == CPP_SEMICOLON && first.back().type == CPP_CLOSE_BRACE)
                 replace_braces(first);
@@ -241,8 +245,8 @@ void on_line_change(cpp_reader *pfile, const cpp_token *token, int parsing_args)
     push_tokens(pfile, rewritten.tokens);
 }
 
-// A precompiled header may hold inline functions with ws loops. It replaces GCC's identifiers and declarations: of one made
-// without the plugin, ours and libgomp's are gone.
+// A precompiled header may hold inline functions with ws loops. It replaces GCC's identifiers and declarations: of one
+// made without the plugin, ours and libgomp's are gone.
 void on_read_pch(cpp_reader *pfile, const char *name, int fd, const char *original) {
     next_read_pch(pfile, name, fd, original);
     if (!identifier_global_value(get_identifier(ws::mark_function)))
@@ -311,11 +315,13 @@ Rewritten read_and_rewrite(cpp_reader *pfile, location_t at) {
     const auto place = [&](int origin) { return origin == pragma ? at : in[origin].src_loc; };
 
     if (!foreign_pch.empty())
-        fatal_error(at, "%<#pragma ws%> cannot be used with the precompiled header %qs, which was made without %<-fws%>",
+        fatal_error(at,
+                    "%<#pragma ws%> cannot be used with the precompiled header %qs, which was made without %<-fws%>",
                     foreign_pch.c_str());
     ws::Problems problems;
     const ws::Directive directive = ws::parse(tokens, pragma, problems);
-    // GCC's C parser would look for the end of the block in the lines that follow, and for ever at the end of the pragma.
+    // GCC's C parser would look for the end of the block in the lines that follow, and for ever at the end of the
+    // pragma.
     for (size_t i = 1; i < tokens.size() && !c_dialect_cxx(); i++)
         if (tokens[i - 1].is("(") && tokens[i].is("{")) {
             error_about(place(int(i)), "a block cannot stand in '" + ws::full_name(directive.kind) + "'");
@@ -326,7 +332,8 @@ Rewritten read_and_rewrite(cpp_reader *pfile, location_t at) {
         error_about(place(problem.origin), problem.text);
 
     Rewritten out;
-    const bool nothing_left = directive.kind == ws::DirectiveKind::atomic || directive.kind == ws::DirectiveKind::critical;
+    const bool nothing_left =
+        directive.kind == ws::DirectiveKind::atomic || directive.kind == ws::DirectiveKind::critical;
     if (directive.kind == ws::DirectiveKind::none || (!problems.empty() && nothing_left))
         return out;     // of a wrong atomic or critical nothing is left that could be looked at further
     note_ws_used();

@@ -8,8 +8,8 @@
 //     __builtin_GOMP_parallel (fn, &data, t, 0);        ws_parallel (fn, &data, &site, chunk, steal_chunk);
 //                                                       ws_openmp, if the loop is OpenMP's
 //
-// (with an if clause ws_parallel_if) and in fn the calls that ask for chunks, the barrier GCC adds for firstprivate + lastprivate, and the lock around
-// the merge of reductions.
+// (with an if clause ws_parallel_if) and in fn the calls that ask for chunks, the barrier GCC adds for firstprivate +
+// lastprivate, and the lock around the merge of reductions.
 #include "ws_gcc.h"
 
 #include "../clauses/mpi.h"
@@ -107,13 +107,16 @@ void add_to_unit(tree object) {
     varpool_node::get(object)->analyze();     // at this time nobody else will
 }
 
-tree build_site(location_t at, std::string name, HOST_WIDE_INT kinds, const std::string &results, const std::vector<tree> &addresses) {
-    static_assert(sizeof(ws_site) == 64 && WS_SITE_ADDRESSES == 6, "the site is eight words, with two before the addresses there are eight more");
+tree build_site(location_t at, std::string name, HOST_WIDE_INT kinds, const std::string &results,
+                const std::vector<tree> &addresses) {
+    static_assert(sizeof(ws_site) == 64 && WS_SITE_ADDRESSES == 6,
+                  "the site is eight words, with two before the addresses there are eight more");
     if (!results.empty()) {
         name += '\0' + results;
         kinds |= HOST_WIDE_INT(WS_SITE_RESULTS);
     }
-    tree site = build_words(at, "ws_site", addresses.empty() ? 8 : 16, name, kinds | HOST_WIDE_INT(WS_SITE_KINDS(0, 0)), addresses);
+    tree site = build_words(at, "ws_site", addresses.empty() ? 8 : 16, name, kinds | HOST_WIDE_INT(WS_SITE_KINDS(0, 0)),
+                            addresses);
     SET_DECL_ALIGN(site, sizeof(ws_site) * BITS_PER_UNIT);
     DECL_USER_ALIGN(site) = 1;
     set_decl_section_name(site, WS_SITE_SECTION);
@@ -285,18 +288,21 @@ void Lowering::lower_fork(gimple_stmt_iterator *at, gimple *mark, tree parent) {
     const int countdown_bits = int(kinds >> ws::countdown_shift & 63), step_bits = int8_t(marked >> ws::step_shift);
     Counting counting = {countdown_bits, NULL_TREE, NULL_TREE};
     if (step_bits) {
-        const HOST_WIDE_INT most = step_bits > 0 || step_bits == -64 ? HOST_WIDE_INT_MAX >> (64 - abs(step_bits)) : (HOST_WIDE_INT(1) << -step_bits) - 1;
+        const HOST_WIDE_INT most = step_bits > 0 || step_bits == -64 ? HOST_WIDE_INT_MAX >> (64 - abs(step_bits))
+                                                                     : (HOST_WIDE_INT(1) << -step_bits) - 1;
         counting.least = build_int_cst(long_integer_type_node, step_bits < 0 ? 0 : -most - 1);
         counting.most = build_int_cst(long_integer_type_node, most);
     }
     // GCC's own OpenMP loops crash it there: what they share was moved to the coroutine's frame.
     if (strstr(IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(parent)), ".actor"))
-        error_about(gimple_location(mark), "'" + ws::full_name(sections ? ws::DirectiveKind::sections : ws::DirectiveKind::loop)
-                                               + "' cannot be used in a coroutine");
+        error_about(gimple_location(mark),
+                    "'" + ws::full_name(sections ? ws::DirectiveKind::sections : ws::DirectiveKind::loop)
+                        + "' cannot be used in a coroutine");
     const HOST_WIDE_INT site_kinds = kinds & ((HOST_WIDE_INT(1) << ws::countdown_shift) - 1);
     std::vector<tree> addresses;
     const std::string results = results_text(as_a<gcall *>(mark), argument(1), addresses);
-    tree site = build_fold_addr_expr(build_site(gimple_location(mark), loop_name(as_a<gcall *>(mark), parent), site_kinds, results, addresses));
+    tree site = build_fold_addr_expr(
+        build_site(gimple_location(mark), loop_name(as_a<gcall *>(mark), parent), site_kinds, results, addresses));
     tree chunk = gimple_call_arg(mark, 2), steal_chunk = gimple_call_arg(mark, 3);
     // GOMP_parallel (fn, data, threads, flags); GOMP_parallel_loop_* (fn, data, threads, start, end, incr, ...)
     std::vector<tree> arguments{argument(0), argument(1)};
@@ -306,7 +312,11 @@ void Lowering::lower_fork(gimple_stmt_iterator *at, gimple *mark, tree parent) {
     tree condition = gimple_call_arg(mark, 5);
     const bool openmp = site_kinds & HOST_WIDE_INT(WS_SITE_OPENMP);
     if (integer_onep(condition)) {
-        replace(at, combined ? openmp ? "ws_openmp_loop" : "ws_parallel_loop" : openmp ? "ws_openmp" : "ws_parallel", arguments);
+        replace(at,
+                combined ? openmp ? "ws_openmp_loop" : "ws_parallel_loop"
+                : openmp ? "ws_openmp"
+                         : "ws_parallel",
+                arguments);
     } else {
         arguments.insert(arguments.begin(), condition);
         replace(at, combined ? "ws_parallel_loop_if" : "ws_parallel_if", arguments);
@@ -322,7 +332,8 @@ void Lowering::lower_child_call(gimple_stmt_iterator *at, bool after_loop, const
     const auto argument = [&](unsigned i) { return gimple_call_arg(call, i); };
     switch (call_kind(call)) {
     case Call::loop_start: {        // start, end, incr, chunk, &lo, &hi
-        std::vector<tree> arguments{argument(0), argument(1), countdown(at, argument(2), counting.countdown_bits), argument(4), argument(5)};
+        std::vector<tree> arguments{argument(0), argument(1), countdown(at, argument(2), counting.countdown_bits),
+                                    argument(4), argument(5)};
         if (counting.most)
             arguments.insert(arguments.end(), {counting.least, counting.most});
         replace(at, counting.most ? "ws_loop_start_step" : "ws_loop_start", arguments);
@@ -370,7 +381,8 @@ void apply_hints(function *child, const LoopHints &hints) {
             const Call kind = call_kind(gsi_stmt(at));
             if (kind != Call::loop_next && kind != Call::loop_ull_next)
                 continue;
-            for (class loop *chunk = block->loop_father ? block->loop_father->inner : nullptr; chunk; chunk = chunk->next) {
+            for (class loop *chunk = block->loop_father ? block->loop_father->inner : nullptr; chunk;
+                 chunk = chunk->next) {
                 if (hints.independent)
                     chunk->safelen = INT_MAX;
                 if (hints.unroll) {
@@ -421,7 +433,8 @@ void Lowering::lower_critical(gimple_stmt_iterator *at, const char *name) {
 bool opens_for_all(gimple *call) {
     constexpr unsigned mpi_comm_world = 0x44000000;     // MPICH's
     return gimple_call_num_args(call) > 0 && TREE_CODE(gimple_call_arg(call, 0)) == INTEGER_CST
-           && tree_to_uhwi(wide_int_to_tree(unsigned_type_node, wi::to_wide(gimple_call_arg(call, 0)))) == mpi_comm_world;
+           && tree_to_uhwi(wide_int_to_tree(unsigned_type_node, wi::to_wide(gimple_call_arg(call, 0))))
+                  == mpi_comm_world;
 }
 
 std::string symbol_of(const Found &found) { return IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(found.decl)); }
@@ -439,7 +452,8 @@ void Lowering::check_mpi_calls(const Child &of) {
             return;
         const std::string of_directive = std::string(of.sections ? "section" : "loop") + " of '"
             + ws::full_name(of.sections ? ws::DirectiveKind::sections : ws::DirectiveKind::loop, language()) + "'";
-        error_about(found.at, "'" + ws::mpi_name(symbol_of(found)) + "' in a " + of_directive + ": " + ws::why_refused(kind));
+        error_about(found.at,
+                    "'" + ws::mpi_name(symbol_of(found)) + "' in a " + of_directive + ": " + ws::why_refused(kind));
         if (found.inside != child)
             inform(of.directive, "%s", localized_quotes("the " + of_directive + " that calls this").c_str());
     };
@@ -479,14 +493,16 @@ void Lowering::announce() {
         return;
     tree type = build_function_type_list(void_type_node, unsigned_type_node, NULL_TREE);
     tree body = NULL_TREE;
-    append_to_statement_list(build_call_expr(declaration("ws_uses", type), 1, build_int_cst(unsigned_type_node, features_)),
-                             &body);
+    append_to_statement_list(
+        build_call_expr(declaration("ws_uses", type), 1, build_int_cst(unsigned_type_node, features_)), &body);
     cgraph_build_static_cdtor('I', body, DEFAULT_INIT_PRIORITY);
 }
 
-// A linker that does not find libws names -fws: assembler, as the name has a hyphen, in a section like that of constant pointers.
+// A linker that does not find libws names -fws: assembler, as the name has a hyphen, in a section like that of constant
+// pointers.
 void Lowering::name_fws() {
-    static const char text[] = ".pushsection .data.rel.ro.ws_link,\"aw\"\n\t.balign 8\n\t.dc.a \"" WS_LINK_SYMBOL "\"\n\t.popsection";
+    static const char text[] =
+        ".pushsection .data.rel.ro.ws_link,\"aw\"\n\t.balign 8\n\t.dc.a \"" WS_LINK_SYMBOL "\"\n\t.popsection";
     if (!declared_.empty() || atomics_lowered())
         symtab->finalize_toplevel_asm(build_string(sizeof text - 1, text));
 }

@@ -50,8 +50,9 @@ std::string loop_name(gcall *mark, tree function) {
 }
 
 gcall *build_mark(HOST_WIDE_INT kinds, tree chunk, tree steal_chunk, const std::string &name, tree condition) {
-    tree type = build_function_type_list(integer_type_node, integer_type_node, integer_type_node, long_integer_type_node,
-                                         long_integer_type_node, const_ptr_type_node, integer_type_node, NULL_TREE);
+    tree type =
+        build_function_type_list(integer_type_node, integer_type_node, integer_type_node, long_integer_type_node,
+                                 long_integer_type_node, const_ptr_type_node, integer_type_node, NULL_TREE);
     return gimple_build_call(build_fn_decl(ws::mark_function, type), 6, build_int_cst(integer_type_node, no_directive),
                              build_int_cst(integer_type_node, kinds), chunk, steal_chunk,
                              build_string_literal(name.size() + 1, name.c_str()), condition);

@@ -4,9 +4,9 @@
 // when they reach GCC's lowering: schedule(dynamic, 1) and a mark as its num_threads. The others stay OpenMP. Works on
 // GIMPLE before OpenMP is lowered, so for all languages. -fws-report prints a remark for each loop.
 //
-// A loop stays OpenMP if it can tell threads apart, waits for other threads or asks for a way to run that libws does not
-// know. Functions of other files are not seen: they are taken to do none of this, but libws is told, and shares the loop only
-// in programs in which nobody asks OpenMP for its threads.
+// A loop stays OpenMP if it can tell threads apart, waits for other threads or asks for a way to run that libws does
+// not know. Functions of other files are not seen: they are taken to do none of this, but libws is told, and shares the
+// loop only in programs in which nobody asks OpenMP for its threads.
 #include "ws_gcc.h"
 
 #include "../clauses/library.h"
@@ -30,7 +30,8 @@ std::set<std::pair<location_t, std::string>> remarks;   // printed: a template's
 
 void start_remark(diagnostic_context *context, diagnostic_info *diagnostic) {
     const expanded_location place = diagnostic_expand_location(diagnostic);
-    pp_set_prefix(context->printer, xasprintf("%s:%d:%d: remark: ", place.file ? place.file : progname, place.line, place.column));
+    pp_set_prefix(context->printer,
+                  xasprintf("%s:%d:%d: remark: ", place.file ? place.file : progname, place.line, place.column));
 }
 
 void end_remark(diagnostic_context *context, diagnostic_info *diagnostic, diagnostic_t kind) {
@@ -74,8 +75,10 @@ bool is_indifferent(const std::string &function) {
     return function == "omp_get_wtime" || function == "omp_get_wtick" || function.find("_lock") != std::string::npos;
 }
 
-const std::set<std::string> thread_functions = {"pthread_self", "pthread_getspecific", "pthread_setspecific", "gettid",
-                                                "sched_getcpu", "pthread_barrier_wait", "thrd_current", "tss_get", "tss_set"};
+const std::set<std::string> thread_functions = {
+    "pthread_self", "pthread_getspecific",  "pthread_setspecific", "gettid",
+    "sched_getcpu", "pthread_barrier_wait", "thrd_current",        "tss_get",
+    "tss_set"};
 
 // GCC's own temporaries have no name, and some of its front ends crash when they are asked for it.
 std::string name_of(tree decl) { return DECL_NAME(decl) ? lang_hooks.decl_printable_name(decl, 1) : ""; }
@@ -109,7 +112,8 @@ public:
             why_not = found.inside ? why + " (in '" + name_of(found.inside) + "')" : why;
     }
 
-    // What is called for the variables of a clause: constructors, destructors, assignments, reductions and what they begin with.
+    // What is called for the variables of a clause: constructors, destructors, assignments, reductions and what they
+    // begin with.
     void look_at_clauses(tree clauses, std::set<unsigned> *seen) {
         const auto report = [this](const Found &found) { look(found); };
         for (tree c = clauses; c; c = OMP_CLAUSE_CHAIN(c)) {
@@ -162,8 +166,8 @@ private:
         const char *gomp = startswith(name, "__builtin_GOMP_") ? name + strlen("__builtin_GOMP_") : nullptr;
         if (!gomp || startswith(gomp, "critical") || startswith(gomp, "atomic"))
             return "";
-        for (const char *known : {"barrier", "cancel", "task", "parallel", "single", "sections", "ordered", "target", "teams",
-                                  "loop"})
+        for (const char *known :
+             {"barrier", "cancel", "task", "parallel", "single", "sections", "ordered", "target", "teams", "loop"})
             if (startswith(gomp, known))
                 return std::string("holds a construct '") + (strcmp(known, "loop") == 0 ? "for" : known) + "'";
         return std::string("needs OpenMP's '") + gomp + "'";
@@ -236,7 +240,8 @@ gomp_for *find_loop(gimple_seq body, gimple_stmt_iterator *at) {
 
 bool is_rectangular(gomp_for *loop) {
     for (unsigned i = 0; i < gimple_omp_for_collapse(loop); i++)
-        if (TREE_CODE(gimple_omp_for_initial(loop, i)) == TREE_VEC || TREE_CODE(gimple_omp_for_final(loop, i)) == TREE_VEC)
+        if (TREE_CODE(gimple_omp_for_initial(loop, i)) == TREE_VEC
+            || TREE_CODE(gimple_omp_for_final(loop, i)) == TREE_VEC)
             return false;
     return true;
 }
@@ -261,8 +266,11 @@ int countdown_bits(gomp_for *loop) {
 // Computes a value that a region computes before its loop, outside of the region.
 class Outside {
 public:
-    Outside(gomp_parallel *parallel, gomp_for *loop, gimple_stmt_iterator loop_at, gimple_stmt_iterator *before, gbind *scope)
-        : clauses_(gimple_omp_parallel_clauses(parallel)), before_(before), scope_(scope) {
+    Outside(gomp_parallel *parallel, gomp_for *loop, gimple_stmt_iterator loop_at, gimple_stmt_iterator *before,
+            gbind *scope)
+        : clauses_(gimple_omp_parallel_clauses(parallel)),
+          before_(before),
+          scope_(scope) {
         for (gsi_prev(&loop_at); !gsi_end_p(loop_at); gsi_prev(&loop_at))
             add(gsi_stmt(loop_at));
         for (auto at = gsi_start(*gimple_omp_for_pre_body_ptr(loop)); !gsi_end_p(at); gsi_next(&at))
@@ -352,14 +360,15 @@ tree as_long(gimple_stmt_iterator *before, gbind *scope, tree value) {
 }
 
 // False if the chunk size cannot be had outside of the region.
-bool share(gimple_stmt_iterator *at, gomp_parallel *parallel, gomp_for *loop, gimple_stmt_iterator loop_at, gbind *scope,
-           bool unknown_calls) {
+bool share(gimple_stmt_iterator *at, gomp_parallel *parallel, gomp_for *loop, gimple_stmt_iterator loop_at,
+           gbind *scope, bool unknown_calls) {
     tree clauses = gimple_omp_for_clauses(loop);
     tree schedule = find(clauses, OMP_CLAUSE_SCHEDULE);
     const ws_schedule kind = schedule_of(schedule);
     tree chunk = schedule ? OMP_CLAUSE_SCHEDULE_CHUNK_EXPR(schedule) : NULL_TREE;
     HOST_WIDE_INT kinds = kind | HOST_WIDE_INT(WS_SITE_STEAL) | HOST_WIDE_INT(WS_SITE_OPENMP)
-                          | (unknown_calls ? HOST_WIDE_INT(WS_SITE_UNSEEN) : 0) | HOST_WIDE_INT(countdown_bits(loop)) << ws::countdown_shift;
+                          | (unknown_calls ? HOST_WIDE_INT(WS_SITE_UNSEEN) : 0)
+                          | HOST_WIDE_INT(countdown_bits(loop)) << ws::countdown_shift;
     if (chunk) {
         chunk = Outside(parallel, loop, loop_at, at, scope)(chunk);
         if (!chunk)
@@ -493,7 +502,8 @@ void note_order(gimple_stmt_iterator at) {
         || find(gimple_omp_parallel_clauses(gsi_stmt(at)), OMP_CLAUSE_LASTPRIVATE))
         return;
     tree kinds = gimple_call_arg(mark, 1);
-    gimple_call_set_arg(mark, 1, build_int_cst(TREE_TYPE(kinds), tree_to_shwi(kinds) | HOST_WIDE_INT(WS_SITE_ANY_ORDER)));
+    gimple_call_set_arg(mark, 1,
+                        build_int_cst(TREE_TYPE(kinds), tree_to_shwi(kinds) | HOST_WIDE_INT(WS_SITE_ANY_ORDER)));
 }
 
 void report_openmp_loop(gomp_for *loop) {

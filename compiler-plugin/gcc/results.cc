@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Where the results of a loop's reductions lie, for `mpirun -workshare-check` (WS_SITE_RESULTS in runtime/directive/abi.h): only data.
-// Before OpenMP is lowered the clauses name the variables; after it what fork gets has a field for each that is not static. A number
-// behind the name in the loop's mark leads from the one to the other.
+// Where the results of a loop's reductions lie, for `mpirun -workshare-check` (WS_SITE_RESULTS in
+// runtime/directive/abi.h): only data. Before OpenMP is lowered the clauses name the variables; after it what fork gets
+// has a field for each that is not static. A number behind the name in the loop's mark leads from the one to the other.
 #include "ws_gcc.h"
 
 #include "../../runtime/directive/abi.h"
@@ -50,7 +50,8 @@ std::string element_type(tree type) {
     if (TREE_CODE(part) == REAL_TYPE) {
         tree main = TYPE_MAIN_VARIANT(part);
         return main == float_type_node || main == double_type_node || main == long_double_type_node
-                       || TYPE_MODE(main) == TYPE_MODE(float_type_node) || TYPE_MODE(main) == TYPE_MODE(double_type_node)
+                       || TYPE_MODE(main) == TYPE_MODE(float_type_node)
+                       || TYPE_MODE(main) == TYPE_MODE(double_type_node)
                        || TYPE_MODE(main) == TYPE_MODE(long_double_type_node)
                    ? letter + size
                    : "";
@@ -74,7 +75,8 @@ std::string type_text(tree type, tree_code code) {
 }
 
 std::string name_of(tree variable) {
-    const char *name = variable && DECL_P(variable) && DECL_NAME(variable) ? IDENTIFIER_POINTER(DECL_NAME(variable)) : "?";
+    const char *name =
+        variable && DECL_P(variable) && DECL_NAME(variable) ? IDENTIFIER_POINTER(DECL_NAME(variable)) : "?";
     std::string text;
     for (const char *c = name; *c; c++)
         text += *c == ' ' || *c == '=' ? '_' : *c;
@@ -95,14 +97,16 @@ Result result_of(tree clause) {
             where = TREE_OPERAND(where, 0);
         else
             r.pointers = 1;
-        if (r.pointers && DECL_P(where) && TREE_CODE(TREE_TYPE(where)) == REFERENCE_TYPE && POINTER_TYPE_P(TREE_TYPE(TREE_TYPE(where))))
+        if (r.pointers && DECL_P(where) && TREE_CODE(TREE_TYPE(where)) == REFERENCE_TYPE
+            && POINTER_TYPE_P(TREE_TYPE(TREE_TYPE(where))))
             r.pointers = 2;
     } else if (TREE_CODE(type) == REFERENCE_TYPE || (POINTER_TYPE_P(type) && omp_privatize_by_reference(where))) {
         type = TREE_TYPE(type);
         r.pointers = 1;
     }
     r.name = name_of(where);
-    // Whose operation is the user's own cannot be compared; arrays of Fortran have a merge of their own, too, but an operation.
+    // Whose operation is the user's own cannot be compared; arrays of Fortran have a merge of their own, too, but an
+    // operation.
     if (!DECL_P(where) || OMP_CLAUSE_REDUCTION_CODE(clause) == ERROR_MARK)
         return r;
     r.variable = where;
@@ -158,7 +162,8 @@ std::string place_in(const Result &r, tree data) {
                 return "";
             pointers++;
         }
-        return std::to_string(int_byte_position(field)) + std::string(pointers, '*') + (r.offset ? "+" + std::to_string(r.offset) : "");
+        return std::to_string(int_byte_position(field)) + std::string(pointers, '*')
+               + (r.offset ? "+" + std::to_string(r.offset) : "");
     }
     return "";
 }
@@ -175,7 +180,8 @@ void note_results(gimple_stmt_iterator parallel) {
     if (gomp_for *loop = first_loop(gimple_omp_body_ptr(gsi_stmt(parallel)), &at)) {
         add_results(gimple_omp_for_clauses(loop), results);
         gimple_stmt_iterator inner;         // the one with simd
-        if (gomp_for *within = gimple_omp_for_combined_p(loop) ? first_loop(gimple_omp_body_ptr(loop), &inner) : nullptr)
+        if (gomp_for *within =
+                gimple_omp_for_combined_p(loop) ? first_loop(gimple_omp_body_ptr(loop), &inner) : nullptr)
             add_results(gimple_omp_for_clauses(within), results);
     }
     if (results.empty())
@@ -197,7 +203,8 @@ std::string results_text(gcall *mark, tree data, std::vector<tree> &addresses) {
         std::string place;
         if (!r.type.empty() && r.is_static && addresses.size() < WS_SITE_ADDRESSES) {
             place = "&" + std::to_string(addresses.size());
-            addresses.push_back(fold_build2(POINTER_PLUS_EXPR, ptr_type_node, fold_convert(ptr_type_node, build_fold_addr_expr(r.variable)),
+            addresses.push_back(fold_build2(POINTER_PLUS_EXPR, ptr_type_node,
+                                            fold_convert(ptr_type_node, build_fold_addr_expr(r.variable)),
                                             size_int(r.offset)));
         } else if (!r.type.empty() && !r.is_static)
             place = place_in(r, data);

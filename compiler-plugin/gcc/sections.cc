@@ -7,8 +7,8 @@
 //         #pragma omp section  A                 for (number = 0; number < 2; number = number + 1)
 //         #pragma omp section  B                   switch (number) { case 0: A goto done; default: B goto done; } done:
 //
-// and not GCC's own lowering, which writes lastprivate variables in the last section: a guest that begins then may still be
-// copying them in. After a loop it may not (runtime/loop, "no_more").
+// and not GCC's own lowering, which writes lastprivate variables in the last section: a guest that begins then may
+// still be copying them in. After a loop it may not (runtime/loop, "no_more").
 #include "ws_gcc.h"
 
 #include "fold-const.h"

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// Loops whose last step may carry the variable past its type's last value, before GCC lowers OpenMP. The loop over a chunk that GCC
-// makes adds the step before it compares: `for (int i = 0; i < n; i += 2000000000)` would go on for ever. Most keep their variable,
-// and what the compiler knows of it: the mark gets its type, and libws looks whether the step fits (runtime/directive/steps.h).
+// Loops whose last step may carry the variable past its type's last value, before GCC lowers OpenMP. The loop over a
+// chunk that GCC makes adds the step before it compares: `for (int i = 0; i < n; i += 2000000000)` would go on for
+// ever. Most keep their variable, and what the compiler knows of it: the mark gets its type, and libws looks whether
+// the step fits (runtime/directive/steps.h).
 //
-// Where all is constant, so that it is known not to fit, and of collapsed loops, whose iterations GCC counts in the variable's type, each
-// such loop counts from 0 by 1 and computes its variable:
+// Where all is constant, so that it is known not to fit, and of collapsed loops, whose iterations GCC counts in the
+// variable's type, each such loop counts from 0 by 1 and computes its variable:
 //
 //     for (unsigned long k = 0; k < COUNT; k++) { i = (int) (FIRST + k * STEP); ... }
 //
-// gfortran does that for all loops whose step is not 1 or -1, but computes COUNT in the variable's type: done here once more.
+// gfortran does that for all loops whose step is not 1 or -1, but computes COUNT in the variable's type: done here once
+// more.
 #include "ws_gcc.h"
 
 #include "fold-const.h"
@@ -38,7 +40,8 @@ struct Head {
     // A constant step, as the loop goes: less than 0 if down.
     offset_int constant_step() const {
         // Of an unsigned variable that counts down -3 is 2^32 - 3.
-        const offset_int value = offset_int::from(wi::to_wide(step), added && down() ? SIGNED : TYPE_SIGN(TREE_TYPE(step)));
+        const offset_int value =
+            offset_int::from(wi::to_wide(step), added && down() ? SIGNED : TYPE_SIGN(TREE_TYPE(step)));
         return added ? value : -value;
     }
 
@@ -76,7 +79,9 @@ struct Head {
 class Code {
 public:
     tree operator()(tree_code code, tree type, tree a, tree b = NULL_TREE, tree c = NULL_TREE) {
-        tree folded = c ? fold_build3(code, type, a, b, c) : b ? fold_build2(code, type, a, b) : fold_build1(code, type, a);
+        tree folded = c   ? fold_build3(code, type, a, b, c)
+                      : b ? fold_build2(code, type, a, b)
+                          : fold_build1(code, type, a);
         if (is_gimple_val(folded))
             return folded;
         tree result = variable(type);
@@ -102,7 +107,8 @@ void count_from_0(gomp_for *loop, unsigned i, Code &code, gimple_seq *body, gimp
     code.statements = gimple_omp_for_pre_body_ptr(loop);
     tree first = code(NOP_EXPR, wide, head.initial), end = code(NOP_EXPR, wide, head.final);
     // An unsigned step that is added to count down is a negative number of its type.
-    tree signed_step = head.down() && head.added ? code(NOP_EXPR, signed_type_for(TREE_TYPE(head.step)), head.step) : head.step;
+    tree signed_step =
+        head.down() && head.added ? code(NOP_EXPR, signed_type_for(TREE_TYPE(head.step)), head.step) : head.step;
     tree step = code(NOP_EXPR, wide, signed_step);
     tree stride = head.down() == head.added ? code(NEGATE_EXPR, wide, step) : step;
     tree by = head.added ? step : code(NEGATE_EXPR, wide, step);
@@ -137,7 +143,9 @@ void count_from_0(gomp_for *loop, unsigned i, Code &code, gimple_seq *body, gimp
 // ((step - from) + to) / step, as gfortran has folded it.
 class FortranCount {
 public:
-    FortranCount(gimple *division) : type_(TREE_TYPE(gimple_assign_lhs(division))), step_(gimple_assign_rhs2(division)) {
+    FortranCount(gimple *division)
+        : type_(TREE_TYPE(gimple_assign_lhs(division))),
+          step_(gimple_assign_rhs2(division)) {
         // Operands may be sums themselves: the first way to read it that makes sense.
         const Sum sum = parts(gimple_assign_rhs1(division));
         for (int open = 3; open >= 0 && !found(); open--) {
@@ -160,7 +168,8 @@ public:
         tree from = as_long(from_), to = as_long(to_), step = as_long(step_);
         tree up = code(GT_EXPR, boolean_type_node, step, build_zero_cst(narrow));
         tree low = code(COND_EXPR, narrow, up, from, to), high = code(COND_EXPR, narrow, up, to, from);
-        tree added = code(NOP_EXPR, wide, step), stride = code(COND_EXPR, wide, up, added, code(NEGATE_EXPR, wide, added));
+        tree added = code(NOP_EXPR, wide, step),
+             stride = code(COND_EXPR, wide, up, added, code(NEGATE_EXPR, wide, added));
         tree way = code(MINUS_EXPR, wide, code(NOP_EXPR, wide, high), code(NOP_EXPR, wide, low));
         tree count = code(PLUS_EXPR, wide, code(TRUNC_DIV_EXPR, wide, way, stride), build_one_cst(wide));
         return code(COND_EXPR, wide, code(LE_EXPR, boolean_type_node, low, high), count, build_zero_cst(wide));
@@ -197,7 +206,8 @@ private:
             constant -= wi::to_offset(step_);
         for (const Part &part : sum)
             if (TREE_CODE(part.value) == INTEGER_CST)
-                constant += part.negative ? -offset_int(wi::to_offset(part.value)) : offset_int(wi::to_offset(part.value));
+                constant +=
+                    part.negative ? -offset_int(wi::to_offset(part.value)) : offset_int(wi::to_offset(part.value));
             else if (!step_seen && !part.negative && part.value == step_)
                 step_seen = true;
             else if (tree &end = part.negative ? from : to)
@@ -227,12 +237,14 @@ const Quotient *find_count(gomp_for *loop, unsigned i, const Quotients &quotient
 // A count that its type does not hold ends the job.
 void check_count(tree count, tree type, const std::string &name, gimple_seq *statements) {
     tree too_many = create_artificial_label(UNKNOWN_LOCATION), fine = create_artificial_label(UNKNOWN_LOCATION);
-    tree function = build_fn_decl("ws_too_many_iterations", build_function_type_list(void_type_node, const_ptr_type_node, NULL_TREE));
+    tree function = build_fn_decl("ws_too_many_iterations",
+                                  build_function_type_list(void_type_node, const_ptr_type_node, NULL_TREE));
     TREE_THIS_VOLATILE(function) = 1;
     tree most = fold_convert(TREE_TYPE(count), TYPE_MAX_VALUE(type));
     gimple_seq_add_stmt(statements, gimple_build_cond(GT_EXPR, count, most, too_many, fine));
     gimple_seq_add_stmt(statements, gimple_build_label(too_many));
-    gimple_seq_add_stmt(statements, gimple_build_call(function, 1, build_string_literal(name.size() + 1, name.c_str())));
+    gimple_seq_add_stmt(statements,
+                        gimple_build_call(function, 1, build_string_literal(name.size() + 1, name.c_str())));
     gimple_seq_add_stmt(statements, gimple_build_label(fine));
 }
 
@@ -292,7 +304,8 @@ void look_at_steps(gimple_stmt_iterator parallel, const Quotients &quotients) {
     HOST_WIDE_INT kinds = tree_to_shwi(gimple_call_arg(mark, 1));
     const Head head(loop, 0);
     if (loops == 1 && !head.fits() && gimple_omp_for_combined_p(loop) && head.is_constant() && kinds & ws::simd_mark)
-        error_about(gimple_location(loop), "in '#pragma ws for simd': the last step must not leave the type of the variable");
+        error_about(gimple_location(loop),
+                    "in '#pragma ws for simd': the last step must not leave the type of the variable");
     if (loops == 1 && !head.fits() && !head.is_constant()) {
         const int bits = int(TYPE_PRECISION(head.type));
         kinds |= HOST_WIDE_INT(TYPE_UNSIGNED(head.type) ? -bits & 255 : bits) << ws::step_shift;
@@ -321,7 +334,9 @@ void look_at_steps(gimple_stmt_iterator parallel, const Quotients &quotients) {
     gimple_seq_add_stmt(&only, loop);
     gsi_replace(&at, gimple_build_bind(code.variables, only, NULL_TREE), false);
     // The new one needs no correction of how it counts down.
-    gimple_call_set_arg(mark, 1, build_int_cst(TREE_TYPE(gimple_call_arg(mark, 1)), kinds & ~(HOST_WIDE_INT(63) << ws::countdown_shift)));
+    gimple_call_set_arg(
+        mark, 1,
+        build_int_cst(TREE_TYPE(gimple_call_arg(mark, 1)), kinds & ~(HOST_WIDE_INT(63) << ws::countdown_shift)));
 }
 
 }  // namespace ws_gcc

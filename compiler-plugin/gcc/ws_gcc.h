@@ -100,7 +100,8 @@ struct Quotient {
     gimple_stmt_iterator at;
     gbind *scope;
 };
-using Quotients = std::map<tree, Quotient>;     // gfortran's variables with a quotient, which may be a number of iterations
+// gfortran's variables with a quotient, which may be a number of iterations
+using Quotients = std::map<tree, Quotient>;
 void look_at_steps(gimple_stmt_iterator parallel, const Quotients &quotients);
 // In a function that was outlined of sections: takes back what that makes GCC think of lastprivate variables.
 void note_sections_child(function *child);
@@ -109,7 +110,8 @@ void note_order(gimple_stmt_iterator parallel);
 
 // Notes the reductions of a region that has a mark.
 void note_results(gimple_stmt_iterator parallel);
-// Where its results lie, as abi.h writes it, by the mark and what the region gets; empty if it has none. `addresses`: of static ones.
+// Where its results lie, as abi.h writes it, by the mark and what the region gets; empty if it has none. `addresses`:
+// of static ones.
 std::string results_text(gcall *mark, tree data, std::vector<tree> &addresses);
 
 // Whether an atomic is a `ws atomic`; without -fopenmp all are. Where the front end sees no directive of ours, its
@@ -126,7 +128,8 @@ bool holds_thread_count(tree decl);
 
 // What code does that look_through is shown.
 struct Found {
-    enum Kind { call, indirect_call, function, variable, construct } kind;     // function: named, perhaps called elsewhere
+    // function: named, perhaps called elsewhere
+    enum Kind { call, indirect_call, function, variable, construct } kind;
     tree decl;              // the function, or the variable (those that are not local, or hold a number of threads)
     location_t at;
     tree inside;            // the function it stands in; null for the code itself
@@ -135,7 +138,8 @@ struct Found {
 };
 // Reports what a statement sequence, or a function, does itself and in the functions of this file that it calls, or
 // whose address it takes. Functions in `seen` (their DECL_UIDs) are left out and those looked at are added to it.
-void look_through(gimple_seq body, const std::function<void(const Found &)> &report, std::set<unsigned> *seen = nullptr);
+void look_through(gimple_seq body, const std::function<void(const Found &)> &report,
+                  std::set<unsigned> *seen = nullptr);
 void look_through_function(tree function, const std::function<void(const Found &)> &report,
                            std::set<unsigned> *seen = nullptr);
 
@@ -150,10 +154,12 @@ void register_fortran_pass(const char *plugin_name);
 // Of C++; "" of any other symbol.
 std::string readable_name(const std::string &symbol);
 
-// What the loop with this mark, in this function, is called. The first call for each loop must come in the order of the source.
+// What the loop with this mark, in this function, is called. The first call for each loop must come in the order of the
+// source.
 std::string loop_name(gcall *mark, tree function);
 // A mark for a construct without a directive of ours. Without a condition it is always shared.
-gcall *build_mark(HOST_WIDE_INT kinds, tree chunk, tree steal_chunk, const std::string &name, tree condition = integer_one_node);
+gcall *build_mark(HOST_WIDE_INT kinds, tree chunk, tree steal_chunk, const std::string &name,
+                  tree condition = integer_one_node);
 
 // The function a call expression or statement calls, if it is one of ours.
 bool is_marker(tree function, const char *name);

@@ -26,18 +26,18 @@
 extern "C" {
 #endif
 
-/* Runs the iterations lo, lo + 1, ... hi - 1 of a loop; `context` is what ws_for was given. Called several times, by the
- * caller of ws_for and by guests, threads of the same process on lent cores, at the same time: what it writes to shared
- * data must not depend on the order of iterations. It may call ws_for, which then runs plain. It must not leave by
- * longjmp; a C++ exception that leaves it ends the job, with a message.
+/* Runs the iterations lo, lo + 1, ... hi - 1 of a loop; `context` is what ws_for was given. Called several times, by
+ * the caller of ws_for and by guests, threads of the same process on lent cores, at the same time: what it writes to
+ * shared data must not depend on the order of iterations. It may call ws_for, which then runs plain. It must not leave
+ * by longjmp; a C++ exception that leaves it ends the job, with a message.
  * From: MPI Workshare. */
 typedef void ws_body(int64_t lo, int64_t hi, void *context);
 
 /* How a loop is run. All zero, as by `struct ws_options options = { 0 };`, is the default: chunks sized by time.
  * schedule and chunk are for the calling rank, steal_schedule and steal_chunk for thieves, which do as the caller where
  * nothing is said for them. The kinds WS_AUTO, WS_STATIC, WS_DYNAMIC, WS_GUIDED, WS_RUNTIME mean what the clauses of
- * `#pragma ws for` mean: how many iterations are taken at a time, never who runs one. WS_AUTO and WS_RUNTIME take no chunk.
- * From: MPI Workshare (schedule and steal schedule). */
+ * `#pragma ws for` mean: how many iterations are taken at a time, never who runs one. WS_AUTO and WS_RUNTIME take no
+ * chunk. From: MPI Workshare (schedule and steal schedule). */
 struct ws_options {
     const char *name;                   /* what the loop is called; NULL: "file:line:function". A string constant */
     enum ws_schedule schedule;
@@ -48,14 +48,14 @@ struct ws_options {
 };
 
 /* Runs body(lo, hi, context) over pieces of [begin, end) that together are all of it, each iteration once; nothing if
- * begin >= end. Calls from C and C++ go through the macro below, which tells where the loop is; others, as (ws_for)(...), are
- * named by the body's symbol, or by file and offset where that is not visible.
- *   Errors      EINVAL: body is NULL; options has an unknown schedule, a negative chunk, a chunk for a schedule that takes
- *               none, reserved fields that are not 0.
+ * begin >= end. Calls from C and C++ go through the macro below, which tells where the loop is; others, as
+ * (ws_for)(...), are named by the body's symbol, or by file and offset where that is not visible.
+ *   Errors      EINVAL: body is NULL; options has an unknown schedule, a negative chunk, a chunk for a schedule that
+ *               takes none, reserved fields that are not 0.
  *   Blocking    returns when the whole range has run: the caller works itself, and at the end waits for guests in their
  *               last chunk. Never waits for other ranks.
- *   Threads     from any thread. Loops of the thread that called MPI_Init are shared, and with MPI_THREAD_MULTIPLE those of
- *               up to 8 threads at once; others run plain.
+ *   Threads     from any thread. Loops of the thread that called MPI_Init are shared, and with MPI_THREAD_MULTIPLE
+ *               those of up to 8 threads at once; others run plain.
  *   Cost        with no thief tens of nanoseconds and the calls of body.
  * What the runtime learns of a loop's cost it keeps for each call and its options.
  * From: MPI Workshare. */
@@ -64,20 +64,20 @@ int ws_for(int64_t begin, int64_t end, ws_body *body, void *context, const struc
     __attribute__((warn_unused_result))
 #endif
     ;
-int ws_for_at(const char *file, int line, const char *function, int64_t begin, int64_t end, ws_body *body, void *context,
-              const struct ws_options *options)
+int ws_for_at(const char *file, int line, const char *function, int64_t begin, int64_t end, ws_body *body,
+              void *context, const struct ws_options *options)
 #ifdef __GNUC__
     __attribute__((warn_unused_result))
 #endif
     ;
 #define ws_for(...) ws_for_at(__FILE__, __LINE__, __func__, __VA_ARGS__)
 
-/* Defines a lock for critical sections, at file scope: WS_CRITICAL(totals, "totals"); ... ws_critical_start(&totals); ...
- * ws_critical_end(&totals); It is one lock with every other of that name, a string constant, in the job's ranks on the
- * node, `#pragma ws critical (totals)` included: between start and end no other thread of any of them is. Holds in loops and
- * outside, with and without -workshare; the code must have been loaded when MPI_Init is called.
- *   Errors      none is returned: a holder that dies, a second start by the same thread, a 257th name end the job with a
- *               message.
+/* Defines a lock for critical sections, at file scope: WS_CRITICAL(totals, "totals"); ... ws_critical_start(&totals);
+ * ... ws_critical_end(&totals); It is one lock with every other of that name, a string constant, in the job's ranks on
+ * the node, `#pragma ws critical (totals)` included: between start and end no other thread of any of them is. Holds in
+ * loops and outside, with and without -workshare; the code must have been loaded when MPI_Init is called.
+ *   Errors      none is returned: a holder that dies, a second start by the same thread, a 257th name end the job with
+ *               a message.
  *   Blocking    start waits until the lock is free, first spinning, then asleep. end does not block.
  *   Threads     from any; end from the thread that called start.
  * From: MPI Workshare (critical). */

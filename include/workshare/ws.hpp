@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: MIT
 //
-// Loops over lambdas that the waiting MPI ranks of a node help to run: ws::for_each, ws::for_chunks, ws::transform_reduce.
-// Header-only over libws's C interface; C++17 and later, GCC and clang, no plugin. Reference with examples: docs/api.md.
-// The model is that of the paper "MPI Workshare".
+// Loops over lambdas that the waiting MPI ranks of a node help to run: ws::for_each, ws::for_chunks,
+// ws::transform_reduce. Header-only over libws's C interface; C++17 and later, GCC and clang, no plugin. Reference with
+// examples: docs/api.md. The model is that of the paper "MPI Workshare".
 //
 // Everywhere:
-//   Ranges      [first, last) of any integer type up to 64 bits, a pair of random-access iterators, or a range that has such.
-//   Bodies      are called as const, by the caller and by guests (threads of the same process on lent cores) at the same
-//               time: what they write to shared data must not depend on the order of iterations. A small, trivially copyable
-//               body (a lambda that captures scalars, pointers, references) is copied for each participant, so that the
-//               compiler may keep what it captured in registers.
-//   Errors      a bad argument throws std::invalid_argument, which names the argument and the call, before anything ran;
-//               with -fno-exceptions the message goes to stderr and the program aborts. An exception that leaves a body
-//               cannot be handed on: the job ends by std::terminate, with a message that names the loop and the exception.
-//   Blocking    a call returns when the whole range has run: the caller works itself, and at the end waits for guests in
-//               their last chunk. Never waits for other ranks.
-//   Threads     from any thread. Loops of the thread that called MPI_Init are shared, and with MPI_THREAD_MULTIPLE those of
-//               up to 8 threads at once; others, loops inside a loop, and all loops without mpirun -workshare are run by the
-//               caller, in order.
+//   Ranges      [first, last) of any integer type up to 64 bits, a pair of random-access iterators, or a range that has
+//               such.
+//   Bodies      are called as const, by the caller and by guests (threads of the same process on lent cores) at the
+//               same time: what they write to shared data must not depend on the order of iterations. A small,
+//               trivially copyable body (a lambda that captures scalars, pointers, references) is copied for each
+//               participant, so that the compiler may keep what it captured in registers.
+//   Errors      a bad argument throws std::invalid_argument, which names the argument and the call, before anything
+//               ran; with -fno-exceptions the message goes to stderr and the program aborts. An exception that leaves a
+//               body cannot be handed on: the job ends by std::terminate, with a message that names the loop and the
+//               exception.
+//   Blocking    a call returns when the whole range has run: the caller works itself, and at the end waits for guests
+//               in their last chunk. Never waits for other ranks.
+//   Threads     from any thread. Loops of the thread that called MPI_Init are shared, and with MPI_THREAD_MULTIPLE
+//               those of up to 8 threads at once; others, loops inside a loop, and all loops without mpirun -workshare
+//               are run by the caller, in order.
 //   Cost        with no thief tens of nanoseconds a call; the loop over a chunk is compiled like a plain one.
 #ifndef WS_HPP
 #define WS_HPP
@@ -49,9 +51,10 @@ struct alignas(64) ws_call {
     ws_call* next;
 };
 
-// For this header only. Finds or makes the entry of a call site in `list`; 0, and an error, if an option is wrong. kinds:
-// as in ws_site; its flags say which chunk sizes were given; above them, from bit 32 on, of what type the result of a reduction
-// is (detail::result_type), to which two pointers lead from the loop's data. Thread-safe, may take a lock.
+// For this header only. Finds or makes the entry of a call site in `list`; 0, and an error, if an option is wrong.
+// kinds: as in ws_site; its flags say which chunk sizes were given; above them, from bit 32 on, of what type the result
+// of a reduction is (detail::result_type), to which two pointers lead from the loop's data. Thread-safe, may take a
+// lock.
 extern "C" ws_call* ws_find_call(ws_call** list, const char* file, unsigned line, const char* function, uintptr_t kinds,
                                  const ws_options* options) noexcept;
 extern "C" void ws_bad_argument(const char* file, unsigned line, const char* function, const ws_options* options,
@@ -59,9 +62,9 @@ extern "C" void ws_bad_argument(const char* file, unsigned line, const char* fun
 
 namespace ws {
 
-// How a loop is run; what is left out is chosen by the runtime. ws::options("smooth").schedule(WS_DYNAMIC, 8)
-// The kinds WS_AUTO, WS_STATIC, WS_DYNAMIC, WS_GUIDED, WS_RUNTIME and the chunk sizes, in iterations, mean what the clauses
-// of `#pragma ws for` mean; a chunk size below 1, or one for WS_AUTO or WS_RUNTIME, is an error at the call that gets it.
+// How a loop is run; what is left out is chosen by the runtime. ws::options("smooth").schedule(WS_DYNAMIC, 8) The kinds
+// WS_AUTO, WS_STATIC, WS_DYNAMIC, WS_GUIDED, WS_RUNTIME and the chunk sizes, in iterations, mean what the clauses of
+// `#pragma ws for` mean; a chunk size below 1, or one for WS_AUTO or WS_RUNTIME, is an error at the call that gets it.
 // From: MPI Workshare (schedule and steal schedule).
 class options {
 public:
@@ -157,8 +160,8 @@ struct region {
     static void participate(void* data) noexcept { static_cast<region*>(data)->work.participant(); }
 };
 
-// Runs start, start + 1, ... end - 1. A type of Work can have several call sites (a named functor, a function pointer) and
-// a call site several sets of options: each has an entry, usually the first.
+// Runs start, start + 1, ... end - 1. A type of Work can have several call sites (a named functor, a function pointer)
+// and a call site several sets of options: each has an entry, usually the first.
 template <class Work>
 void run(Work work, long start, long end, const options& o, const location& at)
 {
@@ -168,12 +171,14 @@ void run(Work work, long start, long end, const options& o, const location& at)
                      call->name == o.c_options().name))
         call = call->next;
     if (!call)
-        call = ws_find_call(&region::calls, at.file, at.line, at.function, o.kinds() | Work::result_type, &o.c_options());
+        call =
+            ws_find_call(&region::calls, at.file, at.line, at.function, o.kinds() | Work::result_type, &o.c_options());
     if (!call)
         fail();
     const ws_options& c = o.c_options();
     if (((o.kinds() & WS_SITE_CHUNK) && c.chunk < 1) || ((o.kinds() & WS_SITE_STEAL_CHUNK) && c.steal_chunk < 1)) {
-        ws_find_call(&region::calls, at.file, at.line, at.function, o.kinds() | Work::result_type, &c); // for its message
+        // for its message
+        ws_find_call(&region::calls, at.file, at.line, at.function, o.kinds() | Work::result_type, &c);
         fail();
     }
     region r = {work};
@@ -184,7 +189,8 @@ void run(Work work, long start, long end, const options& o, const location& at)
 template <class F, bool is_object = std::is_object_v<F>>
 constexpr bool is_copied = false;
 template <class F>
-constexpr bool is_copied<F, true> = std::is_trivially_copyable_v<F> && std::is_copy_constructible_v<F> && sizeof(F) <= 256;
+constexpr bool is_copied<F, true> = std::is_trivially_copyable_v<F>&& std::is_copy_constructible_v<F> &&
+                                    sizeof(F) <= 256;
 template <class F>
 using own = std::conditional_t<is_copied<F>, const F, const F&>;
 
@@ -250,13 +256,15 @@ using iterator_of = decltype(std::begin(std::declval<R&>()));
 template <class R, class = void>
 constexpr bool is_range = false;
 template <class R>
-constexpr bool is_range<R, std::void_t<iterator_of<R>, decltype(std::end(std::declval<R&>()) - std::begin(std::declval<R&>()))>> =
-    is_random_access<iterator_of<R>>;
+constexpr bool
+    is_range<R, std::void_t<iterator_of<R>, decltype(std::end(std::declval<R&>()) - std::begin(std::declval<R&>()))>> =
+        is_random_access<iterator_of<R>>;
 
 template <class It, class End>
 iterator_range<It> elements(It first, End last)
 {
-    static_assert(!std::is_same_v<typename std::iterator_traits<It>::value_type, bool> || !std::is_class_v<decltype(*first)>,
+    static_assert(!std::is_same_v<typename std::iterator_traits<It>::value_type, bool> ||
+                      !std::is_class_v<decltype(*first)>,
                   "elements of std::vector<bool> share words: iterations that write them would disturb each other");
     return {first, last - first > 0 ? static_cast<long>(last - first) : 0};
 }
@@ -323,10 +331,15 @@ struct chunk_work {
 
 // For mpirun -workshare-check: a letter (as in directive/abi.h) and the size.
 template <class T>
-constexpr uintptr_t result_type = static_cast<uintptr_t>(std::is_floating_point_v<T> ? 'f' : !std::is_integral_v<T> ? '?' : std::is_signed_v<T> ? 'i' : 'u') << 32 |
+constexpr uintptr_t result_type = static_cast<uintptr_t>(std::is_floating_point_v<T> ? 'f'
+                                                         : !std::is_integral_v<T>    ? '?'
+                                                         : std::is_signed_v<T>       ? 'i'
+                                                                                     : 'u')
+                                      << 32 |
                                   static_cast<uintptr_t>(std::is_arithmetic_v<T> ? sizeof(T) : 0) << 40;
 
-// Each participant begins with its own first element, so that no neutral element is needed; the merges exclude each other.
+// Each participant begins with its own first element, so that no neutral element is needed; the merges exclude each
+// other.
 template <class Range, class T, class Reduce, class Transform>
 struct reduce_work {
     static constexpr uintptr_t result_type = detail::result_type<T>;
@@ -386,8 +399,9 @@ template <class Range, class T, class Reduce, class Transform>
 T transform_reduce(const Range& range, T init, const Reduce& reduce, const Transform& transform, const options& o,
                    const location& at)
 {
-    static_assert(std::is_invocable_r_v<T, const Reduce&, T, T>,
-                  "the reduction of ws::transform_reduce must be callable as const with two values of init's type, and give one");
+    static_assert(
+        std::is_invocable_r_v<T, const Reduce&, T, T>,
+        "the reduction of ws::transform_reduce must be callable as const with two values of init's type, and give one");
     check(reduce, "the reduction is empty", o, at);
     check(transform, "the transformation is empty", o, at);
     run(reduce_work<Range, T, Reduce, Transform>{init, range, reduce, transform}, range.start(), range.end(), o, at);
@@ -419,8 +433,9 @@ void for_each(I first, J last, const F& body, const options& o = {}, location at
 template <class It, class End, class F, class = detail::if_iterators<It, End>, class = void>
 void for_each(It first, End last, const F& body, const options& o = {}, location at = location::here())
 {
-    static_assert(std::is_invocable_v<const F&, decltype(*first)>,
-                  "the body of ws::for_each must be callable as const with an element: iterations run at the same time");
+    static_assert(
+        std::is_invocable_v<const F&, decltype(*first)>,
+        "the body of ws::for_each must be callable as const with an element: iterations run at the same time");
     detail::for_each(detail::elements(first, last), body, o, at);
 }
 
@@ -455,10 +470,10 @@ void for_chunks(R&& range, const F& body, const options& o = {}, location at = l
 
 // ---- transform_reduce: init, combined by reduce(a, b) with transform(i) of every index or element
 //
-// reduce must be associative and commutative, as for std::transform_reduce, and takes and gives T, the type of init; it and
-// transform are called at the same time by several threads. An empty range gives init. The order in which values are
-// combined changes from run to run while others help: floating point sums may differ in their last bits. Errors, blocking,
-// threads, cost: see the head. From: MPI Workshare.
+// reduce must be associative and commutative, as for std::transform_reduce, and takes and gives T, the type of init; it
+// and transform are called at the same time by several threads. An empty range gives init. The order in which values
+// are combined changes from run to run while others help: floating point sums may differ in their last bits. Errors,
+// blocking, threads, cost: see the head. From: MPI Workshare.
 
 template <class I, class J, class T, class Reduce, class Transform, class = detail::if_indices<I, J>>
 T transform_reduce(I first, J last, T init, const Reduce& reduce, const Transform& transform, const options& o = {},
@@ -467,7 +482,8 @@ T transform_reduce(I first, J last, T init, const Reduce& reduce, const Transfor
     return detail::transform_reduce(detail::indices(first, last, o, at), std::move(init), reduce, transform, o, at);
 }
 
-template <class It, class End, class T, class Reduce, class Transform, class = detail::if_iterators<It, End>, class = void>
+template <class It, class End, class T, class Reduce, class Transform, class = detail::if_iterators<It, End>,
+          class = void>
 T transform_reduce(It first, End last, T init, const Reduce& reduce, const Transform& transform, const options& o = {},
                    location at = location::here())
 {

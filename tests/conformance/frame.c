@@ -62,7 +62,8 @@ static void fail(const char *what)
 static void on_signal(int number)
 {
     char text[300];
-    int n = snprintf(text, sizeof text, "FAILED %s: %s\n", name, number == SIGALRM ? "takes too long" : strsignal(number));
+    int n =
+        snprintf(text, sizeof text, "FAILED %s: %s\n", name, number == SIGALRM ? "takes too long" : strsignal(number));
     if (write(STDOUT_FILENO, text, (size_t) n) < 0)
         _exit(2);
     _exit(1);
@@ -121,7 +122,8 @@ void case_end(int regions)
             break;
         }
     if (&ws_fake_regions && ws_fake_regions - regions_before < regions) {
-        snprintf(text, sizeof text, "%d regions, not %d: the directive was ignored", ws_fake_regions - regions_before, regions);
+        snprintf(text, sizeof text, "%d regions, not %d: the directive was ignored", ws_fake_regions - regions_before,
+                 regions);
         fail(text);
     }
     cases++;
@@ -139,8 +141,8 @@ void schedule_is(int kind, long chunk, int steal_kind, long steal_chunk)
         fail("the loop is not marked as free of order");
     if (kinds == (kind | steal_kind << 8) && ws_fake_chunk == chunk && ws_fake_steal_chunk == steal_chunk)
         return;
-    snprintf(text, sizeof text, "schedule %d,%ld steal_schedule %d,%ld reached the runtime, not %d,%ld and %d,%ld", kinds & 0xff,
-             ws_fake_chunk, kinds >> 8, ws_fake_steal_chunk, kind, chunk, steal_kind, steal_chunk);
+    snprintf(text, sizeof text, "schedule %d,%ld steal_schedule %d,%ld reached the runtime, not %d,%ld and %d,%ld",
+             kinds & 0xff, ws_fake_chunk, kinds >> 8, ws_fake_steal_chunk, kind, chunk, steal_kind, steal_chunk);
     fail(text);
 }
 

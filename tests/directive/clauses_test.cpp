@@ -85,8 +85,9 @@ TEST_CASE("a loop without clauses") {
 }
 
 TEST_CASE("data clauses are handed on as they stand, with or without commas") {
-    const std::string clauses[] = {"private ( a , b )",  "firstprivate ( c )", "lastprivate ( d )", "reduction ( + : e )",
-                                   "collapse ( 2 )",     "shared ( f )",       "default ( none )"};
+    const std::string clauses[] = {"private ( a , b )",   "firstprivate ( c )", "lastprivate ( d )",
+                                   "reduction ( + : e )", "collapse ( 2 )",     "shared ( f )",
+                                   "default ( none )"};
     std::string with_commas = "for", with_spaces = "for", expected;
     for (const std::string &clause : clauses) {
         with_commas += (expected.empty() ? " " : ", ") + clause;
@@ -114,7 +115,8 @@ TEST_CASE("schedules are taken out") {
 }
 
 TEST_CASE("a chunk may hold commas, colons and parentheses") {
-    CHECK(print(parsed("for schedule(static, f(a, b) ? (c) : d)").directive.schedule.chunk) == "f ( a , b ) ? ( c ) : d");
+    CHECK(print(parsed("for schedule(static, f(a, b) ? (c) : d)").directive.schedule.chunk) ==
+          "f ( a , b ) ? ( c ) : d");
     CHECK(parsed("for schedule(static, p < 1 , 2 > ( 3 ))").problems.empty());
 }
 
@@ -144,11 +146,13 @@ TEST_CASE("a name is the text that its literals mean") {
 
 TEST_CASE("a name that is none") {
     const std::string in = " in the 'name' clause of '#pragma ws for'";
-    for (const std::string no_literal : {"mine", "1", "'a'", "\"a\", \"b\"", "\"a\" + 1", "( \"a\" )", R"("\q")", R"("\U00110000")"})
+    for (const std::string no_literal :
+         {"mine", "1", "'a'", "\"a\", \"b\"", "\"a\" + 1", "( \"a\" )", R"("\q")", R"("\U00110000")"})
         CHECK(problem("for name(" + no_literal + ")").find("expected a string literal" + in) != std::string::npos);
     for (const std::string empty : {"\"\"", "\"\" \"\"", "\"   \""})
         CHECK(problem("for name(" + empty + ")") == "9: an empty name" + in);
-    for (const std::string control : {R"("a\nb")", R"("\033[2J")", R"("\0")", R"("a\x7f")", R"("\u0085")", R"("\u2028")", R"("\u202E")"})
+    for (const std::string control :
+         {R"("a\nb")", R"("\033[2J")", R"("\0")", R"("a\x7f")", R"("\u0085")", R"("\u2028")", R"("\u202E")"})
         CHECK(problem("for name(" + control + ")") == "9: a control character" + in);
     for (const std::string bytes : {"\xff", "\xc3", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "a\x80"})
         CHECK(problem("for name(\"" + bytes + "\")") == "9: a name that is not UTF-8" + in);
@@ -161,9 +165,12 @@ TEST_CASE("a name that is none") {
 TEST_CASE("a name in Fortran's quotes") {
     const auto name = [](const std::string &spelling) {
         Problems problems;
-        const Directive loop = parse({{TokenKind::identifier, "do", 0, false}, {TokenKind::identifier, "name", 1, false},
-                                      {TokenKind::punctuation, "(", 2, false}, {TokenKind::other, spelling, 3, false},
-                                      {TokenKind::punctuation, ")", 4, false}}, -1, problems, fortran_language);
+        const Directive loop = parse({{TokenKind::identifier, "do", 0, false},
+                                      {TokenKind::identifier, "name", 1, false},
+                                      {TokenKind::punctuation, "(", 2, false},
+                                      {TokenKind::other, spelling, 3, false},
+                                      {TokenKind::punctuation, ")", 4, false}},
+                                     -1, problems, fortran_language);
         return problems.empty() ? loop.loop_name : problems[0].text;
     };
     CHECK(name("'it''s \"mine\"'") == "it's \"mine\"");
@@ -202,7 +209,8 @@ TEST_CASE("loops without a name are called by their place") {
     CHECK(names("\xe4.c", 3, "f", 0) == "?.c:3:f");
     for (size_t file : {10, 190, 4000})
         for (size_t function : {10, 190, 4000}) {
-            const std::string name = LoopNames()(std::string(file, '/') + "end.c", 1234567, "begin" + std::string(function, 'x') + "end", 1);
+            const std::string name =
+                LoopNames()(std::string(file, '/') + "end.c", 1234567, "begin" + std::string(function, 'x') + "end", 1);
             CHECK(name.size() <= longest_name);
             CHECK(name.find("end.c:1234567:begin") != std::string::npos);
             CHECK(name.substr(name.size() - 3) == "end");
@@ -218,14 +226,27 @@ TEST_CASE("loops without a name are called by their place") {
 
 TEST_CASE("functions have the same names by all demanglers") {
     const std::pair<const char *, const char *> known[] = {
-        {"main", "main"}, {"a::b<int>::c", "a::b<int>::c"}, {"tagged[abi:cxx11]", "tagged"},
-        {"main::{lambda()#1}::operator()", "main::{lambda}"}, {"main::'lambda'()::operator()", "main::{lambda}"},
-        {"main::$_1::operator()", "main::{lambda}"}, {"f(int)::'lambda0'(g(int), char)::operator()<int>", "f::{lambda}<int>"},
-        {"a::(anonymous namespace)::f(int, b<char>) const::{lambda(auto:1)#2}::operator()<int>", "a::(anonymous namespace)::f::{lambda}<int>"},
-        {"a::f(int) const::In::go", "a::f::In::go"}, {"a::operator()", "a::operator()"}, {"a::operator()<void (int)>", "a::operator()<void (int)>"},
-        {"f<(Kind)1>", "f<(Kind)1>"}, {"f<{unnamed type#1}>", "f<{unnamed}>"}, {"f<'unnamed'>", "f<{unnamed}>"},
+        {"main", "main"},
+        {"a::b<int>::c", "a::b<int>::c"},
+        {"tagged[abi:cxx11]", "tagged"},
+        {"main::{lambda()#1}::operator()", "main::{lambda}"},
+        {"main::'lambda'()::operator()", "main::{lambda}"},
+        {"main::$_1::operator()", "main::{lambda}"},
+        {"f(int)::'lambda0'(g(int), char)::operator()<int>", "f::{lambda}<int>"},
+        {"a::(anonymous namespace)::f(int, b<char>) const::{lambda(auto:1)#2}::operator()<int>",
+         "a::(anonymous namespace)::f::{lambda}<int>"},
+        {"a::f(int) const::In::go", "a::f::In::go"},
+        {"a::operator()", "a::operator()"},
+        {"a::operator()<void (int)>", "a::operator()<void (int)>"},
+        {"f<(Kind)1>", "f<(Kind)1>"},
+        {"f<{unnamed type#1}>", "f<{unnamed}>"},
+        {"f<'unnamed'>", "f<{unnamed}>"},
         {"f<std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > >", "f<std::string>"},
-        {"", ""}, {"(", "("}, {"{lambda", "{lambda}"}, {"'lambda", "'lambda"}, {"[abi:", ""}};
+        {"", ""},
+        {"(", "("},
+        {"{lambda", "{lambda}"},
+        {"'lambda", "'lambda"},
+        {"[abi:", ""}};
     for (const auto &[demangled, name] : known)
         CHECK(plain_function(demangled) == name);
 }
@@ -247,8 +268,8 @@ TEST_CASE("unknown directives list the known ones") {
 }
 
 TEST_CASE("atomic: one kind and one memory order, in any order") {
-    for (const std::string words : {"", "read", "write", "update", "capture", "seq_cst", "relaxed , write", "capture acq_rel",
-                                    "acquire read", "write , release"}) {
+    for (const std::string words : {"", "read", "write", "update", "capture", "seq_cst", "relaxed , write",
+                                    "capture acq_rel", "acquire read", "write , release"}) {
         const Parsed p = parsed("atomic " + words);
         CHECK(p.problems.empty());
         CHECK(p.directive.kind == DirectiveKind::atomic);
@@ -260,15 +281,18 @@ TEST_CASE("atomic: one kind and one memory order, in any order") {
 }
 
 TEST_CASE("atomic: wrong words") {
-    CHECK(problem("atomic hint") == "7: unknown word 'hint' on '#pragma ws atomic'; known are read, write, update, capture "
-                                    "and the memory orders seq_cst, acq_rel, release, acquire, relaxed");
+    CHECK(problem("atomic hint") ==
+          "7: unknown word 'hint' on '#pragma ws atomic'; known are read, write, update, capture "
+          "and the memory orders seq_cst, acq_rel, release, acquire, relaxed");
     CHECK(problem("atomic (read)") == "7: expected a word before '(' on '#pragma ws atomic'");
     CHECK(problem("atomic read write") == "12: both 'read' and 'write' on '#pragma ws atomic'");
     CHECK(problem("atomic acquire read seq_cst") == "20: both 'acquire' and 'seq_cst' on '#pragma ws atomic'");
     CHECK(problem("atomic read,, seq_cst") == "11: expected a word after ',' on '#pragma ws atomic'");
     CHECK(problem("atomic , read") == "7: expected a word before ',' on '#pragma ws atomic'");
-    CHECK(problem("atomic read release") == "12: memory order 'release' does not go with 'read' on '#pragma ws atomic'");
-    CHECK(problem("atomic write acquire") == "13: memory order 'acquire' does not go with 'write' on '#pragma ws atomic'");
+    CHECK(problem("atomic read release") ==
+          "12: memory order 'release' does not go with 'read' on '#pragma ws atomic'");
+    CHECK(problem("atomic write acquire") ==
+          "13: memory order 'acquire' does not go with 'write' on '#pragma ws atomic'");
     CHECK(problem("atomic acq_rel") == "7: memory order 'acq_rel' does not go with 'update' on '#pragma ws atomic'");
 }
 
@@ -289,7 +313,8 @@ TEST_CASE("messages in Fortran's words") {
     parse(lex("for"), -1, problems, fortran_language);
     parse(lex("do nowait"), -1, problems, fortran_language);
     REQUIRE(problems.size() == 2);
-    CHECK(problems[0].text == "unknown directive '!$ws for'; known are 'do', 'sections', 'section', 'atomic', 'critical' and 'declare reduction'");
+    CHECK(problems[0].text == "unknown directive '!$ws for'; known are 'do', 'sections', 'section', 'atomic', "
+                              "'critical' and 'declare reduction'");
     CHECK(problems[1].text == "unknown clause 'nowait' on '!$ws do'");
 }
 
@@ -299,12 +324,15 @@ TEST_CASE("errors point to the word they are about") {
     CHECK(problem("for private a") == "4: expected '(' after 'private' on '#pragma ws for'");
     CHECK(problem("for private") == "4: expected '(' after 'private' on '#pragma ws for'");
     CHECK(problem("for private(a") == "11: this '(' is not closed, on '#pragma ws for'");
-    CHECK(problem("for private()") == "11: nothing between the parentheses in the 'private' clause of '#pragma ws for'");
+    CHECK(problem("for private()") ==
+          "11: nothing between the parentheses in the 'private' clause of '#pragma ws for'");
     CHECK(problem("for private(a))") == "14: expected a clause before ')' on '#pragma ws for'");
     CHECK(problem("for private(a),, shared(b)") == "14: expected a clause after ',' on '#pragma ws for'");
-    CHECK(problem("for schedule(fast)")
-          == "13: expected 'static', 'dynamic', 'guided', 'auto' or 'runtime' in the 'schedule' clause of '#pragma ws for'");
-    CHECK(problem("for schedule(auto, 4)") == "19: 'auto' takes no chunk size in the 'schedule' clause of '#pragma ws for'");
+    CHECK(
+        problem("for schedule(fast)") ==
+        "13: expected 'static', 'dynamic', 'guided', 'auto' or 'runtime' in the 'schedule' clause of '#pragma ws for'");
+    CHECK(problem("for schedule(auto, 4)") ==
+          "19: 'auto' takes no chunk size in the 'schedule' clause of '#pragma ws for'");
     CHECK(problem("for steal_schedule(runtime, n)")
           == "28: 'runtime' takes no chunk size in the 'steal_schedule' clause of '#pragma ws for'");
     CHECK(problem("for schedule(static 4)")
@@ -313,8 +341,10 @@ TEST_CASE("errors point to the word they are about") {
           == "19: expected a chunk size after ',' in the 'schedule' clause of '#pragma ws for'");
     CHECK(problem("for steal_schedule(monotonic: static)")
           == "19: modifier 'monotonic' is not supported in the 'steal_schedule' clause of '#pragma ws for'");
-    CHECK(problem("for schedule(static) schedule(static)") == "21: more than one 'schedule' clause on '#pragma ws for'");
-    CHECK(problem("for default(private)") == "12: expected 'shared' or 'none' in the 'default' clause of '#pragma ws for'");
+    CHECK(problem("for schedule(static) schedule(static)") ==
+          "21: more than one 'schedule' clause on '#pragma ws for'");
+    CHECK(problem("for default(private)") ==
+          "12: expected 'shared' or 'none' in the 'default' clause of '#pragma ws for'");
     CHECK(problem("for default(none) default(none)") == "18: more than one 'default' clause on '#pragma ws for'");
     CHECK(problem("for lastprivate(conditional: x)")
           == "16: modifier 'conditional' is not supported in the 'lastprivate' clause of '#pragma ws for'");
@@ -346,12 +376,15 @@ TEST_CASE("simd, with clauses of its own") {
     CHECK(p.problems.empty());
     CHECK(p.directive.kind == DirectiveKind::loop);
     CHECK(p.directive.simd);
-    CHECK(print(as_openmp(p.directive, -1, 0))
-          == "for simd safelen ( 8 ) simdlen ( 4 ) aligned ( a : 16 ) collapse ( 2 ) private ( x ) schedule ( dynamic , 1 ) "
-             "num_threads ( __ws_mark ( 0 , " + std::to_string(simd_mark) + " , 0 , 0 , \"\" , 1 ) )");
+    CHECK(
+        print(as_openmp(p.directive, -1, 0)) ==
+        "for simd safelen ( 8 ) simdlen ( 4 ) aligned ( a : 16 ) collapse ( 2 ) private ( x ) schedule ( dynamic , 1 ) "
+        "num_threads ( __ws_mark ( 0 , " +
+            std::to_string(simd_mark) + " , 0 , 0 , \"\" , 1 ) )");
     CHECK_FALSE(parsed("for").directive.simd);
     CHECK(problem("for safelen(8)") == "4: clause 'safelen' on '#pragma ws for' needs 'simd', which follows 'for'");
-    CHECK(problem("for simd linear(i)") == "9: 'linear' is not supported on '#pragma ws for': compute it from the loop's variable");
+    CHECK(problem("for simd linear(i)") ==
+          "9: 'linear' is not supported on '#pragma ws for': compute it from the loop's variable");
     CHECK(problem("for private(x) simd") == "15: unknown clause 'simd' on '#pragma ws for'");
     CHECK(problem("for simd safelen(2) safelen(2)") == "20: more than one 'safelen' clause on '#pragma ws for'");
     CHECK(problem("for simd simd") == "9: unknown clause 'simd' on '#pragma ws for'");
@@ -362,10 +395,11 @@ TEST_CASE("a condition") {
     const Parsed p = parsed("for if(n > 3 ? a : b) private(x)");
     CHECK(p.problems.empty());
     CHECK(print(p.directive.condition) == "n > 3 ? a : b");
-    CHECK(print(as_openmp(p.directive, -1, 0))
-          == "for private ( x ) schedule ( dynamic , 1 ) num_threads ( __ws_mark ( 0 , 0 , 0 , 0 , \"\" , ( n > 3 ? a : b ) ? 1 : 0 ) )");
+    CHECK(print(as_openmp(p.directive, -1, 0)) == "for private ( x ) schedule ( dynamic , 1 ) num_threads ( __ws_mark "
+                                                  "( 0 , 0 , 0 , 0 , \"\" , ( n > 3 ? a : b ) ? 1 : 0 ) )");
     CHECK(parsed("sections if(n)").problems.empty());
-    CHECK(problem("for if(parallel: n)") == "7: modifier 'parallel' is not supported in the 'if' clause of '#pragma ws for'");
+    CHECK(problem("for if(parallel: n)") ==
+          "7: modifier 'parallel' is not supported in the 'if' clause of '#pragma ws for'");
     CHECK(problem("for if(n) if(m)") == "10: more than one 'if' clause on '#pragma ws for'");
     CHECK(problem("for if()") == "6: nothing between the parentheses in the 'if' clause of '#pragma ws for'");
 }
@@ -377,7 +411,8 @@ TEST_CASE("sections") {
     CHECK(print(as_openmp(p.directive, -1, 5))
           == "sections private ( a ) lastprivate ( b ) reduction ( + : c ) num_threads ( __ws_mark ( 5 , "
                  + std::to_string(sections_mark | int(WS_DYNAMIC | WS_SITE_CHUNK)) + " , 1 , 0 , \"parts\" , 1 ) )");
-    for (const std::string clause : {"schedule", "steal_schedule", "collapse", "safelen", "simdlen", "aligned", "linear"})
+    for (const std::string clause :
+         {"schedule", "steal_schedule", "collapse", "safelen", "simdlen", "aligned", "linear"})
         CHECK(problem("sections " + clause + "(1)") == "9: unknown clause '" + clause + "' on '#pragma ws sections'");
     CHECK(problem("sections nowait") == "9: unknown clause 'nowait' on '#pragma ws sections'");
     CHECK(parsed("section").directive.kind == DirectiveKind::section);
@@ -387,7 +422,9 @@ TEST_CASE("sections") {
 }
 
 TEST_CASE("bits of a mark do not meet those of a site") {
-    const int site = int(WS_SITE_KINDS(255, 255) | WS_SITE_CHUNK | WS_SITE_STEAL_CHUNK | WS_SITE_ANY_ORDER | WS_SITE_STEAL) & ((1 << 24) - 1);
+    const int site =
+        int(WS_SITE_KINDS(255, 255) | WS_SITE_CHUNK | WS_SITE_STEAL_CHUNK | WS_SITE_ANY_ORDER | WS_SITE_STEAL) &
+        ((1 << 24) - 1);
     CHECK(((sections_mark | simd_mark) & (site | 63 << countdown_shift)) == 0);
 }
 
@@ -404,21 +441,25 @@ TEST_CASE("what is made up stands at a place of the source") {
 
 TEST_CASE("what MPI functions are in a loop") {
     const std::pair<MpiCall, std::vector<const char *>> kinds[] = {
-        {MpiCall::none, {"main", "mpi", "MPI", "PMPI", "MPI_", "MPI_T_init_thread", "ompi_send", "_MPI_Send", "xmpi_send_", ""}},
+        {MpiCall::none,
+         {"main", "mpi", "MPI", "PMPI", "MPI_", "MPI_T_init_thread", "ompi_send", "_MPI_Send", "xmpi_send_", ""}},
         {MpiCall::communicates,
-         {"MPI_Send", "PMPI_Send", "mpi_send_", "pmpi_send_", "mpi_send", "mpi_isend_f08_", "pmpi_recv_f08ts_", "MPI_Send_c",
-          "MPI_Irecv", "MPI_Waitall", "MPI_Test", "MPI_Sendrecv", "MPI_Probe", "MPI_Imrecv", "MPI_Send_init", "MPI_Start",
-          "MPI_File_write", "MPI_File_write_at", "MPI_File_iread", "MPI_File_write_all", "MPI_File_close", "MPI_Cancel"}},
-        {MpiCall::harmless, {"MPI_Comm_rank", "mpi_comm_rank_", "MPI_Wtime", "MPI_Abort", "MPI_Get_count", "MPI_Type_commit",
-                             "MPI_Win_get_attr", "MPI_Comm_c2f"}},
+         {"MPI_Send",       "PMPI_Send",        "mpi_send_",         "pmpi_send_",     "mpi_send",
+          "mpi_isend_f08_", "pmpi_recv_f08ts_", "MPI_Send_c",        "MPI_Irecv",      "MPI_Waitall",
+          "MPI_Test",       "MPI_Sendrecv",     "MPI_Probe",         "MPI_Imrecv",     "MPI_Send_init",
+          "MPI_Start",      "MPI_File_write",   "MPI_File_write_at", "MPI_File_iread", "MPI_File_write_all",
+          "MPI_File_close", "MPI_Cancel"}},
+        {MpiCall::harmless,
+         {"MPI_Comm_rank", "mpi_comm_rank_", "MPI_Wtime", "MPI_Abort", "MPI_Get_count", "MPI_Type_commit",
+          "MPI_Win_get_attr", "MPI_Comm_c2f"}},
         {MpiCall::collective,
          {"MPI_Barrier", "PMPI_Barrier", "mpi_barrier_", "mpi_barrier_f08_", "MPI_Ibarrier", "MPI_Bcast", "MPI_Ibcast",
-          "MPI_Iallreduce", "MPI_Allreduce_init", "MPI_Alltoallw_c", "MPI_Neighbor_allgather", "MPI_Ineighbor_alltoallw",
-          "MPI_Neighbor_alltoall_init", "MPI_Comm_split", "MPI_Comm_dup", "MPI_Comm_free", "MPI_Cart_create",
-          "MPI_Reduce_scatter_block", "MPI_Scan"}},
+          "MPI_Iallreduce", "MPI_Allreduce_init", "MPI_Alltoallw_c", "MPI_Neighbor_allgather",
+          "MPI_Ineighbor_alltoallw", "MPI_Neighbor_alltoall_init", "MPI_Comm_split", "MPI_Comm_dup", "MPI_Comm_free",
+          "MPI_Cart_create", "MPI_Reduce_scatter_block", "MPI_Scan"}},
         {MpiCall::one_sided,
-         {"MPI_Put", "MPI_Get", "MPI_Accumulate", "MPI_Rget_accumulate", "MPI_Win_fence", "MPI_Win_lock", "MPI_Win_create",
-          "mpi_win_free_", "MPI_Compare_and_swap", "MPI_Put_c"}},
+         {"MPI_Put", "MPI_Get", "MPI_Accumulate", "MPI_Rget_accumulate", "MPI_Win_fence", "MPI_Win_lock",
+          "MPI_Win_create", "mpi_win_free_", "MPI_Compare_and_swap", "MPI_Put_c"}},
         {MpiCall::whole_program, {"MPI_Init", "MPI_Init_thread", "MPI_Finalize", "mpi_init_"}},
         {MpiCall::opens_file, {"MPI_File_open", "mpi_file_open_"}}};
     for (const auto &[kind, names] : kinds)

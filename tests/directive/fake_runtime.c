@@ -47,7 +47,8 @@ struct part {
 };
 
 /* For the tests. */
-int ws_fake_regions, ws_fake_joined, ws_fake_unshared, ws_fake_splits, ws_fake_merges, ws_fake_atomics, ws_fake_criticals, ws_fake_features;
+int ws_fake_regions, ws_fake_joined, ws_fake_unshared, ws_fake_splits, ws_fake_merges, ws_fake_atomics,
+    ws_fake_criticals, ws_fake_features;
 struct ws_site *ws_fake_site;
 long ws_fake_chunk, ws_fake_steal_chunk;
 
@@ -156,12 +157,16 @@ static int bits_of(long least, long most)
 /* What the variable is after the last step; `bits` of its type, less than 0 if it is unsigned. */
 static uint64_t end_of_split(int bits, uint64_t start, uint64_t end, uint64_t incr, bool up, bool *splits)
 {
-    bool empty = bits == -64 ? (up ? start >= end : start <= end) : up ? (long) start >= (long) end : (long) start <= (long) end;
+    bool empty = bits == -64 ? (up ? start >= end : start <= end)
+                 : up        ? (long)start >= (long)end
+                             : (long)start <= (long)end;
     uint64_t n = count(up, empty, start, end, incr), last = start + (n - 1) * incr, next = last + incr;
     int shift = 64 - abs(bits);
     uint64_t after = bits < 0 ? next << shift >> shift : (uint64_t) ((long) (next << shift) >> shift);
     /* It has left the type if it went the other way. */
-    *splits = n && (bits < 0 ? (up ? after < last : after > last) : up ? (long) after < (long) last : (long) after > (long) last);
+    *splits = n && (bits < 0 ? (up ? after < last : after > last)
+                    : up     ? (long) after < (long) last
+                             : (long) after > (long) last);
     return *splits ? after : end;
 }
 
@@ -333,8 +338,8 @@ void ws_parallel(void (*fn)(void *), void *data, struct ws_site *site, long chun
     execute(&r);
 }
 
-void ws_parallel_loop_if(int share, void (*fn)(void *), void *data, long start, long end, long incr, struct ws_site *site,
-                         long chunk, long steal_chunk)
+void ws_parallel_loop_if(int share, void (*fn)(void *), void *data, long start, long end, long incr,
+                         struct ws_site *site, long chunk, long steal_chunk)
 {
     if (share) {
         ws_parallel_loop(fn, data, start, end, incr, site, chunk, steal_chunk);

@@ -175,8 +175,10 @@ static void *waiter(void *started)
     ws_test_wait();
     returned_at = now();
     getrusage(RUSAGE_THREAD, &after);
-    waited_cpu = (double) (after.ru_utime.tv_sec - before.ru_utime.tv_sec + after.ru_stime.tv_sec - before.ru_stime.tv_sec)
-                 + 1e-6 * (double) (after.ru_utime.tv_usec - before.ru_utime.tv_usec + after.ru_stime.tv_usec - before.ru_stime.tv_usec);
+    waited_cpu =
+        (double)(after.ru_utime.tv_sec - before.ru_utime.tv_sec + after.ru_stime.tv_sec - before.ru_stime.tv_sec) +
+        1e-6 * (double)(after.ru_utime.tv_usec - before.ru_utime.tv_usec + after.ru_stime.tv_usec -
+                        before.ru_stime.tv_usec);
     return NULL;
 }
 

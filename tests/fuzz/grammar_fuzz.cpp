@@ -25,22 +25,67 @@ size_t below(Dice &dice, size_t n) { return dice() % n; }
 bool chance(Dice &dice, unsigned percent) { return dice() % 100 < percent; }
 
 // What a line is made from: %l is the language's loop directive.
-const char *const seeds[] = {
-    "%l", "%l private ( a )", "%l firstprivate ( a , b ) lastprivate ( c )", "%l reduction ( + : s ) , shared ( a )",
-    "%l reduction ( max : m , n ) default ( none )", "%l schedule ( static )", "%l schedule ( dynamic , 4 )",
-    "%l schedule ( guided , f ( n , 2 ) ) steal_schedule ( auto )", "%l steal_schedule ( runtime ) schedule ( runtime )", "%l collapse ( 2 ) steal_schedule ( dynamic , n / 2 )",
-    "%l reduction ( + : a [ 0 : n ] )", "%l lastprivate ( conditional : x )", "%l default ( shared ) private ( x ) private ( y )",
-    "%l reduction ( task , + : s )", "%l name ( \"text\" )", "%l name ( \"text\" ) schedule ( static )", "%l if ( n > 3 )", "%l simd safelen ( 8 ) aligned ( a : 16 ) simdlen ( 4 )",
-    "%l simd if ( parallel : n ) linear ( a )", "sections", "sections private ( a ) reduction ( + : s ) if ( n )", "section", "atomic", "atomic read", "atomic write , release", "atomic seq_cst update",
-    "atomic capture acq_rel", "critical", "critical ( name )", "declare reduction ( add : int : omp_out += omp_in )", ""};
+const char *const seeds[] = {"%l",
+                             "%l private ( a )",
+                             "%l firstprivate ( a , b ) lastprivate ( c )",
+                             "%l reduction ( + : s ) , shared ( a )",
+                             "%l reduction ( max : m , n ) default ( none )",
+                             "%l schedule ( static )",
+                             "%l schedule ( dynamic , 4 )",
+                             "%l schedule ( guided , f ( n , 2 ) ) steal_schedule ( auto )",
+                             "%l steal_schedule ( runtime ) schedule ( runtime )",
+                             "%l collapse ( 2 ) steal_schedule ( dynamic , n / 2 )",
+                             "%l reduction ( + : a [ 0 : n ] )",
+                             "%l lastprivate ( conditional : x )",
+                             "%l default ( shared ) private ( x ) private ( y )",
+                             "%l reduction ( task , + : s )",
+                             "%l name ( \"text\" )",
+                             "%l name ( \"text\" ) schedule ( static )",
+                             "%l if ( n > 3 )",
+                             "%l simd safelen ( 8 ) aligned ( a : 16 ) simdlen ( 4 )",
+                             "%l simd if ( parallel : n ) linear ( a )",
+                             "sections",
+                             "sections private ( a ) reduction ( + : s ) if ( n )",
+                             "section",
+                             "atomic",
+                             "atomic read",
+                             "atomic write , release",
+                             "atomic seq_cst update",
+                             "atomic capture acq_rel",
+                             "critical",
+                             "critical ( name )",
+                             "declare reduction ( add : int : omp_out += omp_in )",
+                             ""};
 
-const char *const words[] = {
-    "for", "do", "parallel", "atomic", "critical", "declare", "reduction", "private", "firstprivate", "lastprivate", "schedule",
-    "steal_schedule", "collapse", "shared", "default", "none", "static", "dynamic", "guided", "auto", "runtime", "read", "write",
-    "update", "capture", "seq_cst", "acq_rel", "release", "acquire", "relaxed", "hint", "nowait", "ordered", "if", "num_threads",
-    "conditional", "task", "inscan", "monotonic", "simd", "safelen", "simdlen", "aligned", "linear", "sections", "section", "omp", "ws", "a", "x", "1", "0", "-", "2.5", "(", ")", "(", ")", ",", ":",
-    "+", "*", "&&", "[", "]", "{", "}", ";", "#", "\"text\"", "\"\"", "\"a\\n\"", "\"\xff\"", "\"it''s\"", "'c'", "name", "::", "==", "?", "__ws_mark", "__ws_critical_", "FOR",
-    "Schedule", "privat", "privatee", "\xc3\xa4"};
+const char *const words[] = {"for",         "do",          "parallel",
+                             "atomic",      "critical",    "declare",
+                             "reduction",   "private",     "firstprivate",
+                             "lastprivate", "schedule",    "steal_schedule",
+                             "collapse",    "shared",      "default",
+                             "none",        "static",      "dynamic",
+                             "guided",      "auto",        "runtime",
+                             "read",        "write",       "update",
+                             "capture",     "seq_cst",     "acq_rel",
+                             "release",     "acquire",     "relaxed",
+                             "hint",        "nowait",      "ordered",
+                             "if",          "num_threads", "conditional",
+                             "task",        "inscan",      "monotonic",
+                             "simd",        "safelen",     "simdlen",
+                             "aligned",     "linear",      "sections",
+                             "section",     "omp",         "ws",
+                             "a",           "x",           "1",
+                             "0",           "-",           "2.5",
+                             "(",           ")",           "(",
+                             ")",           ",",           ":",
+                             "+",           "*",           "&&",
+                             "[",           "]",           "{",
+                             "}",           ";",           "#",
+                             "\"text\"",    "\"\"",        "\"a\\n\"",
+                             "\"\xff\"",    "\"it''s\"",   "'c'",
+                             "name",        "::",          "==",
+                             "?",           "__ws_mark",   "__ws_critical_",
+                             "FOR",         "Schedule",    "privat",
+                             "privatee",    "\xc3\xa4"};
 
 Token token(const std::string &text, int origin) {
     const unsigned char first = static_cast<unsigned char>(text[0]);
@@ -103,8 +148,8 @@ public:
     Oracle(const std::vector<std::string> &line, const Language &language) : line_(line), language_(language) {}
 
     bool accepts() {
-        if (line_.empty()
-            || std::any_of(line_.begin(), line_.end(), [](const std::string &word) { return word.compare(0, 4, "__ws") == 0; }))
+        if (line_.empty() || std::any_of(line_.begin(), line_.end(),
+                                         [](const std::string &word) { return word.compare(0, 4, "__ws") == 0; }))
             return false;
         if (!braces_close())
             return false;
@@ -168,9 +213,11 @@ private:
                     return false;
                 depth += line_[at_] == "(" ? 1 : line_[at_] == ")" ? -1 : 0;
             }
-            const std::vector<std::string> inside(line_.begin() + std::ptrdiff_t(begin), line_.begin() + std::ptrdiff_t(at_) - 1);
-            const bool once = name == "schedule" || name == "steal_schedule" || name == "default" || name == "collapse" || name == "name"
-                              || name == "if" || name == "safelen" || name == "simdlen";
+            const std::vector<std::string> inside(line_.begin() + std::ptrdiff_t(begin),
+                                                  line_.begin() + std::ptrdiff_t(at_) - 1);
+            const bool once = name == "schedule" || name == "steal_schedule" || name == "default" ||
+                              name == "collapse" || name == "name" || name == "if" || name == "safelen" ||
+                              name == "simdlen";
             if (inside.empty() || (!seen.insert(name).second && once) || !clause(name, inside))
                 return false;
         }
@@ -185,8 +232,9 @@ private:
         if (name == "default")
             return inside.size() == 1 && (inside[0] == "shared" || inside[0] == "none");
         if (name == "schedule" || name == "steal_schedule")
-            return without_chunk.count(inside[0]) ? inside.size() == 1
-                                                  : kinds.count(inside[0]) && (inside.size() == 1 || (inside[1] == "," && inside.size() > 2));
+            return without_chunk.count(inside[0])
+                       ? inside.size() == 1
+                       : kinds.count(inside[0]) && (inside.size() == 1 || (inside[1] == "," && inside.size() > 2));
         if (name == "lastprivate" || name == "if")
             return !(word && inside.size() > 1 && inside[1] == ":");
         if (name == "reduction")
@@ -210,8 +258,8 @@ private:
     bool atomic() {
         static const Words kinds = {"read", "write", "update", "capture"};
         static const Words orders = {"seq_cst", "acq_rel", "release", "acquire", "relaxed"};
-        static const Words refused = {"read acq_rel", "read release", "write acq_rel", "write acquire", "update acq_rel",
-                                      "update acquire"};
+        static const Words refused = {"read acq_rel",  "read release",   "write acq_rel",
+                                      "write acquire", "update acq_rel", "update acquire"};
         std::string kind, order;
         while (more()) {
             if (!comma())
@@ -254,7 +302,8 @@ bool wrong(const std::vector<std::string> &line, const Language &language) {
         if (problem.text.find(language.prefix) == std::string::npos)
             fail(line, language, "an error does not name the directive: " + problem.text);
     }
-    const Tokens openmp = as_openmp(directive, pragma, 7);     // a wrong directive is rewritten as well, without its wrong parts
+    // a wrong directive is rewritten as well, without its wrong parts
+    const Tokens openmp = as_openmp(directive, pragma, 7);
     for (const Token &t : openmp) {
         if (t.origin < 0 || t.origin > pragma || t.text.empty())
             fail(line, language, "a rewritten token stands nowhere: " + t.text);

@@ -110,10 +110,10 @@ static const MPIR_Workshare_pvar_t pvars[PVARS] = {
     {"WS_REGIONS", "", MPI_T_PVAR_CLASS_COUNTER}, {"WS_TIME_BLOCKED", "", MPI_T_PVAR_CLASS_TIMER}
 };
 enum { ENABLE, QUANTUM, LINGER, VICTIM, CVARS };
-static const MPIR_Workshare_cvar_t cvars[CVARS] = {
-    {"WS_ENABLE", "", MPI_T_SCOPE_READONLY, 0, 0, 1, NULL, 0}, {"WS_QUANTUM", "", MPI_T_SCOPE_LOCAL, 400, 1, 1000000, NULL, 0},
-    {"WS_LINGER", "", MPI_T_SCOPE_LOCAL, 50, 0, 1000000, NULL, 0}, {"WS_VICTIM", "", MPI_T_SCOPE_ALL, 0, 0, 0, "auto", 16}
-};
+static const MPIR_Workshare_cvar_t cvars[CVARS] = {{"WS_ENABLE", "", MPI_T_SCOPE_READONLY, 0, 0, 1, NULL, 0},
+                                                   {"WS_QUANTUM", "", MPI_T_SCOPE_LOCAL, 400, 1, 1000000, NULL, 0},
+                                                   {"WS_LINGER", "", MPI_T_SCOPE_LOCAL, 50, 0, 1000000, NULL, 0},
+                                                   {"WS_VICTIM", "", MPI_T_SCOPE_ALL, 0, 0, 0, "auto", 16}};
 static const char *const states[] = { "off", "computing", "blocked", "lent", NULL };
 
 static unsigned long long pvar(int which)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
  * Rank 1 waits in MPI in every way there is a hook for, each time for a message or an epoch of rank 0 that comes late;
- * prints the ways in which it was not told that it is blocked. Then polls only: nothing may be told but, with FAKE_POLL set,
- * each look that found nothing.
- * Argument: `multiple` for MPI_THREAD_MULTIPLE; `mpi_t` for MPI_T's variables instead, `no_mpi_t` where there is no libws to have them.
- * With FAKE_CALLED set also: which function of MPI a thread is in.
+ * prints the ways in which it was not told that it is blocked. Then polls only: nothing may be told but, with FAKE_POLL
+ * set, each look that found nothing.
+ * Argument: `multiple` for MPI_THREAD_MULTIPLE; `mpi_t` for MPI_T's variables instead, `no_mpi_t` where there is no
+ * libws to have them. With FAKE_CALLED set also: which function of MPI a thread is in.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -70,7 +70,8 @@ static void end(const char *what, int told)
 {
     int blocked = counts->blocked > before.blocked, waits = counts->waits > before.waits;
     if (rank == 1 && (blocked != told || waits != told)) {
-        printf("%s: blocked %s, unblocked %s\n", what, blocked ? "called" : "not called", waits ? "called" : "not called");
+        printf("%s: blocked %s, unblocked %s\n", what, blocked ? "called" : "not called",
+               waits ? "called" : "not called");
         wrong = 1;
     }
     if (rank == 0 && counts->rings[1] == before.rings[1]) {
@@ -112,7 +113,8 @@ static __attribute__((noinline)) const void *site_of_a_call(void)
     return counts->site;
 }
 
-/* Each MPI function that the program calls is told of at its begin and end, once; those that MPICH itself calls for it are not. */
+/* Each MPI function that the program calls is told of at its begin and end, once; those that MPICH itself calls for it
+ * are not. */
 static void check_calls(void)
 {
     int x = 0, flag, version, size, level;
@@ -344,18 +346,20 @@ int main(int argc, char **argv)
     MPI_Comm_group(comm, &world);
     MPI_Group_incl(world, 1, &other, &peer);
     MPI_Win_allocate(here, sizeof(int), MPI_INFO_NULL, comm, &memory, &win);
-    ROUND("Win_lock", MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, win); MPI_Barrier(comm); late(); MPI_Win_unlock(1, win),
-          MPI_Barrier(comm); MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, win); MPI_Get(&x, 1, MPI_INT, 1, 0, 1, MPI_INT, win);
-          MPI_Win_unlock(1, win));
+    ROUND("Win_lock", MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, win); MPI_Barrier(comm); late();
+          MPI_Win_unlock(1, win), MPI_Barrier(comm); MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, win);
+          MPI_Get(&x, 1, MPI_INT, 1, 0, 1, MPI_INT, win); MPI_Win_unlock(1, win));
     ROUND("Win_fence", late(); MPI_Win_fence(0, win), MPI_Win_fence(0, win));
     ROUND("Win_start", late(); MPI_Win_post(peer, 0, win); MPI_Win_wait(win),
           MPI_Win_start(peer, 0, win); MPI_Win_complete(win));
     ROUND("Win_wait", MPI_Win_start(peer, 0, win); late(); MPI_Win_complete(win),
           MPI_Win_post(peer, 0, win); MPI_Win_wait(win));
     MPI_Win_lock_all(0, win);
-    ROUND("Win_flush", late(); SEND_LATE(), MPI_Put(&x, 1, MPI_INT, other, 0, 1, MPI_INT, win); MPI_Win_flush(other, win); RECEIVE());
+    ROUND("Win_flush", late(); SEND_LATE(), MPI_Put(&x, 1, MPI_INT, other, 0, 1, MPI_INT, win);
+          MPI_Win_flush(other, win); RECEIVE());
     /* The same by request, of what does not go at once where UCX has to send messages for it */
-    ROUND("Rput", late(); SEND_LATE(), MPI_Rput(big, sizeof(int), MPI_CHAR, other, 0, sizeof(int), MPI_CHAR, win, requests);
+    ROUND("Rput", late();
+          SEND_LATE(), MPI_Rput(big, sizeof(int), MPI_CHAR, other, 0, sizeof(int), MPI_CHAR, win, requests);
           MPI_Wait(requests, MPI_STATUS_IGNORE); RECEIVE());
     MPI_Win_unlock_all(win);
     if (getenv("FAKE_CALLED"))

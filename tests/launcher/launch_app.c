@@ -2,8 +2,8 @@
  *
  * An MPI program in which each rank needs all others.
  *
- * With `leave` rank 0 exits with status 7 where it should not. Its connection to the launcher is closed only after its end was
- * seen: a child of it still has the connection open, and rank 1 keeps the launcher busy. */
+ * With `leave` rank 0 exits with status 7 where it should not. Its connection to the launcher is closed only after its
+ * end was seen: a child of it still has the connection open, and rank 1 keeps the launcher busy. */
 #include <mpi.h>
 #include <stdio.h>
 #include <unistd.h>

@@ -7,9 +7,10 @@
 //   scheduler's choice, in order; a compare-and-swap or fetch-and-add drains the actor's own buffer first. So missing
 //   "full" operations are found, while the weaker orders of other machines are not explored.
 //
-//   Search: depth first; it goes back to a state by restoring a copy of the world, of the actors and of what they use of
-//   their stacks. A state that was seen before is not explored again. A state is a 64-bit hash of memory, of the store
-//   buffers, of what each actor has read so far (its local state is a function of that) and of what the checker recorded.
+//   Search: depth first; it goes back to a state by restoring a copy of the world, of the actors and of what they use
+//   of their stacks. A state that was seen before is not explored again. A state is a 64-bit hash of memory, of the
+//   store buffers, of what each actor has read so far (its local state is a function of that) and of what the checker
+//   recorded.
 #pragma once
 
 #include <algorithm>
@@ -29,14 +30,15 @@ using Word = uint64_t;
 
 class Explorer {
 public:
-    // One run's world: actors, and what a check needs. The search copies it and later goes on from the copy, so an actor must own no
-    // memory: what lies on its stack is restored byte by byte, or thrown away without a destructor.
+    // One run's world: actors, and what a check needs. The search copies it and later goes on from the copy, so an
+    // actor must own no memory: what lies on its stack is restored byte by byte, or thrown away without a destructor.
     struct World {
         virtual ~World() = default;
         virtual std::vector<std::function<void()>> actors() = 0;
         virtual uint64_t hash() const = 0; // memory that actors share outside the Atomics: the checker's records
         virtual void at_end() {}           // every actor is done
-        // The shared words. An operation on any other word does not count as a step, as no other actor looks at that word.
+        // The shared words. An operation on any other word does not count as a step, as no other actor looks at that
+        // word.
         std::vector<volatile Word*> memory;
     };
 

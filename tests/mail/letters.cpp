@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// letters N: the ranks post N letters to each other, and answer some, while the program itself sends messages of its own, asks for any
-// message that comes, and calls collectives. Each letter is counted and its number and bytes are checked; so is what the program sends.
+// letters N: the ranks post N letters to each other, and answer some, while the program itself sends messages of its
+// own, asks for any message that comes, and calls collectives. Each letter is counted and its number and bytes are
+// checked; so is what the program sends.
 #include "mail/mail.h"
 
 #include <cstdio>
@@ -25,7 +26,8 @@ int rank, size;
     std::abort();
 }
 
-// The first 8 bytes are the letter's number among those from this rank to that one; all other bytes are computed from it.
+// The first 8 bytes are the letter's number among those from this rank to that one; all other bytes are computed from
+// it.
 std::string write(uint64_t number, size_t bytes)
 {
     std::string letter(bytes, '\0');

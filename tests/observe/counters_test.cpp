@@ -22,8 +22,9 @@ struct Counter {
 };
 
 #define LIST(kind, name, where, mpi_t, help) {WS_NAME_##kind(name), #mpi_t, help, #where},
-const std::vector<Counter> of_rank = {WS_RANK_COUNTERS(LIST, LIST, LIST, LIST, LIST, LIST)}, of_loop = {WS_LOOP_COUNTERS(LIST, LIST)},
-                           of_call = {WS_CALL_COUNTERS(LIST)}, of_phase = {WS_PHASE_COUNTERS(LIST, LIST)};
+const std::vector<Counter> of_rank = {WS_RANK_COUNTERS(LIST, LIST, LIST, LIST, LIST, LIST)},
+                           of_loop = {WS_LOOP_COUNTERS(LIST, LIST)}, of_call = {WS_CALL_COUNTERS(LIST)},
+                           of_phase = {WS_PHASE_COUNTERS(LIST, LIST)};
 
 std::string text_of(const std::string& path)
 {
@@ -33,7 +34,8 @@ std::string text_of(const std::string& path)
 }
 
 // The schema's object with `counters` in place of its own; what it has from `behind` on follows them.
-Json with_counters(const Json& object, const std::vector<Counter>& counters, const std::string& before, const std::string& behind)
+Json with_counters(const Json& object, const std::vector<Counter>& counters, const std::string& before,
+                   const std::string& behind)
 {
     Json changed = object;
     Json properties = Json::object(), required = Json::array();
@@ -91,7 +93,8 @@ TEST_CASE("the schema of reports has every counter, as its list describes it")
 
 TEST_CASE("docs/mpi_t.md has every counter that MPI_T shows, and no other")
 {
-    std::set<std::string> shown = {"WS_STATE", "WS_RANKS_BLOCKED", "WS_GUESTS"}, documented; // the three are no counters
+    // the three are no counters
+    std::set<std::string> shown = {"WS_STATE", "WS_RANKS_BLOCKED", "WS_GUESTS"}, documented;
     for (const auto* list : {&of_rank, &of_loop})
         for (const Counter& c : *list)
             if (c.mpi_t != "NONE")

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// calls SECONDS [multiple]: rank 0 waits for rank 1, which computes so long, and meanwhile asks MPI for names and for nothing else:
-// it never waits. With `multiple` a second thread does so too, and MPI takes its lock in each of these calls.
+// calls SECONDS [multiple]: rank 0 waits for rank 1, which computes so long, and meanwhile asks MPI for names and for
+// nothing else: it never waits. With `multiple` a second thread does so too, and MPI takes its lock in each of these
+// calls.
 #include <mpi.h>
 #include <pthread.h>
 #include <stdlib.h>

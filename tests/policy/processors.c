@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * An MPI+OpenMP program that knows nothing of Workshare: an outer loop, two parallel loops in it, messages between. Each rank has so much work a
- * turn, in microseconds of one thread; its threads sleep for it, or compute.
+ * An MPI+OpenMP program that knows nothing of Workshare: an outer loop, two parallel loops in it, messages between.
+ * Each rank has so much work a turn, in microseconds of one thread; its threads sleep for it, or compute.
  *
  *   processors sleep|compute TURNS LOOPS WORK... [set=N] [clause=N] [die=TURN]
  *
- * LOOPS: parallel regions that the work is cut into. set: omp_set_num_threads(N) at the start. clause: the loops ask for N threads. die: a signal
- * ends rank 1 while it waits in that turn.
+ * LOOPS: parallel regions that the work is cut into. set: omp_set_num_threads(N) at the start. clause: the loops ask
+ * for N threads. die: a signal ends rank 1 while it waits in that turn.
  *
- * Each rank prints what it was told and what it saw, rank 0 also the time of a turn, the median of the last third. Every iteration is counted:
- * one that is lost or done twice ends the job. */
+ * Each rank prints what it was told and what it saw, rank 0 also the time of a turn, the median of the last third.
+ * Every iteration is counted: one that is lost or done twice ends the job. */
 #include <mpi.h>
 #include <omp.h>
 #include <stdio.h>
@@ -128,7 +128,8 @@ int main(int argc, char **argv)
             setitimer(ITIMER_REAL, &soon, NULL);
         }
         int to = rank, from;
-        MPI_Sendrecv(&to, 1, MPI_INT, (rank + 1) % ranks, 0, &from, 1, MPI_INT, (rank + ranks - 1) % ranks, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(&to, 1, MPI_INT, (rank + 1) % ranks, 0, &from, 1, MPI_INT, (rank + ranks - 1) % ranks, 0,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         MPI_Barrier(MPI_COMM_WORLD);
         times[turn % most_turns] = now() - began;
     }
@@ -147,7 +148,8 @@ int main(int argc, char **argv)
     qsort(times + at, (size_t) count, sizeof *times, by_time);
     for (int r = 0; r < ranks; r++) {
         if (r == rank) {
-            printf("rank %d told %d before %d procs %d least %d most %d last %d highest %d\n", rank, told, told_before, omp_get_num_procs(), least, most, last, highest);
+            printf("rank %d told %d before %d procs %d least %d most %d last %d highest %d\n", rank, told, told_before,
+                   omp_get_num_procs(), least, most, last, highest);
             if (r == 0)
                 printf("turn %.6f\n", times[at + count / 2]);
             fflush(stdout);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * How many threads an OpenMP region gets that asks for none, and one that asks for 4. With an argument, in a child of fork(). */
+ * How many threads an OpenMP region gets that asks for none, and one that asks for 4. With an argument, in a child of
+ * fork(). */
 #include <mpi.h>
 #include <omp.h>
 #include <stdio.h>

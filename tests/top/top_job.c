@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * top_job ROUNDS MS: in each round rank 0 sleeps through a loop of MS milliseconds in all, which the others help with from
- * MPI_Allreduce; then the last rank waits for MS / 2 in MPI_Recv for a message that rank 0 sends late, with nothing shared. Iterations
- * sleep, so that all this is to be seen on a machine with fewer cores. */
+ * top_job ROUNDS MS: in each round rank 0 sleeps through a loop of MS milliseconds in all, which the others help with
+ * from MPI_Allreduce; then the last rank waits for MS / 2 in MPI_Recv for a message that rank 0 sends late, with
+ * nothing shared. Iterations sleep, so that all this is to be seen on a machine with fewer cores. */
 #include "test.h"
 
 int main(int argc, char **argv)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The checks: what is judged of the machines and the program, in which words. Each has a number that stays, and gives one
-// finding for each node, or one for the job.
+// The checks: what is judged of the machines and the program, in which words. Each has a number that stays, and gives
+// one finding for each node, or one for the job.
 #pragma once
 
 #include "machine.h"

@@ -33,7 +33,9 @@ std::vector<Node> nodes(const Job& job)
             known = all.insert(all.end(), {m.host, {}, 0, job.planned});
         known->ranks.push_back(&m);
         // If MPI does not start, rank 0 is the only one that is known of.
-        known->count = job.planned ? job.ranks : m.mpi_error.empty() ? int(known->ranks.size()) : std::max(1, m.local_ranks);
+        known->count = job.planned           ? job.ranks
+                       : m.mpi_error.empty() ? int(known->ranks.size())
+                                             : std::max(1, m.local_ranks);
     }
     return all;
 }
@@ -46,7 +48,9 @@ std::string lib_folder(const Job& job)
 
 std::string quoted(const std::string& word)
 {
-    if (!word.empty() && word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_") == std::string::npos)
+    if (!word.empty() &&
+        word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_") ==
+            std::string::npos)
         return word;
     std::string text = "'";
     for (char c : word)
@@ -64,11 +68,18 @@ static std::string program_command(const Job& job)
 
 std::string mpirun(const Job& job, const std::string& options, double ranks)
 {
-    return "mpirun " + options + (options.empty() ? "" : " ") + format("-workshare -n %.0f", ranks > 0 ? ranks : job.ranks) + program_command(job);
+    return "mpirun " + options + (options.empty() ? "" : " ") +
+           format("-workshare -n %.0f", ranks > 0 ? ranks : job.ranks) + program_command(job);
 }
 
-std::string srun(const Job& job, double ranks) { return format("WS_ENABLE=1 srun --mpi=pmi2 -n %.0f", ranks) + program_command(job); }
+std::string srun(const Job& job, double ranks)
+{
+    return format("WS_ENABLE=1 srun --mpi=pmi2 -n %.0f", ranks) + program_command(job);
+}
 
-std::string mpirun_with_libraries(const Job& job) { return "LD_LIBRARY_PATH=" + quoted(lib_folder(job)) + " " + mpirun(job, ""); }
+std::string mpirun_with_libraries(const Job& job)
+{
+    return "LD_LIBRARY_PATH=" + quoted(lib_folder(job)) + " " + mpirun(job, "");
+}
 
 } // namespace doctor

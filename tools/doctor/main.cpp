@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// ws-doctor [PROGRAM]: whether programs can run well here with -workshare, before they do; alone, or under the mpirun that is to start
-// them. machine.cpp and program.cpp see, the *checks.cpp judge.
+// ws-doctor [PROGRAM]: whether programs can run well here with -workshare, before they do; alone, or under the mpirun
+// that is to start them. machine.cpp and program.cpp see, the *checks.cpp judge.
 #include "checks.h"
 #include "gather.h"
 
@@ -84,15 +84,16 @@ void print(const Job& job, const std::vector<Finding>& findings, size_t nodes)
     std::printf("\n");
     for (const Finding& f : findings)
         if (f.level == Level::ok)
-            std::printf("%s ok: %s%s: %s\n", f.number.c_str(), f.title.c_str(), on(f.nodes, nodes).c_str(), f.measured.c_str());
+            std::printf("%s ok: %s%s: %s\n", f.number.c_str(), f.title.c_str(), on(f.nodes, nodes).c_str(),
+                        f.measured.c_str());
     std::map<std::string, std::string> skipped; // reason -> numbers
     for (const Finding& f : findings)
         if (f.level == Level::skipped)
             skipped[f.measured] += " " + f.number;
     for (const auto& [why, numbers] : skipped)
         std::printf("skipped, %s:%s\n", why.c_str(), numbers.c_str());
-    std::printf("\n%s, %s, %s, %zu ok, %zu skipped\n", count(counts[4], "problem").c_str(), count(counts[3], "warning").c_str(),
-                count(counts[2], "note").c_str(), counts[1], counts[0]);
+    std::printf("\n%s, %s, %s, %zu ok, %zu skipped\n", count(counts[4], "problem").c_str(),
+                count(counts[3], "warning").c_str(), count(counts[2], "note").c_str(), counts[1], counts[0]);
 }
 
 void print_json(const Job& job, const std::vector<Finding>& findings)
@@ -105,7 +106,11 @@ void print_json(const Job& job, const std::vector<Finding>& findings)
         j["nodes"] = f.nodes;
         all.push_back(j);
     }
-    Json j = {{"format", "ws-doctor"}, {"version", json_version}, {"workshare", WS_VERSION}, {"ranks", job.ranks}, {"planned", job.planned}};
+    Json j = {{"format", "ws-doctor"},
+              {"version", json_version},
+              {"workshare", WS_VERSION},
+              {"ranks", job.ranks},
+              {"planned", job.planned}};
     j["program"] = job.program ? Json(job.program->path.empty() ? job.program->given : job.program->path) : Json();
     Json loops = Json::array();
     if (job.program)
@@ -128,7 +133,8 @@ std::string difference(const RankFacts& one, const RankFacts& other)
     if (a.error != b.error)
         return where + b.given + (b.error.empty() ? " can be run" : " " + b.error);
     if (a.mpi != b.mpi || a.mpi_path != b.mpi_path)
-        return where + (b.mpi_path.empty() ? b.mpi : b.mpi_path) + " instead of " + (a.mpi_path.empty() ? a.mpi : a.mpi_path);
+        return where + (b.mpi_path.empty() ? b.mpi : b.mpi_path) + " instead of " +
+               (a.mpi_path.empty() ? a.mpi : a.mpi_path);
     if (a.loops.size() != b.loops.size())
         return where + std::to_string(b.loops.size()) + " loops instead of " + std::to_string(a.loops.size());
     return "";
@@ -138,14 +144,17 @@ Job job_of(std::vector<RankFacts> ranks, bool planned, int planned_ranks)
 {
     Job job;
     job.planned = planned;
-    job.ranks = planned ? planned_ranks : std::max(int(ranks.size()), ranks[0].machine.mpi_error.empty() ? 0 : ranks[0].machine.size);
+    job.ranks = planned ? planned_ranks
+                        : std::max(int(ranks.size()), ranks[0].machine.mpi_error.empty() ? 0 : ranks[0].machine.size);
     job.program = ranks[0].program;
     for (const RankFacts& rank : ranks) {
         const std::string text = difference(ranks[0], rank);
-        if (!text.empty() && std::find(job.other_programs.begin(), job.other_programs.end(), text) == job.other_programs.end())
+        if (!text.empty() &&
+            std::find(job.other_programs.begin(), job.other_programs.end(), text) == job.other_programs.end())
             job.other_programs.push_back(text);
-        if (rank.program && ranks[0].program && rank.program->given != ranks[0].program->given
-            && std::find(job.more_programs.begin(), job.more_programs.end(), rank.program->given) == job.more_programs.end())
+        if (rank.program && ranks[0].program && rank.program->given != ranks[0].program->given &&
+            std::find(job.more_programs.begin(), job.more_programs.end(), rank.program->given) ==
+                job.more_programs.end())
             job.more_programs.push_back(rank.program->given);
         job.machines.push_back(rank.machine);
     }
@@ -154,23 +163,29 @@ Job job_of(std::vector<RankFacts> ranks, bool planned, int planned_ranks)
 
 int run(int argc, char** argv)
 {
-    CLI::App app("Looks whether programs can run well here with mpirun -workshare, and says how to mend what is in the way. Alone it looks at\n"
-                 "this machine; under the mpirun that is to start the program, as in\n"
-                 "    mpirun -workshare -n 4 ws-doctor ./app\n"
-                 "at all nodes and ranks. The program is never run.\n"
-                 "Exit status: 0 if there is nothing worse than a note, 1 for warnings and problems, 2 for a wrong command.",
-                 "ws-doctor");
+    CLI::App app(
+        "Looks whether programs can run well here with mpirun -workshare, and says how to mend what is in the way. "
+        "Alone it looks at\n"
+        "this machine; under the mpirun that is to start the program, as in\n"
+        "    mpirun -workshare -n 4 ws-doctor ./app\n"
+        "at all nodes and ranks. The program is never run.\n"
+        "Exit status: 0 if there is nothing worse than a note, 1 for warnings and problems, 2 for a wrong command.",
+        "ws-doctor");
     std::string program, only;
     std::vector<std::string> roots, arguments;
     bool json = false, listed = false;
     int ranks = 0;
     app.add_option("PROGRAM", program, "The program that is to be run; what follows it are its arguments");
     app.add_option("ARGUMENTS", arguments);
-    app.add_option("-n,--ranks", ranks, "How many ranks are planned for this machine, when it is not under mpirun; else one for each core")->check(CLI::Range(1, 1000000));
+    app.add_option("-n,--ranks", ranks,
+                   "How many ranks are planned for this machine, when it is not under mpirun; else one for each core")
+        ->check(CLI::Range(1, 1000000));
     app.add_flag("--json", json, "JSON instead of text")->disable_flag_override();
     app.add_option("--check", only, "One check alone, by its number");
     app.add_flag("--list", listed, "List all checks, with what they look at")->disable_flag_override();
-    app.add_option("--root", roots, "For tests: take /proc, /sys and facts.json from this folder; once for each rank")->check(CLI::ExistingDirectory)->allow_extra_args(false);
+    app.add_option("--root", roots, "For tests: take /proc, /sys and facts.json from this folder; once for each rank")
+        ->check(CLI::ExistingDirectory)
+        ->allow_extra_args(false);
     app.set_version_flag("--version", std::string("ws-doctor ") + WS_VERSION);
     app.prefix_command(false);
     app.positionals_at_end(true);
@@ -185,7 +200,8 @@ int run(int argc, char** argv)
         app.parse(argc, argv);
         for (char& c : only)
             c = char(std::toupper(static_cast<unsigned char>(c)));
-        if (!only.empty() && std::none_of(checks().begin(), checks().end(), [&](const Check& c) { return only == c.number; }))
+        if (!only.empty() &&
+            std::none_of(checks().begin(), checks().end(), [&](const Check& c) { return only == c.number; }))
             throw CLI::ValidationError("--check", "there is no " + only + "; --list has them");
     } catch (const CLI::ParseError& e) {
         return app.exit(e) ? 2 : written(0);

@@ -25,7 +25,8 @@ struct Program {
     std::vector<Library> libraries;    // in the order of the loader
     bool loader_asked = false;         // else `libraries` is not known
     // The MPI library: none, ours, mpich, openmpi, static (built in, without Workshare), static-ours, unknown
-    std::string mpi = "none", mpi_path, libws_path, mpi_libws_path; // the libws that the loader takes; that libmpich takes
+    // the libws that the loader takes; that libmpich takes
+    std::string mpi = "none", mpi_path, libws_path, mpi_libws_path;
     int libws_abi = 0;                 // of the one that is taken; 0: not known
     std::vector<Loop> loops;
     std::set<int> abis;                // that the loops were compiled for

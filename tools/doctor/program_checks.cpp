@@ -19,7 +19,8 @@ void program_file(const Job& job, Findings& out)
         return out.ok(p.path + " is a program for this machine");
     std::string cause = "mpirun could not start it", fix = p.error_fix;
     if (fix == "script")
-        return out.warning(p.given + ": " + p.error, "what the script starts cannot be seen without running it", "ws-doctor PROGRAM     # the program that the script starts");
+        return out.warning(p.given + ": " + p.error, "what the script starts cannot be seen without running it",
+                           "ws-doctor PROGRAM     # the program that the script starts");
     const size_t slash = p.given.rfind('/');
     const auto has = [&](const char* what) { return p.error.find(what) != std::string::npos; };
     if (has("another machine") || has("damaged") || has("is empty"))
@@ -45,13 +46,19 @@ void missing_libraries(const Job& job, Findings& out)
             ours &= access((lib_folder(job) + "/" + library.name).c_str(), R_OK) == 0;
         }
     if (!missing.empty())
-        return out.problem("not found: " + missing, "the loader finds no such file in the program's own path, in LD_LIBRARY_PATH and in the system's folders",
-                           ours ? mpirun_with_libraries(job) : "LD_LIBRARY_PATH=FOLDER " + mpirun(job, "") + "     # the folder that has it; on clusters perhaps: module load ...");
+        return out.problem(
+            "not found: " + missing,
+            "the loader finds no such file in the program's own path, in LD_LIBRARY_PATH and in the system's folders",
+            ours ? mpirun_with_libraries(job)
+                 : "LD_LIBRARY_PATH=FOLDER " + mpirun(job, "") +
+                       "     # the folder that has it; on clusters perhaps: module load ...");
     if (!job.program->loader_says.empty())
-        return out.problem(job.program->loader_says, "the program was linked where libraries were newer than here", "mpicc -fws -O3 ...     # on this machine, or the oldest of all nodes");
+        return out.problem(job.program->loader_says, "the program was linked where libraries were newer than here",
+                           "mpicc -fws -O3 ...     # on this machine, or the oldest of all nodes");
     if (job.program->mpi == "unknown")
         return out.skip("the loader could not be asked");
-    out.ok(job.program->loader_asked ? format("%zu found", job.program->libraries.size()) : "the program needs no libraries");
+    out.ok(job.program->loader_asked ? format("%zu found", job.program->libraries.size())
+                                     : "the program needs no libraries");
 }
 
 void mpi_library(const Job& job, Findings& out)
@@ -59,7 +66,8 @@ void mpi_library(const Job& job, Findings& out)
     if (!runnable(job))
         return out.skip("no program to look at");
     const Program& p = *job.program;
-    const std::string rebuild = quoted(job.machines[0].folder + "/mpicc") + " -fws -O3 ...     # or mpicxx, mpifort beside it";
+    const std::string rebuild =
+        quoted(job.machines[0].folder + "/mpicc") + " -fws -O3 ...     # or mpicxx, mpifort beside it";
     if (p.mpi == "ours")
         return out.ok("Workshare's: " + p.mpi_path);
     if (p.mpi == "static-ours")
@@ -67,16 +75,26 @@ void mpi_library(const Job& job, Findings& out)
     if (p.mpi == "mpich" && p.mpi_path.empty())
         return out.problem("an MPICH that is not found", "the program cannot start", mpirun_with_libraries(job));
     if (p.mpi == "mpich")
-        return out.problem("another MPICH: " + p.mpi_path, "the program runs, but its waits know nothing of Workshare: no core is ever lent. MPICHs are alike for programs, so that ours can take its place",
-                           p.fixed_path ? "LD_PRELOAD=" + quoted(lib_folder(job) + "/libmpich.so.12") + " " + mpirun(job, "") + "     # the program has the other's path in it (RPATH)"
+        return out.problem("another MPICH: " + p.mpi_path,
+                           "the program runs, but its waits know nothing of Workshare: no core is ever lent. MPICHs "
+                           "are alike for programs, so that ours can take its place",
+                           p.fixed_path ? "LD_PRELOAD=" + quoted(lib_folder(job) + "/libmpich.so.12") + " " +
+                                              mpirun(job, "") + "     # the program has the other's path in it (RPATH)"
                                         : mpirun_with_libraries(job));
     if (p.mpi == "unknown")
         return out.skip("the loader could not be asked");
     if (p.mpi == "openmpi")
-        return out.problem("Open MPI: " + p.mpi_path, "it is another MPI with other handles: Workshare's mpirun starts such a program as so many jobs of one rank", rebuild);
+        return out.problem("Open MPI: " + p.mpi_path,
+                           "it is another MPI with other handles: Workshare's mpirun starts such a program as so many "
+                           "jobs of one rank",
+                           rebuild);
     if (p.mpi == "static")
-        return out.problem("an MPI that is linked into the program", "a library that is part of the program cannot be replaced by Workshare's", rebuild);
-    out.warning("none", "the program calls no MPI library that it is linked with: as ranks of a job its processes know nothing of each other", rebuild);
+        return out.problem("an MPI that is linked into the program",
+                           "a library that is part of the program cannot be replaced by Workshare's", rebuild);
+    out.warning("none",
+                "the program calls no MPI library that it is linked with: as ranks of a job its processes know nothing "
+                "of each other",
+                rebuild);
 }
 
 void libws(const Job& job, Findings& out)
@@ -86,15 +104,20 @@ void libws(const Job& job, Findings& out)
     const Program& p = *job.program;
     const std::string taken = p.mpi_libws_path.empty() ? p.libws_path : p.mpi_libws_path;
     if (p.mpi == "ours" && p.mpi_libws_path.empty())
-        return out.problem("there is no libws.so.1 beside " + p.mpi_path, "MPICH loads it from there: the job runs without stealing", "./setup build     # installs both");
+        return out.problem("there is no libws.so.1 beside " + p.mpi_path,
+                           "MPICH loads it from there: the job runs without stealing",
+                           "./setup build     # installs both");
     if (taken.empty())
         return out.ok("the program does not load libws itself");
     if (p.libws_abi != WS_ABI)
-        return out.problem(format("%s has version %d of the interface, this is %d", taken.c_str(), p.libws_abi, WS_ABI), "two versions of Workshare are mixed",
-                           mpirun_with_libraries(job));
+        return out.problem(format("%s has version %d of the interface, this is %d", taken.c_str(), p.libws_abi, WS_ABI),
+                           "two versions of Workshare are mixed", mpirun_with_libraries(job));
     char one[4096], other[4096];
-    if (!p.libws_path.empty() && !p.mpi_libws_path.empty() && realpath(p.libws_path.c_str(), one) && realpath(p.mpi_libws_path.c_str(), other) && std::string(one) != other)
-        return out.warning(p.libws_path + " and " + p.mpi_libws_path, "the program would load two libws: its loops would go to the one, and MPICH to the other, so that nothing is shared",
+    if (!p.libws_path.empty() && !p.mpi_libws_path.empty() && realpath(p.libws_path.c_str(), one) &&
+        realpath(p.mpi_libws_path.c_str(), other) && std::string(one) != other)
+        return out.warning(p.libws_path + " and " + p.mpi_libws_path,
+                           "the program would load two libws: its loops would go to the one, and MPICH to the other, "
+                           "so that nothing is shared",
                            mpirun_with_libraries(job));
     out.ok(taken + format(", version %d of the interface", p.libws_abi));
 }
@@ -115,14 +138,19 @@ void ws_loops(const Job& job, Findings& out)
     if (shown > 8)
         names += format(" and %zu more", shown - 8);
     if (!p.loops.empty())
-        return out.ok(plural(double(distinct.size()), "ws loop") + names + (p.calls_api ? "; and those of the C and C++ interface" : ""));
+        return out.ok(plural(double(distinct.size()), "ws loop") + names +
+                      (p.calls_api ? "; and those of the C and C++ interface" : ""));
     if (p.calls_api)
         return out.ok("loops of the C and C++ interface; they have names when they run");
     if (p.calls_unseen)
-        return out.note("loops that no list names", "the program was compiled by a Workshare older than this, or its list was stripped", "mpicc -fws -O3 ...     # again");
+        return out.note("loops that no list names",
+                        "the program was compiled by a Workshare older than this, or its list was stripped",
+                        "mpicc -fws -O3 ...     # again");
     out.warning("none in the program and the libraries that it is linked with",
-                "only loops with a directive, or of the C and C++ interface, are shared: this program's ranks can lend their cores, but nobody has work for them (libraries that it loads at run time are not seen)",
-                "mpicc -fws -O3 ...     # after `#pragma ws for` was put before the loops that take long; OpenMP's loops as they stand: mpicc -fws=openmp");
+                "only loops with a directive, or of the C and C++ interface, are shared: this program's ranks can lend "
+                "their cores, but nobody has work for them (libraries that it loads at run time are not seen)",
+                "mpicc -fws -O3 ...     # after `#pragma ws for` was put before the loops that take long; OpenMP's "
+                "loops as they stand: mpicc -fws=openmp");
 }
 
 void schedules(const Job& job, Findings& out)
@@ -141,7 +169,8 @@ void schedules(const Job& job, Findings& out)
         if (shown++ < 5)
             names += (names.empty() ? "" : ", ") + name;
     out.note("schedule(static) without a chunk size: " + names + (shown > 5 ? format(" and %zu more", shown - 5) : ""),
-             "such a loop has as many chunks as the node has ranks: the last ones of a long loop cannot be divided when others begin to wait",
+             "such a loop has as many chunks as the node has ranks: the last ones of a long loop cannot be divided "
+             "when others begin to wait",
              "#pragma ws for     // without the clause, or with: steal_schedule(dynamic)");
 }
 
@@ -158,7 +187,9 @@ void polls(const Job& job, Findings& out)
         names += (names.empty() ? "" : ", ") + name;
     if (set != job.machines[0].environment.end() && set->second == "1")
         return out.ok(names + " help, too (-workshare-poll)");
-    out.note("the program calls " + names, "they return at once, so that a rank which waits by calling them again and again lends its core to nobody; calls that wait, such as MPI_Wait, do",
+    out.note("the program calls " + names,
+             "they return at once, so that a rank which waits by calling them again and again lends its core to "
+             "nobody; calls that wait, such as MPI_Wait, do",
              mpirun(job, "-workshare-poll"));
 }
 
@@ -168,7 +199,8 @@ void loops_abi(const Job& job, Findings& out)
         return out.skip("no loops to look at");
     for (int abi : job.program->abis)
         if (abi != WS_ABI)
-            return out.problem(format("loops compiled for version %d of the interface, libws has %d", abi, WS_ABI), "the program ends at its first loop, with a message", "mpicc -fws -O3 ...     # again");
+            return out.problem(format("loops compiled for version %d of the interface, libws has %d", abi, WS_ABI),
+                               "the program ends at its first loop, with a message", "mpicc -fws -O3 ...     # again");
     out.ok(format("all loops are compiled for version %d of the interface", WS_ABI));
 }
 
@@ -181,9 +213,12 @@ void thread_level(const Job& job, Findings& out)
     const Program& p = *job.program;
     if (p.init && !p.init_thread)
         return out.note("the program starts threads and calls MPI_Init, not MPI_Init_thread",
-                        "loops of other threads than the one that called it are not shared, and `ws atomic` does not protect from the program's own threads",
-                        "MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);     // if threads run ws loops, or change the same data; FUNNELED if they only compute");
-    out.ok(p.init_thread ? "the program asks MPI_Init_thread for a level of its own" : "the program's start of MPI is not seen");
+                        "loops of other threads than the one that called it are not shared, and `ws atomic` does not "
+                        "protect from the program's own threads",
+                        "MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);     // if threads run ws "
+                        "loops, or change the same data; FUNNELED if they only compute");
+    out.ok(p.init_thread ? "the program asks MPI_Init_thread for a level of its own"
+                         : "the program's start of MPI is not seen");
 }
 
 void sees_openmp(const Job& job, Findings& out)
@@ -210,7 +245,10 @@ void sees_openmp(const Job& job, Findings& out)
         return out.ok("libws sees the program's OpenMP regions");
     const bool wanted = m.workers != 0;
     if (wanted)
-        out.warning(why, "libws cannot see when OpenMP's threads compute, so that these ranks get no workers", job.program->openmp_first ? "mpicc -fws -fopenmp ...     # without -lgomp of your own" : job.program->libws_path.empty() ? "mpicc -fws -fopenmp ...     # linked with -fws, too" : "unset OMP_TOOL OMP_WAIT_POLICY");
+        out.warning(why, "libws cannot see when OpenMP's threads compute, so that these ranks get no workers",
+                    job.program->openmp_first         ? "mpicc -fws -fopenmp ...     # without -lgomp of your own"
+                    : job.program->libws_path.empty() ? "mpicc -fws -fopenmp ...     # linked with -fws, too"
+                                                      : "unset OMP_TOOL OMP_WAIT_POLICY");
     else
         out.note(why, "with -workshare-workers the ranks would have no workers", "needs no change without workers");
 }
@@ -252,9 +290,11 @@ void same_program(const Job& job, Findings& out)
     for (const std::string& name : job.more_programs)
         more += (more.empty() ? "" : ", ") + name;
     if (differs.empty() && !more.empty())
-        return out.note("other ranks are to run " + more, "only the first rank's program was looked at", "ws-doctor " + quoted(job.more_programs[0]));
+        return out.note("other ranks are to run " + more, "only the first rank's program was looked at",
+                        "ws-doctor " + quoted(job.more_programs[0]));
     if (!differs.empty())
-        out.warning(differs, "nodes would run different files under the same names", "install the program and Workshare in a folder that all nodes share");
+        out.warning(differs, "nodes would run different files under the same names",
+                    "install the program and Workshare in a folder that all nodes share");
     else
         out.ok("all nodes take the same files");
 }

@@ -12,6 +12,7 @@ namespace ws::top {
 
 constexpr int json_version = 1;
 
-nlohmann::ordered_json to_json(const std::vector<JobSample>& jobs, const std::vector<Problem>& problems, double unix_seconds);
+nlohmann::ordered_json to_json(const std::vector<JobSample>& jobs, const std::vector<Problem>& problems,
+                               double unix_seconds);
 
 } // namespace ws::top

@@ -200,7 +200,8 @@ Screen::Event Screen::wait(double seconds)
         if (key_ == ERR) {
             char c;
             // Readable, but no key: the terminal is gone, or only half of a key's sequence has come.
-            if (in.revents & (POLLHUP | POLLERR) || (::read(STDIN_FILENO, &c, 0) < 0 && errno != EAGAIN && errno != EINTR))
+            if (in.revents & (POLLHUP | POLLERR) ||
+                (::read(STDIN_FILENO, &c, 0) < 0 && errno != EAGAIN && errno != EINTR))
                 return gone;
         }
     }

@@ -45,7 +45,8 @@ std::vector<JobSample> Watch::sample(bool now)
     else {
         bool missing = jobs_.empty(); // a job's ranks show their boards one after another
         for (const auto& [id, job] : jobs_)
-            missing |= job.ranks.size() < size_t(job.ranks.begin()->second.node_ranks) && !job.ranks.begin()->second.over();
+            missing |=
+                job.ranks.size() < size_t(job.ranks.begin()->second.node_ranks) && !job.ranks.begin()->second.over();
         finder_.scan_now_and_then(missing);
     }
     std::map<uint64_t, std::map<int, Reading>> before;
@@ -79,7 +80,9 @@ std::vector<JobSample> Watch::sample(bool now)
     finder_.members = std::move(stay);
     if (selection_.pid) { // what is wrong elsewhere was not asked for
         auto& p = finder_.problems;
-        p.erase(std::remove_if(p.begin(), p.end(), [&](const Problem& x) { return !descends_from(x.pid, selection_.pid); }), p.end());
+        p.erase(
+            std::remove_if(p.begin(), p.end(), [&](const Problem& x) { return !descends_from(x.pid, selection_.pid); }),
+            p.end());
     }
 
     std::vector<std::pair<double, JobSample>> found;
@@ -89,7 +92,8 @@ std::vector<JobSample> Watch::sample(bool now)
         if (!job.chosen)
             job.chosen = choose(id, job);
         if (!job.chosen) {
-            const bool over = std::all_of(job.ranks.begin(), job.ranks.end(), [](const auto& r) { return r.second.over(); });
+            const bool over =
+                std::all_of(job.ranks.begin(), job.ranks.end(), [](const auto& r) { return r.second.over(); });
             it = over ? jobs_.erase(it) : std::next(it);
             continue;
         }

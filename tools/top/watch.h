@@ -23,8 +23,8 @@ class Watch {
 public:
     explicit Watch(const Selection& selection);
 
-    // Reads all ranks. Jobs in the order in which they began; those that are over stay, as they ended. Looks for new ones now and
-    // then, or `now`.
+    // Reads all ranks. Jobs in the order in which they began; those that are over stay, as they ended. Looks for new
+    // ones now and then, or `now`.
     std::vector<JobSample> sample(bool now = false);
 
     std::vector<Problem>& problems() { return finder_.problems; }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * oracle SEED REGIONS: ws_for with random lengths, costs and options; each iteration counts itself in the owner's memory,
- * and every count must come to 1. */
+ * oracle SEED REGIONS: ws_for with random lengths, costs and options; each iteration counts itself in the owner's
+ * memory, and every count must come to 1. */
 #include "../../mpi/programs/test.h"
 
 #include <workshare/ws.h>

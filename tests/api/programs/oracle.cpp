@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// oracle SEED REGIONS: ws.hpp's loops of random length, cost, kind and options; each iteration counts itself in the owner's
-// memory; every count must come to 1 and every result be right.
+// oracle SEED REGIONS: ws.hpp's loops of random length, cost, kind and options; each iteration counts itself in the
+// owner's memory; every count must come to 1 and every result be right.
 #include "../../mpi/programs/test.h"
 
 #include <functional>
@@ -77,12 +77,13 @@ void loop(unsigned kind, long n, const ws::options& o)
     }
     default: {
         // A result that is no number: each participant's parts are appended, none lost.
-        auto all = ws::transform_reduce(first, last, std::vector<long>{-1},
-                                        [](std::vector<long> a, const std::vector<long>& b) {
-                                            a.insert(a.end(), b.begin(), b.end());
-                                            return a;
-                                        },
-                                        [&](unsigned& x) { return body(index_of(x)), std::vector<long>{index_of(x)}; }, o);
+        auto all = ws::transform_reduce(
+            first, last, std::vector<long>{-1},
+            [](std::vector<long> a, const std::vector<long>& b) {
+                a.insert(a.end(), b.begin(), b.end());
+                return a;
+            },
+            [&](unsigned& x) { return body(index_of(x)), std::vector<long>{index_of(x)}; }, o);
         long sum = 0;
         for (long i : all)
             sum += i < 0 ? 0 : i * i;
@@ -99,7 +100,8 @@ int main(int argc, char** argv)
     uint64_t common = argc > 1 ? strtoull(argv[1], nullptr, 10) : 1, own = common * 1000 + static_cast<uint64_t>(rank);
     const int regions = argc > 2 ? atoi(argv[2]) : 50;
     for (int r = 0; r < regions; r++) {
-        const int late = static_cast<int>(random_below(&common, static_cast<uint64_t>(ranks))); // whom the others wait for
+        // whom the others wait for
+        const int late = static_cast<int>(random_below(&common, static_cast<uint64_t>(ranks)));
         const long n = static_cast<long>(random_below(&own, rank == late ? most : 8));
         unit = 1e-6 * static_cast<double>(random_below(&own, n > 200 ? 3 : 20));
         std::fill(ran.begin(), ran.end(), 0u);

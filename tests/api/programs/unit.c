@@ -131,7 +131,8 @@ int main(void)
     bad = good, bad.name = NULL, bad.chunk = -1;
     CHECK((ws_for)(0, 1, see, &nested, &bad) == EINVAL);
     CHECK(strstr(ws_last_error(), "chunk size -1") && !strstr(ws_last_error(), __FILE__));
-    CHECK((ws_for)(0, 1, NULL, &nested, NULL) == EINVAL && strcmp(ws_last_error(), "workshare: ws_for: the body is NULL") == 0);
+    CHECK((ws_for)(0, 1, NULL, &nested, NULL) == EINVAL &&
+          strcmp(ws_last_error(), "workshare: ws_for: the body is NULL") == 0);
     int (*function)(int64_t, int64_t, ws_body *, void *, const struct ws_options *) = ws_for;
     CHECK(function(3, 2, see, &nested, NULL) == 0);
 

@@ -48,7 +48,8 @@ void check_index(I first, I last)
         total += static_cast<uint64_t>(hi) - static_cast<uint64_t>(lo);
     });
     CHECK(total == n);
-    CHECK(ws::transform_reduce(first, last, uint64_t(3), std::plus<>(), [&](I i) { return nth(i); }) == 3 + n * (n - 1) / 2);
+    CHECK(ws::transform_reduce(first, last, uint64_t(3), std::plus<>(), [&](I i) { return nth(i); }) ==
+          3 + n * (n - 1) / 2);
 }
 
 template <class I>
@@ -100,7 +101,8 @@ void check_range(R&& range, long n)
         for (; lo != hi; ++lo)
             in_chunks += *lo;
     });
-    ws::for_chunks(std::begin(range), std::end(range), [&](auto lo, auto hi) { in_chunks += static_cast<long>(hi - lo); });
+    ws::for_chunks(std::begin(range), std::end(range),
+                   [&](auto lo, auto hi) { in_chunks += static_cast<long>(hi - lo); });
     CHECK(in_chunks == n * (n - 1) / 2 + n);
     auto square = [](const auto& x) { return static_cast<long>(x) * x; };
     const long squares = (n - 1) * n * (2 * n - 1) / 6;
@@ -190,11 +192,13 @@ void reductions()
     std::vector<int> v{5, 3, 8, 1, 9};
     CHECK(ws::transform_reduce(v, 100, [](int a, int b) { return a < b ? a : b; }, [](int x) { return x; }) == 1);
     CHECK(ws::transform_reduce(v, 0.5, std::plus<>(), [](int x) { return x * 0.5; }) == 13.5);
-    CHECK(ws::transform_reduce(v, std::string("="), std::plus<>(), [](int x) { return std::to_string(x); }) == "=53819");
+    CHECK(ws::transform_reduce(v, std::string("="), std::plus<>(), [](int x) { return std::to_string(x); }) ==
+          "=53819");
     CHECK(ws::transform_reduce(v, 1LL, std::multiplies<>(), [](int x) { return x; }) == 5 * 3 * 8 * 9);
     CHECK(ws::transform_reduce(3, 3, 42, std::plus<>(), [](int x) { return x; }) == 42);
     Least least = ws::transform_reduce(
-        v, Least(std::make_unique<int>(100)), [](Least a, Least b) { return *a.value < *b.value ? std::move(a) : std::move(b); },
+        v, Least(std::make_unique<int>(100)),
+        [](Least a, Least b) { return *a.value < *b.value ? std::move(a) : std::move(b); },
         [](int x) { return Least(std::make_unique<int>(x)); });
     CHECK(*least.value == 1);
 }
@@ -230,22 +234,32 @@ void errors()
     std::function<int(int, int)> no_sum;
     std::function<int(int)> no_transformation;
     REFUSED("LINE: 'first' is negative where 'last' is unsigned", ws::for_each(-1, 5u, body));
-    REFUSED("LINE: 'last' is negative where 'first' is unsigned", ws::for_chunks(5ul, -1, [&](auto, auto) { ran = true; }));
+    REFUSED("LINE: 'last' is negative where 'first' is unsigned",
+            ws::for_chunks(5ul, -1, [&](auto, auto) { ran = true; }));
     REFUSED("LINE: the body is empty", ws::for_each(0, 5, none));
     REFUSED("name (LINE): the body is empty", ws::for_each(0, 5, null, "name"));
     REFUSED("LINE: the body is empty", ws::for_chunks(0, 5, std::function<void(int, int)>()));
     REFUSED("LINE: the reduction is empty", ws::transform_reduce(0, 5, 0, no_sum, id));
     REFUSED("LINE: the transformation is empty", ws::transform_reduce(0, 5, 0, std::plus<>(), no_transformation));
-    REFUSED("LINE: chunk size 0 in schedule is not positive", ws::for_each(0, 5, body, options().schedule(WS_DYNAMIC, 0)));
-    REFUSED("LINE: chunk size -2 in steal schedule is not positive", ws::for_each(0, 0, body, options().steal_schedule(WS_AUTO, -2)));
-    REFUSED("LINE: schedule 5 is none of WS_AUTO, WS_STATIC, WS_DYNAMIC, WS_GUIDED, WS_RUNTIME", ws::for_each(0, 5, body, options().schedule(kind(5))));
-    REFUSED("LINE: chunk size 4 in schedule: WS_RUNTIME takes none", ws::for_each(0, 5, body, options().schedule(WS_RUNTIME, 4)));
-    REFUSED("LINE: chunk size 7 in steal schedule: WS_AUTO takes none", ws::for_each(0, 5, body, options().steal_schedule(WS_AUTO, 7)));
+    REFUSED("LINE: chunk size 0 in schedule is not positive",
+            ws::for_each(0, 5, body, options().schedule(WS_DYNAMIC, 0)));
+    REFUSED("LINE: chunk size -2 in steal schedule is not positive",
+            ws::for_each(0, 0, body, options().steal_schedule(WS_AUTO, -2)));
+    REFUSED("LINE: schedule 5 is none of WS_AUTO, WS_STATIC, WS_DYNAMIC, WS_GUIDED, WS_RUNTIME",
+            ws::for_each(0, 5, body, options().schedule(kind(5))));
+    REFUSED("LINE: chunk size 4 in schedule: WS_RUNTIME takes none",
+            ws::for_each(0, 5, body, options().schedule(WS_RUNTIME, 4)));
+    REFUSED("LINE: chunk size 7 in steal schedule: WS_AUTO takes none",
+            ws::for_each(0, 5, body, options().steal_schedule(WS_AUTO, 7)));
     REFUSED("LINE: steal schedule 256 is none of WS_AUTO, WS_STATIC, WS_DYNAMIC, WS_GUIDED, WS_RUNTIME",
             ws::for_each(0, 5, body, options().steal_schedule(kind(256))));
     // A call site that has seen a good chunk size.
     for (int64_t chunk : {1, 2, -7}) {
-        auto call = [&] { ws::for_each(0, 5, [](int) {}, options().schedule(WS_DYNAMIC, chunk)); }; const int line = __LINE__;
+        auto call = [&] {
+            ws::for_each(
+                0, 5, [](int) {}, options().schedule(WS_DYNAMIC, chunk));
+        };
+        const int line = __LINE__;
         if (chunk > 0)
             call();
         else

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * blocking TABLE SECONDS [CASE...]: the cases of tests/mpi/blocking_calls.txt, or those named. In each, all ranks but one block in
- * a call while that one (LATE) computes a shared loop. When guests have done enough of it, LATE makes what the others wait for, out
- * of the middle of its loop. So a rank that is not called back, or does not listen, returns late.
+ * blocking TABLE SECONDS [CASE...]: the cases of tests/mpi/blocking_calls.txt, or those named. In each, all ranks but
+ * one block in a call while that one (LATE) computes a shared loop. When guests have done enough of it, LATE makes what
+ * the others wait for, out of the middle of its loop. So a rank that is not called back, or does not listen, returns
+ * late.
  *
- * Prints a line for each: the case, what calls the blocked rank back ("rung" or "quantum", from the table), iterations done by guests,
- * microseconds from the event to rank 0's return, the same when nobody computes, "right" or "wrong". A try that met no guest or was
- * later than SECONDS (if rung) is repeated a few times: other jobs of the machine may have been in the way. */
+ * Prints a line for each: the case, what calls the blocked rank back ("rung" or "quantum", from the table), iterations
+ * done by guests, microseconds from the event to rank 0's return, the same when nobody computes, "right" or "wrong". A
+ * try that met no guest or was later than SECONDS (if rung) is repeated a few times: other jobs of the machine may have
+ * been in the way. */
 #include "blocking_collectives.h"
 
 #include <fcntl.h>
@@ -25,7 +27,7 @@ static MPI_File file = MPI_FILE_NULL;
 static char file_name[64];
 static int *base; /* of win, BIG ints */
 
-/* --- point to point ------------------------------------------------------------------------------------------------------- */
+/* --- point to point ------------------------------------------------------------------------------------------- */
 
 static void clear(void)
 {
@@ -123,7 +125,8 @@ static void isendrecv(enum phase phase)
             __VA_ARGS__; \
         } \
     }
-REPLACES(sendrecv_replace, MPI_Sendrecv_replace(&value, 1, MPI_INT, LATE, 7, LATE, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE))
+REPLACES(sendrecv_replace,
+         MPI_Sendrecv_replace(&value, 1, MPI_INT, LATE, 7, LATE, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE))
 REPLACES(isendrecv_replace, MPI_Isendrecv_replace(&value, 1, MPI_INT, LATE, 7, LATE, 7, MPI_COMM_WORLD, requests);
          MPI_Wait(requests, MPI_STATUS_IGNORE))
 
@@ -310,7 +313,7 @@ static void psend(enum phase phase) { partitioned(phase, 0, 0); }
 static void pready_range(enum phase phase) { partitioned(phase, 1, 1); }
 static void pready_list(enum phase phase) { partitioned(phase, 1, 2); }
 
-/* --- one-sided ------------------------------------------------------------------------------------------------------------ */
+/* --- one-sided ------------------------------------------------------------------------------------------------ */
 
 static void window_prepare(void)
 {
@@ -459,18 +462,22 @@ TARGETS(win_unlock, 0, , ADD)
 TARGETS(win_unlock_all, 1, , ADD)
 TARGETS(win_flush, 0, , ADD; MPI_Win_flush(LATE, win))
 TARGETS(win_flush_all, 1, , ADD; MPI_Win_flush_all(win))
-TARGETS(win_flush_local, 0, GOT, MPI_Get_accumulate(NULL, 0, MPI_INT, &value, 1, MPI_INT, LATE, rank, 1, MPI_INT, MPI_NO_OP, win);
+TARGETS(win_flush_local, 0, GOT,
+        MPI_Get_accumulate(NULL, 0, MPI_INT, &value, 1, MPI_INT, LATE, rank, 1, MPI_INT, MPI_NO_OP, win);
         MPI_Win_flush_local(LATE, win))
 TARGETS(win_flush_local_all, 1, GOT,
         MPI_Get_accumulate(NULL, 0, MPI_INT, &value, 1, MPI_INT, LATE, rank, 1, MPI_INT, MPI_NO_OP, win);
         MPI_Win_flush_local_all(win))
 TARGETS(put_flush, 0, , MPI_Put(&one, 1, MPI_INT, LATE, rank, 1, MPI_INT, win); MPI_Win_flush(LATE, win))
 TARGETS(get_flush, 1, GOT, MPI_Get(&value, 1, MPI_INT, LATE, rank, 1, MPI_INT, win); MPI_Win_flush_all(win))
-TARGETS(fetch_and_op, 0, GOT, MPI_Fetch_and_op(&one, &value, MPI_INT, LATE, rank, MPI_SUM, win); MPI_Win_flush(LATE, win))
+TARGETS(fetch_and_op, 0, GOT, MPI_Fetch_and_op(&one, &value, MPI_INT, LATE, rank, MPI_SUM, win);
+        MPI_Win_flush(LATE, win))
 TARGETS(compare_and_swap, 0, GOT, more = 1000 * LATE + rank;
         MPI_Compare_and_swap(&one, &more, &value, MPI_INT, LATE, rank, win); MPI_Win_flush(LATE, win))
-TARGETS(rput, 0, , MPI_Rput(big, BIG, MPI_INT, LATE, 0, BIG, MPI_INT, win, requests); MPI_Wait(requests, MPI_STATUS_IGNORE))
-TARGETS(rget, 0, GOT, MPI_Rget(&value, 1, MPI_INT, LATE, rank, 1, MPI_INT, win, requests); MPI_Wait(requests, MPI_STATUS_IGNORE))
+TARGETS(rput, 0, , MPI_Rput(big, BIG, MPI_INT, LATE, 0, BIG, MPI_INT, win, requests);
+        MPI_Wait(requests, MPI_STATUS_IGNORE))
+TARGETS(rget, 0, GOT, MPI_Rget(&value, 1, MPI_INT, LATE, rank, 1, MPI_INT, win, requests);
+        MPI_Wait(requests, MPI_STATUS_IGNORE))
 TARGETS(raccumulate, 0, , MPI_Raccumulate(big, BIG, MPI_INT, LATE, 0, BIG, MPI_INT, MPI_SUM, win, requests);
         MPI_Wait(requests, MPI_STATUS_IGNORE))
 TARGETS(rget_accumulate, 0, GOT,
@@ -516,7 +523,7 @@ static void win_set_info(enum phase phase)
     }
 }
 
-/* --- communicators -------------------------------------------------------------------------------------------------------- */
+/* --- communicators -------------------------------------------------------------------------------------------- */
 
 static int sum_over(MPI_Comm over)
 {
@@ -554,9 +561,11 @@ MAKES(cart_create, int periodic = 1; MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, 
 MAKES(graph_create, MPI_Graph_create(MPI_COMM_WORLD, ranks, line, edges, 0, &made))
 MAKES(dist_graph_create, int degree = 1, to = (rank + 1) % ranks;
       MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &rank, &degree, &to, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &made))
-MAKES(dist_graph_create_adjacent, MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, ranks, all_ranks, MPI_UNWEIGHTED, ranks, all_ranks,
-                                                                 MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &made))
-MAKES(comm_create_from_group, MPI_Comm_create_from_group(world_group, "blocking", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &made))
+MAKES(dist_graph_create_adjacent,
+      MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, ranks, all_ranks, MPI_UNWEIGHTED, ranks, all_ranks, MPI_UNWEIGHTED,
+                                     MPI_INFO_NULL, 0, &made))
+MAKES(comm_create_from_group,
+      MPI_Comm_create_from_group(world_group, "blocking", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &made))
 
 static void cart_sub(enum phase phase)
 {
@@ -589,8 +598,9 @@ static void intercomm_create(enum phase phase)
 static void intercomm_create_from_groups(enum phase phase)
 {
     if (phase == ACT)
-        MPI_Intercomm_create_from_groups(rank == LATE ? late_group : others_group, 0, rank == LATE ? others_group : late_group, 0,
-                                         "blocking", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &made);
+        MPI_Intercomm_create_from_groups(rank == LATE ? late_group : others_group, 0,
+                                         rank == LATE ? others_group : late_group, 0, "blocking", MPI_INFO_NULL,
+                                         MPI_ERRORS_ARE_FATAL, &made);
     else if (phase == FINISH) {
         MPI_Barrier(made);
         MPI_Comm_free(&made);
@@ -613,11 +623,12 @@ static void intercomm_merge(enum phase phase)
     }
 }
 
-/* --- files ---------------------------------------------------------------------------------------------------------------- */
+/* --- files ---------------------------------------------------------------------------------------------------- */
 
 static void open_file(void)
 {
-    MPI_File_open(MPI_COMM_WORLD, file_name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL, &file);
+    MPI_File_open(MPI_COMM_WORLD, file_name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+                  &file);
 }
 
 #define AT (MPI_Offset) (rank * sizeof(int))
@@ -654,19 +665,24 @@ FILES(read_at_all, , MPI_File_read_at_all(AT_MINE, ONE_IN, STATUS); READ)
 FILES(write_all, MINE, MPI_File_write_all(file, ONE_OUT, STATUS))
 FILES(write_at_all, , MPI_File_write_at_all(AT_MINE, ONE_OUT, STATUS))
 FILES(read_all_begin, MINE, MPI_File_read_all_begin(file, ONE_IN); MPI_File_read_all_end(file, &value, STATUS); READ)
-FILES(read_at_all_begin, , MPI_File_read_at_all_begin(AT_MINE, ONE_IN); MPI_File_read_at_all_end(file, &value, STATUS); READ)
+FILES(read_at_all_begin, , MPI_File_read_at_all_begin(AT_MINE, ONE_IN); MPI_File_read_at_all_end(file, &value, STATUS);
+      READ)
 FILES(write_all_begin, MINE, MPI_File_write_all_begin(file, ONE_OUT); MPI_File_write_all_end(file, &rank, STATUS))
-FILES(write_at_all_begin, , MPI_File_write_at_all_begin(AT_MINE, ONE_OUT); MPI_File_write_at_all_end(file, &rank, STATUS))
+FILES(write_at_all_begin, , MPI_File_write_at_all_begin(AT_MINE, ONE_OUT);
+      MPI_File_write_at_all_end(file, &rank, STATUS))
 FILES(read_ordered, , MPI_File_read_ordered(file, ONE_IN, STATUS); READ)
 FILES(write_ordered, , MPI_File_write_ordered(file, ONE_OUT, STATUS))
-FILES(read_ordered_begin, , MPI_File_read_ordered_begin(file, ONE_IN); MPI_File_read_ordered_end(file, &value, STATUS); READ)
-FILES(write_ordered_begin, , MPI_File_write_ordered_begin(file, ONE_OUT); MPI_File_write_ordered_end(file, &rank, STATUS))
+FILES(read_ordered_begin, , MPI_File_read_ordered_begin(file, ONE_IN); MPI_File_read_ordered_end(file, &value, STATUS);
+      READ)
+FILES(write_ordered_begin, , MPI_File_write_ordered_begin(file, ONE_OUT);
+      MPI_File_write_ordered_end(file, &rank, STATUS))
 FILES(iread_all, MINE, WAIT_FOR(MPI_File_iread_all(file, ONE_IN, requests)); READ)
 FILES(iread_at_all, , WAIT_FOR(MPI_File_iread_at_all(AT_MINE, ONE_IN, requests)); READ)
 FILES(iwrite_all, MINE, WAIT_FOR(MPI_File_iwrite_all(file, ONE_OUT, requests)))
 FILES(iwrite_at_all, , WAIT_FOR(MPI_File_iwrite_at_all(AT_MINE, ONE_OUT, requests)))
 FILES(iwrite_waitall, , MPI_File_iwrite_at_all(AT_MINE, ONE_OUT, requests); MPI_Waitall(1, requests, statuses))
-FILES(iwrite_waitany, , int index; MPI_File_iwrite_at_all(AT_MINE, ONE_OUT, requests); MPI_Waitany(1, requests, &index, STATUS))
+FILES(iwrite_waitany, , int index; MPI_File_iwrite_at_all(AT_MINE, ONE_OUT, requests);
+      MPI_Waitany(1, requests, &index, STATUS))
 FILES(file_set_view, , MPI_File_set_view(file, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL))
 FILES(file_set_size, , MPI_File_set_size(file, 4096))
 FILES(file_preallocate, , MPI_File_preallocate(file, 4096))
@@ -691,9 +707,10 @@ static void file_close(enum phase phase)
         MPI_File_close(&file);
 }
 
-/* --- another thread of the same process makes the event (the table's "self"; MPI_THREAD_MULTIPLE) --------------------------- */
+/* --- another thread of the same process makes the event (the table's "self"; MPI_THREAD_MULTIPLE) ------------- */
 
-static volatile int *signalled; /* LATE's, in shared memory: how many events it has made, which the thread then makes MPI's */
+/* LATE's, in shared memory: how many events it has made, which the thread then makes MPI's */
+static volatile int *signalled;
 static int events;              /* how many there are to be */
 static volatile MPI_Request generalized = MPI_REQUEST_NULL;
 static void (*thread_acts)(void);
@@ -762,34 +779,122 @@ static void wait_for_it(void)
 }
 static void grequest(enum phase phase) { with_thread(phase, complete_it, wait_for_it); }
 
-/* --- the table ------------------------------------------------------------------------------------------------------------ */
+/* --- the table ------------------------------------------------------------------------------------------------ */
 
 static const struct {
     const char *name;
     Case *run;
 } cases[] = {
 #define NAMED(name) {#name, name}
-    {"recv", recv_}, {"wait", wait_}, {"send", send_},
-    NAMED(recv_any), NAMED(waitall), NAMED(waitany), NAMED(waitsome), NAMED(probe), NAMED(probe_any), NAMED(mprobe),
-    NAMED(recv_init), NAMED(startall), NAMED(sendrecv), NAMED(isendrecv), NAMED(sendrecv_replace), NAMED(isendrecv_replace),
-    NAMED(ssend), NAMED(ssend_big), NAMED(ssend_to_any), NAMED(isend), NAMED(issend), NAMED(send_init), NAMED(ssend_init),
-    NAMED(send_to_posted), NAMED(rsend), NAMED(irsend), NAMED(rsend_init), NAMED(buffer_detach), NAMED(ibsend), NAMED(bsend_init),
-    NAMED(mrecv), NAMED(imrecv), NAMED(precv), NAMED(psend), NAMED(pready_range), NAMED(pready_list),
-    NAMED(fence), NAMED(win_start), NAMED(win_complete), NAMED(win_wait), NAMED(win_lock), NAMED(win_lock_all), NAMED(win_unlock),
-    NAMED(win_unlock_all), NAMED(win_flush), NAMED(win_flush_all), NAMED(win_flush_local), NAMED(win_flush_local_all),
-    NAMED(put_flush), NAMED(get_flush), NAMED(fetch_and_op), NAMED(compare_and_swap), NAMED(rput), NAMED(rget), NAMED(raccumulate),
-    NAMED(rget_accumulate), NAMED(win_create), NAMED(win_allocate), NAMED(win_allocate_shared), NAMED(win_create_dynamic),
-    NAMED(win_free), NAMED(win_set_info),
-    NAMED(comm_dup), NAMED(comm_dup_with_info), NAMED(comm_idup), NAMED(comm_idup_with_info), NAMED(comm_split),
-    NAMED(comm_split_type), NAMED(comm_create), NAMED(comm_create_group), NAMED(comm_create_from_group),
-    NAMED(cart_create), NAMED(cart_sub), NAMED(graph_create), NAMED(dist_graph_create),
-    NAMED(dist_graph_create_adjacent), NAMED(intercomm_create), NAMED(intercomm_create_from_groups), NAMED(intercomm_merge),
-    NAMED(file_open), NAMED(file_close), NAMED(read_all), NAMED(read_at_all), NAMED(write_all), NAMED(write_at_all),
-    NAMED(read_all_begin), NAMED(read_at_all_begin), NAMED(write_all_begin), NAMED(write_at_all_begin), NAMED(read_ordered),
-    NAMED(write_ordered), NAMED(read_ordered_begin), NAMED(write_ordered_begin), NAMED(iread_all), NAMED(iread_at_all),
-    NAMED(iwrite_all), NAMED(iwrite_at_all), NAMED(iwrite_waitall), NAMED(iwrite_waitany), NAMED(file_set_view),
-    NAMED(file_set_size), NAMED(file_preallocate), NAMED(file_sync), NAMED(file_seek_shared), NAMED(file_set_atomicity),
-    NAMED(file_set_info), NAMED(probe_self), NAMED(mprobe_self), NAMED(grequest),
+    {"recv", recv_},
+    {"wait", wait_},
+    {"send", send_},
+    NAMED(recv_any),
+    NAMED(waitall),
+    NAMED(waitany),
+    NAMED(waitsome),
+    NAMED(probe),
+    NAMED(probe_any),
+    NAMED(mprobe),
+    NAMED(recv_init),
+    NAMED(startall),
+    NAMED(sendrecv),
+    NAMED(isendrecv),
+    NAMED(sendrecv_replace),
+    NAMED(isendrecv_replace),
+    NAMED(ssend),
+    NAMED(ssend_big),
+    NAMED(ssend_to_any),
+    NAMED(isend),
+    NAMED(issend),
+    NAMED(send_init),
+    NAMED(ssend_init),
+    NAMED(send_to_posted),
+    NAMED(rsend),
+    NAMED(irsend),
+    NAMED(rsend_init),
+    NAMED(buffer_detach),
+    NAMED(ibsend),
+    NAMED(bsend_init),
+    NAMED(mrecv),
+    NAMED(imrecv),
+    NAMED(precv),
+    NAMED(psend),
+    NAMED(pready_range),
+    NAMED(pready_list),
+    NAMED(fence),
+    NAMED(win_start),
+    NAMED(win_complete),
+    NAMED(win_wait),
+    NAMED(win_lock),
+    NAMED(win_lock_all),
+    NAMED(win_unlock),
+    NAMED(win_unlock_all),
+    NAMED(win_flush),
+    NAMED(win_flush_all),
+    NAMED(win_flush_local),
+    NAMED(win_flush_local_all),
+    NAMED(put_flush),
+    NAMED(get_flush),
+    NAMED(fetch_and_op),
+    NAMED(compare_and_swap),
+    NAMED(rput),
+    NAMED(rget),
+    NAMED(raccumulate),
+    NAMED(rget_accumulate),
+    NAMED(win_create),
+    NAMED(win_allocate),
+    NAMED(win_allocate_shared),
+    NAMED(win_create_dynamic),
+    NAMED(win_free),
+    NAMED(win_set_info),
+    NAMED(comm_dup),
+    NAMED(comm_dup_with_info),
+    NAMED(comm_idup),
+    NAMED(comm_idup_with_info),
+    NAMED(comm_split),
+    NAMED(comm_split_type),
+    NAMED(comm_create),
+    NAMED(comm_create_group),
+    NAMED(comm_create_from_group),
+    NAMED(cart_create),
+    NAMED(cart_sub),
+    NAMED(graph_create),
+    NAMED(dist_graph_create),
+    NAMED(dist_graph_create_adjacent),
+    NAMED(intercomm_create),
+    NAMED(intercomm_create_from_groups),
+    NAMED(intercomm_merge),
+    NAMED(file_open),
+    NAMED(file_close),
+    NAMED(read_all),
+    NAMED(read_at_all),
+    NAMED(write_all),
+    NAMED(write_at_all),
+    NAMED(read_all_begin),
+    NAMED(read_at_all_begin),
+    NAMED(write_all_begin),
+    NAMED(write_at_all_begin),
+    NAMED(read_ordered),
+    NAMED(write_ordered),
+    NAMED(read_ordered_begin),
+    NAMED(write_ordered_begin),
+    NAMED(iread_all),
+    NAMED(iread_at_all),
+    NAMED(iwrite_all),
+    NAMED(iwrite_at_all),
+    NAMED(iwrite_waitall),
+    NAMED(iwrite_waitany),
+    NAMED(file_set_view),
+    NAMED(file_set_size),
+    NAMED(file_preallocate),
+    NAMED(file_sync),
+    NAMED(file_seek_shared),
+    NAMED(file_set_atomicity),
+    NAMED(file_set_info),
+    NAMED(probe_self),
+    NAMED(mprobe_self),
+    NAMED(grequest),
 };
 
 /* LATE's loop. Its own thread makes the event when guests are surely at work and have enough left. */
@@ -869,7 +974,8 @@ static MPI_T_cvar_handle algorithm_handle(const char *variable, char *about, int
     MPI_T_enum values;
     MPI_T_cvar_handle handle = MPI_T_CVAR_HANDLE_NULL;
     snprintf(name, sizeof name, "MPIR_CVAR_%s_ALGORITHM", variable);
-    if (MPI_T_cvar_get_index(name, &index) != MPI_SUCCESS || MPI_T_cvar_handle_alloc(index, NULL, &handle, &count) != MPI_SUCCESS)
+    if (MPI_T_cvar_get_index(name, &index) != MPI_SUCCESS ||
+        MPI_T_cvar_handle_alloc(index, NULL, &handle, &count) != MPI_SUCCESS)
         return MPI_T_CVAR_HANDLE_NULL;
     int none = 0;
     MPI_T_cvar_get_info(index, NULL, &none, &verbosity, &type, &values, about, &length, &binding, &scope);
@@ -877,7 +983,8 @@ static MPI_T_cvar_handle algorithm_handle(const char *variable, char *about, int
 }
 
 /* `algorithms`: all of a variable's values, in MPICH's order; its own description must know them and no others. */
-static void with_algorithms(const char *title, Case *run, const char *wake, const char *variable, const char *algorithms)
+static void with_algorithms(const char *title, Case *run, const char *wake, const char *variable,
+                            const char *algorithms)
 {
     static char about[4096];
     MPI_T_cvar_handle handle = algorithm_handle(variable, about, sizeof about);
@@ -963,7 +1070,8 @@ int main(int argc, char **argv)
     MPI_Bcast(file_name, sizeof file_name, MPI_CHAR, 0, MPI_COMM_WORLD);
     MPI_Win shared;
     MPI_Aint bytes;
-    MPI_Win_allocate_shared(rank == 0 ? sizeof(int) : 0, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &signalled, &shared);
+    MPI_Win_allocate_shared(rank == 0 ? sizeof(int) : 0, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &signalled,
+                            &shared);
     MPI_Win_shared_query(shared, 0, &bytes, &size, &signalled);
     if (rank == 0)
         *signalled = 0;
@@ -977,7 +1085,8 @@ int main(int argc, char **argv)
     char *variables = strstr(table, "\n[algorithms]"), *rest;
     if (variables)
         *variables++ = 0;
-    char *waits = strstr(table, getenv("BLOCKING_THREADS") ? "\n[threads]\n" : "\n[waits]\n") + 1, *end_of_waits = strstr(waits, "\n[");
+    char *waits = strstr(table, getenv("BLOCKING_THREADS") ? "\n[threads]\n" : "\n[waits]\n") + 1,
+         *end_of_waits = strstr(waits, "\n[");
     waits = strchr(waits, '\n');
     if (end_of_waits)
         *end_of_waits = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a case of blocking.c is; and its cases that are collectives: each blocking, nonblocking and waited for, persistent, on an
- * intracommunicator, an intercommunicator, and a neighbourhood of all ranks. */
+ * What a case of blocking.c is; and its cases that are collectives: each blocking, nonblocking and waited for,
+ * persistent, on an intracommunicator, an intercommunicator, and a neighbourhood of all ranks. */
 #ifndef BLOCKING_COLLECTIVES_H
 #define BLOCKING_COLLECTIVES_H
 
@@ -11,8 +11,8 @@
 
 enum { LATE = 1, MOST_RANKS = 8, BIG = 1 << 18 };
 
-/* A case is one function, called three times on each rank: before the barrier that begins the case, to do its part of the
- * call (LATE does its own later than the others), and to look at the result and clean up. */
+/* A case is one function, called three times on each rank: before the barrier that begins the case, to do its part of
+ * the call (LATE does its own later than the others), and to look at the result and clean up. */
 enum phase { PREPARE, ACT, FINISH };
 typedef void Case(enum phase phase);
 
@@ -25,7 +25,8 @@ enum { COUNT = 24 }; /* of ints to each rank */
 /* A communicator, and whom in the world its ranks (the remote ones of an intercommunicator) are. */
 static struct comm {
     MPI_Comm comm;
-    int inter, peers, world[MOST_RANKS], me, late; /* late: LATE's rank among the peers; -1 on LATE's side of an inter */
+    /* late: LATE's rank among the peers; -1 on LATE's side of an inter */
+    int inter, peers, world[MOST_RANKS], me, late;
 } intra, reversed, inter, graph;
 
 static enum { BLOCKING, NONBLOCKING, PERSISTENT } form;
@@ -180,19 +181,22 @@ COLLECTIVE(scatter, CALL(Scatter, scatter, out, COUNT, MPI_INT, in, COUNT, MPI_I
 COLLECTIVE(scatterv, CALL(Scatterv, scatterv, out, counts, displs, MPI_INT, in, COUNT, MPI_INT, root_is(LATE)),
            if (rank != LATE) check_from(c->late, c->late + 1, slot()))
 COLLECTIVE(allgather, CALL(Allgather, allgather, out, COUNT, MPI_INT, in, COUNT, MPI_INT), check_from(0, c->peers, 0))
-COLLECTIVE(allgatherv, CALL(Allgatherv, allgatherv, out, COUNT, MPI_INT, in, counts, displs, MPI_INT), check_from(0, c->peers, 0))
+COLLECTIVE(allgatherv, CALL(Allgatherv, allgatherv, out, COUNT, MPI_INT, in, counts, displs, MPI_INT),
+           check_from(0, c->peers, 0))
 COLLECTIVE(alltoall, CALL(Alltoall, alltoall, out, COUNT, MPI_INT, in, COUNT, MPI_INT), check_from(0, c->peers, slot()))
 COLLECTIVE(alltoallv, CALL(Alltoallv, alltoallv, out, counts, displs, MPI_INT, in, counts, displs, MPI_INT),
            check_from(0, c->peers, slot()))
 COLLECTIVE(alltoallw, CALL(Alltoallw, alltoallw, out, counts, bytes, types, in, counts, bytes, types),
            check_from(0, c->peers, slot()))
-COLLECTIVE(reduce, CALL(Reduce, reduce, out, in, COUNT, MPI_INT, MPI_SUM, root_is(0)), if (rank == 0) check_sum(0, c->peers, 0))
+COLLECTIVE(reduce, CALL(Reduce, reduce, out, in, COUNT, MPI_INT, MPI_SUM, root_is(0)),
+           if (rank == 0) check_sum(0, c->peers, 0))
 COLLECTIVE(allreduce, CALL(Allreduce, allreduce, out, in, COUNT, MPI_INT, MPI_SUM), check_sum(0, c->peers, 0))
 COLLECTIVE(scan, CALL(Scan, scan, out, in, COUNT, MPI_INT, MPI_SUM), check_sum(0, c->me + 1, 0))
 COLLECTIVE(exscan, CALL(Exscan, exscan, out, in, COUNT, MPI_INT, MPI_SUM), if (c->me > 0) check_sum(0, c->me, 0))
 COLLECTIVE(neighbor_allgather, CALL(Neighbor_allgather, neighbor_allgather, out, COUNT, MPI_INT, in, COUNT, MPI_INT),
            check_from(0, c->peers, 0))
-COLLECTIVE(neighbor_allgatherv, CALL(Neighbor_allgatherv, neighbor_allgatherv, out, COUNT, MPI_INT, in, counts, displs, MPI_INT),
+COLLECTIVE(neighbor_allgatherv,
+           CALL(Neighbor_allgatherv, neighbor_allgatherv, out, COUNT, MPI_INT, in, counts, displs, MPI_INT),
            check_from(0, c->peers, 0))
 COLLECTIVE(neighbor_alltoall, CALL(Neighbor_alltoall, neighbor_alltoall, out, COUNT, MPI_INT, in, COUNT, MPI_INT),
            check_from(0, c->peers, slot()))
@@ -200,7 +204,8 @@ COLLECTIVE(neighbor_alltoallv,
            CALL(Neighbor_alltoallv, neighbor_alltoallv, out, counts, displs, MPI_INT, in, counts, displs, MPI_INT),
            check_from(0, c->peers, slot()))
 COLLECTIVE(neighbor_alltoallw,
-           CALL(Neighbor_alltoallw, neighbor_alltoallw, out, counts, byte_displs, types, in, counts, byte_displs, types),
+           CALL(Neighbor_alltoallw, neighbor_alltoallw, out, counts, byte_displs, types, in, counts, byte_displs,
+                types),
            check_from(0, c->peers, slot()))
 
 static void barrier(enum phase phase)
@@ -289,8 +294,8 @@ static Case *by_name(const char *name, size_t length)
     return NULL;
 }
 
-/* `name` is a collective with a form and a kind of communicator, as in "ibcast" or "inter_bcast". Returns its case, or NULL, and the
- * begin of the name of its algorithm variable, as in "IBCAST_INTRA". */
+/* `name` is a collective with a form and a kind of communicator, as in "ibcast" or "inter_bcast". Returns its case, or
+ * NULL, and the begin of the name of its algorithm variable, as in "IBCAST_INTRA". */
 static Case *find_collective(const char *name, char *variable, size_t size)
 {
     int is_inter = !strncmp(name, "inter_", 6);

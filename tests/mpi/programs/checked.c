@@ -2,8 +2,8 @@
  *
  * checked short N: the last rank runs N loops of 2 to 10 short iterations, right ones, and checks each.
  * checked kinds: loops that WS_CHECK exercises, or cannot; each rank runs all of them but one.
- * checked right|sum|chain|scratch N: N executions of one loop in each rank; prints what came out, which for the last three is only by chance the
- * same when the loop is shared:
+ * checked right|sum|chain|scratch N: N executions of one loop in each rank; prints what came out, which for the last
+ * three is only by chance the same when the loop is shared:
  *    sum      adds to a variable without a reduction
  *    chain    each iteration uses what the one before has written
  *    scratch  iterations share a temporary that should be private */

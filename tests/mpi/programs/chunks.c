@@ -67,7 +67,8 @@ static int by_lo(const void *a, const void *b)
 }
 
 /* own, thief: the chunk size that must be kept, 0 = any. */
-static void run_loop(struct ws_site *site, long chunk, long steal_chunk, uint64_t iterations, uint64_t own, uint64_t thief)
+static void run_loop(struct ws_site *site, long chunk, long steal_chunk, uint64_t iterations, uint64_t own,
+                     uint64_t thief)
 {
     double deadline = now() + 10;
     do {
@@ -122,8 +123,9 @@ static void unsigned_loop(struct ws_site *site, int upwards, unsigned long long 
     run_loop(site, 0, 0, iterations, 0, 0);
 }
 
-#define SITE(name, schedule, steal, flags) \
-    static struct ws_site name __attribute__((aligned(64))) = {"chunks.c " #name, WS_SITE_KINDS(schedule, steal) | (flags), {0}}
+#define SITE(name, schedule, steal, flags)                                                                             \
+    static struct ws_site name                                                                                         \
+        __attribute__((aligned(64))) = {"chunks.c " #name, WS_SITE_KINDS(schedule, steal) | (flags), {0}}
 SITE(huge, WS_AUTO, WS_AUTO, 0);
 SITE(tiny, WS_AUTO, WS_AUTO, 0);
 SITE(fixed_static, WS_STATIC, WS_AUTO, WS_SITE_CHUNK);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * cliques: rank 1 computes (asleep, so that any number of cores will do), all others wait. Prints how many different guests it had
- * and how many ranks share its node. */
+ * cliques: rank 1 computes (asleep, so that any number of cores will do), all others wait. Prints how many different
+ * guests it had and how many ranks share its node. */
 #include "test.h"
 
 int main(int argc, char **argv)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * compared KIND [N [SEED]]: N executions of loops with reductions in each rank, whose results WS_CHECK compares with serial passes.
- * compared right: sums, products and others of all types, of variables that lie everywhere, each right but for rounding
- * compared wrong: the same loops, in which helpers compute something else for each variable
- * compared racy: iterations share a temporary; compared chain: each uses what the one before has written
- * compared prints|writes|mpi|sends|waits|spins|time|thread|record|long: loops of which no serial pass can be made, or none be compared
- * compared children: racy, in a program that waits for a child of its own
- * compared exits: racy, and exit(3); compared leaves: racy, and rank 0 goes on for a while after MPI_Finalize */
+ * compared KIND [N [SEED]]: N executions of loops with reductions in each rank, whose results WS_CHECK compares with
+ * serial passes. compared right: sums, products and others of all types, of variables that lie everywhere, each right
+ * but for rounding compared wrong: the same loops, in which helpers compute something else for each variable compared
+ * racy: iterations share a temporary; compared chain: each uses what the one before has written compared
+ * prints|writes|mpi|sends|waits|spins|time|thread|record|long: loops of which no serial pass can be made, or none be
+ * compared compared children: racy, in a program that waits for a child of its own compared exits: racy, and exit(3);
+ * compared leaves: racy, and rank 0 goes on for a while after MPI_Finalize */
 #include "test.h"
 
 #include <complex.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// compared_cxx right|wrong N: as compared.c, for what only C++ has: members, templates, references, lambdas, <workshare/ws.hpp>.
+// compared_cxx right|wrong N: as compared.c, for what only C++ has: members, templates, references, lambdas,
+// <workshare/ws.hpp>.
 #include "test.h"
 
 #include <complex>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * critical HOW: sections between ranks that share memory through an MPI window; and, whatever HOW is, before MPI_Init and
- * after MPI_Finalize, for the process alone.
+ * critical HOW: sections between ranks that share memory through an MPI window; and, whatever HOW is, before MPI_Init
+ * and after MPI_Finalize, for the process alone.
  *    count        outside loops: ranks add to counters with plain operations
  *    loop         the same from the iterations of shared loops, on the owner and on guests
  *    names        sections of different names do not wait for each other

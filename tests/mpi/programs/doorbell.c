@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * doorbell MESSAGES: rank 1 waits in MPI_Recv and lends its core to rank 0. Rank 0 sends to it from the middle of its loop, in an
- * iteration of its own thread, once a guest is surely at work on the lent core. Prints the median time, in microseconds,
- * from the send until rank 1 has the message. */
+ * doorbell MESSAGES: rank 1 waits in MPI_Recv and lends its core to rank 0. Rank 0 sends to it from the middle of its
+ * loop, in an iteration of its own thread, once a guest is surely at work on the lent core. Prints the median time, in
+ * microseconds, from the send until rank 1 has the message. */
 #include "test.h"
 
 static int by_value(const void *a, const void *b)

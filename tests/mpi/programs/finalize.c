@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * finalize: all ranks but one wait in MPI_Finalize, and help that one. It sees its guests before it comes, so that a wait that does
- * not help is a failure, not a slow run. Nobody may wait before.
- * finalize late RANK: MPI_Init and MPI_Finalize, into which that rank comes when the others have been there for a while.
- * finalize messages: each rank puts and sends to all others between them. */
+ * finalize: all ranks but one wait in MPI_Finalize, and help that one. It sees its guests before it comes, so that a
+ * wait that does not help is a failure, not a slow run. Nobody may wait before.
+ * finalize late RANK: MPI_Init and MPI_Finalize, into which that rank comes when the others have been there for a
+ * while. finalize messages: each rank puts and sends to all others between them. */
 #include "test.h"
 
 static void put_and_send(void)

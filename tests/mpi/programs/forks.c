@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
  * forks WHAT: children of a rank whose loops are shared.
- *    between   a child between two loops: parent and child compute, both get their sums; the child uses ws critical and exits
+ *    between   a child between two loops: parent and child compute, both get their sums; the child uses ws critical and
+ *              exits
  *    thread    the same, forked by a thread while the main thread's loop is shared
  *    inside    each iteration forks a child that runs a ws loop and ends; on the owner and on guests
  *    spawn     vfork, posix_spawn, system and popen in iterations
  *    goes_on   a child of an iteration of a loop that is not shared runs the rest of it, as without Workshare
- *    shared, guest   a child goes on in a loop that guests have a part in: it ends with a message, its parent does not notice */
+ *    shared, guest   a child goes on in a loop that guests have a part in: it ends with a message, its parent does not
+ *                    notice */
 #define _GNU_SOURCE
 #include "test.h"
 #include <pthread.h>
@@ -145,7 +147,8 @@ static void spawn(void)
     CHECK(others > 0);
 }
 
-/* A child that comes to the end of the loop ends there; returns its status in the parent, and whether a guest forked it. */
+/* A child that comes to the end of the loop ends there; returns its status in the parent, and whether a guest forked
+ * it. */
 static int child_goes_on(int by_guest, int count)
 {
     static int seen[200];

@@ -3,8 +3,8 @@
  * guests WHAT: where guests run.
  *    cpu      with each rank bound to a CPU, a guest runs on the CPU of the rank that waits, not on its owner's
  *    stack    an iteration may use as much stack as the rank's main thread: MB megabytes
- *    handler  the program's own handler of SIGSEGV, there before the first guest or not until then (late), has the faults of
- *             guests, with their addresses, and those that somebody sends
+ *    handler  the program's own handler of SIGSEGV, there before the first guest or not until then (late), has the
+ *             faults of guests, with their addresses, and those that somebody sends
  *    fault    a guest that faults dies of it */
 #define _GNU_SOURCE
 #include "test.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Loops whose last step leaves the type of their variable, and which need to know where it is then: they end with a message.
+ * Loops whose last step leaves the type of their variable, and which need to know where it is then: they end with a
+ * message.
  *
  * last_step lastprivate|lastprivate_inside|simd */
 #include "test.h"
@@ -11,7 +12,8 @@ int main(int argc, char **argv)
 {
     begin(&argc, &argv);
     const char *what = argc > 1 ? argv[1] : "";
-    const int low = -argc * 1000000000, high = INT_MAX - argc + 2, step = 1000000000 * (argc / 2);    /* -2 and 1 times 10^9 */
+    /* -2 and 1 times 10^9 */
+    const int low = -argc * 1000000000, high = INT_MAX - argc + 2, step = 1000000000 * (argc / 2);
     const unsigned long most = ULONG_MAX - (unsigned long) argc + 2;
     int last = 0, n = 0;
     if (strcmp(what, "lastprivate") == 0) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * leave WHO: the main thread of each rank leaves by pthread_exit, and another goes on; its process is a zombie by the name then, in
- * /proc, but well. The ranks wait for each other, one after the other, long enough to look whether the others live.
+ * leave WHO: the main thread of each rank leaves by pthread_exit, and another goes on; its process is a zombie by the
+ * name then, in /proc, but well. The ranks wait for each other, one after the other, long enough to look whether the
+ * others live.
  *    other      the thread that goes on has called MPI_Init
  *    home       the main thread has: nobody lends this rank's core any more
  */

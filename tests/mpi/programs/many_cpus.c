@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Preloaded: libws finds a machine that may have 4,096 CPUs, and itself on those from 2,048 on; with CPUS=refused one that answers no
- * question about CPUs (a sandbox). */
+ * Preloaded: libws finds a machine that may have 4,096 CPUs, and itself on those from 2,048 on; with CPUS=refused one
+ * that answers no question about CPUs (a sandbox). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

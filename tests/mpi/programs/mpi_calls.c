@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * mpi_calls HOW: loops whose iterations call MPI, in a program that says MPI_Init. Rank 1 waits and lends; rank 2, where
- * there is one, is the other end.
+ * mpi_calls HOW: loops whose iterations call MPI, in a program that says MPI_Init. Rank 1 waits and lends; rank 2,
+ * where there is one, is the other end.
  *    ring         blocking calls with rank 2
  *    nonblocking  requests started and completed in an iteration, or completed in another one
  *    self         messages of the rank to itself
@@ -111,7 +111,9 @@ int main(int argc, char **argv)
     MPI_Query_thread(&level);
     if (!strcmp(how, "level")) {
         if (rank == 0)
-            printf("%s\n", level == MPI_THREAD_MULTIPLE ? "multiple" : level == MPI_THREAD_SINGLE ? "single" : "between");
+            printf("%s\n", level == MPI_THREAD_MULTIPLE ? "multiple"
+                           : level == MPI_THREAD_SINGLE ? "single"
+                                                        : "between");
         return end();
     }
     MPI_Barrier(MPI_COMM_WORLD);

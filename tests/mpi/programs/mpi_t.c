@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * What MPI_T shows of Workshare while the last rank computes, loops of two kinds, and the others help. A thread of each rank reads
- * the performance variables all the while. WS_CHUNK_TIME is written before MPI_Init for the first ones and then for the
- * others. Prints "chunks FIRST SECOND" of the last rank, then "stolen N lent S borrowed S" after MPI_Finalize, a line a rank.
- * Arguments VARIABLE TEXT: rank 1 writes it before MPI_Init. */
+ * What MPI_T shows of Workshare while the last rank computes, loops of two kinds, and the others help. A thread of each
+ * rank reads the performance variables all the while. WS_CHUNK_TIME is written before MPI_Init for the first ones and
+ * then for the others. Prints "chunks FIRST SECOND" of the last rank, then "stolen N lent S borrowed S" after
+ * MPI_Finalize, a line a rank. Arguments VARIABLE TEXT: rank 1 writes it before MPI_Init. */
 #include "test.h"
 #include <pthread.h>
 
@@ -11,12 +11,11 @@ enum { STATE, BLOCKED, GUESTS, REGIONS, KEPT, STOLEN, TIME_BLOCKED, LENT, BORROW
 static const struct {
     const char *name;
     int class;
-} variables[VARIABLES] = {
-    {"WS_STATE", MPI_T_PVAR_CLASS_STATE}, {"WS_RANKS_BLOCKED", MPI_T_PVAR_CLASS_LEVEL}, {"WS_GUESTS", MPI_T_PVAR_CLASS_LEVEL},
-    {"WS_REGIONS", MPI_T_PVAR_CLASS_COUNTER}, {"WS_CHUNKS_KEPT", MPI_T_PVAR_CLASS_COUNTER},
-    {"WS_CHUNKS_STOLEN", MPI_T_PVAR_CLASS_COUNTER}, {"WS_TIME_BLOCKED", MPI_T_PVAR_CLASS_TIMER},
-    {"WS_TIME_LENT", MPI_T_PVAR_CLASS_TIMER}, {"WS_TIME_BORROWED", MPI_T_PVAR_CLASS_TIMER}
-};
+} variables[VARIABLES] = {{"WS_STATE", MPI_T_PVAR_CLASS_STATE},         {"WS_RANKS_BLOCKED", MPI_T_PVAR_CLASS_LEVEL},
+                          {"WS_GUESTS", MPI_T_PVAR_CLASS_LEVEL},        {"WS_REGIONS", MPI_T_PVAR_CLASS_COUNTER},
+                          {"WS_CHUNKS_KEPT", MPI_T_PVAR_CLASS_COUNTER}, {"WS_CHUNKS_STOLEN", MPI_T_PVAR_CLASS_COUNTER},
+                          {"WS_TIME_BLOCKED", MPI_T_PVAR_CLASS_TIMER},  {"WS_TIME_LENT", MPI_T_PVAR_CLASS_TIMER},
+                          {"WS_TIME_BORROWED", MPI_T_PVAR_CLASS_TIMER}};
 static MPI_T_pvar_session session;
 static MPI_T_pvar_handle handles[VARIABLES];
 static double last[VARIABLES], most[VARIABLES];
@@ -112,7 +111,8 @@ int main(int argc, char **argv)
     if (rank == ranks - 1) {
         double first = compute();
         us = 20;
-        CHECK(MPI_T_cvar_write(cvar("WS_CHUNK_TIME"), &us) == (value(STATE) ? MPI_SUCCESS : MPI_T_ERR_CVAR_SET_NOT_NOW));
+        CHECK(MPI_T_cvar_write(cvar("WS_CHUNK_TIME"), &us) ==
+              (value(STATE) ? MPI_SUCCESS : MPI_T_ERR_CVAR_SET_NOT_NOW));
         printf("chunks %.0f %.0f\n", first, compute());
         fflush(stdout);
     }

@@ -97,8 +97,10 @@ static void ask()
     usleep(200);
     const int level = omp_get_level();
     right(!!omp_in_parallel() == (numbers > 1), "omp_in_parallel()");
-    right(numbers == 1 || (level == 1 && omp_get_active_level() == 1 && omp_get_team_size(1) == numbers && omp_get_ancestor_thread_num(1) == number &&
-                           omp_get_team_size(0) == 1 && omp_get_ancestor_thread_num(0) == 0 && omp_get_team_size(2) == -1), "levels");
+    right(numbers == 1 || (level == 1 && omp_get_active_level() == 1 && omp_get_team_size(1) == numbers &&
+                           omp_get_ancestor_thread_num(1) == number && omp_get_team_size(0) == 1 &&
+                           omp_get_ancestor_thread_num(0) == 0 && omp_get_team_size(2) == -1),
+          "levels");
 #pragma omp parallel num_threads(1)
     right(omp_get_thread_num() == 0 && omp_get_num_threads() == 1 && omp_get_level() >= 1, "a region inside");
     inner_loop();

@@ -12,7 +12,8 @@ void set_threads(int n);
 int own_number(int none); // omp_get_thread_num() with -DASK; else `none`
 int own_variable();       // with -DKEEP a thread's variable, of which each has its own
 
-// Counts by thread number, in an array that is as large as omp_get_max_threads() says. Only with -DASK; else by atomics.
+// Counts by thread number, in an array that is as large as omp_get_max_threads() says. Only with -DASK; else by
+// atomics.
 struct Counter {
     virtual void count() = 0;
 };
@@ -23,7 +24,8 @@ long counted();
 }
 Counter &other_counter();
 
-// The participants of a loop, as they come: how many at once, at most; and with -DASK whether OpenMP's answers are right for them.
+// The participants of a loop, as they come: how many at once, at most; and with -DASK whether OpenMP's answers are
+// right for them.
 extern "C" {
 void start_watching();
 void take_part();

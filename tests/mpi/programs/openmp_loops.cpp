@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Loops of `omp parallel for`, compiled with -fws=openmp: rank 0 has work that sleeps for its time while the others wait for it.
-// The results are compared with what OpenMP lays down. Functions in openmp_elsewhere.cpp cannot be seen by the compiler.
+// Loops of `omp parallel for`, compiled with -fws=openmp: rank 0 has work that sleeps for its time while the others
+// wait for it. The results are compared with what OpenMP lays down. Functions in openmp_elsewhere.cpp cannot be seen by
+// the compiler.
 //
 // openmp_loops WHAT [THREADS]      THREADS: omp_set_num_threads(THREADS) comes first
 //   numbers     a function of the other file, a virtual one and one called by a pointer may use omp_get_thread_num()
@@ -10,7 +11,8 @@
 //   static      the same thread has the same iterations of each static loop
 //   split       the last step leaves the type of the variable
 //   split_last  so it does in a loop with lastprivate, which ends the job
-//   watched     prints how many took part at once, at most, in loops that call functions of the other file, and what they were told
+//   watched     prints how many took part at once, at most, in loops that call functions of the other file, and what
+//               they were told
 //   most        the same of a loop that calls nothing of the program; `clause`: one with num_threads(2)
 //   back        omp_set_num_threads(omp_get_max_threads()) begins no more threads
 //   threads     prints how many threads had a part in a loop
@@ -193,7 +195,8 @@ int most_in_body, now_in_body;
 #define BODY \
     { \
         const int here = __atomic_add_fetch(&now_in_body, 1, __ATOMIC_SEQ_CST); \
-        for (int seen = most_in_body; here > seen && !__atomic_compare_exchange_n(&most_in_body, &seen, here, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);) \
+        for (int seen = most_in_body; \
+             here > seen && !__atomic_compare_exchange_n(&most_in_body, &seen, here, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);) \
             ; \
         usleep(300); \
         __atomic_sub_fetch(&now_in_body, 1, __ATOMIC_SEQ_CST); \

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT
  *
- * oracle SEED REGIONS [hidden]: each iteration counts itself in the owner's memory; every count must come to 1 and every sum be
- * right. Loops of random length, iterations of random cost, schedules of every kind with random chunks, random waits.
+ * oracle SEED REGIONS [hidden]: each iteration counts itself in the owner's memory; every count must come to 1 and
+ * every sum be right. Loops of random length, iterations of random cost, schedules of every kind with random chunks,
+ * random waits.
  *
- * For torments_test.py: the processes are named "ready" while the regions run, and a thread that gets SIGUSR1 stalls. With
- * `hidden` mpirun does not see that a rank dies: a child of the rank holds its connections until the others are gone. */
+ * For torments_test.py: the processes are named "ready" while the regions run, and a thread that gets SIGUSR1 stalls.
+ * With `hidden` mpirun does not see that a rank dies: a child of the rank holds its connections until the others are
+ * gone. */
 #include "test.h"
 #include <signal.h>
 #include <sys/prctl.h>

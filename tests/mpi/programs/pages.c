@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * pages N: windows whose parts are whole pages, N times. MPICH wants such a part at the same address in all ranks and tries random
- * ones; half of its tries fail, as rank 1 has kept nearly half of the addresses for itself. */
+ * pages N: windows whose parts are whole pages, N times. MPICH wants such a part at the same address in all ranks and
+ * tries random ones; half of its tries fail, as rank 1 has kept nearly half of the addresses for itself. */
 #define _GNU_SOURCE
 #include "test.h"
 #include <stdint.h>
@@ -13,7 +13,8 @@ int main(int argc, char **argv)
     const int times = atoi(argv[1]);
     const size_t kept = (size_t)48 << 40, page = (size_t)sysconf(_SC_PAGESIZE);
     void *const from = (void *)((uintptr_t)16 << 40);
-    int fine = rank != 1 || mmap(from, kept, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0) == from;
+    int fine = rank != 1 || mmap(from, kept, PROT_NONE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0) == from;
     MPI_Allreduce(MPI_IN_PLACE, &fine, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
     if (!fine) {
         if (rank == 0)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * placement WHAT ROUNDS MICROSECONDS: loops of ranks that sit on the node in some way, each iteration so long. In each round
- * one rank after the other computes while the others wait for it.
+ * placement WHAT ROUNDS MICROSECONDS: loops of ranks that sit on the node in some way, each iteration so long. In each
+ * round one rank after the other computes while the others wait for it.
  *
  *   loops     every iteration runs once; a guest runs only where its thief may; every thread keeps the affinity it had
  *   comms     the same, waiting in communicators of all kinds: halves, one rank, reversed, intercommunicators
  *   openmp    with regions of OpenMP between the loops, in which workers must sleep
  *   recall    a worker of rank 0 helps rank 1 until rank 0 begins a region
  *
- * Rank 0 prints "seconds S, on others N", and with openmp "workers R L": the share of the time that workers were on a CPU in
- * regions and in loops. */
+ * Rank 0 prints "seconds S, on others N", and with openmp "workers R L": the share of the time that workers were on a
+ * CPU in regions and in loops. */
 #define _GNU_SOURCE
 #include "test.h"
 #include <dirent.h>
@@ -206,7 +206,8 @@ static void recall(void)
     MPI_Bcast(region, 2, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     long during = 0, other = 0;
     for (long i = 0; i < N && rank == 1; i++)
-        if (when[i] > region[0] + 0.1 && when[i] < region[1]) /* on a busy machine a core that was lent may take a while to come back */
+        if (when[i] > region[0] + 0.1 &&
+            when[i] < region[1]) /* on a busy machine a core that was lent may take a while to come back */
             during++;
         else
             other += when[i] > 0;

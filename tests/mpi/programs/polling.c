@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * polling LOOK: rank 1 computes shared loops while rank 0 spins on a call that looks for rank 1's message and returns without it.
- * Then the message is there, rank 1 computes on, and rank 0 looks once more. Prints the microseconds that the longest and the
- * median of those looks took that helped, and that the last one took. */
+ * polling LOOK: rank 1 computes shared loops while rank 0 spins on a call that looks for rank 1's message and returns
+ * without it. Then the message is there, rank 1 computes on, and rank 0 looks once more. Prints the microseconds that
+ * the longest and the median of those looks took that helped, and that the last one took. */
 #include "test.h"
 
 enum { N = 400, LOOKS = 1 << 20 };
@@ -72,7 +72,8 @@ int main(int argc, char **argv)
     MPI_Comm_group(MPI_COMM_WORLD, &world);
     MPI_Group_incl(world, 1, &first, &peer);
     MPI_Win_create(&cell, sizeof cell, sizeof cell, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
-    MPI_Win_allocate_shared(rank == 0 ? 2 * sizeof(int) : 0, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &flags, &shared);
+    MPI_Win_allocate_shared(rank == 0 ? 2 * sizeof(int) : 0, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &flags,
+                            &shared);
     MPI_Win_shared_query(shared, 0, &size, &unit, &flags);
     if (rank == 0)
         flags[0] = flags[1] = 0;
@@ -121,7 +122,8 @@ int main(int argc, char **argv)
         CHECK(found);
         flags[1] = 1;
         qsort(took, (size_t) helped, sizeof *took, by_value);
-        printf("%d looks, longest %.1f, median %.1f, last %.1f\n", looks, 1e6 * longest, helped ? 1e6 * took[helped / 2] : 0, 1e6 * t);
+        printf("%d looks, longest %.1f, median %.1f, last %.1f\n", looks, 1e6 * longest,
+               helped ? 1e6 * took[helped / 2] : 0, 1e6 * t);
         if (!strcmp(name, "iprobe"))
             MPI_Recv(&value, 1, MPI_INT, 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         else if (!strcmp(name, "improbe"))

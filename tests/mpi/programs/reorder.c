@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * MPIX_Load_create and its like (reorder_test.py): reorder WHAT [NUMBER]. Needs a core for each process (mpirun -bind-to core). */
+ * MPIX_Load_create and its like (reorder_test.py): reorder WHAT [NUMBER]. Needs a core for each process (mpirun
+ * -bind-to core). */
 #define _GNU_SOURCE
 #include "test.h"
 #include <float.h>
@@ -153,7 +154,8 @@ static void random_cases(int count)
         for (int r = 0; r < n; r++)
             scaled[r] = most > 0 ? loads[r] / most : 0;
         const int by_node = domain == 2;
-        const double was = highest(comm, scaled, by_node), is = highest(central, scaled, by_node), spread = highest(dist, scaled, by_node);
+        const double was = highest(comm, scaled, by_node), is = highest(central, scaled, by_node),
+                     spread = highest(dist, scaled, by_node);
         if (algorithm == 0 && domain != 1) {
             CHECK(is <= was * (1 + 1e-9));
             CHECK(spread <= was * (1 + 1e-9));
@@ -182,7 +184,8 @@ static void random_cases(int count)
         MPI_Comm_free(&comm);
         free(loads), free(whose), free(of);
         if (failures)
-            printf("rank %d: case %d: comm %u algorithm %s domain %s spare %d n %d\n", rank, k, which, algorithms[algorithm], domains[domain], spare, n);
+            printf("rank %d: case %d: comm %u algorithm %s domain %s spare %d n %d\n", rank, k, which,
+                   algorithms[algorithm], domains[domain], spare, n);
     }
     double all = worst;
     MPI_Reduce(&worst, &all, 1, MPI_DOUBLE, MPI_MIN, 0, MPI_COMM_WORLD);
@@ -288,15 +291,20 @@ static void errors(int workshare)
         loads[r] = 1, everybody[r] = r;
     char text[200], names[2][32];
     for (int dist = 0; dist < 2; dist++) {
-#define CREATE(comm, loads, info) \
-    (new = comm, dist ? MPIX_Dist_load_create(comm, 1, &rank, (loads) ? (loads) + rank : NULL, info, &new) : MPIX_Load_create(comm, loads, info, &new))
+#define CREATE(comm, loads, info)                                                                                      \
+    (new = comm, dist ? MPIX_Dist_load_create(comm, 1, &rank, (loads) ? (loads) + rank : NULL, info, &new)             \
+                      : MPIX_Load_create(comm, loads, info, &new))
         snprintf(names[dist], sizeof names[dist], "MPIX_%soad_create", dist ? "Dist_l" : "L");
         int code = CREATE(MPI_COMM_NULL, loads, MPI_INFO_NULL);
         expect(MPI_COMM_NULL, code, new, MPI_ERR_COMM, "comm is MPI_COMM_NULL");
         expect(comm, code, new, MPI_ERR_COMM, names[dist]);
         /* Wrong in one process alone; its number is in the message. */
-        static const struct { double value; const char *text; } wrong[] = {
-            {-1, "is negative (-1)"}, {-DBL_MIN, "is negative"}, {INFINITY, "is infinite (inf)"}, {-INFINITY, "is negative"}, {NAN, "is not a number"}};
+        static const struct { double value; const char *text;
+        } wrong[] = {{-1, "is negative (-1)"},
+                     {-DBL_MIN, "is negative"},
+                     {INFINITY, "is infinite (inf)"},
+                     {-INFINITY, "is negative"},
+                     {NAN, "is not a number"}};
         for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
             if (rank == ranks - 1)
                 loads[ranks - 1] = wrong[i].value;
@@ -312,10 +320,12 @@ static void errors(int workshare)
         code = dist ? MPIX_Dist_load_create(comm, 1, &rank, loads, MPI_INFO_NULL, rank ? &new : NULL)
                     : MPIX_Load_create(comm, loads, MPI_INFO_NULL, rank ? &new : NULL);
         expect(comm, code, rank ? new : MPI_COMM_NULL, MPI_ERR_ARG, "newcomm is NULL on rank 0");
-        static const char *keys[][3] = {
-            {"ws_load_algorithm", "best", "is none of roundrobin, lpt, exact, auto"}, {"ws_load_domain", "socket", "is none of core, numa, node"},
-            {"ws_load_spare", "-1", "is no number from 0 to"}, {"ws_load_spare", "1000000", "is no number from 0 to"},
-            {"ws_load_spare", "2x", "is no number"}, {"ws_load_cell", "0", "is no number from 1"}};
+        static const char *keys[][3] = {{"ws_load_algorithm", "best", "is none of roundrobin, lpt, exact, auto"},
+                                        {"ws_load_domain", "socket", "is none of core, numa, node"},
+                                        {"ws_load_spare", "-1", "is no number from 0 to"},
+                                        {"ws_load_spare", "1000000", "is no number from 0 to"},
+                                        {"ws_load_spare", "2x", "is no number"},
+                                        {"ws_load_cell", "0", "is no number from 1"}};
         for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
             MPI_Info info = one_key(keys[i][0], keys[i][1]);
             code = CREATE(comm, loads, info);
@@ -328,9 +338,11 @@ static void errors(int workshare)
             code = CREATE(comm, loads, info);
             expect(comm, code, new, MPI_ERR_INFO_VALUE, "info is not the same on rank ");
             MPI_Info_free(&info);
-            code = dist ? MPIX_Dist_load_create(comm, 1, &rank, rank == 1 ? MPIX_LOADS_MEASURED : loads, MPI_INFO_NULL, &new)
+            code = dist ? MPIX_Dist_load_create(comm, 1, &rank, rank == 1 ? MPIX_LOADS_MEASURED : loads, MPI_INFO_NULL,
+                                                &new)
                         : MPIX_Load_create(comm, rank == 1 ? MPIX_LOADS_MEASURED : loads, MPI_INFO_NULL, &new);
-            expect(comm, code, new, workshare ? MPI_ERR_ARG : MPI_ERR_UNSUPPORTED_OPERATION, workshare ? "MPIX_LOADS_MEASURED" : "mpirun -workshare");
+            expect(comm, code, new, workshare ? MPI_ERR_ARG : MPI_ERR_UNSUPPORTED_OPERATION,
+                   workshare ? "MPIX_LOADS_MEASURED" : "mpirun -workshare");
         }
         if (!workshare) {
             code = dist ? MPIX_Dist_load_create(comm, 0, NULL, MPIX_LOADS_MEASURED, MPI_INFO_NULL, &new)
@@ -350,7 +362,8 @@ static void errors(int workshare)
         code = MPIX_Dist_load_create(comm, rank == r ? 0 : 1, &rank, loads, MPI_INFO_NULL, &new);
         snprintf(text, sizeof text, "nobody gives the load of rank %d", r);
         expect(comm, code, new, MPI_ERR_RANK, text);
-        code = MPIX_Dist_load_create(comm, rank == 0 ? ranks : rank == r, rank == 0 ? everybody : &rank, loads, MPI_INFO_NULL, &new);
+        code = MPIX_Dist_load_create(comm, rank == 0 ? ranks : rank == r, rank == 0 ? everybody : &rank, loads,
+                                     MPI_INFO_NULL, &new);
         snprintf(text, sizeof text, "the load of rank %d is given 2 times", r);
         if (r > 0)
             expect(comm, code, new, MPI_ERR_RANK, text);
@@ -365,11 +378,13 @@ static void errors(int workshare)
     /* Graphs. */
     const int self = rank, weight = rank == 0 ? -1 : 1;
     other = rank == 0 ? -1 : rank;
-    code = MPIX_Load_graph_create(comm, loads, 1, &other, MPI_UNWEIGHTED, 1, &self, MPI_UNWEIGHTED, MPI_INFO_NULL, &new);
+    code =
+        MPIX_Load_graph_create(comm, loads, 1, &other, MPI_UNWEIGHTED, 1, &self, MPI_UNWEIGHTED, MPI_INFO_NULL, &new);
     expect(comm, code, new, MPI_ERR_RANK, "neighbour 0 of rank 0 is -1");
     code = MPIX_Load_graph_create(comm, loads, 1, &self, &weight, 1, &self, &weight, MPI_INFO_NULL, &new);
     expect(comm, code, new, MPI_ERR_ARG, "weight 0 on rank 0 is negative");
-    code = MPIX_Load_graph_create(comm, loads, -1, &self, MPI_UNWEIGHTED, 1, &self, MPI_UNWEIGHTED, MPI_INFO_NULL, &new);
+    code =
+        MPIX_Load_graph_create(comm, loads, -1, &self, MPI_UNWEIGHTED, 1, &self, MPI_UNWEIGHTED, MPI_INFO_NULL, &new);
     expect(comm, code, new, MPI_ERR_COUNT, "a count is negative");
     code = MPIX_Load_graph_create(comm, loads, 1, NULL, MPI_UNWEIGHTED, 1, &self, MPI_UNWEIGHTED, MPI_INFO_NULL, &new);
     expect(comm, code, new, MPI_ERR_ARG, "sources or destinations is NULL");
@@ -377,21 +392,24 @@ static void errors(int workshare)
     expect(comm, code, new, MPI_ERR_ARG, "sourceweights or destweights is NULL");
     if (ranks > 1) {
         const int one = 1;
-        code = MPIX_Load_graph_create(comm, loads, 1, &self, rank == 1 ? MPI_UNWEIGHTED : &one, 1, &self, rank == 1 ? MPI_UNWEIGHTED : &one,
-                                      MPI_INFO_NULL, &new);
+        code = MPIX_Load_graph_create(comm, loads, 1, &self, rank == 1 ? MPI_UNWEIGHTED : &one, 1, &self,
+                                      rank == 1 ? MPI_UNWEIGHTED : &one, MPI_INFO_NULL, &new);
         expect(comm, code, new, MPI_ERR_ARG, "MPI_UNWEIGHTED");
     }
-    CHECK(MPIX_Load_graph_create(comm, loads, 0, NULL, MPI_WEIGHTS_EMPTY, 0, NULL, MPI_WEIGHTS_EMPTY, MPI_INFO_NULL, &new) == MPI_SUCCESS);
+    CHECK(MPIX_Load_graph_create(comm, loads, 0, NULL, MPI_WEIGHTS_EMPTY, 0, NULL, MPI_WEIGHTS_EMPTY, MPI_INFO_NULL,
+                                 &new) == MPI_SUCCESS);
     MPI_Comm_free(&new);
 
     expect(comm, MPIX_Load_active(comm, NULL, NULL), MPI_COMM_NULL, MPI_ERR_ARG, "active is NULL");
-    expect(comm, MPIX_Load_active(comm, rank ? &active : NULL, &new), rank ? MPI_COMM_NULL : new, rank ? MPI_SUCCESS : MPI_ERR_ARG, "");
+    expect(comm, MPIX_Load_active(comm, rank ? &active : NULL, &new), rank ? MPI_COMM_NULL : new,
+           rank ? MPI_SUCCESS : MPI_ERR_ARG, "");
     if (new != MPI_COMM_NULL)
         MPI_Comm_free(&new);
     double ratio;
     expect(comm, MPIX_Load_imbalance(comm, NULL), MPI_COMM_NULL, MPI_ERR_ARG, "max_over_mean is NULL");
     if (!workshare)
-        expect(comm, MPIX_Load_imbalance(comm, &ratio), MPI_COMM_NULL, MPI_ERR_UNSUPPORTED_OPERATION, "mpirun -workshare");
+        expect(comm, MPIX_Load_imbalance(comm, &ratio), MPI_COMM_NULL, MPI_ERR_UNSUPPORTED_OPERATION,
+               "mpirun -workshare");
     if (ranks > 1) {
         MPI_Comm_split(MPI_COMM_WORLD, rank % 2, 0, &half);
         MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 0, &inter);
@@ -419,7 +437,8 @@ static void errors(int workshare)
     MPI_Comm_free(&comm);
 }
 
-/* Called again and again, memory does not grow: by less than a kilobyte a call, as the length of UCX's queues varies. */
+/* Called again and again, memory does not grow: by less than a kilobyte a call, as the length of UCX's queues varies.
+ * */
 static void repeat(int count)
 {
     double *loads = malloc((size_t) ranks * sizeof *loads);
@@ -484,7 +503,8 @@ static void measured(int sleeping)
     if (rank == 0)
         printf("imbalance %.2f %.2f predicted %.2f, highest %g then %g\n", ratio, again, was / mean, was, is);
     MPI_Comm_free(&new);
-    CHECK(MPIX_Dist_load_create(MPI_COMM_WORLD, 0, NULL, MPIX_LOADS_MEASURED, MPI_INFO_NULL, &new) == MPI_SUCCESS); /* no work was done since the last call */
+    /* no work was done since the last call */
+    CHECK(MPIX_Dist_load_create(MPI_COMM_WORLD, 0, NULL, MPIX_LOADS_MEASURED, MPI_INFO_NULL, &new) == MPI_SUCCESS);
     MPI_Comm_free(&new);
 }
 

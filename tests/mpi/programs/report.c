@@ -2,8 +2,9 @@
  *
  * report SHAPE STEPS [nap]: a program that knows for itself what the report should say of it. Each rank prints a line
  *    rank R iterations N loops S mpi S took S worked S
- * of what it did: seconds in its loops, seconds in the calls that end the steps, and seconds that its work took, whoever did it. A step is
- * work of the given shape, and a barrier. With `nap` work sleeps: then it lasts the same whatever else runs on the machine.
+ * of what it did: seconds in its loops, seconds in the calls that end the steps, and seconds that its work took,
+ * whoever did it. A step is work of the given shape, and a barrier. With `nap` work sleeps: then it lasts the same
+ * whatever else runs on the machine.
  *    rotate   each step another rank has all the work
  *    one      the last rank has all the work
  *    phases   as `one` in MPI_Pcontrol level 2, then all work the same, outside of loops, in level -7
@@ -114,7 +115,8 @@ static void step(const char *shape, int s)
     }
     if (!strcmp(shape, "absorb")) {
         if (rank == 1) {
-            work(60e-3); /* four times what the loop takes alone, and more than when each of its naps takes twice as long */
+            /* four times what the loop takes alone, and more than when each of its naps takes twice as long */
+            work(60e-3);
             for (int r = 0; r < ranks; r++)
                 if (r != 1)
                     send(r);
@@ -137,7 +139,7 @@ int main(int argc, char **argv)
     for (int s = 0; s < steps; s++)
         step(argv[1], s);
     double took = now() - began;
-    printf("rank %d iterations %lu loops %.6f mpi %.6f took %.6f worked %.6f\n", rank, iterations, in_loops, in_mpi, took,
-           1e-9 * (double) worked);
+    printf("rank %d iterations %lu loops %.6f mpi %.6f took %.6f worked %.6f\n", rank, iterations, in_loops, in_mpi,
+           took, 1e-9 * (double)worked);
     return end();
 }

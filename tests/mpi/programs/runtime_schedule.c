@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * runtime_schedule THIEF OWN: loops with schedule(runtime) and steal_schedule(runtime). Pieces that guests run must have THIEF
- * iterations, those of the loop's own thread at most OWN, but for the last piece; 0: any number. Rank 0 prints how many guests ran. */
+ * runtime_schedule THIEF OWN: loops with schedule(runtime) and steal_schedule(runtime). Pieces that guests run must
+ * have THIEF iterations, those of the loop's own thread at most OWN, but for the last piece; 0: any number. Rank 0
+ * prints how many guests ran. */
 #include "test.h"
 #include <workshare/ws.h>
 

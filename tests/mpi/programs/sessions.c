@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * sessions ORDER: MPI's sessions, with and without MPI_Init. All ranks but one wait, in a barrier and then in the last call that ends
- * MPI, and help that one, which sees its guests before it comes to either: a wait that does not help is a failure, not a slow run.
+ * sessions ORDER: MPI's sessions, with and without MPI_Init. All ranks but one wait, in a barrier and then in the last
+ * call that ends MPI, and help that one, which sees its guests before it comes to either: a wait that does not help is
+ * a failure, not a slow run.
  *    only            one session, no MPI_Init
  *    overlapping     a second session begins within the first, and outlives it
  *    world_first     MPI_Init, then a session that outlives MPI_Finalize

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * thread_oracle SEED REGIONS THREADS: like oracle, on several threads of each rank at once: each runs loops of its own and waits
- * in MPI calls of its own. With more threads than regions can be open at once the rest run theirs plain. */
+ * thread_oracle SEED REGIONS THREADS: like oracle, on several threads of each rank at once: each runs loops of its own
+ * and waits in MPI calls of its own. With more threads than regions can be open at once the rest run theirs plain. */
 #include "test.h"
 #include <pthread.h>
 

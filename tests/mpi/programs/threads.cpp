@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// threads WHAT THREADS ROUNDS [SEED]: programs with MPI_THREAD_MULTIPLE whose threads run loops at once. Each iteration counts
-// itself in its owner's memory: every count must come to 1, whoever runs it.
+// threads WHAT THREADS ROUNDS [SEED]: programs with MPI_THREAD_MULTIPLE whose threads run loops at once. Each iteration
+// counts itself in its owner's memory: every count must come to 1, whoever runs it.
 //
 //   loops    in each round the threads of one rank run loops of random length and cost at once, while the others wait
 //   inside   as loops, with loops in the iterations, which are plain ones
@@ -31,8 +31,8 @@ struct Iterations {
     {
         for (size_t i = 0; i < ran.size(); i++)
             if (ran[i] != 1 && wrong++ < 10)
-                printf("rank %d: %s, thread %d, round %d: iteration %zu of %zu ran %d times\n", rank, what, thread, round, i,
-                       ran.size(), ran[i]);
+                printf("rank %d: %s, thread %d, round %d: iteration %zu of %zu ran %d times\n", rank, what, thread,
+                       round, i, ran.size(), ran[i]);
     }
 };
 
@@ -96,7 +96,8 @@ void loops(int thread, int round, uint64_t seed, bool inside, bool mpi)
         loop(thread, round + k, n, 1e-6 * static_cast<double>(random_below(&state, n > 100 ? 4 : 30)), inside);
         if (mpi) {
             int got = -1, token = thread * 1000 + round;
-            MPI_Sendrecv(&token, 1, MPI_INT, rank, thread, &got, 1, MPI_INT, rank, thread, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Sendrecv(&token, 1, MPI_INT, rank, thread, &got, 1, MPI_INT, rank, thread, MPI_COMM_WORLD,
+                         MPI_STATUS_IGNORE);
             CHECK(got == token);
         }
     }

@@ -65,7 +65,8 @@ static void flush_to_zero(int on)
 #if defined(__x86_64__)
     _mm_setcsr(on ? _mm_getcsr() | 0x8040 : _mm_getcsr() & ~0x8040u);
 #elif defined(__aarch64__)
-    __builtin_aarch64_set_fpcr(on ? __builtin_aarch64_get_fpcr() | 1u << 24 : __builtin_aarch64_get_fpcr() & ~(1u << 24));
+    __builtin_aarch64_set_fpcr(on ? __builtin_aarch64_get_fpcr() | 1u << 24
+                                  : __builtin_aarch64_get_fpcr() & ~(1u << 24));
 #endif
 }
 
@@ -162,7 +163,8 @@ static void masks(void)
             pthread_sigmask(SIG_BLOCK, NULL, &now);
             on_guests++;
             for (int s = 1; s < 32; s++) {
-                const int fault = s == SIGSEGV || s == SIGBUS || s == SIGFPE || s == SIGILL || s == SIGTRAP || s == SIGSYS || s == SIGABRT;
+                const int fault = s == SIGSEGV || s == SIGBUS || s == SIGFPE || s == SIGILL || s == SIGTRAP ||
+                                  s == SIGSYS || s == SIGABRT;
                 if (fault)
                     faults += sigismember(&now, s);
                 else if (s != SIGKILL && s != SIGSTOP && s != SIGPROF)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * tiny_regions REGIONS: rank 1 runs that many loops of 1 to 16 cheap iterations, now and then a long one, while all others wait
- * for it; then all compute the same for a while. Every sum must be right. */
+ * tiny_regions REGIONS: rank 1 runs that many loops of 1 to 16 cheap iterations, now and then a long one, while all
+ * others wait for it; then all compute the same for a while. Every sum must be right. */
 #include "test.h"
 
 static long loop(int n, double each)

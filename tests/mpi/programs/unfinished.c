@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * unfinished HOW WHO: rank 0's `owner` or a `guest` leaves an iteration by exit, _exit, MPI_Abort, pthread_exit, pthread_cancel (of itself;
- * by a thread that the program has for that: other_cancel) or, the owner, longjmp: then it goes on to another loop (longjmp) or to
- * MPI_Finalize (longjmp_end). */
+ * unfinished HOW WHO: rank 0's `owner` or a `guest` leaves an iteration by exit, _exit, MPI_Abort, pthread_exit,
+ * pthread_cancel (of itself; by a thread that the program has for that: other_cancel) or, the owner, longjmp: then it
+ * goes on to another loop (longjmp) or to MPI_Finalize (longjmp_end). */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * unseen_calls LEVEL: a loop that calls MPI in a function of another file (unseen.c), where the compiler cannot see it. Guests
- * must not break MPI, whatever level of thread support the program has asked for. */
+ * unseen_calls LEVEL: a loop that calls MPI in a function of another file (unseen.c), where the compiler cannot see it.
+ * Guests must not break MPI, whatever level of thread support the program has asked for. */
 #include "test.h"
 
 extern int unseen_exchange(int i);

@@ -1,0 +1,53 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""The form of C and C++: no line longer than 120 characters, or 140 in tables and macros; no tabs, no blanks at the end of a line, SPDX
+first. tools/format breaks lines. Not MPICH's own files, which follow its style, and programs whose lines hold the messages expected."""
+import os
+import re
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+FOLDERS = ['runtime', 'include', 'compiler-plugin', 'tools', 'benchmarks', 'tests']
+OTHERS = ['runtime/mpich', 'tests/directive/accept', 'tests/directive/openmp', 'tests/directive/reject', 'tests/directive/warn', 'tests/fortran']
+LONGEST, LONGEST_IN_TABLES = 120, 140
+
+
+def is_table(line):
+    """A row of a table, or a line of a macro."""
+    return line.endswith('\\') or re.match(r'\s*(\{|[A-Z_]{1,12}\(|#)', line)
+
+
+def problems(name, text):
+    lines = text.split('\n')
+    if not re.match(r'(//|/\*) SPDX-License-Identifier: MIT', lines[0]):
+        yield f'{name}:1: SPDX-License-Identifier comes first'
+    for number, line in enumerate(lines, 1):
+        longest = LONGEST_IN_TABLES if is_table(line) else LONGEST
+        if len(line) > longest:
+            yield f'{name}:{number}: {len(line)} characters, {longest} is the most (tools/format breaks lines)'
+        if '\t' in line or line.rstrip() != line:
+            yield f'{name}:{number}: a tab, or blanks at the end'
+
+
+def files():
+    for folder in FOLDERS:
+        for path, _, names in os.walk(os.path.join(ROOT, folder)):
+            where = os.path.relpath(path, ROOT)
+            if not any(where == other or where.startswith(other + '/') for other in OTHERS):
+                yield from (os.path.join(where, n) for n in sorted(names) 
+                           if n.endswith(('.c', '.cc', '.cpp', '.h', '.hpp', '.inc')) and not os.path.islink(os.path.join(path, n)))
+
+
+def main():
+    # It sees each of these.
+    for text in 'int a;\n', f'// SPDX-License-Identifier: MIT\n{"a" * 121}\n', f'// SPDX-License-Identifier: MIT\n{{{"a" * 140}\n', \
+            '// SPDX-License-Identifier: MIT\n\tint a;\n', '// SPDX-License-Identifier: MIT\nint a; \n':
+        assert len(list(problems('made up', text))) == 1, text
+    assert not list(problems('made up', f'// SPDX-License-Identifier: MIT\n{{{"a" * 139}\n'))
+    found = [p for name in files() for p in problems(name, open(os.path.join(ROOT, name)).read())]
+    print('\n'.join(found) or 'all lines are as they should be')
+    return 1 if found else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
