@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// What one look of a thief costs on a node where nobody has work: the runtime's own Chooser on a window of --ranks ranks. No MPI.
+// What one look of a thief costs on a node where nobody has work: the runtime's own Chooser on a window of --ranks
+// ranks. No MPI.
 //
-// While it looks the window is mapped without the right to write: a look that writes to a shared line kills the program.
+// While it looks the window is mapped without the right to write: a look that writes to a shared line kills the
+// program.
 #include "lend/chooser.h"
 #include "loop/chaos.h"
 #include "policy/steal/victim.h"
@@ -36,7 +38,8 @@ int main(int argc, char** argv)
     for (int i = 1; i < argc; i++)
         if (!std::strcmp(argv[i], "--json"))
             json = true;
-        else if (!std::strcmp(argv[i], "--ranks") && i + 1 < argc && std::atoi(argv[i + 1]) > 1 && std::atoi(argv[i + 1]) <= 1000)
+        else if (!std::strcmp(argv[i], "--ranks") && i + 1 < argc && std::atoi(argv[i + 1]) > 1 &&
+                 std::atoi(argv[i + 1]) <= 1000)
             ranks = unsigned(std::atoi(argv[++i]));
         else {
             std::fprintf(stderr, "look_cost [--ranks N (2 to 1000; 128)] [--json]: a look over a node without work\n");
@@ -62,7 +65,8 @@ int main(int argc, char** argv)
 
     ws::lend::Chooser chooser;
     chooser.start(window, 0, ws::policy::steal::victims[0], false);
-    unsigned found = bool(chooser.choose(ws::window::asleep_hungry, false, 0)); // the first look tells all that somebody waits, and so it writes
+    // the first look tells all that somebody waits, and so it writes
+    unsigned found = bool(chooser.choose(ws::window::asleep_hungry, false, 0));
     mprotect(base, bytes, PROT_READ);
 
     std::vector<double> batches;
@@ -71,7 +75,8 @@ int main(int argc, char** argv)
         auto begin = std::chrono::steady_clock::now();
         for (int k = 0; k < looks; k++)
             found += bool(chooser.choose(ws::window::asleep_hungry, false, 0));
-        batches.push_back(std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count() / looks);
+        batches.push_back(std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count() /
+                          looks);
     }
     double ns = median(batches);
 
@@ -81,10 +86,13 @@ int main(int argc, char** argv)
     ws::window::Hardware::store_release(window.open(ranks - 1), 1);
     ws::lend::Target target = chooser.choose(ws::window::asleep_hungry, false, 0);
     if (found || target.rank != ranks - 1) {
-        std::fprintf(stderr, "look_cost: WRONG: found work %u times where there was none, then rank %d's instead of %u's\n", found,
-                     int(target.rank), ranks - 1);
+        std::fprintf(stderr,
+                     "look_cost: WRONG: found work %u times where there was none, then rank %d's instead of %u's\n",
+                     found, int(target.rank), ranks - 1);
         return 1;
     }
-    std::printf(json ? "{\"program\": \"look_cost\", \"ranks\": %u, \"look_ns\": %.2f}\n" : "a look over %u ranks: %.1f ns\n", ranks, ns);
+    std::printf(json ? "{\"program\": \"look_cost\", \"ranks\": %u, \"look_ns\": %.2f}\n"
+                     : "a look over %u ranks: %.1f ns\n",
+                ranks, ns);
     return 0;
 }

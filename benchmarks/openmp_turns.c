@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * An MPI+OpenMP program that knows nothing of Workshare: in each turn every rank computes its zones, a parallel region each, with an
- * exchange of messages before and after. Zones may be of very unequal size, as those of the multi-zone benchmarks are; or each rank has a share
- * of the work, cut into equal regions, as in the synthetic case of the paper on dynamic processor balancing.
+ * An MPI+OpenMP program that knows nothing of Workshare: in each turn every rank computes its zones, a parallel region
+ * each, with an exchange of messages before and after. Zones may be of very unequal size, as those of the multi-zone
+ * benchmarks are; or each rank has a share of the work, cut into equal regions, as in the synthetic case of the paper
+ * on dynamic processor balancing.
  */
 #include "work.h"
 
@@ -116,8 +117,10 @@ static void exchange(void)
 {
     char out[1024] = "", in[1024];
     const int right = (bench_rank + 1) % bench_ranks, left = (bench_rank + bench_ranks - 1) % bench_ranks;
-    MPI_Sendrecv(out, sizeof out, MPI_CHAR, right, 0, in, sizeof in, MPI_CHAR, left, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    MPI_Sendrecv(out, sizeof out, MPI_CHAR, left, 1, in, sizeof in, MPI_CHAR, right, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(out, sizeof out, MPI_CHAR, right, 0, in, sizeof in, MPI_CHAR, left, 0, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    MPI_Sendrecv(out, sizeof out, MPI_CHAR, left, 1, in, sizeof in, MPI_CHAR, right, 1, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
 }
 
 static void turn(void)
@@ -132,12 +135,19 @@ static void turn(void)
 int main(int argc, char **argv)
 {
     enum { WORK = 1, ZONES, SPREAD, DEALT, SHARES, THREADS, ROWS, TURNS, SERIAL, SLEEP, JSON, HELP };
-    static const struct option options[] = {
-        { "work", required_argument, 0, WORK }, { "zones", required_argument, 0, ZONES }, { "spread", required_argument, 0, SPREAD },
-        { "dealt", no_argument, 0, DEALT }, { "shares", required_argument, 0, SHARES }, { "threads", required_argument, 0, THREADS },
-        { "rows", required_argument, 0, ROWS }, { "turns", required_argument, 0, TURNS }, { "serial", no_argument, 0, SERIAL },
-        { "sleep", no_argument, 0, SLEEP }, { "json", no_argument, 0, JSON }, { "help", no_argument, 0, HELP }, { 0, 0, 0, 0 }
-    };
+    static const struct option options[] = { { "work", required_argument, 0, WORK },
+                                             { "zones", required_argument, 0, ZONES },
+                                             { "spread", required_argument, 0, SPREAD },
+                                             { "dealt", no_argument, 0, DEALT },
+                                             { "shares", required_argument, 0, SHARES },
+                                             { "threads", required_argument, 0, THREADS },
+                                             { "rows", required_argument, 0, ROWS },
+                                             { "turns", required_argument, 0, TURNS },
+                                             { "serial", no_argument, 0, SERIAL },
+                                             { "sleep", no_argument, 0, SLEEP },
+                                             { "json", no_argument, 0, JSON },
+                                             { "help", no_argument, 0, HELP },
+                                             { 0, 0, 0, 0 } };
     bench_init(&argc, &argv);
     const char *me = "openmp_turns", *shares_text = NULL, *threads_text = NULL;
     long turns = 60, spread = 1;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The half of the plugin that sees the source, by clang's headers. The other does without them: they take long to compile.
+// The half of the plugin that sees the source, by clang's headers. The other does without them: they take long to
+// compile.
 #ifndef WS_CLANG_FRONT_H
 #define WS_CLANG_FRONT_H
 

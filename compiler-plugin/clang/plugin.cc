@@ -57,7 +57,9 @@ struct OpenMPOfHeader : clang::ASTReaderListener {
 void refuse_header_without_openmp(clang::CompilerInstance &compiler) {
     const std::string &header = compiler.getPreprocessorOpts().ImplicitPCHInclude;
     OpenMPOfHeader made;
-    if (header.empty() || clang::ASTReader::readASTFileControlBlock(header, compiler.getFileManager(), compiler.getPCHContainerReader(), false, made, false)
+    if (header.empty()
+        || clang::ASTReader::readASTFileControlBlock(header, compiler.getFileManager(),
+                                                     compiler.getPCHContainerReader(), false, made, false)
         || made.on)
         return;
     refuse_header(compiler.getDiagnostics(), {}, header);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// Loops whose last step passes the last value of their variable's type. Clang counts the iterations from START to before END as
+// Loops whose last step passes the last value of their variable's type. Clang counts the iterations from START to
+// before END as
 //
 //     (END - (START - STEP + 1)) / STEP    or    (END - START - 1 + STEP) / STEP
 //
-// in that type, which END + STEP need not fit: `for (int i = 0; i < INT_MAX; i += 2000000000)` has two, and would run none. Here it
-// becomes (END - START - 1) / STEP + 1, without a sign: the same number, in the type for any START before END. Without the 1 if END belongs
-// to the loop. It must be done before clang generates code, which it does for each function as soon as it is read.
+// in that type, which END + STEP need not fit: `for (int i = 0; i < INT_MAX; i += 2000000000)` has two, and would run
+// none. Here it becomes (END - START - 1) / STEP + 1, without a sign: the same number, in the type for any START before
+// END. Without the 1 if END belongs to the loop. It must be done before clang generates code, which it does for each
+// function as soon as it is read.
 #include "front.h"
 #include "visitor.h"
 
@@ -34,7 +36,9 @@ struct Range {
 
 // Clang uses one node for all that is the step, perhaps converted.
 Range range_of(const BinaryOperator *count) {
-    const auto is_step = [count](const Expr *expression) { return expression->IgnoreParenImpCasts() == count->getRHS()->IgnoreParenImpCasts(); };
+    const auto is_step = [count](const Expr *expression) {
+        return expression->IgnoreParenImpCasts() == count->getRHS()->IgnoreParenImpCasts();
+    };
     Range range;
     if (const BinaryOperator *shifted = operation(count->getLHS(), BO_Sub)) {      // END - (START - STEP [+ 1])
         const Expr *from = shifted->getRHS();
@@ -44,9 +48,11 @@ Range range_of(const BinaryOperator *count) {
         }
         if (const BinaryOperator *back = operation(from, BO_Sub); back && is_step(back->getRHS()))
             range.end = shifted->getLHS(), range.start = back->getLHS();
-    } else if (const BinaryOperator *rounded = operation(count->getLHS(), BO_Add); rounded && is_step(rounded->getRHS())) {
+    } else if (const BinaryOperator *rounded = operation(count->getLHS(), BO_Add);
+               rounded && is_step(rounded->getRHS())) {
         const Expr *difference = rounded->getLHS();                                // END - START [- 1] + STEP
-        if (const BinaryOperator *minus = operation(difference, BO_Sub); minus && is_one(minus->getRHS()) && operation(minus->getLHS(), BO_Sub)) {
+        if (const BinaryOperator *minus = operation(difference, BO_Sub);
+            minus && is_one(minus->getRHS()) && operation(minus->getLHS(), BO_Sub)) {
             range.before_end = true;
             difference = minus->getLHS();
         }
@@ -67,7 +73,9 @@ public:
             return true;
         return (scope && scope->isDependentContext()) || Visitor::TraverseDecl(declaration);
     }
-    bool TraverseLambdaExpr(LambdaExpr *lambda) override { return lambda->getCallOperator()->isDependentContext() || Visitor::TraverseLambdaExpr(lambda); }
+    bool TraverseLambdaExpr(LambdaExpr *lambda) override {
+        return lambda->getCallOperator()->isDependentContext() || Visitor::TraverseLambdaExpr(lambda);
+    }
     bool VisitOMPParallelForDirective(OMPParallelForDirective *loop) override { return look(loop); }
     bool VisitOMPParallelForSimdDirective(OMPParallelForSimdDirective *loop) override { return look(loop); }
 
@@ -75,7 +83,8 @@ private:
     bool look(OMPLoopDirective *loop) {
         const CallExpr *mark = mark_of(loop);
         Expr::EvalResult kinds;
-        if (!mark || !mark->getArg(1)->EvaluateAsInt(kinds, context_) || kinds.Val.getInt().getZExtValue() & openmp_loop)
+        if (!mark || !mark->getArg(1)->EvaluateAsInt(kinds, context_)
+            || kinds.Val.getInt().getZExtValue() & openmp_loop)
             return true;
         // Computed before the loop, or put in where it is used if it is constant.
         if (auto *computed = dyn_cast_or_null<DeclStmt>(const_cast<Stmt *>(loop->getPreInits())))
@@ -98,7 +107,8 @@ private:
         const Range range = range_of(count);
         if (!range.end || !range.end->getType()->isIntegerType() || !range.start->getType()->isIntegerType())
             return;
-        const QualType type = count->getType(), whole = context_.getIntTypeForBitwidth(unsigned(context_.getTypeSize(type)), 0);
+        const QualType type = count->getType(),
+                       whole = context_.getIntTypeForBitwidth(unsigned(context_.getTypeSize(type)), 0);
         Expr *length = binary(BO_Sub, cast(range.end, whole), cast(range.start, whole), whole);
         if (range.before_end)
             length = binary(BO_Sub, length, one(whole), whole);
@@ -111,9 +121,13 @@ private:
     Expr *cast(Expr *value, QualType to) {
         return ImplicitCastExpr::Create(context_, to, CK_IntegralCast, value, nullptr, VK_PRValue, FPOptionsOverride());
     }
-    Expr *one(QualType type) { return IntegerLiteral::Create(context_, llvm::APInt(unsigned(context_.getTypeSize(type)), 1), type, SourceLocation()); }
+    Expr *one(QualType type) {
+        return IntegerLiteral::Create(context_, llvm::APInt(unsigned(context_.getTypeSize(type)), 1), type,
+                                      SourceLocation());
+    }
     Expr *binary(BinaryOperatorKind kind, Expr *left, Expr *right, QualType type) {
-        return BinaryOperator::Create(context_, left, right, kind, type, VK_PRValue, OK_Ordinary, SourceLocation(), FPOptionsOverride());
+        return BinaryOperator::Create(context_, left, right, kind, type, VK_PRValue, OK_Ordinary, SourceLocation(),
+                                      FPOptionsOverride());
     }
 
     ASTContext &context_;

@@ -38,8 +38,11 @@ bool read_escape(const std::string &literal, size_t &at, std::string &text) {
     const auto number = [&](int base, size_t most) {
         const size_t begin = at;
         unsigned long value = 0;
-        for (; at < literal.size() && at - begin < most && std::isxdigit(static_cast<unsigned char>(literal[at])); at++) {
-            const int digit = std::isdigit(static_cast<unsigned char>(literal[at])) ? literal[at] - '0' : std::tolower(literal[at]) - 'a' + 10;
+        for (; at < literal.size() && at - begin < most && std::isxdigit(static_cast<unsigned char>(literal[at]));
+             at++) {
+            const int digit = std::isdigit(static_cast<unsigned char>(literal[at]))
+                                  ? literal[at] - '0'
+                                  : std::tolower(literal[at]) - 'a' + 10;
             if (digit >= base)
                 break;
             value = value * unsigned(base) + unsigned(digit);
@@ -74,7 +77,8 @@ bool read_c_literal(const std::string &literal, std::string &text) {
         if (open == std::string::npos)
             return false;
         const std::string end = ")" + literal.substr(at + 2, open - at - 2) + "\"";
-        if (literal.size() < open + 1 + end.size() || literal.compare(literal.size() - end.size(), end.size(), end) != 0)
+        if (literal.size() < open + 1 + end.size()
+            || literal.compare(literal.size() - end.size(), end.size(), end) != 0)
             return false;
         text += literal.substr(open + 1, literal.size() - end.size() - open - 1);
         return true;
@@ -122,7 +126,8 @@ size_t after_digits(const std::string &text, size_t at) {
     return at;
 }
 
-// Where a lambda or an unnamed type, in one of the demanglers' ways to write them, that begins at `at` ends; at: none does.
+// Where a lambda or an unnamed type, in one of the demanglers' ways to write them, that begins at `at` ends; at: none
+// does.
 size_t after_nameless(const std::string &text, size_t at, bool &lambda) {
     lambda = starts(text, at, "{lambda") || starts(text, at, "'lambda");
     if (lambda || starts(text, at, "{unnamed") || starts(text, at, "'unnamed")) {
@@ -137,7 +142,8 @@ size_t after_nameless(const std::string &text, size_t at, bool &lambda) {
         const size_t quote = text.find('\'', at + 1);
         if (quote == std::string::npos)
             return at;
-        return lambda && quote + 1 < text.size() && text[quote + 1] == '(' ? after_parentheses(text, quote + 1) : quote + 1;
+        return lambda && quote + 1 < text.size() && text[quote + 1] == '(' ? after_parentheses(text, quote + 1)
+                                                                           : quote + 1;
     }
     if (starts(text, at, "$_")) {
         const size_t end = after_digits(text, at + 2);
@@ -190,7 +196,9 @@ std::string LoopNames::operator()(const std::string &file, int line, const std::
     const std::string end = ":" + std::to_string(line) + ":" + directive::shortened(full, longest_function, true);
     // Some compilers put that before a file that they found themselves.
     const std::string path = starts(file, 0, "./") ? file.substr(2) : file;
-    const std::string name = directive::shortened(directive::one_line(path.empty() ? "?" : path), longest_name - longest_number - end.size(), false) + end;
+    const std::string name = directive::shortened(directive::one_line(path.empty() ? "?" : path),
+                                                  longest_name - longest_number - end.size(), false)
+                             + end;
     auto &same = known_[name];
     const auto me = std::make_pair(directive, full);
     const size_t before = size_t(std::find(same.begin(), same.end(), me) - same.begin());
@@ -210,7 +218,8 @@ std::string plain_function(const std::string &demangled) {
                 at += strlen("::operator()");
         } else if (starts(demangled, at, "[abi:")) {
             at = std::min(demangled.find(']', at), demangled.size() - 1) + 1;
-        } else if (demangled[at] == '(' && !starts(demangled, at, "(anonymous") && !(at >= 8 && starts(demangled, at - 8, "operator"))) {
+        } else if (demangled[at] == '(' && !starts(demangled, at, "(anonymous")
+                   && !(at >= 8 && starts(demangled, at - 8, "operator"))) {
             // Parameters, if a name follows; else part of a type or of a value.
             size_t end = after_parentheses(demangled, at), name = end;
             for (const char *more : {" const", " volatile", " &&", " &"})
@@ -225,7 +234,8 @@ std::string plain_function(const std::string &demangled) {
             out += demangled[at++];
         }
     }
-    static const std::string long_string = "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >";
+    static const std::string long_string =
+        "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >";
     for (size_t at; (at = out.find(long_string)) != std::string::npos;)
         out.replace(at, long_string.size() + starts(out, at + long_string.size(), " >"), "std::string");
     return out;

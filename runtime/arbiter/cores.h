@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// Who owns a core of the node, and what it is used for. One word a core in the window, changed by compare-and-swap alone:
+// Who owns a core of the node, and what it is used for. One word a core in the window, changed by compare-and-swap
+// alone:
 //
 //    owner (16) | heir (16) | use (8) | generation (24)
 //
-// A use is taken and given back by whoever computes, at any time. Owners change in two steps: the decider of the node promises the core to
-// an heir (promise()), and the owner hands it over between two of its regions, when the core has no other use than its owner's (settle()). So a
-// core never changes hands under a region, and an owner that never comes there keeps what it has. The generation grows with each change, so
-// that an old word never looks like a new one while 2^24 changes pass.
+// A use is taken and given back by whoever computes, at any time. Owners change in two steps: the decider of the node
+// promises the core to an heir (promise()), and the owner hands it over between two of its regions, when the core has
+// no other use than its owner's (settle()). So a core never changes hands under a region, and an owner that never comes
+// there keeps what it has. The generation grows with each change, so that an old word never looks like a new one while
+// 2^24 changes pass.
 //
 // Arithmetic on one word, and no lock: nothing is left behind by a process that dies here.
 #pragma once
@@ -51,9 +53,13 @@ public:
     explicit Word(volatile typename Atomics::Word& word) : word_(&word) {}
 
     // Before anybody else can see it.
-    void start(unsigned owner, Use use) { Atomics::store_relaxed(*word_, Core{uint16_t(owner), uint16_t(owner), use, 0}.pack()); }
+    void start(unsigned owner, Use use)
+    {
+        Atomics::store_relaxed(*word_, Core{uint16_t(owner), uint16_t(owner), use, 0}.pack());
+    }
 
-    Core look() const { return Core::unpack(Atomics::load_acquire(*word_)); } // acquire: what the last user wrote before it left
+    // acquire: what the last user wrote before it left
+    Core look() const { return Core::unpack(Atomics::load_acquire(*word_)); }
 
     // From one use to another; false, and nothing changed, if it has another use than `from`. Any thread.
     // Full barriers here and below: whoever computes under the new use sees what was done under the old one.
@@ -66,7 +72,8 @@ public:
         });
     }
 
-    // The decider: `from` shall hand the core to `to` between two regions. False if `from` does not own it, or it is promised already.
+    // The decider: `from` shall hand the core to `to` between two regions. False if `from` does not own it, or it is
+    // promised already.
     bool promise(unsigned from, unsigned to)
     {
         return update([&](Core& core) {
@@ -86,7 +93,8 @@ public:
         });
     }
 
-    // Its owner, between two regions: hands over what is promised. False if nothing is, or the core has a use that lasts.
+    // Its owner, between two regions: hands over what is promised. False if nothing is, or the core has a use that
+    // lasts.
     bool settle(unsigned owner)
     {
         return update([&](Core& core) {
@@ -113,8 +121,9 @@ private:
     volatile typename Atomics::Word* word_;
 };
 
-// The ways in which work is balanced, the fastest first. A slower one acts only on loads that were measured after the last change of every
-// faster one: otherwise it would mend again what they have mended. Moving chunks is none of these: loads do not depend on who ran them.
+// The ways in which work is balanced, the fastest first. A slower one acts only on loads that were measured after the
+// last change of every faster one: otherwise it would mend again what they have mended. Moving chunks is none of these:
+// loads do not depend on who ran them.
 enum class Level : unsigned { core, data, rank };
 constexpr unsigned levels = 3;
 

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT
 //
-// Who decides. Where a policy changes something for all ranks of a node, one of them decides at a time: the one that comes first, for
-// a time that it states. If it dies, or stops, the next one can decide when that time is over. One word in the window, changed only by
-// compare-and-swap:
+// Who decides. Where a policy changes something for all ranks of a node, one of them decides at a time: the one that
+// comes first, for a time that it states. If it dies, or stops, the next one can decide when that time is over. One
+// word in the window, changed only by compare-and-swap:
 //
 //     63        24 23     10 9        0
 //    +------------+---------+----------+
 //    |   until    |  term   | rank + 1 |     rank + 1 == 0: nobody
 //    +------------+---------+----------+
 //
-// `until` is in units of 2^16 ticks, and wraps around: every deadline is taken to lie within half of its range, which is months.
+// `until` is in units of 2^16 ticks, and wraps around: every deadline is taken to lie within half of its range, which
+// is months.
 //
-// No two ranks hold it at the same time, by the clock that the cores of a node share. But a thread can be stopped between its look at the
-// clock and what it then does, however short that is. So each decision carries the term, which grows by one with each new decider, and
-// whoever acts on decisions refuses one whose term is older than the latest that it has seen.
+// No two ranks hold it at the same time, by the clock that the cores of a node share. But a thread can be stopped
+// between its look at the clock and what it then does, however short that is. So each decision carries the term, which
+// grows by one with each new decider, and whoever acts on decisions refuses one whose term is older than the latest
+// that it has seen.
 #pragma once
 
 #include "window/atomics.h"
@@ -44,7 +46,8 @@ public:
         if (!over && s.holder != me_ + 1)
             return false;
         const uint64_t term = over ? (s.term + 1) & max_term : s.term;
-        // Full: what this rank does as the decider comes after, and what it did before is seen by the next. It fails if another came first.
+        // Full: what this rank does as the decider comes after, and what it did before is seen by the next. It fails if
+        // another came first.
         if (!A::cas_full(*word_, was, pack({units(until) + 1, term, me_ + 1u})))
             return false;
         term_ = unsigned(term);
@@ -66,7 +69,8 @@ public:
         const Word was = A::load_relaxed(*word_); // relaxed: the exchange finds out
         const State s = unpack(was);
         if (s.holder == me_ + 1 && s.term == term_)
-            A::cas_full(*word_, was, pack({s.until, s.term, nobody})); // full: what it did comes before. Fails if another came
+            A::cas_full(*word_, was,
+                        pack({s.until, s.term, nobody})); // full: what it did comes before. Fails if another came
     }
     // The term that the last take() of this rank began or prolonged.
     unsigned term() const { return term_; }
@@ -75,15 +79,20 @@ public:
 
 private:
     static constexpr unsigned unit_bits = 16, rank_bits = 10, term_bits = 14, until_bits = 40;
-    static constexpr uint64_t max_term = (uint64_t(1) << term_bits) - 1, max_until = (uint64_t(1) << until_bits) - 1, nobody = 0;
+    static constexpr uint64_t max_term = (uint64_t(1) << term_bits) - 1, max_until = (uint64_t(1) << until_bits) - 1,
+                              nobody = 0;
     struct State {
         uint64_t until, term, holder;
     };
     static uint64_t units(uint64_t ticks) { return ticks >> unit_bits & max_until; }
-    static Word pack(const State& s) { return Word((s.until & max_until) << (term_bits + rank_bits) | s.term << rank_bits | s.holder); }
+    static Word pack(const State& s)
+    {
+        return Word((s.until & max_until) << (term_bits + rank_bits) | s.term << rank_bits | s.holder);
+    }
     static State unpack(Word w)
     {
-        return {uint64_t(w) >> (term_bits + rank_bits), uint64_t(w) >> rank_bits & max_term, uint64_t(w) & ((1u << rank_bits) - 1)};
+        return {uint64_t(w) >> (term_bits + rank_bits), uint64_t(w) >> rank_bits & max_term,
+                uint64_t(w) & ((1u << rank_bits) - 1)};
     }
     // Asked by the decider and by candidates in the same way, so that the time is over for all of them at once.
     static bool is_over(const State& s, uint64_t now) { return ((units(now) - s.until) & max_until) <= max_until / 2; }

@@ -26,9 +26,9 @@ extern "C" {
  * WS_STEAL_SCHEDULE say in the environment of the run. */
 enum ws_schedule { WS_AUTO = 0, WS_STATIC = 1, WS_DYNAMIC = 2, WS_GUIDED = 3, WS_RUNTIME = 4 };
 
-/* One per `ws for` in the source: a 64-byte aligned, writable static object of 8 words that the plugin emits, in a section
- * of its own, by which a tool finds all of a binary. The plugin fills the first two words, the runtime learns in the rest
- * (zero at start). A name is UTF-8, in one line without control characters. */
+/* One per `ws for` in the source: a 64-byte aligned, writable static object of 8 words that the plugin emits, in a
+ * section of its own, by which a tool finds all of a binary. The plugin fills the first two words, the runtime learns
+ * in the rest (zero at start). A name is UTF-8, in one line without control characters. */
 #define WS_SITE_SECTION "ws_sites"
 #define WS_NAME_MAX 191         /* bytes of a name */
 struct ws_site {
@@ -43,25 +43,26 @@ struct ws_site {
 /* Nothing in the loop depends on which iteration is the last (lastprivate): a participant may be given later iterations
  * before earlier ones. Without it each participant's chunks must come in rising order. */
 #define WS_SITE_ANY_ORDER ((uintptr_t) 1 << 18)
-/* There is a steal_schedule clause, which may be `auto`. Without this bit and with 0 for its kind thieves do as the owner. */
+/* There is a steal_schedule clause, which may be `auto`. Without this bit and with 0 for its kind thieves do as the
+ * owner. */
 #define WS_SITE_STEAL ((uintptr_t) 1 << 19)
 
 /* A loop of OpenMP's (mpicc -fws=openmp). UNSEEN: it calls functions that the compiler could not look into. */
 #define WS_SITE_OPENMP ((uintptr_t) 1 << 20)
 #define WS_SITE_UNSEEN ((uintptr_t) 1 << 21)
 
-/* Behind the NUL that ends the name of a loop with reductions it is said where their results lie, for who wants to compare them:
- * words with a blank between them, ended by another NUL.
+/* Behind the NUL that ends the name of a loop with reductions it is said where their results lie, for who wants to
+ * compare them: words with a blank between them, ended by another NUL.
  *
  *     total=f8+@16*   count=i4x10+@&0   box=?
  *
- * `total`: a float of 8 bytes, a sum; at byte 16 of what `data` points to lies a pointer to it. `count`: 10 integers of 4 bytes; the
- * first of the addresses behind the site is that of the first. `box` is nothing that can be compared.
- * Types: i and u (integers with and without a sign), f, c (two of f: complex). Then `+` for sums, `*` for products, `=` for what depends on no order. A place may have several
- * `*`, one for each pointer, and after them "+bytes". */
+ * `total`: a float of 8 bytes, a sum; at byte 16 of what `data` points to lies a pointer to it. `count`: 10 integers of
+ * 4 bytes; the first of the addresses behind the site is that of the first. `box` is nothing that can be compared.
+ * Types: i and u (integers with and without a sign), f, c (two of f: complex). Then `+` for sums, `*` for products, `=`
+ * for what depends on no order. A place may have several `*`, one for each pointer, and after them "+bytes". */
 #define WS_SITE_RESULTS ((uintptr_t) 1 << 22)
-/* Where one of the results has a static address, eight more words follow the site in its section: two that are 0, which no site's are,
- * and so many addresses. */
+/* Where one of the results has a static address, eight more words follow the site in its section: two that are 0, which
+ * no site's are, and so many addresses. */
 #define WS_SITE_ADDRESSES 6
 
 /* Combined form: the loop variable runs start, start+incr, ... up to (not including) end, as signed long.
@@ -79,27 +80,30 @@ bool ws_loop_ull_start(bool up, unsigned long long start, unsigned long long end
 bool ws_loop_ull_next(unsigned long long *lo, unsigned long long *hi);
 void ws_loop_end(void);
 
-/* The same two of a loop with an if clause. Where `share` is false the loop runs whole on the calling thread, which counts as
- * outside of it: a loop in its body may be shared. */
+/* The same two of a loop with an if clause. Where `share` is false the loop runs whole on the calling thread, which
+ * counts as outside of it: a loop in its body may be shared. */
 void ws_parallel_loop_if(int share, void (*fn)(void *), void *data, long start, long end, long incr,
                          struct ws_site *site, long chunk, long steal_chunk);
 void ws_parallel_if(int share, void (*fn)(void *), void *data, struct ws_site *site, long chunk, long steal_chunk);
 
-/* The same for loops of OpenMP's. Where OpenMP has several threads, these run fn(data) as a parallel region of its own. */
+/* The same for loops of OpenMP's. Where OpenMP has several threads, these run fn(data) as a parallel region of its own.
+ * */
 void ws_openmp_loop(void (*fn)(void *), void *data, long start, long end, long incr,
                     struct ws_site *site, long chunk, long steal_chunk);
 void ws_openmp(void (*fn)(void *), void *data, struct ws_site *site, long chunk, long steal_chunk);
 
-/* For loops whose last step may leave the type of the variable, of which `least` and `most` are the first and the last value (of
- * 64 bits without a sign 0 and LONG_MAX: other such loops have the ull form). fn adds the step before it compares with hi. So the
- * last iteration of such a loop comes as a chunk of its own, whose hi is what the variable then is: not less than that (down: not
- * greater), whatever the compiler made of the addition. Where a loop that does so has no WS_SITE_ANY_ORDER, the job ends with a
- * message: lastprivate compares the variable with the end, simd compares first. */
+/* For loops whose last step may leave the type of the variable, of which `least` and `most` are the first and the last
+ * value (of 64 bits without a sign 0 and LONG_MAX: other such loops have the ull form). fn adds the step before it
+ * compares with hi. So the last iteration of such a loop comes as a chunk of its own, whose hi is what the variable
+ * then is: not less than that (down: not greater), whatever the compiler made of the addition. Where a loop that does
+ * so has no WS_SITE_ANY_ORDER, the job ends with a message: lastprivate compares the variable with the end, simd
+ * compares first. */
 bool ws_loop_start_step(long start, long end, long incr, long *lo, long *hi, long least, long most);
 bool ws_loop_ull_start_step(bool up, unsigned long long start, unsigned long long end, unsigned long long incr,
                             unsigned long long *lo, unsigned long long *hi);
 
-/* A loop of gfortran's that counts its iterations in a type which is too small for them. Ends the job with a message. */
+/* A loop of gfortran's that counts its iterations in a type which is too small for them. Ends the job with a message.
+ * */
 void ws_too_many_iterations(const char *where);
 
 /* Around the merge of a reduction that has no single atomic instruction; nests with nothing. */
@@ -131,7 +135,8 @@ void ws_critical_end(struct ws_critical *critical);
 void ws_uses(unsigned features);
 extern unsigned ws_used_features; /* of the whole program; MPICH looks it up by name */
 
-/* Each object file with such code refers to this name by a pointer that nobody reads: a linker without libws prints it. */
+/* Each object file with such code refers to this name by a pointer that nobody reads: a linker without libws prints it.
+ * */
 #define WS_LINK_SYMBOL "ws_link_with_-fws"
 
 #ifdef __cplusplus

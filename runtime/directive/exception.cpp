@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // An exception that leaves an iteration ends the program by std::terminate, as in OpenMP: the outlined loop is code
-// that must not throw. So does the end of its thread (pthread_exit, pthread_cancel), which unwinds the stack too. What is here says in which
-// loop. In programs without the C++ library there is nothing to do: see loop/left.cpp.
+// that must not throw. So does the end of its thread (pthread_exit, pthread_cancel), which unwinds the stack too. What
+// is here says in which loop. In programs without the C++ library there is nothing to do: see loop/left.cpp.
 #include "loop/participant.h"
 
 #include <cstdio>
@@ -29,7 +29,8 @@ void name_the_loop()
         int length = std::snprintf(text, sizeof text, "workshare: %s an iteration of the ws loop%s%s; %s\n",
                                    thrown ? "an exception left" : "std::terminate was called in", self.site ? " " : "",
                                    self.site ? self.site->where : "",
-                                   thrown ? "it must be caught inside" : "pthread_exit and pthread_cancel, which leave it, do that too");
+                                   thrown ? "it must be caught inside"
+                                          : "pthread_exit and pthread_cancel, which leave it, do that too");
         if (write(STDERR_FILENO, text, length < int(sizeof text) ? size_t(length) : sizeof text - 1) < 0)
             abort();
     }

@@ -83,7 +83,8 @@ void check_split(const ws_site* site)
     static volatile Hardware::Flag said; // a team's threads all come here
     if (Hardware::fetch_add_full(said, 1) == 0) {
         std::fprintf(stderr,
-                     "workshare: %s: the step after the last iteration passes the last value of the loop variable's type, which a loop "
+                     "workshare: %s: the step after the last iteration passes the last value of the loop variable's "
+                     "type, which a loop "
                      "with 'lastprivate' or 'simd' cannot do\n",
                      site->where);
         std::exit(1);
@@ -119,18 +120,22 @@ bool start_split(const SplitLoop& split, long* lo, long* hi)
     return true;
 }
 
-__attribute__((cold, noinline)) bool start_unless_split(long start, long end, long incr, long* lo, long* hi, long least, long most)
+__attribute__((cold, noinline)) bool start_unless_split(long start, long end, long incr, long* lo, long* hi, long least,
+                                                        long most)
 {
     SplitLoop split;
-    return splits(start, end, incr, least, most, split) ? start_split(split, lo, hi) : ws_loop_start(start, end, incr, lo, hi);
+    return splits(start, end, incr, least, most, split) ? start_split(split, lo, hi)
+                                                        : ws_loop_start(start, end, incr, lo, hi);
 }
 
 __attribute__((cold, noinline)) bool start_unless_split_ull(bool up, unsigned long long start, unsigned long long end,
-                                                            unsigned long long incr, unsigned long long* lo, unsigned long long* hi)
+                                                            unsigned long long incr, unsigned long long* lo,
+                                                            unsigned long long* hi)
 {
     SplitLoop split;
-    return splits_ull(up, start, end, incr, split) ? start_split(split, reinterpret_cast<long*>(lo), reinterpret_cast<long*>(hi))
-                                                   : ws_loop_ull_start(up, start, end, incr, lo, hi);
+    return splits_ull(up, start, end, incr, split)
+               ? start_split(split, reinterpret_cast<long*>(lo), reinterpret_cast<long*>(hi))
+               : ws_loop_ull_start(up, start, end, incr, lo, hi);
 }
 
 // Merges of one process exclude each other; guests come to them when they leave, seldom and shortly.
@@ -142,7 +147,9 @@ void ws::directive::free_merge_lock() { merge_lock.unlock(); }
 
 WS_EXPORT void ws_too_many_iterations(const char* where)
 {
-    std::fprintf(stderr, "workshare: %s: the loop has more iterations than the type of its variable has positive values\n", where);
+    std::fprintf(stderr,
+                 "workshare: %s: the loop has more iterations than the type of its variable has positive values\n",
+                 where);
     std::exit(1);
 }
 
@@ -178,8 +185,8 @@ WS_EXPORT void ws_parallel(void (*fn)(void*), void* data, ws_site* site, long ch
     run_owner(p, fn, data, site);
 }
 
-WS_EXPORT void ws_parallel_loop_if(int share, void (*fn)(void*), void* data, long start, long end, long incr, ws_site* site,
-                                   long chunk, long steal_chunk)
+WS_EXPORT void ws_parallel_loop_if(int share, void (*fn)(void*), void* data, long start, long end, long incr,
+                                   ws_site* site, long chunk, long steal_chunk)
 {
     Participant& p = self;
     if (share || ((!p.owner || p.in_region) && !become_owner(p, own_frame())))
@@ -205,7 +212,8 @@ WS_EXPORT bool ws_loop_start(long start, long end, long incr, long* lo, long* hi
 WS_EXPORT bool ws_loop_ull_start(bool up, unsigned long long start, unsigned long long end, unsigned long long incr,
                                  unsigned long long* lo, unsigned long long* hi)
 {
-    return ::start({start, incr, end, count_unsigned(up, start, end, incr)}, reinterpret_cast<long*>(lo), reinterpret_cast<long*>(hi));
+    return ::start({start, incr, end, count_unsigned(up, start, end, incr)}, reinterpret_cast<long*>(lo),
+                   reinterpret_cast<long*>(hi));
 }
 
 // The arguments stand so that the usual way is a jump.
@@ -216,8 +224,8 @@ WS_EXPORT bool ws_loop_start_step(long start, long end, long incr, long* lo, lon
     return ws_loop_start(start, end, incr, lo, hi);
 }
 
-WS_EXPORT bool ws_loop_ull_start_step(bool up, unsigned long long start, unsigned long long end, unsigned long long incr,
-                                      unsigned long long* lo, unsigned long long* hi)
+WS_EXPORT bool ws_loop_ull_start_step(bool up, unsigned long long start, unsigned long long end,
+                                      unsigned long long incr, unsigned long long* lo, unsigned long long* hi)
 {
     if (WS_UNLIKELY(step_leaves_ull(up, end, incr)))
         return start_unless_split_ull(up, start, end, incr, lo, hi);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Names of loops end in terminals, JSON and tables: here is what makes one line of UTF-8 of any text. For the plugins and libws.
+// Names of loops end in terminals, JSON and tables: here is what makes one line of UTF-8 of any text. For the plugins
+// and libws.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +13,11 @@ namespace ws::directive {
 inline size_t read_utf8(const std::string &text, size_t at, unsigned long &code) {
     const auto byte = [&](size_t i) { return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0u; };
     const unsigned first = byte(0);
-    const size_t length = first < 0x80 ? 1 : first >= 0xC2 && first < 0xE0 ? 2 : first >= 0xE0 && first < 0xF0 ? 3 : first >= 0xF0 && first < 0xF5 ? 4 : 0;
+    const size_t length = first < 0x80                    ? 1
+                          : first >= 0xC2 && first < 0xE0 ? 2
+                          : first >= 0xE0 && first < 0xF0 ? 3
+                          : first >= 0xF0 && first < 0xF5 ? 4
+                                                          : 0;
     code = length < 2 ? first : first & (0x7Fu >> length);
     for (size_t i = 1; i < length; i++) {
         if ((byte(i) & 0xC0) != 0x80)
@@ -25,7 +30,8 @@ inline size_t read_utf8(const std::string &text, size_t at, unsigned long &code)
 
 // Also what ends a line or turns the direction of writing.
 inline bool is_control(unsigned long code) {
-    return code < 0x20 || (code >= 0x7F && code < 0xA0) || (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
+    return code < 0x20 || (code >= 0x7F && code < 0xA0) || (code >= 0x2028 && code <= 0x202E) ||
+           (code >= 0x2066 && code <= 0x2069);
 }
 
 // Without what would harm a terminal or a file: '?' instead.
@@ -48,7 +54,9 @@ inline std::string shortened(const std::string &text, size_t most, bool keep_beg
     const size_t kept = most - gap.size();
     size_t head = keep_begin ? kept / 2 : 0, tail = text.size() - (kept - head);
     // Not within a character.
-    const auto inside = [&](size_t at) { return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80; };
+    const auto inside = [&](size_t at) {
+        return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
+    };
     while (head && inside(head))
         head--;
     while (inside(tail))

@@ -39,10 +39,11 @@ private:
     const bool counts_;
 };
 
-// Who says how many threads a region gets. Known where the runtime's entries come here first (openmp.cpp, openmp_fork.cpp) and the region is
-// one call. A region within another is left alone.
+// Who says how many threads a region gets. Known where the runtime's entries come here first (openmp.cpp,
+// openmp_fork.cpp) and the region is one call. A region within another is left alone.
 struct RegionChooser {
-    // So many for a region that asks for so many; 0: for the usual number. By the thread that opens it; `site` is the same each time.
+    // So many for a region that asks for so many; 0: for the usual number. By the thread that opens it; `site` is the
+    // same each time.
     unsigned (*threads)(unsigned asked, const void* site);
     void (*member)(unsigned number); // by each of its threads, when it begins
     void (*ended)();                 // by the thread that opened it
@@ -74,20 +75,21 @@ private:
     const RegionChooser* chooser_ = nullptr;
 };
 
-// What the program's OpenMP library keeps a policy from choosing threads, for a message; null: nothing does. Called in MPI_Init.
+// What the program's OpenMP library keeps a policy from choosing threads, for a message; null: nothing does. Called in
+// MPI_Init.
 const char* why_threads_are_fixed();
 // The most threads that omp_get_max_threads() and omp_get_num_procs() speak of: WS_OPENMP. 0: no more than there are.
 unsigned openmp_most();
 
 // From here on regions are counted; before the first worker runs. `opened` is called by the thread that opens a region
-// where none was open, before OpenMP's threads run: to ask for lent cores. Null, or why this process can have no workers: it
-// has an OpenMP library whose regions cannot be seen, or whose threads never leave their cores.
+// where none was open, before OpenMP's threads run: to ask for lent cores. Null, or why this process can have no
+// workers: it has an OpenMP library whose regions cannot be seen, or whose threads never leave their cores.
 const char* watch_openmp(void (*opened)());
 // Also ends every wait.
 void stop_watching_openmp();
 
-// Sleeps while regions are open. Their end wakes nobody, for a program may open thousands a second: the caller finds out
-// by itself within 50 ms, or at once by end_openmp_wait().
+// Sleeps while regions are open. Their end wakes nobody, for a program may open thousands a second: the caller finds
+// out by itself within 50 ms, or at once by end_openmp_wait().
 void wait_for_openmp();
 // Wakes those in wait_for_openmp() if no region is open. One load when nobody waits.
 void end_openmp_wait();

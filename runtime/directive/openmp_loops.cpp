@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Loops of OpenMP's that mpicc -fws=openmp has made ours. Where OpenMP has one thread they are loops as any other. Where it has
-// several, a parallel region of OpenMP's runs them: by the schedule that is written and at the cost of OpenMP's own, or, where
-// thieves are seen to wait, with its threads as guests and room for more. Loops that take less than it costs to open a region are
-// run by the thread that comes to them, if nobody can tell.
+// Loops of OpenMP's that mpicc -fws=openmp has made ours. Where OpenMP has one thread they are loops as any other.
+// Where it has several, a parallel region of OpenMP's runs them: by the schedule that is written and at the cost of
+// OpenMP's own, or, where thieves are seen to wait, with its threads as guests and room for more. Loops that take less
+// than it costs to open a region are run by the thread that comes to them, if nobody can tell.
 #include "directive/openmp.h"
 #include "directive/openmp_threads.h"
 #include "loop/team.h"
@@ -103,7 +103,8 @@ bool can_be_played(const Team& team, Solo& solo, unsigned threads)
     return !(team.how & Team::last_matters) && allowed.why != Kept::own_variables && allowed.why != Kept::unanswered;
 }
 
-__attribute__((noinline, cold)) void run_measured(const OpenMP& library, Team& team, TeamRecord* record, unsigned threads)
+__attribute__((noinline, cold)) void run_measured(const OpenMP& library, Team& team, TeamRecord* record,
+                                                  unsigned threads)
 {
     const uint64_t began = ticks();
     run_region<share_out_measured>(library, team, 0);
@@ -157,7 +158,8 @@ void run_alone_with_guests(Team& team)
     const int64_t left = peek(learned(team.site).countdown); // of team_wants_guests()
     const LoopBounds& b = team.bounds;
     if (team.how & Team::has_bounds)
-        ws_parallel_loop(team.fn, team.data, long(b.start), long(b.end), long(b.incr), team.site, team.chunk, team.steal_chunk);
+        ws_parallel_loop(team.fn, team.data, long(b.start), long(b.end), long(b.incr), team.site, team.chunk,
+                         team.steal_chunk);
     else
         ws_parallel(team.fn, team.data, team.site, team.chunk, team.steal_chunk);
     poke(learned(team.site).countdown, left);
@@ -183,7 +185,8 @@ bool run_shared(const OpenMP& library, Team& team)
     return true;
 }
 
-__attribute__((noinline)) void run_team_observed(const OpenMP& library, Team& team, TeamRecord* record, unsigned threads)
+__attribute__((noinline)) void run_team_observed(const OpenMP& library, Team& team, TeamRecord* record,
+                                                 unsigned threads)
 {
     if (team_wants_guests(team.site) && run_shared(library, team))
         return;
@@ -196,7 +199,8 @@ __attribute__((noinline)) void run_team_observed(const OpenMP& library, Team& te
 void run_team(const OpenMP& library, Team& team, TeamRecord* record, unsigned threads)
 {
     const Participant& p = self;
-    if (record && record->solo.takes(record->solo.latest, threads) && !loop_host.share_all && !openmp_chooser && !library.in_parallel())
+    if (record && record->solo.takes(record->solo.latest, threads) && !loop_host.share_all && !openmp_chooser &&
+        !library.in_parallel())
         run_solo(library, team, record->solo);
     // Not in a region of the program's own: there it has one thread, or is nested.
     else if (p.in_region)

@@ -8,7 +8,8 @@
 
 namespace ws::directive {
 
-// Such a loop: all iterations but the last, and the last, of which the variable is `last` before and `after` after the step.
+// Such a loop: all iterations but the last, and the last, of which the variable is `last` before and `after` after the
+// step.
 struct SplitLoop {
     loop::LoopBounds rest;
     uint64_t last, after;
@@ -20,7 +21,10 @@ inline bool step_leaves(long value, long incr, long least, long most)
     long next;
     return __builtin_add_overflow(value, incr, &next) || next < least || next > most;
 }
-inline bool step_leaves_ull(bool up, uint64_t value, uint64_t incr) { return up ? value + incr < value : value + incr > value; }
+inline bool step_leaves_ull(bool up, uint64_t value, uint64_t incr)
+{
+    return up ? value + incr < value : value + incr > value;
+}
 
 // Whether the step of the loop's last iteration does. The end is at most a step further on: most often it tells.
 inline bool splits(long start, long end, long incr, long least, long most, SplitLoop& split)

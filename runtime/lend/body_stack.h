@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The stacks of threads that run loop bodies: as large as the rank's own may become, reserved and not touched; and a message when a
-// body needs more than that, for a loop that runs on its rank's stack must not die silently on a guest's.
+// The stacks of threads that run loop bodies: as large as the rank's own may become, reserved and not touched; and a
+// message when a body needs more than that, for a loop that runs on its rank's stack must not die silently on a
+// guest's.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +13,13 @@ namespace ws::lend {
 // What WS_STACKSIZE says, in bytes; 0 if it says nothing. Before the first thread is made.
 void set_body_stack(size_t bytes);
 
-// pthread_create() with such a stack. From its first moment on the thread blocks all signals but SIGPROF and those that a thread causes
-// itself: the program's signals are for the threads that it knows of.
+// pthread_create() with such a stack. From its first moment on the thread blocks all signals but SIGPROF and those that
+// a thread causes itself: the program's signals are for the threads that it knows of.
 int create_body_thread(pthread_t& thread, pthread_attr_t& attributes, void* (*run)(void*), void* argument);
 
-// Between these two calls the calling thread, a `kind` of its rank ("guest"), says so when it comes to the end of its stack. They are no
-// class with a destructor: a thread that the body ends (pthread_exit) is unwound by another copy of the unwinder than libws has.
+// Between these two calls the calling thread, a `kind` of its rank ("guest"), says so when it comes to the end of its
+// stack. They are no class with a destructor: a thread that the body ends (pthread_exit) is unwound by another copy of
+// the unwinder than libws has.
 void watch_stack(const char* kind);
 void unwatch_stack();
 // To be called when no thread of ours is left: gives SIGSEGV back to the program.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Which of the published regions a thief helps with. A look at a node without work reads two words a rank. It writes only once: that
-// somebody waits.
+// Which of the published regions a thief helps with. A look at a node without work reads two words a rank. It writes
+// only once: that somebody waits.
 #pragma once
 
 #include "observe/board.h"
@@ -19,8 +19,9 @@ struct Candidate {
     uint64_t random;   // another number at each look
 };
 
-// Whom a thief prefers: the region of the highest score above 0. Called for each region that has work, by a rank that is blocked or a
-// worker that is idle: some nanoseconds, no memory but the candidate's. The table of them is in policy/steal/victim.cpp.
+// Whom a thief prefers: the region of the highest score above 0. Called for each region that has work, by a rank that
+// is blocked or a worker that is idle: some nanoseconds, no memory but the candidate's. The table of them is in
+// policy/steal/victim.cpp.
 struct VictimPolicy {
     const char* name;                  // of -workshare-victim
     double (*score)(const Candidate&); // null: nobody is helped; ranks wait as in MPICH, and are measured
@@ -40,8 +41,8 @@ public:
     // For the thread at home on `core` of the window's table. With `help_own` its own rank is looked at as well.
     void start(window::Window& window, unsigned core, const VictimPolicy& policy, bool help_own);
 
-    // The region to help with now, if there is one whose owner has a guest for this core (if `direct`, none is needed for the thread's
-    // own rank). Where it finds none, it tells the owners that somebody waits, and how hungry it is.
+    // The region to help with now, if there is one whose owner has a guest for this core (if `direct`, none is needed
+    // for the thread's own rank). Where it finds none, it tells the owners that somebody waits, and how hungry it is.
     // Regions with less than `least` ticks of work left, where that is known, are not worth it.
     Target choose(window::Hungry hunger, bool direct, uint64_t least);
     // Why the last choose() found none.

@@ -13,8 +13,9 @@ class Peers {
 public:
     // To be made while all ranks live and their rows are written.
     void start(const window::Window& window, const char* proc = "/proc");
-    // A rank of the node that has died; none if all that were looked at live. Looks at a few ranks at a time, beginning with the one after
-    // its own: if every rank that waits looked at all others, this would cost more on a large node than the waits give. Any thread.
+    // A rank of the node that has died; none if all that were looked at live. Looks at a few ranks at a time, beginning
+    // with the one after its own: if every rank that waits looked at all others, this would cost more on a large node
+    // than the waits give. Any thread.
     static constexpr unsigned none = ~0u, at_once = 16;
     unsigned find_dead() const;
 

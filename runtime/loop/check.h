@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// WS_STEAL_ALL and WS_CHECK, which test whether loops may be shared: each region of more than one unit is published, whatever it costs and
-// whether or not somebody waits, and its owner leaves chunks to helpers. WS_CHECK takes another order for each execution of a loop and
-// notes what it did. All of it is cold, except for one branch on loop_host.share_all where a region is cut into chunks anyway.
+// WS_STEAL_ALL and WS_CHECK, which test whether loops may be shared: each region of more than one unit is published,
+// whatever it costs and whether or not somebody waits, and its owner leaves chunks to helpers. WS_CHECK takes another
+// order for each execution of a loop and notes what it did. All of it is cold, except for one branch on
+// loop_host.share_all where a region is cut into chunks anyway.
 #pragma once
 
 #include "directive/abi.h"
@@ -31,10 +32,11 @@ enum class Order : uint8_t {
 constexpr unsigned first_order = unsigned(Order::backwards), check_orders = 5;
 const char* order_name(unsigned order); // from 0
 
-// Decides how the region that is about to be published is shared: sets its order, and the sizes of its chunks where no clause fixes
-// them. False if it has one unit, which cannot be shared out.
+// Decides how the region that is about to be published is shared: sets its order, and the sizes of its chunks where no
+// clause fixes them. False if it has one unit, which cannot be shared out.
 bool open_for_test(Region& r, Sizing& own);
-// The owner, before it takes a chunk itself: waits until helpers have come, or have taken everything, or no helper can be expected.
+// The owner, before it takes a chunk itself: waits until helpers have come, or have taken everything, or no helper can
+// be expected.
 void leave_to_helpers(Region& r);
 // Order::halves: waits, for a moment at most, until the other half begins too. Order::random: takes a break.
 void before_chunk(Region& r);
@@ -46,7 +48,8 @@ struct CheckedLoop {
     std::string name;
     uint64_t runs = 0;      // all executions
     uint64_t empty = 0, single = 0; // with no iteration, with one
-    uint64_t plain = 0;     // inside another shared loop, on a thread that may not share, before MPI_Init or after MPI_Finalize
+    // inside another shared loop, on a thread that may not share, before MPI_Init or after MPI_Finalize
+    uint64_t plain = 0;
     uint64_t refused = 0;   // by its clause `if`
     uint64_t kept[observe::kept_kinds] = {}; // OpenMP's threads may be told apart, or are counted
     uint64_t one_chunk = 0; // a clause makes one chunk of all iterations
@@ -54,9 +57,11 @@ struct CheckedLoop {
     uint64_t shared = 0;    // helpers ran iterations
     uint64_t iterations = 0, helped = 0; // of the shared ones; run by helpers
     uint64_t orders[check_orders] = {};  // of the shared ones
-    uint64_t compared = 0, differ = 0;   // of the shared ones: results of reductions were compared with a serial pass; they differed
+    // of the shared ones: results of reductions were compared with a serial pass; they differed
+    uint64_t compared = 0, differ = 0;
     uint64_t uncompared = 0;             // the serial pass failed
-    std::string why_not;                 // the first reason why an execution, or a reduction of the loop, was not compared
+    // the first reason why an execution, or a reduction of the loop, was not compared
+    std::string why_not;
     void add(const CheckedLoop& more);
 };
 

@@ -69,9 +69,10 @@ bool claim_next(Participant& p, long* lo, long* hi)
     Claim result = r.descriptor->claim(
         [&](uint64_t remaining, unsigned joiners) {
             p.crowded = joiners != 0;
-            return chaos                       ? 1 + chaos.random(remaining)
-                   : WS_UNLIKELY(r.random_sizes) ? random_size(remaining)
-                                                 : sizing.units_from(r.units - remaining, remaining, joiners + 1, participants);
+            return chaos ? 1 + chaos.random(remaining)
+                   : WS_UNLIKELY(r.random_sizes)
+                       ? random_size(remaining)
+                       : sizing.units_from(r.units - remaining, remaining, joiners + 1, participants);
         },
         c);
     if (result != Claim::taken)
@@ -104,7 +105,8 @@ void watch_crowding(Participant& p)
     }
 }
 
-// Whether that many units last long enough to be shared with thieves as hungry as this; true while a unit's cost is not known.
+// Whether that many units last long enough to be shared with thieves as hungry as this; true while a unit's cost is not
+// known.
 bool is_worth(const Participant& p, uint64_t units, Flag hungry)
 {
     double cost = unit_ticks(p);
@@ -163,7 +165,8 @@ bool guest_next(Participant& p, long* lo, long* hi)
     keep_pace(p);
     if (Hardware::load_relaxed(*p.recall)) // relaxed: a chunk later is soon enough
         return no_more(p);
-    if (p.way_home && !loop_host.share_all && double(r.descriptor->look().remaining) * p.pace.ticks_per_unit() < double(p.way_home))
+    if (p.way_home && !loop_host.share_all &&
+        double(r.descriptor->look().remaining) * p.pace.ticks_per_unit() < double(p.way_home))
         return no_more(p);
     return claim_next(p, lo, hi);
 }

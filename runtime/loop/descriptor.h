@@ -20,14 +20,15 @@
 //    leave              x       -          -           -      x      close waits for joiners() == 0 first
 //    close              x       x          -           x      x
 //
-// Exactly once: every successful CAS moves `next` from lo to hi, and hi becomes some other claimant's lo; so the claimed
-// chunks tile [first, end) whatever the interleaving. A thief that was delayed since it read the word sees its CAS fail:
-// the generation has changed. After 2^14 regions the generation repeats; then the CAS may succeed with a chunk sized for
-// an older region, which is still a claim of the units [next, hi) of the region open now: clamp() cuts it at this
-// region's end, and nothing is lost or doubled.
+// Exactly once: every successful CAS moves `next` from lo to hi, and hi becomes some other claimant's lo; so the
+// claimed chunks tile [first, end) whatever the interleaving. A thief that was delayed since it read the word sees its
+// CAS fail: the generation has changed. After 2^14 regions the generation repeats; then the CAS may succeed with a
+// chunk sized for an older region, which is still a claim of the units [next, hi) of the region open now: clamp() cuts
+// it at this region's end, and nothing is lost or doubled.
 //
-// No more than most_joiners: the CAS that joins counts from the number of joiners that was compared with it. After 2^14 regions, as
-// above, it may be the number of an older region; so where the limit must hold, whoever joins checks again (loop/numbers.h).
+// No more than most_joiners: the CAS that joins counts from the number of joiners that was compared with it. After 2^14
+// regions, as above, it may be the number of an older region; so where the limit must hold, whoever joins checks again
+// (loop/numbers.h).
 //
 // Costs: publish 4 plain stores; claim 1 load + 1 CAS; close 1 load + 1 CAS when no guest is left.
 #pragma once
@@ -88,7 +89,8 @@ public:
         A::store_relaxed(unit_ticks_, terms.unit_ticks);
         Word old = A::load_relaxed(word_); // only the owner writes the word while it is closed
         // Release: whoever reads the word sees the terms and the owner's region. Pairs with the acquire in attempt().
-        A::store_release(word_, ((old & ~(joiner_mask | next_mask)) + generation_one) | Word(terms.joined) << next_bits | first);
+        A::store_release(word_, ((old & ~(joiner_mask | next_mask)) + generation_one) |
+                                    Word(terms.joined) << next_bits | first);
     }
 
     // Owner or guest, inside a published region. `size(remaining, joiners)` says how many units are wanted.
@@ -149,7 +151,12 @@ public:
         const Word terms = A::load_relaxed(end_);
         const uint64_t end = terms & next_mask;
         const unsigned joiners = joiners_in(w);
-        return {true, joiners >= terms >> next_bits, joiners, next < end ? end - next : 0, A::load_relaxed(sizing_), A::load_relaxed(unit_ticks_)};
+        return {true,
+                joiners >= terms >> next_bits,
+                joiners,
+                next < end ? end - next : 0,
+                A::load_relaxed(sizing_),
+                A::load_relaxed(unit_ticks_)};
     }
 
 private:

@@ -14,13 +14,16 @@ char owner, helper; // values of the key
 
 const char* name_of(const ws_site* site) { return site ? site->where : "that it was in"; }
 
-// The key's destructor. No cleanup handler, and no C++ one: whichever way the stack was unwound, or not, this is called.
+// The key's destructor. No cleanup handler, and no C++ one: whichever way the stack was unwound, or not, this is
+// called.
 void thread_ends(void* value)
 {
     if (!self.in_region && value == &owner)
         return;
     if (self.in_region)
-        std::fprintf(stderr, "workshare: pthread_exit or pthread_cancel ended a thread in an iteration of the ws loop %s; ending the job\n",
+        std::fprintf(stderr,
+                     "workshare: pthread_exit or pthread_cancel ended a thread in an iteration of the ws loop %s; "
+                     "ending the job\n",
                      name_of(self.site));
     else
         std::fprintf(stderr, "workshare: pthread_cancel ended a thread of Workshare's; ending the job\n");
@@ -39,8 +42,10 @@ void forget_thread() { pthread_setspecific(key, nullptr); }
 
 void left_by_jump(const Participant& p, const char* now)
 {
-    std::fprintf(stderr, "workshare: %s, but an iteration of the ws loop %s has not ended: did longjmp leave it? Ending the job\n", now,
-                 name_of(p.site));
+    std::fprintf(
+        stderr,
+        "workshare: %s, but an iteration of the ws loop %s has not ended: did longjmp leave it? Ending the job\n", now,
+        name_of(p.site));
     loop_host.end_job();
     __builtin_unreachable();
 }
@@ -48,7 +53,8 @@ void left_by_jump(const Participant& p, const char* now)
 void left_in_child(const ws_site* site)
 {
     std::fprintf(stderr,
-                 "workshare: a child of fork() came to the end of an iteration of the ws loop %s, but the loop is shared and goes on in its "
+                 "workshare: a child of fork() came to the end of an iteration of the ws loop %s, but the loop is "
+                 "shared and goes on in its "
                  "parent alone: call exec or _exit in the iteration; ending the child\n",
                  name_of(site));
     loop_host.end_job();

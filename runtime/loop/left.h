@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: MIT
 //
-// An iteration that never comes to its end, because its thread ends or jumps away; or that ends in a process that does not have the
-// region. The region would stay open for ever: whoever notices says which loop it is and ends the job.
+// An iteration that never comes to its end, because its thread ends or jumps away; or that ends in a process that does
+// not have the region. The region would stay open for ever: whoever notices says which loop it is and ends the job.
 #pragma once
 
 #include "loop/participant.h"
 
 namespace ws::loop {
 
-// From here until forget_thread() it is noticed when the calling thread ends (pthread_exit, pthread_cancel): in an iteration if it may own
-// regions; at any time if it is a `helper`, which runs iterations of others.
+// From here until forget_thread() it is noticed when the calling thread ends (pthread_exit, pthread_cancel): in an
+// iteration if it may own regions; at any time if it is a `helper`, which runs iterations of others.
 void watch_thread(bool helper);
 void forget_thread();
 
 // The calling thread cannot be in the region any more that is noted for it (longjmp); `now` is what it does instead.
 [[noreturn]] void left_by_jump(const Participant& p, const char* now);
 
-// In a child of fork(): the thread asks for its next chunk, or ends its part, in a region that was shared when the child was forked.
+// In a child of fork(): the thread asks for its next chunk, or ends its part, in a region that was shared when the
+// child was forked.
 [[noreturn]] void left_in_child(const ws_site* site);
 
 } // namespace ws::loop

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The thread numbers by which loops of OpenMP tell the participants of an execution apart. The owner's threads have the first ones, for the
-// whole region; a guest has one of the others while it is in the region. Only for loops that may ask for them (LoopHost::allow).
+// The thread numbers by which loops of OpenMP tell the participants of an execution apart. The owner's threads have the
+// first ones, for the whole region; a guest has one of the others while it is in the region. Only for loops that may
+// ask for them (LoopHost::allow).
 #pragma once
 
 #include "loop/descriptor.h"
@@ -26,8 +27,8 @@ public:
 
     unsigned all() const { return all_; } // participants that can be told apart
 
-    // Guest, after it has joined. Only as many can join as there are numbers, so one is free. The exception is a guest that joined by a
-    // claim of 2^14 regions ago and is one too many: it has a chunk to run, so it waits for a number.
+    // Guest, after it has joined. Only as many can join as there are numbers, so one is free. The exception is a guest
+    // that joined by a claim of 2^14 regions ago and is one too many: it has a chunk to run, so it waits for a number.
     unsigned take()
     {
         for (unsigned turn = 0;; turn < 2000 ? window::cpu_relax() : void(sched_yield()), turn++)
@@ -42,7 +43,8 @@ public:
     void give_back(unsigned number)
     {
         const unsigned i = number - own_;
-        Hardware::fetch_add_full(taken_[i / 64], Hardware::Word(0) - (Hardware::Word(1) << i % 64)); // full: its use comes before
+        // full: its use comes before
+        Hardware::fetch_add_full(taken_[i / 64], Hardware::Word(0) - (Hardware::Word(1) << i % 64));
     }
 
 private:

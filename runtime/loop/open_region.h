@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A region that is open in this process, and the steps of its life that the files of this folder share. Each owner thread has
-// a slot, with a descriptor in the window; the regions lie in the process's own memory.
+// A region that is open in this process, and the steps of its life that the files of this folder share. Each owner
+// thread has a slot, with a descriptor in the window; the regions lie in the process's own memory.
 #pragma once
 
 #include "loop/chaos.h"
@@ -49,8 +49,8 @@ struct alignas(64) Region {
 
 Region& region_in(unsigned slot);
 
-// Waits for `done()` while other threads or processes bring it about: spins, then yields, then naps, and now and then has
-// the host look whether they are still alive.
+// Waits for `done()` while other threads or processes bring it about: spins, then yields, then naps, and now and then
+// has the host look whether they are still alive.
 template <class Done>
 __attribute__((noinline)) void wait_until(const char* what, Done&& done)
 {
@@ -74,8 +74,8 @@ inline double unit_ticks(const Participant& p)
     return now > before ? now : before;
 }
 
-// To be called when the flag of hunger is raised, or without any flag (`unasked`): offers what is left of the owner's region to thieves.
-// False if nobody waits any more (the flag is then lowered) or MPI_Finalize has begun.
+// To be called when the flag of hunger is raised, or without any flag (`unasked`): offers what is left of the owner's
+// region to thieves. False if nobody waits any more (the flag is then lowered) or MPI_Finalize has begun.
 bool publish_if_wanted(Participant& p, bool unasked);
 
 // Makes guests for thieves that have none here yet: they may have come after the region was published.

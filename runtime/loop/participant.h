@@ -52,14 +52,17 @@ struct Participant {
     uint64_t lo, hi; // whole: bounds as the loop variable's values; alone: lo = next unit
     uint64_t opened_at; // whole, measured: ticks
     uint64_t chunks, units; // taken so far (units: a guest's); whole, measured: iterations
-    uint64_t chunk_lo, chunk_hi, chunk_began; // while recording: the chunk that runs now, iterations counted from 0; ticks
+    // while recording: the chunk that runs now, iterations counted from 0; ticks
+    uint64_t chunk_lo, chunk_hi, chunk_began;
     Chunk claimed;   // guest: the chunk that came with it
     const volatile Flag* recall; // guest
     uint64_t way_home; // guest: does not take work that would last fewer ticks than this; others do it
     Region* region;  // owner: that of its slot; guest: the one it visits
     Member* member;  // null: the region is no team's
-    unsigned number, numbers; // in a region whose participants are told apart (loop/numbers.h): which of how many; 0 of 0 elsewhere
-    int level;                // how deep OpenMP says the thread is in regions here: if it is deeper, the body has opened one itself
+    // in a region whose participants are told apart (loop/numbers.h): which of how many; 0 of 0 elsewhere
+    unsigned number, numbers;
+    // how deep OpenMP says the thread is in regions here: if it is deeper, the body has opened one itself
+    int level;
     int depth;                // how deep it really is: OpenMP may not know of this loop
     Pace pace;
     // Uncombined region, pending: what ws_parallel was given.
@@ -67,7 +70,8 @@ struct Participant {
     void* data;
     ws_site* site;
     long chunk, steal_chunk;
-    uintptr_t frame; // in a region: of the function that called the body. Stacks grow down: what is called from there lies below
+    // in a region: of the function that called the body. Stacks grow down: what is called from there lies below
+    uintptr_t frame;
 };
 extern __thread Participant self __attribute__((tls_model("initial-exec")));
 
@@ -87,7 +91,8 @@ inline bool alone()
 {
     return WS_LIKELY(may_be_alone == Alone::always) || (may_be_alone != Alone::never && look_up_alone());
 }
-// Writes only if the value changes. In a program with several threads it never does: else all of them would write the same cache line.
+// Writes only if the value changes. In a program with several threads it never does: else all of them would write the
+// same cache line.
 inline void set_ws_alone(bool now)
 {
     if (ws_alone != char(now))
@@ -112,10 +117,14 @@ bool next_slow(Participant& p, long* lo, long* hi);
 bool team_next(Participant& p, long* lo, long* hi);
 // An execution is not shared though somebody waits, and why.
 void remember_kept(ws_site* site, observe::Kept why);
-// Ends the program if the site is of another version, or if a chunk size is no valid one. The test is inlined, because GCC takes a function
-// that always calls a cold one for cold itself, and run_plain() is what loops cost without -workshare.
+// Ends the program if the site is of another version, or if a chunk size is no valid one. The test is inlined, because
+// GCC takes a function that always calls a cold one for cold itself, and run_plain() is what loops cost without
+// -workshare.
 [[noreturn]] __attribute__((cold)) void refuse_site(const ws_site* site, long chunk, long steal_chunk);
-inline bool is_bad_chunk(const ws_site* site, long chunk, unsigned given) { return chunk < 0 || (chunk == 0 && (site->kinds & given)); }
+inline bool is_bad_chunk(const ws_site* site, long chunk, unsigned given)
+{
+    return chunk < 0 || (chunk == 0 && (site->kinds & given));
+}
 inline void check_site(const ws_site* site, long chunk, long steal_chunk)
 {
     if (WS_UNLIKELY((site->kinds >> 24 & 255) != WS_ABI || is_bad_chunk(site, chunk, WS_SITE_CHUNK) ||

@@ -53,7 +53,8 @@ struct LoopHost {
     uint64_t least_ticks = 0;       // a chunk of a published region should not take less
     uint64_t short_ticks = 0;    // run whole what lasts less
     RuntimeSchedule schedule, steal_schedule; // what schedule(runtime) and steal_schedule(runtime) mean
-    // For a loop of OpenMP that `own` threads of the owner's run. `anew`: checks again which code can ask for threads, which takes longer.
+    // For a loop of OpenMP that `own` threads of the owner's run. `anew`: checks again which code can ask for threads,
+    // which takes longer.
     Allowed (*allow)(const ws_site*, unsigned own, bool anew) = nullptr;
     int (*openmp_level)() = nullptr; // regions of OpenMP's that the calling thread is in
     bool (*somebody_waits)() = nullptr;  // asked, as the flag of hunger may still be raised for a wait that is over
@@ -69,12 +70,12 @@ extern LoopHost loop_host;
 
 // The calling thread owns regions from now on, in slot 0. Once, after loop_host is filled.
 void set_owner_thread();
-// From now on no region is published. Returns when all that other threads have published are over. The calling thread must be in
-// none.
+// From now on no region is published. Returns when all that other threads have published are over. The calling thread
+// must be in none.
 void stop_sharing();
 
-// In a child of fork(): its loops are not shared. In a region that was shared when it was forked the calling thread can finish its
-// iteration, but go no further.
+// In a child of fork(): its loops are not shared. In a region that was shared when it was forked the calling thread can
+// finish its iteration, but go no further.
 void stop_sharing_in_child();
 
 // True while the calling thread runs loop iterations: it must not lend its core.
@@ -83,11 +84,12 @@ bool thread_in_region();
 // The calling guest's visit ends after the chunk that it runs now.
 void leave_after_chunk();
 
-// A guest's or a worker's visit: runs the body of the region in the lease's slot, beginning with the claimed chunk, until the
-// region has no chunk, *recall becomes nonzero or what is left takes less than `way_home` ticks: then the thief has its core back
-// when the owner is done and wants to meet it in MPI. Leaves the region. Returns the number of chunks that it ran.
-// `number`: if the caller is one of the owner's own threads, its OpenMP thread number.
+// A guest's or a worker's visit: runs the body of the region in the lease's slot, beginning with the claimed chunk,
+// until the region has no chunk, *recall becomes nonzero or what is left takes less than `way_home` ticks: then the
+// thief has its core back when the owner is done and wants to meet it in MPI. Leaves the region. Returns the number of
+// chunks that it ran. `number`: if the caller is one of the owner's own threads, its OpenMP thread number.
 constexpr unsigned no_number = ~0u;
-uint64_t run_as_guest(const window::Lease& lease, const volatile Flag* recall, uint64_t way_home, unsigned number = no_number);
+uint64_t run_as_guest(const window::Lease& lease, const volatile Flag* recall, uint64_t way_home,
+                      unsigned number = no_number);
 
 } // namespace ws::loop

@@ -52,9 +52,11 @@ Result parse(const std::string& word)
         r.behind = int64_t(number());
     }
     const bool is_float = type == 'f' || type == 'c';
-    const bool known_size = is_float ? r.bytes == sizeof(float) || r.bytes == sizeof(double) || r.bytes == sizeof(long double)
-                                     : r.bytes == 1 || r.bytes == 2 || r.bytes == 4 || r.bytes == 8 || r.bytes == 16;
-    if (!*c && known_size && r.count && std::strchr("+*=", r.operation) && !(r.is_static && (r.pointers || r.place >= WS_SITE_ADDRESSES)))
+    const bool known_size =
+        is_float ? r.bytes == sizeof(float) || r.bytes == sizeof(double) || r.bytes == sizeof(long double)
+                 : r.bytes == 1 || r.bytes == 2 || r.bytes == 4 || r.bytes == 8 || r.bytes == 16;
+    if (!*c && known_size && r.count && std::strchr("+*=", r.operation) &&
+        !(r.is_static && (r.pointers || r.place >= WS_SITE_ADDRESSES)))
         r.type = type;
     return r;
 }
@@ -68,7 +70,9 @@ template <class T> T load(const char* at)
 
 long double load_float(unsigned bytes, const char* at)
 {
-    return bytes == sizeof(float) ? load<float>(at) : bytes == sizeof(double) ? load<double>(at) : load<long double>(at);
+    return bytes == sizeof(float)    ? load<float>(at)
+           : bytes == sizeof(double) ? load<double>(at)
+                                     : load<long double>(at);
 }
 
 double epsilon(unsigned bytes)
@@ -89,7 +93,9 @@ double distance_of(long double one, long double other)
 std::string text_of_float(unsigned bytes, const char* at)
 {
     char text[64];
-    const int digits = bytes == sizeof(float) ? 9 : bytes == sizeof(double) ? 17 : std::numeric_limits<long double>::max_digits10;
+    const int digits = bytes == sizeof(float)    ? 9
+                       : bytes == sizeof(double) ? 17
+                                                 : std::numeric_limits<long double>::max_digits10;
     std::snprintf(text, sizeof text, "%.*Lg", digits, load_float(bytes, at));
     return text;
 }
@@ -127,7 +133,8 @@ std::vector<Result> parse_results(const char* text)
 
 std::vector<Result> results_of(const ws_site* site)
 {
-    return site->kinds & WS_SITE_RESULTS ? parse_results(site->where + std::strlen(site->where) + 1) : std::vector<Result>();
+    return site->kinds & WS_SITE_RESULTS ? parse_results(site->where + std::strlen(site->where) + 1)
+                                         : std::vector<Result>();
 }
 
 const char* find_result(const Result& r, const ws_site* site, const void* data)
@@ -161,7 +168,9 @@ double distance(const Result& r, const char* one, const char* other)
     if (r.type == 'i' || r.type == 'u')
         return std::memcmp(one, other, r.bytes) ? 1 : 0;
     const double first = distance_of(load_float(r.bytes, one), load_float(r.bytes, other));
-    return r.type == 'c' ? std::max(first, distance_of(load_float(r.bytes, one + r.bytes), load_float(r.bytes, other + r.bytes))) : first;
+    return r.type == 'c'
+               ? std::max(first, distance_of(load_float(r.bytes, one + r.bytes), load_float(r.bytes, other + r.bytes)))
+               : first;
 }
 
 namespace {
@@ -178,7 +187,8 @@ double allowed(const Result& r, const Spread& spread, uint64_t iterations, doubl
     if (!r.is_rounded())
         return 0;
     // Of many rounding errors most cancel out: what is left grows with the root of their number.
-    const double expected = std::max(double(iterations), 8 * std::sqrt(most_additions(iterations, seconds))) * epsilon(r.bytes) * spread.magnitude;
+    const double expected = std::max(double(iterations), 8 * std::sqrt(most_additions(iterations, seconds))) *
+                            epsilon(r.bytes) * spread.magnitude;
     return std::min(32 * spread.deviation + expected, most_rounding(r, spread, iterations, seconds));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the compiler says of a loop's reductions (WS_SITE_RESULTS in directive/abi.h), and what their values are to be compared by.
+// What the compiler says of a loop's reductions (WS_SITE_RESULTS in directive/abi.h), and what their values are to be
+// compared by.
 #pragma once
 
 #include "directive/abi.h"
@@ -42,8 +43,8 @@ struct Spread {
     double deviation; // between passes
     double magnitude; // the largest of the values that were added up to it, and of itself
 };
-// The largest possible rounding error, if every addition had the largest one. The number of additions is bounded by the time: each takes
-// a tenth of a nanosecond at least.
+// The largest possible rounding error, if every addition had the largest one. The number of additions is bounded by the
+// time: each takes a tenth of a nanosecond at least.
 double most_rounding(const Result& result, const Spread& spread, uint64_t iterations, double seconds);
 // By how much the result of a right loop may differ from a serial pass when the loop is shared.
 double allowed(const Result& result, const Spread& spread, uint64_t iterations, double seconds);

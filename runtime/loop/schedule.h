@@ -41,8 +41,8 @@ struct Sizing {
         }
     }
 
-    // The same, of the units from `next` on. Chunks of many units end at a multiple of 64 of them: neighbours then share
-    // no cache line of what they write, and vectors lie in each chunk as they do in the whole loop.
+    // The same, of the units from `next` on. Chunks of many units end at a multiple of 64 of them: neighbours then
+    // share no cache line of what they write, and vectors lie in each chunk as they do in the whole loop.
     uint64_t units_from(uint64_t next, uint64_t remaining, unsigned participants, unsigned sharers) const
     {
         uint64_t n = units(remaining, participants, sharers);
@@ -79,8 +79,8 @@ public:
         second_half_ = second_half;
     }
 
-    // Whether finish_chunk needs the time: always for auto; only now and then for sizes that the user fixed, as reading the clock for
-    // each of their chunks would cost more than the claim.
+    // Whether finish_chunk needs the time: always for auto; only now and then for sizes that the user fixed, as reading
+    // the clock for each of their chunks would cost more than the claim.
     bool wants_time() const { return sizing_.kind == WS_AUTO || !last_ || unmeasured_ >= 15 * last_; }
     void skip_time() { unmeasured_ += last_; }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// A loop that is run by one thread only to see what its reductions come to, under WS_CHECK: in a process of its own, a copy of this one
-// at the beginning of the loop. Nothing that the body does there can be seen outside: shared memory is read-only, and only system calls that
-// manage its own memory are allowed. A body that needs more ends the pass.
+// A loop that is run by one thread only to see what its reductions come to, under WS_CHECK: in a process of its own, a
+// copy of this one at the beginning of the loop. Nothing that the body does there can be seen outside: shared memory is
+// read-only, and only system calls that manage its own memory are allowed. A body that needs more ends the pass.
 #pragma once
 
 #include "loop/results.h"
@@ -16,7 +16,9 @@ struct Region;
 
 enum class Pass : uint8_t {
     serial,  // all iterations in order
-    dealt_1, // by three participants, one after the other, who get chunks at random: an order that thieves could bring about, too
+    // by three participants, one after the other, who get chunks at random: an order that thieves could bring about,
+    // too
+    dealt_1,
     dealt_2, // the same with other random numbers
     again,   // as serial
 };

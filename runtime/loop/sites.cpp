@@ -23,7 +23,8 @@ bool is_loaded(const dl_phdr_info& object, uint64_t address, uint64_t bytes)
 {
     for (int i = 0; i < object.dlpi_phnum; i++) {
         const auto& segment = object.dlpi_phdr[i];
-        if (segment.p_type == PT_LOAD && address >= segment.p_vaddr && bytes <= segment.p_memsz && address - segment.p_vaddr <= segment.p_memsz - bytes)
+        if (segment.p_type == PT_LOAD && address >= segment.p_vaddr && bytes <= segment.p_memsz &&
+            address - segment.p_vaddr <= segment.p_memsz - bytes)
             return true;
     }
     return false;
@@ -32,16 +33,18 @@ bool is_loaded(const dl_phdr_info& object, uint64_t address, uint64_t bytes)
 void find_in(const dl_phdr_info& object, int fd, std::vector<const ws_site*>& sites)
 {
     ElfW(Ehdr) head;
-    if (!read_at(fd, &head, 1, 0) || std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_shentsize != sizeof(ElfW(Shdr)) ||
-        head.e_shstrndx >= head.e_shnum)
+    if (!read_at(fd, &head, 1, 0) || std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
+        head.e_shentsize != sizeof(ElfW(Shdr)) || head.e_shstrndx >= head.e_shnum)
         return;
     std::vector<ElfW(Shdr)> sections(head.e_shnum);
     if (!read_at(fd, sections.data(), sections.size(), head.e_shoff))
         return;
     for (const auto& section : sections) {
         char name[sizeof WS_SITE_SECTION];
-        if (section.sh_type != SHT_PROGBITS || !read_at(fd, name, sizeof name, sections[head.e_shstrndx].sh_offset + section.sh_name) ||
-            std::memcmp(name, WS_SITE_SECTION, sizeof name) != 0 || !is_loaded(object, section.sh_addr, section.sh_size))
+        if (section.sh_type != SHT_PROGBITS ||
+            !read_at(fd, name, sizeof name, sections[head.e_shstrndx].sh_offset + section.sh_name) ||
+            std::memcmp(name, WS_SITE_SECTION, sizeof name) != 0 ||
+            !is_loaded(object, section.sh_addr, section.sh_size))
             continue;
         const auto* first = reinterpret_cast<const ws_site*>(object.dlpi_addr + section.sh_addr);
         for (size_t i = 0; i < section.sh_size / sizeof(ws_site); i++)
@@ -52,7 +55,8 @@ void find_in(const dl_phdr_info& object, int fd, std::vector<const ws_site*>& si
 
 int find_in_object(dl_phdr_info* object, size_t, void* sites)
 {
-    const int fd = open(*object->dlpi_name ? object->dlpi_name : "/proc/self/exe", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    const int fd =
+        open(*object->dlpi_name ? object->dlpi_name : "/proc/self/exe", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return 0; // the kernel's, or deleted since
     find_in(*object, fd, *static_cast<std::vector<const ws_site*>*>(sites));

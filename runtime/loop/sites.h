@@ -6,7 +6,8 @@
 
 namespace ws::loop {
 
-// Every `ws for` in the binaries that this process has loaded, whether it has run or not; loops of the API only once they have run. Slow.
+// Every `ws for` in the binaries that this process has loaded, whether it has run or not; loops of the API only once
+// they have run. Slow.
 std::vector<const ws_site*> sites_of_process();
 
 } // namespace ws::loop

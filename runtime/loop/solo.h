@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// Whether one thread runs a region that is a team's: opening one may cost more than the whole loop. Learned for each loop from what
-// its executions took. Arithmetic alone, so that a test can play any machine.
+// Whether one thread runs a region that is a team's: opening one may cost more than the whole loop. Learned for each
+// loop from what its executions took. Arithmetic alone, so that a test can play any machine.
 //
-// Some of the team's regions are measured. The time of the first thread's part tells what an iteration costs; the rest is the price of the
-// team. Executions that should take less time in one thread are then run by one, and each of those is measured. A wrong guess (iterations
-// now cost more than before) loses time, which right guesses must have won before. If they have not, all regions are the team's until
-// the loss is only one part in `repay` of the time they have taken since. So no program is slower than with teams by more than that.
+// Some of the team's regions are measured. The time of the first thread's part tells what an iteration costs; the rest
+// is the price of the team. Executions that should take less time in one thread are then run by one, and each of those
+// is measured. A wrong guess (iterations now cost more than before) loses time, which right guesses must have won
+// before. If they have not, all regions are the team's until the loss is only one part in `repay` of the time they have
+// taken since. So no program is slower than with teams by more than that.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +18,8 @@ namespace ws::loop {
 class Solo {
 public:
     static constexpr int64_t measure_every = 16; // the team's regions
-    static constexpr uint64_t team_every = 1024; // regions of one thread; then one is the team's, whose price may have changed
+    // regions of one thread; then one is the team's, whose price may have changed
+    static constexpr uint64_t team_every = 1024;
     static constexpr double repay = 64;
 
     uint64_t latest = 0;   // iterations of this execution; of the one before where the number becomes known only later
@@ -31,8 +33,10 @@ public:
     // The team runs the next region: whether it is to be measured. Counts down.
     bool wants_measure(unsigned asked) { return --until_measure_ <= 0 || (asked != asked_ && !forbidden_); }
 
-    // `threads` have run a region in `ticks`, of which the calling one ran `own_iterations` in `own_ticks`. OpenMP would have used `asked`.
-    void team_took(uint64_t iterations, uint64_t ticks, uint64_t own_iterations, uint64_t own_ticks, unsigned threads, unsigned asked)
+    // `threads` have run a region in `ticks`, of which the calling one ran `own_iterations` in `own_ticks`. OpenMP
+    // would have used `asked`.
+    void team_took(uint64_t iterations, uint64_t ticks, uint64_t own_iterations, uint64_t own_ticks, unsigned threads,
+                   unsigned asked)
     {
         if (asked != asked_)
             measured_ = 0;
@@ -47,7 +51,8 @@ public:
                 learn(double(own_ticks) / double(own_iterations));
             const double price = std::max(0.0, double(ticks) - double(iterations) * unit_ / threads);
             // This measure is seldom too small and often too large, namely when a thread came late.
-            price_ = measured_ == 2 || price < price_ ? price : std::min(price, price_ + std::max(price_ / 4, price / 64));
+            price_ =
+                measured_ == 2 || price < price_ ? price : std::min(price, price_ + std::max(price_ / 4, price / 64));
         }
         decide();
     }
@@ -80,7 +85,8 @@ public:
 
 private:
     static constexpr unsigned enough_measures = 4;
-    static constexpr double gain = 0.9;         // one thread must be expected to take at most this part of the team's time
+    // one thread must be expected to take at most this part of the team's time
+    static constexpr double gain = 0.9;
     static constexpr double most_credit = 4096; // in prices of the team
 
     // A rise is believed at once.

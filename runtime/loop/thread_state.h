@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// The parts of its owner's thread state that a participant takes over while it is in a region, so that an iteration computes the same
-// wherever it runs: the control bits of the floating-point environment (rounding, flush to zero, which exceptions trap) and the locale. The
-// owner notes them when it publishes; a participant compares, and loads only what differs. A few instructions each.
+// The parts of its owner's thread state that a participant takes over while it is in a region, so that an iteration
+// computes the same wherever it runs: the control bits of the floating-point environment (rounding, flush to zero,
+// which exceptions trap) and the locale. The owner notes them when it publishes; a participant compares, and loads only
+// what differs. A few instructions each.
 #pragma once
 
 #include <cfenv>
@@ -72,7 +73,8 @@ struct ThreadState {
         if (locale != LC_GLOBAL_LOCALE)
             uselocale(locale);
     }
-    // The locale is taken off, as it may be freed once the region is over. How the floating-point unit is set between two regions does not matter.
+    // The locale is taken off, as it may be freed once the region is over. How the floating-point unit is set between
+    // two regions does not matter.
     void leave() const
     {
         if (locale != LC_GLOBAL_LOCALE)

@@ -4,8 +4,8 @@
 //
 //    batch:  { Header, the letter's bytes, zeroes to a multiple of 8 } ...
 //
-// A letter larger than `large` leaves only its header, the last of its batch: its bytes follow as a message of their own, so that nobody
-// copies them. All ranks of a job have the same byte order, as MPICH demands.
+// A letter larger than `large` leaves only its header, the last of its batch: its bytes follow as a message of their
+// own, so that nobody copies them. All ranks of a job have the same byte order, as MPICH demands.
 #pragma once
 
 #include <cstdint>

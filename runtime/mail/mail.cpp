@@ -85,7 +85,8 @@ bool Mail::send(int to, Outbox& box)
             return moved;
         const Parcel& parcel = box.parcels.front();
         // Synchronous: the send is complete when the receiver has asked for the message.
-        check(PMPI_Issend(parcel.bytes.data(), int(parcel.bytes.size()), MPI_BYTE, to, parcel.tag, comm_, &box.sending), "MPI_Issend");
+        check(PMPI_Issend(parcel.bytes.data(), int(parcel.bytes.size()), MPI_BYTE, to, parcel.tag, comm_, &box.sending),
+              "MPI_Issend");
     }
 }
 
@@ -139,7 +140,8 @@ bool Mail::hand_out(int from, Inbox& inbox)
             rest.is_large = true;
             rest.kind = header.kind;
             rest.bytes.resize(header.bytes);
-            check(PMPI_Irecv(rest.bytes.data(), int(header.bytes), MPI_BYTE, from, tag_large, comm_, &rest.receiving), "MPI_Irecv");
+            check(PMPI_Irecv(rest.bytes.data(), int(header.bytes), MPI_BYTE, from, tag_large, comm_, &rest.receiving),
+                  "MPI_Irecv");
         }
         if (!batch.whole())
             throw Broken("a batch of letters from rank " + std::to_string(from) + " that makes no sense");
@@ -164,19 +166,21 @@ bool Mail::poll()
     bool moved = take();
     // Letters are handed out last, when these tables are not in use, as their receivers may post.
     std::vector<int> froms;
-    for (auto entry = in_.begin(); entry != in_.end(); entry = entry->second.empty() ? in_.erase(entry) : std::next(entry))
+    for (auto entry = in_.begin(); entry != in_.end();
+         entry = entry->second.empty() ? in_.erase(entry) : std::next(entry))
         froms.push_back(entry->first);
     for (const int from : froms)
         if (const auto entry = in_.find(from); entry != in_.end())
             moved |= hand_out(from, entry->second);
     moved |= hand_out_own();
-    for (auto entry = out_.begin(); entry != out_.end(); entry = entry->second.parcels.empty() ? out_.erase(entry) : std::next(entry))
+    for (auto entry = out_.begin(); entry != out_.end();
+         entry = entry->second.parcels.empty() ? out_.erase(entry) : std::next(entry))
         moved |= send(entry->first, entry->second);
     return moved;
 }
 
-// Mattern's four counters. The ranks' numbers of one round are taken at different moments. But if two rounds in a row have the same sums, and
-// as many letters were received as posted, then none was under way between the rounds.
+// Mattern's four counters. The ranks' numbers of one round are taken at different moments. But if two rounds in a row
+// have the same sums, and as many letters were received as posted, then none was under way between the rounds.
 void Mail::drain(void (*idle)())
 {
     uint64_t before[2] = {1, 0};

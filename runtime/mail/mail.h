@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// Letters between ranks, for policies that decide over several nodes; carried in the time of ranks that wait. It has a communicator of its
-// own and uses only calls of MPI that return at once, so it never waits for the other side and cannot deadlock with the program's messages.
+// Letters between ranks, for policies that decide over several nodes; carried in the time of ranks that wait. It has a
+// communicator of its own and uses only calls of MPI that return at once, so it never waits for the other side and
+// cannot deadlock with the program's messages.
 //
-// At most one synchronous send is under way to each receiver; what is posted meanwhile becomes the next one. So many small letters travel
-// as few messages, MPI never holds more than one message that nobody has asked for, and what a receiver does not take stays at the sender.
+// At most one synchronous send is under way to each receiver; what is posted meanwhile becomes the next one. So many
+// small letters travel as few messages, MPI never holds more than one message that nobody has asked for, and what a
+// receiver does not take stays at the sender.
 #pragma once
 
 #include "mail/batch.h"
@@ -36,15 +38,16 @@ public:
     // Collective over `comm`, of which it makes a duplicate. Throws Broken, as all of these.
     void open(MPI_Comm comm, Receive receive);
     bool is_open() const { return comm_ != MPI_COMM_NULL; }
-    // Never waits. Letters from one rank to another arrive once, in the order in which they were posted. More than `most` bytes:
-    // std::length_error.
+    // Never waits. Letters from one rank to another arrive once, in the order in which they were posted. More than
+    // `most` bytes: std::length_error.
     void post(int to, Kind kind, std::string letter);
-    // Sends what can be sent and hands out what has come, without waiting; if much has come, only a part of it. True if anything was moved.
+    // Sends what can be sent and hands out what has come, without waiting; if much has come, only a part of it. True if
+    // anything was moved.
     bool poll();
     // Bytes that wait here until their receivers ask for them.
     size_t queued() const { return queued_; }
-    // Collective: until all letters that any rank has posted, also while others were handed out, have been handed out. `idle` is called
-    // when a poll moved nothing.
+    // Collective: until all letters that any rank has posted, also while others were handed out, have been handed out.
+    // `idle` is called when a poll moved nothing.
     void drain(void (*idle)());
     // Collective, after drain(): nothing is under way.
     void close();

@@ -13,8 +13,8 @@ struct Scheduled {
 };
 Scheduled scheduled();
 
-// For one thread, the only one that calls this. Asks the system so seldom that it takes less than a thousandth of the time; a seventh of
-// that if it keeps a file open.
+// For one thread, the only one that calls this. Asks the system so seldom that it takes less than a thousandth of the
+// time; a seventh of that if it keeps a file open.
 class KeptOff {
 public:
     void start(uint64_t now, double ticks_per_us, bool keep_open);

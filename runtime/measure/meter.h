@@ -2,8 +2,8 @@
 //
 // Measures what this rank's own work costs and keeps its row in the window (window/load_row.h) true.
 //
-// The row is written where a wait begins and where it ends, and when a loop that guests helped with is over. A rank that never waits, the
-// slowest of its node, writes it seldom: a reader brings it to its own time (Load::brought_to()).
+// The row is written where a wait begins and where it ends, and when a loop that guests helped with is over. A rank
+// that never waits, the slowest of its node, writes it seldom: a reader brings it to its own time (Load::brought_to()).
 #pragma once
 
 #include "measure/kept_off.h"
@@ -60,7 +60,8 @@ private:
 };
 extern Meter meter;
 
-// The loads of the node's ranks, brought to `now`. A row that cannot be read, because its writer is stopped in it, keeps what `loads` had.
+// The loads of the node's ranks, brought to `now`. A row that cannot be read, because its writer is stopped in it,
+// keeps what `loads` had.
 void read_loads(const window::Window& window, uint64_t now, std::vector<window::Load>& loads);
 
 } // namespace ws::measure

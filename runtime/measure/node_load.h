@@ -8,10 +8,11 @@
 
 namespace ws::measure {
 
-// Sums since the ranks attached, in seconds: the clocks of nodes do not tick alike. What happened between two readings is their difference,
-// and how long that took the difference of `measured_s`.
+// Sums since the ranks attached, in seconds: the clocks of nodes do not tick alike. What happened between two readings
+// is their difference, and how long that took the difference of `measured_s`.
 struct NodeLoad {
-    uint64_t at = 0;        // ticks of the node that reads this, when it became known there; 0: nothing is known of that node
+    // ticks of the node that reads this, when it became known there; 0: nothing is known of that node
+    uint64_t at = 0;
     double measured_s = 0;  // the moment up to which the sums count, by the clock of the node that they are of
     unsigned ranks = 0;
     unsigned computing = 0; // of them: not waiting in MPI at that moment

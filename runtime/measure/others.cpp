@@ -14,21 +14,24 @@ using window::CpuMask;
 std::vector<double> cpu_seconds(const char* proc)
 {
     std::vector<double> seconds;
-    const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen((std::string(proc) + "/stat").c_str(), "re"), std::fclose);
+    const std::unique_ptr<FILE, int (*)(FILE*)> file(std::fopen((std::string(proc) + "/stat").c_str(), "re"),
+                                                     std::fclose);
     const double tick = 1.0 / double(sysconf(_SC_CLK_TCK));
     char line[512];
     unsigned cpu;
     unsigned long long user, nice, system;
     while (file && std::fgets(line, sizeof line, file.get()))
         // The first line, "cpu  ...", is the sum of all.
-        if (line[3] != ' ' && std::sscanf(line, "cpu%u %llu %llu %llu", &cpu, &user, &nice, &system) == 4 && cpu < 1u << 20) {
+        if (line[3] != ' ' && std::sscanf(line, "cpu%u %llu %llu %llu", &cpu, &user, &nice, &system) == 4 &&
+            cpu < 1u << 20) {
             seconds.resize(std::max(seconds.size(), size_t(cpu) + 1));
             seconds[cpu] = double(user + nice + system) * tick;
         }
     return seconds;
 }
 
-Others others(const std::vector<double>& first, const std::vector<double>& last, double seconds, CpuMask cpus, const std::vector<Used>& ranks)
+Others others(const std::vector<double>& first, const std::vector<double>& last, double seconds, CpuMask cpus,
+              const std::vector<Used>& ranks)
 {
     Others worst;
     worst.cpus = cpus.count();
@@ -38,7 +41,8 @@ Others others(const std::vector<double>& first, const std::vector<double>& last,
     const auto share = [](double of, double all) { return std::min(1.0, std::max(0.0, of / all)); };
     bool each_its_own = true;
     for (const Used& a : ranks)
-        each_its_own &= a.cpu >= 0 && std::count_if(ranks.begin(), ranks.end(), [&](const Used& b) { return b.cpu == a.cpu; }) == 1;
+        each_its_own &=
+            a.cpu >= 0 && std::count_if(ranks.begin(), ranks.end(), [&](const Used& b) { return b.cpu == a.cpu; }) == 1;
     if (each_its_own) {
         for (const Used& r : ranks) {
             const double part = share(busy(int(r.cpu)) - r.there, seconds);

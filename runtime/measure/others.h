@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What other programs took of the CPUs that the ranks of a node compute on: all that the kernel counts there, less what the job used.
+// What other programs took of the CPUs that the ranks of a node compute on: all that the kernel counts there, less what
+// the job used.
 #pragma once
 
 #include "window/cpus.h"
@@ -9,7 +10,8 @@
 
 namespace ws::measure {
 
-// Seconds that each CPU has computed for programs since boot, by its number (/proc/stat: steps of 10 ms). Empty where the kernel does not say.
+// Seconds that each CPU has computed for programs since boot, by its number (/proc/stat: steps of 10 ms). Empty where
+// the kernel does not say.
 std::vector<double> cpu_seconds(const char* proc = "/proc");
 
 // A rank's part, from the first look to the last.
@@ -25,6 +27,7 @@ struct Others {
     unsigned cpus = 0;
 };
 // `seconds` passed between the looks; `cpus` are all that the node's ranks may use.
-Others others(const std::vector<double>& first, const std::vector<double>& last, double seconds, window::CpuMask cpus, const std::vector<Used>& ranks);
+Others others(const std::vector<double>& first, const std::vector<double>& last, double seconds, window::CpuMask cpus,
+              const std::vector<Used>& ranks);
 
 } // namespace ws::measure

@@ -5,9 +5,9 @@
 
 namespace ws::measure {
 
-// A whole turn of the candidate was equal to the one before it. If it is longer than the period that is known, it most likely contains that
-// one: it becomes the period at once. If it is shorter it may be an inner loop: it becomes the period when it has lasted for more than two
-// turns of the longer one.
+// A whole turn of the candidate was equal to the one before it. If it is longer than the period that is known, it most
+// likely contains that one: it becomes the period at once. If it is shorter it may be an inner loop: it becomes the
+// period when it has lasted for more than two turns of the longer one.
 void Period::turn(uint64_t now)
 {
     const uint32_t i = next_ - 1;
@@ -32,7 +32,8 @@ void Period::search(uint32_t i, uint32_t head, uint64_t now)
     searched_ = i;
     uint32_t most = 0;
     unsigned places = 0;
-    for (uint32_t at = head; i - at < size && places < most_places && spent_ < most_search; at = earlier_[at % size], places++) {
+    for (uint32_t at = head; i - at < size && places < most_places && spent_ < most_search;
+         at = earlier_[at % size], places++) {
         const uint32_t distance = i - at, room = std::min(size - distance, most_search - spent_);
         uint32_t equal = 0;
         while (equal < room && events_[(i - equal) % size] == events_[(i - equal - distance) % size])

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// The period of a sequence of events: one turn of a program's outer loop, seen from its MPI calls. No MPI here, and no clock.
+// The period of a sequence of events: one turn of a program's outer loop, seen from its MPI calls. No MPI here, and no
+// clock.
 //
-// An event is a number that is the same whenever the same call is made from the same place. Turns of an inner loop repeat, too: what counts
-// is the longest sequence that stays. It is known after two equal turns, and forgotten when the program does something else.
+// An event is a number that is the same whenever the same call is made from the same place. Turns of an inner loop
+// repeat, too: what counts is the longest sequence that stays. It is known after two equal turns, and forgotten when
+// the program does something else.
 //
-//   candidate (an earlier place where the last events looked alike) -> compared event by event -> equal for a whole turn: confirmed
+//   candidate (an earlier place where the last events looked alike) -> compared event by event -> equal for a whole
+//   turn: confirmed
 //
-// Costs: feed() one comparison, two loads and three stores, 5 to 10 ns; where no period fits also a search, of `search_per_event`
-// comparisons an event on average.
+// Costs: feed() one comparison, two loads and three stores, 5 to 10 ns; where no period fits also a search, of
+// `search_per_event` comparisons an event on average.
 #pragma once
 
 #include <array>

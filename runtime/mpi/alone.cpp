@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Whether a thread is alone, so that `ws atomic` may be a plain operation (ws_alone in directive/abi.h). Regions know their guests; this
-// file is about other threads of the program, which might be in regions of their own.
+// Whether a thread is alone, so that `ws atomic` may be a plain operation (ws_alone in directive/abi.h). Regions know
+// their guests; this file is about other threads of the program, which might be in regions of their own.
 #include "loop/participant.h"
 
 #include <dlfcn.h>
@@ -27,8 +27,8 @@ bool has_openmp()
 
 void ws::loop::settle_alone(int thread_level_asked)
 {
-    // MPI_THREAD_SINGLE is the program's word that it has one thread. OpenMP programs often do not mean it; and an iteration
-    // may begin a parallel region at any time, so it is not enough to ask whether one is open now.
+    // MPI_THREAD_SINGLE is the program's word that it has one thread. OpenMP programs often do not mean it; and an
+    // iteration may begin a parallel region at any time, so it is not enough to ask whether one is open now.
     may_be_alone = thread_level_asked != MPI_THREAD_SINGLE || has_openmp() ? Alone::never : Alone::always;
 }
 

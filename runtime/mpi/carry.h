@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// When the letters of policies travel (mail/): while a rank waits in MPI; and, for programs that never wait, now and then when the home
-// thread enters an MPI function. In a job whose policies write no letters nothing of this runs.
+// When the letters of policies travel (mail/): while a rank waits in MPI; and, for programs that never wait, now and
+// then when the home thread enters an MPI function. In a job whose policies write no letters nothing of this runs.
 #pragma once
 
 #include "mail/mail.h"
@@ -12,8 +12,8 @@ class Runner;
 
 namespace ws::mpi {
 
-// Collective over MPI_COMM_WORLD, before the policies attach; the calling thread, the home thread, carries from here on. Null if no policy
-// writes letters.
+// Collective over MPI_COMM_WORLD, before the policies attach; the calling thread, the home thread, carries from here
+// on. Null if no policy writes letters.
 mail::Mail* open_mail(policy::Runner& runner);
 // Puts itself in front of the hooks `blocked` and `called`, which must be set already.
 void carry_in_hooks();

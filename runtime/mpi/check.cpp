@@ -32,7 +32,10 @@ std::vector<Sent> own_loops()
 {
     std::vector<Sent> sent;
     for (const CheckedLoop& l : loop::checked_loops()) {
-        Sent s = {{}, {l.runs, l.empty, l.single, l.plain, l.refused, l.one_chunk, l.nobody, l.shared, l.iterations, l.helped, l.compared, l.differ, l.uncompared}, {}};
+        Sent s = {{},
+                  {l.runs, l.empty, l.single, l.plain, l.refused, l.one_chunk, l.nobody, l.shared, l.iterations,
+                   l.helped, l.compared, l.differ, l.uncompared},
+                  {}};
         std::snprintf(s.name, sizeof s.name, "%s", l.name.c_str());
         std::snprintf(s.why_not, sizeof s.why_not, "%s", l.why_not.c_str());
         std::copy(l.orders, l.orders + check_orders, s.counts + 13);
@@ -97,7 +100,8 @@ std::string why_not(const CheckedLoop& l)
     add(l.empty, "without iterations");
     add(l.single, "of one iteration");
     add(l.one_chunk, "of one chunk, which its schedule clause fixes");
-    add(l.plain, "run plainly (inside another shared loop, on a thread that may not share, before MPI_Init or after MPI_Finalize)");
+    add(l.plain, "run plainly (inside another shared loop, on a thread that may not share, before MPI_Init or after "
+                 "MPI_Finalize)");
     add(l.refused, "that its clause if wanted unshared");
     for (unsigned k = 0; k < kept_kinds; k++)
         add(l.kept[k], (std::string("kept unshared: ") + observe::kept_text(k)).c_str());
@@ -110,7 +114,8 @@ std::string comparison_of(const CheckedLoop& l)
 {
     std::string text;
     if (l.compared) {
-        text = "; reductions compared " + count(l.compared, "time") + (l.differ ? format(", %.0f DIFFER", double(l.differ)) : ", none differs");
+        text = "; reductions compared " + count(l.compared, "time") +
+               (l.differ ? format(", %.0f DIFFER", double(l.differ)) : ", none differs");
         if (l.uncompared)
             text += ", " + count(l.uncompared, "time") + " not: " + l.why_not;
         else if (!l.why_not.empty())
@@ -128,13 +133,14 @@ std::string text_of(const std::vector<CheckedLoop>& loops)
         exercised += l.shared > 0;
         width = std::max(width, l.name.size());
     }
-    std::string text = format("workshare check: %.0f of %s exercised: run by several threads in orders that change\n", double(exercised),
-                              count(loops.size(), "loop").c_str());
+    std::string text = format("workshare check: %.0f of %s exercised: run by several threads in orders that change\n",
+                              double(exercised), count(loops.size(), "loop").c_str());
     for (const CheckedLoop& l : loops) {
         if (!l.shared)
             continue;
-        text += format("  %-*s  %s, %.0f shared, helpers ran %.0f of %s;", int(width), l.name.c_str(), count(l.runs, "execution").c_str(), double(l.shared),
-                       double(l.helped), count(l.iterations, "iteration").c_str());
+        text += format("  %-*s  %s, %.0f shared, helpers ran %.0f of %s;", int(width), l.name.c_str(),
+                       count(l.runs, "execution").c_str(), double(l.shared), double(l.helped),
+                       count(l.iterations, "iteration").c_str());
         const char* gap = " ";
         for (unsigned i = 0; i < check_orders; i++)
             if (l.orders[i]) {
@@ -156,9 +162,11 @@ std::string text_of(const std::vector<CheckedLoop>& loops)
         differ += l.differ > 0;
     }
     if (differ)
-        text += format("  Reductions of %s of %.0f compared with one thread DIFFER: the exit status is 1.\n", count(differ, "loop").c_str(), double(compared));
+        text += format("  Reductions of %s of %.0f compared with one thread DIFFER: the exit status is 1.\n",
+                       count(differ, "loop").c_str(), double(compared));
     else if (compared)
-        text += format("  Reductions of %s were compared with one thread: none differs.\n", count(compared, "loop").c_str());
+        text += format("  Reductions of %s were compared with one thread: none differs.\n",
+                       count(compared, "loop").c_str());
     text += exercised ? "  Compare the program's other results with those of a run without -workshare.\n" : "";
     return text;
 }
@@ -187,7 +195,8 @@ void report_check()
     if (job.rank != 0)
         return;
     if (off)
-        std::fprintf(stderr, "workshare check: %s exercised nothing: %s\n", count(uint64_t(off), "rank").c_str(), inactive_text(why));
+        std::fprintf(stderr, "workshare check: %s exercised nothing: %s\n", count(uint64_t(off), "rank").c_str(),
+                     inactive_text(why));
     if (off < job.size)
         std::fputs(text_of(loops).c_str(), stderr);
 }

@@ -33,7 +33,8 @@ void end_job()
     std::fflush(nullptr);
     if (PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized && PMPI_Finalized(&finalized) == MPI_SUCCESS &&
         !finalized) {
-        // The message goes to mpirun through pipes, and mpirun drops what it has not passed on when the abort reaches it.
+        // The message goes to mpirun through pipes, and mpirun drops what it has not passed on when the abort reaches
+        // it.
         usleep(150000);
         be_quiet();
         PMPI_Abort(MPI_COMM_WORLD, 1);

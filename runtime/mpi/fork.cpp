@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// fork(): the child is no rank. Its loops run plain, it lends nothing and counts nothing, its critical sections are its own, and its end
-// does not end the job. It does not touch the window and the board, which it shares with the ranks, and its parent notices nothing. MPI calls
-// in the child do what they do in MPICH without Workshare.
+// fork(): the child is no rank. Its loops run plain, it lends nothing and counts nothing, its critical sections are its
+// own, and its end does not end the job. It does not touch the window and the board, which it shares with the ranks,
+// and its parent notices nothing. MPI calls in the child do what they do in MPICH without Workshare.
 //
 // None of this is called by vfork, posix_spawn, system and popen, whose children share or replace the memory.
 #include "directive/forked.h"

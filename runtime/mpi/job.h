@@ -32,7 +32,8 @@ struct Job {
     std::string book_problem; // what was found in its place
     Inactive inactive = is_active;
     uint64_t attached_at = 0; // ticks
-    double kept_off_s = 0;    // how long its thread could run and had no CPU: first until it attached, in the end from then on
+    // how long its thread could run and had no CPU: first until it attached, in the end from then on
+    double kept_off_s = 0;
     std::vector<double> cpu_s_before; // by CPU, when it attached: rank 0 of the node
     double process_s_before = 0, thread_s_before = 0; // CPU time of this process and of its home thread, then
     int rank = 0, size = 1;   // in MPI_COMM_WORLD
@@ -41,16 +42,17 @@ struct Job {
 };
 extern Job job;
 
-// Allocates the node's window, with the workers that the ranks want; collective over job.node. `stealing`: with what lending
-// needs, not only the locks.
+// Allocates the node's window, with the workers that the ranks want; collective over job.node. `stealing`: with what
+// lending needs, not only the locks.
 Inactive make_window(bool stealing);
 void free_window();
 
-// Takes this process's page in the node book: first rank 0 of the node, then the others. Without a page other jobs are not known.
+// Takes this process's page in the node book: first rank 0 of the node, then the others. Without a page other jobs are
+// not known.
 void join_book();
 
-// This rank's board (observe/board.h). Collective over MPI_COMM_WORLD; false on all ranks if one has no memory for it. Then, when
-// the rank has attached, and when all is counted.
+// This rank's board (observe/board.h). Collective over MPI_COMM_WORLD; false on all ranks if one has no memory for it.
+// Then, when the rank has attached, and when all is counted.
 bool show_rank();
 void show_attached();
 void show_ended();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Gathers the ranks' events at rank 0, one thread's after the other, and hands them to the module that writes them (trace/trace.h).
-// Rank 0 holds the events of one thread at a time.
+// Gathers the ranks' events at rank 0, one thread's after the other, and hands them to the module that writes them
+// (trace/trace.h). Rank 0 holds the events of one thread at a time.
 #include "mpi/trace.h"
 
 #include "mpi/end_job.h"
@@ -124,7 +124,10 @@ public:
     double ns(uint64_t t) const { return ns_ + double(int64_t(t - there_)) * rate_; }
 
 private:
-    static double ns_of(uint64_t here) { return double(int64_t(here - job.attached_at)) * 1e3 / job.clock.ticks_per_us(); }
+    static double ns_of(uint64_t here)
+    {
+        return double(int64_t(here - job.attached_at)) * 1e3 / job.clock.ticks_per_us();
+    }
     uint64_t there_ = 0;
     double ns_ = 0, rate_ = 0;
 };
@@ -162,12 +165,24 @@ std::vector<EventLog*> own_logs()
     return logs;
 }
 
-template <class T> void append(std::string& to, const T& what) { to.append(reinterpret_cast<const char*>(&what), sizeof what); }
+template <class T> void append(std::string& to, const T& what)
+{
+    to.append(reinterpret_cast<const char*>(&what), sizeof what);
+}
 
 std::string own_about(const std::vector<EventLog*>& logs, uint64_t now)
 {
     std::string text;
-    About about = {board->attached_at, now, board->attached_at_unix, board->pid, board->node, uint32_t(logs.size()), 0, {}, {}, {}};
+    About about = {board->attached_at,
+                   now,
+                   board->attached_at_unix,
+                   board->pid,
+                   board->node,
+                   uint32_t(logs.size()),
+                   0,
+                   {},
+                   {},
+                   {}};
     std::memcpy(about.host, board->host, sizeof about.host);
     std::memcpy(about.program, board->program, sizeof about.program);
     std::memcpy(about.options, board->options, sizeof about.options);
@@ -258,14 +273,24 @@ void put_together(Gathered& g, const std::vector<Moment>& at_end)
     }
     for (uint32_t r = 0; r < g.ranks.size(); r++) {
         const About& a = g.ranks[r];
-        g.processes.push_back({uint32_t(a.node), a.pid, a.host, a.program, g.ns(r, a.attached_at), g.ns(r, a.ended_at)});
+        g.processes.push_back(
+            {uint32_t(a.node), a.pid, a.host, a.program, g.ns(r, a.attached_at), g.ns(r, a.ended_at)});
     }
     g.names.resize(g.numbers.size());
     for (const auto& [name, number] : g.numbers)
         g.names[number] = name.c_str();
-    g.about = {g.processes.data(), uint32_t(job.size), uint32_t(at_end.size()), g.threads.data(), uint32_t(g.threads.size()),
-               g.names.data(), uint32_t(g.names.size()), int64_t(last - g.first_ns),
-               g.ranks[0].attached_unix + int64_t(g.first_ns), job.options.trace_keep == Options::trace_keep_oldest, g.ranks[0].options, WS_VERSION};
+    g.about = {g.processes.data(),
+               uint32_t(job.size),
+               uint32_t(at_end.size()),
+               g.threads.data(),
+               uint32_t(g.threads.size()),
+               g.names.data(),
+               uint32_t(g.names.size()),
+               int64_t(last - g.first_ns),
+               g.ranks[0].attached_unix + int64_t(g.first_ns),
+               job.options.trace_keep == Options::trace_keep_oldest,
+               g.ranks[0].options,
+               WS_VERSION};
 }
 
 TraceEvent converted(const Gathered& g, uint32_t rank, const Event& e)
@@ -341,7 +366,8 @@ const char* write_all(const Gathered& g, const std::vector<EventLog*>& own)
                 events.push_back(converted(g, rank, own[i]->kept_event(k)));
             for (uint64_t k = 0; rank != 0 && k < count; k += piece) {
                 const uint64_t n = std::min(piece, count - k);
-                PMPI_Recv(buffer.data(), int(n * sizeof(Event)), MPI_BYTE, int(rank), tag_events, comm, MPI_STATUS_IGNORE);
+                PMPI_Recv(buffer.data(), int(n * sizeof(Event)), MPI_BYTE, int(rank), tag_events, comm,
+                          MPI_STATUS_IGNORE);
                 for (uint64_t m = 0; m < n; m++)
                     events.push_back(converted(g, rank, buffer[m]));
             }
@@ -377,7 +403,8 @@ void say_unwritten(const char* trouble)
     std::fprintf(stderr, "workshare: cannot write the trace to %s: %s\n", job.options.trace.c_str(), trouble);
 }
 
-// Ranks that wait for rank 0 must leave it the cores: where ranks share cores, each of them would use up time slices in vain.
+// Ranks that wait for rank 0 must leave it the cores: where ranks share cores, each of them would use up time slices in
+// vain.
 void wait_asleep(unsigned polls)
 {
     if (polls < 100)
@@ -402,7 +429,8 @@ void prepare_trace()
     PMPI_Barrier(MPI_COMM_WORLD); // or until the job ends
     PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
     at_begin = compare_all_clocks();
-    start_recording(uint64_t(job.options.trace_buffer) << 20, 1 + board->own_workers, board->node_cores - 1, job.options.trace_keep == Options::trace_keep_oldest);
+    start_recording(uint64_t(job.options.trace_buffer) << 20, 1 + board->own_workers, board->node_cores - 1,
+                    job.options.trace_keep == Options::trace_keep_oldest);
     observe::record_as(SeatKind::home, unsigned(board->node_rank));
 }
 
@@ -429,8 +457,11 @@ void write_trace()
         if (trouble)
             say_unwritten(trouble);
         else if (g.dropped)
-            std::fprintf(stderr, "workshare: the trace %s lacks %llu of %llu events, the %s ones; more fit with -workshare-trace-buffer\n",
-                         job.options.trace.c_str(), static_cast<unsigned long long>(g.dropped), static_cast<unsigned long long>(g.dropped + g.kept),
+            std::fprintf(stderr,
+                         "workshare: the trace %s lacks %llu of %llu events, the %s ones; more fit with "
+                         "-workshare-trace-buffer\n",
+                         job.options.trace.c_str(), static_cast<unsigned long long>(g.dropped),
+                         static_cast<unsigned long long>(g.dropped + g.kept),
                          job.options.trace_keep == Options::trace_keep_oldest ? "newest" : "oldest");
     }
     PMPI_Barrier(comm);

@@ -19,7 +19,8 @@ void (*called_before)(const char* name, int enter);
 // Left out: how often a program polls, or reads the clock, depends on chance.
 bool is_look(const char* name)
 {
-    for (const char* look : {"MPI_Test", "MPI_Iprobe", "MPI_Improbe", "MPI_Request_get_status", "MPI_Wtime", "MPI_Wtick"})
+    for (const char* look :
+         {"MPI_Test", "MPI_Iprobe", "MPI_Improbe", "MPI_Request_get_status", "MPI_Wtime", "MPI_Wtick"})
         if (!std::strncmp(name, look, std::strlen(look)))
             return true;
     return false;
@@ -41,7 +42,8 @@ bool is_look_again(const char* name)
 // Which call of the program it is: the function, and from where.
 uint32_t event_of(const char* name)
 {
-    const uint64_t bits = reinterpret_cast<uintptr_t>(name) * 0x9E3779B97F4A7C15ull ^ reinterpret_cast<uintptr_t>(job.hooks->call_site()) * 0xD6E8FEB86659FD93ull;
+    const uint64_t bits = reinterpret_cast<uintptr_t>(name) * 0x9E3779B97F4A7C15ull ^
+                          reinterpret_cast<uintptr_t>(job.hooks->call_site()) * 0xD6E8FEB86659FD93ull;
     return uint32_t(bits >> 32);
 }
 

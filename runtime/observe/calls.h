@@ -7,8 +7,8 @@
 
 namespace ws::observe {
 
-// The row of the MPI function of that name; no_row if the name is null or there are too many functions. `name` must stay where it is. Any
-// thread.
+// The row of the MPI function of that name; no_row if the name is null or there are too many functions. `name` must
+// stay where it is. Any thread.
 window::Flag call_row(const char* name);
 
 // MPICH's hook, in a run with report or trace: the calling thread's outermost MPI call begins or ends.

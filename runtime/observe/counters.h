@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Every counter, once. Of these lists are made: the board's fields (board.h), the report's figures and their JSON and CSV (report.h,
-// figures.cpp), the variables of MPI_T (mpi/mpi_t.cpp) and what ws-top reads and prints as JSON (tools/top). docs/report.schema.json and
-// docs/mpi_t.md are compared with them by tests/observe/counters_test.cpp.
+// Every counter, once. Of these lists are made: the board's fields (board.h), the report's figures and their JSON and
+// CSV (report.h, figures.cpp), the variables of MPI_T (mpi/mpi_t.cpp) and what ws-top reads and prints as JSON
+// (tools/top). docs/report.schema.json and docs/mpi_t.md are compared with them by tests/observe/counters_test.cpp.
 //
 // A row is in the list of what it belongs to, a rank, a loop, an MPI call or a phase, as
 //
@@ -16,9 +16,10 @@
 //               LOOPS    the sum of the figures of that name of its loops
 //               ROW      the row of the loop, call or phase
 //               MADE     nobody: figures.cpp or summary.cpp computes it from others
-//    kind     COUNT, how often or how many; TIME, ticks on the board and seconds elsewhere: lent is lent_ticks there and lent_s here
-//    where    REPORT: in reports, from the first version on; LATER: in reports, and old ones lack it: what is added has this; BOARD: on the
-//             board alone
+//    kind     COUNT, how often or how many; TIME, ticks on the board and seconds elsewhere: lent is lent_ticks there
+//             and lent_s here
+//    where    REPORT: in reports, from the first version on; LATER: in reports, and old ones lack it: what is added has
+//             this; BOARD: on the board alone
 //    mpi_t    its name in MPI_T, or NONE
 //    help     for people: docs/report.schema.json and MPI_T have it
 //
@@ -67,9 +68,9 @@
     PROCESS(TIME, openmp_lent, LATER, WS_TIME_OPENMP_LENT, "core time of those") \
     PROCESS(TIME, openmp_late, LATER, NONE, "of it: beside the thread whose core it is, which had come back")
 
-// Of a `ws for` of the source. Executions that ran whole, as they were short, are timed now and then: one in 16, or all if the run is observed. The
-// others were cut into chunks and are all timed, open to close. The eight that lie first are the ones that an execution without thieves
-// writes: a cache line.
+// Of a `ws for` of the source. Executions that ran whole, as they were short, are timed now and then: one in 16, or all
+// if the run is observed. The others were cut into chunks and are all timed, open to close. The eight that lie first
+// are the ones that an execution without thieves writes: a cache line.
 #define WS_LOOP_COUNTERS(ROW, MADE) \
     ROW(COUNT, whole_regions, BOARD, NONE, "executions that ran whole") \
     ROW(COUNT, whole_iterations, BOARD, NONE, "iterations in them") \
@@ -112,7 +113,8 @@
     ROW(TIME, lent, REPORT, NONE, "all ranks") \
     ROW(TIME, borrowed, REPORT, NONE, "all ranks") \
     ROW(TIME, close_wait, REPORT, NONE, "all ranks") \
-    MADE(TIME, lag, REPORT, NONE, "how much longer it would have lasted without stealing, as estimated; the rank with most")
+    MADE(TIME, lag, REPORT, NONE, \
+         "how much longer it would have lasted without stealing, as estimated; the rank with most")
 
 // ---- what of a row is wanted
 
@@ -132,7 +134,8 @@
 #define WS_REPORTED_LATER(...) __VA_ARGS__
 #define WS_REPORTED_BOARD(...)
 
-// Fields of a struct: on the board one that any thread of the process may write, one that has a single writer; a figure.
+// Fields of a struct: on the board one that any thread of the process may write, one that has a single writer; a
+// figure.
 #define WS_VOLATILE_WORD(kind, name, where, mpi_t, help) volatile uint64_t WS_FIELD_##kind(name);
 #define WS_WORD(kind, name, where, mpi_t, help) uint64_t WS_FIELD_##kind(name);
 #define WS_FIGURE(kind, name, where, mpi_t, help) WS_REPORTED_##where(double WS_FIGURE_##kind(name);)

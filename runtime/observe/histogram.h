@@ -19,8 +19,8 @@ struct Histogram {
         return n;
     }
 
-    // In seconds: the value that a share q of all do not exceed, as if those of a bucket were spread evenly on a logarithmic scale.
-    // True to a factor of 2. 0 when there are none.
+    // In seconds: the value that a share q of all do not exceed, as if those of a bucket were spread evenly on a
+    // logarithmic scale. True to a factor of 2. 0 when there are none.
     double quantile(double q) const
     {
         double left = q * total();

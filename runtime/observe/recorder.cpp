@@ -22,7 +22,8 @@ WS_THREAD_LOCAL EventLog* own_log;
 
 EventLog* new_log(SeatKind kind, unsigned core)
 {
-    EventLog* log = new EventLog{kind, core, nullptr, kind == SeatKind::guest ? guest_capacity : own_capacity, 0, logs_keep_oldest};
+    EventLog* log =
+        new EventLog{kind, core, nullptr, kind == SeatKind::guest ? guest_capacity : own_capacity, 0, logs_keep_oldest};
     uint64_t most = log->capacity;
     logs_lock.lock();
     if (kind == SeatKind::none) {
@@ -35,7 +36,8 @@ EventLog* new_log(SeatKind kind, unsigned core)
     logs_lock.unlock();
     // Untouched pages cost nothing. Without memory all of it is dropped, and counted.
     if (log->capacity) {
-        void* memory = mmap(nullptr, most * sizeof(Event), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        void* memory = mmap(nullptr, most * sizeof(Event), PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (memory == MAP_FAILED) {
             log->capacity = 0;
             log->grows = false;
@@ -45,8 +47,8 @@ EventLog* new_log(SeatKind kind, unsigned core)
     return log;
 }
 
-// A log of another thread of the program is full and may grow: to no more than is left for logs of threads to come. A log that cannot grow
-// now never grows again, as it begins to replace its events.
+// A log of another thread of the program is full and may grow: to no more than is left for logs of threads to come. A
+// log that cannot grow now never grows again, as it begins to replace its events.
 bool grow(EventLog& log)
 {
     logs_lock.lock();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Records what the threads of a rank do, for the timeline, in memory of a fixed size. A thread writes into a log of its own,
-// without atomic operations; the logs are read when all is over (mpi/trace). Off, it costs a look at one flag.
+// Records what the threads of a rank do, for the timeline, in memory of a fixed size. A thread writes into a log of its
+// own, without atomic operations; the logs are read when all is over (mpi/trace). Off, it costs a look at one flag.
 #pragma once
 
 #include "observe/board.h"
@@ -14,9 +14,12 @@ enum class EventKind : uint16_t {
     mpi = 1, // home, other threads: an outermost MPI call; id: row of the board's calls
     lent,    // home, worker: its core, from the lease to its return; id: world rank of the tenant
     asleep,  // home, worker: without work; a: 1 if somebody ended it
-    visit,   // guest: iterations of this rank on the core of world rank `id`; a: row of the loop; b: latency of the steal in ticks
+    // guest: iterations of this rank on the core of world rank `id`; a: row of the loop; b: latency of the steal in
+    // ticks
+    visit,
     chunk,   // any: id: row of the loop; a, b: first iteration and the one behind the last, counted from 0
-    region,  // owner: id: row of the loop; a: iterations; b: 1 if it was shared, 2 if it ran whole and has no chunks here
+    // owner: id: row of the loop; a: iterations; b: 1 if it was shared, 2 if it ran whole and has no chunks here
+    region,
     phase,   // home: from one MPI_Pcontrol to the next; a: level
     parallel, // home: a parallel region of OpenMP whose threads a policy chose; a: how many; b: of them on lent cores
 };
@@ -51,8 +54,8 @@ struct EventLog {
 
 extern bool recording;
 
-// Before any thread records. Of `bytes`, half is for the home thread and the workers in equal parts, a quarter so for the guests that there
-// can be, and a quarter for other threads of the program, as they need it.
+// Before any thread records. Of `bytes`, half is for the home thread and the workers in equal parts, a quarter so for
+// the guests that there can be, and a quarter for other threads of the program, as they need it.
 void start_recording(uint64_t bytes, unsigned own_threads, unsigned guests, bool keep_oldest);
 // The calling thread's log is to have this kind and core; else it is another thread of the program's.
 void record_as(SeatKind kind, unsigned core);

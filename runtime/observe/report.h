@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// The report of a run: figures of every rank, put together, and what follows from them. Knows no MPI: mpi/report.cpp brings the
-// ranks' figures here, tools/report reads them from a file. What each figure means: docs/report.md.
+// The report of a run: figures of every rank, put together, and what follows from them. Knows no MPI: mpi/report.cpp
+// brings the ranks' figures here, tools/report reads them from a file. What each figure means: docs/report.md.
 //
 //    Board --rank_figures()--> RankFigures --ReportBuilder--> Report --> text, JSON, CSV
 //
-// All numbers are doubles, so that figures add up and travel as plain arrays of them; counts stay exact up to 2^53. A name that ends in _s
-// is a time in seconds, any other number a count. Which there are: counters.h.
+// All numbers are doubles, so that figures add up and travel as plain arrays of them; counts stay exact up to 2^53. A
+// name that ends in _s is a time in seconds, any other number a count. Which there are: counters.h.
 #pragma once
 
 #include "observe/board.h"
@@ -95,7 +95,8 @@ struct PhaseRowFigures {
 };
 
 constexpr char report_schema[] = "workshare-report/1";
-constexpr size_t most_rank_loops = 65536; // loops of ranks that a report holds; with more it has none, only loops of the job
+// loops of ranks that a report holds; with more it has none, only loops of the job
+constexpr size_t most_rank_loops = 65536;
 
 struct Report {
     std::string workshare; // version
@@ -133,7 +134,8 @@ private:
     std::map<std::string, LoopCounts> loops_;
     std::map<std::string, CallCounts> calls_;
     std::map<int64_t, Phases> phases_;
-    std::map<int64_t, std::map<unsigned, double>> busy_on_; // node, core: seconds that guests and workers computed there
+    // node, core: seconds that guests and workers computed there
+    std::map<int64_t, std::map<unsigned, double>> busy_on_;
     size_t rank_loops_ = 0;
 };
 
@@ -145,7 +147,8 @@ enum class ReportFormat { text, json, csv };
 ReportFormat report_format(const std::string& file); // by its ending
 std::string report_as(ReportFormat format, const Report& report);
 
-// Throws std::runtime_error with one line for the user: not JSON, cut off, not a report, a newer one, a field missing or wrong.
+// Throws std::runtime_error with one line for the user: not JSON, cut off, not a report, a newer one, a field missing
+// or wrong.
 Report read_report(const std::string& json);
 
 // What changed, as ratios.
@@ -166,7 +169,8 @@ unsigned kept_mostly(const LoopCounts& counts);
 
 template <class R, class F> void fields_of_rank(R& c, F f)
 {
-    WS_RANK_COUNTERS(WS_VISIT_FIGURE, WS_VISIT_FIGURE, WS_VISIT_FIGURE, WS_VISIT_FIGURE, WS_VISIT_FIGURE, WS_VISIT_FIGURE)
+    WS_RANK_COUNTERS(WS_VISIT_FIGURE, WS_VISIT_FIGURE, WS_VISIT_FIGURE, WS_VISIT_FIGURE, WS_VISIT_FIGURE,
+                     WS_VISIT_FIGURE)
 }
 template <class L, class F> void fields_of_loop(L& c, F f)
 {

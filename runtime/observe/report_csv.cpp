@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The report as one table in long form: each line is a figure, after the cells that say what it is a figure of. An empty cell means all.
+// The report as one table in long form: each line is a figure, after the cells that say what it is a figure of. An
+// empty cell means all.
 #include "observe/report.h"
 
 #include <cmath>
@@ -43,7 +44,8 @@ public:
     void number(const Key& k, std::string metric, double value)
     {
         const bool time = metric.size() > 2 && metric.compare(metric.size() - 2, 2, "_s") == 0;
-        const bool share = metric.find("efficiency") != metric.npos || metric.find("balance") != metric.npos || metric == "speedup";
+        const bool share =
+            metric.find("efficiency") != metric.npos || metric.find("balance") != metric.npos || metric == "speedup";
         char digits[40];
         if (!std::isfinite(value))
             value = 0;

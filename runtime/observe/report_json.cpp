@@ -21,7 +21,8 @@ Json number(const std::string& name, double x)
 {
     if (!std::isfinite(x))
         x = 0;
-    return is_time(name) || name.find("efficiency") != name.npos || name.find("balance") != name.npos ? Json(x) : count(x);
+    return is_time(name) || name.find("efficiency") != name.npos || name.find("balance") != name.npos ? Json(x)
+                                                                                                      : count(x);
 }
 Json text_or_null(const std::string& s) { return s.empty() ? Json() : Json(s); }
 
@@ -39,7 +40,9 @@ Json histogram(const Histogram& h)
               {"buckets", Json::array()}};
     for (unsigned i = 0; i < latency_buckets; i++)
         if (h.counts[i] > 0)
-            j["buckets"].push_back({{"from_ns", i ? int64_t(1) << i : 0}, {"to_ns", int64_t(1) << (i + 1)}, {"count", count(h.counts[i])}});
+            j["buckets"].push_back({{"from_ns", i ? int64_t(1) << i : 0},
+                                    {"to_ns", int64_t(1) << (i + 1)},
+                                    {"count", count(h.counts[i])}});
     return j;
 }
 
@@ -87,7 +90,8 @@ std::string report_json(const Report& r)
               {"verdict", r.verdict},
               {"reason", text_or_null(r.reason)},
               {"efficiency", efficiency(r.as_is)},
-              {"without_stealing", {{"estimated", true}, {"speedup", r.speedup}, {"efficiency", efficiency(r.without_stealing)}}},
+              {"without_stealing",
+               {{"estimated", true}, {"speedup", r.speedup}, {"efficiency", efficiency(r.without_stealing)}}},
               {"totals", counts(r.totals)}};
     for (const char* list : {"by_node", "by_rank", "by_call", "by_phase"})
         j[list] = Json::array();
@@ -100,7 +104,11 @@ std::string report_json(const Report& r)
                                 {"without_stealing", efficiency(n.without_stealing)},
                                 {"totals", counts(n.counts)}});
     for (const RankRow& n : r.rank) {
-        Json rank = {{"rank", n.rank}, {"node", n.node}, {"workers", n.workers}, {"inactive", text_or_null(n.inactive)}, {"totals", counts(n.counts)}};
+        Json rank = {{"rank", n.rank},
+                     {"node", n.node},
+                     {"workers", n.workers},
+                     {"inactive", text_or_null(n.inactive)},
+                     {"totals", counts(n.counts)}};
         rank["loops"] = r.rank_loops_omitted ? Json() : loops(n.loops);
         j["by_rank"].push_back(std::move(rank));
     }
@@ -184,7 +192,10 @@ bool came_later(const std::string& name)
 
 struct Get {
     const At& at;
-    void operator()(const char* name, double& value) const { value = came_later(name) && !at.j.contains(name) ? 0 : at[name].number(); }
+    void operator()(const char* name, double& value) const
+    {
+        value = came_later(name) && !at.j.contains(name) ? 0 : at[name].number();
+    }
 };
 
 Histogram read_histogram(const At& at)
@@ -265,7 +276,8 @@ Report read_report(const std::string& bytes)
     if (version <= 0)
         throw std::runtime_error("it is not a report of Workshare: its schema is " + schema);
     if (version > own)
-        throw std::runtime_error("it is of a newer version of Workshare: its schema is " + schema + ", known here is " + report_schema);
+        throw std::runtime_error("it is of a newer version of Workshare: its schema is " + schema + ", known here is " +
+                                 report_schema);
 
     Report r;
     r.workshare = at["workshare"].text();
@@ -283,7 +295,8 @@ Report read_report(const std::string& bytes)
     r.totals = read_counts(at["totals"]);
     at["by_node"].each([&](const At& n) {
         r.node.push_back({n["node"].integer(), n["host"].text(), n["ranks"].number(), n["cores"].number(),
-                          read_counts(n["totals"]), read_efficiency(n["efficiency"]), read_efficiency(n["without_stealing"])});
+                          read_counts(n["totals"]), read_efficiency(n["efficiency"]),
+                          read_efficiency(n["without_stealing"])});
     });
     at["by_rank"].each([&](const At& n) {
         RankRow row = {n["rank"].integer(), n["node"].integer(), n["workers"].integer(), n["inactive"].text_or_null(),
@@ -301,7 +314,10 @@ Report read_report(const std::string& bytes)
         r.calls.push_back(f);
     });
     at["by_phase"].each([&](const At& p) {
-        PhaseRowFigures f = {p["level"].j.is_null() ? other_levels : p["level"].integer(), {}, read_efficiency(p["efficiency"]), read_efficiency(p["without_stealing"])};
+        PhaseRowFigures f = {p["level"].j.is_null() ? other_levels : p["level"].integer(),
+                             {},
+                             read_efficiency(p["efficiency"]),
+                             read_efficiency(p["without_stealing"])};
         fields_of_phase(f.counts, Get{p});
         r.phases.push_back(f);
     });

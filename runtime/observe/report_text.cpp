@@ -36,7 +36,10 @@ std::string time_text(double s)
     return "";
 }
 
-std::string count_text(double n) { return n < 1e7 ? format("%.0f", n) : n < 1e10 ? format("%.4g M", n / 1e6) : format("%.4g G", n / 1e9); }
+std::string count_text(double n)
+{
+    return n < 1e7 ? format("%.0f", n) : n < 1e10 ? format("%.4g M", n / 1e6) : format("%.4g G", n / 1e9);
+}
 std::string percent(double share) { return format("%.1f %%", 100 * share); }
 std::string percent(double part, double whole) { return whole > 0 ? percent(part / whole) : "-"; }
 
@@ -52,7 +55,8 @@ std::string printable(const std::string& s)
 
 size_t width(const std::string& s) // of UTF-8: code points
 {
-    return size_t(std::count_if(s.begin(), s.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+    return size_t(
+        std::count_if(s.begin(), s.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
 // Columns are as wide as they need to be; a name that begins with '<' is of a column to be set flush left.
@@ -118,7 +122,8 @@ std::string head(const Report& r)
     char when[64] = "";
     if (tm t; localtime_r(&seconds, &t))
         std::strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &t);
-    std::string s = "WORKSHARE REPORT   " + printable(r.program.substr(r.program.rfind('/') + 1)) + ", " + plural(r.ranks, "rank") + " on " + plural(r.nodes, "node");
+    std::string s = "WORKSHARE REPORT   " + printable(r.program.substr(r.program.rfind('/') + 1)) + ", " +
+                    plural(r.ranks, "rank") + " on " + plural(r.nodes, "node");
     if (r.cores > r.ranks)
         s += ", " + plural(r.cores - r.ranks, "worker");
     s += ", started " + std::string(when) + "\n\n";
@@ -176,17 +181,20 @@ std::string stealing(const RankCounts& c)
     std::string s = "\nSTEALING\n";
     s += format("  of %s executions of ws loops %s were shared and %s helped with\n", count_text(c.runs).c_str(),
                 count_text(c.runs_shared).c_str(), count_text(c.runs_helped).c_str());
-    s += format("  iterations: %s kept, %s stolen (%s); chunks: %s kept, %s stolen\n", count_text(c.iterations_kept).c_str(),
-                count_text(c.iterations_stolen).c_str(), percent(c.iterations_stolen, iterations).c_str(),
-                count_text(c.chunks_kept).c_str(), count_text(c.chunks_stolen).c_str());
+    s += format("  iterations: %s kept, %s stolen (%s); chunks: %s kept, %s stolen\n",
+                count_text(c.iterations_kept).c_str(), count_text(c.iterations_stolen).c_str(),
+                percent(c.iterations_stolen, iterations).c_str(), count_text(c.chunks_kept).c_str(),
+                count_text(c.chunks_stolen).c_str());
     s += format("  computed for others: %s; owners waited %s for guests at the end of their loops\n",
                 time_text(c.borrowed_s).c_str(), time_text(c.close_wait_s).c_str());
-    for (const auto& [name, h] : {std::pair<const char*, const Histogram&>{"from claim to first iteration", c.steal_latency},
-                                  {"from last iteration to return", c.return_latency}}) {
+    for (const auto& [name, h] :
+         {std::pair<const char*, const Histogram&>{"from claim to first iteration", c.steal_latency},
+          {"from last iteration to return", c.return_latency}}) {
         if (h.total() == 0)
             continue;
-        s += format("\n  %s: half within %s, 95 %% within %s, all within %s\n", name, time_text(h.quantile(0.5)).c_str(),
-                    time_text(h.quantile(0.95)).c_str(), time_text(h.longest()).c_str());
+        s +=
+            format("\n  %s: half within %s, 95 %% within %s, all within %s\n", name, time_text(h.quantile(0.5)).c_str(),
+                   time_text(h.quantile(0.95)).c_str(), time_text(h.longest()).c_str());
         double most = 0;
         unsigned first = latency_buckets, last = 0;
         for (unsigned i = 0; i < latency_buckets; i++)
@@ -197,7 +205,8 @@ std::string stealing(const RankCounts& c)
             }
         for (unsigned i = first; i <= last; i++) {
             const size_t bar = size_t(std::ceil(50 * h.counts[i] / most));
-            s += format("    below %8s %9s ", time_text(1e-9 * std::exp2(i + 1)).c_str(), count_text(h.counts[i]).c_str()) +
+            s += format("    below %8s %9s ", time_text(1e-9 * std::exp2(i + 1)).c_str(),
+                        count_text(h.counts[i]).c_str()) +
                  std::string(bar, '#') + "\n";
         }
     }
@@ -215,9 +224,10 @@ std::string loops(const Report& r)
             break;
         const LoopCounts& c = l.counts;
         t.row({count_text(c.runs), count_text(c.iterations_kept + c.iterations_stolen),
-               percent(c.iterations_stolen, c.iterations_kept + c.iterations_stolen), count_text(c.chunks_kept + c.chunks_stolen),
-               percent(c.chunks_stolen, c.chunks_kept + c.chunks_stolen), time_text(c.computing_s) + (c.untimed_s > 0 ? "*" : ""),
-               time_text(c.borrowed_s), time_text(c.close_wait_s), time_text(c.longest_chunk_s), printable(l.name)});
+               percent(c.iterations_stolen, c.iterations_kept + c.iterations_stolen),
+               count_text(c.chunks_kept + c.chunks_stolen), percent(c.chunks_stolen, c.chunks_kept + c.chunks_stolen),
+               time_text(c.computing_s) + (c.untimed_s > 0 ? "*" : ""), time_text(c.borrowed_s),
+               time_text(c.close_wait_s), time_text(c.longest_chunk_s), printable(l.name)});
     }
     std::string s = "\nLOOPS (waited: for guests, at their end; longest: chunk)\n" + t.text();
     if (r.loops.size() > most_rows)
@@ -311,8 +321,9 @@ std::string openmp(const Report& r)
         cores += (i ? ", " : "") + format("%.0f", r.rank[i].counts.openmp_cores);
     std::string s = "\nCORES OF PARALLEL REGIONS\n";
     s += "  of the ranks, at the end: " + cores + (r.rank.size() > shown ? ", ...\n" : "\n");
-    s += format("  %s regions had lent cores besides, %s of core time; %s of it beside threads that had come back\n", count_text(c.openmp_lent).c_str(),
-                time_text(c.openmp_lent_s).c_str(), time_text(c.openmp_late_s).c_str());
+    s += format("  %s regions had lent cores besides, %s of core time; %s of it beside threads that had come back\n",
+                count_text(c.openmp_lent).c_str(), time_text(c.openmp_lent_s).c_str(),
+                time_text(c.openmp_late_s).c_str());
     return s;
 }
 
@@ -339,8 +350,9 @@ std::string calls(const Report& r)
     for (const CallFigures& c : r.calls) {
         if (shown++ == most_rows)
             break;
-        t.row({count_text(c.counts.calls), time_text(c.counts.time_s), percent(c.counts.time_s, all), count_text(c.counts.waits),
-               time_text(c.counts.blocked_s), time_text(c.counts.lent_s), printable(c.name)});
+        t.row({count_text(c.counts.calls), time_text(c.counts.time_s), percent(c.counts.time_s, all),
+               count_text(c.counts.waits), time_text(c.counts.blocked_s), time_text(c.counts.lent_s),
+               printable(c.name)});
     }
     std::string s = "\nMPI CALLS (all ranks; waits: those longer than the spin)\n" + t.text();
     if (r.calls.size() > most_rows)
@@ -352,32 +364,35 @@ std::string phases(const Report& r)
 {
     if (r.phases.empty() || (r.phases.size() == 1 && r.phases[0].level == 1))
         return "";
-    Table t({"level", "entered", "elapsed", "blocked", "borrowed", "parallel", "balance", "| elapsed", "parallel", "balance"});
+    Table t({"level", "entered", "elapsed", "blocked", "borrowed", "parallel", "balance", "| elapsed", "parallel",
+             "balance"});
     std::vector<const PhaseRowFigures*> shown; // those that took longest, by level
     for (const PhaseRowFigures& p : r.phases)
         shown.push_back(&p);
     if (shown.size() > most_rows) {
-        std::stable_sort(shown.begin(), shown.end(), [](auto* a, auto* b) { return a->counts.wall_s > b->counts.wall_s; });
+        std::stable_sort(shown.begin(), shown.end(),
+                         [](auto* a, auto* b) { return a->counts.wall_s > b->counts.wall_s; });
         shown.resize(most_rows);
         std::sort(shown.begin(), shown.end(), [](auto* a, auto* b) { return a->level < b->level; });
     }
     for (const PhaseRowFigures* row : shown) {
         const PhaseRowFigures& p = *row;
-        t.row({p.level == other_levels ? "others" : std::to_string(p.level), count_text(p.counts.entered), time_text(p.counts.wall_s), time_text(p.counts.blocked_s),
-               time_text(p.counts.borrowed_s), percent(p.as_is.parallel), percent(p.as_is.load_balance),
-               time_text(p.without_stealing.elapsed_s), percent(p.without_stealing.parallel),
-               percent(p.without_stealing.load_balance)});
+        t.row({p.level == other_levels ? "others" : std::to_string(p.level), count_text(p.counts.entered),
+               time_text(p.counts.wall_s), time_text(p.counts.blocked_s), time_text(p.counts.borrowed_s),
+               percent(p.as_is.parallel), percent(p.as_is.load_balance), time_text(p.without_stealing.elapsed_s),
+               percent(p.without_stealing.parallel), percent(p.without_stealing.load_balance)});
     }
     const size_t rest = r.phases.size() - shown.size();
-    return "\nPHASES between MPI_Pcontrol calls (parallel efficiency; behind |: estimate without stealing)\n" + t.text() +
-           (rest ? format("  ... and %s that took less\n", plural(double(rest), "level").c_str()) : "");
+    return "\nPHASES between MPI_Pcontrol calls (parallel efficiency; behind |: estimate without stealing)\n" +
+           t.text() + (rest ? format("  ... and %s that took less\n", plural(double(rest), "level").c_str()) : "");
 }
 
 } // namespace
 
 std::string report_text(const Report& r)
 {
-    return head(r) + efficiencies(r) + waiting(r.totals) + stealing(r.totals) + openmp(r) + loops(r) + nodes(r) + ranks(r) + calls(r) + phases(r);
+    return head(r) + efficiencies(r) + waiting(r.totals) + stealing(r.totals) + openmp(r) + loops(r) + nodes(r) +
+           ranks(r) + calls(r) + phases(r);
 }
 
 ReportFormat report_format(const std::string& file)
@@ -411,19 +426,23 @@ std::string report_comparison(const Report& a, const Report& b, const std::strin
     if (a.program != b.program)
         s += "The programs differ: A ran " + printable(a.program) + ", B ran " + printable(b.program) + ".\n";
     if (a.ranks != b.ranks || a.nodes != b.nodes || a.cores != b.cores)
-        s += "A: " + plural(a.ranks, "rank") + ", " + plural(a.cores, "core") + ", " + plural(a.nodes, "node") + "; B: " +
-             plural(b.ranks, "rank") + ", " + plural(b.cores, "core") + ", " + plural(b.nodes, "node") + ".\n";
+        s += "A: " + plural(a.ranks, "rank") + ", " + plural(a.cores, "core") + ", " + plural(a.nodes, "node") +
+             "; B: " + plural(b.ranks, "rank") + ", " + plural(b.cores, "core") + ", " + plural(b.nodes, "node") +
+             ".\n";
     Table t({"<", "A", "B", "B / A"});
     auto time = [&](const char* name, double x, double y) { t.row({name, time_text(x), time_text(y), change(x, y)}); };
     auto share = [&](const char* name, double x, double y) { t.row({name, percent(x), percent(y), change(x, y)}); };
-    auto count = [&](const char* name, double x, double y) { t.row({name, count_text(x), count_text(y), change(x, y)}); };
+    auto count = [&](const char* name, double x, double y) {
+        t.row({name, count_text(x), count_text(y), change(x, y)});
+    };
     time("elapsed", a.elapsed_s, b.elapsed_s);
     time("elapsed without stealing (estimate)", a.without_stealing.elapsed_s, b.without_stealing.elapsed_s);
     share("parallel efficiency", a.as_is.parallel, b.as_is.parallel);
     share("  load balance", a.as_is.load_balance, b.as_is.load_balance);
     share("  communication efficiency", a.as_is.communication, b.as_is.communication);
     for (const Column& c : columns)
-        (c.time ? std::function<void(const char*, double, double)>(time) : count)(c.name, a.totals.*c.field, b.totals.*c.field);
+        (c.time ? std::function<void(const char*, double, double)>(time) : count)(c.name, a.totals.*c.field,
+                                                                                  b.totals.*c.field);
     count("chunks stolen", a.totals.chunks_stolen, b.totals.chunks_stolen);
     time("steal latency, median", a.totals.steal_latency.quantile(0.5), b.totals.steal_latency.quantile(0.5));
     s += "\n" + t.text();
@@ -436,12 +455,14 @@ std::string report_comparison(const Report& a, const Report& b, const std::strin
         both[l.name].second = l.counts;
     std::vector<std::pair<double, std::string>> order;
     for (const auto& [name, c] : both)
-        order.push_back({-(c.first.computing_s + c.first.borrowed_s + c.second.computing_s + c.second.borrowed_s), name});
+        order.push_back(
+            {-(c.first.computing_s + c.first.borrowed_s + c.second.computing_s + c.second.borrowed_s), name});
     std::sort(order.begin(), order.end());
     for (size_t i = 0; i < order.size() && i < most_rows; i++) {
         const auto& [x, y] = both[order[i].second];
         const double tx = x.computing_s + x.borrowed_s, ty = y.computing_s + y.borrowed_s;
-        loops.row({time_text(tx), time_text(ty), change(tx, ty), percent(x.iterations_stolen, x.iterations_kept + x.iterations_stolen),
+        loops.row({time_text(tx), time_text(ty), change(tx, ty),
+                   percent(x.iterations_stolen, x.iterations_kept + x.iterations_stolen),
                    percent(y.iterations_stolen, y.iterations_kept + y.iterations_stolen), printable(order[i].second)});
     }
     if (!both.empty())

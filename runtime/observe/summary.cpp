@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The ranks' figures put together: sums, who computed on whose core, the POP metrics. The formulas are derived in docs/report.md.
+// The ranks' figures put together: sums, who computed on whose core, the POP metrics. The formulas are derived in
+// docs/report.md.
 #include "observe/report.h"
 
 #include <algorithm>
@@ -40,11 +41,13 @@ static_assert(sizeof refusals / sizeof *refusals == refusal_kinds);
 
 constexpr const char* kept_texts[] = {
     // as in Kept
-    "omp_get_thread_num() may be asked in it, and omp_get_max_threads() leaves no number for guests (WS_OPENMP_GUESTS gives some)",
+    "omp_get_thread_num() may be asked in it, and omp_get_max_threads() leaves no number for guests (WS_OPENMP_GUESTS "
+    "gives some)",
     "omp_set_num_threads() asks for no more threads than the rank has",
     "OMP_THREAD_LIMIT allows no more threads than the rank has",
     "the program has thread_local or threadprivate variables, which functions called in it may use",
-    "omp_get_thread_num() may be asked in it, and OpenMP's library would answer instead of libws (link with -fws before it)",
+    "omp_get_thread_num() may be asked in it, and OpenMP's library would answer instead of libws (link with -fws "
+    "before it)",
 };
 static_assert(sizeof kept_texts / sizeof *kept_texts == kept_kinds);
 
@@ -75,7 +78,8 @@ Efficiency efficiency(double elapsed_s, const std::vector<CoreUse>& cores)
     double sum = 0, most = 0;
     std::map<int64_t, std::pair<double, double>> nodes; // useful, cores
     for (const CoreUse& c : cores) {
-        const double useful = std::min(c.useful_s, elapsed_s); // threads that shared a CPU have counted its time several times
+        // threads that shared a CPU have counted its time several times
+        const double useful = std::min(c.useful_s, elapsed_s);
         sum += useful;
         most = std::max(most, useful);
         nodes[c.node].first += useful;
@@ -152,7 +156,8 @@ Report ReportBuilder::finish()
         };
         RankCounts& c = r.counts;
         c.helped_s = busy_on(r.node_rank);
-        std::vector<CoreUse> use = {{r.node, c.computing_s + c.helped_s}}, alone = {{r.node, c.computing_s + c.borrowed_s}};
+        std::vector<CoreUse> use = {{r.node, c.computing_s + c.helped_s}},
+                             alone = {{r.node, c.computing_s + c.borrowed_s}};
         double workers_s = 0;
         for (int64_t w = 0; w < r.workers; w++) {
             const double busy = busy_on(r.first_worker + w);
@@ -199,8 +204,9 @@ Report ReportBuilder::finish()
         return std::max(a.counts.time_s, a.counts.blocked_s) > std::max(b.counts.time_s, b.counts.blocked_s);
     });
     for (const auto& [level, p] : phases_) {
-        // It is not counted by phase whose core computed for others. So of what was borrowed in the phase, ranks' cores are taken to have
-        // done the same share as in the whole run, divided among them by how long they were lent; workers' cores the rest.
+        // It is not counted by phase whose core computed for others. So of what was borrowed in the phase, ranks' cores
+        // are taken to have done the same share as in the whole run, divided among them by how long they were lent;
+        // workers' cores the rest.
         double lent = 0, workers = 0;
         for (size_t i = 0; i < p.lent.size(); i++) {
             lent += p.lent[i];

@@ -25,7 +25,8 @@ double helpable(const Totals& t) { return std::max(0.0, t.idle - t.refused[unsig
 
 std::string mostly_in_call(const Facts& f) { return f.calls.empty() ? "" : ", mostly in " + f.calls[0].name; }
 
-// A thief can take no part of a chunk, so a region lasts as long as its longest one. Null if that is of no loop a large part.
+// A thief can take no part of a chunk, so a region lasts as long as its longest one. Null if that is of no loop a large
+// part.
 const LoopFigures* coarse_loop(const Totals& t, const Facts& f)
 {
     const double cores = (t.ranks + t.workers) / std::max(t.nodes, 1.0);
@@ -51,8 +52,10 @@ std::string why_ends(const Totals& t, const Facts& f, double share)
 {
     const std::string head = format("%.0f %% of the waiting was for the ends of shared loops", 100 * share);
     if (const LoopFigures* l = coarse_loop(t, f))
-        return head + format(": a chunk of %s took up to %s of %s an execution; its iterations are too long, or too few (%.4g), to share out",
-                             l->name.c_str(), duration(l->counts.longest_chunk_s).c_str(), duration(per_run(*l, time_of(*l))).c_str(),
+        return head + format(": a chunk of %s took up to %s of %s an execution; its iterations are too long, or too "
+                             "few (%.4g), to share out",
+                             l->name.c_str(), duration(l->counts.longest_chunk_s).c_str(),
+                             duration(per_run(*l, time_of(*l))).c_str(),
                              per_run(*l, l->counts.iterations_kept + l->counts.iterations_stolen));
     return head + ", where handing over a core takes longer than what is left";
 }
@@ -64,19 +67,21 @@ std::string why_nothing_shared(const Facts& f, double share)
     const LoopFigures* unshared = unshared_loop(f);
     if (f.outside >= f.unshared || !unshared)
         return head + format("rank %.0f computed %s of %s outside of ws loops, and others waited%s", f.serial.rank,
-                             duration(f.serial.outside).c_str(), duration(f.serial.computing).c_str(), mostly_in_call(f).c_str());
+                             duration(f.serial.outside).c_str(), duration(f.serial.computing).c_str(),
+                             mostly_in_call(f).c_str());
     if (unshared->counts.runs_unpaid > 0.5 * unshared->counts.runs)
         return head + "sharing " + unshared->name + " did not pay (memory-bound, or too short), and was stopped";
     const unsigned kept = kept_mostly(unshared->counts);
     if (kept < kept_kinds)
         return head + unshared->name + " was not shared: " + kept_text(kept);
-    return head + format("%s was not shared: too short (%s an execution), or nobody waited when it began", unshared->name.c_str(),
-                         duration(per_run(*unshared, time_of(*unshared))).c_str());
+    return head + format("%s was not shared: too short (%s an execution), or nobody waited when it began",
+                         unshared->name.c_str(), duration(per_run(*unshared, time_of(*unshared))).c_str());
 }
 
 const char* no_core_text(const Totals& t, const Facts& f)
 {
-    return f.other_jobs && t.crowded == 0 ? "no core was free: other jobs computed on them" : "no core was free: there are more ranks than cores";
+    return f.other_jobs && t.crowded == 0 ? "no core was free: other jobs computed on them"
+                                          : "no core was free: there are more ranks than cores";
 }
 
 // What most of the waiting comes from that nothing was computed in, in words.
@@ -93,7 +98,8 @@ std::string largest_cause(const Totals& t, const Facts& f)
         lost[ends] += lost[unsigned(r)];
         lost[unsigned(r)] = 0;
     }
-    if (std::max(f.outside, f.unshared) < 0.3 * nothing_shared) { // it is a region's end, too, when all of it is claimed
+    // it is a region's end, too, when all of it is claimed
+    if (std::max(f.outside, f.unshared) < 0.3 * nothing_shared) {
         lost[ends] += nothing_shared;
         nothing_shared = 0;
     }
@@ -113,9 +119,11 @@ std::string largest_cause(const Totals& t, const Facts& f)
     case unsigned(Refusal::core_taken):
         return no_core_text(t, f);
     case unsigned(Refusal::full):
-        return "as many helped as OpenMP's number of threads allows: WS_OPENMP_GUESTS, or omp_set_num_threads() in the program";
+        return "as many helped as OpenMP's number of threads allows: WS_OPENMP_GUESTS, or omp_set_num_threads() in the "
+               "program";
     case unsigned(Refusal::no_guest):
-        return t.guests_refused > 0 ? no_threads : "the loops were over before a guest thread was made for each rank that waited";
+        return t.guests_refused > 0 ? no_threads
+                                    : "the loops were over before a guest thread was made for each rank that waited";
     default:
         return t.guests_refused > 0 ? no_threads : "the ranks may not use each other's cores (cpusets)";
     }
@@ -125,7 +133,8 @@ std::string largest_cause(const Totals& t, const Facts& f)
 std::string why_not(const Totals& t, const Facts& f)
 {
     const bool polled = t.polls * 30e-9 > 0.005 * t.wall * t.ranks; // a look in vain takes 30 ns or more
-    const char* const needs_poll = "no rank waited in a call that blocks, but they polled (MPI_Test, MPI_Iprobe), which helps with -workshare-poll only";
+    const char* const needs_poll = "no rank waited in a call that blocks, but they polled (MPI_Test, MPI_Iprobe), "
+                                   "which helps with -workshare-poll only";
     if (t.inactive == t.ranks)
         return f.why_inactive;
     if (t.ranks == 1 && t.workers == 0)
@@ -133,8 +142,9 @@ std::string why_not(const Totals& t, const Facts& f)
     if (t.alone_on_node == t.ranks && t.workers == 0)
         return "every rank is alone on its node";
     if (t.regions == 0)
-        return t.regions_off > 0 ? "its ws loops ran on other threads than the one that called MPI_Init, without MPI_THREAD_MULTIPLE"
-                                 : "no ws loop ran (is the program compiled with -fws?)";
+        return t.regions_off > 0
+                   ? "its ws loops ran on other threads than the one that called MPI_Init, without MPI_THREAD_MULTIPLE"
+                   : "no ws loop ran (is the program compiled with -fws?)";
     if (t.idle < 0.002 * t.wall * t.ranks && t.workers == 0)
         return polled ? needs_poll : "no rank had to wait";
     if (f.helps_nobody)
@@ -147,11 +157,13 @@ std::string why_not(const Totals& t, const Facts& f)
         return no_core_text(t, f);
     if (t.unpaid_regions > 0.5 * t.regions)
         return "sharing its loops did not pay (memory-bound, or too short), and was stopped";
-    if (t.regions_shared < 0.01 * t.regions && t.loops > 0.25 * (t.computing - t.kept_off)) { // some: their first execution, when their cost was not known
+    // some: their first execution, when their cost was not known
+    if (t.regions_shared < 0.01 * t.regions && t.loops > 0.25 * (t.computing - t.kept_off)) {
         const LoopFigures* l = unshared_loop(f);
         if (const unsigned kept = l ? kept_mostly(l->counts) : kept_kinds; kept < kept_kinds)
             return l->name + " was not shared: " + kept_text(kept);
-        return polled && t.idle < 0.02 * t.wall * t.ranks ? needs_poll : "its loops are too short, or ran while nobody waited";
+        return polled && t.idle < 0.02 * t.wall * t.ranks ? needs_poll
+                                                          : "its loops are too short, or ran while nobody waited";
     }
     return largest_cause(t, f);
 }
@@ -161,7 +173,8 @@ std::string how_sure(const Totals& t)
 {
     if (t.kept_off <= 0.2 * t.computing || t.ranks == t.inactive)
         return "";
-    return format(" (%.0f %% of the time in which ranks computed they had no CPU: others use them, too)", 100 * t.kept_off / t.computing);
+    return format(" (%.0f %% of the time in which ranks computed they had no CPU: others use them, too)",
+                  100 * t.kept_off / t.computing);
 }
 
 // The kernel counts in steps of 10 ms, and a desktop is never quite idle: less than a tenth is not worth a word.
@@ -169,7 +182,9 @@ std::string who_else(const Facts& f)
 {
     if (f.others.share < 0.1)
         return "";
-    const std::string cpus = f.others.cpu >= 0 ? format("CPU %.0f", f.others.cpu) : f.others.cpus == 1 ? "the CPU" : format("the %.0f CPUs", f.others.cpus);
+    const std::string cpus = f.others.cpu >= 0    ? format("CPU %.0f", f.others.cpu)
+                             : f.others.cpus == 1 ? "the CPU"
+                                                  : format("the %.0f CPUs", f.others.cpus);
     return format("; other programs used %.0f %% of ", 100 * f.others.share) + cpus;
 }
 
@@ -188,8 +203,9 @@ std::string what_could_be(const Totals& t)
         return "what sharing its loops could win is not known, as there are more ranks than cores";
     const double most = most_speedup(t);
     if (most < 1.02)
-        return t.idle > 0.05 * t.wall * t.ranks ? "sharing loops would win nothing: while ranks waited, no other of their node computed"
-                                                : "sharing loops would win next to nothing";
+        return t.idle > 0.05 * t.wall * t.ranks
+                   ? "sharing loops would win nothing: while ranks waited, no other of their node computed"
+                   : "sharing loops would win next to nothing";
     std::string text = format("sharing its loops could make it up to %.2f times as fast", most);
     // What one rank loses to other processes all others may wait for.
     if (t.kept_off * (t.ranks / t.nodes - 1) > 0.2 * helpable(t))

@@ -38,8 +38,8 @@ struct Facts {
     std::vector<LoopFigures> loops; // of the job, those that took most time
     std::vector<CallFigures> calls; // of the job, those that most was waited in
     double lag = 0;                 // by how much longer the job would have lasted without stealing
-    // Time that nobody could help with, summed over the ranks, less what the rank with least of it had, as all ranks have that: the others
-    // wait for the rest.
+    // Time that nobody could help with, summed over the ranks, less what the rank with least of it had, as all ranks
+    // have that: the others wait for the rest.
     double outside = 0;             // outside of ws loops
     double unshared = 0;            // in executions of ws loops that were not shared
     // The rank that computed most outside of ws loops.
@@ -50,7 +50,8 @@ struct Facts {
     bool other_jobs = false;        // some rank shared its CPUs with other jobs of this user
     bool helps_nobody = false;      // VictimPolicy::none
     std::vector<std::string> policies; // what they did, a part of the verdict's line each
-    // What other programs used of the node where that was most: a share of the time of one CPU, or, where ranks share them, of all its CPUs.
+    // What other programs used of the node where that was most: a share of the time of one CPU, or, where ranks share
+    // them, of all its CPUs.
     struct Others {
         double share, cpu, cpus; // cpu: -1: all
     } others = {0, -1, 0};
@@ -64,7 +65,8 @@ struct Verdict {
 };
 Verdict judge(const Totals& totals, const Facts& facts);
 
-// How many times as fast the job could have been if all that was computed had been shared out evenly: all cores compute whenever one does.
+// How many times as fast the job could have been if all that was computed had been shared out evenly: all cores compute
+// whenever one does.
 double most_speedup(const Totals& totals);
 
 // The loop that most was stolen from, or nothing.

@@ -83,10 +83,12 @@ std::string parse_size(const char* text, uint64_t& value)
     const std::string_view all = trim(text);
     const size_t digits = std::min(all.find_first_not_of("0123456789"), all.size());
     const std::string_view unit = trim(all.substr(digits));
-    const char* found = unit.size() == 1 ? std::strchr(units, std::toupper(static_cast<unsigned char>(unit[0]))) : nullptr;
+    const char* found =
+        unit.size() == 1 ? std::strchr(units, std::toupper(static_cast<unsigned char>(unit[0]))) : nullptr;
     const unsigned shift = unit.empty() ? 10 : found ? 10 * unsigned(found - units) : 0;
     uint64_t count;
-    if (!to_number(std::string(all.substr(0, digits)), count) || (!unit.empty() && !found) || count > most >> shift || count << shift < least)
+    if (!to_number(std::string(all.substr(0, digits)), count) || (!unit.empty() && !found) || count > most >> shift ||
+        count << shift < least)
         return " is not a size from 64K to 1T such as 512M, 4G or 65536 (KiB)";
     value = count << shift;
     return "";
@@ -115,7 +117,8 @@ bool is_schedule(std::string_view rest, OptionSchedule& value)
     if (comma == rest.npos)
         return value.kind < 4;
     uint64_t chunk;
-    if (value.kind < 1 || value.kind > 3 || !to_number(std::string(trim(rest.substr(comma + 1))), chunk) || chunk < 1 || chunk > uint64_t(INT64_MAX))
+    if (value.kind < 1 || value.kind > 3 || !to_number(std::string(trim(rest.substr(comma + 1))), chunk) || chunk < 1 ||
+        chunk > uint64_t(INT64_MAX))
         return false;
     value.chunk = long(chunk);
     return true;
@@ -149,7 +152,9 @@ template <class Number> std::string parse(const OptionRow& row, const char* text
         return wrong;
     }
     const int word = std::is_signed_v<Number> ? word_of(row, text) : -1;
-    std::string wrong = word >= 0 ? "" : row.kind == OptionKind::size ? parse_size(text, v) : parse_number(row, text, v);
+    std::string wrong = word >= 0                      ? ""
+                        : row.kind == OptionKind::size ? parse_size(text, v)
+                                                       : parse_number(row, text, v);
     if (wrong.empty())
         value = word >= 0 ? Number(-1 - word) : Number(v);
     return wrong;
@@ -157,7 +162,9 @@ template <class Number> std::string parse(const OptionRow& row, const char* text
 
 std::string parse(const OptionRow&, const char* text, OptionSchedule& value)
 {
-    return is_schedule(trim(text), value) ? "" : " is not a schedule such as dynamic, guided,4 or static,16 (auto takes no chunk)";
+    return is_schedule(trim(text), value)
+               ? ""
+               : " is not a schedule such as dynamic, guided,4 or static,16 (auto takes no chunk)";
 }
 
 std::string parse(const OptionRow& row, const char* text, std::string& value)

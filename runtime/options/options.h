@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the launcher and the user set: the WS_ environment. Read once, when a rank attaches. struct Options and the table that it is read
-// by are made of options.txt, where each option is written once. Knows no MPI.
+// What the launcher and the user set: the WS_ environment. Read once, when a rank attaches. struct Options and the
+// table that it is read by are made of options.txt, where each option is written once. Knows no MPI.
 #pragma once
 
 #include "options/options_table.h"
@@ -18,8 +18,8 @@ bool read_options(Options& options, std::string& error, std::vector<std::string>
 std::string meant_option(const std::string& misspelt);
 std::string with_meant_options(const std::vector<std::string>& misspelt); // for a message
 
-// Whether the report and the trace could be written, before the program has computed for hours; else a message. For the rank
-// that will write them. Leaves nothing behind.
+// Whether the report and the trace could be written, before the program has computed for hours; else a message. For the
+// rank that will write them. Leaves nothing behind.
 bool can_write_files(const Options& options, std::string& error);
 
 // The row of a variable that there is.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A policy: one way to balance. mpi/ walks the registry and names none; each lives in a folder of its own below this one and knows the
-// window, the loads and the topology, but no other policy.
+// A policy: one way to balance. mpi/ walks the registry and names none; each lives in a folder of its own below this
+// one and knows the window, the loads and the topology, but no other policy.
 //
 //   attach -> step, message (in blocked time), threads (at an OpenMP region) -> end -> tell -> detach
 //
@@ -54,23 +54,28 @@ struct Rank {
     // A policy's choice: whom this rank's threads help while they wait.
     const lend::VictimPolicy* victims = nullptr;
 
-    // For policies that want them (Policy::wants_loads()). They are as old as their `at` says: tens of milliseconds if some rank of each node
-    // waits in MPI, or calls it, now and then. This node's own are as old; newer ones of its ranks: measure::read_loads().
+    // For policies that want them (Policy::wants_loads()). They are as old as their `at` says: tens of milliseconds if
+    // some rank of each node waits in MPI, or calls it, now and then. This node's own are as old; newer ones of its
+    // ranks: measure::read_loads().
     const LoadsOfNodes* loads = nullptr;
-    std::vector<measure::NodeLoad> node_loads() const { return loads ? loads->read() : std::vector<measure::NodeLoad>(); }
+    std::vector<measure::NodeLoad> node_loads() const
+    {
+        return loads ? loads->read() : std::vector<measure::NodeLoad>();
+    }
 
     // Carries letters, if a policy writes any. See post().
     mail::Mail* mail = nullptr;
 
-    // A letter for the same policy in rank `to` of MPI_COMM_WORLD; for one that writes_letters(). Never waits, whatever the receiver does.
-    // Letters from one rank to another arrive once, in order, when the receiver waits in MPI or calls it; those that are under
-    // way when the program ends arrive in MPI_Finalize. `kind`: below 2^24, for the policy's own use.
+    // A letter for the same policy in rank `to` of MPI_COMM_WORLD; for one that writes_letters(). Never waits, whatever
+    // the receiver does. Letters from one rank to another arrive once, in order, when the receiver waits in MPI or
+    // calls it; those that are under way when the program ends arrive in MPI_Finalize. `kind`: below 2^24, for the
+    // policy's own use.
     void post(const Policy&, int to, uint32_t kind, std::string letter) const;
 
     // Who decides for a policy on this node; without a window nobody does.
     arbiter::Decider node_decider(const Policy&) const;
-    // Who decides for it in the whole job: one of the ranks of node 0, so that it can be settled in a window. What it decides is for
-    // the policy to carry to other nodes.
+    // Who decides for it in the whole job: one of the ranks of node 0, so that it can be settled in a window. What it
+    // decides is for the policy to carry to other nodes.
     arbiter::Decider job_decider(const Policy&) const;
 };
 
@@ -84,11 +89,11 @@ struct Wants {
 class Policy {
 public:
     virtual const char* name() const = 0; // as in the options that it owns
-    // At the end of MPI_Init, collective over MPI_COMM_WORLD: the window and the board are there, nobody lends yet. Memory that the
-    // ranks of the node are to share is made here, by PMPI_Win_allocate_shared on Rank::node.
+    // At the end of MPI_Init, collective over MPI_COMM_WORLD: the window and the board are there, nobody lends yet.
+    // Memory that the ranks of the node are to share is made here, by PMPI_Win_allocate_shared on Rank::node.
     virtual Wants attach(Rank&) { return {}; }
-    // This rank is blocked in an MPI call, and calls none here. What takes longer than `budget` ticks is done in several steps: a message
-    // that arrives meanwhile waits for the end of this one.
+    // This rank is blocked in an MPI call, and calls none here. What takes longer than `budget` ticks is done in
+    // several steps: a message that arrives meanwhile waits for the end of this one.
     virtual Wants step(Rank&, uint64_t /*now*/, uint64_t /*budget*/) { return {}; }
     // A letter from the same policy in another rank, `from` in MPI_COMM_WORLD. Like a step, this must be short.
     virtual Wants message(Rank&, int /*from*/, uint32_t /*kind*/, std::string_view /*letter*/) { return {}; }
@@ -100,13 +105,14 @@ public:
     virtual bool wants_periods() const { return false; }
     // Whether threads() is to be called at all.
     virtual bool chooses_threads() const { return false; }
-    // An OpenMP region begins that asks for so many threads, 0: for the usual number; `site` is the same each time. How many it shall ask
-    // for. Any thread of the program, several at once; not for a region within another.
+    // An OpenMP region begins that asks for so many threads, 0: for the usual number; `site` is the same each time. How
+    // many it shall ask for. Any thread of the program, several at once; not for a region within another.
     virtual unsigned threads(const Rank&, unsigned asked, const void* /*site*/) { return asked; }
     // Its thread of that number begins, by that thread; and, by the one that called threads(), it is over.
     virtual void region_member(const Rank&, unsigned /*number*/) {}
     virtual void region_ended(const Rank&) {}
-    // MPI_Finalize has begun on all ranks: no more steps. Letters that are under way still come, and none may be posted for them.
+    // MPI_Finalize has begun on all ranks: no more steps. Letters that are under way still come, and none may be posted
+    // for them.
     virtual void end(Rank&) {}
     // What the verdict, and so the report, should know. On every rank, at the end.
     virtual void tell(observe::Facts&) const {}

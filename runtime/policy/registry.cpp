@@ -15,7 +15,8 @@ const std::vector<Policy*>& policies()
 {
     static Policy* const each[] = {&steal::policy(), &reorder::policy(), &dpb::policy(), &loads::policy()};
     static_assert(std::size(each) <= window::max_policies);
-    static auto& all = *new std::vector<Policy*>(std::begin(each), std::end(each)); // never destroyed: exit() may run beside its users
+    // never destroyed: exit() may run beside its users
+    static auto& all = *new std::vector<Policy*>(std::begin(each), std::end(each));
     return all;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Gives the policies of this rank their time: one step at a time, of the one that is due longest, else of those that take what is left in
-// turn. The rest of libws knows them through this and policies() only.
+// Gives the policies of this rank their time: one step at a time, of the one that is due longest, else of those that
+// take what is left in turn. The rest of libws knows them through this and policies() only.
 #pragma once
 
 #include "lend/lend.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Chrome's trace events, for Perfetto, chrome://tracing and ws-timeline (docs/timeline.md). One event a line, so that a reader need
-// not hold the whole file; written as it comes, so that neither need we.
+// Chrome's trace events, for Perfetto, chrome://tracing and ws-timeline (docs/timeline.md). One event a line, so that a
+// reader need not hold the whole file; written as it comes, so that neither need we.
 #include "trace/writers.h"
 
 #include <array>
@@ -25,7 +25,8 @@ std::string quoted(const std::string& text) { return Json(text).dump(-1, ' ', tr
 
 class JsonWriter final : public TraceWriter {
 public:
-    JsonWriter(const TraceJob& job, const std::string& path) : job_(job), path_(path), file_(std::fopen(path.c_str(), "we"))
+    JsonWriter(const TraceJob& job, const std::string& path)
+        : job_(job), path_(path), file_(std::fopen(path.c_str(), "we"))
     {
         if (!file_) {
             fail();
@@ -88,22 +89,38 @@ private:
 
     void head()
     {
-        Json about = {{"format", "workshare-trace"}, {"version", trace_format}, {"workshare", job_.version},
-                      {"options", job_.options}, {"ranks", job_.ranks}, {"nodes", job_.nodes}, {"length_ns", job_.length},
-                      {"began_unix_ns", job_.began_unix}, {"kept", job_.keep_oldest ? "oldest" : "newest"}};
+        Json about = {{"format", "workshare-trace"},
+                      {"version", trace_format},
+                      {"workshare", job_.version},
+                      {"options", job_.options},
+                      {"ranks", job_.ranks},
+                      {"nodes", job_.nodes},
+                      {"length_ns", job_.length},
+                      {"began_unix_ns", job_.began_unix},
+                      {"kept", job_.keep_oldest ? "oldest" : "newest"}};
         uint64_t dropped = 0, kept = 0;
         Json processes = Json::array(), threads = Json::array();
         for (uint32_t r = 0; r < job_.ranks; r++) {
             const TraceProcess& p = job_.processes[r];
-            processes.push_back({{"rank", r}, {"node", p.node}, {"host", p.host}, {"program", p.program}, {"os_pid", p.pid},
-                                 {"begin_ns", p.begin}, {"end_ns", p.end}});
+            processes.push_back({{"rank", r},
+                                 {"node", p.node},
+                                 {"host", p.host},
+                                 {"program", p.program},
+                                 {"os_pid", p.pid},
+                                 {"begin_ns", p.begin},
+                                 {"end_ns", p.end}});
         }
         for (uint32_t i = 0; i < job_.thread_count; i++) {
             const TraceThread& t = job_.threads[i];
             kept += t.events;
             dropped += t.dropped;
-            threads.push_back({{"tid", i + 1}, {"rank", t.rank}, {"node", job_.processes[t.rank].node}, {"core", t.core},
-                               {"kind", kind_name(t.kind)}, {"events", t.events}, {"dropped", t.dropped}});
+            threads.push_back({{"tid", i + 1},
+                               {"rank", t.rank},
+                               {"node", job_.processes[t.rank].node},
+                               {"core", t.core},
+                               {"kind", kind_name(t.kind)},
+                               {"events", t.events},
+                               {"dropped", t.dropped}});
         }
         about["events"] = kept;
         about["dropped"] = dropped;
@@ -123,14 +140,18 @@ private:
             const std::string pid = ",\"pid\":" + std::to_string(node + 1);
             line("{\"ph\":\"M\"" + pid + ",\"name\":\"process_name\",\"args\":{\"name\":" +
                  quoted("node " + std::to_string(node) + " (" + host + ")") + "}}");
-            line("{\"ph\":\"M\"" + pid + ",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":" + std::to_string(node) + "}}");
+            line("{\"ph\":\"M\"" + pid +
+                 ",\"name\":\"process_sort_index\",\"args\":{\"sort_index\":" + std::to_string(node) + "}}");
         }
         uint32_t place = 0;
         for (const auto& [key, i] : order) {
             const TraceThread& t = job_.threads[i];
-            const std::string id = ",\"pid\":" + std::to_string(job_.processes[t.rank].node + 1) + ",\"tid\":" + std::to_string(i + 1);
-            line("{\"ph\":\"M\"" + id + ",\"name\":\"thread_name\",\"args\":{\"name\":" + quoted(thread_name(t)) + "}}");
-            line("{\"ph\":\"M\"" + id + ",\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":" + std::to_string(place++) + "}}");
+            const std::string id =
+                ",\"pid\":" + std::to_string(job_.processes[t.rank].node + 1) + ",\"tid\":" + std::to_string(i + 1);
+            line("{\"ph\":\"M\"" + id + ",\"name\":\"thread_name\",\"args\":{\"name\":" + quoted(thread_name(t)) +
+                 "}}");
+            line("{\"ph\":\"M\"" + id +
+                 ",\"name\":\"thread_sort_index\",\"args\":{\"sort_index\":" + std::to_string(place++) + "}}");
         }
     }
 
@@ -199,7 +220,8 @@ private:
             text_ += e.b == 0 ? "\"alone\"}" : e.b == 1 ? "\"shared\"}" : "\"whole\"}";
             break;
         case EventKind::phase:
-            text_ += "\"phase " + std::to_string(int64_t(e.a)) + "\",\"args\":{\"level\":" + std::to_string(int64_t(e.a)) + '}';
+            text_ += "\"phase " + std::to_string(int64_t(e.a)) +
+                     "\",\"args\":{\"level\":" + std::to_string(int64_t(e.a)) + '}';
             break;
         case EventKind::parallel:
             number("\"parallel region of ", e.a);
@@ -221,7 +243,8 @@ private:
             return;
         text_ = "{\"ph\":\"C\",\"pid\":" + std::to_string(job_.processes[rank].node + 1);
         time(",\"ts\":", e.begin);
-        text_ += ",\"cat\":\"cores\",\"name\":\"cores of rank " + std::to_string(rank) + "\",\"args\":{\"threads\":" + std::to_string(e.a) + "}}";
+        text_ += ",\"cat\":\"cores\",\"name\":\"cores of rank " + std::to_string(rank) +
+                 "\",\"args\":{\"threads\":" + std::to_string(e.a) + "}}";
         line(text_);
     }
 

@@ -140,7 +140,9 @@ extern "C" __attribute__((visibility("default"))) const char* ws_trace_check(int
     return ws::trace::remember(ws::trace::check(path));
 }
 
-extern "C" __attribute__((visibility("default"))) ws::trace::TraceWriter* ws_trace_open(const ws::trace::TraceJob& job, const char* path)
+extern "C" __attribute__((visibility("default"))) ws::trace::TraceWriter* ws_trace_open(const ws::trace::TraceJob& job,
+                                                                                        const char* path)
 {
-    return ws::trace::ends_with(path, ".otf2") ? ws::trace::new_otf2_writer(job, path) : ws::trace::new_json_writer(job, path);
+    return ws::trace::ends_with(path, ".otf2") ? ws::trace::new_otf2_writer(job, path)
+                                               : ws::trace::new_json_writer(job, path);
 }

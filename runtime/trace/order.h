@@ -27,8 +27,8 @@ inline int level(EventKind kind)
     return 7;
 }
 
-// Sorts by begin, an outer event before those within it, and cuts what sticks out of the one around it: a lease can outlive the MPI
-// call that it began in.
+// Sorts by begin, an outer event before those within it, and cuts what sticks out of the one around it: a lease can
+// outlive the MPI call that it began in.
 inline void nest(TraceEvent* events, uint64_t count)
 {
     std::sort(events, events + count, [](const TraceEvent& a, const TraceEvent& b) {

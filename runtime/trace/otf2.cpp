@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// An OTF2 archive, for otf2-print, Vampir, Scalasca and ws-timeline (docs/timeline.md): a location group a rank, a location a
-// thread, regions for MPI calls, loops, chunks and what a core is used for; what else is known of an event in attributes.
+// An OTF2 archive, for otf2-print, Vampir, Scalasca and ws-timeline (docs/timeline.md): a location group a rank, a
+// location a thread, regions for MPI calls, loops, chunks and what a core is used for; what else is known of an event
+// in attributes.
 #include "trace/writers.h"
 
 #include <cstdarg>
@@ -20,7 +21,8 @@ constexpr uint64_t chunk_bytes = 1 << 20;
 OTF2_FlushType flush(void*, OTF2_FileType, OTF2_LocationRef, void*, bool) { return OTF2_FLUSH; }
 
 // OTF2 tells of errors where they happen, on stderr; the first is what our message says.
-OTF2_ErrorCode keep_error(void* first, const char*, uint64_t, const char*, OTF2_ErrorCode code, const char* format, va_list values)
+OTF2_ErrorCode keep_error(void* first, const char*, uint64_t, const char*, OTF2_ErrorCode code, const char* format,
+                          va_list values)
 {
     std::string& text = *static_cast<std::string*>(first);
     if (text.empty()) {
@@ -38,7 +40,8 @@ OTF2_RegionRole role_of(const std::string& mpi)
 {
     auto is = [&](std::initializer_list<const char*> words) {
         for (const char* word : words)
-            if (mpi == word || mpi == std::string(word) + "_init" || mpi == std::string("MPI_I") + char(word[4] | 0x20) + (word + 5))
+            if (mpi == word || mpi == std::string(word) + "_init" ||
+                mpi == std::string("MPI_I") + char(word[4] | 0x20) + (word + 5))
                 return true;
         return false;
     };
@@ -54,18 +57,33 @@ OTF2_RegionRole role_of(const std::string& mpi)
         return OTF2_REGION_ROLE_COLL_ALL2ALL;
     if (is({"MPI_Scan", "MPI_Exscan"}))
         return OTF2_REGION_ROLE_COLL_OTHER;
-    if (is({"MPI_Send", "MPI_Bsend", "MPI_Ssend", "MPI_Rsend", "MPI_Recv", "MPI_Sendrecv", "MPI_Sendrecv_replace", "MPI_Mrecv",
-            "MPI_Probe", "MPI_Mprobe"}) ||
+    if (is({"MPI_Send", "MPI_Bsend", "MPI_Ssend", "MPI_Rsend", "MPI_Recv", "MPI_Sendrecv", "MPI_Sendrecv_replace",
+            "MPI_Mrecv", "MPI_Probe", "MPI_Mprobe"}) ||
         begins("MPI_Wait") || begins("MPI_Test"))
         return OTF2_REGION_ROLE_POINT2POINT;
-    if (begins("MPI_Win_") || is({"MPI_Put", "MPI_Get", "MPI_Accumulate", "MPI_Get_accumulate", "MPI_Fetch_and_op", "MPI_Compare_and_swap"}))
+    if (begins("MPI_Win_") ||
+        is({"MPI_Put", "MPI_Get", "MPI_Accumulate", "MPI_Get_accumulate", "MPI_Fetch_and_op", "MPI_Compare_and_swap"}))
         return OTF2_REGION_ROLE_RMA;
     if (begins("MPI_File_"))
         return OTF2_REGION_ROLE_FILE_IO;
     return OTF2_REGION_ROLE_FUNCTION;
 }
 
-enum Attribute : OTF2_AttributeRef { tenant, home, loop, latency, first, end, iterations, ran, woken, level_of, threads_of, lent_of, attributes };
+enum Attribute : OTF2_AttributeRef {
+    tenant,
+    home,
+    loop,
+    latency,
+    first,
+    end,
+    iterations,
+    ran,
+    woken,
+    level_of,
+    threads_of,
+    lent_of,
+    attributes
+};
 
 class Otf2Writer final : public TraceWriter {
 public:
@@ -144,7 +162,10 @@ public:
     }
 
 private:
-    void property(const char* name, const std::string& value) { OTF2_Archive_SetProperty(archive_, name, value.c_str(), true); }
+    void property(const char* name, const std::string& value)
+    {
+        OTF2_Archive_SetProperty(archive_, name, value.c_str(), true);
+    }
 
     // As other tools number them: the rank, and above that the thread within it.
     OTF2_LocationRef location(uint32_t index) const
@@ -227,7 +248,8 @@ private:
         for (size_t i = 0; i < attached.size(); i++)
             OTF2_GlobalDefWriter_WriteString(w, OTF2_StringRef(i + 1), attached[i]);
         OTF2_GlobalDefWriter_WriteParadigm(w, OTF2_PARADIGM_MPI, text("MPI"), OTF2_PARADIGM_CLASS_PROCESS);
-        OTF2_GlobalDefWriter_WriteParadigm(w, OTF2_PARADIGM_USER, text("Workshare"), OTF2_PARADIGM_CLASS_THREAD_CREATE_WAIT);
+        OTF2_GlobalDefWriter_WriteParadigm(w, OTF2_PARADIGM_USER, text("Workshare"),
+                                           OTF2_PARADIGM_CLASS_THREAD_CREATE_WAIT);
         static const struct {
             const char *name, *says;
             OTF2_Type type;
@@ -239,7 +261,8 @@ private:
             {"first", "iteration of the chunk, counted from 0", OTF2_TYPE_UINT64},
             {"end", "the iteration behind the chunk's last", OTF2_TYPE_UINT64},
             {"iterations", "of the loop", OTF2_TYPE_UINT64},
-            {"ran", "alone: by chunks, but nobody helped; shared; whole: too short for chunks, or nobody may help", OTF2_TYPE_STRING},
+            {"ran", "alone: by chunks, but nobody helped; shared; whole: too short for chunks, or nobody may help",
+             OTF2_TYPE_STRING},
             {"woken", "1: by somebody; 0: the time was up", OTF2_TYPE_UINT64},
             {"level", "of MPI_Pcontrol", OTF2_TYPE_INT64},
             {"threads", "of a parallel region", OTF2_TYPE_UINT64},
@@ -252,15 +275,17 @@ private:
         for (uint32_t r = 0; r < job_.ranks; r++)
             hosts[job_.processes[r].node] = job_.processes[r].host;
         constexpr OTF2_SystemTreeNodeRef machine = 0; // its nodes follow
-        OTF2_GlobalDefWriter_WriteSystemTreeNode(w, machine, text("job"), text("machine"), OTF2_UNDEFINED_SYSTEM_TREE_NODE);
+        OTF2_GlobalDefWriter_WriteSystemTreeNode(w, machine, text("job"), text("machine"),
+                                                 OTF2_UNDEFINED_SYSTEM_TREE_NODE);
         for (const auto& [node, host] : hosts) {
             OTF2_GlobalDefWriter_WriteSystemTreeNode(w, node + 1, text(host), text("node"), machine);
             OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(w, node + 1, OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY);
         }
         for (uint32_t r = 0; r < job_.ranks; r++) {
             const TraceProcess& p = job_.processes[r];
-            OTF2_GlobalDefWriter_WriteLocationGroup(w, r, text("MPI Rank " + std::to_string(r)), OTF2_LOCATION_GROUP_TYPE_PROCESS,
-                                                    p.node + 1, OTF2_UNDEFINED_LOCATION_GROUP);
+            OTF2_GlobalDefWriter_WriteLocationGroup(w, r, text("MPI Rank " + std::to_string(r)),
+                                                    OTF2_LOCATION_GROUP_TYPE_PROCESS, p.node + 1,
+                                                    OTF2_UNDEFINED_LOCATION_GROUP);
             auto say = [&](const char* name, OTF2_Type type, OTF2_AttributeValue value) {
                 OTF2_GlobalDefWriter_WriteLocationGroupProperty(w, r, text(name), type, value);
             };
@@ -275,7 +300,8 @@ private:
         std::vector<uint64_t> homes(job_.ranks), members(job_.ranks);
         for (uint32_t i = 0; i < job_.thread_count; i++) {
             const TraceThread& t = job_.threads[i];
-            OTF2_GlobalDefWriter_WriteLocation(w, location(i), text(thread_name(t)), OTF2_LOCATION_TYPE_CPU_THREAD, written_[i], t.rank);
+            OTF2_GlobalDefWriter_WriteLocation(w, location(i), text(thread_name(t)), OTF2_LOCATION_TYPE_CPU_THREAD,
+                                               written_[i], t.rank);
             auto say = [&](const char* name, uint64_t n) {
                 OTF2_AttributeValue value;
                 value.uint64 = n;
@@ -283,7 +309,8 @@ private:
             };
             OTF2_AttributeValue value;
             value.stringRef = text(kind_name(t.kind));
-            OTF2_GlobalDefWriter_WriteLocationProperty(w, location(i), text("WORKSHARE::KIND"), OTF2_TYPE_STRING, value);
+            OTF2_GlobalDefWriter_WriteLocationProperty(w, location(i), text("WORKSHARE::KIND"), OTF2_TYPE_STRING,
+                                                       value);
             say("WORKSHARE::NODE", job_.processes[t.rank].node);
             say("WORKSHARE::CORE", t.core);
             say("WORKSHARE::DROPPED", t.dropped);
@@ -292,8 +319,8 @@ private:
             homes[r] = r; // location() of a rank's first thread
             members[r] = r;
         }
-        OTF2_GlobalDefWriter_WriteGroup(w, 0, text("MPI"), OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE,
-                                        job_.ranks, homes.data());
+        OTF2_GlobalDefWriter_WriteGroup(w, 0, text("MPI"), OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_MPI,
+                                        OTF2_GROUP_FLAG_NONE, job_.ranks, homes.data());
         OTF2_GlobalDefWriter_WriteGroup(w, 1, text("MPI_COMM_WORLD"), OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI,
                                         OTF2_GROUP_FLAG_NONE, job_.ranks, members.data());
         OTF2_GlobalDefWriter_WriteComm(w, 0, text("MPI_COMM_WORLD"), 1, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE);
@@ -305,7 +332,8 @@ private:
         OTF2_Archive_CloseGlobalDefWriter(archive_, w);
     }
 
-    template <class Text> void define(OTF2_GlobalDefWriter* w, Text text, EventKind kind, uint64_t which, OTF2_RegionRef ref)
+    template <class Text>
+    void define(OTF2_GlobalDefWriter* w, Text text, EventKind kind, uint64_t which, OTF2_RegionRef ref)
     {
         const std::string named = which < job_.name_count ? job_.names[which] : "?";
         std::string name, file;
@@ -341,8 +369,8 @@ private:
         }
         // The canonical name is the loop's for its chunks, too; the description is the kind, which ws-timeline goes by.
         const OTF2_StringRef shown = text(name), canonical = kind == EventKind::chunk ? text(named) : shown;
-        OTF2_GlobalDefWriter_WriteRegion(w, ref, shown, canonical, text(kind_name(kind)), role, paradigm, OTF2_REGION_FLAG_NONE,
-                                         text(file), line, 0);
+        OTF2_GlobalDefWriter_WriteRegion(w, ref, shown, canonical, text(kind_name(kind)), role, paradigm,
+                                         OTF2_REGION_FLAG_NONE, text(file), line, 0);
     }
 
     const TraceJob& job_;

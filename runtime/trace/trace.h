@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What libws hands to the module that writes timelines, lib/workshare/trace.so. A module of its own, loaded by rank 0 alone and
-// only under -workshare-trace: other runs load no OTF2. Plain data, as the two are linked on their own.
+// What libws hands to the module that writes timelines, lib/workshare/trace.so. A module of its own, loaded by rank 0
+// alone and only under -workshare-trace: other runs load no OTF2. Plain data, as the two are linked on their own.
 #pragma once
 
 #include "observe/recorder.h"

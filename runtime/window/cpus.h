@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Sets of CPUs as the kernel has them, of any size: a cpu_set_t ends at 1,024 CPUs, and is refused by the kernel of a machine that may have
-// more.
+// Sets of CPUs as the kernel has them, of any size: a cpu_set_t ends at 1,024 CPUs, and is refused by the kernel of a
+// machine that may have more.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,8 @@
 
 namespace ws::window {
 
-// A set in memory that somebody else owns, as in the window. Sets may be of different sizes: a CPU for which a set has no bit is not in it.
+// A set in memory that somebody else owns, as in the window. Sets may be of different sizes: a CPU for which a set has
+// no bit is not in it.
 class CpuMask {
 public:
     CpuMask(const unsigned long* words, unsigned size) : words_(words), size_(size) {}
@@ -45,7 +46,10 @@ public:
         return sum;
     }
     // For the calling thread. False with errno: EINVAL if it may use none of them.
-    bool bind() const { return sched_setaffinity(0, size_ * sizeof *words_, reinterpret_cast<const cpu_set_t*>(words_)) == 0; }
+    bool bind() const
+    {
+        return sched_setaffinity(0, size_ * sizeof *words_, reinterpret_cast<const cpu_set_t*>(words_)) == 0;
+    }
 
 private:
     const unsigned long* words_;
@@ -77,14 +81,17 @@ public:
             words_[i] |= other.words()[i];
     }
     // Becomes the set of the calling thread. False, and unchanged, if the kernel does not say or wants a larger set.
-    bool read_own() { return sched_getaffinity(0, words_.size() * sizeof words_[0], reinterpret_cast<cpu_set_t*>(words_.data())) == 0; }
+    bool read_own()
+    {
+        return sched_getaffinity(0, words_.size() * sizeof words_[0], reinterpret_cast<cpu_set_t*>(words_.data())) == 0;
+    }
 
 private:
     std::vector<unsigned long> words_;
 };
 
-// The CPUs that the calling thread may run on, in a set as large as the kernel wants it; if it does not say (a sandbox), all that are
-// online.
+// The CPUs that the calling thread may run on, in a set as large as the kernel wants it; if it does not say (a
+// sandbox), all that are online.
 CpuSet own_cpus();
 
 } // namespace ws::window

@@ -46,7 +46,8 @@ public:
             if (before & 1)
                 continue;
             for (size_t i = 0; i < words; i++)
-                values[i] = A::load_acquire(words_[i]); // acquire: the second look at the epoch comes after. Pairs with store()
+                values[i] =
+                    A::load_acquire(words_[i]); // acquire: the second look at the epoch comes after. Pairs with store()
             if (A::load_relaxed(epoch_) == before)
                 return true;
         }
@@ -56,8 +57,9 @@ public:
 private:
     void store(const Word (&values)[words], Word odd)
     {
+        // Release: a reader that gets this word sees the odd epoch, or a later one, at its second look.
         for (size_t i = 0; i < words; i++)
-            A::store_release(words_[i], values[i]); // release: a reader that gets this word sees the odd epoch, or a later one, at its second look
+            A::store_release(words_[i], values[i]);
         A::store_release(epoch_, odd + 1);          // pairs with the first look of read(): the words are there
     }
 

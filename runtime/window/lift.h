@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// For descriptors that stay open because other processes find something by them: moves them out of the way of programs that expect small
-// numbers.
+// For descriptors that stay open because other processes find something by them: moves them out of the way of programs
+// that expect small numbers.
 #pragma once
 
 #include <fcntl.h>

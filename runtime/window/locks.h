@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Named locks: a table of robust mutexes that lies in the node's window, or, while there is none, in the process. A name
-// gets the first free slot from its hash on, once, and keeps it.
+// Named locks: a table of robust mutexes that lies in the node's window, or, while there is none, in the process. A
+// name gets the first free slot from its hash on, once, and keeps it.
 //
-// Robust (pthread_mutexattr_setrobust): if a thread dies with the mutex, the kernel gives it to the next one, and says so.
+// Robust (pthread_mutexattr_setrobust): if a thread dies with the mutex, the kernel gives it to the next one, and says
+// so.
 #pragma once
 
 #include "window/atomics.h"

@@ -33,8 +33,9 @@ Stat read_stat(const char* proc, const char* process)
     // "pid (name) state ...": the name may itself hold parentheses, so the rest follows the last one. See proc(5).
     const char* paren = std::strrchr(text, ')');
     char state;
-    if (paren && std::sscanf(paren + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %llu", &state, &s.threads,
-                             &s.started) == 3)
+    if (paren &&
+        std::sscanf(paren + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %llu",
+                    &state, &s.threads, &s.started) == 3)
         s.state = state;
     return s;
 }

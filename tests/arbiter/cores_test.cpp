@@ -14,7 +14,8 @@ TEST_CASE("a core's word holds what was put into it")
 {
     std::mt19937_64 random(3);
     for (int i = 0; i < 1000; i++) {
-        const ws::arbiter::Core core = {uint16_t(random()), uint16_t(random()), Use(random() % 5), uint32_t(random() & 0xffffff)};
+        const ws::arbiter::Core core = {uint16_t(random()), uint16_t(random()), Use(random() % 5),
+                                        uint32_t(random() & 0xffffff)};
         CHECK(ws::arbiter::Core::unpack(core.pack()) == core);
     }
 }
@@ -71,8 +72,8 @@ TEST_CASE("slower levels wait for loads measured after a change of a faster one"
     CHECK(may_change(changes, Level::data, 250));
 }
 
-// Threads that take cores and give them back, owners that settle, a decider that promises: at no moment two have one core, and each core has
-// one owner.
+// Threads that take cores and give them back, owners that settle, a decider that promises: at no moment two have one
+// core, and each core has one owner.
 TEST_CASE("many at once")
 {
     constexpr unsigned ranks = 3, cores = 4;

@@ -18,7 +18,8 @@ Wide wanted(Wide start, Wide end, Wide step)
     return way <= 0 ? 0 : (way + stride - 1) / stride;
 }
 
-constexpr long places[] = {LONG_MIN, LONG_MIN + 1, LONG_MIN / 2, -3, -1, 0, 1, 2, 7, LONG_MAX / 2, LONG_MAX - 1, LONG_MAX};
+constexpr long places[] = {LONG_MIN, LONG_MIN + 1, LONG_MIN / 2, -3,      -1, 0, 1, 2,
+                           7,        LONG_MAX / 2, LONG_MAX - 1, LONG_MAX};
 
 } // namespace
 
@@ -53,11 +54,13 @@ static void check_split(int bits, Wide start, Wide end, Wide step)
 {
     INFO(bits << " bits, " << long(start) << " to " << long(end) << " by " << long(step));
     const Wide n = wanted(start, end, step), last = start + (n - 1) * step, after = last + step;
-    const Wide range = Wide(1) << (bits < 0 ? -bits : bits), least = bits < 0 ? 0 : -range / 2, most = least + range - 1;
+    const Wide range = Wide(1) << (bits < 0 ? -bits : bits), least = bits < 0 ? 0 : -range / 2,
+               most = least + range - 1;
     const bool leaves = n && (after < least || after > most);
     ws::directive::SplitLoop split = {};
-    const bool found = bits == -64 ? ws::directive::splits_ull(step > 0, uint64_t(start), uint64_t(end), uint64_t(step), split)
-                                   : ws::directive::splits(long(start), long(end), long(step), long(least), long(most), split);
+    const bool found = bits == -64
+                           ? ws::directive::splits_ull(step > 0, uint64_t(start), uint64_t(end), uint64_t(step), split)
+                           : ws::directive::splits(long(start), long(end), long(step), long(least), long(most), split);
     REQUIRE(found == leaves);
     if (!leaves)
         return;
@@ -72,7 +75,8 @@ static void check_split(int bits, Wide start, Wide end, Wide step)
 TEST_CASE("a loop whose last step leaves the variable's type is split before it, in every type", "[count]")
 {
     for (int bits : {8, 16, 32, 64, -8, -16, -32, -64}) {
-        const Wide range = Wide(1) << (bits < 0 ? -bits : bits), least = bits < 0 ? 0 : -range / 2, most = least + range - 1;
+        const Wide range = Wide(1) << (bits < 0 ? -bits : bits), least = bits < 0 ? 0 : -range / 2,
+                   most = least + range - 1;
         const Wide values[] = {least, least + 1, least + 5, most / 2, most / 2 + 1, most - 4, most - 1, most};
         for (Wide start : values)
             for (Wide end : values)

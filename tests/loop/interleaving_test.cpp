@@ -55,7 +55,8 @@ struct Protocol : Explorer::World {
         if (closed[r])
             fail("a chunk ran after its region was closed");
         for (uint64_t u = c.lo; u < c.hi; u++)
-            if (u >= plan.units[r] || u >= sizeof ran[r]) // the second test is for the compiler, which does not know that plans are small
+            if (u >= plan.units[r] ||
+                u >= sizeof ran[r]) // the second test is for the compiler, which does not know that plans are small
                 return fail("a unit beyond the region's end ran");
             else if (ran[r][u]++)
                 return fail("a unit ran twice");
@@ -66,7 +67,8 @@ struct Protocol : Explorer::World {
         for (uint64_t r = 0; r < plan.regions; r++) {
             A::store_relaxed(region, r);
             run(r, {0, plan.first});
-            descriptor.publish(plan.first, {plan.units[r], 0, 0, plan.no_limit ? Descriptor::max_joiners : plan.most_joiners});
+            descriptor.publish(plan.first,
+                               {plan.units[r], 0, 0, plan.no_limit ? Descriptor::max_joiners : plan.most_joiners});
             Chunk c;
             while (descriptor.claim([](uint64_t, unsigned) { return plan.owner_takes; }, c) == Claim::taken)
                 run(r, c);

@@ -28,8 +28,10 @@ TEST_CASE("what a compiler says of results is read", "[results]")
 {
     const auto all = ws::loop::parse_results("total=f8+@16* count=i4x10+@&3 box=? sum=c4*@0**+24");
     REQUIRE(all.size() == 4);
-    CHECK((all[0].name == "total" && all[0].type == 'f' && all[0].bytes == 8 && all[0].operation == '+' && all[0].place == 16 && all[0].pointers == 1));
-    CHECK((all[1].name == "count" && all[1].count == 10 && all[1].is_static && all[1].place == 3 && all[1].size() == 40));
+    CHECK((all[0].name == "total" && all[0].type == 'f' && all[0].bytes == 8 && all[0].operation == '+' &&
+           all[0].place == 16 && all[0].pointers == 1));
+    CHECK(
+        (all[1].name == "count" && all[1].count == 10 && all[1].is_static && all[1].place == 3 && all[1].size() == 40));
     CHECK((all[2].name == "box" && all[2].type == '?'));
     CHECK((all[3].pointers == 2 && all[3].behind == 24 && all[3].size() == 8));
     CHECK(ws::loop::parse_results("").empty());
@@ -37,8 +39,8 @@ TEST_CASE("what a compiler says of results is read", "[results]")
 
 TEST_CASE("what is not understood is not compared", "[results]")
 {
-    for (const char* text : {"x", "x=", "x=i", "x=i4", "x=i4+", "x=i4+@", "x=i3+@0", "x=f2+@0", "x=s8+@0", "x=i4x0+@0", "x=i4%@0", "x=i4+@0!", "x=i4+@&6",
-                             "x=i4+@&0*", "x=i4+@8*-4"})
+    for (const char* text : {"x", "x=", "x=i", "x=i4", "x=i4+", "x=i4+@", "x=i3+@0", "x=f2+@0", "x=s8+@0", "x=i4x0+@0",
+                             "x=i4%@0", "x=i4+@0!", "x=i4+@&6", "x=i4+@&0*", "x=i4+@8*-4"})
         CHECK(only(text).type == '?');
 }
 
@@ -66,7 +68,9 @@ TEST_CASE("a result is found through pointers, and by its address", "[results]")
 
 TEST_CASE("values are printed with all their digits", "[results]")
 {
-    auto text = [](const char* type, auto value) { return ws::loop::text_of_element(only(type), reinterpret_cast<const char*>(&value)); };
+    auto text = [](const char* type, auto value) {
+        return ws::loop::text_of_element(only(type), reinterpret_cast<const char*>(&value));
+    };
     CHECK(text("x=i4+@0", -5) == "-5");
     CHECK(text("x=u4+@0", -5) == "4294967291");
     CHECK(text("x=i8+@0", std::numeric_limits<long>::min()) == "-9223372036854775808");
@@ -94,9 +98,12 @@ TEST_CASE("numbers that are none, and infinities, equal themselves", "[results]"
 
 TEST_CASE("a right sum in another order is allowed, a lost part is not", "[results]")
 {
-    // Sums of n random numbers, of one sign or of both. Each is added up in two parts of every second number, and in two other ways.
+    // Sums of n random numbers, of one sign or of both. Each is added up in two parts of every second number, and in
+    // two other ways.
     uint64_t state = 11;
-    auto random = [&] { return double((state = state * 6364136223846793005u + 1442695040888963407u) >> 11) / 9007199254740992.0; };
+    auto random = [&] {
+        return double((state = state * 6364136223846793005u + 1442695040888963407u) >> 11) / 9007199254740992.0;
+    };
     const Result r = only("x=f8+@0");
     for (unsigned n : {10u, 100u, 1000u, 100000u})
         for (double shift : {0.0, 0.5}) {
@@ -109,7 +116,8 @@ TEST_CASE("a right sum in another order is allowed, a lost part is not", "[resul
                         part[unsigned(3 * random())] += x;
                     largest = x;
                 }
-                const double dealt_1 = parts[0][2] + parts[0][0] + parts[0][1], dealt_2 = parts[1][0] + parts[1][1] + parts[1][2];
+                const double dealt_1 = parts[0][2] + parts[0][0] + parts[0][1],
+                             dealt_2 = parts[1][0] + parts[1][1] + parts[1][2];
                 Spread s = {std::max(std::fabs(dealt_1 - serial), std::fabs(dealt_2 - serial)), std::fabs(serial)};
                 for (double part : parts[0])
                     s.magnitude = std::max(s.magnitude, std::fabs(part));

@@ -9,8 +9,8 @@ using namespace ws::loop;
 
 namespace {
 
-// A machine on which a region of `threads` takes `price` plus a thread's share of the iterations. The iterations of the first thread
-// cost `own` times as much as the average.
+// A machine on which a region of `threads` takes `price` plus a thread's share of the iterations. The iterations of the
+// first thread cost `own` times as much as the average.
 struct Machine {
     Solo solo;
     double price = 2000, own = 1;
@@ -30,7 +30,8 @@ struct Machine {
         }
         took += team;
         if (solo.wants_measure(threads))
-            solo.team_took(iterations, uint64_t(team), iterations / threads, uint64_t(own * work / threads), threads, threads);
+            solo.team_took(iterations, uint64_t(team), iterations / threads, uint64_t(own * work / threads), threads,
+                           threads);
     }
     double ratio() const { return took / with_teams; }
 };

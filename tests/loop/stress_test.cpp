@@ -164,7 +164,8 @@ constexpr unsigned scale = 1;
 
 } // namespace
 
-TEMPLATE_TEST_CASE("every unit runs exactly once under many threads", "[descriptor][stress]", ws::window::Hardware, Builtin)
+TEMPLATE_TEST_CASE("every unit runs exactly once under many threads", "[descriptor][stress]", ws::window::Hardware,
+                   Builtin)
 {
     // More than 2^14 regions: the generation wraps.
     auto thieves_and_regions = GENERATE(std::make_pair(1u, 200000u), std::make_pair(3u, 60000u),
@@ -178,7 +179,8 @@ TEMPLATE_TEST_CASE("every unit runs exactly once under many threads", "[descript
     munmap(a, sizeof *a);
 }
 
-TEMPLATE_TEST_CASE("every unit runs exactly once under many processes", "[descriptor][stress]", ws::window::Hardware, Builtin)
+TEMPLATE_TEST_CASE("every unit runs exactly once under many processes", "[descriptor][stress]", ws::window::Hardware,
+                   Builtin)
 {
     unsigned thieves = GENERATE(1u, 3u, 12u);
     Arena<TestType>* a = shared_arena<TestType>();
@@ -206,8 +208,8 @@ TEMPLATE_TEST_CASE("every unit runs exactly once under many processes", "[descri
     munmap(a, sizeof *a);
 }
 
-// A torn claim shows as a wrong count, or the count of joiners goes wrong first and the owner waits for ever: in a child
-// that can be killed. A right descriptor does neither (the tests above). A race by intention, so not under
+// A torn claim shows as a wrong count, or the count of joiners goes wrong first and the owner waits for ever: in a
+// child that can be killed. A right descriptor does neither (the tests above). A race by intention, so not under
 // ThreadSanitizer.
 #ifndef __SANITIZE_THREAD__
 TEST_CASE("the oracle sees a broken claim", "[descriptor][stress][broken]")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A rank's load: the row under every interleaving of its writer and a reader, and under a writer that never rests; what the meter makes of
-// a rank's waits.
+// A rank's load: the row under every interleaving of its writer and a reader, and under a writer that never rests; what
+// the meter makes of a rank's waits.
 #include "measure/meter.h"
 #include "measure/node_load.h"
 
@@ -27,8 +27,8 @@ namespace {
 Load of(uint64_t n) { return {n, n % 2 == 1, 3 * n, 5 * n, 7 * n, 11 * n, 13 * n, 17 * n}; }
 bool belongs_together(const Load& l)
 {
-    return l.waits == (l.at % 2 == 1) && l.useful == 3 * l.at && l.waited == 5 * l.at && l.borrowed == 7 * l.at && l.kept_off == 11 * l.at &&
-           l.period == 13 * l.at && l.turns == 17 * l.at;
+    return l.waits == (l.at % 2 == 1) && l.useful == 3 * l.at && l.waited == 5 * l.at && l.borrowed == 7 * l.at &&
+           l.kept_off == 11 * l.at && l.period == 13 * l.at && l.turns == 17 * l.at;
 }
 
 // A writer writes twice while a reader looks.

@@ -36,7 +36,8 @@ std::vector<double> read(const std::string& text)
 TEST_CASE("the kernel's counts by CPU")
 {
     const double tick = 1.0 / double(sysconf(_SC_CLK_TCK));
-    const auto seconds = read("cpu  600 60 6 9 9 9\ncpu0 100 10 1 500 3 2 1 0 0 0\ncpu2 200 20 2 500 0 0 0 0 0 0\nintr 5\ncpus 1 2 3\n");
+    const auto seconds =
+        read("cpu  600 60 6 9 9 9\ncpu0 100 10 1 500 3 2 1 0 0 0\ncpu2 200 20 2 500 0 0 0 0 0 0\nintr 5\ncpus 1 2 3\n");
     REQUIRE(seconds.size() == 3); // CPU 1 is off
     CHECK(seconds[0] == Approx(111 * tick));
     CHECK(seconds[1] == 0);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What is made of a board does not change unasked: every counter of two made-up boards has a value of its own, and the reports of them are
-// compared with files that an earlier version wrote (golden/). A new counter is a new line there, by WS_WRITE_GOLDEN=1.
+// What is made of a board does not change unasked: every counter of two made-up boards has a value of its own, and the
+// reports of them are compared with files that an earlier version wrote (golden/). A new counter is a new line there,
+// by WS_WRITE_GOLDEN=1.
 #include "observe/report.h"
 
 #include <catch2/catch.hpp>
@@ -28,7 +29,8 @@ private:
 
 void fill(LendCounters& c, Values& v)
 {
-    v(c.blocked_ticks), v(c.lent_ticks), v(c.lends), v(c.claims_lost), v(c.recalls), v(c.refusals), v(c.moves), v(c.naps), v(c.naps_ticks), v(c.wakes);
+    v(c.blocked_ticks), v(c.lent_ticks), v(c.lends), v(c.claims_lost), v(c.recalls), v(c.refusals), v(c.moves),
+        v(c.naps), v(c.naps_ticks), v(c.wakes);
     for (unsigned k = 0; k < refusal_kinds; k++)
         v(c.refused[k]), v(c.refused_ticks[k]);
 }
@@ -36,8 +38,10 @@ void fill(LendCounters& c, Values& v)
 void fill(LoopRow& l, const char* name, Values& v)
 {
     std::strcpy(l.name, name);
-    v(l.whole_regions), v(l.timed_iterations), v(l.timed_regions), v(l.whole_iterations), v(l.timed_ticks), v(l.cut_regions), v(l.cut_iterations);
-    v(l.kept_chunks), v(l.runs_shared), v(l.shared_iterations), v(l.runs_helped), v(l.close_wait_ticks), v(l.runs_unpaid);
+    v(l.whole_regions), v(l.timed_iterations), v(l.timed_regions), v(l.whole_iterations), v(l.timed_ticks),
+        v(l.cut_regions), v(l.cut_iterations);
+    v(l.kept_chunks), v(l.runs_shared), v(l.shared_iterations), v(l.runs_helped), v(l.close_wait_ticks),
+        v(l.runs_unpaid);
     v(l.chunks_stolen), v(l.iterations_stolen), v(l.borrowed_ticks), v(l.longest_chunk_ticks), v(l.cut_ticks);
 }
 
@@ -55,8 +59,10 @@ RankFigures figures_of(int rank)
     b.observed = 1;
     std::strcpy(b.host, "node");
     std::strcpy(b.program, "/bin/golden");
-    v(b.lag_ticks), v(b.process.runs_plain), v(b.process.worker_chunks), v(b.process.guests_refused), v(b.process.guests_barred), v(b.process.mpi_ticks);
-    const SeatKind kinds[] = {SeatKind::home, SeatKind::worker, SeatKind::guest, SeatKind::guest, SeatKind::none, SeatKind::none};
+    v(b.lag_ticks), v(b.process.runs_plain), v(b.process.worker_chunks), v(b.process.guests_refused),
+        v(b.process.guests_barred), v(b.process.mpi_ticks);
+    const SeatKind kinds[] = {SeatKind::home,  SeatKind::worker, SeatKind::guest,
+                              SeatKind::guest, SeatKind::none,   SeatKind::none};
     for (unsigned i = 0; i < b.seats; i++) {
         Seat& s = b.seat(i);
         s.kind = Flag(kinds[i]);
@@ -71,11 +77,13 @@ RankFigures figures_of(int rank)
     fill(b.loop(0), "a.c:1:main", v);
     fill(b.loop(1), rank ? "b.c:2:other" : "c.c:3:more", v);
     std::strcpy(b.call(0).name, "MPI_Allreduce");
-    v(b.call(0).calls), v(b.call(0).time_ticks), v(b.call(0).waits), v(b.call(0).blocked_ticks), v(b.call(0).lent_ticks);
+    v(b.call(0).calls), v(b.call(0).time_ticks), v(b.call(0).waits), v(b.call(0).blocked_ticks),
+        v(b.call(0).lent_ticks);
     for (unsigned i = 0; i < 2; i++) {
         PhaseRow& p = b.phase_row(i);
         p.level = i + 1;
-        v(p.entered), v(p.wall_ticks), v(p.mpi_ticks), v(p.blocked_ticks), v(p.lent_ticks), v(p.borrowed_ticks), v(p.close_wait_ticks), v(p.lag_ticks);
+        v(p.entered), v(p.wall_ticks), v(p.mpi_ticks), v(p.blocked_ticks), v(p.lent_ticks), v(p.borrowed_ticks),
+            v(p.close_wait_ticks), v(p.lag_ticks);
     }
     return unpack_rank(pack(rank_figures(b, 5000 + 40000000, 1.0, rank ? "no window" : "")));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a new counter takes is a line: this is compiled with lists that have one more each (one_more.py), and nothing else knows of them.
+// What a new counter takes is a line: this is compiled with lists that have one more each (one_more.py), and nothing
+// else knows of them.
 #include "observe/report.h"
 
 #include <catch2/catch.hpp>
@@ -37,7 +38,8 @@ TEST_CASE("a counter that only its list has is on the board, in the figures and 
     CHECK(j["by_loop"][0]["more_turns"] == 40);
     CHECK_FALSE(j["totals"].contains("more_hidden"));
     const std::string csv = report_csv(r);
-    for (const char* line : {"\n,,,,,more_lends,11,count\n", "\n0,0,,,,more_wait,6,s\n", "\n,,a.c:1:main,,,more_turns,40,count\n"})
+    for (const char* line :
+         {"\n,,,,,more_lends,11,count\n", "\n0,0,,,,more_wait,6,s\n", "\n,,a.c:1:main,,,more_turns,40,count\n"})
         CHECK(csv.find(line) != csv.npos);
     CHECK(report_json(read_report(report_json(r))) == report_json(r));
     auto old = j; // of a version that did not have them

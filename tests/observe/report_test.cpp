@@ -284,7 +284,8 @@ TEST_CASE("what is no report is refused with what is wrong")
     CHECK(error_of(changed("\"wall_s\"", "\"wall\"")) == "there is no totals.wall_s");
     CHECK(error_of(changed("\"elapsed_s\": 2.0", "\"elapsed_s\": \"2\"")) == "elapsed_s is no number");
     CHECK(error_of(changed("\"by_rank\": [", "\"by_rank\": 3, \"x\": [")) == "by_rank is no list");
-    CHECK(error_of(changed("\"to_ns\": 4096", "\"to_ns\": 4095")).find("to_ns is no bound of a bucket") != std::string::npos);
+    CHECK(error_of(changed("\"to_ns\": 4096", "\"to_ns\": 4095")).find("to_ns is no bound of a bucket") !=
+          std::string::npos);
     CHECK(error_of(changed("\"program\"", "\"later\": [1], \"program\"")).empty()); // fields only grow
 }
 

@@ -62,7 +62,8 @@ TEST_CASE("a good gain: how much, from where, and what it bought")
     Job j;
     j.stole(0.48).f.lag = 0.48;
     const Verdict v = judge(j.t, j.f);
-    CHECK(v.line == "workshare: 2 ranks on 1 node, 1.000 s: ranks waited in MPI 25.0 % of the time; stealing computed in 96 % of that "
+    CHECK(v.line == "workshare: 2 ranks on 1 node, 1.000 s: ranks waited in MPI 25.0 % of the time; stealing computed "
+                    "in 96 % of that "
                     "(7 chunks, 0.480 s), most of it from app.c:13:main; about 1.48 times as fast as without");
     CHECK(v.reason.empty());
     CHECK(v.rest.empty());
@@ -85,7 +86,8 @@ TEST_CASE("a middling gain names the largest cause of the rest")
         j.lost(Refusal::nothing_shared, 0.28).lost(Refusal::too_little, 0.02);
         j.f.outside = 0.3;
         j.f.serial = {1, 0.3, 0.9};
-        CHECK(has(j.line(), "; it could not be more: 56 % of the waiting passed while no shared loop ran: rank 1 computed 300 ms of 900 ms "
+        CHECK(has(j.line(), "; it could not be more: 56 % of the waiting passed while no shared loop ran: rank 1 "
+                            "computed 300 ms of 900 ms "
                             "outside of ws loops, and others waited, mostly in MPI_Allreduce"));
         CHECK_FALSE(judge(j.t, j.f).rest.empty());
     }
@@ -106,7 +108,8 @@ TEST_CASE("a middling gain names the largest cause of the rest")
         j.lost(Refusal::nothing_shared, 0.15).lost(Refusal::too_little, 0.15);
         j.f.loops[0].counts.longest_chunk_s = 9e-3;
         j.f.loops[0].counts.iterations_kept = 1600;
-        CHECK(has(j.line(), "60 % of the waiting was for the ends of shared loops: a chunk of app.c:13:main took up to 9 ms of 12 ms an execution"));
+        CHECK(has(j.line(), "60 % of the waiting was for the ends of shared loops: a chunk of app.c:13:main took up to "
+                            "9 ms of 12 ms an execution"));
     }
     SECTION("short ends")
     {
@@ -116,7 +119,9 @@ TEST_CASE("a middling gain names the largest cause of the rest")
     SECTION("communication")
     {
         j.lost(Refusal::all_wait, 0.3);
-        CHECK(has(j.line(), "60 % of the waiting was for communication, while no rank of the node computed, mostly in MPI_Allreduce"));
+        CHECK(has(
+            j.line(),
+            "60 % of the waiting was for communication, while no rank of the node computed, mostly in MPI_Allreduce"));
     }
     SECTION("hand-overs")
     {
@@ -202,7 +207,8 @@ TEST_CASE("nothing stolen: the most basic cause")
         CHECK_FALSE(judge(j.t, j.f).reason == "its loops are too short, or ran while nobody waited");
         j.t.kept_off = 1.2;
         CHECK(judge(j.t, j.f).reason == "its loops are too short, or ran while nobody waited");
-        CHECK(has(j.line(), "its loops are too short, or ran while nobody waited (80 % of the time in which ranks computed they had no CPU: others use them, too)"));
+        CHECK(has(j.line(), "its loops are too short, or ran while nobody waited (80 % of the time in which ranks "
+                            "computed they had no CPU: others use them, too)"));
         j.t.kept_off = 0.1;
         j.t.loops = 1.4;
         CHECK(j.line().find("no CPU") == std::string::npos);
@@ -213,7 +219,9 @@ TEST_CASE("nothing stolen: the most basic cause")
         j.t.loops = 0.01;
         j.f.outside = 0.5;
         j.lost(Refusal::nothing_shared, 0.5).f.serial = {1, 0.99, 1};
-        CHECK(has(j.line(), head + "100 % of the waiting passed while no shared loop ran: rank 1 computed 990 ms of 1 s outside"));
+        CHECK(
+            has(j.line(),
+                head + "100 % of the waiting passed while no shared loop ran: rank 1 computed 990 ms of 1 s outside"));
     }
     SECTION("inactive")
     {
@@ -285,7 +293,8 @@ TEST_CASE("of a program without ws loops on a disturbed machine what may be nois
     CHECK(j.line().find("noise") == std::string::npos);
 }
 
-TEST_CASE("where ranks share cores nothing is said of what could be won, nor where a rank is alone, nor where loops were shared")
+TEST_CASE("where ranks share cores nothing is said of what could be won, nor where a rank is alone, nor where loops "
+          "were shared")
 {
     Job j;
     j.t.regions = j.t.regions_shared = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The table of options as libws reads its environment by it: what each kind takes and refuses, and the words of the refusal.
+// The table of options as libws reads its environment by it: what each kind takes and refuses, and the words of the
+// refusal.
 #include "options/options.h"
 
 #include <catch2/catch.hpp>
@@ -52,7 +53,8 @@ TEST_CASE("each default is a right value, and that of the field")
             if (&r != &row)
                 return;
             each_option(defaults, [&](const OptionRow& d, const auto& other) {
-                if constexpr (std::is_same_v<std::decay_t<decltype(field)>, std::decay_t<decltype(other)>> && std::is_integral_v<std::decay_t<decltype(field)>>)
+                if constexpr (std::is_same_v<std::decay_t<decltype(field)>, std::decay_t<decltype(other)>> &&
+                              std::is_integral_v<std::decay_t<decltype(field)>>)
                     CHECK((&d != &row || field == other));
             });
         });
@@ -65,12 +67,17 @@ TEST_CASE("numbers: both ends of the range, and what is beside them")
         if (row.kind != OptionKind::number && row.kind != OptionKind::flag)
             continue;
         INFO(row.variable);
-        const std::string range = " is not a number from " + std::to_string(row.least) + " to " + std::to_string(row.most);
+        const std::string range =
+            " is not a number from " + std::to_string(row.least) + " to " + std::to_string(row.most);
         CHECK(refusal(row.variable, std::to_string(row.least)) == "");
         CHECK(refusal(row.variable, std::to_string(row.most)) == "");
-        for (const std::string& wrong : {std::string("-1"), std::string(""), std::string("1x"), std::string(" 1"), std::string("+1"), std::string("99999999999999999999"),
-                                         row.most + 1 ? std::to_string(row.most + 1) : "x", row.least ? std::to_string(row.least - 1) : "1e3"})
-            CHECK(refusal(row.variable, wrong).substr(0, std::string(row.variable).size() + 1 + wrong.size() + range.size()) == std::string(row.variable) + "=" + wrong + range);
+        for (const std::string& wrong :
+             {std::string("-1"), std::string(""), std::string("1x"), std::string(" 1"), std::string("+1"),
+              std::string("99999999999999999999"), row.most + 1 ? std::to_string(row.most + 1) : "x",
+              row.least ? std::to_string(row.least - 1) : "1e3"})
+            CHECK(refusal(row.variable, wrong)
+                      .substr(0, std::string(row.variable).size() + 1 + wrong.size() + range.size()) ==
+                  std::string(row.variable) + "=" + wrong + range);
     }
     Options o;
     CHECK(refusal("WS_QUANTUM", "250", o) == "");
@@ -98,25 +105,37 @@ TEST_CASE("words")
 TEST_CASE("sizes as in OMP_STACKSIZE")
 {
     Options o;
-    for (const auto& [text, bytes] : {std::pair("64", 64ull << 10), {"65536 B", 64ull << 10}, {"512k", 512ull << 10}, {" 10 M ", 10ull << 20}, {"2g", 2ull << 30}, {"1T", 1ull << 40}}) {
+    for (const auto& [text, bytes] : {std::pair("64", 64ull << 10),
+                                      {"65536 B", 64ull << 10},
+                                      {"512k", 512ull << 10},
+                                      {" 10 M ", 10ull << 20},
+                                      {"2g", 2ull << 30},
+                                      {"1T", 1ull << 40}}) {
         CHECK(refusal("WS_STACKSIZE", text, o) == "");
         CHECK(o.stacksize == bytes);
     }
-    for (const char* wrong : {"", "0", "-1", "M", "63", "2T", "65535B", "1MB", "5 M B", "99999999999999999999", "auto", "4P", "+64"})
-        CHECK(refusal("WS_STACKSIZE", wrong) == std::string("WS_STACKSIZE=") + wrong + " is not a size from 64K to 1T such as 512M, 4G or 65536 (KiB)");
+    for (const char* wrong :
+         {"", "0", "-1", "M", "63", "2T", "65535B", "1MB", "5 M B", "99999999999999999999", "auto", "4P", "+64"})
+        CHECK(refusal("WS_STACKSIZE", wrong) ==
+              std::string("WS_STACKSIZE=") + wrong + " is not a size from 64K to 1T such as 512M, 4G or 65536 (KiB)");
 }
 
 TEST_CASE("schedules as in OMP_SCHEDULE")
 {
     Options o;
-    for (const auto& [text, kind, chunk] : {std::tuple("auto", 0u, 0l), {"static,16", 1u, 16l}, {" Dynamic , 3 ", 2u, 3l}, {"nonmonotonic:guided", 3u, 0l}}) {
+    for (const auto& [text, kind, chunk] : {std::tuple("auto", 0u, 0l),
+                                            {"static,16", 1u, 16l},
+                                            {" Dynamic , 3 ", 2u, 3l},
+                                            {"nonmonotonic:guided", 3u, 0l}}) {
         CHECK(refusal("WS_SCHEDULE", text, o) == "");
         CHECK(o.schedule.kind == kind);
         CHECK(o.schedule.chunk == chunk);
     }
-    for (const char* wrong : {"", "dynamic,0", "auto,4", "runtime", "nonmonotonic:fast", "guided,", "guided,-1", "guided,4x", "fast:guided", ",4"})
+    for (const char* wrong : {"", "dynamic,0", "auto,4", "runtime", "nonmonotonic:fast", "guided,", "guided,-1",
+                              "guided,4x", "fast:guided", ",4"})
         CHECK(refusal("WS_STEAL_SCHEDULE", wrong) ==
-              std::string("WS_STEAL_SCHEDULE=") + wrong + " is not a schedule such as dynamic, guided,4 or static,16 (auto takes no chunk)");
+              std::string("WS_STEAL_SCHEDULE=") + wrong +
+                  " is not a schedule such as dynamic, guided,4 or static,16 (auto takes no chunk)");
 }
 
 TEST_CASE("files")
@@ -142,7 +161,8 @@ TEST_CASE("what is not in the table is unknown, and the nearest variable for use
     unsetenv("WS_QUANTM");
     CHECK(unknown == std::vector<std::string>{"WS_QUANTM"});
     CHECK(with_meant_options({"WS_QUANTM", "WS_LIGNER", "WS_quiet", "WS_SOMETHING"}) ==
-          "WS_QUANTM (did you mean WS_QUANTUM?), WS_LIGNER (did you mean WS_LINGER?), WS_quiet (did you mean WS_QUIET?), WS_SOMETHING");
+          "WS_QUANTM (did you mean WS_QUANTUM?), WS_LIGNER (did you mean WS_LINGER?), WS_quiet (did you mean "
+          "WS_QUIET?), WS_SOMETHING");
     for (const OptionRow& row : option_rows)
         CHECK((meant_option(std::string(row.variable) + "S") == row.variable) == !row.tests);
 }

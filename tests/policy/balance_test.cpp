@@ -77,7 +77,8 @@ double optimum(const Loads& loads, const Bins& bins)
     return best;
 }
 
-constexpr Algorithm all_algorithms[] = {Algorithm::automatic, Algorithm::round_robin, Algorithm::largest_first, Algorithm::exact};
+constexpr Algorithm all_algorithms[] = {Algorithm::automatic, Algorithm::round_robin, Algorithm::largest_first,
+                                        Algorithm::exact};
 
 double result(Algorithm algorithm, const Loads& loads, const Bins& bins, const Deal& present = {})
 {
@@ -186,7 +187,8 @@ TEST_CASE("random loads against the best of all deals", "[reorder]")
         check_deal(loads, bins, e.deal);
         CHECK(heaviest(loads, bins, e.deal) == Approx(best).epsilon(1e-9));
         CHECK(result(Algorithm::exact, loads, bins) == Approx(best).epsilon(1e-9));
-        const double rr = result(Algorithm::round_robin, loads, bins), lf = result(Algorithm::largest_first, loads, bins);
+        const double rr = result(Algorithm::round_robin, loads, bins),
+                     lf = result(Algorithm::largest_first, loads, bins);
         CHECK(rr >= best * (1 - 1e-12));
         CHECK(lf >= best * (1 - 1e-12));
         const double any = result(Algorithm::automatic, loads, bins);
@@ -228,9 +230,10 @@ TEST_CASE("automatic is never heavier than the paper, nor than what is there", "
 TEST_CASE("loads at the ends", "[reorder]")
 {
     const Bins bins = {{2}, {3}, {1}, {2}};
-    for (const Loads& loads : {Loads(8, 0.0), Loads(8, 1.0), Loads(8, DBL_MAX), Loads(8, 5e-324), Loads(8, DBL_MIN),
-                               Loads{0, 0, 0, 0, 0, 0, 0, 1e300}, Loads{DBL_MAX, 5e-324, DBL_MAX, 1, 0, 1e-300, 1e300, DBL_MAX},
-                               Loads{1e9, 1, 1, 1, 1, 1, 1, 1}})
+    for (const Loads& loads :
+         {Loads(8, 0.0), Loads(8, 1.0), Loads(8, DBL_MAX), Loads(8, 5e-324), Loads(8, DBL_MIN),
+          Loads{0, 0, 0, 0, 0, 0, 0, 1e300}, Loads{DBL_MAX, 5e-324, DBL_MAX, 1, 0, 1e-300, 1e300, DBL_MAX},
+          Loads{1e9, 1, 1, 1, 1, 1, 1, 1}})
         for (Algorithm a : all_algorithms) {
             const Deal deal = balance(a, loads, bins);
             check_deal(loads, bins, deal);
@@ -252,7 +255,8 @@ TEST_CASE("loads at the ends", "[reorder]")
 TEST_CASE("many loads take little time", "[reorder]")
 {
     std::mt19937 random(8);
-    for (auto [processes, m, limit] : {std::tuple(256, 2, 0.05), std::tuple(256, 64, 0.05), std::tuple(20000, 2500, 2.0)}) {
+    for (auto [processes, m, limit] :
+         {std::tuple(256, 2, 0.05), std::tuple(256, 64, 0.05), std::tuple(20000, 2500, 2.0)}) {
         Loads loads;
         for (int i = 0; i < processes; i++)
             loads.push_back(double(random() % 1000));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Dynamic processor balancing: how many processors each rank gets, which, and whether that comes to rest. Simulated nodes decide by the same
-// code as the runtime.
+// Dynamic processor balancing: how many processors each rank gets, which, and whether that comes to rest. Simulated
+// nodes decide by the same code as the runtime.
 #include "policy/dpb/assign.h"
 #include "policy/dpb/deal.h"
 #include "policy/dpb/regions.h"
@@ -90,7 +90,10 @@ TEST_CASE("the rank with the highest useful time gets processors of the one with
     CHECK(paper_deal({{4, 10, 0}, {4, 8, 2}, {4, 4, 6}}) == Deal{6, 4, 2});
 }
 
-TEST_CASE("the rank with the highest useful time need not be the first", "[deal]") { CHECK(paper_deal({{4, 4, 6}, {4, 10, 0}}) == Deal{2, 6}); }
+TEST_CASE("the rank with the highest useful time need not be the first", "[deal]")
+{
+    CHECK(paper_deal({{4, 4, 6}, {4, 10, 0}}) == Deal{2, 6});
+}
 
 TEST_CASE("a victim has more than one processor", "[deal]")
 {
@@ -141,8 +144,10 @@ TEST_CASE("a change that is taken back again and again is made less and less oft
     uint16_t former[2] = {};
     Deal deal = {4, 4};
     unsigned changes = 0;
-    for (int i = 0; i < 300; i++) { // what is measured makes one wish the other deal each time, and it is worse each time
-        const std::vector<Measured> ranks = deal[0] == 4 ? std::vector<Measured>{{4, 10, 0}, {4, 5, 5}} : std::vector<Measured>{{deal[0], 12, 0}, {deal[1], 9, 3}};
+    // what is measured makes one wish the other deal each time, and it is worse each time
+    for (int i = 0; i < 300; i++) {
+        const std::vector<Measured> ranks = deal[0] == 4 ? std::vector<Measured>{{4, 10, 0}, {4, 5, 5}}
+                                                         : std::vector<Measured>{{deal[0], 12, 0}, {deal[1], 9, 3}};
         const Deal next = decide(whole_deal, ranks, history, former);
         changes += next != deal;
         deal = next;
@@ -213,7 +218,8 @@ TEST_CASE("simulated nodes come to rest, near the best deal", "[deal]")
             worst = std::max(worst, node.period(node.deal) / node.period(whole_deal(still.measure(exact))));
         }
     }
-    WARN("longest period over the best: " << worst << "; nodes that changed after the third decision: " << late << " of 10000, most changes: " << most_changes);
+    WARN("longest period over the best: " << worst << "; nodes that changed after the third decision: " << late
+                                          << " of 10000, most changes: " << most_changes);
     CHECK(worst < 1.04);
     CHECK(late < 1000);
     CHECK(most_changes <= 12);
@@ -292,8 +298,9 @@ TEST_CASE("a rank gets the nearest processors", "[assign]")
 {
     // Two packages of four cores; ranks 0 and 1 on the first, 2 on the second.
     const auto at = [](int core) { return ws::window::Place{core, core, core / 2, core / 4, core / 4}; };
-    const std::vector<Located> processors = {{0, true, 0, at(0)}, {0, false, 0, at(1)}, {1, true, 1, at(2)}, {1, false, 1, at(3)},
-                                             {2, true, 2, at(4)}, {2, false, 2, at(5)}, {2, false, 2, at(6)}, {2, false, 2, at(7)}};
+    const std::vector<Located> processors = {{0, true, 0, at(0)},  {0, false, 0, at(1)}, {1, true, 1, at(2)},
+                                             {1, false, 1, at(3)}, {2, true, 2, at(4)},  {2, false, 2, at(5)},
+                                             {2, false, 2, at(6)}, {2, false, 2, at(7)}};
     const auto moves = moves_to({3, 1, 4}, processors);
     REQUIRE(moves.size() == 1);
     CHECK(moves[0].processor == 3);
@@ -307,7 +314,8 @@ TEST_CASE("a rank gets the nearest processors", "[assign]")
 TEST_CASE("processors go back to whose they were first", "[assign]")
 {
     const ws::window::Place nowhere = {-1, -1, -1, -1, -1};
-    const std::vector<Located> processors = {{0, true, 0, nowhere}, {0, false, 0, nowhere}, {0, false, 1, nowhere}, {1, true, 1, nowhere}};
+    const std::vector<Located> processors = {
+        {0, true, 0, nowhere}, {0, false, 0, nowhere}, {0, false, 1, nowhere}, {1, true, 1, nowhere}};
     const auto moves = moves_to({2, 2}, processors);
     REQUIRE(moves.size() == 1);
     CHECK(moves[0].processor == 2);

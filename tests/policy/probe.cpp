@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// A policy for tests, in a libws beside the real one: it takes all the time that it gets, and tells how it was treated. Each line that it
-// prints on stderr is a rank of the node, as rank 0 of the node sees it in shared memory.
+// A policy for tests, in a libws beside the real one: it takes all the time that it gets, and tells how it was treated.
+// Each line that it prints on stderr is a rank of the node, as rank 0 of the node sees it in shared memory.
 //
 //   PROBE_THREADS=n   every OpenMP region gets n threads
 //   PROBE_DUE_US=n    a step is due every n microseconds; else 5000
 //   PROBE_IDLE=0      it does not take idle time
 //   PROBE_PERIODS=1   it wants periods
 //   PROBE_LOADS=1     it wants the loads of all nodes: in the end rank 0 of each prints what it knows of each
-//   PROBE_LETTERS=n   each rank posts n letters when it attaches, one in eight is answered; and one in each step that was due
+//   PROBE_LETTERS=n   each rank posts n letters when it attaches, one in eight is answered; and one in each step that
+//                     was due
 #include "measure/meter.h"
 #include "policy/loads/loads.h"
 #include "policy/policy.h"
@@ -52,7 +53,8 @@ public:
         void* base;
         MPI_Aint size;
         int unit;
-        PMPI_Win_allocate_shared(me_ == 0 ? MPI_Aint(sizeof(Told)) * ranks_ : 0, 1, MPI_INFO_NULL, rank.node, &base, &shared_);
+        PMPI_Win_allocate_shared(me_ == 0 ? MPI_Aint(sizeof(Told)) * ranks_ : 0, 1, MPI_INFO_NULL, rank.node, &base,
+                                 &shared_);
         PMPI_Win_shared_query(shared_, 0, &size, &unit, &base);
         told_ = static_cast<Told*>(base);
         told_[me_] = {};
@@ -67,7 +69,8 @@ public:
         posted_to_.assign(size_t(size_), 0);
         const uint64_t letters = number("PROBE_LETTERS", 0);
         for (uint64_t i = 0; i < letters; i++)
-            post(rank, int((uint64_t(world_me_) + i * 7) % uint64_t(size_)), i % 8 ? plain : to_answer, i % 10000 ? i % 200 : 100000);
+            post(rank, int((uint64_t(world_me_) + i * 7) % uint64_t(size_)), i % 8 ? plain : to_answer,
+                 i % 10000 ? i % 200 : 100000);
         return {idle_, due_};
     }
 
@@ -97,7 +100,8 @@ public:
         uint64_t head[2] = {}; // its number between the two, and when it was posted
         std::memcpy(head, letter.data(), std::min(sizeof head, letter.size()));
         t.received++;
-        t.disorder += head[0] != seen_from_[size_t(from)]++ || letter.find_first_not_of(char(head[0]), sizeof head) != letter.npos;
+        t.disorder += head[0] != seen_from_[size_t(from)]++ ||
+                      letter.find_first_not_of(char(head[0]), sizeof head) != letter.npos;
         if (kind == timed)
             t.slowest = std::max(t.slowest, ticks() - head[1]);
         if (kind == to_answer) {
@@ -110,7 +114,10 @@ public:
     bool wants_loads() const override { return std::getenv("PROBE_LOADS"); }
     bool wants_periods() const override { return std::getenv("PROBE_PERIODS"); }
     bool chooses_threads() const override { return std::getenv("PROBE_THREADS"); }
-    unsigned threads(const policy::Rank&, unsigned, const void*) override { return unsigned(number("PROBE_THREADS", 0)); }
+    unsigned threads(const policy::Rank&, unsigned, const void*) override
+    {
+        return unsigned(number("PROBE_THREADS", 0));
+    }
 
     void detach(policy::Rank& rank) override
     {
@@ -128,17 +135,24 @@ public:
             const auto n = [](uint64_t number) { return static_cast<unsigned long long>(number); };
             const auto s = [&](uint64_t ticks) { return double(ticks) * us * 1e-6; };
             // In one piece: other nodes' ranks print theirs at the same time.
-            std::fprintf(stderr, "probe: rank %d node %d steps %llu due %llu longest_us %.1f late_us %.1f decisions %llu term %llu wrong %llu "
-                         "posted %llu received %llu answers %llu disorder %llu slowest_us %.1f useful_s %.4f waited_s %.4f borrowed_s %.4f "
+            std::fprintf(stderr,
+                         "probe: rank %d node %d steps %llu due %llu longest_us %.1f late_us %.1f decisions %llu term "
+                         "%llu wrong %llu "
+                         "posted %llu received %llu answers %llu disorder %llu slowest_us %.1f useful_s %.4f waited_s "
+                         "%.4f borrowed_s %.4f "
                          "kept_off_s %.4f period_s %.6f turns %llu\n",
-                         r, rank.node_number, n(t.steps), n(t.due_steps), double(t.longest) * us, double(t.late) * us, n(t.decisions), n(t.last_term),
-                         n(t.looks_wrong), n(t.posted), n(t.received), n(t.answers), n(t.disorder), double(t.slowest) * us, s(l.useful),
-                         s(l.waited), s(l.borrowed), s(l.kept_off), s(l.period), n(l.turns));
+                         r, rank.node_number, n(t.steps), n(t.due_steps), double(t.longest) * us, double(t.late) * us,
+                         n(t.decisions), n(t.last_term), n(t.looks_wrong), n(t.posted), n(t.received), n(t.answers),
+                         n(t.disorder), double(t.slowest) * us, s(l.useful), s(l.waited), s(l.borrowed), s(l.kept_off),
+                         s(l.period), n(l.turns));
         }
         int of = 0;
         for (const measure::NodeLoad& l : me_ == 0 ? rank.node_loads() : std::vector<measure::NodeLoad>())
-            std::fprintf(stderr, "loads: on %d of %d ranks %u cores %u computing %u useful_s %.4f waited_s %.4f borrowed_s %.4f kept_off_s %.4f "
-                         "period_s %.6f age_s %.4f\n", rank.node_number, of++, l.ranks, l.cores, l.computing, l.useful_s, l.waited_s, l.borrowed_s,
+            std::fprintf(stderr,
+                         "loads: on %d of %d ranks %u cores %u computing %u useful_s %.4f waited_s %.4f borrowed_s "
+                         "%.4f kept_off_s %.4f "
+                         "period_s %.6f age_s %.4f\n",
+                         rank.node_number, of++, l.ranks, l.cores, l.computing, l.useful_s, l.waited_s, l.borrowed_s,
                          l.kept_off_s, l.period_s, l.at ? double(now - l.at) * us * 1e-6 : -1);
         PMPI_Win_free(&shared_);
     }
@@ -196,7 +210,8 @@ private:
 const std::vector<policy::Policy*>& policy::policies()
 {
     static Probe probe;
-    static auto& all = *new std::vector<policy::Policy*>{&policy::steal::policy(), &policy::reorder::policy(), &probe, &policy::loads::policy()};
+    static auto& all = *new std::vector<policy::Policy*>{&policy::steal::policy(), &policy::reorder::policy(), &probe,
+                                                         &policy::loads::policy()};
     return all;
 }
 

@@ -129,7 +129,8 @@ TEST_CASE("files that are no board of this version")
     CHECK_THAT(wrong_with(4, nothing), Catch::Contains("no board"));
     CHECK_THAT(wrong_with(all, [](ws::observe::Board& b) { b.magic++; }), Catch::Contains("none of Workshare's"));
     CHECK_THAT(wrong_with(all, [](ws::observe::Board& b) { b.version++; }), Catch::Contains("newer"));
-    CHECK_THAT(wrong_with(200, [](ws::observe::Board& b) { b.version++; }), Catch::Contains("newer")); // whose head may be shorter
+    // whose head may be shorter
+    CHECK_THAT(wrong_with(200, [](ws::observe::Board& b) { b.version++; }), Catch::Contains("newer"));
     CHECK_THAT(wrong_with(all, [](ws::observe::Board& b) { b.version = 0; }), Catch::Contains("older"));
     CHECK_THAT(wrong_with(200, nothing), Catch::Contains("cut short"));
     CHECK_THAT(wrong_with(all - 1, nothing), Catch::Contains("cut short"));
@@ -187,7 +188,8 @@ TEST_CASE("boards with any word of them changed are refused or shown")
         std::vector<char> bad = good;
         for (uint64_t n = random() % 4 + 1; n > 0; n--) {
             // The head, the seats and the first rows; all but magic, version and size, which is too easy.
-            const uint64_t at = 32 + random() % (random() % 2 ? sizeof(ws::observe::Board) - 40 : b.loops_at + 2 * sizeof(ws::observe::LoopRow) - 40);
+            const uint64_t at = 32 + random() % (random() % 2 ? sizeof(ws::observe::Board) - 40
+                                                              : b.loops_at + 2 * sizeof(ws::observe::LoopRow) - 40);
             const uint64_t value = random() % 2 ? values[random() % 10] : random();
             std::memcpy(bad.data() + at, &value, random() % 2 ? 8 : 4);
         }
@@ -202,7 +204,8 @@ TEST_CASE("boards with any word of them changed are refused or shown")
         std::map<int, Reading> before{{r.rank, r}};
         Reading later = r;
         later.at += 1000000;
-        for (const std::vector<JobSample>& jobs : {std::vector<JobSample>{sample({later}, before)}, std::vector<JobSample>{sample({r}, {})}}) {
+        for (const std::vector<JobSample>& jobs :
+             {std::vector<JobSample>{sample({later}, before)}, std::vector<JobSample>{sample({r}, {})}}) {
             View view;
             for (const Line& line : lay_out(jobs, view, 100, 40))
                 REQUIRE(line.width() <= 100);
@@ -263,7 +266,13 @@ TEST_CASE("a process whose main thread has left is found, and has not ended")
     if (child == 0) {
         alarm(60);
         pthread_t thread;
-        if (!ws::observe::make_board(1, 0) || pthread_create(&thread, nullptr, [](void*) -> void* { for (;;) pause(); }, nullptr))
+        if (!ws::observe::make_board(1, 0) || pthread_create(
+                                                  &thread, nullptr,
+                                                  [](void*) -> void* {
+                                                      for (;;)
+                                                          pause();
+                                                  },
+                                                  nullptr))
             _exit(1);
         board->size = board->node_ranks = 1;
         board->ticks_per_us = 1000;
@@ -278,7 +287,8 @@ TEST_CASE("a process whose main thread has left is found, and has not ended")
     close(told[0]);
     auto left = [&] {
         const auto process = read_process(child);
-        return process && access(("/proc/" + std::to_string(child) + "/fd/0").c_str(), F_OK) != 0 ? process : std::nullopt;
+        return process && access(("/proc/" + std::to_string(child) + "/fd/0").c_str(), F_OK) != 0 ? process
+                                                                                                  : std::nullopt;
     };
     for (int i = 0; i < 5000 && !left(); i++)
         usleep(1000);
@@ -286,7 +296,8 @@ TEST_CASE("a process whose main thread has left is found, and has not ended")
     CHECK_FALSE(left()->ended);
     Finder finder(false);
     finder.scan();
-    CHECK(std::count_if(finder.members.begin(), finder.members.end(), [&](const auto& m) { return m.pid == child; }) == 1);
+    CHECK(std::count_if(finder.members.begin(), finder.members.end(), [&](const auto& m) { return m.pid == child; }) ==
+          1);
     kill(child, SIGKILL);
     siginfo_t info;
     REQUIRE(waitid(P_PID, id_t(child), &info, WEXITED | WNOWAIT) == 0);
@@ -311,7 +322,9 @@ public:
             static ws::book::Reader page;
             std::string problem;
             char joined = 0;
-            if (page.join(ws::book::open_book(problem), ws::window::own_process(), uint64_t(getpid()), 0, ws::window::CpuSet().mask()) && ws::observe::make_board(1, 0)) {
+            if (page.join(ws::book::open_book(problem), ws::window::own_process(), uint64_t(getpid()), 0,
+                          ws::window::CpuSet().mask()) &&
+                ws::observe::make_board(1, 0)) {
                 board->size = board->node_ranks = 1;
                 board->job = uint64_t(getpid());
                 board->ticks_per_us = 1000;
@@ -339,7 +352,8 @@ public:
 
 bool found(const Finder& finder, pid_t pid)
 {
-    return std::any_of(finder.members.begin(), finder.members.end(), [&](const Finder::Member& m) { return m.pid == pid; });
+    return std::any_of(finder.members.begin(), finder.members.end(),
+                       [&](const Finder::Member& m) { return m.pid == pid; });
 }
 
 } // namespace

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// made_up_job RANKS SECONDS [WORKERS [SIZE [ENDING]]]: processes with boards as those of a job have them, and no MPI. Rank 0
-// computes all the time. Each other, every 100 ms: computes for 20 ms, is blocked in MPI_Allreduce for 20, then its core is lent
-// to rank 0 for 40, then asleep for 20. ENDING: "finish", or "die", which leaves out the end.
-// made_up_job foreign|unmade|short|empty|newer|damaged SECONDS: one process with a file of that name that is no good board.
-// made_up_job pipe SECONDS: one process that has a named pipe open which is called as a board is; status 77 where it may not.
+// made_up_job RANKS SECONDS [WORKERS [SIZE [ENDING]]]: processes with boards as those of a job have them, and no MPI.
+// Rank 0 computes all the time. Each other, every 100 ms: computes for 20 ms, is blocked in MPI_Allreduce for 20, then
+// its core is lent to rank 0 for 40, then asleep for 20. ENDING: "finish", or "die", which leaves out the end.
+// made_up_job foreign|unmade|short|empty|newer|damaged SECONDS: one process with a file of that name that is no good
+// board. made_up_job pipe SECONDS: one process that has a named pipe open which is called as a board is; status 77
+// where it may not.
 #include "observe/board.h"
 #include "window/os.h"
 #include <cmath>
@@ -126,7 +127,8 @@ int file_of(size_t bytes)
     return fd;
 }
 
-// A named pipe that /proc/PID/fd shows as "/memfd:workshare-board": it lies at the root of a file system that is mounted no more.
+// A named pipe that /proc/PID/fd shows as "/memfd:workshare-board": it lies at the root of a file system that is
+// mounted no more.
 bool open_pipe()
 {
     const std::string folder = "/tmp/made-up-" + std::to_string(getpid()), name = folder + "/memfd:" + board_name;

@@ -95,7 +95,8 @@ TEST_CASE("a rank that computes, helped by one that lends its core all the time"
     CHECK(job.loops[0].steals_per_s == Approx(300));
 }
 
-TEST_CASE("more guests than CPUs: without stealing the job would not have lasted longer than the CPUs can have computed")
+TEST_CASE(
+    "more guests than CPUs: without stealing the job would not have lasted longer than the CPUs can have computed")
 {
     std::vector<Reading> job;
     for (int rank = 0; rank < 9; rank++) {

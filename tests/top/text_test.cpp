@@ -81,7 +81,8 @@ TEST_CASE("beside a state a loop has no folders, but a name that was given stays
     std::vector<JobSample> jobs = job_of(2);
     std::string& loop = jobs[0].ranks[0].guests[0].loop;
     View view;
-    for (const auto& [name, shown_as] : {std::pair<const char*, const char*>{"../a/b.c:1:f", "b.c:1:f"}, {"a/b: c", "a/b: c"}, {"a/b", "a/b"}}) {
+    for (const auto& [name, shown_as] :
+         {std::pair<const char*, const char*>{"../a/b.c:1:f", "b.c:1:f"}, {"a/b: c", "a/b: c"}, {"a/b", "a/b"}}) {
         loop = name;
         CHECK_THAT(shown(lay_out(jobs, view, 100, 24)), Contains(std::string("computing +1 on 1: ") + shown_as + " "));
     }

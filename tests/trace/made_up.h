@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A job that never ran, of a known shape: pairs of ranks on cores of their own. In each step of 100 us the even rank runs its loop, the odd
-// one half as much and then waits in MPI_Barrier, with its core lent to the even one.
+// A job that never ran, of a known shape: pairs of ranks on cores of their own. In each step of 100 us the even rank
+// runs its loop, the odd one half as much and then waits in MPI_Barrier, with its core lent to the even one.
 #pragma once
 
 #include "trace/trace.h"
@@ -23,14 +23,16 @@ struct Job {
     std::vector<const char*> names = {"double_loop.c:32 run_slice", "MPI_Barrier", "he said \"\\\" \xff\n"};
 };
 
-inline ws::trace::TraceEvent event(int64_t begin, int64_t end, ws::observe::EventKind kind, uint32_t name, uint32_t rank = 0, uint64_t a = 0, uint64_t b = 0)
+inline ws::trace::TraceEvent event(int64_t begin, int64_t end, ws::observe::EventKind kind, uint32_t name,
+                                   uint32_t rank = 0, uint64_t a = 0, uint64_t b = 0)
 {
     return {begin, end, kind, 0, name, rank, a, b};
 }
 
 constexpr unsigned kept_chunks = 8, stolen_chunks = 4, odd_chunks = 6;
 
-// `ranks` is even; they lie on `nodes` nodes by turns of pairs. A rank's events are in the order of their ends, as libws records them.
+// `ranks` is even; they lie on `nodes` nodes by turns of pairs. A rank's events are in the order of their ends, as
+// libws records them.
 inline void make(Job& job, uint32_t ranks, uint32_t nodes, uint32_t steps, bool shared, uint64_t dropped = 0)
 {
     using ws::observe::EventKind;
@@ -38,25 +40,30 @@ inline void make(Job& job, uint32_t ranks, uint32_t nodes, uint32_t steps, bool 
     constexpr int64_t step = 100000;
     for (uint32_t r = 0; r < ranks; r++) {
         const uint32_t node = r / 2 % nodes, core = r / 2 / nodes * 2 + r % 2;
-        job.processes.push_back({node, int32_t(1000 + r), nodes > 1 ? (node ? "host-b" : "host-a") : "host-a", "./double_loop", 0,
-                                 int64_t(steps) * step});
-        Thread home = {{r, core, SeatKind::home, 0, r == 0 ? dropped : 0}, {}}, guest = {{r, core + 1, SeatKind::guest, 0, 0}, {}};
+        job.processes.push_back({node, int32_t(1000 + r), nodes > 1 ? (node ? "host-b" : "host-a") : "host-a",
+                                 "./double_loop", 0, int64_t(steps) * step});
+        Thread home = {{r, core, SeatKind::home, 0, r == 0 ? dropped : 0}, {}},
+               guest = {{r, core + 1, SeatKind::guest, 0, 0}, {}};
         for (uint32_t s = 0; s < steps; s++) {
             const int64_t t = s * step;
             if (r % 2 == 0) {
                 const int64_t end = t + (shared ? 90000 : 98000), chunk = (end - t) / kept_chunks;
                 for (unsigned c = 0; c < kept_chunks; c++)
-                    home.events.push_back(event(t + c * chunk, t + (c + 1) * chunk, EventKind::chunk, 0, 0, c * 10, c * 10 + 10));
-                home.events.push_back(event(t, t + kept_chunks * chunk, EventKind::region, 0, 0, shared ? 120 : 80, shared));
+                    home.events.push_back(
+                        event(t + c * chunk, t + (c + 1) * chunk, EventKind::chunk, 0, 0, c * 10, c * 10 + 10));
+                home.events.push_back(
+                    event(t, t + kept_chunks * chunk, EventKind::region, 0, 0, shared ? 120 : 80, shared));
                 home.events.push_back(event(end, t + step, EventKind::mpi, 1));
                 if (shared) {
                     for (unsigned c = 0; c < stolen_chunks; c++)
-                        guest.events.push_back(event(t + 51000 + c * 9000, t + 60000 + c * 9000, EventKind::chunk, 0, 0, 80 + c * 10, 90 + c * 10));
+                        guest.events.push_back(event(t + 51000 + c * 9000, t + 60000 + c * 9000, EventKind::chunk, 0, 0,
+                                                     80 + c * 10, 90 + c * 10));
                     guest.events.push_back(event(t + 51000, t + 87000, EventKind::visit, 0, r + 1, 0, 3000));
                 }
             } else {
                 for (unsigned c = 0; c < odd_chunks; c++)
-                    home.events.push_back(event(t + c * 8000, t + (c + 1) * 8000, EventKind::chunk, 0, 0, c * 10, c * 10 + 10));
+                    home.events.push_back(
+                        event(t + c * 8000, t + (c + 1) * 8000, EventKind::chunk, 0, 0, c * 10, c * 10 + 10));
                 home.events.push_back(event(t, t + 48000, EventKind::region, 0, 0, 60, 0));
                 if (shared)
                     home.events.push_back(event(t + 50000, t + 88000, EventKind::lent, ws::trace::no_name, r - 1));
@@ -72,8 +79,18 @@ inline void make(Job& job, uint32_t ranks, uint32_t nodes, uint32_t steps, bool 
         t.about.events = t.events.size();
         job.abouts.push_back(t.about);
     }
-    job.about = {job.processes.data(), ranks, nodes, job.abouts.data(), uint32_t(job.abouts.size()), job.names.data(),
-                 uint32_t(job.names.size()), int64_t(steps) * step, 1700000000000000000, false, shared ? "" : "WS_VICTIM=none", "0.0.1"};
+    job.about = {job.processes.data(),
+                 ranks,
+                 nodes,
+                 job.abouts.data(),
+                 uint32_t(job.abouts.size()),
+                 job.names.data(),
+                 uint32_t(job.names.size()),
+                 int64_t(steps) * step,
+                 1700000000000000000,
+                 false,
+                 shared ? "" : "WS_VICTIM=none",
+                 "0.0.1"};
 }
 
 // Null or what went wrong.

@@ -62,10 +62,10 @@ std::string output_of(const std::string& command, int wanted = 0)
 TEST_CASE("events are nested: an outer one first, and what sticks out is cut")
 {
     TraceEvent events[] = {
-        event(10, 20, EventKind::chunk, 0), event(20, 30, EventKind::chunk, 0), event(10, 30, EventKind::region, 0),
-        event(45, 80, EventKind::lent, no_name, 1), // outlives its MPI call
-        event(40, 60, EventKind::mpi, 1), event(0, 100, EventKind::phase, no_name), event(70, 65, EventKind::asleep, no_name),
-        event(10, 10, EventKind::asleep, no_name),
+        event(10, 20, EventKind::chunk, 0),        event(20, 30, EventKind::chunk, 0),
+        event(10, 30, EventKind::region, 0),       event(45, 80, EventKind::lent, no_name, 1), // outlives its MPI call
+        event(40, 60, EventKind::mpi, 1),          event(0, 100, EventKind::phase, no_name),
+        event(70, 65, EventKind::asleep, no_name), event(10, 10, EventKind::asleep, no_name),
     };
     nest(events, 8);
     CHECK(events[0].kind == EventKind::phase);
@@ -196,12 +196,14 @@ TEST_CASE("a full disk and a path that cannot be written give one reason, and le
     CHECK(access((folder / "x.json").c_str(), F_OK) != 0);
     CHECK(access((folder / "x.otf2").c_str(), F_OK) != 0);
     std::ofstream(folder / "y") << "a file";
-    CHECK(std::string(ws_trace_check(trace_interface, (folder / "y.otf2").c_str())).find("which is a file") != std::string::npos);
+    CHECK(std::string(ws_trace_check(trace_interface, (folder / "y.otf2").c_str())).find("which is a file") !=
+          std::string::npos);
     CHECK(ws_trace_check(trace_interface + 1, (folder / "x.json").c_str()) != nullptr);
     // A folder that somebody uses for something else is not emptied.
     mkdir((folder / "z").c_str(), 0777);
     std::ofstream(folder / "z/data") << "mine";
-    CHECK(std::string(made_up::write(job, (folder / "z.otf2").c_str(), ws_trace_open)).find("not empty") != std::string::npos);
+    CHECK(std::string(made_up::write(job, (folder / "z.otf2").c_str(), ws_trace_open)).find("not empty") !=
+          std::string::npos);
     CHECK(access((folder / "z/data").c_str(), F_OK) == 0);
 }
 
@@ -254,7 +256,8 @@ TEST_CASE("the recorder: a thread has a log of its own and its part of the memor
     CHECK(!recording);
     const auto& logs = event_logs();
     REQUIRE(logs.size() == 10);
-    const uint64_t kept[] = {2000, 20, 50, 500, 30, 40, 40, 40, 40, 40}, dropped[] = {600, 0, 10, 200, 0, 0, 0, 0, 0, 0};
+    const uint64_t kept[] = {2000, 20, 50, 500, 30, 40, 40, 40, 40, 40},
+                   dropped[] = {600, 0, 10, 200, 0, 0, 0, 0, 0, 0};
     const unsigned cores[] = {0, 1, 2, 3, 3, 3, 3, 3, 3, 3};
     for (size_t i = 0; i < 10; i++) {
         CHECK(logs[i]->kept() == kept[i]);

@@ -76,7 +76,8 @@ ElfFile::ElfFile(const std::string& path)
         head_ = nullptr;
         return;
     }
-    for (const auto* part = at<Elf64_Phdr>(head_->e_phoff, head_->e_phnum), *end = part + head_->e_phnum; part < end; part++)
+    for (const auto *part = at<Elf64_Phdr>(head_->e_phoff, head_->e_phnum), *end = part + head_->e_phnum; part < end;
+         part++)
         if (part->p_type == PT_LOAD && !at<char>(part->p_offset, part->p_filesz)) {
             error_ = "is damaged: its end is missing";
             head_ = nullptr;
@@ -179,7 +180,8 @@ std::vector<ElfFile::Symbol> ElfFile::symbols(bool dynamic) const
     const auto* symbols = at<Elf64_Sym>(table->sh_offset, count);
     for (uint64_t i = 0; symbols && i < count; i++)
         if (symbols[i].st_name)
-            all.push_back({text(sections_[table->sh_link].sh_offset + symbols[i].st_name, 1024), symbols[i].st_shndx != SHN_UNDEF});
+            all.push_back({text(sections_[table->sh_link].sh_offset + symbols[i].st_name, 1024),
+                           symbols[i].st_shndx != SHN_UNDEF});
     return all;
 }
 

@@ -43,7 +43,10 @@ RankFacts unpacked(const nlohmann::json& j)
 }
 
 // Paths and variables may have bytes that are no UTF-8: those must not end the program.
-std::string text_of(const nlohmann::json& j) { return j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace); }
+std::string text_of(const nlohmann::json& j)
+{
+    return j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
 
 // What libws shows of this process: whether it has given up.
 int why_inactive()
@@ -54,7 +57,8 @@ int why_inactive()
         char target[256];
         const std::string path = std::string("/proc/self/fd/") + entry->d_name;
         const ssize_t length = readlink(path.c_str(), target, sizeof target - 1);
-        if (length < 0 || std::string(target, size_t(length)).find(std::string("memfd:") + ws::observe::board_name) == std::string::npos)
+        if (length < 0 || std::string(target, size_t(length)).find(std::string("memfd:") + ws::observe::board_name) ==
+                              std::string::npos)
             continue;
         void* mapped = mmap(nullptr, sizeof(ws::observe::Board), PROT_READ, MAP_SHARED, std::atoi(entry->d_name), 0);
         if (mapped == MAP_FAILED)
@@ -85,7 +89,8 @@ int why_inactive()
 {
     const auto fail = [&](const std::string& what) { end_with(out, text_of({{"error", what}}), 1); };
     const std::string library = own.machine.folder + "/../lib/libmpich.so.12";
-    // The user's WS_ variables are meant for the program, and a finding may be that one is wrong: here they must not end MPI_Init.
+    // The user's WS_ variables are meant for the program, and a finding may be that one is wrong: here they must not
+    // end MPI_Init.
     for (const auto& [name, value] : own.machine.environment)
         if (name.compare(0, 3, "WS_") == 0 && name != "WS_ENABLE")
             unsetenv(name.c_str());
@@ -137,8 +142,8 @@ int why_inactive()
     end_with(out, text_of({{"ranks", ranks}}), 0);
 }
 
-// One direction of what the child and mpirun say to each other, line by line. An MPI_Init that fails asks mpirun to kill the job, and
-// with it the process that could say why: that line is not passed on.
+// One direction of what the child and mpirun say to each other, line by line. An MPI_Init that fails asks mpirun to
+// kill the job, and with it the process that could say why: that line is not passed on.
 class Relay {
 public:
     Relay(int from, int to) : from_(from), to_(to) {}
@@ -230,7 +235,8 @@ std::vector<RankFacts> gather(const RankFacts& own, bool& failed)
     int out[2], messages[2], talk[2] = {-1, -1};
     const char* named = std::getenv("PMI_FD");
     const int mpirun = named ? std::atoi(named) : -1;
-    if (pipe2(out, O_CLOEXEC) < 0 || pipe2(messages, O_CLOEXEC) < 0 || (named && socketpair(AF_UNIX, SOCK_STREAM, 0, talk) < 0))
+    if (pipe2(out, O_CLOEXEC) < 0 || pipe2(messages, O_CLOEXEC) < 0 ||
+        (named && socketpair(AF_UNIX, SOCK_STREAM, 0, talk) < 0))
         return alone(std::string("no pipe: ") + std::strerror(errno));
     const pid_t parent = getpid(), child = fork();
     if (child < 0)
@@ -259,7 +265,8 @@ std::vector<RankFacts> gather(const RankFacts& own, bool& failed)
     const bool answered = !answer.is_discarded() && answer.contains("ranks");
     if (!answered) {
         kill(child, SIGKILL);
-        // mpirun must see this process end well: else it would kill the others, and perhaps rank 0 before it has said anything.
+        // mpirun must see this process end well: else it would kill the others, and perhaps rank 0 before it has said
+        // anything.
         const char goodbye[] = "cmd=finalize\n";
         if (named && write(mpirun, goodbye, sizeof goodbye - 1) > 0) {
             pollfd answers = {mpirun, POLLIN, 0};
@@ -273,11 +280,13 @@ std::vector<RankFacts> gather(const RankFacts& own, bool& failed)
     if (named)
         close(talk[0]);
     if (!in_time)
-        return alone("MPI_Init and the ranks' messages were not over in " + std::to_string(patience) + " s" + (said.empty() ? "" : ": " + first_lines(said)));
+        return alone("MPI_Init and the ranks' messages were not over in " + std::to_string(patience) + " s" +
+                     (said.empty() ? "" : ": " + first_lines(said)));
     if (!answered) {
         const std::string what = answer.is_object() && answer.contains("error") ? answer["error"].get<std::string>()
-                                 : WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL ? std::string("MPI_Init died: ") + strsignal(WTERMSIG(status))
-                                                                                      : "MPI_Init ended the process";
+                                 : WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL
+                                     ? std::string("MPI_Init died: ") + strsignal(WTERMSIG(status))
+                                     : "MPI_Init ended the process";
         return alone(what + (said.empty() ? "" : ": " + first_lines(said)));
     }
     failed = false;

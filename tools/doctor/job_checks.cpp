@@ -13,7 +13,8 @@ void options(const Job& job, Findings& out)
 {
     for (const Machine& m : job.machines)
         if (!m.options_error.empty())
-            return out.problem(m.options_error, "a -workshare job ends at its start with this message", "unset " + m.options_error.substr(0, m.options_error.find_first_of("= ")));
+            return out.problem(m.options_error, "a -workshare job ends at its start with this message",
+                               "unset " + m.options_error.substr(0, m.options_error.find_first_of("= ")));
     out.ok("no WS_ variable has a wrong value");
 }
 
@@ -32,7 +33,8 @@ void misspelt(const Job& job, Findings& out)
                 meanings += (meanings.empty() ? "; perhaps " : ", ") + meant;
                 set += " " + meant + "=" + quoted(value->second);
             }
-            return out.warning(all, "libws knows no such variable, and takes no notice" + meanings, "unset" + unset + (set.empty() ? "" : "; export" + set));
+            return out.warning(all, "libws knows no such variable, and takes no notice" + meanings,
+                               "unset" + unset + (set.empty() ? "" : "; export" + set));
         }
     out.ok("all WS_ variables are known");
 }
@@ -45,19 +47,28 @@ void contradictions(const Job& job, Findings& out)
     if (m.options_error.empty())
         for (const char* name : {"WS_CHECK", "WS_STEAL_ALL", "WS_CHAOS"})
             if (has(name) && m.environment.at(name) != "0")
-                return out.warning(name + ("=" + m.environment.at(name)), "it is for tests, and makes programs slow on purpose", std::string("unset ") + name);
+                return out.warning(name + ("=" + m.environment.at(name)),
+                                   "it is for tests, and makes programs slow on purpose", std::string("unset ") + name);
     if (has("WS_CORES") && number(m, "WS_CORES", 0) > double(m.cpus.size()) && !job.planned)
-        return out.warning("WS_CORES=" + m.environment.at("WS_CORES") + " on " + plural(double(nodes(job)[0].cpus().size()), "CPU"),
-                           "the node is taken to have cores that it lacks: right only for programs whose iterations sleep", "unset WS_CORES");
-    if (m.workers != 0 && !job.planned && nodes(job)[0].count + nodes(job)[0].workers() > int(nodes(job)[0].cores().size()))
-        return out.warning(plural(nodes(job)[0].workers(), "worker") + " and " + plural(nodes(job)[0].count, "rank") + " on " + plural(double(nodes(job)[0].cores().size()), "core"),
-                           "workers are for spare cores, and there are none", mpirun(job, "") + "     # without -workshare-workers; and unset WS_WORKERS");
+        return out.warning(
+            "WS_CORES=" + m.environment.at("WS_CORES") + " on " + plural(double(nodes(job)[0].cpus().size()), "CPU"),
+            "the node is taken to have cores that it lacks: right only for programs whose iterations sleep",
+            "unset WS_CORES");
+    if (m.workers != 0 && !job.planned &&
+        nodes(job)[0].count + nodes(job)[0].workers() > int(nodes(job)[0].cores().size()))
+        return out.warning(plural(nodes(job)[0].workers(), "worker") + " and " + plural(nodes(job)[0].count, "rank") +
+                               " on " + plural(double(nodes(job)[0].cores().size()), "core"),
+                           "workers are for spare cores, and there are none",
+                           mpirun(job, "") + "     # without -workshare-workers; and unset WS_WORKERS");
     if (!job.planned && !has("WS_ENABLE") && (has("WS_REPORT") || has("WS_TRACE") || has("WS_STATS_FILE")))
-        return out.note("WS_ variables without -workshare", "nothing is counted, so nothing is written", mpirun(job, ""));
+        return out.note("WS_ variables without -workshare", "nothing is counted, so nothing is written",
+                        mpirun(job, ""));
     if (has("WS_ENABLE") && job.planned)
-        return out.note("WS_ENABLE is set in the environment", "jobs that are started from here are shared, also without -workshare", "unset WS_ENABLE");
+        return out.note("WS_ENABLE is set in the environment",
+                        "jobs that are started from here are shared, also without -workshare", "unset WS_ENABLE");
     if (on("WS_QUIET") && on("WS_REPORT"))
-        return out.note("WS_QUIET=1 and WS_REPORT=1", "the report is printed, the verdict above it is not", "unset WS_QUIET");
+        return out.note("WS_QUIET=1 and WS_REPORT=1", "the report is printed, the verdict above it is not",
+                        "unset WS_QUIET");
     out.ok("no variables that contradict each other");
 }
 
@@ -68,7 +79,9 @@ void enabled(const Job& job, Findings& out)
     if (job.planned)
         out.skip("no job yet");
     else if (known == m.environment.end() || known->second != "1")
-        out.warning("the job was started without -workshare", "the program's loops run as they stand: nothing is shared", mpirun(job, "") + "     # before srun: WS_ENABLE=1");
+        out.warning("the job was started without -workshare",
+                    "the program's loops run as they stand: nothing is shared",
+                    mpirun(job, "") + "     # before srun: WS_ENABLE=1");
     else
         out.ok("the job was started with -workshare");
 }
@@ -81,16 +94,22 @@ void mpi_starts(const Job& job, Findings& out)
     if (job.planned && m.launcher.empty())
         return out.skip("not tried without mpirun");
     if (m.launcher == "srun")
-        return out.problem("started by srun without --mpi=pmi2", "its processes do not hear of each other: each would be a job of one rank",
+        return out.problem("started by srun without --mpi=pmi2",
+                           "its processes do not hear of each other: each would be a job of one rank",
                            srun(job, m.size) + "     # or mpirun, in the same allocation");
     if (!m.launcher.empty())
-        return out.problem("started by " + m.launcher, "its processes cannot make one job of Workshare's MPI: each would be a job of one rank",
+        return out.problem("started by " + m.launcher,
+                           "its processes cannot make one job of Workshare's MPI: each would be a job of one rank",
                            quoted(m.folder + "/") + mpirun(job, "", m.size));
     for (const Machine& m : job.machines)
         if (!m.mpi_error.empty())
-            return out.problem(m.mpi_error, "Workshare's MPI library does not start here, so nothing can be said of other ranks either",
-                               "mpirun -n 1 hostname     # does mpirun work at all? Then see the other findings, WS201 and WS304 first");
-    out.ok(plural(job.ranks, "rank") + " on " + plural(double(nodes(job).size()), "node") + " started MPI and exchanged messages");
+            return out.problem(
+                m.mpi_error,
+                "Workshare's MPI library does not start here, so nothing can be said of other ranks either",
+                "mpirun -n 1 hostname     # does mpirun work at all? Then see the other findings, WS201 and WS304 "
+                "first");
+    out.ok(plural(job.ranks, "rank") + " on " + plural(double(nodes(job).size()), "node") +
+           " started MPI and exchanged messages");
 }
 
 void attached(const Job& job, const Node& n, Findings& out)
@@ -99,12 +118,18 @@ void attached(const Job& job, const Node& n, Findings& out)
         return out.skip("not tried without mpirun -workshare");
     if (!n.first().mpi_error.empty())
         return out.skip("not tried, as MPI did not start");
-    static const char* const why[] = {"", "the shared window could not be allocated", "/dev/shm is too small for the shared window", "the node has more ranks than Workshare can serve"};
+    static const char* const why[] = {"", "the shared window could not be allocated",
+                                      "/dev/shm is too small for the shared window",
+                                      "the node has more ranks than Workshare can serve"};
     for (const Machine* m : n.ranks) {
         if (!m->libws_loaded)
-            return out.problem(format("rank %d did not load libws", m->rank), "MPICH did not find libws.so.1 or could not load it", "ldd " + lib_folder(job) + "/libws.so.1");
+            return out.problem(format("rank %d did not load libws", m->rank),
+                               "MPICH did not find libws.so.1 or could not load it",
+                               "ldd " + lib_folder(job) + "/libws.so.1");
         if (m->inactive)
-            return out.problem(format("rank %d runs without stealing: %s", m->rank, m->inactive > 0 && m->inactive < 4 ? why[m->inactive] : "?"), "libws gave up at the start",
+            return out.problem(format("rank %d runs without stealing: %s", m->rank,
+                                      m->inactive > 0 && m->inactive < 4 ? why[m->inactive] : "?"),
+                               "libws gave up at the start",
                                m->inactive == 3 ? "start fewer ranks on the node" : "see WS201");
     }
     out.ok(plural(n.count, "rank") + " attached to libws");
@@ -122,7 +147,8 @@ void same_window(const Job& job, const Node& n, Findings& out)
         if (m.environment.count(name))
             set += std::string(" ") + name;
     out.problem(format("rank %d can share memory with %d of %d ranks", m.rank, m.node_ranks, n.count),
-                set.empty() ? "MPI takes them to be on different nodes: several names for this node in the list of hosts, or containers with names of their own"
+                set.empty() ? "MPI takes them to be on different nodes: several names for this node in the list of "
+                              "hosts, or containers with names of their own"
                             : "MPI was told to take them as if on different nodes; cores are lent only within one",
                 set.empty() ? mpirun(job, "-hosts " + quoted(n.host)) : "unset" + set);
 }

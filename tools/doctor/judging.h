@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the checks are made of: nodes, findings, and the words of both. The checks themselves, in the order of their numbers:
-// machine_checks.cpp, program_checks.cpp, job_checks.cpp.
+// What the checks are made of: nodes, findings, and the words of both. The checks themselves, in the order of their
+// numbers: machine_checks.cpp, program_checks.cpp, job_checks.cpp.
 #pragma once
 
 #include "checks.h"
@@ -67,14 +67,25 @@ inline bool runnable(const Job& job) { return job.program && job.program->error.
 
 class Findings {
 public:
-    Findings(std::vector<Finding>& all, const char* number, const char* title) : all_(all), number_(number), title_(title) {}
+    Findings(std::vector<Finding>& all, const char* number, const char* title)
+        : all_(all), number_(number), title_(title)
+    {}
     void on(const Node& node) { node_ = node.host; }
 
     void skip(const std::string& why) { add(Level::skipped, why, "", ""); }
     void ok(const std::string& measured) { add(Level::ok, measured, "", ""); }
-    void note(const std::string& measured, const std::string& cause, const std::string& fix) { add(Level::note, measured, cause, fix); }
-    void warning(const std::string& measured, const std::string& cause, const std::string& fix) { add(Level::warning, measured, cause, fix); }
-    void problem(const std::string& measured, const std::string& cause, const std::string& fix) { add(Level::problem, measured, cause, fix); }
+    void note(const std::string& measured, const std::string& cause, const std::string& fix)
+    {
+        add(Level::note, measured, cause, fix);
+    }
+    void warning(const std::string& measured, const std::string& cause, const std::string& fix)
+    {
+        add(Level::warning, measured, cause, fix);
+    }
+    void problem(const std::string& measured, const std::string& cause, const std::string& fix)
+    {
+        add(Level::problem, measured, cause, fix);
+    }
 
 private:
     void add(Level level, const std::string& measured, const std::string& cause, const std::string& fix)
@@ -90,7 +101,8 @@ private:
 
 std::string lib_folder(const Job& job);
 std::string quoted(const std::string& word); // as one word of a shell's command
-std::string mpirun(const Job& job, const std::string& options, double ranks = 0); // the job's command, with these options and this many ranks
+// the job's command, with these options and this many ranks
+std::string mpirun(const Job& job, const std::string& options, double ranks = 0);
 std::string srun(const Job& job, double ranks); // the same under Slurm
 std::string mpirun_with_libraries(const Job& job); // with Workshare's libraries before others
 

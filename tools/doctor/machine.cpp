@@ -139,7 +139,8 @@ public:
         std::string path = version == 1 ? known->second.second : unified_;
         std::vector<std::string> all;
         for (; !path.empty() && path != "/"; path.erase(path.rfind('/')))
-            if (path.find("..") == std::string::npos && files_.has(mount + path)) // a container's own is mounted as the root
+            if (path.find("..") == std::string::npos &&
+                files_.has(mount + path)) // a container's own is mounted as the root
                 all.push_back(mount + path);
         all.push_back(mount);
         return all;
@@ -210,7 +211,8 @@ void read_limits(const Files& files, Machine& m)
         soft("Max open files", m.open_files);
     }
     // CAP_SYS_ADMIN and CAP_SYS_RESOURCE.
-    const unsigned long long capabilities = std::strtoull(files.field("/proc/self/status", "CapEff").c_str(), nullptr, 16);
+    const unsigned long long capabilities =
+        std::strtoull(files.field("/proc/self/status", "CapEff").c_str(), nullptr, 16);
     std::istringstream ids(files.field("/proc/self/status", "Uid"));
     std::string real_id, effective;
     ids >> real_id >> effective;
@@ -245,7 +247,8 @@ void read_clock(const Files& files, Machine& m)
 void read_governors(const Files& files, Machine& m)
 {
     for (int cpu : m.cpus) {
-        const std::string governor = files.read("/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/cpufreq/scaling_governor");
+        const std::string governor =
+            files.read("/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/cpufreq/scaling_governor");
         if (!governor.empty())
             m.governors[governor]++;
     }
@@ -258,7 +261,8 @@ void read_topology(const std::string& synthetic, Machine& m)
         m.hwloc_error = "hwloc does not start";
         return;
     }
-    if ((!synthetic.empty() && hwloc_topology_set_synthetic(topology, synthetic.c_str()) < 0) || hwloc_topology_load(topology) < 0) {
+    if ((!synthetic.empty() && hwloc_topology_set_synthetic(topology, synthetic.c_str()) < 0) ||
+        hwloc_topology_load(topology) < 0) {
         m.hwloc_error = std::string("hwloc finds no topology: ") + std::strerror(errno);
     } else {
         const auto count = [&](hwloc_obj_type_t type) { return std::max(0, hwloc_get_nbobjs_by_type(topology, type)); };
@@ -292,7 +296,8 @@ Ticks read_ticks(const Files& files, const char* name, const std::vector<int>& c
         double user, nice, system, idle, iowait = 0, irq = 0, softirq = 0, steal = 0;
         if (std::sscanf(line.c_str(), "cpu%d%n", &cpu, &all) != 1 || !std::count(cpus.begin(), cpus.end(), cpu))
             continue;
-        if (std::sscanf(line.c_str() + all, "%lf%lf%lf%lf%lf%lf%lf%lf", &user, &nice, &system, &idle, &iowait, &irq, &softirq, &steal) < 4)
+        if (std::sscanf(line.c_str() + all, "%lf%lf%lf%lf%lf%lf%lf%lf", &user, &nice, &system, &idle, &iowait, &irq,
+                        &softirq, &steal) < 4)
             continue;
         sum.computing += user + nice + system + irq + softirq;
         sum.taken += steal;
@@ -325,8 +330,8 @@ void pin(int cpu)
     one.mask().bind();
 }
 
-// By how many ticks the counter of one CPU is ahead of another's, from messages between two threads: the fastest round trip
-// tells best. 0 if they never ran at the same time.
+// By how many ticks the counter of one CPU is ahead of another's, from messages between two threads: the fastest round
+// trip tells best. 0 if they never ran at the same time.
 double counter_skew(int one, int other)
 {
     std::atomic<uint64_t> ask{0}, answer{0};
@@ -412,7 +417,9 @@ void read_environment(Machine& m)
     if (m.under_mpirun)
         return;
     // A shell in a batch job may have such variables of a step of one.
-    for (const auto& [name, size, rank] : {std::tuple("Open MPI's mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"), std::tuple("srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID")})
+    for (const auto& [name, size, rank] :
+         {std::tuple("Open MPI's mpirun", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"),
+          std::tuple("srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID")})
         if (number_of(size, 0) > 1) {
             m.launcher = name;
             m.size = number_of(size, 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What one process sees of its machine: all that ws-doctor judges, as plain data that ranks send each other as JSON. Read from
-// /proc, /sys and the system's calls, or from a folder that holds such files (tests).
+// What one process sees of its machine: all that ws-doctor judges, as plain data that ranks send each other as JSON.
+// Read from /proc, /sys and the system's calls, or from a folder that holds such files (tests).
 #pragma once
 
 #include <map>
@@ -24,7 +24,8 @@ struct Machine {
     double quota = no_limit;           // CPUs
     double pids_max = no_limit, pids_now = unknown;
     double memory_max = no_limit, memory_now = unknown, memory_total = unknown, memory_available = unknown;
-    double nproc = no_limit, user_threads = unknown, stack = no_limit, address_space = no_limit, open_files = no_limit; // limits of the process
+    // limits of the process
+    double nproc = no_limit, user_threads = unknown, stack = no_limit, address_space = no_limit, open_files = no_limit;
     double shm_bytes = unknown, shm_free = unknown;
     int packages = 0, numa_nodes = 0, cores = 0, threads = 0, caches = 0; // hwloc's; caches: of the last level
     std::string hwloc_error;

@@ -12,19 +12,29 @@ namespace doctor::check {
 void ranks_and_cores(const Job& job, const Node& n, Findings& out)
 {
     const double cores = double(n.cores().size()), nodes = double(doctor::nodes(job).size());
-    const std::string seen = plural(n.count, "rank") + ", " + plural(cores, "core") + format(" (CPUs %s)", cpu_list(n.cpus()).c_str());
+    const std::string seen =
+        plural(n.count, "rank") + ", " + plural(cores, "core") + format(" (CPUs %s)", cpu_list(n.cpus()).c_str());
     const int tenants = n.count + n.workers();
     if (tenants > most_tenants)
-        out.problem(plural(n.count, "rank") + " and " + plural(n.workers(), "worker"), format("a node can have %d: with more, the job runs without stealing", most_tenants),
+        out.problem(plural(n.count, "rank") + " and " + plural(n.workers(), "worker"),
+                    format("a node can have %d: with more, the job runs without stealing", most_tenants),
                     mpirun(job, "", nodes * std::min(cores, double(most_tenants))));
     else if (n.count > cores && n.fits())
-        out.warning(seen, "the ranks may use fewer cores than there are, and take turns on them", mpirun(job, "-bind-to core"));
+        out.warning(seen, "the ranks may use fewer cores than there are, and take turns on them",
+                    mpirun(job, "-bind-to core"));
     else if (n.count > cores)
-        out.warning(seen, "with more ranks than cores a waiting rank's core is not idle: others compute on it, and it is lent only while one is",
-                    mpirun(job, "", nodes * cores) + (nodes > 1 ? "     # " + plural(cores, "rank") + " on each node" : ""));
+        out.warning(seen,
+                    "with more ranks than cores a waiting rank's core is not idle: others compute on it, and it is "
+                    "lent only while one is",
+                    mpirun(job, "", nodes * cores) +
+                        (nodes > 1 ? "     # " + plural(cores, "rank") + " on each node" : ""));
     else if (tenants == 1)
-        out.warning(seen, job.ranks > 1 ? "a rank that is alone on its node has nobody to lend a core to, or to borrow one from" : "one rank has nobody to lend a core to, or to borrow one from",
-                    cores > 1 ? mpirun(job, job.ranks > 1 ? format("-ppn %.0f", cores) : "", nodes * cores) : "nproc     # a node with more cores is needed");
+        out.warning(seen,
+                    job.ranks > 1
+                        ? "a rank that is alone on its node has nobody to lend a core to, or to borrow one from"
+                        : "one rank has nobody to lend a core to, or to borrow one from",
+                    cores > 1 ? mpirun(job, job.ranks > 1 ? format("-ppn %.0f", cores) : "", nodes * cores)
+                              : "nproc     # a node with more cores is needed");
     else
         out.ok(seen);
 }
@@ -50,7 +60,8 @@ void same_core(const Job& job, const Node& n, Findings& out)
             std::string numbers;
             for (int r : ranks)
                 numbers += (numbers.empty() ? "" : ", ") + std::to_string(r);
-            who += (who.empty() ? "ranks " : "; ranks ") + numbers + " on core " + (core >= 100000 ? std::to_string(core - 100000) : std::to_string(core));
+            who += (who.empty() ? "ranks " : "; ranks ") + numbers + " on core " +
+                   (core >= 100000 ? std::to_string(core - 100000) : std::to_string(core));
         }
     out.problem(who, "they take turns on one core while others may be idle, and each waits for the other's turn to end",
                 n.fits() ? mpirun(job, "-bind-to core") : mpirun(job, "", double(nodes(job).size()) * n.first().cores));
@@ -73,7 +84,9 @@ void binding(const Job& job, const Node& n, Findings& out)
             where += ", ...";
     }
     if (unbound > 0 && n.fits())
-        out.note(where, format("%d of %d ranks may run on any core: the kernel moves them, also to the same one for a while", unbound, n.count),
+        out.note(where,
+                 format("%d of %d ranks may run on any core: the kernel moves them, also to the same one for a while",
+                        unbound, n.count),
                  mpirun(job, "-bind-to core"));
     else
         out.ok(where);
@@ -84,11 +97,15 @@ void quota(const Job& job, const Node& n, Findings& out)
     const Machine& m = n.first();
     if (m.quota == no_limit)
         return out.ok("the cgroup does not limit the processor's time");
-    const std::string seen = format("%s gives %.2f CPUs to %s", m.cgroup_quota.c_str(), m.quota, plural(n.count, "rank").c_str());
+    const std::string seen =
+        format("%s gives %.2f CPUs to %s", m.cgroup_quota.c_str(), m.quota, plural(n.count, "rank").c_str());
     if (m.quota + 0.01 < n.count + n.workers())
-        out.problem(seen, "who has used up its share stands still until the period is over (usually 100 ms), whatever it was doing",
-                    mpirun(job, "", std::max(1, int(m.quota)))
-                        + format("     # or give it more: docker update --cpus %d CONTAINER, in a batch job ask for %d CPUs", n.count + n.workers(), n.count + n.workers()));
+        out.problem(
+            seen,
+            "who has used up its share stands still until the period is over (usually 100 ms), whatever it was doing",
+            mpirun(job, "", std::max(1, int(m.quota))) +
+                format("     # or give it more: docker update --cpus %d CONTAINER, in a batch job ask for %d CPUs",
+                       n.count + n.workers(), n.count + n.workers()));
     else
         out.ok(seen);
 }
@@ -102,7 +119,8 @@ void hidden_cpus(const Job&, const Node& n, Findings& out)
     if (mine.size() >= m.online.size())
         return out.ok(format("all CPUs of the machine, %s, may be used", cpu_list(m.online).c_str()));
     out.note(format("of CPUs %s the ranks may use %s", cpu_list(m.online).c_str(), cpu_list(mine).c_str()),
-             "the affinity mask or the cpuset that the job was started in", "taskset -cp $$     # what the shell may use; in a batch job ask for whole nodes");
+             "the affinity mask or the cpuset that the job was started in",
+             "taskset -cp $$     # what the shell may use; in a batch job ask for whole nodes");
 }
 
 void each_others_cores(const Job&, const Node& n, Findings& out)
@@ -113,13 +131,16 @@ void each_others_cores(const Job&, const Node& n, Findings& out)
         for (const Machine* b : n.ranks) {
             if (a->cpuset.empty() || b->cpus.empty())
                 continue;
-            const bool any = std::any_of(b->cpus.begin(), b->cpus.end(),
-                                         [&](int cpu) { return std::count(a->cpuset.begin(), a->cpuset.end(), cpu) > 0; });
+            const bool any = std::any_of(b->cpus.begin(), b->cpus.end(), [&](int cpu) {
+                return std::count(a->cpuset.begin(), a->cpuset.end(), cpu) > 0;
+            });
             if (!any)
-                return out.problem(format("rank %d may never use CPUs %s, where rank %d runs: its cpuset is %s", a->rank,
-                                          cpu_list(b->cpus).c_str(), b->rank, cpu_list(a->cpuset).c_str()),
-                                   "the ranks are in different cpusets, so that threads of the one cannot run on the other's core",
-                                   "start all ranks of a node in one cpuset: one container or one batch step for the node, not one for each rank");
+                return out.problem(
+                    format("rank %d may never use CPUs %s, where rank %d runs: its cpuset is %s", a->rank,
+                           cpu_list(b->cpus).c_str(), b->rank, cpu_list(a->cpuset).c_str()),
+                    "the ranks are in different cpusets, so that threads of the one cannot run on the other's core",
+                    "start all ranks of a node in one cpuset: one container or one batch step for the node, not one "
+                    "for each rank");
         }
     out.ok("every rank may use every other's cores");
 }
@@ -128,10 +149,12 @@ void topology(const Job& job, const Node& n, Findings& out)
 {
     const Machine& m = n.first();
     if (!m.hwloc_error.empty())
-        return out.warning(m.hwloc_error, "hwloc does not see how the cores are arranged, so waiting ranks do not know who is near",
+        return out.warning(m.hwloc_error,
+                           "hwloc does not see how the cores are arranged, so waiting ranks do not know who is near",
                            "lstopo     # what hwloc sees; is /sys mounted?");
-    const std::string seen = plural(m.packages, "package") + ", " + plural(m.numa_nodes, "NUMA node") + ", " + plural(m.caches, "last-level cache")
-                             + ", " + plural(m.cores, "core") + ", " + plural(m.threads, "hardware thread");
+    const std::string seen = plural(m.packages, "package") + ", " + plural(m.numa_nodes, "NUMA node") + ", " +
+                             plural(m.caches, "last-level cache") + ", " + plural(m.cores, "core") + ", " +
+                             plural(m.threads, "hardware thread");
     const double cpus = double(n.cpus().size()), cores = double(n.cores().size());
     if (cpus > cores && n.count > cores)
         out.note(seen, format("ranks share cores through their hardware threads: %d ranks, %.0f cores", n.count, cores),
@@ -163,16 +186,25 @@ void shared_memory(const Job& job, const Node& n, Findings& out)
 {
     const Machine& m = n.first();
     if (m.shm_bytes == unknown)
-        return out.problem("there is no /dev/shm", "ranks of a node share memory there", "mount -t tmpfs tmpfs /dev/shm");
+        return out.problem("there is no /dev/shm", "ranks of a node share memory there",
+                           "mount -t tmpfs tmpfs /dev/shm");
     const unsigned ranks = unsigned(n.count);
     // libws wants twice the window's size to be free.
-    const double window = 2 * double(ws::window::Window::bytes(ranks, ranks + unsigned(n.workers()))), ucx = ucx_is_elsewhere(m) ? 0 : ucx_bytes * ranks, need = window + ucx;
-    const std::string seen = format("/dev/shm has %s, of them %s free; %s need about %s (%s for the window, %s for UCX)", bytes(m.shm_bytes).c_str(),
-                                    bytes(m.shm_free).c_str(), plural(ranks, "rank").c_str(), bytes(need).c_str(), bytes(window).c_str(),
-                                    ucx > 0 ? bytes(ucx).c_str() : "nothing");
-    const std::string larger = format("mount -o remount,size=%.0fM /dev/shm     # docker run --shm-size=%.0fm", std::max(64.0, need / 524288), std::max(64.0, need / 524288));
+    const double window = 2 * double(ws::window::Window::bytes(ranks, ranks + unsigned(n.workers()))),
+                 ucx = ucx_is_elsewhere(m) ? 0 : ucx_bytes * ranks, need = window + ucx;
+    const std::string seen =
+        format("/dev/shm has %s, of them %s free; %s need about %s (%s for the window, %s for UCX)",
+               bytes(m.shm_bytes).c_str(), bytes(m.shm_free).c_str(), plural(ranks, "rank").c_str(),
+               bytes(need).c_str(), bytes(window).c_str(), ucx > 0 ? bytes(ucx).c_str() : "nothing");
+    const std::string larger = format("mount -o remount,size=%.0fM /dev/shm     # docker run --shm-size=%.0fm",
+                                      std::max(64.0, need / 524288), std::max(64.0, need / 524288));
     if (m.shm_free < window)
-        out.problem(seen, job.program && job.program->critical ? "the window that ranks share does not fit: as the program has `ws critical`, the job ends with a message" : "the window that ranks share does not fit: the job runs without stealing", larger);
+        out.problem(seen,
+                    job.program && job.program->critical
+                        ? "the window that ranks share does not fit: as the program has `ws critical`, the job ends "
+                          "with a message"
+                        : "the window that ranks share does not fit: the job runs without stealing",
+                    larger);
     else if (m.shm_free < need)
         out.problem(seen, "MPI itself may find no room for its queues: MPI_Init fails, or a rank dies of a bus error",
                     "export UCX_POSIX_DIR=/tmp     # or UCX_TLS=sysv,self,tcp; as root: " + larger);
@@ -185,17 +217,26 @@ void shared_memory(const Job& job, const Node& n, Findings& out)
 void memory(const Job&, const Node& n, Findings& out)
 {
     const Machine& m = n.first();
-    const double free = m.memory_max == no_limit ? m.memory_available : std::max(0.0, m.memory_max - std::max(0.0, m.memory_now));
+    const double free =
+        m.memory_max == no_limit ? m.memory_available : std::max(0.0, m.memory_max - std::max(0.0, m.memory_now));
     const double need = n.count * 50e6;
     if (free == unknown)
         return out.skip("the machine does not tell its memory");
-    const std::string seen = (m.memory_max == no_limit ? std::string("the machine") : m.cgroup_memory) + " has " + bytes(free) + " left for " + plural(n.count, "rank");
+    const std::string seen = (m.memory_max == no_limit ? std::string("the machine") : m.cgroup_memory) + " has " +
+                             bytes(free) + " left for " + plural(n.count, "rank");
     if (free < need)
-        out.problem(seen, "MPI and libws alone take about 50 MB a rank; a process that gets more than there is is killed",
-                    m.memory_max == no_limit ? "free -h     # what uses it" : "cat " + quoted(m.cgroup_memory) + "     # docker update --memory SIZE CONTAINER, or in a batch job ask for more memory");
+        out.problem(seen,
+                    "MPI and libws alone take about 50 MB a rank; a process that gets more than there is is killed",
+                    m.memory_max == no_limit
+                        ? "free -h     # what uses it"
+                        : "cat " + quoted(m.cgroup_memory) +
+                              "     # docker update --memory SIZE CONTAINER, or in a batch job ask for more memory");
     else if (m.address_space != no_limit) {
-        const double stacks = (n.count + n.workers() - 1) * (m.stack == no_limit ? 2097152.0 : m.stack), addresses = stacks + 50e6;
-        const std::string limited = "ulimit -v is " + bytes(m.address_space) + "; MPI, libws and the stacks of the guests take up to " + bytes(addresses) + " in each rank, besides the program";
+        const double stacks = (n.count + n.workers() - 1) * (m.stack == no_limit ? 2097152.0 : m.stack),
+                     addresses = stacks + 50e6;
+        const std::string limited = "ulimit -v is " + bytes(m.address_space) +
+                                    "; MPI, libws and the stacks of the guests take up to " + bytes(addresses) +
+                                    " in each rank, besides the program";
         if (m.address_space < addresses)
             out.warning(limited, "guests are not made where there is no room for their stacks", "ulimit -v unlimited");
         else
@@ -209,7 +250,8 @@ void stack(const Job&, const Node& n, Findings& out)
     const Machine& m = n.first();
     const std::string seen = "ulimit -s is " + (m.stack == no_limit ? std::string("unlimited") : bytes(m.stack));
     if (m.stack != no_limit && m.stack < 1 << 20)
-        out.problem(seen, "loop bodies run on stacks of that size; those of Fortran have their arrays there", "ulimit -s unlimited");
+        out.problem(seen, "loop bodies run on stacks of that size; those of Fortran have their arrays there",
+                    "ulimit -s unlimited");
     else
         out.ok(seen);
 }
@@ -227,9 +269,12 @@ void user_limit(const Job&, const Node& n, Findings& out)
 {
     const Machine& m = n.first();
     const double need = guests(n) + 3.0 * n.count; // UCX has threads, too
-    const std::string seen = "ulimit -u is " + of_limit(m.nproc) + format("; the user has %.0f threads, and the job makes up to %.0f", std::max(0.0, m.user_threads), need);
+    const std::string seen =
+        "ulimit -u is " + of_limit(m.nproc) +
+        format("; the user has %.0f threads, and the job makes up to %.0f", std::max(0.0, m.user_threads), need);
     if (m.nproc != no_limit && m.user_threads + need > m.nproc && !m.may_exceed_nproc)
-        out.problem(seen, "the system refuses threads beyond that: waiting ranks have no guest to lend their core to", "ulimit -u unlimited     # or as root, in /etc/security/limits.conf");
+        out.problem(seen, "the system refuses threads beyond that: waiting ranks have no guest to lend their core to",
+                    "ulimit -u unlimited     # or as root, in /etc/security/limits.conf");
     else
         out.ok(seen + (m.may_exceed_nproc && m.nproc != no_limit ? " (not enforced for root)" : ""));
 }
@@ -240,10 +285,12 @@ void cgroup_threads(const Job&, const Node& n, Findings& out)
     if (m.pids_max == no_limit)
         return out.ok("the cgroup does not limit threads");
     const double need = guests(n) + 3.0 * n.count + (n.planned ? n.count : 0);
-    const std::string seen = format("%s is %.0f, %.0f are there, and the job makes up to %.0f more", m.cgroup_pids.c_str(), m.pids_max, std::max(0.0, m.pids_now), need);
+    const std::string seen = format("%s is %.0f, %.0f are there, and the job makes up to %.0f more",
+                                    m.cgroup_pids.c_str(), m.pids_max, std::max(0.0, m.pids_now), need);
     if (std::max(0.0, m.pids_now) + need > m.pids_max)
-        out.problem(seen, "the system refuses threads beyond that: waiting ranks have no guest to lend their core to",
-                    format("docker update --pids-limit %.0f CONTAINER     # systemd: TasksMax=", 2 * (m.pids_now + need)));
+        out.problem(
+            seen, "the system refuses threads beyond that: waiting ranks have no guest to lend their core to",
+            format("docker update --pids-limit %.0f CONTAINER     # systemd: TasksMax=", 2 * (m.pids_now + need)));
     else
         out.ok(seen);
 }
@@ -253,9 +300,11 @@ void open_files(const Job&, const Node& n, Findings& out)
 {
     const Machine& m = n.first();
     const double need = std::max(64.0, 4.0 * n.count + 32);
-    const std::string seen = "ulimit -n is " + of_limit(m.open_files) + format("; mpirun and %s need up to %.0f", plural(n.count, "rank").c_str(), need);
+    const std::string seen = "ulimit -n is " + of_limit(m.open_files) +
+                             format("; mpirun and %s need up to %.0f", plural(n.count, "rank").c_str(), need);
     if (m.open_files != no_limit && m.open_files < need)
-        out.problem(seen, "mpirun fails with `Too many open files`, or MPI_Init does", format("ulimit -n %.0f", std::max(1024.0, need)));
+        out.problem(seen, "mpirun fails with `Too many open files`, or MPI_Init does",
+                    format("ulimit -n %.0f", std::max(1024.0, need)));
     else
         out.ok(seen);
 }
@@ -270,13 +319,16 @@ void openmp(const Job& job, const Node& n, Findings& out)
         return out.skip("no program to look at");
     const double cores = double(n.cores().size());
     const double threads = number(m, "OMP_NUM_THREADS", double(m.cpus.size())), all = threads * n.count;
-    const std::string seen = given ? format("OMP_NUM_THREADS=%.0f in %d ranks, %.0f cores", threads, n.count, cores)
-                                   : format("OMP_NUM_THREADS is not set: up to %.0f threads in each of %d ranks, %.0f cores", threads, n.count, cores);
+    const std::string seen =
+        given ? format("OMP_NUM_THREADS=%.0f in %d ranks, %.0f cores", threads, n.count, cores)
+              : format("OMP_NUM_THREADS is not set: up to %.0f threads in each of %d ranks, %.0f cores", threads,
+                       n.count, cores);
     if (all > cores)
         out.warning(seen, "OpenMP's threads compete for cores, and a waiting rank's core is taken by others' threads",
                     format("OMP_NUM_THREADS=%d ", std::max(1, int(cores) / std::max(1, n.count))) + mpirun(job, ""));
     else if (n.workers() > 0 && threads > 1 && all + n.workers() > cores)
-        out.note(seen + "; " + plural(n.workers(), "worker"), "workers sleep while OpenMP's threads compute, so that they are of use between parallel regions only",
+        out.note(seen + "; " + plural(n.workers(), "worker"),
+                 "workers sleep while OpenMP's threads compute, so that they are of use between parallel regions only",
                  "leave -workshare-workers out, or let OpenMP have fewer threads");
     else
         out.ok(seen);
@@ -291,8 +343,10 @@ void counter(const Job&, const Node& n, Findings& out)
         return out.ok("the architecture has a counter that all cores share");
     if (m.constant_tsc && m.nonstop_tsc)
         return out.ok("the time-stamp counter is invariant (constant_tsc, nonstop_tsc)");
-    out.warning(std::string("/proc/cpuinfo lacks ") + (m.constant_tsc ? "" : "constant_tsc ") + (m.nonstop_tsc ? "" : "nonstop_tsc"),
-                "the counter by which chunks are sized and timed changes its speed, or stops in an idle core: chunks are too long or too short, and times in reports wrong",
+    out.warning(std::string("/proc/cpuinfo lacks ") + (m.constant_tsc ? "" : "constant_tsc ") +
+                    (m.nonstop_tsc ? "" : "nonstop_tsc"),
+                "the counter by which chunks are sized and timed changes its speed, or stops in an idle core: chunks "
+                "are too long or too short, and times in reports wrong",
                 "let the hypervisor pass it on (qemu: -cpu host,+invtsc); old processors do not have it");
 }
 
@@ -303,8 +357,11 @@ void clocksource(const Job&, const Node& n, Findings& out)
         return out.skip("the kernel does not tell its clock source");
     for (const char* slow : {"hpet", "acpi_pm", "jiffies", "refined-jiffies"})
         if (m.clocksource == slow)
-            return out.warning("the kernel's clock is " + m.clocksource, "the kernel does not trust the time-stamp counter, so cores may disagree; and programs that ask for the time wait a microsecond",
-                               "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource     # as root; dmesg | grep -i tsc tells why it is not");
+            return out.warning("the kernel's clock is " + m.clocksource,
+                               "the kernel does not trust the time-stamp counter, so cores may disagree; and programs "
+                               "that ask for the time wait a microsecond",
+                               "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource     # as "
+                               "root; dmesg | grep -i tsc tells why it is not");
     out.ok("the kernel's clock is " + m.clocksource);
 }
 
@@ -315,10 +372,12 @@ void skew(const Job&, const Node& n, Findings& out)
         most = std::max(most, m->skew_us);
     if (most == unknown)
         return out.skip("not measured");
-    const std::string seen = format("the counters of cores differ by %s", most < 0.1 ? "less than 0.1 us" : format("at least %.1f us", most).c_str());
+    const std::string seen = format("the counters of cores differ by %s",
+                                    most < 0.1 ? "less than 0.1 us" : format("at least %.1f us", most).c_str());
     if (most > 5)
-        out.warning(seen, "times that begin on one core and end on another are wrong: chunk sizes, latencies, the timeline",
-                    "update the firmware, or let the hypervisor synchronize the counters; the results of programs are right");
+        out.warning(
+            seen, "times that begin on one core and end on another are wrong: chunk sizes, latencies, the timeline",
+            "update the firmware, or let the hypervisor synchronize the counters; the results of programs are right");
     else
         out.ok(seen);
 }
@@ -337,7 +396,9 @@ void governor(const Job&, const Node& n, Findings& out)
             slow = name;
     }
     if (!slow.empty())
-        out.note(all, "cores become fast only after a while of work, so that short loops, and cores that are lent for short, run slowly (with intel_pstate, powersave does less harm)",
+        out.note(all,
+                 "cores become fast only after a while of work, so that short loops, and cores that are lent for "
+                 "short, run slowly (with intel_pstate, powersave does less harm)",
                  "cpupower frequency-set -g performance     # as root");
     else
         out.ok(all);
@@ -345,22 +406,31 @@ void governor(const Job&, const Node& n, Findings& out)
 
 void load(const Job&, const Node& n, Findings& out)
 {
-    double busy = unknown, stolen = unknown; // what each rank sees while it sleeps. The least counts, as other ranks may still be measuring
+    // what each rank sees while it sleeps. The least counts, as other ranks may still be measuring
+    double busy = unknown, stolen = unknown;
     double cpus = 1;
     for (const Machine* m : n.ranks)
         if (m->busy != unknown) {
-            busy = busy == unknown ? m->busy / std::max<size_t>(1, m->cpus.size()) : std::min(busy, m->busy / std::max<size_t>(1, m->cpus.size()));
+            busy = busy == unknown ? m->busy / std::max<size_t>(1, m->cpus.size())
+                                   : std::min(busy, m->busy / std::max<size_t>(1, m->cpus.size()));
             stolen = std::max(stolen, m->stolen / std::max<size_t>(1, m->cpus.size()));
         }
     if (busy == unknown)
         return out.skip("not measured");
     cpus = double(n.cpus().size());
-    const std::string seen = format("others use %.0f %% of the CPUs' time (%.1f of %.0f CPUs)", 100 * busy, busy * cpus, cpus)
-                             + (stolen > 0.01 ? format(", and the hypervisor takes %.0f %%", 100 * stolen) : "");
+    const std::string seen =
+        format("others use %.0f %% of the CPUs' time (%.1f of %.0f CPUs)", 100 * busy, busy * cpus, cpus) +
+        (stolen > 0.01 ? format(", and the hypervisor takes %.0f %%", 100 * stolen) : "");
     if (stolen > 0.05)
-        out.warning(seen, "the virtual machine does not get its processors whole: a rank that the hypervisor stops holds up all others", "ask for a machine of your own, or measure at another time");
+        out.warning(seen,
+                    "the virtual machine does not get its processors whole: a rank that the hypervisor stops holds up "
+                    "all others",
+                    "ask for a machine of your own, or measure at another time");
     else if (busy > 0.2)
-        out.warning(seen, "other programs compute on the same cores: ranks stop while those run, and waiting ranks have less to lend", "top     # shows who it is");
+        out.warning(
+            seen,
+            "other programs compute on the same cores: ranks stop while those run, and waiting ranks have less to lend",
+            "top     # shows who it is");
     else if (busy > 0.05)
         out.note(seen, "other programs compute now and then", "top     # shows who it is");
     else
@@ -372,8 +442,11 @@ void kernel(const Job&, const Node& n, Findings& out)
     const Machine& m = n.first();
     if (m.numa_balancing > 0 && m.numa_nodes > 1)
         return out.note(format("kernel %s, kernel.numa_balancing=%d", m.kernel.c_str(), m.numa_balancing),
-                        "the kernel unmaps pages to see who uses them: a guest on another NUMA node makes it move a loop's memory to and fro", "sysctl kernel.numa_balancing=0     # as root");
-    out.ok("kernel " + (m.kernel.empty() ? "unknown" : m.kernel) + ": no setting is in the way (libws needs neither ptrace nor yama's leave)");
+                        "the kernel unmaps pages to see who uses them: a guest on another NUMA node makes it move a "
+                        "loop's memory to and fro",
+                        "sysctl kernel.numa_balancing=0     # as root");
+    out.ok("kernel " + (m.kernel.empty() ? "unknown" : m.kernel) +
+           ": no setting is in the way (libws needs neither ptrace nor yama's leave)");
 }
 
 void namespaces(const Job&, const Node& n, Findings& out)
@@ -385,8 +458,10 @@ void namespaces(const Job&, const Node& n, Findings& out)
         all.insert(m->pid_namespace);
     if (all.size() > 1)
         out.problem(format("%zu PID namespaces among %d ranks", all.size(), n.count),
-                    "ranks in containers of their own do not see each other's processes: whether a helper still lives cannot be told, and ws-top finds no job",
-                    "start one container for the node and all its ranks in it, or give containers the host's processes (docker run --pid=host --ipc=host)");
+                    "ranks in containers of their own do not see each other's processes: whether a helper still lives "
+                    "cannot be told, and ws-top finds no job",
+                    "start one container for the node and all its ranks in it, or give containers the host's processes "
+                    "(docker run --pid=host --ipc=host)");
     else
         out.ok("all ranks see each other's processes");
 }

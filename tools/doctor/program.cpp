@@ -96,7 +96,8 @@ bool run(const std::vector<std::string>& command, std::string variable, std::str
     return waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0 && !late;
 }
 
-// The loader itself says what it would load. Only glibc's loader is asked: another program named there might do anything.
+// The loader itself says what it would load. Only glibc's loader is asked: another program named there might do
+// anything.
 void ask_loader(const ElfFile& file, Program& p)
 {
     const std::string loader = file.interpreter();
@@ -109,7 +110,8 @@ void ask_loader(const ElfFile& file, Program& p)
     p.loader_asked = true;
     std::istringstream lines(output);
     for (std::string line; std::getline(lines, line);) {
-        if (line.find(": version `") != std::string::npos && line.find("not found") != std::string::npos && p.loader_says.empty())
+        if (line.find(": version `") != std::string::npos && line.find("not found") != std::string::npos &&
+            p.loader_says.empty())
             p.loader_says = line.substr(line.find(": version `") + 2);
         const size_t name = line.find_first_not_of(" \t"), arrow = line.find(" => ");
         if (name == std::string::npos || arrow == std::string::npos)
@@ -128,8 +130,9 @@ void read_loops(const ElfFile& file, const std::string& path, Program& p)
         if (!abi)
             continue; // the linker's padding
         p.abis.insert(abi);
-        p.loops.push_back({ws::directive::shortened(ws::directive::one_line(file.text_at(WS_SITE_SECTION, at)), WS_NAME_MAX, true), path,
-                           (kinds & 255) == WS_STATIC && !(kinds & (WS_SITE_CHUNK | WS_SITE_STEAL))});
+        p.loops.push_back(
+            {ws::directive::shortened(ws::directive::one_line(file.text_at(WS_SITE_SECTION, at)), WS_NAME_MAX, true),
+             path, (kinds & 255) == WS_STATIC && !(kinds & (WS_SITE_CHUNK | WS_SITE_STEAL))});
     }
 }
 
@@ -152,13 +155,15 @@ void read_symbols(const ElfFile& file, bool main_program, Program& p)
         p.critical |= name == "ws_critical_start";
         if (!main_program)
             continue;
-        for (const char* call : {"MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome", "MPI_Request_get_status", "MPI_Iprobe", "MPI_Improbe", "MPI_Parrived", "MPI_Win_test"})
+        for (const char* call : {"MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome", "MPI_Request_get_status",
+                                 "MPI_Iprobe", "MPI_Improbe", "MPI_Parrived", "MPI_Win_test"})
             if (name == call || name == fortran_name(call))
                 p.polls.insert(call);
         p.init |= name == "MPI_Init" || name == "mpi_init_" || name == "PMPI_Init";
         p.init_thread |= name == "MPI_Init_thread" || name == "mpi_init_thread_";
         p.openmp |= starts(name, "GOMP_parallel") || starts(name, "__kmpc_fork_call");
-        p.threads |= p.openmp || name == "pthread_create" || starts(name, "_ZNSt6thread15_M_start_thread") || name == "thrd_create";
+        p.threads |= p.openmp || name == "pthread_create" || starts(name, "_ZNSt6thread15_M_start_thread") ||
+                     name == "thrd_create";
     }
     p.calls_api |= api;
     p.calls_unseen |= loops && !api && !file.has_section(WS_SITE_SECTION);
@@ -186,7 +191,8 @@ void find_mpi(Program& p)
             ws = std::min(ws, i);
             p.libws_path = library.path;
         }
-        const bool mpich = starts(library.name, "libmpich.so") || library.name == "libmpi.so.12", open = starts(library.name, "libmpi.so") && !mpich;
+        const bool mpich = starts(library.name, "libmpich.so") || library.name == "libmpi.so.12",
+                   open = starts(library.name, "libmpi.so") && !mpich;
         if (!(mpich || open) || p.mpi != "none")
             continue;
         p.mpi_path = library.path;
@@ -224,7 +230,8 @@ Program look_at_program(const std::string& given)
     p.error = file.error();
     const size_t dot = p.path.rfind('.');
     if (p.error == "is no program" && dot != std::string::npos && dot > p.path.rfind('/') + 1)
-        for (const auto& [endings, compiler] : {std::pair(" c ", "mpicc"), std::pair(" cc cpp cxx C ", "mpicxx"), std::pair(" f f90 F90 f08 ", "mpifort")})
+        for (const auto& [endings, compiler] : {std::pair(" c ", "mpicc"), std::pair(" cc cpp cxx C ", "mpicxx"),
+                                                std::pair(" f f90 F90 f08 ", "mpifort")})
             if (std::string(endings).find(" " + p.path.substr(dot + 1) + " ") != std::string::npos) {
                 p.error = "is source text";
                 p.error_fix = compiler + std::string(" -fws -O3 ") + given + " -o " + given.substr(0, given.rfind('.'));

@@ -266,15 +266,23 @@ void moves_cores(const Job& job, Findings& out)
     if (mode.empty() || mode == "none")
         return out.ok("cores are not asked to follow OpenMP's threads (-workshare-openmp)");
     if (!job.program->openmp)
-        return out.warning("the program has no OpenMP library of its own, or one that is linked statically", "-workshare-openmp has no effect: there are no threads to move",
+        return out.warning("the program has no OpenMP library of its own, or one that is linked statically",
+                           "-workshare-openmp has no effect: there are no threads to move",
                            "mpicc -fopenmp ...     # and no -static");
     if (m.workers != 0)
-        return out.warning("-workshare-openmp and -workshare-workers", "the spare cores are the workers', and -workshare-openmp has no effect", "leave -workshare-workers out, and unset WS_WORKERS");
+        return out.warning("-workshare-openmp and -workshare-workers",
+                           "the spare cores are the workers', and -workshare-openmp has no effect",
+                           "leave -workshare-workers out, and unset WS_WORKERS");
     if (value("OMP_WAIT_POLICY") == "active")
-        return out.warning("OMP_WAIT_POLICY=active", "OpenMP's threads never leave their cores between regions: who is given such a core shares it", "unset OMP_WAIT_POLICY");
+        return out.warning(
+            "OMP_WAIT_POLICY=active",
+            "OpenMP's threads never leave their cores between regions: who is given such a core shares it",
+            "unset OMP_WAIT_POLICY");
     for (const char* name : {"OMP_PLACES", "OMP_PROC_BIND", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"})
         if (const std::string said = value(name); !said.empty() && said != "false")
-            return out.note(std::string(name) + "=" + said, "threads stay on the CPUs that it names while their rank has its own cores, and are moved once it has others",
+            return out.note(std::string(name) + "=" + said,
+                            "threads stay on the CPUs that it names while their rank has its own cores, and are moved "
+                            "once it has others",
                             "needs no change; without it the kernel places the threads of a rank on its cores");
     out.ok("nothing is in the way of -workshare-openmp " + mode);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// ws-report: reads what `mpirun -workshare-report=FILE.json` has written; two of them it compares. docs/man/ws-report.1.scd
+// ws-report: reads what `mpirun -workshare-report=FILE.json` has written; two of them it compares.
+// docs/man/ws-report.1.scd
 #include "observe/report.h"
 
 #include <CLI/CLI.hpp>
@@ -48,7 +49,9 @@ int main(int argc, char** argv)
     CLI::App app("Prints the report of a Workshare job again, or what differs between two of them.");
     std::vector<std::string> files;
     bool csv = false, json = false;
-    app.add_option("FILE", files, "what mpirun -workshare-report=FILE.json has written; - is standard input")->required()->expected(1, 2);
+    app.add_option("FILE", files, "what mpirun -workshare-report=FILE.json has written; - is standard input")
+        ->required()
+        ->expected(1, 2);
     auto* as_csv = app.add_flag("--csv", csv, "one table, a figure a line");
     app.add_flag("--json", json, "JSON, as it is written by this version")->excludes(as_csv);
     app.set_version_flag("--version", "ws-report " WS_VERSION);
@@ -61,7 +64,10 @@ int main(int argc, char** argv)
                 throw std::runtime_error("two reports are compared as text only");
             text = ws::observe::report_comparison(first, read(files[1]), files[0], files[1]);
         } else
-            text = ws::observe::report_as(csv ? ws::observe::ReportFormat::csv : json ? ws::observe::ReportFormat::json : ws::observe::ReportFormat::text, first);
+            text = ws::observe::report_as(csv    ? ws::observe::ReportFormat::csv
+                                          : json ? ws::observe::ReportFormat::json
+                                                 : ws::observe::ReportFormat::text,
+                                          first);
         if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
             throw std::runtime_error(std::string("cannot write: ") + std::strerror(errno));
     } catch (const std::exception& error) {

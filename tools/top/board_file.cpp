@@ -36,7 +36,10 @@ size_t utf8_length(const unsigned char* p, size_t left)
 {
     if (p[0] >= 0x20 && p[0] < 0x7f)
         return 1;
-    const size_t n = p[0] >= 0xc2 && p[0] < 0xe0 ? 2 : p[0] >= 0xe0 && p[0] < 0xf0 ? 3 : p[0] >= 0xf0 && p[0] < 0xf5 ? 4 : 0;
+    const size_t n = p[0] >= 0xc2 && p[0] < 0xe0   ? 2
+                     : p[0] >= 0xe0 && p[0] < 0xf0 ? 3
+                     : p[0] >= 0xf0 && p[0] < 0xf5 ? 4
+                                                   : 0;
     if (!n || n > left)
         return 0;
     for (size_t i = 1; i < n; i++)
@@ -46,7 +49,8 @@ size_t utf8_length(const unsigned char* p, size_t left)
     const bool overlong = (n == 3 && p[0] == 0xe0 && p[1] < 0xa0) || (n == 4 && p[0] == 0xf0 && p[1] < 0x90);
     const bool beyond = (n == 3 && p[0] == 0xed && p[1] > 0x9f) || (n == 4 && p[0] == 0xf4 && p[1] > 0x8f);
     // Marks that turn the direction of the line around.
-    const bool turning = n == 3 && p[0] == 0xe2 && ((p[1] == 0x80 && p[2] >= 0x8e) || (p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9));
+    const bool turning =
+        n == 3 && p[0] == 0xe2 && ((p[1] == 0x80 && p[2] >= 0x8e) || (p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9));
     return control || overlong || beyond || turning ? 0 : n;
 }
 
@@ -128,8 +132,9 @@ std::string check_head(const Board& b, uint64_t read, uint64_t file_bytes, bool&
     if (b.magic != observe::board_magic)
         return "a file called " + std::string(board_name) + " is none of Workshare's";
     if (b.version != board_version)
-        return std::string("the board is of a") + (b.version > board_version ? " newer" : "n older") + " Workshare (board version " +
-               std::to_string(b.version) + "; this ws-top reads " + std::to_string(board_version) + "): use that Workshare's ws-top";
+        return std::string("the board is of a") + (b.version > board_version ? " newer" : "n older") +
+               " Workshare (board version " + std::to_string(b.version) + "; this ws-top reads " +
+               std::to_string(board_version) + "): use that Workshare's ws-top";
     if (read < sizeof(Board) || file_bytes < b.bytes)
         return "the board is cut short: " + std::to_string(file_bytes) + " bytes" +
                (read < sizeof(Board) ? "" : " of " + std::to_string(b.bytes));
@@ -137,7 +142,8 @@ std::string check_head(const Board& b, uint64_t read, uint64_t file_bytes, bool&
         return stride >= least && stride <= 1 << 16 && count <= 1 << 20 && at >= sizeof(Board) && at <= b.bytes &&
                count * stride <= b.bytes - at;
     };
-    const bool layout = b.head_bytes >= sizeof(Board) && b.bytes <= most_bytes && inside(b.seats_at, b.seats, b.seat_bytes, sizeof(Seat)) &&
+    const bool layout = b.head_bytes >= sizeof(Board) && b.bytes <= most_bytes &&
+                        inside(b.seats_at, b.seats, b.seat_bytes, sizeof(Seat)) &&
                         inside(b.loops_at, b.loop_row_count, b.loop_row_bytes, sizeof(LoopRow)) &&
                         inside(b.calls_at, b.call_row_count, b.call_row_bytes, sizeof(CallRow));
     if (!layout || b.own_workers > 1 << 16 || b.node_cores > 1 << 16 || b.seats < 1 + b.own_workers)
@@ -193,8 +199,8 @@ std::string BoardFile::read(Reading& into, bool& unmade) const
     into.program = clean(b.program, sizeof b.program);
     into.process = b.process;
 
-    // A seat's counters belong to its state only if the state was the same after they were read as before. If it changes all the
-    // time, what was read last is taken: then the error is a few microseconds.
+    // A seat's counters belong to its state only if the state was the same after they were read as before. If it
+    // changes all the time, what was read last is taken: then the error is a few microseconds.
     // Most guests' seats of a big node were never taken: those are not read twice.
     uint32_t taken = 1;
     auto seats = [&](std::vector<SeatReading>& out, uint32_t count) {
@@ -228,22 +234,24 @@ std::string BoardFile::read(Reading& into, bool& unmade) const
 
     into.loops.clear();
     // Rows are taken in order; the last stands for all that found none.
-    whole = whole && for_rows<LoopRow>(fd_, b.loops_at, b.loop_row_count, b.loop_row_bytes, [&](uint32_t, const LoopRow& l) {
-        if (!l.name[0])
-            return false;
-        LoopReading r;
-        r.name = clean(l.name, sizeof l.name);
+    whole = whole &&
+            for_rows<LoopRow>(fd_, b.loops_at, b.loop_row_count, b.loop_row_bytes, [&](uint32_t, const LoopRow& l) {
+                if (!l.name[0])
+                    return false;
+                LoopReading r;
+                r.name = clean(l.name, sizeof l.name);
 #define WS_READ(kind, name, where, mpi_t, help) r.WS_FIELD_##kind(name) = l.WS_FIELD_##kind(name);
-        WS_LOOP_COUNTERS(WS_READ, WS_NO)
+                WS_LOOP_COUNTERS(WS_READ, WS_NO)
 #undef WS_READ
-        into.loops.push_back(std::move(r));
-        return true;
-    });
+                into.loops.push_back(std::move(r));
+                return true;
+            });
     into.calls.clear();
-    whole = whole && for_rows<CallRow>(fd_, b.calls_at, b.call_row_count, b.call_row_bytes, [&](uint32_t, const CallRow& c) {
-        into.calls.push_back(clean(c.name, sizeof c.name));
-        return c.name[0] != 0;
-    });
+    whole = whole &&
+            for_rows<CallRow>(fd_, b.calls_at, b.call_row_count, b.call_row_bytes, [&](uint32_t, const CallRow& c) {
+                into.calls.push_back(clean(c.name, sizeof c.name));
+                return c.name[0] != 0;
+            });
     return whole ? "" : "the board was cut short while it was read";
 }
 
@@ -265,7 +273,9 @@ std::optional<ProcessReading> read_process(pid_t pid)
     int parent;
     long threads;
     unsigned long long started;
-    if (!rest || std::sscanf(rest + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %llu", &state, &parent, &threads, &started) != 4)
+    if (!rest ||
+        std::sscanf(rest + 1, " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %llu", &state,
+                    &parent, &threads, &started) != 4)
         return {};
     p.parent = parent;
     p.started = started;
@@ -298,8 +308,8 @@ void Finder::complain(pid_t pid, uint64_t started, const std::string& what)
 void Finder::add(pid_t pid, uid_t uid, uint64_t started, const std::string& path)
 {
     struct stat file;
-    // A board is a regular file. A pipe or a device may have a name like it, in a process's own mount namespace, and opening one
-    // may wait for ever, or do something.
+    // A board is a regular file. A pipe or a device may have a name like it, in a process's own mount namespace, and
+    // opening one may wait for ever, or do something.
     if (stat(path.c_str(), &file) != 0 || !S_ISREG(file.st_mode))
         return;
     if (std::find(done.begin(), done.end(), std::pair<uint64_t, uint64_t>(file.st_dev, file.st_ino)) != done.end())
@@ -314,7 +324,8 @@ void Finder::add(pid_t pid, uid_t uid, uint64_t started, const std::string& path
             }
             return;
         }
-    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK); // the name may have changed its file since
+    // the name may have changed its file since
+    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
         return; // of another user, or gone
     BoardFile board(fd);
@@ -397,14 +408,16 @@ void Finder::add_book(uid_t uid, const std::string& path)
     if (fd < 0)
         return;
     BookFile book(fd);
-    if (fstat(fd, &file) == 0 && file.st_uid == uid && book.is_book()) // another user's book says nothing of this one's jobs
+    // another user's book says nothing of this one's jobs
+    if (fstat(fd, &file) == 0 && file.st_uid == uid && book.is_book())
         books_.push_back({uid, file.st_dev, file.st_ino, std::move(book), 0, true});
 }
 
 bool Finder::look_into_books()
 {
     for (size_t b = 0; b < books_.size(); b++) { // to look into a process may bring one more
-        const book::Flag changes = books_[b].file.changes(); // before the look: what comes from here on is another change
+        // before the look: what comes from here on is another change
+        const book::Flag changes = books_[b].file.changes();
         if (changes == books_[b].changes && !books_[b].awaits)
             continue;
         const std::vector<ProcessId> processes = books_[b].file.processes();
@@ -413,7 +426,8 @@ bool Finder::look_into_books()
         const uid_t uid = books_[b].uid;
         for (const ProcessId& p : processes) {
             const auto is_there = [&] {
-                return std::any_of(members.begin(), members.end(), [&](const Member& m) { return m.pid == p.pid && m.started == p.started; });
+                return std::any_of(members.begin(), members.end(),
+                                   [&](const Member& m) { return m.pid == p.pid && m.started == p.started; });
             };
             if (is_there())
                 continue;

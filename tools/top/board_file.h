@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Boards of other processes (runtime/observe/board.h): finding them, and reading them into plain values. Nothing here trusts
-// what it reads: a board may be another's file of the same name, newer, cut short, or its process may die at any moment.
+// Boards of other processes (runtime/observe/board.h): finding them, and reading them into plain values. Nothing here
+// trusts what it reads: a board may be another's file of the same name, newer, cut short, or its process may die at any
+// moment.
 //
-// By pread and not by a mapping: a file that shrinks gives a short read instead of SIGBUS, pages that the process has not
-// used yet stay unused, and an open file outlives its process as a mapping does.
+// By pread and not by a mapping: a file that shrinks gives a short read instead of SIGBUS, pages that the process has
+// not used yet stay unused, and an open file outlives its process as a mapping does.
 #pragma once
 
 #include "book_file.h"
@@ -64,8 +65,8 @@ struct Reading {
 // Text of others for terminals and JSON: UTF-8 stays, everything that is not printable becomes '?'.
 std::string clean(const char* text, size_t at_most);
 
-// What is wrong with a file of so many bytes that begins with `head` (`read` bytes of it are there), for people; empty: nothing.
-// A board that is still being made has no magic yet: `unmade` is set instead.
+// What is wrong with a file of so many bytes that begins with `head` (`read` bytes of it are there), for people; empty:
+// nothing. A board that is still being made has no magic yet: `unmade` is set instead.
 std::string check_head(const observe::Board& head, uint64_t read, uint64_t file_bytes, bool& unmade);
 
 class BoardFile {
@@ -98,8 +99,8 @@ struct Problem {
     std::string what;
 };
 
-// The boards of this machine's processes. A process that has a page in a node book is found there, at once. Books themselves, and processes
-// that are in none, are found by looking at what all processes have open.
+// The boards of this machine's processes. A process that has a page in a node book is found there, at once. Books
+// themselves, and processes that are in none, are found by looking at what all processes have open.
 class Finder {
 public:
     // all: also those of other users, where the system lets us.
@@ -113,8 +114,8 @@ public:
     };
     // Looks at all processes; adds those that are new.
     void scan();
-    // As scan(), but only if that is due: all these looks take less than a hundredth of the time. More often if some are missing, seldom
-    // where a node book says who comes.
+    // As scan(), but only if that is due: all these looks take less than a hundredth of the time. More often if some
+    // are missing, seldom where a node book says who comes.
     void scan_now_and_then(bool missing);
 
     std::vector<Member> members;
@@ -125,7 +126,8 @@ private:
     void look_into(pid_t pid, uid_t uid);
     bool look_into_books(); // whether there are any
     void drop_old_books();
-    bool look_into_files(pid_t pid, uid_t uid, const std::string& folder); // whether it has any that we may see; true if we may not
+    // whether it has any that we may see; true if we may not
+    bool look_into_files(pid_t pid, uid_t uid, const std::string& folder);
     void add(pid_t pid, uid_t uid, uint64_t started, const std::string& path);
     void add_book(uid_t uid, const std::string& path);
     void complain(pid_t pid, uint64_t started, const std::string& what);

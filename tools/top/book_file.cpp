@@ -13,7 +13,10 @@ using window::ProcessId;
 namespace {
 
 // For what others write meanwhile: each value is either the old one or the new one.
-template <class T> bool read_at(int fd, T& to, size_t offset) { return pread(fd, &to, sizeof to, off_t(offset)) == ssize_t(sizeof to); }
+template <class T> bool read_at(int fd, T& to, size_t offset)
+{
+    return pread(fd, &to, sizeof to, off_t(offset)) == ssize_t(sizeof to);
+}
 
 } // namespace
 
@@ -34,8 +37,9 @@ bool BookFile::is_book() const
     using book::Book;
     uint64_t magic, stamp;
     uint32_t version, pages;
-    return read_at(fd_, magic, offsetof(Book, magic_)) && magic == book::magic && read_at(fd_, version, offsetof(Book, version_)) &&
-           version == book::version && read_at(fd_, pages, offsetof(Book, pages_)) && pages == book::page_count &&
+    return read_at(fd_, magic, offsetof(Book, magic_)) && magic == book::magic &&
+           read_at(fd_, version, offsetof(Book, version_)) && version == book::version &&
+           read_at(fd_, pages, offsetof(Book, pages_)) && pages == book::page_count &&
            read_at(fd_, stamp, offsetof(Book, stamp)) && stamp;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The node book (runtime/book/book.h) as ws-top reads it: which processes have pages in it. By pread, and trusting nothing, as board_file.h.
+// The node book (runtime/book/book.h) as ws-top reads it: which processes have pages in it. By pread, and trusting
+// nothing, as board_file.h.
 #pragma once
 
 #include "book/book.h"

@@ -80,8 +80,13 @@ Json to_json(const std::vector<Counter>& counters)
 Json to_json(const RankSample& r)
 {
     Json interval = to_json(r.interval), total = to_json(r.total);
-    interval.update({{"borrowed", r.interval.borrowed}, {"own_efficiency", r.own_efficiency}, {"efficiency", r.efficiency}, {"steals_per_s", r.steals_per_s}});
-    total.update({{"borrowed", r.total.borrowed}, {"own_efficiency", r.total.computing}, {"efficiency", r.total.computing + r.total.borrowed}});
+    interval.update({{"borrowed", r.interval.borrowed},
+                     {"own_efficiency", r.own_efficiency},
+                     {"efficiency", r.efficiency},
+                     {"steals_per_s", r.steals_per_s}});
+    total.update({{"borrowed", r.total.borrowed},
+                  {"own_efficiency", r.total.computing},
+                  {"efficiency", r.total.computing + r.total.borrowed}});
     Json cores = Json::array(), guests = Json::array();
     for (const CoreSample& c : r.cores)
         cores.push_back(to_json(c));
@@ -152,7 +157,11 @@ Json to_json(const std::vector<JobSample>& jobs, const std::vector<Problem>& pro
         all.push_back(to_json(job));
     for (const Problem& p : problems)
         wrong.push_back({{"pid", p.pid}, {"what", p.what}});
-    return {{"format", "workshare-top"}, {"version", json_version}, {"time", unix_seconds}, {"jobs", all}, {"problems", wrong}};
+    return {{"format", "workshare-top"},
+            {"version", json_version},
+            {"time", unix_seconds},
+            {"jobs", all},
+            {"problems", wrong}};
 }
 
 } // namespace ws::top

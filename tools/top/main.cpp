@@ -108,7 +108,9 @@ int snapshots(const Options& options)
     for (unsigned long i = 0; !options.count || i < options.count; i++) {
         if (jobs.empty() && i == 0) {
             tell(watch.problems());
-            return watch.problems().empty() || options.selection.pid || !options.selection.job.empty() ? fail(1, no_job(options.selection)) : 1;
+            return watch.problems().empty() || options.selection.pid || !options.selection.job.empty()
+                       ? fail(1, no_job(options.selection))
+                       : 1;
         }
         sleep_until(next += options.interval);
         jobs = watch.sample(i == 0); // with what began in between, if it is all that will be shown
@@ -185,7 +187,8 @@ int live(const Options& options)
         return fail(1, no_job(options.selection));
     Screen screen;
     if (!screen.works())
-        return fail(2, "the terminal's type is unknown (TERM=" + std::string(std::getenv("TERM") ? std::getenv("TERM") : "") + "): use --once");
+        return fail(2, "the terminal's type is unknown (TERM=" +
+                           std::string(std::getenv("TERM") ? std::getenv("TERM") : "") + "): use --once");
     View view;
     view.interval = options.interval;
     double next = ws::window::seconds_now() + std::min(0.3, view.interval), message_until = 0; // the first shares soon
@@ -223,17 +226,23 @@ int main(int argc, char** argv)
 {
     std::setlocale(LC_ALL, "");
     Options options;
-    CLI::App app("A live view of the mpirun -workshare jobs on this node: who computes, who waits where, whose core is lent to whom.\n"
-                 "Without --once or --json it fills the terminal; ? lists the keys.", "ws-top");
+    CLI::App app("A live view of the mpirun -workshare jobs on this node: who computes, who waits where, whose core is "
+                 "lent to whom.\n"
+                 "Without --once or --json it fills the terminal; ? lists the keys.",
+                 "ws-top");
     app.set_version_flag("--version", "ws-top (Workshare) " WS_VERSION);
     app.add_flag("--once", options.once, "print one snapshot as text and end");
     app.add_flag("--json", options.json, "print one snapshot as a line of JSON and end, also with --once");
     app.add_option("-i,--interval", options.interval, "seconds between two looks, from 0.05 on; 1 if not given")
         ->check(CLI::Range(0.05, 86400.0).description(""))->type_name("SECONDS");
-    auto* count = app.add_option("-n,--count", options.count, "with --once or --json: so many snapshots, at most until the jobs end; 0: until then")
-        ->check(CLI::NonNegativeNumber.description(""))->type_name("N");
-    app.add_option("-p,--pid", options.selection.pid, "only the job with this process: a rank, or what started it, such as mpirun")
-        ->check(CLI::PositiveNumber.description(""))->type_name("PID");
+    auto* count = app.add_option("-n,--count", options.count,
+                                 "with --once or --json: so many snapshots, at most until the jobs end; 0: until then")
+                      ->check(CLI::NonNegativeNumber.description(""))
+                      ->type_name("N");
+    app.add_option("-p,--pid", options.selection.pid,
+                   "only the job with this process: a rank, or what started it, such as mpirun")
+        ->check(CLI::PositiveNumber.description(""))
+        ->type_name("PID");
     app.add_option("-j,--job", options.selection.job, "only the jobs whose name begins so")->type_name("NAME");
     app.add_flag("-a,--all", options.selection.all, "root: jobs of all users, not only root's own");
     app.footer("Exit status: 0; 1 no such job, or the output cannot be written; 2 wrong use.");

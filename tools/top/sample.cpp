@@ -81,7 +81,10 @@ Shares shares(const Spent& s, const Spent::Core& c)
     return r;
 }
 
-std::string row_name(const std::vector<LoopReading>& loops, unsigned row) { return row < loops.size() ? loops[row].name : ""; }
+std::string row_name(const std::vector<LoopReading>& loops, unsigned row)
+{
+    return row < loops.size() ? loops[row].name : "";
+}
 
 // The rank of each core of a node, where it is seen.
 using Cores = std::map<std::pair<int, unsigned>, const Reading*>;
@@ -143,7 +146,8 @@ Metrics metrics(const std::vector<Reading>& ranks, const std::vector<Spent>& spe
     }
     m.parallel_efficiency = part(sum_useful, cores);
     m.load_balance = part(sum_useful / double(useful.size()), most_useful);
-    // The rank with most work would have computed for so long. What even the busiest core waited now, all cores would have waited then.
+    // The rank with most work would have computed for so long. What even the busiest core waited now, all cores would
+    // have waited then.
     double longest = std::max(1 + lag, most_work + 1 - most_useful), sum_work = 0;
     if (cpus > 0) // more guests and workers than CPUs count the time of each CPU several times
         longest = std::min(longest, std::max(1.0, cpus));
@@ -154,7 +158,8 @@ Metrics metrics(const std::vector<Reading>& ranks, const std::vector<Spent>& spe
     return m;
 }
 
-std::vector<LoopSample> loops(const std::vector<Reading>& after, const std::map<int, Reading>& before, const std::vector<Spent>& spent)
+std::vector<LoopSample> loops(const std::vector<Reading>& after, const std::map<int, Reading>& before,
+                              const std::vector<Spent>& spent)
 {
     struct Sum {
         LoopSample sample;
@@ -167,7 +172,9 @@ std::vector<LoopSample> loops(const std::vector<Reading>& after, const std::map<
     static const LoopReading nothing;
     // Only some of the short executions are timed: they stand for all.
     auto owner_ticks = [](const LoopReading& l) {
-        return double(l.cut_ticks) + (l.timed_iterations ? double(l.timed_ticks) * double(l.whole_iterations) / double(l.timed_iterations) : 0);
+        return double(l.cut_ticks) +
+               (l.timed_iterations ? double(l.timed_ticks) * double(l.whole_iterations) / double(l.timed_iterations)
+                                   : 0);
     };
     for (size_t i = 0; i < after.size(); i++) {
         const Reading& r = after[i];
@@ -175,7 +182,8 @@ std::vector<LoopSample> loops(const std::vector<Reading>& after, const std::map<
         const double seconds = spent[i].time / r.ticks_per_us * 1e-6;
         for (size_t k = 0; k < r.loops.size(); k++) {
             const LoopReading& now = r.loops[k];
-            const LoopReading& old = then != before.end() && k < then->second.loops.size() ? then->second.loops[k] : nothing;
+            const LoopReading& old =
+                then != before.end() && k < then->second.loops.size() ? then->second.loops[k] : nothing;
             Sum& sum = by_name[now.name];
             LoopSample& s = sum.sample;
             s.name = now.name;
@@ -210,15 +218,17 @@ std::vector<LoopSample> loops(const std::vector<Reading>& after, const std::map<
 
 const char* refusal_name(Refusal why)
 {
-    static const char* const names[] = {"nothing_shared", "no_guest", "core_taken", "all_wait", "lost_race", "too_little", "barred", "full"};
+    static const char* const names[] = {"nothing_shared", "no_guest",   "core_taken", "all_wait",
+                                        "lost_race",      "too_little", "barred",     "full"};
     static_assert(sizeof names / sizeof *names == refusal_kinds);
     return names[unsigned(why)];
 }
 
 const char* refusal_text(Refusal why)
 {
-    static const char* const texts[] = {"no shared loop ran", "guests are being made", "cores taken by other ranks", "all waited",
-                                        "others were faster", "too little left", "owner may not use the core", "no OpenMP thread number left"};
+    static const char* const texts[] = {
+        "no shared loop ran", "guests are being made", "cores taken by other ranks", "all waited",
+        "others were faster", "too little left",       "owner may not use the core", "no OpenMP thread number left"};
     static_assert(sizeof texts / sizeof *texts == refusal_kinds);
     return texts[unsigned(why)];
 }
@@ -243,12 +253,16 @@ uint64_t live_busy(const SeatReading& s, uint64_t at)
 
 namespace {
 
-#define WS_OF_HOME(kind, name, where, mpi_t, help) all.push_back({WS_NAME_##kind(name), double(r.seats[0].lend.WS_FIELD_##kind(name)) * WS_SCALE_##kind(tick)});
+#define WS_OF_HOME(kind, name, where, mpi_t, help) \
+    all.push_back({WS_NAME_##kind(name), double(r.seats[0].lend.WS_FIELD_##kind(name)) * WS_SCALE_##kind(tick)});
 #define WS_OF_LENDERS(kind, name, where, mpi_t, help) \
-    all.push_back({WS_NAME_##kind(name), sum([](const SeatReading& s) { return s.lend.WS_FIELD_##kind(name); }) * WS_SCALE_##kind(tick)});
+    all.push_back({WS_NAME_##kind(name), \
+                   sum([](const SeatReading& s) { return s.lend.WS_FIELD_##kind(name); }) * WS_SCALE_##kind(tick)});
 #define WS_OF_VISITORS(kind, name, where, mpi_t, help) \
-    all.push_back({WS_NAME_##kind(name), sum([](const SeatReading& s) { return s.visit.WS_FIELD_##kind(name); }) * WS_SCALE_##kind(tick)});
-#define WS_OF_PROCESS(kind, name, where, mpi_t, help) all.push_back({WS_NAME_##kind(name), double(r.process.WS_FIELD_##kind(name)) * WS_SCALE_##kind(tick)});
+    all.push_back({WS_NAME_##kind(name), \
+                   sum([](const SeatReading& s) { return s.visit.WS_FIELD_##kind(name); }) * WS_SCALE_##kind(tick)});
+#define WS_OF_PROCESS(kind, name, where, mpi_t, help) \
+    all.push_back({WS_NAME_##kind(name), double(r.process.WS_FIELD_##kind(name)) * WS_SCALE_##kind(tick)});
 
 // Those that threads and the process count.
 std::vector<Counter> counters(const Reading& r)
@@ -316,7 +330,8 @@ JobSample sample(const std::vector<Reading>& readings, const std::map<int, Readi
                 core.call = r.calls[seat.call];
             if (seat.state == Seated::lent) {
                 core.tenant = seat.other;
-                const auto other = std::lower_bound(after.begin(), after.end(), seat.other, [](const Reading& a, int rank) { return a.rank < rank; });
+                const auto other = std::lower_bound(after.begin(), after.end(), seat.other,
+                                                    [](const Reading& a, int rank) { return a.rank < rank; });
                 if (other != after.end() && other->rank == seat.other && other->node == r.node)
                     if (const SeatReading* guest = other->guest(seat.core))
                         if (guest->state == Seated::visiting)
@@ -332,7 +347,8 @@ JobSample sample(const std::vector<Reading>& readings, const std::map<int, Readi
         for (unsigned c = 0; c < r.node_cores; c++) {
             const SeatReading* guest = r.guest(c);
             if (guest && guest->state == Seated::visiting && !r.over())
-                k.guests.push_back({guest->other, row_name(r.loops, guest->loop), s(double(gone_by(guest->since, end)))});
+                k.guests.push_back(
+                    {guest->other, row_name(r.loops, guest->loop), s(double(gone_by(guest->since, end)))});
         }
         if (!k.cores.empty()) {
             k.interval = k.cores[0].interval;

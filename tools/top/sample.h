@@ -14,8 +14,8 @@ uint64_t live_lent(const SeatReading& seat, uint64_t at);
 uint64_t live_asleep(const SeatReading& seat, uint64_t at);
 uint64_t live_busy(const SeatReading& seat, uint64_t at); // guest, worker: running iterations
 
-// How a time was spent, each as a part of it. A core computes, waits or is lent; `borrowed` is what others' cores computed for the rank,
-// and may exceed 1.
+// How a time was spent, each as a part of it. A core computes, waits or is lent; `borrowed` is what others' cores
+// computed for the rank, and may exceed 1.
 struct Shares {
     double computing = 0, waiting = 0, lent = 0, borrowed = 0;
 };
@@ -76,8 +76,8 @@ struct LoopSample {
     uint64_t regions = 0, chunks_kept = 0, chunks_stolen = 0, iterations_stolen = 0;
 };
 
-// POP's metrics over all cores of the ranks that are seen, between 0 and 1. `without`: had each rank done all of its work on its
-// home core, and the others waited for the last.
+// POP's metrics over all cores of the ranks that are seen, between 0 and 1. `without`: had each rank done all of its
+// work on its home core, and the others waited for the last.
 struct Metrics {
     double seconds = 0;
     double parallel_efficiency = 0, parallel_efficiency_without = 0;
@@ -108,7 +108,8 @@ struct JobSample {
     bool partial() const { return int(ranks.size()) < size; }
 };
 
-// One job. `before` has a reading for those ranks that were read before; for others the interval begins when they attached.
+// One job. `before` has a reading for those ranks that were read before; for others the interval begins when they
+// attached.
 JobSample sample(const std::vector<Reading>& after, const std::map<int, Reading>& before);
 
 } // namespace ws::top

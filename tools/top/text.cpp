@@ -21,7 +21,10 @@ std::string print(const char* format, Values... values)
     return text;
 }
 
-std::string counted(uint64_t n, const char* one, const char* many) { return print("%llu %s", (unsigned long long)n, n == 1 ? one : many); }
+std::string counted(uint64_t n, const char* one, const char* many)
+{
+    return print("%llu %s", (unsigned long long)n, n == 1 ? one : many);
+}
 
 std::string percent(double share) { return print("%.0f", 100 * share); }
 
@@ -141,7 +144,8 @@ void describe(Line& line, const Row& row, unsigned width)
             style = Style::waiting;
             break;
         case Seated::lent:
-            text = print("lent to %d", c.tenant) + (c.call.empty() ? "" : ", " + c.call) + (c.loop.empty() ? "" : ": " + shorter_loop(c.loop));
+            text = print("lent to %d", c.tenant) + (c.call.empty() ? "" : ", " + c.call) +
+                   (c.loop.empty() ? "" : ": " + shorter_loop(c.loop));
             style = Style::lent;
             break;
         default: text = "not yet there"; style = Style::dim;
@@ -211,15 +215,17 @@ Layout fit_columns(unsigned width, const JobSample& job)
 
 Line heading(const Layout& l, const View& view)
 {
-    auto mark = [&](const char* name, Column c) { return std::string(name) + (view.sort == c && !view.plain_list ? (view.reverse ? "^" : "v") : ""); };
+    auto mark = [&](const char* name, Column c) {
+        return std::string(name) + (view.sort == c && !view.plain_list ? (view.reverse ? "^" : "v") : "");
+    };
     Line line;
     line.add(padded(mark("RANK", Column::rank), int(l.rank)) + " ", Style::heading);
     line.add(padded(mark("STATE", Column::state), -int(l.state)), Style::heading);
     if (l.bar)
         line.add(" " + padded(l.bar >= 17 ? "#COMP =LENT .WAIT" : "USE", -int(l.bar)), Style::heading);
     if (l.shares)
-        line.add(padded(mark("COMP", Column::computing), 5) + padded(mark("LENT", Column::lent), 5) + padded(mark("WAIT", Column::waiting), 5) +
-                     padded(mark("BORR", Column::borrowed), 5),
+        line.add(padded(mark("COMP", Column::computing), 5) + padded(mark("LENT", Column::lent), 5) +
+                     padded(mark("WAIT", Column::waiting), 5) + padded(mark("BORR", Column::borrowed), 5),
                  Style::heading);
     if (l.borrowed_bar)
         line.add(" " + padded("+BORROW", -int(l.borrowed_bar)), Style::heading);
@@ -238,10 +244,12 @@ Line core_line(const Row& row, const Layout& l, const View& view, double most_bo
 {
     const RankSample& r = *row.rank;
     const Shares& s = shares_of(row, view);
-    const bool known = !r.inactive && (view.since_start || r.condition == Condition::running || s.computing + s.waiting + s.lent > 0);
+    const bool known =
+        !r.inactive && (view.since_start || r.condition == Condition::running || s.computing + s.waiting + s.lent > 0);
     auto share = [&](double part) { return padded(known ? percent(part) : "-", 5); };
     Line line;
-    line.add(padded(row.home ? std::to_string(r.rank) : "+" + std::to_string(row.number), int(l.rank)) + " ", row.home ? Style::strong : Style::dim);
+    line.add(padded(row.home ? std::to_string(r.rank) : "+" + std::to_string(row.number), int(l.rank)) + " ",
+             row.home ? Style::strong : Style::dim);
     describe(line, row, l.state);
     if (l.bar) {
         line.add(" ");
@@ -250,7 +258,9 @@ Line core_line(const Row& row, const Layout& l, const View& view, double most_bo
     if (l.shares)
         line.add(share(s.computing) + share(s.lent) + share(s.waiting) + (row.home ? share(s.borrowed) : ""));
     if (l.borrowed_bar) {
-        const unsigned full = row.home && known && most_borrowed > 0 ? unsigned(std::lround(std::min(1.0, s.borrowed / most_borrowed) * l.borrowed_bar)) : 0;
+        const unsigned full = row.home && known && most_borrowed > 0
+                                  ? unsigned(std::lround(std::min(1.0, s.borrowed / most_borrowed) * l.borrowed_bar))
+                                  : 0;
         line.add(" ").add(std::string(full, '+'), Style::borrowed).add(std::string(l.borrowed_bar - full, ' '));
     }
     if (!row.home)
@@ -258,7 +268,9 @@ Line core_line(const Row& row, const Layout& l, const View& view, double most_bo
     if (l.efficiency)
         line.add(share(s.computing + s.borrowed), Style::strong);
     if (l.steals)
-        line.add(padded(view.since_start ? number(r.seconds > 0 ? double(r.chunks_stolen) / r.seconds : 0) : number(r.steals_per_s), 8));
+        line.add(padded(view.since_start ? number(r.seconds > 0 ? double(r.chunks_stolen) / r.seconds : 0)
+                                         : number(r.steals_per_s),
+                        8));
     if (l.chunks)
         line.add(padded(number(r.chunks_stolen), 7));
     if (l.pid)
@@ -276,7 +288,8 @@ double sort_key(const RankSample& r, const View& view)
     case Column::waiting: return -s.waiting;
     case Column::borrowed: return -s.borrowed;
     case Column::efficiency: return -(s.computing + s.borrowed);
-    case Column::steals: return view.since_start && r.seconds > 0 ? -double(r.chunks_stolen) / r.seconds : -r.steals_per_s;
+    case Column::steals:
+        return view.since_start && r.seconds > 0 ? -double(r.chunks_stolen) / r.seconds : -r.steals_per_s;
     case Column::chunks: return -double(r.chunks_stolen);
     default: return r.rank;
     }
@@ -304,12 +317,15 @@ std::vector<Line> head(const JobSample& job, const View& view, unsigned width)
     std::vector<Line> lines(1);
     lines[0].add(where(job.program), Style::strong).add("  job " + job_name(job.id).substr(0, 8)).add("  ");
     const std::string here = counted(job.ranks.size(), "rank", "ranks") + " on " + job.host;
-    lines[0].add(job.partial() ? print("%zu of ", job.ranks.size()) + counted(uint64_t(job.size), "rank", "ranks") + " here, on " + job.host : here);
+    lines[0].add(job.partial() ? print("%zu of ", job.ranks.size()) + counted(uint64_t(job.size), "rank", "ranks") +
+                                     " here, on " + job.host
+                               : here);
     if (job.nodes_seen > 1)
         lines[0].add(print(" as %d nodes", job.nodes_seen));
     lines[0].add("  " + duration(job.seconds));
     if (job.over)
-        lines[0].add("  ").add(job.died ? counted(job.died, "rank", "ranks") + " died: the job is over" : "the job is over", Style::alert);
+        lines[0].add("  ").add(
+            job.died ? counted(job.died, "rank", "ranks") + " died: the job is over" : "the job is over", Style::alert);
     else if (job.died)
         lines[0].add("  ").add(counted(job.died, "rank", "ranks") + " died", Style::alert);
 
@@ -318,9 +334,12 @@ std::vector<Line> head(const JobSample& job, const View& view, unsigned width)
     Line numbers;
     numbers.add(whole ? "whole run: " : print("last %s: ", duration(m.seconds).c_str()));
     if (m.seconds > 0)
-        numbers.add("efficiency ").add(percent(m.parallel_efficiency) + " %", Style::strong)
-            .add(", load balance ").add(percent(m.load_balance) + " %", Style::strong)
-            .add("; without stealing " + percent(m.parallel_efficiency_without) + " %, " + percent(m.load_balance_without) + " %");
+        numbers.add("efficiency ")
+            .add(percent(m.parallel_efficiency) + " %", Style::strong)
+            .add(", load balance ")
+            .add(percent(m.load_balance) + " %", Style::strong)
+            .add("; without stealing " + percent(m.parallel_efficiency_without) + " %, " +
+                 percent(m.load_balance_without) + " %");
     else
         numbers.add("nothing measured");
     lines.push_back(numbers);
@@ -328,10 +347,13 @@ std::vector<Line> head(const JobSample& job, const View& view, unsigned width)
     Line use;
     use.add(counted(job.cores, "core: ", "cores: "));
     bar(use, m.shares, width < 100 ? 10 : 20);
-    use.add("  computing " + percent(m.shares.computing) + " %", Style::computing).add(", ")
-        .add("lent " + percent(m.shares.lent) + " %", Style::lent).add(", ")
+    use.add("  computing " + percent(m.shares.computing) + " %", Style::computing)
+        .add(", ")
+        .add("lent " + percent(m.shares.lent) + " %", Style::lent)
+        .add(", ")
         .add("waiting " + percent(m.shares.waiting) + " %", Style::waiting)
-        .add("; " + number(m.steals_per_s) + " steals/s" + (width < 100 ? "" : ", " + number(m.lends_per_s) + " lends/s"));
+        .add("; " + number(m.steals_per_s) + " steals/s" +
+             (width < 100 ? "" : ", " + number(m.lends_per_s) + " lends/s"));
     lines.push_back(use);
 
     std::vector<std::pair<double, unsigned>> reasons;
@@ -341,21 +363,26 @@ std::vector<Line> head(const JobSample& job, const View& view, unsigned width)
     std::sort(reasons.begin(), reasons.end());
     std::string why;
     for (const auto& [share, k] : reasons)
-        why += (why.empty() ? "helped nobody, as " : ", ") + std::string(refusal_text(Refusal(k))) + " " + percent(-share) + " %";
+        why += (why.empty() ? "helped nobody, as " : ", ") + std::string(refusal_text(Refusal(k))) + " " +
+               percent(-share) + " %";
     if (m.shares.waiting > 0.02 && !why.empty())
         lines.emplace_back().add(why, Style::waiting);
 
     if (job.partial()) {
         Line partial;
-        partial.add(job.died || job.over ? "The others were over before, or run on other nodes, and cannot be seen from here."
-                                         : "The others run on other nodes, or have ended, and cannot be seen from here.", Style::dim);
+        partial.add(job.died || job.over
+                        ? "The others were over before, or run on other nodes, and cannot be seen from here."
+                        : "The others run on other nodes, or have ended, and cannot be seen from here.",
+                    Style::dim);
         lines.push_back(partial);
     }
     unsigned inactive = 0;
     for (const RankSample& r : job.ranks)
         inactive += r.inactive;
     if (inactive)
-        lines.emplace_back().add(counted(inactive, "rank runs", "ranks run") + " without stealing: the job's last line on stderr will say why", Style::alert);
+        lines.emplace_back().add(counted(inactive, "rank runs", "ranks run") +
+                                     " without stealing: the job's last line on stderr will say why",
+                                 Style::alert);
     return lines;
 }
 
@@ -395,7 +422,10 @@ std::vector<Line> summary(const JobSample& job)
         return text + (order.size() > 4 ? ", ..." : "");
     };
     Line line;
-    line.add(print("now: %u computing", computing), Style::computing).add(", ").add(print("%u lent", lent), Style::lent).add(", ")
+    line.add(print("now: %u computing", computing), Style::computing)
+        .add(", ")
+        .add(print("%u lent", lent), Style::lent)
+        .add(", ")
         .add(print("%u waiting, %u asleep", waiting, asleep), Style::waiting);
     if (workers)
         line.add(print(", %u of %u workers help", helping, workers));
@@ -416,7 +446,9 @@ std::vector<Line> loop_lines(const JobSample& job, size_t most, unsigned width)
         return lines;
     const bool wide = width >= 76;
     const unsigned numbers = wide ? 47 : 22, name = width > numbers ? width - numbers : 0;
-    lines.emplace_back().add(padded("LOOP", -int(name)) + "  OWN% GUEST%  STEAL/s" + (wide ? "   RUNS/s  STOLEN    KEPT" : ""), Style::heading);
+    lines.emplace_back().add(padded("LOOP", -int(name)) + "  OWN% GUEST%  STEAL/s" +
+                                 (wide ? "   RUNS/s  STOLEN    KEPT" : ""),
+                             Style::heading);
     for (size_t i = 0; i < job.loops.size() && i + 1 < most; i++) {
         const LoopSample& l = job.loops[i];
         std::string shown = short_loop(l.name);
@@ -424,10 +456,12 @@ std::vector<Line> loop_lines(const JobSample& job, size_t most, unsigned width)
             shown = name > 3 ? "..." + behind(shown, width_of(shown) - (name - 3)) : cut(shown, name);
         Line line;
         line.add(padded(shown, -int(name)));
-        line.add(padded(percent(l.owner_share), 6), Style::computing).add(padded(percent(l.guest_share), 7), Style::borrowed)
+        line.add(padded(percent(l.owner_share), 6), Style::computing)
+            .add(padded(percent(l.guest_share), 7), Style::borrowed)
             .add(padded(number(l.steals_per_s), 9));
         if (wide)
-            line.add(padded(number(l.regions_per_s), 9) + padded(number(l.chunks_stolen), 8) + padded(number(l.chunks_kept), 8));
+            line.add(padded(number(l.regions_per_s), 9) + padded(number(l.chunks_stolen), 8) +
+                     padded(number(l.chunks_kept), 8));
         lines.push_back(line);
     }
     return lines;
@@ -468,10 +502,24 @@ Line keys(const View& view)
     Line line;
     if (!view.message.empty())
         return line.add(view.message, Style::alert);
-    return line.add("q", Style::strong).add(" quit ").add("?", Style::strong).add(" help ").add("s", Style::strong).add(" sort ")
-        .add("r", Style::strong).add(" reverse ").add("p", Style::strong).add(view.paused ? " go on " : " pause ")
-        .add("j", Style::strong).add(" job ").add("+-", Style::strong).add(" every " + print("%g", view.interval) + "s ")
-        .add("t", Style::strong).add(view.since_start ? " since start " : " interval ").add("m", Style::strong).add(" summary");
+    return line.add("q", Style::strong)
+        .add(" quit ")
+        .add("?", Style::strong)
+        .add(" help ")
+        .add("s", Style::strong)
+        .add(" sort ")
+        .add("r", Style::strong)
+        .add(" reverse ")
+        .add("p", Style::strong)
+        .add(view.paused ? " go on " : " pause ")
+        .add("j", Style::strong)
+        .add(" job ")
+        .add("+-", Style::strong)
+        .add(" every " + print("%g", view.interval) + "s ")
+        .add("t", Style::strong)
+        .add(view.since_start ? " since start " : " interval ")
+        .add("m", Style::strong)
+        .add(" summary");
 }
 
 } // namespace
@@ -525,7 +573,8 @@ void Line::fit(unsigned width)
 
 const char* column_name(Column column)
 {
-    static const char* const names[columns] = {"rank", "state", "computing", "lent", "waiting", "borrowed", "efficiency", "steals", "chunks"};
+    static const char* const names[columns] = {"rank",     "state",      "computing", "lent",  "waiting",
+                                               "borrowed", "efficiency", "steals",    "chunks"};
     return names[int(column)];
 }
 
@@ -571,8 +620,13 @@ std::vector<Line> lay_out(const std::vector<JobSample>& jobs, View& view, unsign
         const unsigned left = room > lines.size() ? room - unsigned(lines.size()) : 0;
         std::vector<Line> loops;
         if (view.summary || left >= 8)
-            loops = loop_lines(job, view.summary ? left : std::max<size_t>(left > rows.size() + 2 ? left - rows.size() - 2 : 0, std::min<size_t>(left / 3, 6)), width);
-        unsigned space = left - std::min<unsigned>(left, unsigned(loops.size()) + (loops.empty() || view.summary ? 0 : 1));
+            loops = loop_lines(job,
+                               view.summary ? left
+                                            : std::max<size_t>(left > rows.size() + 2 ? left - rows.size() - 2 : 0,
+                                                               std::min<size_t>(left / 3, 6)),
+                               width);
+        unsigned space =
+            left - std::min<unsigned>(left, unsigned(loops.size()) + (loops.empty() || view.summary ? 0 : 1));
         if (!view.summary && space) {
             const Layout layout = fit_columns(width, job);
             if (space > 1) {
@@ -585,7 +639,8 @@ std::vector<Line> lay_out(const std::vector<JobSample>& jobs, View& view, unsign
             for (unsigned i = view.scroll; i < rows.size() && i < view.scroll + space; i++)
                 lines.push_back(core_line(rows[i], layout, view, borrowed));
             if (most && !lines.empty())
-                lines[0].add(print("  rows %u-%u of %zu", view.scroll + 1, view.scroll + space, rows.size()), Style::dim);
+                lines[0].add(print("  rows %u-%u of %zu", view.scroll + 1, view.scroll + space, rows.size()),
+                             Style::dim);
             if (!loops.empty())
                 lines.emplace_back();
         }
@@ -650,7 +705,8 @@ std::string duration(double s)
     if (s < 59.95)
         return print("%.1fs", s);
     const long whole = std::lround(s);
-    return whole < 3600 ? print("%ld:%02ld", whole / 60, whole % 60) : print("%ld:%02ld:%02ld", whole / 3600, whole / 60 % 60, whole % 60);
+    return whole < 3600 ? print("%ld:%02ld", whole / 60, whole % 60)
+                        : print("%ld:%02ld:%02ld", whole / 3600, whole / 60 % 60, whole % 60);
 }
 
 } // namespace ws::top

@@ -19,8 +19,8 @@ struct Move {
     unsigned processor, from, to;
 };
 
-// What leads from the owners as they are to `deal`, whose sum is the number of processors. Each processor at most once. A rank gets, of what others
-// have too much, what was its own first, and else what is nearest to its home processor.
+// What leads from the owners as they are to `deal`, whose sum is the number of processors. Each processor at most once.
+// A rank gets, of what others have too much, what was its own first, and else what is nearest to its home processor.
 std::vector<Move> moves_to(const Deal& deal, const std::vector<Located>& processors);
 
 } // namespace ws::policy::dpb

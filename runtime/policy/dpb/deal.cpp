@@ -84,7 +84,8 @@ Deal paper_deal(const std::vector<Measured>& ranks)
     const double next = h.useful - (v.waited - h.waited) / 2;
     if (next >= h.useful)
         return deal;
-    const double wanted = next > 0 ? h.cores * h.useful / next - h.cores : HUGE_VAL; // no time at all: as many as there are
+    // no time at all: as many as there are
+    const double wanted = next > 0 ? h.cores * h.useful / next - h.cores : HUGE_VAL;
     const unsigned room = h.most > h.cores ? h.most - h.cores : 0;
     const unsigned moved = unsigned(std::min({std::round(wanted), double(v.cores - 1), double(room)}));
     deal[high] += moved;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// How many processors each rank of a node gets: the arithmetic of dynamic processor balancing, without MPI, clock or memory of its own.
+// How many processors each rank of a node gets: the arithmetic of dynamic processor balancing, without MPI, clock or
+// memory of its own.
 //
 //   J. Corbalan, A. Duran, J. Labarta: Dynamic Load Balancing of MPI+OpenMP applications. ICPP 2004. Section 3.2.
 //
-// One process decides at a time. What it has to remember lies where the next one finds it (History): in the node's shared memory.
+// One process decides at a time. What it has to remember lies where the next one finds it (History): in the node's
+// shared memory.
 #pragma once
 
 #include <cstdint>
@@ -24,12 +26,13 @@ using Deal = std::vector<unsigned>; // processors of each rank, at least one
 
 Deal dealt(const std::vector<Measured>& ranks); // as it is
 
-// The paper's step: the rank with the highest useful time gets processors of the one with the lowest that has more than one, so many that
-// its time falls by half of the difference of the two ranks' waits. As it is if that would be no less, or is not one processor.
+// The paper's step: the rank with the highest useful time gets processors of the one with the lowest that has more than
+// one, so many that its time falls by half of the difference of the two ranks' waits. As it is if that would be no
+// less, or is not one processor.
 Deal paper_deal(const std::vector<Measured>& ranks);
 
-// The deal with the least time of the slowest rank, if work is shared out evenly among a rank's processors; of several the one that moves
-// fewest processors.
+// The deal with the least time of the slowest rank, if work is shared out evenly among a rank's processors; of several
+// the one that moves fewest processors.
 Deal whole_deal(const std::vector<Measured>& ranks);
 
 // The useful time of the slowest rank under that deal, by what was measured.
@@ -48,8 +51,9 @@ struct History {
 
 using Rule = Deal (*)(const std::vector<Measured>&);
 
-// One decision: the next deal; the same if nothing is to be changed. Goes back to `former` (updated, a number a rank) if the last change made
-// the period longer. Before a change is taken back, or made again, there is a pause, which doubles with each one in a row.
+// One decision: the next deal; the same if nothing is to be changed. Goes back to `former` (updated, a number a rank)
+// if the last change made the period longer. Before a change is taken back, or made again, there is a pause, which
+// doubles with each one in a row.
 Deal decide(Rule rule, const std::vector<Measured>& ranks, History& history, uint16_t* former);
 
 constexpr double least_gain = 0.02;  // of the slowest rank's time: less is noise

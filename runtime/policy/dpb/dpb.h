@@ -2,7 +2,8 @@
 //
 // Dynamic processor balancing for MPI+OpenMP: -workshare-openmp.
 //
-//   lend     processors of a rank that waits in MPI join the regions that other ranks of the node open meanwhile, for that region
+//   lend     processors of a rank that waits in MPI join the regions that other ranks of the node open meanwhile, for
+//            that region
 //   balance  processors change hands, by what the ranks' periods cost (deal.h): the paper's DPB
 //   auto     both
 #pragma once

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a rank's parallel regions take, by their site, and so whether more threads pay: threads that come and go cost tens of microseconds.
+// What a rank's parallel regions take, by their site, and so whether more threads pay: threads that come and go cost
+// tens of microseconds.
 #pragma once
 
 #include <array>

@@ -11,11 +11,12 @@ namespace ws::policy::dpb {
 
 class Team {
 public:
-    // `me`'s, whose threads may use `cpus` while they have no processor of their own. Where the user has said where threads are
-    // (`placed`), each stays on one CPU.
+    // `me`'s, whose threads may use `cpus` while they have no processor of their own. Where the user has said where
+    // threads are (`placed`), each stays on one CPU.
     void attach(Table& table, window::Window& window, unsigned me, bool placed);
 
-    // Between two regions: hands over what is promised to others, and looks at what is its own. The number of its processors.
+    // Between two regions: hands over what is promised to others, and looks at what is its own. The number of its
+    // processors.
     unsigned settle();
     unsigned own() const { return own_; }
     // It has not the processors that it began with.
@@ -23,7 +24,8 @@ public:
 
     // ---- the thread that opens a region
 
-    // Processors of ranks that wait, and have waited for `patience_us` of their row; and of those it takes, `most` at most; the number.
+    // Processors of ranks that wait, and have waited for `patience_us` of their row; and of those it takes, `most` at
+    // most; the number.
     unsigned could_borrow(uint64_t now, double ticks_per_us);
     unsigned borrow(unsigned most, uint64_t now);
     // Where its threads are to be.

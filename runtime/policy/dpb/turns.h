@@ -2,8 +2,9 @@
 //
 // What a rank's work costs in a turn of the program's outer loop, from sums that only grow. No MPI and no clock here.
 //
-// A sample is taken at the first region after a turn has ended: always at the same place of the program, so that the difference of two is that
-// of a whole turn. Where no turns are known samples are taken after a fixed time. Of several the median counts: other programs disturb some.
+// A sample is taken at the first region after a turn has ended: always at the same place of the program, so that the
+// difference of two is that of a whole turn. Where no turns are known samples are taken after a fixed time. Of several
+// the median counts: other programs disturb some.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +28,10 @@ public:
         by_turns_ = true;
     }
 
-    bool is_due(uint64_t turns, uint64_t period, uint64_t now) const { return turns != turns_ || now - at_ >= 4 * period + fixed_; }
+    bool is_due(uint64_t turns, uint64_t period, uint64_t now) const
+    {
+        return turns != turns_ || now - at_ >= 4 * period + fixed_;
+    }
     // Sums in ticks; `cores`: that the rank has. True if there is something new to be told.
     bool sample(uint64_t turns, uint64_t now, uint64_t useful, uint64_t waited, unsigned cores)
     {
@@ -59,7 +63,8 @@ public:
 private:
     uint64_t median(std::array<uint64_t, most> values) const
     {
-        const auto end = values.begin() + std::min(periods_, most), middle = values.begin() + (end - values.begin()) / 2;
+        const auto end = values.begin() + std::min(periods_, most),
+                   middle = values.begin() + (end - values.begin()) / 2;
         std::nth_element(values.begin(), middle, end);
         return *middle;
     }

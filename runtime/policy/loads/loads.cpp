@@ -64,12 +64,15 @@ private:
     std::vector<window::Load> loads_;
 };
 
-// A letter that is older than what is known changes nothing. Nor does one while another rank writes the row: that one is about as new.
+// A letter that is older than what is known changes nothing. Nor does one while another rank writes the row: that one
+// is about as new.
 void Loads::keep(unsigned node, const NodeLoad& l)
 {
     if (l.measured_s > known(node).measured_s)
-        table_[node].row.try_write({l.at, word_of(l.measured_s), Hardware::Word(l.ranks) << 32 | Hardware::Word(l.computing) << 16 | l.cores,
-                                    word_of(l.useful_s), word_of(l.waited_s), word_of(l.borrowed_s), word_of(l.kept_off_s), word_of(l.period_s)});
+        table_[node].row.try_write({l.at, word_of(l.measured_s),
+                                    Hardware::Word(l.ranks) << 32 | Hardware::Word(l.computing) << 16 | l.cores,
+                                    word_of(l.useful_s), word_of(l.waited_s), word_of(l.borrowed_s),
+                                    word_of(l.kept_off_s), word_of(l.period_s)});
 }
 
 NodeLoad Loads::known(unsigned node) const
@@ -87,7 +90,8 @@ bool Loads::writes_letters() const
     return std::any_of(all.begin(), all.end(), [](const policy::Policy* p) { return p->wants_loads(); });
 }
 
-// The table, in memory that this node's ranks share. Null if there is none: then the node neither tells its loads nor hears of others'.
+// The table, in memory that this node's ranks share. Null if there is none: then the node neither tells its loads nor
+// hears of others'.
 Node* Loads::share(policy::Rank& rank)
 {
     int me, unit, there;
@@ -97,7 +101,8 @@ Node* Loads::share(policy::Rank& rank)
     if (!rank.window)
         return nullptr;
     PMPI_Comm_rank(rank.node, &me);
-    there = PMPI_Win_allocate_shared(me == 0 ? MPI_Aint(bytes + alignof(Node)) : 0, 1, MPI_INFO_NULL, rank.node, &base, &mpi_window_) == MPI_SUCCESS;
+    there = PMPI_Win_allocate_shared(me == 0 ? MPI_Aint(bytes + alignof(Node)) : 0, 1, MPI_INFO_NULL, rank.node, &base,
+                                     &mpi_window_) == MPI_SUCCESS;
     PMPI_Allreduce(MPI_IN_PLACE, &there, 1, MPI_INT, MPI_LAND, rank.node);
     if (!there)
         return nullptr;
@@ -144,7 +149,8 @@ bool Loads::exchange(policy::Rank& rank, uint64_t now)
     const NodeLoad own = measure::summed_up(loads_, rank.window->node().cpus, now, rank.ticks_per_us);
     keep(own_, own);
     const auto post = [&](unsigned node, const std::vector<Row>& rows) {
-        rank.post(*this, int(Hardware::load_relaxed(table_[node].answer)), 0, write(own_, rows)); // relaxed: any rank there would do
+        // relaxed: any rank there would do
+        rank.post(*this, int(Hardware::load_relaxed(table_[node].answer)), 0, write(own_, rows));
     };
     if (own_ != 0) {
         post(0, {{own_, own}});

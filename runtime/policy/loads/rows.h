@@ -22,7 +22,8 @@ std::string write(uint32_t sender, const std::vector<Row>& rows);
 // False if it is no such letter, or names nodes beyond `nodes`.
 bool read(std::string_view letter, unsigned nodes, uint32_t& sender, std::vector<Row>& rows);
 
-// Microseconds between two letters of a node. In each round node 0 sends all rows to all nodes: with many nodes that limits the rate.
+// Microseconds between two letters of a node. In each round node 0 sends all rows to all nodes: with many nodes that
+// limits the rate.
 double every_us(unsigned nodes);
 
 } // namespace ws::policy::loads

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What libmpich's functions of workshare/mpix.h call: the same, by these names. A program's own calls go through libmpich (see
-// mpir_workshare.c), whether it is linked with libws or not.
+// What libmpich's functions of workshare/mpix.h call: the same, by these names. A program's own calls go through
+// libmpich (see mpir_workshare.c), whether it is linked with libws or not.
 #pragma once
 
 #include "workshare/mpix.h"

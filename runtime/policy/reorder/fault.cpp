@@ -4,10 +4,10 @@
 #include <cmath>
 #include <cstdio>
 
-// Of MPICH, for ROMIO: an error code with a message of its own. The standard's MPI_Add_error_string would do, but in 4.0.2 not for
-// codes of the predefined classes. Another MPI shows the class alone.
-extern "C" int MPIR_Err_create_code(int last, int fatal, const char* function, int line, int error_class, const char* generic,
-                                    const char* specific, ...) __attribute__((weak));
+// Of MPICH, for ROMIO: an error code with a message of its own. The standard's MPI_Add_error_string would do, but in
+// 4.0.2 not for codes of the predefined classes. Another MPI shows the class alone.
+extern "C" int MPIR_Err_create_code(int last, int fatal, const char* function, int line, int error_class,
+                                    const char* generic, const char* specific, ...) __attribute__((weak));
 
 namespace ws::policy::reorder {
 
@@ -53,7 +53,10 @@ int raise(MPI_Comm comm, const char* function, const Fault& f)
     case What::infinite:
     case What::not_a_number:
         say("loads[%ld] is %s (%g) on rank %d", f.index,
-            f.what == What::negative ? "negative" : f.what == What::infinite ? "infinite" : "not a number", f.value, f.rank);
+            f.what == What::negative   ? "negative"
+            : f.what == What::infinite ? "infinite"
+                                       : "not a number",
+            f.value, f.rank);
         break;
     case What::no_loads: say("loads is NULL on rank %d", f.rank); break;
     case What::no_ranks: say("ranks is NULL on rank %d", f.rank); break;
@@ -93,7 +96,8 @@ int raise(MPI_Comm comm, const char* function, const Fault& f)
         break;
     case What::spare:
         error_class = MPI_ERR_INFO_VALUE;
-        say("info key ws_load_spare on rank %d is no number from 0 to %ld, one less than there are ranks", f.rank, f.index);
+        say("info key ws_load_spare on rank %d is no number from 0 to %ld, one less than there are ranks", f.rank,
+            f.index);
         break;
     case What::cell:
         error_class = MPI_ERR_INFO_VALUE;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What can be wrong with a call, in a form that fits into a message to the other processes: an error of one is raised by all.
+// What can be wrong with a call, in a form that fits into a message to the other processes: an error of one is raised
+// by all.
 #pragma once
 
 #include <mpi.h>

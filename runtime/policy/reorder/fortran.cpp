@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// The Fortran names: called through the modules mpix and mpix_f08 (include/workshare/mpix.F90), which hand over the same addresses, as a
-// TYPE(MPI_Comm) holds the integer alone. An ierror that is not given is null.
+// The Fortran names: called through the modules mpix and mpix_f08 (include/workshare/mpix.F90), which hand over the
+// same addresses, as a TYPE(MPI_Comm) holds the integer alone. An ierror that is not given is null.
 #include "policy/reorder/exports.h"
 #include "window/os.h"
 
-// Of libmpifort, in programs that have it: what MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY are in mpif.h and use mpi, and in use mpi_f08.
+// Of libmpifort, in programs that have it: what MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY are in mpif.h and use mpi, and in
+// use mpi_f08.
 extern "C" {
 extern MPI_Fint* MPIR_F_MPI_UNWEIGHTED __attribute__((weak));
 extern MPI_Fint* MPIR_F_MPI_WEIGHTS_EMPTY __attribute__((weak));
@@ -19,7 +20,8 @@ const int* weights_of(const MPI_Fint* w)
 {
     if ((&MPIR_F_MPI_UNWEIGHTED && w == MPIR_F_MPI_UNWEIGHTED) || w == __mpi_f08_link_constants_MOD_mpi_unweighted)
         return MPI_UNWEIGHTED;
-    if ((&MPIR_F_MPI_WEIGHTS_EMPTY && w == MPIR_F_MPI_WEIGHTS_EMPTY) || w == __mpi_f08_link_constants_MOD_mpi_weights_empty)
+    if ((&MPIR_F_MPI_WEIGHTS_EMPTY && w == MPIR_F_MPI_WEIGHTS_EMPTY) ||
+        w == __mpi_f08_link_constants_MOD_mpi_weights_empty)
         return MPI_WEIGHTS_EMPTY;
     return w;
 }
@@ -56,32 +58,36 @@ FORTRAN ws_mpix_load_create_measured_(MPI_Fint* comm, void*, MPI_Fint* info, MPI
     set(ierror, ws_MPIX_Load_create(MPI_Comm_f2c(*comm), MPIX_LOADS_MEASURED, MPI_Info_f2c(*info), NewComm(newcomm)));
 }
 
-FORTRAN ws_mpix_dist_load_create_(MPI_Fint* comm, MPI_Fint* count, MPI_Fint* ranks, double* loads, MPI_Fint* info, MPI_Fint* newcomm,
-                               MPI_Fint* ierror)
+FORTRAN ws_mpix_dist_load_create_(MPI_Fint* comm, MPI_Fint* count, MPI_Fint* ranks, double* loads, MPI_Fint* info,
+                                  MPI_Fint* newcomm, MPI_Fint* ierror)
 {
-    set(ierror, ws_MPIX_Dist_load_create(MPI_Comm_f2c(*comm), *count, ranks, loads, MPI_Info_f2c(*info), NewComm(newcomm)));
+    set(ierror,
+        ws_MPIX_Dist_load_create(MPI_Comm_f2c(*comm), *count, ranks, loads, MPI_Info_f2c(*info), NewComm(newcomm)));
 }
 
-FORTRAN ws_mpix_dist_load_create_measured_(MPI_Fint* comm, MPI_Fint* count, MPI_Fint* ranks, void*, MPI_Fint* info, MPI_Fint* newcomm,
-                                        MPI_Fint* ierror)
+FORTRAN ws_mpix_dist_load_create_measured_(MPI_Fint* comm, MPI_Fint* count, MPI_Fint* ranks, void*, MPI_Fint* info,
+                                           MPI_Fint* newcomm, MPI_Fint* ierror)
 {
-    set(ierror, ws_MPIX_Dist_load_create(MPI_Comm_f2c(*comm), *count, ranks, MPIX_LOADS_MEASURED, MPI_Info_f2c(*info), NewComm(newcomm)));
+    set(ierror, ws_MPIX_Dist_load_create(MPI_Comm_f2c(*comm), *count, ranks, MPIX_LOADS_MEASURED, MPI_Info_f2c(*info),
+                                         NewComm(newcomm)));
 }
 
-FORTRAN ws_mpix_load_graph_create_(MPI_Fint* comm, double* loads, MPI_Fint* indegree, MPI_Fint* sources, MPI_Fint* sourceweights,
-                                MPI_Fint* outdegree, MPI_Fint* destinations, MPI_Fint* destweights, MPI_Fint* info, MPI_Fint* newcomm,
-                                MPI_Fint* ierror)
+FORTRAN ws_mpix_load_graph_create_(MPI_Fint* comm, double* loads, MPI_Fint* indegree, MPI_Fint* sources,
+                                   MPI_Fint* sourceweights, MPI_Fint* outdegree, MPI_Fint* destinations,
+                                   MPI_Fint* destweights, MPI_Fint* info, MPI_Fint* newcomm, MPI_Fint* ierror)
 {
-    set(ierror, ws_MPIX_Load_graph_create(MPI_Comm_f2c(*comm), loads, *indegree, sources, weights_of(sourceweights), *outdegree, destinations,
-                                       weights_of(destweights), MPI_Info_f2c(*info), NewComm(newcomm)));
+    set(ierror,
+        ws_MPIX_Load_graph_create(MPI_Comm_f2c(*comm), loads, *indegree, sources, weights_of(sourceweights), *outdegree,
+                                  destinations, weights_of(destweights), MPI_Info_f2c(*info), NewComm(newcomm)));
 }
 
-FORTRAN ws_mpix_load_graph_create_measured_(MPI_Fint* comm, void*, MPI_Fint* indegree, MPI_Fint* sources, MPI_Fint* sourceweights,
-                                         MPI_Fint* outdegree, MPI_Fint* destinations, MPI_Fint* destweights, MPI_Fint* info,
-                                         MPI_Fint* newcomm, MPI_Fint* ierror)
+FORTRAN ws_mpix_load_graph_create_measured_(MPI_Fint* comm, void*, MPI_Fint* indegree, MPI_Fint* sources,
+                                            MPI_Fint* sourceweights, MPI_Fint* outdegree, MPI_Fint* destinations,
+                                            MPI_Fint* destweights, MPI_Fint* info, MPI_Fint* newcomm, MPI_Fint* ierror)
 {
-    set(ierror, ws_MPIX_Load_graph_create(MPI_Comm_f2c(*comm), MPIX_LOADS_MEASURED, *indegree, sources, weights_of(sourceweights), *outdegree,
-                                       destinations, weights_of(destweights), MPI_Info_f2c(*info), NewComm(newcomm)));
+    set(ierror, ws_MPIX_Load_graph_create(MPI_Comm_f2c(*comm), MPIX_LOADS_MEASURED, *indegree, sources,
+                                          weights_of(sourceweights), *outdegree, destinations, weights_of(destweights),
+                                          MPI_Info_f2c(*info), NewComm(newcomm)));
 }
 
 FORTRAN ws_mpix_load_active_(MPI_Fint* comm, MPI_Fint* active, MPI_Fint* activecomm, MPI_Fint* ierror)

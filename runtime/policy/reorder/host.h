@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the MPI part of rank reordering needs of the job; filled in when libws attaches, empty in a job without -workshare.
+// What the MPI part of rank reordering needs of the job; filled in when libws attaches, empty in a job without
+// -workshare.
 #pragma once
 
 #include <mpi.h>

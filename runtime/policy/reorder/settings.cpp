@@ -51,10 +51,14 @@ Fault read_settings(MPI_Info info, int size, Settings& s)
     if (info == MPI_INFO_NULL)
         return f;
     if (!choose(info, "ws_load_algorithm",
-                {{"auto", Algorithm::automatic}, {"roundrobin", Algorithm::round_robin}, {"lpt", Algorithm::largest_first},
-                 {"exact", Algorithm::exact}}, s.algorithm))
+                {{"auto", Algorithm::automatic},
+                 {"roundrobin", Algorithm::round_robin},
+                 {"lpt", Algorithm::largest_first},
+                 {"exact", Algorithm::exact}},
+                s.algorithm))
         f.what = What::algorithm;
-    if (!choose(info, "ws_load_domain", {{"core", Domain::core}, {"numa", Domain::numa}, {"node", Domain::node}}, s.domain))
+    if (!choose(info, "ws_load_domain", {{"core", Domain::core}, {"numa", Domain::numa}, {"node", Domain::node}},
+                s.domain))
         f.what = What::domain;
     if (!number(info, "ws_load_spare", 0, size - 1, s.spare)) {
         f.what = What::spare;

@@ -16,7 +16,10 @@ struct Settings {
     // Not from info:
     bool measured = false; // loads are MPIX_LOADS_MEASURED
     bool weighted = false; // edges have weights
-    bool operator!=(const Settings& o) const { return algorithm != o.algorithm || domain != o.domain || spare != o.spare || cell != o.cell; }
+    bool operator!=(const Settings& o) const
+    {
+        return algorithm != o.algorithm || domain != o.domain || spare != o.spare || cell != o.cell;
+    }
 };
 
 // For a communicator of `size` processes.

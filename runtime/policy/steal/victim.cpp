@@ -14,8 +14,8 @@ namespace {
 
 constexpr double far_above = 1e15; // any amount of work, in ticks
 
-// The largest share for a newcomer, near ones preferred. What a cache line costs grows with the distance; what a chunk costs grows less,
-// as most of it is computing.
+// The largest share for a newcomer, near ones preferred. What a cache line costs grows with the distance; what a chunk
+// costs grows less, as most of it is computing.
 double automatic(const Candidate& c)
 {
     static constexpr double nearness[farthest + 1] = {1.25, 1.25, 1.2, 1.1, 1.05, 1};
@@ -23,14 +23,17 @@ double automatic(const Candidate& c)
 }
 
 double most(const Candidate& c) { return c.work; }
-double fewest(const Candidate& c) { return c.work + far_above * (Descriptor::max_joiners - c.joiners); } // helpers; then the most work
-double nearest(const Candidate& c) { return c.work + far_above * (farthest + 1 - c.distance); }         // then the most work
+// helpers; then the most work
+double fewest(const Candidate& c) { return c.work + far_above * (Descriptor::max_joiners - c.joiners); }
+// then the most work
+double nearest(const Candidate& c) { return c.work + far_above * (farthest + 1 - c.distance); }
 double random(const Candidate& c) { return double(c.random >> 1) + 1; }
 
 } // namespace
 
 const VictimPolicy victims[victim_policies] = {
-    {"auto", automatic}, {"most", most}, {"fewest", fewest}, {"nearest", nearest}, {"random", random}, {"none", nullptr},
+    {"auto", automatic},  {"most", most},     {"fewest", fewest},
+    {"nearest", nearest}, {"random", random}, {"none", nullptr},
 };
 
 const VictimPolicy* victims_by_name(const char* name)
