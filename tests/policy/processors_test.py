@@ -169,6 +169,15 @@ for options, wanted in ((('-workshare-openmp', 'lent'), "'lent' is not one of no
     result = run('processors', 'sleep', '1', '1', '1', options=options, code=1)
     expect(result, f'{wanted!r} is not said', wanted in result.err)
 
+result = job('auto', 'sleep', 5, 2, 1000, 1000, program='processors_static')
+expect(result, 'no word of an OpenMP library that is linked statically', 'linked statically' in result.err)
+
+# ---- regions are passed on as they are
+for program in ['many_variables'] + ['many_variables_' + c for c in COMPILERS]:
+    for mode in None, 'lend', 'auto':
+        job(mode, program=program, env={'WS_CORES': '8', 'OMP_NUM_THREADS': '4'})
+    run(program, workshare=False, env={'OMP_NUM_THREADS': '4'})
+
 # ---- a rank dies while its cores are away
 result = job('auto', 'sleep', 200, 16, 160000, 20000, 'die=20', code='error', limit=30)
 finish()

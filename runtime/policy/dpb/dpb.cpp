@@ -213,7 +213,11 @@ unsigned Dpb::threads(const policy::Rank& rank, unsigned asked, const void* site
     if (!home_thread || region_open_ || ended_)
         return asked;
     const uint64_t now = ticks();
-    region_open_ = has_regions_ = true;
+    region_open_ = true;
+    if (WS_UNLIKELY(!has_regions_)) {
+        has_regions_ = true;
+        Hardware::store_relaxed(table_.row(me_).seen, 1);
+    }
     site_ = site;
     opened_ = now;
     if (balances_) {
@@ -355,6 +359,13 @@ void Dpb::tell(Facts& facts) const
         return;
     const Head& head = table_.head();
     char text[160];
+    bool seen = false;
+    for (unsigned r = 0; r < table_.ranks(); r++)
+        seen = seen || table_.row(r).seen;
+    if (!seen) {
+        facts.policies.push_back("no core was moved: no parallel region was seen (is OpenMP linked statically?)");
+        return;
+    }
     if (head.changes) {
         std::string line = "cores " + sum_text(table_.first(), table_.ranks()) + " -> " + sum_text(table_.last(), table_.ranks());
         std::snprintf(text, sizeof text, " after %u periods", head.periods_then);

@@ -40,6 +40,7 @@ struct alignas(64) RankRow {
     window::EpochRow<4> measured;          // generation, periods, and of one its useful and waited ticks
     alignas(64) volatile Flag target; // decider: processors that it is to have in this generation
     Flag most;                     // constant: threads that it may have
+    volatile Flag seen;            // the rank: a region of it has begun in libws
     volatile Flag patience_us;     // borrowers: how long it has to wait before its processors are lent
     volatile Hardware::Word regions, used, late; // the rank: regions with lent processors, processor ticks, and of those beside the owner
 };
