@@ -108,9 +108,9 @@ def node_sizes(node, pairs):
 
 def lend(run, quick):
     """Two real cores, a rank of one thread on each, a loop cut into 32 regions, three quarters of it one rank's."""
-    pairs, how = 5 if quick else 9, {"bind": "core", "env": {"OMP_NUM_THREADS": "1"}, "workshare": True}
+    pairs, how = 3 if quick else 9, {"bind": "core", "env": {"OMP_NUM_THREADS": "1"}, "workshare": True}
     for work, most in (("583ms", 1.04), ("58ms", 1.06), ("11.5ms", 1.15)):
-        options = ["--shares", "3,1", "--zones", 64, "--work", work, "--turns", 12 if work == "583ms" else 60, "--serial"]
+        options = ["--shares", "3,1", "--zones", 64, "--work", work, "--turns", 6 if work == "583ms" else 60, "--serial"]
         plain, ours = measure.in_turn(pairs, lambda: run.run(PROGRAM, options, **how),
                                       lambda: run.run(PROGRAM, options, flags=["-workshare-openmp", "lend"], **how))
         over = lambda r: r["us"]["median"] / (r["serial_us"]["median"] / 2)  # noqa: E731
