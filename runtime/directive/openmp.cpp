@@ -2,14 +2,14 @@
 //
 // How parallel regions of OpenMP are counted.
 //
-// GCC's libgomp tells nobody of its regions. So libws has functions of the names that GCC calls for them, which count and
-// call libgomp's. They are found first as libws stands before libgomp in the order in which the program is linked; they are
-// hidden versions (GOMP_parallel@GOMP_4.0), which a linker does not take for the library that -fopenmp is about.
-// Where libgomp comes first (a program that was not linked with -fws, or with -lgomp before it) nothing is counted, and
-// watch_openmp() says so.
+// GCC's libgomp tells nobody of its regions. So libws has functions of the names that GCC calls for them, which count
+// and call libgomp's. They are found first as libws stands before libgomp in the order in which the program is linked;
+// they are hidden versions (GOMP_parallel@GOMP_4.0), which a linker does not take for the library that -fopenmp is
+// about. Where libgomp comes first (a program that was not linked with -fws, or with -lgomp before it) nothing is
+// counted, and watch_openmp() says so.
 //
-// clang's libomp has an interface for tools, OMPT: libws is one, if workers are wanted and the user has no tool of his own. Where a policy
-// chooses threads its entry is called, as libgomp's are: openmp_fork.cpp.
+// clang's libomp has an interface for tools, OMPT: libws is one, if workers are wanted and the user has no tool of his
+// own. Where a policy chooses threads its entry is called, as libgomp's are: openmp_fork.cpp.
 #include "directive/openmp.h"
 
 #include "directive/openmp_threads.h"
@@ -62,8 +62,9 @@ namespace {
 
 // ---- libgomp
 
-// libgomp's function. Most often it is among the libraries that the program was linked with, for all to see. Else a library
-// brought it, perhaps under a name of its own, for its own use, and another one brought another: the caller's is meant.
+// libgomp's function. Most often it is among the libraries that the program was linked with, for all to see. Else a
+// library brought it, perhaps under a name of its own, for its own use, and another one brought another: the caller's
+// is meant.
 void* look_up(const char* name, void* caller)
 {
     Dl_info in;
@@ -102,7 +103,8 @@ unsigned usual_threads(void* caller)
 
 class Counted {
 public:
-    Counted(unsigned threads, void* caller) : counts_(Hardware::load_relaxed(watching_openmp) && threads != 1 && (threads || usual_threads(caller) > 1))
+    Counted(unsigned threads, void* caller)
+        : counts_(Hardware::load_relaxed(watching_openmp) && threads != 1 && (threads || usual_threads(caller) > 1))
     {
         if (counts_)
             openmp_begins();
@@ -154,8 +156,8 @@ void run_member(void* argument)
     }                                                                                                                 \
     WS_VERSIONED(name, version)
 
-// Up to GCC 4.8: start, the caller's own call of the region's function, GOMP_parallel_end. Always counted, since the two
-// must agree.
+// Up to GCC 4.8: start, the caller's own call of the region's function, GOMP_parallel_end. Always counted, since the
+// two must agree.
 #define WS_REGION_START(name, parameters, arguments)                                                                  \
     extern "C" __attribute__((visibility("default"))) void openmp_##name parameters                                   \
     {                                                                                                                 \
@@ -167,7 +169,8 @@ void run_member(void* argument)
 
 } // namespace
 
-WS_REGION(GOMP_parallel, "GOMP_4.0", false, void, (Body fn, void* data, unsigned threads, unsigned flags), (fn, data, threads, flags));
+WS_REGION(GOMP_parallel, "GOMP_4.0", false, void, (Body fn, void* data, unsigned threads, unsigned flags),
+          (fn, data, threads, flags));
 WS_REGION(GOMP_parallel_reductions, "GOMP_5.0", true, unsigned, (Body fn, void* data, unsigned threads, unsigned flags),
           (fn, data, threads, flags));
 WS_REGION(GOMP_parallel_sections, "GOMP_4.0", false, void,
@@ -200,7 +203,8 @@ WS_REGION_START(GOMP_parallel_sections_start, (Body fn, void* data, unsigned thr
 WS_LOOP_START(GOMP_parallel_loop_static_start);
 WS_LOOP_START(GOMP_parallel_loop_dynamic_start);
 WS_LOOP_START(GOMP_parallel_loop_guided_start);
-WS_REGION_START(GOMP_parallel_loop_runtime_start, (Body fn, void* data, unsigned threads, long start, long end, long incr),
+WS_REGION_START(GOMP_parallel_loop_runtime_start,
+                (Body fn, void* data, unsigned threads, long start, long end, long incr),
                 (fn, data, threads, start, end, incr));
 
 extern "C" __attribute__((visibility("default"))) void openmp_GOMP_parallel_end()
@@ -259,7 +263,10 @@ bool given(const char* name)
     return value && *value;
 }
 
-bool workers_wanted() { return given("WS_ENABLE") && given("WS_WORKERS") && std::strcmp(std::getenv("WS_WORKERS"), "0") != 0; }
+bool workers_wanted()
+{
+    return given("WS_ENABLE") && given("WS_WORKERS") && std::strcmp(std::getenv("WS_WORKERS"), "0") != 0;
+}
 
 } // namespace
 
@@ -267,7 +274,8 @@ bool workers_wanted() { return given("WS_ENABLE") && given("WS_WORKERS") && std:
 extern "C" __attribute__((visibility("default"))) ToolStart* ompt_start_tool(unsigned version, const char* runtime)
 {
     using Start = ToolStart*(unsigned, const char*);
-    auto* next = reinterpret_cast<Start*>(dlsym(RTLD_NEXT, "ompt_start_tool")); // in the end libomp's own, which gives none
+    // in the end libomp's own, which gives none
+    auto* next = reinterpret_cast<Start*>(dlsym(RTLD_NEXT, "ompt_start_tool"));
     if (ToolStart* theirs = next ? next(version, runtime) : nullptr)
         return theirs;
     return workers_wanted() && !given("OMP_TOOL_LIBRARIES") ? &tool : nullptr;

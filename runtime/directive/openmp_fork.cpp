@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Where libomp's regions begin: __kmpc_fork_call(), which clang's code calls with the region's function and the addresses of what it shares.
-// libws stands before libomp, as openmp.cpp describes for libgomp. While no policy chooses threads the call goes on as it came, by a jump.
+// Where libomp's regions begin: __kmpc_fork_call(), which clang's code calls with the region's function and the
+// addresses of what it shares. libws stands before libomp, as openmp.cpp describes for libgomp. While no policy chooses
+// threads the call goes on as it came, by a jump.
 //
-// A region that is chosen is begun with a function of ours, which calls the program's with the same addresses. Tools (OMPT) see a call that
-// comes from libws.
+// A region that is chosen is begun with a function of ours, which calls the program's with the same addresses. Tools
+// (OMPT) see a call that comes from libws.
 #include "directive/openmp.h"
 #include "directive/openmp_threads.h"
 
@@ -35,7 +36,8 @@ template <class Function> void find(Function& function, const char* name)
 {
     void* found = dlsym(RTLD_NEXT, name);
     if (!found)
-        if (void* library = dlopen("libomp.so.5", RTLD_LAZY | RTLD_NOLOAD)) // brought by a library for its own use; kept
+        if (void* library =
+                dlopen("libomp.so.5", RTLD_LAZY | RTLD_NOLOAD)) // brought by a library for its own use; kept
             found = dlsym(library, name);
     if (!found) {
         std::fprintf(stderr, "workshare: '%s' is called, but there is no libomp\n", name);
@@ -62,7 +64,8 @@ using Call = void (*)(void (*function)(), int32_t* thread, int32_t* bound, void*
 template <size_t... i>
 void call_with(void (*function)(), int32_t* thread, int32_t* bound, void** shared, std::index_sequence<i...>)
 {
-    reinterpret_cast<void (*)(int32_t*, int32_t*, decltype(static_cast<void*>(shared[i]))...)>(function)(thread, bound, shared[i]...);
+    reinterpret_cast<void (*)(int32_t*, int32_t*, decltype(static_cast<void*>(shared[i]))...)>(function)(thread, bound,
+                                                                                                         shared[i]...);
 }
 template <size_t count> void call(void (*function)(), int32_t* thread, int32_t* bound, void** shared)
 {
@@ -106,7 +109,9 @@ __attribute__((visibility("hidden"))) void ws_fork(void* location, int32_t count
         if (!how && size_t(count) <= c.count)
             how = &c.call;
     if (!how) {
-        std::fprintf(stderr, "workshare: a parallel region shares %d variables, more than %zu: run without -workshare-openmp\n", count, most_shared);
+        std::fprintf(stderr,
+                     "workshare: a parallel region shares %d variables, more than %zu: run without -workshare-openmp\n",
+                     count, most_shared);
         std::abort();
     }
     const unsigned asked = unsigned(pushed);
@@ -114,9 +119,12 @@ __attribute__((visibility("hidden"))) void ws_fork(void* location, int32_t count
     const ChosenRegion chosen(asked, reinterpret_cast<void*>(function));
     ForkedRegion region = {function, *how, shared, &chosen};
     if (!openmp_chooser)
-        __atomic_store_n(&ws_libomp_fork, library.fork, __ATOMIC_RELAXED); // one word, and the library behind it never changes
+        __atomic_store_n(&ws_libomp_fork, library.fork,
+                         __ATOMIC_RELAXED); // one word, and the library behind it never changes
     if (!chosen.is_chosen()) {
-        static constexpr auto as_it_is = [](int32_t* thread, int32_t* bound, ForkedRegion* r) { r->call(r->function, thread, bound, r->shared); };
+        static constexpr auto as_it_is = [](int32_t* thread, int32_t* bound, ForkedRegion* r) {
+            r->call(r->function, thread, bound, r->shared);
+        };
         library.fork(location, 1, reinterpret_cast<void (*)()>(+as_it_is), &region);
         return;
     }
@@ -157,7 +165,8 @@ openmp_fork_call:
 #endif
 asm(".symver openmp_fork_call,__kmpc_fork_call@VERSION");
 
-extern "C" __attribute__((visibility("default"))) void openmp_push_num_threads(void* location, int32_t thread, int32_t threads)
+extern "C" __attribute__((visibility("default"))) void openmp_push_num_threads(void* location, int32_t thread,
+                                                                               int32_t threads)
 {
     pushed = threads;
     libomp().push_num_threads(location, thread, threads);

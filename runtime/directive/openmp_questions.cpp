@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// omp_get_thread_num() and the other functions by which a program tells OpenMP's threads apart and counts them. libws has them, too, and
-// stands before libgomp and libomp, as openmp.cpp describes. In a shared loop each participant, guests too, is told its own number; else the
-// program's library answers. And omp_set_num_threads(): a program that says how many threads it wants has at most so many, guests included.
+// omp_get_thread_num() and the other functions by which a program tells OpenMP's threads apart and counts them. libws
+// has them, too, and stands before libgomp and libomp, as openmp.cpp describes. In a shared loop each participant,
+// guests too, is told its own number; else the program's library answers. And omp_set_num_threads(): a program that
+// says how many threads it wants has at most so many, guests included.
 #include "directive/openmp_threads.h"
 
 #include "directive/openmp.h"
@@ -97,7 +98,10 @@ enum class Set : uint8_t { nothing, own_count, what_was_told };
 WS_THREAD_LOCAL Set set_here;
 
 // What the program has said itself stays as it is.
-bool tells_more() { return set_here == Set::what_was_told || (set_here == Set::nothing && !Hardware::load_relaxed(own_count_set)); }
+bool tells_more()
+{
+    return set_here == Set::what_was_told || (set_here == Set::nothing && !Hardware::load_relaxed(own_count_set));
+}
 
 int with_guests(int threads)
 {
@@ -107,7 +111,8 @@ int with_guests(int threads)
     return threads + int(more);
 }
 
-// What is set. A program that sets what it was told wants what it has: OpenMP is not to get threads for the guests' sake.
+// What is set. A program that sets what it was told wants what it has: OpenMP is not to get threads for the guests'
+// sake.
 int64_t set(int64_t wanted)
 {
     const Flag threads = Hardware::load_relaxed(told);
@@ -141,7 +146,8 @@ unsigned openmp_guests()
 
 // ---- the functions, by libgomp's names and libomp's, hidden as those of openmp.cpp
 
-// `inside`: in a numbered loop, of the participant p; `outside`: of the next library's, `next`; `none`: where there is none.
+// `inside`: in a numbered loop, of the participant p; `outside`: of the next library's, `next`; `none`: where there is
+// none.
 #define WS_QUESTION(function, name, version, parameters, inside, outside, none)                                       \
     extern "C" __attribute__((visibility("default"))) int function parameters                                         \
     {                                                                                                                 \
@@ -164,7 +170,8 @@ unsigned openmp_guests()
 WS_QUESTIONS(omp_get_thread_num, "OMP_1.0", int(p.number), next(), 0);
 WS_QUESTIONS(omp_get_num_threads, "OMP_1.0", int(p.numbers), next(), 1);
 WS_QUESTIONS(omp_get_max_threads, "OMP_1.0", int(p.numbers), with_guests(next()), 1);
-WS_QUESTIONS(omp_get_num_procs, "OMP_1.0", at_least_most(openmp(nullptr).num_procs()), at_least_most(next()), at_least_most(1));
+WS_QUESTIONS(omp_get_num_procs, "OMP_1.0", at_least_most(openmp(nullptr).num_procs()), at_least_most(next()),
+             at_least_most(1));
 WS_QUESTIONS(omp_get_dynamic, "OMP_1.0", openmp_most() != 0, next() || openmp_most(), 0);
 WS_QUESTIONS(omp_in_parallel, "OMP_1.0", 1, next(), 0);
 WS_QUESTIONS(omp_get_level, "OMP_3.0", p.depth, next(), 0);
@@ -228,8 +235,9 @@ bool openmp_questions_come()
 
 bool is_openmp_question(const char* name)
 {
-    static const char* const questions[] = {"omp_get_thread_num", "omp_get_num_threads", "omp_get_max_threads", "omp_in_parallel",
-                                            "omp_get_level", "omp_get_active_level", "omp_get_ancestor_thread_num", "omp_get_team_size"};
+    static const char* const questions[] = {
+        "omp_get_thread_num", "omp_get_num_threads",  "omp_get_max_threads",         "omp_in_parallel",
+        "omp_get_level",      "omp_get_active_level", "omp_get_ancestor_thread_num", "omp_get_team_size"};
     for (const char* question : questions)
         if (std::strncmp(name, question, std::strlen(question)) == 0)
             return true;

@@ -2,9 +2,9 @@
 //
 // What libws knows of OpenMP's threads, and whether a loop of OpenMP's is right with guests.
 //
-// The rule: thread numbers stay below what omp_get_max_threads() answers, for arrays are made for as many threads. So where somebody may ask
-// for them in a loop, or the program itself has said how many threads it wants, no more take part at a time. Who may ask: what a program
-// wants of its OpenMP library is in the tables by which it was linked.
+// The rule: thread numbers stay below what omp_get_max_threads() answers, for arrays are made for as many threads. So
+// where somebody may ask for them in a loop, or the program itself has said how many threads it wants, no more take
+// part at a time. Who may ask: what a program wants of its OpenMP library is in the tables by which it was linked.
 #include "directive/openmp_threads.h"
 
 #include "directive/openmp.h"
@@ -64,7 +64,8 @@ OpenMP find_library(void* caller)
 {
     void* const from = find_handle(caller);
     OpenMP found = {};
-    if (look_up(found.max_threads, from, "omp_get_max_threads") && look_up(found.num_threads, from, "omp_get_num_threads") &&
+    if (look_up(found.max_threads, from, "omp_get_max_threads") &&
+        look_up(found.num_threads, from, "omp_get_num_threads") &&
         look_up(found.thread_num, from, "omp_get_thread_num") && look_up(found.in_parallel, from, "omp_in_parallel") &&
         look_up(found.thread_limit, from, "omp_get_thread_limit") && look_up(found.level, from, "omp_get_level") &&
         look_up(found.num_procs, from, "omp_get_num_procs") && look_up(found.parallel, from, "GOMP_parallel"))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// OpenMP's threads, as the program has them: how many a region gets, how one is begun, who can tell threads apart, and so guests from
-// threads, and what they are told.
+// OpenMP's threads, as the program has them: how many a region gets, how one is begun, who can tell threads apart, and
+// so guests from threads, and what they are told.
 #pragma once
 
 #include "directive/abi.h"
@@ -34,8 +34,8 @@ inline const OpenMP& openmp(void* caller)
 loop::Allowed allow_openmp(const ws_site* site, unsigned own, bool anew);
 int openmp_level();
 
-// How many threads of its own a team has that is to have guests besides: as many as it gets, but no more than CPUs where guests may
-// make up the number that the program expects.
+// How many threads of its own a team has that is to have guests besides: as many as it gets, but no more than CPUs
+// where guests may make up the number that the program expects.
 unsigned own_threads_beside_guests(const OpenMP& library, const loop::Allowed& allowed);
 
 // ---- what the program has said and is told (openmp_questions.cpp)
@@ -55,7 +55,8 @@ bool openmp_questions_come();
 // What is asked: of a name in a symbol table. Fortran's end with _.
 bool is_openmp_question(const char* name);
 
-// The calling thread is in an iteration of a loop whose participants are told apart, and in no region of OpenMP's within.
+// The calling thread is in an iteration of a loop whose participants are told apart, and in no region of OpenMP's
+// within.
 inline bool is_numbered(const loop::Participant& p) { return WS_UNLIKELY(p.numbers != 0) && openmp_level() == p.level; }
 
 } // namespace ws::directive

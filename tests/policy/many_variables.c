@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Parallel regions of each kind that a runtime's entry must pass on as it is: with many shared and private variables, an if clause, a
- * num_threads clause, and a region within. */
+ * Parallel regions of each kind that a runtime's entry must pass on as it is: with many shared and private variables,
+ * an if clause, a num_threads clause, and a region within. */
 #include <mpi.h>
 #include <omp.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The policy: who measures, who decides, and what a region gets. Arithmetic: deal.h, assign.h, turns.h, regions.h. The node's memory: table.h.
-// The threads: team.h.
+// The policy: who measures, who decides, and what a region gets. Arithmetic: deal.h, assign.h, turns.h, regions.h. The
+// node's memory: table.h. The threads: team.h.
 #include "policy/dpb/dpb.h"
 
 #include "measure/meter.h"
@@ -32,10 +32,13 @@ using window::ticks;
 namespace {
 
 constexpr double unknown_period_us = 500000; // measured for so long where no turns are seen
-constexpr double thread_cost_us = 60;        // what threads that come and go cost a region: measured 20 to 50 for one, with libgomp, which ends them
-constexpr double decide_least_us = 1000, decide_most_us = 20000; // how often a rank that waits looks whether it is to decide
+// what threads that come and go cost a region: measured 20 to 50 for one, with libgomp, which ends them
+constexpr double thread_cost_us = 60;
+// how often a rank that waits looks whether it is to decide
+constexpr double decide_least_us = 1000, decide_most_us = 20000;
 constexpr double settle_us = 5e6;            // a rank that hands nothing over for so long keeps what it has
-constexpr uint32_t first_periods = 3, most_periods = Turns::most; // to be measured for a decision: more where nothing changes
+// to be measured for a decision: more where nothing changes
+constexpr uint32_t first_periods = 3, most_periods = Turns::most;
 
 WS_THREAD_LOCAL bool home_thread;
 
@@ -132,7 +135,9 @@ bool Dpb::share(policy::Rank& rank, bool fixed)
     const Start start = start_of(masks, home, usual, rank.options->cores);
     if (start.cpus.empty()) {
         if (me_ == 0)
-            std::fprintf(stderr, "workshare: -workshare-openmp has no effect on node %d: it has fewer cores than ranks\n", rank.node_number);
+            std::fprintf(stderr,
+                         "workshare: -workshare-openmp has no effect on node %d: it has fewer cores than ranks\n",
+                         rank.node_number);
         return false;
     }
     shared_ = start.shared;
@@ -154,7 +159,8 @@ policy::Wants Dpb::attach(policy::Rank& rank)
         first = me;
     PMPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (why && first == me)
-        std::fprintf(stderr, "workshare: -workshare-openmp has no effect in rank %d, and perhaps others: %s\n", me, why);
+        std::fprintf(stderr, "workshare: -workshare-openmp has no effect in rank %d, and perhaps others: %s\n", me,
+                     why);
     if (!rank.window || o.workers || !share(rank, why != nullptr))
         return {};
     home_thread = true;
@@ -204,8 +210,10 @@ void Dpb::measure_at(uint64_t now)
     if (WS_LIKELY(!turns_.is_due(turns, measure::meter.period(), now)))
         return;
     const window::Load load = measure::meter.load(now);
-    if (turns_.sample(turns, now, load.useful, load.waited, team_.own()) && seen_ == Hardware::load_relaxed(table_.head().generation))
-        table_.row(me_).measured.write({Hardware::Word(seen_) << 1 | turns_.by_turns(), turns_.periods(), turns_.useful(), turns_.waited()});
+    if (turns_.sample(turns, now, load.useful, load.waited, team_.own()) &&
+        seen_ == Hardware::load_relaxed(table_.head().generation))
+        table_.row(me_).measured.write(
+            {Hardware::Word(seen_) << 1 | turns_.by_turns(), turns_.periods(), turns_.useful(), turns_.waited()});
 }
 
 unsigned Dpb::threads(const policy::Rank& rank, unsigned asked, const void* site)
@@ -227,7 +235,9 @@ unsigned Dpb::threads(const policy::Rank& rank, unsigned asked, const void* site
     // As many as the rank has processors; as many as it began with if those are as many.
     const unsigned own = !team_.has_moved() && !shared_ ? std::max(usual_, first_) : team_.own();
     // What the program says itself is the most that it wants.
-    const unsigned wish = asked ? asked : rank.openmp->set_by_program() ? rank.openmp->usual() : std::max(rank.openmp->most(), usual_);
+    const unsigned wish = asked                           ? asked
+                          : rank.openmp->set_by_program() ? rank.openmp->usual()
+                                                          : std::max(rank.openmp->most(), usual_);
     extra_ = 0;
     if (lends_ && wish > own)
         if (const unsigned there = team_.could_borrow(now, ticks_per_us_))
@@ -367,7 +377,8 @@ void Dpb::tell(Facts& facts) const
         return;
     }
     if (head.changes) {
-        std::string line = "cores " + sum_text(table_.first(), table_.ranks()) + " -> " + sum_text(table_.last(), table_.ranks());
+        std::string line =
+            "cores " + sum_text(table_.first(), table_.ranks()) + " -> " + sum_text(table_.last(), table_.ranks());
         std::snprintf(text, sizeof text, " after %u periods", head.periods_then);
         line += text;
         if (head.period_first > 0 && head.period_last > 0) {
@@ -376,7 +387,9 @@ void Dpb::tell(Facts& facts) const
         }
         facts.policies.push_back(line);
     } else if (balances_)
-        facts.policies.push_back("cores " + sum_text(table_.first(), table_.ranks()) + ", " + (head.periods ? "no other deal was better" : "not measured long enough for another deal"));
+        facts.policies.push_back(
+            "cores " + sum_text(table_.first(), table_.ranks()) + ", " +
+            (head.periods ? "no other deal was better" : "not measured long enough for another deal"));
     uint64_t regions = 0, used = 0, late = 0;
     for (unsigned r = 0; r < table_.ranks(); r++) {
         regions += table_.row(r).regions;
@@ -384,8 +397,10 @@ void Dpb::tell(Facts& facts) const
         late += table_.row(r).late;
     }
     if (lends_) {
-        std::snprintf(text, sizeof text, "%llu parallel regions had lent cores, for %.3f s of them (%.3f s beside their owners)",
-                      static_cast<unsigned long long>(regions), double(used) * 1e-6 / ticks_per_us_, double(late) * 1e-6 / ticks_per_us_);
+        std::snprintf(text, sizeof text,
+                      "%llu parallel regions had lent cores, for %.3f s of them (%.3f s beside their owners)",
+                      static_cast<unsigned long long>(regions), double(used) * 1e-6 / ticks_per_us_,
+                      double(late) * 1e-6 / ticks_per_us_);
         facts.policies.push_back(text);
     }
 }

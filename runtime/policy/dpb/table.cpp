@@ -25,7 +25,8 @@ Start pretend(const std::vector<unsigned>& usual, unsigned cpus)
 
 } // namespace
 
-Start start_of(const std::vector<CpuSet>& masks, const std::vector<int>& home, const std::vector<unsigned>& usual, unsigned pretended)
+Start start_of(const std::vector<CpuSet>& masks, const std::vector<int>& home, const std::vector<unsigned>& usual,
+               unsigned pretended)
 {
     if (pretended)
         return pretend(usual, pretended);
@@ -39,7 +40,8 @@ Start start_of(const std::vector<CpuSet>& masks, const std::vector<int>& home, c
     }
     const size_t cpus = all.mask().count();
     start.shared = sum > cpus;
-    // The CPU where a rank's own thread is, if no rank before has it; then its share of those that are left, or of its own.
+    // The CPU where a rank's own thread is, if no rank before has it; then its share of those that are left, or of its
+    // own.
     std::vector<bool> taken;
     const auto take = [&](size_t rank, int cpu) {
         if (taken.size() <= size_t(cpu))
@@ -75,11 +77,13 @@ bool Table::attach(MPI_Comm node, window::Window& window, const Start& start, co
     processors_ = 0;
     for (const auto& cpus : start.cpus)
         processors_ += unsigned(cpus.size());
-    const size_t bytes = sizeof(Head) + ranks_ * (sizeof(RankRow) + 3 * sizeof(uint16_t)) + processors_ * sizeof(Processor);
+    const size_t bytes =
+        sizeof(Head) + ranks_ * (sizeof(RankRow) + 3 * sizeof(uint16_t)) + processors_ * sizeof(Processor);
     const bool first = window.me() == 0;
     void* base = nullptr;
     MPI_Aint size;
-    int unit, there = PMPI_Win_allocate_shared(first ? MPI_Aint(bytes + alignof(Head)) : 0, 1, MPI_INFO_NULL, node, &base, &mpi_window_) == MPI_SUCCESS;
+    int unit, there = PMPI_Win_allocate_shared(first ? MPI_Aint(bytes + alignof(Head)) : 0, 1, MPI_INFO_NULL, node,
+                                               &base, &mpi_window_) == MPI_SUCCESS;
     PMPI_Allreduce(MPI_IN_PLACE, &there, 1, MPI_INT, MPI_LAND, node);
     if (!there)
         return false;

@@ -4,9 +4,10 @@
 //
 //    Head | RankRow[ranks] | Processor[processors] | former, first, last[ranks]
 //
-// A processor is a CPU that threads of OpenMP regions compute on. Each rank has one that it keeps, its home processor, where its own thread is; its word
-// is that of the rank's core in the window, so that loops that are stolen and regions never use it at the same time. Who owns the others,
-// and what they are used for, is in a word of the same kind (arbiter/cores.h).
+// A processor is a CPU that threads of OpenMP regions compute on. Each rank has one that it keeps, its home processor,
+// where its own thread is; its word is that of the rank's core in the window, so that loops that are stolen and regions
+// never use it at the same time. Who owns the others, and what they are used for, is in a word of the same kind
+// (arbiter/cores.h).
 #pragma once
 
 #include "arbiter/cores.h"
@@ -42,7 +43,8 @@ struct alignas(64) RankRow {
     Flag most;                     // constant: threads that it may have
     volatile Flag seen;            // the rank: a region of it has begun in libws
     volatile Flag patience_us;     // borrowers: how long it has to wait before its processors are lent
-    volatile Hardware::Word regions, used, late; // the rank: regions with lent processors, processor ticks, and of those beside the owner
+    // the rank: regions with lent processors, processor ticks, and of those beside the owner
+    volatile Hardware::Word regions, used, late;
 };
 
 struct alignas(64) Head {
@@ -60,8 +62,10 @@ struct Start {
     std::vector<std::vector<int>> cpus; // of each rank, its home processor first; -1: pretended
     bool shared = false;                // ranks have CPUs in common: those are divided
 };
-// `usual`: threads that each rank's regions have. Empty if there are fewer CPUs than ranks. `pretended`: so many CPUs, if not 0.
-Start start_of(const std::vector<window::CpuSet>& masks, const std::vector<int>& home, const std::vector<unsigned>& usual, unsigned pretended);
+// `usual`: threads that each rank's regions have. Empty if there are fewer CPUs than ranks. `pretended`: so many CPUs,
+// if not 0.
+Start start_of(const std::vector<window::CpuSet>& masks, const std::vector<int>& home,
+               const std::vector<unsigned>& usual, unsigned pretended);
 
 class Table {
 public:

@@ -14,7 +14,9 @@ using window::rank_blocked;
 namespace {
 
 constexpr int anywhere = -1;
-WS_THREAD_LOCAL int bound; // 1 + the CPU that this thread was bound to here; 0: it was not
+// Where this thread was bound to here: 1 + the CPU, or unbound; 0: it is as it was created, and may have its creator's mask.
+WS_THREAD_LOCAL int bound;
+constexpr int unbound = -1;
 
 constexpr Flag least_patience_us = 20, longest_patience_us = 20000;
 
@@ -67,7 +69,8 @@ bool Team::is_lendable(unsigned rank, uint64_t now, double ticks_per_us, uint64_
 {
     Load load;
     // Relaxed: a hint. What it does then decides: the word is taken by an exchange.
-    if (Hardware::load_relaxed(window_->core(rank).occupancy) != rank_blocked || !window_->load(rank).read(load, 4) || !load.waits)
+    if (Hardware::load_relaxed(window_->core(rank).occupancy) != rank_blocked || !window_->load(rank).read(load, 4) ||
+        !load.waits)
         return false;
     *since = load.at;
     const Flag patience = std::max(least_patience_us, Hardware::load_relaxed(table_->row(rank).patience_us));
@@ -93,7 +96,8 @@ unsigned Team::borrow(unsigned most, uint64_t now)
     for (unsigned p : nearest_) {
         if (borrowed_.size() >= most)
             break;
-        if (owner_[p] != me_ && waits_since_[owner_[p]] && table_->word(p).change(arbiter::Use::home, arbiter::Use::openmp))
+        if (owner_[p] != me_ && waits_since_[owner_[p]] &&
+            table_->word(p).change(arbiter::Use::home, arbiter::Use::openmp))
             borrowed_.push_back({p, owner_[p]});
     }
     return unsigned(borrowed_.size());
@@ -104,6 +108,7 @@ void Team::place()
     places_ = moved_ || !borrowed_.empty();
     if (!places_)
         return;
+    placed_before_ = true;
     cpus_ = own_cpus_;
     for (const Borrowed& b : borrowed_)
         cpus_.push_back(table_->processor(b.processor).cpu);
@@ -125,7 +130,8 @@ Team::Lent Team::give_back(uint64_t now, double ticks_per_us)
             RankRow& row = table_->row(b.from);
             const Flag patience = std::max(least_patience_us, Hardware::load_relaxed(row.patience_us));
             const bool too_early = double(late) > 5 * ticks_per_us && late > (now - borrowed_at_) / 20;
-            Hardware::store_relaxed(row.patience_us, too_early ? std::min(longest_patience_us, 2 * patience) : std::max(least_patience_us, patience / 2));
+            Hardware::store_relaxed(row.patience_us, too_early ? std::min(longest_patience_us, 2 * patience)
+                                                               : std::max(least_patience_us, patience / 2));
         }
         sum.used += now - borrowed_at_;
         sum.late += late;
@@ -136,17 +142,22 @@ Team::Lent Team::give_back(uint64_t now, double ticks_per_us)
 
 void Team::member(unsigned number)
 {
-    const int want = places_ && number < cpus_.size() ? cpus_[number] : placed_ && number < own_cpus_.size() && bound ? own_cpus_[number] : anywhere;
-    if (bound == want + 1)
+    if (!placed_before_)
         return;
-    if (want == anywhere)
+    const int cpu = places_ && number < cpus_.size()       ? cpus_[number]
+                    : placed_ && number < own_cpus_.size() ? own_cpus_[number]
+                                                           : anywhere;
+    const int want = cpu == anywhere ? unbound : cpu + 1;
+    if (bound == want)
+        return;
+    if (want == unbound)
         all_.mask().bind();
     else {
         CpuSet one;
-        one.add(want);
+        one.add(cpu);
         one.mask().bind();
     }
-    bound = want + 1;
+    bound = want;
 }
 
 } // namespace ws::policy::dpb

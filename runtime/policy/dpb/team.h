@@ -55,7 +55,7 @@ private:
     std::vector<uint64_t> waits_since_;
     uint64_t borrowed_at_ = 0;
     window::CpuSet all_; // this rank's mask as it was
-    bool placed_ = false, places_ = false, moved_ = false;
+    bool placed_ = false, places_ = false, moved_ = false, placed_before_ = false;
 };
 
 } // namespace ws::policy::dpb
