@@ -202,7 +202,7 @@ with open(os.path.join(TOP, 'docs/building.md')) as f:
 for command, packages in needs.items():
     expect(f'{command}: more than a few packages', len(packages) > 15, True)
     expect(f'{command}: not in docs/building.md', [p for p in packages if re.sub(r'gcc-\d+', 'gcc-12', p) not in documented], [])
-for name in ('clang', 'libomp-14-dev', 'spin', 'gdb', 'cmake', 'netpipe-mpich2', 'chromium', 'mandoc'):
+for name in ('clang', 'libclang-rt-14-dev', 'libomp-14-dev', 'locales', 'spin', 'gdb', 'cmake', 'netpipe-mpich2', 'chromium', 'mandoc'):
     expect(f'{name} for the demo', name in needs['demo'], False)
     expect(f'{name} for the tests', name in needs['test'], True)
 finish()
