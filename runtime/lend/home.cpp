@@ -51,7 +51,9 @@ unsigned seen_events;
 bool waits_are_long;      // the last one was: the next will most likely be, and need not be spun on
 uint64_t wait_began;      // ticks
 uint64_t waited_until;    // ticks: of a wait that may turn out short; 0: in none
-uint64_t idle_since;      // ticks: nothing to help with since
+uint64_t idle_since;      // ticks: nothing to help with since, nor anything to do for MPI
+uint64_t served_at;       // ticks: MPI handled something in this wait that did not end it; 0: nothing
+unsigned served_events;   // of mpi_events then
 uint64_t looked_at_peers; // ticks
 const char* (*own_call)(); // MPICH's, or null
 Flag wait_call;             // row of the call that it waits in
@@ -77,6 +79,16 @@ bool last_poll_was_dry()
     return dry;
 }
 
+// A rank that others put to, get from or lock has to answer them while it waits, and most likely again at once.
+void look_at_served(uint64_t now)
+{
+    const unsigned events = __atomic_load_n(mpi_events, __ATOMIC_RELAXED);
+    if (WS_LIKELY(events == served_events))
+        return;
+    served_events = events;
+    served_at = idle_since = now;
+}
+
 void arm()
 {
     home.arm();
@@ -88,6 +100,8 @@ void begin_wait(uint64_t now)
 {
     is_blocked = true;
     looked_at_peers = now;
+    served_at = 0;
+    served_events = __atomic_load_n(mpi_events, __ATOMIC_RELAXED);
     Seat& seat = home.seat();
     wait_call = own_call ? observe::call_row(own_call()) : no_row;
     lent_before = seat.lend.lent_ticks;
@@ -172,8 +186,8 @@ void idle(uint64_t now)
     if (spare->when_idle && home.core_is_free() && gave_step(now, true))
         return;
     const bool taken = home.is_taken();
-    if (!taken && home.core_is_ours_alone() && now - wait_began < detail::times.patience_ticks)
-        cpu_relax(); // a system call here would delay the end of a short wait
+    if (!taken && home.core_is_ours_alone() && now - std::max(wait_began, served_at) < detail::times.patience_ticks)
+        cpu_relax(); // a system call here would delay the end of a short wait, or an answer
     else if (!taken && !home.must_not_spin() && now - idle_since < detail::times.yield_ticks)
         sched_yield();
     else if (!home.is_armed())
@@ -264,6 +278,7 @@ void blocked(unsigned polls)
     }
     if (!is_blocked)
         begin_wait(now);
+    look_at_served(now);
     if (now - looked_at_peers > detail::times.peers_ticks) {
         looked_at_peers = now;
         check_peers("an MPI call");
