@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 namespace ws::mpi {
@@ -17,13 +16,6 @@ using window::CpuMask;
 using window::own_cpus;
 
 namespace {
-
-// If /dev/shm is too small for the window, mapping it succeeds, but the first access kills the rank.
-bool shm_has_room(size_t bytes)
-{
-    struct statvfs fs;
-    return statvfs("/dev/shm", &fs) < 0 || uint64_t(fs.f_bavail) * fs.f_frsize >= 2 * uint64_t(bytes);
-}
 
 bool agree(bool mine)
 {
@@ -101,7 +93,7 @@ Inactive make_window(bool stealing)
     // Not whole pages: for those MPICH would try random addresses until one suits all ranks. That is of no use here, and tools such as
     // ThreadSanitizer cannot stand every address.
     bytes += bytes % size_t(sysconf(_SC_PAGESIZE)) == 0 ? 64 : 0;
-    if (!agree(me != 0 || shm_has_room(bytes)))
+    if (!agree(me != 0 || window::shm_has_room(bytes)))
         return shm_too_small;
     void* base = nullptr;
     MPI_Aint size;

@@ -90,7 +90,7 @@ class Policy {
 public:
     virtual const char* name() const = 0; // as in the options that it owns
     // At the end of MPI_Init, collective over MPI_COMM_WORLD: the window and the board are there, nobody lends yet.
-    // Memory that the ranks of the node are to share is made here, by PMPI_Win_allocate_shared on Rank::node.
+    // Memory that the ranks of the node are to share is made here, by NodeMemory (node_memory.h) on Rank::node.
     virtual Wants attach(Rank&) { return {}; }
     // This rank is blocked in an MPI call, and calls none here. What takes longer than `budget` ticks is done in
     // several steps: a message that arrives meanwhile waits for the end of this one.

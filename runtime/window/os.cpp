@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "window/os.h"
 
+#include <sys/statvfs.h>
+
 namespace ws::window {
 
 void Clock::start()
@@ -15,6 +17,12 @@ void Clock::calibrate()
     while ((elapsed = seconds_now() - seconds0_) < 1e-3)
         cpu_relax();
     ticks_per_us_ = (ticks() - ticks0_) / (elapsed * 1e6);
+}
+
+bool shm_has_room(size_t bytes)
+{
+    struct statvfs fs;
+    return statvfs("/dev/shm", &fs) < 0 || uint64_t(fs.f_bavail) * fs.f_frsize >= 2 * uint64_t(bytes);
 }
 
 } // namespace ws::window

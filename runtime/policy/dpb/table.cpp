@@ -80,22 +80,15 @@ bool Table::attach(MPI_Comm node, window::Window& window, const Start& start, co
     const size_t bytes =
         sizeof(Head) + ranks_ * (sizeof(RankRow) + 3 * sizeof(uint16_t)) + processors_ * sizeof(Processor);
     const bool first = window.me() == 0;
-    void* base = nullptr;
-    MPI_Aint size;
-    int unit, there = PMPI_Win_allocate_shared(first ? MPI_Aint(bytes + alignof(Head)) : 0, 1, MPI_INFO_NULL, node,
-                                               &base, &mpi_window_) == MPI_SUCCESS;
-    PMPI_Allreduce(MPI_IN_PLACE, &there, 1, MPI_INT, MPI_LAND, node);
-    if (!there)
+    void* const memory = memory_.allocate(node, bytes);
+    if (!memory)
         return false;
-    PMPI_Win_shared_query(mpi_window_, 0, &size, &unit, &base);
-    const auto place = (reinterpret_cast<uintptr_t>(base) + alignof(Head) - 1) & ~uintptr_t(alignof(Head) - 1);
-    head_ = reinterpret_cast<Head*>(place);
+    head_ = static_cast<Head*>(memory);
     rows_ = reinterpret_cast<RankRow*>(head_ + 1);
     all_ = reinterpret_cast<Processor*>(rows_ + ranks_);
     numbers_ = reinterpret_cast<uint16_t*>(all_ + processors_);
     if (first) {
         new (head_) Head();
-        std::fill_n(numbers_, 3 * ranks_, uint16_t(0));
         std::vector<int> cpus;
         for (const auto& own : start.cpus)
             cpus.insert(cpus.end(), own.begin(), own.end());
@@ -120,12 +113,6 @@ bool Table::attach(MPI_Comm node, window::Window& window, const Start& start, co
     }
     PMPI_Barrier(node);
     return true;
-}
-
-void Table::detach()
-{
-    if (mpi_window_ != MPI_WIN_NULL)
-        PMPI_Win_free(&mpi_window_);
 }
 
 arbiter::Word<> Table::word(unsigned p) const

@@ -13,6 +13,7 @@
 #include "arbiter/cores.h"
 #include "policy/dpb/assign.h"
 #include "policy/dpb/deal.h"
+#include "policy/node_memory.h"
 #include "window/epoch_row.h"
 #include "window/window.h"
 
@@ -71,7 +72,7 @@ class Table {
 public:
     // Collective over `node`; false on all ranks if there is no memory.
     bool attach(MPI_Comm node, window::Window& window, const Start& start, const std::vector<unsigned>& most);
-    void detach();
+    void detach() { memory_.free(); }
 
     Head& head() const { return *head_; }
     RankRow& row(unsigned rank) const { return rows_[rank]; }
@@ -86,7 +87,7 @@ public:
     std::vector<Located> located() const;
 
 private:
-    MPI_Win mpi_window_ = MPI_WIN_NULL;
+    NodeMemory memory_;
     window::Window* window_ = nullptr;
     unsigned ranks_ = 0, processors_ = 0;
     Head* head_ = nullptr;

@@ -3,6 +3,7 @@
 
 #include "measure/meter.h"
 #include "policy/loads/rows.h"
+#include "policy/node_memory.h"
 #include "window/epoch_row.h"
 #include "window/os.h"
 
@@ -50,12 +51,11 @@ public:
     std::vector<NodeLoad> read() const override;
 
 private:
-    Node* share(policy::Rank& rank);
     bool exchange(policy::Rank& rank, uint64_t now);
     void keep(unsigned node, const NodeLoad& load);
     NodeLoad known(unsigned node) const;
 
-    MPI_Win mpi_window_ = MPI_WIN_NULL;
+    policy::NodeMemory memory_;
     Node* table_ = nullptr;
     unsigned nodes_ = 0, own_ = 0; // how many, and which this is
     uint64_t every_ = 0;           // ticks
@@ -90,29 +90,6 @@ bool Loads::writes_letters() const
     return std::any_of(all.begin(), all.end(), [](const policy::Policy* p) { return p->wants_loads(); });
 }
 
-// The table, in memory that this node's ranks share. Null if there is none: then the node neither tells its loads nor
-// hears of others'.
-Node* Loads::share(policy::Rank& rank)
-{
-    int me, unit, there;
-    void* base = nullptr;
-    MPI_Aint size;
-    const size_t bytes = nodes_ * sizeof(Node);
-    if (!rank.window)
-        return nullptr;
-    PMPI_Comm_rank(rank.node, &me);
-    there = PMPI_Win_allocate_shared(me == 0 ? MPI_Aint(bytes + alignof(Node)) : 0, 1, MPI_INFO_NULL, rank.node, &base,
-                                     &mpi_window_) == MPI_SUCCESS;
-    PMPI_Allreduce(MPI_IN_PLACE, &there, 1, MPI_INT, MPI_LAND, rank.node);
-    if (!there)
-        return nullptr;
-    PMPI_Win_shared_query(mpi_window_, 0, &size, &unit, &base);
-    const auto place = (reinterpret_cast<uintptr_t>(base) + alignof(Node) - 1) & ~uintptr_t(alignof(Node) - 1);
-    if (me == 0)
-        std::memset(reinterpret_cast<void*>(place), 0, bytes);
-    return reinterpret_cast<Node*>(place);
-}
-
 policy::Wants Loads::attach(policy::Rank& rank)
 {
     if (!writes_letters())
@@ -126,7 +103,9 @@ policy::Wants Loads::attach(policy::Rank& rank)
     std::vector<int> first(nodes_, INT_MAX); // of each node's ranks
     first[own_] = me;
     PMPI_Allreduce(MPI_IN_PLACE, first.data(), int(nodes_), MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    table_ = share(rank);
+    // Without it the node neither tells its loads nor hears of others'.
+    if (rank.window)
+        table_ = static_cast<Node*>(memory_.allocate(rank.node, nodes_ * sizeof(Node)));
     if (!table_)
         return {};
     if (me == first[own_])
@@ -193,8 +172,7 @@ void Loads::detach(policy::Rank& rank)
 {
     rank.loads = nullptr;
     table_ = nullptr;
-    if (mpi_window_ != MPI_WIN_NULL)
-        PMPI_Win_free(&mpi_window_);
+    memory_.free();
 }
 
 std::vector<NodeLoad> Loads::read() const
