@@ -26,7 +26,7 @@ GROUPS = {
     "directive": costs.directive,
     "assembly": costs.assembly,
     "class": costs.class_loops,
-    "openmp": costs.openmp,
+    "converted": costs.openmp,
     "compile": footprint.compile_times,
     "init": footprint.start_up,
     "memory": footprint.memory,
