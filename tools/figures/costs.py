@@ -79,14 +79,16 @@ def class_loops(run, quick):
 
 
 def openmp(run, quick):
-    """Loops of OpenMP's from a fiftieth of a microsecond to milliseconds, which -fws=openmp made ours, in a rank of its own."""
-    options, parts = ["--repeats", 60 if quick else 300], {"tiny": "64 multiply-adds", "small": "1,000", "middle": "4,000", "short_body": "60,000",
-                                                           "compute": "compute-bound", "memory": "memory-bound"}
+    """Loops of OpenMP's from a fiftieth of a microsecond to milliseconds, made ours by -fws=openmp, in one rank."""
+    options = ["--repeats", 60 if quick else 300]
+    parts = {"tiny": "64 multiply-adds", "small": "1,000", "middle": "4,000", "short_body": "60,000",
+             "compute": "compute-bound", "memory": "memory-bound"}
     for compiler in COMPILERS:
         for threads in (1, 2):
             if not run.has(f"openmp_cost_{compiler}"):
                 continue
-            results = [run.run(f"openmp_cost_{compiler}", options, workshare=True, ranks=1, bind="none", env={"OMP_NUM_THREADS": str(threads)})
-                       for _ in range(2 if quick else 5)]
+            results = [run.run(f"openmp_cost_{compiler}", options, workshare=True, ranks=1, bind="none",
+                               env={"OMP_NUM_THREADS": str(threads)}) for _ in range(2 if quick else 5)]
             for part, name in parts.items():
-                yield over(f"omp parallel for, {name}, {compiler}, {threads} thread(s): -fws=openmp / OpenMP", results, part, "ws", "omp", 1.01, "no thief")
+                yield over(f"omp parallel for, {name}, {compiler}, {threads} thread(s): -fws=openmp / OpenMP", results,
+                           part, "ws", "omp", 1.01, "no thief")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* usage: served N. Rank 1 waits in MPI_Barrier for 20 ms, longer than it is awake for nothing. Then rank 0 makes N one-sided calls of each kind
- * to it, each of which rank 1 has to answer. */
+/* usage: served N. Rank 1 waits in MPI_Barrier for 20 ms, longer than it is awake for nothing. Then rank 0 makes N
+ * one-sided calls of each kind to it, each of which rank 1 has to answer. */
 #include "test.h"
 
 #include <unistd.h>
