@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "elf_file.h"
 
-#include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +19,8 @@ constexpr unsigned machine = EM_AARCH64, relative_kind = R_AARCH64_RELATIVE;
 constexpr unsigned machine = EM_NONE, relative_kind = 0;
 #endif
 
+constexpr char damaged[] = "is damaged: its end is missing";
+
 std::string machine_name(unsigned number)
 {
     static const std::map<unsigned, const char*> names = {
@@ -29,143 +30,156 @@ std::string machine_name(unsigned number)
     return known == names.end() ? "machine number " + std::to_string(number) : known->second;
 }
 
+std::string text_or_none(const char* text) { return text ? text : ""; }
+
 } // namespace
 
 ElfFile::ElfFile(const std::string& path)
 {
-    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    elf_version(EV_CURRENT);
+    fd_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat status;
-    if (fd < 0 || fstat(fd, &status) < 0) {
+    if (fd_ < 0 || fstat(fd_, &status) < 0)
         error_ = std::string("cannot be read: ") + std::strerror(errno);
-    } else if (!S_ISREG(status.st_mode)) {
+    else if (!S_ISREG(status.st_mode))
         error_ = S_ISDIR(status.st_mode) ? "is a folder" : "is no file";
-    } else if (status.st_size > 0) {
-        void* mapped = mmap(nullptr, size_t(status.st_size), PROT_READ, MAP_PRIVATE, fd, 0);
-        if (mapped == MAP_FAILED) {
-            error_ = std::string("cannot be read: ") + std::strerror(errno);
-        } else {
-            data_ = static_cast<const char*>(mapped);
-            bytes_ = uint64_t(status.st_size);
-        }
-    }
-    if (fd >= 0)
-        close(fd);
+    else if (status.st_size == 0)
+        error_ = "is empty";
     if (!error_.empty())
         return;
-    if (bytes_ >= 2 && std::memcmp(data_, "#!", 2) == 0) {
-        script_.assign(data_, std::min<uint64_t>(bytes_, 200));
-        script_ = script_.substr(0, script_.find('\n'));
-        error_ = "is a script";
+    elf_ = elf_begin(fd_, ELF_C_READ_MMAP, nullptr);
+    size_t bytes = 0;
+    const char* const first = elf_ ? elf_rawfile(elf_, &bytes) : nullptr;
+    if (!first) { // libelf takes a file without a whole header for none
+        char begin[SELFMAG] = {};
+        error_ = pread(fd_, begin, sizeof begin, 0) == SELFMAG && std::memcmp(begin, ELFMAG, SELFMAG) == 0
+                     ? damaged
+                     : "is no program";
         return;
     }
-    if (bytes_ < EI_NIDENT || std::memcmp(data_, ELFMAG, SELFMAG) != 0) {
-        error_ = bytes_ ? "is no program" : "is empty";
+    bytes_ = {first, bytes};
+    error_ = why_not();
+    if (!error_.empty())
         return;
-    }
-    const auto* ident = reinterpret_cast<const unsigned char*>(data_);
-    unsigned number = 0;
-    if (bytes_ >= 20) // e_machine, in the file's own order of bytes
-        number = ident[EI_DATA] == ELFDATA2MSB ? ident[18] << 8 | ident[19] : ident[19] << 8 | ident[18];
-    if (ident[EI_CLASS] != ELFCLASS64 || ident[EI_DATA] != ELFDATA2LSB || number != machine) {
-        error_ = "is for another machine: " + machine_name(number);
-        return;
-    }
-    head_ = at<Elf64_Ehdr>(0);
-    if (!head_ || !at<Elf64_Phdr>(head_->e_phoff, head_->e_phnum)) {
-        error_ = "is damaged: its end is missing";
-        head_ = nullptr;
-        return;
-    }
-    for (const auto *part = at<Elf64_Phdr>(head_->e_phoff, head_->e_phnum), *end = part + head_->e_phnum; part < end;
-         part++)
-        if (part->p_type == PT_LOAD && !at<char>(part->p_offset, part->p_filesz)) {
-            error_ = "is damaged: its end is missing";
-            head_ = nullptr;
-            return;
-        }
-    if (head_->e_type != ET_EXEC && head_->e_type != ET_DYN) {
-        error_ = head_->e_type == ET_REL ? "is an object file, not linked yet" : "is no program";
-        return;
-    }
-    if (head_->e_shentsize == sizeof(Elf64_Shdr))
-        sections_ = at<Elf64_Shdr>(head_->e_shoff, head_->e_shnum);
-    if (!sections_)
-        return;
-    for (unsigned i = 0; i < head_->e_shnum; i++)
-        if (sections_[i].sh_type == SHT_RELA) {
-            const uint64_t count = sections_[i].sh_size / sizeof(Elf64_Rela);
-            const auto* table = at<Elf64_Rela>(sections_[i].sh_offset, count);
-            for (uint64_t r = 0; table && r < count; r++)
-                if (ELF64_R_TYPE(table[r].r_info) == relative_kind)
-                    relative_[table[r].r_offset] = uint64_t(table[r].r_addend);
-        }
+    each_section(SHT_RELA, [&](Elf_Data* table, size_t count, size_t) {
+        GElf_Rela r;
+        for (size_t i = 0; i < count && gelf_getrela(table, int(i), &r); i++)
+            if (GELF_R_TYPE(r.r_info) == relative_kind)
+                relative_[r.r_offset] = uint64_t(r.r_addend);
+    });
 }
 
 ElfFile::~ElfFile()
 {
-    if (data_)
-        munmap(const_cast<char*>(data_), bytes_);
+    elf_end(elf_);
+    if (fd_ >= 0)
+        close(fd_);
 }
 
-const Elf64_Phdr* ElfFile::segment(uint32_t type) const
+std::string ElfFile::why_not() const
 {
-    const auto* table = head_ ? at<Elf64_Phdr>(head_->e_phoff, head_->e_phnum) : nullptr;
-    for (unsigned i = 0; table && i < head_->e_phnum; i++)
-        if (table[i].p_type == type)
-            return &table[i];
-    return nullptr;
+    if (bytes_.substr(0, 2) == "#!") {
+        const_cast<ElfFile*>(this)->script_ = bytes_.substr(0, std::min<size_t>(200, bytes_.find('\n')));
+        return "is a script";
+    }
+    if (bytes_.substr(0, SELFMAG) != ELFMAG || bytes_.size() < 20)
+        return "is no program";
+    const auto byte = [&](size_t i) { return unsigned(static_cast<unsigned char>(bytes_[i])); };
+    const unsigned number = byte(EI_DATA) == ELFDATA2MSB ? byte(18) << 8 | byte(19) : byte(19) << 8 | byte(18);
+    if (byte(EI_CLASS) != ELFCLASS64 || byte(EI_DATA) != ELFDATA2LSB || number != machine)
+        return "is for another machine: " + machine_name(number);
+    GElf_Ehdr head;
+    size_t parts = 0;
+    if (!gelf_getehdr(elf_, &head) || elf_getphdrnum(elf_, &parts) < 0)
+        return damaged;
+    for (size_t i = 0; i < parts; i++) {
+        GElf_Phdr part;
+        if (!gelf_getphdr(elf_, int(i), &part) ||
+            (part.p_type == PT_LOAD &&
+             (part.p_offset > bytes_.size() || part.p_filesz > bytes_.size() - part.p_offset)))
+            return damaged;
+    }
+    return head.e_type == ET_EXEC || head.e_type == ET_DYN ? ""
+           : head.e_type == ET_REL                         ? "is an object file, not linked yet"
+                                                           : "is no program";
 }
 
-const Elf64_Shdr* ElfFile::section(const char* name) const
+GElf_Phdr ElfFile::segment(uint32_t type) const
 {
-    if (!sections_ || head_->e_shstrndx >= head_->e_shnum)
+    size_t parts = 0;
+    GElf_Phdr part;
+    if (error_.empty() && elf_getphdrnum(elf_, &parts) == 0)
+        for (size_t i = 0; i < parts; i++)
+            if (gelf_getphdr(elf_, int(i), &part) && part.p_type == type)
+                return part;
+    return {};
+}
+
+Elf_Scn* ElfFile::section(const char* name) const
+{
+    size_t names = 0;
+    if (!error_.empty() || elf_getshdrstrndx(elf_, &names) < 0)
         return nullptr;
-    for (unsigned i = 0; i < head_->e_shnum; i++)
-        if (text(sections_[head_->e_shstrndx].sh_offset + sections_[i].sh_name, 64) == name)
-            return &sections_[i];
+    GElf_Shdr head;
+    for (Elf_Scn* s = nullptr; (s = elf_nextscn(elf_, s));)
+        if (gelf_getshdr(s, &head) && text_or_none(elf_strptr(elf_, names, head.sh_name)) == name)
+            return s;
     return nullptr;
 }
 
-const Elf64_Shdr* ElfFile::section_of_type(uint32_t type) const
+template <class F> void ElfFile::each_section(uint32_t type, F&& f) const
 {
-    for (unsigned i = 0; sections_ && i < head_->e_shnum; i++)
-        if (sections_[i].sh_type == type)
-            return &sections_[i];
-    return nullptr;
+    GElf_Shdr head;
+    for (Elf_Scn* s = nullptr; error_.empty() && (s = elf_nextscn(elf_, s));)
+        if (gelf_getshdr(s, &head) && head.sh_type == type)
+            if (Elf_Data* table = elf_getdata(s, nullptr))
+                f(table, head.sh_entsize ? head.sh_size / head.sh_entsize : head.sh_info, head.sh_link);
 }
 
-std::string ElfFile::text(uint64_t offset, size_t longest) const
+std::string_view ElfFile::data(const char* name) const
 {
-    if (offset >= bytes_)
-        return "";
-    return std::string(data_ + offset, strnlen(data_ + offset, std::min<uint64_t>(longest, bytes_ - offset)));
+    GElf_Shdr head;
+    Elf_Scn* const s = section(name);
+    const Elf_Data* raw = s && gelf_getshdr(s, &head) && head.sh_type != SHT_NOBITS ? elf_rawdata(s, nullptr) : nullptr;
+    return raw && raw->d_buf ? std::string_view(static_cast<const char*>(raw->d_buf), raw->d_size) : std::string_view();
 }
 
-uint64_t ElfFile::offset_of(uint64_t address) const
+std::string ElfFile::text(uint64_t offset) const
 {
-    const auto* table = head_ ? at<Elf64_Phdr>(head_->e_phoff, head_->e_phnum) : nullptr;
-    for (unsigned i = 0; table && i < head_->e_phnum; i++)
-        if (table[i].p_type == PT_LOAD && address >= table[i].p_vaddr && address - table[i].p_vaddr < table[i].p_filesz)
-            return table[i].p_offset + (address - table[i].p_vaddr);
-    return bytes_;
+    const std::string_view rest = offset < bytes_.size() ? bytes_.substr(offset, 4096) : std::string_view();
+    return std::string(rest.substr(0, rest.find('\0')));
+}
+
+std::string ElfFile::text_at_address(uint64_t address) const
+{
+    size_t parts = 0;
+    elf_getphdrnum(elf_, &parts);
+    GElf_Phdr p;
+    for (size_t i = 0; i < parts; i++)
+        if (gelf_getphdr(elf_, int(i), &p) && p.p_type == PT_LOAD && address >= p.p_vaddr &&
+            address - p.p_vaddr < p.p_filesz)
+            return text(p.p_offset + (address - p.p_vaddr));
+    return "";
 }
 
 std::string ElfFile::interpreter() const
 {
-    const Elf64_Phdr* segment = this->segment(PT_INTERP);
-    return segment ? text(segment->p_offset) : "";
+    const GElf_Phdr found = segment(PT_INTERP);
+    return found.p_type == PT_INTERP ? text(found.p_offset) : "";
 }
 
 bool ElfFile::has_fixed_path() const
 {
-    const Elf64_Phdr* table = segment(PT_DYNAMIC);
-    const uint64_t count = table ? table->p_filesz / sizeof(Elf64_Dyn) : 0;
-    const auto* entries = table ? at<Elf64_Dyn>(table->p_offset, count) : nullptr;
+    const GElf_Phdr found = segment(PT_DYNAMIC);
+    Elf_Data* const table = found.p_type == PT_DYNAMIC
+                                ? elf_getdata_rawchunk(elf_, int64_t(found.p_offset), found.p_filesz, ELF_T_DYN)
+                                : nullptr;
     bool fixed = false;
-    for (uint64_t i = 0; entries && i < count && entries[i].d_tag != DT_NULL; i++) {
-        if (entries[i].d_tag == DT_RUNPATH)
+    GElf_Dyn entry;
+    for (int i = 0; table && gelf_getdyn(table, i, &entry) && entry.d_tag != DT_NULL; i++) {
+        if (entry.d_tag == DT_RUNPATH)
             return false; // then DT_RPATH does not count
-        fixed |= entries[i].d_tag == DT_RPATH;
+        fixed |= entry.d_tag == DT_RPATH;
     }
     return fixed;
 }
@@ -173,63 +187,49 @@ bool ElfFile::has_fixed_path() const
 std::vector<ElfFile::Symbol> ElfFile::symbols(bool dynamic) const
 {
     std::vector<Symbol> all;
-    const Elf64_Shdr* table = section_of_type(dynamic ? SHT_DYNSYM : SHT_SYMTAB);
-    if (!table || table->sh_link >= head_->e_shnum)
-        return all;
-    const uint64_t count = table->sh_size / sizeof(Elf64_Sym);
-    const auto* symbols = at<Elf64_Sym>(table->sh_offset, count);
-    for (uint64_t i = 0; symbols && i < count; i++)
-        if (symbols[i].st_name)
-            all.push_back({text(sections_[table->sh_link].sh_offset + symbols[i].st_name, 1024),
-                           symbols[i].st_shndx != SHN_UNDEF});
+    each_section(dynamic ? SHT_DYNSYM : SHT_SYMTAB, [&](Elf_Data* table, size_t count, size_t names) {
+        GElf_Sym symbol;
+        for (size_t i = 0; i < count && gelf_getsym(table, int(i), &symbol); i++)
+            if (symbol.st_name)
+                all.push_back({text_or_none(elf_strptr(elf_, names, symbol.st_name)), symbol.st_shndx != SHN_UNDEF});
+    });
     return all;
 }
 
 std::vector<std::string> ElfFile::defined_versions() const
 {
-    std::vector<std::string> names;
-    const Elf64_Shdr* table = section_of_type(SHT_GNU_verdef);
-    if (!table || table->sh_link >= head_->e_shnum)
-        return names;
-    uint64_t offset = table->sh_offset;
-    for (unsigned i = 0; i < 100; i++) {
-        const auto* version = at<Elf64_Verdef>(offset);
-        const auto* name = version ? at<Elf64_Verdaux>(offset + version->vd_aux) : nullptr;
-        if (!name)
-            break;
-        names.push_back(text(sections_[table->sh_link].sh_offset + name->vda_name, 256));
-        if (!version->vd_next)
-            break;
-        offset += version->vd_next;
-    }
-    return names;
-}
-
-size_t ElfFile::section_bytes(const char* name) const
-{
-    const Elf64_Shdr* found = section(name);
-    return found && at<char>(found->sh_offset, found->sh_size) && found->sh_type != SHT_NOBITS ? found->sh_size : 0;
+    std::vector<std::string> all;
+    each_section(SHT_GNU_verdef, [&](Elf_Data* table, size_t, size_t names) {
+        GElf_Verdef version;
+        GElf_Verdaux name;
+        for (int at = 0; all.size() < 100 && gelf_getverdef(table, at, &version); at += int(version.vd_next)) {
+            if (!gelf_getverdaux(table, at + int(version.vd_aux), &name))
+                break;
+            all.push_back(text_or_none(elf_strptr(elf_, names, name.vda_name)));
+            if (!version.vd_next)
+                break;
+        }
+    });
+    return all;
 }
 
 uint64_t ElfFile::word(const char* name, size_t offset) const
 {
-    const Elf64_Shdr* found = section(name);
-    const auto* place = found ? at<uint64_t>(found->sh_offset + offset) : nullptr;
-    return place ? *place : 0;
+    const std::string_view words = data(name);
+    uint64_t word = 0;
+    if (offset <= words.size() && words.size() - offset >= sizeof word)
+        std::memcpy(&word, words.data() + offset, sizeof word);
+    return word;
 }
 
 std::string ElfFile::text_at(const char* name, size_t offset) const
 {
-    const Elf64_Shdr* found = section(name);
-    if (!found)
+    GElf_Shdr head;
+    Elf_Scn* const found = section(name);
+    if (!found || !gelf_getshdr(found, &head))
         return "";
-    const auto known = relative_.find(found->sh_addr + offset);
-    return text(offset_of(known == relative_.end() ? word(name, offset) : known->second));
-}
-
-bool ElfFile::holds(const std::string& bytes) const
-{
-    return data_ && memmem(data_, bytes_, bytes.c_str(), bytes.size()) != nullptr;
+    const auto known = relative_.find(head.sh_addr + offset);
+    return text_at_address(known == relative_.end() ? word(name, offset) : known->second);
 }
 
 } // namespace doctor

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// An ELF file of this machine's kind, mapped; nothing in it is trusted.
+// An ELF file of this machine's kind, read by libelf, which trusts nothing in it.
 #pragma once
 
-#include <cstring>
-#include <elf.h>
+#include <gelf.h>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace doctor {
@@ -23,7 +23,7 @@ public:
     const std::string& script() const { return script_; } // the first line of one
 
     std::string interpreter() const;
-    bool is_dynamic() const { return segment(PT_DYNAMIC) != nullptr; }
+    bool is_dynamic() const { return segment(PT_DYNAMIC).p_type == PT_DYNAMIC; }
 
     // Symbols of the dynamic table, or of the full one.
     struct Symbol {
@@ -34,31 +34,27 @@ public:
     std::vector<std::string> defined_versions() const; // "WS_1"
 
     bool has_fixed_path() const; // DT_RPATH, which goes before LD_LIBRARY_PATH
-    bool has_section(const char* name) const { return section(name) != nullptr; }
-    // The words of a section, and where one that is a pointer points to: its text. Null where nothing points anywhere.
-    size_t section_bytes(const char* name) const;
+    bool has_section(const char* name) const { return section(name); }
+    // The words of a section, and the text that one that is a pointer points to. 0 and "" where there is none.
+    size_t section_bytes(const char* name) const { return data(name).size(); }
     uint64_t word(const char* section, size_t offset) const;
     std::string text_at(const char* section, size_t offset) const;
-    bool holds(const std::string& bytes) const;
+    bool holds(const std::string& bytes) const { return bytes_.find(bytes) != bytes_.npos; }
 
 private:
-    template <class T> const T* at(uint64_t offset, uint64_t count = 1) const
-    {
-        return offset <= bytes_ && count <= (bytes_ - offset) / sizeof(T) && offset % alignof(T) == 0
-                   ? reinterpret_cast<const T*>(data_ + offset)
-                   : nullptr;
-    }
-    const Elf64_Phdr* segment(uint32_t type) const;
-    const Elf64_Shdr* section(const char* name) const;
-    const Elf64_Shdr* section_of_type(uint32_t type) const;
-    std::string text(uint64_t offset, size_t longest = 4096) const;
-    uint64_t offset_of(uint64_t address) const;
+    std::string why_not() const;
+    GElf_Phdr segment(uint32_t type) const; // PT_NULL: there is none
+    Elf_Scn* section(const char* name) const;
+    // Calls f(data, entries, string table) for each section of the type.
+    template <class F> void each_section(uint32_t type, F&& f) const;
+    std::string_view data(const char* section) const;
+    std::string text(uint64_t offset) const;
+    std::string text_at_address(uint64_t address) const;
 
-    const char* data_ = nullptr;
-    uint64_t bytes_ = 0;
+    int fd_ = -1;
+    Elf* elf_ = nullptr;
+    std::string_view bytes_; // the whole file
     std::string error_, script_;
-    const Elf64_Ehdr* head_ = nullptr;
-    const Elf64_Shdr* sections_ = nullptr;
     std::map<uint64_t, uint64_t> relative_; // address -> what the loader puts there
 };
 

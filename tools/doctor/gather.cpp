@@ -5,6 +5,7 @@
 #include "observe/board.h"
 
 #include <climits>
+#include <cstdint>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -42,11 +43,8 @@ RankFacts unpacked(const nlohmann::json& j)
     return facts;
 }
 
-// Paths and variables may have bytes that are no UTF-8: those must not end the program.
-std::string text_of(const nlohmann::json& j)
-{
-    return j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
+// As MessagePack, which takes any bytes: paths and variables may have some that are no UTF-8.
+using Bytes = std::vector<std::uint8_t>;
 
 // What libws shows of this process: whether it has given up.
 int why_inactive()
@@ -73,10 +71,11 @@ int why_inactive()
     return why;
 }
 
-[[noreturn]] void end_with(int out, const std::string& text, int code)
+[[noreturn]] void end_with(int out, const nlohmann::json& answer, int code)
 {
-    for (size_t at = 0; at < text.size();) {
-        const ssize_t n = write(out, text.data() + at, text.size() - at);
+    const Bytes bytes = nlohmann::json::to_msgpack(answer);
+    for (size_t at = 0; at < bytes.size();) {
+        const ssize_t n = write(out, bytes.data() + at, bytes.size() - at);
         if (n <= 0)
             break;
         at += size_t(n);
@@ -87,7 +86,7 @@ int why_inactive()
 // The child: MPI's part. Writes {"error": ...}, or {"ranks": [...]}.
 [[noreturn]] void take_part(RankFacts own, int out)
 {
-    const auto fail = [&](const std::string& what) { end_with(out, text_of({{"error", what}}), 1); };
+    const auto fail = [&](const std::string& what) { end_with(out, {{"error", what}}, 1); };
     const std::string library = own.machine.folder + "/../lib/libmpich.so.12";
     // The user's WS_ variables are meant for the program, and a finding may be that one is wrong: here they must not
     // end MPI_Init.
@@ -122,7 +121,7 @@ int why_inactive()
         own.machine.inactive = why_inactive();
         dlclose(libws);
     }
-    const std::string mine = text_of(packed(own));
+    const Bytes mine = nlohmann::json::to_msgpack(packed(own));
     const int length = int(mine.size());
     std::vector<int> lengths(static_cast<size_t>(size)), places(lengths.size());
     gather(&length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, MPI_COMM_WORLD);
@@ -133,13 +132,14 @@ int why_inactive()
     }
     if (total > INT_MAX)
         fail("too many ranks to gather");
-    std::string all(size_t(total), ' ');
-    gatherv(mine.data(), length, MPI_CHAR, &all[0], lengths.data(), places.data(), MPI_CHAR, 0, MPI_COMM_WORLD);
+    Bytes all(static_cast<size_t>(total));
+    gatherv(mine.data(), length, MPI_BYTE, all.data(), lengths.data(), places.data(), MPI_BYTE, 0, MPI_COMM_WORLD);
     nlohmann::json ranks = nlohmann::json::array();
     for (int r = 0; rank == 0 && r < size; r++)
-        ranks.push_back(nlohmann::json::parse(all.substr(size_t(places[size_t(r)]), size_t(lengths[size_t(r)]))));
+        ranks.push_back(nlohmann::json::from_msgpack(all.begin() + places[size_t(r)],
+                                                     all.begin() + places[size_t(r)] + lengths[size_t(r)]));
     finalize();
-    end_with(out, text_of({{"ranks", ranks}}), 0);
+    end_with(out, {{"ranks", ranks}}, 0);
 }
 
 // One direction of what the child and mpirun say to each other, line by line. An MPI_Init that fails asks mpirun to
@@ -261,7 +261,7 @@ std::vector<RankFacts> gather(const RankFacts& own, bool& failed)
         close(talk[1]);
     std::string text, said;
     const bool in_time = read_both(out[0], text, messages[0], said, talk[0], mpirun);
-    const nlohmann::json answer = nlohmann::json::parse(text, nullptr, false);
+    const nlohmann::json answer = nlohmann::json::from_msgpack(text, true, false);
     const bool answered = !answer.is_discarded() && answer.contains("ranks");
     if (!answered) {
         kill(child, SIGKILL);
