@@ -68,9 +68,9 @@
     PROCESS(TIME, openmp_lent, LATER, WS_TIME_OPENMP_LENT, "core time of those") \
     PROCESS(TIME, openmp_late, LATER, NONE, "of it: beside the thread whose core it is, which had come back")
 
-// Of a `ws for` of the source. Executions that ran whole, as they were short, are timed now and then: one in 16, or all
-// if the run is observed. The others were cut into chunks and are all timed, open to close. The eight that lie first
-// are the ones that an execution without thieves writes: a cache line.
+// Of a `ws for` of the source. Short executions run whole, and only one in 16 of them is timed, or all if the run is
+// observed. The others are cut into chunks and all timed, open to close. The first eight are those that an execution
+// without thieves writes: they fill a cache line.
 #define WS_LOOP_COUNTERS(ROW, MADE) \
     ROW(COUNT, whole_regions, BOARD, NONE, "executions that ran whole") \
     ROW(COUNT, whole_iterations, BOARD, NONE, "iterations in them") \

@@ -54,10 +54,10 @@ struct EventLog {
 
 extern bool recording;
 
-// Before any thread records. Of `bytes`, half is for the home thread and the workers in equal parts, a quarter so for
-// the guests that there can be, and a quarter for other threads of the program, as they need it.
+// Called before any thread records. Of `bytes`, half is for the home thread and the workers in equal parts, a quarter
+// for the guests in equal parts, and a quarter for other threads of the program, as they need it.
 void start_recording(uint64_t bytes, unsigned own_threads, unsigned guests, bool keep_oldest);
-// The calling thread's log is to have this kind and core; else it is another thread of the program's.
+// Gives the calling thread's log this kind and core. Without this call it counts as another thread of the program.
 void record_as(SeatKind kind, unsigned core);
 void record(EventKind kind, uint64_t begin, uint64_t end, uint32_t id, uint64_t a = 0, uint64_t b = 0);
 

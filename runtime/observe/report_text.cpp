@@ -59,7 +59,7 @@ size_t width(const std::string& s) // of UTF-8: code points
         std::count_if(s.begin(), s.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
-// Columns are as wide as they need to be; a name that begins with '<' is of a column to be set flush left.
+// Columns are as wide as they need to be; '<' at the begin of a column's name means that the column is set flush left.
 class Table {
 public:
     explicit Table(std::vector<std::string> head) : rows_{std::move(head)} {}
@@ -259,7 +259,7 @@ constexpr Column columns[] = {
 };
 std::string cell(const Column& c, double x) { return c.time ? time_text(x) : count_text(x); }
 
-// Few rows as they are; of many the extremes, by name, and the median.
+// A few rows are shown as they are; of many only the extremes, by name, and the median.
 template <class Row> std::string rows_or_summary(const char* title, const char* what, const std::vector<Row>& rows,
                                                  const std::function<int64_t(const Row&)>& number,
                                                  const std::function<std::string(const Row&)>& note)

@@ -20,13 +20,13 @@ std::string duration(double s)
 double per_run(const LoopFigures& l, double x) { return l.counts.runs > 0 ? x / l.counts.runs : 0; }
 double time_of(const LoopFigures& l) { return l.counts.computing_s + l.counts.borrowed_s; }
 
-// Of the waiting, that in which another rank of the node computed.
+// The part of the waiting in which another rank of the node computed.
 double helpable(const Totals& t) { return std::max(0.0, t.idle - t.refused[unsigned(Refusal::all_wait)]); }
 
 std::string mostly_in_call(const Facts& f) { return f.calls.empty() ? "" : ", mostly in " + f.calls[0].name; }
 
-// A thief can take no part of a chunk, so a region lasts as long as its longest one. Null if that is of no loop a large
-// part.
+// A thief cannot take a part of a chunk, so a region lasts at least as long as its longest chunk. Null if no loop has a
+// chunk that is a large part of its region.
 const LoopFigures* coarse_loop(const Totals& t, const Facts& f)
 {
     const double cores = (t.ranks + t.workers) / std::max(t.nodes, 1.0);
@@ -47,7 +47,7 @@ const LoopFigures* unshared_loop(const Facts& f)
     return most;
 }
 
-// The ends of shared loops: all that is left is being computed, or nearly.
+// Waiting at the ends of shared loops, when all, or nearly all, that is left is already being computed.
 std::string why_ends(const Totals& t, const Facts& f, double share)
 {
     const std::string head = format("%.0f %% of the waiting was for the ends of shared loops", 100 * share);
@@ -84,7 +84,7 @@ const char* no_core_text(const Totals& t, const Facts& f)
                                           : "no core was free: there are more ranks than cores";
 }
 
-// What most of the waiting comes from that nothing was computed in, in words.
+// In words, the main cause of the waiting in which no core computed for anybody.
 std::string largest_cause(const Totals& t, const Facts& f)
 {
     if (f.helps_nobody)
@@ -129,7 +129,7 @@ std::string largest_cause(const Totals& t, const Facts& f)
     }
 }
 
-// Why nothing was stolen: the first that explains it, the most basic one first.
+// Why nothing was stolen. Causes are tried from the most basic one on, and the first that explains it counts.
 std::string why_not(const Totals& t, const Facts& f)
 {
     const bool polled = t.polls * 30e-9 > 0.005 * t.wall * t.ranks; // a look in vain takes 30 ns or more
@@ -157,7 +157,7 @@ std::string why_not(const Totals& t, const Facts& f)
         return no_core_text(t, f);
     if (t.unpaid_regions > 0.5 * t.regions)
         return "sharing its loops did not pay (memory-bound, or too short), and was stopped";
-    // some: their first execution, when their cost was not known
+    // not none: a loop's first execution may be shared, as its cost is not known yet
     if (t.regions_shared < 0.01 * t.regions && t.loops > 0.25 * (t.computing - t.kept_off)) {
         const LoopFigures* l = unshared_loop(f);
         if (const unsigned kept = l ? kept_mostly(l->counts) : kept_kinds; kept < kept_kinds)
@@ -168,7 +168,7 @@ std::string why_not(const Totals& t, const Facts& f)
     return largest_cause(t, f);
 }
 
-// Causes are found by times. Where ranks have no CPU for themselves, those are not the program's alone.
+// Causes are found by times. Where ranks have no CPU for themselves, other programs have a part in these times.
 std::string how_sure(const Totals& t)
 {
     if (t.kept_off <= 0.2 * t.computing || t.ranks == t.inactive)
@@ -207,7 +207,7 @@ std::string what_could_be(const Totals& t)
                    ? "sharing loops would win nothing: while ranks waited, no other of their node computed"
                    : "sharing loops would win next to nothing";
     std::string text = format("sharing its loops could make it up to %.2f times as fast", most);
-    // What one rank loses to other processes all others may wait for.
+    // If one rank loses time to other processes, all others may wait for it.
     if (t.kept_off * (t.ranks / t.nodes - 1) > 0.2 * helpable(t))
         text += ", if that is not noise";
     return text;
@@ -239,7 +239,8 @@ Verdict judge(const Totals& t, const Facts& f)
     std::string head = format("workshare: %.0f rank%s on %.0f node%s, %.3f s: ", t.ranks, t.ranks == 1 ? "" : "s",
                               t.nodes, t.nodes == 1 ? "" : "s", t.wall);
     if (t.iterations_stolen > 0) {
-        const double spare = t.idle + t.workers * t.wall; // workers have nothing of their own to do
+        // a worker has nothing of its own to do, so all of its time is spare
+        const double spare = t.idle + t.workers * t.wall;
         double used = spare > 0 ? 100 * t.stolen / spare : 0;
         v.line = head + format("ranks waited in MPI %.1f %% of the time", idle);
         if (t.workers > 0)
@@ -251,7 +252,7 @@ Verdict judge(const Totals& t, const Facts& f)
         if (v.speedup >= 1.01)
             v.line += format("; about %.2f times as fast as without", v.speedup);
         const double lost = t.idle - t.stolen_home;
-        if (used < 1) { // next to nothing: the user asks why as well
+        if (used < 1) { // next to nothing was stolen: the user asks why, as if it were nothing
             v.reason = why_not(t, f);
             v.line += "; " + v.reason + how_sure(t);
         } else if (lost > 0.25 * t.idle && lost > 0.05 * total && t.inactive == 0) {

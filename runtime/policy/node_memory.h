@@ -10,8 +10,8 @@ namespace ws::policy {
 
 class NodeMemory {
 public:
-    // Collective over `node`, in Policy::attach(). Zeroes, from a cache line on, at another address in each process. Null on all ranks
-    // where there is not enough of it.
+    // Collective over `node`, in Policy::attach(). Zeroes, from a cache line on, at another address in each process.
+    // Null on all ranks where there is not enough of it.
     void* allocate(MPI_Comm node, size_t bytes);
     // Collective, in Policy::detach().
     void free();

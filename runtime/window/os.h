@@ -63,8 +63,8 @@ inline void futex_wait(volatile unsigned* word, unsigned expected, uint64_t micr
 
 inline void futex_wake(volatile unsigned* word) { syscall(SYS_futex, word, FUTEX_WAKE, 1, nullptr, nullptr, 0); }
 
-// Whether /dev/shm has room for twice as much. Memory in one that is too small is mapped without complaint and kills the
-// process at the first touch.
+// Whether /dev/shm has room for twice as much. Memory in one that is too small is mapped without complaint and kills
+// the process at the first touch.
 bool shm_has_room(size_t bytes);
 
 // ticks() to time. Calibrated between two calls; the longer the interval the better.
