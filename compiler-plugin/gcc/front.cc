@@ -165,33 +165,62 @@ void replace_braces(std::vector<cpp_token> &tokens) {
     tokens = out;
 }
 
-// The tokens after a directive up to where its loop's first part ends, macros expanded; any others if it is no loop.
-std::vector<cpp_token> read_loop_head(cpp_reader *pfile) {
-    std::vector<cpp_token> tokens, first;
-    for (int depth = 0;;) {
+cpp_token next_token(cpp_reader *pfile) {
+    for (;;) {
         location_t at;
         cpp_token token = *cpp_get_token_with_location(pfile, &at);
         if (token.type == CPP_PADDING)
             continue;
         token.src_loc = at;
         token.flags |= NO_EXPAND;
-        const size_t number = tokens.size() + first.size();
-        const bool closes = token.type == CPP_CLOSE_PAREN || token.type == CPP_CLOSE_BRACE;
-        const bool goes_on = number == 0   ? is_name(token, "for")
-                             : number == 1 ? token.type == CPP_OPEN_PAREN
-                                           : token.type != CPP_PRAGMA && token.type != CPP_EOF
-                                                 && (depth || !(closes || token.type == CPP_SEMICOLON));
-        if (!goes_on) {
-            if (first.size() > 2 && token.type == CPP_SEMICOLON && first.back().type == CPP_CLOSE_BRACE)
-                replace_braces(first);
-            tokens.insert(tokens.end(), first.begin(), first.end());
-            tokens.push_back(token);
-            return tokens;
-        }
-        (number < 2 ? tokens : first).push_back(token);
-        if (number >= 2)
-            depth += (token.type == CPP_OPEN_PAREN || token.type == CPP_OPEN_BRACE) - closes;
+        return token;
     }
+}
+
+int deeper(const cpp_token &token) {
+    return (token.type == CPP_OPEN_PAREN || token.type == CPP_OPEN_BRACE)
+           - (token.type == CPP_CLOSE_PAREN || token.type == CPP_CLOSE_BRACE);
+}
+
+// Appends the next tokens, macros expanded, up to where a loop's first part ends, and true; or, if it is no loop, up to the
+// first one that tells, and false. `inner`: braces may stand before it.
+bool read_first_part(cpp_reader *pfile, std::vector<cpp_token> &tokens, bool inner) {
+    cpp_token token = next_token(pfile);
+    for (; inner && token.type == CPP_OPEN_BRACE; token = next_token(pfile))
+        tokens.push_back(token);
+    tokens.push_back(token);
+    if (!is_name(token, "for"))
+        return false;
+    tokens.push_back(token = next_token(pfile));
+    if (token.type != CPP_OPEN_PAREN)
+        return false;
+    std::vector<cpp_token> first;
+    int depth = 0;
+    for (;; first.push_back(token)) {
+        token = next_token(pfile);
+        depth += deeper(token);
+        if (token.type == CPP_PRAGMA || token.type == CPP_EOF || depth < 0 || (depth == 0 && token.type == CPP_SEMICOLON))
+            break;
+    }
+    const bool ends = token.type == CPP_SEMICOLON;
+    if (ends && !first.empty() && first.back().type == CPP_CLOSE_BRACE)
+        replace_braces(first);
+    tokens.insert(tokens.end(), first.begin(), first.end());
+    tokens.push_back(token);
+    return ends;
+}
+
+// The tokens after a directive up to the end of its loop's first part, or of that of the last of its collapsed loops.
+std::vector<cpp_token> read_loop_heads(cpp_reader *pfile, bool collapsed) {
+    std::vector<cpp_token> tokens;
+    for (bool inner = false; read_first_part(pfile, tokens, inner) && collapsed; inner = true)
+        for (int depth = 1; depth > 0;) {
+            tokens.push_back(next_token(pfile));
+            if (tokens.back().type == CPP_PRAGMA || tokens.back().type == CPP_EOF)
+                return tokens;
+            depth += deeper(tokens.back());
+        }
+    return tokens;
 }
 
 std::string text_of(cpp_reader *pfile, const std::vector<cpp_token> &tokens) {
@@ -238,7 +267,9 @@ void on_line_change(cpp_reader *pfile, const cpp_token *token, int parsing_args)
     result->val.pragma = rewritten.pragma;
     if (c_dialect_cxx() && rewritten.loop && !parsing_args) {
         const cpp_token ours = *result;     // libcpp has only one of these
-        const std::vector<cpp_token> head = read_loop_head(pfile);
+        const bool collapsed = std::any_of(rewritten.tokens.begin(), rewritten.tokens.end(),
+                                           [](const cpp_token &token) { return is_name(token, "collapse"); });
+        const std::vector<cpp_token> head = read_loop_heads(pfile, collapsed);
         *result = ours;
         rewritten.tokens.insert(rewritten.tokens.end(), head.begin(), head.end());
     }

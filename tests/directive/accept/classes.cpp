@@ -391,8 +391,18 @@ void braces() {
         s += b[i];
 #pragma ws for collapse(2) reduction(+ : s)
     for (int i{1}; i < 3; i++)
-        for (int j = 0; j < 2; j++)
+        for (int j{0}; j < 2; j++)
             s += i;
+    long cubes = 0;
+#pragma ws for collapse(3) reduction(+ : cubes)
+    for (int i{0}; i < 2; i++) {
+        for (auto j{int(b.size()) - N}; j < 3; j++) {
+            for (unsigned k{1}; k < 6; k += 2)
+                for (int l{0}; l < 2; l++)
+                    cubes++;
+        }
+    }
+    CHECK(cubes == 2 * 3 * 3 * 2);
 #pragma ws for reduction(+ : s)
     // a comment between
     LOOP(long long, k)
