@@ -182,8 +182,8 @@ int deeper(const cpp_token &token) {
            - (token.type == CPP_CLOSE_PAREN || token.type == CPP_CLOSE_BRACE);
 }
 
-// Appends the next tokens, macros expanded, up to where a loop's first part ends, and true; or, if it is no loop, up to the
-// first one that tells, and false. `inner`: braces may stand before it.
+// Appends the next tokens, macros expanded: up to where a loop's first part ends, and true; or, if it is no loop, up to
+// the first one that tells, and false. `inner`: braces may stand before it.
 bool read_first_part(cpp_reader *pfile, std::vector<cpp_token> &tokens, bool inner) {
     cpp_token token = next_token(pfile);
     for (; inner && token.type == CPP_OPEN_BRACE; token = next_token(pfile))
@@ -199,7 +199,8 @@ bool read_first_part(cpp_reader *pfile, std::vector<cpp_token> &tokens, bool inn
     for (;; first.push_back(token)) {
         token = next_token(pfile);
         depth += deeper(token);
-        if (token.type == CPP_PRAGMA || token.type == CPP_EOF || depth < 0 || (depth == 0 && token.type == CPP_SEMICOLON))
+        if (token.type == CPP_PRAGMA || token.type == CPP_EOF || depth < 0
+            || (depth == 0 && token.type == CPP_SEMICOLON))
             break;
     }
     const bool ends = token.type == CPP_SEMICOLON;
