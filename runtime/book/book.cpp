@@ -2,6 +2,7 @@
 #include "book/book.h"
 
 #include "window/lift.h"
+#include "window/times.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -22,9 +23,6 @@ using window::Sight;
 using window::lift;
 
 namespace {
-
-// Whoever makes a book needs microseconds for it; one that takes longer was stopped or killed, and is passed over.
-constexpr unsigned patience_us = 20000, look_every_us = 100;
 
 uint64_t monotonic_ns()
 {
@@ -47,8 +45,9 @@ Book* map_book(int fd)
     if (p == MAP_FAILED)
         return nullptr;
     Book* book = static_cast<Book*>(p);
-    for (unsigned us = 0; !Hardware::load_acquire(book->stamp) && us < patience_us; us += look_every_us) // pairs with make_book()
-        usleep(look_every_us);
+    for (unsigned us = 0; !Hardware::load_acquire(book->stamp) && us < window::times::book_patience_us;
+         us += window::times::book_look_us) // pairs with make_book()
+        usleep(window::times::book_look_us);
     if (Hardware::load_acquire(book->stamp) && book->magic_ == magic && book->version_ == version && book->pages_ == page_count &&
         book->bytes == sizeof(Book))
         return book;

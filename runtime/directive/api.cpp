@@ -5,6 +5,7 @@
 #include "directive/call_body.h"
 #include "directive/forked.h"
 #include "directive/name_text.h"
+#include "window/atomics.h"
 #include "window/os.h"
 #include "workshare/ws.hpp"
 
@@ -107,7 +108,7 @@ ws_call* add_call(ws_call** list, const ws_call& wanted, const std::string& wher
     c->site.where = copy;
     c->site.kinds = c->kinds | (results.empty() ? 0 : WS_SITE_RESULTS);
     c->next = *list;
-    __atomic_store_n(list, c, __ATOMIC_RELEASE); // pairs with the loads in ws.hpp and ws_for
+    ws::window::store_release(*list, c); // pairs with the loads in ws.hpp and ws_for
     return c;
 }
 
@@ -158,7 +159,7 @@ WS_EXPORT int ws_for_at(const char* file, int line, const char* function, int64_
         return EINVAL;
     }
     ws_call** list = list_of(body);
-    ws_call* call = __atomic_load_n(list, __ATOMIC_ACQUIRE); // pairs with add_call
+    ws_call* call = ws::window::load_acquire(*list); // pairs with add_call
     while (call && !(call->body == body && call->line == unsigned(line) && call->file == file && call->name == o.name &&
                      call->kinds == kinds))
         call = call->next;

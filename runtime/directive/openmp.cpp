@@ -14,6 +14,7 @@
 
 #include "directive/openmp_threads.h"
 #include "window/os.h"
+#include "window/times.h"
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
@@ -359,11 +360,10 @@ void stop_watching_openmp()
 
 void wait_for_openmp()
 {
-    constexpr unsigned nap_us = 50000;
     Hardware::fetch_add_full(waiting, 1);
     Hardware::Flag seen = Hardware::load_acquire(woken); // pairs with end_openmp_wait()
     while (openmp_regions_open() && Hardware::load_relaxed(watching_openmp) && Hardware::load_acquire(woken) == seen)
-        window::futex_wait(&woken, seen, nap_us);
+        window::futex_wait(&woken, seen, window::times::openmp_nap_us);
     Hardware::fetch_add_full(waiting, Hardware::Flag(-1));
 }
 

@@ -8,6 +8,7 @@
 // (OMPT) see a call that comes from libws.
 #include "directive/openmp.h"
 #include "directive/openmp_threads.h"
+#include "window/atomics.h"
 
 #include <cstdarg>
 #include <cstdint>
@@ -119,8 +120,7 @@ __attribute__((visibility("hidden"))) void ws_fork(void* location, int32_t count
     const ChosenRegion chosen(asked, reinterpret_cast<void*>(function));
     ForkedRegion region = {function, *how, shared, &chosen};
     if (!openmp_chooser)
-        __atomic_store_n(&ws_libomp_fork, library.fork,
-                         __ATOMIC_RELAXED); // one word, and the library behind it never changes
+        window::store_relaxed(ws_libomp_fork, library.fork); // one word, and the library behind it never changes
     if (!chosen.is_chosen()) {
         static constexpr auto as_it_is = [](int32_t* thread, int32_t* bound, ForkedRegion* r) {
             r->call(r->function, thread, bound, r->shared);
@@ -181,7 +181,7 @@ extern "C" __attribute__((visibility("default"))) void openmp_serialized_paralle
 }
 asm(".symver openmp_serialized_parallel,__kmpc_serialized_parallel@VERSION");
 
-void see_all_forks() { __atomic_store_n(&ws_libomp_fork, nullptr, __ATOMIC_RELAXED); }
+void see_all_forks() { window::store_relaxed(ws_libomp_fork, nullptr); }
 
 bool sees_forks()
 {

@@ -7,6 +7,7 @@
 #include "directive/openmp_threads.h"
 
 #include "directive/openmp.h"
+#include "window/atomics.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -47,12 +48,12 @@ template <class Function> struct Next {
 
     Function* operator()(void* caller)
     {
-        Function* f = __atomic_load_n(&found, __ATOMIC_RELAXED); // relaxed: there is nothing behind it
+        Function* f = window::load_relaxed(found); // relaxed: there is nothing behind it
         if (WS_LIKELY(f != nullptr))
             return f;
         f = reinterpret_cast<Function*>(look_up(name, version));
         if (f)
-            __atomic_store_n(&found, f, __ATOMIC_RELAXED);
+            window::store_relaxed(found, f);
         return f ? f : reinterpret_cast<Function*>(look_up_of(caller, name));
     }
 };

@@ -9,6 +9,7 @@
 
 #include "directive/openmp.h"
 #include "loop/numbers.h"
+#include "window/atomics.h"
 #include "window/spin_lock.h"
 
 #include <cstring>
@@ -168,7 +169,7 @@ const OpenMP* openmp_found;
 const OpenMP& find_openmp(void* caller)
 {
     static const OpenMP found = find_library(caller);
-    __atomic_store_n(&openmp_found, &found, __ATOMIC_RELEASE); // pairs with openmp()
+    window::store_release(openmp_found, &found); // pairs with openmp()
     return found;
 }
 

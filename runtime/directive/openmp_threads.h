@@ -6,6 +6,7 @@
 
 #include "directive/abi.h"
 #include "loop/participant.h"
+#include "window/atomics.h"
 
 namespace ws::directive {
 
@@ -26,7 +27,7 @@ const OpenMP& find_openmp(void* caller);
 inline const OpenMP& openmp(void* caller)
 {
     // Acquire: what it points to was written before.
-    const OpenMP* found = __atomic_load_n(&openmp_found, __ATOMIC_ACQUIRE);
+    const OpenMP* found = window::load_acquire(openmp_found);
     return WS_LIKELY(found != nullptr) ? *found : find_openmp(caller);
 }
 

@@ -149,8 +149,10 @@ int create_body_thread(pthread_t& thread, pthread_attr_t& attributes, void* (*ru
     if (error == EAGAIN && size.chosen) {
         static bool said;
         if (!said)
-            std::fprintf(stderr, "workshare: rank %d gets no thread with a stack of %zu MiB (WS_STACKSIZE): %s; its loops run without\n",
-                         detail::window->own_core().world_rank, size.bytes / MiB, std::strerror(error));
+            std::fprintf(
+                stderr,
+                "workshare: rank %d gets no thread with a stack of %zu MiB (WS_STACKSIZE): %s; its loops run without\n",
+                detail::window->own_home().world_rank, size.bytes / MiB, std::strerror(error));
         said = true;
     }
     return error;
@@ -175,8 +177,8 @@ void watch_stack(const char* kind)
     Watched& w = watched;
     w.signal_stack = memory;
     w.guard = uintptr_t(lowest) - guard;
-    w.length = std::snprintf(w.text, sizeof w.text, "workshare: a %s thread of rank %d ran out of its stack of %zu MiB", kind,
-                             detail::window->own_core().world_rank, size / MiB);
+    w.length = std::snprintf(w.text, sizeof w.text, "workshare: a %s thread of rank %d ran out of its stack of %zu MiB",
+                             kind, detail::window->own_home().world_rank, size / MiB);
     w.lowest = uintptr_t(lowest);
 }
 

@@ -15,13 +15,13 @@ void Chooser::start(Window& window, unsigned core, const VictimPolicy& policy, b
 {
     window_ = &window;
     core_ = core;
-    me_ = window.core(core).home;
+    me_ = window.home(core).rank;
     score_ = policy.score;
     help_own_ = help_own;
     random_ = core + 1;
     distances_.resize(window.ranks());
     for (unsigned r = 0; r < window.ranks(); r++)
-        distances_[r] = static_cast<unsigned char>(window::distance(window.core(core).place, window.core(r).place));
+        distances_[r] = static_cast<unsigned char>(window::distance(window.home(core).place, window.home(r).place));
 }
 
 uint64_t Chooser::random()

@@ -9,17 +9,17 @@
 
 namespace ws::lend {
 
-using window::Core;
-using window::Flag;
-using window::Window;
 using window::core_asleep;
 using window::core_kept;
 using window::core_lent;
+using window::Flag;
+using window::Home;
+using window::Window;
 
 namespace {
 
 // Wakes a thread that sleeps because it has no work; not one whose core is lent.
-bool wake(Core& core)
+bool wake(Home& core)
 {
     if (Hardware::load_relaxed(core.state) != core_asleep || !Hardware::cas_full(core.state, core_asleep, core_kept))
         return false;
@@ -32,30 +32,30 @@ bool a_core_is_idle(const Window& w)
 {
     unsigned busy = 0;
     for (unsigned c = 0; c < w.cores(); c++)
-        busy += Hardware::load_relaxed(w.core(c).occupancy) == window::rank_computing ||
-                Hardware::load_relaxed(w.core(c).state) == core_lent;
+        busy += Hardware::load_relaxed(w.home(c).occupancy) == window::rank_computing ||
+                Hardware::load_relaxed(w.home(c).state) == core_lent;
     return busy < w.node().cpus;
 }
 
 } // namespace
 
-void ring(unsigned node_rank) { detail::ring_core(detail::window->core(node_rank)); }
+void ring(unsigned node_rank) { detail::ring_core(detail::window->home(node_rank)); }
 
 void taken()
 {
     Window& w = *detail::window;
-    const Flag me = Flag(w.own_core().world_rank) + 1;
+    const Flag me = Flag(w.own_home().world_rank) + 1;
     const bool open = *detail::sends_open > 0; // this poll may have sent more of them
     const int to = *detail::sends_to;
     for (unsigned r = 0; r < w.ranks(); r++) {
-        Core& core = w.core(r);
+        Home& core = w.home(r);
         const Flag awaits = Hardware::load_relaxed(core.awaits);
         if (awaits == me || awaits == window::awaits_several || (open && (to < 0 || to == core.world_rank)))
             detail::ring_core(core);
     }
 }
 
-void detail::ring_core(Core& core)
+void detail::ring_core(Home& core)
 {
     if (WS_LIKELY(Hardware::load_relaxed(core.state) == core_kept)) // relaxed: see Lender::arm()
         return;
@@ -72,7 +72,7 @@ bool somebody_waits()
 {
     const Window& w = *detail::window;
     for (unsigned c = 0; c < w.cores(); c++) // relaxed: a hint
-        if (Hardware::load_relaxed(w.core(c).occupancy) == window::rank_blocked || detail::looked_just_now(w.core(c)))
+        if (Hardware::load_relaxed(w.home(c).occupancy) == window::rank_blocked || detail::looked_just_now(w.home(c)))
             return true;
     return false;
 }
@@ -83,17 +83,17 @@ void wake_sleepers()
     directive::end_openmp_wait();
     // Own workers that help elsewhere come back for their own rank's work.
     for (unsigned i = w.first_worker(); i < w.first_worker() + w.workers(); i++)
-        if (Hardware::load_relaxed(w.core(i).state) == core_lent && Hardware::load_relaxed(w.core(i).tenant) != w.me() &&
-            Hardware::load_relaxed(*loop::loop_host.open))
-            Hardware::store_relaxed(w.core(i).recall, 1);
+        if (Hardware::load_relaxed(w.home(i).state) == core_lent &&
+            Hardware::load_relaxed(w.home(i).tenant) != w.me() && Hardware::load_relaxed(*loop::loop_host.open))
+            Hardware::store_relaxed(w.home(i).recall, 1);
     if (Hardware::load_relaxed(w.node().sleepers) == 0 || (!loop::loop_host.share_all && !a_core_is_idle(w)))
         return;
     unsigned woken = 0;
     constexpr unsigned enough = 2; // they wake the next when they have found work
     for (unsigned i = w.first_worker(); i < w.first_worker() + w.workers() && woken < enough; i++)
-        woken += wake(w.core(i));
+        woken += wake(w.home(i));
     for (unsigned k = 1; k <= w.cores() && woken < enough; k++)
-        woken += wake(w.core((w.me() + k) % w.cores()));
+        woken += wake(w.home((w.me() + k) % w.cores()));
 }
 
 } // namespace ws::lend

@@ -10,34 +10,35 @@
 #include "observe/recorder.h"
 #include "window/os.h"
 #include "window/spin_lock.h"
+#include "window/times.h"
 #include <cerrno>
 #include <pthread.h>
 #include <vector>
 
 namespace ws::lend {
 
+using loop::chaos;
 using loop::Descriptor;
 using loop::Sizing;
-using loop::chaos;
-using observe::EventKind;
-using observe::SeatKind;
-using observe::Seated;
 using observe::board;
+using observe::EventKind;
 using observe::own_seat;
 using observe::record;
+using observe::Seated;
+using observe::SeatKind;
 using observe::show;
-using window::Core;
 using window::CpuMask;
 using window::CpuSet;
 using window::Flag;
-using window::GuestSlot;
-using window::Lease;
-using window::Window;
 using window::guest_away;
 using window::guest_ready;
 using window::guest_refused;
+using window::GuestSlot;
+using window::Home;
+using window::Lease;
 using window::long_hungry;
 using window::ticks;
+using window::Window;
 
 namespace {
 
@@ -47,7 +48,7 @@ volatile Flag stopping;
 
 // Lingers on a lent core for the owner's next region: a hand-over inside a process costs a tenth of one by a futex.
 // True if it has claimed a chunk.
-bool next_lease(Window& w, const Core& core, Lease& lease)
+bool next_lease(Window& w, const Home& core, Lease& lease)
 {
     window::Row& own = w.mine();
     uint64_t until = ticks() + detail::times.linger_ticks;
@@ -104,12 +105,12 @@ bool move_to(int cpu, CpuSet& one)
 
 // The visit of this thread, if it is a guest.
 struct Visit {
-    Core* core = nullptr; // the core it runs on; null when it has given it back
+    Home* core = nullptr; // the core it runs on; null when it has given it back
     GuestSlot* slot = nullptr;
 };
 WS_THREAD_LOCAL Visit visit;
 
-void give_back(Core& core)
+void give_back(Home& core)
 {
     core.returned_at = ticks();
     Hardware::store_full(core.state, window::core_kept); // the last touch of the core: the thief takes it from here
@@ -120,7 +121,7 @@ void* guest_main(void* argument)
 {
     Window& w = *detail::window;
     const unsigned index = unsigned(reinterpret_cast<size_t>(argument));
-    Core& core = w.core(index);
+    Home& core = w.home(index);
     GuestSlot& slot = w.guest(w.me(), index);
 
     pthread_setname_np(pthread_self(), "ws guest");
@@ -145,7 +146,7 @@ void* guest_main(void* argument)
     while (allowed) {
         Flag now;
         while ((now = Hardware::load_acquire(slot.knock)) == knocks && !Hardware::load_acquire(stopping))
-            window::futex_wait(&slot.knock, knocks, 1000000);
+            window::futex_wait(&slot.knock, knocks, window::times::guest_nap_us);
         if (Hardware::load_acquire(stopping)) // nobody lends any more: this knock was guests_stop()'s
             break;
         knocks = now;
@@ -205,7 +206,7 @@ void guest_blocked(unsigned polls)
     }
     // What this call waits for may be the very rank whose core it runs on, so that rank goes on; and until this visit ends
     // no chunk may be brought to this thread. The visit ends after this chunk.
-    Core& core = *visit.core;
+    Home& core = *visit.core;
     visit.core = nullptr;
     Hardware::store_release(visit.slot->state, guest_away); // before the core: its thief must not lend to us then
     loop::leave_after_chunk();

@@ -11,6 +11,7 @@
 #include "measure/meter.h"
 #include "observe/calls.h"
 #include "observe/recorder.h"
+#include "window/atomics.h"
 #include "window/os.h"
 #include <algorithm>
 
@@ -59,7 +60,7 @@ const char* (*own_call)(); // MPICH's, or null
 Flag wait_call;             // row of the call that it waits in
 uint64_t lent_before, slept_before; // lent_ticks and sleep_ticks when the wait began
 bool helps_nobody;          // by its VictimPolicy
-Lender home;
+Lender lender;
 
 class Nobody final : public SpareTime {
     void step(uint64_t) override {}
@@ -73,7 +74,7 @@ bool stands_for_the_core() { return WS_LIKELY(active && home_thread && !loop::th
 // may be over. So whoever armed goes on polling until a poll has handled nothing at all.
 bool last_poll_was_dry()
 {
-    const unsigned now = __atomic_load_n(mpi_events, __ATOMIC_RELAXED); // other threads poll too: a hint
+    const unsigned now = window::load_relaxed(*mpi_events); // other threads poll too: a hint
     const bool dry = now == seen_events;
     seen_events = now;
     return dry;
@@ -82,7 +83,7 @@ bool last_poll_was_dry()
 // A rank that others put to, get from or lock has to answer them while it waits, and most likely again at once.
 void look_at_served(uint64_t now)
 {
-    const unsigned events = __atomic_load_n(mpi_events, __ATOMIC_RELAXED);
+    const unsigned events = window::load_relaxed(*mpi_events);
     if (WS_LIKELY(events == served_events))
         return;
     served_events = events;
@@ -91,8 +92,8 @@ void look_at_served(uint64_t now)
 
 void arm()
 {
-    home.arm();
-    seen_events = __atomic_load_n(mpi_events, __ATOMIC_RELAXED);
+    lender.arm();
+    seen_events = window::load_relaxed(*mpi_events);
 }
 
 // This wait is longer than the spin, or begins with the core still lent.
@@ -101,26 +102,26 @@ void begin_wait(uint64_t now)
     is_blocked = true;
     looked_at_peers = now;
     served_at = 0;
-    served_events = __atomic_load_n(mpi_events, __ATOMIC_RELAXED);
-    Seat& seat = home.seat();
+    served_events = window::load_relaxed(*mpi_events);
+    Seat& seat = lender.seat();
     wait_call = own_call ? observe::call_row(own_call()) : no_row;
     lent_before = seat.lend.lent_ticks;
     slept_before = seat.lend.naps_ticks;
     measure::meter.wait_begins(wait_began);
     Hardware::store_relaxed(seat.call, wait_call);
-    __atomic_store_n(&seat.waits_since, wait_began, __ATOMIC_RELAXED);
+    window::store_relaxed(seat.waits_since, wait_began);
     show(seat, Seated::blocked, wait_began);
     volatile Hardware::Word& lag = detail::window->lag(detail::window->me());
     if (const Hardware::Word was = Hardware::load_relaxed(lag))
         Hardware::store_relaxed(lag, (was + wait_began) | window::lag_of_waiter);
-    Hardware::store_relaxed(home.core().occupancy, rank_blocked);
-    if (!home.has_lease())
-        home.show_busy(false);
-    home.look_at_neighbours(false);
+    Hardware::store_relaxed(lender.home().occupancy, rank_blocked);
+    if (!lender.has_lease())
+        lender.show_busy(false);
+    lender.look_at_neighbours(false);
     directive::end_openmp_wait(); // our workers too have time for others now
     if (*detail::sends_open > 0) { // who receives them rings from here on
         const int to = *detail::sends_to;
-        Hardware::store_relaxed(home.core().awaits, to < 0 ? window::awaits_several : Flag(to) + 1);
+        Hardware::store_relaxed(lender.home().awaits, to < 0 ? window::awaits_several : Flag(to) + 1);
         Hardware::fetch_add_full(detail::window->node().senders_waiting, 1);
     }
 }
@@ -140,19 +141,19 @@ void carry_lag(uint64_t now, uint64_t waited)
     if (lag == was)
         return;
     Hardware::store_relaxed(w.lag(w.me()), lag);
-    __atomic_store_n(&board->lag_ticks, lag, __ATOMIC_RELAXED);
+    window::store_relaxed(board->lag_ticks, lag);
 }
 
 // Returns what the wait took, in ticks.
 uint64_t end_wait()
 {
-    Seat& seat = home.seat();
+    Seat& seat = lender.seat();
     const uint64_t now = ticks(), took = now - wait_began;
-    home.refuse(Refusal::kinds, now);
+    lender.refuse(Refusal::kinds, now);
     bump(seat.lend.blocked_ticks, took);
     measure::meter.wait_ends(now, seat.lend.lent_ticks - lent_before + seat.lend.naps_ticks - slept_before);
     carry_lag(now, took);
-    __atomic_store_n(&seat.waits_since, 0, __ATOMIC_RELAXED);
+    window::store_relaxed(seat.waits_since, 0);
     if (wait_call != no_row) {
         CallRow& row = board->call(wait_call);
         bump(row.waits);
@@ -183,35 +184,35 @@ uint64_t us_until_due(uint64_t now)
 // Blocked, with nothing to help with or no right to: policies, or spins on, yields, then sleeps on the doorbell.
 void idle(uint64_t now)
 {
-    if (spare->when_idle && home.core_is_free() && gave_step(now, true))
+    if (spare->when_idle && lender.core_is_free() && gave_step(now, true))
         return;
-    const bool taken = home.is_taken();
-    if (!taken && home.core_is_ours_alone() && now - std::max(wait_began, served_at) < detail::times.patience_ticks)
+    const bool taken = lender.is_taken();
+    if (!taken && lender.core_is_ours_alone() && now - std::max(wait_began, served_at) < detail::times.patience_ticks)
         cpu_relax(); // a system call here would delay the end of a short wait, or an answer
-    else if (!taken && !home.must_not_spin() && now - idle_since < detail::times.yield_ticks)
+    else if (!taken && !lender.must_not_spin() && now - idle_since < detail::times.yield_ticks)
         sched_yield();
-    else if (!home.is_armed())
+    else if (!lender.is_armed())
         arm();
-    else if (!home.disarm_if_rung() && last_poll_was_dry())
-        home.sleep(us_until_due(now));
+    else if (!lender.disarm_if_rung() && last_poll_was_dry())
+        lender.sleep(us_until_due(now));
 }
 
 } // namespace
 
-bool had_neighbours() { return home.had_neighbours(); }
+bool had_neighbours() { return lender.had_neighbours(); }
 
 bool owner_is_blocked()
 {
-    return Hardware::load_relaxed(detail::window->own_core().occupancy) == rank_blocked; // relaxed: a hint
+    return Hardware::load_relaxed(detail::window->own_home().occupancy) == rank_blocked; // relaxed: a hint
 }
 
 void lend_retime(const LendTimes& times)
 {
     LendTimes& t = detail::times;
-    __atomic_store_n(&t.spin_ticks, times.spin_ticks, __ATOMIC_RELAXED);
-    __atomic_store_n(&t.linger_ticks, times.linger_ticks, __ATOMIC_RELAXED);
-    __atomic_store_n(&t.quantum_us, times.quantum_us, __ATOMIC_RELAXED);
-    __atomic_store_n(&t.longest_quantum_us, times.longest_quantum_us, __ATOMIC_RELAXED);
+    window::store_relaxed(t.spin_ticks, times.spin_ticks);
+    window::store_relaxed(t.linger_ticks, times.linger_ticks);
+    window::store_relaxed(t.quantum_us, times.quantum_us);
+    window::store_relaxed(t.longest_quantum_us, times.longest_quantum_us);
 }
 
 void lend_start(Window& window, const LendOptions& options)
@@ -230,7 +231,7 @@ void lend_start(Window& window, const LendOptions& options)
     Hardware::store_relaxed(own_seat->kind, Flag(SeatKind::home));
     show(*own_seat, Seated::computing, ticks());
     observe::record_as(SeatKind::home, window.me());
-    home.start(window.me(), *own_seat, options, loop_host.any_thread, options.times.quantum_us);
+    lender.start(window.me(), *own_seat, options, loop_host.any_thread, options.times.quantum_us);
     set_body_stack(options.stack_bytes);
     probe_peers();
     active = true;
@@ -241,10 +242,10 @@ void lend_stop()
 {
     active = false;
     spare = &nobody;
-    home.resume();
-    while (home.has_lease())
-        home.sleep_while_lent();
-    show(home.seat(), Seated::computing, ticks());
+    lender.resume();
+    while (lender.has_lease())
+        lender.sleep_while_lent();
+    show(lender.seat(), Seated::computing, ticks());
     detail::stop_workers();
 }
 
@@ -259,17 +260,17 @@ void blocked(unsigned polls)
         return;
     }
     // Every fourth turn is enough to look for work, and the others notice sooner what MPI waits for.
-    if (polls % 4 != 0 && !home.is_armed() && !home.has_lease())
+    if (polls % 4 != 0 && !lender.is_armed() && !lender.has_lease())
         return;
     const uint64_t now = ticks();
     if (polls == 0)
         wait_began = idle_since = now;
     waited_until = now;
-    if (WS_UNLIKELY(home.has_lease())) { // woken at the end of a quantum, or a new wait while a long chunk still runs
+    if (WS_UNLIKELY(lender.has_lease())) { // woken at the end of a quantum, or a new wait while a long chunk still runs
         if (!is_blocked)
             begin_wait(now);
         gave_step(now, false); // beside the guest
-        home.sleep_while_lent(us_until_due(now));
+        lender.sleep_while_lent(us_until_due(now));
         return;
     }
     if (now - wait_began < detail::times.spin_ticks && !waits_are_long) {
@@ -282,7 +283,7 @@ void blocked(unsigned polls)
     if (now - looked_at_peers > detail::times.peers_ticks) {
         looked_at_peers = now;
         check_peers("an MPI call");
-        home.look_at_neighbours(true);
+        lender.look_at_neighbours(true);
     }
     if (gave_step(now, helps_nobody))
         return;
@@ -293,22 +294,22 @@ void blocked(unsigned polls)
     const window::Hungry hunger = now - wait_began < detail::times.patience_ticks ? newly_hungry
                           : now - idle_since < detail::times.yield_ticks  ? window::long_hungry
                                                                           : window::asleep_hungry;
-    const Target target = home.choose(hunger, false);
+    const Target target = lender.choose(hunger, false);
     if (!target) {
-        Refusal why = home.why_none();
-        if (why == Refusal::no_guest && !home.core_is_free()) // a guest would be of no use
+        Refusal why = lender.why_none();
+        if (why == Refusal::no_guest && !lender.core_is_free()) // a guest would be of no use
             why = Refusal::core_taken;
-        home.refuse(why, now);
+        lender.refuse(why, now);
         idle(now);
-    } else if (!home.core_is_free()) {
-        bump(home.counters().refusals);
-        home.refuse(Refusal::core_taken, now);
+    } else if (!lender.core_is_free()) {
+        bump(lender.counters().refusals);
+        lender.refuse(Refusal::core_taken, now);
         idle(now);
-    } else if (!home.is_armed()) {
+    } else if (!lender.is_armed()) {
         arm();
-        home.step_aside(target.rank);
-    } else if (!home.disarm_if_rung() && last_poll_was_dry()) { // else something has arrived in between
-        home.lend(target);
+        lender.step_aside(target.rank);
+    } else if (!lender.disarm_if_rung() && last_poll_was_dry()) { // else something has arrived in between
+        lender.lend(target);
         idle_since = ticks();
     }
 }
@@ -317,24 +318,24 @@ void unblocked()
 {
     if (!stands_for_the_core())
         return;
-    if (home.has_lease())
-        home.resume();
-    else if (home.is_armed())
-        home.disarm();
+    if (lender.has_lease())
+        lender.resume();
+    else if (lender.is_armed())
+        lender.disarm();
     if (is_blocked) {
         is_blocked = false;
-        Hardware::store_relaxed(home.core().occupancy, window::rank_computing);
-        home.show_busy(true);
-        if (Hardware::load_relaxed(home.core().awaits) != awaits_nobody) {
-            Hardware::store_relaxed(home.core().awaits, awaits_nobody);
+        Hardware::store_relaxed(lender.home().occupancy, window::rank_computing);
+        lender.show_busy(true);
+        if (Hardware::load_relaxed(lender.home().awaits) != awaits_nobody) {
+            Hardware::store_relaxed(lender.home().awaits, awaits_nobody);
             Hardware::fetch_add_full(detail::window->node().senders_waiting, Flag(-1));
         }
         waits_are_long = end_wait() > detail::times.patience_ticks;
     } else {
         if (waited_until) // as far as known: to look at the clock now would hold the message up
             measure::meter.waited_within(waited_until - wait_began);
-        if (Hardware::load_relaxed(home.seat().state) != Flag(Seated::computing))
-            show(home.seat(), Seated::computing, ticks()); // a short wait, with the core still lent
+        if (Hardware::load_relaxed(lender.seat().state) != Flag(Seated::computing))
+            show(lender.seat(), Seated::computing, ticks()); // a short wait, with the core still lent
     }
     waited_until = 0;
 }
@@ -344,15 +345,15 @@ void polled()
 {
     if (!stands_for_the_core())
         return;
-    Hardware::store_relaxed(home.core().looked_at, ticks());
-    observe::LendCounters& counters = home.counters();
+    Hardware::store_relaxed(lender.home().looked_at, ticks());
+    observe::LendCounters& counters = lender.counters();
     const uint64_t before = counters.lent_ticks;
-    home.resume(); // of a chunk that outlasted its call
-    if (!home.has_lease())
-        if (const Target target = home.choose(newly_hungry, false))
-            if (home.core_is_free() && home.lend(target, true)) {
-                show(home.seat(), Seated::computing, ticks());
-                home.show_busy(true);
+    lender.resume(); // of a chunk that outlasted its call
+    if (!lender.has_lease())
+        if (const Target target = lender.choose(newly_hungry, false))
+            if (lender.core_is_free() && lender.lend(target, true)) {
+                show(lender.seat(), Seated::computing, ticks());
+                lender.show_busy(true);
             }
     if (const uint64_t lent = counters.lent_ticks - before) { // of these looks only those that helped are known as waiting
         bump(counters.blocked_ticks, lent);

@@ -105,8 +105,11 @@ extern window::Window* window;
 extern LendTimes times;
 extern const int *sends_open, *sends_to; // MPICH's, see LendOptions
 // Whether the program has lately spun on MPI_Test, which is its way of waiting. This expires by itself once the program computes.
-inline bool looked_just_now(const window::Core& core) { return window::ticks() - Hardware::load_relaxed(core.looked_at) < times.patience_ticks; }
-void ring_core(window::Core& core);
+inline bool looked_just_now(const window::Home& core)
+{
+    return window::ticks() - Hardware::load_relaxed(core.looked_at) < times.patience_ticks;
+}
+void ring_core(window::Home& core);
 // Makes a thread that runs loop bodies, on these CPUs from its first moment if it may use them. Returns an errno as pthread_create does.
 int start_body_thread(pthread_t& thread, window::CpuMask cpus, void* (*run)(void*), void* argument);
 void start_workers(const LendOptions& options);

@@ -8,38 +8,39 @@
 #include "loop/region.h"
 #include "observe/recorder.h"
 #include "window/os.h"
+#include "window/times.h"
 
 #include <algorithm>
 #include <initializer_list>
 
 namespace ws::lend {
 
-using loop::Claim;
-using loop::Sizing;
 using loop::chaos;
+using loop::Claim;
 using loop::loop_host;
+using loop::Sizing;
+using observe::bump;
 using observe::EventKind;
+using observe::record;
 using observe::Refusal;
 using observe::Seated;
-using observe::bump;
-using observe::record;
 using observe::show;
-using window::Core;
-using window::CpuMask;
-using window::CpuSet;
-using window::Lease;
-using window::Window;
 using window::asleep_hungry;
 using window::core_armed;
 using window::core_asleep;
 using window::core_kept;
 using window::core_lent;
+using window::CpuMask;
+using window::CpuSet;
+using window::Home;
+using window::Lease;
 using window::rank_computing;
 using window::ticks;
+using window::Window;
 
 namespace {
 
-bool is_busy(const Core& c)
+bool is_busy(const Home& c)
 {
     return (Hardware::load_relaxed(c.occupancy) == rank_computing && !detail::looked_just_now(c)) ||
            Hardware::load_relaxed(c.state) == core_lent;
@@ -52,9 +53,9 @@ void Lender::start(unsigned core, observe::Seat& seat, const LendOptions& option
     Window& w = *detail::window;
     window_ = &w;
     index_ = core;
-    core_ = &w.core(core);
+    home_ = &w.home(core);
     own_use_ = help_own ? arbiter::Use::worker : arbiter::Use::home;
-    arbiter::Word<>(core_->use).start(core_->home, own_use_);
+    arbiter::Word<>(home_->use).start(home_->rank, own_use_);
     seat_ = &seat;
     Hardware::store_relaxed(seat.core, core);
     Hardware::store_relaxed(seat.call, observe::no_row);
@@ -98,7 +99,7 @@ void Lender::find_sharers()
     // Sleepers that wake to look at MPI themselves must not use up the cores that they gave up. Where ranks share cores they would
     // have to wait for their turn anyhow; but an event that does not ring must not be late by more than some milliseconds.
     const unsigned crowd = real && sharers > real ? (sharers + real - 1) / real : 1;
-    nap_us_ = std::min(least_nap_us_ * crowd, std::max(least_nap_us_, uint64_t(25000)));
+    nap_us_ = std::min(least_nap_us_ * crowd, std::max(least_nap_us_, window::times::longest_crowded_nap_us));
     nap_at_once_ = crowd > 1;
 }
 
@@ -126,7 +127,7 @@ bool Lender::core_is_free() const
     Window& w = *window_;
     unsigned busy = 0, busy_here = 0; // on any of the cores; on none but ours
     for (unsigned c = 0; c < w.cores(); c++)
-        if (shares_[c] && is_busy(w.core(c))) {
+        if (shares_[c] && is_busy(w.home(c))) {
             busy++;
             busy_here += shares_[c] == all_of_its;
         }
@@ -156,7 +157,7 @@ Refusal Lender::why_none() const
     if (why != Refusal::nothing_shared)
         return why;
     for (unsigned r = 0; r < window_->ranks(); r++)
-        if (r != index_ && Hardware::load_relaxed(window_->core(r).occupancy) == rank_computing)
+        if (r != index_ && Hardware::load_relaxed(window_->home(r).occupancy) == rank_computing)
             return why;
     return Refusal::all_wait;
 }
@@ -165,25 +166,26 @@ void Lender::account_lent(uint64_t now)
 {
     bump(counters().lent_ticks, now - lent_since_);
     if (WS_UNLIKELY(observe::recording))
-        record(EventKind::lent, lent_since_, now, Flag(window_->core(Hardware::load_relaxed(core_->tenant)).world_rank));
+        record(EventKind::lent, lent_since_, now,
+               Flag(window_->home(Hardware::load_relaxed(home_->tenant)).world_rank));
 }
 
 void Lender::account_return(uint64_t now)
 {
     has_lease_ = false;
-    arbiter::Word<>(core_->use).change(arbiter::Use::guest, own_use_);
-    bump(counters().recalls, Hardware::load_relaxed(core_->recall) != 0);
+    arbiter::Word<>(home_->use).change(arbiter::Use::guest, own_use_);
+    bump(counters().recalls, Hardware::load_relaxed(home_->recall) != 0);
     if (!went_on_) {
         account_lent(now);
         show_busy(false);
     }
-    if (!went_on_ && core_->returned_at > lent_since_) { // otherwise nobody waited for this return
+    if (!went_on_ && home_->returned_at > lent_since_) { // otherwise nobody waited for this return
         // The shortest of late, as a return that other threads on the core have delayed says nothing. It creeps up, to follow changes.
-        const uint64_t took = now - core_->returned_at, known = Hardware::load_relaxed(core_->return_ticks);
+        const uint64_t took = now - home_->returned_at, known = Hardware::load_relaxed(home_->return_ticks);
         observe::count_latency(seat_->return_latency, took);
-        Hardware::store_relaxed(core_->return_ticks, Flag(known && took > known ? known + known / 64 + 1 : took));
+        Hardware::store_relaxed(home_->return_ticks, Flag(known && took > known ? known + known / 64 + 1 : took));
     }
-    Hardware::store_relaxed(core_->tenant, core_->home);
+    Hardware::store_relaxed(home_->tenant, home_->rank);
 }
 
 uint64_t Lender::sleep_us(uint64_t first) const
@@ -197,7 +199,7 @@ void Lender::slept_in_vain(uint64_t us, const char* waiting_for)
 {
     quiet_quanta_++;
     quiet_us_ += us;
-    if (quiet_us_ > 100000) {
+    if (quiet_us_ > window::times::peers_asleep_us) {
         quiet_us_ = 0;
         check_peers(waiting_for);
     }
@@ -208,11 +210,11 @@ void Lender::sleep_while_lent(uint64_t most_us)
     if (went_on_) { // the guest is still there, and this thread waits again
         went_on_ = false;
         lent_since_ = ticks();
-        show(*seat_, Seated::lent, lent_since_, Flag(window_->core(Hardware::load_relaxed(core_->tenant)).world_rank));
+        show(*seat_, Seated::lent, lent_since_, Flag(window_->home(Hardware::load_relaxed(home_->tenant)).world_rank));
     }
     const uint64_t us = std::min(sleep_us(detail::times.quantum_us), most_us);
-    window::futex_wait(&core_->state, core_lent, us);
-    if (Hardware::load_acquire(core_->state) != core_lent) { // pairs with the guest's store
+    window::futex_wait(&home_->state, core_lent, us);
+    if (Hardware::load_acquire(home_->state) != core_lent) { // pairs with the guest's store
         const uint64_t now = ticks();
         account_return(now);
         show(*seat_, Seated::blocked, now);
@@ -225,8 +227,8 @@ void Lender::resume()
     if (!has_lease_)
         return;
     const uint64_t now = ticks();
-    if (Hardware::load_acquire(core_->state) == core_lent) { // pairs with the guest's store
-        Hardware::store_relaxed(core_->recall, 1);
+    if (Hardware::load_acquire(home_->state) == core_lent) { // pairs with the guest's store
+        Hardware::store_relaxed(home_->recall, 1);
         if (!went_on_)
             account_lent(now);
         went_on_ = true;
@@ -237,15 +239,15 @@ void Lender::resume()
 void Lender::arm()
 {
     quiet_quanta_ = 0;
-    Hardware::store_relaxed(core_->recall, 0);
+    Hardware::store_relaxed(home_->recall, 0);
     // Full, then MPI polls once more: a message posted before this store is found by that poll, one posted after
     // it rings. A sender whose store still sits in its store buffer escapes both; it costs a quantum, no more.
-    Hardware::store_full(core_->state, core_armed);
+    Hardware::store_full(home_->state, core_armed);
 }
 
 bool Lender::disarm_if_rung()
 {
-    if (!Hardware::load_relaxed(core_->recall))
+    if (!Hardware::load_relaxed(home_->recall))
         return false;
     disarm();
     return true;
@@ -279,7 +281,7 @@ bool Lender::lend(const Target& target, bool one_chunk)
         sizing.chunk = fits < 1 ? 1 : fits < sizing.chunk ? fits : sizing.chunk;
         t.look.sizing = sizing.pack();
     }
-    Core& c = *core_;
+    Home& c = *home_;
     arbiter::Word<> use(c.use);
     if (!use.change(own_use_, arbiter::Use::guest)) { // before the claim, because a claim cannot be undone
         refuse(Refusal::core_taken, ticks());
@@ -295,7 +297,7 @@ bool Lender::lend(const Target& target, bool one_chunk)
     has_lease_ = true;
     went_on_ = false;
     refuse(Refusal::kinds, now);
-    show(*seat_, Seated::lent, now, Flag(window_->core(t.rank).world_rank));
+    show(*seat_, Seated::lent, now, Flag(window_->home(t.rank).world_rank));
     show_busy(true);
     if (one_chunk || (chaos && chaos.random(4) == 0))
         Hardware::store_relaxed(c.recall, 1);
@@ -320,7 +322,7 @@ void Lender::wake_others_for(const Target& target) const
 
 void Lender::sleep(uint64_t most_us)
 {
-    Core& c = *core_;
+    Home& c = *home_;
     const uint64_t begin = ticks(), us = std::min(sleep_us(nap_us_), most_us);
     show(*seat_, Seated::asleep, begin);
     Hardware::fetch_add_full(window_->node().sleepers, 1); // counted before the state is stored, as owners ring only if there are any
@@ -347,17 +349,17 @@ void Lender::step_aside(unsigned victim)
 {
     Window& w = *window_;
     const int cpu = sched_getcpu();
-    Hardware::store_relaxed(core_->running_on, Flag(cpu));
-    if (bound_ || cpu < 0 || (ours_alone_ && Flag(cpu) != Hardware::load_relaxed(w.core(victim).running_on)))
+    Hardware::store_relaxed(home_->running_on, Flag(cpu));
+    if (bound_ || cpu < 0 || (ours_alone_ && Flag(cpu) != Hardware::load_relaxed(w.home(victim).running_on)))
         return;
     named_.clear(); // CPUs that any thread says it is on
     busy_.clear();  // that one computes on
     for (unsigned c = 0; c < w.cores(); c++) {
-        const int on = int(Hardware::load_relaxed(w.core(c).running_on));
+        const int on = int(Hardware::load_relaxed(w.home(c).running_on));
         if (c == index_ || !named_.mask().has_room(on))
             continue;
         named_.add(on);
-        if (c == victim || is_busy(w.core(c)))
+        if (c == victim || is_busy(w.home(c)))
             busy_.add(on);
     }
     if (!busy_.mask().has(cpu) || !own_.read_own())
@@ -370,7 +372,7 @@ void Lender::step_aside(unsigned victim)
                 one_.add(c);
                 if (one_.mask().bind()) {
                     own.bind();
-                    Hardware::store_relaxed(core_->running_on, Flag(c));
+                    Hardware::store_relaxed(home_->running_on, Flag(c));
                     bump(counters().moves);
                 }
                 return;

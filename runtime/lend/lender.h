@@ -19,7 +19,7 @@ public:
     // has a core of its own. `seat` of the board is this thread's.
     void start(unsigned core, observe::Seat& seat, const LendOptions& options, bool help_own, uint64_t nap_us);
 
-    window::Core& core() const { return *core_; }
+    window::Home& home() const { return *home_; }
     observe::Seat& seat() const { return *seat_; }
     observe::LendCounters& counters() { return seat_->lend; }
 
@@ -34,13 +34,13 @@ public:
     // Work that takes less than the hand-over there and back is not worth it.
     Target choose(window::Hungry hunger, bool direct)
     {
-        return chooser_.choose(hunger, direct, 2 * uint64_t(Hardware::load_relaxed(core_->return_ticks)));
+        return chooser_.choose(hunger, direct, 2 * uint64_t(Hardware::load_relaxed(home_->return_ticks)));
     }
     // With more threads than cores an idle thread's core is not idle: another computes there. Free while fewer ranks, workers
     // and guests are at work than there are cores for them.
     bool core_is_free() const;
     // A thread of another rank's parallel region is on it (policy/dpb): who waits here only keeps it from computing.
-    bool is_taken() const { return arbiter::Word<>(core_->use).look().use == arbiter::Use::openmp; }
+    bool is_taken() const { return arbiter::Word<>(home_->use).look().use == arbiter::Use::openmp; }
     bool core_is_ours_alone() const { return ours_alone_; }
     // Looks whether other jobs have come or gone: at the begin of a wait, by one load if none has. Now and then in a long wait it also
     // checks whether they still live.
@@ -62,10 +62,10 @@ public:
 
     // kept -> armed: from here on senders ring. The caller lets MPI poll once more.
     void arm();
-    bool is_armed() const { return Hardware::load_relaxed(core_->state) == window::core_armed; }
+    bool is_armed() const { return Hardware::load_relaxed(home_->state) == window::core_armed; }
     // Something has arrived since: armed -> kept, true.
     bool disarm_if_rung();
-    void disarm() { Hardware::store_relaxed(core_->state, window::core_kept); }
+    void disarm() { Hardware::store_relaxed(home_->state, window::core_kept); }
 
     // Takes the core from its own use, claims a chunk of the target's region and lends the core for it. With `one_chunk` the guest
     // leaves after that, and a chunk takes no more than `short_ticks`. False if the core has another use or nothing was claimed.
@@ -95,7 +95,7 @@ private:
     void slept_in_vain(uint64_t us, const char* waiting_for);
 
     window::Window* window_ = nullptr;
-    window::Core* core_ = nullptr;
+    window::Home* home_ = nullptr;
     arbiter::Use own_use_ = arbiter::Use::home; // while it is not lent
     unsigned index_ = 0;
     Chooser chooser_;

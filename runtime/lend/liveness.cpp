@@ -22,8 +22,8 @@ void check_peers(const char* waiting_for)
     if (dead == Peers::none)
         return;
     const window::Window& w = *detail::window;
-    std::fprintf(stderr, "workshare: rank %d (pid %d) died while rank %d waited for %s; ending the job\n", w.core(dead).world_rank,
-                 int(w.core(dead).process.pid), w.own_core().world_rank, waiting_for);
+    std::fprintf(stderr, "workshare: rank %d (pid %d) died while rank %d waited for %s; ending the job\n",
+                 w.home(dead).world_rank, int(w.home(dead).process.pid), w.own_home().world_rank, waiting_for);
     mpi::end_job();
 }
 

@@ -15,7 +15,7 @@ void Peers::start(const Window& window, const char* proc)
     proc_ = proc;
     sights_.clear();
     for (unsigned r = 0; r < window.ranks(); r++)
-        sights_.push_back(window::sight_of(window.core(r).process, window.own_core().process, proc));
+        sights_.push_back(window::sight_of(window.home(r).process, window.own_home().process, proc));
 }
 
 unsigned Peers::find_dead() const
@@ -25,7 +25,7 @@ unsigned Peers::find_dead() const
     for (unsigned i = 0; i < std::min(at_once, w.ranks() - 1); i++) {
         next = next % (w.ranks() - 1) + 1;
         const unsigned r = (w.me() + next) % w.ranks();
-        if (!window::process_alive(w.core(r).process, sights_[r], proc_))
+        if (!window::process_alive(w.home(r).process, sights_[r], proc_))
             return r;
     }
     return none;

@@ -9,21 +9,22 @@
 #include "loop/left.h"
 #include "observe/recorder.h"
 #include "window/os.h"
+#include "window/times.h"
 #include <memory>
 #include <pthread.h>
 #include <vector>
 
 namespace ws::lend {
 
-using observe::Refusal;
-using observe::SeatKind;
-using observe::Seated;
 using observe::board;
 using observe::own_seat;
+using observe::Refusal;
+using observe::Seated;
+using observe::SeatKind;
 using observe::show;
-using window::Core;
 using window::asleep_hungry;
 using window::core_lent;
+using window::Home;
 using window::rank_blocked;
 using window::rank_computing;
 using window::ticks;
@@ -37,15 +38,12 @@ struct Worker {
 auto& workers = *new std::vector<std::unique_ptr<Worker>>; // never destroyed: exit() may be called while they are at work
 volatile Flag workers_stopping;
 
-// A worker does not look at MPI: everything that it sleeps for wakes it, except in a race that costs one nap.
-constexpr uint64_t nap_us = 20000;
-
 void help_own_rank(Lender& lender, const Target& target)
 {
     window::Lease lease;
     if (!lender.claim(target, lease))
         return;
-    Core& core = lender.core();
+    Home& core = lender.home();
     Hardware::store_relaxed(core.recall, 0);
     Hardware::store_relaxed(core.occupancy, rank_computing);
     const uint64_t now = ticks();
@@ -75,7 +73,7 @@ void idle(Lender& lender, uint64_t idle_ticks)
 void recall_all()
 {
     for (auto& worker : workers) {
-        Core& core = worker->lender.core();
+        Home& core = worker->lender.home();
         if (Hardware::load_relaxed(core.state) == core_lent || Hardware::load_relaxed(core.occupancy) == rank_computing)
             Hardware::store_relaxed(core.recall, 1);
     }
@@ -93,7 +91,7 @@ void sleep_in_openmp()
 void* worker_main(void* argument)
 {
     Lender& lender = static_cast<Worker*>(argument)->lender;
-    Core& core = lender.core();
+    Home& core = lender.home();
     pthread_setname_np(pthread_self(), "ws worker");
     watch_stack("worker");
     loop::watch_thread(true);
@@ -152,8 +150,8 @@ void detail::start_workers(const LendOptions& options)
         auto worker = std::make_unique<Worker>();
         observe::Seat& seat = board->seat(1 + i);
         Hardware::store_relaxed(seat.kind, Flag(SeatKind::worker));
-        worker->lender.start(w.first_worker() + i, seat, options, true, nap_us);
-        Hardware::store_relaxed(worker->lender.core().occupancy, rank_blocked);
+        worker->lender.start(w.first_worker() + i, seat, options, true, window::times::worker_nap_us);
+        Hardware::store_relaxed(worker->lender.home().occupancy, rank_blocked);
         if (detail::start_body_thread(worker->thread, w.mask(w.first_worker() + i), worker_main, worker.get())) {
             observe::add(board->process.guests_refused, 1);
             break;
@@ -169,7 +167,7 @@ void detail::stop_workers()
     directive::stop_watching_openmp();
     Hardware::store_full(workers_stopping, 1);
     for (auto& worker : workers)
-        detail::ring_core(worker->lender.core()); // asleep or lent
+        detail::ring_core(worker->lender.home()); // asleep or lent
     for (auto& worker : workers)
         pthread_join(worker->thread, nullptr);
     workers.clear();

@@ -5,22 +5,23 @@
 #pragma once
 
 #include "window/os.h"
+#include "window/atomics.h"
 
 namespace ws::loop {
 
 class Chaos {
 public:
     void seed(uint64_t s) { state_ = s | 1; }
-    explicit operator bool() const { return WS_UNLIKELY(__atomic_load_n(&state_, __ATOMIC_RELAXED) != 0); }
+    explicit operator bool() const { return WS_UNLIKELY(window::load_relaxed(state_) != 0); }
 
     // Relaxed, and load and store apart: a thread's lost update only changes which random numbers come.
     uint64_t random(uint64_t below)
     {
-        uint64_t x = __atomic_load_n(&state_, __ATOMIC_RELAXED);
+        uint64_t x = window::load_relaxed(state_);
         x ^= x << 13;
         x ^= x >> 7;
         x ^= x << 17;
-        __atomic_store_n(&state_, x ? x : 1, __ATOMIC_RELAXED);
+        window::store_relaxed(state_, x ? x : 1);
         return x % below;
     }
 

@@ -6,6 +6,7 @@
 #include "loop/serial_pass.h"
 #include "loop/sites.h"
 #include "window/spin_lock.h"
+#include "window/times.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -22,9 +23,7 @@ namespace {
 
 // Where chunks are to be small there are at most so many: a loop of a billion iterations must come to an end.
 constexpr uint64_t most_chunks = 4096;
-// How long to wait for a helper that is expected. Where none comes again and again, the wait becomes short.
-constexpr uint64_t patience_us = 100000, little_patience_us = 2000;
-constexpr unsigned often = 3;
+constexpr unsigned often = 3; // after so many waits for a helper in vain the wait becomes short
 volatile Flag in_vain; // waits in a row in which none came
 
 Chaos dice = [] {
@@ -96,11 +95,9 @@ std::unique_ptr<Comparison> comparisons[window::max_slots]; // by slot; an owner
 
 // In each order so many executions of a loop are compared; so many if passes take long; and so many tries may fail.
 constexpr unsigned enough = 2, enough_of_long = 1, most_tries = 6, most_failures = 3;
-constexpr double long_s = 5;
 constexpr uint64_t most_elements = uint64_t(1) << 20;
 constexpr unsigned most_messages = 4; // a loop
-// The longest time for a pass, and the same as a multiple of what the loop is thought to take.
-constexpr double patience_s = 2, unknown_s = 10, times = 30;
+constexpr double times_as_long = 30; // a pass may take so many times what the loop is thought to take
 
 volatile Flag some_differ;
 
@@ -260,7 +257,9 @@ void compare_serially(Region& r, const Sizing& own)
     }
     const bool wanted = !results.empty() && with_note(r.site, [&](Noted& n) {
         const unsigned order = unsigned(r.chosen) - first_order;
-        return n.failures < most_failures && n.matches[order] < (n.seconds > long_s ? enough_of_long : enough) && n.tries[order]++ < most_tries;
+        return n.failures < most_failures &&
+               n.matches[order] < (n.seconds > window::times::long_pass_s ? enough_of_long : enough) &&
+               n.tries[order]++ < most_tries;
     });
     if (!wanted)
         return;
@@ -277,7 +276,8 @@ void compare_serially(Region& r, const Sizing& own)
     const double estimate = each * double(r.bounds.iterations);
     if (!c->passes->ready())
         note_uncompared(r.site, "no memory for their values", 1);
-    else if (run_passes(*c, estimate > 0 ? patience_s + times * estimate : unknown_s))
+    else if (run_passes(*c, estimate > 0 ? window::times::pass_patience_s + times_as_long * estimate
+                                         : window::times::unknown_pass_s))
         of_slot = std::move(c);
     r.opened_at = ticks();
 }
@@ -360,7 +360,8 @@ void leave_to_helpers(Region& r)
     if (order == Order::usual)
         return;
     const bool everything = order == Order::to_others || order == Order::forwards;
-    const uint64_t us = Hardware::load_relaxed(in_vain) < often ? patience_us : little_patience_us;
+    const uint64_t us = Hardware::load_relaxed(in_vain) < often ? window::times::helper_patience_us
+                                                                : window::times::helper_little_patience_us;
     const uint64_t patience = uint64_t(double(us) * loop_host.ticks_per_us);
     const Descriptor& d = *r.descriptor;
     uint64_t since = ticks(), before = r.units;

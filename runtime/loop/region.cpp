@@ -7,6 +7,7 @@
 #include "loop/team.h"
 #include "measure/meter.h"
 #include "observe/recorder.h"
+#include "window/atomics.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -107,7 +108,7 @@ void stop_sharing()
     self.owner = false;
     Hardware::store_full(stopped, 1); // full, before the look at `publishing`; pairs with publish_if_wanted()
     wait_until("loops of its other threads", [] { return Hardware::load_acquire(publishing) == 0; });
-    __atomic_store_n(&loop_host.row, &nobody, __ATOMIC_RELEASE);
+    window::store_release(loop_host.row, &nobody);
 }
 
 void stop_sharing_in_child()
@@ -394,7 +395,7 @@ uint64_t close_published(Participant& p)
         chaos.delay();
     } while (!d.close());
     loop_host.let_threads_in(0);
-    uint64_t stolen = __atomic_load_n(&r.stolen, __ATOMIC_RELAXED); // ordered by joiners() above
+    uint64_t stolen = window::load_relaxed(r.stolen); // ordered by joiners() above
     Crowding crowding = {r.cost_before,
                          r.crowded_units ? double(r.crowded_ticks) / double(r.crowded_units) : 0};
     const uint64_t now = ticks();
@@ -407,10 +408,10 @@ uint64_t close_published(Participant& p)
             measure::meter.waited_within(waited);
     }
     // Alone it would have run what the guests ran, and would not have waited for them.
-    if (const uint64_t helped = __atomic_load_n(&r.stolen_ticks, __ATOMIC_RELAXED)) {
+    if (const uint64_t helped = window::load_relaxed(r.stolen_ticks)) {
         const Hardware::Word lag = Hardware::load_relaxed(*loop_host.lag) + (helped > waited ? helped - waited : 0);
         Hardware::store_relaxed(*loop_host.lag, lag);
-        __atomic_store_n(&board->lag_ticks, window::lag_now(lag, now), __ATOMIC_RELAXED);
+        window::store_relaxed(board->lag_ticks, window::lag_now(lag, now));
         if (p.region == regions) // the home thread's
             measure::meter.bring_up(now);
     }

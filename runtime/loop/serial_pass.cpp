@@ -3,6 +3,8 @@
 
 #include "loop/open_region.h"
 #include "loop/team.h"
+#include "window/atomics.h"
+#include "window/times.h"
 
 #include <cerrno>
 #include <climits>
@@ -109,7 +111,7 @@ volatile int* told_number;
 [[noreturn]] void leave_with(Told what, int number)
 {
     *told_number = number;
-    __atomic_store_n(told, uint32_t(what), __ATOMIC_RELEASE);
+    window::store_release(*told, uint32_t(what));
     leave();
 }
 
@@ -380,7 +382,7 @@ bool SerialPasses::run(Pass pass, double seconds)
         why_ = text;
         return false;
     }
-    const uint32_t what = __atomic_load_n(&shared_->told, __ATOMIC_ACQUIRE);
+    const uint32_t what = window::load_acquire(shared_->told);
     if (what != done)
         why_ = text_of_end(what, shared_->number);
     return what == done;
@@ -389,7 +391,8 @@ bool SerialPasses::run(Pass pass, double seconds)
 bool SerialPasses::await(int child, double seconds)
 {
     const double until = now() + seconds;
-    for (unsigned nap = 20;; nap = nap < 2000 ? nap + nap / 4 : nap) {
+    for (unsigned nap = window::times::first_child_nap_us;;
+         nap = nap < window::times::longest_child_nap_us ? nap + nap / 4 : nap) {
         const long ended = syscall(SYS_wait4, child, nullptr, __WCLONE | WNOHANG, nullptr);
         if (ended == child || (ended < 0 && errno == ECHILD)) // or the program has waited for it
             return true;

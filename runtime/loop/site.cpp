@@ -2,7 +2,9 @@
 #include "loop/site.h"
 
 #include "loop/region.h"
+#include "window/atomics.h"
 #include "window/spin_lock.h"
+#include "window/times.h"
 
 #include <new>
 
@@ -27,9 +29,6 @@ constexpr double least_share = 0.1;
 // nothing is won.
 constexpr double least_return = 0.15;
 
-// In a short region a steal that took less time than the hand-over has delayed its thief for nothing.
-constexpr double handover_us = 8, short_us = 500, long_us = 5000;
-
 void measure_alone(Learned& l) { poke(l.unshared, int64_t(1)); }
 
 // A region was shared without a gain. After several of these in a row the loop goes on unshared for a while.
@@ -51,14 +50,14 @@ void doubt(Learned& l, SiteRecord& r)
 SiteRecord* record_of(ws_site* site)
 {
     Learned& l = learned(site);
-    SiteRecord* r = __atomic_load_n(&l.record, __ATOMIC_ACQUIRE); // pairs with the exchange below
+    SiteRecord* r = window::load_acquire(l.record); // pairs with the exchange below
     if (r)
         return r;
     r = new (std::nothrow) SiteRecord{site, 0, 0, 0, first_pause, false, nullptr};
     if (!r)
         return nullptr;
     SiteRecord* other = nullptr;
-    if (!__atomic_compare_exchange_n(&l.record, &other, r, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+    if (!window::exchange_if_acq_rel(l.record, other, r)) {
         delete r; // another thread's region was faster
         return other;
     }
@@ -68,7 +67,7 @@ SiteRecord* record_of(ws_site* site)
 void remember_alone(Learned& l, double ticks)
 {
     double before = peek(l.alone_ticks);
-    if (SiteRecord* r = __atomic_load_n(&l.record, __ATOMIC_ACQUIRE)) {
+    if (SiteRecord* r = window::load_acquire(l.record)) {
         if (peek(r->since_alone) > 2 * enough_doubts) // the old figure is out of date
             before = 0;
         poke(r->since_alone, uint64_t(0));
@@ -78,7 +77,7 @@ void remember_alone(Learned& l, double ticks)
 
 bool helped_last(const Learned& l)
 {
-    const SiteRecord* r = __atomic_load_n(&l.record, __ATOMIC_ACQUIRE);
+    const SiteRecord* r = window::load_acquire(l.record);
     return r && peek(r->helped);
 }
 
@@ -92,7 +91,7 @@ void remember_tilt(ws_site* site, double tilt)
 
 double tilt_of(const Learned& l)
 {
-    const SiteRecord* r = __atomic_load_n(&l.record, __ATOMIC_ACQUIRE);
+    const SiteRecord* r = window::load_acquire(l.record);
     return r ? peek(r->tilt) : 0;
 }
 
@@ -113,7 +112,8 @@ void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64
 
     const double share = double(stolen) / double(iterations);
     const double us = loop_host.ticks_per_us, cost = peek(l.unit_ticks);
-    if (stolen && cost > 0 && double(wall) < short_us * us && double(stolen) * cost < handover_us * us) {
+    if (stolen && cost > 0 && double(wall) < window::times::short_region_us * us &&
+        double(stolen) * cost < window::times::handover_us * us) {
         doubt(l, r);
         return;
     }
@@ -127,7 +127,7 @@ void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64
     // range, this comparison says nothing.) But a long region is not run alone only to find out, as a program has few of them.
     const double tilt = peek(r.tilt);
     const bool crowded = tilt > 0.8 && tilt < 1.25 && crowding.before > 0 && crowding.after > 1.6 * crowding.before;
-    const bool is_long = double(wall) > long_us * us;
+    const bool is_long = double(wall) > window::times::long_region_us * us;
     if (alone == 0) {
         if ((since >= first_look && !is_long) || (crowded && since > 1))
             measure_alone(l);
@@ -152,7 +152,7 @@ void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64
 LoopRow& row_of(ws_site* site)
 {
     Learned& l = learned(site);
-    LoopRow* row = __atomic_load_n(&l.row, __ATOMIC_ACQUIRE); // pairs with the store below
+    LoopRow* row = window::load_acquire(l.row); // pairs with the store below
     if (row)
         return *row;
     static window::SpinLock making;
@@ -160,7 +160,7 @@ LoopRow& row_of(ws_site* site)
     row = peek(l.row);
     if (!row) {
         row = &observe::new_loop_row(site->where);
-        __atomic_store_n(&l.row, row, __ATOMIC_RELEASE);
+        window::store_release(l.row, row);
     }
     making.unlock();
     return *row;

@@ -45,10 +45,10 @@ inline Learned& learned(ws_site* site) { return reinterpret_cast<Learned&>(site-
 template <class T> std::remove_cv_t<T> peek(const T& field)
 {
     std::remove_cv_t<T> value;
-    __atomic_load(&field, &value, __ATOMIC_RELAXED);
+    value = window::load_relaxed(field);
     return value;
 }
-template <class T> void poke(T& field, std::remove_cv_t<T> value) { __atomic_store(&field, &value, __ATOMIC_RELAXED); }
+template <class T> void poke(T& field, std::remove_cv_t<T> value) { window::store_relaxed(field, value); }
 
 // One in so many of the regions that run whole is timed; in an observed run each is.
 extern int64_t measure_every;

@@ -4,6 +4,7 @@
 #include "loop/team.h"
 
 #include "loop/open_region.h"
+#include "window/atomics.h"
 
 #include <new>
 
@@ -175,7 +176,7 @@ TeamRecord* make_team(const Team& team, const Participant* thread)
     SiteRecord* const r = record_of(team.site);
     TeamRecord* made = r ? new (std::nothrow) TeamRecord{team, thread, {}} : nullptr;
     TeamRecord* other = nullptr;
-    if (made && !__atomic_compare_exchange_n(&r->team, &other, made, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
+    if (made && !window::exchange_if_release(r->team, other, made)) {
         delete made; // another thread was faster
         return nullptr;
     }

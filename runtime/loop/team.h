@@ -7,6 +7,7 @@
 
 #include "loop/participant.h"
 #include "loop/solo.h"
+#include "window/atomics.h"
 
 namespace ws::loop {
 
@@ -71,8 +72,8 @@ struct TeamRecord {
 // Null if there is none, or no memory for one.
 inline TeamRecord* find_team(ws_site* site)
 {
-    SiteRecord* const r = __atomic_load_n(&learned(site).record, __ATOMIC_ACQUIRE); // pairs with record_of()
-    return r ? __atomic_load_n(&r->team, __ATOMIC_ACQUIRE) : nullptr;                // and make_team()
+    SiteRecord* const r = window::load_acquire(learned(site).record); // pairs with record_of()
+    return r ? window::load_acquire(r->team) : nullptr; // and make_team()
 }
 TeamRecord* make_team(const Team& team, const Participant* thread);
 

@@ -4,6 +4,7 @@
 #include "loop/left.h"
 #include "loop/open_region.h"
 #include "measure/meter.h"
+#include "window/atomics.h"
 
 namespace ws::loop {
 
@@ -62,13 +63,13 @@ uint64_t run_as_guest(const window::Lease& lease, const volatile Flag* recall, u
     add(row.borrowed_ticks, busy);
     remember_longest(row, p.pace.longest());
     if (own_seat) {
-        __atomic_store_n(&own_seat->since, 0, __ATOMIC_RELAXED); // first, so that who reads meanwhile does not count this part twice
+        window::store_relaxed(own_seat->since, 0); // first, so that who reads meanwhile does not count this part twice
         observe::bump(own_seat->visit.visits);
         observe::bump(own_seat->visit.borrowed_ticks, busy);
         measure::meter.visit_ends(begin + busy, busy);
     }
-    __atomic_fetch_add(&r.stolen_ticks, busy, __ATOMIC_RELAXED); // ordered by leave()
-    __atomic_fetch_add(&r.stolen, iterations, __ATOMIC_RELAXED);
+    window::fetch_add_relaxed(r.stolen_ticks, busy); // ordered by leave()
+    window::fetch_add_relaxed(r.stolen, iterations);
     if (!p.first)
         Hardware::fetch_add_full(r.guests_inside, Flag(-1)); // before leaving: see no_more()
     p.site = nullptr;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "measure/kept_off.h"
+#include "window/times.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -36,8 +37,7 @@ Scheduled KeptOff::look() const { return file_ >= 0 ? read_from(file_, told_) : 
 
 void KeptOff::start(uint64_t now, double ticks_per_us, bool keep_open)
 {
-    constexpr double every_us = 8000;
-    every_ = uint64_t(every_us * ticks_per_us) + 1;
+    every_ = uint64_t(window::times::kept_off_us * ticks_per_us) + 1;
     ticks_per_ns_ = ticks_per_us * 1e-3;
     asked_at_ = now;
     const int low = keep_open ? open(of_this_thread, O_RDONLY | O_CLOEXEC) : -1;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "measure/meter.h"
 
+#include "window/atomics.h"
 #include "window/os.h"
 
 #include <algorithm>
@@ -44,7 +45,7 @@ void Meter::settle(uint64_t at)
 
 void Meter::write(uint64_t at, bool waits)
 {
-    const uint64_t borrowed = __atomic_load_n(&borrowed_, __ATOMIC_RELAXED);
+    const uint64_t borrowed = window::load_relaxed(borrowed_);
     waits_ = waits;
     row_->write({at, waits, worked_ + borrowed, waited_, borrowed, kept_, period_, turns_});
 }
@@ -96,7 +97,7 @@ void Meter::visit_ends(uint64_t at, uint64_t busy)
 void Meter::add_borrowed(uint64_t ticks)
 {
     if (ticks)
-        __atomic_fetch_add(&borrowed_, ticks, __ATOMIC_RELAXED);
+        window::fetch_add_relaxed(borrowed_, ticks);
 }
 
 Load Meter::load(uint64_t now)

@@ -18,6 +18,7 @@
 #include "observe/calls.h"
 #include "observe/recorder.h"
 #include "policy/runner.h"
+#include "window/times.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -79,7 +80,7 @@ void start_stealing()
     loop_host.open = &job.window.open(job.window.me());
     loop_host.lag = &job.window.lag(job.window.me());
     loop_host.sleepers = &job.window.node().sleepers;
-    loop_host.running_on = &job.window.own_core().running_on;
+    loop_host.running_on = &job.window.own_home().running_on;
     loop_host.participants = job.window.cores();
     loop_host.has_workers = job.window.workers() > 0;
     loop_host.any_thread = job.hooks->thread_level_asked == MPI_THREAD_MULTIPLE;
@@ -91,11 +92,11 @@ void start_stealing()
     loop_host.steal_schedule = {ws_schedule(o.steal_schedule.kind), o.steal_schedule.chunk};
     loop_host.ticks_per_us = job.clock.ticks_per_us();
     loop_host.chunk_ticks = job.clock.from_us(o.chunk_time);
-    loop_host.publish_ticks[asleep_hungry] = job.clock.from_us(100);
-    loop_host.publish_ticks[newly_hungry] = job.clock.from_us(12);
-    loop_host.publish_ticks[long_hungry] = job.clock.from_us(5);
-    loop_host.least_ticks = job.clock.from_us(0.7);
-    loop_host.short_ticks = job.clock.from_us(20);
+    loop_host.publish_ticks[asleep_hungry] = job.clock.from_us(window::times::publish_asleep_us);
+    loop_host.publish_ticks[newly_hungry] = job.clock.from_us(window::times::publish_newly_us);
+    loop_host.publish_ticks[long_hungry] = job.clock.from_us(window::times::publish_long_us);
+    loop_host.least_ticks = job.clock.from_us(window::times::least_chunk_us);
+    loop_host.short_ticks = job.clock.from_us(window::times::run_whole_us);
     if (loop_host.share_all)
         loop_host.short_ticks = loop_host.publish_ticks[asleep_hungry] = loop_host.publish_ticks[newly_hungry] = loop_host.publish_ticks[long_hungry] = 0;
     loop_host.let_threads_in = job.hooks->let_threads_in;

@@ -5,15 +5,13 @@
 #include "mpi/end_job.h"
 #include "mpi/job.h"
 #include "policy/runner.h"
+#include "window/times.h"
 
 #include <cstdio>
 
 namespace ws::mpi {
 
 namespace {
-
-// Looking for letters costs some 100 ns. A rank that sleeps in its wait looks when it wakes.
-constexpr double blocked_every_us = 20, called_every_us = 1000;
 
 mail::Mail* post_office;
 WS_THREAD_LOCAL bool carrier; // the home thread
@@ -53,7 +51,7 @@ void look()
 
 void carry_blocked(unsigned polls)
 {
-    if (is_time(blocked_every_us))
+    if (is_time(window::times::letters_blocked_us))
         look();
     if (blocked_hook)
         blocked_hook(polls);
@@ -62,7 +60,7 @@ void carry_blocked(unsigned polls)
 // With MPI_THREAD_MULTIPLE MPI holds its lock here.
 void carry_called(const char* name, int enter)
 {
-    if (enter && is_time(called_every_us))
+    if (enter && is_time(window::times::letters_called_us))
         job.hooks->without_lock(look);
     if (called_hook)
         called_hook(name, enter);

@@ -5,7 +5,9 @@
 #include "mpi/job.h"
 #include "mpich/files/src/include/mpir_workshare.h"
 #include "observe/report.h"
+#include "window/atomics.h"
 #include "window/spin_lock.h"
+#include "window/times.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -44,7 +46,7 @@ unsigned ranks_blocked()
     unsigned blocked = 0;
     looking.lock();
     for (unsigned r = 0; window_there && r < job.window.ranks(); r++)
-        blocked += Hardware::load_relaxed(job.window.core(r).occupancy) == window::rank_blocked;
+        blocked += Hardware::load_relaxed(job.window.home(r).occupancy) == window::rank_blocked;
     looking.unlock();
     return blocked;
 }
@@ -177,8 +179,8 @@ bool begun, ended; // the board is there; the values do not change any more
 // never go back.
 uint64_t not_back(uint64_t& highest, uint64_t value)
 {
-    uint64_t before = __atomic_load_n(&highest, __ATOMIC_RELAXED);
-    while (before < value && !__atomic_compare_exchange_n(&highest, &before, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    uint64_t before = window::load_relaxed(highest);
+    while (before < value && !window::exchange_if_relaxed(highest, before, value))
         ;
     return std::max(before, value);
 }
@@ -192,9 +194,9 @@ uint64_t value_now(Variable& v)
 unsigned long long value_of(int which)
 {
     Variable& v = variables()[size_t(which)];
-    if (__atomic_load_n(&ended, __ATOMIC_ACQUIRE)) // pairs with mpi_t_end()
+    if (window::load_acquire(ended)) // pairs with mpi_t_end()
         return v.last;
-    return __atomic_load_n(&begun, __ATOMIC_ACQUIRE) ? value_now(v) : 0; // pairs with mpi_t_begin()
+    return window::load_acquire(begun) ? value_now(v) : 0; // pairs with mpi_t_begin()
 }
 
 // ---- the control variables
@@ -262,12 +264,12 @@ void set_number(const OptionRow& row, unsigned value)
 int set_cvar(int which, unsigned value)
 {
     const OptionRow& row = *cvars().rows[which];
-    if (!row.live || !__atomic_load_n(&begun, __ATOMIC_ACQUIRE))
+    if (!row.live || !window::load_acquire(begun))
         return 1; // has been acted upon, or never will be
     set_number(row, value);
     if (job.inactive)
         return 0;
-    __atomic_store_n(&loop::loop_host.chunk_ticks, job.clock.from_us(job.options.chunk_time), __ATOMIC_RELAXED);
+    window::store_relaxed(loop::loop_host.chunk_ticks, job.clock.from_us(job.options.chunk_time));
     lend::lend_retime(lend_times(job.options, int(job.window.ranks()) == job.size));
     return 0;
 }
@@ -278,11 +280,11 @@ LendTimes lend_times(const option::Options& options, bool all_ring)
 {
     LendTimes t = {};
     t.spin_ticks = job.clock.from_us(options.spin);
-    t.patience_ticks = job.clock.from_us(20);
+    t.patience_ticks = job.clock.from_us(window::times::patience_us);
     t.linger_ticks = job.clock.from_us(options.linger);
-    t.yield_ticks = job.clock.from_us(4000); // a wake-up, 5 to 30 us, is within 0.5 % or so of that
-    t.peers_ticks = job.clock.from_us(1e6);
-    t.short_ticks = job.clock.from_us(10);
+    t.yield_ticks = job.clock.from_us(window::times::yield_us);
+    t.peers_ticks = job.clock.from_us(window::times::peers_us);
+    t.short_ticks = job.clock.from_us(window::times::test_chunk_us);
     // With all ranks on this node whatever a rank waits for rings, and looking oneself is a precaution against one race in the
     // first moment: it can be had for less of the guest's time (a look costs 30 us on a virtual machine).
     t.quantum_us = options.quantum * (all_ring ? 8u : 1u);
@@ -293,7 +295,7 @@ LendTimes lend_times(const option::Options& options, bool all_ring)
 void mpi_t_begin()
 {
     window_there = !job.inactive;
-    __atomic_store_n(&begun, true, __ATOMIC_RELEASE); // pairs with value_of(): the board and the clock are there
+    window::store_release(begun, true); // pairs with value_of(): the board and the clock are there
 }
 
 void mpi_t_end()
@@ -303,7 +305,7 @@ void mpi_t_end()
     looking.unlock();
     for (Variable& v : variables())
         v.last = value_now(v);
-    __atomic_store_n(&ended, true, __ATOMIC_RELEASE); // pairs with value_of(): the last values are there
+    window::store_release(ended, true); // pairs with value_of(): the last values are there
 }
 
 } // namespace ws::mpi

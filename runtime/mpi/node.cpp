@@ -127,7 +127,7 @@ void join_book()
     }
     std::vector<pid_t> others; // they wait for this one
     for (unsigned r = 1; r < job.window.ranks(); r++)
-        others.push_back(job.window.core(r).process.pid);
+        others.push_back(job.window.home(r).process.pid);
     if (job.book.join(book::open_book(job.book_problem, others), own, observe::board->job, job.rank, mask)) {
         node.book_pid = own.pid;
         node.book_fd = job.book.fd();

@@ -109,7 +109,7 @@ Totals own_totals(const RankFigures& figures)
     t.lends = c.lends;
     t.lost = c.claims_lost;
     t.recalls = c.recalls;
-    t.rings = job.inactive ? 0 : double(window::Hardware::load_relaxed(job.window.own_core().rings));
+    t.rings = job.inactive ? 0 : double(window::Hardware::load_relaxed(job.window.own_home().rings));
     t.refusals = double(n.refusals);
     t.moves = double(n.moves);
     t.guests_refused = c.guests_refused;

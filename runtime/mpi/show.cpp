@@ -4,6 +4,7 @@
 #include "mpi/job.h"
 #include "observe/board.h"
 #include "observe/calls.h"
+#include "window/atomics.h"
 #include "window/os.h"
 
 #include <cstdio>
@@ -91,7 +92,7 @@ void show_ended()
 {
     observe::called(nullptr, 0); // MPI_Finalize: what comes now is not the program's
     observe::end_phase();
-    __atomic_store_n(&board->ended_at, window::ticks(), __ATOMIC_RELAXED);
+    window::store_relaxed(board->ended_at, window::ticks());
 }
 
 } // namespace ws::mpi

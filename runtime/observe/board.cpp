@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "observe/board.h"
 
+#include "window/atomics.h"
 #include "window/lift.h"
 
 #include <cstring>
@@ -76,7 +77,7 @@ bool make_board(unsigned node_cores, unsigned own_workers)
 
 void show_board()
 {
-    __atomic_store_n(&board->magic, board_magic, __ATOMIC_RELEASE); // after the head: readers look at the magic first
+    window::store_release(board->magic, board_magic); // after the head: readers look at the magic first
 }
 
 void keep_board_private()
@@ -88,7 +89,7 @@ void keep_board_private()
 
 LoopRow& new_loop_row(const char* name)
 {
-    const unsigned i = __atomic_fetch_add(&loops_made, 1, __ATOMIC_RELAXED);
+    const unsigned i = window::fetch_add_relaxed(loops_made, 1);
     if (i + 1 >= loop_rows) {
         LoopRow& rest = board->loop(loop_rows - 1);
         std::strcpy(rest.name, "(other loops)"); // by each that comes: the same bytes

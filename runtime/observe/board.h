@@ -153,7 +153,7 @@ struct alignas(64) Board {
     volatile Flag observed;    // 1: with report or trace, so that all regions and MPI calls are timed
     volatile Flag inactive;    // the rank runs without stealing (mpi/job.h says why)
     volatile Flag phase;       // row of the present phase
-    volatile Flag rings;       // not kept here: see Core::rings
+    volatile Flag rings; // not kept here: see Home::rings
     char host[64], program[256], options[256];
     uint32_t seats, seat_bytes, loop_row_count, loop_row_bytes, call_row_count, call_row_bytes, phase_row_count, phase_row_bytes;
     uint64_t seats_at, loops_at, calls_at, phases_at; // offsets
@@ -190,14 +190,14 @@ LoopRow& new_loop_row(const char* name);
 // Relaxed, as all of the board: a counter is true by itself.
 inline void bump(volatile uint64_t& counter, uint64_t by = 1)
 {
-    __atomic_store_n(&counter, __atomic_load_n(&counter, __ATOMIC_RELAXED) + by, __ATOMIC_RELAXED);
+    window::store_relaxed(counter, window::load_relaxed(counter) + by);
 }
-inline void add(volatile uint64_t& counter, uint64_t by) { __atomic_fetch_add(&counter, by, __ATOMIC_RELAXED); }
+inline void add(volatile uint64_t& counter, uint64_t by) { window::fetch_add_relaxed(counter, by); }
 
 // The state of the calling thread's core begins at `now`.
 inline void show(Seat& seat, Seated state, uint64_t now, Flag other = no_row)
 {
-    __atomic_store_n(&seat.since, now, __ATOMIC_RELAXED);
+    window::store_relaxed(seat.since, now);
     Hardware::store_relaxed(seat.other, other);
     Hardware::store_relaxed(seat.state, Flag(state));
 }

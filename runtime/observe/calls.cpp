@@ -2,6 +2,7 @@
 #include "observe/calls.h"
 
 #include "observe/recorder.h"
+#include "window/atomics.h"
 #include "window/spin_lock.h"
 #include <cstring>
 
@@ -37,7 +38,7 @@ window::Flag make_row(const char* name)
         CallRow& r = board->call(row);
         std::strncpy(r.name, name, sizeof r.name - 1);
         table[i].row = row;
-        __atomic_store_n(&table[i].name, name, __ATOMIC_RELEASE); // pairs with the load in call_row()
+        window::store_release(table[i].name, name); // pairs with the load in call_row()
     }
     making_rows.unlock();
     return row;
@@ -100,7 +101,7 @@ window::Flag call_row(const char* name)
     if (!name)
         return no_row;
     for (unsigned i = place(name);; i = (i + 1) % table_size) {
-        const char* found = __atomic_load_n(&table[i].name, __ATOMIC_ACQUIRE);
+        const char* found = window::load_acquire(table[i].name);
         if (found == name)
             return table[i].row;
         if (!found)
@@ -150,7 +151,7 @@ void end_phase()
     bump(row.lent_ticks, now.lent - marks.lent);
     bump(row.borrowed_ticks, now.borrowed - marks.borrowed);
     bump(row.close_wait_ticks, now.close_wait - marks.close_wait);
-    __atomic_store_n(&row.lag_ticks, row.lag_ticks + int64_t(now.lag - marks.lag), __ATOMIC_RELAXED);
+    window::store_relaxed(row.lag_ticks, row.lag_ticks + int64_t(now.lag - marks.lag));
     if (WS_UNLIKELY(recording))
         record(EventKind::phase, marks.at, now.at, 0, uint64_t(int64_t(present_level)));
     marks = now;

@@ -2,6 +2,7 @@
 //
 // A rank's figures, from its board.
 #include "observe/report.h"
+#include "window/atomics.h"
 
 #include <algorithm>
 #include <cstring>
@@ -10,7 +11,7 @@ namespace ws::observe {
 
 namespace {
 
-template <class T> double number(const volatile T& counter) { return double(__atomic_load_n(&counter, __ATOMIC_RELAXED)); }
+template <class T> double number(const volatile T& counter) { return double(window::load_relaxed(counter)); }
 
 void add_histogram(Histogram& to, const uint64_t (&counts)[latency_buckets])
 {

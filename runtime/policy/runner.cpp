@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "policy/runner.h"
 
+#include "window/atomics.h"
 #include "window/os.h"
 
 #include <algorithm>
@@ -85,7 +86,7 @@ void Runner::step(uint64_t now)
     Tenant* const t = next(now);
     if (!t)
         return;
-    const Wants wants = t->policy->step(rank_, now, __atomic_load_n(&budget_, __ATOMIC_RELAXED));
+    const Wants wants = t->policy->step(rank_, now, window::load_relaxed(budget_));
     want(*t, wants, now, std::max(now, window::ticks()));
 }
 

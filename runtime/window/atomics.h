@@ -10,6 +10,7 @@
 #endif
 #include <atomic_ops.h>
 #include <cstdint>
+#include <type_traits>
 
 namespace ws::window {
 
@@ -41,5 +42,43 @@ struct Hardware {
     static Flag fetch_add_full(volatile Flag& f, Flag v) { return AO_int_fetch_and_add_full(&f, v); }
 };
 using Flag = Hardware::Flag;
+
+// The same for what is neither in the window nor in the protocol: counters, pointers that are set once, settings that a
+// tool may change. Any type that the machine loads and stores as one.
+template <class T> using Value = std::remove_cv_t<T>;
+
+template <class T> Value<T> load_relaxed(const volatile T& t)
+{
+    Value<T> value;
+    __atomic_load(&t, &value, __ATOMIC_RELAXED);
+    return value;
+}
+template <class T> Value<T> load_acquire(const volatile T& t)
+{
+    Value<T> value;
+    __atomic_load(&t, &value, __ATOMIC_ACQUIRE);
+    return value;
+}
+template <class T> void store_relaxed(volatile T& t, Value<T> value) { __atomic_store(&t, &value, __ATOMIC_RELAXED); }
+template <class T> void store_release(volatile T& t, Value<T> value) { __atomic_store(&t, &value, __ATOMIC_RELEASE); }
+template <class T> T fetch_add_relaxed(volatile T& t, Value<T> by)
+{
+    return __atomic_fetch_add(&t, by, __ATOMIC_RELAXED);
+}
+template <class T> void or_relaxed(volatile T& t, Value<T> bits) { __atomic_fetch_or(&t, bits, __ATOMIC_RELAXED); }
+// Stores `value` if `t` is `expected`; else false, and `expected` is what it was. The relaxed one may fail for no
+// reason.
+template <class T> bool exchange_if_relaxed(volatile T& t, Value<T>& expected, Value<T> value)
+{
+    return __atomic_compare_exchange(&t, &expected, &value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+template <class T> bool exchange_if_release(volatile T& t, Value<T>& expected, Value<T> value)
+{
+    return __atomic_compare_exchange(&t, &expected, &value, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+}
+template <class T> bool exchange_if_acq_rel(volatile T& t, Value<T>& expected, Value<T> value)
+{
+    return __atomic_compare_exchange(&t, &expected, &value, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
 
 } // namespace ws::window

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "window/os.h"
+#include "window/times.h"
 
 #include <sys/statvfs.h>
 
@@ -14,7 +15,7 @@ void Clock::start()
 void Clock::calibrate()
 {
     double elapsed;
-    while ((elapsed = seconds_now() - seconds0_) < 1e-3)
+    while ((elapsed = seconds_now() - seconds0_) < times::calibrate_s)
         cpu_relax();
     ticks_per_us_ = (ticks() - ticks0_) / (elapsed * 1e6);
 }

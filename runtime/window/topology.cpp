@@ -83,7 +83,7 @@ bool fill_places(Window& window)
     if (!topology)
         return false;
     for (unsigned c = 0; c < window.cores(); c++)
-        window.core(c).place = place_of(topology, window.mask(c));
+        window.home(c).place = place_of(topology, window.mask(c));
     return true;
 }
 

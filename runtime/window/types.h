@@ -2,7 +2,7 @@
 //
 // Everything that lies in the node's shared window, and nothing else.
 //
-//    Node | open[ranks] | lag[ranks] | Row[ranks] | LoadRow[ranks] (window/load_row.h) | Core[cores] | masks[cores] (window/cpus.h) | GuestSlot[cores][ranks] | Lock[] (window/locks.h)
+//    Node | open[ranks] | lag[ranks] | Row[ranks] | LoadRow[ranks] (window/load_row.h) | Home[cores] | masks[cores] (window/cpus.h) | GuestSlot[cores][ranks] | Lock[] (window/locks.h)
 //
 // A row belongs to one rank of the node, a row of the core table to one core: the cores 0 .. ranks-1 are those that the
 // ranks' own threads compute on, the others are the workers'. Each field says who writes it; fields of different writers
@@ -48,7 +48,7 @@ struct Lease {
 };
 
 // A row of the core table: a core that one thread, the home thread, computes on: the rank's own, or a worker.
-struct alignas(64) Core {
+struct alignas(64) Home {
     // Line 1: lending. Read by every sender to this rank.
     volatile Flag state;  // home: kept->armed->lent or asleep, back to kept; guest: lent->kept; who wakes: asleep->kept
     volatile Flag recall; // senders (ring), the home rank, and its guests' owner when it closes: 1; home: 0 before arming
@@ -67,7 +67,7 @@ struct alignas(64) Core {
     volatile Hardware::Word use;         // who computes on it: arbiter/cores.h. Whoever comes and goes, by compare-and-swap
 
     // Lines 3..: constant after attach.
-    alignas(64) unsigned home; // node rank
+    alignas(64) unsigned rank; // of the node, that it belongs to
     ProcessId process;
     int world_rank;
     Place place;

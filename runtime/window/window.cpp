@@ -19,9 +19,9 @@ size_t slots_bytes(unsigned ranks, unsigned cores) { return whole_lines(size_t(r
 
 size_t Window::bytes(unsigned ranks, unsigned cores, unsigned mask_size)
 {
-    return sizeof(Node) + open_bytes(ranks) + lag_bytes(ranks) + ranks * (sizeof(Row) + sizeof(LoadRow)) + cores * sizeof(Core) + masks_bytes(cores, mask_size) +
-           slots_bytes(ranks, cores) +
-           LockTable::bytes + 64; // 64: to align the base
+    return sizeof(Node) + open_bytes(ranks) + lag_bytes(ranks) + ranks * (sizeof(Row) + sizeof(LoadRow)) +
+           cores * sizeof(Home) + masks_bytes(cores, mask_size) + slots_bytes(ranks, cores) + LockTable::bytes +
+           64; // 64: to align the base
 }
 
 void Window::map(void* base, unsigned ranks, unsigned cores, unsigned me, unsigned mask_size)
@@ -36,17 +36,17 @@ void Window::map(void* base, unsigned ranks, unsigned cores, unsigned me, unsign
     lag_ = reinterpret_cast<volatile Hardware::Word*>(p += open_bytes(ranks));
     rows_ = reinterpret_cast<Row*>(p += lag_bytes(ranks));
     loads_ = reinterpret_cast<LoadRow*>(p += ranks * sizeof(Row));
-    core_table_ = reinterpret_cast<Core*>(p += ranks * sizeof(LoadRow));
-    masks_ = reinterpret_cast<unsigned long*>(p += cores * sizeof(Core));
+    homes_ = reinterpret_cast<Home*>(p += ranks * sizeof(LoadRow));
+    masks_ = reinterpret_cast<unsigned long*>(p += cores * sizeof(Home));
     slots_ = reinterpret_cast<GuestSlot*>(p += masks_bytes(cores, mask_size));
     locks_ = p += slots_bytes(ranks, cores);
 }
 
 namespace {
-void init_core(Core& c, unsigned home, int world_rank, const ProcessId& process, int cpu)
+void init_core(Home& c, unsigned home, int world_rank, const ProcessId& process, int cpu)
 {
-    new (&c) Core{};
-    c.tenant = c.home = home;
+    new (&c) Home{};
+    c.tenant = c.rank = home;
     c.process = process;
     c.world_rank = world_rank;
     c.running_on = Flag(cpu);
@@ -77,14 +77,14 @@ void Window::init_own(int world_rank, unsigned first_worker, unsigned workers, c
     const ProcessId process = own_process();
     const CpuSet mask = own_cpus();
     const int here = sched_getcpu();
-    init_core(own_core(), me_, world_rank, process, here);
+    init_core(own_home(), me_, world_rank, process, here);
     set_mask(me_, mask);
     for (unsigned w = 0; w < workers; w++) {
         const bool pinned = w < worker_cpus.size();
         CpuSet one;
         if (pinned)
             one.add(worker_cpus[w]);
-        init_core(core(first_worker + w), me_, world_rank, process, pinned ? worker_cpus[w] : here);
+        init_core(home(first_worker + w), me_, world_rank, process, pinned ? worker_cpus[w] : here);
         set_mask(first_worker + w, pinned ? one : mask);
     }
 }

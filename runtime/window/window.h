@@ -35,8 +35,8 @@ public:
     Row& row(unsigned rank) const { return rows_[rank]; }
     Row& mine() const { return rows_[me_]; }
     LoadRow& load(unsigned rank) const { return loads_[rank]; }
-    Core& core(unsigned index) const { return core_table_[index]; }
-    Core& own_core() const { return core_table_[me_]; }
+    Home& home(unsigned index) const { return homes_[index]; }
+    Home& own_home() const { return homes_[me_]; }
     // Where a guest on this core may run. Constant after attach.
     CpuMask mask(unsigned core) const { return {masks_ + size_t(core) * mask_size_, mask_size_}; }
     unsigned mask_size() const { return mask_size_; } // words of each, enough for every CPU that the node may have
@@ -54,7 +54,7 @@ private:
     volatile Hardware::Word* lag_ = nullptr;
     Row* rows_ = nullptr;
     LoadRow* loads_ = nullptr;
-    Core* core_table_ = nullptr;
+    Home* homes_ = nullptr;
     unsigned long* masks_ = nullptr;
     GuestSlot* slots_ = nullptr;
     void* locks_ = nullptr;

@@ -35,9 +35,9 @@ Loads placed(const Loads& loads, const std::vector<int>& order)
 }
 
 // `nodes` nodes with so many cores, each with so many processes; ranks go round the cores.
-Seats seats(int nodes, int cores, int each)
+Spots spots(int nodes, int cores, int each)
 {
-    Seats s;
+    Spots s;
     for (int k = 0; k < each; k++)
         for (int n = 0; n < nodes; n++)
             for (int c = 0; c < cores; c++)
@@ -61,7 +61,7 @@ TEST_CASE("ranks are dealt to processes, each once, whatever the places", "[reor
 {
     std::mt19937 random(1);
     for (int k = 0; k < 300; k++) {
-        Seats s;
+        Spots s;
         Loads loads;
         for (int i = 0, n = 1 + int(random() % 40); i < n; i++) {
             const int core = int(random() % 6);
@@ -81,7 +81,7 @@ TEST_CASE("ranks are dealt to processes, each once, whatever the places", "[reor
 
 TEST_CASE("a process keeps its rank if that stays on its core", "[reorder]")
 {
-    const Seats s = seats(1, 4, 2);
+    const Spots s = spots(1, 4, 2);
     const Loads balanced = {1, 2, 3, 4, 4, 3, 2, 1};
     std::vector<int> same(8);
     std::iota(same.begin(), same.end(), 0);
@@ -95,7 +95,7 @@ TEST_CASE("a process keeps its rank if that stays on its core", "[reorder]")
 TEST_CASE("rising loads, by node", "[reorder]")
 {
     // Four nodes of four ranks, loads 1 to 16: the last node has 58 of 136.
-    Seats s;
+    Spots s;
     Loads loads;
     for (int r = 0; r < 16; r++) {
         s.push_back({r / 4, 0, r % 4});
@@ -111,7 +111,7 @@ TEST_CASE("rising loads, by node", "[reorder]")
 
 TEST_CASE("a NUMA domain gets by its cores, and deals to them", "[reorder]")
 {
-    Seats s;
+    Spots s;
     for (int i = 0; i < 12; i++) // one core in the first, two in the second
         s.push_back({0, i % 3 ? 1 : 0, i % 3});
     Loads loads;
@@ -127,7 +127,7 @@ TEST_CASE("edges on one core, then on one node, and no worse balance", "[reorder
     std::mt19937 random(2);
     for (int k = 0; k < 12; k++) {
         const int nodes = 1 + k % 3, cores = 2, each = 4, n = nodes * cores * each;
-        const Seats s = seats(nodes, cores, each);
+        const Spots s = spots(nodes, cores, each);
         // Groups of as many ranks as a core has, with heavy edges inside and light ones between groups. Ranks are shuffled to hide them.
         std::vector<int> name(static_cast<size_t>(n));
         std::iota(name.begin(), name.end(), 0);
@@ -147,7 +147,7 @@ TEST_CASE("edges on one core, then on one node, and no worse balance", "[reorder
         CHECK(highest(placed(loads, after), s, Domain::core) <= highest(placed(loads, before), s, Domain::core) * (1 + 1e-9));
         CHECK(distance_sum(after, s, edges) <= distance_sum(before, s, edges));
         for (const Edge& e : edges) { // the best that is possible: groups on cores, pairs of groups on nodes
-            const Seat &a = s[size_t(after[size_t(e.from)])], &b = s[size_t(after[size_t(e.to)])];
+            const Spot &a = s[size_t(after[size_t(e.from)])], &b = s[size_t(after[size_t(e.to)])];
             CHECK(a.node == b.node);
             if (e.weight == 10)
                 CHECK(a.core == b.core);
@@ -157,7 +157,7 @@ TEST_CASE("edges on one core, then on one node, and no worse balance", "[reorder
 
 TEST_CASE("graphs without edges, with loops and with weights 0", "[reorder]")
 {
-    const Seats s = seats(1, 2, 2);
+    const Spots s = spots(1, 2, 2);
     const std::vector<int> order = {2, 1, 0, 3};
     CHECK(draw_together(order, {1, 1, 1, 1}, s, {}, Domain::core, 1) == order);
     CHECK(draw_together(order, {1, 1, 1, 1}, s, {{0, 0, 5}, {0, 1, 0}}, Domain::core, 1) == order);

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """walls_test.py SOURCE: who includes whom, compared with the arrows of docs/architecture.md. An arrow that is not drawn there fails, and
 so does one that is drawn and not used. Policies never include each other, and only policy/registry.cpp names them. What a room declares is in
-the namespace of its name, and no header says `using namespace`."""
+the namespace of its name, and no header says `using namespace`. Atomic
+operations are in window/atomics.h, constants that are times in window/times.h."""
 import collections
 import os
 import re
@@ -10,6 +11,8 @@ import tempfile
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 NAMESPACE = re.compile(r'^namespace (ws(?:::\w+)*) \{(.*)')
+KEPT = ((re.compile(r'__atomic_|__sync_|std::atomic|\bAO_[a-z]'), 'window/atomics.h', 'an atomic operation'),
+        (re.compile(r'\bconstexpr\b.*_(ns|us|ms|s|seconds)\b\s*=[^=]'), 'window/times.h', 'a constant time'))
 OTHER_NAMES = {'options': 'option'}  # ws::options is a class of the public interface
 ARROW = re.compile(r'^    (\w+) ─+> (.+)$')
 
@@ -46,8 +49,8 @@ def policy_of(path, source):
     return parts[1] if parts[0] == 'policy' and os.path.isdir(os.path.join(source, 'runtime/policy', parts[1])) else None
 
 
-def namespaces(source):
-    """What is wrong with them, a line each. A block of another room may only name classes: `class Window;`."""
+def places(source):
+    """What does not stand in its place: namespaces, atomic operations, times. A line each. A block of another room may only name classes: `class Window;`."""
     for folder, folders, files in os.walk(os.path.join(source, 'runtime')):
         if folder == os.path.join(source, 'runtime'):
             folders[:] = [f for f in folders if f != 'mpich']
@@ -59,6 +62,9 @@ def namespaces(source):
             own = 'ws::' + '::'.join([OTHER_NAMES.get(room, room)] + [policy_of(path, source)] * bool(policy_of(path, source)))
             lines = open(os.path.join(folder, name), encoding='utf-8', errors='replace').read().splitlines()
             for number, line in enumerate(lines, 1):
+                for what, where, name_of_it in KEPT:
+                    if what.search(line.split('//')[0]) and path != where:
+                        yield f'runtime/{path}:{number} has {name_of_it}, which belongs into {where}'
                 found = NAMESPACE.match(line)
                 if found and not (found[1] + '::').startswith(own + '::'):
                     inside = [l for l in lines[number:lines.index('}', number)]] if '}' in lines[number:] else ['']
@@ -82,7 +88,7 @@ def check(source):
         own = policy_of(path[len('runtime/'):], source)
         if named and named != own and path != 'runtime/policy/registry.cpp':
             wrong.append(f'{path}:{number} includes {header}: only policy/registry.cpp names policies')
-    wrong += namespaces(source)
+    wrong += places(source)
     wrong += [f'docs/architecture.md has an arrow from {room} to {a}, which nobody uses'
               for room, tos in arrows.items() for a in tos if a not in used[room]]
     return wrong
@@ -119,6 +125,10 @@ for files, page, wanted in (
         ({'runtime/loop/a.h': 'namespace ws::lend {\nint b;\n}\n'}, PAGE, ['the room is ws::loop']),
         ({'runtime/policy/one/c.h': 'namespace ws::policy {\n'}, PAGE, ['the room is ws::policy::one']),
         ({'runtime/loop/a.h': 'inline void f()\n{\n    using namespace ws::lend;\n'}, PAGE, ['`using namespace`']),
+        ({'runtime/loop/a.h': 'x = __atomic_load_n(&y, __ATOMIC_RELAXED);\n', 'runtime/window/atomics.h': '__atomic_load\n'}, PAGE, ['window/atomics.h']),
+        ({'runtime/loop/a.h': 'std::atomic<int> y; // std::atomic\n'}, PAGE, ['window/atomics.h']),
+        ({'runtime/lend/b.h': 'constexpr double nap_us = 20;\n', 'runtime/window/times.h': 'constexpr double nap_us = 20;\n'}, PAGE, ['window/times.h']),
+        ({'runtime/lend/b.h': 'static constexpr unsigned tries = 3, pause_ms = 20;\n'}, PAGE, ['window/times.h']),
 ):
     found = seeded({**FILES, **files}, page)
     if len(found) != len(wanted) or any(w not in f for w, f in zip(wanted, found)):

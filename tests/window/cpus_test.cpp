@@ -132,7 +132,7 @@ TEST_CASE("masks in the window", "[cpus]")
     for (unsigned c = 0; c < 3; c++)
         CHECK(list(w.mask(c)) == allowed);
     CHECK(list(w.mask(3)) == std::vector<int>{4095}); // of the worker
-    CHECK(w.core(3).running_on == 4095);
+    CHECK(w.home(3).running_on == 4095);
     CpuSet one;
     one.add(7);
     w.set_mask(1, one);

@@ -228,13 +228,13 @@ TEST_CASE("more ranks than a word has bits, half of them in other pid namespaces
         window.map(memory, ranks, ranks, r);
         window.init_own(int(r), ranks, 0, {});
         if (r % 2) { // of a process that is not here
-            window.core(r).process.pid = 4194304;
-            window.core(r).process.pid_namespace++;
+            window.home(r).process.pid = 4194304;
+            window.home(r).process.pid_namespace++;
         }
     }
     window.map(memory, ranks, ranks, 0);
     Child child;
-    window.core(100).process = child.id;
+    window.home(100).process = child.id;
     Peers peers;
     peers.start(window);
     auto find = [&] {

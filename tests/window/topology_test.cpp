@@ -81,7 +81,7 @@ public:
     TestNode& operator=(const TestNode&) = delete;
     void make_read_only() { REQUIRE(mprotect(memory_, bytes_, PROT_READ) == 0); }
 
-    unsigned far(unsigned a, unsigned b) { return distance(window.core(a).place, window.core(b).place); }
+    unsigned far(unsigned a, unsigned b) { return distance(window.home(a).place, window.home(b).place); }
     void open(unsigned rank, uint64_t units, uint64_t ticks = 1000)
     {
         window.row(rank).loops[0].publish(0, {units, Sizing{WS_DYNAMIC, 1, 1}.pack(), ticks});
@@ -165,7 +165,7 @@ TEST_CASE("an unbound rank is where its whole mask is", "[topology]")
     REQUIRE(node.filled);
     CHECK(node.far(0, 1) == 0);
     CHECK(node.far(0, 2) == 2);
-    CHECK(node.window.core(3).place.core == -1); // of two cores
+    CHECK(node.window.home(3).place.core == -1); // of two cores
     CHECK(node.far(1, 3) == 2);
     CHECK(node.far(1, 4) == 3);
     CHECK(node.far(1, 5) == 5); // it may be anywhere

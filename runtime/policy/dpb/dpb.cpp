@@ -11,6 +11,7 @@
 #include "policy/dpb/team.h"
 #include "policy/dpb/turns.h"
 #include "window/os.h"
+#include "window/times.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -28,15 +29,10 @@ using observe::record;
 using observe::recording;
 using option::Options;
 using window::ticks;
+namespace times = window::times;
 
 namespace {
 
-constexpr double unknown_period_us = 500000; // measured for so long where no turns are seen
-// what threads that come and go cost a region: measured 20 to 50 for one, with libgomp, which ends them
-constexpr double thread_cost_us = 60;
-// how often a rank that waits looks whether it is to decide
-constexpr double decide_least_us = 1000, decide_most_us = 20000;
-constexpr double settle_us = 5e6;            // a rank that hands nothing over for so long keeps what it has
 // to be measured for a decision: more where nothing changes
 constexpr uint32_t first_periods = 3, most_periods = Turns::most;
 
@@ -173,8 +169,8 @@ policy::Wants Dpb::attach(policy::Rank& rank)
     first_ = table_.first()[me_];
     team_.attach(table_, *rank.window, me_, threads_are_placed());
     board->process.openmp_cores = team_.own();
-    turns_ = Turns(uint64_t(unknown_period_us * ticks_per_us_));
-    regions_ = Regions(uint64_t(thread_cost_us * ticks_per_us_));
+    turns_ = Turns(uint64_t(times::unknown_period_us * ticks_per_us_));
+    regions_ = Regions(uint64_t(times::thread_cost_us * ticks_per_us_));
     if (!balances_)
         return {};
     decider_ = rank.node_decider(*this);
@@ -186,7 +182,7 @@ policy::Wants Dpb::attach(policy::Rank& rank)
 uint64_t Dpb::decide_every() const
 {
     const double quarter = double(measure::meter.period()) / 4, us = ticks_per_us_;
-    return uint64_t(std::clamp(quarter, decide_least_us * us, decide_most_us * us));
+    return uint64_t(std::clamp(quarter, times::decide_least_us * us, times::decide_most_us * us));
 }
 
 // ---- a region of the home thread
@@ -313,7 +309,7 @@ void Dpb::decide(const policy::Rank& rank, uint64_t now)
     std::vector<Measured> ranks;
     bool by_turns;
     if (!read_rows(ranks, rank, by_turns)) {
-        if (head.changes && double(now - Hardware::load_relaxed(head.decided_at)) > settle_us * ticks_per_us_)
+        if (head.changes && double(now - Hardware::load_relaxed(head.decided_at)) > times::settle_us * ticks_per_us_)
             take_back(now);
         return;
     }

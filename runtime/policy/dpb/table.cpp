@@ -118,7 +118,7 @@ bool Table::attach(MPI_Comm node, window::Window& window, const Start& start, co
 arbiter::Word<> Table::word(unsigned p) const
 {
     const unsigned home = all_[p].home;
-    return arbiter::Word<>(home == no_rank ? all_[p].word : window_->core(home).use);
+    return arbiter::Word<>(home == no_rank ? all_[p].word : window_->home(home).use);
 }
 
 std::vector<Located> Table::located() const

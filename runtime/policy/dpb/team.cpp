@@ -2,6 +2,7 @@
 #include "policy/dpb/team.h"
 
 #include "window/os.h"
+#include "window/times.h"
 
 #include <algorithm>
 
@@ -17,8 +18,6 @@ constexpr int anywhere = -1;
 // Where this thread was bound to here: 1 + the CPU, or unbound; 0: it is as it was created, and may have its creator's mask.
 WS_THREAD_LOCAL int bound;
 constexpr int unbound = -1;
-
-constexpr Flag least_patience_us = 20, longest_patience_us = 20000;
 
 } // namespace
 
@@ -69,11 +68,12 @@ bool Team::is_lendable(unsigned rank, uint64_t now, double ticks_per_us, uint64_
 {
     Load load;
     // Relaxed: a hint. What it does then decides: the word is taken by an exchange.
-    if (Hardware::load_relaxed(window_->core(rank).occupancy) != rank_blocked || !window_->load(rank).read(load, 4) ||
+    if (Hardware::load_relaxed(window_->home(rank).occupancy) != rank_blocked || !window_->load(rank).read(load, 4) ||
         !load.waits)
         return false;
     *since = load.at;
-    const Flag patience = std::max(least_patience_us, Hardware::load_relaxed(table_->row(rank).patience_us));
+    const Flag patience =
+        std::max(window::times::borrow_least_us, Hardware::load_relaxed(table_->row(rank).patience_us));
     return now > load.at && double(now - load.at) > double(patience) * ticks_per_us;
 }
 
@@ -128,10 +128,11 @@ Team::Lent Team::give_back(uint64_t now, double ticks_per_us)
             late = waits ? 0 : std::min(now - borrowed_at_, now > load.at ? now - load.at : 0);
             // Who comes back too early waits longer before it lends again.
             RankRow& row = table_->row(b.from);
-            const Flag patience = std::max(least_patience_us, Hardware::load_relaxed(row.patience_us));
+            const Flag patience = std::max(window::times::borrow_least_us, Hardware::load_relaxed(row.patience_us));
             const bool too_early = double(late) > 5 * ticks_per_us && late > (now - borrowed_at_) / 20;
-            Hardware::store_relaxed(row.patience_us, too_early ? std::min(longest_patience_us, 2 * patience)
-                                                               : std::max(least_patience_us, patience / 2));
+            Hardware::store_relaxed(row.patience_us, too_early
+                                                         ? std::min(window::times::borrow_most_us, 2 * patience)
+                                                         : std::max(window::times::borrow_least_us, patience / 2));
         }
         sum.used += now - borrowed_at_;
         sum.late += late;

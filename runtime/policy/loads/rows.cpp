@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "policy/loads/rows.h"
+#include "window/times.h"
 
 #include <algorithm>
 #include <cstring>
@@ -29,8 +30,8 @@ bool read(std::string_view letter, unsigned nodes, uint32_t& sender, std::vector
 
 double every_us(unsigned nodes)
 {
-    constexpr double least_us = 10000, bytes_per_us = 20;
-    return std::max(least_us, double(nodes) * nodes * sizeof(Row) / bytes_per_us);
+    return std::max(window::times::loads_least_us,
+                    double(nodes) * nodes * sizeof(Row) / window::times::loads_bytes_per_us);
 }
 
 } // namespace ws::policy::loads

@@ -11,7 +11,7 @@ namespace {
 
 using Key = std::array<int, 3>;
 
-Key key(const Seat& s, Domain domain)
+Key key(const Spot& s, Domain domain)
 {
     return {s.node, domain == Domain::numa ? s.numa : 0, domain == Domain::core ? s.core : 0};
 }
@@ -26,7 +26,7 @@ std::vector<std::vector<int>> members(const Deal& deal, size_t bins)
 }
 
 // Both lists are as long, and ascending.
-void seat(const std::vector<int>& ranks, const std::vector<int>& processes, std::vector<int>& order)
+void spot(const std::vector<int>& ranks, const std::vector<int>& processes, std::vector<int>& order)
 {
     std::vector<int> left;
     for (int r : ranks)
@@ -42,11 +42,11 @@ void seat(const std::vector<int>& ranks, const std::vector<int>& processes, std:
 
 } // namespace
 
-Layout layout(const Seats& seats, Domain domain)
+Layout layout(const Spots& spots, Domain domain)
 {
     Layout l;
     std::map<Key, int> bins, cores;
-    for (const Seat& s : seats) {
+    for (const Spot& s : spots) {
         const auto [bin, is_new] = bins.emplace(key(s, domain), int(bins.size()));
         if (is_new)
             l.bins.push_back({0, 0});
@@ -60,22 +60,22 @@ Layout layout(const Seats& seats, Domain domain)
     return l;
 }
 
-std::vector<int> arrange(const Loads& loads, const Seats& seats, Domain domain, Algorithm algorithm)
+std::vector<int> arrange(const Loads& loads, const Spots& spots, Domain domain, Algorithm algorithm)
 {
-    const Layout l = layout(seats, domain);
+    const Layout l = layout(spots, domain);
     // As it stands, process p is rank p and has its load.
     const auto ranks = members(balance(algorithm, loads, l.bins, l.bin_of), l.bins.size());
     const auto processes = members(l.bin_of, l.bins.size());
-    std::vector<int> order(seats.size());
+    std::vector<int> order(spots.size());
     for (size_t b = 0; b < l.bins.size(); b++) {
         if (domain == Domain::core) {
-            seat(ranks[b], processes[b], order);
+            spot(ranks[b], processes[b], order);
             continue;
         }
-        Seats within;
+        Spots within;
         Loads theirs;
         for (int p : processes[b])
-            within.push_back(seats[size_t(p)]);
+            within.push_back(spots[size_t(p)]);
         for (int r : ranks[b])
             theirs.push_back(loads[size_t(r)]);
         const Layout inner = layout(within, Domain::core);
@@ -88,21 +88,21 @@ std::vector<int> arrange(const Loads& loads, const Seats& seats, Domain domain, 
                 r.push_back(ranks[b][size_t(i)]);
             for (int i : of_core[c])
                 p.push_back(processes[b][size_t(i)]);
-            seat(r, p, order);
+            spot(r, p, order);
         }
     }
     return order;
 }
 
-double highest(const Loads& loads, const Seats& seats, Domain domain)
+double highest(const Loads& loads, const Spots& spots, Domain domain)
 {
-    const Layout l = layout(seats, domain);
+    const Layout l = layout(spots, domain);
     return heaviest(loads, l.bins, l.bin_of);
 }
 
-double imbalance(const Loads& loads, const Seats& seats)
+double imbalance(const Loads& loads, const Spots& spots)
 {
-    const Layout l = layout(seats, Domain::core);
+    const Layout l = layout(spots, Domain::core);
     const Loads s = scaled(loads);
     double sum = 0;
     for (double load : s)

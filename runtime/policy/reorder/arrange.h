@@ -8,10 +8,10 @@
 namespace ws::policy::reorder {
 
 // Where a process computes. Cores are numbered within their node, NUMA domains too.
-struct Seat {
+struct Spot {
     int node, numa, core;
 };
-using Seats = std::vector<Seat>;
+using Spots = std::vector<Spot>;
 
 enum class Domain { core, numa, node };
 
@@ -20,16 +20,16 @@ struct Layout {
     Bins bins;
     Deal bin_of; // of each process
 };
-Layout layout(const Seats& seats, Domain domain);
+Layout layout(const Spots& spots, Domain domain);
 
-// order[r] is the process that is to do the work that has loads[r]; both as many as there are seats. The loads are dealt to domains,
+// order[r] is the process that is to do the work that has loads[r]; both as many as there are spots. The loads are dealt to domains,
 // then within each domain to its cores; of the ranks of a core a process keeps its own if that is among them.
-std::vector<int> arrange(const Loads& loads, const Seats& seats, Domain domain, Algorithm algorithm);
+std::vector<int> arrange(const Loads& loads, const Spots& spots, Domain domain, Algorithm algorithm);
 
 // What the domain with most to do has to do, by its cores.
-double highest(const Loads& loads, const Seats& seats, Domain domain);
+double highest(const Loads& loads, const Spots& spots, Domain domain);
 
 // What the core with most to do has to do, by what the cores have on average; 1 if nobody has anything to do.
-double imbalance(const Loads& loads, const Seats& seats);
+double imbalance(const Loads& loads, const Spots& spots);
 
 } // namespace ws::policy::reorder

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "policy/reorder/balance.h"
+#include "window/times.h"
 
 #include <algorithm>
 #include <chrono>
@@ -290,7 +291,7 @@ Deal balance(Algorithm algorithm, const Loads& given, const Bins& bins, const De
     if (algorithm == Algorithm::largest_first)
         return largest_first(loads, bins);
     if (algorithm == Algorithm::exact)
-        return exact(loads, bins, largest_first(loads, bins), exact_seconds).deal;
+        return exact(loads, bins, largest_first(loads, bins), window::times::exact_search_s).deal;
 
     const double goal = least(loads, bins);
     Deal best = present.empty() ? round_robin(loads, bins) : present;
@@ -304,7 +305,7 @@ Deal balance(Algorithm algorithm, const Loads& given, const Bins& bins, const De
     if (can_be_better())
         try_also(largest_first(loads, bins));
     if (can_be_better() && loads.size() <= automatic_exact_loads)
-        best = exact(loads, bins, best, automatic_seconds).deal;
+        best = exact(loads, bins, best, window::times::automatic_search_s).deal;
     return best;
 }
 

@@ -46,8 +46,6 @@ struct Exact {
 };
 Exact exact(const Loads& loads, const Bins& bins, const Deal& first, double seconds);
 
-// Time for the exact search. By itself it may take what a program can well spend once; as a part of `automatic` it must not be noticed.
-constexpr double exact_seconds = 0.2, automatic_seconds = 0.001;
 // With more loads than this the search does not get far enough to be worth starting as a part of `automatic`.
 constexpr size_t automatic_exact_loads = 128;
 

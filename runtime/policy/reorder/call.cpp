@@ -23,19 +23,19 @@ int begin(const char* name, MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, Cal
         *newcomm = MPI_COMM_NULL;
     if (const int error = begin(name, comm, call))
         return error;
-    mine = {{}, {}, seat(*call.machine), 0};
+    mine = {{}, {}, spot(*call.machine), 0};
     mine.fault = read_settings(info, call.size, mine.settings);
     if (!mine.fault && !newcomm)
         mine.fault.what = What::no_newcomm;
     return MPI_SUCCESS;
 }
 
-Seats seats_of(const std::vector<Record>& all)
+Spots spots_of(const std::vector<Record>& all)
 {
-    Seats seats;
+    Spots spots;
     for (const Record& r : all)
-        seats.push_back(r.seat);
-    return seats;
+        spots.push_back(r.spot);
+    return spots;
 }
 
 Loads loads_of(const std::vector<Record>& all)

@@ -25,12 +25,12 @@ int begin(const char* name, MPI_Comm comm, Call& call);
 struct Record {
     Fault fault;
     Settings settings;
-    Seat seat;
+    Spot spot;
     double load; // measured, or of the call's own rank
 };
 // The same for one that makes a communicator, none so far: `mine` has the settings, or what is wrong with the arguments.
 int begin(const char* name, MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, Call& call, Record& mine);
-Seats seats_of(const std::vector<Record>& all);
+Spots spots_of(const std::vector<Record>& all);
 Loads loads_of(const std::vector<Record>& all);
 
 // What went wrong in MPI itself; nothing for MPI_SUCCESS.

@@ -24,9 +24,11 @@ int load_create(MPI_Comm comm, const double* loads, MPI_Info info, MPI_Comm* new
         mine.fault = own_loads(loads, working, mine);
 
     std::vector<int> order(static_cast<size_t>(call.size));
-    const Fault fault = through_rank_0(call, mine, order, [&](const std::vector<Record>& all, std::vector<int>& result) {
-        result = arrange(loads_given(call, mine, loads, all), seats_of(all), mine.settings.domain, mine.settings.algorithm);
-    });
+    const Fault fault =
+        through_rank_0(call, mine, order, [&](const std::vector<Record>& all, std::vector<int>& result) {
+            result = arrange(loads_given(call, mine, loads, all), spots_of(all), mine.settings.domain,
+                             mine.settings.algorithm);
+        });
     if (fault)
         return raise(comm, call.name, fault);
     const int error = make_comm(call, order, mine.settings.spare, newcomm);
@@ -77,15 +79,16 @@ int load_imbalance(MPI_Comm comm, double* max_over_mean)
     Call call;
     if (const int error = begin("MPIX_Load_imbalance", comm, call))
         return error;
-    Record mine = {{}, {}, seat(*call.machine), 0};
+    Record mine = {{}, {}, spot(*call.machine), 0};
     if (!max_over_mean)
         mine.fault.what = What::no_result;
     else
         mine.fault = own_loads(MPIX_LOADS_MEASURED, 1, mine);
     std::vector<double> result(1);
-    const Fault fault = through_rank_0(call, mine, result, [](const std::vector<Record>& all, std::vector<double>& numbers) {
-        numbers[0] = imbalance(loads_of(all), seats_of(all));
-    });
+    const Fault fault =
+        through_rank_0(call, mine, result, [](const std::vector<Record>& all, std::vector<double>& numbers) {
+            numbers[0] = imbalance(loads_of(all), spots_of(all));
+        });
     if (fault)
         return raise(comm, call.name, fault);
     *max_over_mean = result[0];

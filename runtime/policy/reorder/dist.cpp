@@ -143,7 +143,7 @@ Fault deal_at_rank_0(const Call& call, const Record& mine, const Known& known, b
         loads.resize(size_t(call.size));
         for (const Pair& p : pairs)
             loads[size_t(p.rank)] = p.load;
-        result = arrange(loads, seats_of(all), mine.settings.domain, mine.settings.algorithm);
+        result = arrange(loads, spots_of(all), mine.settings.domain, mine.settings.algorithm);
     });
 }
 

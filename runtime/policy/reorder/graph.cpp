@@ -7,6 +7,7 @@
 #include "policy/reorder/measured.h"
 #include "policy/reorder/neighbours.h"
 #include "window/os.h"
+#include "window/times.h"
 
 #include <algorithm>
 
@@ -137,9 +138,9 @@ int load_graph_create(MPI_Comm comm, const double* loads, Side in, Side out, MPI
     std::vector<int> order(static_cast<size_t>(call.size));
     const Fault any = through_rank_0(call, mine, order, [&](const std::vector<Record>& all, std::vector<int>& result) {
         const Loads dealt = loads_given(call, mine, loads, all);
-        const Seats seats = seats_of(all);
-        result = draw_together(arrange(dealt, seats, mine.settings.domain, mine.settings.algorithm), dealt, seats, edges,
-                               mine.settings.domain, graph_seconds);
+        const Spots spots = spots_of(all);
+        result = draw_together(arrange(dealt, spots, mine.settings.domain, mine.settings.algorithm), dealt, spots,
+                               edges, mine.settings.domain, window::times::graph_search_s);
     });
     if (any)
         return raise(comm, call.name, any);

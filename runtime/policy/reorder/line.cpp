@@ -16,7 +16,7 @@ struct InNode {
     int size;              // of the node
 };
 
-int look(MPI_Comm node, const Seat& s, InNode& in)
+int look(MPI_Comm node, const Spot& s, InNode& in)
 {
     int rank, error;
     PMPI_Comm_rank(node, &rank);
@@ -64,7 +64,7 @@ int number_units(Line& line, int room)
 }
 
 // A unit belongs to the cell in which its first process stands, were they all of the same size.
-int form_cells(Line& line, const Seat& own, int first, int room)
+int form_cells(Line& line, const Spot& own, int first, int room)
 {
     int size, largest = line.units.least_room + int(line.units.count.size()) - 1, error;
     PMPI_Comm_size(line.comm, &size);
@@ -80,7 +80,7 @@ int form_cells(Line& line, const Seat& own, int first, int room)
     if ((error = PMPI_Scan(&candidate, &line.leader, 1, MPI_INT, MPI_MAX, line.comm)))
         return error;
     struct Member {
-        Seat seat;
+        Spot spot;
         int at, last;
     } mine = {own, line.at, last};
     MPI_Request request;
@@ -93,7 +93,7 @@ int form_cells(Line& line, const Seat& own, int first, int room)
         const size_t i = size_t(m.at - line.at);
         if (line.members.size() <= i)
             line.members.resize(i + 1);
-        line.members[i] = m.seat;
+        line.members[i] = m.spot;
         if (m.last)
             members = i + 1;
     }
@@ -103,7 +103,7 @@ int form_cells(Line& line, const Seat& own, int first, int room)
 
 int make_line(MPI_Comm comm, const Machine& machine, Line& line)
 {
-    const Seat own = seat(machine);
+    const Spot own = spot(machine);
     MPI_Comm node;
     int before = 0, error;
     if ((error = PMPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node)))

@@ -22,7 +22,7 @@ struct Line {
     // Units side by side form a cell, of as many processes as one process deals the ranks to. Its first process leads.
     int cell_size;            // that was asked for
     int leader = 0;           // in the line
-    Seats members;            // of the leader: where the cell's processes are
+    Spots members; // of the leader: where the cell's processes are
 };
 
 // Collective over comm; the one that is kept with it, if that is for the same domain and cells. Returns an MPI error code.

@@ -11,7 +11,7 @@ namespace ws::policy::reorder {
 
 namespace {
 
-double distance(const Seat& a, const Seat& b)
+double distance(const Spot& a, const Spot& b)
 {
     return a.node != b.node ? between_nodes : a.core != b.core ? within_node : 0;
 }
@@ -22,8 +22,8 @@ struct Heights {
     std::vector<double> sum;
     double limit;
 
-    Heights(const std::vector<int>& process_of, const Loads& loads, const Seats& seats, Domain domain)
-        : layout(reorder::layout(seats, domain)), sum(layout.bins.size())
+    Heights(const std::vector<int>& process_of, const Loads& loads, const Spots& spots, Domain domain)
+        : layout(reorder::layout(spots, domain)), sum(layout.bins.size())
     {
         for (size_t r = 0; r < loads.size(); r++)
             sum[size_t(layout.bin_of[size_t(process_of[r])])] += loads[r];
@@ -55,15 +55,16 @@ struct Heights {
 
 } // namespace
 
-double distance_sum(const std::vector<int>& order, const Seats& seats, const Edges& edges)
+double distance_sum(const std::vector<int>& order, const Spots& spots, const Edges& edges)
 {
     double sum = 0;
     for (const Edge& e : edges)
-        sum += e.weight * distance(seats[size_t(order[size_t(e.from)])], seats[size_t(order[size_t(e.to)])]);
+        sum += e.weight * distance(spots[size_t(order[size_t(e.from)])], spots[size_t(order[size_t(e.to)])]);
     return sum;
 }
 
-std::vector<int> draw_together(std::vector<int> order, const Loads& given, const Seats& seats, const Edges& edges, Domain domain, double seconds)
+std::vector<int> draw_together(std::vector<int> order, const Loads& given, const Spots& spots, const Edges& edges,
+                               Domain domain, double seconds)
 {
     const size_t n = order.size();
     struct Neighbour {
@@ -83,7 +84,7 @@ std::vector<int> draw_together(std::vector<int> order, const Loads& given, const
     if (count == 0)
         return order;
     const Loads loads = scaled(given);
-    Heights cores(order, loads, seats, Domain::core), domains(order, loads, seats, domain);
+    Heights cores(order, loads, spots, Domain::core), domains(order, loads, spots, domain);
     std::vector<std::vector<int>> beside(cores.layout.bins.size()); // processes of each core
     std::vector<int> rank_at(n);
     for (size_t p = 0; p < n; p++)
@@ -96,13 +97,13 @@ std::vector<int> draw_together(std::vector<int> order, const Loads& given, const
         double sum = 0;
         for (const Neighbour& x : neighbours[size_t(r)])
             if (x.rank != other) {
-                const Seat& s = seats[size_t(order[size_t(x.rank)])];
-                sum += x.weight * (distance(seats[size_t(p)], s) - distance(seats[size_t(q)], s));
+                const Spot& s = spots[size_t(order[size_t(x.rank)])];
+                sum += x.weight * (distance(spots[size_t(p)], s) - distance(spots[size_t(q)], s));
             }
         return sum;
     };
 
-    const double begin = distance_sum(order, seats, edges);
+    const double begin = distance_sum(order, spots, edges);
     double now = begin, least = begin;
     std::vector<int> best = order;
     std::mt19937 random(1);
@@ -122,14 +123,15 @@ std::vector<int> draw_together(std::vector<int> order, const Loads& given, const
             best = order;
         }
     };
-    const bool several_nodes = std::any_of(seats.begin(), seats.end(), [&](const Seat& s) { return s.node != seats[0].node; });
+    const bool several_nodes =
+        std::any_of(spots.begin(), spots.end(), [&](const Spot& s) { return s.node != spots[0].node; });
     for (long step = 0; step < steps && least > 0; step++, heat *= cooling) {
         if ((step & 255) == 0 && std::chrono::steady_clock::now() > until)
             break;
         if (several_nodes && step % 32 == 0) { // ranks that have come together on a core move together, or they never would
             const size_t a = size_t(below(beside.size())), b = size_t(below(beside.size()));
             const std::vector<int> &from = beside[a], &to = beside[b];
-            if (from.size() != to.size() || seats[size_t(from[0])].node == seats[size_t(to[0])].node)
+            if (from.size() != to.size() || spots[size_t(from[0])].node == spots[size_t(to[0])].node)
                 continue;
             double less = 0, more = 0;
             for (const auto& [here, there] : {std::pair(&from, &to), std::pair(&to, &from)})
@@ -137,7 +139,8 @@ std::vector<int> draw_together(std::vector<int> order, const Loads& given, const
                     for (const Neighbour& x : neighbours[size_t(rank_at[size_t(p)])]) {
                         const size_t q = size_t(order[size_t(x.rank)]), core = size_t(cores.layout.bin_of[q]);
                         if (core != a && core != b)
-                            less += x.weight * (distance(seats[size_t(p)], seats[q]) - distance(seats[size_t((*there)[0])], seats[q]));
+                            less += x.weight * (distance(spots[size_t(p)], spots[q]) -
+                                                distance(spots[size_t((*there)[0])], spots[q]));
                     }
             more = cores.sum[a] - cores.sum[b];
             // Widths of cores are alike, so between them nothing becomes too high.

@@ -16,12 +16,11 @@ using Edges = std::vector<Edge>;
 
 // What an edge costs for each unit of its weight: nothing within a core.
 constexpr double within_node = 1, between_nodes = 4;
-double distance_sum(const std::vector<int>& order, const Seats& seats, const Edges& edges);
+double distance_sum(const std::vector<int>& order, const Spots& spots, const Edges& edges);
 
 // Ranks change places in `order` (see arrange), and in the end no domain and no core is higher than the highest was. Simulated annealing,
 // the same in every run but for the limit in seconds; never a larger distance_sum than before.
-std::vector<int> draw_together(std::vector<int> order, const Loads& loads, const Seats& seats, const Edges& edges, Domain domain, double seconds);
-
-constexpr double graph_seconds = 0.1;
+std::vector<int> draw_together(std::vector<int> order, const Loads& loads, const Spots& spots, const Edges& edges,
+                               Domain domain, double seconds);
 
 } // namespace ws::policy::reorder

@@ -82,7 +82,7 @@ int look_around(MPI_Comm node, Machine& machine)
 
 } // namespace
 
-Seat seat(const Machine& machine)
+Spot spot(const Machine& machine)
 {
     const std::vector<CpuPlace> cores = own_cores(machine.cpus);
     if (cores.empty())

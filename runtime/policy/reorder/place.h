@@ -20,7 +20,7 @@ struct Machine {
 
 // Of the calling process. One that may run on several cores is taken to be on one of them: the processes with the same choice are
 // dealt to its cores in turn, in the order of their ranks.
-Seat seat(const Machine& machine);
+Spot spot(const Machine& machine);
 
 struct Line; // line.h
 

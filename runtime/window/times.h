@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+//
+// How long libws waits for what, and what it takes a thing to cost: all times of the runtime that no option sets, with
+// their reasons. Names end in their unit. Options and their defaults are in options/options.txt, times that are
+// measured (Home::return_ticks, a loop's chunks) where they are measured. The names of those who read a constant stand
+// before its reason.
+#pragma once
+
+#include <cstdint>
+
+namespace ws::window::times {
+
+// ---- regions (mpi/attach fills LoopHost; loop/)
+
+// A region that is expected to last less is not published, by how much a thief wants work (Hungry). Waking a sleeper
+// and then a guest takes 5 to 30 us each; who has waited long will most likely stay for the next regions, too.
+constexpr double publish_asleep_us = 100, publish_newly_us = 12, publish_long_us = 5;
+// A chunk of a published region takes this or more: below it the claim, an atomic operation on a shared line, is felt.
+constexpr double least_chunk_us = 0.7;
+// A loop that takes less runs whole.
+constexpr double run_whole_us = 20;
+// loop/site.cpp: in a region below short_region_us a steal that took less time than the hand-over has delayed its thief
+// for nothing; one above long_region_us is not run without help only to find out what help is worth: few of them make
+// up a run.
+constexpr double handover_us = 8, short_region_us = 500, long_region_us = 5000;
+// loop/check.cpp: how long to wait for a helper that is expected. Where none comes again and again, the wait becomes
+// short.
+constexpr uint64_t helper_patience_us = 100000, helper_little_patience_us = 2000;
+// loop/check.cpp: passes above long_pass_s are compared once for each order. A pass may take pass_patience_s, or
+// unknown_pass_s where nothing is known of the loop.
+constexpr double long_pass_s = 5, pass_patience_s = 2, unknown_pass_s = 10;
+// loop/serial_pass.cpp: naps while a child computes: short ones would take its core, long ones make short passes slow.
+constexpr unsigned first_child_nap_us = 20, longest_child_nap_us = 2000;
+
+// ---- lending (mpi/mpi_t fills LendTimes; lend/)
+
+// Blocked for longer, a thread counts as long_hungry: it will most likely go on waiting. An MPI_Test in vain counts as
+// a wait for as long.
+constexpr double patience_us = 20;
+// With nothing to help with for so long a thread goes to sleep, if its core is its own: a wake-up, 5 to 30 us, is
+// within 0.5 % or so of that.
+constexpr double yield_us = 4000;
+// A blocked rank that has nothing to lend for looks this often whether the others live.
+constexpr double peers_us = 1e6;
+// lend/lender.cpp: the same for one that sleeps: after so long slept in vain.
+constexpr uint64_t peers_asleep_us = 100000;
+// What MPI_Test may take for a chunk: the program has other things to do.
+constexpr double test_chunk_us = 10;
+// lend/lender.cpp: where ranks share cores, sleepers look at MPI less often, but nothing that fails to ring may cost
+// more than a blink.
+constexpr uint64_t longest_crowded_nap_us = 25000;
+// lend/worker.cpp: a worker does not look at MPI: everything that it sleeps for wakes it, except in a race that costs
+// one nap.
+constexpr uint64_t worker_nap_us = 20000;
+// lend/guest.cpp: a guest without a core is woken by who lends it one, and looks itself after this.
+constexpr uint64_t guest_nap_us = 1000000;
+
+// ---- other rooms
+
+// book/book.cpp: whoever makes a book needs microseconds for it; one that takes longer was stopped or killed, and is
+// passed over.
+constexpr unsigned book_patience_us = 20000, book_look_us = 100;
+// directive/openmp.cpp: the end of a region wakes who waits for it, who looks itself after this.
+constexpr unsigned openmp_nap_us = 50000;
+// measure/kept_off.cpp: how often a thread asks the kernel how long it had no CPU: what it missed it learns at the next
+// look.
+constexpr double kept_off_us = 8000;
+// mpi/carry.cpp: looking for letters costs some 100 ns. A rank that sleeps in its wait looks when it wakes.
+constexpr double letters_blocked_us = 20, letters_called_us = 1000;
+// window/os.cpp: the clock is calibrated over so long, for an error below 0.1 %.
+constexpr double calibrate_s = 1e-3;
+
+// ---- policies
+
+// policy/loads/: nodes tell each other their loads no more often than this; with many nodes less often, so that letters
+// take no more than loads_bytes_per_us of a network.
+constexpr double loads_least_us = 10000, loads_bytes_per_us = 20;
+// policy/reorder/: by itself the exact search may take what a program can well spend once; as a part of `automatic` it
+// must not be noticed. The search for neighbours likewise.
+constexpr double exact_search_s = 0.2, automatic_search_s = 0.001, graph_search_s = 0.1;
+// policy/dpb/: see there.
+constexpr double unknown_period_us = 500000; // measured for so long where no turns are seen
+// What threads that come and go cost a region: measured 20 to 50 for one, with libgomp, which ends them.
+constexpr double thread_cost_us = 60;
+// How often a rank that waits looks whether it is to decide.
+constexpr double decide_least_us = 1000, decide_most_us = 20000;
+constexpr double settle_us = 5e6; // a rank that hands nothing over for so long keeps what it has
+// A rank has to wait for so long before its processors are lent; longer, up to the second, where it came back too
+// early.
+constexpr unsigned borrow_least_us = 20, borrow_most_us = 20000;
+
+} // namespace ws::window::times
