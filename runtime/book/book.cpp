@@ -48,8 +48,8 @@ Book* map_book(int fd)
     for (unsigned us = 0; !Hardware::load_acquire(book->stamp) && us < window::times::book_patience_us;
          us += window::times::book_look_us) // pairs with make_book()
         usleep(window::times::book_look_us);
-    if (Hardware::load_acquire(book->stamp) && book->magic_ == magic && book->version_ == version && book->pages_ == page_count &&
-        book->bytes == sizeof(Book))
+    if (Hardware::load_acquire(book->stamp) && book->magic_ == magic && book->version_ == version &&
+        book->pages_ == page_count && book->bytes == sizeof(Book))
         return book;
     munmap(p, sizeof(Book));
     return nullptr;
@@ -61,7 +61,8 @@ int make_book()
     if (fd < 0)
         return -1;
     fchmod(fd, 0600);
-    if (ftruncate(fd, off_t(sizeof(Book))) < 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
+    if (ftruncate(fd, off_t(sizeof(Book))) < 0 ||
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0) {
         close(fd);
         return -1;
     }
@@ -102,7 +103,8 @@ struct Found {
     uint64_t stamp = 0;
 };
 
-// Finds and opens the earliest of the books that processes of this user have open. The kernel does not show those of other users.
+// Finds and opens the earliest of the books that processes of this user have open. The kernel does not show those of
+// other users.
 Found find_earliest(const std::vector<pid_t>& passed_over, const char* proc, std::string& problem)
 {
     Found earliest;
@@ -135,7 +137,8 @@ Found find_earliest(const std::vector<pid_t>& passed_over, const char* proc, std
                     earliest.stamp = stamp;
                 }
             } else
-                problem = "process " + std::to_string(pid) + " has a file named " + file_name + " that is no node book of this version: ignored";
+                problem = "process " + std::to_string(pid) + " has a file named " + file_name +
+                          " that is no node book of this version: ignored";
             if (fd >= 0)
                 close(fd);
         }
@@ -149,15 +152,16 @@ Found find_earliest(const std::vector<pid_t>& passed_over, const char* proc, std
 
 } // namespace
 
-// Jobs that start at the same time come to the same book. Each first makes one that all can see, then stamps it, then looks at all books
-// and takes the earliest. All jobs find that one, as it could be seen before it was stamped, so before any later book was stamped, and so
-// before the makers of later ones looked.
+// Jobs that start at the same time come to the same book. Each first makes one that all can see, then stamps it, then
+// looks at all books and takes the earliest. All jobs find that one, as it could be seen before it was stamped, so
+// before any later book was stamped, and so before the makers of later ones looked.
 int open_book(std::string& problem, const std::vector<pid_t>& passed_over, const char* proc)
 {
     const int made = make_book();
     if (made < 0)
         return -1;
-    const Found earliest = find_earliest(passed_over, proc, problem); // our own at the latest; none if /proc does not show it
+    // our own at the latest; none if /proc does not show it
+    const Found earliest = find_earliest(passed_over, proc, problem);
     if (earliest.fd < 0 || !same_file(earliest.fd, made)) {
         close(made);
         return earliest.fd;
@@ -177,7 +181,8 @@ bool Reader::join(int fd, const ProcessId& own, uint64_t job, int rank, CpuMask 
     Book* book = fd < 0 ? nullptr : map_book(fd);
     for (unsigned i = 0; book && i < page_count; i++) {
         Page& page = book->page[i];
-        if (Hardware::load_relaxed(page.state) != Page::free || !Hardware::cas_full(page.state, Page::free, Page::written))
+        if (Hardware::load_relaxed(page.state) != Page::free ||
+            !Hardware::cas_full(page.state, Page::free, Page::written))
             continue;
         page.process = own;
         page.job = job;
@@ -206,7 +211,8 @@ bool Reader::join(int fd, const ProcessId& own, uint64_t job, int rank, CpuMask 
 void Reader::free_page(Page& page, const ProcessId& process) const
 {
     // It may have been freed, and taken by a newcomer, since it was looked at.
-    if (page.process.pid == process.pid && page.process.started == process.started && Hardware::cas_full(page.state, Page::there, Page::free))
+    if (page.process.pid == process.pid && page.process.started == process.started &&
+        Hardware::cas_full(page.state, Page::there, Page::free))
         Hardware::fetch_add_full(book_->changes, 1);
 }
 
@@ -230,7 +236,8 @@ std::vector<Neighbour> Reader::neighbours(CpuMask mask) const
     const unsigned used = std::min(Hardware::load_acquire(book_->used), page_count);
     for (unsigned i = 0; i < used; i++) {
         Page& page = book_->page[i];
-        if (Hardware::load_acquire(page.state) != Page::there || page.job == job_ || page.process.pid_namespace != own_.pid_namespace)
+        if (Hardware::load_acquire(page.state) != Page::there || page.job == job_ ||
+            page.process.pid_namespace != own_.pid_namespace)
             continue; // acquire: pairs with join()
         const CpuMask its(page.mask, mask_words);
         if (its.common(mask))

@@ -49,7 +49,8 @@ __attribute__((cold)) bool valid(const std::string& where, uintptr_t kinds, cons
         if (size < given)
             say(where, "chunk size %" PRId64 " in %s is not positive", size, what);
         else if (given && !takes_chunk(kind))
-            say(where, "chunk size %" PRId64 " in %s: %s takes none", size, what, kind == WS_AUTO ? "WS_AUTO" : "WS_RUNTIME");
+            say(where, "chunk size %" PRId64 " in %s: %s takes none", size, what,
+                kind == WS_AUTO ? "WS_AUTO" : "WS_RUNTIME");
         else
             return true;
         return false;
@@ -69,7 +70,8 @@ __attribute__((cold)) bool valid(const std::string& where, uintptr_t kinds, cons
 // A loop's name, in the form that the plugin gives it. The user's texts may contain anything.
 std::string place_of(const char* file, int line, const char* function)
 {
-    std::string end = ":" + std::to_string(line) + ":" + ws::directive::shortened(ws::directive::one_line(function), WS_NAME_MAX / 2, true);
+    std::string end = ":" + std::to_string(line) + ":" +
+                      ws::directive::shortened(ws::directive::one_line(function), WS_NAME_MAX / 2, true);
     return ws::directive::shortened(ws::directive::one_line(file), WS_NAME_MAX - end.size(), false) + end;
 }
 std::string name_or(const char* name, const std::string& place)
@@ -86,10 +88,11 @@ std::string both(const char* name, const std::string& place)
 std::mutex adding; // to any list
 
 // What is used when there is no memory for an entry: the loop runs all the same, without its schedule.
-ws_call spare = {{"a loop", WS_SITE_KINDS(WS_AUTO, WS_AUTO) | WS_SITE_ANY_ORDER, {}}, nullptr, nullptr, nullptr, 0, 0, nullptr};
+ws_call spare = {
+    {"a loop", WS_SITE_KINDS(WS_AUTO, WS_AUTO) | WS_SITE_ANY_ORDER, {}}, nullptr, nullptr, nullptr, 0, 0, nullptr};
 
-// Finds an entry by the contents of its strings (their addresses differ between translation units), or adds one. Entries
-// are never freed: the runtime keeps links to their sites, and the library whose code they name may be closed.
+// Finds an entry by the contents of its strings (their addresses differ between translation units), or adds one.
+// Entries are never freed: the runtime keeps links to their sites, and the library whose code they name may be closed.
 ws_call* add_call(ws_call** list, const ws_call& wanted, const std::string& where, const std::string& results = "")
 {
     std::lock_guard<std::mutex> lock(adding);
@@ -131,7 +134,9 @@ std::string place_of(ws_body* body)
     char offset[32];
     std::snprintf(offset, sizeof offset, "+0x%zx", size_t(uintptr_t(body) - uintptr_t(in.dli_fbase)));
     // As addr2line takes it.
-    return ws::directive::shortened(ws::directive::one_line(slash ? slash + 1 : in.dli_fname), WS_NAME_MAX - sizeof offset, false) + offset;
+    return ws::directive::shortened(ws::directive::one_line(slash ? slash + 1 : in.dli_fname),
+                                    WS_NAME_MAX - sizeof offset, false) +
+           offset;
 }
 
 constexpr ws_options defaults = {};
@@ -141,13 +146,15 @@ constexpr ws_options defaults = {};
 void ws::directive::free_call_lock() { new (&adding) std::mutex; }
 
 #undef ws_for
-WS_EXPORT int ws_for_at(const char* file, int line, const char* function, int64_t begin, int64_t end, ws_body* body, void* context,
-                        const ws_options* options)
+WS_EXPORT int ws_for_at(const char* file, int line, const char* function, int64_t begin, int64_t end, ws_body* body,
+                        void* context, const ws_options* options)
 {
     const ws_options& o = options ? *options : defaults;
     uintptr_t kinds = WS_SITE_KINDS(o.schedule, o.steal_schedule) | (o.chunk ? WS_SITE_CHUNK : 0) |
                       (o.steal_chunk ? WS_SITE_STEAL_CHUNK : 0) | WS_SITE_ANY_ORDER;
-    auto place = [&] { return file ? place_of(file, line, function ? function : "?") : body ? place_of(body) : "ws_for"; };
+    auto place = [&] {
+        return file ? place_of(file, line, function ? function : "?") : body ? place_of(body) : "ws_for";
+    };
     if (WS_UNLIKELY(!body)) {
         say(both(o.name, place()), "the body is NULL");
         return EINVAL;
@@ -189,7 +196,8 @@ WS_EXPORT ws_call* ws_find_call(ws_call** list, const char* file, unsigned line,
         results = "result=?";
     else if (type) // ws.hpp cannot tell what the operation is: it may round
         results = std::string("result=") + type + std::to_string(kinds >> 40 & 255) + (type == 'f' ? "+@0**" : "=@0**");
-    return add_call(list, {{}, nullptr, file, options->name, kinds & 0xffffffff, line, nullptr}, name_or(options->name, place), results);
+    return add_call(list, {{}, nullptr, file, options->name, kinds & 0xffffffff, line, nullptr},
+                    name_or(options->name, place), results);
 }
 
 WS_EXPORT void ws_bad_argument(const char* file, unsigned line, const char* function, const ws_options* options,

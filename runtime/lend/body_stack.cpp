@@ -51,9 +51,11 @@ struct StackSize {
 
 StackSize stack_size()
 {
-    // For "unlimited" pthread_create would take 2 MiB, while the rank's own stack may then become larger than any that can be reserved.
+    // For "unlimited" pthread_create would take 2 MiB, while the rank's own stack may then become larger than any that
+    // can be reserved.
     static const bool free = reserving_is_free();
-    // A frame may have an array that is larger than a page: its first access must not fall on the other side of the guard.
+    // A frame may have an array that is larger than a page: its first access must not fall on the other side of the
+    // guard.
     const size_t guard = free ? 256 * MiB : MiB;
     rlimit limit;
     if (wanted)
@@ -161,7 +163,8 @@ int create_body_thread(pthread_t& thread, pthread_attr_t& attributes, void* (*ru
 void watch_stack(const char* kind)
 {
     const size_t bytes = signal_stack_bytes();
-    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
+    void* memory =
+        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
     pthread_attr_t attributes;
     if (memory == MAP_FAILED || pthread_getattr_np(pthread_self(), &attributes) != 0)
         return;

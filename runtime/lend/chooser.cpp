@@ -88,7 +88,8 @@ Target Chooser::choose(window::Hungry hunger, bool direct, uint64_t least)
                 why_none_ = Refusal::too_little;
                 continue;
             }
-            const Candidate c = {double(t.look.remaining) * double(t.look.unit_ticks + 1), t.look.joiners, distances_[r], random()};
+            const Candidate c = {double(t.look.remaining) * double(t.look.unit_ticks + 1), t.look.joiners,
+                                 distances_[r], random()};
             const double score = loop::chaos ? double(c.random >> 1) + 1 : score_(c);
             if (score > most) {
                 most = score;

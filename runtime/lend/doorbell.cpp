@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Who wakes whom: senders wake the rank for which they have posted something, owners wake threads that sleep because they have no work.
+// Who wakes whom: senders wake the rank for which they have posted something, owners wake threads that sleep because
+// they have no work.
 #include "lend/lend.h"
 
 #include "directive/openmp.h"
@@ -61,8 +62,8 @@ void detail::ring_core(Home& core)
         return;
     if (!Hardware::load_relaxed(core.recall)) {
         Hardware::store_relaxed(core.recall, 1);
-        // Full, before the second look: a thread that was falling asleep has seen recall, or is seen here asleep. Pairs with
-        // Lender::sleep().
+        // Full, before the second look: a thread that was falling asleep has seen recall, or is seen here asleep. Pairs
+        // with Lender::sleep().
         Hardware::fetch_add_full(core.rings, 1);
     }
     wake(core);

@@ -76,8 +76,8 @@ bool next_lease(Window& w, const Home& core, Lease& lease)
     }
 }
 
-// Whether a guest should stay for its owner's next region: not where that never comes in time, as with one region a time step.
-// A guest that leaves at once lets its thief go on a few microseconds earlier.
+// Whether a guest should stay for its owner's next region: not where that never comes in time, as with one region a
+// time step. A guest that leaves at once lets its thief go on a few microseconds earlier.
 class Lingering {
 public:
     bool pays() { return in_vain_ < enough || ++turn_ % try_again == 0; }
@@ -88,8 +88,8 @@ private:
     unsigned in_vain_ = 0, turn_ = 0;
 };
 
-// False if this process may not use these CPUs: they are of another cpuset. A guest there would run beside its owner, while
-// the lent core idles. (Where affinities may not be set at all, the scheduler finds the core.)
+// False if this process may not use these CPUs: they are of another cpuset. A guest there would run beside its owner,
+// while the lent core idles. (Where affinities may not be set at all, the scheduler finds the core.)
 bool move_to(CpuMask mask) { return mask.bind() || errno != EINVAL || mask.empty(); }
 
 // Follows the thief to the CPU it lent: left to the scheduler, an unbound guest often wakes on its owner's CPU.
@@ -135,8 +135,9 @@ void* guest_main(void* argument)
     observe::record_as(SeatKind::guest, index);
     chaos.delay();
     bool allowed = move_to(w.mask(index));
-    // Freed by hand, as there must be no destructor in the frame from which bodies are called: a thread that a body ends (pthread_exit) is
-    // unwound by libgcc_s, which our own copy of the unwinder does not work with: it would abort.
+    // Freed by hand, as there must be no destructor in the frame from which bodies are called: a thread that a body
+    // ends (pthread_exit) is unwound by libgcc_s, which our own copy of the unwinder does not work with: it would
+    // abort.
     CpuSet* const one = new CpuSet(w.mask_size());
     Lingering lingering;
     Flag knocks = Hardware::load_acquire(slot.knock);
@@ -163,13 +164,15 @@ void* guest_main(void* argument)
             show(*own_seat, Seated::visiting, begin, Flag(core.world_rank));
             loop::run_as_guest(lease, &core.recall, stays ? 0 : Hardware::load_relaxed(core.return_ticks));
             if (WS_UNLIKELY(observe::recording))
-                record(EventKind::visit, begin, ticks(), Flag(core.world_rank), Hardware::load_relaxed(own_seat->loop), latency);
+                record(EventKind::visit, begin, ticks(), Flag(core.world_rank), Hardware::load_relaxed(own_seat->loop),
+                       latency);
             latency = 0;
             stayed = visit.core && stays && !owner_is_blocked() && next_lease(w, core, lease);
             lingering.was(stayed);
         } while (stayed);
         show(*own_seat, Seated::away, ticks());
-        // The guest lingers no longer for a short region, so the flag of hunger is lowered. Thieves that still wait raise it again.
+        // The guest lingers no longer for a short region, so the flag of hunger is lowered. Thieves that still wait
+        // raise it again.
         if (Hardware::load_relaxed(w.mine().hunger.hungry) == long_hungry)
             Hardware::store_relaxed(w.mine().hunger.hungry, window::not_hungry);
         chaos.delay();
@@ -204,8 +207,8 @@ void guest_blocked(unsigned polls)
         window::cpu_relax();
         return;
     }
-    // What this call waits for may be the very rank whose core it runs on, so that rank goes on; and until this visit ends
-    // no chunk may be brought to this thread. The visit ends after this chunk.
+    // What this call waits for may be the very rank whose core it runs on, so that rank goes on; and until this visit
+    // ends no chunk may be brought to this thread. The visit ends after this chunk.
     Home& core = *visit.core;
     visit.core = nullptr;
     Hardware::store_release(visit.slot->state, guest_away); // before the core: its thief must not lend to us then
@@ -218,11 +221,12 @@ int detail::start_body_thread(pthread_t& thread, CpuMask cpus, void* (*run)(void
 {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
-    // With its creator's mask it could begin on its creator's CPU, the one that is surely busy, and would have to wait for a time slice
-    // there before it could move away.
+    // With its creator's mask it could begin on its creator's CPU, the one that is surely busy, and would have to wait
+    // for a time slice there before it could move away.
     int error = EINVAL;
     if (!cpus.empty()) {
-        pthread_attr_setaffinity_np(&attributes, cpus.size() * sizeof *cpus.words(), reinterpret_cast<const cpu_set_t*>(cpus.words()));
+        pthread_attr_setaffinity_np(&attributes, cpus.size() * sizeof *cpus.words(),
+                                    reinterpret_cast<const cpu_set_t*>(cpus.words()));
         error = create_body_thread(thread, attributes, run, argument);
     }
     if (error == EINVAL || error == EPERM) { // those are not its CPUs to use
@@ -237,7 +241,8 @@ int detail::start_body_thread(pthread_t& thread, CpuMask cpus, void* (*run)(void
 void guests_make()
 {
     Window& w = *detail::window;
-    constexpr unsigned at_once = 4; // the owner waits while guests are made, so more of them are made with the next regions
+    // the owner waits while guests are made, so more of them are made with the next regions
+    constexpr unsigned at_once = 4;
     unsigned made = 0;
     making.lock();
     for (unsigned core = 0; core < w.cores(); core++) {
@@ -248,8 +253,8 @@ void guests_make()
             Hardware::store_relaxed(w.mine().hunger.wanted, 1);
             break;
         }
-        // Stored before the thread runs: another thief's wish may bring us here again before this guest is ready, and two
-        // guests in one slot would both run its lease.
+        // Stored before the thread runs: another thief's wish may bring us here again before this guest is ready, and
+        // two guests in one slot would both run its lease.
         Hardware::store_relaxed(slot.state, window::guest_starting);
         pthread_t thread;
         if (detail::start_body_thread(thread, w.mask(core), guest_main, reinterpret_cast<void*>(size_t(core)))) {

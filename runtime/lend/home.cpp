@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The rank's own thread, in an MPI call that makes no progress: spin, look for a victim, lend; with none, give policies their time, yield,
-// then sleep.
+// The rank's own thread, in an MPI call that makes no progress: spin, look for a victim, lend; with none, give policies
+// their time, yield, then sleep.
 // What happens to a core that is lent or asleep is in lender.cpp.
 #include "lend/lender.h"
 
@@ -49,10 +49,10 @@ bool active;
 bool is_blocked;          // this wait is longer than the spin
 const unsigned* mpi_events;
 unsigned seen_events;
-bool waits_are_long;      // the last one was: the next will most likely be, and need not be spun on
+bool waits_are_long;      // the last wait was long: the next will most likely be, so it is not worth spinning first
 uint64_t wait_began;      // ticks
 uint64_t waited_until;    // ticks: of a wait that may turn out short; 0: in none
-uint64_t idle_since;      // ticks: nothing to help with since, nor anything to do for MPI
+uint64_t idle_since;      // ticks: since when there is nothing to help with, nor anything to do for MPI
 uint64_t served_at;       // ticks: MPI handled something in this wait that did not end it; 0: nothing
 unsigned served_events;   // of mpi_events then
 uint64_t looked_at_peers; // ticks
@@ -70,8 +70,9 @@ SpareTime* spare = &nobody;
 
 bool stands_for_the_core() { return WS_LIKELY(active && home_thread && !loop::thread_in_region()); }
 
-// One poll of MPI handles a few events, which need not be those that this rank waits for; the doorbell's ring for the next ones
-// may be over. So whoever armed goes on polling until a poll has handled nothing at all.
+// One poll of MPI handles a few events, which need not be those that this rank waits for; the doorbell
+// may have rung for the next ones before this rank armed. So a rank that has armed goes on polling until a poll has
+// handled nothing at all.
 bool last_poll_was_dry()
 {
     const unsigned now = window::load_relaxed(*mpi_events); // other threads poll too: a hint
@@ -118,17 +119,17 @@ void begin_wait(uint64_t now)
     if (!lender.has_lease())
         lender.show_busy(false);
     lender.look_at_neighbours(false);
-    directive::end_openmp_wait(); // our workers too have time for others now
-    if (*detail::sends_open > 0) { // who receives them rings from here on
+    directive::end_openmp_wait(); // now our workers, too, have time for others
+    if (*detail::sends_open > 0) { // from here on the ranks that receive them ring
         const int to = *detail::sends_to;
         Hardware::store_relaxed(lender.home().awaits, to < 0 ? window::awaits_several : Flag(to) + 1);
         Hardware::fetch_add_full(detail::window->node().senders_waiting, 1);
     }
 }
 
-// How much later this rank would be without stealing: it would have come later to this wait, by as much less it would have
-// waited, but not have left it before whom it waited for, and that is the one that would be latest.
-// Short waits, where a look at all ranks would be felt, only use it up.
+// How much later this rank would be without stealing. It would have come to this wait later, and would have waited less
+// by as much; but it would not have left the wait before the rank that it waited for, which is the one that would be
+// latest. Short waits, where a look at all ranks would cost too much, only reduce this lag.
 void carry_lag(uint64_t now, uint64_t waited)
 {
     Window& w = *detail::window;
@@ -164,7 +165,8 @@ uint64_t end_wait()
     return took;
 }
 
-// A policy's step, if one is due, or wants whatever time this rank has. One at a time: what MPI waits for is looked at in between.
+// Gives a policy a step, if one is due or if a policy wants whatever time this rank has. One step only, so that MPI
+// polls in between.
 bool gave_step(uint64_t now, bool idle)
 {
     if (WS_LIKELY(now < spare->due_at && !(spare->when_idle && idle)))
@@ -181,7 +183,8 @@ uint64_t us_until_due(uint64_t now)
     return spare->due_at > now ? uint64_t(double(spare->due_at - now) / loop_host.ticks_per_us) + 1 : 1;
 }
 
-// Blocked, with nothing to help with or no right to: policies, or spins on, yields, then sleeps on the doorbell.
+// Blocked, and nothing to help with, or no right to help: gives policies a step; else spins on, then yields, then
+// sleeps on the doorbell.
 void idle(uint64_t now)
 {
     if (spare->when_idle && lender.core_is_free() && gave_step(now, true))
@@ -252,14 +255,15 @@ void lend_stop()
 void blocked(unsigned polls)
 {
     if (!stands_for_the_core()) {
-        // Another thread's wait, or a body that waits: its core is not this rank's to give. Let others run.
+        // Another thread waits, or a loop's body does: its core must not be lent. Let others run.
         if (loop::thread_in_region() && !home_thread)
             guest_blocked(polls);
         else if (polls > 1000)
             sched_yield();
         return;
     }
-    // Every fourth turn is enough to look for work, and the others notice sooner what MPI waits for.
+    // Looking for work at every fourth turn is enough; in the others MPI polls, and so notices sooner what it waits
+    // for.
     if (polls % 4 != 0 && !lender.is_armed() && !lender.has_lease())
         return;
     const uint64_t now = ticks();
@@ -308,7 +312,7 @@ void blocked(unsigned polls)
     } else if (!lender.is_armed()) {
         arm();
         lender.step_aside(target.rank);
-    } else if (!lender.disarm_if_rung() && last_poll_was_dry()) { // else something has arrived in between
+    } else if (!lender.disarm_if_rung() && last_poll_was_dry()) { // otherwise something has arrived in between
         lender.lend(target);
         idle_since = ticks();
     }
@@ -332,7 +336,7 @@ void unblocked()
         }
         waits_are_long = end_wait() > detail::times.patience_ticks;
     } else {
-        if (waited_until) // as far as known: to look at the clock now would hold the message up
+        if (waited_until) // the time that is known already: reading the clock now would delay the message
             measure::meter.waited_within(waited_until - wait_began);
         if (Hardware::load_relaxed(lender.seat().state) != Flag(Seated::computing))
             show(lender.seat(), Seated::computing, ticks()); // a short wait, with the core still lent
@@ -340,7 +344,7 @@ void unblocked()
     waited_until = 0;
 }
 
-// MPI_Test and its like found nothing. The program goes on at once, so it is one short chunk, and no waiting for more.
+// MPI_Test or the like found nothing. The program wants to go on at once, so the core is lent for one short chunk only.
 void polled()
 {
     if (!stands_for_the_core())
@@ -348,14 +352,15 @@ void polled()
     Hardware::store_relaxed(lender.home().looked_at, ticks());
     observe::LendCounters& counters = lender.counters();
     const uint64_t before = counters.lent_ticks;
-    lender.resume(); // of a chunk that outlasted its call
+    lender.resume(); // after a chunk that lasted longer than the call it was lent in
     if (!lender.has_lease())
         if (const Target target = lender.choose(newly_hungry, false))
             if (lender.core_is_free() && lender.lend(target, true)) {
                 show(lender.seat(), Seated::computing, ticks());
                 lender.show_busy(true);
             }
-    if (const uint64_t lent = counters.lent_ticks - before) { // of these looks only those that helped are known as waiting
+    // of such calls only those that helped count as waiting
+    if (const uint64_t lent = counters.lent_ticks - before) {
         bump(counters.blocked_ticks, lent);
         measure::meter.waited_within(lent);
         const Flag call = own_call ? observe::call_row(own_call()) : no_row;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Lending: a thread that has nothing to do on its core (a rank blocked in MPI, a worker) claims a chunk of a rank that still
-// computes (its victim, the owner), gives the core to a guest in the owner's process, and gets it back.
+// Lending: a thread that has nothing to do on its core (a rank blocked in MPI, a worker) claims a chunk of a rank that
+// still computes (its victim, the owner), gives the core to a guest in the owner's process, and gets it back.
 //
 //   home.cpp       the rank's own thread: what the fork's hooks call
 //   worker.cpp     threads on spare cores, which help their own rank first
@@ -30,7 +30,8 @@ struct LendTimes {
     uint64_t spin_ticks;   // a rank is blocked for at least this long before it does anything but spin
     uint64_t patience_ticks; // a rank that has been blocked for longer than this is long_hungry
     uint64_t linger_ticks; // a guest without chunks waits this long for the owner's next region
-    uint64_t yield_ticks;  // a thread that has had nothing to help with for this long goes to sleep, if its core is its own
+    // a thread that has had nothing to help with for this long goes to sleep, if its core is its own
+    uint64_t yield_ticks;
     uint64_t peers_ticks;  // a blocked rank that has nobody to lend to checks this often whether the others live
     uint64_t short_ticks;  // how long a chunk may take for which MPI_Test lends the core
     uint64_t quantum_us;   // a thread that sleeps, its core lent or not, looks at MPI itself after this time
@@ -93,7 +94,8 @@ void probe_peers();
 // Ends the job when a rank of this node has died; otherwise returns. Cheap enough for every millisecond.
 void check_peers(const char* waiting_for);
 
-// Called by a thread that waits in MPI inside an iteration: if it is a guest, it returns its core and goes on waiting beside the thief.
+// Called by a thread that waits in MPI inside an iteration: if it is a guest, it returns its core and goes on waiting
+// beside the thief.
 void guest_blocked(unsigned polls);
 
 // True while this rank sits in a blocking MPI call; guests read it to give cores back early.
@@ -104,13 +106,15 @@ namespace detail {
 extern window::Window* window;
 extern LendTimes times;
 extern const int *sends_open, *sends_to; // MPICH's, see LendOptions
-// Whether the program has lately spun on MPI_Test, which is its way of waiting. This expires by itself once the program computes.
+// Whether the program has lately spun on MPI_Test, which is its way of waiting. This expires by itself once the program
+// computes.
 inline bool looked_just_now(const window::Home& core)
 {
     return window::ticks() - Hardware::load_relaxed(core.looked_at) < times.patience_ticks;
 }
 void ring_core(window::Home& core);
-// Makes a thread that runs loop bodies, on these CPUs from its first moment if it may use them. Returns an errno as pthread_create does.
+// Makes a thread that runs loop bodies, on these CPUs from its first moment if it may use them. Returns an errno as
+// pthread_create does.
 int start_body_thread(pthread_t& thread, window::CpuMask cpus, void* (*run)(void*), void* argument);
 void start_workers(const LendOptions& options);
 void stop_workers();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The steal path, top to bottom: choose -> arm -> (MPI polls once more) -> claim and lend -> sleep while it is lent; or, with
-// nothing to help with, sleep on the doorbell.
+// The steal path, top to bottom: choose -> arm -> (MPI polls once more) -> claim and lend -> sleep while it is lent;
+// or, with nothing to help with, sleep on the doorbell.
 #include "lend/lender.h"
 
 #include "loop/chaos.h"
@@ -64,7 +64,8 @@ void Lender::start(unsigned core, observe::Seat& seat, const LendOptions& option
     named_ = busy_ = own_ = one_ = CpuSet(w.mask_size());
     pretended_cores_ = options.pretended_cores;
     least_nap_us_ = nap_us;
-    book_ = help_own || pretended_cores_ ? nullptr : options.book; // workers: their rank's home thread speaks for the process
+    // workers: their rank's home thread speaks for the process
+    book_ = help_own || pretended_cores_ ? nullptr : options.book;
     find_sharers();
     look_at_neighbours(false);
 }
@@ -96,8 +97,9 @@ void Lender::find_sharers()
     const unsigned real = cpus.mask().count();
     sharers_cores_ = pretended_cores_ ? pretended_cores_ : real;
     ours_alone_ = sharers <= sharers_cores_ && sharers_here <= own_cores_;
-    // Sleepers that wake to look at MPI themselves must not use up the cores that they gave up. Where ranks share cores they would
-    // have to wait for their turn anyhow; but an event that does not ring must not be late by more than some milliseconds.
+    // Sleepers that wake to look at MPI themselves must not use up the cores that they gave up. Where ranks share cores
+    // they would have to wait for their turn anyhow; but an event that does not ring must not be late by more than some
+    // milliseconds.
     const unsigned crowd = real && sharers > real ? (sharers + real - 1) / real : 1;
     nap_us_ = std::min(least_nap_us_ * crowd, std::max(least_nap_us_, window::times::longest_crowded_nap_us));
     nap_at_once_ = crowd > 1;
@@ -180,7 +182,8 @@ void Lender::account_return(uint64_t now)
         show_busy(false);
     }
     if (!went_on_ && home_->returned_at > lent_since_) { // otherwise nobody waited for this return
-        // The shortest of late, as a return that other threads on the core have delayed says nothing. It creeps up, to follow changes.
+        // The shortest of late, as a return that other threads on the core have delayed says nothing. It creeps up, to
+        // follow changes.
         const uint64_t took = now - home_->returned_at, known = Hardware::load_relaxed(home_->return_ticks);
         observe::count_latency(seat_->return_latency, took);
         Hardware::store_relaxed(home_->return_ticks, Flag(known && took > known ? known + known / 64 + 1 : took));
@@ -325,14 +328,17 @@ void Lender::sleep(uint64_t most_us)
     Home& c = *home_;
     const uint64_t begin = ticks(), us = std::min(sleep_us(nap_us_), most_us);
     show(*seat_, Seated::asleep, begin);
-    Hardware::fetch_add_full(window_->node().sleepers, 1); // counted before the state is stored, as owners ring only if there are any
+    // counted before the state is stored, as owners ring only if there are any
+    Hardware::fetch_add_full(window_->node().sleepers, 1);
     Hardware::store_full(c.state, core_asleep);
     chaos.delay();
-    // A sender that rang while we were armed did not wake us: so we must look at recall after the store. Pairs with ring().
+    // A sender that rang while we were armed did not wake us: so we must look at recall after the store. Pairs with
+    // ring().
     if (!Hardware::load_relaxed(c.recall))
         window::futex_wait(&c.state, core_asleep, us);
     // Not woken: armed again, so that whatever arrives after MPI's next poll rings.
-    const bool woken = !Hardware::cas_full(c.state, core_asleep, Hardware::load_relaxed(c.recall) ? core_kept : core_armed);
+    const bool woken =
+        !Hardware::cas_full(c.state, core_asleep, Hardware::load_relaxed(c.recall) ? core_kept : core_armed);
     Hardware::fetch_add_full(window_->node().sleepers, Flag(-1));
     const uint64_t end = ticks();
     bump(counters().naps);

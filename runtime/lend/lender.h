@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a thread does with the core that it is at home on while it has nothing to do itself: one object for the rank's own thread
-// (home.cpp), one for each worker (worker.cpp). Used by that thread alone.
+// What a thread does with the core that it is at home on while it has nothing to do itself: one object for the rank's
+// own thread (home.cpp), one for each worker (worker.cpp). Used by that thread alone.
 #pragma once
 
 #include "arbiter/cores.h"
@@ -15,8 +15,8 @@ using window::Flag;
 
 class Lender {
 public:
-    // `core` is the index in the core table; `nap_us` the first sleep without a lease, in microseconds, while every thread
-    // has a core of its own. `seat` of the board is this thread's.
+    // `core` is the index in the core table; `nap_us` the first sleep without a lease, in microseconds, while every
+    // thread has a core of its own. `seat` of the board is this thread's.
     void start(unsigned core, observe::Seat& seat, const LendOptions& options, bool help_own, uint64_t nap_us);
 
     window::Home& home() const { return *home_; }
@@ -36,14 +36,14 @@ public:
     {
         return chooser_.choose(hunger, direct, 2 * uint64_t(Hardware::load_relaxed(home_->return_ticks)));
     }
-    // With more threads than cores an idle thread's core is not idle: another computes there. Free while fewer ranks, workers
-    // and guests are at work than there are cores for them.
+    // With more threads than cores an idle thread's core is not idle: another computes there. Free while fewer ranks,
+    // workers and guests are at work than there are cores for them.
     bool core_is_free() const;
     // A thread of another rank's parallel region is on it (policy/dpb): who waits here only keeps it from computing.
     bool is_taken() const { return arbiter::Word<>(home_->use).look().use == arbiter::Use::openmp; }
     bool core_is_ours_alone() const { return ours_alone_; }
-    // Looks whether other jobs have come or gone: at the begin of a wait, by one load if none has. Now and then in a long wait it also
-    // checks whether they still live.
+    // Looks whether other jobs have come or gone: at the begin of a wait, by one load if none has. Now and then in a
+    // long wait it also checks whether they still live.
     void look_at_neighbours(bool whether_alive);
     bool had_neighbours() const { return had_neighbours_; }
     // Tells the other jobs of the node whether the core computes from here on.
@@ -52,11 +52,12 @@ public:
         if (book_)
             book_->show_busy(busy);
     }
-    // Whether more threads share our cores than there are cores: then a thread that waits awake only keeps others from computing.
+    // Whether more threads share our cores than there are cores: then a thread that waits awake only keeps others from
+    // computing.
     bool must_not_spin() const { return nap_at_once_; }
 
-    // For the board: from `now` on (ticks) there is nothing to steal, because of `why`, until the next call. Refusal::kinds: there was
-    // something to steal, or the wait is over.
+    // For the board: from `now` on (ticks) there is nothing to steal, because of `why`, until the next call.
+    // Refusal::kinds: there was something to steal, or the wait is over.
     void refuse(observe::Refusal why, uint64_t now);
     observe::Refusal why_none() const; // after choose() found nothing
 
@@ -67,8 +68,9 @@ public:
     bool disarm_if_rung();
     void disarm() { Hardware::store_relaxed(home_->state, window::core_kept); }
 
-    // Takes the core from its own use, claims a chunk of the target's region and lends the core for it. With `one_chunk` the guest
-    // leaves after that, and a chunk takes no more than `short_ticks`. False if the core has another use or nothing was claimed.
+    // Takes the core from its own use, claims a chunk of the target's region and lends the core for it. With
+    // `one_chunk` the guest leaves after that, and a chunk takes no more than `short_ticks`. False if the core has
+    // another use or nothing was claimed.
     bool lend(const Target& target, bool one_chunk = false);
 
     // The owner rang us, and we ring the next sleeper if there is work for more: so the owner need not ring many.
@@ -77,13 +79,14 @@ public:
     // Claims without lending, for a worker that runs the chunk itself.
     bool claim(const Target& target, window::Lease& lease);
 
-    // Armed, and nothing to help with: sleeps on the doorbell, a quantum at most, and no more than `most_us`. Returns armed if that
-    // ended it, else kept.
+    // Armed, and nothing to help with: sleeps on the doorbell, a quantum at most, and no more than `most_us`. Returns
+    // armed if that ended it, else kept.
     void sleep(uint64_t most_us = any);
 
-    // Ranks that are not bound may sit on one CPU, and the kernel leaves them there, as a thief sleeps too much to look like load.
-    // What such a thief lends would be the owner's own CPU. So it moves to a CPU of its mask on which no thread of the node says it
-    // is, or at least none that computes, and then takes its old mask again. Rarely needed, as it stays there.
+    // Ranks that are not bound may sit on one CPU, and the kernel leaves them there, as a thief sleeps too much to look
+    // like load. What such a thief lends would be the owner's own CPU. So it moves to a CPU of its mask on which no
+    // thread of the node says it is, or at least none that computes, and then takes its old mask again. Rarely needed,
+    // as it stays there.
     void step_aside(unsigned victim);
 
 private:

@@ -35,7 +35,8 @@ struct Worker {
     Lender lender;
     pthread_t thread;
 };
-auto& workers = *new std::vector<std::unique_ptr<Worker>>; // never destroyed: exit() may be called while they are at work
+// never destroyed: exit() may be called while they are at work
+auto& workers = *new std::vector<std::unique_ptr<Worker>>;
 volatile Flag workers_stopping;
 
 void help_own_rank(Lender& lender, const Target& target)

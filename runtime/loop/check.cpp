@@ -56,7 +56,10 @@ template <class Change> auto with_note(const ws_site* site, Change&& change)
 }
 
 // A clause makes it so.
-bool is_one_chunk(const Region& r) { return r.thief.kind != WS_AUTO && r.thief.kind != WS_GUIDED && r.thief.chunk >= r.units; }
+bool is_one_chunk(const Region& r)
+{
+    return r.thief.kind != WS_AUTO && r.thief.kind != WS_GUIDED && r.thief.chunk >= r.units;
+}
 
 template <class Change> void note(const ws_site* site, Change&& change)
 {
@@ -88,7 +91,8 @@ struct Comparison {
 
     Spread spread(unsigned result, uint64_t element) const;
     // The first element that differs from the serial pass by more than `bound` says, and how many do; -1 if none does.
-    template <class Bound> int64_t find_difference(unsigned result, const char* values, Bound&& bound, uint64_t& number) const;
+    template <class Bound>
+    int64_t find_difference(unsigned result, const char* values, Bound&& bound, uint64_t& number) const;
     bool tell_difference(unsigned result, const char* values, bool is_shared);
 };
 std::unique_ptr<Comparison> comparisons[window::max_slots]; // by slot; an owner has one region
@@ -108,14 +112,16 @@ Spread Comparison::spread(unsigned i, uint64_t e) const
     const char* const serial = passes->values(Pass::serial, i) + at;
     Spread s = {0, magnitude(r, serial)};
     for (Pass dealt : {Pass::dealt_1, Pass::dealt_2}) {
-        const double deviation = distance(r, serial, passes->values(dealt, i) + at), m = passes->magnitudes(dealt, i)[e];
+        const double deviation = distance(r, serial, passes->values(dealt, i) + at),
+                     m = passes->magnitudes(dealt, i)[e];
         s.deviation = deviation > s.deviation ? deviation : s.deviation;
         s.magnitude = m > s.magnitude ? m : s.magnitude;
     }
     return s;
 }
 
-template <class Bound> int64_t Comparison::find_difference(unsigned i, const char* values, Bound&& bound, uint64_t& number) const
+template <class Bound>
+int64_t Comparison::find_difference(unsigned i, const char* values, Bound&& bound, uint64_t& number) const
 {
     const Result& r = results[i];
     const size_t bytes = r.size() / r.count;
@@ -145,7 +151,8 @@ template <class Bound> int64_t Comparison::find_difference(unsigned i, const cha
     return first;
 }
 
-// Compares a result with the serial pass's: as the loop left it when it was shared, or as another pass of one thread did.
+// Compares a result with the serial pass's: as the loop left it when it was shared, or as another pass of one thread
+// did.
 bool Comparison::tell_difference(unsigned i, const char* values, bool is_shared)
 {
     const Result& r = results[i];
@@ -158,18 +165,22 @@ bool Comparison::tell_difference(unsigned i, const char* values, bool is_shared)
     if (with_note(site, [](Noted& n) { return n.messages++; }) >= most_messages)
         return true;
     const size_t at = size_t(e) * (r.size() / r.count);
-    const std::string one = text_of_element(r, passes->values(Pass::serial, i) + at), other = text_of_element(r, values + at);
+    const std::string one = text_of_element(r, passes->values(Pass::serial, i) + at),
+                      other = text_of_element(r, values + at);
     std::string name = "'" + r.name + "'", rest;
     if (r.count > 1)
         name += " (element " + std::to_string(e + 1) + " of " + std::to_string(r.count) + ")";
     if (number > 1)
         rest = "; " + std::to_string(number - 1) + (number > 2 ? " more elements differ" : " more element differs");
     if (is_shared)
-        std::fprintf(stderr, "workshare check: %s: reduction %s is %s with one thread, %s shared (order %s)%s\n", site->where, name.c_str(),
-                     one.c_str(), other.c_str(), order_name(unsigned(order) - first_order), rest.c_str());
+        std::fprintf(stderr, "workshare check: %s: reduction %s is %s with one thread, %s shared (order %s)%s\n",
+                     site->where, name.c_str(), one.c_str(), other.c_str(), order_name(unsigned(order) - first_order),
+                     rest.c_str());
     else
-        std::fprintf(stderr, "workshare check: %s: reduction %s is %s in order and %s in another order, both with one thread%s\n", site->where,
-                     name.c_str(), one.c_str(), other.c_str(), rest.c_str());
+        std::fprintf(
+            stderr,
+            "workshare check: %s: reduction %s is %s in order and %s in another order, both with one thread%s\n",
+            site->where, name.c_str(), one.c_str(), other.c_str(), rest.c_str());
     return true;
 }
 
@@ -186,7 +197,8 @@ void note_uncompared(const ws_site* site, const std::string& why, unsigned failu
 // Dealt passes are needed only where something is rounded.
 bool run_passes(Comparison& c, double seconds)
 {
-    const bool rounded = std::any_of(c.results.begin(), c.results.end(), [](const Result& r) { return r.is_rounded(); });
+    const bool rounded =
+        std::any_of(c.results.begin(), c.results.end(), [](const Result& r) { return r.is_rounded(); });
     for (Pass pass : {Pass::serial, Pass::dealt_1, Pass::dealt_2}) {
         if (pass == Pass::dealt_2 && !rounded)
             break;
@@ -217,7 +229,9 @@ bool run_passes(Comparison& c, double seconds)
     bool differ = false;
     for (unsigned i = 0; i < c.results.size(); i++)
         if (std::memcmp(c.passes->values(Pass::serial, i), c.passes->values(Pass::again, i), c.results[i].size())) {
-            note_uncompared(c.site, "two serial passes give different results: its body depends on time, random numbers or the like", 1);
+            note_uncompared(
+                c.site,
+                "two serial passes give different results: its body depends on time, random numbers or the like", 1);
             return false;
         }
     for (unsigned i = 0; i < c.results.size(); i++)
@@ -248,8 +262,9 @@ void compare_serially(Region& r, const Sizing& own)
     }
     if (!unknown.empty())
         note_uncompared(r.site, "of " + unknown + " place, type or size are not known", 0);
-    results.erase(std::remove_if(results.begin(), results.end(),
-                                 [&](const Result& result) { return result.type == '?' || !find_result(result, r.site, r.data); }),
+    results.erase(std::remove_if(
+                      results.begin(), results.end(),
+                      [&](const Result& result) { return result.type == '?' || !find_result(result, r.site, r.data); }),
                   results.end());
     if (elements > most_elements) {
         note_uncompared(r.site, "they have more than " + std::to_string(most_elements) + " elements", 0);
@@ -338,7 +353,10 @@ bool open_for_test(Region& r, Sizing& own)
         return false;
     }
     // Under WS_CHAOS the owner waits for a helper only now and then; otherwise chance decides whether one comes.
-    r.chosen = loop_host.check ? next_order(r.site) : loop_host.steal_all ? Order::to_others : chaos.random(4) ? Order::usual : Order::turns;
+    r.chosen = loop_host.check       ? next_order(r.site)
+               : loop_host.steal_all ? Order::to_others
+               : chaos.random(4)     ? Order::usual
+                                     : Order::turns;
     Hardware::store_relaxed(r.order, Flag(r.chosen));
     Hardware::store_relaxed(r.begun, 0);
     r.random_sizes = false;

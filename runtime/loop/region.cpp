@@ -38,8 +38,8 @@ volatile Flag slots_taken; // a bit a slot; changed by CAS
 pthread_key_t slot_key;    // its destructor gives the slot of a thread that ends back
 pthread_once_t slot_key_made = PTHREAD_ONCE_INIT;
 
-// Slots of the program's other threads that are about to publish a region or have not closed it yet; the thread that calls
-// MPI_Finalize waits for them, for the window goes away. Its own slot, 0, is not among them.
+// Slots of the program's other threads that are about to publish a region or have not closed it yet; the thread that
+// calls MPI_Finalize waits for them, for the window goes away. Its own slot, 0, is not among them.
 volatile Flag publishing;
 volatile Flag stopped;
 
@@ -137,7 +137,8 @@ namespace {
 void refuse_site(const ws_site* site, long chunk, long steal_chunk)
 {
     if ((site->kinds >> 24 & 255) != WS_ABI) {
-        std::fprintf(stderr, "workshare: %s was compiled for version %d of libws, this is version %d: compile it again\n",
+        std::fprintf(stderr,
+                     "workshare: %s was compiled for version %d of libws, this is version %d: compile it again\n",
                      site->where, int(site->kinds >> 24 & 255), WS_ABI);
         std::exit(1);
     }
@@ -217,14 +218,17 @@ void publish(Participant& p)
     chaos.delay();
     // In a test every region is worth help: a cost of 0, not known, is never refused.
     const unsigned most = std::min(r.allowed.participants - 1, Descriptor::max_joiners);
-    r.descriptor->publish(p.lo, {r.units, first.pack(), loop_host.share_all ? 0 : uint64_t(cost), most, r.own_threads - 1});
+    r.descriptor->publish(p.lo,
+                          {r.units, first.pack(), loop_host.share_all ? 0 : uint64_t(cost), most, r.own_threads - 1});
     p.mode = Mode::shared;
     p.ending = Ending::published;
     p.crowded = false;
     // After the descriptor: who sees the bit finds the region. A hint; or, because other owners have bits in this word.
     Hardware::or_full(*loop_host.open, slot_bit(p));
     const double work = double(r.units - p.lo) * cost;
-    r.ring_at = work > double(loop_host.publish_ticks[asleep_hungry]) || loop_host.share_all ? 0 : r.opened_at + loop_host.publish_ticks[asleep_hungry];
+    r.ring_at = work > double(loop_host.publish_ticks[asleep_hungry]) || loop_host.share_all
+                    ? 0
+                    : r.opened_at + loop_host.publish_ticks[asleep_hungry];
     ring_sleepers(p, r.opened_at);
 }
 
@@ -232,8 +236,8 @@ void publish(Participant& p)
 
 namespace {
 
-// What was decided when the region began stays: questions about threads get the same answers in all of its iterations. But code that can
-// ask may have been loaded in the meantime.
+// What was decided when the region began stays: questions about threads get the same answers in all of its iterations.
+// But code that can ask may have been loaded in the meantime.
 bool may_have_guests(Region& r)
 {
     Kept why = r.allowed.why;
@@ -265,7 +269,8 @@ bool publish_if_wanted(Participant& p, bool unasked)
     return false;
 }
 
-// Waking a sleeper costs a system call: it is done only for a region that has lasted longer than the break-even time, or surely will.
+// Waking a sleeper costs a system call: it is done only for a region that has lasted longer than the break-even time,
+// or surely will.
 void ring_sleepers(Participant& p, uint64_t now)
 {
     Region& r = *p.region;
@@ -365,11 +370,13 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
         return;
     }
     Flag hungry = Hardware::load_relaxed(loop_host.row->hunger.hungry);
-    // Iterations longer than a chunk: a thief that comes in the middle of the first one would have to wait for its end. So where
-    // thieves helped the last time, the region is published at once, unasked. So it is where the owner has a team, which waits.
+    // Iterations longer than a chunk: a thief that comes in the middle of the first one would have to wait for its end.
+    // So where thieves helped the last time, the region is published at once, unasked. So it is where the owner has a
+    // team, which waits.
     const bool coarse = (cost > double(loop_host.chunk_ticks) && units > 2 && helped_last(l)) || p.member;
     if (r.may_share && (coarse || (hungry && estimate > double(loop_host.publish_ticks[hungry])))) {
-        // The costly half first, where it is known and nothing depends on the order: what is left at the end is then cheap, and easily shared.
+        // The costly half first, where it is known and nothing depends on the order: what is left at the end is then
+        // cheap, and easily shared.
         r.backwards = (site->kinds & WS_SITE_ANY_ORDER) && own.kind == WS_AUTO && thief.kind == WS_AUTO &&
                       tilt_of(l) > 1.25;
         if (!publish_if_wanted(p, coarse))
@@ -415,7 +422,8 @@ uint64_t close_published(Participant& p)
         if (p.region == regions) // the home thread's
             measure::meter.bring_up(now);
     }
-    // Thieves that still wait raise the flag again. If guests were at work to the end, thieves certainly wait: then it stays raised.
+    // Thieves that still wait raise the flag again. If guests were at work to the end, thieves certainly wait: then it
+    // stays raised.
     if (!waited)
         Hardware::store_relaxed(loop_host.row->hunger.hungry,
                                 Hardware::load_relaxed(*loop_host.sleepers) ? asleep_hungry : not_hungry);
@@ -467,7 +475,8 @@ void close_region(Participant& p, ws_site* site)
 namespace {
 
 // Runs a region whole, in whatever the thread is in now. Inlined: without -workshare it is what each loop costs.
-__attribute__((always_inline)) inline void run_here(Participant& p, void (*fn)(void*), void* data, long start, long end, ws_site* site)
+__attribute__((always_inline)) inline void run_here(Participant& p, void (*fn)(void*), void* data, long start, long end,
+                                                    ws_site* site)
 {
     Mode mode = p.mode;
     uint64_t lo = p.lo, hi = p.hi;

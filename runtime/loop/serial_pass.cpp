@@ -197,7 +197,8 @@ bool catch_signals()
         if (sigaction(signal, &action, nullptr))
             return false;
     }
-    return sigprocmask(SIG_SETMASK, &all, nullptr) == 0; // signals for the program must reach the program, not this copy
+    // signals for the program must reach the program, not this copy
+    return sigprocmask(SIG_SETMASK, &all, nullptr) == 0;
 }
 
 #if defined(__x86_64__)
@@ -208,8 +209,8 @@ constexpr uint32_t own_architecture = AUDIT_ARCH_AARCH64;
 constexpr uint32_t own_architecture = 0;
 #endif
 
-// Allows the child only system calls that act on nothing but itself; any other ends it. So does a wait for another thread, as there is
-// none.
+// Allows the child only system calls that act on nothing but itself; any other ends it. So does a wait for another
+// thread, as there is none.
 bool filter_system_calls()
 {
     static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "a word's lower half comes first");
@@ -227,13 +228,28 @@ bool filter_system_calls()
     code[n++] = BPF_JUMP(BPF_JMP | BPF_JA, 1, 0, 0);
     end(SECCOMP_RET_TRAP);
     load(number);
-    for (long call : {SYS_brk, SYS_munmap, SYS_mremap, SYS_madvise, SYS_mprotect, SYS_clock_gettime, SYS_gettimeofday, SYS_clock_getres,
-                      SYS_nanosleep, SYS_clock_nanosleep, SYS_sched_yield, SYS_getcpu, SYS_rt_sigreturn, SYS_rt_sigprocmask, SYS_restart_syscall,
-                      SYS_exit, SYS_exit_group,
+    for (long call : {
+             SYS_brk,
+             SYS_munmap,
+             SYS_mremap,
+             SYS_madvise,
+             SYS_mprotect,
+             SYS_clock_gettime,
+             SYS_gettimeofday,
+             SYS_clock_getres,
+             SYS_nanosleep,
+             SYS_clock_nanosleep,
+             SYS_sched_yield,
+             SYS_getcpu,
+             SYS_rt_sigreturn,
+             SYS_rt_sigprocmask,
+             SYS_restart_syscall,
+             SYS_exit,
+             SYS_exit_group,
 #ifdef SYS_time
-                      SYS_time,
+             SYS_time,
 #endif
-                      }) {
+         }) {
         unless_equal(uint32_t(call), 1);
         end(SECCOMP_RET_ALLOW);
     }
@@ -251,7 +267,8 @@ bool filter_system_calls()
     end(SECCOMP_RET_TRAP);
     end(SECCOMP_RET_TRAP); // all others
     const sock_fprog program = {static_cast<unsigned short>(n), code};
-    return own_architecture && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+    return own_architecture && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
 // A child may double the memory of a rank: if memory runs out, the kernel shall kill the child first.
@@ -274,15 +291,48 @@ const char* name_of_call(int number)
         long number;
         const char* name;
     } names[] = {
-        {SYS_write, "write"}, {SYS_writev, "writev"}, {SYS_pwrite64, "pwrite"}, {SYS_read, "read"}, {SYS_readv, "readv"}, {SYS_pread64, "pread"},
-        {SYS_lseek, "lseek"}, {SYS_openat, "open"}, {SYS_close, "close"}, {SYS_ioctl, "ioctl"}, {SYS_fcntl, "fcntl"}, {SYS_fsync, "fsync"},
-        {SYS_newfstatat, "stat"}, {SYS_fstat, "fstat"}, {SYS_mmap, "mmap of shared memory"}, {SYS_clone, "clone"}, {SYS_execve, "execve"},
-        {SYS_gettid, "gettid"}, {SYS_getpid, "getpid"}, {SYS_getrandom, "getrandom"}, {SYS_socket, "socket"}, {SYS_connect, "connect"},
-        {SYS_sendto, "send"}, {SYS_sendmsg, "sendmsg"}, {SYS_recvfrom, "recv"}, {SYS_recvmsg, "recvmsg"}, {SYS_kill, "kill"}, {SYS_tgkill, "tgkill"},
-        {SYS_rt_sigaction, "sigaction"}, {SYS_sched_getaffinity, "sched_getaffinity"}, {SYS_sched_setaffinity, "sched_setaffinity"},
-        {SYS_getrusage, "getrusage"}, {SYS_prctl, "prctl"}, {SYS_epoll_pwait, "epoll_wait"}, {SYS_ppoll, "poll"},
+        {SYS_write, "write"},
+        {SYS_writev, "writev"},
+        {SYS_pwrite64, "pwrite"},
+        {SYS_read, "read"},
+        {SYS_readv, "readv"},
+        {SYS_pread64, "pread"},
+        {SYS_lseek, "lseek"},
+        {SYS_openat, "open"},
+        {SYS_close, "close"},
+        {SYS_ioctl, "ioctl"},
+        {SYS_fcntl, "fcntl"},
+        {SYS_fsync, "fsync"},
+        {SYS_newfstatat, "stat"},
+        {SYS_fstat, "fstat"},
+        {SYS_mmap, "mmap of shared memory"},
+        {SYS_clone, "clone"},
+        {SYS_execve, "execve"},
+        {SYS_gettid, "gettid"},
+        {SYS_getpid, "getpid"},
+        {SYS_getrandom, "getrandom"},
+        {SYS_socket, "socket"},
+        {SYS_connect, "connect"},
+        {SYS_sendto, "send"},
+        {SYS_sendmsg, "sendmsg"},
+        {SYS_recvfrom, "recv"},
+        {SYS_recvmsg, "recvmsg"},
+        {SYS_kill, "kill"},
+        {SYS_tgkill, "tgkill"},
+        {SYS_rt_sigaction, "sigaction"},
+        {SYS_sched_getaffinity, "sched_getaffinity"},
+        {SYS_sched_setaffinity, "sched_setaffinity"},
+        {SYS_getrusage, "getrusage"},
+        {SYS_prctl, "prctl"},
+        {SYS_epoll_pwait, "epoll_wait"},
+        {SYS_ppoll, "poll"},
 #ifdef SYS_open
-        {SYS_open, "open"}, {SYS_poll, "poll"}, {SYS_select, "select"}, {SYS_epoll_wait, "epoll_wait"}, {SYS_fork, "fork"}, {SYS_stat, "stat"},
+        {SYS_open, "open"},
+        {SYS_poll, "poll"},
+        {SYS_select, "select"},
+        {SYS_epoll_wait, "epoll_wait"},
+        {SYS_fork, "fork"},
+        {SYS_stat, "stat"},
 #endif
 #ifdef SYS_clone3
         {SYS_clone3, "clone"},
@@ -313,7 +363,8 @@ std::string text_of_end(uint32_t what, int number)
     case memory:
         return "its body writes shared memory, or calls MPI";
     case fatal_signal:
-        std::snprintf(text, sizeof text, "its body ends in a copy of the process by signal %d (%s)", number, strsignal(number));
+        std::snprintf(text, sizeof text, "its body ends in a copy of the process by signal %d (%s)", number,
+                      strsignal(number));
         return text;
     default:
         return "its body does not come to its end in a copy of the process";
@@ -366,8 +417,8 @@ bool SerialPasses::run(Pass pass, double seconds)
     shared_->told = nothing;
     timed_out_ = false;
     const int parent = getpid();
-    // clone and not fork(): then handlers of the program and its libraries (pthread_atfork) are not run, and the program does not learn of
-    // the child's end: no signal is sent, and a wait for any child does not find it.
+    // clone and not fork(): then handlers of the program and its libraries (pthread_atfork) are not run, and the
+    // program does not learn of the child's end: no signal is sent, and a wait for any child does not find it.
     const long child = syscall(SYS_clone, 0, nullptr, nullptr, nullptr, nullptr);
     if (child == 0)
         run_child(pass, parent);
@@ -378,7 +429,8 @@ bool SerialPasses::run(Pass pass, double seconds)
     if (!await(int(child), seconds)) {
         timed_out_ = true;
         char text[80];
-        std::snprintf(text, sizeof text, "its body does not come to its end in %.3g s in a copy of the process", seconds);
+        std::snprintf(text, sizeof text, "its body does not come to its end in %.3g s in a copy of the process",
+                      seconds);
         why_ = text;
         return false;
     }
@@ -457,7 +509,8 @@ void SerialPasses::run_child(Pass pass, int parent)
         const bool any_order = site->kinds & WS_SITE_ANY_ORDER;
         deal.backwards = any_order && pass == Pass::dealt_2;
         set_deal(b, chunk_);
-        // The participant with the last iteration runs last: so none copies in (firstprivate) what it has written (lastprivate).
+        // The participant with the last iteration runs last: so none copies in (firstprivate) what it has written
+        // (lastprivate).
         const unsigned last = any_order ? participants - 1 : holder_of(deal.chunks - 1);
         Pass before = Pass::again; // its memory holds what the one before has left
         keep_values(before);

@@ -17,16 +17,16 @@ int64_t measure_every = 16;
 
 namespace {
 
-// Counted in executions, not in time: so a pause in sharing is short compared with the life of a loop, and measuring the other way takes a
-// five-hundredth of the executions at most.
+// Counted in executions, not in time: so a pause in sharing is short compared with the life of a loop, and measuring
+// the other way takes a five-hundredth of the executions at most.
 constexpr uint64_t first_pause = 64, longest_pause = 4096;
 constexpr uint64_t look_again = 512; // shared regions after which the loop is measured alone again
 constexpr uint64_t first_look = 64;  // the same as long as it was never measured alone
 constexpr uint64_t enough_doubts = 4; // more than 1, as guests have cold caches in the first region after a pause
 // If guests ran less than this share, a gain cannot be told from noise: nothing is concluded.
 constexpr double least_share = 0.1;
-// At least this part of the work that guests took off the owner must have been won in time; where one core saturates the memory, next to
-// nothing is won.
+// At least this part of the work that guests took off the owner must have been won in time; where one core saturates
+// the memory, next to nothing is won.
 constexpr double least_return = 0.15;
 
 void measure_alone(Learned& l) { poke(l.unshared, int64_t(1)); }
@@ -123,8 +123,9 @@ void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64
     const uint64_t since = peek(r.since_alone) + 1;
     poke(r.since_alone, since);
     const double alone = peek(l.alone_ticks);
-    // Did the first guest slow the owner down by as much as it could help? Then measure the loop alone. (Where the cost changes over the
-    // range, this comparison says nothing.) But a long region is not run alone only to find out, as a program has few of them.
+    // Did the first guest slow the owner down by as much as it could help? Then measure the loop alone. (Where the cost
+    // changes over the range, this comparison says nothing.) But a long region is not run alone only to find out, as a
+    // program has few of them.
     const double tilt = peek(r.tilt);
     const bool crowded = tilt > 0.8 && tilt < 1.25 && crowding.before > 0 && crowding.after > 1.6 * crowding.before;
     const bool is_long = double(wall) > window::times::long_region_us * us;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// What a `ws for` in the source learns over its executions: what an iteration costs, where in the range the work lies, and
-// whether sharing it pays. The few words that each execution needs lie in the site itself (ws_site::learned), the rest in
-// a record that is made when the site is first published.
+// What a `ws for` in the source learns over its executions: what an iteration costs, where in the range the work lies,
+// and whether sharing it pays. The few words that each execution needs lie in the site itself (ws_site::learned), the
+// rest in a record that is made when the site is first published.
 //
-// Several threads may run one loop at once. They then overwrite each other's measurements: every value stays a measured one.
+// Several threads may run one loop at once. They then overwrite each other's measurements: every value stays a measured
+// one.
 #pragma once
 
 #include "directive/abi.h"
@@ -33,10 +34,12 @@ SiteRecord* record_of(ws_site* site); // made where there is none yet; null: no 
 struct Learned {
     double unit_ticks;    // cost of an iteration to the thread that runs it; 0 = never measured
     int64_t countdown;    // whole runs until the next measurement
-    double alone_ticks;   // wall time an iteration, open to close, in regions that nobody helped with; 0 = never measured
+    // wall time an iteration, open to close, in regions that nobody helped with; 0 = never measured
+    double alone_ticks;
     int64_t unshared;     // regions to run without sharing: it does not pay, or must be measured alone
     observe::LoopRow* row;         // on the board; null until the first region that is opened
-    SiteRecord* record;   // null until the first region that is published, that has both halves measured, or that a team runs
+    // null until the first region that is published, that has both halves measured, or that a team runs
+    SiteRecord* record;
 };
 static_assert(sizeof(Learned) == sizeof(ws_site::learned));
 inline Learned& learned(ws_site* site) { return reinterpret_cast<Learned&>(site->learned); }
@@ -53,8 +56,8 @@ template <class T> void poke(T& field, std::remove_cv_t<T> value) { window::stor
 // One in so many of the regions that run whole is timed; in an observed run each is.
 extern int64_t measure_every;
 
-// An iteration has cost `ticks` to the thread that ran it. A rise is believed at once, as a loop that suddenly takes long must not go on
-// unshared; of a fall only half is believed.
+// An iteration has cost `ticks` to the thread that ran it. A rise is believed at once, as a loop that suddenly takes
+// long must not go on unshared; of a fall only half is believed.
 inline void remember_cost(Learned& l, double ticks)
 {
     double before = peek(l.unit_ticks);
@@ -70,14 +73,15 @@ struct Crowding {
     double before, after;
 };
 
-// A published region is over: `iterations` in it, of them `stolen`, in `wall` ticks open to close. Decides whether the next
-// ones are to be shared.
+// A published region is over: `iterations` in it, of them `stolen`, in `wall` ticks open to close. Decides whether the
+// next ones are to be shared.
 void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64_t wall, Crowding crowding);
 
 // Whether the region published last was helped with.
 bool helped_last(const Learned& l);
 
-// How many times as much an iteration of the second half of the range costs as one of the first half, as measured in one region.
+// How many times as much an iteration of the second half of the range costs as one of the first half, as measured in
+// one region.
 void remember_tilt(ws_site* site, double tilt);
 // 0 = never measured.
 double tilt_of(const Learned& l);

@@ -18,8 +18,8 @@ namespace {
 
 // ---- as OpenMP shares it out
 
-// The next chunk of this thread, [from, to), by the schedule of the program, as libgomp and libomp deal it: programs may rely on which thread
-// has which iteration of a static loop.
+// The next chunk of this thread, [from, to), by the schedule of the program, as libgomp and libomp deal it: programs
+// may rely on which thread has which iteration of a static loop.
 bool take(Member& m, uint64_t& from, uint64_t& to)
 {
     Team& t = *m.team;
@@ -70,7 +70,8 @@ void open_for_team(Participant& p, const LoopBounds& b)
 void run_owner(Team& team, Member& m)
 {
     Participant& p = self;
-    const int64_t left = peek(learned(team.site).countdown); // kept for team_wants_guests(), as close_region() uses it otherwise
+    // kept for team_wants_guests(), as close_region() uses it otherwise
+    const int64_t left = peek(learned(team.site).countdown);
     p.member = &m;
     p.fn = team.fn;
     p.data = team.data;
@@ -94,11 +95,13 @@ void run_owner(Team& team, Member& m)
     poke(learned(team.site).countdown, left);
 }
 
-// Another thread of the team: a guest as long as there is something to do. It has joined since the region was published.
+// Another thread of the team: a guest as long as there is something to do. It has joined since the region was
+// published.
 void run_beside(Team& team, unsigned owner_slot, unsigned number)
 {
     Flag state;
-    for (unsigned turn = 0; (state = Hardware::load_acquire(team.state)) == Team::unknown; turn++) // pairs with open_for_team()
+    // pairs with open_for_team()
+    for (unsigned turn = 0; (state = Hardware::load_acquire(team.state)) == Team::unknown; turn++)
         turn < 2000 ? window::cpu_relax() : void(sched_yield());
     if (state == Team::over)
         return;
@@ -121,7 +124,8 @@ void run_beside(Team& team, unsigned owner_slot, unsigned number)
     p.region = own;
 }
 
-// After a region at whose end somebody waited, so many regions are open to guests; then one without guests shows how it is now.
+// After a region at whose end somebody waited, so many regions are open to guests; then one without guests shows how it
+// is now.
 constexpr int64_t open_regions = 15;
 
 } // namespace
@@ -303,8 +307,8 @@ void remember_team(const Team& team, unsigned threads, uint64_t opened_at)
         remember_cost(l, each * threads);
         remember_alone(l, each);
     }
-    const bool waited_for =
-        Hardware::load_relaxed(loop_host.row->hunger.hungry) && took > 2 * loop_host.short_ticks && loop_host.somebody_waits();
+    const bool waited_for = Hardware::load_relaxed(loop_host.row->hunger.hungry) && took > 2 * loop_host.short_ticks &&
+                            loop_host.somebody_waits();
     const bool is_short = took < loop_host.short_ticks && team.iterations && measure_every > 1;
     poke(l.countdown, waited_for ? open_regions : is_short ? 1 - measure_every : 0);
 }

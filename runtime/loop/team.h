@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// A region run by a team: threads of the program's own that begin it together, as OpenMP's do. Either they share it out among
-// themselves as OpenMP would, at OpenMP's cost; or the first of them owns it as any other region and the rest are its guests,
-// so that thieves may come too.
+// A region run by a team: threads of the program's own that begin it together, as OpenMP's do. Either they share it out
+// among themselves as OpenMP would, at OpenMP's cost; or the first of them owns it as any other region and the rest are
+// its guests, so that thieves may come too.
 #pragma once
 
 #include "loop/participant.h"
@@ -12,9 +12,9 @@
 namespace ws::loop {
 
 struct alignas(64) Team {
-    // What each thread reads: one cache line. It is written only where a value changes, as each change costs the other threads a cache
-    // miss: so a loop's Team is kept, with data that mostly lie where they lay before. The site is no part of it: its owner writes
-    // there with each execution.
+    // What each thread reads: one cache line. It is written only where a value changes, as each change costs the other
+    // threads a cache miss: so a loop's Team is kept, with data that mostly lie where they lay before. The site is no
+    // part of it: its owner writes there with each execution.
     void (*fn)(void*);
     void* data;
     ws_site* site;
@@ -25,8 +25,8 @@ struct alignas(64) Team {
     long chunk, steal_chunk;
     Allowed allowed; // the second way
     uint64_t iterations = 0; // where the start call brings the bounds, the first thread writes it then
-    // One thread plays all threads, if there are at most `most` iterations. If there are more, `open` opens the region after all, and is
-    // null from then on.
+    // One thread plays all threads, if there are at most `most` iterations. If there are more, `open` opens the region
+    // after all, and is null from then on.
     uint64_t most = ~uint64_t(0);
     void (*open)(Team&) = nullptr;
 
@@ -40,14 +40,15 @@ struct alignas(64) Team {
     {
         const uint64_t c = chunk > 0 ? uint64_t(chunk) : 0, kind = site->kinds & 255;
         const bool any_order = site->kinds & WS_SITE_ANY_ORDER;
-        return (c < max_chunk ? c : max_chunk) << chunk_shift | (bounds ? has_bounds : 0) | (any_order ? 0 : last_matters) | kind |
+        return (c < max_chunk ? c : max_chunk) << chunk_shift | (bounds ? has_bounds : 0) |
+               (any_order ? 0 : last_matters) | kind |
                (c == 0 && any_order && kind != WS_DYNAMIC && kind != WS_GUIDED ? split : 0);
     }
     ws_schedule kind() const { return ws_schedule(how & 255); }
     bool is_split() const { return how & split; }
 
-    // The first way. Dynamic and guided: the first iteration that no thread has taken. And how many threads have asked for a chunk, where
-    // somebody must wait for that.
+    // The first way. Dynamic and guided: the first iteration that no thread has taken. And how many threads have asked
+    // for a chunk, where somebody must wait for that.
     alignas(64) volatile Hardware::Word next = 0;
     volatile Hardware::Word begun = 0;
     // The second way: what became of the region. Written by its owner, once.
@@ -126,8 +127,8 @@ inline bool is_played(const Member& m) { return m.team->most != ~uint64_t(0); }
 // An owner's part.
 unsigned slot_of(const Participant& p);
 
-// The calling thread runs its part of the team's region, as thread `number` of `threads`, and returns when it has nothing more to do in it:
-// in the first way, and in the second.
+// The calling thread runs its part of the team's region, as thread `number` of `threads`, and returns when it has
+// nothing more to do in it: in the first way, and in the second.
 uint64_t share_out(Team& team, unsigned number, unsigned threads); // returns its iterations
 void run_with_guests(Team& team, unsigned number, unsigned threads);
 // The part of one of so many threads, if n iterations are cut into one part for each.
@@ -149,7 +150,8 @@ inline void take_part(Participant& p, const LoopBounds& b)
     p.hi = part.hi == b.iterations ? b.end : b.start + part.hi * b.incr;
 }
 
-// A team that one thread plays has more iterations than one thread is to run: the real team runs them all, and none are left to this one.
+// A team that one thread plays has more iterations than one thread is to run: the real team runs them all, and none are
+// left to this one.
 __attribute__((cold, noinline)) void open_after_all(Participant& p);
 bool start_other(Participant& p, const LoopBounds& b);
 
@@ -175,18 +177,18 @@ inline bool start_in_team(Participant& p, const LoopBounds& b)
 
 // The first way; thread 0's part is measured.
 void share_out_measured(Team& team, unsigned number, unsigned threads);
-// The first way by the calling thread alone, which plays one thread after the other: so sums are those of a team. `level`: how many regions
-// OpenMP says the thread is in, if the body may ask for thread numbers; else -1.
+// The first way by the calling thread alone, which plays one thread after the other: so sums are those of a team.
+// `level`: how many regions OpenMP says the thread is in, if the body may ask for thread numbers; else -1.
 void play(Team& team, unsigned threads, int level);
 
-// Whether this execution should be open to guests, because thieves were seen waiting. This one and the next only where the calling thread
-// owns regions and is in none.
+// Whether this execution should be open to guests, because thieves were seen waiting. This one and the next only where
+// the calling thread owns regions and is in none.
 bool team_wants_guests(ws_site* site);
 // A team has run a region from `opened_at` on, without guests.
 void remember_team(const Team& team, unsigned threads, uint64_t opened_at);
 
-// Of regions that were short a moment ago only one in measure_every is measured; the countdown to that one is below 0. For an execution that
-// is not measured: counts it. Its iterations are then counted by count_team().
+// Of regions that were short a moment ago only one in measure_every is measured; the countdown to that one is below 0.
+// For an execution that is not measured: counts it. Its iterations are then counted by count_team().
 inline bool team_is_short(ws_site* site)
 {
     Learned& l = learned(site);

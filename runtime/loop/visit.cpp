@@ -16,11 +16,12 @@ uint64_t run_as_guest(const window::Lease& lease, const volatile Flag* recall, u
     Participant& p = self;
     Region& r = region_in(lease.slot);
     chaos.delay();
-    // The thief joined for us, in its process, and knocked: by that we see what the owner published. ThreadSanitizer looks at one
-    // process only, and does not know that; the acquire of this load (pairs with publish()) is for it.
+    // The thief joined for us, in its process, and knocked: by that we see what the owner published. ThreadSanitizer
+    // looks at one process only, and does not know that; the acquire of this load (pairs with publish()) is for it.
     loop_host.row->loops[lease.slot].joiners();
     p.claimed = r.descriptor->clamp(lease.chunk);
-    if (WS_UNLIKELY(p.claimed.size() == 0)) { // a claim of 2^14 regions ago: nothing of the body may run now, not even its prologue
+    // a claim of 2^14 regions ago: nothing of the body may run now, not even its prologue
+    if (WS_UNLIKELY(p.claimed.size() == 0)) {
         r.descriptor->leave();
         return 0;
     }

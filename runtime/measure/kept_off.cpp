@@ -18,7 +18,8 @@ Scheduled read_from(int fd, const Scheduled& otherwise)
 {
     char text[96] = {};
     Scheduled s;
-    const bool some = fd >= 0 && pread(fd, text, sizeof text - 1, 0) > 0 && std::sscanf(text, "%llu %llu", &s.ran, &s.kept_off) == 2;
+    const bool some =
+        fd >= 0 && pread(fd, text, sizeof text - 1, 0) > 0 && std::sscanf(text, "%llu %llu", &s.ran, &s.kept_off) == 2;
     return some ? s : otherwise;
 }
 
@@ -48,8 +49,8 @@ void KeptOff::start(uint64_t now, double ticks_per_us, bool keep_open)
     told_ = look();
 }
 
-// The time without a core is divided between work and the rest as the time in which the thread did not sleep is. But all time that the
-// thread ran beyond the rest's time was work.
+// The time without a core is divided between work and the rest as the time in which the thread did not sleep is. But
+// all time that the thread ran beyond the rest's time was work.
 uint64_t KeptOff::ask(uint64_t now)
 {
     const Scheduled before = told_;

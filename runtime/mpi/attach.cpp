@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// How the runtime attaches to the forked MPICH and detaches: the locks in the node's window, the hooks, the order of the end.
+// How the runtime attaches to the forked MPICH and detaches: the locks in the node's window, the hooks, the order of
+// the end.
 #include "directive/critical.h"
 #include "directive/openmp.h"
 #include "directive/openmp_threads.h"
@@ -87,7 +88,8 @@ void start_stealing()
     loop_host.share_all = o.chaos || o.steal_all || o.check;
     loop_host.steal_all = o.steal_all;
     loop_host.check = o.check != 0;
-    loop_host.first_order = o.check - 1 + uint64_t(job.rank); // ranks begin differently, so that loops that run once are tried in several
+    // ranks begin differently, so that loops that run once are tried in several
+    loop_host.first_order = o.check - 1 + uint64_t(job.rank);
     loop_host.schedule = {ws_schedule(o.schedule.kind), o.schedule.chunk};
     loop_host.steal_schedule = {ws_schedule(o.steal_schedule.kind), o.steal_schedule.chunk};
     loop_host.ticks_per_us = job.clock.ticks_per_us();
@@ -98,7 +100,8 @@ void start_stealing()
     loop_host.least_ticks = job.clock.from_us(window::times::least_chunk_us);
     loop_host.short_ticks = job.clock.from_us(window::times::run_whole_us);
     if (loop_host.share_all)
-        loop_host.short_ticks = loop_host.publish_ticks[asleep_hungry] = loop_host.publish_ticks[newly_hungry] = loop_host.publish_ticks[long_hungry] = 0;
+        loop_host.short_ticks = loop_host.publish_ticks[asleep_hungry] = loop_host.publish_ticks[newly_hungry] =
+            loop_host.publish_ticks[long_hungry] = 0;
     loop_host.let_threads_in = job.hooks->let_threads_in;
     loop_host.make_guests = lend::guests_make;
     loop_host.allow = directive::allow_openmp;
@@ -154,10 +157,12 @@ void attach_policies()
         directive::set_openmp_chooser(&chosen_by_policies);
 }
 
-// While libws itself uses MPI, before and after stealing: ranks that share cores must not spin while others could compute.
+// While libws itself uses MPI, before and after stealing: ranks that share cores must not spin while others could
+// compute.
 void yield(unsigned) { sched_yield(); }
 
-// MPI_Finalize: first one more blocking call, in which ranks steal; then everything is taken down in an order that matters.
+// MPI_Finalize: first one more blocking call, in which ranks steal; then everything is taken down in an order that
+// matters.
 void finalize()
 {
     if (loop::thread_in_region())
@@ -232,8 +237,10 @@ int attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
     }
     std::string error;
     std::vector<std::string> unknown;
-    const bool fine = read_options(job.options, error, unknown) && (job.rank != 0 || can_write_files(job.options, error));
-    int first = fine ? job.size : job.rank; // the rank that prints: options may differ between ranks, by MPI_T or mpirun's -env
+    const bool fine =
+        read_options(job.options, error, unknown) && (job.rank != 0 || can_write_files(job.options, error));
+    // the rank that prints: options may differ between ranks, by MPI_T or mpirun's -env
+    int first = fine ? job.size : job.rank;
     PMPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (first < job.size) {
         if (job.rank == first)
@@ -242,7 +249,8 @@ int attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
         end_job();
     }
     if (job.rank == 0 && !unknown.empty())
-        std::fprintf(stderr, "workshare: unknown in the environment, without effect: %s\n", with_meant_options(unknown).c_str());
+        std::fprintf(stderr, "workshare: unknown in the environment, without effect: %s\n",
+                     with_meant_options(unknown).c_str());
 
     job.clock.start();
     job.hooks = hooks;
@@ -277,7 +285,8 @@ int attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
         join_book();
     hooks->crowded = !job.inactive && job.window.ranks() > job.window.node().cpus;
     job.attached_at = window::ticks();
-    measure::meter.start(job.inactive ? nullptr : &job.window.load(job.window.me()), job.attached_at, job.clock.ticks_per_us());
+    measure::meter.start(job.inactive ? nullptr : &job.window.load(job.window.me()), job.attached_at,
+                         job.clock.ticks_per_us());
     job.kept_off_s = 1e-9 * double(measure::scheduled().kept_off);
     note_cpus();
     show_attached();

@@ -82,7 +82,9 @@ mail::Mail* open_mail(policy::Runner& runner)
     post_office = new mail::Mail;
     carrier = true;
     try {
-        post_office->open(MPI_COMM_WORLD, [&runner](int from, mail::Kind kind, std::string_view letter) { runner.deliver(from, kind, letter); });
+        post_office->open(MPI_COMM_WORLD, [&runner](int from, mail::Kind kind, std::string_view letter) {
+            runner.deliver(from, kind, letter);
+        });
     } catch (const mail::Broken& e) {
         give_up(e);
     }

@@ -144,24 +144,32 @@ struct Variable {
 // Three that are no counters, then those of observe/counters.h that have a name in MPI_T.
 std::vector<Variable> make_variables()
 {
-    constexpr int COUNT = MPI_T_PVAR_CLASS_COUNTER, TIME = MPI_T_PVAR_CLASS_TIMER, level = MPI_T_PVAR_CLASS_LEVEL; // as the kinds there
+    // as the kinds there
+    constexpr int COUNT = MPI_T_PVAR_CLASS_COUNTER, TIME = MPI_T_PVAR_CLASS_TIMER, level = MPI_T_PVAR_CLASS_LEVEL;
     std::vector<Variable> all = {
         {"WS_STATE", "what this rank's core does now", MPI_T_PVAR_CLASS_STATE, [](uint64_t) { return state(); }},
-        {"WS_RANKS_BLOCKED", "ranks of the node that wait in MPI now, with their core lent or not", level, [](uint64_t) { return uint64_t(ranks_blocked()); }},
-        {"WS_GUESTS", "threads that run iterations of this rank on cores lent to it, now", level, [](uint64_t) { return guests_at_work(); }},
+        {"WS_RANKS_BLOCKED", "ranks of the node that wait in MPI now, with their core lent or not", level,
+         [](uint64_t) { return uint64_t(ranks_blocked()); }},
+        {"WS_GUESTS", "threads that run iterations of this rank on cores lent to it, now", level,
+         [](uint64_t) { return guests_at_work(); }},
     };
-    const auto add = [&](const char* mpi_t, const char* name, const char* help, int varclass, uint64_t (*value)(uint64_t)) {
+    const auto add = [&](const char* mpi_t, const char* name, const char* help, int varclass,
+                         uint64_t (*value)(uint64_t)) {
         if (std::strcmp(mpi_t, "NONE") != 0)
             all.push_back({mpi_t, name + std::string(": ") + help, varclass, value});
     };
-#define WS_LENDERS(kind, name, where, mpi_t, help) add(#mpi_t, WS_NAME_##kind(name), help, kind, of_lenders<&LendCounters::WS_FIELD_##kind(name)>);
-#define WS_VISITORS(kind, name, where, mpi_t, help) add(#mpi_t, WS_NAME_##kind(name), help, kind, of_visitors<&observe::VisitCounters::WS_FIELD_##kind(name)>);
+#define WS_LENDERS(kind, name, where, mpi_t, help) \
+    add(#mpi_t, WS_NAME_##kind(name), help, kind, of_lenders<&LendCounters::WS_FIELD_##kind(name)>);
+#define WS_VISITORS(kind, name, where, mpi_t, help) \
+    add(#mpi_t, WS_NAME_##kind(name), help, kind, of_visitors<&observe::VisitCounters::WS_FIELD_##kind(name)>);
 #define WS_PROCESS(kind, name, where, mpi_t, help) \
     add(#mpi_t, WS_NAME_##kind(name), help, kind, [](uint64_t) { return board->process.WS_FIELD_##kind(name); });
 #define WS_LOOPS(kind, name, where, mpi_t, help) \
-    add(#mpi_t, WS_NAME_##kind(name), help, kind, [](uint64_t) { return of_loops<&observe::LoopCounts::WS_FIGURE_##kind(name)>(kind == TIME); });
+    add(#mpi_t, WS_NAME_##kind(name), help, kind, \
+        [](uint64_t) { return of_loops<&observe::LoopCounts::WS_FIGURE_##kind(name)>(kind == TIME); });
 #define WS_ROWS(kind, name, where, mpi_t, help) \
-    add(#mpi_t, WS_NAME_##kind(name), help, kind, [](uint64_t) { return over_loops([](const LoopRow& row) { return uint64_t(row.WS_FIELD_##kind(name)); }); });
+    add(#mpi_t, WS_NAME_##kind(name), help, kind, \
+        [](uint64_t) { return over_loops([](const LoopRow& row) { return uint64_t(row.WS_FIELD_##kind(name)); }); });
     WS_RANK_COUNTERS(WS_LENDERS, WS_LENDERS, WS_VISITORS, WS_PROCESS, WS_LOOPS, WS_NO)
     WS_LOOP_COUNTERS(WS_ROWS, WS_NO)
     return all;
@@ -169,14 +177,15 @@ std::vector<Variable> make_variables()
 
 std::vector<Variable>& variables()
 {
-    static std::vector<Variable>* const all = new std::vector<Variable>(make_variables()); // never destroyed: MPI_T may be asked at the very end
+    // never destroyed: MPI_T may be asked at the very end
+    static std::vector<Variable>* const all = new std::vector<Variable>(make_variables());
     return *all;
 }
 
 bool begun, ended; // the board is there; the values do not change any more
 
-// The part of a time that is under way is moved into the counter at its end: for a moment both, or neither, may be seen. But a timer must
-// never go back.
+// The part of a time that is under way is moved into the counter at its end: for a moment both, or neither, may be
+// seen. But a timer must never go back.
 uint64_t not_back(uint64_t& highest, uint64_t value)
 {
     uint64_t before = window::load_relaxed(highest);
@@ -239,8 +248,10 @@ struct ControlVariables {
             texts[count] = described(row);
             rows[count] = &row;
             const int length = length_of(row);
-            shown[count] = {row.variable, texts[count].c_str(), mpi_scope(row.scope), length ? 0 : unsigned(std::atoi(row.standard)), unsigned(row.least),
-                            unsigned(row.most), row.standard, length};
+            shown[count] = {row.variable,         texts[count].c_str(),
+                            mpi_scope(row.scope), length ? 0 : unsigned(std::atoi(row.standard)),
+                            unsigned(row.least),  unsigned(row.most),
+                            row.standard,         length};
             count++;
         }
     }
@@ -248,7 +259,8 @@ struct ControlVariables {
 
 const ControlVariables& cvars()
 {
-    static const ControlVariables* const all = new ControlVariables; // never destroyed: MPI_T may be asked at the very end
+    // never destroyed: MPI_T may be asked at the very end
+    static const ControlVariables* const all = new ControlVariables;
     return *all;
 }
 
@@ -285,8 +297,8 @@ LendTimes lend_times(const option::Options& options, bool all_ring)
     t.yield_ticks = job.clock.from_us(window::times::yield_us);
     t.peers_ticks = job.clock.from_us(window::times::peers_us);
     t.short_ticks = job.clock.from_us(window::times::test_chunk_us);
-    // With all ranks on this node whatever a rank waits for rings, and looking oneself is a precaution against one race in the
-    // first moment: it can be had for less of the guest's time (a look costs 30 us on a virtual machine).
+    // With all ranks on this node whatever a rank waits for rings, and looking oneself is a precaution against one race
+    // in the first moment: it can be had for less of the guest's time (a look costs 30 us on a virtual machine).
     t.quantum_us = options.quantum * (all_ring ? 8u : 1u);
     t.longest_quantum_us = options.quantum * (all_ring ? 32u : 1u);
     return t;

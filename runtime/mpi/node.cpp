@@ -32,7 +32,8 @@ struct Crew {
 // Collective over the node.
 Crew hire(int ranks, int me, unsigned mask_size)
 {
-    // A check needs a helper in each rank, whether or not there is a spare core, also beside OpenMP's threads: only speed suffers.
+    // A check needs a helper in each rank, whether or not there is a spare core, also beside OpenMP's threads: only
+    // speed suffers.
     const int asked = job.options.check && !job.options.workers ? 1 : job.options.workers;
     const char* refused = asked && !job.options.check ? directive::watch_openmp(nullptr) : nullptr;
     const int wanted = refused ? 0 : asked;
@@ -52,13 +53,14 @@ Crew hire(int ranks, int me, unsigned mask_size)
         told = told || (int(r) < me && all[r * words]);
     }
     if (refused && !told)
-        std::fprintf(stderr, "workshare: no workers in rank %d%s: %s\n", job.rank, ranks > 1 ? " (and perhaps others)" : "",
-                     refused);
+        std::fprintf(stderr, "workshare: no workers in rank %d%s: %s\n", job.rank,
+                     ranks > 1 ? " (and perhaps others)" : "", refused);
     if (wanted)
         crew.cpus = window::spare_cpus(mask, sched_getcpu());
     crew.own = unsigned(wanted);
     if (wanted == option::Options::workers_auto) {
-        unsigned cores = job.options.cores ? job.options.cores / unsigned(ranks) : unsigned(crew.cpus.size() + 1) / (sharers ? sharers : 1);
+        unsigned cores = job.options.cores ? job.options.cores / unsigned(ranks)
+                                           : unsigned(crew.cpus.size() + 1) / (sharers ? sharers : 1);
         crew.own = cores > 1 ? cores - 1 : job.options.check ? 1 : 0;
     }
     if (crew.own == 0)
@@ -81,7 +83,8 @@ Inactive make_window(bool stealing)
     int ranks, me;
     PMPI_Comm_rank(job.node, &me);
     PMPI_Comm_size(job.node, &ranks);
-    unsigned mask_size = own_cpus().mask().size(); // the same in all ranks, as they have one kernel; unless something was preloaded
+    // the same in all ranks, as they have one kernel; unless something was preloaded
+    unsigned mask_size = own_cpus().mask().size();
     PMPI_Allreduce(MPI_IN_PLACE, &mask_size, 1, MPI_UNSIGNED, MPI_MAX, job.node);
     Crew crew;
     if (stealing)
@@ -90,8 +93,8 @@ Inactive make_window(bool stealing)
     if (cores > window::max_node_cores)
         return too_many_ranks;
     size_t bytes = window::Window::bytes(unsigned(ranks), cores, mask_size);
-    // Not whole pages: for those MPICH would try random addresses until one suits all ranks. That is of no use here, and tools such as
-    // ThreadSanitizer cannot stand every address.
+    // Not whole pages: for those MPICH would try random addresses until one suits all ranks. That is of no use here,
+    // and tools such as ThreadSanitizer cannot stand every address.
     bytes += bytes % size_t(sysconf(_SC_PAGESIZE)) == 0 ? 64 : 0;
     if (!agree(me != 0 || window::shm_has_room(bytes)))
         return shm_too_small;

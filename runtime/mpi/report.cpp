@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the ranks counted, put together at the end of the job: for the verdict by reductions, for the report by rank 0, which asks
-// the ranks one after the other.
+// What the ranks counted, put together at the end of the job: for the verdict by reductions, for the report by rank 0,
+// which asks the ranks one after the other.
 #include "measure/others.h"
 #include "lend/lend.h"
 #include "mpi/job.h"
@@ -58,7 +58,8 @@ const char* inactive_text(int why)
     switch (why) {
     case window_refused: return "MPI refused the node's shared window";
     case shm_too_small:
-        return "/dev/shm is too small for the node's shared window; make it larger, or have UCX's queues elsewhere: UCX_POSIX_DIR=/tmp or "
+        return "/dev/shm is too small for the node's shared window; make it larger, or have UCX's queues elsewhere: "
+               "UCX_POSIX_DIR=/tmp or "
                "UCX_TLS=sysv,self,tcp";
     case too_many_ranks: return "there are more than 1023 ranks and workers on a node";
     default: return "";
@@ -67,15 +68,20 @@ const char* inactive_text(int why)
 
 namespace {
 
-// The time without a CPU is divided between computing and the rest as the time in which this rank's thread did not sleep is.
+// The time without a CPU is divided between computing and the rest as the time in which this rank's thread did not
+// sleep is.
 double kept_off_computing(const RankCounts& c)
 {
     const double computing = std::max(0.0, c.wall_s - c.blocked_s - c.close_wait_s), slept = c.naps_s + c.lent_s;
     return computing > 0 ? std::min(computing, job.kept_off_s * computing / std::max(computing, c.wall_s - slept)) : 0;
 }
 
-// Only a few of the short executions are timed, and one of those may have been without a CPU for long: hence the upper bound.
-double in_loops(const RankCounts& c) { return std::min(c.loops_s, std::max(0.0, c.wall_s - c.blocked_s - c.close_wait_s)); }
+// Only a few of the short executions are timed, and one of those may have been without a CPU for long: hence the upper
+// bound.
+double in_loops(const RankCounts& c)
+{
+    return std::min(c.loops_s, std::max(0.0, c.wall_s - c.blocked_s - c.close_wait_s));
+}
 
 Totals own_totals(const RankFigures& figures)
 {
@@ -133,8 +139,8 @@ Totals own_totals(const RankFigures& figures)
     return t;
 }
 
-// The rows of all ranks, added up by their names. Only those that count most fit: a table of fixed size can be reduced in a tree. A name that
-// is dropped on the way may come back later, with the sum of the other ranks only.
+// The rows of all ranks, added up by their names. Only those that count most fit: a table of fixed size can be reduced
+// in a tree. A name that is dropped on the way may come back later, with the sum of the other ranks only.
 template <class Counts> struct Best {
     static constexpr unsigned rows = 16;
     struct Row {
@@ -195,8 +201,10 @@ Facts::Others gather_others(const RankFigures& r)
         const double lent = job.clock.seconds(board->seat(0).lend.lent_ticks);
         const double process = cpu_time(CLOCK_PROCESS_CPUTIME_ID) - job.process_s_before;
         // The rank's own threads are on its CPU, guests are not.
-        const double there = std::max(cpu_time(CLOCK_THREAD_CPUTIME_ID) - job.thread_s_before, process - r.counts.borrowed_s) + lent;
-        const bool stays = mask.count() == 1 && job.options.openmp == Options::openmp_none; // threads of regions go where cores are lent
+        const double there =
+            std::max(cpu_time(CLOCK_THREAD_CPUTIME_ID) - job.thread_s_before, process - r.counts.borrowed_s) + lent;
+        // threads of regions go where cores are lent
+        const bool stays = mask.count() == 1 && job.options.openmp == Options::openmp_none;
         const measure::Used mine = {stays ? double(mask.first()) : -1, there, process};
         std::vector<measure::Used> all(board->node_rank == 0 ? size_t(board->node_ranks) : 0);
         PMPI_Gather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, 0, job.node);
@@ -226,7 +234,8 @@ Facts gather_facts(const RankFigures& r)
     Best<observe::LoopCounts> loops = {};
     Best<observe::CallCounts> calls = {};
     const double computing = std::max(0.0, r.counts.wall_s - r.counts.blocked_s - r.counts.close_wait_s);
-    double mine[] = {std::max(0.0, computing - in_loops(r.counts) - kept_off_computing(r.counts)), 0}; // outside of loops, in unshared ones
+    // outside of loops, in unshared ones
+    double mine[] = {std::max(0.0, computing - in_loops(r.counts) - kept_off_computing(r.counts)), 0};
     for (const observe::LoopFigures& l : r.loops) {
         loops.add(l.name.c_str(), l.counts.computing_s + l.counts.borrowed_s, l.counts);
         if (l.counts.runs > 0)
@@ -317,8 +326,8 @@ void write_report(Report& report, const Verdict& verdict)
     report.reason = !verdict.reason.empty() ? verdict.reason : verdict.rest;
     bool on_stderr = o.report;
     if (!o.report_file.empty() && !write_file(o.report_file, report_as(report_format(o.report_file), report))) {
-        std::fprintf(stderr, "workshare: cannot write the report to %s: %s; here it is as text\n", o.report_file.c_str(),
-                     std::strerror(errno));
+        std::fprintf(stderr, "workshare: cannot write the report to %s: %s; here it is as text\n",
+                     o.report_file.c_str(), std::strerror(errno));
         on_stderr = true;
     }
     if (!on_stderr)
@@ -331,7 +340,8 @@ void write_report(Report& report, const Verdict& verdict)
 
 void report()
 {
-    const RankFigures figures = rank_figures(*board, board->ended_at, job.clock.ticks_per_us(), inactive_text(job.inactive));
+    const RankFigures figures =
+        rank_figures(*board, board->ended_at, job.clock.ticks_per_us(), inactive_text(job.inactive));
     Totals mine = own_totals(figures), all = mine;
     double wall = 0;
     PMPI_Reduce(&mine, &all, observe::totals_count, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
@@ -350,7 +360,8 @@ void report()
         write_report(gathered, verdict);
     // Under WS_CHECK helpers share the cores and loops run in unusual orders: its times do not say what stealing wins.
     if (!job.options.quiet && !job.options.check)
-        std::fprintf(stderr, "%s\n%s", verdict.line.c_str(), job.book_problem.empty() ? "" : ("workshare: " + job.book_problem + "\n").c_str());
+        std::fprintf(stderr, "%s\n%s", verdict.line.c_str(),
+                     job.book_problem.empty() ? "" : ("workshare: " + job.book_problem + "\n").c_str());
     if (!job.options.stats_file.empty() && !write_file(job.options.stats_file, observe::to_json(all, verdict, facts)))
         std::fprintf(stderr, "workshare: cannot write WS_STATS_FILE=%s\n", job.options.stats_file.c_str());
 }

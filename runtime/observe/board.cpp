@@ -29,7 +29,8 @@ void* shared_memory(size_t bytes)
         return nullptr;
     void* p = MAP_FAILED;
     if (ftruncate(fd, off_t(bytes)) == 0) {
-        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL); // a reader cannot be killed by a file that shrinks
+        // a reader cannot be killed by a file that shrinks
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
         p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     }
     if (p != MAP_FAILED)
@@ -83,7 +84,8 @@ void show_board()
 void keep_board_private()
 {
     const Board head = *board;
-    if (mmap(board, head.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED)
+    if (mmap(board, head.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
+             0) != MAP_FAILED)
         new (board) Board(head);
 }
 

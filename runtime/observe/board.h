@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
-// What a process of a -workshare job shows of itself while it runs: the one set of counters behind the verdict, the report,
-// ws-top and MPI_T. A file without a name (memfd_create) that other processes of the same user find in /proc/PID/fd as
-// "/memfd:workshare-board" and map read-only; it goes with the last that has it mapped, so nothing can be left behind.
+// What a process of a -workshare job shows of itself while it runs: the one set of counters behind the verdict, the
+// report, ws-top and MPI_T. A file without a name (memfd_create) that other processes of the same user find in
+// /proc/PID/fd as "/memfd:workshare-board" and map read-only; it goes with the last that has it mapped, so nothing can
+// be left behind.
 //
 //    Board | Seat[seats] | LoopRow[loop_rows] | CallRow[call_rows] | PhaseRow[phase_rows]
 //
-// Plain data, the same for all compilers of a machine; offsets from the begin of the file stand in the head. Every word has one
-// writer at a time and is written by plain moves, so a reader sees values that were true a moment ago, though not all of the
-// same moment. Times are ticks of the processor's counter (window/os.h), which the cores of a node share: a reader on the node
-// may compare them with its own. Counters only grow.
+// Plain data, the same for all compilers of a machine; offsets from the begin of the file stand in the head. Every word
+// has one writer at a time and is written by plain moves, so a reader sees values that were true a moment ago, though
+// not all of the same moment. Times are ticks of the processor's counter (window/os.h), which the cores of a node
+// share: a reader on the node may compare them with its own. Counters only grow.
 //
 // Readers from other processes (tools/top) must check `magic`, `version` and `bytes` first.
 #pragma once
@@ -74,8 +75,8 @@ struct LendCounters {
     uint64_t refused_ticks[refusal_kinds]; // from one look to the next, by what the first said
 };
 
-// For a thread that runs iterations of this rank on another core (guest, worker). The time is added when its part in a region is over; a
-// reader adds the time since Seat::since.
+// For a thread that runs iterations of this rank on another core (guest, worker). The time is added when its part in a
+// region is over; a reader adds the time since Seat::since.
 struct VisitCounters {
     WS_RANK_COUNTERS(WS_NO, WS_NO, WS_WORD, WS_NO, WS_NO, WS_NO)
 };
@@ -92,8 +93,8 @@ struct alignas(64) Seat {
     volatile Flag other; // MPI_COMM_WORLD rank, see Seated
     volatile Flag loop;  // guest: row of the loop that it works on
     volatile uint64_t since; // when the state began; of a visiting guest: its part in the present region, 0 between two
-    // Home: when the present wait began, which blocked_ticks gets only at its end; 0: it is in none. A reader adds the time since then, and
-    // in the states lent and asleep the time since `since`.
+    // Home: when the present wait began, which blocked_ticks gets only at its end; 0: it is in none. A reader adds the
+    // time since then, and in the states lent and asleep the time since `since`.
     volatile uint64_t waits_since;
     LendCounters lend;
     VisitCounters visit;
@@ -104,8 +105,9 @@ struct alignas(64) Seat {
 };
 constexpr Flag no_row = ~Flag(0);
 
-// A `ws for` of the source. Written by atomic additions, but for the first line behind the name: owner threads add to it by plain moves, and
-// may lose counts to each other where several run one loop at once, as they may lose the longest chunk.
+// A `ws for` of the source. Written by atomic additions, but for the first line behind the name: owner threads add to
+// it by plain moves, and may lose counts to each other where several run one loop at once, as they may lose the longest
+// chunk.
 struct alignas(64) LoopRow {
     char name[192]; // its end if it is longer; empty: no such row yet
     WS_LOOP_COUNTERS(WS_VOLATILE_WORD, WS_NO)
@@ -120,7 +122,8 @@ struct CallRow {
 };
 constexpr unsigned call_rows = 256;
 
-// The time between two MPI_Pcontrol calls with different levels belongs to the first's level; until the first call, to level 1.
+// The time between two MPI_Pcontrol calls with different levels belongs to the first's level; until the first call, to
+// level 1.
 struct PhaseRow {
     volatile int64_t level;
     WS_PHASE_COUNTERS(WS_VOLATILE_WORD, WS_NO) // entered is 0: no such row
@@ -155,11 +158,13 @@ struct alignas(64) Board {
     volatile Flag phase;       // row of the present phase
     volatile Flag rings; // not kept here: see Home::rings
     char host[64], program[256], options[256];
-    uint32_t seats, seat_bytes, loop_row_count, loop_row_bytes, call_row_count, call_row_bytes, phase_row_count, phase_row_bytes;
+    uint32_t seats, seat_bytes, loop_row_count, loop_row_bytes, call_row_count, call_row_bytes, phase_row_count,
+        phase_row_bytes;
     uint64_t seats_at, loops_at, calls_at, phases_at; // offsets
 
     ProcessCounters process;
-    // The seat of the home thread is the first, then the workers', then one for a guest on each core of the node's table.
+    // The seat of the home thread is the first, then the workers', then one for a guest on each core of the node's
+    // table.
     Seat& seat(unsigned i) { return reinterpret_cast<Seat*>(at(seats_at))[i]; }
     Seat& guest_seat(unsigned core) { return seat(1 + own_workers + core); }
     LoopRow& loop(unsigned i) { return reinterpret_cast<LoopRow*>(at(loops_at))[i]; }
@@ -175,13 +180,14 @@ extern Board* board;
 // The calling thread's, if it lends or is a guest; else null.
 extern __thread Seat* own_seat __attribute__((tls_model("initial-exec")));
 
-// Makes the board for a rank with so many workers on a node with so many cores in its table; the caller fills in the rest of the
-// head, and show_board() when that is done. Private memory, and nobody can look at it, where the system gives no other; false if there
-// is none at all.
+// Makes the board for a rank with so many workers on a node with so many cores in its table; the caller fills in the
+// rest of the head, and show_board() when that is done. Private memory, and nobody can look at it, where the system
+// gives no other; false if there is none at all.
 bool make_board(unsigned node_cores, unsigned own_workers);
 void show_board();
 
-// In a child of fork(): puts other memory in the same place, so that what the child counts is not added to its parent's.
+// In a child of fork(): puts other memory in the same place, so that what the child counts is not added to its
+// parent's.
 void keep_board_private();
 
 // The row of a loop that is run for the first time.

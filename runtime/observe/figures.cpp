@@ -19,9 +19,12 @@ void add_histogram(Histogram& to, const uint64_t (&counts)[latency_buckets])
         to.counts[i] += double(counts[i]);
 }
 
-// The time of guests and workers is by the clock. With more of them than CPUs they share the CPUs, and each counts the whole time. But so many
-// CPUs cannot have saved more than this in that time.
-double bounded_lag(double lag_s, double wall_s, unsigned cpus) { return cpus ? std::min(lag_s, (cpus - 1) * wall_s) : lag_s; }
+// The time of guests and workers is by the clock. With more of them than CPUs they share the CPUs, and each counts the
+// whole time. But so many CPUs cannot have saved more than this in that time.
+double bounded_lag(double lag_s, double wall_s, unsigned cpus)
+{
+    return cpus ? std::min(lag_s, (cpus - 1) * wall_s) : lag_s;
+}
 
 // What a row counts, as figures of `c`.
 #define WS_FROM_ROW(kind, name, where, mpi_t, help) \

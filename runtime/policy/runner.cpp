@@ -104,7 +104,8 @@ void Runner::deliver(int from, mail::Kind kind, std::string_view letter)
 {
     const unsigned policy = kind >> kind_bits;
     if (policy < tenants_.size())
-        want(tenants_[policy], tenants_[policy].policy->message(rank_, from, kind & ((1u << kind_bits) - 1), letter), 0, 0);
+        want(tenants_[policy], tenants_[policy].policy->message(rank_, from, kind & ((1u << kind_bits) - 1), letter), 0,
+             0);
 }
 
 bool Runner::chooses_threads() const

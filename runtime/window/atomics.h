@@ -6,7 +6,9 @@
 #pragma once
 
 #ifdef __SANITIZE_THREAD__
-#define AO_THREAD_SANITIZER // then the library uses the compiler's atomics, which ThreadSanitizer sees, not inline assembly; it knows only clang's macro by itself
+// The library then uses the compiler's atomics, which ThreadSanitizer sees, not inline assembly. By itself it knows
+// only clang's macro.
+#define AO_THREAD_SANITIZER
 #endif
 #include <atomic_ops.h>
 #include <cstdint>

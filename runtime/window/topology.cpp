@@ -19,7 +19,8 @@ int index_of(hwloc_topology_t topology, hwloc_obj_t o, hwloc_obj_type_t type)
     return o ? int(o->logical_index) : -1;
 }
 
-// The place that holds the whole mask: of a rank that may run on several cores the core is not known, but perhaps their package.
+// The place that holds the whole mask: of a rank that may run on several cores the core is not known, but perhaps their
+// package.
 Place place_of(hwloc_topology_t topology, CpuMask mask)
 {
     Place place = {-1, -1, -1, -1, -1};

@@ -2,11 +2,13 @@
 //
 // Everything that lies in the node's shared window, and nothing else.
 //
-//    Node | open[ranks] | lag[ranks] | Row[ranks] | LoadRow[ranks] (window/load_row.h) | Home[cores] | masks[cores] (window/cpus.h) | GuestSlot[cores][ranks] | Lock[] (window/locks.h)
+//    Node | open[ranks] | lag[ranks] | Row[ranks] | LoadRow[ranks] (window/load_row.h) | Home[cores] | masks[cores]
+//    (window/cpus.h) | GuestSlot[cores][ranks] | Lock[] (window/locks.h)
 //
 // A row belongs to one rank of the node, a row of the core table to one core: the cores 0 .. ranks-1 are those that the
-// ranks' own threads compute on, the others are the workers'. Each field says who writes it; fields of different writers
-// that are hot lie on different cache lines. All addresses are offsets: every process maps the window where it likes.
+// ranks' own threads compute on, the others are the workers'. Each field says who writes it; fields of different
+// writers that are hot lie on different cache lines. All addresses are offsets: every process maps the window where it
+// likes.
 //
 // Invariants while a region is published:
 //    sum of the sizes of all claimed chunks + remaining == units of the region
@@ -51,7 +53,8 @@ struct Lease {
 struct alignas(64) Home {
     // Line 1: lending. Read by every sender to this rank.
     volatile Flag state;  // home: kept->armed->lent or asleep, back to kept; guest: lent->kept; who wakes: asleep->kept
-    volatile Flag recall; // senders (ring), the home rank, and its guests' owner when it closes: 1; home: 0 before arming
+    // senders (ring), the home rank, and its guests' owner when it closes: 1; home: 0 before arming
+    volatile Flag recall;
     volatile Flag tenant; // home, before lending: the node rank that uses the core; its own otherwise
     volatile Flag rings;  // senders: how often recall was set by a doorbell
     Lease lease;          // home, before lending: what the guest begins with
@@ -63,8 +66,10 @@ struct alignas(64) Home {
     volatile Flag awaits;                // home, while blocked: the rank that its sends wait for (see Awaits)
     volatile Hardware::Word looked_at;   // home: ticks of its last MPI_Test or the like in vain, under -workshare-poll
     volatile Flag running_on;            // home: the CPU it last said it was on
-    volatile Flag return_ticks;          // home: how long a return takes, from the guest's store until the home thread goes on
-    volatile Hardware::Word use;         // who computes on it: arbiter/cores.h. Whoever comes and goes, by compare-and-swap
+    // home: how long a return takes, from the guest's store until the home thread goes on
+    volatile Flag return_ticks;
+    // who computes on it: arbiter/cores.h. Whoever comes and goes, by compare-and-swap
+    volatile Hardware::Word use;
 
     // Lines 3..: constant after attach.
     alignas(64) unsigned rank; // of the node, that it belongs to
@@ -73,8 +78,8 @@ struct alignas(64) Home {
     Place place;
 };
 
-// How much a thief wants work. Waking a guest pays for a short region only if the guest stays for the next ones; and a thief that has
-// waited for long will most likely go on waiting.
+// How much a thief wants work. Waking a guest pays for a short region only if the guest stays for the next ones; and a
+// thief that has waited for long will most likely go on waiting.
 enum Hungry : Flag {
     not_hungry = 0,
     asleep_hungry = 1, // only sleepers: they must be woken, and then wake a guest
@@ -124,7 +129,8 @@ struct alignas(64) Node {
     alignas(64) volatile Hardware::Word deciders[max_policies], job_deciders[max_policies];
 };
 
-// How much later a rank would be now without stealing, in ticks; or, while it waits, when it would have come to that wait, with a mark.
+// How much later a rank would be now without stealing, in ticks; or, while it waits, when it would have come to that
+// wait, with a mark.
 constexpr Hardware::Word lag_of_waiter = Hardware::Word(1) << 63;
 inline Hardware::Word lag_now(Hardware::Word lag, uint64_t now)
 {

@@ -18,9 +18,9 @@ public:
 
     // `base` is the window's address in this process, zeroed by nobody. Each rank then calls init_own().
     void map(void* base, unsigned ranks, unsigned cores, unsigned me, unsigned mask_size = CpuSet::usual);
-    // Writes this rank's row, its cores and the slots of its guests. Its workers' cores begin at the index `first_worker`; each
-    // is one of `worker_cpus`; if there are more workers than those, the rest may use any CPU of the rank. The leader (rank 0) writes
-    // the header as well.
+    // Writes this rank's row, its cores and the slots of its guests. Its workers' cores begin at the index
+    // `first_worker`; each is one of `worker_cpus`; if there are more workers than those, the rest may use any CPU of
+    // the rank. The leader (rank 0) writes the header as well.
     void init_own(int world_rank, unsigned first_worker, unsigned workers, const std::vector<int>& worker_cpus);
 
     unsigned ranks() const { return ranks_; }
@@ -64,8 +64,8 @@ private:
 constexpr unsigned farthest = 5;
 unsigned distance(const Place& a, const Place& b);
 
-// Fills the place of every core from the machine's topology. Leader only, after every rank's init_own(); returns false when
-// hwloc gives no topology (places stay -1).
+// Fills the place of every core from the machine's topology. Leader only, after every rank's init_own(); returns false
+// when hwloc gives no topology (places stay -1).
 bool fill_places(Window& window);
 
 // Where CPUs sit; nowhere (-1) for one that the machine does not know.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// runtime/policy/reorder: from loads and places to ranks; domains; neighbours; the common order of loads that nobody knows all of.
+// runtime/policy/reorder: from loads and places to ranks; domains; neighbours; the common order of loads that nobody
+// knows all of.
 #include "policy/reorder/neighbours.h"
 #include "policy/reorder/spread.h"
 
@@ -128,7 +129,8 @@ TEST_CASE("edges on one core, then on one node, and no worse balance", "[reorder
     for (int k = 0; k < 12; k++) {
         const int nodes = 1 + k % 3, cores = 2, each = 4, n = nodes * cores * each;
         const Spots s = spots(nodes, cores, each);
-        // Groups of as many ranks as a core has, with heavy edges inside and light ones between groups. Ranks are shuffled to hide them.
+        // Groups of as many ranks as a core has, with heavy edges inside and light ones between groups. Ranks are
+        // shuffled to hide them.
         std::vector<int> name(static_cast<size_t>(n));
         std::iota(name.begin(), name.end(), 0);
         std::shuffle(name.begin(), name.end(), random);
@@ -144,7 +146,8 @@ TEST_CASE("edges on one core, then on one node, and no worse balance", "[reorder
         const std::vector<int> before = arrange(loads, s, Domain::core, Algorithm::automatic);
         const std::vector<int> after = draw_together(before, loads, s, edges, Domain::core, 60);
         REQUIRE(is_permutation_of_ranks(after));
-        CHECK(highest(placed(loads, after), s, Domain::core) <= highest(placed(loads, before), s, Domain::core) * (1 + 1e-9));
+        CHECK(highest(placed(loads, after), s, Domain::core) <=
+              highest(placed(loads, before), s, Domain::core) * (1 + 1e-9));
         CHECK(distance_sum(after, s, edges) <= distance_sum(before, s, edges));
         for (const Edge& e : edges) { // the best that is possible: groups on cores, pairs of groups on nodes
             const Spot &a = s[size_t(after[size_t(e.from)])], &b = s[size_t(after[size_t(e.to)])];
@@ -245,7 +248,8 @@ TEST_CASE("classes become finer until they say enough", "[spread]")
             loads.push_back(load * double(given.size()) / sum);
         for (int rounds = 1;; rounds++) {
             const std::vector<Tally> tallies = tallies_of(loads, classes);
-            const int64_t all = std::accumulate(tallies.begin(), tallies.end(), int64_t(0), [](int64_t n, const Tally& t) { return n + t.count; });
+            const int64_t all = std::accumulate(tallies.begin(), tallies.end(), int64_t(0),
+                                                [](int64_t n, const Tally& t) { return n + t.count; });
             CHECK(all == int64_t(loads.size()));
             if (!refine(classes, tallies, units))
                 return rounds;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Sets of CPUs of any size, and what is asked of a kernel that wants large ones: a stand-in for its calls pretends CPUs beyond 1,024.
+// Sets of CPUs of any size, and what is asked of a kernel that wants large ones: a stand-in for its calls pretends CPUs
+// beyond 1,024.
 #include "window/cpus.h"
 #include "window/window.h"
 

@@ -92,8 +92,9 @@ public:
     {
         const fs::path path = fs::path(folder_) / std::to_string(pid);
         fs::create_directories(path);
-        std::ofstream(path / "stat") << pid << " (" << name << ") " << state << " 1 1 1 0 -1 4194304 96 0 0 0 11 2 0 0 20 0 " << threads << " 0 "
-                                     << started << " 2818048 374 18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 1 0 0 0 0 0\n";
+        std::ofstream(path / "stat") << pid << " (" << name << ") " << state
+                                     << " 1 1 1 0 -1 4194304 96 0 0 0 11 2 0 0 20 0 " << threads << " 0 " << started
+                                     << " 2818048 374 18446744073709551615 1 1 0 0 0 0 0 0 0 0 0 0 17 1 0 0 0 0 0\n";
     }
 
 private:

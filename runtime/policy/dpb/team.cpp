@@ -15,7 +15,8 @@ using window::rank_blocked;
 namespace {
 
 constexpr int anywhere = -1;
-// Where this thread was bound to here: 1 + the CPU, or unbound; 0: it is as it was created, and may have its creator's mask.
+// Where this thread was bound to here: 1 + the CPU, or unbound; 0: it is as it was created, and may have its creator's
+// mask.
 WS_THREAD_LOCAL int bound;
 constexpr int unbound = -1;
 

@@ -32,7 +32,8 @@ std::vector<double> sums(const Loads& loads, const Bins& bins, const Deal& deal)
     return sum;
 }
 
-// Exchanges of a load of the heaviest bin for a smaller one of another bin, each the best there is. About so many comparisons.
+// Exchanges of a load of the heaviest bin for a smaller one of another bin, each the best there is. About so many
+// comparisons.
 void exchange(const Loads& loads, const Bins& bins, Deal& deal, long comparisons)
 {
     std::vector<double> sum = sums(loads, bins, deal);
@@ -74,14 +75,18 @@ void exchange(const Loads& loads, const Bins& bins, Deal& deal, long comparisons
 // What a bin with so much room left still needs of each load to come up to the height `goal`.
 double need(double goal, double sum, const Bin& b, int room) { return (goal * b.width - sum) / room; }
 
-// The heaviest load first, each to the bin that prefers it most: key(sum, bin, room left), looked at where there is room.
+// The heaviest load first, each to the bin that prefers it most: key(sum, bin, room left), looked at where there is
+// room.
 template <class Key> Deal greedy(const Loads& loads, const Bins& bins, const std::vector<int>& order, Key key)
 {
     struct State {
         double key, sum;
         int room, bin;
         // Of equal bins the one with more room, as the many small loads at the end will need it.
-        bool operator<(const State& o) const { return key != o.key ? key < o.key : room != o.room ? room < o.room : bin > o.bin; }
+        bool operator<(const State& o) const
+        {
+            return key != o.key ? key < o.key : room != o.room ? room < o.room : bin > o.bin;
+        }
     };
     std::priority_queue<State> open;
     for (size_t b = 0; b < bins.size(); b++)
@@ -145,8 +150,8 @@ private:
         return takes >= rest_[i] * (1 - close_by);
     }
 
-    // Deals the i-th heaviest load and those after it. Of equal loads the later one goes to no bin before `from`, and of bins in the
-    // same state only the first is tried: the others give the same deals with names exchanged.
+    // Deals the i-th heaviest load and those after it. Of equal loads the later one goes to no bin before `from`, and
+    // of bins in the same state only the first is tried: the others give the same deals with names exchanged.
     void place(size_t i, size_t from)
     {
         if (i == sorted_.size()) {
@@ -245,7 +250,8 @@ Deal round_robin(const Loads& loads, const Bins& bins)
 {
     std::vector<int> open(bins.size()), room;
     std::iota(open.begin(), open.end(), 0);
-    std::stable_sort(open.begin(), open.end(), [&](int a, int b) { return bins[size_t(a)].room < bins[size_t(b)].room; });
+    std::stable_sort(open.begin(), open.end(),
+                     [&](int a, int b) { return bins[size_t(a)].room < bins[size_t(b)].room; });
     for (const Bin& b : bins)
         room.push_back(b.room);
     Deal deal(loads.size());
@@ -270,7 +276,8 @@ Deal largest_first(const Loads& loads, const Bins& bins)
     const double goal = least(loads, bins);
     const std::vector<int> order = heaviest_first(loads);
     Deal by_sum = greedy(loads, bins, order, [](double sum, const Bin& b, int) { return -sum / b.width; });
-    Deal by_need = greedy(loads, bins, order, [goal](double sum, const Bin& b, int room) { return need(goal, sum, b, room); });
+    Deal by_need =
+        greedy(loads, bins, order, [goal](double sum, const Bin& b, int room) { return need(goal, sum, b, room); });
     for (Deal* deal : {&by_sum, &by_need})
         exchange(loads, bins, *deal, 1000000);
     return lighter(heaviest(loads, bins, by_need), heaviest(loads, bins, by_sum)) ? by_need : by_sum;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the MPIX functions have in common: how a call begins, how rank 0 learns from all and tells all, how newcomm is made.
+// What the MPIX functions have in common: how a call begins, how rank 0 learns from all and tells all, how newcomm is
+// made.
 #pragma once
 
 #include "policy/reorder/fault.h"
@@ -28,7 +29,8 @@ struct Record {
     Spot spot;
     double load; // measured, or of the call's own rank
 };
-// The same for one that makes a communicator, none so far: `mine` has the settings, or what is wrong with the arguments.
+// The same for one that makes a communicator, none so far: `mine` has the settings, or what is wrong with the
+// arguments.
 int begin(const char* name, MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, Call& call, Record& mine);
 Spots spots_of(const std::vector<Record>& all);
 Loads loads_of(const std::vector<Record>& all);
@@ -39,8 +41,8 @@ Fault mpi_fault(int error);
 // Of all records the first fault, or that settings differ.
 Fault first_fault(const std::vector<Record>& all);
 
-// Every process gets the first fault of any, and the numbers that rank 0 has made of the records: make(records, numbers) leaves as many
-// as there were.
+// Every process gets the first fault of any, and the numbers that rank 0 has made of the records: make(records,
+// numbers) leaves as many as there were.
 template <class Number, class Make>
 Fault through_rank_0(const Call& call, const Record& mine, std::vector<Number>& numbers, Make make)
 {

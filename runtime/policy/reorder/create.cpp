@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// MPIX_Load_create and what goes with it. The paper gathers places at all processes, each deals the ranks, and MPI_Comm_split makes the
-// communicator. Here rank 0 alone gathers and deals, and sends the order: 2n messages instead of n log n, ranks cannot disagree when
-// the search is limited by time, and with the order known to all the communicator needs one agreement instead of MPI_Comm_split's two.
+// MPIX_Load_create and what goes with it. The paper gathers places at all processes, each deals the ranks, and
+// MPI_Comm_split makes the communicator. Here rank 0 alone gathers and deals, and sends the order: 2n messages instead
+// of n log n, ranks cannot disagree when the search is limited by time, and with the order known to all the
+// communicator needs one agreement instead of MPI_Comm_split's two.
 #include "policy/reorder/call.h"
 #include "policy/reorder/exports.h"
 #include "policy/reorder/measured.h"

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// MPIX_Dist_load_create. Loads come into classes, heaviest first; a sum over the processes tells what is in each class, a scan where in
-// the order each load stands. The order is dealt to units (cores or nodes) by turns, so a process knows which place in it is its own. Who
-// knows a load and who has its place meet at the process that the place's number names.
+// MPIX_Dist_load_create. Loads come into classes, heaviest first; a sum over the processes tells what is in each class,
+// a scan where in the order each load stands. The order is dealt to units (cores or nodes) by turns, so a process knows
+// which place in it is its own. Who knows a load and who has its place meet at the process that the place's number
+// names.
 //
-// With "roundrobin" that is all, as in the paper. Otherwise units side by side form a cell, and its first process deals the cell's loads
-// as MPIX_Load_create does; a communicator that is no larger than a cell goes that way alone.
+// With "roundrobin" that is all, as in the paper. Otherwise units side by side form a cell, and its first process deals
+// the cell's loads as MPIX_Load_create does; a communicator that is no larger than a cell goes that way alone.
 #include "policy/reorder/call.h"
 #include "policy/reorder/exports.h"
 #include "policy/reorder/line.h"
@@ -22,8 +23,8 @@ struct Pair {
     int rank;
     double load;
 };
-// The loads that the calling process knows, of ranks with work. By their average once that is known: then no sum is beyond what a double
-// can be.
+// The loads that the calling process knows, of ranks with work. By their average once that is known: then no sum is
+// beyond what a double can be.
 using Known = std::vector<Pair>;
 
 // Reduced over all processes: what nobody may get wrong, and the sums.
@@ -57,7 +58,8 @@ Head join(const Head& a, const Head& b)
 }
 
 // Values of all processes into the first's, then the same for all, to the last bit: all decide alike.
-template <class Value, Value (*join)(const Value&, const Value&)> int reduce_to_all(std::vector<Value>& values, MPI_Comm comm)
+template <class Value, Value (*join)(const Value&, const Value&)>
+int reduce_to_all(std::vector<Value>& values, MPI_Comm comm)
 {
     MPI_Datatype type;
     MPI_Op op;
@@ -71,7 +73,8 @@ template <class Value, Value (*join)(const Value&, const Value&)> int reduce_to_
         return error;
     PMPI_Type_commit(&type);
     if (!(error = PMPI_Op_create(apply, 1, &op))) {
-        error = PMPI_Reduce(rank == 0 ? MPI_IN_PLACE : values.data(), rank == 0 ? values.data() : nullptr, count, type, op, 0, comm);
+        error = PMPI_Reduce(rank == 0 ? MPI_IN_PLACE : values.data(), rank == 0 ? values.data() : nullptr, count, type,
+                            op, 0, comm);
         PMPI_Op_free(&op);
     }
     if (!error)
@@ -82,7 +85,8 @@ template <class Value, Value (*join)(const Value&, const Value&)> int reduce_to_
 
 Tally join_tallies(const Tally& a, const Tally& b) { return a + b; }
 
-// Finds a rank whose load is given never, or more than once: halves the ranks, and goes on with a half that is known to contain one.
+// Finds a rank whose load is given never, or more than once: halves the ranks, and goes on with a half that is known to
+// contain one.
 Fault find_wrong_rank(const Call& call, const Known& known, int working)
 {
     long low = 0, high = working;
@@ -131,7 +135,8 @@ Fault deal_at_rank_0(const Call& call, const Record& mine, const Known& known, b
         for (size_t r = 1; r < counts.size(); r++)
             begins[r] = begins[r - 1] + counts[r - 1];
         if (!error)
-            error = PMPI_Gatherv(known.data(), count, type, pairs.data(), counts.data(), begins.data(), type, 0, call.comm);
+            error =
+                PMPI_Gatherv(known.data(), count, type, pairs.data(), counts.data(), begins.data(), type, 0, call.comm);
         PMPI_Type_free(&type);
         if (error)
             return mpi_fault(error);
@@ -147,7 +152,8 @@ Fault deal_at_rank_0(const Call& call, const Record& mine, const Known& known, b
     });
 }
 
-// Rounds: what is in each class, until classes are fine enough; then the place in the order of each load of the calling process.
+// Rounds: what is in each class, until classes are fine enough; then the place in the order of each load of the calling
+// process.
 int find_places(const Known& known, const Line& line, std::vector<int>& places)
 {
     int error;
@@ -194,10 +200,10 @@ struct Gets { // sent on from there, to the leader of the former process
     double present;
 };
 
-// Brings together the process that knows a load and the one that has its place. The leaders of cells learn the loads of their processes, and
-// with `dealt` deal them anew. Returns the new rank of the calling process.
-int meet(const Known& known, const std::vector<int>& places, const Line& line, const Settings& settings, double present, bool present_known,
-         int& new_rank)
+// Brings together the process that knows a load and the one that has its place. The leaders of cells learn the loads of
+// their processes, and with `dealt` deal them anew. Returns the new rank of the calling process.
+int meet(const Known& known, const std::vector<int>& places, const Line& line, const Settings& settings, double present,
+         bool present_known, int& new_rank)
 {
     const bool dealt = settings.algorithm != Algorithm::round_robin;
     const MPI_Comm comm = line.comm;
@@ -346,7 +352,8 @@ int dist_load_create(MPI_Comm comm, int count, const int* ranks, const double* l
 
 } // namespace ws::policy::reorder
 
-WS_EXPORT int ws_MPIX_Dist_load_create(MPI_Comm comm, int count, const int ranks[], const double* loads, MPI_Info info, MPI_Comm* newcomm)
+WS_EXPORT int ws_MPIX_Dist_load_create(MPI_Comm comm, int count, const int ranks[], const double* loads, MPI_Info info,
+                                       MPI_Comm* newcomm)
 {
     return ws::policy::reorder::dist_load_create(comm, count, ranks, loads, info, newcomm);
 }

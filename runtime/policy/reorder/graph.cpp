@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// MPIX_Load_graph_create: rank 0 gathers the graph too. A process that becomes another rank gets that rank's neighbours from the process
-// that stated them.
+// MPIX_Load_graph_create: rank 0 gathers the graph too. A process that becomes another rank gets that rank's neighbours
+// from the process that stated them.
 #include "policy/reorder/call.h"
 #include "policy/reorder/exports.h"
 #include "policy/reorder/measured.h"
@@ -65,7 +65,8 @@ int gather_edges(const Call& call, const Side& out, Edges& edges)
         sum += size_t(counts[r]);
     }
     std::vector<To> all(sum);
-    if ((error = PMPI_Gatherv(own.data(), out.degree, MPI_2INT, all.data(), counts.data(), begins.data(), MPI_2INT, 0, call.comm)))
+    if ((error = PMPI_Gatherv(own.data(), out.degree, MPI_2INT, all.data(), counts.data(), begins.data(), MPI_2INT, 0,
+                              call.comm)))
         return error;
     for (size_t r = 0; r < counts.size(); r++)
         for (int i = 0; i < counts[r]; i++) {
@@ -80,16 +81,19 @@ int pass_on(MPI_Comm moved, int to, int from, std::vector<int>& mine)
 {
     enum { tag_size, tag_list };
     int size = int(mine.size()), theirs, error;
-    if ((error = PMPI_Sendrecv(&size, 1, MPI_INT, to, tag_size, &theirs, 1, MPI_INT, from, tag_size, moved, MPI_STATUS_IGNORE)))
+    if ((error = PMPI_Sendrecv(&size, 1, MPI_INT, to, tag_size, &theirs, 1, MPI_INT, from, tag_size, moved,
+                               MPI_STATUS_IGNORE)))
         return error;
     std::vector<int> list(static_cast<size_t>(theirs));
-    error = PMPI_Sendrecv(mine.data(), size, MPI_INT, to, tag_list, list.data(), theirs, MPI_INT, from, tag_list, moved, MPI_STATUS_IGNORE);
+    error = PMPI_Sendrecv(mine.data(), size, MPI_INT, to, tag_list, list.data(), theirs, MPI_INT, from, tag_list, moved,
+                          MPI_STATUS_IGNORE);
     mine = std::move(list);
     return error;
 }
 
 // As MPI_Dist_graph_create_adjacent on `moved`, with what the process of the same rank stated.
-int attach_graph(const Call& call, const std::vector<int>& order, MPI_Comm moved, const Side& in, const Side& out, MPI_Comm* newcomm)
+int attach_graph(const Call& call, const std::vector<int>& order, MPI_Comm moved, const Side& in, const Side& out,
+                 MPI_Comm* newcomm)
 {
     std::vector<int> list = {in.degree, out.degree};
     for (const Side* s : {&in, &out}) {
@@ -107,8 +111,9 @@ int attach_graph(const Call& call, const std::vector<int>& order, MPI_Comm moved
         return error;
     const int ins = list[0], outs = list[1];
     const int *sources = list.data() + 2, *destinations = sources + 2 * ins;
-    return PMPI_Dist_graph_create_adjacent(moved, ins, sources, is_weighted(in) ? sources + ins : MPI_UNWEIGHTED, outs, destinations,
-                                           is_weighted(out) ? destinations + outs : MPI_UNWEIGHTED, MPI_INFO_NULL, 0, newcomm);
+    return PMPI_Dist_graph_create_adjacent(moved, ins, sources, is_weighted(in) ? sources + ins : MPI_UNWEIGHTED, outs,
+                                           destinations, is_weighted(out) ? destinations + outs : MPI_UNWEIGHTED,
+                                           MPI_INFO_NULL, 0, newcomm);
 }
 
 int load_graph_create(MPI_Comm comm, const double* loads, Side in, Side out, MPI_Info info, MPI_Comm* newcomm)
@@ -160,9 +165,10 @@ int load_graph_create(MPI_Comm comm, const double* loads, Side in, Side out, MPI
 
 } // namespace ws::policy::reorder
 
-WS_EXPORT int ws_MPIX_Load_graph_create(MPI_Comm comm, const double* loads, int indegree, const int sources[], const int sourceweights[],
-                                     int outdegree, const int destinations[], const int destweights[], MPI_Info info, MPI_Comm* newcomm)
+WS_EXPORT int ws_MPIX_Load_graph_create(MPI_Comm comm, const double* loads, int indegree, const int sources[],
+                                        const int sourceweights[], int outdegree, const int destinations[],
+                                        const int destweights[], MPI_Info info, MPI_Comm* newcomm)
 {
-    return ws::policy::reorder::load_graph_create(comm, loads, {indegree, sources, sourceweights}, {outdegree, destinations, destweights}, info,
-                                          newcomm);
+    return ws::policy::reorder::load_graph_create(comm, loads, {indegree, sources, sourceweights},
+                                                  {outdegree, destinations, destweights}, info, newcomm);
 }

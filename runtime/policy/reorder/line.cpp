@@ -72,8 +72,9 @@ int form_cells(Line& line, const Spot& own, int first, int room)
     auto cell_of = [&](int unit) { return unit / cell; };
     const bool last = line.at == first + room - 1 && (first + room == size || cell_of(first + room) != cell_of(first));
     int before = -1;
-    if ((error = PMPI_Sendrecv(&first, 1, MPI_INT, line.at + 1 < size ? line.at + 1 : MPI_PROC_NULL, tag_first, &before, 1, MPI_INT,
-                               line.at > 0 ? line.at - 1 : MPI_PROC_NULL, tag_first, line.comm, MPI_STATUS_IGNORE)))
+    if ((error = PMPI_Sendrecv(&first, 1, MPI_INT, line.at + 1 < size ? line.at + 1 : MPI_PROC_NULL, tag_first, &before,
+                               1, MPI_INT, line.at > 0 ? line.at - 1 : MPI_PROC_NULL, tag_first, line.comm,
+                               MPI_STATUS_IGNORE)))
         return error;
     const bool leads = line.at == 0 || (before != first && cell_of(before) != cell_of(first));
     int candidate = leads ? line.at : 0;

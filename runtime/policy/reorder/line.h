@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The processes of a communicator in a line, those of a core side by side and those of a node: for MPIX_Dist_load_create, which needs
-// an order that nobody has to know as a whole. Kept with the communicator.
+// The processes of a communicator in a line, those of a core side by side and those of a node: for
+// MPIX_Dist_load_create, which needs an order that nobody has to know as a whole. Kept with the communicator.
 #pragma once
 
 #include "policy/reorder/place.h"
@@ -25,7 +25,8 @@ struct Line {
     Spots members; // of the leader: where the cell's processes are
 };
 
-// Collective over comm; the one that is kept with it, if that is for the same domain and cells. Returns an MPI error code.
+// Collective over comm; the one that is kept with it, if that is for the same domain and cells. Returns an MPI error
+// code.
 int find_line(MPI_Comm comm, const std::shared_ptr<const Machine>& machine, Domain domain, int cell_size,
               std::shared_ptr<const Line>& line);
 

@@ -32,7 +32,10 @@ struct Heights {
             limit = std::max(limit, sum[b] / layout.bins[b].width);
         limit *= 1 + 1e-9;
     }
-    double over(size_t bin, double more) const { return std::max((sum[bin] + more) / layout.bins[bin].width - limit, 0.0); }
+    double over(size_t bin, double more) const
+    {
+        return std::max((sum[bin] + more) / layout.bins[bin].width - limit, 0.0);
+    }
     // By how much more the bins would be too high if so much were moved from the process `from` to the process `to`.
     double excess(int from, int to, double more) const
     {
@@ -92,7 +95,8 @@ std::vector<int> draw_together(std::vector<int> order, const Loads& given, const
     for (size_t r = 0; r < n; r++)
         rank_at[size_t(order[r])] = int(r);
 
-    // What rank `r` has less to its neighbours when it moves from p to q, which `other` leaves for p: between those two nothing changes.
+    // What rank `r` has less to its neighbours when it moves from p to q, which `other` leaves for p: between those two
+    // nothing changes.
     auto gain = [&](int r, int p, int q, int other) {
         double sum = 0;
         for (const Neighbour& x : neighbours[size_t(r)])
@@ -109,13 +113,16 @@ std::vector<int> draw_together(std::vector<int> order, const Loads& given, const
     std::mt19937 random(1);
     auto below = [&](size_t k) { return int(random() % k); };
     const long steps = std::min(5000 * long(n), 2000000l);
-    const double hot = 2 * weights / double(count), cold = 0.02 * hot, cooling = std::pow(cold / hot, 1.0 / double(steps));
+    const double hot = 2 * weights / double(count), cold = 0.02 * hot,
+                 cooling = std::pow(cold / hot, 1.0 / double(steps));
     const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
     double heat = hot, sum = 0;
     for (double load : loads)
         sum += load;
     const double price = sum > 0 ? 2 * hot * double(n) / sum : 0; // of being too high by an average load
-    auto accept = [&](double better) { return better >= 0 || std::exp(better / heat) * double(std::mt19937::max()) >= double(random()); };
+    auto accept = [&](double better) {
+        return better >= 0 || std::exp(better / heat) * double(std::mt19937::max()) >= double(random());
+    };
     auto note = [&](double less) {
         now -= less;
         if (now < least * (1 - 1e-9) && cores.fits() && domains.fits()) {
@@ -128,7 +135,8 @@ std::vector<int> draw_together(std::vector<int> order, const Loads& given, const
     for (long step = 0; step < steps && least > 0; step++, heat *= cooling) {
         if ((step & 255) == 0 && std::chrono::steady_clock::now() > until)
             break;
-        if (several_nodes && step % 32 == 0) { // ranks that have come together on a core move together, or they never would
+        // ranks that have come together on a core move together, or they never would
+        if (several_nodes && step % 32 == 0) {
             const size_t a = size_t(below(beside.size())), b = size_t(below(beside.size()));
             const std::vector<int> &from = beside[a], &to = beside[b];
             if (from.size() != to.size() || spots[size_t(from[0])].node == spots[size_t(to[0])].node)
@@ -159,7 +167,8 @@ std::vector<int> draw_together(std::vector<int> order, const Loads& given, const
         const int a = below(n), p = order[size_t(a)];
         int q = below(n);
         if (const auto& to = neighbours[size_t(a)]; step % 2 && !to.empty()) { // next to one of its neighbours
-            const auto& there = beside[size_t(cores.layout.bin_of[size_t(order[size_t(to[size_t(below(to.size()))].rank)])])];
+            const auto& there =
+                beside[size_t(cores.layout.bin_of[size_t(order[size_t(to[size_t(below(to.size()))].rank)])])];
             q = there[size_t(below(there.size()))];
         }
         const int b = rank_at[size_t(q)];
@@ -167,7 +176,8 @@ std::vector<int> draw_together(std::vector<int> order, const Loads& given, const
             continue;
         const double more = loads[size_t(a)] - loads[size_t(b)];
         // On the way to a better deal some bins may be too high for a while.
-        const double less = gain(a, p, q, b) + gain(b, q, p, a), too_high = cores.excess(p, q, more) + domains.excess(p, q, more);
+        const double less = gain(a, p, q, b) + gain(b, q, p, a),
+                     too_high = cores.excess(p, q, more) + domains.excess(p, q, more);
         if (!accept(less - too_high * price))
             continue;
         cores.move(p, q, more);

@@ -105,7 +105,8 @@ int set_notes(MPI_Comm comm, const Notes& value)
     {
         std::lock_guard<std::mutex> guard(lock);
         int error;
-        if (notes_key == MPI_KEYVAL_INVALID && (error = PMPI_Comm_create_keyval(copy_notes, delete_notes, &notes_key, nullptr)))
+        if (notes_key == MPI_KEYVAL_INVALID &&
+            (error = PMPI_Comm_create_keyval(copy_notes, delete_notes, &notes_key, nullptr)))
             return error;
     }
     return PMPI_Comm_set_attr(comm, notes_key, new Notes(value));

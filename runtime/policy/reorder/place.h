@@ -14,12 +14,13 @@ namespace ws::policy::reorder {
 // What a process knows of its node.
 struct Machine {
     int node;                   // number of the node
-    int turn;                   // how many processes of the node, in rank order, may run on the same several cores and came before
+    // how many processes of the node, in rank order, may run on the same several cores and came before
+    int turn;
     std::vector<window::CpuPlace> cpus; // of each CPU
 };
 
-// Of the calling process. One that may run on several cores is taken to be on one of them: the processes with the same choice are
-// dealt to its cores in turn, in the order of their ranks.
+// Of the calling process. One that may run on several cores is taken to be on one of them: the processes with the same
+// choice are dealt to its cores in turn, in the order of their ranks.
 Spot spot(const Machine& machine);
 
 struct Line; // line.h
