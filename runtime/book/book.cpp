@@ -57,7 +57,8 @@ Book* map_book(int fd)
 
 int make_book()
 {
-    const int fd = lift(memfd_create(file_name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    // Nobody looks at it before it is lifted: then it has its size, its seals and its head, and lacks the stamp alone.
+    int fd = memfd_create(file_name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0)
         return -1;
     fchmod(fd, 0600);
@@ -76,6 +77,7 @@ int make_book()
     book->version_ = version;
     book->pages_ = page_count;
     book->bytes = sizeof(Book);
+    fd = lift(fd);
     Hardware::store_release(book->stamp, monotonic_ns()); // after the head
     munmap(p, sizeof(Book));
     return fd;

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <functional>
+#include <memory>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -208,6 +209,24 @@ TEST_CASE("another user's book is none of ours, and not worth a word")
     CHECK(problem == "");
     CHECK(reader.neighbours(cpus({3000})).empty());
     reader.leave();
+}
+
+TEST_CASE("books that others are making at the same time are no trouble")
+{
+    std::vector<std::unique_ptr<Child>> children;
+    for (int c = 0; c < 6; c++)
+        children.push_back(std::make_unique<Child>([](int out) {
+            uint64_t troubles = 0;
+            for (int i = 0; i < 60; i++) {
+                std::string problem;
+                const int fd = open_book(problem);
+                troubles += fd < 0 || !problem.empty();
+                close(fd);
+            }
+            tell(out, troubles);
+        }));
+    for (auto& child : children)
+        CHECK(child->answer() == 0);
 }
 
 TEST_CASE("pages are used again")
