@@ -255,11 +255,8 @@ void errors()
             ws::for_each(0, 5, body, options().steal_schedule(kind(256))));
     // A call site that has seen a good chunk size.
     for (int64_t chunk : {1, 2, -7}) {
-        auto call = [&] {
-            ws::for_each(
-                0, 5, [](int) {}, options().schedule(WS_DYNAMIC, chunk));
-        };
-        const int line = __LINE__;
+        const int line = __LINE__ + 1;
+        auto call = [&] { ws::for_each(0, 5, [](int) {}, options().schedule(WS_DYNAMIC, chunk)); };
         if (chunk > 0)
             call();
         else
