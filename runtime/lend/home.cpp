@@ -52,6 +52,7 @@ unsigned seen_events;
 bool waits_are_long;      // the last wait was long: the next will most likely be, so it is not worth spinning first
 uint64_t wait_began;      // ticks
 uint64_t waited_until;    // ticks: of a wait that may turn out short; 0: in none
+bool was_taken;           // in this wait: by a parallel region of another rank
 uint64_t idle_since;      // ticks: since when there is nothing to help with, nor anything to do for MPI
 uint64_t served_at;       // ticks: MPI handled something in this wait that did not end it; 0: nothing
 unsigned served_events;   // of mpi_events then
@@ -189,7 +190,8 @@ void idle(uint64_t now)
 {
     if (spare->when_idle && lender.core_is_free() && gave_step(now, true))
         return;
-    const bool taken = lender.is_taken();
+    // Threads of parallel regions came to the core: they will come again, and find it busy if this one still yields.
+    const bool taken = was_taken = was_taken || lender.is_taken();
     if (!taken && lender.core_is_ours_alone() && now - std::max(wait_began, served_at) < detail::times.patience_ticks)
         cpu_relax(); // a system call here would delay the end of a short wait, or an answer
     else if (!taken && !lender.must_not_spin() && now - idle_since < detail::times.yield_ticks)
@@ -267,8 +269,10 @@ void blocked(unsigned polls)
     if (polls % 4 != 0 && !lender.is_armed() && !lender.has_lease())
         return;
     const uint64_t now = ticks();
-    if (polls == 0)
+    if (polls == 0) {
         wait_began = idle_since = now;
+        was_taken = false;
+    }
     waited_until = now;
     if (WS_UNLIKELY(lender.has_lease())) { // woken at the end of a quantum, or a new wait while a long chunk still runs
         if (!is_blocked)
