@@ -240,8 +240,14 @@ int attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
     const bool fine =
         read_options(job.options, error, unknown) && (job.rank != 0 || can_write_files(job.options, error));
     // the rank that prints: options may differ between ranks, by MPI_T or mpirun's -env
-    int first = fine ? job.size : job.rank;
-    PMPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    // Whose message it is: options may differ, by MPI_T or mpirun's -env. But not this one: its policy shares memory.
+    int agreed[] = {fine ? job.size : job.rank, int(job.options.openmp), -int(job.options.openmp)};
+    PMPI_Allreduce(MPI_IN_PLACE, agreed, 3, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    int first = agreed[0];
+    if (first == job.size && agreed[1] != -agreed[2]) {
+        error = "WS_OPENMP differs between the ranks";
+        first = 0;
+    }
     if (first < job.size) {
         if (job.rank == first)
             std::fprintf(stderr, "workshare: %s\n", error.c_str());

@@ -172,6 +172,12 @@ for options, wanted in ((('-workshare-openmp', 'lent'), "'lent' is not one of no
 result = job('auto', 'sleep', 5, 2, 1000, 1000, program='processors_static')
 expect(result, 'no word of an OpenMP library that is linked statically', 'linked statically' in result.err)
 
+# Differing between ranks: an error, or as one rank's alone, and never a hang.
+half = os.path.join(sys.argv[2], 'processors'), 'sleep', '5', '2', '1000'
+result = run(*half, ':', '-n', '1', '-env', 'WS_OPENMP', 'auto', *half, ranks=1, code=1, limit=30)
+expect(result, 'no word of WS_OPENMP that differs', 'WS_OPENMP differs between the ranks' in result.err)
+run(*half, ':', '-n', '1', '-env', 'WS_WORKERS', '1', *half, ranks=1, options=('-workshare-openmp', 'auto'), limit=30)
+
 # ---- regions are passed on as they are
 for program in ['many_variables'] + ['many_variables_' + c for c in COMPILERS]:
     for mode in None, 'lend', 'auto':

@@ -157,7 +157,7 @@ policy::Wants Dpb::attach(policy::Rank& rank)
     if (why && first == me)
         std::fprintf(stderr, "workshare: -workshare-openmp has no effect in rank %d, and perhaps others: %s\n", me,
                      why);
-    if (!rank.window || o.workers || !share(rank, why != nullptr))
+    if (!rank.window || !share(rank, why != nullptr))
         return {};
     home_thread = true;
     attached_ = true;
@@ -315,6 +315,7 @@ void Dpb::decide(const policy::Rank& rank, uint64_t now)
     }
     const double period = period_of(ranks);
     const Deal now_dealt = dealt(ranks), next = dpb::decide(rule_, ranks, head.history, table_.former());
+    head.timed = !by_turns;
     head.periods += Hardware::load_relaxed(head.needed);
     if (head.changes)
         head.period_last = period;
@@ -386,6 +387,8 @@ void Dpb::tell(Facts& facts) const
         facts.policies.push_back(
             "cores " + sum_text(table_.first(), table_.ranks()) + ", " +
             (head.periods ? "no other deal was better" : "not measured long enough for another deal"));
+    if (head.timed)
+        facts.policies.push_back("no turns of an outer loop were found, and what was measured are half seconds");
     uint64_t regions = 0, used = 0, late = 0;
     for (unsigned r = 0; r < table_.ranks(); r++) {
         regions += table_.row(r).regions;

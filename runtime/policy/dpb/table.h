@@ -54,6 +54,7 @@ struct alignas(64) Head {
     volatile Flag needed;      // periods to be measured
     volatile Hardware::Word decided_at;
     History history;
+    Flag timed; // the last decision was made of times, as no turns were found
     Flag changes, periods, periods_then; // changes made; periods measured, now and at the last change
     double period_first, period_last;    // seconds: before the first change, and after the last one; 0: not measured
 };
