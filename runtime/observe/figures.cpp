@@ -6,8 +6,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <nlohmann/json.hpp>
+#include <type_traits>
 
 namespace ws::observe {
+
+using nlohmann::json;
 
 namespace {
 
@@ -139,97 +143,72 @@ RankFigures rank_figures(Board& board, uint64_t now, double ticks_per_us, const 
 
 namespace {
 
-struct Writer {
-    std::string bytes;
-    template <class T> void raw(const T& value) { bytes.append(reinterpret_cast<const char*>(&value), sizeof value); }
-    void text(const std::string& s)
-    {
-        raw(s.size());
-        bytes += s;
-    }
-};
+// Counts are doubles side by side: they travel as they lie in memory.
+template <class Counts> json packed(const Counts& counts)
+{
+    static_assert(std::is_trivially_copyable_v<Counts>);
+    const auto* bytes = reinterpret_cast<const uint8_t*>(&counts);
+    return json::binary({bytes, bytes + sizeof counts});
+}
 
-struct Reader {
-    const std::string& bytes;
-    size_t at = 0;
-    template <class T> T raw()
-    {
-        T value;
-        std::memcpy(&value, bytes.data() + at, sizeof value);
-        at += sizeof value;
-        return value;
-    }
-    std::string text()
-    {
-        const size_t n = raw<size_t>();
-        std::string s = bytes.substr(at, n);
-        at += n;
-        return s;
-    }
-};
+template <class Counts> Counts unpacked(const json& j)
+{
+    Counts counts;
+    std::memcpy(&counts, j.get_binary().data(), sizeof counts);
+    return counts;
+}
+
+template <class Figures> json packed(const std::vector<Figures>& rows)
+{
+    json all = json::array();
+    for (const Figures& row : rows)
+        all.push_back({row.name, packed(row.counts)});
+    return all;
+}
+
+template <class Figures> void unpack(const json& all, std::vector<Figures>& rows)
+{
+    for (const json& row : all)
+        rows.push_back({row[0], unpacked<decltype(Figures::counts)>(row[1])});
+}
 
 } // namespace
 
 std::string pack(const RankFigures& r)
 {
-    Writer w;
-    for (int64_t v : {r.rank, r.node, r.node_rank, r.workers, r.first_worker, r.started_unix_ns})
-        w.raw(v);
-    w.text(r.host);
-    w.text(r.program);
-    w.text(r.inactive);
-    w.raw(r.lag_s);
-    w.raw(r.counts);
-    w.raw(r.loops.size());
-    for (const LoopFigures& l : r.loops) {
-        w.text(l.name);
-        w.raw(l.counts);
-    }
-    w.raw(r.calls.size());
-    for (const CallFigures& l : r.calls) {
-        w.text(l.name);
-        w.raw(l.counts);
-    }
-    w.raw(r.phases.size());
-    for (const auto& [level, counts] : r.phases) {
-        w.raw(level);
-        w.raw(counts);
-    }
-    w.raw(r.borrowed_on.size());
-    for (const auto& [core, seconds] : r.borrowed_on) {
-        w.raw(core);
-        w.raw(seconds);
-    }
-    return w.bytes;
+    json phases = json::array();
+    for (const auto& [level, counts] : r.phases)
+        phases.push_back({level, packed(counts)});
+    std::string bytes;
+    json::to_msgpack({{r.rank, r.node, r.node_rank, r.workers, r.first_worker, r.started_unix_ns},
+                      {r.host, r.program, r.inactive},
+                      r.lag_s,
+                      packed(r.counts),
+                      packed(r.loops),
+                      packed(r.calls),
+                      phases,
+                      r.borrowed_on},
+                     bytes);
+    return bytes;
 }
 
 RankFigures unpack_rank(const std::string& bytes)
 {
-    Reader in = {bytes};
+    const json all = json::from_msgpack(bytes);
     RankFigures r = {};
+    size_t n = 0;
     for (int64_t* v : {&r.rank, &r.node, &r.node_rank, &r.workers, &r.first_worker, &r.started_unix_ns})
-        *v = in.raw<int64_t>();
-    r.host = in.text();
-    r.program = in.text();
-    r.inactive = in.text();
-    r.lag_s = in.raw<double>();
-    r.counts = in.raw<RankCounts>();
-    for (size_t n = in.raw<size_t>(); n > 0; n--) {
-        std::string name = in.text();
-        r.loops.push_back({name, in.raw<LoopCounts>()});
-    }
-    for (size_t n = in.raw<size_t>(); n > 0; n--) {
-        std::string name = in.text();
-        r.calls.push_back({name, in.raw<CallCounts>()});
-    }
-    for (size_t n = in.raw<size_t>(); n > 0; n--) {
-        const int64_t level = in.raw<int64_t>();
-        r.phases[level] = in.raw<PhaseCounts>();
-    }
-    for (size_t n = in.raw<size_t>(); n > 0; n--) {
-        const unsigned core = in.raw<unsigned>();
-        r.borrowed_on[core] = in.raw<double>();
-    }
+        *v = all[0][n++];
+    n = 0;
+    for (std::string* s : {&r.host, &r.program, &r.inactive})
+        *s = all[1][n++];
+    r.lag_s = all[2];
+    r.counts = unpacked<RankCounts>(all[3]);
+    unpack(all[4], r.loops);
+    unpack(all[5], r.calls);
+    for (const json& phase : all[6])
+        r.phases[phase[0]] = unpacked<PhaseCounts>(phase[1]);
+    all[7].get_to(r.borrowed_on);
     return r;
 }
 
