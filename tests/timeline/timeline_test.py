@@ -70,6 +70,20 @@ expect(f'totals {totals}', totals[0]['loops'] == 450000 and totals[0]['helped'] 
        totals[1]['waiting'] == 70000 and totals[1]['handing'] == 10000 and totals[1]['lends'] == 5 and totals[0]['kept'] == 40 and totals[0]['stolen'] == 20)
 expect(f'lends {panel.lends}', [l[:4] for l in panel.lends[:2]] == [(51000, 1, 0, 0), (51000, 3, 2, 2)] and len(panel.lends) == 10)
 
+# Parallel regions are no loops: they have their number of threads.
+make('parallel.json', kind='parallel', steps=4)
+regions = rows.Panel(traces.read('parallel.json'))
+found = [[(b, e, *regions.states[state]) for b, e, state, *_ in r.parts if e <= 100000] for r in regions.rows]
+expect(f'parts of parallel regions: {found}', found == [
+    [(0, 90000, 'parallel', 0, '6 threads, 2 lent'), (90000, 100000, 'wait', 0, 'MPI_Barrier')],
+    [(0, 50000, 'parallel', 1, '4 threads'), (50000, 100000, 'wait', 1, 'MPI_Barrier')]])
+expect(f'times of parallel regions: {regions.totals()}', [(t['parallel'], t['loops'], t['compute']) for t in regions.totals()] == [(360000, 0, 0), (200000, 0, 0)])
+timeline('parallel.json', '-o', 'parallel.svg')
+texts = [t.text for t in xml.parse('parallel.svg').iter('{http://www.w3.org/2000/svg}text')]
+expect(f'the picture tells of threads: {texts}', '6 threads, 2 lent' in texts and 'n threads: a parallel region' in texts)
+timeline('parallel.json')
+expect('the page has them as they are', ['parallel', 1, '4 threads'] in data_of('parallel.html')['panels'][0]['states'])
+
 # Threads that come and go share rows.
 trace = traces.read('run.json')
 for begin, end in (0, 50), (10, 20), (20, 30), (50, 60):
@@ -96,6 +110,10 @@ for resolution in 1, 5000, 20000, 10**9:
 
 no_otf2 = subprocess.run(['/usr/bin/python3', '-c', 'import otf2'], capture_output=True).returncode != 0
 if not no_otf2:
+    make('parallel.otf2', kind='parallel', steps=4)
+    timeline('parallel.otf2', '-o', 'other.html')
+    one, other = (data_of(page)['panels'][0] for page in ('parallel.html', 'other.html'))
+    expect('parallel regions are the same in both formats', all(one[what] == other[what] for what in ('states', 'totals')))
     make('same.otf2', ranks=4, nodes=2, steps=5)
     timeline('same.otf2')
     timeline('run.json')

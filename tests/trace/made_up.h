@@ -30,6 +30,53 @@ inline ws::trace::TraceEvent event(int64_t begin, int64_t end, ws::observe::Even
 }
 
 constexpr unsigned kept_chunks = 8, stolen_chunks = 4, odd_chunks = 6;
+constexpr int64_t step = 100000;
+
+inline void add_process(Job& job, uint32_t node, uint32_t nodes, uint32_t steps)
+{
+    job.processes.push_back({node, int32_t(1000 + job.processes.size()),
+                             nodes > 1 ? (node ? "host-b" : "host-a") : "host-a", "./double_loop", 0,
+                             int64_t(steps) * step});
+}
+
+inline void finish(Job& job, uint32_t nodes, uint32_t steps, const char* options)
+{
+    for (Thread& t : job.threads) {
+        t.about.events = t.events.size();
+        job.abouts.push_back(t.about);
+    }
+    job.about = {job.processes.data(),
+                 uint32_t(job.processes.size()),
+                 nodes,
+                 job.abouts.data(),
+                 uint32_t(job.abouts.size()),
+                 job.names.data(),
+                 uint32_t(job.names.size()),
+                 int64_t(steps) * step,
+                 1700000000000000000,
+                 false,
+                 options,
+                 "0.0.1"};
+}
+
+// Ranks of parallel regions: in each step the even ones have one of 6 threads for 90 us, 2 of them on lent cores, the
+// odd ones one of 4 threads for 50 us; then they wait.
+inline void make_parallel(Job& job, uint32_t ranks, uint32_t steps)
+{
+    using ws::observe::EventKind;
+    for (uint32_t r = 0; r < ranks; r++) {
+        add_process(job, 0, 1, steps);
+        Thread home = {{r, r, ws::observe::SeatKind::home, 0, 0}, {}};
+        for (uint32_t s = 0; s < steps; s++) {
+            const int64_t t = s * step, end = t + (r % 2 ? 50000 : 90000);
+            home.events.push_back(
+                event(t, end, EventKind::parallel, ws::trace::no_name, 0, r % 2 ? 4 : 6, r % 2 ? 0 : 2));
+            home.events.push_back(event(end, t + step, EventKind::mpi, 1));
+        }
+        job.threads.push_back(home);
+    }
+    finish(job, 1, steps, "WS_OPENMP=auto");
+}
 
 // `ranks` is even; they lie on `nodes` nodes by turns of pairs. A rank's events are in the order of their ends, as
 // libws records them.
@@ -37,11 +84,9 @@ inline void make(Job& job, uint32_t ranks, uint32_t nodes, uint32_t steps, bool 
 {
     using ws::observe::EventKind;
     using ws::observe::SeatKind;
-    constexpr int64_t step = 100000;
     for (uint32_t r = 0; r < ranks; r++) {
         const uint32_t node = r / 2 % nodes, core = r / 2 / nodes * 2 + r % 2;
-        job.processes.push_back({node, int32_t(1000 + r), nodes > 1 ? (node ? "host-b" : "host-a") : "host-a",
-                                 "./double_loop", 0, int64_t(steps) * step});
+        add_process(job, node, nodes, steps);
         Thread home = {{r, core, SeatKind::home, 0, r == 0 ? dropped : 0}, {}},
                guest = {{r, core + 1, SeatKind::guest, 0, 0}, {}};
         for (uint32_t s = 0; s < steps; s++) {
@@ -75,22 +120,7 @@ inline void make(Job& job, uint32_t ranks, uint32_t nodes, uint32_t steps, bool 
         if (!guest.events.empty())
             job.threads.push_back(guest);
     }
-    for (Thread& t : job.threads) {
-        t.about.events = t.events.size();
-        job.abouts.push_back(t.about);
-    }
-    job.about = {job.processes.data(),
-                 ranks,
-                 nodes,
-                 job.abouts.data(),
-                 uint32_t(job.abouts.size()),
-                 job.names.data(),
-                 uint32_t(job.names.size()),
-                 int64_t(steps) * step,
-                 1700000000000000000,
-                 false,
-                 shared ? "" : "WS_VICTIM=none",
-                 "0.0.1"};
+    finish(job, nodes, steps, shared ? "" : "WS_VICTIM=none");
 }
 
 // Null or what went wrong.

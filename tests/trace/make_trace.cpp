@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// make_trace FILE RANKS NODES STEPS shared|plain [DROPPED]: writes the trace of made_up.h through the module's own
-// code.
+// make_trace FILE RANKS NODES STEPS shared|plain|parallel [DROPPED]: writes the trace of made_up.h through the module's
+// own code.
 #include "made_up.h"
 
 #include <cstdio>
@@ -16,8 +16,12 @@ int main(int argc, char** argv)
     if (argc < 6)
         return 2;
     made_up::Job job;
-    make(job, uint32_t(std::atoi(argv[2])), uint32_t(std::atoi(argv[3])), uint32_t(std::atoi(argv[4])),
-         !std::strcmp(argv[5], "shared"), argc > 6 ? std::strtoull(argv[6], nullptr, 10) : 0);
+    const auto number = [&](int i) { return uint32_t(std::atoi(argv[i])); };
+    if (!std::strcmp(argv[5], "parallel"))
+        made_up::make_parallel(job, number(2), number(4));
+    else
+        made_up::make(job, number(2), number(3), number(4), !std::strcmp(argv[5], "shared"),
+                      argc > 6 ? std::strtoull(argv[6], nullptr, 10) : 0);
     const char* error = ws_trace_check(ws::trace::trace_interface, argv[1]);
     if (!error)
         error = made_up::write(job, argv[1], ws_trace_open);

@@ -3,8 +3,8 @@
 // The page of ws-timeline: draws `data` (page.py says what is in it) on a canvas, in the part of time that is looked at.
 'use strict';
 const LEFT = 150, RIGHT = 12, TITLE = 26, PHASE = 14, AXIS = 26;
-const FADED = { compute: 0.35, loop: 0.8, chunk: 1 };
-const ORDER = ['chunk', 'loop', 'compute', 'lent', 'wait', 'asleep', 'idle', 'unknown'];
+const FADED = { compute: 0.35, loop: 0.8, parallel: 0.8, chunk: 1 };
+const ORDER = ['chunk', 'loop', 'parallel', 'compute', 'lent', 'wait', 'asleep', 'idle', 'unknown'];
 const $ = id => document.getElementById(id);
 const chart = $('chart'), pen = chart.getContext('2d');
 const FULL = { begin: Math.min(...data.panels.map(p => p.begin)), end: Math.max(...data.panels.map(p => p.end)) };
@@ -175,7 +175,7 @@ function draw_row(panel, row, top) {
     column();
 }
 
-const NAMES = { wait: s => s[2], chunk: s => 'rank ' + s[1], loop: s => 'rank ' + s[1] };
+const NAMES = { wait: s => s[2], parallel: s => s[2], chunk: s => 'rank ' + s[1], loop: s => 'rank ' + s[1] };
 function write_names(panel, row, top) {
     const { begins, states } = row.parts, s = scale();
     // What is shorter than two pixels, chunks of one rank taken together, belongs to what is before it.
@@ -379,6 +379,7 @@ function describe(panel, state, more) {
         return `a chunk of rank ${rank}'s loop ${name}` + (more ? `, iterations ${more[0]} to ${more[1] - 1}` : '');
     case 'loop':
         return `rank ${rank}'s loop ${name}` + (more ? ` of ${more[0]} iterations` : '');
+    case 'parallel': return `rank ${rank} in a parallel region: ${name}`;
     case 'compute': return `rank ${rank} outside of shared loops`;
     case 'wait': return `rank ${rank} waits in ${name}`;
     case 'asleep': return 'asleep' + (name ? ' in ' + name : '');
@@ -443,6 +444,8 @@ function legend() {
         items.push(['lent', 0, `and so on by turns, to rank ${ranks[ranks.length - 1]}`]);
     if (used.has('compute'))
         items.push(['compute', ranks[0], 'pale: outside of shared loops']);
+    if (used.has('parallel'))
+        items.push(['parallel', ranks[0], 'n threads: a parallel region']);
     for (const [what, text] of [['wait', 'waiting in MPI'], ['asleep', 'asleep'], ['lent', 'changing hands'], ['idle', 'blank: a spare core without work']])
         if (used.has(what))
             items.push([what, 0, text]);
@@ -462,8 +465,9 @@ function legend() {
         $('legend').append(item);
     }
 }
-const COLUMNS = [['compute', 'outside of loops'], ['loops', 'in shared loops'], ['waiting', 'waiting in MPI'], ['asleep', 'asleep'],
-    ['handing', 'changing hands'], ['for_others', 'core used by others'], ['helped', 'computed elsewhere for it']];
+const COLUMNS = [['compute', 'outside of loops'], ['loops', 'in shared loops'], ['parallel', 'in parallel regions'], ['waiting', 'waiting in MPI'],
+    ['asleep', 'asleep'], ['handing', 'changing hands'], ['for_others', 'core used by others'], ['helped', 'computed elsewhere for it']]
+    .filter(c => c[0] !== 'parallel' || data.panels.some(p => p.totals.some(t => t.parallel)));
 const COUNTS = [['kept', 'chunks kept'], ['stolen', 'chunks run elsewhere'], ['lends', 'lends']];
 function tables() {
     for (const panel of data.panels) {

@@ -4,16 +4,17 @@ import heapq
 
 from .traces import Thread
 
-# What a core is used for. With `chunk`, `loop` and `compute` goes the rank that computes.
+# What a core is used for. With `chunk`, `loop`, `parallel` and `compute` goes the rank that computes.
 CHUNK = 'chunk'      # iterations of a shared loop
 LOOP = 'loop'        # in a shared loop that ran whole, or between its chunks
+PARALLEL = 'parallel'  # in a parallel region of OpenMP; the state's name says how many threads it has
 COMPUTE = 'compute'  # the program outside of shared loops
 WAIT = 'wait'        # in an MPI call
 ASLEEP = 'asleep'    # waiting, and the core sleeps
 LENT = 'lent'        # on the way to a guest, or back
 IDLE = 'idle'        # a spare core without work
 UNKNOWN = 'unknown'  # before the rank begins and after its end; what was dropped
-COMPUTES = (CHUNK, LOOP, COMPUTE)
+COMPUTES = (CHUNK, LOOP, PARALLEL, COMPUTE)
 GIVES_WAY = {WAIT, ASLEEP, LENT, IDLE, UNKNOWN}  # to a guest, in the picture
 
 
@@ -179,8 +180,10 @@ class Panel:
                 now = first
             if kind == 'chunk':
                 what = self.state(CHUNK, thread.rank, name), a, b
-            elif kind in ('region', 'parallel'):
+            elif kind == 'region':
                 what = self.state(LOOP, thread.rank, name), a, 0
+            elif kind == 'parallel':
+                what = self.state(PARALLEL, thread.rank, threads_text(a, b)), 0, 0
             elif kind == 'mpi':
                 what = self.state(WAIT, thread.rank, name), 0, 0
             elif kind == 'lent':
@@ -198,7 +201,7 @@ class Panel:
         """By rank: ns of each kind, and how often."""
         if self.sums:
             return self.sums
-        totals = [dict(compute=0, loops=0, waiting=0, asleep=0, handing=0, for_others=0, helped=0, kept=0, stolen=0, lends=0)
+        totals = [dict(compute=0, loops=0, parallel=0, waiting=0, asleep=0, handing=0, for_others=0, helped=0, kept=0, stolen=0, lends=0)
                   for _ in self.trace.processes]
         for row in self.rows:
             mine = totals[row.rank]
@@ -212,7 +215,7 @@ class Panel:
                 elif what == COMPUTE:
                     mine['compute'] += took
                 elif what in COMPUTES:
-                    mine['loops'] += took
+                    mine['parallel' if what == PARALLEL else 'loops'] += took
                 elif row.kind == 'home' and what in (WAIT, ASLEEP, LENT):
                     mine[{WAIT: 'waiting', ASLEEP: 'asleep', LENT: 'handing'}[what]] += took
         for t in self.trace.threads:
@@ -239,6 +242,11 @@ def lanes(threads):
         lane.dropped += t.dropped
         lane.ended = min(lane.ended[0], t.ended[0]), max(lane.ended[1], t.ended[1])
     return found
+
+
+def threads_text(threads, lent):
+    text = '1 thread' if threads == 1 else f'{threads} threads'
+    return f'{text}, {lent} lent' if lent else text
 
 
 def open_name(open_events, states):

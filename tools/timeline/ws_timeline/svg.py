@@ -17,7 +17,7 @@ text { font: 12px system-ui, sans-serif; fill: #1b1f24 } .t { font-weight: 600; 
 @media (prefers-color-scheme: dark) { text { fill: #e6edf3 } .a, .g, .d { stroke: #e6edf3 } .n { fill: #e6edf3 } .f { fill: #0d1117 } .o { stroke: #0d1117 }
   .i { fill: #fff } .ws { stroke: #999 } .zs { fill: #999 } }
 '''
-FADED = {rows.COMPUTE: .35, rows.LOOP: .8, rows.CHUNK: 1}
+FADED = {rows.COMPUTE: .35, rows.LOOP: .8, rows.PARALLEL: .8, rows.CHUNK: 1}
 
 
 def time_text(ns, unit=None):
@@ -153,7 +153,7 @@ class Drawing:
         runs = []
         for begin, end, state, _, _ in row.parts:
             what, rank, name = panel.states[state]
-            text = f'rank {rank}' if what in (rows.CHUNK, rows.LOOP) else name if what == rows.WAIT else ''
+            text = f'rank {rank}' if what in (rows.CHUNK, rows.LOOP) else name if what in (rows.WAIT, rows.PARALLEL) else ''
             if runs and text == runs[-1][2]:
                 runs[-1][1] = end
             else:
@@ -191,6 +191,8 @@ class Drawing:
             items.append(('class="h"', f'and so on by turns, to rank {ranks[-1]}'))
         if rows.COMPUTE in used and ranks:
             items.append((f'class="co{ranks[0] % len(COLOURS)}"', 'pale: outside of shared loops'))
+        if rows.PARALLEL in used:
+            items.append((f'class="pa{ranks[0] % len(COLOURS)}"', 'n threads: a parallel region'))
         for what, paint, text in ((rows.WAIT, 'fill="url(#w)"', 'waiting in MPI'), (rows.ASLEEP, 'fill="url(#z)"', 'asleep'),
                                   (rows.LENT, 'class="h"', 'changing hands')):
             if what in used:
@@ -224,7 +226,7 @@ def joined(runs, shortest):
 def order(state):
     """From the bottom of a column: who computes, then what waits."""
     what, rank, name = state
-    return (rows.CHUNK, rows.LOOP, rows.COMPUTE, rows.LENT, rows.WAIT, rows.ASLEEP, rows.IDLE, rows.UNKNOWN).index(what), rank, name
+    return (rows.CHUNK, rows.LOOP, rows.PARALLEL, rows.COMPUTE, rows.LENT, rows.WAIT, rows.ASLEEP, rows.IDLE, rows.UNKNOWN).index(what), rank, name
 
 
 def draw(panels, titles):

@@ -50,7 +50,6 @@ class Thread:
         return event if span is None or kind == 'phase' or begin < span[1] and end > span[0] else None
 
 
-PARALLEL = 'parallel region'  # as a loop's name
 KINDS = {'mpi', 'chunk', 'region', 'lent', 'visit', 'asleep', 'phase', 'parallel'}
 
 
@@ -217,7 +216,7 @@ def take(path, threads, events, span):
             elif kind == 'phase':
                 a, name = args['level'], ''
             elif kind == 'parallel':
-                a, b, name = args['threads'], args['lent'], PARALLEL
+                a, b, name = args['threads'], args['lent'], ''
             thread = threads[e['tid']]
             kept = thread.tell(span, (kind, begin, end, name, rank, a, b))
             if kept:
@@ -364,5 +363,5 @@ def event_of(region, begin, end, values):
     elif kind == 'phase':
         a = values['level']
     elif kind == 'parallel':
-        a, b, name = values['threads'], values['lent'], PARALLEL
+        a, b = values['threads'], values['lent']
     return kind, begin, end, text(name), rank, a, b
