@@ -12,6 +12,7 @@
 // own. Where a policy chooses threads its entry is called, as libgomp's are: openmp_fork.cpp.
 #include "directive/openmp.h"
 
+#include "directive/next.h"
 #include "directive/openmp_threads.h"
 #include "window/os.h"
 #include "window/times.h"
@@ -63,42 +64,10 @@ namespace {
 
 // ---- libgomp
 
-// libgomp's function. Most often it is among the libraries that the program was linked with, for all to see. Else a
-// library brought it, perhaps under a name of its own, for its own use, and another one brought another: the caller's
-// is meant.
-void* look_up(const char* name, void* caller)
-{
-    Dl_info in;
-    void* library = dladdr(caller, &in) ? dlopen(in.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
-    void* found = library ? dlsym(library, name) : nullptr;
-    if (library)
-        dlclose(library); // the caller keeps it
-    if (!found) {
-        std::fprintf(stderr, "workshare: '%s' is called, but there is no libgomp\n", name);
-        std::abort();
-    }
-    return found;
-}
-
-// One for each function of libgomp.
-template <class Function>
-class Next {
-public:
-    Next(Function*, const char* name) : name_(name), for_all_(dlsym(RTLD_NEXT, name)) {}
-    Function* operator()(void* caller) const
-    {
-        return reinterpret_cast<Function*>(WS_LIKELY(for_all_ != nullptr) ? for_all_ : look_up(name_, caller));
-    }
-
-private:
-    const char* const name_;
-    void* const for_all_;
-};
-
 // How many threads a region gets that asks for 0, the default.
 unsigned usual_threads(void* caller)
 {
-    static const Next<int()> next(nullptr, "omp_get_max_threads");
+    static Next<int()> next("omp_get_max_threads");
     return unsigned(next(caller)());
 }
 
@@ -142,7 +111,7 @@ void run_member(void* argument)
 #define WS_REGION(name, version, has_reductions, result, parameters, arguments)                                       \
     extern "C" __attribute__((visibility("default"))) result openmp_##name parameters                                 \
     {                                                                                                                 \
-        static const Next next(&openmp_##name, #name);                                                                \
+        static Next<decltype(openmp_##name)> next(#name);                                                             \
         void* const caller = __builtin_return_address(0);                                                             \
         const ChosenRegion chosen(threads, reinterpret_cast<void*>(fn));                                              \
         threads = chosen.threads;                                                                                     \
@@ -162,7 +131,7 @@ void run_member(void* argument)
 #define WS_REGION_START(name, parameters, arguments)                                                                  \
     extern "C" __attribute__((visibility("default"))) void openmp_##name parameters                                   \
     {                                                                                                                 \
-        static const Next next(&openmp_##name, #name);                                                                \
+        static Next<decltype(openmp_##name)> next(#name);                                                             \
         openmp_begins();                                                                                               \
         next(__builtin_return_address(0)) arguments;                                                                  \
     }                                                                                                                 \
@@ -210,7 +179,7 @@ WS_REGION_START(GOMP_parallel_loop_runtime_start,
 
 extern "C" __attribute__((visibility("default"))) void openmp_GOMP_parallel_end()
 {
-    static const Next next(&openmp_GOMP_parallel_end, "GOMP_parallel_end");
+    static Next<void()> next("GOMP_parallel_end");
     next(__builtin_return_address(0))();
     openmp_ends();
 }
@@ -274,10 +243,9 @@ bool workers_wanted()
 // libomp asks the first function of this name at its start. The user's tool comes first, wherever it stands.
 extern "C" __attribute__((visibility("default"))) ToolStart* ompt_start_tool(unsigned version, const char* runtime)
 {
-    using Start = ToolStart*(unsigned, const char*);
-    // in the end libomp's own, which gives none
-    auto* next = reinterpret_cast<Start*>(dlsym(RTLD_NEXT, "ompt_start_tool"));
-    if (ToolStart* theirs = next ? next(version, runtime) : nullptr)
+    static Next<ToolStart*(unsigned, const char*)> next("ompt_start_tool"); // in the end libomp's own, which gives none
+    auto* const start = next.of_all();
+    if (ToolStart* theirs = start ? start(version, runtime) : nullptr)
         return theirs;
     return workers_wanted() && !given("OMP_TOOL_LIBRARIES") ? &tool : nullptr;
 }

@@ -6,6 +6,7 @@
 //
 // A region that is chosen is begun with a function of ours, which calls the program's with the same addresses. Tools
 // (OMPT) see a call that comes from libws.
+#include "directive/next.h"
 #include "directive/openmp.h"
 #include "directive/openmp_threads.h"
 #include "window/atomics.h"
@@ -22,43 +23,14 @@ namespace ws::directive {
 
 namespace {
 
-using Fork = void (*)(void* location, int32_t count, void (*function)(), ...);
+using Fork = void(void* location, int32_t count, void (*function)(), ...);
 
 // libomp's, and how many threads it wants for this thread's next region, by a num_threads clause.
-struct Libomp {
-    Fork fork;
-    void (*serialized)(void* location, int32_t thread);
-    void (*push_num_threads)(void* location, int32_t thread, int32_t threads);
-    int32_t (*thread)(void* location);
-};
+Next<Fork> next_fork("__kmpc_fork_call");
+Next<void(void* location, int32_t thread)> next_serialized("__kmpc_serialized_parallel");
+Next<void(void* location, int32_t thread, int32_t threads)> next_push_num_threads("__kmpc_push_num_threads");
+Next<int32_t(void* location)> next_thread("__kmpc_global_thread_num");
 WS_THREAD_LOCAL int32_t pushed;
-
-template <class Function> void find(Function& function, const char* name)
-{
-    void* found = dlsym(RTLD_NEXT, name);
-    if (!found)
-        if (void* library =
-                dlopen("libomp.so.5", RTLD_LAZY | RTLD_NOLOAD)) // brought by a library for its own use; kept
-            found = dlsym(library, name);
-    if (!found) {
-        std::fprintf(stderr, "workshare: '%s' is called, but there is no libomp\n", name);
-        std::abort();
-    }
-    function = reinterpret_cast<Function>(found);
-}
-
-const Libomp& libomp()
-{
-    static const Libomp found = [] {
-        Libomp l;
-        find(l.fork, "__kmpc_fork_call");
-        find(l.serialized, "__kmpc_serialized_parallel");
-        find(l.push_num_threads, "__kmpc_push_num_threads");
-        find(l.thread, "__kmpc_global_thread_num");
-        return l;
-    }();
-    return found;
-}
 
 using Call = void (*)(void (*function)(), int32_t* thread, int32_t* bound, void** shared);
 
@@ -85,7 +57,7 @@ struct ForkedRegion {
     void** shared;
     const ChosenRegion* chosen;
 };
-void run_member(int32_t* thread, int32_t* bound, ForkedRegion* region)
+void run_forked(int32_t* thread, int32_t* bound, ForkedRegion* region)
 {
     region->chosen->member(unsigned(openmp(nullptr).thread_num()));
     region->call(region->function, thread, bound, region->shared);
@@ -95,10 +67,11 @@ void run_member(int32_t* thread, int32_t* bound, ForkedRegion* region)
 
 extern "C" {
 // Where the jump below goes; null: to ws_fork(), as a policy may choose, or nobody has asked yet.
-__attribute__((visibility("hidden"))) Fork ws_libomp_fork;
+__attribute__((visibility("hidden"))) Fork* ws_libomp_fork;
 __attribute__((visibility("hidden"))) void ws_fork(void* location, int32_t count, void (*function)(), ...)
 {
-    const Libomp& library = libomp();
+    void* const caller = __builtin_return_address(0);
+    Fork* const fork = next_fork(caller);
     void* shared[most_shared] = {};
     va_list arguments;
     va_start(arguments, function);
@@ -120,17 +93,17 @@ __attribute__((visibility("hidden"))) void ws_fork(void* location, int32_t count
     const ChosenRegion chosen(asked, reinterpret_cast<void*>(function));
     ForkedRegion region = {function, *how, shared, &chosen};
     if (!openmp_chooser)
-        window::store_relaxed(ws_libomp_fork, library.fork); // one word, and the library behind it never changes
+        window::store_relaxed(ws_libomp_fork, next_fork.of_all()); // one word, and the library behind it never changes
     if (!chosen.is_chosen()) {
         static constexpr auto as_it_is = [](int32_t* thread, int32_t* bound, ForkedRegion* r) {
             r->call(r->function, thread, bound, r->shared);
         };
-        library.fork(location, 1, reinterpret_cast<void (*)()>(+as_it_is), &region);
+        fork(location, 1, reinterpret_cast<void (*)()>(+as_it_is), &region);
         return;
     }
     if (chosen.threads != asked)
-        library.push_num_threads(location, library.thread(location), int32_t(chosen.threads));
-    library.fork(location, 1, reinterpret_cast<void (*)()>(run_member), &region);
+        next_push_num_threads(caller)(location, next_thread(caller)(location), int32_t(chosen.threads));
+    fork(location, 1, reinterpret_cast<void (*)()>(run_forked), &region);
 }
 __attribute__((visibility("default"))) void openmp_fork_call();
 }
@@ -169,7 +142,7 @@ extern "C" __attribute__((visibility("default"))) void openmp_push_num_threads(v
                                                                                int32_t threads)
 {
     pushed = threads;
-    libomp().push_num_threads(location, thread, threads);
+    next_push_num_threads(__builtin_return_address(0))(location, thread, threads);
 }
 asm(".symver openmp_push_num_threads,__kmpc_push_num_threads@VERSION");
 
@@ -177,7 +150,7 @@ asm(".symver openmp_push_num_threads,__kmpc_push_num_threads@VERSION");
 extern "C" __attribute__((visibility("default"))) void openmp_serialized_parallel(void* location, int32_t thread)
 {
     pushed = 0;
-    libomp().serialized(location, thread);
+    next_serialized(__builtin_return_address(0))(location, thread);
 }
 asm(".symver openmp_serialized_parallel,__kmpc_serialized_parallel@VERSION");
 

@@ -6,6 +6,7 @@
 // says how many threads it wants has at most so many, guests included.
 #include "directive/openmp_threads.h"
 
+#include "directive/next.h"
 #include "directive/openmp.h"
 #include "window/atomics.h"
 
@@ -23,40 +24,6 @@ using loop::Participant;
 using window::Flag;
 
 namespace {
-
-// The function of the next library, as the program's own call would find it.
-void* look_up(const char* name, const char* version)
-{
-    void* found = dlvsym(RTLD_NEXT, name, version);
-    return found ? found : dlsym(RTLD_NEXT, name);
-}
-
-// That of a library which only the caller's brought, for its own use. Perhaps null.
-__attribute__((noinline, cold)) void* look_up_of(void* caller, const char* name)
-{
-    Dl_info in;
-    void* library = dladdr(caller, &in) ? dlopen(in.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
-    void* found = library ? dlsym(library, name) : nullptr;
-    if (library)
-        dlclose(library); // the caller keeps it
-    return found;
-}
-
-template <class Function> struct Next {
-    const char *name, *version;
-    Function* found; // among all; a constant from the first call on
-
-    Function* operator()(void* caller)
-    {
-        Function* f = window::load_relaxed(found); // relaxed: there is nothing behind it
-        if (WS_LIKELY(f != nullptr))
-            return f;
-        f = reinterpret_cast<Function*>(look_up(name, version));
-        if (f)
-            window::store_relaxed(found, f);
-        return f ? f : reinterpret_cast<Function*>(look_up_of(caller, name));
-    }
-};
 
 // ---- how many threads there are
 
@@ -152,11 +119,11 @@ unsigned openmp_guests()
 #define WS_QUESTION(function, name, version, parameters, inside, outside, none)                                       \
     extern "C" __attribute__((visibility("default"))) int function parameters                                         \
     {                                                                                                                 \
-        static Next<int parameters> found = {name, version, nullptr};                                                 \
+        static Next<int parameters> found(name, version);                                                 \
         const Participant& p = loop::self;                                                                                  \
         if (is_numbered(p))                                                                                           \
             return inside;                                                                                            \
-        auto* const next = found(__builtin_return_address(0));                                                        \
+        auto* const next = found.find(__builtin_return_address(0));                                                        \
         return WS_LIKELY(next != nullptr) ? outside : none;                                                           \
     }                                                                                                                 \
     asm(".symver " #function "," name "@" version)
@@ -205,9 +172,9 @@ WS_QUESTIONS_OF_LEVEL(omp_get_team_size, team_size, 1);
 #define WS_SET_THREADS(function, name, type, version, value, pass)                                                    \
     extern "C" __attribute__((visibility("default"))) void function(type number)                                      \
     {                                                                                                                 \
-        static Next<void(type)> found = {name, version, nullptr};                                                     \
+        static Next<void(type)> found(name, version);                                                     \
         const auto wanted = std::remove_const_t<std::remove_pointer_t<type>>(set(value));                             \
-        if (auto* const next = found(__builtin_return_address(0)))                                                    \
+        if (auto* const next = found.find(__builtin_return_address(0)))                                                    \
             next(pass);                                                                                               \
     }                                                                                                                 \
     asm(".symver " #function "," name "@" version)
