@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 TOOLS = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, TOOLS)
@@ -16,6 +17,7 @@ import compile_time  # noqa: E402
 import disturbance  # noqa: E402
 import measure  # noqa: E402
 from figures import line, sleeping  # noqa: E402
+from paper import chart as papers_chart  # noqa: E402
 
 
 def load(name):
@@ -25,7 +27,7 @@ def load(name):
     return module
 
 
-package_graph, demo, history = load("package-graph"), load("demo"), load("bench-history")
+package_graph, demo, history, papers = load("package-graph"), load("demo"), load("bench-history"), load("papers")
 
 PACKAGES = b"""Package: a
 Version: 1
@@ -286,6 +288,46 @@ class History(unittest.TestCase):
     def test_possible(self):
         self.assertAlmostEqual(sleeping.possible(16, 1), 31 / 16)
         self.assertAlmostEqual(sleeping.possible(16, 4), 31 / 19)
+
+
+class Papers(unittest.TestCase):
+    WHERE = {"date": "today", "commit": "c", "cpu": "x", "cores": 2}
+
+    def test_what_a_section_yields(self):
+        lines = [line.number(name, [1.0], "us", None, None) for name in "ab"]
+        text = papers.text_of(["Words.", *lines, line.table("t", ["x"], [[1.5]], "note"), {"picture": "p", "title": "P", "svg": b""}, lines[0]])
+        self.assertEqual([part.split("\n")[0] for part in text.split("\n\n")],
+                         ["Words.", "| figure | ours | rival | median | quartiles | target |  |", "**t**", "| x |", "note", "![P](papers/p.svg)",
+                          "| figure | ours | rival | median | quartiles | target |  |"])
+        self.assertEqual(text.count("1.0 us"), 3)
+
+    def test_other_sections_stay(self):
+        class Section:
+            def __init__(self, title):
+                self.TITLE, self.PAPER = title, "Paper."
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.object(papers, "SECTIONS", {"a": Section("A"), "b": Section("B")}):
+            def page():
+                with open(os.path.join(folder, "papers.md")) as f:
+                    return f.read()
+            papers.write("b", ["first", {"picture": "p", "title": "P", "svg": b"<svg/>"}], False, self.WHERE, folder)
+            papers.write("a", ["# no heading\n\n### neither"], True, self.WHERE, folder)
+            papers.write("b", ["second"], True, self.WHERE, folder)
+            once = page()
+            self.assertEqual([once.count(part) for part in ("\n## A\n", "\n## B\n", "first", "second", "### neither", "papers --only a --quick\n")],
+                             [1, 1, 0, 1, 1, 1])
+            self.assertLess(once.index("## A"), once.index("## B"))
+            papers.write("b", ["second"], True, self.WHERE, folder)
+            self.assertEqual(page(), once)
+            self.assertTrue(os.path.exists(os.path.join(folder, "papers", "p.svg")))
+
+    def test_pictures_are_the_same_for_the_same_figures(self):
+        try:
+            import pygal  # noqa: F401
+        except ImportError:
+            self.skipTest("needs python3-pygal")
+        first, second = (papers_chart.lines("p", "T", "x", "y", [1, 2], [("a", [1, 2]), ("b", [None, 3])])["svg"] for _ in range(2))
+        self.assertEqual(first, second)
+        self.assertNotIn(b"<script", first)
 
 
 class CompileTime(unittest.TestCase):

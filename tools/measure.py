@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What tools/demo and tools/bench share: finding the programs, running them in turn, and the statistics."""
+import datetime
 import json
 import math
 import os
@@ -64,6 +65,21 @@ def object_in(text):
     """The JSON object among other lines: UCX and hwloc have their warnings on stdout."""
     begin = re.search(r"^\{", text, re.M)
     return json.JSONDecoder().raw_decode(text, begin.start() if begin else len(text))[0]
+
+
+def facts():
+    """What a run's figures depend on, without a name of the machine."""
+    def said(*command):
+        done = subprocess.run(command, cwd=TOOLS, capture_output=True, text=True)
+        return done.stdout.strip() if done.returncode == 0 else ""
+    model = ""
+    with open("/proc/cpuinfo") as f:
+        for words in (line.partition(":") for line in f):
+            if words[0].strip() == "model name":
+                model = words[2].strip()
+                break
+    return {"date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M"), "commit": said("git", "rev-parse", "--short=10", "HEAD"),
+            "changed": bool(said("git", "status", "--porcelain", "--untracked-files=no")), "cpu": model, "cores": usable_cores()}
 
 
 class Launcher:
@@ -203,14 +219,16 @@ def table(headers, rows):
     return tabulate(rows, headers=headers, tablefmt="simple", disable_numparse=True)
 
 
-def add_common_options(parser):
-    parser.add_argument("--prefix", required=True, metavar="P", help="the installed or staged Workshare (has bin/mpirun)")
+def add_common_options(parser, prefix_needed=True):
+    parser.add_argument("--prefix", required=prefix_needed, metavar="P", help="the installed or staged Workshare (has bin/mpirun)")
     parser.add_argument("--programs", metavar="DIR", help="where the benchmark programs are (P/../../benchmarks, as the build lays it out)")
     parser.add_argument("--bind", choices=("core", "none"), default="core", help="mpirun's -bind-to (core: the fair baseline)")
     parser.add_argument("--quick", action="store_true", help="fewer and shorter runs")
 
 
 def launcher(options, needed, ranks, limit):
+    if not options.prefix:
+        sys.exit("which Workshare? name its folder with --prefix")
     prefix = os.path.abspath(options.prefix)
     programs = options.programs or os.path.join(os.path.dirname(prefix), "benchmarks")
     if not os.access(os.path.join(prefix, "bin", "mpirun"), os.X_OK):

@@ -12,7 +12,7 @@ from check import expect, finish, run
 
 SETUP = os.path.realpath(sys.argv[1])
 TOP = os.path.dirname(SETUP)
-COMMANDS = ('demo', 'build', 'bench', 'test')
+COMMANDS = ('demo', 'build', 'bench', 'papers', 'test')
 
 APT_GET = r'''#!/bin/bash
 case " $* " in

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: MIT
+"""Cores that follow the threads of MPI+OpenMP programs: the bench's group."""
+from figures import openmp
+
+TITLE = "DPB"
+PAPER = "J. Corbalan, A. Duran, J. Labarta: Dynamic Load Balancing of MPI+OpenMP applications. ICPP 2004. See [dpb.md](dpb.md)."
+PROGRAMS = ("openmp_turns",)
+GROUP = "openmp"
+
+
+def section(run, quick):
+    yield from openmp.openmp(run, quick)
