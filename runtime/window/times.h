@@ -88,5 +88,10 @@ constexpr double settle_us = 5e6; // a rank that hands nothing over for so long 
 // A rank has to wait for so long before its processors are lent; longer, up to the second, where it came back too
 // early.
 constexpr unsigned borrow_least_us = 20, borrow_most_us = 20000;
+// policy/flex/: an interval that the runtime chooses lasts longer than it takes to learn that others had the core
+// (kept_off_us). What a move costs at least: a few agreements of all processes, and memory that is asked for.
+constexpr double flex_interval_us = 20000, flex_move_us = 1000;
+// Counters of processors are calibrated for so long, once.
+constexpr double flex_calibrate_us = 2000;
 
 } // namespace ws::window::times

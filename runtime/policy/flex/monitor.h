@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT
+//
+// When rows are to move: the paper's algorithm 1, and what a move must promise besides. Arithmetic, without MPI or
+// clock: all processes come to the same answer by themselves, from the same numbers.
+//
+//   G. Martin, M.-C. Marinescu, D. Singh, J. Carretero: FLEX-MPI: an MPI extension for supporting dynamic load
+//   balancing on heterogeneous non-dedicated systems. Euro-Par 2013. Algorithm 1, by its lines.
+#pragma once
+
+#include "policy/flex/plan.h"
+
+namespace ws::policy::flex {
+
+struct Settings {
+    double th1 = 0.05;       // of the real time: what others may take of a processor that is still "dedicated"
+    double th2 = 0.15;       // of the longest real time: more imbalance than this is not tolerated
+    unsigned k = 5;          // intervals in a row: shorter foreign load is a burst. 0: chosen (auto)
+    unsigned interval = 100; // iterations. 0: chosen (auto)
+};
+
+// Lines 1 to 5. `cpu`: of the real time, that in which the process had its processor.
+bool is_dedicated(double real, double cpu, double th1);
+// Line 12.
+bool is_unbalanced(double longest, double shortest, double th2);
+
+// What all processes know of an interval at once, by one reduction. Times in seconds.
+struct Summary {
+    bool dedicated = true;            // line 6: all of them
+    double longest = 0, shortest = 0; // real time
+    double mean = 0;
+    double error = 0; // of `longest` and its like: the largest relative standard error of a process's real time
+    double wall = 0;  // that the interval took, waiting included
+    double asking = 0; // of it: what the reduction took
+};
+
+// Lines 7 and 8: intervals in a row in which some processor was not dedicated.
+class Load {
+public:
+    // The interval is over. `lost`: seconds that it took longer than a balanced one; `late`: that an interval takes
+    // longer when the load has gone and rows are still where they had gone for its sake; `cost`: of a move.
+    void add(bool dedicated, double lost, double late, double cost);
+    bool is_long_term(unsigned k) const { return row_ >= (k ? k : automatic()); } // k = 0: auto
+    // The k with which all loads so far, the one that lasts included, would have cost least.
+    unsigned automatic() const;
+
+private:
+    static constexpr unsigned most = 10;
+    unsigned row_ = 0;
+    double lost_ = 0;           // in the first interval of this row: later ones may be balanced again
+    double with_[most + 1] = {}; // seconds that loads would have cost with each k
+};
+
+// Why rows did not move after an interval, or that they did.
+enum class Outcome : uint8_t { moved, balanced, burst, noise, unpaid, same, no_memory };
+constexpr unsigned outcomes = 7;
+
+// What moving costs, from the moves that there were.
+class Cost {
+public:
+    double seconds(double bytes) const { return at_least + bytes * per_byte_; } // bytes of the process with most
+    void moved(double bytes, double seconds);
+
+private:
+    static const double at_least;
+    double per_byte_ = 1e-9; // of memory that is copied, until one is known
+};
+
+// The interval that auto takes next: so long that noise stays well below TH2, that asking each other costs less than a
+// thousandth, and that a processor's sharing can be told.
+unsigned next_interval(unsigned now, const Summary& s, double th2);
+
+// One decomposition's decisions.
+class Monitor {
+public:
+    Monitor() = default;
+    Monitor(const Settings& settings, size_t processes)
+        : settings_(settings), known_(processes), interval_(settings.interval ? settings.interval : first_interval)
+    {
+    }
+
+    // Iterations of the interval that runs now.
+    unsigned interval() const { return interval_; }
+
+    // Lines 6 to 9 and 12: whether lines 10 to 14 follow. If not, `outcome` has the reason. `bytes`: of all data.
+    bool evaluate(const Summary& s, double bytes, Outcome& outcome);
+
+    // Lines 10, 11 and 13. By what was measured of each process in the interval.
+    struct Choice {
+        Outcome outcome = Outcome::same;
+        std::vector<double> shares; // if it is `moved`: of the processes,
+        std::vector<Work> costs;    // and what the rows that each has now cost
+        double gain = 0;            // seconds an interval
+    };
+    Choice choose(const Starts& now, const std::vector<Work>& all, const Summary& s);
+    double of_rows() const { return attribution_.of_rows(); }
+    // Whether moving those rows pays over the intervals that are left. `row_bytes`: of one row, all structures.
+    Outcome weigh(const Starts& from, const Starts& to, double gain, double intervals, double row_bytes) const;
+
+    Cost& cost() { return cost_; }
+    unsigned k() const { return settings_.k ? settings_.k : load_.automatic(); }
+
+private:
+    static constexpr unsigned first_interval = 5;
+
+    Settings settings_;
+    std::vector<double> known_; // rates
+    Attribution attribution_;
+    Starts measured_as_; // the partition that `measured_` is of
+    std::vector<Work> measured_;
+    unsigned interval_ = 100;
+    Load load_;
+    Cost cost_;
+};
+
+} // namespace ws::policy::flex

@@ -1,0 +1,516 @@
+// SPDX-License-Identifier: MIT
+//
+// FLEX-MPI's arithmetic: who gets which rows, what moves, when, and when not. Simulated programs decide by the same
+// code as the runtime.
+#include "policy/flex/monitor.h"
+#include "policy/flex/partition.h"
+#include "policy/flex/plan.h"
+
+#include <catch2/catch.hpp>
+
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <random>
+
+using namespace ws::policy::flex;
+
+namespace {
+
+std::vector<Rows> counts(const Starts& s)
+{
+    std::vector<Rows> c;
+    for (size_t i = 0; i + 1 < s.size(); i++)
+        c.push_back(s[i + 1] - s[i]);
+    return c;
+}
+
+bool is_partition(const Starts& s, Rows rows)
+{
+    return s.front() == 0 && s.back() == rows && std::is_sorted(s.begin(), s.end());
+}
+
+// A program of so many rows on processes of so many rows a second; a row's cost may differ.
+struct Program {
+    std::vector<double> speed;
+    Rows rows = 10000;
+    double row_bytes = 8000;
+    Settings settings;
+    std::function<double(Rows)> cost = [](Rows) { return 1.0; };
+    // The share of process p's processor that others have in interval n.
+    std::function<double(size_t p, unsigned n)> load = [](size_t, unsigned) { return 0.0; };
+    double noise = 0;            // relative, of each iteration
+    double units_by_rows = true; // what is counted are rows; else their true cost
+    unsigned left = 10000;       // iterations that the program has
+
+    Starts starts;
+    Monitor monitor;
+    unsigned moves = 0, intervals = 0, done = 0;
+    std::vector<unsigned> moved_in;
+    double seconds = 0, best_seconds = 0, plain_seconds = 0;
+    unsigned outcome[outcomes] = {};
+    std::mt19937 random{7};
+
+    void start()
+    {
+        starts = equal_parts(rows, speed.size());
+        monitor = Monitor(settings, speed.size());
+    }
+    double cost_of(Range r) const
+    {
+        double sum = 0;
+        for (Rows i = r.begin; i < r.end; i++)
+            sum += cost(i);
+        return sum;
+    }
+    void interval()
+    {
+        const unsigned n = monitor.interval();
+        std::normal_distribution<> vary(0, noise / std::sqrt(n));
+        const Starts equal = equal_parts(rows, speed.size());
+        std::vector<Work> all;
+        Summary s;
+        s.shortest = HUGE_VAL;
+        double power = 0, whole = 0, plain = 0;
+        for (size_t p = 0; p < speed.size(); p++) {
+            const double true_cost = cost_of(range_of(starts, p)), taken = load(p, intervals);
+            const double cpu = n * true_cost / speed[p] * (1 + vary(random)), real = cpu / (1 - taken);
+            const double units = units_by_rows ? double(range_of(starts, p).size()) : true_cost;
+            all.push_back({n * units, real});
+            s.dedicated = s.dedicated && is_dedicated(real, cpu, settings.th1);
+            s.longest = std::max(s.longest, real);
+            s.shortest = std::min(s.shortest, real);
+            s.mean += real / double(speed.size());
+            power += speed[p] * (1 - taken);
+            whole += true_cost;
+            plain = std::max(plain, n * cost_of(range_of(equal, p)) / speed[p] / (1 - taken));
+        }
+        s.error = noise / std::sqrt(n);
+        s.wall = s.longest;
+        s.asking = 20e-6;
+        seconds += s.longest;
+        best_seconds += n * whole / power;
+        plain_seconds += plain;
+        done += n;
+        intervals++;
+        Outcome o;
+        if (monitor.evaluate(s, double(rows) * row_bytes, o)) {
+            const Monitor::Choice c = monitor.choose(starts, all, s);
+            o = c.outcome;
+            if (o == Outcome::moved) {
+                const Starts next = next_partition(starts, c.costs, c.shares);
+                o = monitor.weigh(starts, next, c.gain, double(left > done ? left - done : 0) / n, row_bytes);
+                if (o == Outcome::moved) {
+                    const double bytes = double(volume_of(starts, next).most) * row_bytes, took = 1e-3 + bytes * 1e-9;
+                    seconds += took;
+                    monitor.cost().moved(bytes, took);
+                    starts = next;
+                    moves++;
+                    moved_in.push_back(intervals - 1);
+                }
+            }
+        }
+        outcome[unsigned(o)]++;
+    }
+    void run(unsigned most)
+    {
+        start();
+        while (intervals < most && done < left)
+            interval();
+    }
+};
+
+// The paper's classes of nodes: relative speeds of one core of A to D.
+constexpr double class_speed[] = {1.0, 1.55, 0.62, 1.1};
+std::vector<double> classes(size_t n)
+{
+    std::vector<double> s;
+    for (size_t i = 0; i < n; i++)
+        s.push_back(1e7 * class_speed[i * 4 / n]);
+    return s;
+}
+
+} // namespace
+
+TEST_CASE("equal parts differ by one row at most, with more processes than rows too")
+{
+    CHECK(counts(equal_parts(10, 4)) == std::vector<Rows>{3, 3, 2, 2});
+    CHECK(counts(equal_parts(2, 4)) == std::vector<Rows>{1, 1, 0, 0});
+    CHECK(counts(equal_parts(0, 3)) == std::vector<Rows>{0, 0, 0});
+    const Rows large = INT64_MAX / 2;
+    CHECK(is_partition(equal_parts(large, 1000), large));
+}
+
+TEST_CASE("equations 1 and 2: rates, and shares of their sum")
+{
+    std::vector<double> known;
+    const std::vector<double> rates = rates_of({{100, 1}, {300, 2}, {0, 0}}, known);
+    CHECK(rates[0] == 100);
+    CHECK(rates[1] == 150);
+    CHECK(rates[2] == 125); // never measured: as the others are
+    const std::vector<double> shares = relative_power({1, 2, 1});
+    CHECK(shares == std::vector<double>{0.25, 0.5, 0.25});
+    CHECK(rates_of({{0, 0}, {300, 2}, {0, 0}}, known)[0] == 100); // as it was
+    CHECK(relative_power({0, 0}) == std::vector<double>{0.5, 0.5});
+}
+
+TEST_CASE("rows go by speed")
+{
+    const Starts now = equal_parts(100, 2);
+    CHECK(counts(next_partition(now, {{50, 1}, {50, 3}}, {0.75, 0.25})) == std::vector<Rows>{75, 25});
+    CHECK(counts(next_partition({0, 90, 100}, {{90, 1}, {10, 1}}, {0.5, 0.5})) == std::vector<Rows>{50, 50});
+    // Each process keeps a row, so that it can be measured.
+    CHECK(counts(next_partition(now, {{50, 1}, {50, 1e9}}, {1, 0})) == std::vector<Rows>{99, 1});
+    // Fewer rows than processes: some have none.
+    CHECK(is_partition(next_partition({0, 1, 2, 2}, {{1, 1}, {1, 1}, {0, 0}}, {0.4, 0.3, 0.3}), 2));
+}
+
+TEST_CASE("rows weigh what was measured of them, within a process what they are known to weigh")
+{
+    // The second half of the rows costs three times as much: of 400 units each process gets 200.
+    const Starts even = next_partition(equal_parts(200, 2), {{100, 1}, {300, 3}}, {0.5, 0.5});
+    CHECK(counts(even) == std::vector<Rows>{133, 67});
+    // Row i of process 0 weighs i: half of its weight is in its last 30 %.
+    Starts found(3, -1);
+    place_cuts({0, 100}, 100, 0, {0, 50}, [](Rows n) { return double(n) * double(n); }, found);
+    CHECK(found == Starts{-1, 71, -1});
+    // Nothing is set by a process that has no part of the cost at the cut.
+    Starts none(3, -1);
+    place_cuts({100, 200}, 100, 100, {0, 50}, [](Rows n) { return n; }, none);
+    CHECK(none == Starts{-1, -1, -1});
+}
+
+TEST_CASE("after a move it is known whether rows are dear or processes slow")
+{
+    const Starts before = {0, 50, 100}, after = {0, 75, 100};
+    const std::vector<Work> then = {{50, 1}, {50, 3}};
+    Attribution slow, dear;
+    CHECK(slow.of_rows() == 0);
+    slow.learn(before, then, after, {{75, 1.5}, {25, 1.5}}); // process 1 takes three times as long for any row
+    CHECK(slow.of_rows() == Approx(0).margin(0.01));
+    dear.learn(before, then, after, {{75, 2.5}, {25, 1.5}}); // the rows from 50 on cost three times as much
+    CHECK(dear.of_rows() == Approx(1).margin(0.01));
+    const std::vector<Work> costs = dear.costs({{75, 2.5}, {25, 1.5}});
+    CHECK(costs[0].units == Approx(2.5).margin(0.05));
+    CHECK(costs[1].units == Approx(1.5).margin(0.05));
+    slow.learn(after, {{75, 1.5}, {25, 1.5}}, after, {{75, 1.5}, {25, 0}}); // of an idle one nothing is known
+    CHECK(slow.of_rows() == Approx(0).margin(0.01));
+}
+
+TEST_CASE("any partition is one, whatever was measured")
+{
+    std::mt19937 random(3);
+    std::uniform_real_distribution<> some(0, 1);
+    for (int i = 0; i < 20000; i++) {
+        const size_t p = 1 + random() % 9;
+        const Rows rows = Rows(random() % 40);
+        Starts now = {0};
+        for (size_t j = 1; j < p; j++)
+            now.push_back(Rows(random() % uint64_t(rows + 1)));
+        now.push_back(rows);
+        std::sort(now.begin(), now.end());
+        std::vector<Work> all;
+        std::vector<double> known;
+        for (size_t j = 0; j < p; j++)
+            all.push_back({random() % 3 ? some(random) : 0, random() % 3 ? some(random) : 0});
+        const Starts next = next_partition(now, all, relative_power(rates_of(all, known)));
+        REQUIRE(is_partition(next, rows));
+        if (rows >= Rows(p))
+            for (const Rows c : counts(next))
+                REQUIRE(c >= 1);
+    }
+}
+
+TEST_CASE("the plan: who sends what to whom")
+{
+    const Starts from = {0, 10, 20, 30}, to = {0, 15, 18, 30};
+    auto out = outgoing(from, to, 1);
+    REQUIRE(out.size() == 2);
+    CHECK((out[0].process == 0 && out[0].rows.begin == 10 && out[0].rows.end == 15));
+    CHECK((out[1].process == 2 && out[1].rows.begin == 18 && out[1].rows.end == 20));
+    CHECK(incoming(from, to, 1).empty());
+    auto in = incoming(from, to, 2);
+    REQUIRE(in.size() == 1);
+    CHECK((in[0].process == 1 && in[0].rows.begin == 18));
+    CHECK(volume_of(from, to).all == 7);
+    CHECK(volume_of(from, to).most == 7);
+}
+
+TEST_CASE("each row whose owner changes moves once, what is sent is what is expected, and no circle waits")
+{
+    std::mt19937 random(5);
+    for (int i = 0; i < 3000; i++) {
+        const size_t p = 1 + random() % 12;
+        const Rows rows = Rows(random() % 50);
+        Starts s[2];
+        for (Starts& one : s) {
+            one = {0};
+            for (size_t j = 1; j < p; j++)
+                one.push_back(Rows(random() % uint64_t(rows + 1)));
+            one.push_back(rows);
+            std::sort(one.begin(), one.end());
+        }
+        std::vector<int> moved(size_t(rows), 0);
+        std::vector<int> crossing(p, 0); // of boundary j: its direction
+        Rows all = 0;
+        for (size_t me = 0; me < p; me++) {
+            for (const Piece& piece : outgoing(s[0], s[1], me)) {
+                REQUIRE(piece.process != me);
+                bool expected = false;
+                for (const Piece& other : incoming(s[0], s[1], piece.process))
+                    expected = expected || (other.process == me && other.rows.begin == piece.rows.begin &&
+                                            other.rows.end == piece.rows.end);
+                REQUIRE(expected);
+                for (Rows r = piece.rows.begin; r < piece.rows.end; r++) {
+                    moved[size_t(r)]++;
+                    REQUIRE((r >= s[1][piece.process] && r < s[1][piece.process + 1]));
+                }
+                all += piece.rows.size();
+                for (size_t j = std::min(me, piece.process) + 1; j <= std::max(me, piece.process); j++) {
+                    const int direction = piece.process > me ? 1 : -1;
+                    REQUIRE(crossing[j] != -direction);
+                    crossing[j] = direction;
+                }
+            }
+        }
+        for (size_t me = 0; me < p; me++)
+            for (Rows r = s[0][me]; r < s[0][me + 1]; r++)
+                REQUIRE(moved[size_t(r)] == (r >= s[1][me] && r < s[1][me + 1] ? 0 : 1));
+        REQUIRE(volume_of(s[0], s[1]).all == all);
+    }
+}
+
+TEST_CASE("rounds of a large shift need little room, and end where they should")
+{
+    const Starts from = {0, 100, 200, 300, 300}, to = {0, 0, 100, 200, 300};
+    CHECK(surplus_of({100, 200}, {0, 100}) == 100);
+    CHECK(surplus_of({100, 200}, {50, 180}) == 20);
+    CHECK(surplus_of({100, 200}, {50, 200}) == 0);
+    CHECK(surplus_of({100, 200}, {150, 200}) == 0);
+    Starts now = from;
+    for (Rows i = 1; i <= 8; i++) {
+        const Starts next = part_way(from, to, i, 8);
+        for (size_t p = 0; p < 4; p++)
+            CHECK(surplus_of(range_of(now, p), range_of(next, p)) <= 13);
+        now = next;
+    }
+    CHECK(now == to);
+    const Rows large = INT64_MAX / 2;
+    CHECK(part_way({0, large}, {0, large}, 3, 1000) == Starts{0, large});
+    CHECK(part_way({0, 0}, {0, large}, 500, 1000)[1] <= large / 2 + 1);
+}
+
+TEST_CASE("a plan for 10,000 processes takes less than 50 ms")
+{
+    const size_t p = 10000;
+    const Rows rows = 1000000000;
+    std::mt19937 random(1);
+    std::uniform_real_distribution<> some(0.5, 2);
+    std::vector<Work> all;
+    const Starts now = equal_parts(rows, p);
+    for (size_t i = 0; i < p; i++)
+        all.push_back({double(rows) / p, some(random)});
+    double least = 1e9;
+    for (int i = 0; i < 5; i++) {
+        const auto began = std::chrono::steady_clock::now();
+        std::vector<double> known;
+        const Starts next = next_partition(now, all, relative_power(rates_of(all, known)));
+        size_t pieces = 0;
+        for (size_t me = 0; me < p; me++) // one process needs its own only
+            pieces += outgoing(now, next, me).size() + incoming(now, next, me).size();
+        least = std::min(least, std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
+        REQUIRE(pieces > p / 2);
+    }
+    INFO("s: " << least);
+    CHECK(least < 50e-3);
+}
+
+TEST_CASE("lines 1 to 5: dedicated or not")
+{
+    CHECK(is_dedicated(1.0, 1.0, 0.05));
+    CHECK(is_dedicated(1.0, 0.96, 0.05));
+    CHECK(!is_dedicated(1.0, 0.95, 0.05));
+    CHECK(!is_dedicated(1.0, 0.5, 0.05));
+    CHECK(is_dedicated(0, 0, 0.05)); // had no rows
+}
+
+TEST_CASE("lines 7 and 8: long-term load is k intervals in a row")
+{
+    for (unsigned k : {1u, 3u, 5u}) {
+        Load load;
+        for (unsigned i = 1; i < k; i++) {
+            load.add(false, 1, 1, 1);
+            CHECK(!load.is_long_term(k));
+        }
+        load.add(true, 1, 1, 1);
+        for (unsigned i = 1; i <= k; i++) {
+            CHECK(!load.is_long_term(k));
+            load.add(false, 1, 1, 1);
+        }
+        CHECK(load.is_long_term(k));
+        load.add(true, 0, 0, 1);
+        CHECK(!load.is_long_term(k));
+    }
+}
+
+TEST_CASE("auto's k: moving waits until waiting has cost more, and for as long as bursts have lasted")
+{
+    Load dear;
+    for (int i = 0; i < 3; i++) {
+        dear.add(false, 1, 0.1, 1);
+        CHECK(!dear.is_long_term(0));
+    }
+    dear.add(false, 1, 0.1, 1); // four lost: more than one, a move there and back, and a tenth
+    CHECK(dear.is_long_term(0));
+    Load cheap;
+    cheap.add(false, 1, 0.1, 0.01);
+    CHECK(!cheap.is_long_term(0));
+    cheap.add(false, 1, 0.1, 0.01);
+    CHECK(cheap.is_long_term(0));
+    Load bursts; // of one interval: the first after it is soon enough
+    for (int i = 0; i < 20; i++) {
+        bursts.add(false, 1, 0.9, 0.1);
+        CHECK(!bursts.is_long_term(0));
+        bursts.add(true, 0, 0, 0.1);
+    }
+    for (int i = 0; i < 10; i++)
+        bursts.add(false, 1, 0.9, 0.1);
+    CHECK(bursts.is_long_term(0));
+}
+
+TEST_CASE("line 9 and 12: evaluated when all are dedicated or load is long-term, and only beyond TH2")
+{
+    CHECK(!is_unbalanced(1.0, 0.86, 0.15));
+    CHECK(is_unbalanced(1.0, 0.84, 0.15));
+    Monitor m({0.05, 0.15, 3, 100}, 2);
+    Outcome o;
+    Summary s;
+    s.longest = 1, s.shortest = 0.5, s.mean = 0.75, s.wall = 1;
+    CHECK(m.evaluate(s, 1e6, o));
+    s.dedicated = false;
+    CHECK(!m.evaluate(s, 1e6, o));
+    CHECK(o == Outcome::burst);
+    CHECK(!m.evaluate(s, 1e6, o));
+    CHECK(m.evaluate(s, 1e6, o)); // the third
+    s.shortest = 0.9;
+    CHECK(!m.evaluate(s, 1e6, o));
+    CHECK(o == Outcome::balanced);
+}
+
+TEST_CASE("lines 10 to 14: shares by what was measured; a move must pay")
+{
+    Monitor m({}, 2);
+    Summary s;
+    s.longest = 3, s.shortest = 1, s.mean = 2, s.wall = 3;
+    const std::vector<Work> all = {{50, 1}, {50, 3}};
+    const Monitor::Choice c = m.choose(equal_parts(100, 2), all, s);
+    REQUIRE(c.outcome == Outcome::moved);
+    CHECK(c.shares[0] == Approx(0.75));
+    CHECK(c.gain == Approx(1.5));
+    const Starts from = equal_parts(100, 2), to = next_partition(from, all, c.shares);
+    CHECK(m.weigh(from, to, c.gain, 10, 1e6) == Outcome::moved);
+    CHECK(m.weigh(from, to, c.gain, 0, 1e6) == Outcome::unpaid);
+    CHECK(m.weigh(from, to, c.gain, 10, 1e12) == Outcome::unpaid);
+    CHECK(m.weigh(from, from, c.gain, 10, 1) == Outcome::same);
+    m.cost().moved(1e9, 1000); // dear
+    CHECK(m.weigh(from, to, c.gain, 1, 1e6) == Outcome::unpaid);
+    s.error = 0.2;
+    CHECK(m.choose(from, all, s).outcome == Outcome::noise);
+}
+
+TEST_CASE("heterogeneous and dedicated: within 3 points of what the speeds allow, after one interval")
+{
+    for (size_t n : {4u, 8u, 16u, 32u}) {
+        Program p;
+        p.speed = classes(n);
+        p.left = 10000;
+        p.run(100);
+        const double saved = 1 - p.seconds / p.plain_seconds, possible = 1 - p.best_seconds / p.plain_seconds;
+        INFO(n << " processes: saved " << saved << " of " << possible << ", moves " << p.moves);
+        CHECK(p.moves == 1);
+        CHECK(p.moved_in[0] == 0);
+        CHECK(saved > possible - 0.03);
+    }
+}
+
+TEST_CASE("bursts of foreign load move nothing where k is larger, lasting load moves once or twice")
+{
+    // On half of the processes: bursts of 1 to 4 intervals, then for good.
+    const auto loaded = [](size_t p, unsigned n) {
+        const bool burst = n == 5 || (n >= 10 && n < 12) || (n >= 18 && n < 21) || (n >= 28 && n < 32);
+        return p < 4 && p % 2 && (burst || n >= 40) ? 0.5 : 0.0;
+    };
+    double seconds[4];
+    const unsigned ks[] = {1, 3, 5, 0};
+    for (int i = 0; i < 4; i++) {
+        Program p;
+        p.speed = std::vector<double>(8, 1e7);
+        p.settings.k = ks[i];
+        p.load = loaded;
+        p.run(100);
+        seconds[i] = p.seconds;
+        unsigned early = 0;
+        for (const unsigned n : p.moved_in)
+            early += n < 40;
+        INFO("k = " << ks[i] << ": " << p.moves << " moves, " << early << " in bursts, " << p.seconds << " s");
+        if (ks[i] == 5 || ks[i] == 0)
+            CHECK(p.moves - early >= 1);
+        if (ks[i] == 5) {
+            CHECK(early == 0);
+            CHECK(p.moves <= 2);
+        }
+        if (ks[i] == 1)
+            CHECK(early >= 6); // there and back
+    }
+    INFO(seconds[0] << " " << seconds[1] << " " << seconds[2] << ", auto " << seconds[3]);
+    CHECK(seconds[3] <= 1.02 * std::min({seconds[0], seconds[1], seconds[2]}));
+}
+
+TEST_CASE("balanced and noisy: nothing moves in 1,000 intervals")
+{
+    for (const unsigned interval : {1u, 10u, 100u, 0u}) {
+        Program p;
+        p.speed = std::vector<double>(16, 1e7);
+        p.settings.interval = interval;
+        p.noise = 0.10; // of an iteration
+        p.rows = 1600;
+        p.left = 1u << 30;
+        p.run(1000);
+        INFO("interval " << interval << ": " << p.moves << " moves, now " << p.monitor.interval());
+        CHECK(p.intervals == 1000);
+        CHECK(p.moves == 0);
+    }
+}
+
+TEST_CASE("auto: an interval long enough for the noise, short where there is none")
+{
+    Summary s;
+    s.wall = 1, s.error = 0.05;
+    CHECK(next_interval(100, s, 0.15) == 400);
+    s.error = 0.001;
+    CHECK(next_interval(100, s, 0.15) == 50);
+    s.asking = 0.1; // dear: a tenth of the interval
+    CHECK(next_interval(100, s, 0.15) == 400);
+    s.wall = 0;
+    CHECK(next_interval(100, s, 0.15) == 100);
+}
+
+TEST_CASE("costs that the registered weights do not tell are learned")
+{
+    // The last quarter of the rows costs five times as much, and it moves through the rows.
+    for (const bool counted : {true, false}) {
+        Program p;
+        p.speed = std::vector<double>(8, 1e7);
+        p.rows = 4000;
+        p.units_by_rows = counted;
+        p.cost = [&p](Rows r) {
+            return r >= 3000 - Rows(p.intervals) * 20 && r < 4000 - Rows(p.intervals) * 20 ? 5.0 : 1.0;
+        };
+        p.run(40);
+        INFO((counted ? "rows" : "true cost")
+             << ": " << p.seconds << " of " << p.plain_seconds << ", best " << p.best_seconds);
+        CHECK(p.seconds < (counted ? 0.8 : 0.65) * p.plain_seconds);
+        CHECK((p.monitor.of_rows() > 0.5) == counted);
+    }
+}
