@@ -80,6 +80,8 @@ private:
 const char* why_threads_are_fixed();
 // The most threads that omp_get_max_threads() and omp_get_num_procs() speak of: WS_OPENMP. 0: no more than there are.
 unsigned openmp_most();
+// No policy chooses after all: from here on programs are told what OpenMP has.
+void tell_usual_threads();
 
 // From here on regions are counted; before the first worker runs. `opened` is called by the thread that opens a region
 // where none was open, before OpenMP's threads run: to ask for lent cores. Null, or why this process can have no

@@ -45,7 +45,7 @@ unsigned read_number(const char* name)
 unsigned read_most()
 {
     const char* text = std::getenv("WS_OPENMP");
-    if (!is_enabled() || !text || !*text || std::strcmp(text, "none") == 0)
+    if (!is_enabled() || !text || !*text || std::strcmp(text, "none") == 0 || why_threads_are_fixed())
         return 0;
     const unsigned pretended = read_number("WS_CORES");
     return pretended ? pretended : unsigned(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
@@ -58,9 +58,10 @@ unsigned more_than(unsigned threads)
     return std::max(guests, most > threads ? most - threads : 0);
 }
 
+volatile Hardware::Flag tells_usual; // tell_usual_threads()
 volatile Hardware::Flag threads_set; // by any thread
 volatile Hardware::Flag own_count_set; // and not to what it was told
-volatile Hardware::Flag told;        // the latest answer that had guests in it: without them
+volatile Hardware::Flag told, told_more; // the latest answer that had guests in it: without them, and they
 // OpenMP keeps such a number for each thread, and so is this.
 enum class Set : uint8_t { nothing, own_count, what_was_told };
 WS_THREAD_LOCAL Set set_here;
@@ -74,8 +75,10 @@ bool tells_more()
 int with_guests(int threads)
 {
     const unsigned more = tells_more() ? more_than(unsigned(threads)) : 0;
-    if (more)
+    if (more) {
         Hardware::store_relaxed(told, Flag(threads));
+        Hardware::store_relaxed(told_more, more);
+    }
     return threads + int(more);
 }
 
@@ -84,7 +87,7 @@ int with_guests(int threads)
 int64_t set(int64_t wanted)
 {
     const Flag threads = Hardware::load_relaxed(told);
-    const bool back = threads && wanted == int64_t(threads) + more_than(threads);
+    const bool back = threads && wanted == int64_t(threads) + Hardware::load_relaxed(told_more);
     if (!back)
         Hardware::store_relaxed(own_count_set, 1);
     set_here = back ? Set::what_was_told : Set::own_count;
@@ -103,8 +106,10 @@ bool openmp_threads_set_here() { return set_here == Set::own_count; }
 unsigned openmp_most()
 {
     static const unsigned read = read_most();
-    return read;
+    return Hardware::load_relaxed(tells_usual) ? 0 : read;
 }
+
+void tell_usual_threads() { Hardware::store_relaxed(tells_usual, 1); }
 
 unsigned openmp_guests()
 {

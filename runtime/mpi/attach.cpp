@@ -155,6 +155,8 @@ void attach_policies()
     runner->attach(rank);
     if (runner->chooses_threads())
         directive::set_openmp_chooser(&chosen_by_policies);
+    else
+        directive::tell_usual_threads();
 }
 
 // While libws itself uses MPI, before and after stealing: ranks that share cores must not spin while others could

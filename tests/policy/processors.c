@@ -3,10 +3,11 @@
  * An MPI+OpenMP program that knows nothing of Workshare: an outer loop, two parallel loops in it, messages between.
  * Each rank has so much work a turn, in microseconds of one thread; its threads sleep for it, or compute.
  *
- *   processors sleep|compute TURNS LOOPS WORK... [set=N] [clause=N] [die=TURN]
+ *   processors sleep|compute TURNS LOOPS WORK... [set=N] [clause=N] [die=TURN] [irregular=1]
  *
  * LOOPS: parallel regions that the work is cut into. set: omp_set_num_threads(N) at the start. clause: the loops ask
- * for N threads. die: a signal ends rank 1 while it waits in that turn.
+ * for N threads. die: a signal ends rank 1 while it waits in that turn. irregular: no two turns have the same MPI
+ * calls.
  *
  * Each rank prints what it was told and what it saw, rank 0 also the time of a turn, the median of the last third.
  * Every iteration is counted: one that is lost or done twice ends the job. */
@@ -67,7 +68,7 @@ static double times[most_turns];
 
 int main(int argc, char **argv)
 {
-    int rank, ranks, clause = 0, die = -1, least = 1 << 30, most = 0, highest = 0;
+    int rank, ranks, clause = 0, die = -1, irregular = 0, least = 1 << 30, most = 0, highest = 0;
     double work[most_ranks];
     int works = 0;
     const int told_before = omp_get_max_threads();
@@ -81,7 +82,8 @@ int main(int argc, char **argv)
         if (sscanf(argv[i], "set=%d", &clause) == 1) {
             omp_set_num_threads(clause);
             clause = 0;
-        } else if (sscanf(argv[i], "clause=%d", &clause) != 1 && sscanf(argv[i], "die=%d", &die) != 1)
+        } else if (sscanf(argv[i], "clause=%d", &clause) != 1 && sscanf(argv[i], "die=%d", &die) != 1 &&
+                   sscanf(argv[i], "irregular=%d", &irregular) != 1)
             work[works++ % most_ranks] = atof(argv[i]);
     }
     const double mine = work[rank % works] / loops;
@@ -89,6 +91,7 @@ int main(int argc, char **argv)
         calibrate();
     const int told = omp_get_max_threads();
     kept = rank + 100;
+    unsigned chance = 1; /* the same in all ranks */
     for (int turn = 0; turn < turns; turn++) {
         const double began = now();
         for (int loop = 0; loop < loops; loop++) {
@@ -130,6 +133,13 @@ int main(int argc, char **argv)
         int to = rank, from;
         MPI_Sendrecv(&to, 1, MPI_INT, (rank + 1) % ranks, 0, &from, 1, MPI_INT, (rank + ranks - 1) % ranks, 0,
                      MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        for (int i = 0; irregular && i < 8; i++) {
+            chance = chance * 1103515245u + 12345u;
+            if (chance >> 16 & 1)
+                MPI_Allreduce(MPI_IN_PLACE, &to, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+            else
+                MPI_Bcast(&from, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        }
         MPI_Barrier(MPI_COMM_WORLD);
         times[turn % most_turns] = now() - began;
     }

@@ -113,6 +113,18 @@ def four():
 result, good = retry(5, four)
 expect(result, f'about 8+4+2+2: {deal(result)}', good)
 
+# A program without an outer loop that can be seen: half a second at a time is measured instead, and that is told.
+def irregular():
+    result = job('balance', 'sleep', 500, 2, 80000, 20000, 'irregular=1')
+    return result, (deal(result) or [0])[0] >= 11
+
+
+result, good = retry(3, irregular)
+expect(result, 'without turns cores move by what half seconds measure', good)
+expect(result, 'no word of turns that were not found', 'no turns of an outer loop were found' in result.err)
+result = job('balance', 'sleep', 60, 2, 80000, 20000)
+expect(result, 'a word of turns where they are found', 'no turns' not in result.err)
+
 # Ranks of other nodes are none of ours: two cliques of two.
 result = job('balance', 'sleep', 60, 2, 160000, 40000, 40000, 160000, ranks=4, env={**NODE, 'MPIR_CVAR_NUM_CLIQUES': '2'})
 ranks, _ = told(result)
@@ -161,6 +173,7 @@ result = run('waiter', options=('-workshare-openmp', 'auto'))
 expect(result, 'no word of a program without OpenMP', 'has no effect in rank 0' in result.err and 'no OpenMP library' in result.err)
 result = job('balance', 'sleep', 5, 2, 1000, 1000, ranks=4, env={'WS_CORES': '3', 'OMP_NUM_THREADS': '2'})
 expect(result, 'no word of fewer cores than ranks', 'fewer cores than ranks' in result.err)
+expect(result, 'then regions are as without', all((r['told'], r['least'], r['most']) == (2, 2, 2) for r in told(result)[0].values()))
 result = job('balance', 'sleep', 5, 2, 1000, 1000, options=('-workshare-workers', '1'), env={'WS_CORES': '8', 'OMP_NUM_THREADS': '2'})
 expect(result, 'no word of workers', 'workers' in result.err)
 for options, wanted in ((('-workshare-openmp', 'lent'), "'lent' is not one of none, lend, balance, auto"),

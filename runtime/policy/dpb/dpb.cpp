@@ -128,6 +128,8 @@ bool Dpb::share(policy::Rank& rank, bool fixed)
         usual.push_back(all[r].usual);
         mosts.push_back(all[r].most);
     }
+    if (std::all_of(all.begin(), all.end(), [](const Told& told) { return told.fixed; }))
+        return false; // which has been said
     const Start start = start_of(masks, home, usual, rank.options->cores);
     if (start.cpus.empty()) {
         if (me_ == 0)
