@@ -8,6 +8,7 @@
 #include "measure/meter.h"
 #include "observe/recorder.h"
 #include "window/atomics.h"
+#include "window/times.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -386,6 +387,14 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
 
 namespace {
 
+// Whether others had a core that the region's threads wanted. As this is seen late, a disturbance shortly before
+// counts.
+bool disturbed(const Region& r, uint64_t now)
+{
+    const uint64_t late = uint64_t(2 * window::times::kept_off_us * loop_host.ticks_per_us);
+    return measure::meter.disturbed_since(std::min(r.opened_at, now - late));
+}
+
 // Waits for the guests; returns when the region is closed, in ticks.
 uint64_t close_published(Participant& p)
 {
@@ -406,7 +415,6 @@ uint64_t close_published(Participant& p)
     Crowding crowding = {r.cost_before,
                          r.crowded_units ? double(r.crowded_ticks) / double(r.crowded_units) : 0};
     const uint64_t now = ticks();
-    remember_shared(r.site, r.bounds.iterations, stolen, now - r.opened_at, crowding);
     if (WS_UNLIKELY(loop_host.check))
         note_published(r, stolen);
     if (waited) {
@@ -422,6 +430,7 @@ uint64_t close_published(Participant& p)
         if (p.region == regions) // the home thread's
             measure::meter.bring_up(now);
     }
+    remember_shared(r.site, r.bounds.iterations, stolen, now - r.opened_at, crowding, disturbed(r, now));
     // Thieves that still wait raise the flag again. If guests were at work to the end, thieves certainly wait: then it
     // stays raised.
     if (!waited)
@@ -456,7 +465,7 @@ void close_region(Participant& p, ws_site* site)
         left_in_child(site);
     Region& r = *p.region;
     const uint64_t now = ending == Ending::published ? close_published(p) : ticks();
-    if (ending == Ending::unshared && r.bounds.iterations)
+    if (ending == Ending::unshared && r.bounds.iterations && !disturbed(r, now))
         remember_alone(l, double(now - r.opened_at) / double(r.bounds.iterations));
     LoopRow& row = row_of(site);
     add(row.cut_regions, 1);

@@ -6,6 +6,7 @@
 #include "window/spin_lock.h"
 #include "window/times.h"
 
+#include <algorithm>
 #include <new>
 
 namespace ws::loop {
@@ -17,8 +18,9 @@ int64_t measure_every = 16;
 
 namespace {
 
-// Counted in executions, not in time: so a pause in sharing is short compared with the life of a loop, and measuring
-// the other way takes a five-hundredth of the executions at most.
+// Counted in executions: so a pause in sharing is short compared with the life of a loop, and measuring the other way
+// takes a five-hundredth of the executions at most. But of long ones a program has few: a pause lasts
+// times::first_pause_us at most, or as many times that as it lasts first_pause executions.
 constexpr uint64_t first_pause = 64, longest_pause = 4096;
 constexpr uint64_t look_again = 512; // shared regions after which the loop is measured alone again
 constexpr uint64_t first_look = 64;  // the same as long as it was never measured alone
@@ -31,16 +33,19 @@ constexpr double least_return = 0.15;
 
 void measure_alone(Learned& l) { poke(l.unshared, int64_t(1)); }
 
-// A region was shared without a gain. After several of these in a row the loop goes on unshared for a while.
-void doubt(Learned& l, SiteRecord& r)
+// A region of `wall` ticks was shared without a gain. After several of these in a row the loop goes on unshared for a
+// while.
+void doubt(Learned& l, SiteRecord& r, uint64_t wall)
 {
     const uint64_t doubts = peek(r.doubts) + 1;
     poke(r.doubts, doubts);
     if (doubts < enough_doubts)
         return;
     const uint64_t pause = peek(r.pause);
-    add(peek(l.row)->runs_unpaid, pause);
-    poke(l.unshared, int64_t(pause));
+    const double most_ticks = window::times::first_pause_us * loop_host.ticks_per_us * double(pause) / first_pause;
+    const uint64_t runs = std::min(pause, uint64_t(most_ticks / double(wall + 1)) + 1);
+    add(peek(l.row)->runs_unpaid, runs);
+    poke(l.unshared, int64_t(runs));
     poke(r.pause, pause * 2 < longest_pause ? pause * 2 : longest_pause);
     poke(r.doubts, uint64_t(1)); // a few regions after the pause decide
 }
@@ -95,7 +100,8 @@ double tilt_of(const Learned& l)
     return r ? peek(r->tilt) : 0;
 }
 
-void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64_t wall, Crowding crowding)
+void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64_t wall, Crowding crowding,
+                     bool disturbed)
 {
     SiteRecord* record = record_of(site);
     if (!record)
@@ -107,14 +113,14 @@ void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64
     add(row.shared_iterations, iterations);
     add(row.runs_helped, stolen != 0);
     poke(r.helped, stolen != 0);
-    if (loop_host.share_all)
+    if (loop_host.share_all || disturbed)
         return;
 
     const double share = double(stolen) / double(iterations);
     const double us = loop_host.ticks_per_us, cost = peek(l.unit_ticks);
     if (stolen && cost > 0 && double(wall) < window::times::short_region_us * us &&
         double(stolen) * cost < window::times::handover_us * us) {
-        doubt(l, r);
+        doubt(l, r, wall);
         return;
     }
     if (share < least_share)
@@ -122,15 +128,18 @@ void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64
     const double now = double(wall) / double(iterations);
     const uint64_t since = peek(r.since_alone) + 1;
     poke(r.since_alone, since);
-    const double alone = peek(l.alone_ticks);
+    double alone = peek(l.alone_ticks);
     // Did the first guest slow the owner down by as much as it could help? Then measure the loop alone. (Where the cost
     // changes over the range, this comparison says nothing.) But a long region is not run alone only to find out, as a
-    // program has few of them.
+    // program has few of them: there what the owner's share took is reckoned back to the cost before the first guest.
     const double tilt = peek(r.tilt);
-    const bool crowded = tilt > 0.8 && tilt < 1.25 && crowding.before > 0 && crowding.after > 1.6 * crowding.before;
+    const bool told = tilt > 0.8 && tilt < 1.25 && crowding.before > 0 && crowding.after > 0;
     const bool is_long = double(wall) > window::times::long_region_us * us;
+    if (alone == 0 && is_long && told)
+        alone = now / (1 - std::min(share, 0.99)) * crowding.before / crowding.after;
     if (alone == 0) {
-        if ((since >= first_look && !is_long) || (crowded && since > 1))
+        const bool crowded = told && crowding.after > 1.6 * crowding.before;
+        if (!is_long && (since >= first_look || (crowded && since > 1)))
             measure_alone(l);
         return;
     }
@@ -143,11 +152,12 @@ void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64
         poke(r.pause, first_pause);
         return;
     }
-    if (peek(r.doubts) + 1 >= enough_doubts && since > 2 * enough_doubts) { // and the figure to compare with is old
+    // and the figure to compare with is old
+    if (peek(r.doubts) + 1 >= enough_doubts && since > 2 * enough_doubts && !is_long) {
         measure_alone(l);
         return;
     }
-    doubt(l, r);
+    doubt(l, r, wall);
 }
 
 LoopRow& row_of(ws_site* site)

@@ -74,8 +74,9 @@ struct Crowding {
 };
 
 // A published region is over: `iterations` in it, of them `stolen`, in `wall` ticks open to close. Decides whether the
-// next ones are to be shared.
-void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64_t wall, Crowding crowding);
+// next ones are to be shared; but what other programs have `disturbed` says nothing about that.
+void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64_t wall, Crowding crowding,
+                     bool disturbed);
 
 // Whether the region published last was helped with.
 bool helped_last(const Learned& l);

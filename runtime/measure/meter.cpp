@@ -3,6 +3,7 @@
 
 #include "window/atomics.h"
 #include "window/os.h"
+#include "window/times.h"
 
 #include <algorithm>
 
@@ -35,10 +36,18 @@ void Meter::work_until(uint64_t at)
     last_ = std::max(last_, at);
 }
 
+// A thread learns that it was without its core for so long. More than a timer tick or two of it is no accident.
+uint64_t Meter::note_kept_off(uint64_t ticks, uint64_t at)
+{
+    if (double(ticks) > window::times::disturbed_us * ticks_per_us_)
+        window::store_relaxed(disturbed_at_, at);
+    return ticks;
+}
+
 // Time that was counted as work before it was known that others had the core.
 void Meter::settle(uint64_t at)
 {
-    const uint64_t off = kept_off_.settle(at);
+    const uint64_t off = note_kept_off(kept_off_.settle(at), at);
     worked_ -= off;
     kept_ += off;
 }
@@ -82,7 +91,7 @@ WS_THREAD_LOCAL KeptOff visitor; // of a guest or a worker
 void Meter::visit_begins(uint64_t at)
 {
     if (visitor.is_started())
-        add_borrowed(uint64_t(0) - visitor.settle(at));
+        add_borrowed(uint64_t(0) - note_kept_off(visitor.settle(at), at));
     else
         visitor.start(at, ticks_per_us_, false); // guests are many
 }
@@ -90,7 +99,7 @@ void Meter::visit_begins(uint64_t at)
 void Meter::visit_ends(uint64_t at, uint64_t busy)
 {
     visitor.worked(busy);
-    add_borrowed(busy - visitor.settle(at));
+    add_borrowed(busy - note_kept_off(visitor.settle(at), at));
 }
 
 // Relaxed: a sum, which the region's end orders.

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "measure/kept_off.h"
+#include "window/atomics.h"
 #include "window/load_row.h"
 #include "window/window.h"
 
@@ -41,11 +42,15 @@ public:
 
     // ---- any thread of this process
     window::Load load(uint64_t now);
+    // Whether others were seen to keep a thread that works for this rank from its core, in times that end after `at`.
+    // It is seen some milliseconds late (times::kept_off_us).
+    bool disturbed_since(uint64_t at) const { return window::load_relaxed(disturbed_at_) > at; }
 
 private:
     void work_until(uint64_t at);
     void settle(uint64_t at);
     void add_borrowed(uint64_t ticks);
+    uint64_t note_kept_off(uint64_t ticks, uint64_t at);
     void write(uint64_t at, bool waits);
 
     window::LoadRow own_row_ = {};
@@ -56,6 +61,7 @@ private:
     uint64_t worked_ = 0, waited_ = 0, within_ = 0, kept_ = 0, period_ = 0, turns_ = 0;
     KeptOff kept_off_;
     double ticks_per_us_ = 0;
+    uint64_t disturbed_at_ = 0; // ticks; of any thread, relaxed: a hint
     alignas(64) uint64_t borrowed_ = 0; // by guests and workers: a line of its own
 };
 extern Meter meter;

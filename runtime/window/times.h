@@ -23,6 +23,9 @@ constexpr double run_whole_us = 20;
 // for nothing; one above long_region_us is not run without help only to find out what help is worth: few of them make
 // up a run.
 constexpr double handover_us = 8, short_region_us = 500, long_region_us = 5000;
+// loop/site.cpp: a loop that gained nothing goes on unshared for so long at first: long beside the regions that tried
+// it, short beside a run, so that one that was only unlucky, or has changed, is tried again.
+constexpr double first_pause_us = 20000;
 // loop/check.cpp: how long to wait for a helper that is expected. Where none comes again and again, the wait becomes
 // short.
 constexpr uint64_t helper_patience_us = 100000, helper_little_patience_us = 2000;
@@ -65,6 +68,9 @@ constexpr unsigned openmp_nap_us = 50000;
 // measure/kept_off.cpp: how often a thread asks the kernel how long it had no CPU: what it missed it learns at the next
 // look.
 constexpr double kept_off_us = 8000;
+// measure/meter.cpp: who learns that it was kept off for longer was disturbed: a twentieth of the time between two
+// looks.
+constexpr double disturbed_us = 400;
 // mpi/carry.cpp: looking for letters costs some 100 ns. A rank that sleeps in its wait looks when it wakes.
 constexpr double letters_blocked_us = 20, letters_called_us = 1000;
 // window/os.cpp: the clock is calibrated over so long, for an error below 0.1 %.

@@ -21,6 +21,7 @@ struct Loop {
     double alone = 100;
     double share = 0.5;  // of the iterations, taken by guests
     double shared = 55;  // wall ticks an iteration while guests help
+    bool disturbed = false;
     uint64_t published = 0, runs = 0;
 
     void run(uint64_t times)
@@ -34,7 +35,7 @@ struct Loop {
             }
             published++;
             remember_cost(l, alone);
-            remember_shared(&site, 1000, uint64_t(1000 * share), uint64_t(1000 * shared), {});
+            remember_shared(&site, 1000, uint64_t(1000 * share), uint64_t(1000 * shared), {}, disturbed);
         }
     }
     double shared_part(uint64_t times)
@@ -117,13 +118,63 @@ TEST_CASE("an owner that is slowed by its first guest is measured alone soon", "
         for (int i = 0; i < 20; i++) // the last ones count most
             remember_tilt(&loop.site, tilt);
         for (int i = 0; i < 2; i++)
-            remember_shared(&loop.site, 1000, 500, 100000, {100, 195});
+            remember_shared(&loop.site, 1000, 500, 100000, {100, 195}, false);
     };
     two_regions(1.7); // its iterations become dearer anyway
     CHECK(may_share(l));
     two_regions(1);
     CHECK_FALSE(may_share(l));
     CHECK(may_share(l));
+}
+
+TEST_CASE("a long loop that slows its owner down by as much as its guest helps is not shared for a while", "[site]")
+{
+    Loop& loop = new_loop();
+    for (int i = 0; i < 20; i++)
+        remember_tilt(&loop.site, 1);
+    const auto regions = [&](double after) {
+        for (int i = 0; i < 4; i++)
+            remember_shared(&loop.site, 1000, 500, 100000000, {100, after}, false); // 100 ms
+        return may_share(learned(&loop.site));
+    };
+    CHECK(regions(110));
+    CHECK_FALSE(regions(195));
+    CHECK(learned(&loop.site).alone_ticks == 0); // without ever having been run alone
+}
+
+TEST_CASE("a loop that gains nothing and runs long is tried again soon, as a program has few such executions", "[site]")
+{
+    Loop& loop = new_loop();
+    loop.alone = 100000; // 100 ms
+    learned(&loop.site).alone_ticks = loop.alone;
+    loop.shared = 101000;
+    loop.run(4);
+    CHECK(loop.shared_part(15) > 0.5);
+    loop.shared = 55000; // it was bad luck
+    loop.run(5);
+    CHECK(loop.shared_part(10) == 1);
+}
+
+TEST_CASE("pauses of a loop that never gains grow, in time too", "[site]")
+{
+    Loop& loop = new_loop();
+    loop.alone = 10000; // 10 ms
+    learned(&loop.site).alone_ticks = loop.alone;
+    loop.shared = 10100;
+    loop.run(500);
+    CHECK(loop.shared_part(1000) < 0.05);
+}
+
+TEST_CASE("what others have disturbed is no evidence", "[site]")
+{
+    Loop& loop = new_loop();
+    loop.run(100); // measured alone, too
+    loop.shared = 150;
+    loop.disturbed = true;
+    CHECK(loop.shared_part(1000) == 1);
+    loop.disturbed = false;
+    loop.run(10);
+    CHECK(loop.shared_part(1000) < 0.5);
 }
 
 TEST_CASE("a long loop is not run without help to find out what that costs", "[site]")
