@@ -304,6 +304,14 @@ void allow(Participant& p, Region& r)
     }
 }
 
+// OpenMP's static without a chunk gives each thread an equal part. Where guests join, nobody can see which thread had
+// an iteration: `static` is then only a way to say nothing, and equal parts would make who waits wait longer.
+ws_schedule own_schedule(unsigned kinds)
+{
+    const bool equal_parts = (kinds & WS_SITE_OPENMP) && (kinds & 255) == WS_STATIC && !(kinds & WS_SITE_CHUNK);
+    return equal_parts ? WS_AUTO : ws_schedule(kinds & 255);
+}
+
 } // namespace
 
 void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds& bounds, ws_site* site, long chunk,
@@ -319,7 +327,7 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
         return kind == WS_RUNTIME ? Sizing::resolve(user.kind, in_units(user.chunk), units, loop_host.participants)
                                   : Sizing::resolve(kind, in_units(given), units, loop_host.participants);
     };
-    Sizing own = resolve(ws_schedule(site->kinds & 255), chunk, loop_host.schedule);
+    Sizing own = resolve(own_schedule(site->kinds), chunk, loop_host.schedule);
     // Thieves follow the owner's clause unless they have their own.
     ws_schedule steal_kind = ws_schedule(site->kinds >> 8 & 255);
     Sizing thief = steal_kind != WS_AUTO || (site->kinds & (WS_SITE_STEAL | WS_SITE_STEAL_CHUNK))

@@ -97,6 +97,9 @@ def test(compiler):
             expect(result, 'other threads', result.out == 3 * f'{env["OMP_NUM_THREADS"]} threads\n')
             run(plain, 'clauses', env=env, workshare=workshare)
         run(asks, 'static', env=two, workshare=workshare)
+    # A static schedule that nobody can tell from another is none: equal parts of four would be twelve chunks.
+    result = run(plain, 'threads', env={**one, **four}, steals=True)
+    expect(result, 'equal parts', stolen(result) > 24)
     result = run(plain, 'threads', 2, env=one, workshare=False)
     expect(result, 'other threads', result.out == 3 * '2 threads\n')
     # A loop that takes less time than opening a region is run by one thread: with OpenMP's numbers, and the same sums.
