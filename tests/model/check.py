@@ -26,6 +26,9 @@ RIGHT = [
     ('doorbell', ['QUANTUM'], 'message_is_seen'),
     ('doorbell', ['NO_STORE_BUFFER'], 'message_is_seen'),
     ('doorbell', [], 'only_the_window_loses'),
+    ('ending', [], None),
+    ('ending', ['ANSWER_WHILE_RUNNING'], None),
+    ('ending', ['TASKS=1', 'MORE=1', 'MOVES=1'], 'all_end'),
 ]
 RIGHT_SOAK = [
     ('region', ['GENERATIONS=1'], None),
@@ -46,6 +49,9 @@ RIGHT_SOAK = [
     ('doorbell', ['MESSAGES=3', 'NO_STORE_BUFFER'], 'message_is_seen'),
     ('doorbell', ['MESSAGES=3', 'QUANTUM'], 'message_is_seen'),
     ('doorbell', ['MESSAGES=3'], 'only_the_window_loses'),
+    ('ending', ['TASKS=3', 'MORE=3', 'MOVES=3'], None),
+    ('ending', ['RANKS=4'], None),
+    ('ending', [], 'all_end'),
 ]
 
 # Mistakes that must be found: in what sizes, and by which property.
@@ -72,6 +78,10 @@ WRONG = [
     ('doorbell', 'NO_ARM_BEFORE_SLEEP', [], 'only_the_window_loses'),
     ('doorbell', 'NO_RECHECK_AFTER_SLEEP', [], 'only_the_window_loses'),
     ('doorbell', 'NO_SECOND_LOOK', [], 'only_the_window_loses'),
+    ('ending', 'ONE_WAVE', [], None),
+    ('ending', 'WAVES_COMPARED_BACKWARDS', [], None),
+    ('ending', 'PUT_COUNTED_LATE', ['ANSWER_WHILE_RUNNING'], None),
+    ('ending', 'DONE_COUNTED_EARLY', ['ANSWER_WHILE_RUNNING'], None),
 ]
 
 

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+//
+// Who gives tasks to whom, among nodes: the paper's algorithm and its rivals behind one interface. Each node has one
+// balancer. It is told what its node has to do and what other balancers tell it, and says what to tell them and what to
+// give away. It calls no MPI, reads no clock and waits for nothing: the pool of tasks (pool.h) and the simulator of
+// benchmarks/tasks_simulated.cpp run the same code.
+#pragma once
+
+#include "policy/nblb/classify.h"
+#include "policy/nblb/worth.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace ws::policy::nblb {
+
+// A node as its balancer sees it.
+struct Look {
+    double now_s = 0;     // of any clock that goes on
+    double rest = 0;      // tasks that are not done
+    double waiting = 0;   // of these: may be moved
+    double cores = 1;
+    double mean_s = 0;    // expected of a task; 0: not known
+    double unit_s = 1e-3; // the unit of time (classify.h)
+    double room = 0;      // bytes of tasks that it can take
+    int address = 0;      // the rank that tasks for this node should go to
+    double capacity() const { return nblb::capacity(cores, mean_s, unit_s); }
+    double speed() const { return mean_s > 0 ? cores / mean_s : 0; } // tasks a second; 0: not known
+};
+
+// What balancers tell each other.
+struct Note {
+    enum What : uint8_t {
+        state,   // of a node, or of a group of nodes: `cls`, rest, capacity, cores, speed, room, address
+        order,   // give `tasks` to `node`, whose state is in the note
+        short_of, // `tasks` of those ordered for `node` are not to be had
+        level,   // of all nodes: `rest` tasks for each core
+        index,   // a neighbour's state
+        ask,     // for tasks, as a thief
+        refuse,
+        lifeline, // tell me when there is something
+    };
+    What what = state;
+    Class cls = Class::normal;
+    bool of_group = false;
+    int32_t node = 0, address = 0;
+    double rest = 0, capacity = 0, cores = 0, speed = 0, room = 0, tasks = 0;
+};
+
+// To be given to a node: so many tasks, if they are worth it.
+struct Gift {
+    int node = 0, address = 0;
+    double tasks = 0;
+    double room = 0;              // bytes that it can take
+    Side to = {0, 1, 1};
+    bool whatever = false;        // without asking whether they are worth it
+};
+
+// What is to be done now.
+struct Actions {
+    struct Letter {
+        int node;
+        Note note;
+    };
+    std::vector<Letter> letters;
+    std::vector<Gift> gifts; // for each of them gave() is called
+};
+
+struct Rules {
+    unsigned most_moves = 2;            // of a task
+    double horizon = 0;                 // nodes that are farther apart are no pair; 0: the whole machine
+    double first_pause_s = 1e-3, longest_pause_s = 1; // after a gift that did not pay
+    int tree_from = 64;                 // so many nodes, and more, have schedulers in a tree
+    uint64_t seed = 1;
+};
+
+class Balancer {
+public:
+    virtual ~Balancer() = default;
+    // This node's load may have changed. Often called; says something where it matters only.
+    virtual void look(const Look& own, Actions& actions) = 0;
+    virtual void note(int from, const Note& note, const Look& own, Actions& actions) = 0;
+    // How many tasks of a gift really went; `own`: after it.
+    virtual void gave(const Gift& gift, double tasks, const Look& own, Actions& actions) = 0;
+    // Tasks have come from another node.
+    virtual void arrived(int from, double tasks, const Look& own, Actions& actions) = 0;
+    // How often a task may move.
+    virtual unsigned most_moves() const { return ~0u; }
+};
+
+enum class Algorithm : uint8_t { central, neighbours, random, lifeline, none };
+
+// One for node `me` of `nodes`; null for none.
+std::unique_ptr<Balancer> make_balancer(Algorithm algorithm, int me, int nodes, const Rules& rules);
+std::unique_ptr<Balancer> make_central(int me, int nodes, const Rules& rules);
+std::unique_ptr<Balancer> make_neighbours(int me, int nodes, const Rules& rules);
+std::unique_ptr<Balancer> make_thief(int me, int nodes, const Rules& rules, bool lifelines);
+
+} // namespace ws::policy::nblb

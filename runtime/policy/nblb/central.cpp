@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: MIT
+//
+// NBLB: each node tells a scheduler when its state changes, and that one orders who gives to whom. The scheduler is a
+// part of the balancer of node 0. From so many nodes on there is one for each group of nodes, about as many groups as
+// nodes in each, and node 0's pairs groups: a heavy group with a light node of another one, which its own group's
+// scheduler then makes share. So no task moves more than twice, and no scheduler hears more than 2 sqrt(nodes).
+#include "policy/nblb/scheduler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace ws::policy::nblb {
+
+namespace {
+
+class Central final : public Balancer {
+public:
+    Central(int me, int nodes, const Rules& rules)
+        : me_(me), nodes_(nodes), rules_(rules),
+          group_(nodes < rules.tree_from ? nodes : int(std::ceil(std::sqrt(double(nodes)))))
+    {
+        if (me % group_ == 0) {
+            scheduler_.emplace(std::min(group_, nodes - me), 1, rules.horizon);
+            // Until node 0 has told the level: as if the other groups had nothing.
+            share_ = double(std::min(group_, nodes - me)) / nodes;
+        }
+        if (me == 0 && group_ < nodes)
+            root_.emplace(nodes, group_, rules.horizon > 0 ? rules.horizon / group_ + 1 : 0);
+    }
+
+    unsigned most_moves() const override { return rules_.most_moves; }
+
+    void look(const Look& own, Actions& actions) override
+    {
+        if (!worth_telling(own))
+            return;
+        tell(own, actions);
+    }
+
+    void note(int from, const Note& note, const Look& own, Actions& actions) override
+    {
+        switch (note.what) {
+        case Note::state:
+            if (note.of_group)
+                group_told(from / group_, note, own, actions);
+            else
+                node_told(from, note, own, actions);
+            break;
+        case Note::order:
+            if (note.of_group)
+                share_out(note, own, actions);
+            else
+                actions.gifts.push_back({note.node, note.address, note.tasks, note.room,
+                                         {note.rest, note.speed, note.cores}, false});
+            break;
+        case Note::short_of:
+            missing(note, own, actions);
+            break;
+        case Note::level:
+            level_ = note.rest;
+            if (scheduler_)
+                pair(own, actions);
+            break;
+        default:
+            break;
+        }
+    }
+
+    void gave(const Gift& gift, double tasks, const Look& own, Actions& actions) override
+    {
+        if (tasks > 0) {
+            gave_at_s_ = own.now_s;
+            told_.rest = own.rest; // the scheduler has reckoned with it
+        }
+        if (tasks >= gift.tasks)
+            return;
+        Note missing;
+        missing.what = Note::short_of;
+        missing.node = gift.node;
+        missing.tasks = gift.tasks - tasks;
+        // What it has is not to be had: it rests for a while instead of being asked again and again.
+        pause(own);
+        tell(own, actions);
+        post(scheduler_of(me_), missing, own, actions);
+    }
+
+    void arrived(int, double, const Look& own, Actions& actions) override
+    {
+        if (told_.cls == Class::light)
+            tell(own, actions);
+    }
+
+private:
+    int scheduler_of(int node) const { return node / group_ * group_; }
+
+    Class state_of(const Look& own) const
+    {
+        const Class cls = classify(own.rest, own.capacity());
+        return cls == Class::heavy && (own.now_s < paused_until_s_ || own.waiting < 1) ? Class::normal : cls;
+    }
+
+    bool worth_telling(const Look& own)
+    {
+        const Class cls = state_of(own);
+        if (!has_told_)
+            return true;
+        if (cls == Class::light) {
+            if (told_.cls != Class::light && gave_at_s_ >= 0) {
+                if (own.now_s - gave_at_s_ < 2 * own.unit_s) // it gave what it now lacks
+                    pause(own);
+                else
+                    pause_s_ = rules_.first_pause_s;
+                gave_at_s_ = -1;
+            }
+            return told_.cls != Class::light;
+        }
+        // A node at the border would tell with each task. Nobody waits for these.
+        if (own.now_s - told_at_s_ < own.unit_s)
+            return false;
+        return cls != told_.cls ||
+               (cls == Class::heavy && (own.rest > 2 * told_.rest || 2 * own.rest < told_.rest));
+    }
+
+    void pause(const Look& own)
+    {
+        paused_until_s_ = own.now_s + pause_s_;
+        pause_s_ = std::min(2 * pause_s_, rules_.longest_pause_s);
+    }
+
+    void tell(const Look& own, Actions& actions)
+    {
+        has_told_ = true;
+        told_at_s_ = own.now_s;
+        told_.what = Note::state;
+        told_.cls = state_of(own);
+        told_.node = me_;
+        told_.address = own.address;
+        told_.rest = own.rest;
+        told_.capacity = own.capacity();
+        told_.cores = own.cores;
+        told_.speed = own.speed();
+        told_.room = own.room;
+        post(scheduler_of(me_), told_, own, actions);
+    }
+
+    // Its own scheduler it tells at once.
+    void post(int node, const Note& n, const Look& own, Actions& actions)
+    {
+        if (node == me_)
+            note(me_, n, own, actions);
+        else
+            actions.letters.push_back({node, n});
+    }
+
+    // ---- as a scheduler
+
+    static State state_in(const Note& n)
+    {
+        return {n.cls, n.rest, n.capacity, n.cores, n.speed, n.room, n.node, n.address};
+    }
+    static Note order_of(const Order& o)
+    {
+        const State& r = o.receiver;
+        Note n;
+        n.what = Note::order;
+        n.node = r.node;
+        n.address = r.address;
+        n.rest = r.rest;
+        n.cores = r.cores;
+        n.speed = r.speed;
+        n.room = r.room;
+        n.tasks = o.tasks;
+        return n;
+    }
+
+    void node_told(int node, const Note& n, const Look& own, Actions& actions)
+    {
+        if (!scheduler_ || scheduler_of(node) != me_)
+            return;
+        scheduler_->tell(node - me_, state_in(n));
+        if (node == group_said_.node)
+            group_said_.node = -1; // its answer to what the group has said: node 0 shall know
+        pair(own, actions);
+    }
+
+    void pair(const Look& own, Actions& actions)
+    {
+        if (group_ < nodes_) {
+            scheduler_->set_level(-1);
+            const double own_level = scheduler_->level();
+            scheduler_->set_level(level_ >= 0 ? std::min(level_, own_level) : own_level * share_);
+        }
+        for (const Order& o : scheduler_->pair())
+            post(me_ + o.from, order_of(o), own, actions);
+        if (group_ == nodes_)
+            return;
+        const State all = scheduler_->summary();
+        const bool new_state =
+            all.cls != group_said_.cls ||
+            (all.cls == Class::light && group_said_.node < 0) ||
+            (all.cls == Class::heavy && (all.rest > 2 * group_said_.rest || 2 * all.rest < group_said_.rest));
+        if (has_said_ && !new_state)
+            return;
+        has_said_ = true;
+        if (all.cls == Class::light) // what it gets is its share
+            level_ = HUGE_VAL;
+        group_said_.what = Note::state;
+        group_said_.of_group = true;
+        group_said_.cls = all.cls;
+        group_said_.node = all.cls == Class::light ? all.node : -1;
+        group_said_.address = all.address;
+        group_said_.rest = all.rest;
+        group_said_.capacity = all.capacity;
+        group_said_.cores = all.cores;
+        group_said_.speed = all.speed;
+        group_said_.room = all.room;
+        post(0, group_said_, own, actions);
+    }
+
+    // What this group is to give to a node of another.
+    void share_out(const Note& order, const Look& own, Actions& actions)
+    {
+        double left = order.tasks;
+        while (scheduler_ && left >= 1) {
+            const int from = scheduler_->heaviest();
+            if (from < 0)
+                break;
+            Note part = order;
+            part.of_group = false;
+            part.tasks = std::min(left, scheduler_->surplus(from));
+            scheduler_->give(from, part.tasks);
+            left -= part.tasks;
+            post(me_ + from, part, own, actions);
+        }
+        if (left < 1)
+            return;
+        Note lacking;
+        lacking.what = Note::short_of;
+        lacking.node = order.node;
+        lacking.tasks = left;
+        post(0, lacking, own, actions);
+    }
+
+    void missing(const Note& n, const Look& own, Actions& actions)
+    {
+        if (scheduler_ && scheduler_of(n.node) == me_) {
+            scheduler_->short_of(n.node - me_, n.tasks);
+            pair(own, actions);
+        }
+        if (root_ && (scheduler_of(n.node) != me_ || me_ == 0)) {
+            root_->short_of(n.node / group_, n.tasks);
+            pair_groups(-1, own, actions);
+        } else if (!root_ && scheduler_of(n.node) != me_)
+            post(0, n, own, actions);
+    }
+
+    // ---- as the scheduler of groups
+
+    void group_told(int group, const Note& n, const Look& own, Actions& actions)
+    {
+        if (!root_)
+            return;
+        root_->tell(group, state_in(n));
+        pair_groups(n.cls == Class::heavy ? group : -1, own, actions);
+    }
+
+    void pair_groups(int teller, const Look& own, Actions& actions)
+    {
+        const double level = root_->level();
+        for (const Order& o : root_->pair()) {
+            Note n = order_of(o);
+            n.of_group = true;
+            post(o.from * group_, n, own, actions);
+        }
+        if (teller < 0)
+            return;
+        Note n; // a heavy group shall not keep to itself what others lack
+        n.what = Note::level;
+        n.rest = level;
+        if (teller == 0)
+            level_ = level;
+        else
+            post(teller * group_, n, own, actions);
+    }
+
+    int me_, nodes_;
+    Rules rules_;
+    int group_; // nodes in a group
+    std::optional<Scheduler> scheduler_, root_;
+    double share_ = 1, level_ = -1;
+
+    Note told_;
+    bool has_told_ = false;
+    double told_at_s_ = 0, gave_at_s_ = -1;
+    double paused_until_s_ = -1, pause_s_ = rules_.first_pause_s;
+    Note group_said_;
+    bool has_said_ = false;
+};
+
+} // namespace
+
+std::unique_ptr<Balancer> make_central(int me, int nodes, const Rules& rules)
+{
+    return std::make_unique<Central>(me, nodes, rules);
+}
+
+} // namespace ws::policy::nblb

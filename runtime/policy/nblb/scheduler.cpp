@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include "policy/nblb/scheduler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+namespace ws::policy::nblb {
+
+Scheduler::Scheduler(int nodes, int each, double horizon)
+    : members_(size_t((nodes + each - 1) / each)), horizon_(horizon)
+{
+    for (Member& m : members_) {
+        m.nodes = std::min(each, nodes);
+        nodes -= each;
+    }
+}
+
+void Scheduler::tell(int member, const State& state)
+{
+    Member& m = members_[size_t(member)];
+    m.state = state;
+    m.told = true;
+    m.coming = 0;
+}
+
+void Scheduler::short_of(int member, double tasks)
+{
+    Member& m = members_[size_t(member)];
+    m.coming = std::max(0.0, m.coming - tasks);
+    if (m.coming < 1) // its state is what it told, and it still wants tasks
+        m.coming = 0;
+}
+
+double Scheduler::untold() const
+{
+    double all = 0, told = 0;
+    for (const Member& m : members_) {
+        all += m.nodes;
+        told += m.told ? m.nodes : 0;
+    }
+    return told > 0 ? all / told : 1;
+}
+
+double Scheduler::level() const
+{
+    if (outer_ >= 0)
+        return outer_;
+    double rest = 0, cores = 0;
+    for (const Member& m : members_) {
+        rest += m.state.rest + m.coming;
+        cores += m.told ? m.state.cores : 0;
+    }
+    return cores > 0 ? rest / (cores * untold()) : 0;
+}
+
+double Scheduler::surplus(const Member& m) const
+{
+    if (!m.told || m.state.cls != Class::heavy)
+        return 0;
+    // Not below what makes it light.
+    const double keeps = std::max(level() * m.state.cores, m.state.capacity - threshold(m.state.capacity));
+    return std::floor(std::max(0.0, m.state.rest - keeps));
+}
+double Scheduler::surplus(int member) const { return surplus(members_[size_t(member)]); }
+
+double Scheduler::deficit(const Member& m) const
+{
+    // One order at a time: how many really came is known when it tells its state again.
+    if (!m.told || m.state.cls != Class::light || m.coming > 0)
+        return 0;
+    return std::ceil(std::max(level() * m.state.cores, m.state.capacity) - m.state.rest);
+}
+
+int Scheduler::heaviest() const
+{
+    int best = -1;
+    double most = 0.5;
+    for (size_t i = 0; i < members_.size(); i++)
+        if (const double s = surplus(members_[i]); s > most) {
+            most = s;
+            best = int(i);
+        }
+    return best;
+}
+
+std::vector<Order> Scheduler::pair()
+{
+    std::vector<Order> orders;
+    std::vector<std::pair<double, int>> heavy, light;
+    for (size_t i = 0; i < members_.size(); i++) {
+        if (const double s = surplus(members_[i]); s >= 1)
+            heavy.emplace_back(s, int(i));
+        else if (const double d = deficit(members_[i]); d >= 1)
+            light.emplace_back(d, int(i));
+    }
+    if (heavy.empty() || light.empty())
+        return orders;
+    std::sort(heavy.rbegin(), heavy.rend());
+    std::sort(light.rbegin(), light.rend());
+    for (auto& [wanted, to] : light) {
+        const auto from = std::find_if(heavy.begin(), heavy.end(), [&, receiver = to](const auto& h) {
+            return h.first >= 1 && (horizon_ <= 0 || std::abs(h.second - receiver) <= horizon_);
+        });
+        if (from == heavy.end())
+            continue;
+        const double tasks = std::min(wanted, from->first);
+        Member &giver = members_[size_t(from->second)], &taker = members_[size_t(to)];
+        orders.push_back({from->second, to, tasks, taker.state});
+        giver.state.rest -= tasks;
+        taker.coming += tasks;
+        from->first -= tasks;
+        for (size_t i = size_t(from - heavy.begin()); i + 1 < heavy.size() && heavy[i].first < heavy[i + 1].first; i++)
+            std::swap(heavy[i], heavy[i + 1]);
+    }
+    return orders;
+}
+
+State Scheduler::summary() const
+{
+    State all = {Class::normal, 0, 0, 0, 0, 0, 0, 0};
+    double most_wanted = 0, given = 0;
+    for (const Member& m : members_) {
+        if (!m.told)
+            continue;
+        all.rest += m.state.rest + m.coming;
+        all.capacity += m.state.capacity;
+        all.cores += m.state.cores;
+        all.speed += m.state.speed;
+        given += surplus(m);
+        if (const double d = deficit(m); d > most_wanted) {
+            most_wanted = d;
+            all.node = m.state.node;
+            all.address = m.state.address;
+            all.room = m.state.room;
+        }
+    }
+    for (double* sum : {&all.capacity, &all.cores, &all.speed})
+        *sum *= untold();
+    if (given >= 1)
+        all.cls = Class::heavy;
+    else if (most_wanted >= 1)
+        all.cls = Class::light;
+    return all;
+}
+
+} // namespace ws::policy::nblb

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+//
+// Whether a task is worth moving: the condition of time of the paper, after Harchol-Balter and Downey.
+#pragma once
+
+#include <cmath>
+
+namespace ws::policy::nblb {
+
+// What moving costs, as measured.
+struct Cost {
+    double fixed_s = 20e-6;    // f, of a message; the tasks in it share it
+    double bytes_per_s = 1e9;  // b
+};
+
+// Of a node that gives or takes. Q counts tasks for each core, as the paper's nodes have one.
+struct Side {
+    double rest;  // Q
+    double speed; // V: tasks a second, of the whole node; 0: not known, taken for the other's
+    double cores;
+};
+
+// The least expected run time, in seconds, of a task that is worth moving: (f + u/b) / (Q_i - V_s/V_d (Q_j + 1)), where
+// u is its bytes. Infinite where the task would end no earlier there.
+inline double age_min(const Cost& cost, double bytes, double tasks_in_message, const Side& from, const Side& to)
+{
+    const bool known = from.speed > 0 && to.speed > 0;
+    const double ratio = known ? (from.speed / from.cores) / (to.speed / to.cores) : 1;
+    const double wait = from.rest / from.cores - ratio * (to.rest + 1) / to.cores;
+    if (!(wait > 0))
+        return HUGE_VAL;
+    return (cost.fixed_s / tasks_in_message + bytes / cost.bytes_per_s) / wait;
+}
+
+} // namespace ws::policy::nblb

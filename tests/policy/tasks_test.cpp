@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: MIT
+//
+// Tasks that move between nodes: each rule of the algorithm, and machines whose nodes run the code of the runtime.
+#include "policy/nblb/balancer.h"
+#include "policy/nblb/ending.h"
+#include "policy/nblb/predict.h"
+#include "policy/nblb/scheduler.h"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+#include <deque>
+#include <random>
+
+using namespace ws::policy::nblb;
+
+namespace {
+
+State state(Class cls, double rest, double capacity = 10, double cores = 1, int node = 0)
+{
+    return {cls, rest, capacity, cores, cores, 1e9, node, node};
+}
+
+Look look(double now_s, double rest, double waiting, double mean_s = 1e-3)
+{
+    Look l;
+    l.now_s = now_s;
+    l.rest = rest;
+    l.waiting = waiting;
+    l.mean_s = mean_s;
+    l.unit_s = 10e-3; // so C is 10
+    l.room = 1e9;
+    return l;
+}
+
+} // namespace
+
+// ---- definition 1
+
+TEST_CASE("a node is heavy above C + A, light below C - A, and A is a tenth of C", "[tasks]")
+{
+    CHECK(capacity(4, 1e-3, 10e-3) == 40);
+    CHECK(capacity(4, 1, 10e-3) == 4); // a task that takes longer than the unit of time still runs
+    CHECK(capacity(4, 0, 10e-3) == 4);
+    CHECK(classify(44, 40) == Class::normal);
+    CHECK(classify(45, 40) == Class::heavy);
+    CHECK(classify(36, 40) == Class::normal);
+    CHECK(classify(35, 40) == Class::light);
+    CHECK(classify(2, 1) == Class::heavy);
+    CHECK(classify(0, 1) == Class::light);
+}
+
+TEST_CASE("the unit of time is longer than it takes to get tasks", "[tasks]")
+{
+    CHECK(unit_of_time(1e-3, 20e-6, 0) == 1e-3);
+    CHECK(unit_of_time(1e-3, 20e-6, 5e-3) == Approx(5.08e-3));
+}
+
+// ---- the condition of time
+
+TEST_CASE("AGE_min is the paper's", "[tasks]")
+{
+    // (f + u/b) / (Q_i - V_s/V_d (Q_j + 1)) = (0.02 + 100/1000) / (10 - 2/4 * (3 + 1))
+    CHECK(age_min({0.02, 1000}, 100, 1, {10, 2, 1}, {3, 4, 1}) == Approx(0.12 / 8));
+    // tasks in one message share its fixed cost
+    CHECK(age_min({0.02, 1000}, 100, 10, {10, 2, 1}, {3, 4, 1}) == Approx(0.102 / 8));
+}
+
+TEST_CASE("no task is worth moving to where it would end no earlier", "[tasks]")
+{
+    CHECK(age_min({0.02, 1000}, 0, 1, {4, 1, 1}, {3, 1, 1}) == HUGE_VAL);
+    CHECK(age_min({0.02, 1000}, 0, 1, {10, 4, 1}, {3, 1, 1}) == HUGE_VAL); // four times slower
+    CHECK(age_min({0.02, 1000}, 0, 1, {5, 1, 1}, {3, 1, 1}) < HUGE_VAL);
+}
+
+TEST_CASE("nodes of several cores count by the core, and a speed that is not known is the other's", "[tasks]")
+{
+    CHECK(age_min({0.02, 1000}, 0, 1, {40, 8, 4}, {12, 16, 4}) == Approx(0.02 / (10 - 0.5 * 13 / 4)));
+    CHECK(age_min({0.02, 1000}, 0, 1, {10, 5, 1}, {3, 0, 1}) == Approx(0.02 / 6));
+}
+
+// ---- prediction
+
+TEST_CASE("mean and tail of a kind follow what ran lately", "[tasks]")
+{
+    Prediction p;
+    CHECK(!p.is_known());
+    for (int i = 0; i < 100; i++)
+        p.add(i % 20 ? 1e-3 : 100e-3);
+    CHECK(p.mean_s() == Approx(5.95e-3).epsilon(0.01)); // the first ones count a little less
+    CHECK(p.tail_s() >= p.mean_s());
+    CHECK(p.tail_s() < 100e-3); // one in twenty takes that
+    for (int i = 0; i < 100; i++)
+        p.add(i % 5 ? 1e-3 : 100e-3);
+    CHECK(p.tail_s() == Approx(100e-3).epsilon(0.5));
+    for (int i = 0; i < 20000; i++)
+        p.add(1e-6);
+    CHECK(p.mean_s() == Approx(1e-6).epsilon(0.01));
+    Prediction batch;
+    batch.add(2e-6, 5000);
+    CHECK(batch.mean_s() == Approx(2e-6));
+}
+
+// ---- pairs
+
+TEST_CASE("heavy gives to light so that both get level", "[tasks]")
+{
+    Scheduler s(2, 1, 0);
+    s.tell(0, state(Class::heavy, 100));
+    CHECK(s.pair().empty()); // the other has not told its state
+    s.tell(1, state(Class::light, 4));
+    const std::vector<Order> orders = s.pair();
+    REQUIRE(orders.size() == 1);
+    CHECK(orders[0].from == 0);
+    CHECK(orders[0].to == 1);
+    CHECK(orders[0].tasks == 48);
+    CHECK(s.pair().empty()); // until the light one tells its state again
+}
+
+TEST_CASE("normal neither gives nor takes", "[tasks]")
+{
+    Scheduler s(3, 1, 0);
+    s.tell(0, state(Class::heavy, 100));
+    s.tell(1, state(Class::normal, 10));
+    s.tell(2, state(Class::normal, 9));
+    CHECK(s.pair().empty());
+}
+
+TEST_CASE("a node that was heavy does not become light by giving", "[tasks]")
+{
+    Scheduler s(5, 1, 0);
+    s.tell(0, state(Class::heavy, 12));
+    for (int n = 1; n < 5; n++)
+        s.tell(n, state(Class::light, 0));
+    double given = 0;
+    for (const Order& o : s.pair())
+        given += o.tasks;
+    CHECK(given == 3);
+    CHECK(classify(12 - given, 10) != Class::light);
+}
+
+TEST_CASE("each gets what all have on average, or what makes it normal", "[tasks]")
+{
+    Scheduler s(4, 1, 0);
+    s.tell(0, state(Class::heavy, 1000));
+    s.tell(1, state(Class::light, 0)); // the others are reckoned with before they have told anything
+    std::vector<Order> orders = s.pair();
+    REQUIRE(orders.size() == 1);
+    CHECK(orders[0].tasks == 250);
+    s.tell(2, state(Class::light, 0, 40, 4));
+    orders = s.pair();
+    REQUIRE(orders.size() == 1);
+    CHECK(orders[0].tasks == 500); // four of eight cores
+}
+
+TEST_CASE("nodes beyond the horizon are no pair", "[tasks]")
+{
+    Scheduler near(4, 1, 2), all(4, 1, 0);
+    for (Scheduler* s : {&near, &all}) {
+        s->tell(0, state(Class::heavy, 100));
+        s->tell(3, state(Class::light, 0));
+    }
+    CHECK(near.pair().empty());
+    CHECK(all.pair().size() == 1);
+}
+
+TEST_CASE("what is not to be had is ordered from somebody else", "[tasks]")
+{
+    Scheduler s(3, 1, 0);
+    s.tell(0, state(Class::heavy, 100));
+    s.tell(1, state(Class::heavy, 90));
+    s.tell(2, state(Class::light, 0));
+    const std::vector<Order> first = s.pair();
+    REQUIRE(first.size() == 1);
+    CHECK(first[0].from == 0);
+    s.tell(0, state(Class::normal, 100)); // all of it is pinned
+    s.short_of(2, first[0].tasks);
+    const std::vector<Order> second = s.pair();
+    REQUIRE(second.size() == 1);
+    CHECK(second[0].from == 1);
+}
+
+// ---- a balancer
+
+namespace {
+
+// Of all notes that were posted, those of a kind.
+int count(const Actions& a, Note::What what)
+{
+    int n = 0;
+    for (const auto& l : a.letters)
+        n += l.note.what == what;
+    return n;
+}
+
+} // namespace
+
+TEST_CASE("a node tells only changes of its state", "[tasks]")
+{
+    const auto b = make_central(1, 2, Rules());
+    Actions a;
+    b->look(look(0, 0, 0), a);
+    CHECK(count(a, Note::state) == 1);
+    for (int i = 1; i < 9; i++)
+        b->look(look(i, i, i - 1), a);
+    CHECK(count(a, Note::state) == 1); // light all the time
+    b->look(look(10, 11, 10), a);
+    CHECK(count(a, Note::state) == 2); // normal
+    b->look(look(11, 20, 19), a);
+    CHECK(count(a, Note::state) == 3); // heavy
+    b->look(look(12, 21, 20), a);
+    CHECK(count(a, Note::state) == 3);
+}
+
+TEST_CASE("a heavy node whose tasks cannot be moved does not call itself heavy", "[tasks]")
+{
+    const auto b = make_central(1, 2, Rules());
+    Actions a;
+    b->look(look(0, 100, 0), a);
+    REQUIRE(count(a, Note::state) == 1);
+    CHECK(a.letters[0].note.cls == Class::normal);
+}
+
+TEST_CASE("pauses grow while gifts do not pay", "[tasks]")
+{
+    const auto b = make_central(1, 2, Rules());
+    double now = 0, last = 0;
+    for (int turn = 0; turn < 4; turn++) {
+        Actions a;
+        now += 1;
+        b->look(look(now, 100, 99), a);
+        REQUIRE(count(a, Note::state) == 1);
+        CHECK(a.letters.back().note.cls == Class::heavy);
+        b->gave({0, 0, 90, 1e9, {0, 1, 1}, false}, 90, look(now, 10, 9), a);
+        b->look(look(now + 1e-3, 1, 0), a); // it lacks what it gave
+        CHECK(a.letters.back().note.cls == Class::light);
+        // from here on it does not call itself heavy for a while
+        double quiet = 0;
+        for (double t = now + 12e-3; a.letters.back().note.cls != Class::heavy; t += 0.5e-3) {
+            b->look(look(t, 100, 99), a);
+            quiet = t - now - 1e-3;
+        }
+        CHECK(quiet > last - 1e-9);
+        CHECK(quiet >= 1e-3 * (1 << turn) - 1e-9);
+        last = quiet;
+        now += quiet;
+        b->look(look(now + 0.2, 10, 9), a);
+    }
+}
+
+// ---- the end
+
+TEST_CASE("the end is found when all tasks are done, and not before", "[tasks]")
+{
+    std::mt19937 random(1);
+    for (int round = 0; round < 2000; round++) {
+        const int ranks = 1 + int(random() % 9);
+        struct Rank {
+            Ending ending;
+            Counts counts;
+            int tasks;
+        };
+        struct Letter {
+            int to;
+            Ending::Say say; // nothing: a task
+            Counts sum;
+        };
+        std::vector<Rank> all;
+        for (int r = 0; r < ranks; r++) {
+            const int tasks = int(random() % 3);
+            all.push_back({Ending(r, ranks), {uint64_t(tasks), 0}, tasks});
+        }
+        std::deque<Letter> letters;
+        int put_more = 40, left = 0;
+        for (const Rank& r : all)
+            left += r.tasks;
+        for (int step = 0; step < 100000 && !all[0].ending.ended(); step++) {
+            if (random() % 2 && !letters.empty()) { // any letter may be the next
+                const size_t i = random() % letters.size();
+                const Letter l = letters[i];
+                letters.erase(letters.begin() + long(i));
+                Rank& r = all[size_t(l.to)];
+                if (l.say == Ending::Say::ask)
+                    r.ending.ask();
+                else if (l.say == Ending::Say::answer)
+                    r.ending.answer(l.sum);
+                else
+                    r.tasks++;
+                continue;
+            }
+            const size_t who = random() % size_t(ranks);
+            Rank& r = all[who];
+            if (r.tasks > 0) {
+                r.tasks--;
+                if (random() % 3 == 0) { // moves
+                    letters.push_back({int(random() % unsigned(ranks)), Ending::Say::nothing, {}});
+                    continue;
+                }
+                for (unsigned i = random() % 3; i-- && put_more > 0; put_more--) {
+                    r.counts.put++;
+                    r.tasks++;
+                    left++;
+                }
+                r.counts.done++;
+                left--;
+                continue;
+            }
+            const Ending::Do d = r.ending.idle(r.counts);
+            if (d.say == Ending::Say::answer)
+                letters.push_back({r.ending.parent(), d.say, d.sum});
+            else if (d.say == Ending::Say::ask)
+                for (int c = 0; c < r.ending.children(); c++)
+                    letters.push_back({r.ending.child(c), d.say, {}});
+        }
+        REQUIRE(all[0].ending.ended());
+        REQUIRE(left == 0);
+    }
+}
+
+// ---- whole machines
+
+namespace {
+
+// Nodes of one core with tasks of one length, and letters that arrive in the next turn. Returns the turns until all
+// tasks are done; `most_moves`: of a task.
+int turns(Algorithm algorithm, int nodes, int tasks, int& most_moves, double& letters)
+{
+    struct Node {
+        std::unique_ptr<Balancer> balancer;
+        std::deque<int> queue; // moves of each
+    };
+    struct Letter {
+        int to, from;
+        Note note;
+        std::deque<int> tasks;
+    };
+    std::vector<Node> all;
+    for (int n = 0; n < nodes; n++)
+        all.push_back({make_balancer(algorithm, n, nodes, Rules()), {}});
+    all[0].queue.assign(size_t(tasks), 0);
+    std::vector<Letter> now, next;
+    most_moves = 0;
+    letters = 0;
+    double time = 0;
+    int left = tasks, turn = 0;
+    const auto own = [&](int n) {
+        const double rest = double(all[size_t(n)].queue.size());
+        double movable = 0;
+        for (const int moves : all[size_t(n)].queue)
+            movable += unsigned(moves) < all[size_t(n)].balancer->most_moves();
+        Look l = look(time, rest, movable - (movable == rest && rest > 0));
+        l.unit_s = 4e-3;
+        return l;
+    };
+    const auto act = [&](int n, Actions& a) {
+        Node& node = all[size_t(n)];
+        for (size_t i = 0; i < a.gifts.size(); i++) {
+            const Gift g = a.gifts[i];
+            Letter l = {g.node, n, {}, {}};
+            std::deque<int> kept;
+            for (; !node.queue.empty(); node.queue.pop_front())
+                if (double(l.tasks.size()) < g.tasks && node.queue.size() + kept.size() > 1 &&
+                    unsigned(node.queue.front()) < node.balancer->most_moves()) {
+                    l.tasks.push_back(node.queue.front() + 1);
+                    most_moves = std::max(most_moves, l.tasks.back());
+                } else
+                    kept.push_back(node.queue.front());
+            node.queue = kept;
+            const double given = double(l.tasks.size());
+            if (given > 0)
+                next.push_back(l);
+            node.balancer->gave(g, given, own(n), a);
+        }
+        for (const auto& l : a.letters)
+            next.push_back({l.node, n, l.note, {}});
+    };
+    while (left > 0 && turn < 10 * tasks) {
+        turn++;
+        time += 1e-3;
+        letters += double(now.size());
+        for (const Letter& l : now) {
+            Actions a;
+            Node& node = all[size_t(l.to)];
+            if (l.tasks.empty())
+                node.balancer->note(l.from, l.note, own(l.to), a);
+            else {
+                node.queue.insert(node.queue.end(), l.tasks.begin(), l.tasks.end());
+                node.balancer->arrived(l.from, double(l.tasks.size()), own(l.to), a);
+            }
+            act(l.to, a);
+        }
+        for (int n = 0; n < nodes; n++) {
+            if (!all[size_t(n)].queue.empty()) {
+                all[size_t(n)].queue.pop_back();
+                left--;
+            }
+            Actions a;
+            if (all[size_t(n)].balancer)
+                all[size_t(n)].balancer->look(own(n), a);
+            act(n, a);
+        }
+        now.swap(next);
+        next.clear();
+    }
+    return turn;
+}
+
+} // namespace
+
+TEST_CASE("a hot node is levelled with few letters, and no task moves more than twice", "[tasks]")
+{
+    for (const int nodes : {2, 10, 63, 64, 150}) {
+        int moves;
+        double letters;
+        const int each = 50, took = turns(Algorithm::central, nodes, each * nodes, moves, letters);
+        INFO(nodes << " nodes: " << took << " turns, " << letters << " letters, " << moves << " moves");
+        CHECK(took <= each + 14);
+        CHECK(moves <= 2);
+        CHECK(letters / (each * nodes) < 0.5);
+    }
+}
+
+TEST_CASE("the rivals finish, too", "[tasks]")
+{
+    for (const Algorithm algorithm : {Algorithm::neighbours, Algorithm::random, Algorithm::lifeline}) {
+        int moves;
+        double letters;
+        const int took = turns(algorithm, 16, 800, moves, letters);
+        INFO(int(algorithm) << ": " << took << " turns, " << letters << " letters, " << moves << " moves");
+        CHECK(took < 150);
+    }
+}
