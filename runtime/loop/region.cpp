@@ -403,6 +403,20 @@ bool disturbed(const Region& r, uint64_t now)
     return measure::meter.disturbed_since(std::min(r.opened_at, now - late));
 }
 
+// Guests and owner have computed for so many ticks in a region that lasted `wall`: how much later would the rank be
+// without guests?
+void add_lag(const Region& r, uint64_t computed, uint64_t wall, Crowding crowding, uint64_t now)
+{
+    // of a team's threads only one is counted here
+    const double slowdown =
+        r.own_threads > 1 ? 1 : remember_helped(r.site, double(computed) / double(r.bounds.iterations), crowding);
+    const double unhelped = double(computed) / std::min(slowdown, double(loop_host.participants));
+    const Hardware::Word was = Hardware::load_relaxed(*loop_host.lag);
+    const Hardware::Word lag = unhelped > double(wall) ? was + Hardware::Word(unhelped - double(wall)) : was;
+    Hardware::store_relaxed(*loop_host.lag, lag);
+    window::store_relaxed(board->lag_ticks, window::lag_now(lag, now));
+}
+
 // Waits for the guests; returns when the region is closed, in ticks.
 uint64_t close_published(Participant& p)
 {
@@ -430,15 +444,12 @@ uint64_t close_published(Participant& p)
         if (p.region == regions)
             measure::meter.waited_within(waited);
     }
-    // Alone it would have run what the guests ran, and would not have waited for them.
-    if (const uint64_t helped = window::load_relaxed(r.stolen_ticks)) {
-        const Hardware::Word lag = Hardware::load_relaxed(*loop_host.lag) + (helped > waited ? helped - waited : 0);
-        Hardware::store_relaxed(*loop_host.lag, lag);
-        window::store_relaxed(board->lag_ticks, window::lag_now(lag, now));
-        if (p.region == regions) // the home thread's
-            measure::meter.bring_up(now);
-    }
-    remember_shared(r.site, r.bounds.iterations, stolen, now - r.opened_at, crowding, disturbed(r, now));
+    const uint64_t helped = window::load_relaxed(r.stolen_ticks), wall = now - r.opened_at;
+    if (helped && p.region == regions) // the home thread's
+        measure::meter.bring_up(now);
+    remember_shared(r.site, r.bounds.iterations, stolen, wall, crowding, disturbed(r, now));
+    if (helped)
+        add_lag(r, helped + wall - std::min(waited, wall), wall, crowding, now);
     // Thieves that still wait raise the flag again. If guests were at work to the end, thieves certainly wait: then it
     // stays raised.
     if (!waited)

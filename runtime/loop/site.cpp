@@ -33,6 +33,14 @@ constexpr double least_return = 0.15;
 
 void measure_alone(Learned& l) { poke(l.unshared, int64_t(1)); }
 
+// Whether the owner's costs before and after its first guest's coming can be compared: not where the cost changes over
+// the range.
+bool tells(const SiteRecord& r, Crowding crowding)
+{
+    const double tilt = peek(r.tilt);
+    return tilt > 0.8 && tilt < 1.25 && crowding.before > 0 && crowding.after > 0;
+}
+
 // A region of `wall` ticks was shared without a gain. After several of these in a row the loop goes on unshared for a
 // while.
 void doubt(Learned& l, SiteRecord& r, uint64_t wall)
@@ -58,7 +66,7 @@ SiteRecord* record_of(ws_site* site)
     SiteRecord* r = window::load_acquire(l.record); // pairs with the exchange below
     if (r)
         return r;
-    r = new (std::nothrow) SiteRecord{site, 0, 0, 0, first_pause, false, nullptr};
+    r = new (std::nothrow) SiteRecord{site, 0, 0, 0, first_pause, false, nullptr, 0};
     if (!r)
         return nullptr;
     SiteRecord* other = nullptr;
@@ -78,6 +86,24 @@ void remember_alone(Learned& l, double ticks)
         poke(r->since_alone, uint64_t(0));
     }
     poke(l.alone_ticks, before > 0 ? (before + ticks) / 2 : ticks);
+}
+
+// Costs change while a program runs. So what an iteration costs alone is compared only with the regions next to that
+// one, and what was found then stands until it is measured again.
+double remember_helped(ws_site* site, double ticks, Crowding crowding)
+{
+    SiteRecord* r = record_of(site);
+    if (!r)
+        return 1;
+    const double alone = peek(learned(site).alone_ticks), before = peek(r->slowdown);
+    double seen = 0;
+    if (alone > 0)
+        seen = peek(r->since_alone) <= 2 * enough_doubts ? ticks / alone : 0;
+    else if (tells(*r, crowding))
+        seen = crowding.after / crowding.before;
+    if (seen > 0)
+        poke(r->slowdown, before > 0 ? (3 * before + seen) / 4 : seen);
+    return std::max(1.0, peek(r->slowdown));
 }
 
 bool helped_last(const Learned& l)
@@ -129,11 +155,10 @@ void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64
     const uint64_t since = peek(r.since_alone) + 1;
     poke(r.since_alone, since);
     double alone = peek(l.alone_ticks);
-    // Did the first guest slow the owner down by as much as it could help? Then measure the loop alone. (Where the cost
-    // changes over the range, this comparison says nothing.) But a long region is not run alone only to find out, as a
-    // program has few of them: there what the owner's share took is reckoned back to the cost before the first guest.
-    const double tilt = peek(r.tilt);
-    const bool told = tilt > 0.8 && tilt < 1.25 && crowding.before > 0 && crowding.after > 0;
+    // Did the first guest slow the owner down by as much as it could help? Then measure the loop alone. But a long
+    // region is not run alone only to find out, as a program has few of them: there what the owner's share took is
+    // reckoned back to the cost before the first guest.
+    const bool told = tells(r, crowding);
     const bool is_long = double(wall) > window::times::long_region_us * us;
     if (alone == 0 && is_long && told)
         alone = now / (1 - std::min(share, 0.99)) * crowding.before / crowding.after;

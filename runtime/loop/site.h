@@ -28,6 +28,7 @@ struct SiteRecord {
     uint64_t pause;       // regions that the next pause in sharing lasts
     bool helped;          // whether the last region was helped with
     TeamRecord* team;     // team.h; null until a team has run it
+    double slowdown;      // 0 = not known; see remember_helped()
 };
 SiteRecord* record_of(ws_site* site); // made where there is none yet; null: no memory
 
@@ -77,6 +78,11 @@ struct Crowding {
 // next ones are to be shared; but what other programs have `disturbed` says nothing about that.
 void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64_t wall, Crowding crowding,
                      bool disturbed);
+
+// A region was helped with; an iteration has cost `ticks` to the thread that ran it, guests and owner alike. Returns
+// how many times as much that is as one costs while nobody helps, as far as is known: cores share memory, caches and
+// what atomic operations touch. At least 1. To be called after remember_shared().
+double remember_helped(ws_site* site, double ticks, Crowding crowding);
 
 // Whether the region published last was helped with.
 bool helped_last(const Learned& l);

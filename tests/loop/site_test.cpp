@@ -165,6 +165,39 @@ TEST_CASE("pauses of a loop that never gains grow, in time too", "[site]")
     CHECK(loop.shared_part(1000) < 0.05);
 }
 
+TEST_CASE("how much guests slow an iteration down is measured beside a region without guests", "[site]")
+{
+    Loop& loop = new_loop();
+    loop.run(1);
+    CHECK(remember_helped(&loop.site, 130, {}) == 1); // nothing to compare with
+    remember_alone(learned(&loop.site), 100);
+    for (int i = 0; i < 8; i++) {
+        loop.run(1);
+        CHECK(remember_helped(&loop.site, 130, {}) == Approx(1.3));
+    }
+    loop.run(20); // the program goes on, and its iterations become dearer
+    CHECK(remember_helped(&loop.site, 260, {}) == Approx(1.3));
+    remember_alone(learned(&loop.site), 200);
+    remember_alone(learned(&loop.site), 200);
+    for (int i = 0; i < 8; i++)
+        remember_helped(&loop.site, 200, {});
+    CHECK(remember_helped(&loop.site, 150, {}) < 1.1);
+    CHECK(remember_helped(&loop.site, 150, {}) >= 1);
+}
+
+TEST_CASE("of a loop that never ran alone the owner's cost before its first guest tells how much guests slow it",
+          "[site]")
+{
+    Loop& loop = new_loop();
+    for (int i = 0; i < 20; i++)
+        remember_tilt(&loop.site, 1);
+    for (int i = 0; i < 4; i++)
+        CHECK(remember_helped(&loop.site, 999, {100, 150}) == Approx(1.5));
+    for (int i = 0; i < 20; i++)
+        remember_tilt(&loop.site, 2); // now the second half costs more, guests or not
+    CHECK(remember_helped(&loop.site, 999, {100, 300}) == Approx(1.5));
+}
+
 TEST_CASE("what others have disturbed is no evidence", "[site]")
 {
     Loop& loop = new_loop();
