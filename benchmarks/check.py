@@ -33,6 +33,7 @@ GOOD = [
     ("region_cost_cpp", "--repeats 2"),
     ("directive_cost_gcc", "--repeats 2"),
     ("directive_cost_clang", "--repeats 2"),
+    *((f"product_cost_{build}_{compiler}", "--repeats 2") for build in ("as_is", "loops64") for compiler in ("gcc", "clang")),
     ("openmp_cost_gcc", "--repeats 2"),
     ("openmp_turns", "--work 2ms --turns 5 --spread 20 --zones 6 --serial"),
     ("openmp_turns", "--work 8ms --turns 3 --shares 3,1 --zones 4 --sleep --threads 2,1"),
@@ -44,6 +45,11 @@ GOOD = [
     ("assembly_omp_clang", "--repeats 2"),
     ("class_loops_gcc", "--repeats 2 --side 3 --each"),
     ("class_loops_clang", "--repeats 2 --side 1"),
+    ("blocks_ws", "--repeats 2 --warmup 0"),
+    ("gradients_ws", "--repeats 2 --warmup 1 --share 10"),
+    ("particles_ws", "--repeats 2 --warmup 1 --between 1"),
+    ("refined_ws", "--repeats 2 --warmup 0"),
+    ("chain_ws", "--repeats 2 --warmup 0 --side 3 --uneven 2"),
     ("short_loops", "--regions 3 --repeats 5 --warmup 1"),
     ("startup", ""),
 ]
@@ -57,6 +63,8 @@ BAD = [
     ("double_loop", "--shape round", 2, "--shape takes rising"),
     ("double_loop_omp_gcc", "", 2, "needs 1 rank when it is built for OpenMP"),
     ("openmp_turns", "--shares 1,x", 2, "--shares takes numbers"),
+    ("gradients_ws", "--share 99", 2, "--share takes a whole number from 5 to 95"),
+    ("chain_omp", "", 2, "needs 1 rank when it is built for OpenMP"),
     ("double_loop", "stray", 2, "unexpected argument 'stray'"),
     ("triangles", "--scale 99", 2, "--scale takes a whole number from 1 to 28"),
     ("triangles", "--file {missing}", 1, "missing: No such file"),
@@ -125,6 +133,13 @@ def main():
                                       ("claim_cost_omp_gcc", 1, [])):
             done = run(ranks, flags, program, "--repeats 2")
             check(done.returncode == 0 and json.loads(done.stdout)["ranks"] == ranks, f"{program} {flags}", done)
+        # Small programs: the same bits from each build, and on one rank and two.
+        for program, options in (("blocks", ""), ("gradients", "--share 40"), ("particles", "--share 70"), ("refined", ""), ("chain", "--side 4")):
+            found = set()
+            for build, ranks, flags in (("plain", 1, []), ("plain", 2, []), ("ws", 2, []), ("ws", 1, on), ("ws", 2, on), ("omp", 1, [])):
+                done = run(ranks, flags, f"{program}_{build}", f"{options} --repeats 1 --warmup 0")
+                found.add(json.loads(done.stdout)["hash"] if done.returncode == 0 else done.stderr)
+            check(len(found) == 1, f"{program}: one result of all builds, not {found}", done)
         for program, ranks, options in (("reorder_loop", 2, "--unit 1ms --repeats 1"),
                                         ("reorder_loop", 3, "--unit 1ms --repeats 1 --equal"),
                                         ("reorder_loop", 5, "--unit 1ms --repeats 1 --uneven --sleep"),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What tools/bench measures: a module per kind of figure, a function per group. line.py says what a line of the table is."""
-from . import costs, crowd, footprint, loops, messages, openmp, pays, reorder, sleeping, tracing
+from . import costs, crowd, footprint, loops, messages, openmp, pays, programs, reorder, sleeping, tracing
 
 # The order of the table.
 GROUPS = {
@@ -10,6 +10,7 @@ GROUPS = {
     "tails": loops.tails,
     "short": loops.short_loops,
     "pays": pays.pays,
+    "programs": programs.programs,
     "crowd": crowd.crowd,
     "ranks16": sleeping.sixteen_ranks,
     "workers": sleeping.workers,
@@ -24,6 +25,7 @@ GROUPS = {
     "look": costs.look,
     "tracing": tracing.tracing,
     "directive": costs.directive,
+    "product": costs.product,
     "assembly": costs.assembly,
     "class": costs.class_loops,
     "converted": costs.openmp,

@@ -2,6 +2,7 @@
 """What directives cost a loop that nobody helps."""
 import measure
 
+from . import line
 from .line import compare, figure, number, over
 
 COMPILERS = ("gcc", "clang")
@@ -56,6 +57,24 @@ def directive(run, quick):
         for part, name in (("compute", "compute-bound"), ("memory", "memory-bound"), ("short_body", "short body")):
             yield over(f"{name} loop, {compiler}: ws / omp, one thread", results, part, "ws", "omp", 1.005, "no thief")
             yield over(f"{name} loop, {compiler}: ws / no directive", results, part, "ws", "plain", 1.01, "no thief")
+
+
+def product(run, quick):
+    """Sparse products, where an inner loop of a few instructions runs now faster, now slower, by its address: `again` shows how much of that there is."""
+    rows, options = [], ["--repeats", 60 if quick else 300]
+    for build in ("as_is", "loops16", "loops32", "loops64", "avx"):
+        for compiler, results in of_each_compiler(run, f"product_cost_{build}", options, 1 if quick else 3):
+            for part in ("rows_3", "rows_27", "rows_100", "rows_mixed"):
+                to_omp = over(f"product, {part.replace('_', ' of ')}, {compiler}, {build}: ws / omp, one thread", results, part, "ws", "omp", 1.005, "no thief")
+                to_plain = over(f"product, {part.replace('_', ' of ')}, {compiler}, {build}: ws / no directive", results, part, "ws", "plain", 1.01, "no thief")
+                if build == "as_is":
+                    yield to_omp
+                    yield to_plain
+                us = results[0][part]["us"]
+                rows.append([part.replace("_", " of "), compiler, build, line.us(us["plain"]), to_plain["value"], to_omp["value"],
+                             measure.median_of(results, lambda r: r[part]["over"]["plain"][1] / r[part]["over"]["again"][1])])
+    yield line.table("Sparse product that nobody helps, ratios", ["entries", "compiler", "build", "plain", "ws / plain", "ws / omp", "plain elsewhere / plain"], rows,
+                     "The last column is the same plain function at another address. Builds: as it is; loops aligned to 16, 32, 64; with AVX.")
 
 
 def assembly(run, quick):

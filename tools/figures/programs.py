@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""Small programs in the shapes of real ones: how much of what is possible -workshare brings, and what it costs those that have nothing to win."""
+import measure
+
+from . import line
+from .line import compare, median_us
+
+# (name, program, options, repeats of a run)
+PROGRAMS = (("solver of few long blocks", "blocks", [], 20),
+            ("conjugate gradients, 10 % of the rows", "gradients", ["--share", 10], 20),
+            ("conjugate gradients, 25 % of the rows", "gradients", ["--share", 25], 20),
+            ("conjugate gradients, 50 % of the rows", "gradients", ["--share", 50], 20),
+            ("particles, tallies now and then", "particles", [], 20),
+            ("particles, tallies of all in each flight", "particles", ["--between", 1], 20),
+            ("stencil with refined blocks", "refined", [], 10),
+            ("triangles", "triangles", [], 10),
+            ("chain of short loops, 15^3", "chain", ["--side", 15], 20),
+            ("chain of short loops, 30^3", "chain", ["--side", 30, "--steps", 4], 10),
+            ("chain of short loops, 30^3, uneven", "chain", ["--side", 30, "--steps", 4, "--uneven", 3], 10))
+LEAST = 0.98    # of what is possible
+SLOW = 4        # OpenMP's dynamic in chunks of one may be many times slower: fewer repeats then
+
+
+def possible(plain):
+    """How many times faster the ranks' work is in equal parts: the longest over the mean, of a run without help."""
+    useful = plain.get("useful_us") or plain["rank_us"]
+    return max(useful) * len(useful) / sum(useful)
+
+
+def same_result(name, results):
+    found = {r.get("hash") or r["triangles"] for r in results}
+    if len(found) > 1:
+        raise measure.Failure(f"{name}: the builds' results differ: {sorted(map(str, found))}", wrong=True)
+
+
+def programs(run, quick):
+    pairs, rows = 3 if quick else 9, []
+    for name, program, options, repeats in PROGRAMS:
+        def openmp(schedule):
+            few = max(2, repeats // SLOW) if schedule == "dynamic" else repeats
+            return lambda: run.run(f"{program}_omp", [*options, "--repeats", few, "--warmup", 1], ranks=1, bind="none",
+                                   env={"OMP_NUM_THREADS": "2", "OMP_SCHEDULE": schedule, "OMP_PLACES": "cores", "OMP_PROC_BIND": "close",
+                                        "OMP_WAIT_POLICY": "active"})
+        timed = [*options, "--repeats", repeats]
+        plain, off, shared, dynamic, guided = measure.in_turn(
+            pairs, lambda: run.run(f"{program}_plain", timed), lambda: run.run(f"{program}_ws", timed),
+            lambda: run.run(f"{program}_ws", timed, workshare=True), openmp("dynamic"), openmp("guided"))
+        same_result(name, [*plain, *off, *shared, *dynamic, *guided])
+        share = sorted(median_us(p) / median_us(s) / possible(p) for p, s in zip(plain, shared))
+        middle, low, high = measure.quartiles(share)
+        reason = shared[-1]["workshare"].get("reason") or "no cause is named"
+        yield line.figure(f"{name}: speed with -workshare, of what is possible", measure.median_of(shared, median_us), measure.median_of(plain, median_us),
+                          "us", middle, f">= {LEAST:g}", middle >= LEAST, [low, high], None if middle >= LEAST else reason)
+        yield compare(f"{name}: -fws without -workshare / plain", off, plain, median_us, "us", 1.01, "compiled without -fws")
+        faster = lambda results: measure.ratio_of(plain, results, median_us)  # noqa: E731
+        ours = faster(shared)
+        rows.append([name, line.us(measure.median_of(plain, median_us)), measure.ratio_of(off, plain, median_us)[0], ours[0], f"{ours[1]:.3f} .. {ours[2]:.3f}",
+                     faster(dynamic)[0], faster(guided)[0], measure.median_of(plain, possible), f"{100 * middle:.0f} %", "" if middle >= LEAST else reason])
+    yield line.table("Programs: how many times as fast as plain MPI", ["program", "plain", "-fws off / plain", "-workshare", "quartiles", "OpenMP dynamic", "guided",
+                     "possible", "of possible", "why not more"], rows,
+                     "2 ranks; OpenMP: 2 threads of one process with all of the work, schedule(dynamic) in chunks of one. Possible: the longest of the ranks' useful "
+                     "times of the plain run over their mean.")
