@@ -21,7 +21,8 @@ static struct matrix matrices[KINDS];
 static double *entry, *vector, *result;
 
 #define PRODUCT(version, directive) \
-    __attribute__((noinline)) static void product_##version(double *y, const int *ro, const int *co, const double *a, const double *x, int n) \
+    __attribute__((noinline)) static void product_##version(double *y, const int *ro, const int *co, const double *a, \
+                                                            const double *x, int n) \
     { \
         directive \
         for (int r = 0; r < n; r++) { \
