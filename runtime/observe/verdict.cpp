@@ -2,6 +2,7 @@
 #include "observe/verdict.h"
 
 #include "observe/format.h"
+#include "window/times.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -15,6 +16,20 @@ namespace {
 std::string duration(double s)
 {
     return s < 1e-3 ? format("%.3g us", 1e6 * s) : s < 1 ? format("%.3g ms", 1e3 * s) : format("%.3g s", s);
+}
+
+// The kernel counts in steps of 10 ms, and a desktop is never quite idle: less than a tenth is not worth a word.
+constexpr double noise_share = 0.1;
+// An execution that takes less is not shared with ranks that sleep.
+constexpr double short_s = 1e-6 * window::times::publish_asleep_us;
+
+// "40 % of CPU 1"
+std::string used_by_others(const Facts& f)
+{
+    const std::string cpus = f.others.cpu >= 0    ? format("CPU %.0f", f.others.cpu)
+                             : f.others.cpus == 1 ? "the CPU"
+                                                  : format("the %.0f CPUs", f.others.cpus);
+    return format("%.0f %% of ", 100 * f.others.share) + cpus;
 }
 
 double per_run(const LoopFigures& l, double x) { return l.counts.runs > 0 ? x / l.counts.runs : 0; }
@@ -60,6 +75,36 @@ std::string why_ends(const Totals& t, const Facts& f, double share)
     return head + ", where handing over a core takes longer than what is left";
 }
 
+const char* no_core_text(const Totals& t, const Facts& f)
+{
+    return f.other_jobs && t.crowded == 0 ? "no core was free: other jobs computed on them"
+                                          : "no core was free: there are more ranks than cores";
+}
+
+bool is_short(const LoopFigures& l) { return per_run(l, time_of(l)) < short_s; }
+
+// A loop of which next to nothing was shared.
+std::string why_unshared(const LoopFigures& l)
+{
+    const double took = per_run(l, time_of(l));
+    return is_short(l) ? format("too short (%s an execution; from %s on a rank that sleeps is woken)",
+                                   duration(took).c_str(), duration(short_s).c_str())
+                          : format("nobody waited when its executions began (%s each)", duration(took).c_str());
+}
+
+// Other programs had the CPUs, and what a rank lost by that the others have waited for: most of all the waiting. Where
+// ranks share CPUs they keep each other off.
+bool is_noise(const Totals& t, const Facts& f)
+{
+    return t.crowded == 0 && !f.other_jobs && f.others.share >= noise_share &&
+           t.kept_off * (t.ranks / t.nodes - 1) > 0.5 * t.idle;
+}
+
+std::string noise_text(const Facts& f)
+{
+    return "it is noise: ranks waited for others whose CPU was used by other programs, " + used_by_others(f);
+}
+
 // Ranks computed and others waited, but no loop was shared: what was it that they computed?
 std::string why_nothing_shared(const Facts& f, double share)
 {
@@ -74,14 +119,7 @@ std::string why_nothing_shared(const Facts& f, double share)
     const unsigned kept = kept_mostly(unshared->counts);
     if (kept < kept_kinds)
         return head + unshared->name + " was not shared: " + kept_text(kept);
-    return head + format("%s was not shared: too short (%s an execution), or nobody waited when it began",
-                         unshared->name.c_str(), duration(per_run(*unshared, time_of(*unshared))).c_str());
-}
-
-const char* no_core_text(const Totals& t, const Facts& f)
-{
-    return f.other_jobs && t.crowded == 0 ? "no core was free: other jobs computed on them"
-                                          : "no core was free: there are more ranks than cores";
+    return head + unshared->name + " was not shared: " + why_unshared(*unshared);
 }
 
 // In words, the main cause of the waiting in which no core computed for anybody.
@@ -89,6 +127,8 @@ std::string largest_cause(const Totals& t, const Facts& f)
 {
     if (f.helps_nobody)
         return "no rank was to help another (-workshare-victim none)";
+    if (is_noise(t, f))
+        return noise_text(f);
     enum { handing_over = refusal_kinds, ends, causes };
     double lost[causes] = {};
     std::copy(t.refused, t.refused + refusal_kinds, lost);
@@ -162,8 +202,12 @@ std::string why_not(const Totals& t, const Facts& f)
         const LoopFigures* l = unshared_loop(f);
         if (const unsigned kept = l ? kept_mostly(l->counts) : kept_kinds; kept < kept_kinds)
             return l->name + " was not shared: " + kept_text(kept);
-        return polled && t.idle < 0.02 * t.wall * t.ranks ? needs_poll
-                                                          : "its loops are too short, or ran while nobody waited";
+        if (polled && t.idle < 0.02 * t.wall * t.ranks)
+            return needs_poll;
+        if (t.refused[unsigned(Refusal::core_taken)] > 0.5 * helpable(t))
+            return no_core_text(t, f);
+        if (l && (is_short(*l) || !is_noise(t, f))) // short it is, whatever else there was
+            return l->name + " was not shared: " + why_unshared(*l);
     }
     return largest_cause(t, f);
 }
@@ -177,15 +221,9 @@ std::string how_sure(const Totals& t)
                   100 * t.kept_off / t.computing);
 }
 
-// The kernel counts in steps of 10 ms, and a desktop is never quite idle: less than a tenth is not worth a word.
 std::string who_else(const Facts& f)
 {
-    if (f.others.share < 0.1)
-        return "";
-    const std::string cpus = f.others.cpu >= 0    ? format("CPU %.0f", f.others.cpu)
-                             : f.others.cpus == 1 ? "the CPU"
-                                                  : format("the %.0f CPUs", f.others.cpus);
-    return format("; other programs used %.0f %% of ", 100 * f.others.share) + cpus;
+    return f.others.share < noise_share ? "" : "; other programs used " + used_by_others(f);
 }
 
 std::string policies_text(const Facts& f)

@@ -95,7 +95,26 @@ TEST_CASE("a middling gain names the largest cause of the rest")
     {
         j.lost(Refusal::nothing_shared, 0.3).f.unshared = 0.3;
         j.f.loops[0].counts.runs = 1e6;
-        CHECK(has(j.line(), "app.c:13:main was not shared: too short (1.2 us an execution)"));
+        CHECK(has(j.line(),
+                  "app.c:13:main was not shared: too short (1.2 us an execution; from 100 us on a rank that sleeps "
+                  "is woken)"));
+    }
+    SECTION("loops that are long enough")
+    {
+        j.lost(Refusal::nothing_shared, 0.3).f.unshared = 0.3;
+        CHECK(has(j.line(), "app.c:13:main was not shared: nobody waited when its executions began (12 ms each)"));
+    }
+    SECTION("noise")
+    {
+        j.lost(Refusal::nothing_shared, 0.3).f.unshared = 0.3;
+        j.f.others = {0.4, 1, 2};
+        j.t.kept_off = 0.2;
+        CHECK(has(j.line(), "executions began"));
+        j.t.kept_off = 0.3;
+        CHECK(has(j.line(), "it could not be more: it is noise: ranks waited for others whose CPU was used by other "
+                            "programs, 40 % of CPU 1"));
+        j.t.crowded = 2; // they keep each other off
+        CHECK(j.line().find("noise") == std::string::npos);
     }
     SECTION("sharing did not pay")
     {
@@ -197,18 +216,30 @@ TEST_CASE("nothing stolen: the most basic cause")
     SECTION("short")
     {
         j.t.regions_shared = 0;
-        CHECK(has(j.line(), head + "its loops are too short"));
+        j.f.loops[0].counts.runs = 1e6;
+        CHECK(has(j.line(), head + "app.c:13:main was not shared: too short (1 us an execution"));
+        j.lost(Refusal::core_taken, 0.3);
+        CHECK(has(j.line(), head + "no core was free: there are more ranks than cores"));
+    }
+    SECTION("not short")
+    {
+        j.t.regions_shared = 0;
+        j.f.loops[0].counts.runs = 146; // 6.85 ms
+        CHECK(has(j.line(), head + "app.c:13:main was not shared: nobody waited when its executions began (6.85 ms"));
     }
     SECTION("short, where others have the CPUs")
     {
         j.t.regions_shared = 0;
         j.t.loops = 0.2; // of what it computed for; the rest of the time it had no CPU
         j.lost(Refusal::nothing_shared, 0.5).f.outside = 0.1;
-        CHECK_FALSE(judge(j.t, j.f).reason == "its loops are too short, or ran while nobody waited");
+        j.f.loops[0].counts.runs = 1e6;
+        const std::string reason = "app.c:13:main was not shared: too short (1 us an execution; from 100 us on a rank "
+                                   "that sleeps is woken)";
+        CHECK_FALSE(judge(j.t, j.f).reason == reason);
         j.t.kept_off = 1.2;
-        CHECK(judge(j.t, j.f).reason == "its loops are too short, or ran while nobody waited");
-        CHECK(has(j.line(), "its loops are too short, or ran while nobody waited (80 % of the time in which ranks "
-                            "computed they had no CPU: others use them, too)"));
+        CHECK(judge(j.t, j.f).reason == reason);
+        CHECK(has(j.line(),
+                  reason + " (80 % of the time in which ranks computed they had no CPU: others use them, too)"));
         j.t.kept_off = 0.1;
         j.t.loops = 1.4;
         CHECK(j.line().find("no CPU") == std::string::npos);
