@@ -25,7 +25,7 @@ using window::Hardware;
 enum class Use : uint8_t {
     home,   // its owner's own thread: computes, or waits with nobody else on the core
     guest,  // lent: a guest of another rank
-    worker, // a worker's
+    worker, // a worker's, if its own rank still owns the core
     openmp, // threads of a parallel region, beyond the one that opened it
     task,
 };
@@ -93,12 +93,12 @@ public:
         });
     }
 
-    // Its owner, between two regions: hands over what is promised. False if nothing is, or the core has a use that
-    // lasts.
-    bool settle(unsigned owner)
+    // Its owner, between two regions: hands over what is promised. False if nothing is, or the core has another use
+    // than `idle`, which is the one that it has while nobody computes there: home, or worker for a core that has one.
+    bool settle(unsigned owner, Use idle = Use::home)
     {
         return update([&](Core& core) {
-            const bool fits = core.owner == owner && core.heir != owner && core.use == Use::home;
+            const bool fits = core.owner == owner && core.heir != owner && core.use == idle;
             core.owner = core.heir;
             return fits;
         });

@@ -39,8 +39,13 @@ public:
     // With more threads than cores an idle thread's core is not idle: another computes there. Free while fewer ranks,
     // workers and guests are at work than there are cores for them.
     bool core_is_free() const;
-    // A thread of another rank's parallel region is on it (policy/dpb): who waits here only keeps it from computing.
-    bool is_taken() const { return arbiter::Word<>(home_->use).look().use == arbiter::Use::openmp; }
+    // A thread of a parallel region is on it (policy/dpb): who waits here only keeps it from computing. Or the core, a
+    // worker's, is another rank's now.
+    bool is_taken() const
+    {
+        const arbiter::Core core = arbiter::Word<>(home_->use).look();
+        return core.use == arbiter::Use::openmp || core.owner != home_->rank;
+    }
     bool core_is_ours_alone() const { return ours_alone_; }
     // Looks whether other jobs have come or gone: at the begin of a wait, by one load if none has. Now and then in a
     // long wait it also checks whether they still live.

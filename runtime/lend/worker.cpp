@@ -42,19 +42,23 @@ volatile Flag workers_stopping;
 void help_own_rank(Lender& lender, const Target& target)
 {
     window::Lease lease;
-    if (!lender.claim(target, lease))
-        return;
     Home& core = lender.home();
     Hardware::store_relaxed(core.recall, 0);
-    Hardware::store_relaxed(core.occupancy, rank_computing);
+    // Full, and then the look whether the core is taken: who takes it looks at this after that (policy/dpb/team.cpp).
+    Hardware::store_full(core.occupancy, rank_computing);
+    if (lender.is_taken() || !lender.claim(target, lease)) {
+        Hardware::store_relaxed(core.occupancy, rank_blocked);
+        return;
+    }
     const uint64_t now = ticks();
     lender.refuse(Refusal::kinds, now);
     show(lender.seat(), Seated::computing, now);
     lender.wake_others_for(target);
     uint64_t chunks = loop::run_as_guest(lease, &core.recall, 0);
     observe::add(board->process.worker_chunks, chunks);
-    show(lender.seat(), Seated::blocked, ticks());
-    Hardware::store_relaxed(core.occupancy, rank_blocked);
+    core.returned_at = ticks();
+    show(lender.seat(), Seated::blocked, core.returned_at);
+    Hardware::store_release(core.occupancy, rank_blocked); // when it left. Pairs with policy/dpb/team.cpp
 }
 
 void idle(Lender& lender, uint64_t idle_ticks)
@@ -120,9 +124,9 @@ void* worker_main(void* argument)
         const uint64_t now = ticks();
         const Target target =
             lender.choose(now - idle_since < detail::times.yield_ticks ? window::long_hungry : asleep_hungry, true);
-        if (target && target.rank == me)
+        if (target && target.rank == me && !lender.is_taken())
             help_own_rank(lender, target);
-        else if (target && lender.core_is_free()) {
+        else if (target && target.rank != me && lender.core_is_free()) {
             Hardware::store_relaxed(core.recall, 0);
             lender.step_aside(target.rank);
             lender.lend(target);

@@ -66,7 +66,9 @@
     PROCESS(COUNT, openmp_cores, LATER, NONE, "cores that its parallel regions have, under -workshare-openmp; at the end") \
     PROCESS(COUNT, openmp_lent, LATER, WS_OPENMP_LENT, "parallel regions that had lent cores besides") \
     PROCESS(TIME, openmp_lent, LATER, WS_TIME_OPENMP_LENT, "core time of those") \
-    PROCESS(TIME, openmp_late, LATER, NONE, "of it: beside the thread whose core it is, which had come back")
+    PROCESS(TIME, openmp_late, LATER, NONE, "of it: beside the thread whose core it is, which had come back") \
+    PROCESS(COUNT, openmp_beside, LATER, NONE, "threads of regions that came to a core where a worker or a guest was in its last chunk") \
+    PROCESS(TIME, openmp_beside, LATER, NONE, "they were beside those")
 
 // Of a `ws for` of the source. Short executions run whole, and only one in 16 of them is timed, or all if the run is
 // observed. The others are cut into chunks and all timed, open to close. The first eight are those that an execution

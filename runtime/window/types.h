@@ -59,7 +59,7 @@ struct alignas(64) Home {
     volatile Flag rings;  // senders: how often recall was set by a doorbell
     Lease lease;          // home, before lending: what the guest begins with
     uint64_t lent_at;     // home: ticks when it lent
-    uint64_t returned_at; // guest, before it stores kept: ticks
+    uint64_t returned_at; // guest, before it stores kept; worker, after chunks of its own rank: ticks
 
     // Line 2: read by ranks that share cores with this one.
     alignas(64) volatile Flag occupancy; // home

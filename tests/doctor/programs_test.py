@@ -140,7 +140,7 @@ expect('OpenMP that libws does not see', compiled('openmp', 'void f(int *);\nint
 OPENMP = {'OMP_NUM_THREADS': '1'}
 for environment, wanted in (({'WS_OPENMP': 'auto'}, ('WS612', 'ok', 'nothing is in the way', '')),
                             ({'WS_OPENMP': 'auto', 'OMP_WAIT_POLICY': 'active'}, ('WS612', 'warning', 'OMP_WAIT_POLICY=active', 'unset OMP_WAIT_POLICY')),
-                            ({'WS_OPENMP': 'lend', 'WS_WORKERS': '1'}, ('WS612', 'warning', '-workshare-workers', 'unset WS_WORKERS')),
+                            ({'WS_OPENMP': 'lend', 'WS_WORKERS': '1'}, ('WS612', 'ok', 'nothing is in the way', '')),
                             ({'WS_OPENMP': 'balance', 'OMP_PROC_BIND': 'close'}, ('WS612', 'note', 'OMP_PROC_BIND=close', 'needs no change'))):
     done = run('--check', 'WS612', './openmp', **OPENMP, **environment)
     if f'{wanted[0]} {wanted[1]}' not in done.stdout or wanted[2] not in done.stdout or wanted[3] not in done.stdout:

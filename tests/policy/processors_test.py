@@ -174,8 +174,6 @@ expect(result, 'no word of a program without OpenMP', 'has no effect in rank 0' 
 result = job('balance', 'sleep', 5, 2, 1000, 1000, ranks=4, env={'WS_CORES': '3', 'OMP_NUM_THREADS': '2'})
 expect(result, 'no word of fewer cores than ranks', 'fewer cores than ranks' in result.err)
 expect(result, 'then regions are as without', all((r['told'], r['least'], r['most']) == (2, 2, 2) for r in told(result)[0].values()))
-result = job('balance', 'sleep', 5, 2, 1000, 1000, options=('-workshare-workers', '1'), env={'WS_CORES': '8', 'OMP_NUM_THREADS': '2'})
-expect(result, 'no word of workers', 'workers' in result.err)
 for options, wanted in ((('-workshare-openmp', 'lent'), "'lent' is not one of none, lend, balance, auto"),
                         (('-workshare-openmp-deal', 'paper'), 'has no meaning without -workshare-openmp'),
                         (('-workshare-openmp', 'auto', '-workshare-openmp-deal', 'whol'), "'whol' is not whole or paper")):

@@ -269,10 +269,6 @@ void moves_cores(const Job& job, Findings& out)
         return out.warning("the program has no OpenMP library of its own, or one that is linked statically",
                            "-workshare-openmp has no effect: there are no threads to move",
                            "mpicc -fopenmp ...     # and no -static");
-    if (m.workers != 0)
-        return out.warning("-workshare-openmp and -workshare-workers",
-                           "the spare cores are the workers', and -workshare-openmp has no effect",
-                           "leave -workshare-workers out, and unset WS_WORKERS");
     if (value("OMP_WAIT_POLICY") == "active")
         return out.warning(
             "OMP_WAIT_POLICY=active",

@@ -102,6 +102,23 @@ private:
     Flag seen_ = 0;         // generation that this rank has its processors of
 };
 
+// Where this rank's own thread is at home: not where it has a worker.
+int home_cpu(const window::Window& w)
+{
+    const int here = sched_getcpu();
+    window::CpuSet workers;
+    for (unsigned i = 0; i < w.workers(); i++)
+        if (const window::CpuMask worker = w.mask(w.first_worker() + i); worker.count() == 1)
+            workers.add(worker);
+    if (!workers.mask().has(here))
+        return here;
+    const window::CpuMask own = w.mask(w.me());
+    for (int c = own.first(); c >= 0; c = own.first(c + 1))
+        if (!workers.mask().has(c))
+            return c;
+    return here;
+}
+
 // What a rank tells the others of its node, to begin with.
 struct Told {
     int home;
@@ -116,7 +133,7 @@ bool Dpb::share(policy::Rank& rank, bool fixed)
     usual_ = fixed ? 1 : rank.openmp->usual();
     // A program that has set a number of threads itself has no more, whatever there is.
     const unsigned most = fixed ? 1 : rank.openmp->set_by_program() ? usual_ : std::max(usual_, rank.openmp->most());
-    const Told mine = {sched_getcpu(), usual_, most, fixed};
+    const Told mine = {home_cpu(w), usual_, most, fixed};
     std::vector<Told> all(w.ranks());
     PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, rank.node);
     std::vector<window::CpuSet> masks;
@@ -147,9 +164,7 @@ policy::Wants Dpb::attach(policy::Rank& rank)
     const Options& o = *rank.options;
     if (o.openmp == Options::openmp_none)
         return {};
-    const char* why = !rank.window            ? "no window is shared"
-                      : o.workers             ? "the spare cores are the workers' (-workshare-workers)"
-                                              : rank.openmp->why_fixed();
+    const char* why = !rank.window ? "no window is shared" : rank.openmp->why_fixed();
     int me, first;
     PMPI_Comm_rank(MPI_COMM_WORLD, &me);
     PMPI_Comm_size(MPI_COMM_WORLD, &first);
@@ -241,6 +256,8 @@ unsigned Dpb::threads(const policy::Rank& rank, unsigned asked, const void* site
         if (const unsigned there = team_.could_borrow(now, ticks_per_us_))
             if (const unsigned more = std::min(there, wish - own); regions_.pays(site, own, more))
                 extra_ = team_.borrow(more, now);
+    if (WS_UNLIKELY(team_.has_workers()))
+        team_.take_own(now);
     team_.place();
     threads_ = std::min(wish, own + extra_);
     return threads_;
@@ -256,17 +273,30 @@ void Dpb::region_ended(const policy::Rank&)
         regions_.took(site_, now - opened_, threads_);
     if (WS_UNLIKELY(recording))
         record(EventKind::parallel, opened_, now, 0, threads_, extra_);
-    if (!extra_)
+    if (!extra_ && WS_LIKELY(!team_.has_workers()))
         return;
     const Team::Lent lent = team_.give_back(now, ticks_per_us_);
+    RankRow& row = table_.row(me_); // the same for the verdict of the node
+    const auto add = [](volatile Hardware::Word& sum, uint64_t more) {
+        Hardware::store_relaxed(sum, Hardware::load_relaxed(sum) + more);
+    };
+    if (WS_UNLIKELY(lent.beside)) {
+        bump(board->process.openmp_beside, lent.beside);
+        bump(board->process.openmp_beside_ticks, lent.beside_ticks);
+        add(row.beside, lent.beside);
+        add(row.beside_ticks, lent.beside_ticks);
+        Hardware::store_relaxed(row.beside_longest,
+                                std::max<uint64_t>(Hardware::load_relaxed(row.beside_longest), lent.beside_longest));
+    }
+    if (!extra_)
+        return;
     turns_.add_extra(lent.used);
     bump(board->process.openmp_lent);
     bump(board->process.openmp_lent_ticks, lent.used);
     bump(board->process.openmp_late_ticks, lent.late);
-    RankRow& row = table_.row(me_); // the same for the verdict of the node
-    Hardware::store_relaxed(row.regions, Hardware::load_relaxed(row.regions) + 1);
-    Hardware::store_relaxed(row.used, Hardware::load_relaxed(row.used) + lent.used);
-    Hardware::store_relaxed(row.late, Hardware::load_relaxed(row.late) + lent.late);
+    add(row.regions, 1);
+    add(row.used, lent.used);
+    add(row.late, lent.late);
 }
 
 // ---- in blocked time
@@ -391,17 +421,26 @@ void Dpb::tell(Facts& facts) const
             (head.periods ? "no other deal was better" : "not measured long enough for another deal"));
     if (head.timed)
         facts.policies.push_back("no turns of an outer loop were found, and what was measured are half seconds");
-    uint64_t regions = 0, used = 0, late = 0;
+    uint64_t regions = 0, used = 0, late = 0, beside = 0, beside_ticks = 0, longest = 0;
     for (unsigned r = 0; r < table_.ranks(); r++) {
         regions += table_.row(r).regions;
         used += table_.row(r).used;
         late += table_.row(r).late;
+        beside += table_.row(r).beside;
+        beside_ticks += table_.row(r).beside_ticks;
+        longest = std::max(longest, uint64_t(table_.row(r).beside_longest));
     }
     if (lends_) {
         std::snprintf(text, sizeof text,
                       "%llu parallel regions had lent cores, for %.3f s of them (%.3f s beside their owners)",
                       static_cast<unsigned long long>(regions), double(used) * 1e-6 / ticks_per_us_,
                       double(late) * 1e-6 / ticks_per_us_);
+        facts.policies.push_back(text);
+    }
+    if (beside) {
+        std::snprintf(text, sizeof text,
+                      "%llu times a region came to a core before its worker's last chunk was over, for %.3f ms at most",
+                      static_cast<unsigned long long>(beside), double(longest) * 1e-3 / ticks_per_us_);
         facts.policies.push_back(text);
     }
 }

@@ -23,6 +23,20 @@ Start pretend(const std::vector<unsigned>& usual, unsigned cpus)
     return start;
 }
 
+// The worker on that CPU, or, where workers have no CPU of their own, any one of the rank's; no_core if there is none.
+unsigned take_worker(std::vector<unsigned>& workers, const window::Window& window, int cpu)
+{
+    for (auto w = workers.begin(); w != workers.end(); ++w) {
+        const window::CpuMask mask = window.mask(*w);
+        if (cpu >= 0 && mask.count() == 1 && !mask.has(cpu))
+            continue;
+        const unsigned core = *w;
+        workers.erase(w);
+        return core;
+    }
+    return no_core;
+}
+
 } // namespace
 
 Start start_of(const std::vector<CpuSet>& masks, const std::vector<int>& home, const std::vector<unsigned>& usual,
@@ -95,6 +109,10 @@ bool Table::attach(MPI_Comm node, window::Window& window, const Start& start, co
         const std::vector<window::Place> places = window::places_of(cpus);
         unsigned p = 0;
         for (unsigned r = 0; r < ranks_; r++) {
+            std::vector<unsigned> workers;
+            for (unsigned c = ranks_; c < window.cores(); c++)
+                if (window.home(c).rank == r)
+                    workers.push_back(c);
             new (&rows_[r]) RankRow();
             rows_[r].target = Flag(start.cpus[r].size());
             rows_[r].most = most[r];
@@ -103,10 +121,11 @@ bool Table::attach(MPI_Comm node, window::Window& window, const Start& start, co
                 new (&all_[p]) Processor();
                 all_[p].cpu = start.cpus[r][i];
                 all_[p].home = i == 0 ? r : no_rank;
+                all_[p].core = i == 0 ? r : take_worker(workers, window, all_[p].cpu);
                 all_[p].first = r;
                 all_[p].place = places[p];
                 if (i > 0)
-                    word(p).start(r, arbiter::Use::home);
+                    word(p).start(r, idle_use(p));
             }
         }
         head_->generation = 1;
@@ -117,8 +136,8 @@ bool Table::attach(MPI_Comm node, window::Window& window, const Start& start, co
 
 arbiter::Word<> Table::word(unsigned p) const
 {
-    const unsigned home = all_[p].home;
-    return arbiter::Word<>(home == no_rank ? all_[p].word : window_->home(home).use);
+    const unsigned core = all_[p].core;
+    return arbiter::Word<>(core == no_core ? all_[p].word : window_->home(core).use);
 }
 
 std::vector<Located> Table::located() const

@@ -6,8 +6,8 @@
 //
 // A processor is a CPU that threads of OpenMP regions compute on. Each rank has one that it keeps, its home processor,
 // where its own thread is; its word is that of the rank's core in the window, so that loops that are stolen and regions
-// never use it at the same time. Who owns the others, and what they are used for, is in a word of the same kind
-// (arbiter/cores.h).
+// never use it at the same time. So it is with a processor on which the rank has a worker: its word is that of the
+// worker's core. Who owns the others, and what they are used for, is in a word of the same kind (arbiter/cores.h).
 #pragma once
 
 #include "arbiter/cores.h"
@@ -26,13 +26,14 @@ namespace ws::policy::dpb {
 using window::Flag;
 using window::Hardware;
 
-constexpr unsigned no_rank = ~0u;
+constexpr unsigned no_rank = ~0u, no_core = ~0u;
 
 struct alignas(64) Processor {
-    volatile Hardware::Word word; // of one that is no home processor
+    volatile Hardware::Word word; // of one that has no core in the window
     // Constant after attach.
     int cpu;       // -1: pretended (WS_CORES)
     unsigned home; // whose home processor it is, or no_rank
+    unsigned core; // its row in the window's core table, the rank's or a worker's, or no_core
     unsigned first; // who had it then
     window::Place place;
 };
@@ -44,8 +45,9 @@ struct alignas(64) RankRow {
     Flag most;                     // constant: threads that it may have
     volatile Flag seen;            // the rank: a region of it has begun in libws
     volatile Flag patience_us;     // borrowers: how long it has to wait before its processors are lent
-    // the rank: regions with lent processors, processor ticks, and of those beside the owner
-    volatile Hardware::Word regions, used, late;
+    // the rank: regions with lent processors, processor ticks, and of those beside the owner; how often beside
+    // somebody's last chunk, ticks, and the longest
+    volatile Hardware::Word regions, used, late, beside, beside_ticks, beside_longest;
 };
 
 struct alignas(64) Head {
@@ -81,6 +83,9 @@ public:
     unsigned processors() const { return processors_; }
     const Processor& processor(unsigned p) const { return all_[p]; }
     arbiter::Word<> word(unsigned p) const;
+    bool has_worker(unsigned p) const { return all_[p].core != no_core && all_[p].home == no_rank; }
+    // Its use while nobody computes there.
+    arbiter::Use idle_use(unsigned p) const { return has_worker(p) ? arbiter::Use::worker : arbiter::Use::home; }
     uint16_t* former() const { return numbers_; }
     uint16_t* first() const { return numbers_ + ranks_; }
     uint16_t* last() const { return numbers_ + 2 * ranks_; }

@@ -48,18 +48,21 @@ unsigned Team::settle()
     own_ = 0;
     moved_ = false;
     own_cpus_.clear();
+    with_worker_.clear();
     for (unsigned p = 0; p < table_->processors(); p++) {
         const Processor& q = table_->processor(p);
         owner_[p] = uint16_t(q.home);
         if (q.home == no_rank) {
             arbiter::Word<> word = table_->word(p);
-            word.settle(me_);
+            word.settle(me_, table_->idle_use(p));
             owner_[p] = word.look().owner;
         }
         moved_ |= (owner_[p] == me_) != (q.first == me_);
         if (owner_[p] != me_)
             continue;
         own_++;
+        if (table_->has_worker(p))
+            with_worker_.push_back(p);
         own_cpus_.insert(q.home == me_ ? own_cpus_.begin() : own_cpus_.end(), q.cpu);
     }
     return own_;
@@ -93,15 +96,42 @@ unsigned Team::could_borrow(uint64_t now, double ticks_per_us)
 
 unsigned Team::borrow(unsigned most, uint64_t now)
 {
-    borrowed_at_ = now;
+    taken_at_ = now;
     for (unsigned p : nearest_) {
         if (borrowed_.size() >= most)
             break;
         if (owner_[p] != me_ && waits_since_[owner_[p]] &&
-            table_->word(p).change(arbiter::Use::home, arbiter::Use::openmp))
+            table_->word(p).change(table_->idle_use(p), arbiter::Use::openmp)) {
             borrowed_.push_back({p, owner_[p]});
+            look_beside(p, false);
+        }
     }
     return unsigned(borrowed_.size());
+}
+
+// Whoever still computes on a processor that was taken ends with its chunk. A worker says that it computes and looks
+// whether its core is taken then (lend/worker.cpp); the word was changed before this look: one of the two sees the
+// other.
+void Team::look_beside(unsigned p, bool guest)
+{
+    if (!table_->has_worker(p))
+        return;
+    window::Home& core = window_->home(table_->processor(p).core);
+    if (!guest && Hardware::load_acquire(core.occupancy) != window::rank_computing)
+        return;
+    Hardware::store_relaxed(core.recall, 1);
+    beside_.push_back({table_->processor(p).core, guest});
+}
+
+void Team::take_own(uint64_t now)
+{
+    taken_at_ = now;
+    for (unsigned p : with_worker_) {
+        const bool taken = table_->word(p).change(arbiter::Use::worker, arbiter::Use::openmp);
+        if (taken)
+            taken_.push_back(p);
+        look_beside(p, !taken);
+    }
 }
 
 void Team::place()
@@ -118,24 +148,40 @@ void Team::place()
 Team::Lent Team::give_back(uint64_t now, double ticks_per_us)
 {
     Lent sum = {};
+    for (unsigned p : taken_)
+        table_->word(p).change(arbiter::Use::openmp, arbiter::Use::worker);
+    taken_.clear();
+    for (const Beside& b : beside_) {
+        const window::Home& core = window_->home(b.core);
+        // Acquire: when it left. Pairs with guest.cpp and worker.cpp.
+        const bool there = b.guest ? Hardware::load_acquire(core.state) == window::core_lent
+                                   : Hardware::load_acquire(core.occupancy) == window::rank_computing;
+        const uint64_t until = there ? now : std::min(now, core.returned_at);
+        if (until <= taken_at_)
+            continue; // it had left, and nobody had noticed yet
+        sum.beside++;
+        sum.beside_ticks += until - taken_at_;
+        sum.beside_longest = std::max(sum.beside_longest, until - taken_at_);
+    }
+    beside_.clear();
     unsigned told = no_rank; // processors of a rank need not follow each other, but mostly do
     uint64_t late = 0;
     for (const Borrowed& b : borrowed_) {
-        table_->word(b.processor).change(arbiter::Use::openmp, arbiter::Use::home);
+        table_->word(b.processor).change(arbiter::Use::openmp, table_->idle_use(b.processor));
         if (b.from != told) {
             told = b.from;
             Load load;
             const bool waits = !window_->load(b.from).read(load) || (load.waits && load.at == waits_since_[b.from]);
-            late = waits ? 0 : std::min(now - borrowed_at_, now > load.at ? now - load.at : 0);
+            late = waits ? 0 : std::min(now - taken_at_, now > load.at ? now - load.at : 0);
             // Who comes back too early waits longer before it lends again.
             RankRow& row = table_->row(b.from);
             const Flag patience = std::max(window::times::borrow_least_us, Hardware::load_relaxed(row.patience_us));
-            const bool too_early = double(late) > 5 * ticks_per_us && late > (now - borrowed_at_) / 20;
+            const bool too_early = double(late) > 5 * ticks_per_us && late > (now - taken_at_) / 20;
             Hardware::store_relaxed(row.patience_us, too_early
                                                          ? std::min(window::times::borrow_most_us, 2 * patience)
                                                          : std::max(window::times::borrow_least_us, patience / 2));
         }
-        sum.used += now - borrowed_at_;
+        sum.used += now - taken_at_;
         sum.late += late;
     }
     borrowed_.clear();

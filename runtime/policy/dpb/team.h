@@ -19,6 +19,8 @@ public:
     // processors.
     unsigned settle();
     unsigned own() const { return own_; }
+    // Some of its processors have workers.
+    bool has_workers() const { return !with_worker_.empty(); }
     // It has not the processors that it began with.
     bool has_moved() const { return moved_; }
 
@@ -28,11 +30,16 @@ public:
     // most; the number.
     unsigned could_borrow(uint64_t now, double ticks_per_us);
     unsigned borrow(unsigned most, uint64_t now);
+    // Takes those of its own from its workers, and has guests there leave after their chunk.
+    void take_own(uint64_t now);
     // Where its threads are to be.
     void place();
-    // Gives them back. `late`: processor ticks beside owners that had come back.
+    // Gives all back. `late`: processor ticks beside owners that had come back; `beside`: how often a worker or a guest
+    // was still in its last chunk, for how many ticks, and for how many at most.
     struct Lent {
         uint64_t used, late;
+        unsigned beside;
+        uint64_t beside_ticks, beside_longest;
     };
     Lent give_back(uint64_t now, double ticks_per_us);
 
@@ -40,6 +47,7 @@ public:
     void member(unsigned number);
 
 private:
+    void look_beside(unsigned p, bool guest);
     bool is_lendable(unsigned rank, uint64_t now, double ticks_per_us, uint64_t* since) const;
 
     struct Borrowed {
@@ -52,8 +60,14 @@ private:
     std::vector<uint16_t> owner_;      // of each; seen last
     std::vector<int> own_cpus_, cpus_; // home first; of the region's threads
     std::vector<Borrowed> borrowed_;
+    std::vector<unsigned> with_worker_, taken_; // processors of its own
+    struct Beside {
+        unsigned core;
+        bool guest; // else the worker itself
+    };
+    std::vector<Beside> beside_;
     std::vector<uint64_t> waits_since_;
-    uint64_t borrowed_at_ = 0;
+    uint64_t taken_at_ = 0;
     window::CpuSet all_; // this rank's mask as it was
     bool placed_ = false, places_ = false, moved_ = false, placed_before_ = false;
 };
