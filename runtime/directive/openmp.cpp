@@ -45,7 +45,7 @@ void ChosenRegion::choose(const void* site)
 
 namespace {
 
-void (*on_open)();
+OpenMPWatcher* watcher;
 volatile Hardware::Flag waiting;  // threads in wait_for_openmp()
 volatile Hardware::Flag woken;    // what they sleep on: changes when they are to look
 bool tool_is_on;
@@ -54,8 +54,8 @@ bool tool_is_on;
 
 void openmp_begins()
 {
-    if (Hardware::fetch_add_full(openmp_regions, 1) == 0 && on_open)
-        on_open();
+    if (Hardware::fetch_add_full(openmp_regions, 1) == 0 && watcher)
+        watcher->openmp_opens();
 }
 
 void openmp_ends() { Hardware::fetch_add_full(openmp_regions, Hardware::Flag(-1)); }
@@ -298,7 +298,7 @@ const char* why_threads_are_fixed()
     return nullptr;
 }
 
-const char* watch_openmp(void (*opened)())
+const char* watch_openmp(OpenMPWatcher* watching)
 {
     if (!sees_libgomp())
         return "libgomp stands before libws in this program";
@@ -306,7 +306,7 @@ const char* watch_openmp(void (*opened)())
         return "libomp has another tool, or OMP_TOOL=disabled";
     if (dlsym(RTLD_DEFAULT, "omp_get_max_threads") && threads_never_sleep())
         return "OMP_WAIT_POLICY=active lets OpenMP keep the cores";
-    on_open = opened;
+    watcher = watching;
     Hardware::store_release(watching_openmp, 1);
     return nullptr;
 }
@@ -321,7 +321,7 @@ void end_waits()
 
 void stop_watching_openmp()
 {
-    on_open = nullptr;
+    watcher = nullptr;
     Hardware::store_release(watching_openmp, 0);
     end_waits();
 }

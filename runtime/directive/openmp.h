@@ -83,10 +83,18 @@ unsigned openmp_most();
 // No policy chooses after all: from here on programs are told what OpenMP has.
 void tell_usual_threads();
 
-// From here on regions are counted; before the first worker runs. `opened` is called by the thread that opens a region
-// where none was open, before OpenMP's threads run: to ask for lent cores. Null, or why this process can have no
+// Is called by the thread that opens a region where none was open, before OpenMP's threads run: to ask for lent cores.
+class OpenMPWatcher {
+public:
+    virtual void openmp_opens() = 0;
+
+protected:
+    ~OpenMPWatcher() = default;
+};
+
+// From here on regions are counted; before the first worker runs. Null, or why this process can have no
 // workers: it has an OpenMP library whose regions cannot be seen, or whose threads never leave their cores.
-const char* watch_openmp(void (*opened)());
+const char* watch_openmp(OpenMPWatcher* watcher);
 // Also ends every wait.
 void stop_watching_openmp();
 

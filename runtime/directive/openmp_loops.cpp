@@ -27,7 +27,7 @@ using ws::loop::count_team;
 using ws::loop::find_team;
 using ws::loop::is_played;
 using ws::loop::learned;
-using ws::loop::loop_host;
+using ws::loop::host;
 using ws::loop::make_team;
 using ws::loop::peek;
 using ws::loop::play;
@@ -169,7 +169,7 @@ void run_alone_with_guests(Team& team)
 bool run_shared(const OpenMP& library, Team& team)
 {
     const unsigned threads = unsigned(library.max_threads());
-    team.allowed = loop_host.allow(team.site, threads, true);
+    team.allowed = host().allow(team.site, threads, true);
     const unsigned own = own_threads_beside_guests(library, team.allowed);
     if (own >= team.allowed.participants) {
         remember_kept(team.site, team.allowed.why);
@@ -199,13 +199,13 @@ __attribute__((noinline)) void run_team_observed(const OpenMP& library, Team& te
 void run_team(const OpenMP& library, Team& team, TeamRecord* record, unsigned threads)
 {
     const Participant& p = self;
-    if (record && record->solo.takes(record->solo.latest, threads) && !loop_host.share_all && !openmp_chooser &&
+    if (record && record->solo.takes(record->solo.latest, threads) && !host().share_all && !openmp_chooser &&
         !library.in_parallel())
         run_solo(library, team, record->solo);
     // Not in a region of the program's own: there it has one thread, or is nested.
     else if (p.in_region)
         run_region<share_out>(library, team, 0);
-    else if (!p.owner || !loop_host.row)
+    else if (!p.owner || !host().row)
         run_own(library, team, record, threads);
     else if (team_is_short(team.site)) {
         run_own(library, team, record, threads);

@@ -211,7 +211,7 @@ Allowed allow_openmp(const ws_site* site, unsigned own, bool anew)
     };
     if (library.thread_limit) {
         const int limit = library.thread_limit();
-        if (limit > 0 && unsigned(limit) < loop::loop_host.participants + own)
+        if (limit > 0 && unsigned(limit) < loop::host().participants + own)
             at_most(unsigned(limit), Kept::limited);
     }
     if (may_ask || set)

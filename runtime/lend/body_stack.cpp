@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "lend/body_stack.h"
 
-#include "lend/lend.h"
 #include "loop/participant.h"
 #include "window/os.h"
 
@@ -21,8 +20,6 @@ namespace ws::lend {
 namespace {
 
 constexpr size_t KiB = 1024, MiB = 1024 * KiB, GiB = 1024 * MiB;
-
-size_t wanted; // WS_STACKSIZE
 
 bool unlimited(int resource)
 {
@@ -49,7 +46,7 @@ struct StackSize {
     bool chosen; // the user has chosen it, so it must not be made smaller
 };
 
-StackSize stack_size()
+StackSize stack_size(size_t wanted)
 {
     // For "unlimited" pthread_create would take 2 MiB, while the rank's own stack may then become larger than any that
     // can be reserved.
@@ -127,9 +124,8 @@ size_t signal_stack_bytes() { return std::max(size_t(std::max(sysconf(_SC_SIGSTK
 
 } // namespace
 
-void set_body_stack(size_t bytes) { wanted = bytes; }
-
-int create_body_thread(pthread_t& thread, pthread_attr_t& attributes, void* (*run)(void*), void* argument)
+int create_body_thread(pthread_t& thread, pthread_attr_t& attributes, const BodyStack& stack,
+                       void* (*run)(void*), void* argument)
 {
     if (!installed)
         install();
@@ -138,7 +134,7 @@ int create_body_thread(pthread_t& thread, pthread_attr_t& attributes, void* (*ru
     for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGPROF})
         sigdelset(&blocked, signal);
     pthread_sigmask(SIG_SETMASK, &blocked, &were_blocked);
-    StackSize size = stack_size();
+    StackSize size = stack_size(stack.bytes);
     int error;
     for (;; size.bytes /= 2) {
         pthread_attr_setstacksize(&attributes, size.bytes);
@@ -154,13 +150,13 @@ int create_body_thread(pthread_t& thread, pthread_attr_t& attributes, void* (*ru
             std::fprintf(
                 stderr,
                 "workshare: rank %d gets no thread with a stack of %zu MiB (WS_STACKSIZE): %s; its loops run without\n",
-                detail::window->own_home().world_rank, size.bytes / MiB, std::strerror(error));
+                stack.rank, size.bytes / MiB, std::strerror(error));
         said = true;
     }
     return error;
 }
 
-void watch_stack(const char* kind)
+void watch_stack(const char* kind, int rank)
 {
     const size_t bytes = signal_stack_bytes();
     void* memory =
@@ -181,7 +177,7 @@ void watch_stack(const char* kind)
     w.signal_stack = memory;
     w.guard = uintptr_t(lowest) - guard;
     w.length = std::snprintf(w.text, sizeof w.text, "workshare: a %s thread of rank %d ran out of its stack of %zu MiB",
-                             kind, detail::window->own_home().world_rank, size / MiB);
+                             kind, rank, size / MiB);
     w.lowest = uintptr_t(lowest);
 }
 

@@ -10,17 +10,20 @@
 
 namespace ws::lend {
 
-// What WS_STACKSIZE says, in bytes; 0 if it says nothing. Before the first thread is made.
-void set_body_stack(size_t bytes);
+struct BodyStack {
+    size_t bytes; // WS_STACKSIZE; 0 if it says nothing
+    int rank;     // for a message
+};
 
 // pthread_create() with such a stack. From its first moment on the thread blocks all signals but SIGPROF and those that
 // a thread causes itself: the program's signals are for the threads that it knows of.
-int create_body_thread(pthread_t& thread, pthread_attr_t& attributes, void* (*run)(void*), void* argument);
+int create_body_thread(pthread_t& thread, pthread_attr_t& attributes, const BodyStack& stack,
+                       void* (*run)(void*), void* argument);
 
-// Between these two calls the calling thread, a `kind` of its rank ("guest"), says so when it comes to the end of its
+// Between these two calls the calling thread, a `kind` of that rank ("guest"), says so when it comes to the end of its
 // stack. They are no class with a destructor: a thread that the body ends (pthread_exit) is unwound by another copy of
 // the unwinder than libws has.
-void watch_stack(const char* kind);
+void watch_stack(const char* kind, int rank);
 void unwatch_stack();
 // To be called when no thread of ours is left: gives SIGSEGV back to the program.
 void stop_watching_stacks();

@@ -2,10 +2,9 @@
 //
 // Who wakes whom: senders wake the rank for which they have posted something, owners wake threads that sleep because
 // they have no work.
-#include "lend/lend.h"
+#include "lend/rank.h"
 
 #include "directive/openmp.h"
-#include "loop/region.h"
 #include "window/os.h"
 
 namespace ws::lend {
@@ -14,13 +13,16 @@ using window::core_asleep;
 using window::core_kept;
 using window::core_lent;
 using window::Flag;
+using window::Hardware;
 using window::Home;
+using window::rank_blocked;
+using window::rank_computing;
 using window::Window;
 
 namespace {
 
-// Wakes a thread that sleeps because it has no work; not one whose core is lent.
-bool wake(Home& core)
+// A thread that sleeps because it has no work; not one whose core is lent.
+bool wake_up(Home& core)
 {
     if (Hardware::load_relaxed(core.state) != core_asleep || !Hardware::cas_full(core.state, core_asleep, core_kept))
         return false;
@@ -33,30 +35,28 @@ bool a_core_is_idle(const Window& w)
 {
     unsigned busy = 0;
     for (unsigned c = 0; c < w.cores(); c++)
-        busy += Hardware::load_relaxed(w.home(c).occupancy) == window::rank_computing ||
+        busy += Hardware::load_relaxed(w.home(c).occupancy) == rank_computing ||
                 Hardware::load_relaxed(w.home(c).state) == core_lent;
     return busy < w.node().cpus;
 }
 
 } // namespace
 
-void ring(unsigned node_rank) { detail::ring_core(detail::window->home(node_rank)); }
-
-void taken()
+void Rank::taken()
 {
-    Window& w = *detail::window;
+    const Window& w = window;
     const Flag me = Flag(w.own_home().world_rank) + 1;
-    const bool open = *detail::sends_open > 0; // this poll may have sent more of them
-    const int to = *detail::sends_to;
+    const bool open = *options.sends_open > 0; // this poll may have sent more of them
+    const int to = *options.sends_to;
     for (unsigned r = 0; r < w.ranks(); r++) {
         Home& core = w.home(r);
         const Flag awaits = Hardware::load_relaxed(core.awaits);
         if (awaits == me || awaits == window::awaits_several || (open && (to < 0 || to == core.world_rank)))
-            detail::ring_core(core);
+            ring(core);
     }
 }
 
-void detail::ring_core(Home& core)
+void Rank::ring(Home& core)
 {
     if (WS_LIKELY(Hardware::load_relaxed(core.state) == core_kept)) // relaxed: see Lender::arm()
         return;
@@ -66,35 +66,34 @@ void detail::ring_core(Home& core)
         // with Lender::sleep().
         Hardware::fetch_add_full(core.rings, 1);
     }
-    wake(core);
+    wake_up(core);
 }
 
-bool somebody_waits()
+bool Rank::somebody_waits() const
 {
-    const Window& w = *detail::window;
-    for (unsigned c = 0; c < w.cores(); c++) // relaxed: a hint
-        if (Hardware::load_relaxed(w.home(c).occupancy) == window::rank_blocked || detail::looked_just_now(w.home(c)))
+    for (unsigned c = 0; c < window.cores(); c++) // relaxed: a hint
+        if (Hardware::load_relaxed(window.home(c).occupancy) == rank_blocked || looked_just_now(window.home(c)))
             return true;
     return false;
 }
 
-void wake_sleepers()
+void Rank::wake()
 {
-    Window& w = *detail::window;
+    const Window& w = window;
     directive::end_openmp_wait();
     // Own workers that help elsewhere come back for their own rank's work.
     for (unsigned i = w.first_worker(); i < w.first_worker() + w.workers(); i++)
         if (Hardware::load_relaxed(w.home(i).state) == core_lent &&
-            Hardware::load_relaxed(w.home(i).tenant) != w.me() && Hardware::load_relaxed(*loop::loop_host.open))
+            Hardware::load_relaxed(w.home(i).tenant) != w.me() && Hardware::load_relaxed(*loops.open))
             Hardware::store_relaxed(w.home(i).recall, 1);
-    if (Hardware::load_relaxed(w.node().sleepers) == 0 || (!loop::loop_host.share_all && !a_core_is_idle(w)))
+    if (Hardware::load_relaxed(w.node().sleepers) == 0 || (!loops.share_all && !a_core_is_idle(w)))
         return;
     unsigned woken = 0;
     constexpr unsigned enough = 2; // they wake the next when they have found work
     for (unsigned i = w.first_worker(); i < w.first_worker() + w.workers() && woken < enough; i++)
-        woken += wake(w.home(i));
+        woken += wake_up(w.home(i));
     for (unsigned k = 1; k <= w.cores() && woken < enough; k++)
-        woken += wake(w.home((w.me() + k) % w.cores()));
+        woken += wake_up(w.home((w.me() + k) % w.cores()));
 }
 
 } // namespace ws::lend

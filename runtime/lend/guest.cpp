@@ -2,25 +2,22 @@
 //
 // The guests of this process: one thread per core of the node that was ever offered, created on demand, pinned to
 // that core, asleep while the core is not lent to us.
-#include "lend/lend.h"
+#include "lend/guest.h"
 
 #include "lend/body_stack.h"
+#include "lend/rank.h"
 #include "loop/chaos.h"
 #include "loop/left.h"
 #include "observe/recorder.h"
 #include "window/os.h"
-#include "window/spin_lock.h"
 #include "window/times.h"
 #include <cerrno>
-#include <pthread.h>
-#include <vector>
 
 namespace ws::lend {
 
 using loop::chaos;
 using loop::Descriptor;
 using loop::Sizing;
-using observe::board;
 using observe::EventKind;
 using observe::own_seat;
 using observe::record;
@@ -30,6 +27,7 @@ using observe::show;
 using window::CpuMask;
 using window::CpuSet;
 using window::Flag;
+using window::Hardware;
 using window::guest_away;
 using window::guest_ready;
 using window::guest_refused;
@@ -42,18 +40,15 @@ using window::Window;
 
 namespace {
 
-std::vector<pthread_t> threads;
-window::SpinLock making; // owner threads of one process may publish at once
-volatile Flag stopping;
-
 // Lingers on a lent core for the owner's next region: a hand-over inside a process costs a tenth of one by a futex.
 // True if it has claimed a chunk.
-bool next_lease(Window& w, const Home& core, Lease& lease)
+bool next_lease(const Rank& rank, const Home& core, Lease& lease)
 {
+    Window& w = rank.window;
     window::Row& own = w.mine();
-    uint64_t until = ticks() + detail::times.linger_ticks;
+    uint64_t until = ticks() + rank.times.linger_ticks;
     for (;;) {
-        if (Hardware::load_relaxed(core.recall) || owner_is_blocked() || ticks() > until)
+        if (Hardware::load_relaxed(core.recall) || rank.is_blocked() || ticks() > until)
             return false;
         const Flag open = Hardware::load_relaxed(w.open(w.me())); // a hint; the descriptor decides
         if (!open && Hardware::load_relaxed(own.hunger.hungry) != long_hungry)
@@ -105,6 +100,7 @@ bool move_to(int cpu, CpuSet& one)
 
 // The visit of this thread, if it is a guest.
 struct Visit {
+    const Rank* rank = nullptr;
     Home* core = nullptr; // the core it runs on; null when it has given it back
     GuestSlot* slot = nullptr;
 };
@@ -117,17 +113,27 @@ void give_back(Home& core)
     window::futex_wake(&core.state);
 }
 
-void* guest_main(void* argument)
+} // namespace
+
+void* Guests::run(void* place)
 {
-    Window& w = *detail::window;
-    const unsigned index = unsigned(reinterpret_cast<size_t>(argument));
+    const Place& p = *static_cast<const Place*>(place);
+    p.all->live(p.core);
+    return nullptr;
+}
+
+void Guests::live(const unsigned index)
+{
+    Window& w = rank_.window;
     Home& core = w.home(index);
     GuestSlot& slot = w.guest(w.me(), index);
+    observe::Board& board = *rank_.loops.board;
 
+    loop::join(rank_.loops);
     pthread_setname_np(pthread_self(), "ws guest");
-    watch_stack("guest");
+    watch_stack("guest", w.own_home().world_rank);
     loop::watch_thread(true);
-    own_seat = &board->guest_seat(index);
+    own_seat = &board.guest_seat(index);
     Hardware::store_relaxed(own_seat->core, index);
     Hardware::store_relaxed(own_seat->call, observe::no_row);
     show(*own_seat, Seated::away, ticks());
@@ -146,17 +152,17 @@ void* guest_main(void* argument)
 
     while (allowed) {
         Flag now;
-        while ((now = Hardware::load_acquire(slot.knock)) == knocks && !Hardware::load_acquire(stopping))
+        while ((now = Hardware::load_acquire(slot.knock)) == knocks && !Hardware::load_acquire(stopping_))
             window::futex_wait(&slot.knock, knocks, window::times::guest_nap_us);
-        if (Hardware::load_acquire(stopping)) // nobody lends any more: this knock was guests_stop()'s
+        if (Hardware::load_acquire(stopping_)) // nobody lends any more: this knock was stop()'s
             break;
         knocks = now;
         chaos.delay();
         Lease lease = core.lease; // written before the knock
         allowed = move_to(int(Hardware::load_relaxed(core.running_on)), *one); // written before the knock
-        visit = {&core, &slot};
+        visit = {&rank_, &core, &slot};
         uint64_t latency = ticks() - core.lent_at;
-        observe::count_latency(own_seat->steal_latency, latency);
+        observe::count_latency(own_seat->steal_latency, latency, rank_.loops.ticks_per_us);
         bool stayed;
         do {
             const bool stays = allowed && lingering.pays();
@@ -167,7 +173,7 @@ void* guest_main(void* argument)
                 record(EventKind::visit, begin, ticks(), Flag(core.world_rank), Hardware::load_relaxed(own_seat->loop),
                        latency);
             latency = 0;
-            stayed = visit.core && stays && !owner_is_blocked() && next_lease(w, core, lease);
+            stayed = visit.core && stays && !rank_.is_blocked() && next_lease(rank_, core, lease);
             lingering.was(stayed);
         } while (stayed);
         show(*own_seat, Seated::away, ticks());
@@ -185,17 +191,14 @@ void* guest_main(void* argument)
         visit = {};
     }
     if (!allowed) {
-        observe::add(board->process.guests_barred, 1);
+        observe::add(board.process.guests_barred, 1);
         show(*own_seat, Seated::away, ticks());
         Hardware::store_release(slot.state, guest_refused);
     }
     delete one;
     loop::forget_thread();
     unwatch_stack();
-    return nullptr;
 }
-
-} // namespace
 
 void guest_blocked(unsigned polls)
 {
@@ -213,38 +216,21 @@ void guest_blocked(unsigned polls)
     visit.core = nullptr;
     Hardware::store_release(visit.slot->state, guest_away); // before the core: its thief must not lend to us then
     loop::leave_after_chunk();
-    detail::window->mask(detail::window->me()).bind();
+    const Window& w = visit.rank->window;
+    w.mask(w.me()).bind();
     give_back(core);
 }
 
-int detail::start_body_thread(pthread_t& thread, CpuMask cpus, void* (*run)(void*), void* argument)
+void Guests::make()
 {
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    // With its creator's mask it could begin on its creator's CPU, the one that is surely busy, and would have to wait
-    // for a time slice there before it could move away.
-    int error = EINVAL;
-    if (!cpus.empty()) {
-        pthread_attr_setaffinity_np(&attributes, cpus.size() * sizeof *cpus.words(),
-                                    reinterpret_cast<const cpu_set_t*>(cpus.words()));
-        error = create_body_thread(thread, attributes, run, argument);
-    }
-    if (error == EINVAL || error == EPERM) { // those are not its CPUs to use
-        pthread_attr_destroy(&attributes);
-        pthread_attr_init(&attributes);
-        error = create_body_thread(thread, attributes, run, argument);
-    }
-    pthread_attr_destroy(&attributes);
-    return error;
-}
-
-void guests_make()
-{
-    Window& w = *detail::window;
+    Window& w = rank_.window;
     // the owner waits while guests are made, so more of them are made with the next regions
     constexpr unsigned at_once = 4;
     unsigned made = 0;
-    making.lock();
+    making_.lock();
+    if (places_.empty()) // the guests keep their addresses
+        for (unsigned core = 0; core < w.cores(); core++)
+            places_.push_back({this, core});
     for (unsigned core = 0; core < w.cores(); core++) {
         GuestSlot& slot = w.guest(w.me(), core);
         if (Hardware::load_acquire(slot.state) != window::guest_wanted)
@@ -257,28 +243,28 @@ void guests_make()
         // two guests in one slot would both run its lease.
         Hardware::store_relaxed(slot.state, window::guest_starting);
         pthread_t thread;
-        if (detail::start_body_thread(thread, w.mask(core), guest_main, reinterpret_cast<void*>(size_t(core)))) {
-            observe::add(board->process.guests_refused, 1);
+        if (rank_.start_body_thread(thread, w.mask(core), run, &places_[core])) {
+            observe::add(rank_.loops.board->process.guests_refused, 1);
             Hardware::store_release(slot.state, guest_refused);
         } else
-            threads.push_back(thread);
+            threads_.push_back(thread);
     }
-    making.unlock();
+    making_.unlock();
 }
 
-void guests_stop()
+void Guests::stop()
 {
-    Hardware::store_full(stopping, 1); // full: seen before the wake below is
-    Window& w = *detail::window;
+    Hardware::store_full(stopping_, 1); // full: seen before the wake below is
+    Window& w = rank_.window;
     for (unsigned core = 0; core < w.cores(); core++) {
-        // The word that the guest sleeps on must change: it may be between its look at `stopping` and its sleep.
+        // The word that the guest sleeps on must change: it may be between its look at `stopping_` and its sleep.
         volatile Flag& knock = w.guest(w.me(), core).knock;
         Hardware::fetch_add_full(knock, 1);
         window::futex_wake(&knock);
     }
-    for (pthread_t t : threads)
+    for (pthread_t t : threads_)
         pthread_join(t, nullptr);
-    threads.clear();
+    threads_.clear();
     stop_watching_stacks();
 }
 

@@ -3,6 +3,7 @@
 // Lending: a thread that has nothing to do on its core (a rank blocked in MPI, a worker) claims a chunk of a rank that
 // still computes (its victim, the owner), gives the core to a guest in the owner's process, and gets it back.
 //
+//   rank.h         a rank that lends: all of it is below one object of this class
 //   home.cpp       the rank's own thread: what the fork's hooks call
 //   worker.cpp     threads on spare cores, which help their own rank first
 //   lender.cpp     the steal path of either: choose, claim, lend, sleep; the idle ladder
@@ -15,16 +16,10 @@
 
 #include "book/book.h"
 #include "lend/chooser.h"
-#include "observe/board.h"
-#include "window/os.h"
-#include "window/types.h"
-#include "window/window.h"
+#include <cstddef>
 #include <cstdint>
-#include <pthread.h>
 
 namespace ws::lend {
-
-using window::Hardware;
 
 struct LendTimes {
     uint64_t spin_ticks;   // a rank is blocked for at least this long before it does anything but spin
@@ -63,61 +58,5 @@ struct LendOptions {
     const char* (*call_name)(); // MPICH's: the MPI function that the calling thread is in
     book::Reader* book;       // the other jobs of the node; outlives everything here
 };
-
-// Starts and stops lending by this rank. Called by the thread that called MPI_Init; `window` outlives everything here.
-void lend_start(window::Window& window, const LendOptions& options);
-// Other times, from any thread: they act from the next time on that somebody looks at them.
-void lend_retime(const LendTimes& times);
-// After this no guest of another process will be woken by us; returns when our core is back and our workers have ended.
-void lend_stop();
-// Joins this process's guests. Every rank of the node has called lend_stop() before.
-void guests_stop();
-// Creates guests that thieves have asked for (LoopHost::make_guests).
-void guests_make();
-// The fork's hooks (mpi/attach).
-void blocked(unsigned polls);
-void unblocked();
-void polled();
-void ring(unsigned node_rank);
-void taken();
-
-// Whether another job of the node was seen to use this rank's CPUs.
-bool had_neighbours();
-
-// Whether a thread of the node is blocked or idle (LoopHost::somebody_waits).
-bool somebody_waits();
-// Wakes a few threads of the node that sleep for want of work, our own workers first (LoopHost::wake).
-void wake_sleepers();
-
-// While all ranks live: which of them can be seen from here.
-void probe_peers();
-// Ends the job when a rank of this node has died; otherwise returns. Cheap enough for every millisecond.
-void check_peers(const char* waiting_for);
-
-// Called by a thread that waits in MPI inside an iteration: if it is a guest, it returns its core and goes on waiting
-// beside the thief.
-void guest_blocked(unsigned polls);
-
-// True while this rank sits in a blocking MPI call; guests read it to give cores back early.
-bool owner_is_blocked();
-
-// Of all threads of this process that lend.
-namespace detail {
-extern window::Window* window;
-extern LendTimes times;
-extern const int *sends_open, *sends_to; // MPICH's, see LendOptions
-// Whether the program has lately spun on MPI_Test, which is its way of waiting. This expires by itself once the program
-// computes.
-inline bool looked_just_now(const window::Home& core)
-{
-    return window::ticks() - Hardware::load_relaxed(core.looked_at) < times.patience_ticks;
-}
-void ring_core(window::Home& core);
-// Makes a thread that runs loop bodies, on these CPUs from its first moment if it may use them. Returns an errno as
-// pthread_create does.
-int start_body_thread(pthread_t& thread, window::CpuMask cpus, void* (*run)(void*), void* argument);
-void start_workers(const LendOptions& options);
-void stop_workers();
-} // namespace detail
 
 } // namespace ws::lend

@@ -4,8 +4,8 @@
 // or, with nothing to help with, sleep on the doorbell.
 #include "lend/lender.h"
 
+#include "lend/rank.h"
 #include "loop/chaos.h"
-#include "loop/region.h"
 #include "observe/recorder.h"
 #include "window/os.h"
 #include "window/times.h"
@@ -17,7 +17,6 @@ namespace ws::lend {
 
 using loop::chaos;
 using loop::Claim;
-using loop::loop_host;
 using loop::Sizing;
 using observe::bump;
 using observe::EventKind;
@@ -38,19 +37,17 @@ using window::rank_computing;
 using window::ticks;
 using window::Window;
 
-namespace {
-
-bool is_busy(const Home& c)
+bool Lender::is_busy(const Home& c) const
 {
-    return (Hardware::load_relaxed(c.occupancy) == rank_computing && !detail::looked_just_now(c)) ||
+    return (Hardware::load_relaxed(c.occupancy) == rank_computing && !rank_->looked_just_now(c)) ||
            Hardware::load_relaxed(c.state) == core_lent;
 }
 
-} // namespace
-
-void Lender::start(unsigned core, observe::Seat& seat, const LendOptions& options, bool help_own, uint64_t nap_us)
+void Lender::start(Rank& rank, unsigned core, observe::Seat& seat, bool help_own, uint64_t nap_us)
 {
-    Window& w = *detail::window;
+    const LendOptions& options = rank.options;
+    Window& w = rank.window;
+    rank_ = &rank;
     window_ = &w;
     index_ = core;
     home_ = &w.home(core);
@@ -124,7 +121,8 @@ bool Lender::core_is_free() const
 {
     if (WS_UNLIKELY(is_taken()))
         return false;
-    if (ours_alone_ || loop_host.steal_all || loop_host.check) // in tests loops must be run by others, however slowly
+    // in tests loops must be run by others, however slowly
+    if (ours_alone_ || rank_->loops.steal_all || rank_->loops.check)
         return true;
     Window& w = *window_;
     unsigned busy = 0, busy_here = 0; // on any of the cores; on none but ours
@@ -185,7 +183,7 @@ void Lender::account_return(uint64_t now)
         // The shortest of late, as a return that other threads on the core have delayed says nothing. It creeps up, to
         // follow changes.
         const uint64_t took = now - home_->returned_at, known = Hardware::load_relaxed(home_->return_ticks);
-        observe::count_latency(seat_->return_latency, took);
+        observe::count_latency(seat_->return_latency, took, rank_->loops.ticks_per_us);
         Hardware::store_relaxed(home_->return_ticks, Flag(known && took > known ? known + known / 64 + 1 : took));
     }
     Hardware::store_relaxed(home_->tenant, home_->rank);
@@ -193,7 +191,7 @@ void Lender::account_return(uint64_t now)
 
 uint64_t Lender::sleep_us(uint64_t first) const
 {
-    const uint64_t longest = detail::times.longest_quantum_us;
+    const uint64_t longest = rank_->times.longest_quantum_us;
     const uint64_t us = first << (quiet_quanta_ < 10 ? quiet_quanta_ : 10);
     return us < longest ? us : first < longest ? longest : first;
 }
@@ -204,7 +202,7 @@ void Lender::slept_in_vain(uint64_t us, const char* waiting_for)
     quiet_us_ += us;
     if (quiet_us_ > window::times::peers_asleep_us) {
         quiet_us_ = 0;
-        check_peers(waiting_for);
+        rank_->check_peers(waiting_for);
     }
 }
 
@@ -215,7 +213,7 @@ void Lender::sleep_while_lent(uint64_t most_us)
         lent_since_ = ticks();
         show(*seat_, Seated::lent, lent_since_, Flag(window_->home(Hardware::load_relaxed(home_->tenant)).world_rank));
     }
-    const uint64_t us = std::min(sleep_us(detail::times.quantum_us), most_us);
+    const uint64_t us = std::min(sleep_us(rank_->times.quantum_us), most_us);
     window::futex_wait(&home_->state, core_lent, us);
     if (Hardware::load_acquire(home_->state) != core_lent) { // pairs with the guest's store
         const uint64_t now = ticks();
@@ -279,7 +277,7 @@ bool Lender::lend(const Target& target, bool one_chunk)
     Target t = target;
     if (one_chunk) { // as large as the time allows
         Sizing sizing = Sizing::unpack(t.look.sizing);
-        const uint64_t fits = detail::times.short_ticks / (t.look.unit_ticks + 1);
+        const uint64_t fits = rank_->times.short_ticks / (t.look.unit_ticks + 1);
         sizing.kind = WS_DYNAMIC;
         sizing.chunk = fits < 1 ? 1 : fits < sizing.chunk ? fits : sizing.chunk;
         t.look.sizing = sizing.pack();
@@ -319,8 +317,9 @@ bool Lender::lend(const Target& target, bool one_chunk)
 void Lender::wake_others_for(const Target& target) const
 {
     if (Hardware::load_relaxed(window_->node().sleepers) &&
-        double(target.look.remaining) * double(target.look.unit_ticks) > double(loop_host.publish_ticks[asleep_hungry]))
-        wake_sleepers();
+        double(target.look.remaining) * double(target.look.unit_ticks) >
+            double(rank_->loops.publish_ticks[asleep_hungry]))
+        rank_->wake();
 }
 
 void Lender::sleep(uint64_t most_us)

@@ -6,18 +6,25 @@
 
 #include "arbiter/cores.h"
 #include "lend/lend.h"
+#include "observe/board.h"
+#include "window/os.h"
+#include "window/types.h"
+#include "window/window.h"
 
 #include <vector>
 
 namespace ws::lend {
 
 using window::Flag;
+using window::Hardware;
+
+class Rank;
 
 class Lender {
 public:
     // `core` is the index in the core table; `nap_us` the first sleep without a lease, in microseconds, while every
     // thread has a core of its own. `seat` of the board is this thread's.
-    void start(unsigned core, observe::Seat& seat, const LendOptions& options, bool help_own, uint64_t nap_us);
+    void start(Rank& rank, unsigned core, observe::Seat& seat, bool help_own, uint64_t nap_us);
 
     window::Home& home() const { return *home_; }
     observe::Seat& seat() const { return *seat_; }
@@ -102,6 +109,9 @@ private:
     uint64_t sleep_us(uint64_t first) const;
     void slept_in_vain(uint64_t us, const char* waiting_for);
 
+    bool is_busy(const window::Home& core) const;
+
+    Rank* rank_ = nullptr;
     window::Window* window_ = nullptr;
     window::Home* home_ = nullptr;
     arbiter::Use own_use_ = arbiter::Use::home; // while it is not lent

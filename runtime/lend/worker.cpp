@@ -2,21 +2,17 @@
 //
 // Workers: threads of this rank on cores that it has but does not use. A worker takes chunks of its own rank's regions
 // first, without any hand-over; with none there it lends its core to another rank, and with none anywhere it sleeps.
-#include "lend/lender.h"
+#include "lend/worker.h"
 
-#include "directive/openmp.h"
 #include "lend/body_stack.h"
+#include "lend/rank.h"
 #include "loop/left.h"
 #include "observe/recorder.h"
 #include "window/os.h"
 #include "window/times.h"
-#include <memory>
-#include <pthread.h>
-#include <vector>
 
 namespace ws::lend {
 
-using observe::board;
 using observe::own_seat;
 using observe::Refusal;
 using observe::Seated;
@@ -29,17 +25,7 @@ using window::rank_blocked;
 using window::rank_computing;
 using window::ticks;
 
-namespace {
-
-struct Worker {
-    Lender lender;
-    pthread_t thread;
-};
-// never destroyed: exit() may be called while they are at work
-auto& workers = *new std::vector<std::unique_ptr<Worker>>;
-volatile Flag workers_stopping;
-
-void help_own_rank(Lender& lender, const Target& target)
+void Workers::help_own_rank(Lender& lender, const Target& target)
 {
     window::Lease lease;
     Home& core = lender.home();
@@ -55,15 +41,15 @@ void help_own_rank(Lender& lender, const Target& target)
     show(lender.seat(), Seated::computing, now);
     lender.wake_others_for(target);
     uint64_t chunks = loop::run_as_guest(lease, &core.recall, 0);
-    observe::add(board->process.worker_chunks, chunks);
+    observe::add(rank_.loops.board->process.worker_chunks, chunks);
     core.returned_at = ticks();
     show(lender.seat(), Seated::blocked, core.returned_at);
     Hardware::store_release(core.occupancy, rank_blocked); // when it left. Pairs with policy/dpb/team.cpp
 }
 
-void idle(Lender& lender, uint64_t idle_ticks)
+void Workers::idle(Lender& lender, uint64_t idle_ticks)
 {
-    if (!lender.must_not_spin() && idle_ticks < detail::times.yield_ticks) {
+    if (!lender.must_not_spin() && idle_ticks < rank_.times.yield_ticks) {
         for (int i = 0; i < 20; i++)
             window::cpu_relax();
         return;
@@ -75,39 +61,46 @@ void idle(Lender& lender, uint64_t idle_ticks)
 }
 
 // OpenMP's threads need the cores. Asks for lent ones, and ends the visits to our own regions.
-void recall_all()
+void Workers::openmp_opens()
 {
-    for (auto& worker : workers) {
+    for (auto& worker : workers_) {
         Home& core = worker->lender.home();
         if (Hardware::load_relaxed(core.state) == core_lent || Hardware::load_relaxed(core.occupancy) == rank_computing)
             Hardware::store_relaxed(core.recall, 1);
     }
 }
 
-void sleep_in_openmp()
+void Workers::sleep_in_openmp()
 {
     // Says that the rank's next region is to be shared: publishing it wakes us.
-    window::Hunger& hunger = detail::window->mine().hunger;
+    window::Hunger& hunger = rank_.window.mine().hunger;
     if (Hardware::load_relaxed(hunger.hungry) == window::not_hungry)
         Hardware::store_relaxed(hunger.hungry, asleep_hungry);
     directive::wait_for_openmp();
 }
 
-void* worker_main(void* argument)
+void* Workers::run(void* worker)
 {
-    Lender& lender = static_cast<Worker*>(argument)->lender;
+    Worker& w = *static_cast<Worker*>(worker);
+    w.all.live(w.lender);
+    return nullptr;
+}
+
+void Workers::live(Lender& lender)
+{
+    loop::join(rank_.loops);
     Home& core = lender.home();
     pthread_setname_np(pthread_self(), "ws worker");
-    watch_stack("worker");
+    watch_stack("worker", rank_.window.own_home().world_rank);
     loop::watch_thread(true);
-    detail::window->mask(Hardware::load_relaxed(lender.seat().core)).bind();
+    rank_.window.mask(Hardware::load_relaxed(lender.seat().core)).bind();
     own_seat = &lender.seat();
     observe::record_as(SeatKind::worker, Hardware::load_relaxed(own_seat->core));
     show(*own_seat, Seated::blocked, ticks());
-    const unsigned me = detail::window->me();
+    const unsigned me = rank_.window.me();
     uint64_t idle_since = ticks();
-    while (!Hardware::load_acquire(workers_stopping)) {
-        const bool openmp = !loop::loop_host.check && directive::openmp_regions_open();
+    while (!Hardware::load_acquire(stopping_)) {
+        const bool openmp = !rank_.loops.check && directive::openmp_regions_open();
         if (openmp && !lender.has_lease()) {
             sleep_in_openmp();
             idle_since = ticks();
@@ -123,7 +116,7 @@ void* worker_main(void* argument)
         }
         const uint64_t now = ticks();
         const Target target =
-            lender.choose(now - idle_since < detail::times.yield_ticks ? window::long_hungry : asleep_hungry, true);
+            lender.choose(now - idle_since < rank_.times.yield_ticks ? window::long_hungry : asleep_hungry, true);
         if (target && target.rank == me && !lender.is_taken())
             help_own_rank(lender, target);
         else if (target && target.rank != me && lender.core_is_free()) {
@@ -143,39 +136,36 @@ void* worker_main(void* argument)
         lender.sleep_while_lent();
     loop::forget_thread();
     unwatch_stack();
-    return nullptr;
 }
 
-} // namespace
-
-void detail::start_workers(const LendOptions& options)
+void Workers::start()
 {
-    window::Window& w = *detail::window;
+    window::Window& w = rank_.window;
     for (unsigned i = 0; i < w.workers(); i++) {
-        auto worker = std::make_unique<Worker>();
-        observe::Seat& seat = board->seat(1 + i);
+        auto worker = std::unique_ptr<Worker>(new Worker{*this, {}, {}});
+        observe::Seat& seat = rank_.loops.board->seat(1 + i);
         Hardware::store_relaxed(seat.kind, Flag(SeatKind::worker));
-        worker->lender.start(w.first_worker() + i, seat, options, true, window::times::worker_nap_us);
+        worker->lender.start(rank_, w.first_worker() + i, seat, true, window::times::worker_nap_us);
         Hardware::store_relaxed(worker->lender.home().occupancy, rank_blocked);
-        if (detail::start_body_thread(worker->thread, w.mask(w.first_worker() + i), worker_main, worker.get())) {
-            observe::add(board->process.guests_refused, 1);
+        if (rank_.start_body_thread(worker->thread, w.mask(w.first_worker() + i), run, worker.get())) {
+            observe::add(rank_.loops.board->process.guests_refused, 1);
             break;
         }
-        workers.push_back(std::move(worker));
+        workers_.push_back(std::move(worker));
     }
-    if (!workers.empty())
-        directive::watch_openmp(recall_all);
+    if (!workers_.empty())
+        directive::watch_openmp(this);
 }
 
-void detail::stop_workers()
+void Workers::stop()
 {
     directive::stop_watching_openmp();
-    Hardware::store_full(workers_stopping, 1);
-    for (auto& worker : workers)
-        detail::ring_core(worker->lender.home()); // asleep or lent
-    for (auto& worker : workers)
+    Hardware::store_full(stopping_, 1);
+    for (auto& worker : workers_)
+        Rank::ring(worker->lender.home()); // asleep or lent
+    for (auto& worker : workers_)
         pthread_join(worker->thread, nullptr);
-    workers.clear();
+    workers_.clear();
 }
 
 } // namespace ws::lend

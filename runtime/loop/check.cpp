@@ -63,7 +63,7 @@ bool is_one_chunk(const Region& r)
 
 template <class Change> void note(const ws_site* site, Change&& change)
 {
-    if (!loop_host.check)
+    if (!host().check)
         return;
     with_note(site, [&](CheckedLoop& loop) {
         loop.runs++;
@@ -74,7 +74,7 @@ template <class Change> void note(const ws_site* site, Change&& change)
 Order next_order(const ws_site* site)
 {
     const uint64_t runs = with_note(site, [](Noted& n) { return n.runs; });
-    return Order(first_order + (loop_host.first_order + runs) % check_orders);
+    return Order(first_order + (host().first_order + runs) % check_orders);
 }
 
 // ---- results of reductions, compared with those of serial passes
@@ -286,7 +286,7 @@ void compare_serially(Region& r, const Sizing& own)
     c->results = std::move(results);
     const Sizing& fixed = own.kind != WS_AUTO ? own : r.thief;
     c->passes.emplace(r, c->results, r.site->kinds & 0xffff ? fixed.chunk * r.unit : 0);
-    const double each = std::max(peek(learned(r.site).unit_ticks) / loop_host.ticks_per_us / 1e6,
+    const double each = std::max(peek(learned(r.site).unit_ticks) / host().ticks_per_us / 1e6,
                                  with_note(r.site, [](Noted& n) { return n.seconds_each; }));
     const double estimate = each * double(r.bounds.iterations);
     if (!c->passes->ready())
@@ -353,14 +353,14 @@ bool open_for_test(Region& r, Sizing& own)
         return false;
     }
     // Under WS_CHAOS the owner waits for a helper only now and then; otherwise chance decides whether one comes.
-    r.chosen = loop_host.check       ? next_order(r.site)
-               : loop_host.steal_all ? Order::to_others
+    r.chosen = host().check       ? next_order(r.site)
+               : host().steal_all ? Order::to_others
                : chaos.random(4)     ? Order::usual
                                      : Order::turns;
     Hardware::store_relaxed(r.order, Flag(r.chosen));
     Hardware::store_relaxed(r.begun, 0);
     r.random_sizes = false;
-    if (!loop_host.check)
+    if (!host().check)
         return true;
     if (own.kind == WS_AUTO && r.thief.kind == WS_AUTO) {
         r.random_sizes = r.chosen == Order::random;
@@ -380,7 +380,7 @@ void leave_to_helpers(Region& r)
     const bool everything = order == Order::to_others || order == Order::forwards;
     const uint64_t us = Hardware::load_relaxed(in_vain) < often ? window::times::helper_patience_us
                                                                 : window::times::helper_little_patience_us;
-    const uint64_t patience = uint64_t(double(us) * loop_host.ticks_per_us);
+    const uint64_t patience = uint64_t(double(us) * host().ticks_per_us);
     const Descriptor& d = *r.descriptor;
     uint64_t since = ticks(), before = r.units;
     for (unsigned turn = 1;; turn++) {
@@ -393,7 +393,7 @@ void leave_to_helpers(Region& r)
                 return;
             since = ticks();
             before = look.remaining;
-        } else if (!loop_host.somebody_waits())
+        } else if (!host().lending->somebody_waits())
             break;
         else if (ticks() - since > patience) {
             Hardware::fetch_add_full(in_vain, 1);
@@ -401,7 +401,7 @@ void leave_to_helpers(Region& r)
         }
         make_wanted_guests();
         if (turn % 64 == 0) // wakes those that have fallen asleep meanwhile
-            loop_host.wake();
+            host().lending->wake();
         if (turn < 64)
             sched_yield();
         else
@@ -415,7 +415,7 @@ void before_chunk(Region& r)
     const Order order = Order(Hardware::load_relaxed(r.order));
     if (order == Order::halves) {
         Hardware::fetch_add_full(r.begun, 1); // full: no order is needed but that it is seen soon
-        const uint64_t until = ticks() + uint64_t(1000 * loop_host.ticks_per_us);
+        const uint64_t until = ticks() + uint64_t(1000 * host().ticks_per_us);
         while (Hardware::load_relaxed(r.begun) < 2 && ticks() < until)
             sched_yield();
     } else if (order == Order::random && dice.random(8) == 0)

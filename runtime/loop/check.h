@@ -3,7 +3,7 @@
 // WS_STEAL_ALL and WS_CHECK, which test whether loops may be shared: each region of more than one unit is published,
 // whatever it costs and whether or not somebody waits, and its owner leaves chunks to helpers. WS_CHECK takes another
 // order for each execution of a loop and notes what it did. All of it is cold, except for one branch on
-// loop_host.share_all where a region is cut into chunks anyway.
+// LoopHost::share_all where a region is cut into chunks anyway.
 #pragma once
 
 #include "directive/abi.h"

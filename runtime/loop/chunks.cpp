@@ -9,7 +9,6 @@
 
 namespace ws::loop {
 
-using observe::board;
 using observe::own_seat;
 using window::long_hungry;
 using window::ticks;
@@ -62,9 +61,9 @@ bool claim_next(Participant& p, long* lo, long* hi)
     Chunk c;
     Region& r = *p.region;
     const Sizing sizing = p.pace.sizing();
-    const unsigned participants = loop_host.participants;
+    const unsigned participants = p.host->participants;
     chaos.delay();
-    if (WS_UNLIKELY(loop_host.share_all) && p.mode == Mode::shared)
+    if (WS_UNLIKELY(p.host->share_all) && p.mode == Mode::shared)
         leave_to_helpers(r);
     Claim result = r.descriptor->claim(
         [&](uint64_t remaining, unsigned joiners) {
@@ -77,7 +76,7 @@ bool claim_next(Participant& p, long* lo, long* hi)
         c);
     if (result != Claim::taken)
         return no_more(p);
-    if (WS_UNLIKELY(loop_host.check))
+    if (WS_UNLIKELY(p.host->check))
         before_chunk(r);
     p.took_last = c.hi == r.units;
     p.pace.start_chunk(c.size(), 2 * c.lo >= r.units);
@@ -110,7 +109,7 @@ void watch_crowding(Participant& p)
 bool is_worth(const Participant& p, uint64_t units, Flag hungry)
 {
     double cost = unit_ticks(p);
-    return cost == 0 || double(units) * cost > double(loop_host.publish_ticks[hungry]);
+    return cost == 0 || double(units) * cost > double(p.host->publish_ticks[hungry]);
 }
 
 bool alone_next(Participant& p, long* lo, long* hi)
@@ -123,14 +122,14 @@ bool alone_next(Participant& p, long* lo, long* hi)
         return false;
     }
     // Relaxed: a hint; publishing one chunk later does no harm. Pairs with the thieves' store in Chooser::choose().
-    Flag hungry = Hardware::load_relaxed(loop_host.row->hunger.hungry);
+    Flag hungry = Hardware::load_relaxed(p.host->row->hunger.hungry);
     if (WS_UNLIKELY(hungry) && r.may_share && is_worth(p, remaining, hungry)) {
         r.cost_before = p.pace.last_cost();
         if (publish_if_wanted(p, false))
             return claim_next(p, lo, hi);
     }
     const Sizing& sizing = p.pace.sizing();
-    uint64_t n = sizing.units_from(p.lo, remaining, 1, loop_host.participants);
+    uint64_t n = sizing.units_from(p.lo, remaining, 1, p.host->participants);
     if (chaos)
         n = 1 + chaos.random(remaining);
     // The tail of a loop known to be short is not cut into chunks so small that nobody would come for them.
@@ -142,7 +141,7 @@ bool alone_next(Participant& p, long* lo, long* hi)
     return hand_out(p, r, c, lo, hi);
 }
 
-uint32_t loop_of(const Participant& p) { return uint32_t(peek(learned(p.region->site).row) - &board->loop(0)); }
+uint32_t loop_of(const Participant& p) { return uint32_t(peek(learned(p.region->site).row) - &p.host->board->loop(0)); }
 
 bool guest_next(Participant& p, long* lo, long* hi)
 {
@@ -158,14 +157,14 @@ bool guest_next(Participant& p, long* lo, long* hi)
         p.pace.start_chunk(p.claimed.size(), 2 * p.claimed.lo >= r.units);
         p.took_last = p.claimed.hi == r.units;
         count_units(p, p.claimed.size());
-        if (WS_UNLIKELY(loop_host.check))
+        if (WS_UNLIKELY(p.host->check))
             before_chunk(r);
         return hand_out(p, r, p.claimed, lo, hi);
     }
     keep_pace(p);
     if (Hardware::load_relaxed(*p.recall)) // relaxed: a chunk later is soon enough
         return no_more(p);
-    if (p.way_home && !loop_host.share_all &&
+    if (p.way_home && !p.host->share_all &&
         double(r.descriptor->look().remaining) * p.pace.ticks_per_unit() < double(p.way_home))
         return no_more(p);
     return claim_next(p, lo, hi);

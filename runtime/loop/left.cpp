@@ -27,7 +27,7 @@ void thread_ends(void* value)
                      name_of(self.site));
     else
         std::fprintf(stderr, "workshare: pthread_cancel ended a thread of Workshare's; ending the job\n");
-    loop_host.end_job();
+    host().end_job();
 }
 
 } // namespace
@@ -46,7 +46,7 @@ void left_by_jump(const Participant& p, const char* now)
         stderr,
         "workshare: %s, but an iteration of the ws loop %s has not ended: did longjmp leave it? Ending the job\n", now,
         name_of(p.site));
-    loop_host.end_job();
+    host().end_job();
     __builtin_unreachable();
 }
 
@@ -57,7 +57,7 @@ void left_in_child(const ws_site* site)
                  "shared and goes on in its "
                  "parent alone: call exec or _exit in the iteration; ending the child\n",
                  name_of(site));
-    loop_host.end_job();
+    host().end_job();
     __builtin_unreachable();
 }
 

@@ -47,7 +47,16 @@ struct alignas(64) Region {
     volatile Flag guests_inside;
 };
 
-Region& region_in(unsigned slot);
+// A rank's regions, by slot, and which of its threads have one.
+struct Slots {
+    Region regions[window::max_slots];
+    volatile Flag taken = 0; // a bit a slot; changed by CAS
+    // Slots of the program's other threads that are about to publish a region or have not closed it yet; the thread
+    // that calls MPI_Finalize waits for them, for the window goes away. Its own slot, 0, is not among them.
+    volatile Flag publishing = 0;
+    volatile Flag stopped = 0;
+};
+inline Region& region_in(unsigned slot) { return host().slots->regions[slot]; } // of the calling thread's rank
 
 // Waits for `done()` while other threads or processes bring it about: spins, then yields, then naps, and now and then
 // has the host look whether they are still alive.
@@ -62,7 +71,7 @@ __attribute__((noinline)) void wait_until(const char* what, Done&& done)
         else {
             usleep(50); // others are in a chunk that takes milliseconds, or that waits itself
             if (turn % 2048 == 0)
-                loop_host.long_wait(what);
+                host().lending->long_wait(what);
         }
     }
 }
@@ -81,10 +90,10 @@ bool publish_if_wanted(Participant& p, bool unasked);
 // Makes guests for thieves that have none here yet: they may have come after the region was published.
 inline void make_wanted_guests()
 {
-    window::Hunger& hunger = loop_host.row->hunger;
+    window::Hunger& hunger = host().row->hunger;
     if (WS_UNLIKELY(Hardware::load_relaxed(hunger.wanted))) { // relaxed: a chunk later is soon enough
         Hardware::store_relaxed(hunger.wanted, 0);
-        loop_host.make_guests();
+        host().lending->make_guests();
     }
 }
 

@@ -41,6 +41,7 @@ struct Member; // team.h
 
 // A thread's part in a region.
 struct Participant {
+    LoopHost* host;  // its rank's
     Mode mode;
     Ending ending;
     bool owner;      // has a slot: may open regions that are shared
@@ -73,7 +74,15 @@ struct Participant {
     // in a region: of the function that called the body. Stacks grow down: what is called from there lies below
     uintptr_t frame;
 };
+// One that has done nothing yet.
+constexpr Participant participant_of(LoopHost& host)
+{
+    Participant p{};
+    p.host = &host;
+    return p;
+}
 extern __thread Participant self __attribute__((tls_model("initial-exec")));
+inline LoopHost& host() { return *self.host; } // of the calling thread's rank
 
 // Whether regions of this process may set ws_alone (directive/abi.h): no other thread of the program's can be in a
 // region of its own or at an atomic. See mpi/alone.cpp.
@@ -152,12 +161,12 @@ inline bool next_chunk(long* lo, long* hi)
 }
 
 // Nothing can be shared, nor measured; but it is counted.
-inline bool is_empty(ws_site* site, uint64_t iterations)
+inline bool is_empty(const Participant& p, ws_site* site, uint64_t iterations)
 {
     if (iterations)
         return false;
     observe::bump(row_of(site).whole_regions);
-    if (WS_UNLIKELY(loop_host.check))
+    if (WS_UNLIKELY(p.host->check))
         note_short(site, 0);
     return true;
 }
@@ -168,16 +177,16 @@ inline bool open_whole(Participant& p, ws_site* site, uint64_t iterations, long 
     Learned& l = learned(site);
     const double cost = peek(l.unit_ticks), estimate = double(iterations) * cost;
     if (WS_UNLIKELY(cost == 0 || (chunk | steal_chunk) < 0))
-        return is_empty(site, iterations);
-    if (WS_UNLIKELY(peek(l.unshared) != 0) && estimate < double(10 * loop_host.short_ticks)) {
+        return is_empty(p, site, iterations);
+    if (WS_UNLIKELY(peek(l.unshared) != 0) && estimate < double(10 * p.host->short_ticks)) {
         // It is not to be shared, even if somebody waits: so it need not be cut into chunks, but it is measured.
         may_share(l); // called because it counts down
         poke(l.countdown, int64_t(1));
     } else {
-        if (WS_UNLIKELY(estimate >= double(loop_host.short_ticks)))
-            return is_empty(site, iterations);
-        Flag hungry = Hardware::load_relaxed(loop_host.row->hunger.hungry); // relaxed: a hint
-        if (WS_UNLIKELY(hungry) && estimate > double(loop_host.publish_ticks[hungry]))
+        if (WS_UNLIKELY(estimate >= double(p.host->short_ticks)))
+            return is_empty(p, site, iterations);
+        Flag hungry = Hardware::load_relaxed(p.host->row->hunger.hungry); // relaxed: a hint
+        if (WS_UNLIKELY(hungry) && estimate > double(p.host->publish_ticks[hungry]))
             return false;
     }
     observe::LoopRow& row = *peek(l.row); // there is one: the cost is known since a region that was opened

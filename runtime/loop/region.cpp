@@ -20,54 +20,53 @@ namespace ws::loop {
 using observe::Kept;
 using observe::LoopRow;
 using observe::add;
-using observe::board;
 using window::asleep_hungry;
 using window::not_hungry;
 using window::ticks;
 
-LoopHost loop_host;
+namespace {
+Slots only_slots;
+LoopHost only_host(only_slots);
+} // namespace
 Chaos chaos;
-__thread Participant self{};
+__thread Participant self = participant_of(only_host);
+
+void join(LoopHost& host) { self.host = &host; }
 
 namespace {
 
-Region regions[window::max_slots];
-
 // ---- owners
 
-volatile Flag slots_taken; // a bit a slot; changed by CAS
-pthread_key_t slot_key;    // its destructor gives the slot of a thread that ends back
+pthread_key_t slot_key; // its destructor gives the slot of a thread that ends back
 pthread_once_t slot_key_made = PTHREAD_ONCE_INIT;
-
-// Slots of the program's other threads that are about to publish a region or have not closed it yet; the thread that
-// calls MPI_Finalize waits for them, for the window goes away. Its own slot, 0, is not among them.
-volatile Flag publishing;
-volatile Flag stopped;
 
 void take_slot(Participant& p, unsigned slot)
 {
-    regions[slot].descriptor = &loop_host.row->loops[slot];
-    p.region = &regions[slot];
+    Region& r = p.host->slots->regions[slot];
+    r.descriptor = &p.host->row->loops[slot];
+    p.region = &r;
     p.owner = true;
 }
 
 void give_slot_back(void* slot)
 {
     self.owner = false;
+    volatile Flag& slots = host().slots->taken;
     Flag bit = Flag(1) << (size_t(slot) - 1), taken;
     do
-        taken = Hardware::load_relaxed(slots_taken);
-    while (!Hardware::cas_full(slots_taken, taken, taken & ~bit)); // full: the region's end comes before
+        taken = Hardware::load_relaxed(slots);
+    while (!Hardware::cas_full(slots, taken, taken & ~bit)); // full: the region's end comes before
 }
 
 __attribute__((noinline)) bool take_free_slot(Participant& p)
 {
+    volatile Flag& slots = p.host->slots->taken;
     for (;;) {
-        Flag taken = Hardware::load_acquire(slots_taken); // pairs with give_slot_back
+        Flag taken = Hardware::load_acquire(slots); // pairs with give_slot_back
         unsigned slot = unsigned(__builtin_ctz(~taken));
         if (slot >= window::max_slots)
             return false; // as many loops as can be shared at once: this one runs plain
-        if (!Hardware::cas_full(slots_taken, taken, taken | Flag(1) << slot))
+        if (!Hardware::cas_full(slots, taken, taken | Flag(1) << slot))
             continue;
         pthread_once(&slot_key_made, [] { pthread_key_create(&slot_key, give_slot_back); });
         pthread_setspecific(slot_key, reinterpret_cast<void*>(size_t(slot) + 1));
@@ -86,12 +85,12 @@ bool become_owner(Participant& p, uintptr_t frame)
             left_by_jump(p, "a ws loop begins");
         return false;
     }
-    return loop_host.any_thread && take_free_slot(p);
+    return p.host->any_thread && take_free_slot(p);
 }
 
 void set_owner_thread()
 {
-    Hardware::store_release(slots_taken, 1);
+    Hardware::store_release(host().slots->taken, 1);
     take_slot(self, 0);
     watch_thread(false);
 }
@@ -103,13 +102,14 @@ window::Row nobody; // never hungry
 void stop_sharing()
 {
     // Other threads may be in the middle of a loop. From here on they publish nothing, and what is published ends.
-    loop_host.any_thread = false;
-    for (uint64_t& t : loop_host.publish_ticks)
+    LoopHost& h = host();
+    h.any_thread = false;
+    for (uint64_t& t : h.publish_ticks)
         poke(t, ~uint64_t(0));
     self.owner = false;
-    Hardware::store_full(stopped, 1); // full, before the look at `publishing`; pairs with publish_if_wanted()
-    wait_until("loops of its other threads", [] { return Hardware::load_acquire(publishing) == 0; });
-    window::store_release(loop_host.row, &nobody);
+    Hardware::store_full(h.slots->stopped, 1); // full, before the look at `publishing`; pairs with publish_if_wanted()
+    wait_until("loops of its other threads", [&] { return Hardware::load_acquire(h.slots->publishing) == 0; });
+    window::store_release(h.row, &nobody);
 }
 
 void stop_sharing_in_child()
@@ -121,9 +121,9 @@ void stop_sharing_in_child()
     if (p.in_region && p.owner)
         p.region->may_share = false;
     p.owner = false;
-    loop_host.any_thread = loop_host.share_all = false;
-    if (loop_host.row)
-        loop_host.row = &nobody;
+    p.host->any_thread = p.host->share_all = false;
+    if (p.host->row)
+        p.host->row = &nobody;
 }
 
 namespace {
@@ -153,17 +153,16 @@ namespace {
 enum RegionFlags { was_cut = 0, was_shared = 1, ran_whole = 2 };
 void record_region(ws_site* site, uint64_t from, uint64_t to, uint64_t iterations, RegionFlags how)
 {
-    observe::record(observe::EventKind::region, from, to, uint32_t(&row_of(site) - &board->loop(0)), iterations, how);
+    observe::record(observe::EventKind::region, from, to, uint32_t(&row_of(site) - &host().board->loop(0)), iterations,
+                    how);
 }
 
 } // namespace
 
-Region& region_in(unsigned slot) { return regions[slot]; }
-
 void remember_kept(ws_site* site, Kept why)
 {
     add(row_of(site).kept_regions[unsigned(why)], 1);
-    if (WS_UNLIKELY(loop_host.check))
+    if (WS_UNLIKELY(host().check))
         note_kept(site, why);
 }
 
@@ -171,28 +170,30 @@ void remember_kept(ws_site* site, Kept why)
 
 namespace {
 
-Flag slot_bit(const Participant& p) { return Flag(1) << (p.region - regions); }
+Flag slot_bit(const Participant& p) { return Flag(1) << (p.region - p.host->slots->regions); }
+bool is_home(const Participant& p) { return p.region == p.host->slots->regions; } // it called MPI_Init
 
 bool begin_publishing(Participant& p)
 {
-    if (p.region == regions)
+    if (is_home(p))
         return true;
-    Hardware::or_full(publishing, slot_bit(p)); // full, before the look at `stopped`; pairs with stop_sharing()
-    return !Hardware::load_acquire(stopped);
+    Slots& slots = *p.host->slots;
+    Hardware::or_full(slots.publishing, slot_bit(p)); // full, before the look at `stopped`; pairs with stop_sharing()
+    return !Hardware::load_acquire(slots.stopped);
 }
 
 void end_publishing(Participant& p)
 {
-    if (p.region != regions)
-        Hardware::and_full(publishing, ~slot_bit(p)); // full: all use of the window comes before
+    if (!is_home(p))
+        Hardware::and_full(p.host->slots->publishing, ~slot_bit(p)); // full: all use of the window comes before
 }
 
 // Whether somebody really waits: the flag of hunger was just found raised, but may be old. Lowers it then.
 bool still_hungry()
 {
-    if (loop_host.somebody_waits())
+    if (host().lending->somebody_waits())
         return true;
-    Hardware::store_relaxed(loop_host.row->hunger.hungry, not_hungry);
+    Hardware::store_relaxed(host().row->hunger.hungry, not_hungry);
     return false;
 }
 
@@ -203,7 +204,7 @@ void publish(Participant& p)
     Sizing first = r.thief;
     double cost = unit_ticks(p);
     if (cost > 0) {
-        uint64_t least = uint64_t(double(loop_host.least_ticks) / cost);
+        uint64_t least = uint64_t(double(p.host->least_ticks) / cost);
         least = least < 1 ? 1 : least > Sizing::max_least ? Sizing::max_least : least;
         p.pace.set_least(least);
         first.least = r.thief.least = least;
@@ -213,23 +214,23 @@ void publish(Participant& p)
     r.stolen = r.stolen_ticks = 0;
     r.crowded_units = r.crowded_ticks = 0;
     r.state.note();
-    Hardware::store_relaxed(*loop_host.running_on, Flag(sched_getcpu()));
+    Hardware::store_relaxed(*p.host->running_on, Flag(sched_getcpu()));
     set_ws_alone(false); // before the guests come: publish() is the release
-    loop_host.let_threads_in(1);
+    p.host->let_threads_in(1);
     chaos.delay();
     // In a test every region is worth help: a cost of 0, not known, is never refused.
     const unsigned most = std::min(r.allowed.participants - 1, Descriptor::max_joiners);
     r.descriptor->publish(p.lo,
-                          {r.units, first.pack(), loop_host.share_all ? 0 : uint64_t(cost), most, r.own_threads - 1});
+                          {r.units, first.pack(), p.host->share_all ? 0 : uint64_t(cost), most, r.own_threads - 1});
     p.mode = Mode::shared;
     p.ending = Ending::published;
     p.crowded = false;
     // After the descriptor: who sees the bit finds the region. A hint; or, because other owners have bits in this word.
-    Hardware::or_full(*loop_host.open, slot_bit(p));
+    Hardware::or_full(*p.host->open, slot_bit(p));
     const double work = double(r.units - p.lo) * cost;
-    r.ring_at = work > double(loop_host.publish_ticks[asleep_hungry]) || loop_host.share_all
+    r.ring_at = work > double(p.host->publish_ticks[asleep_hungry]) || p.host->share_all
                     ? 0
-                    : r.opened_at + loop_host.publish_ticks[asleep_hungry];
+                    : r.opened_at + p.host->publish_ticks[asleep_hungry];
     ring_sleepers(p, r.opened_at);
 }
 
@@ -245,7 +246,7 @@ bool may_have_guests(Region& r)
     if (r.allowed.participants > r.own_threads) {
         if (r.allowed.numbered)
             return true;
-        const Allowed now = loop_host.allow(r.site, r.own_threads, true);
+        const Allowed now = host().allow(r.site, r.own_threads, true);
         if (!now.numbered && now.participants >= r.allowed.participants)
             return true;
         why = now.why != Kept::kinds ? now.why : Kept::asked;
@@ -276,10 +277,10 @@ void ring_sleepers(Participant& p, uint64_t now)
 {
     Region& r = *p.region;
     // Relaxed: a hint. Workers that are lent to other ranks are called back.
-    if (now < r.ring_at || (Hardware::load_relaxed(*loop_host.sleepers) == 0 && !loop_host.has_workers))
+    if (now < r.ring_at || (Hardware::load_relaxed(*p.host->sleepers) == 0 && !p.host->has_workers))
         return;
-    r.ring_at = now + 8 * loop_host.chunk_ticks; // others may fall asleep in the meantime
-    loop_host.wake();
+    r.ring_at = now + 8 * p.host->chunk_ticks; // others may fall asleep in the meantime
+    host().lending->wake();
 }
 
 // ---- opening and closing
@@ -293,13 +294,13 @@ void allow(Participant& p, Region& r)
         r.own_threads = p.member->threads;
         r.allowed = p.member->team->allowed;
     } else if (p.owner)
-        r.allowed = loop_host.allow(r.site, 1, false);
+        r.allowed = p.host->allow(r.site, 1, false);
     const bool numbered = r.allowed.numbered && r.allowed.participants > r.own_threads;
     r.numbers.open(numbered ? r.allowed.participants : 0, r.own_threads);
     if (numbered) {
         p.number = 0;
         p.numbers = r.allowed.participants;
-        p.level = loop_host.openmp_level();
+        p.level = p.host->openmp_level();
         r.depth = p.depth = p.level + (p.member ? 0 : 1);
     }
 }
@@ -324,20 +325,20 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
     uint64_t units = (iterations - 1) / unit + 1;
     auto in_units = [&](long c) { return c ? (uint64_t(c) - 1) / unit + 1 : 0; };
     auto resolve = [&](ws_schedule kind, long given, const RuntimeSchedule& user) {
-        return kind == WS_RUNTIME ? Sizing::resolve(user.kind, in_units(user.chunk), units, loop_host.participants)
-                                  : Sizing::resolve(kind, in_units(given), units, loop_host.participants);
+        return kind == WS_RUNTIME ? Sizing::resolve(user.kind, in_units(user.chunk), units, p.host->participants)
+                                  : Sizing::resolve(kind, in_units(given), units, p.host->participants);
     };
-    Sizing own = resolve(own_schedule(site->kinds), chunk, loop_host.schedule);
+    Sizing own = resolve(own_schedule(site->kinds), chunk, p.host->schedule);
     // Thieves follow the owner's clause unless they have their own.
     ws_schedule steal_kind = ws_schedule(site->kinds >> 8 & 255);
     Sizing thief = steal_kind != WS_AUTO || (site->kinds & (WS_SITE_STEAL | WS_SITE_STEAL_CHUNK))
-                       ? resolve(steal_kind, steal_chunk, loop_host.steal_schedule)
+                       ? resolve(steal_kind, steal_chunk, p.host->steal_schedule)
                        : own;
     Learned& l = learned(site);
     row_of(site); // made before the cost is known: open_whole() relies on that
     double cost = peek(l.unit_ticks) * double(unit), estimate = double(units) * cost;
     // A short region needs shorter chunks: a thief that comes in the middle waits for one to end.
-    double target = double(loop_host.chunk_ticks);
+    double target = double(p.host->chunk_ticks);
     if (estimate > 0)
         target = std::min(target, std::max(estimate / 12, target / 10));
     Region& r = *p.region;
@@ -359,9 +360,9 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
         r.numbers.open(0, 1);
     r.backwards = false;
     r.cost_before = 0;
-    const bool for_test = WS_UNLIKELY(loop_host.share_all) && open_for_test(r, own);
+    const bool for_test = WS_UNLIKELY(p.host->share_all) && open_for_test(r, own);
 
-    if (own.kind == WS_AUTO && cost > 0 && target < double(loop_host.chunk_ticks)) {
+    if (own.kind == WS_AUTO && cost > 0 && target < double(p.host->chunk_ticks)) {
         own.chunk = uint64_t(target / cost); // the region is too short to find the size by doubling
         own.chunk += own.chunk == 0;
     }
@@ -372,18 +373,18 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
     p.ending = Ending::unshared;
     p.pace.begin(own, r.opened_at);
     set_ws_alone(alone());
-    if (WS_UNLIKELY(loop_host.share_all)) {
+    if (WS_UNLIKELY(p.host->share_all)) {
         r.may_share = false; // a region that is not shared from its begin on has one unit only
         if (for_test && !publish_if_wanted(p, true))
             r.backwards = false;
         return;
     }
-    Flag hungry = Hardware::load_relaxed(loop_host.row->hunger.hungry);
+    Flag hungry = Hardware::load_relaxed(p.host->row->hunger.hungry);
     // Iterations longer than a chunk: a thief that comes in the middle of the first one would have to wait for its end.
     // So where thieves helped the last time, the region is published at once, unasked. So it is where the owner has a
     // team, which waits.
-    const bool coarse = (cost > double(loop_host.chunk_ticks) && units > 2 && helped_last(l)) || p.member;
-    if (r.may_share && (coarse || (hungry && estimate > double(loop_host.publish_ticks[hungry])))) {
+    const bool coarse = (cost > double(p.host->chunk_ticks) && units > 2 && helped_last(l)) || p.member;
+    if (r.may_share && (coarse || (hungry && estimate > double(p.host->publish_ticks[hungry])))) {
         // The costly half first, where it is known and nothing depends on the order: what is left at the end is then
         // cheap, and easily shared.
         r.backwards = (site->kinds & WS_SITE_ANY_ORDER) && own.kind == WS_AUTO && thief.kind == WS_AUTO &&
@@ -399,30 +400,32 @@ namespace {
 // counts.
 bool disturbed(const Region& r, uint64_t now)
 {
-    const uint64_t late = uint64_t(2 * window::times::kept_off_us * loop_host.ticks_per_us);
-    return measure::meter.disturbed_since(std::min(r.opened_at, now - late));
+    const uint64_t late = uint64_t(2 * window::times::kept_off_us * host().ticks_per_us);
+    return host().meter->disturbed_since(std::min(r.opened_at, now - late));
 }
 
 // Guests and owner have computed for so many ticks in a region that lasted `wall`: how much later would the rank be
 // without guests?
 void add_lag(const Region& r, uint64_t computed, uint64_t wall, Crowding crowding, uint64_t now)
 {
+    LoopHost& h = host();
     // of a team's threads only one is counted here
     const double slowdown =
         r.own_threads > 1 ? 1 : remember_helped(r.site, double(computed) / double(r.bounds.iterations), crowding);
-    const double unhelped = double(computed) / std::min(slowdown, double(loop_host.participants));
-    const Hardware::Word was = Hardware::load_relaxed(*loop_host.lag);
+    const double unhelped = double(computed) / std::min(slowdown, double(h.participants));
+    const Hardware::Word was = Hardware::load_relaxed(*h.lag);
     const Hardware::Word lag = unhelped > double(wall) ? was + Hardware::Word(unhelped - double(wall)) : was;
-    Hardware::store_relaxed(*loop_host.lag, lag);
-    window::store_relaxed(board->lag_ticks, window::lag_now(lag, now));
+    Hardware::store_relaxed(*h.lag, lag);
+    window::store_relaxed(h.board->lag_ticks, window::lag_now(lag, now));
 }
 
 // Waits for the guests; returns when the region is closed, in ticks.
 uint64_t close_published(Participant& p)
 {
+    LoopHost& h = *p.host;
     Region& r = *p.region;
     Descriptor& d = *r.descriptor;
-    Hardware::and_full(*loop_host.open, ~slot_bit(p));
+    Hardware::and_full(*p.host->open, ~slot_bit(p));
     uint64_t waited = 0; // ticks
     do {
         if (d.joiners() != 0) {
@@ -432,29 +435,29 @@ uint64_t close_published(Participant& p)
         }
         chaos.delay();
     } while (!d.close());
-    loop_host.let_threads_in(0);
+    p.host->let_threads_in(0);
     uint64_t stolen = window::load_relaxed(r.stolen); // ordered by joiners() above
     Crowding crowding = {r.cost_before,
                          r.crowded_units ? double(r.crowded_ticks) / double(r.crowded_units) : 0};
     const uint64_t now = ticks();
-    if (WS_UNLIKELY(loop_host.check))
+    if (WS_UNLIKELY(h.check))
         note_published(r, stolen);
     if (waited) {
         add(row_of(r.site).close_wait_ticks, waited);
-        if (p.region == regions)
-            measure::meter.waited_within(waited);
+        if (is_home(p))
+            h.meter->waited_within(waited);
     }
     const uint64_t helped = window::load_relaxed(r.stolen_ticks), wall = now - r.opened_at;
-    if (helped && p.region == regions) // the home thread's
-        measure::meter.bring_up(now);
+    if (helped && is_home(p))
+        h.meter->bring_up(now);
     remember_shared(r.site, r.bounds.iterations, stolen, wall, crowding, disturbed(r, now));
     if (helped)
         add_lag(r, helped + wall - std::min(waited, wall), wall, crowding, now);
     // Thieves that still wait raise the flag again. If guests were at work to the end, thieves certainly wait: then it
     // stays raised.
     if (!waited)
-        Hardware::store_relaxed(loop_host.row->hunger.hungry,
-                                Hardware::load_relaxed(*loop_host.sleepers) ? asleep_hungry : not_hungry);
+        Hardware::store_relaxed(p.host->row->hunger.hungry,
+                                Hardware::load_relaxed(*p.host->sleepers) ? asleep_hungry : not_hungry);
     end_publishing(p);
     return now;
 }
@@ -536,9 +539,9 @@ void run_plain(Participant& p, void (*fn)(void*), void* data, long start, long e
                long steal_chunk)
 {
     check_site(site, chunk, steal_chunk);
-    if (loop_host.row)
-        add(board->process.runs_plain, 1);
-    if (WS_UNLIKELY(loop_host.check))
+    if (p.host->row)
+        add(p.host->board->process.runs_plain, 1);
+    if (WS_UNLIKELY(p.host->check))
         note_plain(site);
     run_here(p, fn, data, start, end, site);
 }
@@ -548,7 +551,7 @@ void run_unshared(Participant& p, void (*fn)(void*), void* data, long start, lon
 {
     check_site(site, chunk, steal_chunk);
     observe::bump(row_of(site).whole_regions);
-    if (WS_UNLIKELY(loop_host.check))
+    if (WS_UNLIKELY(p.host->check))
         note_refused(site);
     run_here(p, fn, data, start, end, site);
 }

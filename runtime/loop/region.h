@@ -14,9 +14,15 @@
 #include "window/types.h"
 #include <cstdint>
 
+namespace ws::measure {
+class Meter;
+}
+
 namespace ws::loop {
 
 using window::Flag;
+
+struct Slots; // open_region.h
 
 // A user's choice for schedule(runtime).
 struct RuntimeSchedule {
@@ -32,8 +38,23 @@ struct Allowed {
     bool numbered = false;       // somebody may ask for thread numbers: each has one below `participants`
 };
 
-// What the loops need of the runtime around them; filled by mpi/attach before the first region can open.
+// What the loops of a rank ask of who lends its core and takes others' (lend/rank.h).
+class Lending {
+public:
+    virtual bool somebody_waits() const = 0; // asked, as the flag of hunger may still be raised for a wait that is over
+    virtual void make_guests() = 0;          // creates the guests that thieves have asked for
+    virtual void wake() = 0;                 // a region was published that is worth waking sleepers for
+    virtual void long_wait(const char* what) = 0; // called now and then while waiting for another process
+
+protected:
+    ~Lending() = default;
+};
+
+// What the loops of a rank need of the runtime around them; filled by mpi/attach before the first region can open. A
+// process has one, but in tests, which play several ranks: there a thread is of the rank that it has joined.
 struct LoopHost {
+    constexpr explicit LoopHost(Slots& slots) : slots(&slots) {}
+    Slots* slots;                        // of the regions that it can have open
     window::Row* row = nullptr;          // this rank's; null: not attached
     volatile Flag* open = nullptr; // this rank's Window::open
     volatile Hardware::Word* lag = nullptr; // this rank's Window::lag
@@ -57,18 +78,18 @@ struct LoopHost {
     // which takes longer.
     Allowed (*allow)(const ws_site*, unsigned own, bool anew) = nullptr;
     int (*openmp_level)() = nullptr; // regions of OpenMP's that the calling thread is in
-    bool (*somebody_waits)() = nullptr;  // asked, as the flag of hunger may still be raised for a wait that is over
+    Lending* lending = nullptr;
+    observe::Board* board = nullptr;
+    measure::Meter* meter = nullptr;
     void (*let_threads_in)(int several) = nullptr; // MPI's, around a published region: guests may call MPI
-    void (*make_guests)() = nullptr;               // creates the guests that thieves have asked for
-    void (*wake)() = nullptr;    // a region was published that is worth waking sleepers for
-    void (*long_wait)(const char* what) = nullptr; // called now and then while waiting for another process
     void (*end_job)() = nullptr; // does not return; after a message
     void (*leave_job)() = nullptr; // in a copy of this process: it is no rank
 };
 
-extern LoopHost loop_host;
+// The calling thread is one of this rank's from now on. Threads that never call it are of the process's only rank.
+void join(LoopHost& host);
 
-// The calling thread owns regions from now on, in slot 0. Once, after loop_host is filled.
+// The calling thread owns regions from now on, in slot 0. Once, after its host is filled.
 void set_owner_thread();
 // From now on no region is published. Returns when all that other threads have published are over. The calling thread
 // must be in none.

@@ -481,8 +481,8 @@ void SerialPasses::run_child(Pass pass, int parent)
     void (*const fn)(void*) = r.fn;
     void* const data = r.data;
     ws_site* const site = r.site;
-    loop_host.check = false;
-    loop_host.leave_job();
+    host().check = false;
+    host().leave_job();
     if (!catch_signals() || !protect_shared_memory(shared_))
         leave_with(no_maps, 0);
     if (!filter_system_calls())

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "loop/site.h"
 
-#include "loop/region.h"
+#include "loop/participant.h"
 #include "window/atomics.h"
 #include "window/spin_lock.h"
 #include "window/times.h"
@@ -50,7 +50,7 @@ void doubt(Learned& l, SiteRecord& r, uint64_t wall)
     if (doubts < enough_doubts)
         return;
     const uint64_t pause = peek(r.pause);
-    const double most_ticks = window::times::first_pause_us * loop_host.ticks_per_us * double(pause) / first_pause;
+    const double most_ticks = window::times::first_pause_us * host().ticks_per_us * double(pause) / first_pause;
     const uint64_t runs = std::min(pause, uint64_t(most_ticks / double(wall + 1)) + 1);
     add(peek(l.row)->runs_unpaid, runs);
     poke(l.unshared, int64_t(runs));
@@ -139,11 +139,11 @@ void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64
     add(row.shared_iterations, iterations);
     add(row.runs_helped, stolen != 0);
     poke(r.helped, stolen != 0);
-    if (loop_host.share_all || disturbed)
+    if (host().share_all || disturbed)
         return;
 
     const double share = double(stolen) / double(iterations);
-    const double us = loop_host.ticks_per_us, cost = peek(l.unit_ticks);
+    const double us = host().ticks_per_us, cost = peek(l.unit_ticks);
     if (stolen && cost > 0 && double(wall) < window::times::short_region_us * us &&
         double(stolen) * cost < window::times::handover_us * us) {
         doubt(l, r, wall);
@@ -195,7 +195,7 @@ LoopRow& row_of(ws_site* site)
     making.lock();
     row = peek(l.row);
     if (!row) {
-        row = &observe::new_loop_row(site->where);
+        row = &observe::new_loop_row(*host().board, site->where);
         window::store_release(l.row, row);
     }
     making.unlock();

@@ -114,11 +114,11 @@ void run_beside(Team& team, unsigned owner_slot, unsigned number)
     const Sizing sizing = Sizing::unpack(loop.look().sizing);
     const Claim claim = loop.claim(
         [&](uint64_t remaining, unsigned joiners) {
-            return chaos ? 1 + chaos.random(remaining) : sizing.units(remaining, joiners + 1, loop_host.participants);
+            return chaos ? 1 + chaos.random(remaining) : sizing.units(remaining, joiners + 1, p.host->participants);
         },
         lease.chunk);
     if (claim == Claim::taken)
-        observe::add(observe::board->process.worker_chunks, run_as_guest(lease, &never, 0, number));
+        observe::add(p.host->board->process.worker_chunks, run_as_guest(lease, &never, 0, number));
     else
         loop.leave();
     p.region = own;
@@ -285,7 +285,7 @@ void run_with_guests(Team& team, unsigned number, unsigned threads)
 bool team_wants_guests(ws_site* site)
 {
     Learned& l = learned(site);
-    const bool always = loop_host.share_all; // tests
+    const bool always = host().share_all; // tests
     const int64_t left = peek(l.countdown);
     if (peek(l.unit_ticks) != 0 && !always) { // 0 is the first time: nobody knows how long it takes
         if (left <= 0)
@@ -307,9 +307,9 @@ void remember_team(const Team& team, unsigned threads, uint64_t opened_at)
         remember_cost(l, each * threads);
         remember_alone(l, each);
     }
-    const bool waited_for = Hardware::load_relaxed(loop_host.row->hunger.hungry) && took > 2 * loop_host.short_ticks &&
-                            loop_host.somebody_waits();
-    const bool is_short = took < loop_host.short_ticks && team.iterations && measure_every > 1;
+    const bool waited_for = Hardware::load_relaxed(host().row->hunger.hungry) && took > 2 * host().short_ticks &&
+                            host().lending->somebody_waits();
+    const bool is_short = took < host().short_ticks && team.iterations && measure_every > 1;
     poke(l.countdown, waited_for ? open_regions : is_short ? 1 - measure_every : 0);
 }
 

@@ -18,7 +18,7 @@ uint64_t run_as_guest(const window::Lease& lease, const volatile Flag* recall, u
     chaos.delay();
     // The thief joined for us, in its process, and knocked: by that we see what the owner published. ThreadSanitizer
     // looks at one process only, and does not know that; the acquire of this load (pairs with publish()) is for it.
-    loop_host.row->loops[lease.slot].joiners();
+    p.host->row->loops[lease.slot].joiners();
     p.claimed = r.descriptor->clamp(lease.chunk);
     // a claim of 2^14 regions ago: nothing of the body may run now, not even its prologue
     if (WS_UNLIKELY(p.claimed.size() == 0)) {
@@ -37,14 +37,14 @@ uint64_t run_as_guest(const window::Lease& lease, const volatile Flag* recall, u
     p.chunks = p.units = 0;
     uint64_t begin = window::ticks();
     if (own_seat) { // otherwise it is a thread of the program's own team, which is not lent
-        measure::meter.visit_begins(begin);
-        Hardware::store_relaxed(own_seat->loop, Flag(peek(learned(r.site).row) - &observe::board->loop(0)));
+        p.host->meter->visit_begins(begin);
+        Hardware::store_relaxed(own_seat->loop, Flag(peek(learned(r.site).row) - &p.host->board->loop(0)));
     }
     r.state.load();
     if (WS_UNLIKELY(r.numbers.all() != 0)) {
         p.number = number == no_number ? r.numbers.take() : number;
         p.numbers = r.numbers.all();
-        p.level = loop_host.openmp_level();
+        p.level = p.host->openmp_level();
         p.depth = r.depth;
     }
     r.fn(r.data);
@@ -67,7 +67,7 @@ uint64_t run_as_guest(const window::Lease& lease, const volatile Flag* recall, u
         window::store_relaxed(own_seat->since, 0); // first, so that who reads meanwhile does not count this part twice
         observe::bump(own_seat->visit.visits);
         observe::bump(own_seat->visit.borrowed_ticks, busy);
-        measure::meter.visit_ends(begin + busy, busy);
+        p.host->meter->visit_ends(begin + busy, busy);
     }
     window::fetch_add_relaxed(r.stolen_ticks, busy); // ordered by leave()
     window::fetch_add_relaxed(r.stolen, iterations);

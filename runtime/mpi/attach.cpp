@@ -5,9 +5,10 @@
 #include "directive/critical.h"
 #include "directive/openmp.h"
 #include "directive/openmp_threads.h"
-#include "lend/lend.h"
+#include "lend/rank.h"
 #include "loop/chaos.h"
 #include "loop/left.h"
+#include "loop/participant.h"
 #include "loop/site.h"
 #include "measure/meter.h"
 #include "mpi/carry.h"
@@ -28,7 +29,7 @@
 
 namespace ws::mpi {
 
-using loop::loop_host;
+using loop::LoopHost;
 using option::can_write_files;
 using option::read_options;
 using option::with_meant_options;
@@ -66,7 +67,7 @@ void ring_world_rank(int world_rank)
         return;
     int r = job.node_rank_of[size_t(world_rank)];
     if (r >= 0)
-        lend::ring(unsigned(r));
+        lend::Rank::ring(job.window.home(unsigned(r)));
 }
 
 static_assert(option::option_row("WS_WORKERS").most == window::max_node_cores);
@@ -76,42 +77,38 @@ void start_stealing()
     const option::Options& o = job.options;
     if (o.chaos)
         loop::chaos.seed(o.chaos * 0x9E3779B97F4A7C15ull + uint64_t(job.rank));
-    window::Row& row = job.window.mine();
-    loop_host.row = &row;
-    loop_host.open = &job.window.open(job.window.me());
-    loop_host.lag = &job.window.lag(job.window.me());
-    loop_host.sleepers = &job.window.node().sleepers;
-    loop_host.running_on = &job.window.own_home().running_on;
-    loop_host.participants = job.window.cores();
-    loop_host.has_workers = job.window.workers() > 0;
-    loop_host.any_thread = job.hooks->thread_level_asked == MPI_THREAD_MULTIPLE;
-    loop_host.share_all = o.chaos || o.steal_all || o.check;
-    loop_host.steal_all = o.steal_all;
-    loop_host.check = o.check != 0;
+    LoopHost& host = loop::host();
+    host.row = &job.window.mine();
+    host.open = &job.window.open(job.window.me());
+    host.lag = &job.window.lag(job.window.me());
+    host.sleepers = &job.window.node().sleepers;
+    host.running_on = &job.window.own_home().running_on;
+    host.participants = job.window.cores();
+    host.has_workers = job.window.workers() > 0;
+    host.any_thread = job.hooks->thread_level_asked == MPI_THREAD_MULTIPLE;
+    host.share_all = o.chaos || o.steal_all || o.check;
+    host.steal_all = o.steal_all;
+    host.check = o.check != 0;
     // ranks begin differently, so that loops that run once are tried in several
-    loop_host.first_order = o.check - 1 + uint64_t(job.rank);
-    loop_host.schedule = {ws_schedule(o.schedule.kind), o.schedule.chunk};
-    loop_host.steal_schedule = {ws_schedule(o.steal_schedule.kind), o.steal_schedule.chunk};
-    loop_host.ticks_per_us = job.clock.ticks_per_us();
-    loop_host.chunk_ticks = job.clock.from_us(o.chunk_time);
-    loop_host.publish_ticks[asleep_hungry] = job.clock.from_us(window::times::publish_asleep_us);
-    loop_host.publish_ticks[newly_hungry] = job.clock.from_us(window::times::publish_newly_us);
-    loop_host.publish_ticks[long_hungry] = job.clock.from_us(window::times::publish_long_us);
-    loop_host.least_ticks = job.clock.from_us(window::times::least_chunk_us);
-    loop_host.short_ticks = job.clock.from_us(window::times::run_whole_us);
-    if (loop_host.share_all)
-        loop_host.short_ticks = loop_host.publish_ticks[asleep_hungry] = loop_host.publish_ticks[newly_hungry] =
-            loop_host.publish_ticks[long_hungry] = 0;
-    loop_host.let_threads_in = job.hooks->let_threads_in;
-    loop_host.make_guests = lend::guests_make;
-    loop_host.allow = directive::allow_openmp;
-    loop_host.openmp_level = directive::openmp_level;
-    loop_host.somebody_waits = lend::somebody_waits;
-    loop_host.wake = lend::wake_sleepers;
-    loop_host.long_wait = lend::check_peers;
-    loop_host.end_job = end_job;
-    loop_host.leave_job = become_no_rank;
-    if (loop_host.check)
+    host.first_order = o.check - 1 + uint64_t(job.rank);
+    host.schedule = {ws_schedule(o.schedule.kind), o.schedule.chunk};
+    host.steal_schedule = {ws_schedule(o.steal_schedule.kind), o.steal_schedule.chunk};
+    host.ticks_per_us = job.clock.ticks_per_us();
+    host.chunk_ticks = job.clock.from_us(o.chunk_time);
+    host.publish_ticks[asleep_hungry] = job.clock.from_us(window::times::publish_asleep_us);
+    host.publish_ticks[newly_hungry] = job.clock.from_us(window::times::publish_newly_us);
+    host.publish_ticks[long_hungry] = job.clock.from_us(window::times::publish_long_us);
+    host.least_ticks = job.clock.from_us(window::times::least_chunk_us);
+    host.short_ticks = job.clock.from_us(window::times::run_whole_us);
+    if (host.share_all)
+        host.short_ticks = host.publish_ticks[asleep_hungry] = host.publish_ticks[newly_hungry] =
+            host.publish_ticks[long_hungry] = 0;
+    host.let_threads_in = job.hooks->let_threads_in;
+    host.allow = directive::allow_openmp;
+    host.openmp_level = directive::openmp_level;
+    host.end_job = end_job;
+    host.leave_job = become_no_rank;
+    if (host.check)
         watch_status();
     if (job.window.cores() > 1)
         loop::set_owner_thread();
@@ -126,7 +123,8 @@ void start_stealing()
     lending.sends_open = &job.hooks->sends_open;
     lending.sends_to = &job.hooks->sends_to;
     lending.call_name = job.hooks->call_name;
-    lend::lend_start(job.window, lending);
+    host.lending = job.lending = new lend::Rank(job.window, host, lending);
+    job.lending->start();
 }
 
 const directive::RegionChooser chosen_by_policies = {
@@ -150,7 +148,7 @@ void attach_policies()
     rank.ticks_per_us = job.clock.ticks_per_us();
     rank.options = &job.options;
     rank.openmp = &openmp_threads;
-    runner = new policy::Runner(policy::policies(), loop_host.chunk_ticks);
+    runner = new policy::Runner(policy::policies(), loop::host().chunk_ticks);
     rank.mail = open_mail(*runner);
     runner->attach(rank);
     if (runner->chooses_threads())
@@ -178,9 +176,9 @@ void finalize()
     close_mail();
     if (!job.inactive) {
         loop::stop_sharing();
-        lend::lend_stop();
+        job.lending->stop();
         PMPI_Barrier(job.node); // nobody lends to our guests any more
-        lend::guests_stop();
+        job.lending->stop_guests();
     }
     job.hooks->ring = nullptr;
     job.hooks->senders_waiting = nullptr; // before `taken`, which it guards
@@ -279,6 +277,9 @@ int attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
             std::fprintf(stderr, "workshare: a rank has no memory for its counters; ending the job\n");
         end_job();
     }
+    LoopHost& host = loop::host();
+    host.board = observe::board;
+    host.meter = &measure::meter;
     prepare_trace();
     map_ranks();
     hooks->finalize = finalize;
@@ -307,10 +308,10 @@ int attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
     }
     if (!job.inactive) {
         hooks->ring = ring_world_rank;
-        hooks->unblocked = lend::unblocked;
-        hooks->blocked = lend::blocked;
-        hooks->polled = job.options.poll ? lend::polled : count_poll;
-        hooks->taken = lend::taken;
+        hooks->unblocked = [] { job.lending->unblocked(); };
+        hooks->blocked = [](unsigned polls) { job.lending->blocked(polls); };
+        hooks->polled = job.options.poll ? [] { job.lending->polled(); } : count_poll;
+        hooks->taken = [] { job.lending->taken(); };
         hooks->senders_waiting = &job.window.node().senders_waiting;
     } else
         hooks->blocked = nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "mpi/carry.h"
 
-#include "loop/region.h"
+#include "loop/participant.h"
 #include "mpi/end_job.h"
 #include "mpi/job.h"
 #include "policy/runner.h"
@@ -32,7 +32,7 @@ bool is_time(double every_us)
     if (!carrier || loop::thread_in_region())
         return false;
     const uint64_t now = window::ticks();
-    if (now - last_look < uint64_t(every_us * loop::loop_host.ticks_per_us))
+    if (now - last_look < uint64_t(every_us * loop::host().ticks_per_us))
         return false;
     last_look = now;
     return true;

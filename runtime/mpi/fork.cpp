@@ -37,7 +37,7 @@ void become_no_rank()
     }
     observe::stop_recording();
     if (observe::board)
-        observe::keep_board_private();
+        observe::keep_board_private(*observe::board);
     measure::meter.leave();
     loop::stop_sharing_in_child();
     directive::set_openmp_chooser(nullptr); // policies are the rank's

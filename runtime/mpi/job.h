@@ -4,6 +4,7 @@
 #pragma once
 
 #include "book/book.h"
+#include "lend/rank.h"
 #include "options/options.h"
 #include "mpich/files/src/include/mpir_workshare.h"
 #include "window/locks.h"
@@ -31,6 +32,7 @@ struct Job {
     book::Reader book;        // the other jobs of the node
     std::string book_problem; // what was found in its place
     Inactive inactive = is_active;
+    lend::Rank* lending = nullptr; // of a rank that is active. Never destroyed: exit() may be called while it lends
     uint64_t attached_at = 0; // ticks
     // how long its thread could run and had no CPU: first until it attached, in the end from then on
     double kept_off_s = 0;

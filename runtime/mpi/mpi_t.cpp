@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "mpi/mpi_t.h"
 
-#include "loop/region.h"
+#include "loop/participant.h"
 #include "mpi/job.h"
 #include "mpich/files/src/include/mpir_workshare.h"
 #include "observe/report.h"
@@ -281,8 +281,8 @@ int set_cvar(int which, unsigned value)
     set_number(row, value);
     if (job.inactive)
         return 0;
-    window::store_relaxed(loop::loop_host.chunk_ticks, job.clock.from_us(job.options.chunk_time));
-    lend::lend_retime(lend_times(job.options, int(job.window.ranks()) == job.size));
+    window::store_relaxed(loop::host().chunk_ticks, job.clock.from_us(job.options.chunk_time));
+    job.lending->retime(lend_times(job.options, int(job.window.ranks()) == job.size));
     return 0;
 }
 

@@ -229,7 +229,7 @@ Facts gather_facts(const RankFigures& r)
 {
     Facts f;
     f.others = gather_others(r);
-    bool other_jobs = !job.inactive && lend::had_neighbours();
+    bool other_jobs = !job.inactive && job.lending->had_neighbours();
     PMPI_Reduce(&other_jobs, &f.other_jobs, 1, MPI_CXX_BOOL, MPI_LOR, 0, MPI_COMM_WORLD);
     Best<observe::LoopCounts> loops = {};
     Best<observe::CallCounts> calls = {};

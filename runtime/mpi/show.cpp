@@ -54,7 +54,8 @@ bool show_rank()
 {
     const unsigned ranks = job.inactive ? 1 : job.window.cores();
     const unsigned workers = job.inactive ? 0 : job.window.workers();
-    bool made = observe::make_board(ranks, workers);
+    board = observe::make_board(ranks, workers);
+    bool made = board != nullptr;
     PMPI_Allreduce(MPI_IN_PLACE, &made, 1, MPI_CXX_BOOL, MPI_LAND, MPI_COMM_WORLD);
     if (!made)
         return false;
@@ -85,7 +86,7 @@ void show_attached()
     b.attached_at = job.attached_at;
     b.attached_at_unix = int64_t(t.tv_sec) * 1000000000 + t.tv_nsec;
     observe::first_phase();
-    observe::show_board();
+    observe::show_board(*board);
 }
 
 void show_ended()

@@ -17,8 +17,6 @@ __thread Seat* own_seat;
 
 namespace {
 
-unsigned loops_made; // atomically added
-
 size_t align(size_t n) { return (n + 63) & ~size_t(63); }
 
 void* shared_memory(size_t bytes)
@@ -47,7 +45,7 @@ void* private_memory(size_t bytes)
 
 } // namespace
 
-bool make_board(unsigned node_cores, unsigned own_workers)
+Board* make_board(unsigned node_cores, unsigned own_workers)
 {
     Board head = {};
     size_t end = align(sizeof(Board));
@@ -65,39 +63,38 @@ bool make_board(unsigned node_cores, unsigned own_workers)
     if (!memory)
         memory = private_memory(end);
     if (!memory)
-        return false;
+        return nullptr;
     head.version = board_version;
     head.head_bytes = sizeof(Board);
     head.bytes = end;
     head.pid = getpid();
     head.node_cores = node_cores;
     head.own_workers = own_workers;
-    board = new (memory) Board(head);
-    return true;
+    return new (memory) Board(head);
 }
 
-void show_board()
+void show_board(Board& board)
 {
-    window::store_release(board->magic, board_magic); // after the head: readers look at the magic first
+    window::store_release(board.magic, board_magic); // after the head: readers look at the magic first
 }
 
-void keep_board_private()
+void keep_board_private(Board& board)
 {
-    const Board head = *board;
-    if (mmap(board, head.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
+    const Board head = board;
+    if (mmap(&board, head.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
              0) != MAP_FAILED)
-        new (board) Board(head);
+        new (&board) Board(head);
 }
 
-LoopRow& new_loop_row(const char* name)
+LoopRow& new_loop_row(Board& board, const char* name)
 {
-    const unsigned i = window::fetch_add_relaxed(loops_made, 1);
+    const unsigned i = window::fetch_add_relaxed(board.loops_made, 1);
     if (i + 1 >= loop_rows) {
-        LoopRow& rest = board->loop(loop_rows - 1);
+        LoopRow& rest = board.loop(loop_rows - 1);
         std::strcpy(rest.name, "(other loops)"); // by each that comes: the same bytes
         return rest;
     }
-    LoopRow& row = board->loop(i);
+    LoopRow& row = board.loop(i);
     const size_t length = std::strlen(name), most = sizeof row.name - 1;
     if (length > most) {
         std::memcpy(row.name, "...", 3);
@@ -107,9 +104,9 @@ LoopRow& new_loop_row(const char* name)
     return row;
 }
 
-void count_latency(uint64_t (&histogram)[latency_buckets], uint64_t ticks)
+void count_latency(uint64_t (&histogram)[latency_buckets], uint64_t ticks, double ticks_per_us)
 {
-    const uint64_t ns = uint64_t(double(ticks) * 1e3 / board->ticks_per_us);
+    const uint64_t ns = uint64_t(double(ticks) * 1e3 / ticks_per_us);
     const unsigned i = ns < 2 ? 0 : 63 - unsigned(__builtin_clzll(ns));
     add(histogram[i < latency_buckets ? i : latency_buckets - 1], 1);
 }

@@ -163,6 +163,7 @@ struct alignas(64) Board {
     uint64_t seats_at, loops_at, calls_at, phases_at; // offsets
 
     ProcessCounters process;
+    unsigned loops_made; // rows of loops that were taken: atomically added
     // The seat of the home thread is the first, then the workers', then one for a guest on each core of the node's
     // table.
     Seat& seat(unsigned i) { return reinterpret_cast<Seat*>(at(seats_at))[i]; }
@@ -181,17 +182,17 @@ extern Board* board;
 extern __thread Seat* own_seat __attribute__((tls_model("initial-exec")));
 
 // Makes the board for a rank with so many workers on a node with so many cores in its table; the caller fills in the
-// rest of the head, and show_board() when that is done. Private memory, and nobody can look at it, where the system
-// gives no other; false if there is none at all.
-bool make_board(unsigned node_cores, unsigned own_workers);
-void show_board();
+// rest of the head, and calls show_board() when that is done. Private memory, and nobody can look at it, where the
+// system gives no other; null if there is none at all.
+Board* make_board(unsigned node_cores, unsigned own_workers);
+void show_board(Board& board);
 
 // In a child of fork(): puts other memory in the same place, so that what the child counts is not added to its
 // parent's.
-void keep_board_private();
+void keep_board_private(Board& board);
 
 // The row of a loop that is run for the first time.
-LoopRow& new_loop_row(const char* name);
+LoopRow& new_loop_row(Board& board, const char* name);
 
 // Relaxed, as all of the board: a counter is true by itself.
 inline void bump(volatile uint64_t& counter, uint64_t by = 1)
@@ -209,6 +210,6 @@ inline void show(Seat& seat, Seated state, uint64_t now, Flag other = no_row)
 }
 
 // Counts a latency of so many ticks.
-void count_latency(uint64_t (&histogram)[latency_buckets], uint64_t ticks);
+void count_latency(uint64_t (&histogram)[latency_buckets], uint64_t ticks, double ticks_per_us);
 
 } // namespace ws::observe

@@ -19,7 +19,10 @@ extern "C" {
 __attribute__((visibility("default"))) int ws_test_openings;
 __attribute__((visibility("default"))) int ws_test_watch()
 {
-    return !ws::directive::watch_openmp([] { __atomic_fetch_add(&ws_test_openings, 1, __ATOMIC_RELAXED); });
+    static struct : ws::directive::OpenMPWatcher {
+        void openmp_opens() override { __atomic_fetch_add(&ws_test_openings, 1, __ATOMIC_RELAXED); }
+    } watcher;
+    return !ws::directive::watch_openmp(&watcher);
 }
 __attribute__((visibility("default"))) void ws_test_stop() { ws::directive::stop_watching_openmp(); }
 __attribute__((visibility("default"))) unsigned ws_test_open() { return ws::directive::openmp_regions_open(); }

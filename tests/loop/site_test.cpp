@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "loop/region.h"
+#include "loop/open_region.h"
 #include "loop/site.h"
 
 #include <catch2/catch.hpp>
@@ -7,7 +7,10 @@
 #include <string>
 
 namespace ws::loop {
-LoopHost loop_host; // the runtime's is in region.cpp, which is not linked here; 1000 ticks are a microsecond
+// The runtime's are in region.cpp, which is not linked here; 1000 ticks are a microsecond.
+static Slots slots;
+static LoopHost only_host(slots);
+__thread Participant self = participant_of(only_host);
 }
 
 using namespace ws::loop;
@@ -49,8 +52,9 @@ struct Loop {
 // Sites live as long as the process: the records of those that were shared lead to them.
 Loop& new_loop()
 {
-    static const bool made = make_board(2, 0);
+    static Board* const made = make_board(2, 0);
     REQUIRE(made);
+    host().board = made;
     static std::deque<Loop> loops;
     return loops.emplace_back();
 }

@@ -47,7 +47,8 @@ void fill(LoopRow& l, const char* name, Values& v)
 
 RankFigures figures_of(int rank)
 {
-    REQUIRE(make_board(4, 1));
+    board = make_board(4, 1);
+    REQUIRE(board);
     Board& b = *board;
     Values v{uint64_t(rank)};
     b.rank = b.node_rank = rank;

@@ -135,7 +135,8 @@ TEST_CASE("what was computed on a lent core is the lender's help, and the owner'
 TEST_CASE("500 workers on 2 CPUs: the gain is that of 2, in verdict, report and JSON")
 {
     // By the clock each of them was busy for the whole second, but it shared the CPUs with all others.
-    REQUIRE(make_board(501, 500));
+    board = make_board(501, 500);
+    REQUIRE(board);
     Board& b = *board;
     b.size = 1;
     b.ticks_per_us = 1000;

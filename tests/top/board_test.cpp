@@ -24,7 +24,7 @@ namespace {
 // A right board of a rank with a worker on a node of three cores, made as a job makes it.
 ws::observe::Board& made()
 {
-    static const bool done = ws::observe::make_board(3, 1);
+    static const bool done = (board = ws::observe::make_board(3, 1)) != nullptr;
     REQUIRE(done);
     ws::observe::Board& b = *board;
     b.rank = 1;
@@ -36,7 +36,7 @@ ws::observe::Board& made()
     b.first_worker = 2;
     std::strcpy(b.host, "here");
     std::strcpy(b.program, "prog\x1b[31m");
-    ws::observe::show_board();
+    ws::observe::show_board(*board);
     return b;
 }
 
@@ -266,7 +266,7 @@ TEST_CASE("a process whose main thread has left is found, and has not ended")
     if (child == 0) {
         alarm(60);
         pthread_t thread;
-        if (!ws::observe::make_board(1, 0) || pthread_create(
+        if (!(board = ws::observe::make_board(1, 0)) || pthread_create(
                                                   &thread, nullptr,
                                                   [](void*) -> void* {
                                                       for (;;)
@@ -276,7 +276,7 @@ TEST_CASE("a process whose main thread has left is found, and has not ended")
             _exit(1);
         board->size = board->node_ranks = 1;
         board->ticks_per_us = 1000;
-        ws::observe::show_board();
+        ws::observe::show_board(*board);
         close(told[0]);
         close(told[1]);
         syscall(SYS_exit, 0); // pthread_exit() would unwind the test's frames
@@ -324,11 +324,11 @@ public:
             char joined = 0;
             if (page.join(ws::book::open_book(problem), ws::window::own_process(), uint64_t(getpid()), 0,
                           ws::window::CpuSet().mask()) &&
-                ws::observe::make_board(1, 0)) {
+                (board = ws::observe::make_board(1, 0))) {
                 board->size = board->node_ranks = 1;
                 board->job = uint64_t(getpid());
                 board->ticks_per_us = 1000;
-                ws::observe::show_board();
+                ws::observe::show_board(*board);
                 joined = 1;
             }
             (void) !write(up[1], &joined, 1);

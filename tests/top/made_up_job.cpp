@@ -155,7 +155,7 @@ int no_board(const char* kind, double seconds)
     else if (!std::strcmp(kind, "unmade"))
         file_of(100000);
     else {
-        if (!make_board(2, 0))
+        if (!(board = make_board(2, 0)))
             return 3;
         ticks_per_us = 1000;
         fill_head(0, 1, 1, 0, 1, ticks());
@@ -170,7 +170,7 @@ int no_board(const char* kind, double seconds)
                 return 3;
             board->magic = 0;
         } else
-            show_board();
+            show_board(*board);
     }
     std::puts("ready");
     std::fflush(stdout);
@@ -202,10 +202,10 @@ int main(int argc, char** argv)
     for (int rank = 0; rank < ranks; rank++)
         if (fork() == 0) {
             prctl(PR_SET_PDEATHSIG, SIGKILL);
-            if (!make_board(unsigned(ranks) * (1 + workers), workers))
+            if (!(board = make_board(unsigned(ranks) * (1 + workers), workers)))
                 _exit(3);
             fill_head(rank, size, ranks, workers, job, began);
-            show_board();
+            show_board(*board);
             if (rank == 0 && fork() == 0) { // a child has its parent's board open, too
                 prctl(PR_SET_PDEATHSIG, SIGKILL);
                 for (;;)

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+//
+// The rank's own thread: what it does while it is blocked in MPI.
+#pragma once
+
+#include "lend/lender.h"
+
+namespace ws::lend {
+
+class HomeThread {
+public:
+    explicit HomeThread(Rank& rank) : rank_(rank) {}
+
+    // Rank::start() and Rank::stop() call these.
+    void start();
+    void stop();
+
+    // MPICH's hooks, see Rank.
+    void blocked(unsigned polls);
+    void unblocked();
+    void polled();
+
+    bool had_neighbours() const { return lender_.had_neighbours(); }
+
+private:
+    // Another thread of the program waits, or a loop's body does: the core must not be lent then.
+    bool is_another() const;
+    bool last_poll_was_dry();
+    window::Flag own_call_row() const;
+    void look_at_served(uint64_t now);
+    void arm();
+    void begin_wait(uint64_t now);
+    uint64_t end_wait();
+    void carry_lag(uint64_t now, uint64_t waited);
+    bool gave_step(uint64_t now, bool idle);
+    uint64_t us_until_due(uint64_t now) const;
+    void idle(uint64_t now);
+
+    Rank& rank_;
+    Lender lender_;
+    SpareTime* spare_ = nullptr;
+    bool active_ = false;
+    bool is_blocked_ = false;      // this wait is longer than the spin
+    // the last wait was long: the next will most likely be, so it is not worth spinning first
+    bool waits_are_long_ = false;
+    bool was_taken_ = false;       // in this wait: by a parallel region of another rank
+    bool helps_nobody_ = false;    // by its VictimPolicy
+    unsigned seen_events_ = 0;     // LendOptions::events when it armed
+    uint64_t wait_began_ = 0;      // ticks
+    uint64_t waited_until_ = 0;    // ticks: of a wait that may turn out short; 0: in none
+    uint64_t idle_since_ = 0;      // ticks: since when there is nothing to help with, nor anything to do for MPI
+    uint64_t served_at_ = 0;       // ticks: MPI handled something in this wait that did not end it; 0: nothing
+    unsigned served_events_ = 0;   // LendOptions::events_ then
+    uint64_t looked_at_peers_ = 0; // ticks
+    window::Flag wait_call_ = 0;   // row of the call that it waits in
+    uint64_t lent_before_ = 0, slept_before_ = 0; // lent_ticks and naps_ticks when the wait began
+};
+
+} // namespace ws::lend

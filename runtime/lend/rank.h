@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+//
+// A rank that lends: its own thread, its workers, its guests on the cores of others, who wakes whom. A process has one,
+// which MPICH's hooks are handed to (mpi/attach.cpp); a test has as many as it plays.
+#pragma once
+
+#include "lend/guest.h"
+#include "lend/home.h"
+#include "lend/lend.h"
+#include "lend/peers.h"
+#include "lend/worker.h"
+#include "loop/region.h"
+
+namespace ws::lend {
+
+class Rank final : public loop::Lending {
+public:
+    // `window` and `loops` outlive it. The board and the meter of `loops` are the rank's.
+    Rank(window::Window& window, loop::LoopHost& loops, const LendOptions& options)
+        : window(window), loops(loops), options(options), times(options.times)
+    {}
+    Rank(const Rank&) = delete;
+    Rank& operator=(const Rank&) = delete;
+
+    // Starts and stops lending, in this order, by the thread that called MPI_Init: the home thread from here on.
+    void start();
+    // Other times, from any thread: they act from the next time on that somebody looks at them.
+    void retime(const LendTimes& times);
+    // After this no guest of another process will be woken by this rank. Returns when its core is back and its workers
+    // have ended.
+    void stop();
+    // Joins the guests in its process. Every rank of the node has called stop() before.
+    void stop_guests() { guests_.stop(); }
+
+    // MPICH's hooks: a thread waits, and has polled so many times in vain (the first is 0); its wait is over; MPI_Test
+    // or the like found nothing; a message was posted for a rank of the node; a poll has handled something, while
+    // somebody waits for his sends.
+    void blocked(unsigned polls) { home_.blocked(polls); }
+    void unblocked() { home_.unblocked(); }
+    void polled() { home_.polled(); }
+    static void ring(window::Home& core);
+    void taken();
+
+    // Whether another job of the node was seen to use this rank's CPUs.
+    bool had_neighbours() const { return home_.had_neighbours(); }
+
+    // Whether a thread of the node is blocked or idle.
+    bool somebody_waits() const override;
+    void make_guests() override { guests_.make(); }
+    // Wakes a few threads of the node that sleep for want of work, its own workers first.
+    void wake() override;
+    void long_wait(const char* what) override { check_peers(what); }
+
+    // ---- for the files of this folder
+
+    // Ends the job when a rank of this node has died; otherwise returns. Cheap enough for every millisecond.
+    void check_peers(const char* waiting_for);
+    // Whether its own thread sits in a blocking MPI call; guests read it to give cores back early.
+    bool is_blocked() const;
+    // Whether the program of that core has lately spun on MPI_Test, which is its way of waiting. This expires by itself
+    // once the program computes.
+    bool looked_just_now(const window::Home& core) const
+    {
+        return window::ticks() - window::Hardware::load_relaxed(core.looked_at) < times.patience_ticks;
+    }
+    // Makes a thread that runs loop bodies, on these CPUs from its first moment if it may use them. Returns an errno as
+    // pthread_create does.
+    int start_body_thread(pthread_t& thread, window::CpuMask cpus, void* (*run)(void*), void* argument) const;
+
+    window::Window& window;
+    loop::LoopHost& loops;
+    const LendOptions options;
+    LendTimes times; // now
+
+private:
+    Peers peers_;
+    HomeThread home_{*this};
+    Guests guests_{*this};
+    Workers workers_{*this};
+};
+
+} // namespace ws::lend

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+#include "node.h"
+
+#include "loop/participant.h"
+#include "policy/steal/victim.h"
+
+#include <sys/mman.h>
+
+using namespace ws::window;
+
+FakeOpenMP openmp;
+
+// What runtime/lend and runtime/loop find of other rooms, which are not linked.
+char ws_alone;
+namespace ws {
+namespace loop {
+Alone may_be_alone = Alone::always;
+bool look_up_alone() { return true; }
+} // namespace loop
+namespace directive {
+volatile Flag openmp_regions;
+const char* watch_openmp(OpenMPWatcher* watcher)
+{
+    ::openmp.watcher = watcher;
+    return nullptr;
+}
+void stop_watching_openmp()
+{
+    ::openmp.watcher = nullptr;
+    end_openmp_wait();
+}
+void wait_for_openmp()
+{
+    const Flag before = Hardware::load_acquire(::openmp.released);
+    Hardware::fetch_add_full(::openmp.waiting, 1);
+    while (openmp_regions_open() && Hardware::load_acquire(::openmp.released) == before)
+        sched_yield();
+    Hardware::fetch_add_full(::openmp.waiting, Flag(-1));
+}
+void end_openmp_wait() { Hardware::fetch_add_full(::openmp.released, 1); }
+} // namespace directive
+} // namespace ws
+
+void FakeOpenMP::open()
+{
+    Hardware::fetch_add_full(ws::directive::openmp_regions, 1);
+    if (watcher)
+        watcher->openmp_opens();
+}
+
+void FakeOpenMP::close()
+{
+    Hardware::fetch_add_full(ws::directive::openmp_regions, Flag(-1));
+    ws::directive::end_openmp_wait();
+}
+
+TestNode::TestNode(unsigned ranks, unsigned workers, unsigned boss)
+    : bytes_(Window::bytes(ranks, ranks + workers)),
+      memory_(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)),
+      cores_(ranks + workers)
+{
+    REQUIRE(memory_ != MAP_FAILED);
+    for (unsigned r = 0; r < ranks; r++) {
+        ranks_.push_back(std::make_unique<TestRank>());
+        ranks_[r]->window.map(memory_, ranks, cores_, r);
+    }
+    for (unsigned r = 0; r < ranks; r++) {
+        TestRank& rank = *ranks_[r];
+        const unsigned own = r == boss ? workers : 0;
+        rank.window.init_own(100 + int(r), ranks, own, {});
+        ws::loop::LoopHost& h = rank.host;
+        h.row = &rank.window.mine();
+        h.open = &rank.window.open(r);
+        h.lag = &rank.window.lag(r);
+        h.sleepers = &rank.window.node().sleepers;
+        h.running_on = &rank.window.own_home().running_on;
+        h.participants = cores_;
+        h.has_workers = own != 0;
+        h.board = ws::observe::make_board(cores_, own);
+        REQUIRE(h.board);
+        h.meter = &rank.meter;
+        rank.meter.start(&rank.window.load(r), ticks(), h.ticks_per_us);
+        h.let_threads_in = [](int) {};
+        h.end_job = [] { throw JobEnds(); };
+    }
+    for (unsigned c = 0; c < cores_; c++) // many cores, of which each has its own
+        home(c).place = {int(c), -1, -1, -1, -1};
+    node().cpus = cores_;
+    options.victims = ws::policy::steal::victims_by_name("auto");
+    options.pretended_cores = cores_;
+    options.times.patience_ticks = 0;
+    options.times.yield_ticks = 0;
+    options.times.linger_ticks = 0;
+    options.times.peers_ticks = ~uint64_t(0) / 2;
+    options.times.quantum_us = options.times.longest_quantum_us = 1;
+}
+
+TestNode::~TestNode()
+{
+    for (auto& rank : ranks_)
+        rank->lending.reset();
+    munmap(memory_, bytes_);
+}
+
+ws::lend::Rank& TestNode::make(unsigned r)
+{
+    TestRank& rank = *ranks_[r];
+    ws::lend::LendOptions own = options;
+    own.sends_open = &rank.sends_open;
+    own.sends_to = &rank.sends_to;
+    own.events = &rank.events;
+    rank.host.lending = &rank.lending.emplace(rank.window, rank.host, own);
+    return *rank.lending;
+}
+
+ws::lend::Rank& TestNode::start(unsigned r)
+{
+    ws::lend::Rank& rank = make(r);
+    rank.start();
+    return rank;
+}
+
+TestNode::Cores TestNode::awake()
+{
+    Cores found;
+    for (unsigned c = 0; c < cores_; c++)
+        if (home(c).state == core_kept)
+            found.push_back(c);
+    return found;
+}
+
+TestNode::Cores TestNode::recalled()
+{
+    Cores found;
+    for (unsigned c = 0; c < cores_; c++)
+        if (home(c).recall)
+            found.push_back(c);
+    return found;
+}
+
+void TestNode::fall_asleep(unsigned core)
+{
+    home(core).state = core_asleep;
+    Hardware::fetch_add_full(node().sleepers, 1);
+}
+
+void TestNode::publish(unsigned owner, uint64_t units, uint64_t unit_ticks, const Cores& guests)
+{
+    ws::loop::Sizing sizing = {};
+    sizing.kind = WS_DYNAMIC;
+    sizing.chunk = 1;
+    Window& w = ranks_[owner]->window;
+    w.mine().loops[0].publish(0, {units, sizing.pack(), unit_ticks, ws::loop::Descriptor::max_joiners, 0});
+    Hardware::or_full(w.open(owner), 1);
+    for (unsigned core : guests)
+        guest(owner, core).state = guest_ready;
+}
+
+void TestNode::give_back(unsigned core)
+{
+    home(core).returned_at = ticks();
+    Hardware::store_full(home(core).state, core_kept);
+    futex_wake(&home(core).state);
+}

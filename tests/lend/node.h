@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+//
+// Ranks of a node in one process, on one window: what runtime/lend is without MPI. A test makes the calls that MPICH,
+// the compiled code and other processes make, as the rank that it wants to be.
+#pragma once
+
+#include "directive/openmp.h"
+#include "lend/rank.h"
+#include "loop/open_region.h"
+#include "measure/meter.h"
+#include "observe/board.h"
+#include "window/window.h"
+
+#include <catch2/catch.hpp>
+#include <memory>
+#include <optional>
+#include <vector>
+
+// OpenMP, as the workers see it.
+struct FakeOpenMP {
+    ws::directive::OpenMPWatcher* watcher = nullptr;
+    volatile ws::window::Flag waiting = 0; // workers in wait_for_openmp()
+    volatile ws::window::Flag released = 0;
+    void open();  // a parallel region of OpenMP's begins
+    void close(); // it ends
+};
+extern FakeOpenMP openmp;
+
+struct TestRank {
+    ws::window::Window window;
+    ws::loop::Slots slots = {};
+    ws::loop::LoopHost host{slots};
+    ws::measure::Meter meter;
+    std::optional<ws::lend::Rank> lending;
+    // MPICH's
+    int sends_open = 0, sends_to = 0;
+    unsigned events = 0;
+
+    ws::observe::LendCounters& counters() { return host.board->seat(0).lend; }
+    ws::observe::VisitCounters& visits(unsigned core) { return host.board->guest_seat(core).visit; }
+    ws::window::Home& home() { return window.own_home(); }
+};
+
+// Whoever is asked to end the job throws this instead; messages go to stderr.
+struct JobEnds {};
+
+class TestNode {
+public:
+    // The last `workers` cores are rank `boss`'s. Nothing is started.
+    explicit TestNode(unsigned ranks, unsigned workers = 0, unsigned boss = 0);
+    ~TestNode();
+    TestNode(const TestNode&) = delete;
+    TestNode& operator=(const TestNode&) = delete;
+
+    TestRank& operator[](unsigned rank) { return *ranks_[rank]; }
+    unsigned ranks() const { return unsigned(ranks_.size()); }
+    unsigned cores() const { return cores_; }
+    ws::window::Home& home(unsigned core) { return ranks_[0]->window.home(core); }
+    ws::window::Node& node() { return ranks_[0]->window.node(); }
+
+    // Their options, to be changed before make(). Times are such that nothing happens by itself: no spin, no sleep that
+    // lasts, no look at the clock that ends anything.
+    ws::lend::LendOptions options = {};
+    // Makes a rank's lending; start() also makes the calling thread its home thread, with its workers beside it.
+    ws::lend::Rank& make(unsigned rank);
+    ws::lend::Rank& start(unsigned rank);
+
+    // Cores that are kept; whose recall is set.
+    using Cores = std::vector<unsigned>;
+    Cores awake();
+    Cores recalled();
+    void fall_asleep(unsigned core);
+
+    // Rank `owner` publishes a region of so many units in its first slot, of `ticks` each, that nobody runs; and has a
+    // guest ready for each core in `guests`. By hand: no thread of it runs.
+    void publish(unsigned owner, uint64_t units, uint64_t unit_ticks, const Cores& guests);
+    ws::window::GuestSlot& guest(unsigned owner, unsigned core) { return ranks_[0]->window.guest(owner, core); }
+    // What that guest does at the end of its visit.
+    void give_back(unsigned core);
+
+private:
+    size_t bytes_;
+    void* memory_;
+    unsigned cores_;
+    std::vector<std::unique_ptr<TestRank>> ranks_;
+};
+
+// Waits until `done`, up to some seconds; false if that was in vain.
+template <class Done> bool comes_true(Done&& done)
+{
+    for (int i = 0; i < 100000; i++) {
+        if (done())
+            return true;
+        usleep(100);
+    }
+    return false;
+}
