@@ -18,6 +18,8 @@ PROGRAMS = (("solver of few long blocks", "blocks", [], 20),
             ("chain of short loops, 30^3", "chain", ["--side", 30, "--steps", 4], 10),
             ("chain of short loops, 30^3, uneven", "chain", ["--side", 30, "--steps", 4, "--uneven", 3], 10))
 LEAST = 0.98    # of what is possible
+TRUE = 0.05     # how far what the verdict says may be from what was measured
+WARMUP = 2      # turns before those that are timed
 SLOW = 4        # OpenMP's dynamic in chunks of one may be many times slower: fewer repeats then
 
 
@@ -25,6 +27,17 @@ def possible(plain):
     """How many times faster the ranks' work is in equal parts: the longest over the mean, of a run without help."""
     useful = plain.get("useful_us") or plain["rank_us"]
     return max(useful) * len(useful) / sum(useful)
+
+
+def told(name, plain, shared, turns):
+    """What the verdict says of a turn beside what was measured. It speaks of the whole job, whose beginning is no turn."""
+    def said(result):
+        job = result["workshare"]
+        return 1 + (job["speedup"] - 1) * job["wall_s"] * 1e6 / turns / median_us(result)
+    ratios = sorted(said(s) / (median_us(p) / median_us(s)) for p, s in zip(plain, shared))
+    middle, low, high = measure.quartiles(ratios)
+    return line.figure(f"{name}: what the verdict says, of what was measured", measure.median_of(shared, said), measure.ratio_of(plain, shared, median_us)[0],
+                       "x", middle, f"within {TRUE:g} of 1", abs(middle - 1) <= TRUE, [low, high])
 
 
 def same_result(name, results):
@@ -41,7 +54,7 @@ def programs(run, quick):
             return lambda: run.run(f"{program}_omp", [*options, "--repeats", few, "--warmup", 1], ranks=1, bind="none",
                                    env={"OMP_NUM_THREADS": "2", "OMP_SCHEDULE": schedule, "OMP_PLACES": "cores", "OMP_PROC_BIND": "close",
                                         "OMP_WAIT_POLICY": "active"})
-        timed = [*options, "--repeats", repeats]
+        timed = [*options, "--repeats", repeats, "--warmup", WARMUP]
         plain, off, shared, dynamic, guided = measure.in_turn(
             pairs, lambda: run.run(f"{program}_plain", timed), lambda: run.run(f"{program}_ws", timed),
             lambda: run.run(f"{program}_ws", timed, workshare=True), openmp("dynamic"), openmp("guided"))
@@ -51,6 +64,8 @@ def programs(run, quick):
         reason = shared[-1]["workshare"].get("reason") or "no cause is named"
         yield line.figure(f"{name}: speed with -workshare, of what is possible", measure.median_of(shared, median_us), measure.median_of(plain, median_us),
                           "us", middle, f">= {LEAST:g}", middle >= LEAST, [low, high], None if middle >= LEAST else reason)
+        if program != "triangles":  # its runs have turns in one thread, too
+            yield told(name, plain, shared, repeats + WARMUP)
         yield compare(f"{name}: -fws without -workshare / plain", off, plain, median_us, "us", 1.01, "compiled without -fws")
         faster = lambda results: measure.ratio_of(plain, results, median_us)  # noqa: E731
         ours = faster(shared)
