@@ -23,7 +23,7 @@ const char* kind_name(EventKind kind);
 
 // Where the archive of FILE.otf2 keeps its events: FILE.
 std::string archive_folder(const std::string& path);
-// The events of an earlier archive of this name go; files that are none of an archive's stay. "" or what is wrong.
+// The events of an earlier archive of this name go; other files stay. "" or what is wrong.
 std::string clear_archive(const std::string& path);
 
 } // namespace ws::trace
