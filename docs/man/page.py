@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""page.py LOWDOWN SOURCE NAME: a manual page on stdout, made of what is written elsewhere: ws-... of docs/language.md, MPIX_... of
-include/workshare/mpix.h. page.py SOURCE --names lists those that there are."""
+"""page.py LOWDOWN SOURCE NAME: a manual page on stdout, made of what is written elsewhere: ws-... of docs/language.md, MPIX_... and
+XMPI_... of the headers in include/workshare. page.py SOURCE --names lists those that there are."""
 import pathlib
 import re
 import subprocess
@@ -66,17 +66,18 @@ def paragraphs(comment):
 def functions(header):
     """Name, comment and prototype of each."""
     return {name: (comment, prototype) for comment, prototype, name in
-            re.findall(r'/\*((?:(?!\*/).)*)\*/\n(int (MPIX_\w+)\([^;]*\);)', header, re.S)}
+            re.findall(r'/\*((?:(?!\*/).)*)\*/\n(int ((?:MPIX|XMPI)_\w+)\([^;]*\);)', header, re.S)}
 
 
 def of_function(header, name):
+    file, fortran = ('xmpi.h', 'the module *xmpi*') if name.startswith('XMPI') else ('mpix.h', 'the modules *mpix* and *mpix\\_f08*')
     comment, prototype = functions(header)[name]
     head = re.search(r'SPDX.*?\n(.*?)\*/', header, re.S)[1]
-    measured = re.search(r'/\*((?:(?!\*/).)*)\*/\n#define MPIX_LOADS_MEASURED', header, re.S)[1]
+    measured = re.search(r'/\*((?:(?!\*/).)*)\*/\n#define MPIX_LOADS_MEASURED', header, re.S)
+    constants = ['# MPIX\\_LOADS\\_MEASURED', paragraphs(measured[1])] if measured else []
     about = re.split(r'[:.]', ' '.join(re.sub(r'^ \* ?', '', comment, flags=re.M).split()))[0]
-    out = ['# NAME', f'{plain(name)} - {plain(about[0].lower() + about[1:])}', '# SYNOPSIS', f'```\n#include <workshare/mpix.h>\n\n{prototype}\n```',
-           'In Fortran: the modules *mpix* and *mpix\\_f08*.', '# DESCRIPTION', paragraphs(comment), '# MPIX\\_LOADS\\_MEASURED', paragraphs(measured),
-           '# ALL FUNCTIONS OF MPIX.H', paragraphs(head)]
+    out = ['# NAME', f'{plain(name)} - {plain(about[0].lower() + about[1:])}', '# SYNOPSIS', f'```\n#include <workshare/{file}>\n\n{prototype}\n```',
+           f'In Fortran: {fortran}.', '# DESCRIPTION', paragraphs(comment), *constants, f'# ALL FUNCTIONS OF {file.upper()}', paragraphs(head)]
     others = [f'**{plain(f)}**(3)' for f in functions(header) if f != name]
     return '\n\n'.join(out + ['# SEE ALSO', ', '.join(['**workshare**(1)'] + others)])
 

@@ -68,7 +68,11 @@
     PROCESS(TIME, openmp_lent, LATER, WS_TIME_OPENMP_LENT, "core time of those") \
     PROCESS(TIME, openmp_late, LATER, NONE, "of it: beside the thread whose core it is, which had come back") \
     PROCESS(COUNT, openmp_beside, LATER, NONE, "threads of regions that came to a core where a worker or a guest was in its last chunk") \
-    PROCESS(TIME, openmp_beside, LATER, NONE, "they were beside those")
+    PROCESS(TIME, openmp_beside, LATER, NONE, "they were beside those") \
+    PROCESS(COUNT, flex_intervals, LATER, NONE, "intervals after which XMPI looked at balance") \
+    PROCESS(COUNT, flex_moves, LATER, WS_FLEX_MOVES, "after which it moved rows") \
+    PROCESS(COUNT, flex_bytes, LATER, WS_FLEX_BYTES, "bytes of rows that this rank then sent and received") \
+    PROCESS(TIME, flex_move, LATER, WS_TIME_FLEX_MOVE, "its own thread waiting for that")
 
 // Of a `ws for` of the source. Short executions run whole, and only one in 16 of them is timed, or all if the run is
 // observed. The others are cut into chunks and all timed, open to close. The first eight are those that an execution

@@ -2,6 +2,7 @@
 //
 // The one place that names the policies.
 #include "policy/dpb/dpb.h"
+#include "policy/flex/flex.h"
 #include "policy/loads/loads.h"
 #include "policy/policy.h"
 #include "policy/reorder/reorder.h"
@@ -13,7 +14,8 @@ namespace ws::policy {
 
 const std::vector<Policy*>& policies()
 {
-    static Policy* const each[] = {&steal::policy(), &reorder::policy(), &dpb::policy(), &loads::policy()};
+    static Policy* const each[] = {&steal::policy(), &reorder::policy(), &dpb::policy(), &flex::policy(),
+                                   &loads::policy()};
     static_assert(std::size(each) <= window::max_policies);
     // never destroyed: exit() may run beside its users
     static auto& all = *new std::vector<Policy*>(std::begin(each), std::end(each));

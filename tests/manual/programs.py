@@ -25,7 +25,7 @@ def says(*command):
 
 def mpirun_options():
     """Workshare's, and all that stand at the begin of a line of -help."""
-    names = re.findall(r'^ +(-[a-z][a-z-]*)', says(f'{STAGE}/bin/mpirun', '-help'), re.MULTILINE)
+    names = re.findall(r'^ +(-[a-z][a-z0-9-]*)', says(f'{STAGE}/bin/mpirun', '-help'), re.MULTILINE)
     return {n for n in names if n.startswith('-workshare')}, set(names)
 
 

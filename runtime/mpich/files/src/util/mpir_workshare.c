@@ -272,7 +272,7 @@ static void yield(unsigned polls)
     sched_yield();
 }
 
-/* The functions of workshare/mpix.h, which libws has as ws_..., and is loaded for when one is first called. In a job without -workshare
+/* The functions of workshare/mpix.h and xmpi.h, which libws has as ws_..., and is loaded for when one is first called. In a job without -workshare
  * ranks that share cores would spin through each other's time: there they yield. */
 static void *mpix_function(const char *name, const char *in_libws)
 {
@@ -329,7 +329,27 @@ MPIX_IN_LIBWS(MPIX_Load_graph_create,
 MPIX_IN_LIBWS(MPIX_Load_active, (MPI_Comm comm, int *active, MPI_Comm * activecomm), (comm, active, activecomm))
 MPIX_IN_LIBWS(MPIX_Load_imbalance, (MPI_Comm comm, double *max_over_mean), (comm, max_over_mean))
 
-/* The same for Fortran (mpix.mod, mpix_f08.mod): addresses only. */
+/* A partition is an int (xmpi.h). */
+MPIX_IN_LIBWS(XMPI_Get_wsize, (MPI_Comm comm, MPI_Count rows, MPI_Info info, int *partition, MPI_Count * count, MPI_Count * displ),
+              (comm, rows, info, partition, count, displ))
+MPIX_IN_LIBWS(XMPI_Get_counts, (int partition, MPI_Count * counts, MPI_Count * displs), (partition, counts, displs))
+MPIX_IN_LIBWS(XMPI_Register, (int partition, void *address, MPI_Count width, MPI_Datatype type, int layout),
+              (partition, address, width, type, layout))
+MPIX_IN_LIBWS(XMPI_Register_csr,
+              (int partition, void *starts, MPI_Datatype start_type, void *columns, MPI_Datatype column_type, void *values,
+               MPI_Datatype value_type), (partition, starts, start_type, columns, column_type, values, value_type))
+MPIX_IN_LIBWS(XMPI_Set_resize, (int partition, void *address, int (*resize) (void *, MPI_Count)), (partition, address, resize))
+MPIX_IN_LIBWS(XMPI_Deregister, (int partition, void *address), (partition, address))
+MPIX_IN_LIBWS(XMPI_Set_work, (int partition, double work), (partition, work))
+MPIX_IN_LIBWS(XMPI_Monitor_begin, (int partition), (partition))
+MPIX_IN_LIBWS(XMPI_Monitor_end, (int partition, MPI_Count * count, MPI_Count * displ, int *moved), (partition, count, displ, moved))
+MPIX_IN_LIBWS(XMPI_Monitor_end_begin, (int partition), (partition))
+MPIX_IN_LIBWS(XMPI_Monitor_end_finish, (int partition, MPI_Count * count, MPI_Count * displ, int *moved), (partition, count, displ, moved))
+MPIX_IN_LIBWS(XMPI_Partition_free, (int *partition), (partition))
+MPIX_IN_LIBWS(XMPI_Alloc, (MPI_Count bytes, void *address), (bytes, address))
+MPIX_IN_LIBWS(XMPI_Free, (void *address), (address))
+
+/* The same for Fortran (mpix.mod, mpix_f08.mod, xmpi.mod): addresses only. */
 #define MPIX_FORTRAN(name, parameters, arguments) \
     MPICH_API_PUBLIC void name parameters; \
     void name parameters { \
@@ -358,6 +378,19 @@ MPIX_FORTRAN(mpix_load_graph_create_measured_,
 MPIX_FORTRAN(mpix_load_active_, (void *a, void *b, void *c, int *ierr), (a, b, c, ierr))
 MPIX_FORTRAN(mpix_load_is_active_, (void *a, void *b, int *ierr), (a, b, ierr))
 MPIX_FORTRAN(mpix_load_imbalance_, (void *a, void *b, int *ierr), (a, b, ierr))
+MPIX_FORTRAN(xmpi_get_wsize_, (void *a, void *b, void *c, void *d, void *e, void *f_, int *ierr), (a, b, c, d, e, f_, ierr))
+MPIX_FORTRAN(xmpi_get_counts_, (void *a, void *b, void *c, int *ierr), (a, b, c, ierr))
+MPIX_FORTRAN(xmpi_register_, (void *a, void *b, void *c, void *d, void *e, int *ierr), (a, b, c, d, e, ierr))
+MPIX_FORTRAN(xmpi_register_csr_, (void *a, void *b, void *c, void *d, void *e, void *f_, void *g, int *ierr), (a, b, c, d, e, f_, g, ierr))
+MPIX_FORTRAN(xmpi_deregister_, (void *a, void *b, int *ierr), (a, b, ierr))
+MPIX_FORTRAN(xmpi_set_work_, (void *a, void *b, int *ierr), (a, b, ierr))
+MPIX_FORTRAN(xmpi_monitor_begin_, (void *a, int *ierr), (a, ierr))
+MPIX_FORTRAN(xmpi_monitor_end_, (void *a, void *b, void *c, void *d, int *ierr), (a, b, c, d, ierr))
+MPIX_FORTRAN(xmpi_monitor_end_begin_, (void *a, int *ierr), (a, ierr))
+MPIX_FORTRAN(xmpi_monitor_end_finish_, (void *a, void *b, void *c, void *d, int *ierr), (a, b, c, d, ierr))
+MPIX_FORTRAN(xmpi_partition_free_, (void *a, int *ierr), (a, ierr))
+MPIX_FORTRAN(xmpi_alloc_, (void *a, void *b, int *ierr), (a, b, ierr))
+MPIX_FORTRAN(xmpi_free_, (void *a, int *ierr), (a, ierr))
 
 int MPIR_Workshare_thread_level(int level)
 {

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+//
+// xmpi.h for C++17: a partition that frees itself, whose std::vectors are resized in place when rows move.
+//
+//     ws::Partition rows(MPI_COMM_WORLD, n);
+//     std::vector<double> matrix(rows.count() * n), x(rows.count());
+//     rows.add(matrix, n);
+//     rows.add(x);
+//     for (...) {
+//         rows.begin_iteration();
+//         ...
+//         if (rows.end_iteration())   // rows.count(), rows.displ() and the vectors have changed
+//             ...
+//     }
+//
+// Errors: the communicator's handler is called (see xmpi.h); if that returns, ws::PartitionError is thrown. A vector
+// that has to grow is copied: while it does, it needs its old and its new memory, more than xmpi.h promises.
+#pragma once
+
+#include "workshare/xmpi.h"
+
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+#if __cplusplus >= 202002L
+#include <span>
+#endif
+
+namespace ws {
+
+class PartitionError : public std::runtime_error {
+public:
+    explicit PartitionError(int code) : std::runtime_error(text(code)), code_(code) {}
+    int code() const { return code_; } // MPI's
+
+private:
+    static std::string text(int code)
+    {
+        char words[MPI_MAX_ERROR_STRING] = "";
+        int length = 0;
+        MPI_Error_string(code, words, &length);
+        return {words, size_t(length)};
+    }
+    int code_;
+};
+
+// Not copied; moved, it leaves an empty one behind. Arrays that are added must not move (their std::vector object, not
+// its elements) until they are removed or the partition is gone.
+class Partition {
+public:
+    Partition() = default;
+    // Collective over comm.
+    Partition(MPI_Comm comm, MPI_Count rows, MPI_Info info = MPI_INFO_NULL)
+    {
+        check(XMPI_Get_wsize(comm, rows, info, &handle_, &count_, &displ_));
+    }
+    // Collective.
+    ~Partition()
+    {
+        if (handle_ != XMPI_PARTITION_NULL)
+            XMPI_Partition_free(&handle_);
+    }
+    Partition(Partition&& other) noexcept { swap(other); }
+    Partition& operator=(Partition&& other) noexcept
+    {
+        swap(other);
+        return *this;
+    }
+    void swap(Partition& other) noexcept
+    {
+        std::swap(handle_, other.handle_);
+        std::swap(count_, other.count_);
+        std::swap(displ_, other.displ_);
+        std::swap(arrays_, other.arrays_);
+    }
+
+    XMPI_Partition handle() const { return handle_; }
+    MPI_Count count() const { return count_; } // rows of this process,
+    MPI_Count displ() const { return displ_; } // from this one on
+
+    // A vector of count() times `width` elements. T is trivially copyable, and moves as bytes.
+    template <class T> void add(std::vector<T>& v, MPI_Count width = 1, int layout = XMPI_ROWS)
+    {
+        static_assert(std::is_trivially_copyable_v<T> && !std::is_same_v<T, bool>, "rows move as bytes");
+        Array& a = shadow(v);
+        MPI_Datatype type;
+        check(MPI_Type_contiguous(int(sizeof(T)), MPI_BYTE, &type));
+        check(MPI_Type_commit(&type));
+        int error = XMPI_Register(handle_, &a.data, width, type, layout);
+        MPI_Type_free(&type);
+        if (!error)
+            error = XMPI_Set_resize(handle_, &a.data, resize);
+        check(error);
+    }
+    // A sparse matrix by rows: count() + 1 starts, of int or an integer of 8 bytes.
+    template <class Start, class Column, class Value>
+    void add_csr(std::vector<Start>& starts, std::vector<Column>& columns, std::vector<Value>& values)
+    {
+        static_assert(std::is_integral_v<Start> && (sizeof(Start) == 4 || sizeof(Start) == 8), "starts are integers");
+        static_assert(std::is_trivially_copyable_v<Column> && std::is_trivially_copyable_v<Value>,
+                      "rows move as bytes");
+        Array &s = shadow(starts), &c = shadow(columns), &v = shadow(values);
+        MPI_Datatype types[2];
+        const size_t sizes[2] = {sizeof(Column), sizeof(Value)};
+        for (int i = 0; i < 2; i++) {
+            check(MPI_Type_contiguous(int(sizes[i]), MPI_BYTE, &types[i]));
+            check(MPI_Type_commit(&types[i]));
+        }
+        int error = XMPI_Register_csr(handle_, &s.data, sizeof(Start) == 4 ? MPI_INT32_T : MPI_INT64_T, &c.data,
+                                      types[0], &v.data, types[1]);
+        for (MPI_Datatype& type : types)
+            MPI_Type_free(&type);
+        for (Array* a : {&s, &c, &v})
+            if (!error)
+                error = XMPI_Set_resize(handle_, &a->data, resize);
+        check(error);
+    }
+    // Of a sparse matrix its starts.
+    template <class T> void remove(std::vector<T>& v)
+    {
+        for (size_t i = 0; i < arrays_.size(); i++)
+            if (arrays_[i]->vector == &v) {
+                check(XMPI_Deregister(handle_, &arrays_[i]->data));
+                arrays_.erase(arrays_.begin() + std::ptrdiff_t(i));
+                return;
+            }
+        check(XMPI_Deregister(handle_, &v)); // says that it is not registered
+    }
+
+    void set_work(double units) { check(XMPI_Set_work(handle_, units)); }
+    void begin_iteration() { check(XMPI_Monitor_begin(handle_)); }
+    // Whether rows have moved. Collective.
+    bool end_iteration()
+    {
+        int moved = 0;
+        check(XMPI_Monitor_end(handle_, &count_, &displ_, &moved));
+        return moved != 0;
+    }
+    // The same in two parts. Collective.
+    void begin_move() { check(XMPI_Monitor_end_begin(handle_)); }
+    bool finish_move()
+    {
+        int moved = 0;
+        check(XMPI_Monitor_end_finish(handle_, &count_, &displ_, &moved));
+        return moved != 0;
+    }
+    // Of all processes of the communicator, for MPI_Allgatherv and its like; `processes`: how many it has.
+    std::vector<MPI_Count> counts(int processes) const
+    {
+        std::vector<MPI_Count> all(size_t(processes), 0);
+        check(XMPI_Get_counts(handle_, all.data(), nullptr));
+        return all;
+    }
+
+#if __cplusplus >= 202002L
+    // Row i of the whole in a vector of that width; it is one of this process's.
+    template <class T> std::span<T> row(std::vector<T>& v, MPI_Count i, MPI_Count width = 1) const
+    {
+        return std::span<T>(v).subspan(size_t((i - displ_) * width), size_t(width));
+    }
+#endif
+
+private:
+    // What XMPI knows of a vector: the pointer to its data, first, and how to resize it.
+    struct Array {
+        void* data;
+        void* vector;
+        bool (*resize)(Array&, MPI_Count bytes);
+    };
+    template <class T> Array& shadow(std::vector<T>& v)
+    {
+        const auto resize = [](Array& a, MPI_Count bytes) {
+            auto& vector = *static_cast<std::vector<T>*>(a.vector);
+            const size_t n = size_t(bytes) / sizeof(T);
+            try {
+                vector.reserve(n);
+                vector.resize(n);
+            } catch (const std::exception&) {
+                return false;
+            }
+            // An empty one has no data, and XMPI takes no null pointer.
+            a.data = vector.data() ? static_cast<void*>(vector.data()) : &a;
+            return true;
+        };
+        arrays_.push_back(std::make_unique<Array>(Array{nullptr, &v, resize}));
+        resize(*arrays_.back(), MPI_Count(v.size() * sizeof(T)));
+        return *arrays_.back();
+    }
+    static int resize(void* address, MPI_Count bytes)
+    {
+        Array& a = *static_cast<Array*>(address); // its first member
+        return a.resize(a, bytes) ? 0 : 1;
+    }
+    static void check(int error)
+    {
+        if (error != MPI_SUCCESS)
+            throw PartitionError(error);
+    }
+
+    XMPI_Partition handle_ = XMPI_PARTITION_NULL;
+    MPI_Count count_ = 0, displ_ = 0;
+    std::vector<std::unique_ptr<Array>> arrays_;
+};
+
+} // namespace ws

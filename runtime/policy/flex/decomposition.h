@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+//
+// One decomposition: its structures, what its processes measure, and when its rows move.
+#pragma once
+
+#include "policy/flex/counters.h"
+#include "policy/flex/host.h"
+#include "policy/flex/move.h"
+#include "window/load_row.h"
+
+#include <memory>
+
+namespace ws::policy::flex {
+
+// Info's keys, and options for what it does not say.
+struct Wishes {
+    Settings settings;
+    bool by_node = false;
+    int64_t iterations = 0; // 0: unknown
+};
+
+class Decomposition {
+public:
+    // Collective over comm, which it duplicates.
+    Decomposition(MPI_Comm comm, Rows rows, const Wishes& wishes);
+    Decomposition(const Decomposition&) = delete;
+    Decomposition& operator=(const Decomposition&) = delete;
+    ~Decomposition();
+
+    MPI_Comm comm() const { return comm_; }
+    Rows rows() const { return starts_.back(); }
+    Rows count() const { return mine().size(); }
+    Rows displ() const { return mine().begin; }
+    const Starts& starts() const { return starts_; }
+    std::vector<Structure>& structures() { return structures_; }
+    // After a structure was added or taken out.
+    void structures_changed();
+
+    void add_work(double units);
+    void begin_iteration();
+    // The end of an iteration, in two parts. Collective. "" or what is wrong, the same in all processes; then nothing
+    // has moved.
+    std::string end_begin();
+    bool is_ending() const { return ending_; }
+    bool end_finish(); // whether rows have moved
+
+private:
+    // What the processes reduce at the end of an interval.
+    struct Numbers {
+        double shared, longest, shorter, error, wall, asking, given, trouble; // by maximum
+        double real, computing, bytes;                                        // by sum
+    };
+    static void reduce(void* in, void* inout, int* length, MPI_Datatype* type);
+
+    Range mine() const { return range_of(starts_, size_t(rank_)); }
+    void close_interval();
+    std::string decide();
+    Outcome propose(const Summary& s, Starts& next);
+    void start_move(Starts to);
+    std::string find_trouble();
+    double units_now() const
+    {
+        return source_ == Source::flop || source_ == Source::instructions ? counters.read(source_) : 0;
+    }
+
+    MPI_Comm comm_ = MPI_COMM_NULL, node_ = MPI_COMM_NULL; // node_: of those on this node, if shares are of nodes
+    MPI_Datatype numbers_type_ = MPI_DATATYPE_NULL;
+    MPI_Op numbers_op_ = MPI_OP_NULL;
+    int rank_ = 0, size_ = 1, leader_ = 0; // leader_: lowest rank of the node
+    Wishes wishes_;
+    Source source_ = Source::registered;
+    Starts starts_;
+    std::vector<Structure> structures_;
+    Monitor monitor_;
+    uint64_t signature_ = 0;
+    double elements_ = 0; // units of one iteration, by what is registered
+
+    // ---- the iteration, and the interval that runs
+    bool begun_ = false, ending_ = false;
+    window::Load at_begin_ = {};
+    double units_at_begin_ = 0;
+    unsigned done_ = 0;              // iterations of the interval
+    int64_t iterations_ = 0;         // of all
+    double real_ = 0, kept_ = 0, units_ = 0, given_ = 0;
+    uint64_t interval_began_ = 0;
+    // Of an iteration's time a unit: a mean and a variance that forget, for the noise.
+    double mean_ = 0, variance_ = 0;
+    uint64_t seen_ = 0;
+
+    // ---- the interval before, while its numbers are under way
+    MPI_Request request_ = MPI_REQUEST_NULL;
+    Numbers sent_ = {}, numbers_ = {};
+    Work measured_;       // of this process
+    double given_units_ = 0;
+    unsigned measured_done_ = 0;
+    double asked_s_ = 0;  // what the last reduction took
+    std::string trouble_; // of this process
+
+    // ---- a move
+    std::unique_ptr<Move> move_;
+    Starts next_, from_;
+    Rows round_ = 0, rounds_ = 0;
+    double moved_bytes_ = 0, move_began_ = 0;
+    bool said_no_memory_ = false;
+};
+
+} // namespace ws::policy::flex

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#include "policy/flex/flex.h"
+
+#include "policy/flex/host.h"
+
+#include <cstdio>
+
+namespace ws::policy::flex {
+
+namespace {
+
+// Of intervals in which rows did not move though their processes were unequal, those with that reason; or nothing.
+std::string reason_text(Outcome outcome, const char* words)
+{
+    const uint64_t n = told.outcome[unsigned(outcome)];
+    return n ? ", " + std::to_string(n) + " " + words : "";
+}
+
+class Flex final : public policy::Policy {
+public:
+    const char* name() const override { return "flex"; }
+    policy::Wants attach(policy::Rank& rank) override
+    {
+        host.on = true;
+        host.node_number = rank.node_number;
+        host.ticks_per_us = rank.ticks_per_us;
+        host.options = rank.options;
+        return {};
+    }
+    void tell(observe::Facts& facts) const override
+    {
+        if (!told.partitions)
+            return;
+        char text[240];
+        if (told.moves)
+            std::snprintf(text, sizeof text,
+                          "XMPI moved rows %llu time%s in %llu intervals (%.4g rows, %.4g MB, %.3g s), by %s",
+                          static_cast<unsigned long long>(told.moves), told.moves == 1 ? "" : "s",
+                          static_cast<unsigned long long>(told.intervals),
+                          told.rows, told.bytes * 1e-6, told.move_s, told.measured.c_str());
+        else
+            std::snprintf(text, sizeof text, "XMPI moved no rows in %llu intervals, by %s",
+                          static_cast<unsigned long long>(told.intervals), told.measured.c_str());
+        facts.policies.push_back(text + reason_text(Outcome::burst, "not for bursts of foreign load") +
+                                 reason_text(Outcome::noise, "not for noise") +
+                                 reason_text(Outcome::unpaid, "not as it would not have paid") +
+                                 reason_text(Outcome::no_memory, "not for want of memory"));
+    }
+    void detach(policy::Rank&) override { host = {}; }
+};
+
+} // namespace
+
+policy::Policy& policy()
+{
+    static Flex flex;
+    return flex;
+}
+
+} // namespace ws::policy::flex

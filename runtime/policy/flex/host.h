@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+//
+// What FLEX-MPI needs of the job, filled in when libws attaches and empty in a job without -workshare; and what came of
+// it, for the verdict.
+#pragma once
+
+#include "options/options.h"
+#include "policy/flex/monitor.h"
+
+#include <string>
+
+namespace ws::policy::flex {
+
+struct Host {
+    bool on = false;
+    int node_number = -1;
+    double ticks_per_us = 1000;
+    const option::Options* options = nullptr;
+};
+extern Host host;
+
+// Of all partitions of this process, those that are gone included.
+struct Told {
+    uint64_t partitions = 0, intervals = 0, moves = 0, outcome[outcomes] = {};
+    double rows = 0, bytes = 0, move_s = 0; // of all processes of the partitions
+    std::string measured;                   // what the last partition's work was
+};
+extern Told told;
+
+} // namespace ws::policy::flex

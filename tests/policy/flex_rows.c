@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * XMPI: structures of all kinds keep their rows while these move, whose numbers the program knows. With WS_FLEX_FAKE,
+ * where rows are in the end follows from the speeds.
+ *
+ *   flex_rows MODE ROWS ITERATIONS
+ *
+ * MODE: all (each kind of structure at once), split (the same, with XMPI_Monitor_end_begin), two (two decompositions on
+ * two communicators), little (no memory for more: nothing moves), large (memory during a move), work (XMPI_Set_work),
+ * unlike (a process has registered another structure), gone (memory given back), node (by nodes), die (a process dies
+ * in the middle of a move).
+ */
+#define _GNU_SOURCE
+#include <mpi.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <workshare/xmpi.h>
+
+enum { WIDTH = 3 };
+
+static int rank, ranks, wrong;
+static XMPI_Partition rows;
+static MPI_Count count, displ;
+static long n;
+
+struct gap {            /* a type with a hole */
+    char a;
+    double b;
+};
+
+static double *vector, *matrix, *columns;
+static struct gap *gaps;
+static int *starts, *column;
+static float *value;
+static MPI_Datatype gap_type;
+
+#define CHECK(what) do { if (!(what)) { wrong++; printf("rank %d, line %d: %s\n", rank, __LINE__, #what); fflush(stdout); } } while (0)
+
+static int length_of(long row) { return (int) (row * 7 % 5); }
+static void *room(size_t bytes) { return malloc(bytes ? bytes : 1); }
+
+static void make(void)
+{
+    long elements = 0;
+    vector = room(sizeof *vector * (size_t) count);
+    matrix = room(sizeof *matrix * (size_t) (count * WIDTH));
+    columns = room(sizeof *columns * (size_t) (count * WIDTH));
+    gaps = room(sizeof *gaps * (size_t) count);
+    starts = room(sizeof *starts * (size_t) (count + 1));
+    starts[0] = 1; /* as in Fortran */
+    for (long i = 0; i < count; i++)
+        elements += length_of(displ + i);
+    column = room(sizeof *column * (size_t) elements);
+    value = room(sizeof *value * (size_t) elements);
+    for (long i = 0, at = 0; i < count; i++) {
+        const long row = displ + i;
+        vector[i] = (double) row;
+        memset(&gaps[i], 0, sizeof gaps[i]);
+        gaps[i].a = (char) row;
+        gaps[i].b = (double) row * 2;
+        for (int w = 0; w < WIDTH; w++) {
+            matrix[i * WIDTH + w] = (double) (row * WIDTH + w);
+            columns[w * count + i] = (double) (row * WIDTH + w);
+        }
+        starts[i + 1] = starts[i] + length_of(row);
+        for (int k = 0; k < length_of(row); k++, at++) {
+            column[at] = (int) row + k;
+            value[at] = (float) (row * 8 + k);
+        }
+    }
+    const int lengths[] = { 1, 1 };
+    const MPI_Aint at[] = { offsetof(struct gap, a), offsetof(struct gap, b) };
+    const MPI_Datatype types[] = { MPI_CHAR, MPI_DOUBLE };
+    MPI_Datatype parts;
+    MPI_Type_create_struct(2, lengths, at, types, &parts);
+    MPI_Type_create_resized(parts, 0, sizeof(struct gap), &gap_type);
+    MPI_Type_commit(&gap_type);
+    MPI_Type_free(&parts);
+    CHECK(XMPI_Register(rows, &vector, 1, MPI_DOUBLE, XMPI_ROWS) == MPI_SUCCESS);
+    CHECK(XMPI_Register(rows, &matrix, WIDTH, MPI_DOUBLE, XMPI_ROWS) == MPI_SUCCESS);
+    CHECK(XMPI_Register(rows, &columns, WIDTH, MPI_DOUBLE, XMPI_COLUMNS) == MPI_SUCCESS);
+    CHECK(XMPI_Register(rows, &gaps, 1, gap_type, XMPI_ROWS) == MPI_SUCCESS);
+    MPI_Type_free(&gap_type); /* a registered structure keeps its own */
+}
+
+static void make_sparse(void)
+{
+    CHECK(XMPI_Register_csr(rows, &starts, MPI_INT, &column, MPI_INT, &value, MPI_FLOAT) == MPI_SUCCESS);
+}
+
+static void check(void)
+{
+    long at = 0;
+    CHECK(starts[0] == 1);
+    for (long i = 0; i < count && wrong < 5; i++) {
+        const long row = displ + i;
+        CHECK(vector[i] == (double) row);
+        CHECK(gaps[i].a == (char) row && gaps[i].b == (double) row * 2);
+        for (int w = 0; w < WIDTH; w++) {
+            CHECK(matrix[i * WIDTH + w] == (double) (row * WIDTH + w));
+            CHECK(columns[w * count + i] == (double) (row * WIDTH + w));
+        }
+        CHECK(starts[i + 1] - starts[i] == length_of(row));
+        for (int k = 0; k < length_of(row); k++, at++)
+            CHECK(column[at] == (int) row + k && value[at] == (float) (row * 8 + k));
+    }
+    /* All rows, each once. */
+    MPI_Count *counts = malloc(sizeof *counts * (size_t)ranks), *displs = malloc(sizeof *displs * (size_t)ranks),
+              next = 0;
+    CHECK(XMPI_Get_counts(rows, counts, displs) == MPI_SUCCESS);
+    for (int r = 0; r < ranks; r++) {
+        CHECK(displs[r] == next);
+        next += counts[r];
+    }
+    CHECK(next == n && counts[rank] == count && displs[rank] == displ);
+    free(counts);
+    free(displs);
+}
+
+static int moves;
+
+static void iterate(long iterations, bool split)
+{
+    for (long i = 0; i < iterations; i++) {
+        int moved = 7;
+        CHECK(XMPI_Monitor_begin(rows) == MPI_SUCCESS);
+        if (split) {
+            CHECK(XMPI_Monitor_end_begin(rows) == MPI_SUCCESS);
+            CHECK(XMPI_Monitor_end_finish(rows, &count, &displ, &moved) == MPI_SUCCESS);
+        } else
+            CHECK(XMPI_Monitor_end(rows, &count, &displ, &moved) == MPI_SUCCESS);
+        CHECK(moved == 0 || moved == 1);
+        moves += moved;
+        if (moved)
+            check();
+    }
+}
+
+/* kB that the process had at most since the last call. */
+static long peak(void)
+{
+    char line[128];
+    long kb = 0;
+    FILE *f = fopen("/proc/self/status", "r");
+    while (f && fgets(line, sizeof line, f))
+        sscanf(line, "VmHWM: %ld", &kb);
+    if (f)
+        fclose(f);
+    if ((f = fopen("/proc/self/clear_refs", "w"))) {
+        fputs("5", f);
+        fclose(f);
+    }
+    return kb;
+}
+
+static void large(long iterations)
+{
+    const long width = 1 << 14; /* 128 KiB a row */
+    double *big = room(sizeof *big * (size_t) (count * width));
+    for (long i = 0; i < count * width; i++)
+        big[i] = (double) (displ * width + i);
+    CHECK(XMPI_Register(rows, &big, width, MPI_DOUBLE, XMPI_ROWS) == MPI_SUCCESS);
+    const long had = count;
+    peak();
+    const long before = peak();
+    double took = MPI_Wtime();
+    for (long i = 0; i < iterations; i++) {
+        int moved;
+        XMPI_Monitor_begin(rows);
+        XMPI_Monitor_end(rows, &count, &displ, &moved);
+        moves += moved;
+    }
+    took = MPI_Wtime() - took;
+    const long most = peak(), kb = (had > count ? had : count) * width * 8 / 1024;
+    for (long i = 0; i < count * width && wrong < 5; i++)
+        CHECK(big[i] == (double) (displ * width + i));
+    const double over = (double) (most - before - (count > had ? (count - had) * width * 8 / 1024 : 0)) / (double) kb;
+    printf("rank %d rows %ld -> %ld over %.3f s %.3f\n", rank, had, (long) count, over, took);
+    free(big);
+}
+
+static int refuse(void *address, MPI_Count bytes)
+{
+    (void) address;
+    return bytes > (MPI_Count) sizeof(double) * count;
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    const char *mode = argc > 1 ? argv[1] : "all";
+    n = argc > 2 ? atol(argv[2]) : 1000;
+    long iterations = argc > 3 ? atol(argv[3]) : 20;
+    MPI_Info info = MPI_INFO_NULL;
+    if (!strcmp(mode, "unlike") || !strcmp(mode, "gone")) /* a decomposition takes over the handler */
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    if (!strcmp(mode, "node")) {
+        MPI_Info_create(&info);
+        MPI_Info_set(info, "ws_flex_domain", "node");
+    }
+    CHECK(XMPI_Get_wsize(MPI_COMM_WORLD, n, info, &rows, &count, &displ) == MPI_SUCCESS);
+    if (info != MPI_INFO_NULL)
+        MPI_Info_free(&info);
+    CHECK(count == n / ranks + (rank < n % ranks));
+    if (!strcmp(mode, "large")) {
+        large(iterations);
+    } else {
+        make();
+        if (strcmp(mode, "work") != 0)
+            make_sparse();
+        check();
+        if (!strcmp(mode, "two")) {
+            /* Odd and even ranks apart, each with a decomposition of their own beside the one of all. */
+            MPI_Comm half;
+            XMPI_Partition other;
+            MPI_Count c, d;
+            int moved, half_rank;
+            MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+            MPI_Comm_rank(half, &half_rank);
+            CHECK(XMPI_Get_wsize(half, 100, MPI_INFO_NULL, &other, &c, &d) == MPI_SUCCESS);
+            MPI_Comm_free(&half); /* the decomposition has its own */
+            long *numbers = room(sizeof *numbers * (size_t) c);
+            for (long i = 0; i < c; i++)
+                numbers[i] = d + i;
+            CHECK(XMPI_Register(other, &numbers, 1, MPI_LONG, XMPI_ROWS) == MPI_SUCCESS);
+            for (long i = 0; i < iterations; i++) {
+                XMPI_Monitor_begin(other);
+                iterate(1, false);
+                CHECK(XMPI_Monitor_end(other, &c, &d, &moved) == MPI_SUCCESS);
+                for (long j = 0; moved && j < c; j++)
+                    CHECK(numbers[j] == d + j);
+            }
+            printf("other %d rows %ld\n", rank, (long) c);
+            CHECK(XMPI_Deregister(other, &numbers) == MPI_SUCCESS);
+            free(numbers);
+            CHECK(XMPI_Partition_free(&other) == MPI_SUCCESS);
+            CHECK(other == XMPI_PARTITION_NULL);
+        } else if (!strcmp(mode, "little")) {
+            if (rank == ranks - 1)
+                CHECK(XMPI_Set_resize(rows, &vector, refuse) == MPI_SUCCESS);
+            iterate(iterations, false);
+            check();
+        } else if (!strcmp(mode, "unlike") || !strcmp(mode, "gone")) {
+            int moved = 0, error = MPI_SUCCESS;
+            if (rank == 1 && !strcmp(mode, "unlike"))
+                CHECK(XMPI_Deregister(rows, &gaps) == MPI_SUCCESS);
+            if (rank == 1 && !strcmp(mode, "gone")) {
+                free(matrix);
+                matrix = NULL;
+            }
+            for (long i = 0; i < iterations && !error; i++) {
+                XMPI_Monitor_begin(rows);
+                error = XMPI_Monitor_end(rows, &count, &displ, &moved);
+            }
+            char text[MPI_MAX_ERROR_STRING] = "none";
+            int length, class = 0;
+            if (error) {
+                MPI_Error_string(error, text, &length);
+                MPI_Error_class(error, &class);
+            }
+            printf("rank %d error %d: %s\n", rank, class == MPI_ERR_ARG, text);
+            MPI_Finalize();
+            return 0;
+        } else if (!strcmp(mode, "work")) {
+            /* Row i costs i units, which only the program knows; processes are equally fast in them. */
+            for (long i = 0; i < iterations; i++) {
+                int moved;
+                double units = 0;
+                for (long j = 0; j < count; j++)
+                    units += (double) (displ + j);
+                XMPI_Monitor_begin(rows);
+                double end = MPI_Wtime() + units * 1e-7;
+                while (MPI_Wtime() < end)
+                    usleep(50);
+                CHECK(XMPI_Set_work(rows, units) == MPI_SUCCESS);
+                CHECK(XMPI_Monitor_end(rows, &count, &displ, &moved) == MPI_SUCCESS);
+                moves += moved;
+                if (moved)
+                    printf("rank %d count %ld\n", rank, (long) count);
+                fflush(stdout);
+            }
+        } else if (!strcmp(mode, "die")) {
+            for (long i = 0; i < iterations; i++) {
+                int moved;
+                XMPI_Monitor_begin(rows);
+                if (rank == 1 && i == iterations - 1)
+                    raise(SIGKILL);
+                XMPI_Monitor_end(rows, &count, &displ, &moved);
+            }
+        } else
+            iterate(iterations, !strcmp(mode, "split"));
+        if (strcmp(mode, "work") != 0) {
+            check();
+            CHECK(XMPI_Deregister(rows, &starts) == MPI_SUCCESS);
+        }
+        CHECK(XMPI_Deregister(rows, &vector) == MPI_SUCCESS);
+        free(vector), free(matrix), free(columns), free(gaps), free(starts), free(column), free(value);
+    }
+    printf("rank %d rows %ld from %ld moves %d\n", rank, (long) count, (long) displ, moves);
+    CHECK(XMPI_Partition_free(&rows) == MPI_SUCCESS);
+    MPI_Finalize();
+    return wrong != 0;
+}

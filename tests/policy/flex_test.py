@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""flex_test.py MPIRUN PROGRAMS: XMPI in whole jobs. Processors of known speeds are pretended (WS_FLEX_FAKE), so that where rows end is known;
+rows are compared before and after each move (WS_FLEX_CHECK)."""
+import os
+import re
+
+from job import PROGRAMS, expect, finish, run
+
+INTERVAL = ('-workshare-flex-interval', '5')
+
+
+def job(program, *args, speeds=None, options=INTERVAL, env=None, **how):
+    env = {'WS_FLEX_CHECK': '1', **({'WS_FLEX_FAKE': speeds} if speeds else {}), **(env or {})}
+    return run(program, *map(str, args), options=options if how.get('workshare', True) else (), env=env, **how)
+
+
+def counts(result):
+    """Rows of each rank at the end, and the moves that each has seen."""
+    found = {int(r): (int(n), int(m)) for r, n, m in re.findall(r'^rank (\d+) rows (\d+) from \d+ moves (\d+)$', result.out, re.MULTILINE)}
+    return [found[r][0] for r in sorted(found)], [found[r][1] for r in sorted(found)]
+
+
+# ---- everything moves, by speed: all structures, several numbers of processes, rows of unequal weight (a sparse matrix is among them)
+for mode in 'all', 'split':
+    for ranks, speeds in (2, '1e4,3e4'), (3, '1e4,2e4,3e4'), (5, '3e4,1e4,1e4,2e4,1e4'):
+        result = job('flex_rows', mode, 1000, 30, ranks=ranks, speeds=speeds)
+        rows, moves = counts(result)
+        wanted = [float(s) * 1000 / sum(map(float, speeds.split(','))) for s in speeds.split(',')]
+        expect(result, f'rows {rows}, wanted about {wanted}', len(rows) == ranks and all(abs(a - b) < 6 for a, b in zip(rows, wanted)))
+        expect(result, f'moves {moves}', moves == [1] * ranks)
+        expect(result, 'the verdict says nothing', 'XMPI moved rows 1 time' in result.err and 'pretended' in result.err)
+# Chances are that speeds turn round: rows travel far, in rounds.
+result = job('flex_rows', 'all', 1000, 60, ranks=6, speeds='1,1,1,1,1,200')
+expect(result, f'rows {counts(result)[0]}', counts(result)[0][5] > 900)
+# More processes than rows, and processes without rows
+for mode in 'all', 'split':
+    result = job('flex_rows', mode, 3, 30, ranks=5, speeds='1e4,2e4,3e4')
+    expect(result, f'rows {counts(result)[0]}', sum(counts(result)[0]) == 3)
+job('flex_rows', 'all', 0, 12, ranks=2, speeds='1,2')
+job('flex_rows', 'all', 100, 12, ranks=1, speeds='1')
+# Equal processors: nothing moves, in 1,000 intervals
+result = job('flex_rows', 'all', 1000, 1000, ranks=3, speeds='2e4', options=('-workshare-flex-interval', '1'))
+expect(result, f'moves {counts(result)[1]}', counts(result)[1] == [0, 0, 0])
+# Two decompositions, one on a communicator that the program has freed
+result = job('flex_rows', 'two', 900, 60, ranks=4, speeds='1e4,1e4,2e4,2e4')
+others = [int(n) for n in re.findall(r'^other \d+ rows (\d+)', result.out, re.MULTILINE)]
+expect(result, f'the other has {others}', sorted(others) == [33, 33, 67, 67])
+# By nodes: ranks of a node have equal rows, nodes by their speed
+result = job('flex_rows', 'node', 1200, 30, ranks=4, speeds='1e4,3e4,1e4,7e4', env={'MPIR_CVAR_NUM_CLIQUES': '2'})
+rows = counts(result)[0]
+if expect(result, 'no rows', len(rows) == 4):
+    clique = [0, 2, 1, 3] if abs(rows[0] - rows[2]) < abs(rows[0] - rows[1]) else [0, 1, 2, 3]
+    a, b, c, d = (rows[i] for i in clique)
+    expect(result, f'rows {rows}', abs(a - b) <= 6 and abs(c - d) <= 6 and abs(a - c) > 50)
+
+# ---- without -workshare nothing moves, and all works
+for program, args in (('flex_rows', ('all', 1000, 30)), ('flex_rows', ('split', 100, 30)), ('flex_rows', ('two', 100, 30)), ('flex_vectors', ()), ('flex_module', ())):
+    result = job(program, *args, ranks=3, workshare=False)
+    expect(result, 'something moved', re.search(r'moves 0', result.out) and not re.search(r'moves [1-9]', result.out))
+
+# ---- what the program says itself: row i costs i units. Half of the cost lies in the last 29 %.
+result = job('flex_rows', 'work', 2000, 40, ranks=2)
+rows = counts(result)[0]
+expect(result, f'rows {rows}', len(rows) == 2 and 0.64 < rows[0] / 2000 < 0.78)
+expect(result, 'the verdict does not say by what', 'by XMPI_Set_work' in result.err)
+
+# ---- C++ and Fortran
+for program in 'flex_vectors', 'flex_module':
+    result = job(program, ranks=3, speeds='1e4,2e4,3e4')
+    expect(result, 'nothing moved', re.search(r'moves [1-9]', result.out))
+
+# ---- memory: during a move an eighth of the data beyond what a process has before or after it, and MPI's own; what is refused moves nothing
+result = job('flex_rows', 'large', 600, 8, ranks=2, speeds='1e4,3e4', env={'WS_FLEX_CHECK': '0'})
+over = [float(x) for x in re.findall(r'over ([\d.-]+)', result.out)]
+expect(result, f'beyond the larger of the two: {over}', len(over) == 2 and max(over) <= 0.16 and ' moves 1' in result.out)
+result = job('flex_rows', 'large', 600, 8, ranks=3, speeds='1e3,3e4,6e4', env={'WS_FLEX_CHECK': '0'})
+over = [float(x) for x in re.findall(r'over ([\d.-]+)', result.out)]
+expect(result, f'in rounds, beyond the larger of the two: {over}', len(over) == 3 and max(over) <= 0.16)
+result = job('flex_rows', 'little', 1000, 30, ranks=3, speeds='1e4,2e4,3e4')
+expect(result, f'moves {counts(result)[1]}', counts(result) == ([334, 333, 333], [0, 0, 0]))
+expect(result, 'not said once', result.err.count('has no memory for more') == 1 and 'not for want of memory' in result.err)
+
+# ---- wrong calls
+for ranks in 1, 3:
+    for workshare in True, False:
+        job('flex_errors', ranks=ranks, workshare=workshare)
+result = job('flex_errors', 'fatal', ranks=2, workshare=False, code='error')
+expect(result, 'no message', 'XMPI_Register' in result.err and 'address is NULL' in result.err and 'went on' not in result.out)
+result = job('flex_rows', 'unlike', 1000, 30, ranks=3, speeds='1e4,2e4,3e4')
+expect(result, 'no error on all ranks', len(re.findall(r'error 1: .*', result.out)) == 3 and 'registered different structures' in result.out)
+result = job('flex_rows', 'gone', 1000, 30, ranks=3, speeds='1e4,2e4,3e4')
+expect(result, 'no error on all ranks', len(re.findall(r'error 1: .*', result.out)) == 3 and '*address is NULL (rank 1)' in result.out)
+for options, wanted in ((('-workshare-flex-k', 'long'), "'long' is not auto or a number from 1 to 1000"),
+                        (('-workshare-flex-interval', '0'), "'0' is not auto or a number"), (('-workshare-flex-th1', '101'), "'101' is not a number")):
+    result = job('flex_rows', 'all', 10, 1, options=options, code=1)
+    expect(result, f'{wanted!r} is not said', wanted in result.err)
+
+# ---- a process dies while rows move, or before: the job ends
+for die in 6, 7:
+    job('flex_rows', 'die', 1000, die, ranks=3, speeds='1e4,2e4,3e4', code='error', limit=30)
+
+# ---- counters of the processor: PAPI, or why not
+result = job('flex_rows', 'all', 1000, 12, ranks=2)
+expect(result, 'the verdict does not say what work is measured by', re.search(r'by (registered rows|instructions|floating-point operations)', result.err))
+folder = os.path.join(PROGRAMS, 'fake_papi.so')
+for counts_what, wanted in ('flop', 'floating-point operations'), ('instructions', 'instructions'), ('nothing', 'registered rows'):
+    result = run('flex_rows', 'all', '1000', '30', options=INTERVAL, env={'LD_PRELOAD': folder, 'FAKE_PAPI': counts_what}, ranks=2)
+    expect(result, f'not by {wanted}', f'by {wanted}' in result.err)
+finish()
