@@ -4,6 +4,7 @@
 // ws_parallel_loop, as compiled code does.
 #include "directive/call_body.h"
 #include "directive/forked.h"
+#include "directive/last_error.h"
 #include "directive/name_text.h"
 #include "window/atomics.h"
 #include "window/os.h"
@@ -144,6 +145,11 @@ constexpr ws_options defaults = {};
 } // namespace
 
 void ws::directive::free_call_lock() { new (&adding) std::mutex; }
+
+void ws::directive::say_last_error(const std::string& text)
+{
+    std::snprintf(last_error, sizeof last_error, "workshare: %s", text.c_str());
+}
 
 #undef ws_for
 WS_EXPORT int ws_for_at(const char* file, int line, const char* function, int64_t begin, int64_t end, ws_body* body,

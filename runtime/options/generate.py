@@ -13,7 +13,7 @@ import sys
 KINDS = 'flag', 'number', 'words', 'size', 'schedule', 'file', 'text'
 ONCE = 'variable', 'option', 'kind', 'words', 'endings', 'alone', 'needs', 'default', 'policy', 'mpi_t', 'tests', 'calms', 'preloads'
 SEVERAL = 'help', 'about'
-POLICIES = 'core', 'steal', 'reorder', 'dpb', 'flex', 'observe'
+POLICIES = 'core', 'steal', 'reorder', 'dpb', 'flex', 'nblb', 'observe'
 SCOPES = 'READONLY', 'LOCAL', 'ALL', 'ALL_EQ'
 
 

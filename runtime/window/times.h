@@ -99,5 +99,14 @@ constexpr unsigned borrow_least_us = 20, borrow_most_us = 20000;
 constexpr double flex_interval_us = 20000, flex_move_us = 1000;
 // Counters of processors are calibrated for so long, once.
 constexpr double flex_calibrate_us = 2000;
+// policy/nblb/: tasks that are taken out of the queue at once take about so long: others cannot have them any more.
+constexpr double task_batch_us = 10, task_chunk_us = 30; // so long is what a guest runs until it looks for a recall
+// Letters are looked at so often while tasks run: a look costs up to 1 us. In a longer task the pulse looks, a thread
+// that needs 5 us each time, and naps longer while nobody needs it.
+constexpr double task_poll_us = 100, task_pulse_us = 1000, task_longest_pulse_us = 8000;
+// The unit of time by which C is counted, at least: some ten times what it takes to get tasks.
+constexpr double task_unit_us = 500;
+// An owner without tasks, while guests are in theirs.
+constexpr unsigned task_tail_nap_us = 20;
 
 } // namespace ws::window::times

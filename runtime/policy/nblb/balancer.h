@@ -26,7 +26,8 @@ struct Look {
     double room = 0;      // bytes of tasks that it can take
     int address = 0;      // the rank that tasks for this node should go to
     double capacity() const { return nblb::capacity(cores, mean_s, unit_s); }
-    double speed() const { return mean_s > 0 ? cores / mean_s : 0; } // tasks a second; 0: not known
+    // Tasks a second; 0: not known. A node without tasks may have had others than it will get.
+    double speed() const { return mean_s > 0 && waiting > 0 ? cores / mean_s : 0; }
 };
 
 // What balancers tell each other.
@@ -70,7 +71,7 @@ struct Actions {
 struct Rules {
     unsigned most_moves = 2;            // of a task
     double horizon = 0;                 // nodes that are farther apart are no pair; 0: the whole machine
-    double first_pause_s = 1e-3, longest_pause_s = 1; // after a gift that did not pay
+    double first_pause_s = 1e-3, longest_pause_s = 0.05; // after a gift that did not pay
     int tree_from = 64;                 // so many nodes, and more, have schedulers in a tree
     uint64_t seed = 1;
 };

@@ -71,7 +71,7 @@ public:
     {
         if (tasks > 0) {
             gave_at_s_ = own.now_s;
-            told_.rest = own.rest; // the scheduler has reckoned with it
+            told_.rest -= tasks; // what the scheduler takes it to be now
         }
         if (tasks >= gift.tasks)
             return;
@@ -80,7 +80,8 @@ public:
         missing.node = gift.node;
         missing.tasks = gift.tasks - tasks;
         // What it has is not to be had: it rests for a while instead of being asked again and again.
-        pause(own);
+        if (tasks < 1)
+            pause(own);
         tell(own, actions);
         post(scheduler_of(me_), missing, own, actions);
     }
@@ -113,13 +114,15 @@ private:
                     pause_s_ = rules_.first_pause_s;
                 gave_at_s_ = -1;
             }
-            return told_.cls != Class::light;
+            // Nothing left at all, or much less: others count on what it had.
+            return told_.cls != Class::light || (own.rest < 1 && told_.rest >= 1) ||
+                   (2 * own.rest < told_.rest && own.now_s - told_at_s_ > own.unit_s);
         }
         // A node at the border would tell with each task. Nobody waits for these.
         if (own.now_s - told_at_s_ < own.unit_s)
             return false;
         return cls != told_.cls ||
-               (cls == Class::heavy && (own.rest > 2 * told_.rest || 2 * own.rest < told_.rest));
+               (cls == Class::heavy && (own.rest > 1.25 * told_.rest + 1 || 2 * own.rest < told_.rest));
     }
 
     void pause(const Look& own)

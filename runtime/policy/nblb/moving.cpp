@@ -1,0 +1,730 @@
+// SPDX-License-Identifier: MIT
+//
+// A pool among others: what it tells them, what it gives and gets, and when all are done.
+#include "policy/nblb/pool.h"
+
+#include "mpi/end_job.h"
+#include "window/os.h"
+#include "window/times.h"
+
+#include <algorithm>
+#include <climits>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+
+namespace ws::policy::nblb {
+
+using window::Hardware;
+using window::load_relaxed;
+using window::store_relaxed;
+using window::ticks;
+
+namespace times = window::times;
+
+namespace {
+
+// The first byte of a letter.
+enum class Letter : uint8_t {
+    note,    // of a balancer to another: Note
+    give,    // agent to a rank of its node: Gift
+    gave,    // its answer: Gift, how many
+    tasks,   // node, how many, the tasks
+    result,  // of a task with a future, to the rank that put it
+    changed, // to the agent: the node's state has changed, or (node, how many) tasks have come
+    ask,
+    answer, // Counts
+    end,
+};
+
+struct Gave {
+    Gift gift;
+    double tasks;
+};
+struct Came {
+    int32_t node;
+    uint32_t tasks; // 0: none, but the state is another one
+};
+struct TasksHead {
+    int32_t node;
+    uint32_t tasks;
+};
+// Of a task in a letter; its bytes follow, up to a multiple of 8, unless they come apart.
+struct Packed {
+    uint16_t kind;
+    int8_t priority;
+    uint8_t flags, moves;
+    uint8_t apart;
+    uint16_t tag;
+    uint32_t origin, future;
+    uint64_t bytes;
+};
+struct ResultHead {
+    uint32_t future;
+    int32_t failure;
+};
+
+template <class T> std::string letter(Letter what, const T& head, size_t more = 0)
+{
+    std::string text;
+    text.reserve(8 + sizeof head + more);
+    text.assign(8, '\0');
+    text[0] = char(what);
+    text.append(reinterpret_cast<const char*>(&head), sizeof head);
+    return text;
+}
+std::string letter(Letter what) { return std::string(1, char(what)); }
+
+template <class T> T head_in(const char* letter, size_t bytes)
+{
+    T head{};
+    if (bytes >= 8 + sizeof head)
+        std::memcpy(static_cast<void*>(&head), letter + 8, sizeof head);
+    return head;
+}
+
+constexpr size_t apart_from = 16384; // bytes of a task that travel as a message of their own
+constexpr size_t guard_bytes = 64;   // behind what a user's pack() writes
+constexpr char guard = 0x5a;
+
+// Bytes that the node can still use.
+uint64_t available_memory()
+{
+    uint64_t kib = 0;
+    if (std::FILE* f = std::fopen("/proc/meminfo", "re")) {
+        char line[128];
+        while (std::fgets(line, sizeof line, f))
+            if (std::sscanf(line, "MemAvailable: %lu", &kib) == 1)
+                break;
+        std::fclose(f);
+    }
+    return kib * 1024;
+}
+
+} // namespace
+
+void Pool::open_wire()
+{
+    PMPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, me_, MPI_INFO_NULL, &node_);
+    PMPI_Comm_set_errhandler(node_, MPI_ERRORS_RETURN);
+    int ranks;
+    PMPI_Comm_rank(node_, &node_me_);
+    PMPI_Comm_size(node_, &ranks);
+    node_ranks_.resize(size_t(ranks));
+    PMPI_Allgather(&me_, 1, MPI_INT, node_ranks_.data(), 1, MPI_INT, node_);
+    std::vector<int> first(size_t(ranks_), 0);
+    PMPI_Allgather(&node_ranks_[0], 1, MPI_INT, first.data(), 1, MPI_INT, comm_);
+    agents_ = first;
+    std::sort(agents_.begin(), agents_.end());
+    agents_.erase(std::unique(agents_.begin(), agents_.end()), agents_.end());
+    for (const int f : first)
+        node_of_.push_back(int(std::lower_bound(agents_.begin(), agents_.end(), f) - agents_.begin()));
+    own_node_ = node_of_[size_t(me_)];
+
+    rows_ = &own_row_;
+    static NodeHead alone;
+    head_ = &alone;
+    int there = 1;
+    if (ranks > 1) {
+        char* const memory = static_cast<char*>(memory_.allocate(node_, 64 + sizeof(Row) * size_t(ranks)));
+        there = memory != nullptr;
+        if (memory) {
+            head_ = reinterpret_cast<NodeHead*>(memory);
+            rows_ = reinterpret_cast<Row*>(memory + 64);
+        }
+    }
+    PMPI_Allreduce(MPI_IN_PLACE, &there, 1, MPI_INT, MPI_LAND, comm_);
+    if (!there) { // some node has no room in /dev/shm
+        if (me_ == 0)
+            std::fprintf(stderr, "workshare: tasks do not move: a node has no shared memory for their states\n");
+        return;
+    }
+    const unsigned limit = job.options->tasks_memory;
+    memory_limit_ = limit ? uint64_t(limit) << 20 : available_memory() / 2 / unsigned(ranks);
+    random_ = job.options->chaos ? job.options->chaos * 0x9E3779B97F4A7C15ull + unsigned(me_) + 1 : 0;
+    Rules rules;
+    rules.seed = job.options->chaos + 1;
+    rules.horizon = job.options->tasks_horizon;
+    const Algorithm algorithm = job.options->tasks == option::Options::tasks_neighbours ? Algorithm::neighbours
+                                : job.options->tasks == option::Options::tasks_random   ? Algorithm::random
+                                : job.options->tasks == option::Options::tasks_lifeline ? Algorithm::lifeline
+                                                                                        : Algorithm::central;
+    if (node_me_ == 0)
+        balancer_ = make_balancer(algorithm, own_node_, int(agents_.size()), rules);
+    most_moves_ = make_balancer(algorithm, 0, 1, rules)->most_moves();
+    PMPI_Comm_dup(comm_, &wire_comm_);
+    wire_.open(wire_comm_, [this](int from, const char* text, size_t bytes) { handle(from, text, bytes); });
+    balances_ = true;
+}
+
+// ---- when
+
+void Pool::poll_if_due(uint64_t now)
+{
+    if (WS_LIKELY(now - load_relaxed(polled_at_) < poll_every_))
+        return;
+    poll();
+}
+
+void Pool::poll()
+{
+    if (!balances_)
+        return;
+    std::unique_lock<std::mutex> hold(wire_lock_, std::try_to_lock);
+    if (!hold)
+        return;
+    store_relaxed(polled_at_, ticks());
+    wire_.poll();
+    flush_results();
+    look_around();
+}
+
+void Pool::start_pulse()
+{
+    int level = MPI_THREAD_SINGLE;
+    PMPI_Query_thread(&level);
+    store_relaxed(polled_at_, ticks());
+    Hardware::store_relaxed(pulse_stop_, 0);
+    if (level != MPI_THREAD_MULTIPLE || agents_.size() < 2)
+        return;
+    has_pulse_ = pthread_create(&pulse_thread_, nullptr,
+                                [](void* pool) -> void* {
+                                    static_cast<Pool*>(pool)->pulse();
+                                    return nullptr;
+                                },
+                                this) == 0;
+}
+
+void Pool::stop_pulse()
+{
+    if (!has_pulse_)
+        return;
+    Hardware::store_full(pulse_stop_, 1);
+    window::futex_wake(&pulse_stop_);
+    pthread_join(pulse_thread_, nullptr);
+    has_pulse_ = false;
+}
+
+// While nothing asks for it, it looks more and more seldom.
+void Pool::pulse()
+{
+    uint64_t nap_us = uint64_t(times::task_pulse_us);
+    while (!Hardware::load_acquire(pulse_stop_)) { // pairs with stop_pulse()
+        window::futex_wait(&pulse_stop_, 0, nap_us);
+        const bool is_late = ticks() - load_relaxed(polled_at_) > pulse_every_;
+        // run()'s thread holds the lock while it waits for letters itself
+        std::unique_lock<std::mutex> hold(wire_lock_, std::defer_lock);
+        if (is_late && hold.try_lock()) {
+            store_relaxed(polled_at_, ticks());
+            wire_.poll();
+            flush_results();
+            look_around();
+            nap_us = uint64_t(times::task_pulse_us);
+        } else
+            nap_us = std::min(2 * nap_us, uint64_t(times::task_longest_pulse_us));
+    }
+}
+
+// ---- what there is
+
+uint64_t Pool::room() const
+{
+    const uint64_t held = Hardware::load_relaxed(held_);
+    return memory_limit_ > held ? memory_limit_ - held : 0;
+}
+
+Look Pool::own_look()
+{
+    double rest = 0, waiting = 0, work_s = 0, tail_s = 0, known = 0;
+    for (const Kind& k : kinds_) {
+        const double mean = load_relaxed(k.mean_s), n = double(load_relaxed(k.waiting));
+        if (mean > 0) {
+            work_s += n * mean;
+            known += n;
+            tail_s = n > 0 ? std::max(tail_s, double(load_relaxed(k.tail_s))) : tail_s;
+        }
+    }
+    {
+        std::lock_guard<window::SpinLock> hold(lock_);
+        rest = double(queue_.size() + active_);
+        waiting = double(queue_.movable());
+    }
+    const double mean_s = known > 0 ? work_s / known : load_relaxed(mean_s_);
+    Row& own = rows_[node_me_];
+    Hardware::store_relaxed(own.rest, uint64_t(rest));
+    Hardware::store_relaxed(own.waiting, uint64_t(waiting));
+    Hardware::store_relaxed(own.mean_ns, uint64_t(1e9 * mean_s));
+    Hardware::store_relaxed(own.room, room());
+
+    Look l;
+    l.now_s = seconds(ticks());
+    l.cores = double(node_ranks_.size());
+    uint64_t least = ~uint64_t(0);
+    double all_s = 0;
+    known = 0;
+    for (size_t r = 0; r < node_ranks_.size(); r++) {
+        const Row& row = rows_[r];
+        const uint64_t here = Hardware::load_relaxed(row.rest);
+        const double mean = 1e-9 * double(Hardware::load_relaxed(row.mean_ns));
+        l.rest += double(here);
+        l.waiting += double(Hardware::load_relaxed(row.waiting));
+        if (mean > 0) {
+            all_s += mean * (double(here) + 1e-3);
+            known += double(here) + 1e-3;
+        }
+        if (here < least) {
+            least = here;
+            l.address = node_ranks_[r];
+            l.room = double(Hardware::load_relaxed(row.room));
+        }
+    }
+    l.mean_s = known > 0 ? all_s / known : 0;
+    // A rank that has a pulse answers within that; else it may be in a task.
+    l.unit_s = unit_of_time(1e-6 * times::task_unit_us, cost_.fixed_s,
+                            has_pulse_ ? std::min(tail_s, 1e-6 * times::task_pulse_us) : tail_s);
+    return l;
+}
+
+// What has changed here, told to whom it matters.
+void Pool::look_around()
+{
+    if (ended_)
+        return;
+    Look own = own_look();
+    if (balancer_) {
+        for (window::Flag state = state_of(own), before = 0; state != before; own = own_look(), state = state_of(own)) {
+            Actions a;
+            balancer_->look(own, a);
+            act(a);
+            before = state;
+            // Full, before another look at the rows: pairs with the compare-and-swap below.
+            Hardware::store_full(head_->state, state);
+        }
+        if (random_ && own.waiting >= 1) { // chaos: somebody gets something
+            random_ = random_ * 6364136223846793005ull + 1442695040888963407ull;
+            const int node = int((random_ >> 33) % agents_.size());
+            if (node != own_node_ && (random_ >> 20) % 4 == 0) {
+                Actions some;
+                some.gifts.push_back({node, agents_[size_t(node)], double(1 + (random_ >> 40) % 16), HUGE_VAL,
+                                      {0, 1, 1}, true});
+                for (const Gift& g : some.gifts)
+                    if (const int giver = choose_giver(); giver == me_)
+                        give(g, own);
+            }
+        }
+        return;
+    }
+    // One of the node's ranks tells the agent, unless that has seen it itself. Full: this rank's row has been written
+    // before. Who is at work tells it now and then only.
+    const window::Flag state = state_of(own);
+    while (!Hardware::cas_full(head_->state, state, state)) {
+        const window::Flag seen = Hardware::load_relaxed(head_->state);
+        if (seen != state && load_relaxed(queued_) && own.now_s - nudged_s_ < own.unit_s)
+            break;
+        if (seen != state && Hardware::cas_full(head_->state, seen, state)) {
+            nudged_s_ = own.now_s;
+            wire_.post(agents_[size_t(own_node_)], letter(Letter::changed, Came{own_node_, 0}));
+            break;
+        }
+    }
+}
+
+// What the node's agent should see of a change: the class, whether nothing is left, and the size of what is.
+window::Flag Pool::state_of(const Look& own)
+{
+    const Class cls = classify(own.rest, own.capacity());
+    const int size = cls == Class::heavy ? std::ilogb(own.rest) : own.rest >= 1;
+    return window::Flag(cls) + 1 + (window::Flag(size) << 2);
+}
+
+int Pool::choose_giver() const
+{
+    size_t best = size_t(node_me_);
+    uint64_t most = 0;
+    for (size_t r = 0; r < node_ranks_.size(); r++)
+        if (const uint64_t n = Hardware::load_relaxed(rows_[r].waiting); n > most) {
+            most = n;
+            best = r;
+        }
+    return node_ranks_[best];
+}
+
+// ---- giving
+
+void Pool::act(Actions& a)
+{
+    for (size_t i = 0; i < a.gifts.size(); i++) {
+        const Gift g = a.gifts[i];
+        gift(g, a);
+    }
+    for (const Actions::Letter& l : a.letters)
+        wire_.post(agents_[size_t(l.node)], letter(Letter::note, l.note));
+}
+
+void Pool::gift(const Gift& g, Actions& actions)
+{
+    if (const int giver = choose_giver(); giver != me_) {
+        wire_.post(giver, letter(Letter::give, g));
+        return;
+    }
+    const size_t given = give(g, own_look());
+    balancer_->gave(g, double(given), own_look(), actions);
+}
+
+size_t Pool::give(const Gift& g, const Look& own)
+{
+    const uint64_t began = ticks();
+    std::vector<Task> out, kept;
+    const Side from = {own.rest, own.speed(), own.cores};
+    double room = g.room, tried = 0;
+    uint64_t not_worth = 0, no_room = 0, bytes_out = 0;
+    const double most = std::min(g.tasks, 1e9);
+    while (double(out.size()) < most && tried < most + 64) {
+        Task t;
+        lock_.lock();
+        const bool there = queue_.give(t);
+        store_relaxed(queued_, queue_.size());
+        if (there)
+            active_ = active_ + 1; // it is neither queued nor gone
+        lock_.unlock();
+        if (!there)
+            break;
+        tried++;
+        const Kind& k = kinds_[t.kind];
+        const double mean = load_relaxed(k.mean_s);
+        const size_t bytes = k.is_flat() ? t.bytes : k.c.packed(t.there, t.bytes);
+        const bool is_worth = g.whatever || mean == 0 || mean >= age_min(cost_, double(bytes), most, from, g.to);
+        const bool has_room = double(bytes) <= room || bytes <= Task::most_here;
+        if (is_worth && has_room) {
+            room -= double(bytes);
+            bytes_out += bytes;
+            out.push_back(t);
+        } else {
+            not_worth += !is_worth;
+            no_room += is_worth && !has_room;
+            kept.push_back(t);
+        }
+    }
+    size_t given = out.size();
+    lock_.lock();
+    for (auto t = kept.rbegin(); t != kept.rend(); ++t)
+        queue_.put_back(*t);
+    for (const Task& t : out)
+        kinds_[t.kind].waiting = kinds_[t.kind].waiting - 1;
+    store_relaxed(queued_, queue_.size());
+    active_ = active_ - kept.size() - given;
+    counts_.moved_out += given;
+    counts_.bytes_out += bytes_out;
+    counts_.kept_worth += not_worth;
+    counts_.kept_room += no_room;
+    if (double(given) + double(kept.size()) < most) {
+        const uint64_t missing = uint64_t(most) - given - kept.size();
+        (queue_.size() ? counts_.kept_moved : counts_.kept_none) += missing;
+    }
+    lock_.unlock();
+    if (!given)
+        return 0;
+    given = send_tasks(g.address, out);
+    // f: what this side spends, and as much on the other.
+    const double took = 2 * seconds(ticks() - began) / std::ceil(double(out.size() * 64) / Wire::most) + 5e-6;
+    cost_.fixed_s += 0.1 * (std::min(took, 1e-3) - cost_.fixed_s);
+    return given;
+}
+
+// Frees what it has sent, and says how many; what cannot be packed stays here.
+size_t Pool::send_tasks(int to, std::vector<Task>& tasks)
+{
+    size_t failed = 0;
+    std::string text = letter(Letter::tasks, TasksHead{own_node_, 0});
+    uint32_t in_letter = 0;
+    struct Apart {
+        int tag;
+        void* data;
+        size_t bytes;
+        std::function<void()> done;
+    };
+    std::vector<Apart> apart;
+    const auto send = [&] {
+        const TasksHead head = {own_node_, in_letter};
+        std::memcpy(&text[8], &head, sizeof head);
+        if (in_letter)
+            wire_.post(to, std::move(text));
+        for (Apart& a : apart)
+            wire_.send(to, a.tag, a.data, a.bytes, std::move(a.done));
+        apart.clear();
+        text = letter(Letter::tasks, TasksHead{own_node_, 0});
+        in_letter = 0;
+    };
+    for (Task& t : tasks) {
+        const Kind& k = kinds_[t.kind];
+        char* bytes = static_cast<char*>(t.data());
+        size_t size = t.bytes;
+        char* packed = nullptr;
+        if (!k.is_flat()) {
+            size = k.c.packed(t.there, t.bytes);
+            packed = static_cast<char*>(std::malloc(size + guard_bytes));
+            if (packed) {
+                std::memset(packed + size, guard, guard_bytes);
+                k.c.pack(t.there, t.bytes, packed);
+            }
+            if (!packed || std::count(packed + size, packed + size + guard_bytes, guard) != long(guard_bytes)) {
+                fail(t, 0, packed ? "packed more bytes than it had said" : "could not be packed: no memory");
+                std::free(packed);
+                t.flags |= task_pinned; // it runs here
+                put_in_queue(t);
+                std::lock_guard<window::SpinLock> hold(lock_);
+                counts_.moved_out--;
+                failed++;
+                continue;
+            }
+            bytes = packed;
+        }
+        Packed p = {t.kind, t.priority, t.flags, uint8_t(std::min(t.moves + 1, 255)), size >= apart_from, 0, t.origin,
+                    t.future, size};
+        const size_t needs = sizeof p + (p.apart ? 0 : (size + 7) / 8 * 8);
+        if (text.size() + needs > Wire::most)
+            send();
+        in_letter++;
+        const bool moved_before = t.moves != 0;
+        const uint64_t held = t.bytes;
+        const auto let_go = [this, moved_before, held] {
+            if (moved_before)
+                Hardware::fetch_add_full(held_, Hardware::Word(0) - held);
+        };
+        if (!p.apart) {
+            text.append(reinterpret_cast<const char*>(&p), sizeof p);
+            text.append(bytes, size);
+            text.append((8 - size % 8) % 8, '\0');
+            std::free(packed);
+            if (!k.is_flat())
+                k.c.release(t.there, t.bytes);
+            else if (t.flags & task_on_heap)
+                std::free(t.there);
+            if (t.flags & task_on_heap)
+                let_go();
+            continue;
+        }
+        p.tag = uint16_t(next_tag_);
+        next_tag_ = (next_tag_ + 1) % Wire::tags;
+        text.append(reinterpret_cast<const char*>(&p), sizeof p);
+        if (!k.is_flat())
+            k.c.release(t.there, t.bytes);
+        const uint64_t began = ticks();
+        apart.push_back({Wire::first_tag + p.tag, bytes, size, [this, bytes, size, began, let_go] {
+                             std::free(bytes);
+                             let_go();
+                             if (size >= 1 << 20) {
+                                 const double rate = double(size) / seconds(ticks() - began);
+                                 cost_.bytes_per_s += 0.3 * (rate - cost_.bytes_per_s);
+                             }
+                         }});
+    }
+    send();
+    return tasks.size() - failed;
+}
+
+void Pool::put_in_queue(const Task& t)
+{
+    std::lock_guard<window::SpinLock> hold(lock_);
+    queue_.put(t, (t.flags & task_pinned) || t.moves >= most_moves_);
+    store_relaxed(queued_, queue_.size());
+    kinds_[t.kind].waiting = kinds_[t.kind].waiting + 1;
+}
+
+// ---- getting
+
+void Pool::arrived(Task t, const void* packed, size_t bytes, int from_node)
+{
+    const Kind& k = kinds_[t.kind];
+    t.flags &= uint8_t(~task_on_heap);
+    if (!k.is_flat()) {
+        size_t unpacked = 0;
+        t.there = k.c.unpack(packed, bytes, &unpacked);
+        t.bytes = unpacked;
+        t.flags |= task_on_heap;
+    } else if (bytes <= Task::most_here)
+        std::memcpy(t.here, packed, bytes);
+    else {
+        t.there = const_cast<void*>(packed); // its own by now
+        t.flags |= task_on_heap;
+    }
+    if (t.flags & task_on_heap)
+        Hardware::fetch_add_full(held_, Hardware::Word(t.bytes));
+    put_in_queue(t);
+    std::lock_guard<window::SpinLock> hold(lock_);
+    counts_.moved_in++;
+    counts_.bytes_in += bytes;
+    (void) from_node;
+}
+
+void Pool::receive_tasks(int from, const char* text, size_t bytes)
+{
+    const TasksHead head = head_in<TasksHead>(text, bytes);
+    size_t at = 8 + sizeof head;
+    uint32_t now = 0;
+    const auto tell = [this](int node, uint32_t tasks) {
+        if (balancer_) {
+            Actions a;
+            if (!ended_)
+                balancer_->arrived(node, tasks, own_look(), a);
+            act(a);
+        } else {
+            own_look();
+            wire_.post(agents_[size_t(own_node_)], letter(Letter::changed, Came{node, tasks}));
+        }
+    };
+    for (uint32_t i = 0; i < head.tasks; i++) {
+        Packed p;
+        std::memcpy(&p, text + at, sizeof p);
+        at += sizeof p;
+        Task t = {};
+        t.kind = p.kind;
+        t.priority = p.priority;
+        t.flags = p.flags;
+        t.moves = p.moves;
+        t.origin = p.origin;
+        t.future = p.future;
+        t.bytes = p.bytes;
+        void* const own =
+            p.apart || (p.bytes > Task::most_here && kinds_[t.kind].is_flat()) ? std::malloc(p.bytes) : nullptr;
+        if (!own && p.apart) {
+            std::fprintf(
+                stderr,
+                "workshare: tasks: no memory for %lu bytes of a task of kind '%s' from rank %d; ending the job\n",
+                static_cast<unsigned long>(p.bytes), kinds_[t.kind].name.c_str(), from);
+            mpi::end_job();
+        }
+        if (p.apart) {
+            wire_.receive(from, Wire::first_tag + p.tag, own, p.bytes, [this, t, own, p, tell, node = head.node] {
+                arrived(t, own, p.bytes, node);
+                if (!kinds_[t.kind].is_flat())
+                    std::free(own);
+                tell(node, 1);
+            });
+            continue;
+        }
+        if (own)
+            std::memcpy(own, text + at, p.bytes);
+        arrived(t, own ? own : text + at, p.bytes, head.node);
+        at += (p.bytes + 7) / 8 * 8;
+        now++;
+    }
+    if (now)
+        tell(head.node, now);
+}
+
+void Pool::flush_results()
+{
+    std::vector<ResultOut> out;
+    lock_.lock();
+    out.swap(results_out_);
+    lock_.unlock();
+    for (const ResultOut& r : out) {
+        std::string text = letter(Letter::result, ResultHead{r.future, r.failure}, r.bytes.size());
+        wire_.post(r.to, text += r.bytes);
+    }
+}
+
+void Pool::handle(int from, const char* text, size_t bytes)
+{
+    const int node = node_of_[size_t(from)];
+    Actions a;
+    switch (Letter(text[0])) {
+    case Letter::note:
+        if (balancer_ && !ended_)
+            balancer_->note(node, head_in<Note>(text, bytes), own_look(), a);
+        break;
+    case Letter::give:
+        if (!ended_) {
+            const Gift g = head_in<Gift>(text, bytes);
+            wire_.post(from, letter(Letter::gave, Gave{g, double(give(g, own_look()))}));
+            own_look();
+        }
+        break;
+    case Letter::gave:
+        if (balancer_ && !ended_) {
+            const Gave g = head_in<Gave>(text, bytes);
+            balancer_->gave(g.gift, g.tasks, own_look(), a);
+        }
+        break;
+    case Letter::tasks:
+        receive_tasks(from, text, bytes);
+        break;
+    case Letter::result: {
+        const ResultHead head = head_in<ResultHead>(text, bytes);
+        std::lock_guard<window::SpinLock> hold(lock_);
+        futures_[head.future] = {true, head.failure, std::string(text + 8 + sizeof head, bytes - 8 - sizeof head)};
+        done_ = done_ + 1;
+        break;
+    }
+    case Letter::changed:
+        if (balancer_ && !ended_) {
+            const Came came = head_in<Came>(text, bytes);
+            if (came.tasks)
+                balancer_->arrived(came.node, came.tasks, own_look(), a);
+        }
+        break; // look_around() comes after each poll
+    case Letter::ask:
+        ending_.ask();
+        break;
+    case Letter::answer:
+        ending_.answer(head_in<Counts>(text, bytes));
+        break;
+    case Letter::end:
+        ending_.end();
+        break;
+    }
+    act(a);
+}
+
+// ---- the end
+
+// The wire's lock is held, and this rank has nothing to do.
+void Pool::go_on_ending()
+{
+    while (!ending_.ended()) {
+        Counts own;
+        {
+            std::lock_guard<window::SpinLock> hold(lock_);
+            if (queue_.size() || active_ || !results_out_.empty())
+                return;
+            own = {put_, done_};
+        }
+        const Ending::Do d = ending_.idle(own);
+        if (d.say == Ending::Say::nothing)
+            break;
+        if (d.say == Ending::Say::answer)
+            wire_.post(ending_.parent(), letter(Letter::answer, d.sum));
+        else if (d.say == Ending::Say::ask)
+            for (int c = 0; c < ending_.children(); c++)
+                wire_.post(ending_.child(c), letter(Letter::ask));
+    }
+    if (ending_.ended() && !ended_) {
+        ended_ = true;
+        for (int c = 0; c < ending_.children(); c++)
+            wire_.post(ending_.child(c), letter(Letter::end));
+    }
+}
+
+// No rank sends anything any more once all are here. What is under way is taken, so that the next run begins with
+// nothing.
+void Pool::drain()
+{
+    const uint64_t sent = wire_.sent();
+    uint64_t all[2];
+    do {
+        const uint64_t mine[2] = {sent, wire_.received()};
+        MPI_Request request;
+        int done = 0;
+        PMPI_Iallreduce(mine, all, 2, MPI_UINT64_T, MPI_SUM, comm_, &request);
+        while (!done) {
+            if (!wire_.poll())
+                sched_yield();
+            PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        }
+    } while (all[0] != all[1]);
+    while (wire_.sends())
+        wire_.poll();
+}
+
+} // namespace ws::policy::nblb

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+#include "policy/nblb/nblb.h"
+
+#include <cstdio>
+
+namespace ws::policy::nblb {
+
+Job job;
+Sums sums;
+
+namespace {
+
+class Nblb final : public policy::Policy {
+public:
+    const char* name() const override { return "nblb"; }
+
+    policy::Wants attach(policy::Rank& rank) override
+    {
+        job.attached = true;
+        job.options = rank.options;
+        job.ticks_per_us = rank.ticks_per_us;
+        job.node_number = rank.node_number;
+        job.lends = rank.window && (rank.window->ranks() > 1 || rank.window->workers() > 0);
+        return {};
+    }
+
+    void end(policy::Rank&) override
+    {
+        job.attached = false;
+        job.lends = false;
+        static_assert(sizeof(Sums) == 11 * sizeof(uint64_t));
+        PMPI_Reduce(&sums, &all_, 11, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    }
+
+    void tell(observe::Facts& facts) const override
+    {
+        const Sums& s = all_;
+        if (!s.run)
+            return;
+        char text[200];
+        std::snprintf(text, sizeof text,
+                      "%llu tasks ran, %llu of them moved to another node (%.3g MB), with %llu letters",
+                      static_cast<unsigned long long>(s.run), static_cast<unsigned long long>(s.moved_in),
+                      1e-6 * double(s.bytes_in), static_cast<unsigned long long>(s.letters));
+        facts.policies.emplace_back(text);
+    }
+
+private:
+    Sums all_; // on rank 0
+};
+
+} // namespace
+
+policy::Policy& policy()
+{
+    static Nblb nblb;
+    return nblb;
+}
+
+} // namespace ws::policy::nblb

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+//
+// Tasks that move between nodes, as in "Dynamic Load Balancing Algorithm for MPI Parallel Computing" (Sun, Liang).
+// Programs use it through include/workshare/task.h. The policy itself only says how the job was started and, in the
+// end, what came of it: pools work by themselves, as they must react while tasks run, when policies get no time.
+//
+//   task.h -> exports.cpp -> pool.h -> wire.h (letters), queue.h (tasks that wait), ending.h (is it over?)
+//                              |-----> balancer.h (who gives to whom): central.cpp with scheduler.h, rivals.cpp
+//                                      classify.h, worth.h, predict.h
+#pragma once
+
+#include "policy/policy.h"
+
+namespace ws::policy::nblb {
+
+policy::Policy& policy();
+
+// From attach() to detach().
+struct Job {
+    bool attached = false;
+    bool lends = false; // somebody may lend cores to this rank's tasks
+    const option::Options* options = nullptr;
+    double ticks_per_us = 1000;
+    int node_number = 0;
+};
+extern Job job;
+inline double seconds(uint64_t ticks) { return double(ticks) / job.ticks_per_us * 1e-6; }
+
+// For the verdict: what all pools of this rank have done.
+struct Sums {
+    uint64_t put = 0, run = 0, moved_out = 0, moved_in = 0, bytes_out = 0, bytes_in = 0, letters = 0;
+    uint64_t kept_worth = 0, kept_room = 0, kept_moved = 0, kept_none = 0;
+};
+extern Sums sums;
+
+} // namespace ws::policy::nblb

@@ -1,0 +1,524 @@
+// SPDX-License-Identifier: MIT
+#include "policy/nblb/pool.h"
+
+#include "directive/abi.h"
+#include "policy/nblb/call_task.h"
+#include "window/times.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+namespace ws::policy::nblb {
+
+using window::Hardware;
+using window::load_relaxed;
+using window::store_relaxed;
+using window::ticks;
+
+namespace times = window::times;
+
+namespace {
+
+// The pool whose run() this thread is in.
+WS_THREAD_LOCAL Pool* own_pool;
+
+alignas(64) ws_site site = {"tasks", WS_SITE_KINDS(WS_DYNAMIC, WS_DYNAMIC) | WS_SITE_ANY_ORDER, {}};
+
+constexpr size_t batch = 32; // tasks that a thread takes out of the queue at once
+
+void run_region_part(void* pool) { static_cast<Pool*>(pool)->region_part(); }
+
+} // namespace
+
+// ---- put and run: the short way
+
+int Pool::put(int kind, const void* data, size_t bytes, const ws_task_options* o, std::string& error)
+{
+    if (WS_UNLIKELY(unsigned(kind) >= kinds_.size())) {
+        error = "ws_task_put: kind " + std::to_string(kind) + ", but " + std::to_string(kinds_.size()) +
+                " are registered";
+        return EINVAL;
+    }
+    Kind& k = kinds_[size_t(kind)];
+    if (WS_UNLIKELY(!data && bytes)) {
+        error = "ws_task_put: " + std::to_string(bytes) + " bytes of data at NULL";
+        return EINVAL;
+    }
+    Task t;
+    t.kind = uint16_t(kind);
+    t.priority = 0;
+    t.flags = 0;
+    t.moves = 0;
+    t.origin = uint32_t(me_);
+    t.future = 0;
+    t.bytes = bytes;
+    if (WS_UNLIKELY(o)) {
+        if (o->priority < Queue::least_priority || o->priority > Queue::most_priority) {
+            error = "ws_task_put: priority " + std::to_string(o->priority) + " is not from -8 to 7";
+            return EINVAL;
+        }
+        if (o->future && !k.c.result) {
+            error = "ws_task_put: a future, but tasks of kind '" + k.name + "' have no result";
+            return EINVAL;
+        }
+        if (o->reserved[0] | o->reserved[1] | o->reserved[2] | o->reserved[3]) {
+            error = "ws_task_put: reserved fields of the options are not 0: not initialised?";
+            return EINVAL;
+        }
+        t.priority = int8_t(o->priority);
+        t.flags = o->pinned ? task_pinned : 0;
+    }
+    if (WS_UNLIKELY(!k.is_flat() || (o && o->takes && bytes))) {
+        t.flags |= task_on_heap;
+        t.there = const_cast<void*>(data);
+    } else if (bytes <= Task::most_here)
+        std::memcpy(t.here, data ? data : t.here, bytes);
+    else {
+        t.flags |= task_on_heap;
+        t.there = std::malloc(bytes);
+        if (!t.there) {
+            error = "ws_task_put: no memory for " + std::to_string(bytes) + " bytes";
+            return ENOMEM;
+        }
+        std::memcpy(t.there, data, bytes);
+    }
+    lock_.lock();
+    if (WS_UNLIKELY(o && o->future)) {
+        t.flags |= task_has_future;
+        t.future = next_future_++;
+        futures_[t.future];
+        *o->future = t.future;
+    }
+    queue_.put(t, t.flags & task_pinned);
+    store_relaxed(queued_, queue_.size());
+    store_relaxed(put_, put_ + 1);
+    store_relaxed(k.waiting, k.waiting + 1);
+    lock_.unlock();
+    return 0;
+}
+
+// Runs tasks on the calling thread until that has taken so long; one at least, if there is any, and all if there are
+// not enough.
+void Pool::work(uint64_t long_enough)
+{
+    Task tasks[batch];
+    const uint64_t entered = ticks();
+    const bool polls = own_pool == this && balances_;
+    for (;;) {
+        const double mean = load_relaxed(mean_s_);
+        size_t want = mean > 0 ? size_t(times::task_batch_us * 1e-6 / mean) : 1;
+        want = long_enough ? std::min(std::max(want, size_t(1)), batch) : 1;
+        size_t n = 0;
+        lock_.lock();
+        while (n < want && queue_.take(tasks[n])) {
+            Kind& k = kinds_[tasks[n].kind];
+            store_relaxed(k.waiting, k.waiting - 1);
+            n++;
+        }
+        store_relaxed(queued_, queue_.size());
+        if (n)
+            store_relaxed(active_, active_ + n);
+        lock_.unlock();
+        if (!n)
+            return;
+        const uint64_t began = ticks();
+        uint64_t last = began, done = 0;
+        bool one_kind = true;
+        for (size_t i = 1; i < n; i++)
+            one_kind &= tasks[i].kind == tasks[0].kind;
+        for (size_t i = 0; i < n; i++) {
+            run_one(tasks[i]);
+            // A result that goes to another rank is counted there.
+            done += !(tasks[i].flags & task_has_future) || tasks[i].origin == uint32_t(me_);
+            if (!one_kind) {
+                const uint64_t now = ticks();
+                kinds_[tasks[i].kind].took(seconds(now - last), 1);
+                last = now;
+            }
+        }
+        const uint64_t now = ticks();
+        const double each = seconds(now - began) / double(n);
+        if (one_kind)
+            kinds_[tasks[0].kind].took(each, double(n));
+        store_relaxed(mean_s_, mean > 0 ? mean + (each - mean) * std::min(1.0, 0.05 * double(n)) : each);
+        lock_.lock();
+        store_relaxed(active_, active_ - n);
+        store_relaxed(done_, done_ + done);
+        counts_.run += n;
+        lock_.unlock();
+        if (polls)
+            poll_if_due(now);
+        if (now - entered >= long_enough)
+            return;
+    }
+}
+
+void Pool::Kind::took(double seconds, double tasks)
+{
+    lock.lock();
+    pending_s += seconds * tasks;
+    pending += tasks;
+    // Short ones together: to predict costs more than they take.
+    if (pending_s > 1e-6 * times::task_batch_us || pending >= 1000 || !prediction.is_known()) {
+        prediction.add(pending_s / pending, pending);
+        pending_s = pending = 0;
+        store_relaxed(mean_s, prediction.mean_s());
+        store_relaxed(tail_s, prediction.tail_s());
+    }
+    lock.unlock();
+}
+
+void Pool::run_one(Task& t)
+{
+    Kind& k = kinds_[t.kind];
+    Running running = {this, &t, false, 0, {}};
+    ws_task told = {
+        shell_, t.data(), t.bytes, k.c.context, t.kind, int(t.origin), {&running, nullptr, nullptr, nullptr}};
+    const int failure = call_task(k.c.run, &told);
+    if (WS_UNLIKELY(failure || running.failure))
+        fail(t, failure ? failure : running.failure,
+             running.failure ? "gave a result of more bytes than its kind says" : nullptr);
+    if (WS_UNLIKELY(t.flags & (task_on_heap | task_has_future))) {
+        if (t.flags & task_has_future) {
+            const int f = failure ? failure : running.failure;
+            std::lock_guard<window::SpinLock> hold(lock_);
+            if (t.origin == uint32_t(me_))
+                futures_[t.future] = {true, f, std::move(running.result)};
+            else
+                results_out_.push_back({int(t.origin), t.future, f, std::move(running.result)});
+        }
+        drop(t);
+    }
+}
+
+// ---- what several threads of the process run
+
+// The queue as a loop: an iteration runs whichever tasks there are then, for as long as a chunk. There are some more
+// iterations than it takes for what is there now, for what those tasks will put; what is left of them costs little.
+void Pool::share(size_t tasks)
+{
+    const double mean = load_relaxed(mean_s_);
+    const double wanted = mean > 0 ? 4 * mean * double(tasks) / (1e-6 * times::task_chunk_us) : double(tasks);
+    const long iterations = long(std::clamp(wanted, 2.0, 4.0 * double(tasks)));
+    ws_parallel_loop(run_region_part, this, 0, iterations, 1, &site, 0, 0);
+}
+
+void Pool::region_part()
+{
+    const bool guest = own_pool != this;
+    const uint64_t chunk = uint64_t(times::task_chunk_us * job.ticks_per_us);
+    for (long lo, hi; ws_loop_next(&lo, &hi);) {
+        if (guest)
+            Hardware::fetch_add_full(guests_, 1);
+        work(uint64_t(hi - lo) * chunk);
+        if (guest)
+            Hardware::fetch_add_full(guests_, Hardware::Word(-1));
+    }
+    // Guests may still be in long tasks, and what those put can run meanwhile.
+    for (unsigned turn = 0; !guest && Hardware::load_acquire(guests_); turn++) { // pairs with the additions above
+        if (load_relaxed(queued_)) {
+            work(0);
+            turn = 0;
+        } else if (turn < 2000)
+            window::cpu_relax();
+        else {
+            poll_if_due(ticks());
+            usleep(times::task_tail_nap_us);
+        }
+    }
+}
+
+// ---- kinds, results, errors
+
+int Pool::add_kind(const ws_task_kind& c, int& number, std::string& error)
+{
+    const int packs = bool(c.packed) + bool(c.pack) + bool(c.unpack) + bool(c.release);
+    if (!c.name || !*c.name || !c.run)
+        error = "ws_tasks_kind: a kind needs a name and a function";
+    else if (packs != 0 && packs != 4)
+        error = std::string("ws_tasks_kind: '") + c.name +
+                "': packed, pack, unpack and release must be given together";
+    else if (c.combine && !c.result)
+        error = std::string("ws_tasks_kind: '") + c.name + "': combine without a result";
+    else if (c.reserved[0] | c.reserved[1] | c.reserved[2] | c.reserved[3])
+        error = std::string("ws_tasks_kind: '") + c.name + "': reserved fields are not 0: not initialised?";
+    if (!error.empty())
+        return EINVAL;
+    if (kinds_.size() >= 65535) {
+        error = "ws_tasks_kind: 65535 kinds are registered already";
+        return ENOSPC;
+    }
+    number = int(kinds_.size());
+    kinds_.emplace_back();
+    kinds_.back().c = c;
+    kinds_.back().name = c.name;
+    if (c.combine)
+        kinds_.back().combined.assign(c.result, '\0');
+    return 0;
+}
+
+int Pool::result(Running& running, const void* result, size_t bytes, std::string& error)
+{
+    Kind& k = kinds_[running.task->kind];
+    if (bytes > k.c.result || (k.c.combine && bytes != k.c.result)) {
+        running.failure = EMSGSIZE;
+        error = "ws_task_result: " + std::to_string(bytes) + " bytes, but results of '" + k.name + "' have " +
+                std::to_string(k.c.result);
+        return EMSGSIZE;
+    }
+    if (running.has_result) {
+        error = "ws_task_result: the task has a result already";
+        return EINVAL;
+    }
+    running.has_result = true;
+    if (k.c.combine) {
+        std::lock_guard<window::SpinLock> hold(k.lock);
+        k.c.combine(k.combined.data(), result, k.c.context);
+    }
+    if (running.task->flags & task_has_future)
+        running.result.assign(static_cast<const char*>(result), bytes);
+    return 0;
+}
+
+void Pool::fail(const Task& t, int failure, const char* what)
+{
+    std::lock_guard<window::SpinLock> hold(lock_);
+    if (first_failed_)
+        return;
+    first_failed_ = true;
+    failure_ = "rank " + std::to_string(me_) + ": a task of kind '" + kinds_[t.kind].name + "' " +
+               (what ? what : "failed with " + std::to_string(failure));
+}
+
+void Pool::drop(Task& t)
+{
+    if (!(t.flags & task_on_heap))
+        return;
+    Kind& k = kinds_[t.kind];
+    if (k.is_flat())
+        std::free(t.there);
+    else
+        k.c.release(t.there, t.bytes);
+    if (t.moves)
+        Hardware::fetch_add_full(held_, Hardware::Word(0) - t.bytes);
+}
+
+int Pool::reduced(int kind, void* result, size_t bytes, std::string& error)
+{
+    if (unsigned(kind) >= kinds_.size() || !kinds_[size_t(kind)].c.combine)
+        error = "ws_tasks_reduced: kind " + std::to_string(kind) + " combines nothing";
+    else if (bytes != kinds_[size_t(kind)].c.result)
+        error = "ws_tasks_reduced: " + std::to_string(bytes) + " bytes for a result of " +
+                std::to_string(kinds_[size_t(kind)].c.result);
+    else if (kinds_[size_t(kind)].reduced.empty())
+        error = "ws_tasks_reduced: the pool has not run";
+    else {
+        std::memcpy(result, kinds_[size_t(kind)].reduced.data(), bytes);
+        return 0;
+    }
+    return EINVAL;
+}
+
+int Pool::future(uint64_t number, void* result, size_t capacity, size_t* bytes, std::string& error)
+{
+    std::lock_guard<window::SpinLock> hold(lock_);
+    const auto it = futures_.find(uint32_t(number));
+    if (it == futures_.end() || !it->second.done) {
+        error = it == futures_.end() ? "ws_tasks_future: there is no such future, or it was asked already"
+                                     : "ws_tasks_future: its task has not run";
+        return EINVAL;
+    }
+    const Future& f = it->second;
+    if (f.bytes.size() > capacity) {
+        error = "ws_tasks_future: the result has " + std::to_string(f.bytes.size()) + " bytes";
+        return EMSGSIZE;
+    }
+    if (bytes)
+        *bytes = f.bytes.size();
+    if (!f.bytes.empty())
+        std::memcpy(result, f.bytes.data(), f.bytes.size());
+    const bool failed = f.failure;
+    if (failed)
+        error = "ws_tasks_future: the task failed with " + std::to_string(f.failure);
+    futures_.erase(it);
+    return failed ? ECANCELED : 0;
+}
+
+void Pool::count(ws_task_counts& counts)
+{
+    std::lock_guard<window::SpinLock> hold(lock_);
+    counts = counts_;
+    counts.put = put_;
+    counts.letters = wire_.sent();
+}
+
+// ---- a run
+
+Pool::Pool(MPI_Comm comm, ws_tasks* shell) : shell_(shell)
+{
+    PMPI_Comm_dup(comm, &comm_);
+    PMPI_Comm_rank(comm_, &me_);
+    PMPI_Comm_size(comm_, &ranks_);
+    int wants = job.attached && job.options->tasks != option::Options::tasks_none;
+    PMPI_Allreduce(MPI_IN_PLACE, &wants, 1, MPI_INT, MPI_LAND, comm_);
+    poll_every_ = uint64_t(times::task_poll_us * job.ticks_per_us);
+    pulse_every_ = uint64_t(times::task_pulse_us * job.ticks_per_us);
+    if (wants)
+        open_wire();
+}
+
+Pool::~Pool()
+{
+    Task t;
+    while (queue_.take(t))
+        drop(t);
+    if (wire_comm_ != MPI_COMM_NULL) {
+        wire_.close();
+        PMPI_Comm_free(&wire_comm_);
+    }
+    if (node_ != MPI_COMM_NULL) {
+        memory_.free();
+        PMPI_Comm_free(&node_);
+    }
+    PMPI_Comm_free(&comm_);
+    ws_task_counts c;
+    count(c);
+    sums.put += c.put;
+    sums.run += c.run;
+    sums.moved_out += c.moved_out;
+    sums.moved_in += c.moved_in;
+    sums.bytes_out += c.bytes_out;
+    sums.bytes_in += c.bytes_in;
+    sums.letters += c.letters;
+    sums.kept_worth += c.kept_worth;
+    sums.kept_room += c.kept_room;
+    sums.kept_moved += c.kept_moved;
+    sums.kept_none += c.kept_none;
+}
+
+// The same names in the same order, with results of the same size, on all ranks.
+bool Pool::agree_on_kinds(std::string& error)
+{
+    std::string mine;
+    for (const Kind& k : kinds_)
+        mine +=
+            k.name + '\0' + std::to_string(k.c.result) + (k.is_flat() ? 'f' : 'p') + (k.c.combine ? 'c' : 'n') + '\0';
+    unsigned long bytes = mine.size();
+    PMPI_Bcast(&bytes, 1, MPI_UNSIGNED_LONG, 0, comm_);
+    std::string first = mine;
+    first.resize(bytes);
+    PMPI_Bcast(first.data(), int(bytes), MPI_BYTE, 0, comm_);
+    int differs = first == mine ? ranks_ : me_;
+    PMPI_Allreduce(MPI_IN_PLACE, &differs, 1, MPI_INT, MPI_MIN, comm_);
+    if (differs == ranks_)
+        return true;
+    error = "ws_tasks_run: the kinds of tasks registered on rank " + std::to_string(differs) +
+            " differ from those of rank 0 (names, order, sizes of results or how data is packed)";
+    return false;
+}
+
+int Pool::run(std::string& error)
+{
+    if (own_pool) {
+        error = "ws_tasks_run: called while a pool runs, by a task?";
+        return EINVAL;
+    }
+    if (!agree_on_kinds(error))
+        return EINVAL;
+    running_now_ = true;
+    own_pool = this;
+    if (balances_)
+        run_balanced();
+    else
+        run_local();
+    own_pool = nullptr;
+    running_now_ = false;
+    return finish(error);
+}
+
+// One region after the other, or the tasks one by one where nobody can help.
+void Pool::run_local()
+{
+    while (const size_t there = load_relaxed(queued_)) {
+        if (job.lends && there > 1)
+            share(there);
+        else
+            work(job.lends ? 0 : ~uint64_t(0));
+    }
+}
+
+bool Pool::is_idle()
+{
+    std::lock_guard<window::SpinLock> hold(lock_);
+    return !queue_.size() && !active_;
+}
+
+void Pool::run_balanced()
+{
+    ended_ = false;
+    ending_ = Ending(me_, ranks_);
+    start_pulse();
+    for (;;) {
+        poll();
+        run_local();
+        if (!is_idle())
+            continue;
+        std::unique_lock<std::mutex> hold(wire_lock_);
+        look_around();
+        flush_results();
+        go_on_ending();
+        if (ended_)
+            break;
+        if (load_relaxed(queued_))
+            continue;
+        wire_.wait();
+        look_around();
+    }
+    stop_pulse();
+    drain();
+}
+
+void Pool::combine_all()
+{
+    for (Kind& k : kinds_) {
+        if (!k.c.combine)
+            continue;
+        // A binomial tree: what the user combines need not be known to MPI.
+        const int bytes = int(k.c.result);
+        std::string other(k.c.result, '\0');
+        for (int step = 1; step < ranks_; step *= 2) {
+            if (me_ & step) {
+                PMPI_Send(k.combined.data(), bytes, MPI_BYTE, me_ - step, 0, comm_);
+                break;
+            }
+            if (me_ + step < ranks_) {
+                PMPI_Recv(other.data(), bytes, MPI_BYTE, me_ + step, 0, comm_, MPI_STATUS_IGNORE);
+                k.c.combine(k.combined.data(), other.data(), k.c.context);
+            }
+        }
+        k.reduced = k.combined;
+        PMPI_Bcast(k.reduced.data(), bytes, MPI_BYTE, 0, comm_);
+        k.combined.assign(k.c.result, '\0');
+    }
+}
+
+int Pool::finish(std::string& error)
+{
+    combine_all();
+    int first = first_failed_ ? me_ : ranks_;
+    PMPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, comm_);
+    if (first == ranks_)
+        return 0;
+    int bytes = int(failure_.size());
+    PMPI_Bcast(&bytes, 1, MPI_INT, first, comm_);
+    failure_.resize(size_t(bytes));
+    PMPI_Bcast(failure_.data(), bytes, MPI_BYTE, first, comm_);
+    error = "ws_tasks_run: " + failure_;
+    failure_.clear();
+    first_failed_ = false;
+    return ECANCELED;
+}
+
+} // namespace ws::policy::nblb

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+//
+// A pool of tasks on one rank. Its threads: the one that calls run(), guests on cores that other ranks lend (the queue
+// is run as a ws loop), and the pulse, which looks at letters while run()'s thread is in a long task.
+#pragma once
+
+#include "policy/nblb/balancer.h"
+#include "policy/nblb/ending.h"
+#include "policy/nblb/nblb.h"
+#include "policy/nblb/predict.h"
+#include "policy/nblb/queue.h"
+#include "policy/nblb/wire.h"
+#include "policy/node_memory.h"
+#include "window/spin_lock.h"
+#define WS_IN_LIBWS
+#include "workshare/task.h"
+
+#include <deque>
+#include <mutex>
+#include <pthread.h>
+#include <unordered_map>
+
+namespace ws::policy::nblb {
+
+class Pool {
+public:
+    // Collective over comm.
+    explicit Pool(MPI_Comm comm, ws_tasks* shell);
+    ~Pool();
+    Pool(const Pool&) = delete;
+
+    // As the functions of task.h. `error`: what to say.
+    int add_kind(const ws_task_kind& kind, int& number, std::string& error);
+    int put(int kind, const void* data, size_t bytes, const ws_task_options* options, std::string& error);
+    int run(std::string& error);
+    int reduced(int kind, void* result, size_t bytes, std::string& error);
+    int future(uint64_t number, void* result, size_t capacity, size_t* bytes, std::string& error);
+    void count(ws_task_counts& counts);
+    bool runs() const { return running_now_; }
+
+    // Of a running task.
+    struct Running {
+        Pool* pool;
+        Task* task;
+        bool has_result = false;
+        int failure = 0;
+        std::string result; // for a future
+    };
+    int result(Running& running, const void* result, size_t bytes, std::string& error);
+
+    void region_part(); // the body of the loop
+
+private:
+    struct Kind {
+        ws_task_kind c;
+        std::string name;
+        window::SpinLock lock; // of what follows
+        Prediction prediction;
+        double pending_s = 0, pending = 0; // run times that the prediction does not have yet, and of how many tasks
+        std::string combined;
+        bool has_combined = false;
+        std::string reduced; // of the last run
+        volatile uint64_t waiting = 0; // tasks in the queue
+        // Written under the lock, read without it.
+        volatile double mean_s = 0, tail_s = 0;
+        bool is_flat() const { return !c.packed; }
+        void took(double seconds, double tasks);
+    };
+    struct Future {
+        bool done = false;
+        int failure = 0;
+        std::string bytes;
+    };
+    struct ResultOut {
+        int to;
+        uint32_t future;
+        int failure;
+        std::string bytes;
+    };
+    // Of each rank of the node, in its shared memory. Writer: that rank. Relaxed: an estimate.
+    struct alignas(64) Row {
+        volatile window::Hardware::Word rest, waiting, mean_ns, room;
+    };
+    struct NodeHead {
+        volatile window::Hardware::Flag state; // of the node, as its agent has seen it or was told (state_of())
+    };
+
+    // pool.cpp
+    bool agree_on_kinds(std::string& error);
+    void run_local();
+    void run_balanced();
+    void work(uint64_t long_enough);
+    void run_one(Task& task);
+    void share(size_t tasks);
+    bool is_idle();
+    void put_in_queue(const Task& task);
+    void drop(Task& task);
+    void fail(const Task& task, int failure, const char* what);
+    int finish(std::string& error);
+    void combine_all();
+
+    // moving.cpp
+    void open_wire();
+    void poll();
+    void poll_if_due(uint64_t now);
+    void look_around();
+    Look own_look();
+    static window::Flag state_of(const Look& own);
+    void act(Actions& actions);
+    void gift(const Gift& gift, Actions& actions);
+    size_t give(const Gift& gift, const Look& own);
+    size_t send_tasks(int to, std::vector<Task>& tasks);
+    void handle(int from, const char* letter, size_t bytes);
+    void receive_tasks(int from, const char* letter, size_t bytes);
+    void arrived(Task task, const void* packed, size_t bytes, int from_node);
+    void flush_results();
+    void go_on_ending();
+    void drain();
+    void start_pulse();
+    void stop_pulse();
+    void pulse();
+    uint64_t room() const;
+    int choose_giver() const;
+
+    ws_tasks* shell_;
+    MPI_Comm comm_ = MPI_COMM_NULL; // for what is collective
+    MPI_Comm wire_comm_ = MPI_COMM_NULL, node_ = MPI_COMM_NULL;
+    int me_ = 0, ranks_ = 1;
+    std::vector<int> agents_;     // of each node: its first rank
+    int own_node_ = 0, node_me_ = 0;
+    std::vector<int> node_ranks_; // of this node
+    std::vector<int> node_of_;    // of each rank
+    policy::NodeMemory memory_;
+    NodeHead* head_ = nullptr;
+    Row* rows_ = nullptr;
+    Row own_row_ = {};
+    bool balances_ = false;
+
+    std::deque<Kind> kinds_;
+    window::SpinLock lock_; // of the queue, futures, results_out_
+    Queue queue_;
+    std::unordered_map<uint32_t, Future> futures_;
+    uint32_t next_future_ = 1;
+    std::vector<ResultOut> results_out_;
+    volatile uint64_t queued_ = 0;  // queue_.size(), to be read without the lock
+    volatile uint64_t active_ = 0;  // tasks taken and not done
+    volatile window::Hardware::Word guests_ = 0; // guests that run tasks
+    volatile uint64_t put_ = 0, done_ = 0;
+    volatile double mean_s_ = 0;    // of the tasks that ran lately, of any kind
+    volatile window::Hardware::Word held_ = 0; // bytes of tasks that came from elsewhere
+    bool running_now_ = false, first_failed_ = false;
+    std::string failure_;
+    uint64_t memory_limit_ = 0;
+    unsigned most_moves_ = ~0u;
+
+    std::mutex wire_lock_;
+    Wire wire_;
+    std::unique_ptr<Balancer> balancer_; // of the node's first rank alone
+    Ending ending_{0, 1};
+    bool ended_ = false;
+    volatile uint64_t polled_at_ = 0; // ticks
+    uint64_t poll_every_ = 0, pulse_every_ = 0;
+    double nudged_s_ = 0; // when it told the agent that the node's state has changed
+    int next_tag_ = 0;
+    Cost cost_;
+    ws_task_counts counts_ = {};
+    uint64_t random_ = 0; // under chaos: not 0
+
+    pthread_t pulse_thread_ = {};
+    bool has_pulse_ = false;
+    volatile window::Flag pulse_stop_ = 0;
+};
+
+} // namespace ws::policy::nblb

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * cases CASE: one use of a pool of tasks each, right or wrong. Prints what it found; exit status 1 if that is not as it
+ * should be. */
+#include "workshare/task.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static int rank, ranks, failures;
+static ws_tasks *pool;
+
+static void expect(int is, const char *what)
+{
+    if (is)
+        return;
+    failures++;
+    fprintf(stderr, "rank %d: not so: %s (%s)\n", rank, what, ws_last_error());
+}
+
+static int refused(int error, int wanted, const char *part)
+{
+    const int right = error == wanted && strstr(ws_last_error(), part);
+    if (right && rank == 0)
+        printf("%s\n", ws_last_error());
+    return right;
+}
+
+static int add_kind(const struct ws_task_kind *kind)
+{
+    int number = -1;
+    expect(ws_tasks_kind(pool, kind, &number) == 0, "a kind is taken");
+    return number;
+}
+
+static void add_long(void *into, const void *from, void *context)
+{
+    (void) context;
+    *(long *) into += *(const long *) from;
+}
+
+static int count_one(struct ws_task *task)
+{
+    const long one = 1;
+    usleep(1000);
+    return ws_task_result(task, &one, sizeof one);
+}
+
+/* ---- errors of calls */
+
+static int nothing(struct ws_task *task)
+{
+    (void) task;
+    return 0;
+}
+
+static void arguments(void)
+{
+    struct ws_task_kind bad = {.name = "bad" };
+    const struct ws_task_kind good = {.name = "good", .run = nothing };
+    struct ws_task_options high = {.priority = 8 }, dirty = {.reserved = {1} };
+    uint64_t future;
+    const struct ws_task_options wants = {.future = &future };
+    int number;
+    expect(refused(ws_tasks_kind(pool, &bad, &number), EINVAL, "needs a name and a function"), "no function");
+    bad.run = nothing;
+    bad.combine = add_long;
+    expect(refused(ws_tasks_kind(pool, &bad, &number), EINVAL, "combine without a result"), "no result");
+    bad.combine = NULL;
+    bad.release = (void (*)(void *, size_t)) abort;
+    expect(refused(ws_tasks_kind(pool, &bad, &number), EINVAL, "must be given together"), "some of four");
+    number = add_kind(&good);
+    expect(refused(ws_task_put(pool, 7, NULL, 0, NULL), EINVAL, "kind 7, but 1 are registered"), "an unknown kind");
+    expect(refused(ws_task_put(pool, -1, NULL, 0, NULL), EINVAL, "kind -1"), "a negative kind");
+    expect(refused(ws_task_put(pool, number, NULL, 5, NULL), EINVAL, "5 bytes of data at NULL"), "no data");
+    expect(refused(ws_task_put(pool, number, NULL, 0, &high), EINVAL, "priority 8"), "a priority");
+    expect(refused(ws_task_put(pool, number, NULL, 0, &dirty), EINVAL, "reserved"), "reserved fields");
+    expect(refused(ws_task_put(pool, number, NULL, 0, &wants), EINVAL, "have no result"), "a future");
+    expect(refused(ws_tasks_future(pool, 99, NULL, 0, NULL), EINVAL, "no such future"), "a future that is not");
+    expect(refused(ws_tasks_reduced(pool, number, NULL, 0), EINVAL, "combines nothing"), "nothing is combined");
+    expect(ws_tasks_run(pool) == 0, "an empty pool runs");
+}
+
+static void after_the_end(void)
+{
+    ws_tasks *old = pool;
+    const struct ws_task_kind good = {.name = "good", .run = nothing };
+    const int number = add_kind(&good);
+    expect(ws_tasks_run(pool) == 0, "it runs");
+    expect(ws_task_put(pool, number, NULL, 0, NULL) == 0, "a task for the next run");
+    expect(ws_tasks_run(pool) == 0, "it runs again");
+    expect(ws_tasks_free(&pool) == 0 && !pool, "it is freed");
+    expect(refused(ws_task_put(old, number, NULL, 0, NULL), EINVAL, "the pool was freed"), "a put after the end");
+    expect(refused(ws_tasks_run(old), EINVAL, "the pool was freed"), "a run after the end");
+    expect(refused(ws_tasks_free(&pool), EINVAL, "NULL"), "a second free");
+}
+
+static void kinds_differ(void)
+{
+    const struct ws_task_kind a = {.name = "a", .run = nothing }, b = {.name = "b", .run = nothing };
+    int number;
+    add_kind(rank == ranks - 1 ? &b : &a);
+    number = add_kind(rank == ranks - 1 ? &a : &b);
+    expect(ws_task_put(pool, number, NULL, 0, NULL) == 0, "put");
+    char text[64];
+    snprintf(text, sizeof text, "registered on rank %d differ", ranks - 1);
+    expect(refused(ws_tasks_run(pool), EINVAL, text), "kinds that differ");
+}
+
+/* ---- tasks that fail */
+
+static int ran;
+
+static int some_fail(struct ws_task *task)
+{
+    __sync_fetch_and_add(&ran, 1);
+    usleep(200);
+    return *(int *) task->data == 37 ? 42 : 0;
+}
+
+static void fails(void)
+{
+    const struct ws_task_kind kind = {.name = "fragile", .run = some_fail };
+    const int number = add_kind(&kind);
+    int all;
+    for (int i = 0; rank == 0 && i < 200; i++)
+        expect(ws_task_put(pool, number, &i, sizeof i, NULL) == 0, "put");
+    expect(refused(ws_tasks_run(pool), ECANCELED, "a task of kind 'fragile' failed with 42"),
+           "the failure is told on all ranks");
+    MPI_Allreduce(&ran, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    expect(all == 200, "the others ran all the same");
+    expect(ws_tasks_run(pool) == 0, "the next run is not concerned");
+}
+
+static int too_much(struct ws_task *task)
+{
+    const char result[9] = { 0 };
+    return ws_task_result(task, result, sizeof result) == EMSGSIZE ? 0 : 1;
+}
+
+static void overflow(void)
+{
+    const struct ws_task_kind kind = {.name = "wide", .run = too_much, .result = 8 };
+    const int number = add_kind(&kind);
+    uint64_t future = 0;
+    const struct ws_task_options options = {.future = &future };
+    char result[8];
+    expect(ws_task_put(pool, number, NULL, 0, &options) == 0, "put");
+    expect(refused(ws_tasks_run(pool), ECANCELED, "more bytes than its kind says"), "a result that is too large");
+    expect(refused(ws_tasks_future(pool, future, result, sizeof result, NULL), ECANCELED, "failed"), "and its future");
+}
+
+/* ---- data that is not flat */
+
+struct list {
+    struct list *next;
+    long value;
+};
+static long released, packed_wrong;
+
+static size_t list_bytes(const void *data, size_t bytes)
+{
+    size_t n = 0;
+    (void) bytes;
+    for (const struct list *l = data; l; l = l->next)
+        n += sizeof l->value;
+    return n;
+}
+
+static void list_pack(const void *data, size_t bytes, void *to)
+{
+    long *out = to;
+    (void) bytes;
+    for (const struct list *l = data; l; l = l->next)
+        *out++ = l->value;
+    for (long i = 0; i < packed_wrong; i++)
+        *out++ = 1;
+}
+
+static void *list_unpack(const void *from, size_t size, size_t *bytes)
+{
+    struct list *first = NULL;
+    for (size_t n = size / sizeof(long); n-- > 0;) {
+        struct list *l = malloc(sizeof *l);
+        l->next = first;
+        l->value = ((const long *) from)[n];
+        first = l;
+    }
+    *bytes = size;
+    return first;
+}
+
+static void list_release(void *data, size_t bytes)
+{
+    (void) bytes;
+    for (struct list *l = data, *next; l; l = next) {
+        next = l->next;
+        free(l);
+    }
+    __sync_fetch_and_add(&released, 1);
+}
+
+static int list_sum(struct ws_task *task)
+{
+    long sum = 0;
+    for (const struct list *l = task->data; l; l = l->next)
+        sum += l->value;
+    usleep(1000);
+    return ws_task_result(task, &sum, sizeof sum);
+}
+
+static void lists(void)
+{
+    const struct ws_task_kind kind = {.name = "lists", .run = list_sum, .result = sizeof(long), .combine = add_long,
+        .packed = list_bytes, .pack = list_pack, .unpack = list_unpack, .release = list_release };
+    const int number = add_kind(&kind);
+    struct ws_task_counts counts;
+    long all = 0, moved, sum, wanted = 0;
+    for (long i = 0; i < 400; i++) {
+        struct list *first = NULL;
+        for (long n = i % 50 == 0 ? 3000 : i % 10; n > 0; n--) {     /* some travel as a message of their own */
+            struct list *l = malloc(sizeof *l);
+            l->next = first;
+            l->value = n * i;
+            wanted += n * i;
+            first = l;
+        }
+        if (rank == 0)
+            expect(ws_task_put(pool, number, first, 0, NULL) == 0, "put");
+        else
+            list_release(first, 0);
+    }
+    released = 0;
+    if (packed_wrong) {
+        expect(refused(ws_tasks_run(pool), ECANCELED, "packed more bytes than it had said"), "an overflow is found");
+    } else
+        expect(ws_tasks_run(pool) == 0, "run");
+    expect(ws_tasks_reduced(pool, number, &all, sizeof all) == 0 && all == wanted, "the sum of all lists");
+    expect(ws_tasks_counts(pool, &counts) == 0, "counts");
+    long mine = (long) counts.moved_out;
+    MPI_Allreduce(&mine, &moved, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(&released, &sum, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    expect(sum == 400 + moved, "each list is released once where it was and once where it came");
+    if (rank == 0)
+        printf("moved %ld\n", moved);
+}
+
+/* ---- large ones, and memory */
+
+static size_t large;
+
+static int check_large(struct ws_task *task)
+{
+    const unsigned char *p = task->data;
+    long wrong = task->bytes != large;
+    for (size_t i = 0; i < task->bytes; i += 4093)
+        wrong += p[i] != (unsigned char) (p[0] + i / 4093);
+    usleep(20000);
+    const long result[2] = { 1, wrong };
+    return ws_task_result(task, result, sizeof result);
+}
+
+static void add_two(void *into, const void *from, void *context)
+{
+    add_long(into, from, context);
+    add_long((long *) into + 1, (const long *) from + 1, context);
+}
+
+static void many_large(int tasks)
+{
+    const struct ws_task_kind kind = {
+        .name = "large", .run = check_large, .result = 2 * sizeof(long), .combine = add_two};
+    const int number = add_kind(&kind);
+    const struct ws_task_options takes = {.takes = 1 };
+    struct ws_task_counts counts;
+    long all[2] = { 0, 0 };
+    for (int i = 0; rank == 0 && i < tasks; i++) {
+        unsigned char *data = malloc(large);
+        for (size_t at = 0; at < large; at += 4093)
+            data[at] = (unsigned char) (i + (int) (at / 4093));
+        expect(ws_task_put(pool, number, data, large, &takes) == 0, "put");
+    }
+    expect(ws_tasks_run(pool) == 0, "run");
+    expect(ws_tasks_reduced(pool, number, all, sizeof all) == 0 && all[0] == tasks && all[1] == 0, "all came whole");
+    expect(ws_tasks_counts(pool, &counts) == 0, "counts");
+    printf("rank %d: in %lu MB, out %lu MB, no room %lu\n", rank, (unsigned long) (counts.bytes_in >> 20),
+           (unsigned long) (counts.bytes_out >> 20), (unsigned long) counts.kept_room);
+}
+
+/* ---- MPI and loops in tasks */
+
+static long halves[1000];
+
+static void half(int64_t lo, int64_t hi, void *context)
+{
+    (void) context;
+    for (int64_t i = lo; i < hi; i++)
+        halves[i]++;
+}
+
+static int loops(struct ws_task *task)
+{
+    const long one = 1;
+    int error = ws_for(0, 1000, half, NULL, NULL);
+    if (task->origin == 0 && ranks > 1) {       /* what rank 1 waits for after the run */
+        const int from = rank;
+        MPI_Send(&from, 1, MPI_INT, ranks - 1, 5, MPI_COMM_WORLD);
+    }
+    return error ? error : ws_task_result(task, &one, sizeof one);
+}
+
+static void with_mpi(void)
+{
+    const struct ws_task_kind kind = {.name = "loops", .run = loops, .result = sizeof(long), .combine = add_long };
+    const int number = add_kind(&kind);
+    long all = 0, sum = 0;
+    int from;
+    if (rank == 0)
+        for (int i = 0; i < 20; i++)
+            expect(ws_task_put(pool, number, NULL, 0, NULL) == 0, "put");
+    expect(ws_tasks_run(pool) == 0, "run");
+    for (int i = 0; i < 20 && ranks > 1 && rank == ranks - 1; i++)
+        MPI_Recv(&from, 1, MPI_INT, MPI_ANY_SOURCE, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    expect(ws_tasks_reduced(pool, number, &all, sizeof all) == 0 && all == 20, "all ran");
+    for (int i = 0; i < 1000; i++)
+        sum += halves[i];
+    MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    expect(sum == 20000, "and their loops, each iteration once");
+}
+
+/* ---- priorities */
+
+static int order[10], next;
+
+static int note_order(struct ws_task *task)
+{
+    order[next++] = *(int *) task->data;
+    return 0;
+}
+
+static void priorities(void)
+{
+    const struct ws_task_kind kind = {.name = "ordered", .run = note_order };
+    const int number = add_kind(&kind);
+    for (int i = 0; i < 10; i++) {
+        const int value = (i * 7) % 10;
+        const struct ws_task_options options = {.priority = value - 5,.pinned = 1 };
+        expect(ws_task_put(pool, number, &value, sizeof value, &options) == 0, "put");
+    }
+    expect(ws_tasks_run(pool) == 0, "run");
+    for (int i = 0; i < 10; i++)
+        expect(order[i] == 9 - i, "high priorities come first");
+}
+
+/* ---- for kills and stops: tasks that sleep, until the time is over */
+
+static void sleepers(int tasks)
+{
+    const struct ws_task_kind kind = {
+        .name = "sleepers", .run = count_one, .result = sizeof(long), .combine = add_long};
+    const int number = add_kind(&kind);
+    long all = 0;
+    for (int i = 0; i < tasks; i++)
+        expect(ws_task_put(pool, number, NULL, 0, NULL) == 0, "put");
+    expect(ws_tasks_run(pool) == 0, "run");
+    expect(ws_tasks_reduced(pool, number, &all, sizeof all) == 0 && all == (long) tasks * ranks, "all ran");
+}
+
+/* An idle pool burns no core: rank 0 sleeps in one task, the others wait. */
+static int sleep_long(struct ws_task *task)
+{
+    (void) task;
+    sleep(2);
+    return 0;
+}
+
+static void idle(void)
+{
+    const struct ws_task_kind kind = {.name = "long", .run = sleep_long };
+    const int number = add_kind(&kind);
+    struct timespec before, after;
+    if (rank == 0)
+        expect(ws_task_put(pool, number, NULL, 0, NULL) == 0, "put");
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
+    expect(ws_tasks_run(pool) == 0, "run");
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
+    const double used = (double) (after.tv_sec - before.tv_sec) + 1e-9 * (double) (after.tv_nsec - before.tv_nsec);
+    printf("rank %d used %.4f s of 2 s\n", rank, used);
+    expect(used < 0.2, "a rank that waits needs no core");
+}
+
+int main(int argc, char **argv)
+{
+    const char *which = argc > 1 ? argv[1] : "";
+    const int number = argc > 2 ? atoi(argv[2]) : 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    expect(ws_tasks_create(MPI_COMM_WORLD, &pool) == 0, "a pool is made");
+    if (strcmp(which, "arguments") == 0)
+        arguments();
+    else if (strcmp(which, "after_the_end") == 0)
+        after_the_end();
+    else if (strcmp(which, "kinds_differ") == 0)
+        kinds_differ();
+    else if (strcmp(which, "fails") == 0)
+        fails();
+    else if (strcmp(which, "overflow") == 0)
+        overflow();
+    else if (strcmp(which, "lists") == 0) {
+        packed_wrong = number;
+        lists();
+    } else if (strcmp(which, "large") == 0) {
+        large = (size_t) number << 20;
+        many_large(argc > 3 ? atoi(argv[3]) : 12);
+    } else if (strcmp(which, "with_mpi") == 0)
+        with_mpi();
+    else if (strcmp(which, "priorities") == 0)
+        priorities();
+    else if (strcmp(which, "sleepers") == 0)
+        sleepers(number);
+    else if (strcmp(which, "idle") == 0)
+        idle();
+    else
+        expect(0, "there is such a case");
+    if (pool)
+        expect(ws_tasks_free(&pool) == 0, "it is freed");
+    MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (rank == 0 && !failures)
+        printf("right\n");
+    MPI_Finalize();
+    return failures != 0;
+}

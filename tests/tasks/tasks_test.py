@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""tasks_test.py MPIRUN PROGRAMS PART: pools of tasks in jobs. oracle: each task exactly once, whoever moves them; soak: 10^8 of them; cases: what
+task.h promises, and its errors; trouble: killed and stopped ranks."""
+import os
+import re
+import signal
+import sys
+import time
+
+from job import expect, expect_lines, finish, run
+
+ALGORITHMS = 'central', 'neighbours', 'random', 'lifeline'
+
+
+def job(*args, nodes=1, how=None, env=None, **rest):
+    options = ('-workshare-tasks', how) if how else ()
+    return run(*args, options=options, env={**({'MPIR_CVAR_NUM_CLIQUES': str(nodes)} if nodes > 1 else {}), **(env or {})}, **rest)
+
+
+def moved(result):
+    found = re.search(r'right: put \d+ run \d+ out (\d+) in (\d+)', result.out)
+    expect(result, f'no line that says right: {result.out}', found)
+    return int(found[2]) if found else 0
+
+
+def oracle():
+    moved(job('tasks_oracle', 100000, ranks=1, workshare=False))
+    moved(job('tasks_oracle', 20000, ranks=3, workshare=False))
+    moved(job('tasks_oracle', 100000, ranks=1))
+    result = job('tasks_oracle', 100000, ranks=2, how='none')
+    expect(result, 'with none nothing moves', moved(result) == 0)
+    result = job('tasks_oracle', 20000, 20, ranks=2, steals=True)  # one node: cores are lent, tasks stay
+    expect(result, 'within a node nothing moves', moved(result) == 0)
+    for how in ALGORITHMS:
+        for ranks, nodes in ((2, 2), (6, 3)):
+            result = job('tasks_oracle', 10000, 20, ranks=ranks, nodes=nodes, how=how)
+            expect(result, f'{how}: tasks move', moved(result) > 0)
+            expect_lines(result, result.err, r'\d+ tasks ran, \d+ of them moved to another node')
+    moved(job('tasks_oracle', 10000, 0, 0, 1, ranks=4, nodes=2))
+    # Under chaos tasks move at random, too: some of them often.
+    for seed in range(1, 5):
+        result = job('tasks_oracle', 30000, ranks=6, nodes=3, env={'WS_CHAOS': str(seed)})
+        expect(result, 'tasks move', moved(result) > 100)
+    moved(job('tasks_oracle', 10000, ranks=4, nodes=2, env={'WS_STEAL_ALL': '1'}))
+
+
+def soak():
+    for seed in ('0', '1'):
+        moved(job('tasks_oracle', 50000000, ranks=4, nodes=2, env={'WS_CHAOS': seed}, limit=1700))
+
+
+def cases():
+    for ranks, nodes, workshare in ((1, 1, False), (4, 2, True), (3, 1, True)):
+        for case in ('arguments', 'after_the_end', 'fails', 'overflow', 'lists', 'with_mpi', 'priorities') + ('kinds_differ',) * (ranks > 1):
+            result = job('tasks_cases', case, ranks=ranks, nodes=nodes, workshare=workshare)
+            expect_lines(result, result.out, '^right$')
+    expect_lines(result, job('tasks_cases', 'lists', 3, ranks=4, nodes=2).out, '^right$')
+    result = job('tasks_cases', 'large', 4, ranks=2, nodes=2)
+    expect_lines(result, result.out, '^right$', r'rank 1: in [1-9]\d* MB')
+    # A rank takes no more than it has room for; what does not move still runs.
+    result = job('tasks_cases', 'large', 4, ranks=2, nodes=2, env={'WS_TASKS_MEMORY': '3'})
+    expect_lines(result, result.out, '^right$', 'rank 1: in 0 MB', r'rank 0: .* no room [1-9]')
+    result = job('tasks_cases', 'large', 4, 30, ranks=2, nodes=2, env={'WS_TASKS_MEMORY': '9'})
+    expect_lines(result, result.out, '^right$', r'rank 0: .* no room [1-9]', r'rank 1: in [1-9]\d* MB')
+    result = job('tasks_cases', 'priorities', how='centre', code='error')
+    expect_lines(result, result.err, "'centre' is not one of central, neighbours, random, lifeline, none")
+
+
+def trouble():
+    result = job('tasks_cases', 'idle', ranks=3, nodes=2)
+    expect_lines(result, result.out, '^right$')
+
+    def kill(processes):
+        ranks = wait_for(processes, 4)
+        time.sleep(0.3)
+        os.kill(ranks[-1], signal.SIGKILL)
+    result = job('tasks_cases', 'sleepers', 20000, ranks=4, nodes=2, code='error', meanwhile=kill)
+    expect_lines(result, result.err + result.out, r'rank|KILLED|Killed|signal 9')
+
+    # Without the scheduler, which is a part of rank 0, the others do what they have; and all end when it goes on.
+    def stop(processes):
+        ranks = wait_for(processes, 3)
+        time.sleep(0.3)
+        os.kill(ranks[0], signal.SIGSTOP)
+        time.sleep(1)
+        os.kill(ranks[0], signal.SIGCONT)
+    result = job('tasks_cases', 'sleepers', 1000, ranks=3, nodes=3, meanwhile=stop)
+    expect_lines(result, result.out, '^right$')
+    expect(result, f'the others did not go on: {result.seconds} s', result.seconds < 6)
+
+
+def wait_for(processes, ranks):
+    """Process ids of the ranks, which are called tasks_cases."""
+    for _ in range(1000):
+        found = []
+        for pid in processes():
+            pid = int(pid if not isinstance(pid, tuple) else pid[0])
+            try:
+                with open(f'/proc/{pid}/comm') as f:
+                    if f.read().strip() == 'tasks_cases':
+                        found.append(pid)
+            except OSError:
+                pass
+        if len(found) == ranks:
+            return sorted(found)
+        time.sleep(0.01)
+    raise RuntimeError('the ranks did not start')
+
+
+{'oracle': oracle, 'soak': soak, 'cases': cases, 'trouble': trouble}[sys.argv[3]]()
+finish()
