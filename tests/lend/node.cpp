@@ -4,6 +4,7 @@
 #include "loop/participant.h"
 #include "policy/steal/victim.h"
 
+#include <algorithm>
 #include <sys/mman.h>
 
 using namespace ws::window;
@@ -54,15 +55,15 @@ void FakeOpenMP::close()
     ws::directive::end_openmp_wait();
 }
 
-TestNode::TestNode(unsigned ranks, unsigned workers, unsigned boss)
-    : bytes_(Window::bytes(ranks, ranks + workers)),
+TestNode::TestNode(unsigned ranks, unsigned workers, unsigned boss, unsigned mask_size)
+    : bytes_(Window::bytes(ranks, ranks + workers, mask_size)),
       memory_(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)),
       cores_(ranks + workers)
 {
     REQUIRE(memory_ != MAP_FAILED);
     for (unsigned r = 0; r < ranks; r++) {
         ranks_.push_back(std::make_unique<TestRank>());
-        ranks_[r]->window.map(memory_, ranks, cores_, r);
+        ranks_[r]->window.map(memory_, ranks, cores_, r, mask_size);
     }
     for (unsigned r = 0; r < ranks; r++) {
         TestRank& rank = *ranks_[r];
@@ -76,6 +77,7 @@ TestNode::TestNode(unsigned ranks, unsigned workers, unsigned boss)
         h.running_on = &rank.window.own_home().running_on;
         h.participants = cores_;
         h.has_workers = own != 0;
+        h.chunk_ticks = 1000 * uint64_t(h.ticks_per_us);
         h.board = ws::observe::make_board(cores_, own);
         REQUIRE(h.board);
         h.meter = &rank.meter;
@@ -97,6 +99,7 @@ TestNode::TestNode(unsigned ranks, unsigned workers, unsigned boss)
 
 TestNode::~TestNode()
 {
+    stop();
     for (auto& rank : ranks_)
         rank->lending.reset();
     munmap(memory_, bytes_);
@@ -117,7 +120,69 @@ ws::lend::Rank& TestNode::start(unsigned r)
 {
     ws::lend::Rank& rank = make(r);
     rank.start();
+    started_.insert(r);
     return rank;
+}
+
+ws::lend::Rank& TestNode::start_owner(unsigned r)
+{
+    ws::lend::Rank& rank = start(r);
+    ws::loop::set_owner_thread();
+    return rank;
+}
+
+void TestNode::stop()
+{
+    for (unsigned c = 0; c < cores_; c++)
+        if (home(c).state == core_lent &&
+            started_.count(Hardware::load_relaxed(home(c).tenant)) == 0) // to a guest by hand
+            give_back(c);
+    for (unsigned r : started_)
+        ranks_[r]->lending->stop();
+    for (unsigned r : started_)
+        ranks_[r]->lending->stop_guests();
+    started_.clear();
+}
+
+TestNode::Waiter::Waiter(TestNode& node, unsigned r)
+{
+    ws::lend::Rank& rank = node.make(r);
+    node.started_.insert(r);
+    thread_ = std::thread([this, &rank] {
+        rank.start();
+        for (unsigned polls = 0; !Hardware::load_acquire(over_); polls++)
+            rank.blocked(polls);
+        rank.unblocked();
+        rank.stop();
+    });
+}
+
+void TestNode::Waiter::end()
+{
+    Hardware::store_release(over_, 1);
+    if (thread_.joinable())
+        thread_.join();
+}
+
+void Loop::body(void* argument)
+{
+    Loop& loop = *static_cast<Loop*>(argument);
+    long lo, hi;
+    if (ws_loop_next(&lo, &hi))
+        do
+            for (long i = lo; i < hi; i++) {
+                fetch_add_relaxed(loop.counts[size_t(i)], 1);
+                loop.each_(i);
+            }
+        while (ws_loop_next(&lo, &hi));
+    ws_loop_end();
+}
+
+void Loop::run()
+{
+    std::fill(counts.begin(), counts.end(), 0);
+    ws_parallel_loop(body, this, 0, long(counts.size()), 1, &site_, 0, 0);
+    CHECK(counts == std::vector<unsigned>(counts.size(), 1));
 }
 
 TestNode::Cores TestNode::awake()

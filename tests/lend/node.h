@@ -4,6 +4,7 @@
 // the compiled code and other processes make, as the rank that it wants to be.
 #pragma once
 
+#include "directive/abi.h"
 #include "directive/openmp.h"
 #include "lend/rank.h"
 #include "loop/open_region.h"
@@ -12,8 +13,11 @@
 #include "window/window.h"
 
 #include <catch2/catch.hpp>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <set>
+#include <thread>
 #include <vector>
 
 // OpenMP, as the workers see it.
@@ -47,7 +51,8 @@ struct JobEnds {};
 class TestNode {
 public:
     // The last `workers` cores are rank `boss`'s. Nothing is started.
-    explicit TestNode(unsigned ranks, unsigned workers = 0, unsigned boss = 0);
+    explicit TestNode(unsigned ranks, unsigned workers = 0, unsigned boss = 0,
+                      unsigned mask_size = ws::window::CpuSet::usual);
     ~TestNode();
     TestNode(const TestNode&) = delete;
     TestNode& operator=(const TestNode&) = delete;
@@ -64,6 +69,11 @@ public:
     // Makes a rank's lending; start() also makes the calling thread its home thread, with its workers beside it.
     ws::lend::Rank& make(unsigned rank);
     ws::lend::Rank& start(unsigned rank);
+    // The same; the calling thread also owns loops of that rank.
+    ws::lend::Rank& start_owner(unsigned rank);
+    // Rank::stop() of all that were started, then Rank::stop_guests(); guests by hand give back what they have. By the
+    // destructor, too.
+    void stop();
 
     // Cores that are kept; whose recall is set.
     using Cores = std::vector<unsigned>;
@@ -78,11 +88,39 @@ public:
     // What that guest does at the end of its visit.
     void give_back(unsigned core);
 
+    // Rank `rank` is blocked in MPI, in a thread of its own that is its home thread, until end().
+    class Waiter {
+    public:
+        Waiter(TestNode& node, unsigned rank);
+        ~Waiter() { end(); }
+        Waiter(const Waiter&) = delete;
+        void end(); // its message has come
+
+    private:
+        volatile ws::window::Flag over_ = 0;
+        std::thread thread_;
+    };
+
 private:
     size_t bytes_;
     void* memory_;
     unsigned cores_;
     std::vector<std::unique_ptr<TestRank>> ranks_;
+    std::set<unsigned> started_;
+};
+
+// A loop of so many iterations, as compiled code runs it: calls `each` for each.
+class Loop {
+public:
+    Loop(long iterations, std::function<void(long)> each) : counts(size_t(iterations)), each_(std::move(each)) {}
+    // On the calling thread, as one of its rank's. Then every iteration must have run once.
+    void run();
+    std::vector<unsigned> counts; // of each iteration
+
+private:
+    static void body(void* loop);
+    std::function<void(long)> each_;
+    ws_site site_ = {"a loop", WS_SITE_KINDS(WS_AUTO, WS_AUTO) | WS_SITE_ANY_ORDER, {}};
 };
 
 // Waits until `done`, up to some seconds; false if that was in vain.

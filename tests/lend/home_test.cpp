@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: MIT
+//
+// A rank blocked in MPI, step by step: each call of a hook is one poll of MPI. Rank 1 waits; rank 0 computes, and does
+// what is said of it here by hand. A case is named after the rule of docs/protocol.md that it is about.
+#include "node.h"
+
+#include "loop/participant.h"
+#include "window/times.h"
+
+using namespace ws::lend;
+using namespace ws::window;
+
+namespace {
+
+constexpr uint64_t a_day_us = uint64_t(24) * 3600 * 1000000, for_ever = ~uint64_t(0) / 2;
+
+struct Two : TestNode {
+    Two() : TestNode(2) {}
+    Home& thief() { return home(1); }
+    uint64_t left() { return (*this)[0].window.mine().loops[0].look().remaining; }
+    unsigned knocks() { return guest(0, 1).knock; }
+    LendTimes& times() { return (*this)[1].lending->times; }
+};
+
+struct Policy final : SpareTime {
+    unsigned steps = 0;
+    void step(uint64_t) override { steps++; }
+};
+
+} // namespace
+
+TEST_CASE("spin, arm, poll, claim: a wait that may end soon does nothing", "[lend]")
+{
+    Two node;
+    node.options.times.spin_ticks = for_ever;
+    Rank& rank = node.start(1);
+    node.publish(0, 10, 0, {1});
+    for (unsigned polls = 0; polls < 100; polls += 4)
+        rank.blocked(polls);
+    CHECK(node.thief().state == core_kept);
+    CHECK(node.thief().occupancy == rank_computing);
+    rank.unblocked();
+    CHECK(node.left() == 10);
+}
+
+TEST_CASE("spin, arm, poll, claim: armed first, and MPI polls once more before a chunk is claimed", "[lend]")
+{
+    Two node;
+    Rank& rank = node.start(1);
+    node.publish(0, 10, 0, {1});
+    rank.blocked(0);
+    CHECK(node.thief().occupancy == rank_blocked);
+    CHECK(node.thief().state == core_armed);
+    CHECK(node.left() == 10);
+    CHECK(node.knocks() == 0);
+
+    rank.blocked(1);
+    CHECK(node.thief().state == core_lent);
+    CHECK(node.thief().tenant == 0);
+    CHECK(node.left() == 9);
+    CHECK(node.knocks() == 1);
+    CHECK(node.thief().lease.chunk.lo == 0);
+    CHECK(node.thief().lease.chunk.hi == 1);
+    CHECK(node[1].counters().lends == 1);
+}
+
+TEST_CASE("spin, arm, poll, claim: it arms only with a victim", "[lend]")
+{
+    Two node;
+    node.options.times.yield_ticks = for_ever;
+    Rank& rank = node.start(1);
+    rank.blocked(0);
+    CHECK(node.thief().state == core_kept);
+    node.publish(0, 10, 0, {1});
+    rank.blocked(4);
+    CHECK(node.thief().state == core_armed);
+    rank.unblocked();
+    CHECK(node.thief().state == core_kept);
+}
+
+TEST_CASE("the doorbell: a rank that was rung since it armed does not lend", "[lend]")
+{
+    Two node;
+    Rank& rank = node.start(1);
+    node.publish(0, 10, 0, {1});
+    rank.blocked(0);
+    Rank::ring(node.thief());
+    rank.blocked(1);
+    CHECK(node.thief().state == core_kept); // MPI polls
+    CHECK(node.left() == 10);
+    rank.blocked(4);
+    CHECK(node.thief().state == core_armed); // once more
+    CHECK(node.thief().recall == 0);
+    rank.unblocked();
+}
+
+TEST_CASE("dry polls: who has armed goes on polling until a poll has handled nothing", "[lend]")
+{
+    Two node;
+    Rank& rank = node.start(1);
+    node.publish(0, 10, 0, {1});
+    rank.blocked(0);
+    for (unsigned polls = 1; polls < 4; polls++) {
+        node[1].events++; // the poll has handled something for somebody else
+        rank.blocked(polls);
+        CHECK(node.thief().state == core_armed);
+        CHECK(node.left() == 10);
+    }
+    rank.blocked(4);
+    CHECK(node.thief().state == core_lent);
+}
+
+TEST_CASE("the quantum: a lent rank looks at MPI again though nobody rings, and its guest keeps the core", "[lend]")
+{
+    Two node;
+    Rank& rank = node.start(1);
+    node.publish(0, 10, 0, {1});
+    for (unsigned polls = 0; polls < 20; polls++) // each call returns: the guest never does
+        rank.blocked(polls);
+    CHECK(node.thief().state == core_lent);
+    CHECK(node.thief().recall == 0);
+    CHECK(node.left() == 9);
+    CHECK(node[1].counters().lends == 1);
+}
+
+TEST_CASE("the quantum: it doubles while nothing comes, up to a longest", "[lend]")
+{
+    Two node;
+    node.options.times.quantum_us = 2000;
+    node.options.times.longest_quantum_us = 8000;
+    Rank& rank = node.start(1);
+    node.publish(0, 10, 0, {1});
+    const auto took = [&](unsigned polls) {
+        const double begin = seconds_now();
+        rank.blocked(polls);
+        return 1e6 * (seconds_now() - begin);
+    };
+    took(0);
+    CHECK(took(1) >= 1900);
+    CHECK(took(2) >= 3900);
+    CHECK(took(3) >= 7900);
+    double shortest = 1e9; // of several, as the machine may be busy
+    for (unsigned i = 0; i < 20; i++)
+        shortest = std::min(shortest, took(4 + i));
+    CHECK(shortest >= 7900);
+    CHECK(shortest < 15000);
+}
+
+TEST_CASE("recall: whose message has come goes on beside its guest, and waits for it in its next wait", "[lend]")
+{
+    Two node;
+    Rank& rank = node.start(1);
+    node.publish(0, 10, 0, {1});
+    rank.blocked(0);
+    rank.blocked(1);
+    REQUIRE(node.thief().state == core_lent);
+    rank.unblocked(); // returns, though the guest is there
+    CHECK(node.thief().recall == 1);
+    CHECK(node.thief().state == core_lent);
+    CHECK(node.thief().occupancy == rank_computing);
+
+    rank.blocked(0); // with the core still lent: no other chunk
+    rank.blocked(1);
+    CHECK(node.left() == 9);
+    CHECK(node.thief().occupancy == rank_blocked);
+    node.give_back(1);
+    rank.blocked(2);
+    CHECK(node[1].counters().recalls == 1);
+    rank.blocked(4);
+    rank.blocked(5);
+    CHECK(node.left() == 8); // free again for the next one
+}
+
+TEST_CASE("return: a rank whose core is back polls again, and the core is its own", "[lend]")
+{
+    Two node;
+    Rank& rank = node.start(1);
+    node.publish(0, 10, 0, {1});
+    rank.blocked(0);
+    rank.blocked(1);
+    CHECK(ws::arbiter::Word<>(node.thief().use).look().use == ws::arbiter::Use::guest);
+    node.give_back(1);
+    rank.blocked(2);
+    CHECK(node.thief().state == core_kept);
+    CHECK(node.thief().tenant == 1);
+    CHECK(ws::arbiter::Word<>(node.thief().use).look().use == ws::arbiter::Use::home);
+    CHECK(node.thief().return_ticks > 0); // measured
+    CHECK(node[1].counters().recalls == 0);
+}
+
+TEST_CASE("taken: a rank that blocks with sends open says for whom, until its wait is over", "[lend]")
+{
+    Two node;
+    Rank& rank = node.start(1);
+    rank.blocked(0);
+    CHECK(node.thief().awaits == awaits_nobody);
+    CHECK(node.node().senders_waiting == 0);
+    rank.unblocked();
+    node[1].sends_open = 1;
+    node[1].sends_to = 100;
+    rank.blocked(0);
+    CHECK(node.thief().awaits == 101);
+    CHECK(node.node().senders_waiting == 1);
+    rank.unblocked();
+    CHECK(node.thief().awaits == awaits_nobody);
+    CHECK(node.node().senders_waiting == 0);
+    node[1].sends_to = -1;
+    rank.blocked(0);
+    CHECK(node.thief().awaits == awaits_several);
+    rank.unblocked();
+}
+
+TEST_CASE("the idle ladder: polls on for a moment, then yields, then sleeps, by way of armed", "[lend]")
+{
+    Two node;
+    node.options.times.patience_ticks = for_ever;
+    node.options.times.yield_ticks = for_ever;
+    Rank& rank = node.start(1);
+    for (unsigned polls = 0; polls < 40; polls += 4)
+        rank.blocked(polls);
+    node.times().patience_ticks = 0;
+    for (unsigned polls = 40; polls < 80; polls += 4)
+        rank.blocked(polls);
+    CHECK(node.thief().state == core_kept);
+    CHECK(node[1].counters().naps == 0);
+    node.times().yield_ticks = 0;
+    rank.blocked(80);
+    CHECK(node.thief().state == core_armed);
+    CHECK(node[1].counters().naps == 0);
+    rank.blocked(81);
+    CHECK(node[1].counters().naps == 1);
+    CHECK(node.thief().state == core_armed); // not woken: what arrives after the next poll rings
+    CHECK(node.node().sleepers == 0);
+    rank.unblocked();
+    CHECK(node.thief().state == core_kept);
+}
+
+TEST_CASE("the idle ladder: it begins anew when MPI had something to handle", "[lend]")
+{
+    Two node;
+    Rank& rank = node.start(1);
+    bool stays_awake = false;
+    for (int tries = 0; tries < 10 && !stays_awake; tries++) { // the calls below are to take less than the half
+        const uint64_t began = ticks();
+        rank.blocked(0);
+        usleep(100000);
+        node.times().yield_ticks = (ticks() - began) / 2; // passed since the wait began, but not since the event
+        node[1].events++;
+        const uint64_t before = node[1].counters().naps;
+        for (unsigned polls = 1; polls < 6; polls++)
+            rank.blocked(polls);
+        stays_awake = node[1].counters().naps == before;
+        rank.unblocked();
+        node.times().yield_ticks = 0;
+    }
+    CHECK(stays_awake);
+}
+
+TEST_CASE("the idle ladder: a rank whose core parallel regions came to sleeps, whatever its times say", "[lend]")
+{
+    Two node;
+    node.options.times.yield_ticks = for_ever;
+    Rank& rank = node.start(1);
+    rank.blocked(0);
+    REQUIRE(node.thief().state == core_kept);
+    ws::arbiter::Word<>(node.thief().use).change(ws::arbiter::Use::home, ws::arbiter::Use::openmp);
+    rank.blocked(4);
+    CHECK(node.thief().state == core_armed);
+    ws::arbiter::Word<>(node.thief().use).change(ws::arbiter::Use::openmp, ws::arbiter::Use::home);
+    rank.blocked(5);
+    CHECK(node[1].counters().naps == 1);
+    rank.unblocked();
+}
+
+TEST_CASE("publish on demand: thieves raise the flag, higher the longer they wait", "[lend]")
+{
+    Two node;
+    node.options.times.patience_ticks = node.options.times.yield_ticks = for_ever;
+    Rank& rank = node.start(1);
+    Hunger& owner = node[0].window.mine().hunger;
+    rank.blocked(0);
+    CHECK(owner.hungry == newly_hungry);
+    node.times().patience_ticks = 0;
+    rank.blocked(4);
+    CHECK(owner.hungry == long_hungry);
+    owner.hungry = not_hungry;
+    node.times().yield_ticks = 0;
+    rank.blocked(8);
+    CHECK(owner.hungry == asleep_hungry);
+    rank.unblocked();
+}
+
+TEST_CASE("whom to help: work that takes less than a hand-over there and back is left alone", "[lend]")
+{
+    Two node;
+    Rank& rank = node.start(1);
+    node.thief().return_ticks = 1000;
+    node.publish(0, 1, 1999, {1});
+    rank.blocked(0);
+    rank.blocked(1);
+    CHECK(node.left() == 1);
+    CHECK(node[1].counters().refused[unsigned(ws::observe::Refusal::too_little)] == 1);
+    rank.unblocked();
+    node.publish(0, 1, 2000, {1});
+    rank.blocked(0);
+    rank.blocked(1);
+    CHECK(node.left() == 0);
+}
+
+TEST_CASE("more ranks than cores: a core counts as free while fewer compute than there are cores", "[lend]")
+{
+    TestNode node(4);
+    node.options.pretended_cores = 2;
+    Rank& rank = node.start(1);
+    node.publish(0, 10, 0, {1});
+    node.home(3).occupancy = rank_blocked;
+    rank.blocked(0); // ranks 0 and 2 compute
+    rank.blocked(4);
+    rank.blocked(5);
+    CHECK(node[0].window.mine().loops[0].look().remaining == 10);
+    CHECK(node[1].counters().refusals >= 1);
+    CHECK(node[1].counters().refused[unsigned(ws::observe::Refusal::core_taken)] == 1);
+    node.home(2).occupancy = rank_blocked;
+    rank.blocked(8);
+    rank.blocked(9);
+    CHECK(node.home(1).state == core_lent);
+}
+
+TEST_CASE("who may lend: neither another thread of the program's nor a loop's body", "[lend]")
+{
+    Two node;
+    Rank& rank = node.start(1);
+    node.publish(0, 10, 0, {1});
+    const auto wait = [&] {
+        for (unsigned polls = 0; polls < 8; polls++)
+            rank.blocked(polls);
+        rank.unblocked();
+        rank.polled();
+    };
+    std::thread(wait).join();
+    ws::loop::self.in_region = true;
+    wait();
+    ws::loop::self.in_region = false;
+    CHECK(node.thief().occupancy == rank_computing);
+    CHECK(node.left() == 10);
+    rank.blocked(0);
+    rank.blocked(1);
+    CHECK(node.left() == 9);
+}
+
+TEST_CASE("who may lend: MPI_Test lends for one short chunk, recalled before it begins", "[lend]")
+{
+    Two node;
+    node.options.times.short_ticks = 1000;
+    Rank& rank = node.start(1);
+    node.publish(0, 10, 100, {1});
+    rank.polled();
+    CHECK(node.thief().state == core_lent);
+    CHECK(node.thief().recall == 1);
+    CHECK(node.thief().looked_at != 0);
+    CHECK(node.left() == 9);
+    rank.polled(); // with the chunk still under way
+    CHECK(node.left() == 9);
+    node.give_back(1);
+}
+
+TEST_CASE("steps: policies get time only where there is nothing to help with, unless one is due", "[lend]")
+{
+    Two node;
+    Policy policy;
+    policy.when_idle = true;
+    node.options.spare_time = &policy;
+    Rank& rank = node.start(1);
+    node.publish(0, 10, 0, {1});
+    rank.blocked(0); // arms
+    CHECK(policy.steps == 0);
+    policy.due_at = 1;
+    rank.blocked(1); // due: before helping
+    CHECK(policy.steps == 1);
+    CHECK(node.left() == 10);
+    policy.due_at = SpareTime::never;
+    rank.blocked(2);
+    CHECK(node.left() == 9);
+    policy.due_at = 1;
+    rank.blocked(3); // beside the guest
+    CHECK(policy.steps == 2);
+    policy.due_at = SpareTime::never;
+    node.give_back(1);
+    rank.blocked(4);
+    node[0].window.open(0) = 0;
+    rank.blocked(8);
+    CHECK(policy.steps == 3); // idle
+}
+
+TEST_CASE("steps: no sleep lasts beyond the moment in which one is due", "[lend]")
+{
+    Two node;
+    Policy policy;
+    node.options.spare_time = &policy;
+    node.options.times.quantum_us = node.options.times.longest_quantum_us = a_day_us;
+    Rank& rank = node.start(1);
+    rank.blocked(0);
+    REQUIRE(node.thief().state == core_armed);
+    policy.due_at = ticks() + 20000 * uint64_t(node[1].host.ticks_per_us); // some milliseconds
+    rank.blocked(1); // would sleep for a day
+    CHECK(node[1].counters().naps == 1);
+    rank.unblocked();
+}
+
+TEST_CASE("the end: a rank whose core is lent has it back before it goes on", "[lend]")
+{
+    Two node;
+    Rank& rank = node.start(1);
+    node.publish(0, 10, 0, {1});
+    rank.blocked(0);
+    rank.blocked(1);
+    REQUIRE(node.thief().state == core_lent);
+    std::thread guest([&] {
+        CHECK(comes_true([&] { return Hardware::load_acquire(node.thief().recall) == 1; }));
+        usleep(10000);
+        node.give_back(1);
+    });
+    rank.stop();
+    CHECK(node.thief().state == core_kept);
+    guest.join();
+    rank.blocked(0); // lends no more
+    rank.blocked(1);
+    CHECK(node.left() == 9);
+}
