@@ -34,6 +34,7 @@
 #include "llvm/IR/DIBuilder.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/Local.h"
 #pragma GCC diagnostic pop
 
@@ -63,7 +64,7 @@ private:
     Constant *make_site(std::string where, uint64_t kinds, const std::string &results,
                         const std::vector<Constant *> &addresses);
     Function *make_thunk(const Region &region, StructType *captures);
-    void lower_fork(const Region &region);
+    Function *lower_fork(const Region &region);
     void lower_body(Function *function);
     void lower_dispatch(CallBase *init);
     void lower_sections(CallBase *init);
@@ -276,7 +277,8 @@ Function *Lowering::make_thunk(const Region &region, StructType *captures) {
     return thunk;
 }
 
-void Lowering::lower_fork(const Region &region) {
+// Returns the thunk.
+Function *Lowering::lower_fork(const Region &region) {
     SmallVector<Type *, 8> types;
     for (unsigned i = 2; i < region.body->arg_size(); i++) {
         Type *value = captured_value(region.fork, i + 1);
@@ -321,6 +323,30 @@ void Lowering::lower_fork(const Region &region) {
     }
     remove_call(region.fork);
     remove_call(region.push);
+    return thunk;
+}
+
+// The body becomes the thunk's own code before anything is optimized: as a function it would be optimized by itself,
+// and once more in the thunk. Inner loops are unrolled in the first round, arrays that only they use are gone after the
+// second, and with them the stores that the vectorizer of straight code starts from.
+static void inline_body(Function *thunk) {
+    if (thunk->hasFnAttribute(Attribute::OptimizeNone) || thunk->hasFnAttribute(Attribute::NoInline))
+        return;
+    for (bool found = true; found;) {
+        found = false;
+        for (BasicBlock &block : *thunk) {
+            for (Instruction &instruction : block) {
+                Function *called = callee(instruction);
+                if (!called || !called->hasInternalLinkage() || !called->getName().startswith(".omp_outlined"))
+                    continue;
+                InlineFunctionInfo info;
+                found = InlineFunction(*cast<CallBase>(&instruction), info).isSuccess();
+                break;
+            }
+            if (found)
+                break;
+        }
+    }
 }
 
 // The loop that asks for chunks. Its first block asks libomp for the next one each time; libws gives the first chunk
@@ -547,7 +573,7 @@ bool Lowering::stays_openmp(Region &region) {
 }
 
 unsigned Lowering::run() {
-    SmallVector<Function *, 8> bodies;
+    SmallVector<Function *, 8> bodies, thunks;
     if (Function *mark = module_.getFunction(ws::mark_function)) {
         SmallVector<CallBase *, 8> marks;
         for (User *user : mark->users())
@@ -564,7 +590,7 @@ unsigned Lowering::run() {
             regions.push_back(region);
         }
         for (const Region &region : regions) {
-            lower_fork(region);
+            thunks.push_back(lower_fork(region));
             lower_body(region.body);
             bodies.push_back(region.body);
         }
@@ -589,7 +615,10 @@ unsigned Lowering::run() {
     for (GlobalVariable &variable : make_early_inc_range(module_.globals()))
         if (variable.getName().startswith(".gomp_critical_user_.") && variable.use_empty())
             variable.eraseFromParent();
-    return features_of_loops(module_, bodies);
+    const unsigned features = features_of_loops(module_, bodies);
+    for (Function *thunk : thunks)
+        inline_body(thunk);
+    return features;
 }
 
 }  // namespace
