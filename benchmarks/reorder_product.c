@@ -159,15 +159,17 @@ int main(int argc, char **argv)
         { "random", reorder_at_random(by_core), run, 0, NULL, 0 },
         { "heuristic", reorder_by_load(by_core, loads, "roundrobin", "core", false), run, 0, NULL, 0 },
         { "best", reorder_by_load(by_core, loads, "auto", "core", false), run, 0, NULL, 0 },
+        { "distributed", reorder_by_load(by_core, loads, "auto", "core", true), run, 0, NULL, 0 },
     };
-    for (int i = 0; i < 4; i++) {
+    const int count = sizeof orders / sizeof *orders;
+    for (int i = 0; i < count; i++) {
         orders[i].highest = reorder_highest(orders[i].comm, loads, false);
         reorder_time(orders[i].comm, run_and_check, &p);
     }
     MPI_Allreduce(MPI_IN_PLACE, &p.wrong, 1, MPI_C_BOOL, MPI_LOR, MPI_COMM_WORLD);
     if (p.wrong)
         bench_fail(1, "%s: the product is wrong", me);
-    reorder_measure(me, orders, 4, &p, repeats, json);
+    reorder_measure(me, orders, count, &p, repeats, json);
     free(loads);
     MPI_Finalize();
     return 0;
