@@ -54,6 +54,10 @@ def cases():
         for case in ('arguments', 'after_the_end', 'fails', 'overflow', 'lists', 'with_mpi', 'priorities') + ('kinds_differ',) * (ranks > 1):
             result = job('tasks_cases', case, ranks=ranks, nodes=nodes, workshare=workshare)
             expect_lines(result, result.out, '^right$')
+    for ranks, nodes, workshare in ((1, 1, False), (4, 2, True), (3, 3, True)):
+        for program in 'tasks_pool', 'tasks_squares':
+            result = job(program, ranks=ranks, nodes=nodes, workshare=workshare)
+            expect_lines(result, result.out, '^right$')
     expect_lines(result, job('tasks_cases', 'lists', 3, ranks=4, nodes=2).out, '^right$')
     result = job('tasks_cases', 'large', 4, ranks=2, nodes=2)
     expect_lines(result, result.out, '^right$', r'rank 1: in [1-9]\d* MB')

@@ -26,6 +26,7 @@ WS_THREAD_LOCAL Pool* own_pool;
 
 alignas(64) ws_site site = {"tasks", WS_SITE_KINDS(WS_DYNAMIC, WS_DYNAMIC) | WS_SITE_ANY_ORDER, {}};
 
+constexpr size_t most_future = 32768; // bytes of a result that travels: a letter's, with room to spare
 constexpr size_t batch = 32; // tasks that a thread takes out of the queue at once
 
 void run_region_part(void* pool) { static_cast<Pool*>(pool)->region_part(); }
@@ -61,6 +62,11 @@ int Pool::put(int kind, const void* data, size_t bytes, const ws_task_options* o
         }
         if (o->future && !k.c.result) {
             error = "ws_task_put: a future, but tasks of kind '" + k.name + "' have no result";
+            return EINVAL;
+        }
+        if (o->future && k.c.result > most_future) {
+            error = "ws_task_put: a future for results of up to " + std::to_string(k.c.result) +
+                    " bytes: 32768 are possible";
             return EINVAL;
         }
         if (o->reserved[0] | o->reserved[1] | o->reserved[2] | o->reserved[3]) {

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: MIT
+//
+// Tasks that move between nodes, for C++: ws::task_pool, kinds of tasks made of callables, futures. Header-only over
+// workshare/task.h; C++17 and later. Reference with examples: docs/tasks.md. The algorithm is that of "Dynamic Load
+// Balancing Algorithm for MPI Parallel Computing" (Sun, Liang).
+//
+//     ws::task_pool pool(MPI_COMM_WORLD);
+//     auto square = pool.kind("square", [](long n) { return n * n; });   // the same kinds in the same order everywhere
+//     ws::task_future<long> nine = pool.submit(square, 3L);
+//     pool.run();                                                         // collective
+//     nine.get();
+//
+// Everywhere:
+//   Arguments   and results are trivially copyable, and hold no pointers; with <workshare/task_cereal.hpp> also
+//               whatever cereal can serialize. What a callable has captured is the rank's own and does not travel.
+//   Errors      std::invalid_argument for a wrong call, with ws_last_error()'s words. What a task throws is carried to
+//               run(), which throws ws::task_error on all ranks after all tasks have run; and to its future.
+//   Threads, blocking: as of the functions of task.h.
+#ifndef WS_TASK_HPP
+#define WS_TASK_HPP
+
+#include "task.h"
+
+#include <cerrno>
+#include <cstring>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace ws {
+
+// What a task has thrown: its what(), with the rank and the kind.
+struct task_error : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+// How values travel; task_cereal.hpp has one for all that are not trivially copyable.
+template <class T, class = void> struct task_serializer {
+    static_assert(std::is_trivially_copyable_v<T>,
+                  "include <workshare/task_cereal.hpp> for arguments and results that are "
+                  "not trivially copyable");
+    static void write(std::string& to, const T& value)
+    {
+        to.append(reinterpret_cast<const char*>(&value), sizeof value);
+    }
+    static T read(const char*& from, const char* end)
+    {
+        if (size_t(end - from) < sizeof(T))
+            throw std::length_error("data of a task is too short");
+        alignas(T) char bytes[sizeof(T)];
+        std::memcpy(bytes, from, sizeof(T));
+        from += sizeof(T);
+        return *reinterpret_cast<T*>(bytes);
+    }
+};
+
+namespace detail {
+
+[[noreturn]] inline void fail_task_call() { throw std::invalid_argument(ws_last_error()); }
+inline void check_task_call(int error)
+{
+    if (error)
+        fail_task_call();
+}
+
+template <class F> struct task_signature : task_signature<decltype(&F::operator())> {};
+template <class R, class... A> struct task_signature<R (*)(A...)> {
+    using result = std::decay_t<R>;
+    using arguments = std::tuple<std::decay_t<A>...>;
+};
+template <class C, class R, class... A> struct task_signature<R (C::*)(A...) const> : task_signature<R (*)(A...)> {};
+template <class C, class R, class... A> struct task_signature<R (C::*)(A...)> : task_signature<R (*)(A...)> {};
+
+constexpr size_t most_result = 32768;
+
+// What all kinds of a pool share.
+struct task_failures {
+    std::mutex lock;
+    std::string first;
+    void note(const char* kind, const char* what)
+    {
+        std::lock_guard<std::mutex> hold(lock);
+        if (first.empty())
+            first = std::string("a task of kind '") + kind + "' threw: " + what;
+    }
+};
+
+struct task_kind_base {
+    virtual ~task_kind_base() = default;
+};
+
+// The first byte of a result: whether there is one, or what was thrown.
+enum : char { task_gave = 1, task_threw = 2 };
+
+template <class F, class R> struct task_kind_of : task_kind_base {
+    using arguments = typename task_signature<F>::arguments;
+    F body;
+    std::string name;
+    task_failures& failures;
+
+    task_kind_of(F f, const char* n, task_failures& all) : body(std::move(f)), name(n), failures(all) {}
+
+    template <size_t... I> auto call(arguments& a, std::index_sequence<I...>)
+    {
+        return body(std::get<I>(std::move(a))...);
+    }
+    template <size_t... I> static arguments read(const char* from, const char* end, std::index_sequence<I...>)
+    {
+        (void) from, (void) end;
+        return arguments{task_serializer<std::tuple_element_t<I, arguments>>::read(from, end)...};
+    }
+
+    static int run(ws_task* task)
+    {
+        auto& self = *static_cast<task_kind_of*>(task->context);
+        constexpr auto all = std::make_index_sequence<std::tuple_size_v<arguments>>();
+        try {
+            const char* const data = static_cast<const char*>(task->data);
+            arguments a = read(data, data + task->bytes, all);
+            if constexpr (std::is_void_v<R>) {
+                self.call(a, all);
+                return 0;
+            } else {
+                std::string result(1, task_gave);
+                task_serializer<R>::write(result, self.call(a, all));
+                return ws_task_result(task, result.data(), result.size());
+            }
+        } catch (const std::exception& e) {
+            return self.threw(task, e.what());
+        } catch (...) {
+            return self.threw(task, "something that is no std::exception");
+        }
+    }
+    int threw(ws_task* task, const char* what)
+    {
+        failures.note(name.c_str(), what);
+        if constexpr (!std::is_void_v<R>) {
+            const std::string text = std::string(1, task_threw) + std::string(what).substr(0, 1000);
+            if (ws_task_result(task, text.data(), text.size()))
+                return EINVAL;
+        }
+        return ECANCELED;
+    }
+};
+
+// Results of all tasks in one: of the kinds that have a `combine`.
+template <class R, class Combine> struct task_total {
+    static_assert(std::is_trivially_copyable_v<R>, "results that are combined are trivially copyable");
+    char has;
+    R value;
+};
+
+template <class F, class R, class Combine> struct task_kind_combined : task_kind_of<F, void> {
+    using base = task_kind_of<F, void>;
+    using total = task_total<R, Combine>;
+    Combine combine;
+
+    task_kind_combined(F f, Combine c, const char* n, task_failures& all) : base(std::move(f), n, all), combine(c) {}
+
+    static int run(ws_task* task)
+    {
+        auto& self = *static_cast<task_kind_combined*>(task->context);
+        constexpr auto all = std::make_index_sequence<std::tuple_size_v<typename base::arguments>>();
+        try {
+            const char* const data = static_cast<const char*>(task->data);
+            typename base::arguments a = base::read(data, data + task->bytes, all);
+            total t;
+            std::memset(static_cast<void*>(&t), 0, sizeof t);
+            t.has = task_gave;
+            t.value = self.call(a, all);
+            return ws_task_result(task, &t, sizeof t);
+        } catch (const std::exception& e) {
+            return self.threw(task, e.what());
+        } catch (...) {
+            return self.threw(task, "something that is no std::exception");
+        }
+    }
+    static void add(void* into, const void* from, void* context)
+    {
+        auto& self = *static_cast<task_kind_combined*>(context);
+        total a, b;
+        std::memcpy(static_cast<void*>(&a), into, sizeof a);
+        std::memcpy(static_cast<void*>(&b), from, sizeof b);
+        if (!b.has)
+            return;
+        if (a.has)
+            a.value = self.combine(a.value, b.value);
+        else
+            a = b;
+        std::memcpy(into, &a, sizeof a);
+    }
+};
+
+} // namespace detail
+
+// A kind of tasks of a pool: a number, to be copied. R: of each task; Total: of all (void: they are not combined).
+template <class R, class Arguments, class Total = void> class task_kind {
+public:
+    task_kind() = default;
+
+private:
+    friend class task_pool;
+    explicit task_kind(int number) : number_(number) {}
+    int number_ = -1;
+};
+
+// The result of a task that this rank has put; it is there when run() is over.
+template <class R> class task_future {
+public:
+    // Throws std::invalid_argument before that and the second time, task_error if the task has thrown.
+    R get()
+    {
+        std::vector<char> bytes(detail::most_result);
+        size_t size = 0;
+        const int error = ws_tasks_future(pool_, number_, bytes.data(), bytes.size(), &size);
+        if (error == ECANCELED)
+            throw task_error(size > 1 ? std::string(&bytes[1], size - 1) : std::string(ws_last_error()));
+        detail::check_task_call(error);
+        const char* from = bytes.data() + 1;
+        return task_serializer<R>::read(from, bytes.data() + size);
+    }
+
+private:
+    friend class task_pool;
+    ws_tasks* pool_ = nullptr;
+    uint64_t number_ = 0;
+};
+
+// How a task is put: ws::task_options().priority(3).pinned()
+class task_options {
+public:
+    // -8 to 7; of a rank's tasks those with a higher one begin first.
+    task_options& priority(int p)
+    {
+        given_.priority = p;
+        return *this;
+    }
+    // It runs on this rank.
+    task_options& pinned()
+    {
+        given_.pinned = 1;
+        return *this;
+    }
+    const ws_task_options& c_options() const { return given_; }
+
+private:
+    ws_task_options given_ = {};
+};
+
+class task_pool {
+public:
+    // Collective over comm. The pool, its kinds and futures are to be gone before MPI_Finalize.
+    explicit task_pool(MPI_Comm comm) : comm_(comm), failures_(new detail::task_failures)
+    {
+        detail::check_task_call(ws_tasks_create(comm, &pool_));
+    }
+    // Collective.
+    ~task_pool()
+    {
+        if (pool_)
+            (void) !ws_tasks_free(&pool_);
+    }
+    task_pool(const task_pool&) = delete;
+    task_pool& operator=(const task_pool&) = delete;
+
+    // Registers a callable, on all ranks in the same order.
+    template <class F, class S = detail::task_signature<F>>
+    task_kind<typename S::result, typename S::arguments> kind(const char* name, F body)
+    {
+        using R = typename S::result;
+        auto k = std::make_unique<detail::task_kind_of<F, R>>(std::move(body), name, *failures_);
+        ws_task_kind c = {};
+        c.name = name;
+        c.run = k->run;
+        c.context = k.get();
+        c.result = std::is_void_v<R> ? 0 : detail::most_result;
+        kinds_.push_back(std::move(k));
+        return task_kind<R, typename S::arguments>(add(c));
+    }
+    // The same; results are combined by combine(a, b), which must be associative and commutative, see total().
+    template <class F, class Combine, class S = detail::task_signature<F>>
+    task_kind<void, typename S::arguments, typename S::result> kind(const char* name, F body, Combine combine)
+    {
+        using R = typename S::result;
+        using K = detail::task_kind_combined<F, R, Combine>;
+        auto k = std::make_unique<K>(std::move(body), combine, name, *failures_);
+        ws_task_kind c = {};
+        c.name = name;
+        c.run = k->run;
+        c.context = k.get();
+        c.result = sizeof(typename K::total);
+        c.combine = k->add;
+        kinds_.push_back(std::move(k));
+        return task_kind<void, typename S::arguments, R>(add(c));
+    }
+
+    // Puts a task, from tasks too.
+    template <class R, class... P, class T, class... A>
+    void put(const task_kind<R, std::tuple<P...>, T>& k, A&&... arguments)
+    {
+        put_as<P...>(k.number_, task_options().c_options(), std::forward<A>(arguments)...);
+    }
+    template <class R, class... P, class T, class... A>
+    void put(const task_options& o, const task_kind<R, std::tuple<P...>, T>& k, A&&... arguments)
+    {
+        put_as<P...>(k.number_, o.c_options(), std::forward<A>(arguments)...);
+    }
+    // Puts a task whose result is kept for this rank.
+    template <class R, class... P, class... A>
+    task_future<R> submit(const task_kind<R, std::tuple<P...>>& k, A&&... arguments)
+    {
+        static_assert(!std::is_void_v<R>, "the tasks have no result");
+        task_future<R> f;
+        f.pool_ = pool_;
+        ws_task_options o = {};
+        o.future = &f.number_;
+        put_as<P...>(k.number_, o, std::forward<A>(arguments)...);
+        return f;
+    }
+
+    // Runs all tasks, on all ranks. Collective. Throws task_error on all ranks if one of them has thrown.
+    void run()
+    {
+        const int error = ws_tasks_run(pool_);
+        if (!error)
+            return;
+        if (error != ECANCELED)
+            detail::fail_task_call();
+        int me, ranks, first;
+        MPI_Comm_rank(comm_, &me);
+        MPI_Comm_size(comm_, &ranks);
+        std::string said = ws_last_error(), text;
+        text.swap(failures_->first);
+        first = text.empty() ? ranks : me;
+        MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, comm_);
+        if (first == ranks)
+            throw task_error(said);
+        int bytes = int(text.size());
+        MPI_Bcast(&bytes, 1, MPI_INT, first, comm_);
+        text.resize(size_t(bytes));
+        MPI_Bcast(&text[0], bytes, MPI_CHAR, first, comm_);
+        throw task_error("rank " + std::to_string(first) + ": " + text);
+    }
+
+    // The combined results of the last run, on all ranks; `none` if there was no task.
+    template <class A, class T> T total(const task_kind<void, A, T>& k, T none = T()) const
+    {
+        detail::task_total<T, void> t;
+        detail::check_task_call(ws_tasks_reduced(pool_, k.number_, &t, sizeof t));
+        return t.has ? t.value : none;
+    }
+
+    ws_task_counts counts() const
+    {
+        ws_task_counts c;
+        detail::check_task_call(ws_tasks_counts(pool_, &c));
+        return c;
+    }
+
+private:
+    int add(const ws_task_kind& c)
+    {
+        int number = -1;
+        detail::check_task_call(ws_tasks_kind(pool_, &c, &number));
+        return number;
+    }
+    template <class... P, class... A> void put_as(int number, const ws_task_options& o, A&&... arguments)
+    {
+        static_assert(sizeof...(P) == sizeof...(A), "as many arguments as the callable has");
+        std::string data;
+        (task_serializer<P>::write(data, P(std::forward<A>(arguments))), ...);
+        detail::check_task_call(ws_task_put(pool_, number, data.data(), data.size(), &o));
+    }
+
+    MPI_Comm comm_;
+    ws_tasks* pool_ = nullptr;
+    std::unique_ptr<detail::task_failures> failures_;
+    std::deque<std::unique_ptr<detail::task_kind_base>> kinds_; // callables stay where they are
+};
+
+} // namespace ws
+
+#endif

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+//
+// ws::task_pool: typed results, futures, totals, exceptions, arguments that cereal serializes.
+#include "workshare/task_cereal.hpp"
+
+#include <cereal/types/string.hpp>
+#include <cereal/types/vector.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <numeric>
+#include <unistd.h>
+
+static int rank, failures;
+
+static void expect(bool is, const char* what)
+{
+    if (!is)
+        failures++, std::fprintf(stderr, "rank %d: not so: %s\n", rank, what);
+}
+
+static long twice(long n) { return 2 * n; }
+
+struct point {
+    double x, y;
+};
+
+int main(int argc, char** argv)
+{
+    MPI_Init(&argc, &argv);
+    int ranks;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    {
+        ws::task_pool pool(MPI_COMM_WORLD);
+        auto norm = pool.kind("norm", [](point p, int slow) {
+            usleep(useconds_t(slow));
+            return p.x * p.x + p.y * p.y;
+        });
+        auto plain = pool.kind("twice", twice);
+        auto join = pool.kind("join", [](std::vector<std::string> words, char between) {
+            std::string all;
+            for (const std::string& w : words)
+                all += w + between;
+            usleep(500);
+            return all;
+        });
+        auto fragile = pool.kind("fragile", [](int n) {
+            if (n == 5)
+                throw std::runtime_error("five is not liked");
+            return n;
+        });
+        ws::task_kind<void, std::tuple<long, long>, long> tree;
+        tree = pool.kind(
+            "tree",
+            [&](long lo, long hi) {
+                if (hi - lo > 1) {
+                    const long middle = (lo + hi + 1) / 2;
+                    if (lo + 1 < middle)
+                        pool.put(tree, lo + 1, middle);
+                    if (middle < hi)
+                        pool.put(ws::task_options().priority(2), tree, middle, hi);
+                }
+                usleep(50);
+                return lo;
+            },
+            [](long a, long b) { return std::max(a, b); });
+        auto nothing = pool.kind("nothing", [] {});
+
+        std::vector<ws::task_future<double>> norms;
+        std::vector<ws::task_future<std::string>> joined;
+        for (int i = 0; i < 100; i++) {
+            norms.push_back(pool.submit(norm, point{double(i), 1}, 300));
+            joined.push_back(pool.submit(
+                join, std::vector<std::string>{"a", std::to_string(i), std::string(size_t(i) * 20, 'x')}, '-'));
+        }
+        auto doubled = pool.submit(plain, 21);
+        bool early = false;
+        try {
+            doubled.get();
+        } catch (const std::invalid_argument&) {
+            early = true;
+        }
+        expect(early, "a future is not there before the run");
+        if (rank == 0)
+            pool.put(tree, 0L, 2000L);
+        pool.put(ws::task_options().pinned(), nothing);
+        pool.run();
+        for (int i = 0; i < 100; i++) {
+            expect(norms[size_t(i)].get() == i * double(i) + 1, "a norm");
+            expect(joined[size_t(i)].get() == "a-" + std::to_string(i) + "-" + std::string(size_t(i) * 20, 'x') + "-",
+                   "a text");
+        }
+        expect(doubled.get() == 42, "a function");
+        expect(pool.total(tree) == 1999, "the largest of all");
+        std::string said;
+        auto five = pool.submit(fragile, 5), six = pool.submit(fragile, 6);
+        try {
+            pool.run();
+        } catch (const ws::task_error& e) {
+            said = e.what();
+        }
+        expect(said.find("a task of kind 'fragile' threw: five is not liked") != said.npos, "run() throws it");
+        expect(six.get() == 6, "the other one");
+        said.clear();
+        try {
+            five.get();
+        } catch (const ws::task_error& e) {
+            said = e.what();
+        }
+        expect(said == "five is not liked", "the future throws it");
+        pool.run();
+        const ws_task_counts counts = pool.counts();
+        std::printf("rank %d: run %lu, moved in %lu\n", rank, counts.run, counts.moved_in);
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (rank == 0 && !failures)
+        std::printf("right\n");
+    MPI_Finalize();
+    return failures != 0;
+}
