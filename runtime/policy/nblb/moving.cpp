@@ -710,18 +710,12 @@ void Pool::go_on_ending()
 // nothing.
 void Pool::drain()
 {
-    const uint64_t sent = wire_.sent();
     uint64_t all[2];
     do {
-        const uint64_t mine[2] = {sent, wire_.received()};
-        MPI_Request request;
-        int done = 0;
-        PMPI_Iallreduce(mine, all, 2, MPI_UINT64_T, MPI_SUM, comm_, &request);
-        while (!done) {
-            if (!wire_.poll())
-                sched_yield();
-            PMPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        while (wire_.poll()) {
         }
+        const uint64_t mine[2] = {wire_.sent(), wire_.received()};
+        PMPI_Allreduce(mine, all, 2, MPI_UINT64_T, MPI_SUM, comm_);
     } while (all[0] != all[1]);
     while (wire_.sends())
         wire_.poll();

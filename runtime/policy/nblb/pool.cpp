@@ -411,15 +411,17 @@ bool Pool::agree_on_kinds(std::string& error)
     for (const Kind& k : kinds_)
         mine +=
             k.name + '\0' + std::to_string(k.c.result) + (k.is_flat() ? 'f' : 'p') + (k.c.combine ? 'c' : 'n') + '\0';
-    unsigned long bytes = mine.size();
-    PMPI_Bcast(&bytes, 1, MPI_UNSIGNED_LONG, 0, comm_);
-    std::string first = mine;
-    first.resize(bytes);
-    PMPI_Bcast(first.data(), int(bytes), MPI_BYTE, 0, comm_);
-    int differs = first == mine ? ranks_ : me_;
-    PMPI_Allreduce(MPI_IN_PLACE, &differs, 1, MPI_INT, MPI_MIN, comm_);
-    if (differs == ranks_)
+    uint64_t hash = 1469598103934665603u; // FNV-1a: nobody makes names that collide on purpose
+    for (const char c : mine)
+        hash = (hash ^ uint8_t(c)) * 1099511628211u;
+    int64_t both[2] = {int64_t(hash >> 1), -int64_t(hash >> 1)};
+    PMPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_INT64_T, MPI_MIN, comm_);
+    if (both[0] == -both[1])
         return true;
+    uint64_t first = hash;
+    PMPI_Bcast(&first, 1, MPI_UINT64_T, 0, comm_);
+    int differs = first == hash ? ranks_ : me_;
+    PMPI_Allreduce(MPI_IN_PLACE, &differs, 1, MPI_INT, MPI_MIN, comm_);
     error = "ws_tasks_run: the kinds of tasks registered on rank " + std::to_string(differs) +
             " differ from those of rank 0 (names, order, sizes of results or how data is packed)";
     return false;

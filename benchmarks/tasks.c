@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * tasks --what list|uts|bag|pipeline|large|cost [options]: pools of tasks (workshare/task.h), all of them on rank 0 at
+ * first.
+ *
+ *   list      list ranking by pointer jumping, the program of the paper on NBLB: in each of log2(n) rounds a task for
+ *             each --grain elements; an element takes --cost each time
+ *   uts       Unbalanced Tree Search, --tree T1 (geometric) or T3 (binomial), of the published parameters: the counts
+ *             of nodes and leaves must be the published ones. A task visits --grain nodes and puts what it has found
+ *             and not visited
+ *   bag       --tasks tasks, of --cost on average: Pareto with exponent 1.5
+ *   pipeline  --tasks tasks of a first kind, each of which puts one of the next, three kinds in all, of 1, 2 and 3
+ *             times --cost
+ *   large     --tasks tasks of --bytes each: the bandwidth of moving, and of MPI_Send between the same ranks
+ *   cost      --tasks empty ones on their own rank: nanoseconds a task
+ *
+ * With --sleep tasks sleep for what they would compute. "limit_s" is the time that no balancer could beat: all work
+ * over all ranks, or the longest task.
+ */
+#include "bench.h"
+
+#include "workshare/task.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <nettle/sha1.h>
+#include <unistd.h>
+
+static double cost = 100e-6;
+static long grain = 1;
+static bool sleeps;
+static ws_tasks *pool;
+static const char *me = "tasks";
+
+static void must(int error)
+{
+    if (!error)
+        return;
+    fprintf(stderr, "%s: rank %d: %s\n", me, bench_rank, ws_last_error());
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static void spend(double seconds)
+{
+    if (seconds <= 0)
+        return;
+    if (sleeps) {
+        struct timespec nap = { (time_t) seconds, (long) (1e9 * (seconds - floor(seconds))) };
+        nanosleep(&nap, NULL);
+        return;
+    }
+    for (const double end = bench_now() + seconds; bench_now() < end;)
+        ;
+}
+
+static void add_longs(void *into, const void *from, void *context)
+{
+    for (long i = 0; i < *(long *) context; i++)
+        ((long *) into)[i] += ((const long *) from)[i];
+}
+static long two = 2;
+
+/* ---- list ranking */
+
+static long elements = 400;
+static int *next_of, *distance_of, *new_next, *new_distance;
+
+static int rank_block(struct ws_task *task)
+{
+    const long lo = *(long *) task->data, hi = lo + grain < elements ? lo + grain : elements;
+    for (long k = lo; k < hi; k++) {
+        const int p = next_of[k];
+        new_distance[k] = distance_of[k] + (p != next_of[p] || distance_of[p] ? distance_of[p] : 0);
+        new_next[k] = next_of[p] + 1;   /* 0: not computed here */
+    }
+    spend(cost * (double) (hi - lo));
+    return 0;
+}
+
+static double list_ranking(double *limit)
+{
+    const struct ws_task_kind kind = {.name = "list", .run = rank_block };
+    const size_t bytes = sizeof(int) * (size_t) elements;
+    int *order = malloc(bytes), number;
+    long rounds = 0, wrong = 0;
+    next_of = malloc(bytes), distance_of = malloc(bytes), new_next = malloc(bytes), new_distance = malloc(bytes);
+    for (long i = 0; i < elements; i++)
+        order[i] = (int) i;
+    uint64_t random = 42;       /* the list goes through the elements in any order, the same on all ranks */
+    for (long i = elements - 1; i > 0; i--) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        const long j = (long) ((random >> 33) % (uint64_t) (i + 1));
+        const int other = order[i];
+        order[i] = order[j];
+        order[j] = other;
+    }
+    for (long i = 0; i < elements; i++) {
+        next_of[order[i]] = order[i + 1 < elements ? i + 1 : i];
+        distance_of[order[i]] = i + 1 < elements;
+    }
+    must(ws_tasks_kind(pool, &kind, &number));
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double began = bench_now();
+    for (long done = 1; done < elements; done *= 2, rounds++) {
+        memset(new_next, 0, bytes);
+        memset(new_distance, 0, bytes);
+        for (long lo = 0; bench_rank == 0 && lo < elements; lo += grain)
+            must(ws_task_put(pool, number, &lo, sizeof lo, NULL));
+        must(ws_tasks_run(pool));
+        MPI_Allreduce(new_next, next_of, (int) elements, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Allreduce(new_distance, distance_of, (int) elements, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        for (long k = 0; k < elements; k++)
+            next_of[k]--;
+    }
+    const double seconds = bench_now() - began;
+    for (long i = 0; i < elements; i++)
+        wrong += distance_of[order[i]] != elements - 1 - i;
+    if (wrong)
+        bench_fail(1, "%s: WRONG: %ld elements of the list have another rank", me, wrong);
+    const long blocks = (elements + grain - 1) / grain;
+    *limit = (double) rounds * (double) ((blocks + bench_ranks - 1) / bench_ranks) * (double) grain * cost;
+    free(order), free(next_of), free(distance_of), free(new_next), free(new_distance);
+    return seconds;
+}
+
+/* ---- Unbalanced Tree Search: the trees of its benchmark, by SHA-1 */
+
+struct node {
+    uint8_t state[SHA1_DIGEST_SIZE];
+    int32_t height;
+};
+static bool binomial;
+static int tree_kind;
+
+static long random_of(const struct node *n)
+{
+    const uint8_t *s = n->state + 16;
+    return (long) (((uint32_t) s[0] << 24 | (uint32_t) s[1] << 16 | (uint32_t) s[2] << 8 | s[3]) & 0x7fffffff);
+}
+
+static void big_endian(uint8_t *to, uint32_t value)
+{
+    for (int i = 0; i < 4; i++)
+        to[i] = (uint8_t) (value >> (24 - 8 * i));
+}
+
+static struct node root(uint32_t seed)
+{
+    struct node n = { {0}, 0 };
+    uint8_t text[20] = { 0 };
+    struct sha1_ctx sha;
+    big_endian(text + 16, seed);
+    sha1_init(&sha);
+    sha1_update(&sha, sizeof text, text);
+    sha1_digest(&sha, sizeof n.state, n.state);
+    return n;
+}
+
+static struct node child(const struct node *parent, uint32_t number)
+{
+    struct node n = { {0}, parent->height + 1 };
+    uint8_t text[24];
+    struct sha1_ctx sha;
+    memcpy(text, parent->state, 20);
+    big_endian(text + 20, number);
+    sha1_init(&sha);
+    sha1_update(&sha, sizeof text, text);
+    sha1_digest(&sha, sizeof n.state, n.state);
+    return n;
+}
+
+static int children_of(const struct node *n)
+{
+    const double u = (double) random_of(n) / 2147483648.0;
+    if (binomial)               /* -t 0 -b 2000 -q 0.124875 -m 8 -r 42 */
+        return n->height == 0 ? 2000 : u < 0.124875 ? 8 : 0;
+    const double b = n->height < 10 ? 4 : 0;    /* -t 1 -a 3 -d 10 -b 4 -r 19 */
+    const int children = (int) floor(log(1 - u) / log(1 - 1 / (1 + b)));
+    return children > 100 ? 100 : children;
+}
+
+static int search(struct ws_task *task)
+{
+    static __thread struct node *stack;
+    static __thread long room;
+    long top = 0, found[2] = { 0, 0 };
+    if (!stack)
+        stack = malloc(sizeof *stack * (size_t) (room = 4096));
+    stack[top++] = *(struct node *) task->data;
+    while (top && found[0] < grain) {
+        const struct node n = stack[--top];
+        const int children = children_of(&n);
+        found[0]++;
+        found[1] += !children;
+        if (top + children > room)
+            stack = realloc(stack, sizeof *stack * (size_t) (room = 2 * (top + children)));
+        for (int i = 0; i < children; i++)
+            stack[top++] = child(&n, (uint32_t) i);
+    }
+    for (long i = 0; i < top; i++)
+        must(ws_task_put(task->pool, task->kind, &stack[i], sizeof stack[i], NULL));
+    if (sleeps)
+        spend(cost * (double) found[0]);
+    return ws_task_result(task, found, sizeof found);
+}
+
+static double uts(double *limit)
+{
+    const struct ws_task_kind kind = {
+        .name = "uts", .run = search, .context = &two, .result = 2 * sizeof(long), .combine = add_longs
+    };
+    const struct node first = root(binomial ? 42 : 19);
+    const long nodes = binomial ? 4112897 : 4130071, leaves = binomial ? 3599034 : 3305118;
+    long found[2];
+    must(ws_tasks_kind(pool, &kind, &tree_kind));
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double began = bench_now();
+    if (bench_rank == 0)
+        must(ws_task_put(pool, tree_kind, &first, sizeof first, NULL));
+    must(ws_tasks_run(pool));
+    const double seconds = bench_now() - began;
+    must(ws_tasks_reduced(pool, tree_kind, found, sizeof found));
+    if (found[0] != nodes || found[1] != leaves)
+        bench_fail(1, "%s: WRONG: %ld nodes and %ld leaves; published are %ld and %ld", me, found[0], found[1], nodes,
+                   leaves);
+    *limit = sleeps ? cost * (double) nodes / bench_ranks : 0;
+    return seconds;
+}
+
+/* ---- a bag, a pipeline */
+
+static long tasks = 1000;
+static int stage_kinds[3];
+
+static int spend_it(struct ws_task *task)
+{
+    const long one[2] = { 1, 0 };
+    spend(*(double *) task->data);
+    return ws_task_result(task, one, sizeof one);
+}
+
+static int stage(struct ws_task *task)
+{
+    const long s = *(long *) task->data, then = s + 1, one[2] = { 1, 0 };
+    spend(cost * (double) then);
+    if (s < 2)
+        must(ws_task_put(task->pool, stage_kinds[then], &then, sizeof then, NULL));
+    return ws_task_result(task, one, sizeof one);
+}
+
+static double bag(double *limit, bool pipeline)
+{
+    const struct ws_task_kind kind = { .name = pipeline ? "stage" : "bag",
+                                       .run = pipeline ? stage : spend_it,
+                                       .context = &two,
+                                       .result = 2 * sizeof(long),
+                                       .combine = add_longs };
+    double all = 0, longest = 0;
+    long done = 0;
+    for (int k = 0; k < (pipeline ? 3 : 1); k++)
+        must(ws_tasks_kind(pool, &kind, &stage_kinds[k]));
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double began = bench_now();
+    uint64_t random = 7;
+    for (long i = 0; bench_rank == 0 && i < tasks; i++) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        const double u = (double) (random >> 11) / 9007199254740992.0;
+        const double mine = fmin(cost / 3 / pow(1 - u, 1 / 1.5), 100 * cost);
+        const long zero = 0;
+        all += pipeline ? 6 * cost : mine;
+        longest = fmax(longest, pipeline ? 6 * cost : mine);
+        must(pipeline ? ws_task_put(pool, stage_kinds[0], &zero, sizeof zero, NULL)
+             : ws_task_put(pool, stage_kinds[0], &mine, sizeof mine, NULL));
+    }
+    must(ws_tasks_run(pool));
+    const double seconds = bench_now() - began;
+    for (int k = 0; k < (pipeline ? 3 : 1); k++) {
+        long n[2];
+        must(ws_tasks_reduced(pool, stage_kinds[k], n, sizeof n));
+        done += n[0];
+    }
+    if (done != tasks * (pipeline ? 3 : 1))
+        bench_fail(1, "%s: WRONG: %ld tasks ran", me, done);
+    *limit = fmax(all / bench_ranks, longest);
+    return seconds;
+}
+
+/* ---- large tasks */
+
+static size_t bytes_each = 100 << 20;
+static double started, last_came;
+static long came;
+
+static int take_large(struct ws_task *task)
+{
+    if (task->origin == bench_rank)
+        spend(cost);
+    else {
+        last_came = bench_now();
+        came++;
+    }
+    return 0;
+}
+
+/* Bytes a second of moving, and of messages. */
+static void large(double *moving, double *messages)
+{
+    const struct ws_task_kind kind = {.name = "large", .run = take_large };
+    const struct ws_task_options takes = {.takes = 1 };
+    int number;
+    char *message = malloc(bytes_each);
+    double times[5], mine[2];
+    memset(message, 1, bytes_each);
+    for (int i = 0; i < 5; i++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        const double began = bench_now();
+        if (bench_rank == 0)
+            MPI_Send(message, (int) bytes_each, MPI_BYTE, bench_ranks - 1, 0, MPI_COMM_WORLD);
+        else if (bench_rank == bench_ranks - 1)
+            MPI_Recv(message, (int) bytes_each, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Barrier(MPI_COMM_WORLD);
+        times[i] = bench_now() - began;
+    }
+    *messages = (double) bytes_each / bench_summary(times, 5).median;
+    free(message);
+    must(ws_tasks_kind(pool, &kind, &number));
+    for (long i = 0; bench_rank == 0 && i < tasks; i++) {
+        char *data = malloc(bytes_each);
+        memset(data, (int) i, bytes_each);
+        must(ws_task_put(pool, number, data, bytes_each, &takes));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    started = bench_now();
+    must(ws_tasks_run(pool));
+    mine[0] = came ? (double) came * (double) bytes_each / (last_came - started) : 0;
+    MPI_Allreduce(mine, moving, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+}
+
+/* ---- cost */
+
+static int nothing(struct ws_task *task)
+{
+    (void) task;
+    return 0;
+}
+
+static double empty_ns(void)
+{
+    const struct ws_task_kind kind = {.name = "empty", .run = nothing };
+    int number;
+    double times[9];
+    must(ws_tasks_kind(pool, &kind, &number));
+    for (int t = 0; t < 9; t++) {
+        const double began = bench_now();
+        for (long i = 0; i < tasks; i++)
+            must(ws_task_put(pool, number, NULL, 0, NULL));
+        must(ws_tasks_run(pool));
+        times[t] = bench_now() - began;
+    }
+    return 1e9 * bench_summary(times, 9).median / (double) tasks;
+}
+
+static void usage(void)
+{
+    if (bench_rank == 0)
+        puts("tasks --what list|uts|bag|pipeline|large|cost [--elements N] [--tree T1|T3] [--tasks N] [--grain N] "
+             "[--cost TIME]\n"
+             "      [--bytes N] [--sleep] [--json]: pools of tasks, all on rank 0 at first");
+}
+
+int main(int argc, char **argv)
+{
+    enum { WHAT = 1, ELEMENTS, TREE, TASKS, GRAIN, COST, BYTES, SLEEP, JSON, HELP };
+    static const struct option options[] = { { "what", required_argument, NULL, WHAT },
+                                             { "elements", required_argument, NULL, ELEMENTS },
+                                             { "tree", required_argument, NULL, TREE },
+                                             { "tasks", required_argument, NULL, TASKS },
+                                             { "grain", required_argument, NULL, GRAIN },
+                                             { "cost", required_argument, NULL, COST },
+                                             { "bytes", required_argument, NULL, BYTES },
+                                             { "sleep", no_argument, NULL, SLEEP },
+                                             { "json", no_argument, NULL, JSON },
+                                             { "help", no_argument, NULL, HELP },
+                                             { 0, 0, 0, 0 } };
+    bench_init(&argc, &argv);
+    const char *what = "";
+    bool json = false;
+    for (int c; (c = bench_option(argc, argv, options)) != -1;)
+        switch (c) {
+        case WHAT: what = optarg; break;
+        case ELEMENTS: elements = bench_count(me, "elements", optarg, 2, 100000000); break;
+        case TREE:
+            if (strcmp(optarg, "T1") && strcmp(optarg, "T3"))
+                bench_fail(2, "%s: --tree takes T1 or T3, not '%s'", me, optarg);
+            binomial = !strcmp(optarg, "T3");
+            break;
+        case TASKS: tasks = bench_count(me, "tasks", optarg, 1, 100000000); break;
+        case GRAIN: grain = bench_count(me, "grain", optarg, 1, 100000000); break;
+        case COST: cost = bench_seconds(me, "cost", optarg); break;
+        case BYTES: bytes_each = (size_t) bench_count(me, "bytes", optarg, 1, 1 << 30); break;
+        case SLEEP: sleeps = true; break;
+        case JSON: json = true; break;
+        case HELP: usage(); MPI_Finalize(); return 0;
+        }
+    if (!*what || !strstr(" list uts bag pipeline large cost ", what))
+        bench_fail(2, "%s: --what takes list, uts, bag, pipeline, large or cost, not '%s'", me, what);
+    double seconds = 0, limit = 0, moving = 0, messages = 0, ns = 0;
+    must(ws_tasks_create(MPI_COMM_WORLD, &pool));
+    if (!strcmp(what, "list"))
+        seconds = list_ranking(&limit);
+    else if (!strcmp(what, "uts"))
+        seconds = uts(&limit);
+    else if (!strcmp(what, "bag") || !strcmp(what, "pipeline"))
+        seconds = bag(&limit, *what == 'p');
+    else if (!strcmp(what, "large"))
+        large(&moving, &messages);
+    else
+        ns = empty_ns();
+    struct ws_task_counts counts;
+    must(ws_tasks_counts(pool, &counts));
+    unsigned long long mine[3] = { counts.run, counts.moved_in, counts.letters }, all[3];
+    MPI_Reduce(mine, all, 3, MPI_UNSIGNED_LONG_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+    must(ws_tasks_free(&pool));
+    if (bench_rank == 0 && json)
+        printf("{\"program\": \"%s\", \"what\": \"%s\", \"ranks\": %d, \"seconds\": %.6f, \"limit_s\": %.6f, \"run\": "
+               "%llu, \"moved\": %llu, "
+               "\"letters\": %llu, \"moving_mb_s\": %.1f, \"messages_mb_s\": %.1f, \"empty_ns\": %.1f",
+               me, what, bench_ranks, seconds, limit, all[0], all[1], all[2], 1e-6 * moving, 1e-6 * messages, ns);
+    else if (bench_rank == 0)
+        printf("%.6f s, limit %.6f s, %llu tasks, %llu moved, %llu letters; moving %.1f MB/s, messages %.1f MB/s; "
+               "empty task %.1f ns\n",
+               seconds, limit, all[0], all[1], all[2], 1e-6 * moving, 1e-6 * messages, ns);
+    bench_json_end(json);
+    MPI_Finalize();
+    return 0;
+}

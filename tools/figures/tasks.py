@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""Tasks that move between nodes: pools of tasks, and the rivals in the same pool. Nodes are pretended (cliques): processes of this machine that share
+nothing. With sleeping work they have a core each, as sleeping takes none."""
+import json
+import os
+import subprocess
+
+import measure
+
+from . import line
+from .line import compare
+
+PROGRAM = "tasks"
+ALGORITHMS = ("central", "neighbours", "random", "lifeline")
+
+
+def seconds(result):
+    return result["seconds"]
+
+
+def us(result):
+    return 1e6 * result["seconds"]
+
+
+def job(run, options, ranks, nodes, how="central", sleeps=True):
+    env = {"WS_CORES": str(ranks // nodes)} if sleeps else {}
+    env.update({"MPIR_CVAR_NUM_CLIQUES": str(nodes)} if nodes > 1 else {})
+    return run.run(PROGRAM, [*options, *(["--sleep"] if sleeps else [])], workshare=True, ranks=ranks, bind="none" if sleeps else "core", env=env,
+                   flags=["-workshare-tasks", how])
+
+
+# The paper's tables: seconds with DNBLI and with NBLB.
+BY_SIZE = {50: (0.237, 0.221), 100: (0.656, 0.561), 150: (0.837, 0.781), 200: (0.955, 0.823), 250: (1.236, 1.056), 300: (2.245, 2.012), 350: (3.656, 3.321),
+           400: (5.213, 4.981)}
+BY_NODES = {1: (4.407, 4.109), 2: (3.055, 2.850), 4: (1.976, 1.401), 6: (1.230, 0.985), 8: (1.089, 0.889), 10: (0.865, 0.791)}
+ELEMENT = "2.5ms"  # so that 200 elements take the paper's 4 s on one node
+
+
+def list_ranking(run, quick):
+    pairs = 1 if quick else 5
+    for title, cases, note in (("table 1: 10 nodes", [(n, 10, BY_SIZE[n]) for n in BY_SIZE], "elements"),
+                               ("table 2: 200 elements", [(200, n, BY_NODES[n]) for n in BY_NODES], "nodes")):
+        rows = []
+        for elements, nodes, paper in cases[::3] if quick else cases:
+            options = ["--what", "list", "--elements", elements, "--cost", ELEMENT]
+            rival, ours = measure.in_turn(pairs, lambda: job(run, options, nodes, nodes, "neighbours"), lambda: job(run, options, nodes, nodes))
+            ratio = measure.ratio_of(rival, ours, seconds)[0]
+            limit = measure.median_of(ours, lambda r: r["seconds"] / r["limit_s"])
+            rows.append([str(elements if note == "elements" else nodes), line.us(measure.median_of(rival, us)), line.us(measure.median_of(ours, us)), ratio, limit,
+                         f"{paper[0]:g} s", f"{paper[1]:g} s", paper[0] / paper[1]])
+            if nodes >= 8 and elements == 200 and note == "nodes":
+                yield line.figure(f"list ranking, 200 elements, {nodes} nodes, sleeping work: time / limit", measure.median_of(ours, us),
+                                  measure.median_of(ours, lambda r: 1e6 * r["limit_s"]), "us", limit, "<= 1.05", limit <= 1.05, [limit, limit], "all work shared out evenly")
+        yield line.table(f"List ranking, {title}, sleeping work", [note, "DNBLI", "NBLB", "DNBLI / NBLB", "NBLB / limit", "paper: DNBLI", "NBLB", "ratio"], rows,
+                         "The limit: all elements of a round shared out evenly, and nothing else. Each round is a run of the pool.")
+
+
+def trees(run, quick):
+    pairs = 1 if quick else 3
+    for tree in ("T1", "T3"):
+        options = ["--what", "uts", "--tree", tree, "--grain", 200, "--cost", "20us"]
+        results = dict(zip(ALGORITHMS, measure.in_turn(pairs, *[lambda how=how: job(run, options, 16, 4, how) for how in ALGORITHMS])))
+        ours = results["central"]
+        values = sorted(r["limit_s"] / r["seconds"] for r in ours)
+        middle, low, high = measure.quartiles(values)
+        yield line.figure(f"UTS {tree}, 16 ranks as 4 nodes, sleeping work: efficiency", measure.median_of(ours, us),
+                          measure.median_of(ours, lambda r: 1e6 * r["limit_s"]), "us", middle, ">= 0.95", middle >= 0.95, [low, high], "all work shared out evenly")
+        best = min(ALGORITHMS[1:], key=lambda how: measure.median_of(results[how], seconds))
+        yield compare(f"UTS {tree}, the same: central / the best rival", ours, results[best], us, "us", None, best)
+        alone, two = measure.in_turn(pairs, lambda: job(run, options[:6], 1, 1, sleeps=False), lambda: job(run, options[:6], 2, 2, sleeps=False))
+        yield line.faster(f"UTS {tree}, computing, 2 nodes of a core: times one core", two, alone, us, "us", 1.9, "one rank")
+
+
+def bags(run, quick):
+    pairs = 1 if quick else 3
+    rows = []
+    for what, options in (("bag, heavy tail", ["--what", "bag", "--tasks", 4000, "--cost", "4ms"]), ("pipeline of three kinds", ["--what", "pipeline", "--tasks", 1000, "--cost", "2ms"])):
+        results = measure.in_turn(pairs, *[lambda how=how: job(run, options, 16, 4, how) for how in ALGORITHMS])
+        rows.append([what, *[measure.median_of(r, lambda x: x["limit_s"] / x["seconds"]) for r in results]])
+    yield line.table("All tasks on one of 4 nodes of 4 ranks, sleeping work: efficiency", ["", *ALGORITHMS], rows)
+    results = [job(run, ["--what", "large", "--tasks", 8, "--cost", "500ms"], 2, 2) for _ in range(pairs)]
+    moving, low, high = measure.quartiles(sorted(r["moving_mb_s"] / r["messages_mb_s"] for r in results))
+    yield line.figure("tasks of 100 MB: bandwidth of moving / MPI_Send's", measure.median_of(results, lambda r: r["moving_mb_s"]),
+                      measure.median_of(results, lambda r: r["messages_mb_s"]), "MB/s", moving, ">= 0.8", moving >= 0.8, [low, high], "messages of 100 MB")
+
+
+def costs(run, quick):
+    results = [run.run(PROGRAM, ["--what", "cost", "--tasks", 10000], workshare=True, ranks=1) for _ in range(3 if quick else 9)]
+    yield line.number("put and run of an empty task, own rank", [r["empty_ns"] for r in results], "ns", 50, None)
+
+
+def simulated(run, quick):
+    rows = []
+    for ranks in (1600, 16000) if quick else (160, 1600, 16000, 100000):
+        for how in ("central", "lifeline") if ranks == 100000 else ALGORITHMS:
+            done = subprocess.run([os.path.join(run.programs, "tasks_simulated"), "--ranks", str(ranks), "--algorithm", how], capture_output=True, text=True)
+            if done.returncode:
+                raise measure.Failure(f"tasks_simulated: {done.stderr}", wrong=True)
+            r = json.loads(done.stdout)
+            rows.append([f"{ranks:,}", how, r["efficiency"], f"{r['letters_per_task']:.4f}", f"{r['moves_per_task']:.2f}", line.us(1e6 * r["level_s"]) if r["level_s"] else "never"])
+    yield line.table("Simulated: all tasks, 100 a rank of 1 ms, on one of the nodes of 16 ranks", ["ranks", "", "efficiency", "letters a task", "moves a task", "level after"], rows,
+                     "The balancers are the runtime's own code. Level: every core has work, and no node more than twice the average.")
+
+
+def tasks(run, quick):
+    yield from costs(run, quick)
+    yield from trees(run, quick)
+    yield from bags(run, quick)
+    yield from list_ranking(run, quick)
+    yield from simulated(run, quick)
