@@ -58,6 +58,15 @@ GOOD = [
     ("refined_ws", "--repeats 2 --warmup 0"),
     ("chain_ws", "--repeats 2 --warmup 0 --side 3 --uneven 2"),
     ("short_loops", "--regions 3 --repeats 5 --warmup 1"),
+    ("flex_jacobi", "--rows 50 --iterations 30"),
+    ("flex_jacobi", "--rows 1 --iterations 3 --plain"),
+    ("flex_jacobi", "--rows 50 --iterations 30 --split --unit 10us --speeds 1,3 --load 1:5-10:0.5"),
+    ("flex_cg", "--rows 300 --iterations 40"),
+    ("flex_cg", "--rows 300 --kind power --iterations 40"),
+    ("flex_cg", "--file {symmetric} --iterations 10"),
+    ("flex_cg", "--file {pattern} --iterations 3"),
+    ("flex_epidemic", "--rows 500 --iterations 40"),
+    ("flex_nodes", "--rows 20 --iterations 3 --domain node"),
     ("startup", ""),
 ]
 
@@ -75,6 +84,23 @@ BAD = [
     ("gradients_ws", "--share 99", 2, "--share takes a whole number from 5 to 95"),
     ("chain_omp", "", 2, "needs 1 rank when it is built for OpenMP"),
     ("double_loop", "stray", 2, "unexpected argument 'stray'"),
+    ("flex_jacobi", "--speeds 1,x", 2, "--speeds takes positive numbers"),
+    ("flex_jacobi", "--load 1:2:3", 2, "--load takes RANK:FIRST-LAST:SHARE"),
+    ("flex_cg", "--kind round", 2, "--kind is elements or power"),
+    ("flex_cg", "--file {missing}", 1, "missing: No such file"),
+    ("flex_cg", "--file {two_triangles}", 1, "is no Matrix Market file"),
+    ("flex_cg", "--file {array}", 1, "is no sparse matrix"),
+    ("flex_cg", "--file {complex}", 1, "is complex"),
+    ("flex_cg", "--file {skew}", 1, "is neither general nor symmetric"),
+    ("flex_cg", "--file {not_square}", 1, "is not square"),
+    ("flex_cg", "--file {too_many_rows}", 1, "has more than 2147483647 rows"),
+    ("flex_cg", "--file {no_sizes}", 1, "ends before its sizes"),
+    ("flex_cg", "--file {from_zero}", 1, "entry 1 is of row 0, column 0; both count from 1 to 2"),
+    ("flex_cg", "--file {cut_short}", 1, "entry 2 of 2 cannot be read"),
+    ("flex_cg", "--file {damaged}", 1, "entry 2 of 2 cannot be read"),
+    ("flex_cg", "--file {not_finite}", 1, "entry 1 is no finite number"),
+    ("flex_cg", "--file {more}", 1, "there is more than its 2 entries"),
+    ("flex_move", "--bytes 5", 2, "--bytes takes a whole number"),
     ("triangles", "--scale 99", 2, "--scale takes a whole number from 1 to 28"),
     ("triangles", "--file {missing}", 1, "missing: No such file"),
     ("triangles", "--file {folder}", 1, "Is a directory"),
@@ -85,6 +111,7 @@ BAD = [
     ("triangles", "--file {too_large}", 1, "too_large:1: expected two vertex numbers"),
 ]
 
+MARKET = "%%MatrixMarket matrix coordinate "
 FILES = {
     "two_triangles": "# a comment\n10 20\n20 30\n30\t10\r\n\n20 40\n40 30\n30 40\n7 7\n",
     "bad_word": "1 2\n# fine\n4 five\n",
@@ -92,6 +119,19 @@ FILES = {
     "three_numbers": "1 2 3\n",
     "negative": "1 -2\n",
     "too_large": "1 99999999999999999999999\n",
+    "symmetric": MARKET + "real symmetric\n% a comment\n\n3 3 5\n1 1 2\n2 2 2\n3 3 2\n2 1 -1\n3 2 -1\n",
+    "pattern": MARKET + "pattern general\n2 2 2\n1 1\n2 2\n",
+    "array": "%%MatrixMarket matrix array real general\n2 2\n1\n0\n0\n1\n",
+    "complex": MARKET + "complex general\n2 2 1\n1 1 2 0\n",
+    "skew": MARKET + "real skew-symmetric\n2 2 1\n2 1 2\n",
+    "not_square": MARKET + "real general\n2 3 1\n1 1 2\n",
+    "too_many_rows": MARKET + "real general\n4294967296 4294967296 1\n1 1 2\n",
+    "no_sizes": MARKET + "real general\n% nothing\n",
+    "from_zero": MARKET + "real general\n2 2 2\n0 0 1\n1 1 1\n",
+    "cut_short": MARKET + "real general\n2 2 2\n1 1 1\n2 2\n",
+    "damaged": MARKET + "real general\n2 2 2\n1 1 1\n2 two 1\n",
+    "not_finite": MARKET + "real general\n2 2 2\n1 1 nan\n2 2 1\n",
+    "more": MARKET + "real general\n2 2 2\n1 1 1\n2 2 1\n2 1 1\n",
 }
 
 

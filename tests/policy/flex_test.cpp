@@ -419,6 +419,31 @@ TEST_CASE("lines 10 to 14: shares by what was measured; a move must pay")
     CHECK(m.choose(from, all, s).outcome == Outcome::noise);
 }
 
+TEST_CASE("what is doubted in one interval is believed when it lasts")
+{
+    Monitor m({}, 2);
+    Summary s;
+    s.longest = 3, s.shortest = 1, s.mean = 2, s.wall = 3, s.error = 0.2;
+    const std::vector<Work> all = {{50, 1}, {50, 3}};
+    const Starts now = equal_parts(100, 2);
+    unsigned n = 1;
+    Monitor::Choice c;
+    for (; n < 50 && (c = m.choose(now, all, s)).outcome == Outcome::noise; n++)
+        ;
+    CHECK(n > 1);
+    CHECK(n < 10);
+    CHECK(c.outcome == Outcome::moved);
+    CHECK(c.gain == Approx(1.5)); // of one interval
+    CHECK(c.shares[0] == Approx(0.75));
+    // A balanced interval between: doubt begins anew.
+    Outcome o;
+    CHECK(m.choose(now, all, s).outcome == Outcome::noise);
+    Summary even = s;
+    even.shortest = 2.9;
+    CHECK(!m.evaluate(even, 1, o));
+    CHECK(m.choose(now, all, s).outcome == Outcome::noise);
+}
+
 TEST_CASE("heterogeneous and dedicated: within 3 points of what the speeds allow, after one interval")
 {
     for (size_t n : {4u, 8u, 16u, 32u}) {

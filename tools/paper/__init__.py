@@ -9,7 +9,7 @@ section(run, quick)
            yields what is shown, in this order: a text (a paragraph), a line of figures/line.py (those that follow each other become one table), a
            table of line.py, or a picture of chart.py. `run` is a measure.Launcher.
 """
-from . import dpb, nblb, reorder, workshare
+from . import dpb, flex, nblb, reorder, workshare
 
 # The order of the page.
-SECTIONS = {"workshare": workshare, "reorder": reorder, "dpb": dpb, "nblb": nblb}
+SECTIONS = {"workshare": workshare, "reorder": reorder, "dpb": dpb, "flex": flex, "nblb": nblb}

@@ -168,9 +168,17 @@ void Decomposition::close_interval()
     if (trouble_.empty())
         for (const Structure& s : structures_)
             bytes += s.bytes(count());
-    sent_ = {is_dedicated(real, real - kept, wishes_.settings.th1) ? 0.0 : 1.0, real, computes ? -real : -HUGE_VAL,
-             std::isfinite(error) ? error : 0, seconds(ticks() - interval_began_), asked_s_, given_ > 0 ? 1.0 : 0.0,
-             trouble_.empty() ? 0.0 : double(rank_ + 1), computes ? real : 0, computes ? 1.0 : 0.0, bytes};
+    sent_ = {is_dedicated(real, real - kept, wishes_.settings.th1) ? 0.0 : 1.0,
+             real,
+             computes ? -real : -HUGE_VAL,
+             std::isfinite(error) ? error * real : 0,
+             seconds(ticks() - interval_began_),
+             asked_s_,
+             given_ > 0 ? 1.0 : 0.0,
+             trouble_.empty() ? 0.0 : double(rank_ + 1),
+             computes ? real : 0,
+             computes ? 1.0 : 0.0,
+             bytes};
     PMPI_Iallreduce(&sent_, &numbers_, 1, numbers_type_, numbers_op_, comm_, &request_);
     real_ = kept_ = units_ = given_ = 0;
     done_ = 0;
@@ -195,7 +203,7 @@ std::string Decomposition::decide()
     s.longest = numbers_.longest;
     s.shortest = std::max(-numbers_.shorter, 0.0);
     s.mean = numbers_.computing > 0 ? numbers_.real / numbers_.computing : 0;
-    s.error = numbers_.error;
+    s.error = s.longest > 0 ? numbers_.error / s.longest : 0;
     s.wall = numbers_.wall;
     s.asking = numbers_.asking;
     if (numbers_.given > 0) {

@@ -65,6 +65,8 @@ bool Monitor::evaluate(const Summary& s, double bytes, Outcome& outcome)
     const bool unbalanced = is_unbalanced(s.longest, s.shortest, settings_.th2);
     if (!settings_.interval)
         interval_ = next_interval(interval_, s, settings_.th2);
+    if (evaluated && !unbalanced)
+        doubted_ = 0;
     outcome = !evaluated ? (unbalanced ? Outcome::burst : Outcome::balanced) : Outcome::balanced;
     return evaluated && unbalanced;
 }
@@ -77,22 +79,38 @@ Monitor::Choice Monitor::choose(const Starts& now, const std::vector<Work>& all,
         attribution_.learn(measured_as_, measured_, now, all);
     measured_as_ = now;
     measured_ = s.dedicated ? all : std::vector<Work>();
-    c.costs = attribution_.costs(all);
+    // Intervals that were refused for noise, one after the other, say more together.
+    if (doubted_ == 0 || sums_.size() != all.size() || doubted_as_ != now) {
+        doubted_ = 0;
+        square_ = 0;
+        doubted_as_ = now;
+        sums_.assign(all.size(), {});
+    }
+    doubted_++;
+    square_ += s.error * s.longest * s.error * s.longest;
+    for (size_t i = 0; i < all.size(); i++) {
+        sums_[i].units += all[i].units;
+        sums_[i].real += all[i].real;
+    }
+    c.costs = attribution_.costs(sums_);
     const std::vector<double> rates = rates_of(c.costs, known_);
-    double units = 0, power = 0;
+    double units = 0, power = 0, longest = 0;
     for (size_t i = 0; i < all.size(); i++) {
         units += c.costs[i].units;
         power += rates[i];
+        longest = std::max(longest, sums_[i].real);
     }
     if (!(units > 0) || !(power > 0))
         return c;
-    c.gain = s.longest - units / power;
+    const double gain = longest - units / power;
+    c.gain = gain / doubted_;
     // So many standard errors that the slowest of all processes goes beyond them by chance once in 10,000 intervals.
     const double errors = std::sqrt(2 * std::log(double(all.size()) * 1e4));
-    if (!(c.gain > errors * s.error * s.longest)) {
-        c.outcome = c.gain > 0 ? Outcome::noise : Outcome::same;
+    if (!(gain > errors * std::sqrt(square_))) {
+        c.outcome = gain > 0 ? Outcome::noise : Outcome::same;
         return c;
     }
+    doubted_ = 0;
     c.outcome = Outcome::moved;
     c.shares = relative_power(rates);
     return c;

@@ -28,7 +28,7 @@ struct Summary {
     bool dedicated = true;            // line 6: all of them
     double longest = 0, shortest = 0; // real time
     double mean = 0;
-    double error = 0; // of `longest` and its like: the largest relative standard error of a process's real time
+    double error = 0; // the largest standard error of a process's real time, as a part of `longest`
     double wall = 0;  // that the interval took, waiting included
     double asking = 0; // of it: what the reduction took
 };
@@ -107,6 +107,10 @@ private:
     Attribution attribution_;
     Starts measured_as_; // the partition that `measured_` is of
     std::vector<Work> measured_;
+    unsigned doubted_ = 0;   // intervals in a row that were unbalanced, maybe by chance: their sums, of one partition
+    double square_ = 0;      // of the standard error of these sums
+    std::vector<Work> sums_;
+    Starts doubted_as_;
     unsigned interval_ = 100;
     Load load_;
     Cost cost_;

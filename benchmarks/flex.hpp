@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT
+//
+// What the SPMD programs with XMPI share: a loop of iterations over rows that may move, processors of pretended speeds,
+// foreign load, and the comparison with a run in which nothing moves.
+#pragma once
+
+#include "work.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+#include <workshare/xmpi.hpp>
+
+namespace flex {
+
+struct Load { // of a rank's processor, in iterations [begin, end): the share that others have
+    long rank, begin, end;
+    double share;
+};
+
+struct Options {
+    const char* program;
+    long rows = 400, iterations = 400;
+    bool plain = false, json = false, check = true, split = false;
+    double unit = 0;            // seconds that a unit of work sleeps on a processor of speed 1; 0: no sleep
+    std::vector<double> speeds; // by rank, the last for the rest
+    std::vector<Load> loads;
+    const char* file = nullptr;
+    const char* kind = nullptr;
+    const char* domain = nullptr;
+
+    double speed() const { return speeds.empty() ? 1 : speeds[std::min(size_t(bench_rank), speeds.size() - 1)]; }
+};
+
+// What belongs to (seed, a, b) whoever asks: results do not depend on who has which rows.
+inline uint64_t random_bits(uint64_t seed, uint64_t a, uint64_t b)
+{
+    uint64_t x = seed * 0x9E3779B97F4A7C15ull + a * 0xBF58476D1CE4E5B9ull + b * 0x94D049BB133111EBull;
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
+    return x ^ (x >> 31);
+}
+inline double random_unit(uint64_t seed, uint64_t a, uint64_t b)
+{
+    return double(random_bits(seed, a, b) >> 11) * 0x1p-53;
+}
+
+inline std::vector<double> numbers(const Options& o, const char* name, const char* text)
+{
+    std::vector<double> values;
+    for (const char* at = text;; at++) {
+        char* end;
+        values.push_back(std::strtod(at, &end));
+        if (end == at || !(values.back() > 0) || (*end && *end != ','))
+            bench_fail(2, "%s: --%s takes positive numbers with commas between, not '%s'", o.program, name, text);
+        if (!*end)
+            return values;
+        at = end;
+    }
+}
+
+inline void add_load(Options& o, const char* text)
+{
+    Load l = {};
+    char rest;
+    if (std::sscanf(text, "%ld:%ld-%ld:%lf%c", &l.rank, &l.begin, &l.end, &l.share, &rest) != 4 ||
+        !(l.share > 0 && l.share < 1))
+        bench_fail(2, "%s: --load takes RANK:FIRST-LAST:SHARE, not '%s'", o.program, text);
+    o.loads.push_back(l);
+}
+
+inline void usage(const Options& o, const char* about, const char* more)
+{
+    if (bench_rank == 0)
+        std::printf(
+            "%s: %s\n"
+            "  --rows N           rows of the whole (%ld)\n"
+            "  --iterations N     (%ld)\n"
+            "  --unit TIME        each unit of work also sleeps so long, on a processor of speed 1\n"
+            "  --speeds A,B,...   of the ranks' processors, the last for the rest (1)\n"
+            "  --load R:F-L:S     in iterations F to L - 1 others have the share S of rank R's processor; several\n"
+            "  --domain D         all or node: what shares are of (all)\n"
+            "  --split            rows move between XMPI_Monitor_end_begin and _finish\n"
+            "  --plain            without XMPI\n"
+            "  --no-check         does not compare with a run in which nothing moves\n%s"
+            "  --json             one JSON object instead of text\n",
+            o.program, about, o.rows, o.iterations, more);
+}
+
+inline void read_options(Options& o, int argc, char** argv, const char* about, const char* more)
+{
+    enum { ROWS = 1, ITERATIONS, UNIT, SPEEDS, LOAD, DOMAIN_, SPLIT, PLAIN, NO_CHECK, FILE_, KIND, JSON, HELP };
+    static const struct option options[] = {{"rows", required_argument, nullptr, ROWS},
+                                            {"iterations", required_argument, nullptr, ITERATIONS},
+                                            {"unit", required_argument, nullptr, UNIT},
+                                            {"speeds", required_argument, nullptr, SPEEDS},
+                                            {"load", required_argument, nullptr, LOAD},
+                                            {"domain", required_argument, nullptr, DOMAIN_},
+                                            {"split", no_argument, nullptr, SPLIT},
+                                            {"plain", no_argument, nullptr, PLAIN},
+                                            {"no-check", no_argument, nullptr, NO_CHECK},
+                                            {"file", required_argument, nullptr, FILE_},
+                                            {"kind", required_argument, nullptr, KIND},
+                                            {"json", no_argument, nullptr, JSON},
+                                            {"help", no_argument, nullptr, HELP},
+                                            {nullptr, 0, nullptr, 0}};
+    for (int c; (c = bench_option(argc, argv, options)) != -1;)
+        switch (c) {
+        case ROWS: o.rows = bench_count(o.program, "rows", optarg, 1, 100000000); break;
+        case ITERATIONS: o.iterations = bench_count(o.program, "iterations", optarg, 1, 100000000); break;
+        case UNIT: o.unit = bench_seconds(o.program, "unit", optarg); break;
+        case SPEEDS: o.speeds = numbers(o, "speeds", optarg); break;
+        case LOAD: add_load(o, optarg); break;
+        case DOMAIN_: o.domain = optarg; break;
+        case SPLIT: o.split = true; break;
+        case PLAIN: o.plain = true; break;
+        case NO_CHECK: o.check = false; break;
+        case FILE_: o.file = optarg; break;
+        case KIND: o.kind = optarg; break;
+        case JSON: o.json = true; break;
+        case HELP:
+            usage(o, about, more);
+            MPI_Finalize();
+            std::exit(0);
+        }
+}
+
+// The rows of all processes, as MPI's collective operations want them.
+struct Rows {
+    MPI_Count count = 0, displ = 0;
+    std::vector<int> counts, displs;
+};
+inline void share(Rows& rows, const std::vector<MPI_Count>& counts)
+{
+    rows.counts.assign(counts.begin(), counts.end());
+    rows.displs.assign(counts.size(), 0);
+    for (size_t r = 1; r < counts.size(); r++)
+        rows.displs[r] = rows.displs[r - 1] + rows.counts[r - 1];
+    rows.count = rows.counts[size_t(bench_rank)];
+    rows.displ = rows.displs[size_t(bench_rank)];
+}
+
+// Sleeps for so many units.
+inline void pretend(const Options& o, double units, long iteration)
+{
+    if (!(o.unit > 0) || !(units > 0))
+        return;
+    double taken = 0;
+    for (const Load& l : o.loads)
+        if (l.rank == bench_rank && iteration >= l.begin && iteration < l.end)
+            taken = l.share;
+    work_sleep(units * o.unit / o.speed() / (1 - taken));
+}
+
+// A program has: make(rows) its arrays; add(partition); iterate(rows, iteration), which computes and returns its units,
+// those that XMPI_Set_work is told if `tells_work`; exchange(rows) after it; result() the same in all processes.
+template <class Program> int run(const Options& o, Program& program, Program& reference, bool tells_work)
+{
+    std::vector<MPI_Count> counts;
+    for (long r = 0; r < bench_ranks; r++)
+        counts.push_back(o.rows / bench_ranks + (r < o.rows % bench_ranks));
+    Rows rows;
+    share(rows, counts);
+    std::unique_ptr<ws::Partition> partition;
+    if (!o.plain) {
+        MPI_Info info;
+        MPI_Info_create(&info);
+        MPI_Info_set(info, "ws_flex_iterations", std::to_string(o.iterations).c_str());
+        if (o.domain)
+            MPI_Info_set(info, "ws_flex_domain", o.domain);
+        partition = std::make_unique<ws::Partition>(MPI_COMM_WORLD, o.rows, info);
+        MPI_Info_free(&info);
+    }
+    program.make(rows);
+    if (partition)
+        program.add(*partition);
+    long moves = 0;
+    std::string moved_at;
+    std::vector<double> samples;
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double began = bench_now();
+    for (long i = 0; i < o.iterations; i++) {
+        const double begin = bench_now();
+        if (partition)
+            partition->begin_iteration();
+        const double units = program.iterate(rows, i);
+        pretend(o, units, i);
+        if (partition && tells_work)
+            partition->set_work(units);
+        program.exchange(rows);
+        bool moved = false;
+        if (partition && o.split) {
+            partition->begin_move();
+            moved = partition->finish_move();
+        } else if (partition)
+            moved = partition->end_iteration();
+        if (moved) {
+            share(rows, partition->counts(bench_ranks));
+            program.moved(rows);
+            moves++;
+            moved_at += (moved_at.empty() ? "" : ", ") + std::to_string(i);
+        }
+        samples.push_back(bench_now() - begin);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double seconds = bench_now() - began;
+    partition.reset();
+
+    const char* verdict = "not compared";
+    if (o.check) {
+        Rows equal;
+        share(equal, counts);
+        reference.make(equal);
+        for (long i = 0; i < o.iterations; i++) {
+            reference.iterate(equal, i);
+            reference.exchange(equal);
+        }
+        verdict = program.compare(reference, rows, equal);
+        if (!verdict)
+            bench_fail(1, "%s: WRONG: the result is not that of the run in which nothing moved", o.program);
+    }
+    const long late = std::max(1L, o.iterations / 3);
+    const bench_times end = bench_summary(samples.data() + samples.size() - size_t(late), late);
+    if (bench_rank == 0 && o.json) {
+        std::printf("{\"program\": \"%s\", \"ranks\": %d, \"rows\": %ld, \"iterations\": %ld, \"seconds\": %.6f, "
+                    "\"moves\": %ld, "
+                    "\"moved_at\": [%s], \"result\": \"%s\"",
+                    o.program, bench_ranks, o.rows, o.iterations, seconds, moves, moved_at.c_str(), verdict);
+        bench_json_times("late_us", end);
+        std::printf(", \"counts\": [");
+        for (size_t r = 0; r < rows.counts.size(); r++)
+            std::printf("%s%d", r ? ", " : "", rows.counts[r]);
+        std::printf("]");
+    } else if (bench_rank == 0) {
+        std::printf("all iterations  %.3f s, %ld moves%s%s; result: %s\n", seconds, moves,
+                    moves ? " after iterations " : "", moved_at.c_str(), verdict);
+        bench_print_times("at the end", end);
+    }
+    bench_json_end(o.json);
+    MPI_Finalize();
+    return 0;
+}
+
+} // namespace flex
