@@ -225,7 +225,7 @@ int mpi_scope(OptionScope scope)
 // Words, schedules and sizes are texts there, in so much room; 0: a number.
 int length_of(const OptionRow& row)
 {
-    return row.kind == OptionKind::schedule ? 64 : row.kind == OptionKind::size ? 32 : row.words[0] ? 16 : 0;
+    return row.kind == OptionKind::schedule || row.kind == OptionKind::size || row.words[0] ? 64 : 0;
 }
 
 std::string described(const OptionRow& row)

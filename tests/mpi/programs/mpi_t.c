@@ -110,9 +110,17 @@ int main(int argc, char **argv)
     pthread_create(&thread, NULL, sample, NULL);
     if (rank == ranks - 1) {
         double first = compute();
+        const int not_now = value(STATE) ? MPI_T_ERR_CVAR_SET_NOT_NOW : MPI_SUCCESS;
+        char text[64] = "";
         us = 20;
-        CHECK(MPI_T_cvar_write(cvar("WS_CHUNK_TIME"), &us) ==
-              (value(STATE) ? MPI_SUCCESS : MPI_T_ERR_CVAR_SET_NOT_NOW));
+        CHECK(MPI_T_cvar_write(cvar("WS_CHUNK_TIME"), &us) == MPI_SUCCESS);
+        us = 133; /* out of its range; off, nobody minds, as for any other library's variables */
+        CHECK(MPI_T_cvar_write(cvar("WS_POLL"), &us) == (not_now ? MPI_T_ERR_INVALID : MPI_SUCCESS));
+        us = 1;
+        CHECK(MPI_T_cvar_write(cvar("WS_POLL"), &us) == not_now);
+        CHECK(MPI_T_cvar_write(cvar("WS_VICTIM"), "the writer's own words") == not_now);
+        MPI_T_cvar_read(cvar("WS_VICTIM"), text);
+        CHECK((strcmp(text, "the writer's own words") == 0) == (not_now == MPI_SUCCESS));
         printf("chunks %.0f %.0f\n", first, compute());
         fflush(stdout);
     }
