@@ -7,6 +7,8 @@
 #include "directive/openmp.h"
 #include "window/os.h"
 
+#include <climits>
+
 namespace ws::lend {
 
 using window::core_asleep;
@@ -58,6 +60,10 @@ void Rank::taken()
 
 void Rank::ring(Home& core)
 {
+    if (WS_UNLIKELY(Hardware::load_relaxed(core.threads_asleep) != 0)) { // relaxed: see OtherThreads::blocked()
+        Hardware::fetch_add_full(core.thread_bell, 1);
+        window::futex_wake(&core.thread_bell, INT_MAX); // which of them it is for MPI alone knows
+    }
     if (WS_LIKELY(Hardware::load_relaxed(core.state) == core_kept)) // relaxed: see Lender::arm()
         return;
     if (!Hardware::load_relaxed(core.recall)) {

@@ -213,8 +213,10 @@ bool HomeThread::is_another() const { return !WS_LIKELY(active_ && home_thread &
 void HomeThread::blocked(unsigned polls)
 {
     if (is_another()) {
-        if (loop::thread_in_region() && !home_thread)
+        if (!home_thread && loop::thread_in_region())
             guest_blocked(polls);
+        else if (!home_thread && active_)
+            others_.blocked(polls);
         else if (polls > 1000)
             sched_yield(); // let others run
         return;
@@ -252,7 +254,7 @@ void HomeThread::blocked(unsigned polls)
     if (gave_step(now, helps_nobody_))
         return;
     if (WS_UNLIKELY(helps_nobody_)) {
-        cpu_relax();
+        idle(now);
         return;
     }
     const window::Hungry hunger = now - wait_began_ < rank_.times.patience_ticks ? newly_hungry
@@ -280,8 +282,10 @@ void HomeThread::blocked(unsigned polls)
 
 void HomeThread::unblocked()
 {
-    if (is_another())
+    if (is_another()) {
+        others_.unblocked();
         return;
+    }
     if (lender_.has_lease())
         lender_.resume();
     else if (lender_.is_armed())

@@ -4,12 +4,13 @@
 #pragma once
 
 #include "lend/lender.h"
+#include "lend/other_threads.h"
 
 namespace ws::lend {
 
 class HomeThread {
 public:
-    explicit HomeThread(Rank& rank) : rank_(rank) {}
+    explicit HomeThread(Rank& rank) : rank_(rank), others_(rank) {}
 
     // Rank::start() and Rank::stop() call these.
     void start();
@@ -37,6 +38,7 @@ private:
     void idle(uint64_t now);
 
     Rank& rank_;
+    OtherThreads others_;
     Lender lender_;
     SpareTime* spare_ = nullptr;
     bool active_ = false;

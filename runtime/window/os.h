@@ -61,7 +61,10 @@ inline void futex_wait(volatile unsigned* word, unsigned expected, uint64_t micr
     syscall(SYS_futex, word, FUTEX_WAIT, expected, &timeout, nullptr, 0);
 }
 
-inline void futex_wake(volatile unsigned* word) { syscall(SYS_futex, word, FUTEX_WAKE, 1, nullptr, nullptr, 0); }
+inline void futex_wake(volatile unsigned* word, unsigned most = 1)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE, most, nullptr, nullptr, 0);
+}
 
 // Whether /dev/shm has room for twice as much. Memory in one that is too small is mapped without complaint and kills
 // the process at the first touch.

@@ -55,6 +55,9 @@ constexpr uint64_t longest_crowded_nap_us = 25000;
 // lend/worker.cpp: a worker does not look at MPI: everything that it sleeps for wakes it, except in a race that costs
 // one nap.
 constexpr uint64_t worker_nap_us = 20000;
+// lend/other_threads.cpp: nothing rings for what comes from a thread of the same rank: it may be late by this. A look
+// costs some 5 us, a fortieth of a core.
+constexpr uint64_t thread_nap_us = 200;
 // lend/guest.cpp: a guest without a core is woken by who lends it one, and looks itself after this.
 constexpr uint64_t guest_nap_us = 1000000;
 

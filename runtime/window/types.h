@@ -60,6 +60,8 @@ struct alignas(64) Home {
     Lease lease;          // home, before lending: what the guest begins with
     uint64_t lent_at;     // home: ticks when it lent
     uint64_t returned_at; // guest, before it stores kept; worker, after chunks of its own rank: ticks
+    // other threads of the rank that sleep in MPI: how many, by themselves; and what they sleep on, raised by senders
+    volatile Flag threads_asleep, thread_bell;
 
     // Line 2: read by ranks that share cores with this one.
     alignas(64) volatile Flag occupancy; // home

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+//
+// Threads of a program beside the one that called MPI_Init, blocked in MPI.
+#include "node.h"
+
+#include <thread>
+
+using namespace ws::lend;
+using namespace ws::window;
+
+namespace {
+
+// Rank 1 has started, by a thread that waits for nothing.
+struct Two : TestNode {
+    Two() : TestNode(2)
+    {
+        options.times.yield_ticks = 0;
+        std::thread([this] { start(1); }).join();
+    }
+    Rank& rank() { return *(*this)[1].lending; }
+    // Polls as MPI does, until the thread has asked to be rung.
+    void wait_long()
+    {
+        for (unsigned polls = 0; polls <= 1000; polls++)
+            rank().blocked(polls);
+    }
+};
+
+// One that never started a rank, which the thread of the tests may have done. It is waited for.
+template <class F> void as_another_thread(F play) { std::thread(play).join(); }
+
+} // namespace
+
+TEST_CASE("other threads: one that waits long is rung, and its waiting is counted; a short wait leaves no trace",
+          "[lend]")
+{
+    Two node;
+    as_another_thread([&] {
+        Home& home = node[1].home();
+        for (unsigned polls = 0; polls < 1000; polls++)
+            node.rank().blocked(polls);
+        CHECK(home.threads_asleep == 0);
+        node.rank().unblocked();
+        CHECK(node[1].host.board->process.threads_blocked_ticks == 0);
+
+        node.wait_long();
+        CHECK(home.threads_asleep == 1);
+        const Flag before = home.thread_bell;
+        Rank::ring(home);
+        CHECK(home.thread_bell == before + 1);
+        CHECK(home.rings == 0); // its home thread polls by itself
+        node.rank().unblocked();
+        CHECK(home.threads_asleep == 0);
+        CHECK(node[1].host.board->process.threads_blocked_ticks > 0);
+        Rank::ring(home);
+        CHECK(home.thread_bell == before + 1); // nobody is there to be rung
+    });
+}
+
+TEST_CASE("other threads: what is posted between MPI's last poll and the sleep keeps the thread awake", "[lend]")
+{
+    Two node;
+    as_another_thread([&] {
+        node.wait_long();
+        Rank::ring(node[1].home());
+        const uint64_t before = ticks();
+        node.rank().blocked(1001); // must not sleep: MPI has to poll first
+        const uint64_t awake = ticks() - before;
+        uint64_t asleep = 0;
+        for (unsigned k = 0; k < 20; k++) { // now nothing rings: naps, each of 200 us and more
+            const uint64_t begin = ticks();
+            node.rank().blocked(1002 + k);
+            asleep += ticks() - begin;
+        }
+        CHECK(awake * 20 < asleep);
+        node.rank().unblocked();
+    });
+}
+
+TEST_CASE("other threads: a ring ends a nap", "[lend]")
+{
+    Two node;
+    as_another_thread([&] {
+        Home& home = node[1].home();
+        node.wait_long();
+        std::thread sender([&] {
+            for (unsigned k = 0; k < 1000; k++) {
+                Rank::ring(home);
+                std::this_thread::yield();
+            }
+        });
+        for (unsigned k = 0; k < 1000; k++)
+            node.rank().blocked(1001 + k);
+        sender.join();
+        node.rank().unblocked();
+        CHECK(home.threads_asleep == 0);
+    });
+}
