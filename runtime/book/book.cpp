@@ -178,7 +178,7 @@ int open_book_of(pid_t pid, int fd, const char* proc)
     return lift(open(entry(proc, pid, std::to_string(fd).c_str()).c_str(), O_RDWR | O_CLOEXEC));
 }
 
-bool Reader::join(int fd, const ProcessId& own, uint64_t job, int rank, CpuMask mask)
+bool Reader::join(int fd, const ProcessId& own, uint64_t job, int rank, CpuMask mask, int node)
 {
     Book* book = fd < 0 ? nullptr : map_book(fd);
     for (unsigned i = 0; book && i < page_count; i++) {
@@ -189,18 +189,23 @@ bool Reader::join(int fd, const ProcessId& own, uint64_t job, int rank, CpuMask 
         page.process = own;
         page.job = job;
         page.rank = rank;
+        page.node = node;
+        Hardware::store_relaxed(page.shares, 0);
+        Hardware::store_relaxed(page.since, window::ticks());
         std::fill(std::begin(page.mask), std::end(page.mask), 0);
         std::copy_n(mask.words(), std::min(mask.size(), mask_words), page.mask);
         Hardware::store_relaxed(page.busy, 1);
         for (Flag used = Hardware::load_relaxed(book->used); used <= i; used = Hardware::load_relaxed(book->used))
             Hardware::cas_full(book->used, used, i + 1);
+        book_ = book;
+        clear_cores(Flag(i + 1)); // of whoever had the page
         Hardware::store_release(page.state, Page::there); // after all of it. Pairs with neighbours()
         Hardware::fetch_add_full(book->changes, 1);
         fd_ = fd;
-        book_ = book;
         page_ = &page;
         own_ = own;
         job_ = job;
+        node_ = node;
         return true;
     }
     if (book)
@@ -228,6 +233,7 @@ void Reader::leave()
     book_ = nullptr;
     page_ = nullptr;
     fd_ = -1;
+    shared_.clear();
 }
 
 std::vector<Neighbour> Reader::neighbours(CpuMask mask) const
@@ -257,6 +263,153 @@ bool Reader::drop_dead(const std::vector<Neighbour>& neighbours) const
             dropped = true;
         }
     return dropped;
+}
+
+// ---- cores that jobs lend each other
+
+namespace {
+
+Flag user_of(Hardware::Word word) { return Flag(word & 0xffffffff); }
+Hardware::Word next_use(Hardware::Word word, Flag user) { return ((word >> 32) + 1) << 32 | user; }
+
+} // namespace
+
+// What a process that has gone has left: it offers nothing any more, and uses nothing.
+void Reader::clear_cores(Flag owner)
+{
+    const unsigned used = std::min(Hardware::load_acquire(book_->cores_used), core_count);
+    for (unsigned c = 0; c < used; c++) {
+        SharedCore& core = book_->core[c];
+        const Hardware::Word user = Hardware::load_relaxed(core.user);
+        if (user_of(user) == owner)
+            Hardware::cas_full(core.user, user, next_use(user, 0)); // fails if somebody has taken it over
+        if (Hardware::load_relaxed(core.owner) == owner) {
+            Hardware::store_release(core.there, 0);
+            Hardware::cas_full(core.owner, owner, 0);
+        }
+    }
+}
+
+bool Reader::share(const std::vector<int>& cpus)
+{
+    if (!page_)
+        return false;
+    const Flag me = Flag(page_ - book_->page) + 1;
+    size_t next = 0;
+    for (unsigned c = 0; c < core_count && next < cpus.size(); c++) {
+        SharedCore& core = book_->core[c];
+        if (Hardware::load_relaxed(core.owner) || !Hardware::cas_full(core.owner, 0, me))
+            continue;
+        core.process = own_;
+        core.job = job_;
+        core.node = node_;
+        core.cpu = cpus[next++];
+        Hardware::store_relaxed(core.used, 0);
+        for (Flag used = Hardware::load_relaxed(book_->cores_used); used <= c;
+             used = Hardware::load_relaxed(book_->cores_used))
+            Hardware::cas_full(book_->cores_used, used, c + 1);
+        Hardware::store_release(core.there, 1); // after all of it. Pairs with lenders()
+        shared_.push_back(&core);
+    }
+    Hardware::store_release(page_->shares, 1);
+    Hardware::fetch_add_full(book_->changes, 1);
+    return next == cpus.size();
+}
+
+std::vector<Lenders> Reader::lenders(bool& leaving) const
+{
+    leaving = false;
+    std::vector<Lenders> found;
+    if (!page_)
+        return found;
+    std::vector<Neighbour> others; // all processes of other jobs
+    const unsigned pages = std::min(Hardware::load_acquire(book_->used), page_count),
+                   cores = std::min(Hardware::load_acquire(book_->cores_used), core_count);
+    const auto is_there = [&](const Page& page) {
+        return Hardware::load_acquire(page.state) == Page::there &&
+               page.process.pid_namespace == own_.pid_namespace; // acquire: pairs with join()
+    };
+    for (unsigned i = 0; i < pages; i++)
+        if (Page& page = book_->page[i]; is_there(page) && (page.job != job_ || page.node != node_))
+            others.push_back({&page, page.process, page.job, window::CpuSet(CpuMask(page.mask, mask_words))});
+    if (drop_dead(others))
+        return lenders(leaving);
+    const auto has_cpu = [](const Neighbour& n, int cpu) { return cpu >= 0 && n.mask.mask().has(cpu); };
+    // A CPU that a job has left behind may be another one's now: that one's offer counts. 0: none, 1: left behind, 2.
+    std::vector<int> offered(cores);
+    for (unsigned c = 0; c < cores; c++) {
+        const SharedCore& core = book_->core[c];
+        if (!Hardware::load_acquire(core.there) || core.job == job_) // acquire: pairs with share()
+            continue;
+        const bool lives = std::any_of(others.begin(), others.end(), [&](const Neighbour& n) {
+            return n.page->job == core.job && n.page->node == core.node;
+        });
+        if (!lives && window::process_alive(core.process, Sight::existence))
+            leaving = true;
+        else
+            offered[c] = 1 + lives;
+    }
+    for (unsigned c = 0; c < cores; c++) {
+        SharedCore& core = book_->core[c];
+        if (!offered[c])
+            continue;
+        const auto shared_by = [&](const Neighbour& n) { return n.page->job == core.job && n.page->node == core.node; };
+        const bool kept = std::any_of(others.begin(), others.end(), [&](const Neighbour& n) {
+            return has_cpu(n, core.cpu) && !Hardware::load_acquire(n.page->shares);
+        });
+        const bool own = core.cpu >= 0 && CpuMask(page_->mask, mask_words).has(core.cpu);
+        bool better = false;
+        for (unsigned o = 0; o < cores && core.cpu >= 0; o++)
+            better |= o != c && offered[o] && book_->core[o].cpu == core.cpu &&
+                      (offered[o] > offered[c] || (offered[o] == offered[c] && o < c));
+        if (kept || own || better)
+            continue;
+        std::vector<Page*> at_rest;
+        for (const Neighbour& n : others)
+            if (shared_by(n) || has_cpu(n, core.cpu))
+                at_rest.push_back(n.page);
+        auto group = std::find_if(found.begin(), found.end(), [&](const Lenders& l) {
+            return l.job == core.job && l.cores.front()->node == core.node && l.pages == at_rest;
+        });
+        if (group == found.end())
+            group = found.insert(found.end(), {core.job, at_rest, {}});
+        group->cores.push_back(&core);
+    }
+    return found;
+}
+
+bool Reader::at_rest(const Lenders& lenders, uint64_t now, uint64_t ticks)
+{
+    return std::all_of(lenders.pages.begin(), lenders.pages.end(), [&](const Page* page) {
+        return !Hardware::load_relaxed(page->busy) && now > Hardware::load_relaxed(page->since) + ticks;
+    });
+}
+
+Hardware::Word Reader::take(SharedCore& core) const
+{
+    const Hardware::Word was = Hardware::load_relaxed(core.user);
+    const Flag user = user_of(was);
+    // One whose page is free has died.
+    if (user && Hardware::load_acquire(book_->page[user - 1].state) == Page::there)
+        return 0;
+    const Hardware::Word mine = next_use(was, Flag(page_ - book_->page) + 1);
+    return Hardware::cas_full(core.user, was, mine) ? mine : 0;
+}
+
+void Reader::give_back(SharedCore& core, Hardware::Word taken, uint64_t used) const
+{
+    if (Hardware::cas_full(core.user, taken, next_use(taken, 0))) // else its owner's page is another's now
+        for (Hardware::Word sum = Hardware::load_relaxed(core.used);
+             !Hardware::cas_full(core.used, sum, sum + used); sum = Hardware::load_relaxed(core.used)) {
+        }
+}
+
+uint64_t Reader::used_by_others() const
+{
+    uint64_t sum = 0;
+    for (const SharedCore* core : shared_)
+        sum += Hardware::load_relaxed(core->used);
+    return sum;
 }
 
 } // namespace ws::book

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The node book: what the jobs of one user on one node know of each other. A page a process: who it is, on which CPUs
-// it computes, and whether it does so now.
+// it computes, and whether it does so now; and the cores that jobs lend each other.
 //
 // It is a file without a name (memfd_create), as the boards are, which each job finds in /proc/PID/fd of another. So
 // nothing can be left behind, whatever dies; and only those find it who may look into a process: the same user, in the
@@ -13,6 +13,7 @@
 
 #include "window/atomics.h"
 #include "window/cpus.h"
+#include "window/os.h"
 #include "window/process.h"
 
 #include <cstdint>
@@ -28,8 +29,8 @@ using window::Flag;
 
 constexpr char file_name[] = "workshare-book";
 constexpr uint64_t magic = 0x6b6f6f4220735700; // "Ws Book"
-constexpr uint32_t version = 1;
-constexpr unsigned page_count = 4096, mask_words = 4096 / window::CpuMask::bits;
+constexpr uint32_t version = 2;
+constexpr unsigned page_count = 4096, core_count = 4096, mask_words = 4096 / window::CpuMask::bits;
 
 // The page of a process. A process takes a free page by compare-and-swap; then only that process writes, until the page
 // is free again.
@@ -37,10 +38,25 @@ struct alignas(64) Page {
     enum State : Flag { free, written, there };
     volatile Flag state;   // free->written->there: who takes it; there->free: the same, or who finds it dead
     volatile Flag busy;    // its home core computes, for it or for another rank of its job. Its home thread writes
+    volatile Hardware::Word since; // ticks: when that changed. The same
+    volatile Flag shares;  // its job lends its cores to others. The process
     ProcessId process;
     uint64_t job;          // as on its board
-    int32_t rank;          // in MPI_COMM_WORLD
+    int32_t rank, node;    // in MPI_COMM_WORLD; the node's number in its job
     unsigned long mask[mask_words]; // CPUs that its home thread may use
+};
+
+// A core that a process offers to other jobs, for the time in which no rank of its own can use it. It stays when its
+// owner has ended, until another process takes that one's page.
+struct alignas(64) SharedCore {
+    volatile Flag owner;   // its page + 1; 0: free. Who offers: 0 -> it, by compare-and-swap; who takes the page: -> 0
+    volatile Flag there;   // the rest of the row is written
+    ProcessId process;     // the owner
+    uint64_t job;
+    int32_t node, cpu;     // -1: pretended
+    // uses so far (32) | page + 1 of the process whose region is on it, 0: nobody. By compare-and-swap
+    volatile Hardware::Word user;
+    volatile Hardware::Word used; // ticks. Who uses it adds
 };
 
 struct Book {
@@ -50,7 +66,9 @@ struct Book {
     volatile Hardware::Word stamp;    // ns of CLOCK_MONOTONIC when it was made; 0: not yet ready
     alignas(64) volatile Flag changes; // grows whenever a page comes or goes
     volatile Flag used;                // pages behind these were never taken
+    volatile Flag cores_used;          // rows of `core` behind these were never taken
     Page page[page_count];
+    SharedCore core[core_count];
 };
 
 // Another job's process, as seen from here.
@@ -70,6 +88,13 @@ int open_book(std::string& problem, const std::vector<pid_t>& passed_over = {}, 
 // For the others: opens the same book. -1 if this process may not look into the one with that pid.
 int open_book_of(pid_t pid, int fd, const char* proc = "/proc");
 
+// Cores that can be had together: those of one job's ranks on one node of its.
+struct Lenders {
+    uint64_t job;
+    std::vector<Page*> pages;       // of all who might use them: they must be at rest. None: they have ended
+    std::vector<SharedCore*> cores;
+};
+
 // This process's hold on the book.
 class Reader {
 public:
@@ -79,7 +104,7 @@ public:
 
     // Maps the book with the descriptor `fd`, keeps `fd`, and takes a page. If it is no book, or is full: false, and fd
     // is closed.
-    bool join(int fd, const ProcessId& own, uint64_t job, int rank, window::CpuMask mask);
+    bool join(int fd, const ProcessId& own, uint64_t job, int rank, window::CpuMask mask, int node = 0);
     // Gives the page back. The book goes with the last process that has it.
     void leave();
     bool joined() const { return page_; }
@@ -88,8 +113,10 @@ public:
     // For the home thread: whether its core computes from here on.
     void show_busy(bool busy)
     {
-        if (page_)
-            Hardware::store_relaxed(page_->busy, busy); // a hint
+        if (!page_)
+            return;
+        Hardware::store_relaxed(page_->since, window::ticks()); // both are hints
+        Hardware::store_relaxed(page_->busy, busy);
     }
 
     // As long as this value stays the same, so does what neighbours() answers. One load.
@@ -101,14 +128,35 @@ public:
     // seem busy for ever.
     bool drop_dead(const std::vector<Neighbour>& neighbours) const;
 
+    // ---- cores that jobs lend each other
+
+    // From now on this process's job lends these of its cores, and those of the other ranks that call this. False: the
+    // book has no room for more.
+    bool share(const std::vector<int>& cpus);
+    // Of other jobs that share, but for those with a CPU that a job has which does not share. Cold. Looks who lives.
+    // `leaving`: somebody has left MPI and still lives; its cores can be had when it has ended, which changes() does
+    // not tell.
+    std::vector<Lenders> lenders(bool& leaving) const;
+    // Whether nobody there has computed for `ticks`. Relaxed: a hint.
+    static bool at_rest(const Lenders& lenders, uint64_t now, uint64_t ticks);
+    // Takes a core: what to give it back with; 0: it is another's.
+    Hardware::Word take(SharedCore& core) const;
+    // `used`: for so many ticks.
+    void give_back(SharedCore& core, Hardware::Word taken, uint64_t used) const;
+    // Ticks that other jobs have used this process's cores for.
+    uint64_t used_by_others() const;
+
 private:
+    void clear_cores(Flag owner);
     void free_page(Page& page, const ProcessId& process) const;
 
     int fd_ = -1; // open as long as this process is in it: later jobs find it here when the others have gone
     Book* book_ = nullptr;
     Page* page_ = nullptr;
+    std::vector<SharedCore*> shared_; // its own
     ProcessId own_ = {};
     uint64_t job_ = 0;
+    int node_ = 0;
 };
 
 } // namespace ws::book

@@ -62,7 +62,8 @@ void Lender::start(Rank& rank, unsigned core, observe::Seat& seat, bool help_own
     pretended_cores_ = options.pretended_cores;
     least_nap_us_ = nap_us;
     // workers: their rank's home thread speaks for the process
-    book_ = help_own || pretended_cores_ ? nullptr : options.book;
+    shown_in_ = help_own ? nullptr : options.book;
+    book_ = pretended_cores_ ? nullptr : shown_in_;
     find_sharers();
     look_at_neighbours(false);
 }

@@ -61,8 +61,8 @@ public:
     // Tells the other jobs of the node whether the core computes from here on.
     void show_busy(bool busy)
     {
-        if (book_)
-            book_->show_busy(busy);
+        if (shown_in_)
+            shown_in_->show_busy(busy);
     }
     // Whether more threads share our cores than there are cores: then a thread that waits awake only keeps others from
     // computing.
@@ -129,7 +129,8 @@ private:
     unsigned sharers_cores_ = 1; // how many cores all who share with us have together, ours included
     enum Share : unsigned char { nothing, some, all_of_its };
     std::vector<Share> shares_;  // for each thread of the core table that shares cores with us, which
-    book::Reader* book_ = nullptr; // of a home thread, where cores are not only pretended
+    book::Reader* shown_in_ = nullptr; // of a home thread
+    book::Reader* book_ = nullptr;     // the same, where cores are not only pretended
     Flag book_changes_ = 0;
     std::vector<book::Neighbour> neighbours_; // of other jobs, on our cores
     std::vector<Share> neighbours_shares_;

@@ -148,6 +148,7 @@ void attach_policies()
     rank.ticks_per_us = job.clock.ticks_per_us();
     rank.options = &job.options;
     rank.openmp = &openmp_threads;
+    rank.book = &job.book;
     runner = new policy::Runner(policy::policies(), loop::host().chunk_ticks);
     rank.mail = open_mail(*runner);
     runner->attach(rank);

@@ -125,13 +125,15 @@ void join_book()
     const window::ProcessId own = window::own_process();
     if (job.window.me() != 0) {
         if (node.book_pid)
-            job.book.join(book::open_book_of(node.book_pid, node.book_fd), own, observe::board->job, job.rank, mask);
+            job.book.join(book::open_book_of(node.book_pid, node.book_fd), own, observe::board->job, job.rank, mask,
+                          observe::board->node);
         return;
     }
     std::vector<pid_t> others; // they wait for this one
     for (unsigned r = 1; r < job.window.ranks(); r++)
         others.push_back(job.window.home(r).process.pid);
-    if (job.book.join(book::open_book(job.book_problem, others), own, observe::board->job, job.rank, mask)) {
+    if (job.book.join(book::open_book(job.book_problem, others), own, observe::board->job, job.rank, mask,
+                      observe::board->node)) {
         node.book_pid = own.pid;
         node.book_fd = job.book.fd();
     }

@@ -327,6 +327,13 @@ std::string openmp(const Report& r)
     if (c.openmp_beside > 0)
         s += format("  %s times a thread came to a core where a worker or a guest was in its last chunk, for %s\n",
                     count_text(c.openmp_beside).c_str(), time_text(c.openmp_beside_s).c_str());
+    if (c.openmp_shared > 0)
+        s += format(
+            "  %s regions had cores of other jobs besides, %s of core time; %s of it beside ranks that had come back\n",
+            count_text(c.openmp_shared).c_str(), time_text(c.openmp_shared_s).c_str(),
+            time_text(c.openmp_shared_late_s).c_str());
+    if (c.openmp_given_s > 0)
+        s += "  other jobs had cores of this one for " + time_text(c.openmp_given_s) + "\n";
     return s;
 }
 

@@ -108,7 +108,7 @@ def c_list(texts):
 
 
 def word_name(option, word):
-    return f'{option.field}_{word.replace("-", "_")}'
+    return f'{option.field}_{re.sub("[-,]", "_", word)}'
 
 
 def field(option):

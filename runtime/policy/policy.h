@@ -9,6 +9,7 @@
 #pragma once
 
 #include "arbiter/decider.h"
+#include "book/book.h"
 #include "lend/chooser.h"
 #include "mail/mail.h"
 #include "measure/node_load.h"
@@ -62,6 +63,9 @@ struct Rank {
     {
         return loads ? loads->read() : std::vector<measure::NodeLoad>();
     }
+
+    // The jobs of this user on the node, from the end of MPI_Init on; joined() says whether this one takes part.
+    book::Reader* book = nullptr;
 
     // Carries letters, if a policy writes any. See post().
     mail::Mail* mail = nullptr;

@@ -97,6 +97,9 @@ constexpr double settle_us = 5e6; // a rank that hands nothing over for so long 
 // A rank has to wait for so long before its processors are lent; longer, up to the second, where it came back too
 // early.
 constexpr unsigned borrow_least_us = 20, borrow_most_us = 20000;
+// The same for those of another job, all of whose ranks must have waited so long: the last of them sleeps by then.
+constexpr unsigned share_least_us = 1000, share_most_us = 100000;
+constexpr double share_look_us = 20000; // whether a process that has left MPI has ended
 // policy/flex/: an interval that the runtime chooses lasts longer than it takes to learn that others had the core
 // (kept_off_us). What a move costs at least: a few agreements of all processes, and memory that is asked for.
 constexpr double flex_interval_us = 20000, flex_move_us = 1000;

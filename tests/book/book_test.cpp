@@ -245,3 +245,116 @@ TEST_CASE("pages are used again")
     CHECK(keeper.neighbours(cpus({3000})).empty());
     keeper.leave();
 }
+
+// ---- cores that jobs lend each other
+
+namespace {
+
+// A job of one process that offers its CPUs and is at rest, or computes.
+void offer(int out, uint64_t job, std::initializer_list<int> list, bool busy = false)
+{
+    Reader* r = join_as(job, cpus(list));
+    r->show_busy(busy);
+    tell(out, r->share(list));
+}
+
+// All that there are, of jobs that are at rest.
+std::vector<SharedCore*> cores_at_rest(const Reader& reader)
+{
+    std::vector<SharedCore*> cores;
+    bool leaving;
+    for (const Lenders& l : reader.lenders(leaving))
+        if (Reader::at_rest(l, ticks(), 0))
+            cores.insert(cores.end(), l.cores.begin(), l.cores.end());
+    return cores;
+}
+
+} // namespace
+
+TEST_CASE("cores are lent by jobs at rest that share, and by no others")
+{
+    Reader reader;
+    std::string problem;
+    REQUIRE(reader.join(open_book(problem), own_process(), 1, 0, cpus({3000})));
+    REQUIRE(reader.share({3000}));
+    CHECK(cores_at_rest(reader).empty()); // not its own
+    Child rests([](int out) { offer(out, 2, {3001, 3002}); });
+    Child computes([](int out) { offer(out, 3, {3003}, true); });
+    Child keeps([](int out) {
+        Reader* r = join_as(4, cpus({3004}));
+        r->show_busy(false);
+        tell(out, 1);
+    });
+    CHECK((rests.answer() && computes.answer() && keeps.answer()));
+    auto cores = cores_at_rest(reader);
+    REQUIRE(cores.size() == 2);
+    CHECK(cores[0]->cpu == 3001);
+    CHECK(cores[1]->cpu == 3002);
+
+    // A job that does not share comes to one of those CPUs.
+    {
+        Child comes([](int out) { tell(out, join_as(5, cpus({3002})) != nullptr); });
+        CHECK(comes.answer());
+        cores = cores_at_rest(reader);
+        REQUIRE(cores.size() == 1);
+        CHECK(cores[0]->cpu == 3001);
+    }
+    // One that shares and computes there.
+    Child other([](int out) { offer(out, 6, {3001}, true); });
+    CHECK(other.answer());
+    CHECK(cores_at_rest(reader).size() == 1); // 3002 again: who had come has gone
+    reader.leave();
+}
+
+TEST_CASE("a core that is lent is one borrower's, until it gives it back or dies")
+{
+    Reader reader;
+    std::string problem;
+    REQUIRE(reader.join(open_book(problem), own_process(), 1, 0, cpus({3000})));
+    Child lender([](int out) { offer(out, 2, {3001}); });
+    REQUIRE(lender.answer());
+    const auto cores = cores_at_rest(reader);
+    REQUIRE(cores.size() == 1);
+    const Hardware::Word with = reader.take(*cores[0]);
+    REQUIRE(with);
+    const auto try_it = [](int out) {
+        Reader* r = join_as(3, cpus({3003}));
+        const auto found = cores_at_rest(*r);
+        tell(out, found.size() == 1 && r->take(*found[0]));
+    };
+    Child second(try_it);
+    CHECK_FALSE(second.answer());
+    reader.give_back(*cores[0], with, 7);
+    CHECK(cores[0]->used == 7);
+    Child third(try_it);
+    CHECK(third.answer());
+    CHECK_FALSE(reader.take(*cores[0]));
+    third.end(SIGKILL);
+    CHECK(cores_at_rest(reader).size() == 1); // and finds out that it has died
+    CHECK(reader.take(*cores[0]));
+    reader.leave();
+}
+
+TEST_CASE("cores of a job that has ended stay, until they are another's")
+{
+    Reader reader;
+    std::string problem;
+    REQUIRE(reader.join(open_book(problem), own_process(), 1, 0, cpus({3000})));
+    Child first([](int out) { offer(out, 2, {3001}, true); });
+    REQUIRE(first.answer());
+    CHECK(cores_at_rest(reader).empty());
+    const Flag before = reader.changes();
+    first.end(SIGKILL);
+    bool leaving;
+    (void) reader.lenders(leaving); // finds out
+    CHECK(reader.changes() != before);
+    CHECK(cores_at_rest(reader).size() == 1);
+    // The next job takes the page, and with it what was left.
+    Child next([](int out) {
+        Reader* r = join_as(5, cpus({3001}));
+        tell(out, r != nullptr);
+    });
+    CHECK(next.answer());
+    CHECK(cores_at_rest(reader).empty());
+    reader.leave();
+}

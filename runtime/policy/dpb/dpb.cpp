@@ -7,6 +7,7 @@
 #include "measure/meter.h"
 #include "observe/board.h"
 #include "observe/recorder.h"
+#include "policy/dpb/foreign.h"
 #include "policy/dpb/regions.h"
 #include "policy/dpb/team.h"
 #include "policy/dpb/turns.h"
@@ -70,13 +71,15 @@ public:
             team_.member(number);
     }
     void region_ended(const policy::Rank& rank) override;
-    void end(policy::Rank&) override { ended_ = true; }
+    void end(policy::Rank&) override;
     void tell(Facts& facts) const override;
     void detach(policy::Rank&) override { table_.detach(); }
 
 private:
     bool share(policy::Rank& rank, bool fixed);
     void look_at_deal();
+    void offer(const policy::Rank& rank);
+    void give_foreign_back(uint64_t now);
     void measure_at(uint64_t now);
     void decide(const policy::Rank& rank, uint64_t now);
     void deal_out(const Deal& deal, uint64_t now);
@@ -86,11 +89,13 @@ private:
 
     bool lends_ = false, balances_ = false, chooses_ = false, attached_ = false, ended_ = false;
     bool shared_ = false;  // CPUs were divided
+    bool shares_ = false, offered_ = false; // cores with other jobs
     Rule rule_ = whole_deal;
     unsigned me_ = 0, usual_ = 1, first_ = 1;
     double ticks_per_us_ = 1000;
     Table table_;
     Team team_;
+    Foreign foreign_;
     Turns turns_;
     Regions regions_;
     arbiter::Decider decider_;
@@ -98,7 +103,7 @@ private:
     bool region_open_ = false, has_regions_ = false;
     const void* site_ = nullptr;
     uint64_t opened_ = 0;
-    unsigned threads_ = 1, extra_ = 0;
+    unsigned threads_ = 1, extra_ = 0, foreign_extra_ = 0;
     Flag seen_ = 0;         // generation that this rank has its processors of
 };
 
@@ -179,8 +184,12 @@ policy::Wants Dpb::attach(policy::Rank& rank)
     home_thread = true;
     attached_ = true;
     chooses_ = !why;
-    lends_ = o.openmp != Options::openmp_balance;
-    balances_ = o.openmp != Options::openmp_lend;
+    lends_ = o.openmp != Options::openmp_balance && o.openmp != Options::openmp_balance_share;
+    balances_ = o.openmp != Options::openmp_lend && o.openmp != Options::openmp_lend_share;
+    shares_ = o.openmp >= Options::openmp_lend_share;
+    if (shares_ && o.ignore_jobs && me == 0)
+        std::fprintf(stderr, "workshare: -workshare-openmp: no cores are shared with other jobs: WS_IGNORE_JOBS=1\n");
+    shares_ = shares_ && !o.ignore_jobs;
     rule_ = o.openmp_deal == Options::openmp_deal_paper ? paper_deal : whole_deal;
     ticks_per_us_ = rank.ticks_per_us;
     first_ = table_.first()[me_];
@@ -189,7 +198,7 @@ policy::Wants Dpb::attach(policy::Rank& rank)
     turns_ = Turns(uint64_t(times::unknown_period_us * ticks_per_us_));
     regions_ = Regions(uint64_t(times::thread_cost_us * ticks_per_us_));
     if (!balances_)
-        return {};
+        return {false, shares_ ? ticks() + decide_every() : Wants::never};
     decider_ = rank.node_decider(*this);
     if (me_ == 0)
         Hardware::store_relaxed(table_.head().needed, first_periods);
@@ -200,6 +209,22 @@ uint64_t Dpb::decide_every() const
 {
     const double quarter = double(measure::meter.period()) / 4, us = ticks_per_us_;
     return uint64_t(std::clamp(quarter, times::decide_least_us * us, times::decide_most_us * us));
+}
+
+// When the book is there, which is made after attach().
+void Dpb::offer(const policy::Rank& rank)
+{
+    if (offered_ || !rank.book->joined())
+        return;
+    offered_ = true;
+    foreign_.attach(*rank.book, ticks_per_us_);
+    std::vector<int> cpus;
+    for (unsigned p = 0; p < table_.processors(); p++)
+        if (table_.processor(p).first == me_)
+            cpus.push_back(table_.processor(p).cpu);
+    if (!foreign_.offer(cpus))
+        std::fprintf(stderr, "workshare: rank %d shares not all of its cores with other jobs: the node book is full\n",
+                     rank.window->home(me_).world_rank);
 }
 
 // ---- a region of the home thread
@@ -245,6 +270,8 @@ unsigned Dpb::threads(const policy::Rank& rank, unsigned asked, const void* site
         look_at_deal();
         measure_at(now);
     }
+    if (WS_UNLIKELY(shares_))
+        offer(rank);
     // As many as the rank has processors; as many as it began with if those are as many.
     const unsigned own = !team_.has_moved() && !shared_ ? std::max(usual_, first_) : team_.own();
     // What the program says itself is the most that it wants.
@@ -256,11 +283,45 @@ unsigned Dpb::threads(const policy::Rank& rank, unsigned asked, const void* site
         if (const unsigned there = team_.could_borrow(now, ticks_per_us_))
             if (const unsigned more = std::min(there, wish - own); regions_.pays(site, own, more))
                 extra_ = team_.borrow(more, now);
+    foreign_extra_ = 0;
+    if (WS_UNLIKELY(foreign_.is_attached()) && wish > own + extra_)
+        if (const unsigned there = foreign_.could_borrow(now))
+            if (const unsigned more = std::min(there, wish - own - extra_); regions_.pays(site, own + extra_, more))
+                foreign_extra_ = foreign_.borrow(more, now);
     if (WS_UNLIKELY(team_.has_workers()))
         team_.take_own(now);
-    team_.place();
-    threads_ = std::min(wish, own + extra_);
+    team_.place(foreign_.cpus());
+    threads_ = std::min(wish, own + extra_ + foreign_extra_);
     return threads_;
+}
+
+// Of this rank's alone.
+void add(volatile Hardware::Word& sum, uint64_t more)
+{
+    Hardware::store_relaxed(sum, Hardware::load_relaxed(sum) + more);
+}
+
+void Dpb::give_foreign_back(uint64_t now)
+{
+    const Foreign::Lent lent = foreign_.give_back(now);
+    turns_.add_extra(lent.used);
+    bump(board->process.openmp_shared);
+    bump(board->process.openmp_shared_ticks, lent.used);
+    bump(board->process.openmp_shared_late_ticks, lent.late);
+    RankRow& row = table_.row(me_); // the same for the verdict of the node
+    add(row.foreign_regions, 1);
+    add(row.foreign_used, lent.used);
+    add(row.foreign_late, lent.late);
+}
+
+void Dpb::end(policy::Rank&)
+{
+    ended_ = true;
+    if (!foreign_.is_attached())
+        return;
+    const uint64_t given = foreign_.used_by_others();
+    add(table_.row(me_).used_by_others, given);
+    window::store_relaxed(board->process.openmp_given_ticks, given);
 }
 
 void Dpb::region_ended(const policy::Rank&)
@@ -272,14 +333,13 @@ void Dpb::region_ended(const policy::Rank&)
     if (!ended_)
         regions_.took(site_, now - opened_, threads_);
     if (WS_UNLIKELY(recording))
-        record(EventKind::parallel, opened_, now, 0, threads_, extra_);
+        record(EventKind::parallel, opened_, now, 0, threads_, extra_ + foreign_extra_);
+    if (WS_UNLIKELY(foreign_extra_))
+        give_foreign_back(now);
     if (!extra_ && WS_LIKELY(!team_.has_workers()))
         return;
     const Team::Lent lent = team_.give_back(now, ticks_per_us_);
     RankRow& row = table_.row(me_); // the same for the verdict of the node
-    const auto add = [](volatile Hardware::Word& sum, uint64_t more) {
-        Hardware::store_relaxed(sum, Hardware::load_relaxed(sum) + more);
-    };
     if (WS_UNLIKELY(lent.beside)) {
         bump(board->process.openmp_beside, lent.beside);
         bump(board->process.openmp_beside_ticks, lent.beside_ticks);
@@ -303,8 +363,12 @@ void Dpb::region_ended(const policy::Rank&)
 
 policy::Wants Dpb::step(policy::Rank& rank, uint64_t now, uint64_t)
 {
-    if (!balances_ || ended_)
+    if (ended_)
         return {};
+    if (WS_UNLIKELY(shares_))
+        offer(rank);
+    if (!balances_)
+        return {false, shares_ && !offered_ ? now + decide_every() : Wants::never};
     if (!region_open_) { // else this rank waits inside a region
         look_at_deal();
         if (!has_regions_)
@@ -397,7 +461,7 @@ void Dpb::tell(Facts& facts) const
     if (!attached_)
         return;
     const Head& head = table_.head();
-    char text[160];
+    char text[240];
     bool seen = false;
     for (unsigned r = 0; r < table_.ranks(); r++)
         seen = seen || table_.row(r).seen;
@@ -435,6 +499,22 @@ void Dpb::tell(Facts& facts) const
                       "%llu parallel regions had lent cores, for %.3f s of them (%.3f s beside their owners)",
                       static_cast<unsigned long long>(regions), double(used) * 1e-6 / ticks_per_us_,
                       double(late) * 1e-6 / ticks_per_us_);
+        facts.policies.push_back(text);
+    }
+    uint64_t foreign = 0, foreign_used = 0, foreign_late = 0, given = 0;
+    for (unsigned r = 0; r < table_.ranks(); r++) {
+        foreign += table_.row(r).foreign_regions;
+        foreign_used += table_.row(r).foreign_used;
+        foreign_late += table_.row(r).foreign_late;
+        given += table_.row(r).used_by_others;
+    }
+    if (shares_) {
+        std::snprintf(text, sizeof text,
+                      "%llu parallel regions had cores of other jobs, for %.3f s of them (%.3f s beside their owners), "
+                      "and other jobs "
+                      "had cores of this one for %.3f s",
+                      static_cast<unsigned long long>(foreign), double(foreign_used) * 1e-6 / ticks_per_us_,
+                      double(foreign_late) * 1e-6 / ticks_per_us_, double(given) * 1e-6 / ticks_per_us_);
         facts.policies.push_back(text);
     }
     if (beside) {

@@ -48,6 +48,8 @@ struct alignas(64) RankRow {
     // the rank: regions with lent processors, processor ticks, and of those beside the owner; how often beside
     // somebody's last chunk, ticks, and the longest
     volatile Hardware::Word regions, used, late, beside, beside_ticks, beside_longest;
+    // the same with cores of other jobs; and ticks that those have used its own
+    volatile Hardware::Word foreign_regions, foreign_used, foreign_late, used_by_others;
 };
 
 struct alignas(64) Head {

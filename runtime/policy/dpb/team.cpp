@@ -134,15 +134,16 @@ void Team::take_own(uint64_t now)
     }
 }
 
-void Team::place()
+void Team::place(const std::vector<int>& foreign)
 {
-    places_ = moved_ || !borrowed_.empty();
+    places_ = moved_ || !borrowed_.empty() || !foreign.empty();
     if (!places_)
         return;
     placed_before_ = true;
     cpus_ = own_cpus_;
     for (const Borrowed& b : borrowed_)
         cpus_.push_back(table_->processor(b.processor).cpu);
+    cpus_.insert(cpus_.end(), foreign.begin(), foreign.end());
 }
 
 Team::Lent Team::give_back(uint64_t now, double ticks_per_us)

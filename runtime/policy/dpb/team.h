@@ -32,8 +32,8 @@ public:
     unsigned borrow(unsigned most, uint64_t now);
     // Takes those of its own from its workers, and has guests there leave after their chunk.
     void take_own(uint64_t now);
-    // Where its threads are to be.
-    void place();
+    // Where its threads are to be: on those, and on CPUs of other jobs besides.
+    void place(const std::vector<int>& foreign);
     // Gives all back. `late`: processor ticks beside owners that had come back; `beside`: how often a worker or a guest
     // was still in its last chunk, for how many ticks, and for how many at most.
     struct Lent {

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+//
+// Cores of other jobs of this user (-workshare-openmp=...,share): they join this rank's regions while no rank of their
+// own job on this node computes, or when that job has ended. A region that has them keeps them until it ends; its job's
+// ranks go on beside it if they come back before. Only jobs that share lend, and are lent to.
+#pragma once
+
+#include "book/book.h"
+
+#include <map>
+#include <vector>
+
+namespace ws::policy::dpb {
+
+class Foreign {
+public:
+    // `book` outlives this. Between two regions; all of it by the rank's own thread.
+    void attach(book::Reader& book, double ticks_per_us);
+    bool is_attached() const { return book_; }
+
+    // Offers these CPUs of this rank's to other jobs; false if they cannot be offered.
+    bool offer(const std::vector<int>& cpus) { return book_->share(cpus); }
+    uint64_t used_by_others() const { return book_ ? book_->used_by_others() : 0; }
+
+    // How many there are to be had, and takes so many at most; their CPUs are then in cpus().
+    unsigned could_borrow(uint64_t now);
+    unsigned borrow(unsigned most, uint64_t now);
+    const std::vector<int>& cpus() const { return cpus_; }
+    // Gives them back. `late`: core ticks beside ranks of their own job that had come back.
+    struct Lent {
+        uint64_t used, late;
+    };
+    Lent give_back(uint64_t now);
+
+private:
+    void look(uint64_t now);
+
+    book::Reader* book_ = nullptr;
+    double ticks_per_us_ = 1000;
+    bool looked_ = false, leaving_ = false;
+    uint64_t looked_at_ = 0;
+    window::Flag changes_ = 0;
+    std::vector<book::Lenders> lenders_;
+    std::map<uint64_t, unsigned> patience_us_; // of a job: how long its ranks must have rested
+    struct Taken {
+        book::SharedCore* core;
+        window::Hardware::Word with;
+        size_t lender;
+    };
+    std::vector<Taken> taken_;
+    std::vector<int> cpus_;
+    uint64_t taken_at_ = 0;
+};
+
+} // namespace ws::policy::dpb

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""share_test.py MPIRUN PROGRAMS: cores of a job whose ranks cannot use them join the regions of another job of the same user, if both have asked for it
+(-workshare-openmp auto,share). Two jobs at a time; cores are pretended, and threads sleep for their work.
+
+The job that lends has two ranks on two pretended nodes: one computes all the time, the other waits for it most of the time."""
+import json
+import os
+import re
+import signal
+import tempfile
+import threading
+import time
+
+from job import expect, finish, run
+
+SEEN = {'WS_IGNORE_JOBS': '0'}
+LENDER = {**SEEN, 'WS_CORES': '4', 'OMP_NUM_THREADS': '4', 'MPIR_CVAR_NUM_CLIQUES': '2'}
+# One rank with 4 cores, which may have as many as 12 threads: only 4 cores are ever at rest.
+BORROWER = {**SEEN, 'WS_CORES': '12', 'OMP_NUM_THREADS': '4'}
+
+
+def lender(mode, turns, *args, work=(400000, 40000), **how):
+    """`work`: microseconds of one thread in a turn, of the rank that computes and of the one that waits."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, 'report.json')
+        result = run('processors', 'sleep', turns, 1, *work, *args, options=('-workshare-openmp', mode, f'-workshare-report={path}'), env=LENDER, **how)
+        if os.path.exists(path):
+            with open(path) as f:
+                result.given = json.load(f)['totals']['openmp_given_s']
+    return result
+
+
+def borrower(mode, turns, *args, env=BORROWER, **how):
+    return run('processors', 'sleep', turns, 4, 80000, *args, options=('-workshare-openmp', mode), env=env, ranks=1, **how)
+
+
+def threads(result):
+    found = re.search(r'^rank 0 told .* least (\d+) most (\d+)', result.out, re.MULTILINE)
+    return int(found[1]), int(found[2])
+
+
+def together(lend, *borrow):
+    """Runs `lend` and, while it is there, each of `borrow`, one after the other; all results."""
+    done = []
+    there = threading.Event()
+
+    def waits_for_ranks(processes):
+        while not any(name_of(pid) == 'processors' for pid in processes()):
+            time.sleep(0.02)
+        time.sleep(0.5)  # MPI_Init
+        there.set()
+    beside = threading.Thread(target=lambda: done.append(lend(meanwhile=waits_for_ranks)))
+    beside.start()
+    there.wait(20)
+    results = [b() for b in borrow]
+    beside.join()
+    return done + results
+
+
+def name_of(pid):
+    try:
+        with open(f'/proc/{pid}/comm') as f:
+            return f.read().strip()
+    except OSError:
+        return ''
+
+
+def kill_ranks(after):
+    def kill(processes):
+        time.sleep(after)
+        for pid in processes():
+            if name_of(pid) == 'processors':
+                os.kill(pid, signal.SIGKILL)
+    return kill
+
+
+def shared(result):
+    """(regions with cores of other jobs, seconds of those, seconds beside their owners), by the verdict."""
+    found = re.search(r'(\d+) parallel regions had cores of other jobs, for ([\d.]+) s of them \(([\d.]+) s beside their owners\), '
+                      r'and other jobs had cores of this one for [\d.]+ s', result.err)
+    return tuple(map(float, found.groups())) if found else None
+
+
+# ---- both share; only the borrower; only the lender; and both, but jobs are not looked at
+lent, both, alone, without = together(lambda **how: lender('auto,share', 60, limit=60, **how), lambda: borrower('auto,share', 40),
+                                      lambda: borrower('auto', 40), lambda: borrower('auto,share', 20, env={**BORROWER, 'WS_IGNORE_JOBS': '1'}))
+expect(both, f'the four cores of the rank that waits join regions, and no others: {threads(both)}', threads(both)[1] == 8)
+expect(both, f'the verdict tells of them: {shared(both)}', shared(both) and shared(both)[0] > 20 and shared(both)[1] > 0.3)
+expect(lent, f'so does the report of the job that lends: {lent.given} s', abs(lent.given - shared(both)[1]) < 0.01)
+expect(alone, f'a job that does not share gets none: {threads(alone)}', threads(alone) == (4, 4))
+expect(without, f'jobs are looked at against WS_IGNORE_JOBS: {threads(without)}', threads(without)[1] == 4 and 'no cores are shared with other jobs: WS_IGNORE_JOBS=1' in without.err)
+expect(lent, 'the job that lends has its own threads', re.findall(r'least (\d+) most', lent.out) == ['4', '4'])
+
+lent, kept = together(lambda **how: lender('auto', 25, limit=60, **how), lambda: borrower('auto,share', 40))
+expect(kept, f'nothing is taken from a job that does not share: {threads(kept)}', threads(kept) == (4, 4))
+
+# ---- they come back on demand: the rank computes for 40 % of the time, and no region begins with its cores then
+lent, asked = together(lambda **how: lender('lend,share', 40, limit=60, work=(400000, 160000), **how), lambda: borrower('lend,share', 60))
+regions, used, late = shared(asked) or (0, 0, 0)
+expect(asked, f'with and without: {threads(asked)}', threads(asked)[0] == 4 and threads(asked)[1] >= 8)
+expect(asked, f'regions that began while their owner waited: {late} of {used} s beside it', 0 < used and late < 0.3 * used)
+
+# ---- a job that has ended, while another one of the two keeps the book
+first = threading.Thread(target=lambda: lender('auto,share', 3))
+first.start()
+both = borrower('auto,share', 80)
+first.join()
+expect(both, f'cores of a job that has ended: {threads(both)} {shared(both)}', threads(both)[1] >= 8 and (shared(both) or [0, 0])[1] > 0.6)
+
+# ---- either of them dies
+lent, died = together(lambda **how: lender('auto,share', 40, limit=60, **how), lambda: borrower('auto,share', 500, code='error', meanwhile=kill_ranks(1.5)))
+expect(lent, 'a borrower that dies does not harm the job that lends', lent.code == 0)
+lent, died, again = together(lambda **how: lender('auto,share', 60, limit=60, **how), lambda: borrower('auto,share', 500, code='error', meanwhile=kill_ranks(1.5)),
+                             lambda: borrower('auto,share', 20))
+expect(again, f'what a borrower had that died can be had again: {threads(again)}', threads(again)[1] >= 8)
+done = []
+beside = threading.Thread(target=lambda: done.append(borrower('auto,share', 100)))
+beside.start()
+lender('auto,share', 500, code='error', meanwhile=kill_ranks(1.5))
+beside.join()
+expect(done[0], f'a lender that dies: {threads(done[0])}', threads(done[0])[1] >= 8)
+
+for word in 'share', 'none,share', 'auto,':
+    result = run('processors', 'sleep', 1, 1, 1, options=('-workshare-openmp', word), code=1)
+    expect(result, f'{word}: which words there are', f"'{word}' is not one of none, lend, balance, auto, lend,share, balance,share, auto,share" in result.err)
+finish()
