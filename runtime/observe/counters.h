@@ -77,7 +77,16 @@
     PROCESS(COUNT, openmp_shared, LATER, NONE, "parallel regions that had cores of other jobs, by -workshare-openmp ...,share") \
     PROCESS(TIME, openmp_shared, LATER, NONE, "core time of those") \
     PROCESS(TIME, openmp_shared_late, LATER, NONE, "of it: beside ranks of those jobs, which had come back") \
-    PROCESS(TIME, openmp_given, LATER, NONE, "regions of other jobs had cores of this rank's")
+    PROCESS(TIME, openmp_given, LATER, NONE, "regions of other jobs had cores of this rank's") \
+    PROCESS(COUNT, tasks_run, LATER, WS_TASKS_RUN, "tasks of pools that ran here") \
+    PROCESS(COUNT, tasks_waiting, BOARD, NONE, "tasks of pools that wait here now") \
+    PROCESS(COUNT, tasks_in, LATER, WS_TASKS_IN, "tasks that came from other nodes") \
+    PROCESS(COUNT, tasks_out, LATER, WS_TASKS_OUT, "tasks that went to other nodes") \
+    PROCESS(COUNT, tasks_bytes_in, LATER, NONE, "bytes of those that came") \
+    PROCESS(COUNT, tasks_kept_worth, LATER, NONE, "tasks that were asked for and stayed: their run time did not make up for the way") \
+    PROCESS(COUNT, tasks_kept_room, LATER, NONE, "the same: the receiver had no room") \
+    PROCESS(COUNT, tasks_kept_moved, LATER, NONE, "the same: pinned, or moved twice already") \
+    PROCESS(COUNT, tasks_kept_none, LATER, NONE, "the same: there were not so many any more")
 
 // Of a `ws for` of the source. Short executions run whole, and only one in 16 of them is timed, or all if the run is
 // observed. The others are cut into chunks and all timed, open to close. The first eight are those that an execution

@@ -337,6 +337,24 @@ std::string openmp(const Report& r)
     return s;
 }
 
+// Only of programs with pools of tasks.
+std::string tasks(const Report& r)
+{
+    if (r.totals.tasks_run == 0)
+        return "";
+    constexpr size_t shown = 16;
+    std::string s =
+        "\nTASKS\n  node        run   moved in  moved out  stayed: not worth it  no room  moved twice  none left\n";
+    for (size_t i = 0; i < r.node.size() && i < shown; i++) {
+        const RankCounts& c = r.node[i].counts;
+        s += format("  %-5ld %9s  %9s  %9s  %20s  %7s  %11s  %9s\n", long(r.node[i].node),
+                    count_text(c.tasks_run).c_str(), count_text(c.tasks_in).c_str(), count_text(c.tasks_out).c_str(),
+                    count_text(c.tasks_kept_worth).c_str(), count_text(c.tasks_kept_room).c_str(),
+                    count_text(c.tasks_kept_moved).c_str(), count_text(c.tasks_kept_none).c_str());
+    }
+    return s + (r.node.size() > shown ? "  ...\n" : "");
+}
+
 std::string nodes(const Report& r)
 {
     if (r.node.size() < 2)
@@ -401,8 +419,8 @@ std::string phases(const Report& r)
 
 std::string report_text(const Report& r)
 {
-    return head(r) + efficiencies(r) + waiting(r.totals) + stealing(r.totals) + openmp(r) + loops(r) + nodes(r) +
-           ranks(r) + calls(r) + phases(r);
+    return head(r) + efficiencies(r) + waiting(r.totals) + stealing(r.totals) + openmp(r) + tasks(r) + loops(r) +
+           nodes(r) + ranks(r) + calls(r) + phases(r);
 }
 
 ReportFormat report_format(const std::string& file)

@@ -36,7 +36,13 @@ def oracle():
             result = job('tasks_oracle', 10000, 20, ranks=ranks, nodes=nodes, how=how)
             expect(result, f'{how}: tasks move', moved(result) > 0)
             expect_lines(result, result.err, r'\d+ tasks ran, \d+ of them moved to another node')
-    moved(job('tasks_oracle', 10000, 0, 0, 1, ranks=4, nodes=2))
+    result = job('tasks_oracle', 10000, 20, 0, 1, ranks=4, nodes=2, env={'WS_REPORT': '1', 'WS_CHAOS': '3'})
+    came = moved(result)
+    table = [line.split() for line in result.err.partition('\nTASKS\n')[2].splitlines()[1:3]]
+    number = lambda text: float(text.replace(',', '').replace('k', 'e3').replace('M', 'e6'))  # noqa: E731
+    expect(result, f'the report has each node: {table}', len(table) == 2 and all(len(row) == 8 for row in table))
+    expect(result, f'as many tasks as ran: {table}', abs(sum(number(row[1]) for row in table) - 80800) < 500)
+    expect(result, f'as many as moved, {came}: {table}', came > 0 and all(abs(sum(number(row[k]) for row in table) - came) <= 0.01 * came + 1 for k in (2, 3)))
     # Under chaos tasks move at random, too: some of them often.
     for seed in range(1, 5):
         result = job('tasks_oracle', 30000, ranks=6, nodes=3, env={'WS_CHAOS': str(seed)})

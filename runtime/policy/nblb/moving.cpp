@@ -290,6 +290,7 @@ void Pool::look_around()
 {
     if (ended_)
         return;
+    show();
     Look own = own_look();
     if (balancer_) {
         for (window::Flag state = state_of(own), before = 0; state != before; own = own_look(), state = state_of(own)) {

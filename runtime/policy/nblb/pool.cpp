@@ -2,6 +2,7 @@
 #include "policy/nblb/pool.h"
 
 #include "directive/abi.h"
+#include "observe/board.h"
 #include "policy/nblb/call_task.h"
 #include "window/times.h"
 
@@ -512,8 +513,31 @@ void Pool::combine_all()
     }
 }
 
+// For reports, ws-top and MPI_T: what is new since the last time. There may be several pools.
+void Pool::show()
+{
+    if (!observe::board)
+        return;
+    ws_task_counts now;
+    lock_.lock();
+    now = counts_;
+    lock_.unlock();
+    observe::ProcessCounters& p = observe::board->process;
+    store_relaxed(p.tasks_waiting, load_relaxed(queued_));
+    observe::bump(p.tasks_run, now.run - shown_.run);
+    observe::bump(p.tasks_in, now.moved_in - shown_.moved_in);
+    observe::bump(p.tasks_out, now.moved_out - shown_.moved_out);
+    observe::bump(p.tasks_bytes_in, now.bytes_in - shown_.bytes_in);
+    observe::bump(p.tasks_kept_worth, now.kept_worth - shown_.kept_worth);
+    observe::bump(p.tasks_kept_room, now.kept_room - shown_.kept_room);
+    observe::bump(p.tasks_kept_moved, now.kept_moved - shown_.kept_moved);
+    observe::bump(p.tasks_kept_none, now.kept_none - shown_.kept_none);
+    shown_ = now;
+}
+
 int Pool::finish(std::string& error)
 {
+    show();
     combine_all();
     int first = first_failed_ ? me_ : ranks_;
     PMPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, comm_);

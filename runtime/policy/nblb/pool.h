@@ -93,6 +93,7 @@ private:
     void run_one(Task& task);
     void share(size_t tasks);
     bool is_idle();
+    void show();
     void put_in_queue(const Task& task);
     void drop(Task& task);
     void fail(const Task& task, int failure, const char* what);
@@ -164,6 +165,7 @@ private:
     int next_tag_ = 0;
     Cost cost_;
     ws_task_counts counts_ = {};
+    ws_task_counts shown_ = {}; // on the board
     uint64_t random_ = 0; // under chaos: not 0
 
     pthread_t pulse_thread_ = {};
