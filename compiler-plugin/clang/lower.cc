@@ -223,6 +223,23 @@ Constant *Lowering::make_site(std::string where, uint64_t kinds, const std::stri
     return ConstantExpr::getBitCast(site, pointer_);
 }
 
+// What the parameter says of a pointer, the one loaded says in its place: what a reference leads to may then be read
+// before the loop, also where not every iteration reads it.
+static void keep_what_is_known(LoadInst *loaded, const Argument *parameter) {
+    if (!loaded->getType()->isPointerTy())
+        return;
+    LLVMContext &context = loaded->getContext();
+    const auto number = [&](uint64_t value) {
+        return MDNode::get(context, ConstantAsMetadata::get(ConstantInt::get(Type::getInt64Ty(context), value)));
+    };
+    if (parameter->hasNonNullAttr())
+        loaded->setMetadata(LLVMContext::MD_nonnull, MDNode::get(context, {}));
+    if (uint64_t bytes = parameter->getDereferenceableBytes())
+        loaded->setMetadata(LLVMContext::MD_dereferenceable, number(bytes));
+    if (MaybeAlign alignment = parameter->getParamAlign())
+        loaded->setMetadata(LLVMContext::MD_align, number(alignment->value()));
+}
+
 // thunk(captures): what the runtime calls, the owner and each guest.
 Function *Lowering::make_thunk(const Region &region, StructType *captures) {
     Function *body = region.body;
@@ -256,14 +273,22 @@ Function *Lowering::make_thunk(const Region &region, StructType *captures) {
     if (options.openmp) {
         FunctionCallee ask = module_.getOrInsertFunction(
             "__kmpc_global_thread_num", FunctionType::get(i32_, {region.fork->getArgOperand(0)->getType()}, false));
-        number = builder.CreateCall(ask, {region.fork->getArgOperand(0)});
+        CallInst *asked = builder.CreateCall(ask, {region.fork->getArgOperand(0)});
+        // Goes away where no construct in the loop wants it.
+        for (Attribute::AttrKind kind : {Attribute::ReadOnly, Attribute::InaccessibleMemOnly, Attribute::NoUnwind,
+                                         Attribute::WillReturn})
+            asked->addFnAttr(kind);
+        number = asked;
     }
     builder.CreateStore(number, thread);
     SmallVector<Value *, 8> arguments{thread, thread};
     Value *data = builder.CreateBitCast(thunk->getArg(0), captures->getPointerTo());
     for (unsigned i = 0; i + 2 < body->arg_size(); i++) {
-        Value *value = builder.CreateLoad(captures->getElementType(i), builder.CreateStructGEP(captures, data, i));
-        if (value->getType() != body->getArg(i + 2)->getType()) {
+        LoadInst *loaded = builder.CreateLoad(captures->getElementType(i), builder.CreateStructGEP(captures, data, i));
+        Value *value = loaded;
+        if (value->getType() == body->getArg(i + 2)->getType())
+            keep_what_is_known(loaded, body->getArg(i + 2));
+        else {
             // Given by value: the function finds it in a variable of the thunk's.
             Value *variable = builder.CreateAlloca(value->getType());
             builder.CreateStore(value, variable);
