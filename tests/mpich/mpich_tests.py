@@ -1,0 +1,146 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""mpich_tests.py [--part K/N] [--only GROUP] [--source PATH] PREFIX PROVIDE: MPICH's own tests of rma, io and threads, each without the flag and with it.
+
+They come from the source that MPICH is built of, fetched as PROVIDE (runtime/mpich/provide) does, unpacked to a temporary folder and compiled with
+PREFIX/bin/mpicc. Prints a table. Status 1: a test passes without -workshare and fails with it. 77: the source cannot be had.
+
+--part K/N   every N-th test, from the K-th on (1/12); 1/1: all of them
+--only GROUP rma, io or threads
+--source     a release tarball or an unpacked folder, as the build option mpich_source
+"""
+import argparse
+import collections
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+GROUPS = ('rma', 'io', 'threads')
+LONGEST = 180       # seconds of one test: MPICH's own limit
+WORD = re.compile(r'(\w+)=(.*)')
+Case = collections.namedtuple('Case', 'folder program ranks arguments environment')
+# Beside tests that are too large for a test machine: what a test must do apart from printing " No Errors" is not known here.
+SKIPPED = ('mem', 'xfail', 'resultTest', 'strict', 'mpiversion')
+
+
+def cases(roots, folder):
+    """Those of a folder's testlist, as configure made it or as it came, and of the folders that it names."""
+    path = next((p for root in roots for p in [os.path.join(root, folder, 'testlist')] if os.path.exists(p)), None)
+    if not path:
+        return
+    with open(path) as f:
+        lines = [line.split('#')[0].split() for line in f]
+    for words in filter(None, lines):
+        if len(words) == 1:
+            yield from cases(roots, os.path.join(folder, words[0]))
+            continue
+        options = [WORD.fullmatch(word) for word in words[2:]]
+        if not words[1].isdigit() or any(o is None or o[1] in SKIPPED for o in options):
+            continue
+        yield Case(folder, words[0], int(words[1]), [o[2] for o in options if o[1] == 'arg'],
+                   dict(o[2].split('=', 1) for o in options if o[1] == 'env'))
+
+
+def said(command, **how):
+    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors='replace', **how)
+
+
+def skip(why):
+    print(why)
+    sys.exit(77)
+
+
+def step(what, command, folder):
+    done = said(command, cwd=folder)
+    if done.returncode:
+        sys.exit(f'{what} failed:\n' + '\n'.join(done.stdout.splitlines()[-20:]))
+
+
+def fetched(provide, folder):
+    """Debian's tarball, by the function of `provide` that fetches it for the build."""
+    done = said(['bash', '-c', 'set -e; work=$2; eval "$(sed -n "/^fetch_debian() {/,/^}/p" "$1")"; fetch_debian', 'bash', provide, folder])
+    found = glob.glob(os.path.join(folder, 'fetched', 'mpich_*.orig.tar.*'))
+    found = [name for name in found if not name.endswith('.asc')]
+    if not found:
+        skip(f'MPICH\'s source cannot be had: {(done.stdout.strip().splitlines() or ["no such function"])[-1]}')
+    return found[0]
+
+
+def build(folder, prefix, source, chosen):
+    """Returns the folder of the compiled tests, and the cases that there are."""
+    tests, made = os.path.join(folder, 'source', 'test', 'mpi'), os.path.join(folder, 'made')
+    os.mkdir(made)
+    if os.path.isdir(source):
+        shutil.copytree(os.path.join(source, 'test'), os.path.join(folder, 'source', 'test'), symlinks=True)
+    else:
+        os.mkdir(os.path.join(folder, 'source'))
+        said(['tar', '-xf', source, '-C', os.path.join(folder, 'source'), '--strip-components=1', '--wildcards', '*/test/mpi'])
+    if not os.path.exists(os.path.join(tests, 'configure')):
+        skip(f'{source} has no test/mpi')
+    step('configure', [os.path.join(tests, 'configure'), f'--with-mpi={prefix}', '--disable-fortran', '--disable-cxx', '--disable-f08'], made)
+    for part in ('util', 'dtpools'):
+        step(f'make {part}', ['make', '-s', '-C', part], made)
+    return made, [case for group in chosen for case in cases((made, tests), group)]
+
+
+def run(prefix, made, case, flags):
+    """'pass', or what went wrong."""
+    command = [os.path.join(prefix, 'bin', 'mpirun'), *flags, '-n', str(case.ranks), os.path.join('.', case.program), *case.arguments]
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(('WS_', 'OMP_'))}
+    environment.update(case.environment, LD_LIBRARY_PATH=os.path.join(prefix, 'lib'), WS_IGNORE_JOBS='1')
+    try:
+        done = said(command, cwd=os.path.join(made, case.folder), env=environment, timeout=LONGEST)
+    except subprocess.TimeoutExpired:
+        return f'no end within {LONGEST} s'
+    if done.returncode:
+        return f'exit status {done.returncode}'
+    return 'pass' if 'No Errors' in done.stdout else 'did not say "No Errors"'
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--part', default='1/12')
+    parser.add_argument('--only', action='append', choices=GROUPS)
+    parser.add_argument('--source')
+    parser.add_argument('prefix')
+    parser.add_argument('provide')
+    options = parser.parse_args()
+    if not re.fullmatch(r'[1-9]\d*/[1-9]\d*', options.part):
+        parser.error('--part takes K/N')
+    first, parts = map(int, options.part.split('/'))
+    prefix = os.path.abspath(options.prefix)
+    with tempfile.TemporaryDirectory(prefix='workshare-mpich-') as folder:
+        made, found = build(folder, prefix, options.source or fetched(options.provide, folder), options.only or GROUPS)
+        chosen = found[first - 1::parts]
+        print(f'{len(chosen)} of {len(found)} tests, part {options.part}')
+        print(f'{"test":<58} {"flag off":<24} flag on')
+        new, counts = [], {}
+        for case in chosen:
+            label = ' '.join([f'{case.folder}/{case.program}', str(case.ranks), *case.arguments])
+            compiled = said(['make', '-s', '-C', os.path.join(made, case.folder), case.program]).returncode == 0
+            off, on = ('not compiled',) * 2
+            if compiled:
+                off, on = (run(prefix, made, case, flags) for flags in ([], ['-workshare', '-workshare-quiet']))
+                if off == 'pass' and on != 'pass':      # once more: what fails now and then fails without the flag, too
+                    on = run(prefix, made, case, ['-workshare', '-workshare-quiet'])
+                    if on != 'pass':
+                        new.append(label)
+            print(f'{label[:58]:<58} {off:<24} {on}', flush=True)
+            group = counts.setdefault(case.folder.split('/')[0], [0, 0, 0])
+            for i, one in enumerate((True, off == 'pass', on == 'pass')):
+                group[i] += one
+        for group, (tried, off, on) in counts.items():
+            print(f'{group}: {tried} tests, {off} pass without -workshare, {on} with it')
+        if not any(off for _, off, _ in counts.values()):
+            sys.exit('none passes without -workshare: what was compiled is not what should be')
+        for label in new:
+            print(f'FAILED with -workshare only: {label}')
+        return 1 if new else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
