@@ -36,10 +36,21 @@ void Meter::work_until(uint64_t at)
     last_ = std::max(last_, at);
 }
 
-// A thread learns that it was without its core for so long. More than a timer tick or two of it is no accident.
+// Without a core for longer than a timer tick or two: no accident.
+bool Meter::is_much(uint64_t kept_off) const
+{
+    return double(kept_off) > window::times::disturbed_us * ticks_per_us_;
+}
+
+void Meter::note_home_disturbed(uint64_t at)
+{
+    window::store_relaxed(disturbed_at_, at);
+    window::store_relaxed(home_disturbed_at_, at);
+}
+
 uint64_t Meter::note_kept_off(uint64_t ticks, uint64_t at)
 {
-    if (double(ticks) > window::times::disturbed_us * ticks_per_us_)
+    if (is_much(ticks))
         window::store_relaxed(disturbed_at_, at);
     return ticks;
 }
@@ -47,7 +58,9 @@ uint64_t Meter::note_kept_off(uint64_t ticks, uint64_t at)
 // Time that was counted as work before it was known that others had the core.
 void Meter::settle(uint64_t at)
 {
-    const uint64_t off = note_kept_off(kept_off_.settle(at), at);
+    const uint64_t off = kept_off_.settle(at);
+    if (is_much(off))
+        note_home_disturbed(at);
     worked_ -= off;
     kept_ += off;
 }
