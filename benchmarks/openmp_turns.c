@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <omp.h>
+#include <workshare/mpix.h>
 
 enum { MOST = 4096, MOST_RANKS = 1024 };
 
@@ -16,7 +17,7 @@ static double zone_share[MOST];     /* of all work; the sum is 1 */
 static int zone_of[MOST];           /* its rank */
 static long zones = 16, rows = 240, steps;
 static double total;                /* seconds of one thread a turn */
-static bool sleeps;
+static bool sleeps, fine;
 struct row {
     unsigned runs;                  /* how often this rank has computed it */
     float sum;
@@ -37,6 +38,8 @@ static void usage(void)
              "  --turns N          (60)\n"
              "  --serial           also times all work on one core of rank 0\n"
              "  --sleep            threads sleep for their work\n"
+             "  --fine             and for each iteration by itself\n"
+             "  --reorder          ranks are dealt to the nodes by their work, so that each node has equally much\n"
              "  --json             one JSON object instead of text");
 }
 
@@ -85,12 +88,43 @@ static void make_zones(double spread, bool dealt, const double *shares)
         zone_share[z] /= sum;
 }
 
+/* Zones go to other processes, so that each node has equally much to do. Messages stay as they were. */
+static void deal_ranks(void)
+{
+    static double load[MOST_RANKS];
+    static int rank_of[MOST_RANKS], process[MOST_RANKS];
+    int rank;
+    MPI_Info info;
+    MPI_Comm balanced;
+    for (long z = 0; z < zones; z++)
+        load[zone_of[z]] += zone_share[z];
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "ws_load_domain", "node");
+    MPIX_Load_create(MPI_COMM_WORLD, load, info, &balanced);
+    MPI_Comm_rank(balanced, &rank);
+    MPI_Allgather(&rank, 1, MPI_INT, rank_of, 1, MPI_INT, MPI_COMM_WORLD);
+    for (int p = 0; p < bench_ranks; p++)
+        process[rank_of[p]] = p;
+    for (long z = 0; z < zones; z++)
+        zone_of[z] = process[zone_of[z]];
+    MPI_Info_free(&info);
+    MPI_Comm_free(&balanced);
+}
+
 /* One region; `threads`: 0 for the usual number. */
 static void compute_zone(long z, int threads)
 {
     const double share = zone_share[z] / (double) rows;
     const long row_steps = (long) ((double) steps * share);
     struct row *const row = table + z * rows;
+    if (sleeps && fine) {
+        #pragma omp parallel for schedule(static) num_threads(threads ? threads : omp_get_max_threads())
+        for (long i = 0; i < rows; i++) {
+            work_sleep(total * share);
+            row[i].runs++;
+        }
+        return;
+    }
     if (sleeps) {
         #pragma omp parallel num_threads(threads ? threads : omp_get_max_threads())
         {
@@ -134,7 +168,8 @@ static void turn(void)
 
 int main(int argc, char **argv)
 {
-    enum { WORK = 1, ZONES, SPREAD, DEALT, SHARES, THREADS, ROWS, TURNS, SERIAL, SLEEP, JSON, HELP };
+    enum { WORK = 1, ZONES, SPREAD, DEALT, SHARES, THREADS, ROWS, TURNS, SERIAL, SLEEP, FINE, REORDER,
+           JSON, HELP };
     static const struct option options[] = { { "work", required_argument, 0, WORK },
                                              { "zones", required_argument, 0, ZONES },
                                              { "spread", required_argument, 0, SPREAD },
@@ -145,13 +180,15 @@ int main(int argc, char **argv)
                                              { "turns", required_argument, 0, TURNS },
                                              { "serial", no_argument, 0, SERIAL },
                                              { "sleep", no_argument, 0, SLEEP },
+                                             { "fine", no_argument, 0, FINE },
+                                             { "reorder", no_argument, 0, REORDER },
                                              { "json", no_argument, 0, JSON },
                                              { "help", no_argument, 0, HELP },
                                              { 0, 0, 0, 0 } };
     bench_init(&argc, &argv);
     const char *me = "openmp_turns", *shares_text = NULL, *threads_text = NULL;
     long turns = 60, spread = 1;
-    bool dealt = false, serial = false, json = false;
+    bool dealt = false, serial = false, json = false, reorder = false;
     total = 20e-3;
     if (bench_ranks > MOST_RANKS)
         bench_fail(2, "%s: at most %d ranks", me, MOST_RANKS);
@@ -167,6 +204,8 @@ int main(int argc, char **argv)
         case TURNS: turns = bench_count(me, "turns", optarg, 3, 1000000); break;
         case SERIAL: serial = true; break;
         case SLEEP: sleeps = true; break;
+        case FINE: fine = true; break;
+        case REORDER: reorder = true; break;
         case JSON: json = true; break;
         case HELP: usage(); MPI_Finalize(); return 0;
         }
@@ -178,6 +217,8 @@ int main(int argc, char **argv)
         omp_set_num_threads(threads[bench_rank] < 1 ? 1 : (int) threads[bench_rank]);
     }
     make_zones((double) spread, dealt, shares_text ? shares : NULL);
+    if (reorder)
+        deal_ranks();
     if (!sleeps) {
         struct work w = { .iterations = 100, .shape = FLAT };
         work_allocate(&w, bench_ranks);

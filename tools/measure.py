@@ -86,6 +86,7 @@ class Launcher:
     """Runs benchmark programs under a prefix's mpirun."""
 
     baseline_prefix = None  # an unpatched MPICH; else Debian's
+    dlb = None  # figures/dlb.py
 
     def __init__(self, prefix, programs, ranks, bind, limit):
         self.prefix, self.programs, self.ranks, self.bind, self.limit = prefix, programs, ranks, bind, limit

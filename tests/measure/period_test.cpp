@@ -6,10 +6,12 @@
 #include "window/os.h"
 
 #include <catch2/catch.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <random>
 #include <string_view>
+#include <vector>
 
 using ws::measure::Period;
 
@@ -200,4 +202,85 @@ TEST_CASE("what an event costs", "[period]")
     CHECK(cost("nested loops", [](uint32_t i) { return i % 1000 < 900 ? i % 3 : i % 1000; }) < 300);
     CHECK(cost("nothing repeats", [](uint32_t i) { return i * 2654435761u; }) < 300);
     CHECK(cost("short repetitions by chance", [](uint32_t i) { return (i * 2654435761u) >> 28; }) < 300);
+}
+
+// ---- what an event is made of
+
+namespace {
+
+// What is known of a call, and two ways to make an event of it: libws takes the place in the program; the paper on
+// dynamic processor balancing the peer and the buffer.
+struct Call {
+    uint32_t function, site, peer, buffer;
+    uint32_t by_site() const { return function * 64 + site; }
+    uint32_t by_arguments() const { return (function * 64 + peer) * 4096 + buffer; }
+};
+enum : uint32_t { isend, recv, waitall, allreduce, sendrecv };
+
+// The lengths that are found after 40 turns of a program; `turn` makes the calls of one.
+struct Lengths {
+    unsigned by_site, by_arguments;
+};
+template <class Turn> Lengths lengths(Turn&& turn)
+{
+    Fed by_site, by_arguments;
+    for (uint32_t t = 0; t < 40; t++)
+        for (const Call& c : turn(t)) {
+            by_site.one(c.by_site());
+            by_arguments.one(c.by_arguments());
+        }
+    return {by_site.length(), by_arguments.length()};
+}
+
+} // namespace
+
+TEST_CASE("the place of a call finds turns that peer and buffer hide", "[period]")
+{
+    using Calls = std::vector<Call>;
+    std::mt19937 random(5);
+    const auto same = lengths([](uint32_t) {
+        return Calls{{isend, 1, 7, 10}, {recv, 2, 3, 11}, {allreduce, 3, 0, 12}};
+    });
+    CHECK((same.by_site == 3 && same.by_arguments == 3));
+
+    const auto two_buffers = lengths([](uint32_t t) {
+        return Calls{{isend, 1, 7, 10 + t % 2}, {recv, 2, 3, 12 + t % 2}, {allreduce, 3, 0, 14}};
+    });
+    CHECK(two_buffers.by_site == 3);
+    CHECK(two_buffers.by_arguments == 6); // two turns for one
+
+    const auto allocated = lengths([&](uint32_t) {
+        return Calls{
+            {isend, 1, 7, uint32_t(random() % 4096)}, {recv, 2, 3, uint32_t(random() % 4096)}, {allreduce, 3, 0, 12}};
+    });
+    CHECK(allocated.by_site == 3);
+    CHECK(allocated.by_arguments == 0); // none at all
+
+    // Four neighbours, sent to from one place: in the same order, and as their data get ready.
+    const auto neighbours = lengths([](uint32_t) {
+        return Calls{{isend, 1, 1, 1}, {isend, 1, 2, 2}, {isend, 1, 3, 3}, {isend, 1, 4, 4}, {waitall, 2, 0, 0}};
+    });
+    CHECK((neighbours.by_site == 5 && neighbours.by_arguments == 5));
+    const auto as_ready = lengths([&](uint32_t) {
+        Calls calls{{isend, 1, 1, 1}, {isend, 1, 2, 2}, {isend, 1, 3, 3}, {isend, 1, 4, 4}};
+        std::shuffle(calls.begin(), calls.end(), random);
+        calls.push_back({waitall, 2, 0, 0});
+        return calls;
+    });
+    CHECK(as_ready.by_site == 5);
+    CHECK(as_ready.by_arguments == 0);
+
+    // In Fortran the place is that of the binding: the function alone tells calls apart.
+    const auto fortran = lengths([](uint32_t) {
+        return Calls{{isend, 0, 7, 10}, {recv, 0, 3, 11}, {allreduce, 0, 0, 12}};
+    });
+    CHECK(fortran.by_site == 3);
+
+    // The one case the other way round: a program that calls MPI at one place only. What it takes for turns are parts
+    // of them that are equally many in each.
+    const auto one_place = lengths([](uint32_t) {
+        return Calls{{sendrecv, 1, 1, 1}, {sendrecv, 1, 2, 2}, {sendrecv, 1, 3, 3}};
+    });
+    CHECK(one_place.by_site == 1);
+    CHECK(one_place.by_arguments == 3);
 }

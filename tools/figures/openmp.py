@@ -5,6 +5,7 @@ import heapq
 
 import measure
 
+from . import dlb as rival
 from . import line
 from .line import compare
 
@@ -35,14 +36,14 @@ class Node:
         self.run_, self.sleeps = run, sleeps
         self.name = "sleeping work" if sleeps else f"{CORES} real cores"
 
-    def __call__(self, ranks, options, mode="none", deal="whole", cliques=1):
+    def __call__(self, ranks, options, mode="none", deal="whole", cliques=1, program=PROGRAM):
         """A run of all ranks with equally many threads; `mode`: -workshare-openmp's."""
         env = {"OMP_NUM_THREADS": str(CORES // ranks)}
         # Threads that spin would keep those of other ranks from the few real cores.
         env.update({"WS_CORES": str(CORES // cliques), "OMP_WAIT_POLICY": "passive"} if self.sleeps else {})
         env.update({"MPIR_CVAR_NUM_CLIQUES": str(cliques)} if cliques > 1 else {})
         flags = ["-workshare-openmp", mode] + (["-workshare-openmp-deal", deal] if mode != "none" and deal != "whole" else [])
-        return self.run_.run(PROGRAM, [*options, *(["--sleep"] if self.sleeps else [])], workshare=True, ranks=ranks,
+        return self.run_.run(program, [*options, *(["--sleep"] if self.sleeps else [])], workshare=True, ranks=ranks,
                              bind="none" if self.sleeps else f"core:{CORES // ranks}", env=env, flags=flags)
 
 
@@ -77,7 +78,7 @@ def zones(node, pairs, quick):
     """The paper's figures 5 and 6: zones of unequal size as in BT-MZ, and of equal size."""
     rows = []
     for ranks in (2, 8) if quick else (2, 4, 8):
-        for spread in (20, 1):
+        for spread in (20, 1):  # as BT-MZ; as SP-MZ and LU-MZ
             options = ["--zones", 16, "--spread", spread, "--work", "320ms"]
             work = node(ranks, [*options, "--turns", 3])["work"]
             static = ",".join(map(str, best_deal(work, CORES)))
@@ -98,12 +99,29 @@ def zones(node, pairs, quick):
 
 
 def node_sizes(node, pairs):
-    """The paper's figure 7: 8 ranks on nodes of 16, 8 and 4 cores."""
-    options, rows = ["--zones", 16, "--spread", 20, "--work", "320ms", "--turns", 60], []
+    """The paper's figure 7: 8 ranks on nodes of 16, 8 and 4 cores. And on top of it loops that are shared, which needs iterations that sleep by
+    themselves, and ranks that are dealt to the nodes by their loads, so that each node has equally much."""
+    options, rows = ["--zones", 16, "--spread", 20, "--work", "320ms", "--turns", 60, "--rows", 24, *(["--fine"] if node.sleeps else [])], []
     for cliques in (1, 2, 4):
-        plain, ours = measure.in_turn(pairs, lambda: node(8, options, cliques=cliques), lambda: node(8, options, "auto", cliques=cliques))
-        rows.append([f"{cliques} x {CORES // cliques} cores", measure.ratio_of(plain, ours, late_us)[0]])
-    yield line.table(f"8 ranks x 2 threads on nodes of several sizes, {node.name}: how many times faster", ["nodes", "auto"], rows, "The paper's figure 7.")
+        runs = [lambda mode=mode, more=more, program=program: node(8, [*options, *more], mode, cliques=cliques, program=program)
+                for mode, more, program in (("none", [], PROGRAM), ("auto", [], PROGRAM), ("auto", [], PROGRAM + "_ws"), ("auto", ["--reorder"], PROGRAM),
+                                            ("auto", ["--reorder"], PROGRAM + "_ws"))]
+        plain, *others = measure.in_turn(pairs, *runs)
+        rows.append([f"{cliques} x {CORES // cliques} cores", *[measure.ratio_of(plain, other, late_us)[0] for other in others]])
+    yield line.table(f"8 ranks x 2 threads on nodes of several sizes, {node.name}: how many times faster",
+                     ["nodes", "auto", "auto and `ws for`", "auto and reordered", "all three"], rows, "The paper's figure 7.")
+
+
+def feeding(run, quick):
+    """What it costs to look for turns in the MPI calls of a program: with `balance` they are looked for, with `lend` not."""
+    def cost(mode):
+        return run.run("call_cost", workshare=True, ranks=1, flags=["-workshare-openmp", mode], env={"OMP_NUM_THREADS": "1"})
+    without, fed = measure.in_turn(5 if quick else 15, lambda: cost("lend"), lambda: cost("balance"))
+    for pattern, text in (("loops_ns", "calls of nested loops"), ("chance_ns", "calls without turns")):
+        middle, low, high = measure.quartiles(sorted(b[pattern]["min"] - a[pattern]["min"] for a, b in zip(without, fed)))
+        yield line.figure(f"looking for turns, {text}: a call", measure.median_of(fed, lambda r: r[pattern]["min"]),
+                          measure.median_of(without, lambda r: r[pattern]["min"]), "ns", middle, "<= 60 ns", middle <= 60, [low, high],
+                          "rival: without looking", noisy=high - low > 60)
 
 
 def lend(run, quick):
@@ -111,14 +129,23 @@ def lend(run, quick):
     pairs, how = 3 if quick else 9, {"bind": "core", "env": {"OMP_NUM_THREADS": "1"}, "workshare": True}
     for work, most in (("583ms", 1.04), ("58ms", 1.06), ("11.5ms", 1.15)):
         options = ["--shares", "3,1", "--zones", 64, "--work", work, "--turns", 6 if work == "583ms" else 60, "--serial"]
-        plain, ours = measure.in_turn(pairs, lambda: run.run(PROGRAM, options, **how),
-                                      lambda: run.run(PROGRAM, options, flags=["-workshare-openmp", "lend"], **how))
+        runs = [lambda: run.run(PROGRAM, options, **how), lambda: run.run(PROGRAM, options, flags=["-workshare-openmp", "lend"], **how),
+                lambda: run.run(PROGRAM + "_ws", options, **how)]
+        if run.dlb:
+            with_dlb = {**how, "workshare": False, "env": run.dlb.env(how["env"])}
+            runs += [lambda: run.run(rival.PROGRAM, options, **with_dlb),
+                     lambda: run.run(rival.PROGRAM, options, **{**with_dlb, "workshare": True, "flags": ["-workshare-victim", "none"]})]
+        plain, ours, shared, *others = measure.in_turn(pairs, *runs)
         over = lambda r: r["us"]["median"] / (r["serial_us"]["median"] / 2)  # noqa: E731
         values = sorted(map(over, ours))
         middle, low, high = measure.quartiles(values)
         yield line.figure(f"OpenMP loop in 32 regions, {work}, 2 ranks x 1 thread: lend / perfect half", measure.median_of(ours, lambda r: r["us"]["median"]),
                           measure.median_of(ours, lambda r: r["serial_us"]["median"] / 2), "us", middle, f"<= {most:g}", middle <= most, [low, high],
                           f"without: {measure.median_of(plain, over):.3f}")
+        for name, results in zip(("`ws for`, by -fws=openmp", "DLB's LeWI", "DLB's LeWI, and ranks that sleep in waits"), (shared, *others)):
+            middle, low, high = measure.quartiles(sorted(map(over, results)))
+            yield line.figure(f"the same, {work}: {name} / perfect half", measure.median_of(results, lambda r: r["us"]["median"]),
+                              measure.median_of(results, lambda r: r["serial_us"]["median"] / 2), "us", middle, "", None, [low, high], noisy=False)
     options = ["--zones", 64, "--work", "58ms", "--turns", 60]
     plain, ours = measure.in_turn(pairs, lambda: run.run(PROGRAM, options, **{**how, "workshare": False}),
                                   lambda: run.run(PROGRAM, options, flags=["-workshare-openmp", "auto"], **how))
@@ -126,6 +153,7 @@ def lend(run, quick):
 
 
 def openmp(run, quick):
+    yield from feeding(run, quick)
     yield from lend(run, quick)
     for node in nodes(run):
         pairs = 1 if quick else 3

@@ -4,7 +4,7 @@ from figures import openmp
 
 TITLE = "DPB"
 PAPER = "J. Corbalan, A. Duran, J. Labarta: Dynamic Load Balancing of MPI+OpenMP applications. ICPP 2004. See [dpb.md](dpb.md)."
-PROGRAMS = ("openmp_turns",)
+PROGRAMS = ("openmp_turns", "openmp_turns_ws", "call_cost")
 GROUP = "openmp"
 
 
