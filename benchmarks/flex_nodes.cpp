@@ -11,8 +11,8 @@ struct Nodes {
     double cost; // seconds of a row of weight 1 on this rank's node
     std::vector<int> runs;
 
-    // Rows cost 1 to 4, in blocks: ranks of a node have unequal work.
-    static double weight(MPI_Count row, long rows) { return 1 + double(row * 16 / rows % 4); }
+    // Rows cost 1 to 4, in quarters: ranks of a node, which are every fourth, have unequal work.
+    static double weight(MPI_Count row, long rows) { return 1 + double(row * 4 / rows); }
     void make(const flex::Rows& rows) { runs.assign(size_t(rows.count), 0); }
     void add(ws::Partition& p) { p.add(runs); }
     void moved(const flex::Rows&) {}

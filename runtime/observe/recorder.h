@@ -22,6 +22,7 @@ enum class EventKind : uint16_t {
     region,
     phase,   // home: from one MPI_Pcontrol to the next; a: level
     parallel, // home: a parallel region of OpenMP whose threads a policy chose; a: how many; b: of them on lent cores
+    rows,    // home: XMPI moves rows; a: of all processes; b: bytes that this one sends and receives
 };
 
 // Times in ticks. In the order of their ends.

@@ -355,6 +355,18 @@ std::string tasks(const Report& r)
     return s + (r.node.size() > shown ? "  ...\n" : "");
 }
 
+// Only of programs that use XMPI.
+std::string moved_rows(const Report& r)
+{
+    const RankCounts& c = r.totals;
+    if (c.flex_intervals == 0)
+        return "";
+    return "\nROWS THAT FOLLOW SPEED\n" +
+           format("  %s looks of the ranks at balance; %s times their rows moved, %.4g MB sent and received in %s\n",
+                  count_text(c.flex_intervals).c_str(), count_text(c.flex_moves).c_str(), c.flex_bytes * 1e-6,
+                  time_text(c.flex_move_s).c_str());
+}
+
 std::string nodes(const Report& r)
 {
     if (r.node.size() < 2)
@@ -419,8 +431,8 @@ std::string phases(const Report& r)
 
 std::string report_text(const Report& r)
 {
-    return head(r) + efficiencies(r) + waiting(r.totals) + stealing(r.totals) + openmp(r) + tasks(r) + loops(r) +
-           nodes(r) + ranks(r) + calls(r) + phases(r);
+    return head(r) + efficiencies(r) + waiting(r.totals) + stealing(r.totals) + openmp(r) + tasks(r) + moved_rows(r) +
+           loops(r) + nodes(r) + ranks(r) + calls(r) + phases(r);
 }
 
 ReportFormat report_format(const std::string& file)

@@ -229,6 +229,11 @@ private:
             number(",\"lent\":", e.b);
             text_ += '}';
             break;
+        case EventKind::rows:
+            number("\"rows move\",\"args\":{\"rows\":", e.a);
+            number(",\"bytes\":", e.b);
+            text_ += '}';
+            break;
         default:
             text_ += "\"?\"";
         }

@@ -43,6 +43,7 @@ const char* kind_name(EventKind kind)
     case EventKind::region: return "region";
     case EventKind::phase: return "phase";
     case EventKind::parallel: return "parallel";
+    case EventKind::rows: return "rows";
     }
     return "unknown";
 }

@@ -17,6 +17,7 @@ inline int level(EventKind kind)
     switch (kind) {
     case EventKind::phase: return 0;
     case EventKind::parallel: return 0; // never at the same time
+    case EventKind::rows: return 0; // nor this
     case EventKind::mpi: return 1;
     case EventKind::lent: return 2;
     case EventKind::asleep: return 3;

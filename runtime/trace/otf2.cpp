@@ -82,6 +82,8 @@ enum Attribute : OTF2_AttributeRef {
     level_of,
     threads_of,
     lent_of,
+    rows_of,
+    bytes_of,
     attributes
 };
 
@@ -217,6 +219,10 @@ private:
             add(threads_of, e.a);
             add(lent_of, e.b);
             break;
+        case EventKind::rows:
+            add(rows_of, e.a);
+            add(bytes_of, e.b);
+            break;
         case EventKind::mpi:
             break;
         }
@@ -267,6 +273,8 @@ private:
             {"level", "of MPI_Pcontrol", OTF2_TYPE_INT64},
             {"threads", "of a parallel region", OTF2_TYPE_UINT64},
             {"lent", "of them: on lent cores", OTF2_TYPE_UINT64},
+            {"rows", "that move, of all processes", OTF2_TYPE_UINT64},
+            {"bytes", "that this process sends and receives", OTF2_TYPE_UINT64},
         };
         for (unsigned a = 0; a < attributes; a++)
             OTF2_GlobalDefWriter_WriteAttribute(w, a, text(known[a].name), text(known[a].says), known[a].type);
@@ -366,6 +374,7 @@ private:
             name = "parallel region";
             role = OTF2_REGION_ROLE_PARALLEL;
             break;
+        case EventKind::rows: name = "rows move"; break;
         }
         // The canonical name is the loop's for its chunks, too; the description is the kind, which ws-timeline goes by.
         const OTF2_StringRef shown = text(name), canonical = kind == EventKind::chunk ? text(named) : shown;

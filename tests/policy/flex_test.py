@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 """flex_test.py MPIRUN PROGRAMS: XMPI in whole jobs. Processors of known speeds are pretended (WS_FLEX_FAKE), so that where rows end is known;
 rows are compared before and after each move (WS_FLEX_CHECK)."""
+import json
 import os
 import re
+import tempfile
 
-from job import PROGRAMS, expect, finish, run
+from job import PROGRAMS, expect, expect_lines, finish, run
 
 INTERVAL = ('-workshare-flex-interval', '5')
 
@@ -52,6 +54,16 @@ if expect(result, 'no rows', len(rows) == 4):
     clique = [0, 2, 1, 3] if abs(rows[0] - rows[2]) < abs(rows[0] - rows[1]) else [0, 1, 2, 3]
     a, b, c, d = (rows[i] for i in clique)
     expect(result, f'rows {rows}', abs(a - b) <= 6 and abs(c - d) <= 6 and abs(a - c) > 50)
+
+# ---- what a move is told by
+with tempfile.TemporaryDirectory() as folder:
+    trace, report = os.path.join(folder, 'a.json'), os.path.join(folder, 'b.txt')
+    result = job('flex_rows', 'split', 1000, 30, ranks=3, speeds='1e4,2e4,3e4', options=(*INTERVAL, '-workshare-trace=' + trace, '-workshare-report=' + report))
+    with open(trace) as f:
+        moved = [e for e in json.load(f)['traceEvents'] if e.get('cat') == 'rows']
+    expect(result, f'events {moved}', len(moved) == 3 and all(e['args']['rows'] > 100 and e['args']['bytes'] > 1000 for e in moved))
+    with open(report) as f:
+        expect_lines(result, f.read(), r'looks of the ranks at balance; 3 times their rows moved, [\d.]+ MB sent and received')
 
 # ---- without -workshare nothing moves, and all works
 for program, args in (('flex_rows', ('all', 1000, 30)), ('flex_rows', ('split', 100, 30)), ('flex_rows', ('two', 100, 30)), ('flex_vectors', ()), ('flex_module', ())):

@@ -3,6 +3,7 @@
 
 #include "measure/meter.h"
 #include "observe/board.h"
+#include "observe/recorder.h"
 #include "window/os.h"
 
 #include <cmath>
@@ -338,7 +339,8 @@ bool Decomposition::end_finish()
         said_no_memory_ = true;
     }
     const double took = window::seconds_now() - move_began_;
-    bump(board->process.flex_move_ticks, ticks() - began);
+    const uint64_t ended = ticks();
+    bump(board->process.flex_move_ticks, ended - began);
     if (done == 0)
         return false;
     structures_changed();
@@ -350,7 +352,10 @@ bool Decomposition::end_finish()
     monitor_.cost().moved(most[0], most[1]);
     told.outcome[unsigned(Outcome::moved)]++;
     told.moves++;
-    told.rows += double(volume_of(from_, starts_).all);
+    const Rows rows = volume_of(from_, starts_).all;
+    if (observe::recording)
+        observe::record(observe::EventKind::rows, began, ended, 0, uint64_t(rows), uint64_t(moved_bytes_));
+    told.rows += double(rows);
     told.bytes += sum;
     told.move_s += most[1];
     // What was measured meanwhile is of two partitions.

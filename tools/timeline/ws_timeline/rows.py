@@ -186,6 +186,8 @@ class Panel:
                 what = self.state(PARALLEL, thread.rank, threads_text(a, b)), 0, 0
             elif kind == 'mpi':
                 what = self.state(WAIT, thread.rank, name), 0, 0
+            elif kind == 'rows':
+                what = self.state(WAIT, thread.rank, 'XMPI: rows move'), 0, 0
             elif kind == 'lent':
                 what = self.state(LENT, rank), 0, 0
             else:

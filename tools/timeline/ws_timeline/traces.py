@@ -50,7 +50,7 @@ class Thread:
         return event if span is None or kind == 'phase' or begin < span[1] and end > span[0] else None
 
 
-KINDS = {'mpi', 'chunk', 'region', 'lent', 'visit', 'asleep', 'phase', 'parallel'}
+KINDS = {'mpi', 'chunk', 'region', 'lent', 'visit', 'asleep', 'phase', 'parallel', 'rows'}
 
 
 class Trace:
@@ -217,6 +217,8 @@ def take(path, threads, events, span):
                 a, name = args['level'], ''
             elif kind == 'parallel':
                 a, b, name = args['threads'], args['lent'], ''
+            elif kind == 'rows':
+                a, b, name = args['rows'], args['bytes'], ''
             thread = threads[e['tid']]
             kept = thread.tell(span, (kind, begin, end, name, rank, a, b))
             if kept:
@@ -364,4 +366,6 @@ def event_of(region, begin, end, values):
         a = values['level']
     elif kind == 'parallel':
         a, b = values['threads'], values['lent']
+    elif kind == 'rows':
+        a, b = values['rows'], values['bytes']
     return kind, begin, end, text(name), rank, a, b
