@@ -49,7 +49,8 @@ Target Chooser::choose(window::Hungry hunger, bool direct, uint64_t least)
         const Flag open = Hardware::load_relaxed(w.open(r)); // a hint; the descriptor decides
         if (!(own && direct)) {
             window::GuestSlot& slot = w.guest(r, core_);
-            const Flag state = Hardware::load_acquire(slot.state); // ready: the guest listens. Pairs with guest_main()
+            // ready: the guest listens. Pairs with Guests::live()
+            const Flag state = Hardware::load_acquire(slot.state);
             if (state == window::guest_refused || state == guest_away) {
                 if (open)
                     why_none_ = state == guest_away ? Refusal::no_guest : Refusal::barred;

@@ -53,7 +53,7 @@ private:
     uint64_t waited_until_ = 0;    // ticks: of a wait that may turn out short; 0: in none
     uint64_t idle_since_ = 0;      // ticks: since when there is nothing to help with, nor anything to do for MPI
     uint64_t served_at_ = 0;       // ticks: MPI handled something in this wait that did not end it; 0: nothing
-    unsigned served_events_ = 0;   // LendOptions::events_ then
+    unsigned served_events_ = 0;   // LendOptions::events then
     uint64_t looked_at_peers_ = 0; // ticks
     window::Flag wait_call_ = 0;   // row of the call that it waits in
     uint64_t lent_before_ = 0, slept_before_ = 0; // lent_ticks and naps_ticks when the wait began

@@ -34,7 +34,7 @@ public:
 
     // MPICH's hooks: a thread waits, and has polled so many times in vain (the first is 0); its wait is over; MPI_Test
     // or the like found nothing; a message was posted for a rank of the node; a poll has handled something, while
-    // somebody waits for his sends.
+    // somebody waits for its sends.
     void blocked(unsigned polls) { home_.blocked(polls); }
     void unblocked() { home_.unblocked(); }
     void polled() { home_.polled(); }

@@ -52,10 +52,13 @@ protected:
 
 // What the loops of a rank need of the runtime around them; filled by mpi/attach before the first region can open. A
 // process has one, but in tests, which play several ranks: there a thread is of the rank that it has joined.
-struct LoopHost {
+struct alignas(64) LoopHost {
     constexpr explicit LoopHost(Slots& slots) : slots(&slots) {}
     Slots* slots;                        // of the regions that it can have open
+    // On this first cache line: what each region reads (open_whole()).
     window::Row* row = nullptr;          // this rank's; null: not attached
+    uint64_t short_ticks = 0;            // run whole what lasts less
+    uint64_t publish_ticks[window::hungry_levels] = {}; // publish only what lasts longer, by Hunger::hungry
     volatile Flag* open = nullptr; // this rank's Window::open
     volatile Hardware::Word* lag = nullptr; // this rank's Window::lag
     volatile Flag* sleepers = nullptr; // the node's
@@ -70,9 +73,7 @@ struct LoopHost {
     uint64_t first_order = 0;    // beginning with this one of them
     double ticks_per_us = 1000;
     uint64_t chunk_ticks = 0;    // time a chunk should take
-    uint64_t publish_ticks[window::hungry_levels] = {}; // publish only what lasts longer, by Hunger::hungry
     uint64_t least_ticks = 0;       // a chunk of a published region should not take less
-    uint64_t short_ticks = 0;    // run whole what lasts less
     RuntimeSchedule schedule, steal_schedule; // what schedule(runtime) and steal_schedule(runtime) mean
     // For a loop of OpenMP that `own` threads of the owner's run. `anew`: checks again which code can ask for threads,
     // which takes longer.

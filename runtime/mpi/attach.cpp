@@ -85,7 +85,6 @@ void start_stealing()
     host.running_on = &job.window.own_home().running_on;
     host.participants = job.window.cores();
     host.has_workers = job.window.workers() > 0;
-    host.any_thread = job.hooks->thread_level_asked == MPI_THREAD_MULTIPLE;
     host.share_all = o.chaos || o.steal_all || o.check;
     host.steal_all = o.steal_all;
     host.check = o.check != 0;
@@ -124,6 +123,7 @@ void start_stealing()
     lending.sends_to = &job.hooks->sends_to;
     lending.call_name = job.hooks->call_name;
     host.lending = job.lending = new lend::Rank(job.window, host, lending);
+    host.any_thread = job.hooks->thread_level_asked == MPI_THREAD_MULTIPLE; // from here on all else is there
     job.lending->start();
 }
 

@@ -4,10 +4,10 @@
  * stores reach memory later than its loads look at it. The guest never runs out of chunks: it leaves only when it is recalled,
  * so a message that rings nobody stays unseen.
  *
- *   Home    blocked(), idle(), unblocked(), lend_stop() (lend/home.cpp); Lender::arm(), disarm_if_rung(), lend(), sleep(),
+ *   Home    blocked(), idle(), unblocked(), Rank::stop() (lend/home.cpp); Lender::arm(), disarm_if_rung(), lend(), sleep(),
  *           sleep_while_lent(), resume() (lend/lender.cpp)
- *   Sender  MPI posts a message, then ring_core() (lend/doorbell.cpp)
- *   Waker   wake_sleepers() of an owner that publishes a region (lend/doorbell.cpp)
+ *   Sender  MPI posts a message, then Rank::ring() (lend/doorbell.cpp)
+ *   Waker   Rank::wake() of an owner that publishes a region (lend/doorbell.cpp)
  *   Guest   give_back() (lend/guest.cpp)
  *
  * What is proved:
@@ -221,7 +221,7 @@ active proctype Home()
         fi
     :: else -> break
     od;
-    /* lend_stop() */
+    /* Rank::stop() */
     do
     :: has_lease -> recall = true; sleep_while_lent()
     :: else -> break

@@ -3,12 +3,12 @@
  * Lending: an owner, a thief with its guest, and whoever sends the thief what it waits for; from the first region to the
  * end of the job. (Several guests in one region: region.pml. The memory order of the doorbell: doorbell.pml.)
  *
- *   Owner   alone_next() (loop/chunks.cpp), publish() (loop/region.cpp); guests_make(), guests_stop() (lend/guest.cpp)
- *   Guest   guest_main(), next_lease(), guest_blocked() (lend/guest.cpp)
- *   Thief   blocked(), unblocked(), lend_stop() (lend/home.cpp); Chooser::choose() (lend/chooser.cpp); Lender::arm(),
+ *   Owner   alone_next() (loop/chunks.cpp), publish() (loop/region.cpp); Guests::make(), stop() (lend/guest.cpp)
+ *   Guest   Guests::live(), next_lease(), guest_blocked() (lend/guest.cpp)
+ *   Thief   blocked(), unblocked(), Rank::stop() (lend/home.cpp); Chooser::choose() (lend/chooser.cpp); Lender::arm(),
  *           disarm_if_rung(), lend(), sleep_while_lent(), resume() (lend/lender.cpp)
  *           polled() too, with -DPOLL
- *   ring    ring_core() (lend/doorbell.cpp)
+ *   ring    Rank::ring() (lend/doorbell.cpp)
  *   Other   another thief that wants a guest
  *
  * Assertions, beside those of descriptor.pml: one guest a slot; a guest gives back only what it has; the home rank and a
@@ -390,7 +390,7 @@ active [THIEVES] proctype Thief()
         wait++
     :: else -> break
     od;
-    /* lend_stop() */
+    /* Rank::stop() */
     do
     :: has_lease -> recall[t] = true; sleep_while_lent(t)
     :: else -> break
