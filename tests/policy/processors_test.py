@@ -130,6 +130,23 @@ result = job('balance', 'sleep', 60, 2, 160000, 40000, 40000, 160000, ranks=4, e
 ranks, _ = told(result)
 expect(result, 'each node deals for itself', len(deal(result)) == 2 and 15 <= ranks[0]['last'] + ranks[1]['last'] <= 17)
 
+# An owner that goes on in the middle of a region with its cores has its own region at once; the other's goes on beside it until its end, for 60 ms
+# in each of 10 turns, on 2 cores; and that is told.
+def comes_back():
+    result = run('comes_back', '10', ranks=3, options=('-workshare-openmp', 'lend'), env={'WS_CORES': '6', 'OMP_NUM_THREADS': '2'})
+    times = re.search(r'for ([\d.]+) s of them \(([\d.]+) s beside their owners\)', result.err)
+    longest, late, used = float(re.search(r'longest ([\d.]+)', result.out)[1]), float(times[2]), float(times[1])
+    return result, 'lent 4' in result.out and longest < 0.04 and 0.3 < late < 1.6 and late < used
+
+
+result, good = retry(5, comes_back)
+expect(result, 'an owner that comes back goes on at once, beside the threads on its cores', good)
+
+# ---- with random delays: every iteration is counted
+for chaos in range(1, 4):
+    result = job('auto', 'sleep', 30, 4, 80000, 20000, env={**NODE, 'WS_CHAOS': str(chaos)})
+    expect(result, f'cores are lent under WS_CHAOS={chaos}', re.search(r'[1-9]\d* parallel regions had lent cores', result.err))
+
 # ---- what tells of it
 with tempfile.TemporaryDirectory() as folder:
     report, trace = os.path.join(folder, 'report.json'), os.path.join(folder, 'trace.json')
