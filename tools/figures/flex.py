@@ -53,7 +53,7 @@ def heterogeneous(run, quick):
             ours = run_flex(run, program, [*options, *listed], ranks)
             cell = [f"{ranks}", name, f"{whole(plain):.2f} s", f"{whole(ours):.2f} s", f"{saved(plain, ours):.1f} %"]
             if program == "flex_jacobi":  # each row costs the same: the least time that there can be is known
-                best = max(speeds) and (960 / sum(speeds)) / max((960 // ranks + (r < 960 % ranks)) / speeds[r] for r in range(ranks))
+                best = (960 / sum(speeds)) / max((960 // ranks + (r < 960 % ranks)) / speeds[r] for r in range(ranks))
                 possible = 100 * (1 - best)
                 got = saved(plain, ours)
                 yield line.figure(f"{ranks} processes of 4 classes, Jacobi, sleeping work: time saved of what speeds allow", got, possible, "%", possible - got,
