@@ -308,10 +308,11 @@ static void large(double *moving, double *messages)
     const struct ws_task_kind kind = {.name = "large", .run = take_large };
     const struct ws_task_options takes = {.takes = 1 };
     int number;
-    char *message = malloc(bytes_each);
     double times[5], mine[2];
-    memset(message, 1, bytes_each);
     for (int i = 0; i < 5; i++) {
+        char *message = malloc(bytes_each);     /* fresh for each, as a task's is */
+        if (bench_rank == 0)
+            memset(message, 1, bytes_each);
         MPI_Barrier(MPI_COMM_WORLD);
         const double began = bench_now();
         if (bench_rank == 0)
@@ -320,9 +321,9 @@ static void large(double *moving, double *messages)
             MPI_Recv(message, (int) bytes_each, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         MPI_Barrier(MPI_COMM_WORLD);
         times[i] = bench_now() - began;
+        free(message);
     }
     *messages = (double) bytes_each / bench_summary(times, 5).median;
-    free(message);
     must(ws_tasks_kind(pool, &kind, &number));
     for (long i = 0; bench_rank == 0 && i < tasks; i++) {
         char *data = malloc(bytes_each);

@@ -210,8 +210,12 @@ void Pool::pulse()
 {
     uint64_t nap_us = uint64_t(times::task_pulse_us);
     while (!Hardware::load_acquire(pulse_stop_)) { // pairs with stop_pulse()
-        window::futex_wait(&pulse_stop_, 0, nap_us);
-        const bool is_late = ticks() - load_relaxed(polled_at_) > pulse_every_;
+        const bool moves_data = wire_.moves_data();
+        if (moves_data)
+            sched_yield(); // it moves while somebody looks
+        else
+            window::futex_wait(&pulse_stop_, 0, nap_us);
+        const bool is_late = moves_data || ticks() - load_relaxed(polled_at_) > pulse_every_;
         // run()'s thread holds the lock while it waits for letters itself
         std::unique_lock<std::mutex> hold(wire_lock_, std::defer_lock);
         if (is_late && hold.try_lock()) {

@@ -67,7 +67,11 @@ void Wire::send(int to, int tag, const void* data, size_t bytes, Done done)
 {
     MPI_Request request;
     check(PMPI_Isend(data, int(bytes), MPI_BYTE, to, tag, comm_, &request), "MPI_Isend");
-    add(request, {}, std::move(done));
+    window::store_relaxed(data_, data_ + 1);
+    add(request, {}, [this, done = std::move(done)] {
+        window::store_relaxed(data_, data_ - 1);
+        done();
+    });
     sent_++;
 }
 
@@ -75,7 +79,9 @@ void Wire::receive(int from, int tag, void* data, size_t bytes, Done done)
 {
     MPI_Request request;
     check(PMPI_Irecv(data, int(bytes), MPI_BYTE, from, tag, comm_, &request), "MPI_Irecv");
+    window::store_relaxed(data_, data_ + 1);
     add(request, {}, [this, done = std::move(done)] {
+        window::store_relaxed(data_, data_ - 1);
         received_++;
         done();
     });

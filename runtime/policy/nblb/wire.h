@@ -5,6 +5,8 @@
 // return at once, but for wait(). Any thread, one at a time.
 #pragma once
 
+#include "window/atomics.h"
+
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -36,6 +38,8 @@ public:
     uint64_t sent() const { return sent_; }
     uint64_t received() const { return received_; }
     bool sends() const { return slots_.size() > windows; } // something is not complete yet
+    // Data is under way that MPI moves only while it is polled. Any thread.
+    bool moves_data() const { return window::load_relaxed(data_) != 0; }
     // When nothing is under way.
     void close();
 
@@ -63,6 +67,7 @@ private:
     } arrived_[windows];
     uint64_t next_ = 0; // letter to be looked at, in the order of the calls that listen
     uint64_t sent_ = 0, received_ = 0;
+    volatile uint64_t data_ = 0; // sends and receives of data that are under way
 };
 
 } // namespace ws::policy::nblb
