@@ -136,3 +136,66 @@ TEST_CASE("many at once")
     }
     CHECK(promised == settled + open); // each promise was kept once, or is still to be
 }
+
+// A worker computes by itself on its core, without changing the word: it says so and looks whether the core is taken; a
+// region takes the core and looks whether the worker computes (lend/worker.cpp, policy/dpb/team.cpp). So after a region
+// has seen that nobody computes there, nobody does until it gives the core back.
+TEST_CASE("a region and a worker see each other")
+{
+    struct alignas(64) Line {
+        volatile Hardware::Word word;
+        volatile Hardware::Flag computes = 0;
+        std::atomic<int> users{0};
+    } core;
+    Word<>(core.word).start(0, Use::worker);
+    std::atomic<bool> stop{false};
+    std::atomic<long> chunks{0}, regions{0}, waited{0}, doubled{0};
+    std::thread worker([&] {
+        while (!stop) {
+            Hardware::store_full(core.computes, 1);
+            if (Word<>(core.word).look().use == Use::worker) {
+                doubled += core.users.fetch_add(1) != 0;
+                chunks++;
+                core.users.fetch_sub(1);
+            }
+            Hardware::store_release(core.computes, 0);
+            std::this_thread::yield();
+        }
+    });
+    std::thread region([&] {
+        while (!stop) {
+            if (!Word<>(core.word).change(Use::worker, Use::openmp))
+                continue;
+            while (Hardware::load_acquire(core.computes) && !stop) // the chunk that had begun
+                waited++;
+            if (stop)
+                break;
+            doubled += core.users.fetch_add(1) != 0;
+            regions++;
+            core.users.fetch_sub(1);
+            Word<>(core.word).change(Use::openmp, Use::worker);
+            std::this_thread::yield();
+        }
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    stop = true;
+    worker.join();
+    region.join();
+    CHECK(doubled == 0);
+    CHECK(chunks > 100);
+    CHECK(regions > 100);
+}
+
+TEST_CASE("a worker's core changes hands when the worker has no guest on it")
+{
+    volatile Hardware::Word word;
+    Word<> core(word);
+    core.start(0, Use::worker);
+    REQUIRE(core.promise(0, 1));
+    CHECK_FALSE(core.settle(0)); // home is not what it is used for while nobody computes there
+    REQUIRE(core.change(Use::worker, Use::guest));
+    CHECK_FALSE(core.settle(0, Use::worker));
+    REQUIRE(core.change(Use::guest, Use::worker));
+    CHECK(core.settle(0, Use::worker));
+    CHECK(core.look().owner == 1);
+}
