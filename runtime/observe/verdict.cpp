@@ -20,8 +20,6 @@ std::string duration(double s)
 
 // The kernel counts in steps of 10 ms, and a desktop is never quite idle: less than a tenth is not worth a word.
 constexpr double noise_share = 0.1;
-// An execution that takes less is not shared with ranks that sleep.
-constexpr double short_s = 1e-6 * window::times::publish_asleep_us;
 
 // "40 % of CPU 1"
 std::string used_by_others(const Facts& f)
@@ -81,14 +79,14 @@ const char* no_core_text(const Totals& t, const Facts& f)
                                           : "no core was free: there are more ranks than cores";
 }
 
-bool is_short(const LoopFigures& l) { return per_run(l, time_of(l)) < short_s; }
+bool is_short(const LoopFigures& l) { return per_run(l, time_of(l)) < window::times::short_run_s; }
 
 // A loop of which next to nothing was shared.
 std::string why_unshared(const LoopFigures& l)
 {
     const double took = per_run(l, time_of(l));
     return is_short(l) ? format("too short (%s an execution; from %s on a rank that sleeps is woken)",
-                                   duration(took).c_str(), duration(short_s).c_str())
+                                   duration(took).c_str(), duration(window::times::short_run_s).c_str())
                           : format("nobody waited when its executions began (%s each)", duration(took).c_str());
 }
 

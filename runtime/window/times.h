@@ -15,6 +15,8 @@ namespace ws::window::times {
 // A region that is expected to last less is not published, by how much a thief wants work (Hungry). Waking a sleeper
 // and then a guest takes 5 to 30 us each; who has waited long will most likely stay for the next regions, too.
 constexpr double publish_asleep_us = 100, publish_newly_us = 12, publish_long_us = 5;
+// observe/verdict.cpp: so an execution that takes less is called short.
+constexpr double short_run_s = 1e-6 * publish_asleep_us;
 // A chunk of a published region takes this or more: below it the claim, an atomic operation on a shared line, is felt.
 constexpr double least_chunk_us = 0.7;
 // A loop that takes less runs whole.
