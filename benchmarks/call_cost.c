@@ -59,7 +59,7 @@ int main(int argc, char **argv)
     }
     const struct bench_times of_loops = bench_summary(in_loops, SAMPLES), of_chance = bench_summary(in_chance, SAMPLES);
     if (bench_rank == 0 && json) {
-        printf("{\"program\": \"call_cost\", \"threads\": %d", threads);
+        printf("{\"program\": \"call_cost\", \"ranks\": %d, \"threads\": %d", bench_ranks, threads);
         bench_json_times("loops_ns", of_loops);
         bench_json_times("chance_ns", of_chance);
     } else if (bench_rank == 0)
