@@ -11,8 +11,6 @@ namespace ws::measure {
 
 using window::Load;
 
-Meter meter;
-
 void Meter::start(window::LoadRow* row, uint64_t now, double ticks_per_us)
 {
     row_ = row ? row : &own_row_;

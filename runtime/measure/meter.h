@@ -69,7 +69,6 @@ private:
     uint64_t disturbed_at_ = 0, home_disturbed_at_ = 0; // ticks; of any thread, relaxed: hints
     alignas(64) uint64_t borrowed_ = 0; // by guests and workers: a line of its own
 };
-extern Meter meter;
 
 // The loads of the node's ranks, brought to `now`. A row that cannot be read, because its writer is stopped in it,
 // keeps what `loads` had.

@@ -37,13 +37,12 @@ using window::asleep_hungry;
 using window::long_hungry;
 using window::newly_hungry;
 
-Job job;
-
 namespace {
 
+Job* attached;          // MPICH's hooks are about it
 policy::Runner* runner; // of the policies
 
-void map_ranks()
+void map_ranks(Job& job)
 {
     MPI_Group world, node;
     PMPI_Comm_group(MPI_COMM_WORLD, &world);
@@ -62,6 +61,7 @@ void map_ranks()
 
 void ring_world_rank(int world_rank)
 {
+    Job& job = *attached;
     // An MPI_Comm_spawn'ed peer has no row here: its number lies outside the world.
     if (unsigned(world_rank) >= job.node_rank_of.size())
         return;
@@ -72,7 +72,7 @@ void ring_world_rank(int world_rank)
 
 static_assert(option::option_row("WS_WORKERS").most == window::max_node_cores);
 
-void start_stealing()
+void start_stealing(Job& job)
 {
     const option::Options& o = job.options;
     if (o.chaos)
@@ -116,7 +116,7 @@ void start_stealing()
     lending.spare_time = runner;
     lending.pretended_cores = o.cores;
     lending.stack_bytes = o.stacksize;
-    lending.times = lend_times(o, int(job.window.ranks()) == job.size);
+    lending.times = lend_times(o, job.clock, int(job.window.ranks()) == job.size);
     lending.book = &job.book;
     lending.events = &job.hooks->events;
     lending.sends_open = &job.hooks->sends_open;
@@ -139,12 +139,14 @@ const policy::OpenMPThreads openmp_threads = {
     directive::openmp_most,
 };
 
-void attach_policies()
+void attach_policies(Job& job)
 {
     policy::Rank rank;
     rank.window = job.inactive ? nullptr : &job.window;
     rank.node = job.node;
-    rank.node_number = observe::board->node;
+    rank.node_number = job.board->node;
+    rank.board = job.board;
+    rank.meter = &job.meter;
     rank.ticks_per_us = job.clock.ticks_per_us();
     rank.options = &job.options;
     rank.openmp = &openmp_threads;
@@ -166,6 +168,7 @@ void yield(unsigned) { sched_yield(); }
 // matters.
 void finalize()
 {
+    Job& job = *attached;
     if (loop::thread_in_region())
         loop::left_by_jump(loop::self, "MPI_Finalize is called");
     PMPI_Barrier(MPI_COMM_WORLD);
@@ -174,7 +177,7 @@ void finalize()
     job.hooks->unblocked = nullptr;
     job.hooks->polled = nullptr;
     runner->end();
-    close_mail();
+    close_mail(job);
     if (!job.inactive) {
         loop::stop_sharing();
         job.lending->stop();
@@ -184,27 +187,27 @@ void finalize()
     job.hooks->ring = nullptr;
     job.hooks->senders_waiting = nullptr; // before `taken`, which it guards
     job.hooks->taken = nullptr;
-    show_ended();
+    show_ended(job);
     job.kept_off_s = 1e-9 * double(measure::scheduled().kept_off) - job.kept_off_s;
-    write_trace();
-    report_check();
-    report();
+    write_trace(job);
+    report_check(job);
+    report(job);
     mpi_t_end();
     job.book.leave();
     directive::set_openmp_chooser(nullptr);
     runner->detach();
-    free_window();
+    free_window(job);
 }
 
 // The locks of `ws critical` lie in the node's window.
-void start_locks()
+void start_locks(Job& job)
 {
     job.locks.emplace(job.window.locks());
     directive::use_node_locks(&*job.locks, job.rank);
 }
 
 // Without a window ranks would not exclude each other: wrong results, so the job ends if it has critical sections.
-void refuse_locks()
+void refuse_locks(Job& job)
 {
     int first = ws_used_features & WS_USES_CRITICAL ? job.rank : job.size;
     PMPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
@@ -220,11 +223,12 @@ void refuse_locks()
 // MPI_Finalize of a job that does not steal.
 void finalize_locks()
 {
+    Job& job = *attached;
     PMPI_Barrier(job.node); // no rank's thread is inside a critical section any more
-    free_window();
+    free_window(job);
 }
 
-int attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
+int attach(Job& job, int version, unsigned what, MPIR_Workshare_hooks* hooks)
 {
     if (version == MPIR_WORKSHARE_VERSION && (what & MPIR_WORKSHARE_STEAL))
         hooks->blocked = yield;
@@ -261,64 +265,65 @@ int attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
 
     job.clock.start();
     job.hooks = hooks;
+    follow_forks(job);
     PMPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &job.node);
     PMPI_Comm_set_errhandler(job.node, MPI_ERRORS_RETURN);
-    job.inactive = make_window(what & MPIR_WORKSHARE_STEAL);
+    job.inactive = make_window(job, what & MPIR_WORKSHARE_STEAL);
     if (!job.inactive)
-        start_locks();
+        start_locks(job);
     else
-        refuse_locks();
+        refuse_locks(job);
     loop::settle_alone(hooks->thread_level_asked);
     if (!(what & MPIR_WORKSHARE_STEAL)) {
         hooks->finalize = finalize_locks;
         return 0;
     }
-    if (!show_rank()) {
+    if (!show_rank(job)) {
         if (job.rank == 0)
             std::fprintf(stderr, "workshare: a rank has no memory for its counters; ending the job\n");
         end_job();
     }
     LoopHost& host = loop::host();
-    host.board = observe::board;
-    host.meter = &measure::meter;
-    prepare_trace();
-    map_ranks();
+    host.board = job.board;
+    host.meter = &job.meter;
+    prepare_trace(job);
+    map_ranks(job);
     hooks->finalize = finalize;
-    attach_policies();
+    attach_policies(job);
     if (!job.inactive) {
         if (job.window.me() == 0)
-            join_book();
-        start_stealing();
+            join_book(job);
+        start_stealing(job);
     }
     PMPI_Barrier(job.node); // the core table is complete
     if (!job.inactive && job.window.me() != 0)
-        join_book();
+        join_book(job);
     hooks->crowded = !job.inactive && job.window.ranks() > job.window.node().cpus;
     job.attached_at = window::ticks();
-    measure::meter.start(job.inactive ? nullptr : &job.window.load(job.window.me()), job.attached_at,
+    job.meter.start(job.inactive ? nullptr : &job.window.load(job.window.me()), job.attached_at,
                          job.clock.ticks_per_us());
     job.kept_off_s = 1e-9 * double(measure::scheduled().kept_off);
-    note_cpus();
-    show_attached();
-    mpi_t_begin();
+    note_cpus(job);
+    show_attached(job);
+    mpi_t_begin(job);
     hooks->pcontrol = observe::phase_begins;
     if (observe::recording || job.options.report || !job.options.report_file.empty()) {
-        window::Hardware::store_relaxed(observe::board->observed, 1);
+        window::Hardware::store_relaxed(job.board->observed, 1);
         loop::measure_every = 1;
         hooks->called = observe::called;
     }
     if (!job.inactive) {
         hooks->ring = ring_world_rank;
-        hooks->unblocked = [] { job.lending->unblocked(); };
-        hooks->blocked = [](unsigned polls) { job.lending->blocked(polls); };
-        hooks->polled = job.options.poll ? [] { job.lending->polled(); } : count_poll;
-        hooks->taken = [] { job.lending->taken(); };
+        hooks->unblocked = [] { attached->lending->unblocked(); };
+        hooks->blocked = [](unsigned polls) { attached->lending->blocked(polls); };
+        hooks->polled = job.options.poll ? [] { attached->lending->polled(); } : count_poll;
+        hooks->taken = [] { attached->lending->taken(); };
         hooks->senders_waiting = &job.window.node().senders_waiting;
     } else
         hooks->blocked = nullptr;
     if (runner->wants_periods())
-        watch_turns();
-    carry_in_hooks();
+        watch_turns(job);
+    carry_in_hooks(job);
     return 0;
 }
 
@@ -328,5 +333,7 @@ int attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
 
 WS_EXPORT int ws_fork_attach(int version, unsigned what, MPIR_Workshare_hooks* hooks)
 {
-    return ws::mpi::attach(version, what, hooks);
+    using namespace ws::mpi;
+    attached = new Job; // never destroyed: exit() may be called while it lends
+    return attach(*attached, version, what, hooks);
 }

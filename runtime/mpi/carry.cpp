@@ -20,6 +20,7 @@ bool reading;                 // the home thread is in MPI only to carry letters
 void (*blocked_hook)(unsigned polls);
 void (*polled_hook)();
 void (*called_hook)(const char* name, int enter);
+void (*without_lock)(void (*what)()); // MPICH's
 
 [[noreturn]] void give_up(const mail::Broken& e)
 {
@@ -61,7 +62,7 @@ void carry_blocked(unsigned polls)
 void carry_called(const char* name, int enter)
 {
     if (enter && is_time(window::times::letters_called_us))
-        job.hooks->without_lock(look);
+        without_lock(look);
     if (called_hook)
         called_hook(name, enter);
 }
@@ -91,10 +92,11 @@ mail::Mail* open_mail(policy::Runner& runner)
     return post_office;
 }
 
-void carry_in_hooks()
+void carry_in_hooks(Job& job)
 {
     if (!post_office)
         return;
+    without_lock = job.hooks->without_lock;
     blocked_hook = job.hooks->blocked;
     job.hooks->blocked = carry_blocked;
     called_hook = job.hooks->called;
@@ -105,7 +107,7 @@ void carry_in_hooks()
     }
 }
 
-void close_mail()
+void close_mail(Job& job)
 {
     if (!post_office)
         return;

@@ -12,12 +12,14 @@ class Runner;
 
 namespace ws::mpi {
 
+struct Job;
+
 // Collective over MPI_COMM_WORLD, before the policies attach; the calling thread, the home thread, carries from here
 // on. Null if no policy writes letters.
 mail::Mail* open_mail(policy::Runner& runner);
 // Puts itself in front of the hooks `blocked` and `called`, which must be set already.
-void carry_in_hooks();
+void carry_in_hooks(Job& job);
 // Collective, in MPI_Finalize: returns when all letters have arrived, including those posted in answer to letters.
-void close_mail();
+void close_mail(Job& job);
 
 } // namespace ws::mpi

@@ -60,7 +60,7 @@ CheckedLoop received(const Sent& s)
 }
 
 // At rank 0 the loops of all ranks.
-std::vector<CheckedLoop> gather()
+std::vector<CheckedLoop> gather(Job& job)
 {
     const std::vector<Sent> mine = own_loops();
     const int bytes = int(mine.size() * sizeof(Sent));
@@ -182,13 +182,13 @@ void fail_instead(int status, void*)
 
 void watch_status() { on_exit(fail_instead, nullptr); }
 
-void report_check()
+void report_check(Job& job)
 {
     int wanted = job.options.check != 0; // by rank 0: options may differ
     PMPI_Bcast(&wanted, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (!wanted)
         return;
-    const std::vector<CheckedLoop> loops = gather();
+    const std::vector<CheckedLoop> loops = gather(job);
     int mine[] = {job.inactive != is_active, job.inactive}, off = 0, why = 0;
     PMPI_Reduce(&mine[0], &off, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     PMPI_Reduce(&mine[1], &why, 1, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);

@@ -18,11 +18,18 @@
 
 namespace ws::mpi {
 
+namespace {
+Job* followed; // of this process; null: it has none
+}
+
+void follow_forks(Job& job) { followed = &job; }
+
 // Plain stores and system calls: other threads may have held any lock.
 void become_no_rank()
 {
     leave_job();
-    if (MPIR_Workshare_hooks* hooks = job.hooks) {
+    if (followed) {
+        MPIR_Workshare_hooks* const hooks = followed->hooks;
         MPIR_Workshare_hooks none = {};
         none.sends_open = hooks->sends_open; // what MPICH itself set
         none.sends_to = hooks->sends_to;
@@ -36,9 +43,10 @@ void become_no_rank()
             none.let_threads_in(0);
     }
     observe::stop_recording();
-    if (observe::board)
-        observe::keep_board_private(*observe::board);
-    measure::meter.leave();
+    if (followed && followed->board)
+        observe::keep_board_private(*followed->board);
+    if (followed)
+        followed->meter.leave();
     loop::stop_sharing_in_child();
     directive::set_openmp_chooser(nullptr); // policies are the rank's
     directive::stop_watching_openmp();

@@ -5,6 +5,8 @@
 
 #include "book/book.h"
 #include "lend/rank.h"
+#include "measure/meter.h"
+#include "observe/board.h"
 #include "options/options.h"
 #include "mpich/files/src/include/mpir_workshare.h"
 #include "window/locks.h"
@@ -22,6 +24,8 @@ namespace ws::mpi {
 enum Inactive { is_active, window_refused, shm_too_small, too_many_ranks };
 const char* inactive_text(int why); // in the verdict's words
 
+// Handed on to whoever needs it. MPICH's hooks, MPI_T's functions and fork() tell nothing of whom they are about: the
+// files that have such functions keep where the job of their process is.
 struct Job {
     option::Options options;
     window::Clock clock;
@@ -32,6 +36,8 @@ struct Job {
     book::Reader book;        // the other jobs of the node
     std::string book_problem; // what was found in its place
     Inactive inactive = is_active;
+    observe::Board* board = nullptr; // once show_rank() has made it
+    measure::Meter meter;            // of what its own work costs
     lend::Rank* lending = nullptr; // of a rank that is active. Never destroyed: exit() may be called while it lends
     uint64_t attached_at = 0; // ticks
     // how long its thread could run and had no CPU: first until it attached, in the end from then on
@@ -42,37 +48,37 @@ struct Job {
     std::vector<int> node_rank_of; // world rank -> node rank, -1 on other nodes
     MPIR_Workshare_hooks* hooks = nullptr;
 };
-extern Job job;
 
 // Allocates the node's window, with the workers that the ranks want; collective over job.node. `stealing`: with what
 // lending needs, not only the locks.
-Inactive make_window(bool stealing);
-void free_window();
+Inactive make_window(Job& job, bool stealing);
+void free_window(Job& job);
 
 // Takes this process's page in the node book: first rank 0 of the node, then the others. Without a page other jobs are
 // not known.
-void join_book();
+void join_book(Job& job);
 
 // This rank's board (observe/board.h). Collective over MPI_COMM_WORLD; false on all ranks if one has no memory for it.
 // Then, when the rank has attached, and when all is counted.
-bool show_rank();
-void show_attached();
-void show_ended();
+bool show_rank(Job& job);
+void show_attached(Job& job);
+void show_ended(Job& job);
 
-// For a child of fork(): from here on it has nothing to do with the job.
+// From here on a child of fork() becomes no rank: it has nothing to do with the job.
+void follow_forks(Job& job);
 void become_no_rank();
 
 // What is needed to tell at the end what other programs used of the node's CPUs: called when the rank has attached.
-void note_cpus();
+void note_cpus(Job& job);
 
 // MPICH's hook where MPI_Test and its like do not help: the verdict tells that they could.
 void count_poll();
 
 // The end of the job: counters put together, the verdict, the statistics file. Collective over MPI_COMM_WORLD.
-void report();
+void report(Job& job);
 // Under WS_CHECK. From the start on: a process in which a comparison failed does not exit with status 0.
 void watch_status();
 // On stderr: the loops. Collective over MPI_COMM_WORLD.
-void report_check();
+void report_check(Job& job);
 
 } // namespace ws::mpi

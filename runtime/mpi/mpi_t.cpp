@@ -24,7 +24,6 @@ using observe::LoopRow;
 using observe::Seat;
 using observe::SeatKind;
 using observe::Seated;
-using observe::board;
 using observe::loop_counts;
 using option::OptionKind;
 using option::OptionRow;
@@ -34,10 +33,11 @@ using window::Hardware;
 
 namespace {
 
+Job* watched_job; // from mpi_t_begin() on: before that nobody asks for what it has
 window::SpinLock looking; // held while somebody looks at the window, which goes away while other threads may ask
 bool window_there;
 
-uint64_t ns(uint64_t ticks) { return uint64_t(double(ticks) / board->ticks_per_us * 1000); }
+uint64_t ns(uint64_t ticks) { return uint64_t(double(ticks) / watched_job->board->ticks_per_us * 1000); }
 
 uint64_t since(uint64_t begin, uint64_t now) { return begin && now > begin ? now - begin : 0; }
 
@@ -45,8 +45,8 @@ unsigned ranks_blocked()
 {
     unsigned blocked = 0;
     looking.lock();
-    for (unsigned r = 0; window_there && r < job.window.ranks(); r++)
-        blocked += Hardware::load_relaxed(job.window.home(r).occupancy) == window::rank_blocked;
+    for (unsigned r = 0; window_there && r < watched_job->window.ranks(); r++)
+        blocked += Hardware::load_relaxed(watched_job->window.home(r).occupancy) == window::rank_blocked;
     looking.unlock();
     return blocked;
 }
@@ -54,8 +54,8 @@ unsigned ranks_blocked()
 uint64_t guests_at_work()
 {
     uint64_t guests = 0;
-    for (unsigned i = 1; i < board->seats; i++)
-        guests += Seated(Hardware::load_relaxed(board->seat(i).state)) == Seated::visiting;
+    for (unsigned i = 1; i < watched_job->board->seats; i++)
+        guests += Seated(Hardware::load_relaxed(watched_job->board->seat(i).state)) == Seated::visiting;
     return guests;
 }
 
@@ -65,7 +65,7 @@ constexpr const char* state_names[] = {"off", "computing", "blocked", "lent", "a
 
 uint64_t state()
 {
-    const Seat& home = board->seat(0);
+    const Seat& home = watched_job->board->seat(0);
     if (SeatKind(Hardware::load_relaxed(home.kind)) == SeatKind::none)
         return off;
     switch (Seated(Hardware::load_relaxed(home.state))) {
@@ -104,9 +104,9 @@ template <> struct UnderWay<&observe::VisitCounters::borrowed_ticks> {
 template <auto field> uint64_t of_lenders(uint64_t now)
 {
     uint64_t sum = 0;
-    const unsigned seats = field == &LendCounters::blocked_ticks ? 1 : 1 + board->own_workers;
+    const unsigned seats = field == &LendCounters::blocked_ticks ? 1 : 1 + watched_job->board->own_workers;
     for (unsigned i = 0; i < seats; i++)
-        sum += board->seat(i).lend.*field + UnderWay<field>::of(board->seat(i), now);
+        sum += watched_job->board->seat(i).lend.*field + UnderWay<field>::of(watched_job->board->seat(i), now);
     return sum;
 }
 
@@ -114,23 +114,23 @@ template <auto field> uint64_t of_lenders(uint64_t now)
 template <auto field> uint64_t of_visitors(uint64_t now)
 {
     uint64_t sum = 0;
-    for (unsigned i = 1; i < board->seats; i++)
-        sum += board->seat(i).visit.*field + UnderWay<field>::of(board->seat(i), now);
+    for (unsigned i = 1; i < watched_job->board->seats; i++)
+        sum += watched_job->board->seat(i).visit.*field + UnderWay<field>::of(watched_job->board->seat(i), now);
     return sum;
 }
 
 template <class F> auto over_loops(F f)
 {
-    auto sum = f(board->loop(observe::loop_rows - 1));
-    for (unsigned i = 0; i < observe::loop_rows - 1 && board->loop(i).name[0]; i++)
-        sum += f(board->loop(i));
+    auto sum = f(watched_job->board->loop(observe::loop_rows - 1));
+    for (unsigned i = 0; i < observe::loop_rows - 1 && watched_job->board->loop(i).name[0]; i++)
+        sum += f(watched_job->board->loop(i));
     return sum;
 }
 
 // What a rank's figure is the sum of, as counts or ticks.
 template <auto figure> uint64_t of_loops(bool time)
 {
-    const double tick = 1e-6 / board->ticks_per_us;
+    const double tick = 1e-6 / watched_job->board->ticks_per_us;
     return uint64_t(over_loops([&](const LoopRow& row) { return loop_counts(row, tick).*figure; }) / (time ? tick : 1));
 }
 
@@ -163,7 +163,8 @@ std::vector<Variable> make_variables()
 #define WS_VISITORS(kind, name, where, mpi_t, help) \
     add(#mpi_t, WS_NAME_##kind(name), help, kind, of_visitors<&observe::VisitCounters::WS_FIELD_##kind(name)>);
 #define WS_PROCESS(kind, name, where, mpi_t, help) \
-    add(#mpi_t, WS_NAME_##kind(name), help, kind, [](uint64_t) { return board->process.WS_FIELD_##kind(name); });
+    add(#mpi_t, WS_NAME_##kind(name), help, kind, \
+        [](uint64_t) { return watched_job->board->process.WS_FIELD_##kind(name); });
 #define WS_LOOPS(kind, name, where, mpi_t, help) \
     add(#mpi_t, WS_NAME_##kind(name), help, kind, \
         [](uint64_t) { return of_loops<&observe::LoopCounts::WS_FIGURE_##kind(name)>(kind == TIME); });
@@ -266,7 +267,7 @@ const ControlVariables& cvars()
 
 void set_number(const OptionRow& row, unsigned value)
 {
-    option::each_option(job.options, [&](const OptionRow& r, auto& field) {
+    option::each_option(watched_job->options, [&](const OptionRow& r, auto& field) {
         if constexpr (std::is_same_v<std::decay_t<decltype(field)>, unsigned>)
             if (&r == &row)
                 field = value;
@@ -279,24 +280,25 @@ int set_cvar(int which, unsigned value)
     if (!row.live || !window::load_acquire(begun))
         return 1; // has been acted upon, or never will be
     set_number(row, value);
-    if (job.inactive)
+    if (watched_job->inactive)
         return 0;
-    window::store_relaxed(loop::host().chunk_ticks, job.clock.from_us(job.options.chunk_time));
-    job.lending->retime(lend_times(job.options, int(job.window.ranks()) == job.size));
+    window::store_relaxed(loop::host().chunk_ticks, watched_job->clock.from_us(watched_job->options.chunk_time));
+    watched_job->lending->retime(
+        lend_times(watched_job->options, watched_job->clock, int(watched_job->window.ranks()) == watched_job->size));
     return 0;
 }
 
 } // namespace
 
-LendTimes lend_times(const option::Options& options, bool all_ring)
+LendTimes lend_times(const option::Options& options, const window::Clock& clock, bool all_ring)
 {
     LendTimes t = {};
-    t.spin_ticks = job.clock.from_us(options.spin);
-    t.patience_ticks = job.clock.from_us(window::times::patience_us);
-    t.linger_ticks = job.clock.from_us(options.linger);
-    t.yield_ticks = job.clock.from_us(window::times::yield_us);
-    t.peers_ticks = job.clock.from_us(window::times::peers_us);
-    t.short_ticks = job.clock.from_us(window::times::test_chunk_us);
+    t.spin_ticks = clock.from_us(options.spin);
+    t.patience_ticks = clock.from_us(window::times::patience_us);
+    t.linger_ticks = clock.from_us(options.linger);
+    t.yield_ticks = clock.from_us(window::times::yield_us);
+    t.peers_ticks = clock.from_us(window::times::peers_us);
+    t.short_ticks = clock.from_us(window::times::test_chunk_us);
     // With all ranks on this node whatever a rank waits for rings, and looking oneself is a precaution against one race
     // in the first moment: it can be had for less of the guest's time (a look costs 30 us on a virtual machine).
     t.quantum_us = options.quantum * (all_ring ? 8u : 1u);
@@ -304,9 +306,10 @@ LendTimes lend_times(const option::Options& options, bool all_ring)
     return t;
 }
 
-void mpi_t_begin()
+void mpi_t_begin(Job& job)
 {
-    window_there = !job.inactive;
+    watched_job = &job;
+    window_there = !watched_job->inactive;
     window::store_release(begun, true); // pairs with value_of(): the board and the clock are there
 }
 

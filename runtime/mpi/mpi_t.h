@@ -6,14 +6,17 @@
 
 #include "lend/lend.h"
 #include "options/options.h"
+#include "window/os.h"
 
 namespace ws::mpi {
 
+struct Job;
+
 // The times that the options determine. `all_ring`: whatever a rank can wait for rings its doorbell.
-lend::LendTimes lend_times(const option::Options& options, bool all_ring);
+lend::LendTimes lend_times(const option::Options& options, const window::Clock& clock, bool all_ring);
 
 // The board is there: the counters count from here on.
-void mpi_t_begin();
+void mpi_t_begin(Job& job);
 // Before the window goes: from here on the node's ranks are not looked at any more. All counters keep their last
 // values.
 void mpi_t_end();

@@ -17,7 +17,7 @@ using window::own_cpus;
 
 namespace {
 
-bool agree(bool mine)
+bool agree(Job& job, bool mine)
 {
     int all = mine;
     return PMPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND, job.node) == MPI_SUCCESS && all;
@@ -30,7 +30,7 @@ struct Crew {
 };
 
 // Collective over the node.
-Crew hire(int ranks, int me, unsigned mask_size)
+Crew hire(Job& job, int ranks, int me, unsigned mask_size)
 {
     // A check needs a helper in each rank, whether or not there is a spare core, also beside OpenMP's threads: only
     // speed suffers.
@@ -78,7 +78,7 @@ Crew hire(int ranks, int me, unsigned mask_size)
 
 } // namespace
 
-Inactive make_window(bool stealing)
+Inactive make_window(Job& job, bool stealing)
 {
     int ranks, me;
     PMPI_Comm_rank(job.node, &me);
@@ -88,7 +88,7 @@ Inactive make_window(bool stealing)
     PMPI_Allreduce(MPI_IN_PLACE, &mask_size, 1, MPI_UNSIGNED, MPI_MAX, job.node);
     Crew crew;
     if (stealing)
-        crew = hire(ranks, me, mask_size);
+        crew = hire(job, ranks, me, mask_size);
     const unsigned cores = unsigned(ranks) + crew.all;
     if (cores > window::max_node_cores)
         return too_many_ranks;
@@ -96,13 +96,13 @@ Inactive make_window(bool stealing)
     // Not whole pages: for those MPICH would try random addresses until one suits all ranks. That is of no use here,
     // and tools such as ThreadSanitizer cannot stand every address.
     bytes += bytes % size_t(sysconf(_SC_PAGESIZE)) == 0 ? 64 : 0;
-    if (!agree(me != 0 || window::shm_has_room(bytes)))
+    if (!agree(job, me != 0 || window::shm_has_room(bytes)))
         return shm_too_small;
     void* base = nullptr;
     MPI_Aint size;
     int unit, error = PMPI_Win_allocate_shared(me == 0 ? MPI_Aint(bytes) : 0, 1, MPI_INFO_NULL, job.node, &base,
                                                &job.mpi_window);
-    if (!agree(error == MPI_SUCCESS))
+    if (!agree(job, error == MPI_SUCCESS))
         return window_refused;
     PMPI_Win_shared_query(job.mpi_window, 0, &size, &unit, &base);
     job.window.map(base, unsigned(ranks), cores, unsigned(me), mask_size);
@@ -116,7 +116,7 @@ Inactive make_window(bool stealing)
     return is_active;
 }
 
-void join_book()
+void join_book(Job& job)
 {
     if (job.options.ignore_jobs)
         return;
@@ -125,21 +125,21 @@ void join_book()
     const window::ProcessId own = window::own_process();
     if (job.window.me() != 0) {
         if (node.book_pid)
-            job.book.join(book::open_book_of(node.book_pid, node.book_fd), own, observe::board->job, job.rank, mask,
-                          observe::board->node);
+            job.book.join(book::open_book_of(node.book_pid, node.book_fd), own, job.board->job, job.rank, mask,
+                          job.board->node);
         return;
     }
     std::vector<pid_t> others; // they wait for this one
     for (unsigned r = 1; r < job.window.ranks(); r++)
         others.push_back(job.window.home(r).process.pid);
-    if (job.book.join(book::open_book(job.book_problem, others), own, observe::board->job, job.rank, mask,
-                      observe::board->node)) {
+    if (job.book.join(book::open_book(job.book_problem, others), own, job.board->job, job.rank, mask,
+                      job.board->node)) {
         node.book_pid = own.pid;
         node.book_fd = job.book.fd();
     }
 }
 
-void free_window()
+void free_window(Job& job)
 {
     directive::use_node_locks(nullptr, job.rank);
     if (job.mpi_window != MPI_WIN_NULL)

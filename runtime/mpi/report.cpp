@@ -24,7 +24,6 @@ using observe::RankFigures;
 using observe::Report;
 using observe::Totals;
 using observe::Verdict;
-using observe::board;
 using observe::rank_figures;
 using observe::report_as;
 using observe::report_format;
@@ -43,9 +42,9 @@ double cpu_time(clockid_t clock)
 }
 } // namespace
 
-void note_cpus()
+void note_cpus(Job& job)
 {
-    if (board->node_rank == 0)
+    if (job.board->node_rank == 0)
         job.cpu_s_before = measure::cpu_seconds();
     job.process_s_before = cpu_time(CLOCK_PROCESS_CPUTIME_ID);
     job.thread_s_before = cpu_time(CLOCK_THREAD_CPUTIME_ID);
@@ -70,7 +69,7 @@ namespace {
 
 // The time without a CPU is divided between computing and the rest as the time in which this rank's thread did not
 // sleep is.
-double kept_off_computing(const RankCounts& c)
+double kept_off_computing(Job& job, const RankCounts& c)
 {
     const double computing = std::max(0.0, c.wall_s - c.blocked_s - c.close_wait_s), slept = c.naps_s + c.lent_s;
     return computing > 0 ? std::min(computing, job.kept_off_s * computing / std::max(computing, c.wall_s - slept)) : 0;
@@ -83,14 +82,14 @@ double in_loops(const RankCounts& c)
     return std::min(c.loops_s, std::max(0.0, c.wall_s - c.blocked_s - c.close_wait_s));
 }
 
-Totals own_totals(const RankFigures& figures)
+Totals own_totals(Job& job, const RankFigures& figures)
 {
     Totals t = {};
     const RankCounts& c = figures.counts;
     observe::LendCounters n = {};
     observe::VisitCounters v = {};
-    for (unsigned i = 0; i < board->seats; i++) {
-        const observe::Seat& seat = board->seat(i);
+    for (unsigned i = 0; i < job.board->seats; i++) {
+        const observe::Seat& seat = job.board->seat(i);
         n.lent_ticks += seat.lend.lent_ticks; // the workers', too
         n.refusals += seat.lend.refusals;
         n.moves += seat.lend.moves;
@@ -99,8 +98,8 @@ Totals own_totals(const RankFigures& figures)
         v.iterations += seat.visit.iterations;
     }
     t.ranks = 1;
-    t.nodes = board->node_rank == 0;
-    t.alone_on_node = board->node_ranks == 1;
+    t.nodes = job.board->node_rank == 0;
+    t.alone_on_node = job.board->node_ranks == 1;
     t.inactive = job.inactive != is_active;
     t.wall = c.wall_s;
     t.idle = c.blocked_s;
@@ -124,14 +123,14 @@ Totals own_totals(const RankFigures& figures)
     t.sleep = c.naps_s;
     t.wakes = double(n.wakes);
     t.workers = job.inactive ? 0 : double(job.window.workers());
-    t.worker_chunks = double(board->process.worker_chunks);
+    t.worker_chunks = double(job.board->process.worker_chunks);
     t.unpaid_regions = c.runs_unpaid;
     t.close_wait = c.close_wait_s;
     t.computing = std::max(0.0, c.wall_s - c.blocked_s - c.close_wait_s);
     t.loops = in_loops(c);
-    t.kept_off = kept_off_computing(c);
+    t.kept_off = kept_off_computing(job, c);
     for (const auto& [core, busy] : figures.borrowed_on)
-        if (core < unsigned(board->node_ranks))
+        if (core < unsigned(job.board->node_ranks))
             t.stolen_home += busy;
     std::copy(c.refused_s, c.refused_s + observe::refusal_kinds, t.refused);
     t.polls = double(polls_in_vain);
@@ -193,12 +192,12 @@ template <class Counts> struct Best {
 };
 
 // What other programs used of the CPUs, on the node where that was most. Collective; rank 0 gets the answer.
-Facts::Others gather_others(const RankFigures& r)
+Facts::Others gather_others(Job& job, const RankFigures& r)
 {
     measure::Others here;
     if (!job.inactive && !job.options.cores) {
         const window::CpuMask mask = job.window.mask(job.window.me());
-        const double lent = job.clock.seconds(board->seat(0).lend.lent_ticks);
+        const double lent = job.clock.seconds(job.board->seat(0).lend.lent_ticks);
         const double process = cpu_time(CLOCK_PROCESS_CPUTIME_ID) - job.process_s_before;
         // The rank's own threads are on its CPU, guests are not.
         const double there =
@@ -206,9 +205,9 @@ Facts::Others gather_others(const RankFigures& r)
         // threads of regions go where cores are lent
         const bool stays = mask.count() == 1 && job.options.openmp == Options::openmp_none;
         const measure::Used mine = {stays ? double(mask.first()) : -1, there, process};
-        std::vector<measure::Used> all(board->node_rank == 0 ? size_t(board->node_ranks) : 0);
+        std::vector<measure::Used> all(job.board->node_rank == 0 ? size_t(job.board->node_ranks) : 0);
         PMPI_Gather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, 0, job.node);
-        if (board->node_rank == 0) {
+        if (job.board->node_rank == 0) {
             window::CpuSet cpus;
             for (unsigned n = 0; n < job.window.ranks(); n++)
                 cpus.add(job.window.mask(n));
@@ -225,17 +224,17 @@ Facts::Others gather_others(const RankFigures& r)
     return others;
 }
 
-Facts gather_facts(const RankFigures& r)
+Facts gather_facts(Job& job, const RankFigures& r)
 {
     Facts f;
-    f.others = gather_others(r);
+    f.others = gather_others(job, r);
     bool other_jobs = !job.inactive && job.lending->had_neighbours();
     PMPI_Reduce(&other_jobs, &f.other_jobs, 1, MPI_CXX_BOOL, MPI_LOR, 0, MPI_COMM_WORLD);
     Best<observe::LoopCounts> loops = {};
     Best<observe::CallCounts> calls = {};
     const double computing = std::max(0.0, r.counts.wall_s - r.counts.blocked_s - r.counts.close_wait_s);
     // outside of loops, in unshared ones
-    double mine[] = {std::max(0.0, computing - in_loops(r.counts) - kept_off_computing(r.counts)), 0};
+    double mine[] = {std::max(0.0, computing - in_loops(r.counts) - kept_off_computing(job, r.counts)), 0};
     for (const observe::LoopFigures& l : r.loops) {
         loops.add(l.name.c_str(), l.counts.computing_s + l.counts.borrowed_s, l.counts);
         if (l.counts.runs > 0)
@@ -289,7 +288,7 @@ bool write_file(const std::string& name, const std::string& text)
 }
 
 // Rank 0 gets the ranks' figures, one rank's at a time and only when it asks: it never holds more than they come to.
-Report gather_report(const RankFigures& mine)
+Report gather_report(Job& job, const RankFigures& mine)
 {
     enum { tag_go, tag_size, tag_figures };
     MPI_Comm comm; // no message of the program's may be taken for one of these
@@ -318,7 +317,7 @@ Report gather_report(const RankFigures& mine)
     return report;
 }
 
-void write_report(Report& report, const Verdict& verdict)
+void write_report(Job& job, Report& report, const Verdict& verdict)
 {
     const Options& o = job.options;
     report.workshare = WS_VERSION;
@@ -338,26 +337,26 @@ void write_report(Report& report, const Verdict& verdict)
 
 } // namespace
 
-void report()
+void report(Job& job)
 {
     const RankFigures figures =
-        rank_figures(*board, board->ended_at, job.clock.ticks_per_us(), inactive_text(job.inactive));
-    Totals mine = own_totals(figures), all = mine;
+        rank_figures(*job.board, job.board->ended_at, job.clock.ticks_per_us(), inactive_text(job.inactive));
+    Totals mine = own_totals(job, figures), all = mine;
     double wall = 0;
     PMPI_Reduce(&mine, &all, observe::totals_count, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     PMPI_Reduce(&mine.wall, &wall, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-    const Facts facts = gather_facts(figures);
+    const Facts facts = gather_facts(job, figures);
     int wanted = job.options.report || !job.options.report_file.empty(); // by rank 0, which writes it
     PMPI_Bcast(&wanted, 1, MPI_INT, 0, MPI_COMM_WORLD);
     Report gathered;
     if (wanted)
-        gathered = gather_report(figures);
+        gathered = gather_report(job, figures);
     if (job.rank != 0)
         return;
     all.wall = wall;
     const Verdict verdict = observe::judge(all, facts);
     if (wanted)
-        write_report(gathered, verdict);
+        write_report(job, gathered, verdict);
     // Under WS_CHECK helpers share the cores and loops run in unusual orders: its times do not say what stealing wins.
     if (!job.options.quiet && !job.options.check)
         std::fprintf(stderr, "%s\n%s", verdict.line.c_str(),

@@ -15,11 +15,10 @@
 namespace ws::mpi {
 
 using observe::Board;
-using observe::board;
 
 namespace {
 
-uint64_t job_number()
+uint64_t job_number(Job& job)
 {
     uint64_t number = 0;
     if (job.rank == 0 && getrandom(&number, sizeof number, 0) != sizeof number)
@@ -29,7 +28,7 @@ uint64_t job_number()
 }
 
 // Numbers of the nodes in the order of their first ranks.
-int node_number(int node_rank)
+int node_number(Job& job, int node_rank)
 {
     int first = node_rank == 0, number = 0;
     PMPI_Exscan(&first, &number, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
@@ -50,22 +49,23 @@ void list_options(char* text, size_t size)
 
 } // namespace
 
-bool show_rank()
+bool show_rank(Job& job)
 {
     const unsigned ranks = job.inactive ? 1 : job.window.cores();
     const unsigned workers = job.inactive ? 0 : job.window.workers();
-    board = observe::make_board(ranks, workers);
-    bool made = board != nullptr;
+    job.board = observe::make_board(ranks, workers);
+    bool made = job.board != nullptr;
     PMPI_Allreduce(MPI_IN_PLACE, &made, 1, MPI_CXX_BOOL, MPI_LAND, MPI_COMM_WORLD);
     if (!made)
         return false;
-    Board& b = *board;
+    Board& b = *job.board;
+    observe::show_calls_on(b);
     PMPI_Comm_rank(job.node, &b.node_rank);
     PMPI_Comm_size(job.node, &b.node_ranks);
-    b.job = job_number();
+    b.job = job_number(job);
     b.rank = job.rank;
     b.size = job.size;
-    b.node = node_number(b.node_rank);
+    b.node = node_number(job, b.node_rank);
     b.first_worker = workers ? job.window.first_worker() : 0;
     job.clock.calibrate();
     b.ticks_per_us = job.clock.ticks_per_us();
@@ -77,23 +77,23 @@ bool show_rank()
     return true;
 }
 
-void show_attached()
+void show_attached(Job& job)
 {
-    Board& b = *board;
+    Board& b = *job.board;
     b.node_cpus = job.inactive ? 0 : job.window.node().cpus;
     timespec t;
     clock_gettime(CLOCK_REALTIME, &t);
     b.attached_at = job.attached_at;
     b.attached_at_unix = int64_t(t.tv_sec) * 1000000000 + t.tv_nsec;
     observe::first_phase();
-    observe::show_board(*board);
+    observe::show_board(*job.board);
 }
 
-void show_ended()
+void show_ended(Job& job)
 {
     observe::called(nullptr, 0); // MPI_Finalize: what comes now is not the program's
     observe::end_phase();
-    window::store_relaxed(board->ended_at, window::ticks());
+    window::store_relaxed(job.board->ended_at, window::ticks());
 }
 
 } // namespace ws::mpi

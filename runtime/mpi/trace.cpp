@@ -28,7 +28,6 @@ using observe::EventKind;
 using observe::EventLog;
 using observe::LoopRow;
 using observe::SeatKind;
-using observe::board;
 using observe::start_recording;
 using option::Options;
 using trace::TraceEvent;
@@ -86,10 +85,10 @@ void answer_clock()
     }
 }
 
-std::vector<Moment> compare_all_clocks()
+std::vector<Moment> compare_all_clocks(Job& job)
 {
     std::vector<int> leads(job.rank == 0 ? size_t(job.size) : 0);
-    const int mine = board->node_rank == 0 ? board->node : -1;
+    const int mine = job.board->node_rank == 0 ? job.board->node : -1;
     PMPI_Gather(&mine, 1, MPI_INT, leads.data(), 1, MPI_INT, 0, comm);
     std::vector<Moment> moments;
     if (job.rank == 0) {
@@ -108,12 +107,12 @@ class NodeClock {
 public:
     NodeClock() = default;
     // For another node: a line through both moments.
-    NodeClock(Moment begin, Moment end) : there_(begin.there), ns_(ns_of(begin.here))
+    NodeClock(const Job& job, Moment begin, Moment end) : there_(begin.there), ns_(ns_of(job, begin.here))
     {
         const double passed = double(end.there - begin.there);
-        rate_ = passed > 0 ? (ns_of(end.here) - ns_) / passed : 1e3 / job.clock.ticks_per_us();
+        rate_ = passed > 0 ? (ns_of(job, end.here) - ns_) / passed : 1e3 / job.clock.ticks_per_us();
     }
-    static NodeClock own()
+    static NodeClock own(const Job& job)
     {
         NodeClock c;
         c.there_ = job.attached_at;
@@ -124,7 +123,7 @@ public:
     double ns(uint64_t t) const { return ns_ + double(int64_t(t - there_)) * rate_; }
 
 private:
-    static double ns_of(uint64_t here)
+    static double ns_of(const Job& job, uint64_t here)
     {
         return double(int64_t(here - job.attached_at)) * 1e3 / job.clock.ticks_per_us();
     }
@@ -170,22 +169,22 @@ template <class T> void append(std::string& to, const T& what)
     to.append(reinterpret_cast<const char*>(&what), sizeof what);
 }
 
-std::string own_about(const std::vector<EventLog*>& logs, uint64_t now)
+std::string own_about(Job& job, const std::vector<EventLog*>& logs, uint64_t now)
 {
     std::string text;
-    About about = {board->attached_at,
+    About about = {job.board->attached_at,
                    now,
-                   board->attached_at_unix,
-                   board->pid,
-                   board->node,
+                   job.board->attached_at_unix,
+                   job.board->pid,
+                   job.board->node,
                    uint32_t(logs.size()),
                    0,
                    {},
                    {},
                    {}};
-    std::memcpy(about.host, board->host, sizeof about.host);
-    std::memcpy(about.program, board->program, sizeof about.program);
-    std::memcpy(about.options, board->options, sizeof about.options);
+    std::memcpy(about.host, job.board->host, sizeof about.host);
+    std::memcpy(about.program, job.board->program, sizeof about.program);
+    std::memcpy(about.options, job.board->options, sizeof about.options);
     std::string names;
     auto name = [&](NameKind kind, uint32_t row, const char* text) {
         if (!*text)
@@ -195,10 +194,10 @@ std::string own_about(const std::vector<EventLog*>& logs, uint64_t now)
         append(names, n);
         about.names++;
     };
-    for (uint32_t i = 0; i < board->loop_row_count; i++)
-        name(loop_name, i, board->loop(i).name);
-    for (uint32_t i = 0; i < board->call_row_count; i++)
-        name(call_name, i, board->call(i).name);
+    for (uint32_t i = 0; i < job.board->loop_row_count; i++)
+        name(loop_name, i, job.board->loop(i).name);
+    for (uint32_t i = 0; i < job.board->call_row_count; i++)
+        name(call_name, i, job.board->call(i).name);
     append(text, about);
     for (const EventLog* log : logs)
         append(text, ThreadAbout{uint32_t(log->kind), uint32_t(log->core), log->kept(), log->dropped()});
@@ -247,7 +246,7 @@ void take_about(Gathered& g, uint32_t rank, const std::string& text)
     }
 }
 
-void gather_abouts(Gathered& g, const std::string& own)
+void gather_abouts(Job& job, Gathered& g, const std::string& own)
 {
     g.ranks.resize(size_t(job.size));
     g.rows.resize(size_t(job.size));
@@ -262,10 +261,10 @@ void gather_abouts(Gathered& g, const std::string& own)
     }
 }
 
-void put_together(Gathered& g, const std::vector<Moment>& at_end)
+void put_together(Job& job, Gathered& g, const std::vector<Moment>& at_end)
 {
     for (size_t n = 0; n < at_end.size(); n++)
-        g.clocks.push_back(int(n) == board->node ? NodeClock::own() : NodeClock(at_begin[n], at_end[n]));
+        g.clocks.push_back(int(n) == job.board->node ? NodeClock::own(job) : NodeClock(job, at_begin[n], at_end[n]));
     double last = 0;
     for (const About& a : g.ranks) {
         g.first_ns = std::min(g.first_ns, g.clocks[size_t(a.node)].ns(a.attached_at));
@@ -293,7 +292,7 @@ void put_together(Gathered& g, const std::vector<Moment>& at_end)
                WS_VERSION};
 }
 
-TraceEvent converted(const Gathered& g, uint32_t rank, const Event& e)
+TraceEvent converted(Job& job, const Gathered& g, uint32_t rank, const Event& e)
 {
     auto name = [&](NameKind kind, uint64_t row) {
         auto it = g.rows[rank].find(uint64_t(kind) << 32 | row);
@@ -349,7 +348,7 @@ void send_all(const std::vector<EventLog*>& logs, const std::string& about)
 }
 
 // Rank 0: every thread's events to the writer. What went wrong, or null.
-const char* write_all(const Gathered& g, const std::vector<EventLog*>& own)
+const char* write_all(Job& job, const Gathered& g, const std::vector<EventLog*>& own)
 {
     trace::TraceWriter* writer = open_writer(g.about, job.options.trace.c_str());
     std::vector<TraceEvent> events;
@@ -363,13 +362,13 @@ const char* write_all(const Gathered& g, const std::vector<EventLog*>& own)
             events.clear();
             events.reserve(count);
             for (uint64_t k = 0; rank == 0 && k < count; k++)
-                events.push_back(converted(g, rank, own[i]->kept_event(k)));
+                events.push_back(converted(job, g, rank, own[i]->kept_event(k)));
             for (uint64_t k = 0; rank != 0 && k < count; k += piece) {
                 const uint64_t n = std::min(piece, count - k);
                 PMPI_Recv(buffer.data(), int(n * sizeof(Event)), MPI_BYTE, int(rank), tag_events, comm,
                           MPI_STATUS_IGNORE);
                 for (uint64_t m = 0; m < n; m++)
-                    events.push_back(converted(g, rank, buffer[m]));
+                    events.push_back(converted(job, g, rank, buffer[m]));
             }
             writer->thread(thread, events.data(), events.size());
         }
@@ -380,7 +379,7 @@ const char* write_all(const Gathered& g, const std::vector<EventLog*>& own)
 // ---- The module, at rank 0 ----
 
 // "" or why there will be no trace.
-std::string load_writer()
+std::string load_writer(Job& job)
 {
     Dl_info own;
     if (!dladdr(reinterpret_cast<void*>(&load_writer), &own) || !own.dli_fname)
@@ -398,7 +397,7 @@ std::string load_writer()
     return trouble ? trouble : "";
 }
 
-void say_unwritten(const char* trouble)
+void say_unwritten(Job& job, const char* trouble)
 {
     std::fprintf(stderr, "workshare: cannot write the trace to %s: %s\n", job.options.trace.c_str(), trouble);
 }
@@ -415,26 +414,26 @@ void wait_asleep(unsigned polls)
 
 } // namespace
 
-void prepare_trace()
+void prepare_trace(Job& job)
 {
     int wanted = !job.options.trace.empty(); // by rank 0, which writes it: options may differ, by mpirun's -env
     PMPI_Bcast(&wanted, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (!wanted)
         return;
     if (job.rank == 0)
-        if (std::string trouble = load_writer(); !trouble.empty()) {
-            say_unwritten(trouble.c_str());
+        if (std::string trouble = load_writer(job); !trouble.empty()) {
+            say_unwritten(job, trouble.c_str());
             end_job();
         }
     PMPI_Barrier(MPI_COMM_WORLD); // or until the job ends
     PMPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    at_begin = compare_all_clocks();
-    start_recording(uint64_t(job.options.trace_buffer) << 20, 1 + board->own_workers, board->node_cores - 1,
-                    job.options.trace_keep == Options::trace_keep_oldest);
-    observe::record_as(SeatKind::home, unsigned(board->node_rank));
+    at_begin = compare_all_clocks(job);
+    start_recording(uint64_t(job.options.trace_buffer) << 20, 1 + job.board->own_workers, job.board->node_cores - 1,
+                    unsigned(job.board->node_rank), job.options.trace_keep == Options::trace_keep_oldest);
+    observe::record_as(SeatKind::home, unsigned(job.board->node_rank));
 }
 
-void write_trace()
+void write_trace(Job& job)
 {
     if (comm == MPI_COMM_NULL)
         return;
@@ -442,20 +441,20 @@ void write_trace()
     const uint64_t now = ticks();
     observe::stop_recording();
     job.clock.calibrate(); // over the whole run now
-    const std::vector<Moment> at_end = compare_all_clocks();
+    const std::vector<Moment> at_end = compare_all_clocks(job);
     const auto before = job.hooks->blocked;
     job.hooks->blocked = wait_asleep;
     const std::vector<EventLog*> logs = own_logs();
-    const std::string about = own_about(logs, now);
+    const std::string about = own_about(job, logs, now);
     if (job.rank != 0)
         send_all(logs, about);
     else {
         Gathered g;
-        gather_abouts(g, about);
-        put_together(g, at_end);
-        const char* trouble = write_all(g, logs);
+        gather_abouts(job, g, about);
+        put_together(job, g, at_end);
+        const char* trouble = write_all(job, g, logs);
         if (trouble)
-            say_unwritten(trouble);
+            say_unwritten(job, trouble);
         else if (g.dropped)
             std::fprintf(stderr,
                          "workshare: the trace %s lacks %llu of %llu events, the %s ones; more fit with "

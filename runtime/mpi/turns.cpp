@@ -13,8 +13,10 @@ namespace ws::mpi {
 namespace {
 
 measure::Period* period;
+measure::Meter* meter;
 WS_THREAD_LOCAL bool watched; // the home thread
 void (*called_before)(const char* name, int enter);
+const void* (*call_site)(); // MPICH's
 
 // Left out: how often a program polls, or reads the clock, depends on chance.
 bool is_look(const char* name)
@@ -43,7 +45,7 @@ bool is_look_again(const char* name)
 uint32_t event_of(const char* name)
 {
     const uint64_t bits = reinterpret_cast<uintptr_t>(name) * 0x9E3779B97F4A7C15ull ^
-                          reinterpret_cast<uintptr_t>(job.hooks->call_site()) * 0xD6E8FEB86659FD93ull;
+                          reinterpret_cast<uintptr_t>(call_site()) * 0xD6E8FEB86659FD93ull;
     return uint32_t(bits >> 32);
 }
 
@@ -54,9 +56,9 @@ void watch_call(const char* name, int enter)
         const bool some = period->length() != 0;
         period->feed(event_of(name), window::ticks());
         if (period->turns() != turns)
-            measure::meter.turned(period->last_turn(), period->turns());
+            meter->turned(period->last_turn(), period->turns());
         else if (some && period->length() == 0)
-            measure::meter.turned(0, turns);
+            meter->turned(0, turns);
     }
     if (called_before)
         called_before(name, enter);
@@ -64,10 +66,12 @@ void watch_call(const char* name, int enter)
 
 } // namespace
 
-void watch_turns()
+void watch_turns(Job& job)
 {
     period = new measure::Period; // as long as the process: a thread may be in the hook at its end
     watched = true;
+    meter = &job.meter;
+    call_site = job.hooks->call_site;
     called_before = job.hooks->called;
     job.hooks->called = watch_call;
 }

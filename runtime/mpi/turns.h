@@ -6,8 +6,10 @@
 
 namespace ws::mpi {
 
+struct Job;
+
 // Puts itself in front of the hook `called`, which must be set already. To be called by the thread that called
 // MPI_Init.
-void watch_turns();
+void watch_turns(Job& job);
 
 } // namespace ws::mpi

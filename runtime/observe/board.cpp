@@ -12,7 +12,6 @@
 
 namespace ws::observe {
 
-Board* board;
 __thread Seat* own_seat;
 
 namespace {

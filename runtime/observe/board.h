@@ -176,8 +176,6 @@ private:
     char* at(uint64_t offset) { return reinterpret_cast<char*>(this) + offset; }
 };
 
-// This process's; null until it attaches.
-extern Board* board;
 // The calling thread's, if it lends or is a guest; else null.
 extern __thread Seat* own_seat __attribute__((tls_model("initial-exec")));
 

@@ -12,6 +12,8 @@ using window::ticks;
 
 namespace {
 
+Board* board; // of the process that MPICH's hooks tell of
+
 // Rows by the address of the name: a hash table of which only free entries are ever written.
 constexpr unsigned table_size = 4 * call_rows;
 struct Entry {
@@ -95,6 +97,8 @@ void enter(int level)
 }
 
 } // namespace
+
+void show_calls_on(Board& own) { board = &own; }
 
 window::Flag call_row(const char* name)
 {

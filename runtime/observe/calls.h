@@ -7,6 +7,9 @@
 
 namespace ws::observe {
 
+// Before everything below: the board of this process.
+void show_calls_on(Board& board);
+
 // The row of the MPI function of that name; no_row if the name is null or there are too many functions. `name` must
 // stay where it is. Any thread.
 window::Flag call_row(const char* name);

@@ -16,6 +16,7 @@ uint64_t own_capacity, guest_capacity; // of a log
 uint64_t others_all, others_left;      // for all logs of other threads of the program
 constexpr uint64_t first_part = 64;    // such a log begins with so many of these
 bool logs_keep_oldest;
+unsigned own_node_rank;
 window::SpinLock logs_lock;
 std::vector<EventLog*> logs;
 WS_THREAD_LOCAL EventLog* own_log;
@@ -62,8 +63,9 @@ bool grow(EventLog& log)
 
 } // namespace
 
-void start_recording(uint64_t bytes, unsigned own_threads, unsigned guests, bool keep_oldest)
+void start_recording(uint64_t bytes, unsigned own_threads, unsigned guests, unsigned node_rank, bool keep_oldest)
 {
+    own_node_rank = node_rank;
     const uint64_t all = bytes / sizeof(Event);
     own_capacity = all / 2 / own_threads;
     guest_capacity = all / 4 / (guests ? guests : 1);
@@ -81,7 +83,7 @@ void record_as(SeatKind kind, unsigned core)
 void record(EventKind kind, uint64_t begin, uint64_t end, uint32_t id, uint64_t a, uint64_t b)
 {
     if (WS_UNLIKELY(!own_log))
-        own_log = new_log(SeatKind::none, unsigned(board->node_rank));
+        own_log = new_log(SeatKind::none, own_node_rank);
     EventLog& log = *own_log;
     const uint64_t i = log.written++;
     if (i < log.capacity || (log.grows && grow(log)))

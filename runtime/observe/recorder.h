@@ -56,8 +56,9 @@ struct EventLog {
 extern bool recording;
 
 // Called before any thread records. Of `bytes`, half is for the home thread and the workers in equal parts, a quarter
-// for the guests in equal parts, and a quarter for other threads of the program, as they need it.
-void start_recording(uint64_t bytes, unsigned own_threads, unsigned guests, bool keep_oldest);
+// for the guests in equal parts, and a quarter for other threads of the program, as they need it. These are shown on
+// the core of their rank, `node_rank`.
+void start_recording(uint64_t bytes, unsigned own_threads, unsigned guests, unsigned node_rank, bool keep_oldest);
 // Gives the calling thread's log this kind and core. Without this call it counts as another thread of the program.
 void record_as(SeatKind kind, unsigned core);
 void record(EventKind kind, uint64_t begin, uint64_t end, uint32_t id, uint64_t a = 0, uint64_t b = 0);

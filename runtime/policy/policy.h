@@ -12,6 +12,7 @@
 #include "book/book.h"
 #include "lend/chooser.h"
 #include "mail/mail.h"
+#include "measure/meter.h"
 #include "measure/node_load.h"
 #include "options/options.h"
 #include "observe/verdict.h"
@@ -50,6 +51,8 @@ struct Rank {
     MPI_Comm node = MPI_COMM_NULL; // all ranks of the node, for libws alone
     int node_number = -1;          // in the job, from 0
     double ticks_per_us = 1000;    // of this node
+    observe::Board* board = nullptr; // what this process shows of itself: counters
+    measure::Meter* meter = nullptr; // what its own work costs
     const option::Options* options = nullptr; // as read by all; each policy looks at its own
     const OpenMPThreads* openmp = nullptr; // what of the program's OpenMP a policy may ask
     // A policy's choice: whom this rank's threads help while they wait.

@@ -47,7 +47,7 @@ void fill(LoopRow& l, const char* name, Values& v)
 
 RankFigures figures_of(int rank)
 {
-    board = make_board(4, 1);
+    Board* const board = make_board(4, 1);
     REQUIRE(board);
     Board& b = *board;
     Values v{uint64_t(rank)};

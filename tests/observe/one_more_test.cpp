@@ -13,7 +13,7 @@ using namespace ws::window;
 
 TEST_CASE("a counter that only its list has is on the board, in the figures and in every report")
 {
-    board = make_board(2, 1);
+    Board* const board = make_board(2, 1);
     REQUIRE(board);
     board->node_ranks = board->size = 1;
     for (unsigned i : {0, 1}) {

@@ -135,7 +135,7 @@ TEST_CASE("what was computed on a lent core is the lender's help, and the owner'
 TEST_CASE("500 workers on 2 CPUs: the gain is that of 2, in verdict, report and JSON")
 {
     // By the clock each of them was busy for the whole second, but it shared the CPUs with all others.
-    board = make_board(501, 500);
+    Board* const board = make_board(501, 500);
     REQUIRE(board);
     Board& b = *board;
     b.size = 1;

@@ -123,7 +123,7 @@ public:
     {
         const uint64_t now = ticks();
         if (rank.window)
-            measure::meter.load(now); // brings the row up
+            rank.meter->load(now); // brings the row up
         PMPI_Barrier(rank.node);
         std::vector<Load> loads(static_cast<size_t>(ranks_));
         if (rank.window)

@@ -17,9 +17,10 @@
 #include <unistd.h>
 
 using namespace ws::top;
-using ws::observe::board;
 
 namespace {
+
+ws::observe::Board* board; // of this process
 
 // A right board of a rank with a worker on a node of three cores, made as a job makes it.
 ws::observe::Board& made()

@@ -28,6 +28,8 @@ using namespace ws::window;
 
 namespace {
 
+Board* board; // of this process
+
 double ticks_per_us;
 uint64_t ticks_of(double seconds) { return uint64_t(seconds * 1e6 * ticks_per_us); }
 

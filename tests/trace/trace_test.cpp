@@ -18,10 +18,6 @@
 extern "C" const char* ws_trace_check(int, const char*);
 extern "C" ws::trace::TraceWriter* ws_trace_open(const ws::trace::TraceJob&, const char*);
 
-// For the recorder, which asks the board where the rank is.
-static ws::observe::Board test_board = {};
-ws::observe::Board* ws::observe::board = &test_board;
-
 using namespace ws::observe;
 using namespace ws::trace;
 using made_up::event;
@@ -234,8 +230,7 @@ TEST_CASE("a log's ring gives the newest in order, or the oldest, and counts the
 
 TEST_CASE("the recorder: a thread has a log of its own and its part of the memory, and what is too much is dropped")
 {
-    test_board.node_rank = 3;
-    start_recording(sizeof(Event) * 4000, 1, 20, false); // 2000 at home, 50 a guest, 1000 for others
+    start_recording(sizeof(Event) * 4000, 1, 20, 3, false); // 2000 at home, 50 a guest, 1000 for others
     REQUIRE(recording);
     auto run = [](SeatKind kind, unsigned core, uint64_t events) {
         std::thread([=] {

@@ -22,7 +22,6 @@
 
 namespace ws::policy::dpb {
 
-using observe::board;
 using observe::bump;
 using observe::EventKind;
 using observe::Facts;
@@ -93,6 +92,8 @@ private:
     Rule rule_ = whole_deal;
     unsigned me_ = 0, usual_ = 1, first_ = 1;
     double ticks_per_us_ = 1000;
+    observe::Board* board_ = nullptr;
+    measure::Meter* meter_ = nullptr;
     Table table_;
     Team team_;
     Foreign foreign_;
@@ -192,9 +193,11 @@ policy::Wants Dpb::attach(policy::Rank& rank)
     shares_ = shares_ && !o.ignore_jobs;
     rule_ = o.openmp_deal == Options::openmp_deal_paper ? paper_deal : whole_deal;
     ticks_per_us_ = rank.ticks_per_us;
+    board_ = rank.board;
+    meter_ = rank.meter;
     first_ = table_.first()[me_];
     team_.attach(table_, *rank.window, me_, threads_are_placed());
-    board->process.openmp_cores = team_.own();
+    board_->process.openmp_cores = team_.own();
     turns_ = Turns(uint64_t(times::unknown_period_us * ticks_per_us_));
     regions_ = Regions(uint64_t(times::thread_cost_us * ticks_per_us_));
     if (!balances_)
@@ -207,7 +210,7 @@ policy::Wants Dpb::attach(policy::Rank& rank)
 
 uint64_t Dpb::decide_every() const
 {
-    const double quarter = double(measure::meter.period()) / 4, us = ticks_per_us_;
+    const double quarter = double(meter_->period()) / 4, us = ticks_per_us_;
     return uint64_t(std::clamp(quarter, times::decide_least_us * us, times::decide_most_us * us));
 }
 
@@ -235,7 +238,7 @@ void Dpb::look_at_deal()
     const Flag generation = Hardware::load_acquire(table_.head().generation); // acquire: the targets, and the promises
     if (WS_LIKELY(generation == seen_))
         return;
-    board->process.openmp_cores = team_.settle();
+    board_->process.openmp_cores = team_.settle();
     if (team_.own() == Hardware::load_relaxed(table_.row(me_).target)) {
         seen_ = generation;
         turns_.begin_anew();
@@ -244,10 +247,10 @@ void Dpb::look_at_deal()
 
 void Dpb::measure_at(uint64_t now)
 {
-    const uint64_t turns = measure::meter.turns();
-    if (WS_LIKELY(!turns_.is_due(turns, measure::meter.period(), now)))
+    const uint64_t turns = meter_->turns();
+    if (WS_LIKELY(!turns_.is_due(turns, meter_->period(), now)))
         return;
-    const window::Load load = measure::meter.load(now);
+    const window::Load load = meter_->load(now);
     if (turns_.sample(turns, now, load.useful, load.waited, team_.own()) &&
         seen_ == Hardware::load_relaxed(table_.head().generation))
         table_.row(me_).measured.write(
@@ -305,9 +308,9 @@ void Dpb::give_foreign_back(uint64_t now)
 {
     const Foreign::Lent lent = foreign_.give_back(now);
     turns_.add_extra(lent.used);
-    bump(board->process.openmp_shared);
-    bump(board->process.openmp_shared_ticks, lent.used);
-    bump(board->process.openmp_shared_late_ticks, lent.late);
+    bump(board_->process.openmp_shared);
+    bump(board_->process.openmp_shared_ticks, lent.used);
+    bump(board_->process.openmp_shared_late_ticks, lent.late);
     RankRow& row = table_.row(me_); // the same for the verdict of the node
     add(row.foreign_regions, 1);
     add(row.foreign_used, lent.used);
@@ -321,7 +324,7 @@ void Dpb::end(policy::Rank&)
         return;
     const uint64_t given = foreign_.used_by_others();
     add(table_.row(me_).used_by_others, given);
-    window::store_relaxed(board->process.openmp_given_ticks, given);
+    window::store_relaxed(board_->process.openmp_given_ticks, given);
 }
 
 void Dpb::region_ended(const policy::Rank&)
@@ -341,8 +344,8 @@ void Dpb::region_ended(const policy::Rank&)
     const Team::Lent lent = team_.give_back(now, ticks_per_us_);
     RankRow& row = table_.row(me_); // the same for the verdict of the node
     if (WS_UNLIKELY(lent.beside)) {
-        bump(board->process.openmp_beside, lent.beside);
-        bump(board->process.openmp_beside_ticks, lent.beside_ticks);
+        bump(board_->process.openmp_beside, lent.beside);
+        bump(board_->process.openmp_beside_ticks, lent.beside_ticks);
         add(row.beside, lent.beside);
         add(row.beside_ticks, lent.beside_ticks);
         Hardware::store_relaxed(row.beside_longest,
@@ -351,9 +354,9 @@ void Dpb::region_ended(const policy::Rank&)
     if (!extra_)
         return;
     turns_.add_extra(lent.used);
-    bump(board->process.openmp_lent);
-    bump(board->process.openmp_lent_ticks, lent.used);
-    bump(board->process.openmp_late_ticks, lent.late);
+    bump(board_->process.openmp_lent);
+    bump(board_->process.openmp_lent_ticks, lent.used);
+    bump(board_->process.openmp_late_ticks, lent.late);
     add(row.regions, 1);
     add(row.used, lent.used);
     add(row.late, lent.late);

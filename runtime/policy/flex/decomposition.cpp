@@ -13,7 +13,6 @@
 
 namespace ws::policy::flex {
 
-using observe::board;
 using observe::bump;
 using window::ticks;
 
@@ -105,7 +104,7 @@ void Decomposition::begin_iteration()
     const uint64_t now = ticks();
     if (done_ == 0)
         interval_began_ = now;
-    at_begin_ = measure::meter.load(now);
+    at_begin_ = host.meter->load(now);
     units_at_begin_ = units_now();
     begun_ = true;
 }
@@ -118,7 +117,7 @@ std::string Decomposition::end_begin()
     const uint64_t now = ticks();
     if (begun_) {
         begun_ = false;
-        const window::Load at_end = measure::meter.load(now);
+        const window::Load at_end = host.meter->load(now);
         // `useful` may go back a little, when it is found out that others had the core.
         const double useful = double(int64_t(at_end.useful - at_begin_.useful)) / host.ticks_per_us * 1e-6;
         const double kept = seconds(at_end.kept_off - at_begin_.kept_off);
@@ -191,7 +190,7 @@ std::string Decomposition::decide()
     PMPI_Wait(&request_, MPI_STATUS_IGNORE);
     asked_s_ = seconds(ticks() - began);
     told.intervals++;
-    bump(board->process.flex_intervals);
+    bump(host.board->process.flex_intervals);
     if (numbers_.trouble > 0) { // the highest rank says what is wrong
         char words[160] = "";
         const int first = int(numbers_.trouble) - 1;
@@ -340,12 +339,12 @@ bool Decomposition::end_finish()
     }
     const double took = window::seconds_now() - move_began_;
     const uint64_t ended = ticks();
-    bump(board->process.flex_move_ticks, ended - began);
+    bump(host.board->process.flex_move_ticks, ended - began);
     if (done == 0)
         return false;
     structures_changed();
-    bump(board->process.flex_moves);
-    bump(board->process.flex_bytes, uint64_t(moved_bytes_));
+    bump(host.board->process.flex_moves);
+    bump(host.board->process.flex_bytes, uint64_t(moved_bytes_));
     double most[2] = {moved_bytes_, took}, sum = moved_bytes_ / 2; // each byte leaves one process and comes to another
     PMPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_DOUBLE, MPI_MAX, comm_);
     PMPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, comm_);

@@ -24,6 +24,8 @@ public:
         host.on = true;
         host.node_number = rank.node_number;
         host.ticks_per_us = rank.ticks_per_us;
+        host.board = rank.board;
+        host.meter = rank.meter;
         host.options = rank.options;
         return {};
     }

@@ -4,6 +4,8 @@
 // it, for the verdict.
 #pragma once
 
+#include "measure/meter.h"
+#include "observe/board.h"
 #include "options/options.h"
 #include "policy/flex/monitor.h"
 
@@ -15,6 +17,8 @@ struct Host {
     bool on = false;
     int node_number = -1;
     double ticks_per_us = 1000;
+    observe::Board* board = nullptr;
+    measure::Meter* meter = nullptr;
     const option::Options* options = nullptr;
 };
 extern Host host;

@@ -19,6 +19,7 @@ public:
         job.attached = true;
         job.options = rank.options;
         job.ticks_per_us = rank.ticks_per_us;
+        job.board = rank.board;
         job.node_number = rank.node_number;
         job.lends = rank.window && (rank.window->ranks() > 1 || rank.window->workers() > 0);
         return {};

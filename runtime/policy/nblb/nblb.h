@@ -21,6 +21,7 @@ struct Job {
     bool lends = false; // somebody may lend cores to this rank's tasks
     const option::Options* options = nullptr;
     double ticks_per_us = 1000;
+    observe::Board* board = nullptr;
     int node_number = 0;
 };
 extern Job job;

@@ -516,13 +516,13 @@ void Pool::combine_all()
 // For reports, ws-top and MPI_T: what is new since the last time. There may be several pools.
 void Pool::show()
 {
-    if (!observe::board)
+    if (!job.board)
         return;
     ws_task_counts now;
     lock_.lock();
     now = counts_;
     lock_.unlock();
-    observe::ProcessCounters& p = observe::board->process;
+    observe::ProcessCounters& p = job.board->process;
     store_relaxed(p.tasks_waiting, load_relaxed(queued_));
     observe::bump(p.tasks_run, now.run - shown_.run);
     observe::bump(p.tasks_in, now.moved_in - shown_.moved_in);

@@ -4,6 +4,9 @@
 // -workshare.
 #pragma once
 
+#include "measure/meter.h"
+#include "observe/board.h"
+
 #include <mpi.h>
 
 namespace ws::policy::reorder {
@@ -11,6 +14,8 @@ namespace ws::policy::reorder {
 struct Host {
     MPI_Comm node = MPI_COMM_NULL; // all ranks of the node, for this runtime alone
     int node_number = -1;
+    observe::Board* board = nullptr;
+    measure::Meter* meter = nullptr;
 };
 extern Host host;
 

@@ -3,14 +3,13 @@
 
 #include "measure/meter.h"
 #include "observe/board.h"
+#include "policy/reorder/host.h"
 #include "window/os.h"
 
 #include <algorithm>
 #include <mutex>
 
 namespace ws::policy::reorder {
-
-using observe::board;
 
 namespace {
 
@@ -20,16 +19,16 @@ int64_t in_calls;             // in MPIX functions, since then
 std::mutex lock;              // of these two
 thread_local int64_t entered; // the call that is under way
 
-int64_t useful() { return int64_t(measure::meter.load(window::ticks()).useful); }
+int64_t useful() { return int64_t(host.meter->load(window::ticks()).useful); }
 
 } // namespace
 
-bool can_measure() { return board != nullptr; }
+bool can_measure() { return host.board != nullptr; }
 
 double measured_load()
 {
     std::lock_guard<std::mutex> guard(lock);
-    return double(std::max<int64_t>(entered - begun - in_calls, 0)) / board->ticks_per_us * 1e-6;
+    return double(std::max<int64_t>(entered - begun - in_calls, 0)) / host.board->ticks_per_us * 1e-6;
 }
 
 void begin_measuring()
@@ -41,13 +40,13 @@ void begin_measuring()
 
 AroundCall::AroundCall()
 {
-    if (board)
+    if (host.board)
         entered = useful();
 }
 
 AroundCall::~AroundCall()
 {
-    if (!board)
+    if (!host.board)
         return;
     const int64_t now = useful();
     std::lock_guard<std::mutex> guard(lock);

@@ -14,6 +14,8 @@ public:
     {
         host.node = rank.node;
         host.node_number = rank.node_number;
+        host.board = rank.board;
+        host.meter = rank.meter;
         return {};
     }
     void detach(policy::Rank&) override { host = {}; }
