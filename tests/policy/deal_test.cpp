@@ -84,6 +84,26 @@ Node random_node(std::mt19937& random, unsigned most_ranks, unsigned most_cores)
 
 // ---- the paper's rules
 
+TEST_CASE("samples of a fixed time are compared by the work in them", "[deal]")
+{
+    std::vector<Measured> before = {{8, 0.5, 0}, {8, 0.125, 0.375}}, after = {{12, 0.5, 0}, {4, 0.375, 0.125}};
+    CHECK(period_of(before) == period_of(after)); // which says nothing
+    const Deal best = whole_deal(before);
+    scale_to_equal_work(before);
+    scale_to_equal_work(after);
+    CHECK(whole_deal(before) == best);
+    CHECK(period_of(before) / period_of(after) == Approx(7.5 / 5));
+
+    History history = {};
+    uint16_t former[] = {8, 8};
+    const Deal dealt_out = decide(whole_deal, before, history, former);
+    CHECK(dealt_out == Deal{12, 4});
+    CHECK(decide(whole_deal, after, history, former) == dealt_out); // it was right, and stays
+    std::vector<Measured> none = {{8, 0, 0.5}, {8, 0, 0.5}};
+    scale_to_equal_work(none);
+    CHECK(none[0].waited == 0.5);
+}
+
 TEST_CASE("the rank with the highest useful time gets processors of the one with the lowest", "[deal]")
 {
     // t_new = 10 - (6 - 0) / 2 = 7; 4 * 10 / 7 - 4 = 1.71: two processors

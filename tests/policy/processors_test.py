@@ -116,12 +116,11 @@ expect(result, f'about 8+4+2+2: {deal(result)}', good)
 # A program without an outer loop that can be seen: half a second at a time is measured instead, and that is told.
 def irregular():
     result = job('balance', 'sleep', 500, 2, 80000, 20000, 'irregular=1')
-    return result, (deal(result) or [0])[0] >= 11
+    return result, (deal(result) or [0])[0] >= 11 and 'no turns of an outer loop were found' in result.err
 
 
-result, good = retry(3, irregular)
-expect(result, 'without turns cores move by what half seconds measure', good)
-expect(result, 'no word of turns that were not found', 'no turns of an outer loop were found' in result.err)
+result, good = retry(4, irregular)      # by chance calls may look like turns in the end
+expect(result, 'without turns cores move by what half seconds measure, and that is told', good)
 result = job('balance', 'sleep', 60, 2, 80000, 20000)
 expect(result, 'a word of turns where they are found', 'no turns' not in result.err)
 

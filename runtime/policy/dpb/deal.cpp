@@ -43,6 +43,18 @@ double best_time(const std::vector<Measured>& ranks, unsigned cores)
 
 } // namespace
 
+void scale_to_equal_work(std::vector<Measured>& ranks)
+{
+    double all = 0;
+    for (const Measured& m : ranks)
+        all += work(m);
+    for (Measured& m : ranks)
+        if (all > 0) {
+            m.useful /= all;
+            m.waited /= all;
+        }
+}
+
 Deal dealt(const std::vector<Measured>& ranks)
 {
     Deal deal;

@@ -22,6 +22,10 @@ struct Measured {
     unsigned most = ~0u;    // processors that it can use: threads that the program allows
 };
 
+// For samples of a fixed time, of which each holds as much of the program as was done then: scaled to one processor
+// second of work in all, they can be compared with each other as turns can.
+void scale_to_equal_work(std::vector<Measured>& ranks);
+
 using Deal = std::vector<unsigned>; // processors of each rank, at least one
 
 Deal dealt(const std::vector<Measured>& ranks); // as it is

@@ -412,6 +412,12 @@ void Dpb::decide(const policy::Rank& rank, uint64_t now)
             take_back(now);
         return;
     }
+    if (!by_turns)
+        scale_to_equal_work(ranks);
+    if (head.timed != !by_turns) { // what was measured before is no measure for this
+        head.history.before = 0;
+        head.period_first = 0;
+    }
     const double period = period_of(ranks);
     const Deal now_dealt = dealt(ranks), next = dpb::decide(rule_, ranks, head.history, table_.former());
     head.timed = !by_turns;
