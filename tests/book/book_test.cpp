@@ -3,7 +3,9 @@
 // The node book with real processes: each stands for a job.
 #include "book/book.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <iterator>
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
@@ -258,14 +260,16 @@ void offer(int out, uint64_t job, std::initializer_list<int> list, bool busy = f
     tell(out, r->share(list));
 }
 
-// All that there are, of jobs that are at rest.
+// All that there are, of jobs that are at rest: of the CPUs from 3000 on, which no machine has. Real jobs that share
+// may run beside this test.
 std::vector<SharedCore*> cores_at_rest(const Reader& reader)
 {
     std::vector<SharedCore*> cores;
     bool leaving;
     for (const Lenders& l : reader.lenders(leaving))
         if (Reader::at_rest(l, ticks(), 0))
-            cores.insert(cores.end(), l.cores.begin(), l.cores.end());
+            std::copy_if(l.cores.begin(), l.cores.end(), std::back_inserter(cores),
+                         [](const SharedCore* core) { return core->cpu >= 3000; });
     return cores;
 }
 
