@@ -49,6 +49,21 @@ struct Note {
     double rest = 0, capacity = 0, cores = 0, speed = 0, room = 0, tasks = 0;
 };
 
+// What `node`, which looks so, tells of itself.
+inline Note note_of(Note::What what, int node, const Look& own)
+{
+    Note n;
+    n.what = what;
+    n.node = node;
+    n.address = own.address;
+    n.rest = own.rest;
+    n.capacity = own.capacity();
+    n.cores = own.cores;
+    n.speed = own.speed();
+    n.room = own.room;
+    return n;
+}
+
 // To be given to a node: so many tasks, if they are worth it.
 struct Gift {
     int node = 0, address = 0;

@@ -135,15 +135,9 @@ private:
     {
         has_told_ = true;
         told_at_s_ = own.now_s;
-        told_.what = Note::state;
-        told_.cls = state_of(own);
-        told_.node = me_;
-        told_.address = own.address;
-        told_.rest = own.rest;
-        told_.capacity = own.capacity();
-        told_.cores = own.cores;
-        told_.speed = own.speed();
-        told_.room = own.room;
+        Note n = note_of(Note::state, me_, own);
+        n.cls = state_of(own);
+        told_ = n;
         post(scheduler_of(me_), told_, own, actions);
     }
 

@@ -37,15 +37,7 @@ public:
             has_told_ = true;
             told_empty_ = own.rest < 1;
             told_ = now;
-            Note n;
-            n.what = Note::index;
-            n.node = me_;
-            n.address = own.address;
-            n.rest = own.rest;
-            n.capacity = own.capacity();
-            n.cores = own.cores;
-            n.speed = own.speed();
-            n.room = own.room;
+            const Note n = note_of(Note::index, me_, own);
             for (const auto& [node, ignored] : known_)
                 actions.letters.push_back({node, n});
         }
@@ -168,14 +160,7 @@ private:
     void ask(const Look& own, Actions& actions)
     {
         asking_ = true;
-        Note n;
-        n.what = Note::ask;
-        n.node = me_;
-        n.address = own.address;
-        n.cores = own.cores;
-        n.speed = own.speed();
-        n.rest = own.rest;
-        n.room = own.room;
+        Note n = note_of(Note::ask, me_, own);
         if (lifelines_ && refused_ >= 2) {
             n.what = Note::lifeline; // from here on it waits
             for (int bit = 1; bit < nodes_; bit <<= 1)
