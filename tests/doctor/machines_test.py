@@ -219,6 +219,8 @@ expect('NUMA balancing on one node', 'WS503', 'ok', '', files={'/proc/sys/kernel
 RANKS = job(2, cpus=['0-3', '4-7'])
 RANKS[1][1]['pid_namespace'] = 'pid:[2]'
 expect('containers', 'WS504', 'problem', '2 PID namespaces among 2 ranks', ranks=RANKS, fix='--pid=host')
+expect('counters refused', 'WS505', 'note', 'kernel.perf_event_paranoid=4', {'/proc/sys/kernel/perf_event_paranoid': '4\n'}, good_facts(counters=0, counters_error='PAPI: no leave'),
+       fix='sysctl kernel.perf_event_paranoid=2')
 
 # The environment.
 expect('a wrong value', 'WS701', 'problem', 'WS_SPIN=soon', fix='unset WS_SPIN', WS_SPIN='soon')

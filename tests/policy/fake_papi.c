@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
  * Stands before libpapi in a test: counts CPU time as if it were events, on machines whose kernel refuses counters.
- * FAKE_PAPI says what this processor can count: flop, instructions, nothing.
+ * FAKE_PAPI says what this processor can count: flop, instructions, nothing; or that the kernel has "refused" it.
  */
 #include <papi.h>
 #include <stdlib.h>
@@ -39,5 +39,12 @@ int PAPI_read(int set, long long *values)
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     *values = t.tv_sec * 1000000000LL + t.tv_nsec;
     return PAPI_OK;
+}
+const PAPI_component_info_t *PAPI_get_component_info(int component)
+{
+    static PAPI_component_info_t info = {.disabled_reason = "/proc/sys/kernel/perf_event_paranoid forbids it" };
+    (void) component;
+    info.disabled = strcmp(can(), "refused") == 0;
+    return &info;
 }
 char *PAPI_strerror(int code) { (void) code; return "no such event"; }

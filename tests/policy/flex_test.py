@@ -118,4 +118,6 @@ folder = os.path.join(PROGRAMS, 'fake_papi.so')
 for counts_what, wanted in ('flop', 'floating-point operations'), ('instructions', 'instructions'), ('nothing', 'registered rows'):
     result = run('flex_rows', 'all', '1000', '30', options=INTERVAL, env={'LD_PRELOAD': folder, 'FAKE_PAPI': counts_what}, ranks=2)
     expect(result, f'not by {wanted}', f'by {wanted}' in result.err)
+result = run('flex_rows', 'all', '1000', '30', options=INTERVAL, env={'LD_PRELOAD': folder, 'FAKE_PAPI': 'refused'}, ranks=2)
+expect(result, 'what the kernel refuses is not told', 'by registered rows (PAPI: /proc/sys/kernel/perf_event_paranoid forbids it)' in result.err)
 finish()

@@ -12,15 +12,13 @@ namespace doctor {
 [[gnu::used]] void to_json(nlohmann::json& j, const Program& program);
 [[gnu::used]] void from_json(const nlohmann::json& j, Program& program);
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Machine, host, kernel, pid_namespace, clocksource, folder, cgroup_quota,
-                                                cgroup_pids, cgroup_memory, under_mpirun, x86, constant_tsc,
-                                                nonstop_tsc, may_exceed_nproc, rank, size, cpus, online, cpuset, quota,
-                                                pids_max, pids_now, memory_max, memory_now, memory_total,
-                                                memory_available, nproc, user_threads, stack, address_space, open_files,
-                                                shm_bytes, shm_free, packages, numa_nodes, cores, threads, caches,
-                                                hwloc_error, core_of, governors, skew_us, busy, stolen, numa_balancing,
-                                                environment, options_error, options_unknown, workers, mpi_error,
-                                                libws_loaded, inactive, local_ranks, node_ranks, launcher)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(
+    Machine, host, kernel, pid_namespace, clocksource, folder, cgroup_quota, cgroup_pids, cgroup_memory, under_mpirun,
+    x86, constant_tsc, nonstop_tsc, may_exceed_nproc, rank, size, cpus, online, cpuset, quota, pids_max, pids_now,
+    memory_max, memory_now, memory_total, memory_available, nproc, user_threads, stack, address_space, open_files,
+    shm_bytes, shm_free, packages, numa_nodes, cores, threads, caches, hwloc_error, core_of, governors, skew_us, busy,
+    stolen, numa_balancing, paranoid, counters, counters_error, environment, options_error, options_unknown, workers,
+    mpi_error, libws_loaded, inactive, local_ranks, node_ranks, launcher)
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Library, name, path)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Loop, name, file, coarse)

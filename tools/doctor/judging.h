@@ -130,6 +130,7 @@ void governor(const Job&, const Node&, Findings&);
 void load(const Job&, const Node&, Findings&);
 void kernel(const Job&, const Node&, Findings&);
 void namespaces(const Job&, const Node&, Findings&);
+void work_counters(const Job&, const Node&, Findings&);
 
 // WS6: the program
 void program_file(const Job&, Findings&);

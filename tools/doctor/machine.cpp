@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <dirent.h>
+#include <dlfcn.h>
 #include <fstream>
 #include <hwloc.h>
 #include <sstream>
@@ -435,6 +436,22 @@ std::string own_folder()
     return all.substr(0, all.rfind('/'));
 }
 
+// By the module that XMPI loads, as what the kernel refuses shows only when a counter is opened.
+void read_counters(Machine& m)
+{
+    void* const module = dlopen((m.folder + "/../lib/workshare/papi.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+    using Open = int (*)(char* why, int room); // PapiOpen in policy/flex/counters.h
+    const auto open = module ? reinterpret_cast<Open>(dlsym(module, "ws_papi_open")) : nullptr;
+    if (!open) {
+        const char* const trouble = dlerror();
+        m.counters_error = trouble ? trouble : "its module cannot be loaded";
+        return;
+    }
+    char why[200] = "";
+    m.counters = open(why, sizeof why);
+    m.counters_error = why;
+}
+
 } // namespace
 
 Machine look_at_machine(const std::string& root)
@@ -455,6 +472,8 @@ Machine look_at_machine(const std::string& root)
     m.memory_total = kilobytes(files.field("/proc/meminfo", "MemTotal"));
     m.memory_available = kilobytes(files.field("/proc/meminfo", "MemAvailable"));
     m.numa_balancing = std::atoi(files.read("/proc/sys/kernel/numa_balancing").c_str());
+    const std::string paranoid = files.read("/proc/sys/kernel/perf_event_paranoid");
+    m.paranoid = paranoid.empty() ? int(unknown) : std::atoi(paranoid.c_str());
     read_environment(m);
     read_cgroups(files, m);
     read_limits(files, m);
@@ -473,6 +492,7 @@ Machine look_at_machine(const std::string& root)
             m.shm_bytes = double(fs.f_blocks) * double(fs.f_frsize);
             m.shm_free = double(fs.f_bavail) * double(fs.f_frsize);
         }
+        read_counters(m);
         try {
             m.skew_us = largest_skew_us(m.cpus);
         } catch (const std::system_error&) { // no threads: other findings say so

@@ -34,6 +34,9 @@ struct Machine {
     double skew_us = unknown;                // largest difference of two cores' counters
     double busy = unknown, stolen = unknown; // CPUs' worth of computing by others, and taken by the hypervisor
     int numa_balancing = 0;
+    int paranoid = int(unknown); // kernel.perf_event_paranoid
+    int counters = int(unknown); // of PAPI's: what its module's WS_PAPI_OPEN_NAME says (policy/flex/counters.h)
+    std::string counters_error;  // why not more
     std::map<std::string, std::string> environment; // what begins with WS_, OMP_ and the like
     std::string options_error;                      // as libws would say
     std::vector<std::string> options_unknown;

@@ -466,4 +466,23 @@ void namespaces(const Job&, const Node& n, Findings& out)
         out.ok("all ranks see each other's processes");
 }
 
+// Only what could be had is worth a note: most virtual machines have no counters.
+void work_counters(const Job&, const Node& n, Findings& out)
+{
+    const Machine& m = n.first();
+    const char* const otherwise = "; without them XMPI measures work by the rows that are registered";
+    if (m.counters == int(unknown))
+        return out.skip("PAPI is not asked" + (m.counters_error.empty() ? "" : ": " + m.counters_error));
+    if (m.counters & 1)
+        return out.ok("PAPI counts floating-point operations");
+    const std::string seen = (m.counters ? "PAPI counts instructions" : "PAPI counts nothing") +
+                             (m.counters_error.empty() ? "" : ": " + m.counters_error);
+    if (m.counters == 0 && m.paranoid > 2)
+        out.note(format("%s; kernel.perf_event_paranoid=%d", seen.c_str(), m.paranoid),
+                 "the kernel lets nobody but root count: XMPI measures work by the rows that are registered",
+                 "sysctl kernel.perf_event_paranoid=2     # as root; or XMPI_Set_work in the program");
+    else
+        out.ok(seen + otherwise);
+}
+
 } // namespace doctor::check

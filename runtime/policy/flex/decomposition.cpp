@@ -49,6 +49,8 @@ Decomposition::Decomposition(MPI_Comm comm, Rows rows, const Wishes& wishes) : w
     PMPI_Allreduce(MPI_IN_PLACE, &best, 1, MPI_INT, MPI_MIN, comm_);
     source_ = Source(best);
     told.measured = source_text(source_);
+    if (const std::string& why = counters.why(); !why.empty() && source_ < Source::flop)
+        told.measured += " (" + why + ")";
     leader_ = rank_;
     if (wishes.by_node) {
         PMPI_Comm_split(comm_, host.node_number, rank_, &node_);

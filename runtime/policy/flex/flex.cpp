@@ -36,14 +36,13 @@ public:
         char text[240];
         if (told.moves)
             std::snprintf(text, sizeof text,
-                          "XMPI moved rows %llu time%s in %llu intervals (%.4g rows, %.4g MB, %.3g s), by %s",
+                          "XMPI moved rows %llu time%s in %llu intervals (%.4g rows, %.4g MB, %.3g s), by ",
                           static_cast<unsigned long long>(told.moves), told.moves == 1 ? "" : "s",
-                          static_cast<unsigned long long>(told.intervals),
-                          told.rows, told.bytes * 1e-6, told.move_s, told.measured.c_str());
+                          static_cast<unsigned long long>(told.intervals), told.rows, told.bytes * 1e-6, told.move_s);
         else
-            std::snprintf(text, sizeof text, "XMPI moved no rows in %llu intervals, by %s",
-                          static_cast<unsigned long long>(told.intervals), told.measured.c_str());
-        facts.policies.push_back(text + reason_text(Outcome::burst, "not for bursts of foreign load") +
+            std::snprintf(text, sizeof text, "XMPI moved no rows in %llu intervals, by ",
+                          static_cast<unsigned long long>(told.intervals));
+        facts.policies.push_back(text + told.measured + reason_text(Outcome::burst, "not for bursts of foreign load") +
                                  reason_text(Outcome::noise, "not for noise") +
                                  reason_text(Outcome::unpaid, "not as it would not have paid") +
                                  reason_text(Outcome::no_memory, "not for want of memory"));

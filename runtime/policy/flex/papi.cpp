@@ -55,11 +55,18 @@ WS_EXPORT int ws_papi_open(char* why, int room)
     for (const int event : {PAPI_FP_OPS, PAPI_DP_OPS})
         if (sets[0] == PAPI_NULL && (error = open_one(sets[0], event)) == PAPI_OK)
             which |= 1;
-    if (!(which & 1))
-        std::snprintf(why, size_t(room), "PAPI: no counter of floating-point operations: %s", PAPI_strerror(error));
+    if (which & 1)
+        return which;
     // Not both: a processor has few counters.
-    if (!which && open_one(sets[1], PAPI_TOT_INS) == PAPI_OK)
+    if (const int other = open_one(sets[1], PAPI_TOT_INS); other == PAPI_OK)
         which |= 2;
+    // What the kernel refuses, such as by kernel.perf_event_paranoid, PAPI tells of the component.
+    const PAPI_component_info_t* const component = PAPI_get_component_info(0);
+    if (component && component->disabled)
+        std::snprintf(why, size_t(room), "PAPI: %s", component->disabled_reason);
+    else
+        std::snprintf(why, size_t(room), "PAPI counts no floating-point operations%s: %s",
+                      which ? "" : " or instructions", PAPI_strerror(error));
     return which;
 }
 
