@@ -100,28 +100,30 @@ private:
     int finish(std::string& error);
     void combine_all();
 
-    // moving.cpp
+    // asking.cpp
     void open_wire();
     void poll();
     void poll_if_due(uint64_t now);
-    void look_around();
-    Look own_look();
-    static window::Flag state_of(const Look& own);
-    void act(Actions& actions);
-    void gift(const Gift& gift, Actions& actions);
-    size_t give(const Gift& gift, const Look& own);
-    size_t send_tasks(int to, std::vector<Task>& tasks);
-    void handle(int from, const char* letter, size_t bytes);
-    void receive_tasks(int from, const char* letter, size_t bytes);
-    void arrived(Task task, const void* packed, size_t bytes, int from_node);
-    void flush_results();
-    void go_on_ending();
-    void drain();
     void start_pulse();
     void stop_pulse();
     void pulse();
     uint64_t room() const;
+    Look own_look();
+    void look_around();
+    static window::Flag state_of(const Look& own);
     int choose_giver() const;
+    void act(Actions& actions);
+    void gift(const Gift& gift, Actions& actions);
+    void handle(int from, const char* letter, size_t bytes);
+    void go_on_ending();
+    void drain();
+
+    // carrying.cpp
+    size_t give(const Gift& gift, const Look& own);
+    size_t send_tasks(int to, std::vector<Task>& tasks);
+    void receive_tasks(int from, const char* letter, size_t bytes);
+    void arrived(Task task, const void* packed, size_t bytes);
+    void flush_results();
 
     ws_tasks* shell_;
     MPI_Comm comm_ = MPI_COMM_NULL; // for what is collective

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// A pool among others: what it tells them, what it gives and gets, and when all are done.
+// A pool among others: what it tells them of itself, what its balancer wants done, and when all are done.
+#include "policy/nblb/letters.h"
 #include "policy/nblb/pool.h"
 
-#include "mpi/end_job.h"
 #include "window/os.h"
 #include "window/times.h"
 
 #include <algorithm>
-#include <climits>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 
 namespace ws::policy::nblb {
 
@@ -23,69 +21,6 @@ using window::ticks;
 namespace times = window::times;
 
 namespace {
-
-// The first byte of a letter.
-enum class Letter : uint8_t {
-    note,    // of a balancer to another: Note
-    give,    // agent to a rank of its node: Gift
-    gave,    // its answer: Gift, how many
-    tasks,   // node, how many, the tasks
-    result,  // of a task with a future, to the rank that put it
-    changed, // to the agent: the node's state has changed, or (node, how many) tasks have come
-    ask,
-    answer, // Counts
-    end,
-};
-
-struct Gave {
-    Gift gift;
-    double tasks;
-};
-struct Came {
-    int32_t node;
-    uint32_t tasks; // 0: none, but the state is another one
-};
-struct TasksHead {
-    int32_t node;
-    uint32_t tasks;
-};
-// Of a task in a letter; its bytes follow, up to a multiple of 8, unless they come apart.
-struct Packed {
-    uint16_t kind;
-    int8_t priority;
-    uint8_t flags, moves;
-    uint8_t apart;
-    uint16_t tag;
-    uint32_t origin, future;
-    uint64_t bytes;
-};
-struct ResultHead {
-    uint32_t future;
-    int32_t failure;
-};
-
-template <class T> std::string letter(Letter what, const T& head, size_t more = 0)
-{
-    std::string text;
-    text.reserve(8 + sizeof head + more);
-    text.assign(8, '\0');
-    text[0] = char(what);
-    text.append(reinterpret_cast<const char*>(&head), sizeof head);
-    return text;
-}
-std::string letter(Letter what) { return std::string(1, char(what)); }
-
-template <class T> T head_in(const char* letter, size_t bytes)
-{
-    T head{};
-    if (bytes >= 8 + sizeof head)
-        std::memcpy(static_cast<void*>(&head), letter + 8, sizeof head);
-    return head;
-}
-
-constexpr size_t apart_from = 16384; // bytes of a task that travel as a message of their own
-constexpr size_t guard_bytes = 64;   // behind what a user's pack() writes
-constexpr char guard = 0x5a;
 
 // Bytes that the node can still use.
 uint64_t available_memory()
@@ -354,7 +289,7 @@ int Pool::choose_giver() const
     return node_ranks_[best];
 }
 
-// ---- giving
+// ---- what is to be done
 
 void Pool::act(Actions& a)
 {
@@ -374,260 +309,6 @@ void Pool::gift(const Gift& g, Actions& actions)
     }
     const size_t given = give(g, own_look());
     balancer_->gave(g, double(given), own_look(), actions);
-}
-
-size_t Pool::give(const Gift& g, const Look& own)
-{
-    const uint64_t began = ticks();
-    std::vector<Task> out, kept;
-    const Side from = {own.rest, own.speed(), own.cores};
-    double room = g.room, tried = 0;
-    uint64_t not_worth = 0, no_room = 0, bytes_out = 0;
-    const double most = std::min(g.tasks, 1e9);
-    while (double(out.size()) < most && tried < most + 64) {
-        Task t;
-        lock_.lock();
-        const bool there = queue_.give(t);
-        store_relaxed(queued_, queue_.size());
-        if (there)
-            active_ = active_ + 1; // it is neither queued nor gone
-        lock_.unlock();
-        if (!there)
-            break;
-        tried++;
-        const Kind& k = kinds_[t.kind];
-        const double mean = load_relaxed(k.mean_s);
-        const size_t bytes = k.is_flat() ? t.bytes : k.c.packed(t.there, t.bytes);
-        const bool is_worth = g.whatever || mean == 0 || mean >= age_min(cost_, double(bytes), most, from, g.to);
-        const bool has_room = double(bytes) <= room || bytes <= Task::most_here;
-        if (is_worth && has_room) {
-            room -= double(bytes);
-            bytes_out += bytes;
-            out.push_back(t);
-        } else {
-            not_worth += !is_worth;
-            no_room += is_worth && !has_room;
-            kept.push_back(t);
-        }
-    }
-    size_t given = out.size();
-    lock_.lock();
-    for (auto t = kept.rbegin(); t != kept.rend(); ++t)
-        queue_.put_back(*t);
-    for (const Task& t : out)
-        kinds_[t.kind].waiting = kinds_[t.kind].waiting - 1;
-    store_relaxed(queued_, queue_.size());
-    active_ = active_ - kept.size() - given;
-    counts_.moved_out += given;
-    counts_.bytes_out += bytes_out;
-    counts_.kept_worth += not_worth;
-    counts_.kept_room += no_room;
-    if (double(given) + double(kept.size()) < most) {
-        const uint64_t missing = uint64_t(most) - given - kept.size();
-        (queue_.size() ? counts_.kept_moved : counts_.kept_none) += missing;
-    }
-    lock_.unlock();
-    if (!given)
-        return 0;
-    given = send_tasks(g.address, out);
-    // f: what this side spends, and as much on the other.
-    const double took = 2 * seconds(ticks() - began) / std::ceil(double(out.size() * 64) / Wire::most) + 5e-6;
-    cost_.fixed_s += 0.1 * (std::min(took, 1e-3) - cost_.fixed_s);
-    return given;
-}
-
-// Frees what it has sent, and says how many; what cannot be packed stays here.
-size_t Pool::send_tasks(int to, std::vector<Task>& tasks)
-{
-    size_t failed = 0;
-    std::string text = letter(Letter::tasks, TasksHead{own_node_, 0});
-    uint32_t in_letter = 0;
-    struct Apart {
-        int tag;
-        void* data;
-        size_t bytes;
-        std::function<void()> done;
-    };
-    std::vector<Apart> apart;
-    const auto send = [&] {
-        const TasksHead head = {own_node_, in_letter};
-        std::memcpy(&text[8], &head, sizeof head);
-        if (in_letter)
-            wire_.post(to, std::move(text));
-        for (Apart& a : apart)
-            wire_.send(to, a.tag, a.data, a.bytes, std::move(a.done));
-        apart.clear();
-        text = letter(Letter::tasks, TasksHead{own_node_, 0});
-        in_letter = 0;
-    };
-    for (Task& t : tasks) {
-        const Kind& k = kinds_[t.kind];
-        char* bytes = static_cast<char*>(t.data());
-        size_t size = t.bytes;
-        char* packed = nullptr;
-        if (!k.is_flat()) {
-            size = k.c.packed(t.there, t.bytes);
-            packed = static_cast<char*>(std::malloc(size + guard_bytes));
-            if (packed) {
-                std::memset(packed + size, guard, guard_bytes);
-                k.c.pack(t.there, t.bytes, packed);
-            }
-            if (!packed || std::count(packed + size, packed + size + guard_bytes, guard) != long(guard_bytes)) {
-                fail(t, 0, packed ? "packed more bytes than it had said" : "could not be packed: no memory");
-                std::free(packed);
-                t.flags |= task_pinned; // it runs here
-                put_in_queue(t);
-                std::lock_guard<window::SpinLock> hold(lock_);
-                counts_.moved_out--;
-                failed++;
-                continue;
-            }
-            bytes = packed;
-        }
-        Packed p = {t.kind, t.priority, t.flags, uint8_t(std::min(t.moves + 1, 255)), size >= apart_from, 0, t.origin,
-                    t.future, size};
-        const size_t needs = sizeof p + (p.apart ? 0 : (size + 7) / 8 * 8);
-        if (text.size() + needs > Wire::most)
-            send();
-        in_letter++;
-        const bool moved_before = t.moves != 0;
-        const uint64_t held = t.bytes;
-        const auto let_go = [this, moved_before, held] {
-            if (moved_before)
-                Hardware::fetch_add_full(held_, Hardware::Word(0) - held);
-        };
-        if (!p.apart) {
-            text.append(reinterpret_cast<const char*>(&p), sizeof p);
-            text.append(bytes, size);
-            text.append((8 - size % 8) % 8, '\0');
-            std::free(packed);
-            if (!k.is_flat())
-                k.c.release(t.there, t.bytes);
-            else if (t.flags & task_on_heap)
-                std::free(t.there);
-            if (t.flags & task_on_heap)
-                let_go();
-            continue;
-        }
-        p.tag = uint16_t(next_tag_);
-        next_tag_ = (next_tag_ + 1) % Wire::tags;
-        text.append(reinterpret_cast<const char*>(&p), sizeof p);
-        if (!k.is_flat())
-            k.c.release(t.there, t.bytes);
-        const uint64_t began = ticks();
-        apart.push_back({Wire::first_tag + p.tag, bytes, size, [this, bytes, size, began, let_go] {
-                             std::free(bytes);
-                             let_go();
-                             if (size >= 1 << 20) {
-                                 const double rate = double(size) / seconds(ticks() - began);
-                                 cost_.bytes_per_s += 0.3 * (rate - cost_.bytes_per_s);
-                             }
-                         }});
-    }
-    send();
-    return tasks.size() - failed;
-}
-
-void Pool::put_in_queue(const Task& t)
-{
-    std::lock_guard<window::SpinLock> hold(lock_);
-    queue_.put(t, (t.flags & task_pinned) || t.moves >= most_moves_);
-    store_relaxed(queued_, queue_.size());
-    kinds_[t.kind].waiting = kinds_[t.kind].waiting + 1;
-}
-
-// ---- getting
-
-void Pool::arrived(Task t, const void* packed, size_t bytes, int from_node)
-{
-    const Kind& k = kinds_[t.kind];
-    t.flags &= uint8_t(~task_on_heap);
-    if (!k.is_flat()) {
-        size_t unpacked = 0;
-        t.there = k.c.unpack(packed, bytes, &unpacked);
-        t.bytes = unpacked;
-        t.flags |= task_on_heap;
-    } else if (bytes <= Task::most_here)
-        std::memcpy(t.here, packed, bytes);
-    else {
-        t.there = const_cast<void*>(packed); // its own by now
-        t.flags |= task_on_heap;
-    }
-    if (t.flags & task_on_heap)
-        Hardware::fetch_add_full(held_, Hardware::Word(t.bytes));
-    put_in_queue(t);
-    std::lock_guard<window::SpinLock> hold(lock_);
-    counts_.moved_in++;
-    counts_.bytes_in += bytes;
-    (void) from_node;
-}
-
-void Pool::receive_tasks(int from, const char* text, size_t bytes)
-{
-    const TasksHead head = head_in<TasksHead>(text, bytes);
-    size_t at = 8 + sizeof head;
-    uint32_t now = 0;
-    const auto tell = [this](int node, uint32_t tasks) {
-        if (balancer_) {
-            Actions a;
-            if (!ended_)
-                balancer_->arrived(node, tasks, own_look(), a);
-            act(a);
-        } else {
-            own_look();
-            wire_.post(agents_[size_t(own_node_)], letter(Letter::changed, Came{node, tasks}));
-        }
-    };
-    for (uint32_t i = 0; i < head.tasks; i++) {
-        Packed p;
-        std::memcpy(&p, text + at, sizeof p);
-        at += sizeof p;
-        Task t = {};
-        t.kind = p.kind;
-        t.priority = p.priority;
-        t.flags = p.flags;
-        t.moves = p.moves;
-        t.origin = p.origin;
-        t.future = p.future;
-        t.bytes = p.bytes;
-        void* const own =
-            p.apart || (p.bytes > Task::most_here && kinds_[t.kind].is_flat()) ? std::malloc(p.bytes) : nullptr;
-        if (!own && p.apart) {
-            std::fprintf(
-                stderr,
-                "workshare: tasks: no memory for %lu bytes of a task of kind '%s' from rank %d; ending the job\n",
-                static_cast<unsigned long>(p.bytes), kinds_[t.kind].name.c_str(), from);
-            mpi::end_job();
-        }
-        if (p.apart) {
-            wire_.receive(from, Wire::first_tag + p.tag, own, p.bytes, [this, t, own, p, tell, node = head.node] {
-                arrived(t, own, p.bytes, node);
-                if (!kinds_[t.kind].is_flat())
-                    std::free(own);
-                tell(node, 1);
-            });
-            continue;
-        }
-        if (own)
-            std::memcpy(own, text + at, p.bytes);
-        arrived(t, own ? own : text + at, p.bytes, head.node);
-        at += (p.bytes + 7) / 8 * 8;
-        now++;
-    }
-    if (now)
-        tell(head.node, now);
-}
-
-void Pool::flush_results()
-{
-    std::vector<ResultOut> out;
-    lock_.lock();
-    out.swap(results_out_);
-    lock_.unlock();
-    for (const ResultOut& r : out) {
-        std::string text = letter(Letter::result, ResultHead{r.future, r.failure}, r.bytes.size());
-        wire_.post(r.to, text += r.bytes);
-    }
 }
 
 void Pool::handle(int from, const char* text, size_t bytes)
