@@ -16,14 +16,14 @@ namespace ws::policy::flex {
 using observe::bump;
 using window::ticks;
 
-Host host;
+policy::Attached host;
 Told told;
 
 namespace {
 
 constexpr int by_maximum = 8; // of Numbers, those before `real`
 
-double seconds(uint64_t t) { return double(t) / host.ticks_per_us * 1e-6; }
+double seconds(uint64_t t) { return host.seconds(t); }
 
 // What a process tells of itself when rows may move.
 struct Row {

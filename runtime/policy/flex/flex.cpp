@@ -21,12 +21,7 @@ public:
     const char* name() const override { return "flex"; }
     policy::Wants attach(policy::Rank& rank) override
     {
-        host.on = true;
-        host.node_number = rank.node_number;
-        host.ticks_per_us = rank.ticks_per_us;
-        host.board = rank.board;
-        host.meter = rank.meter;
-        host.options = rank.options;
+        host = policy::Attached(rank);
         return {};
     }
     void tell(observe::Facts& facts) const override

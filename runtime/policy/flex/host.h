@@ -4,24 +4,14 @@
 // it, for the verdict.
 #pragma once
 
-#include "measure/meter.h"
-#include "observe/board.h"
-#include "options/options.h"
+#include "policy/attached.h"
 #include "policy/flex/monitor.h"
 
 #include <string>
 
 namespace ws::policy::flex {
 
-struct Host {
-    bool on = false;
-    int node_number = -1;
-    double ticks_per_us = 1000;
-    observe::Board* board = nullptr;
-    measure::Meter* meter = nullptr;
-    const option::Options* options = nullptr;
-};
-extern Host host;
+extern policy::Attached host;
 
 // Of all partitions of this process, those that are gone included.
 struct Told {

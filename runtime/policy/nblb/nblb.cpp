@@ -16,18 +16,14 @@ public:
 
     policy::Wants attach(policy::Rank& rank) override
     {
-        job.attached = true;
-        job.options = rank.options;
-        job.ticks_per_us = rank.ticks_per_us;
-        job.board = rank.board;
-        job.node_number = rank.node_number;
+        job = Job(rank);
         job.lends = rank.window && (rank.window->ranks() > 1 || rank.window->workers() > 0);
         return {};
     }
 
     void end(policy::Rank&) override
     {
-        job.attached = false;
+        job.on = false;
         job.lends = false;
         static_assert(sizeof(Sums) == 11 * sizeof(uint64_t));
         PMPI_Reduce(&sums, &all_, 11, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);

@@ -9,23 +9,19 @@
 //                                      classify.h, worth.h, predict.h
 #pragma once
 
-#include "policy/policy.h"
+#include "policy/attached.h"
 
 namespace ws::policy::nblb {
 
 policy::Policy& policy();
 
 // From attach() to detach().
-struct Job {
-    bool attached = false;
+struct Job : policy::Attached {
+    using Attached::Attached;
     bool lends = false; // somebody may lend cores to this rank's tasks
-    const option::Options* options = nullptr;
-    double ticks_per_us = 1000;
-    observe::Board* board = nullptr;
-    int node_number = 0;
 };
 extern Job job;
-inline double seconds(uint64_t ticks) { return double(ticks) / job.ticks_per_us * 1e-6; }
+inline double seconds(uint64_t ticks) { return job.seconds(ticks); }
 
 // For the verdict: what all pools of this rank have done.
 struct Sums {

@@ -368,7 +368,7 @@ Pool::Pool(MPI_Comm comm, ws_tasks* shell) : shell_(shell)
     PMPI_Comm_dup(comm, &comm_);
     PMPI_Comm_rank(comm_, &me_);
     PMPI_Comm_size(comm_, &ranks_);
-    int wants = job.attached && job.options->tasks != option::Options::tasks_none;
+    int wants = job.on && job.options->tasks != option::Options::tasks_none;
     PMPI_Allreduce(MPI_IN_PLACE, &wants, 1, MPI_INT, MPI_LAND, comm_);
     poll_every_ = uint64_t(times::task_poll_us * job.ticks_per_us);
     pulse_every_ = uint64_t(times::task_pulse_us * job.ticks_per_us);
