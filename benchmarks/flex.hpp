@@ -144,6 +144,52 @@ inline void share(Rows& rows, const std::vector<MPI_Count>& counts)
     rows.displ = rows.displs[size_t(bench_rank)];
 }
 
+// A run in equal parts, for curves: of each part the time of an iteration, how far apart the processes' own times are,
+// and the rows of one process, that of the first --load.
+class Profile {
+public:
+    explicit Profile(const Options& o)
+        : parts_(std::min(o.iterations, 80L)), iterations_(o.iterations), who_(o.loads.empty() ? 0 : o.loads[0].rank),
+          all_(size_t(parts_)), own_(size_t(parts_)), rows_(size_t(parts_))
+    {
+    }
+    void add(long iteration, double all, double own, MPI_Count rows)
+    {
+        const auto part = size_t(iteration * parts_ / iterations_);
+        all_[part] += all;
+        own_[part] += own;
+        rows_[part] = bench_rank == who_ ? double(rows) : 0;
+    }
+    // Collective.
+    void print(bool json)
+    {
+        const int n = int(parts_);
+        std::vector<double> most(own_);
+        MPI_Allreduce(MPI_IN_PLACE, most.data(), n, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+        MPI_Allreduce(MPI_IN_PLACE, own_.data(), n, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
+        MPI_Allreduce(MPI_IN_PLACE, rows_.data(), n, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+        if (bench_rank != 0 || !json)
+            return;
+        const double us = 1e6 * double(parts_) / double(iterations_);
+        for (size_t i = 0; i < all_.size(); i++)
+            most[i] = (most[i] - own_[i]) * us, all_[i] *= us;
+        list("part_us", all_);
+        list("part_apart_us", most);
+        list("part_rows", rows_);
+    }
+
+private:
+    static void list(const char* name, const std::vector<double>& values)
+    {
+        std::printf(", \"%s\": [", name);
+        for (size_t i = 0; i < values.size(); i++)
+            std::printf("%s%.1f", i ? ", " : "", values[i]);
+        std::printf("]");
+    }
+    long parts_, iterations_, who_;
+    std::vector<double> all_, own_, rows_;
+};
+
 // Sleeps for so many units.
 inline void pretend(const Options& o, double units, long iteration)
 {
@@ -181,6 +227,7 @@ template <class Program> int run(const Options& o, Program& program, Program& re
     long moves = 0;
     std::string moved_at;
     std::vector<double> samples;
+    Profile profile(o);
     MPI_Barrier(MPI_COMM_WORLD);
     const double began = bench_now();
     for (long i = 0; i < o.iterations; i++) {
@@ -189,9 +236,11 @@ template <class Program> int run(const Options& o, Program& program, Program& re
             partition->begin_iteration();
         const double units = program.iterate(rows, i);
         pretend(o, units, i);
+        const double own = bench_now() - begin;
         if (partition && tells_work)
             partition->set_work(units);
         program.exchange(rows);
+        const MPI_Count count = rows.count;
         bool moved = false;
         if (partition && o.split) {
             partition->begin_move();
@@ -205,6 +254,7 @@ template <class Program> int run(const Options& o, Program& program, Program& re
             moved_at += (moved_at.empty() ? "" : ", ") + std::to_string(i);
         }
         samples.push_back(bench_now() - begin);
+        profile.add(i, samples.back(), own, count);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     const double seconds = bench_now() - began;
@@ -240,6 +290,7 @@ template <class Program> int run(const Options& o, Program& program, Program& re
                     moves ? " after iterations " : "", moved_at.c_str(), verdict);
         bench_print_times("at the end", end);
     }
+    profile.print(o.json);
     bench_json_end(o.json);
     MPI_Finalize();
     return 0;

@@ -30,6 +30,11 @@ def table(title, headers, rows, note=""):
     return {"table": title, "headers": headers, "rows": rows, "note": note}
 
 
+def curves(name, title, x_title, y_title, labels, series):
+    """A picture for docs/papers.md: `series` holds a name and a value for each of `labels`; None leaves one out. `name`: of the file, without its ending."""
+    return {"curves": name, "title": title, "x_title": x_title, "y_title": y_title, "labels": list(labels), "series": [list(s) for s in series]}
+
+
 def us(value):
     return {"us": value}
 

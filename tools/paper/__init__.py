@@ -7,7 +7,7 @@ PROGRAMS   programs of benchmarks/ that it runs
 GROUP      optional: the group of tools/bench whose figures it shows; `tools/papers --bench` takes them from a file
 section(run, quick)
            yields what is shown, in this order: a text (a paragraph), a line of figures/line.py (those that follow each other become one table), a
-           table of line.py, or a picture of chart.py. `run` is a measure.Launcher.
+           table of line.py, or a picture of chart.py, or curves of line.py. `run` is a measure.Launcher.
 """
 from . import dpb, flex, nblb, reorder, workshare
 

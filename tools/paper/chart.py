@@ -16,6 +16,11 @@ def lines(name, title, x_title, y_title, labels, series):
     return picture("Line", name, title, x_title, y_title, labels, series)
 
 
+def of_curves(item):
+    """A picture of what line.curves() has made."""
+    return lines(item["curves"], item["title"], item["x_title"], item["y_title"], item["labels"], item["series"])
+
+
 def picture(kind, name, title, x_title, y_title, labels, series):
     return {"picture": name, "title": title, "svg": svg(kind, title, x_title, y_title, labels, series)}
 
@@ -29,6 +34,9 @@ def svg(kind, title, x_title, y_title, labels, series, colours=COLOURS):
     chart = getattr(pygal, kind)(style=style, title=title, x_title=x_title, y_title=y_title, width=760, height=340, js=(),
                                  no_prefix=True, legend_at_bottom=True, show_minor_x_labels=True, print_values=False, margin=12, range=(0, None))
     chart.x_labels = [str(label) for label in labels]
+    if len(labels) > 20:
+        chart.show_minor_x_labels = False
+        chart.x_labels_major = chart.x_labels[::len(labels) // 10]
     for called, values in series:
         chart.add(called, [v if v is None else float(f"{v:.4g}") for v in values])
     xml.etree.ElementTree.register_namespace("", "http://www.w3.org/2000/svg")
