@@ -40,7 +40,7 @@ void ChosenRegion::choose(const void* site)
     if (!chooser || openmp_level() != 0)
         return;
     chooser_ = chooser;
-    threads = chooser->threads(threads, site);
+    threads = chooser->threads(threads, site, this);
 }
 
 namespace {
@@ -101,8 +101,10 @@ struct RegionMember {
 void run_member(void* argument)
 {
     const RegionMember member = *static_cast<RegionMember*>(argument);
-    member.region->member(unsigned(openmp(nullptr).thread_num()));
+    const unsigned number = unsigned(openmp(nullptr).thread_num());
+    member.region->member(number);
     member.fn(member.data);
+    member.region->member_done(number);
 }
 
 #define WS_VERSIONED(name, version) asm(".symver openmp_" #name "," #name "@" version)
@@ -255,11 +257,13 @@ extern "C" __attribute__((visibility("default"))) ToolStart* ompt_start_tool(uns
 namespace {
 
 // Between regions OpenMP's threads wait on their cores for the next one: libgomp's 7 ms, libomp's 200 ms. mpirun
-// -workshare-workers makes that a millisecond (GOMP_SPINCOUNT, KMP_BLOCKTIME) unless the user has said something.
+// -workshare-workers makes that a millisecond (GOMP_SPINCOUNT, KMP_BLOCKTIME: they count for more than OMP_WAIT_POLICY)
+// unless the user has said something.
 bool threads_never_sleep()
 {
     const char* policy = std::getenv("OMP_WAIT_POLICY");
-    return policy && strcasecmp(policy, "active") == 0;
+    const char* limit = std::getenv(dlsym(RTLD_DEFAULT, "__kmpc_fork_call") ? "KMP_BLOCKTIME" : "GOMP_SPINCOUNT");
+    return policy && strcasecmp(policy, "active") == 0 && (!limit || !*limit || strncasecmp(limit, "inf", 3) == 0);
 }
 
 bool sees_libgomp()

@@ -43,10 +43,13 @@ private:
 // openmp_fork.cpp) and the region is one call. A region within another is left alone.
 struct RegionChooser {
     // So many for a region that asks for so many; 0: for the usual number. By the thread that opens it; `site` is the
-    // same each time.
-    unsigned (*threads)(unsigned asked, const void* site);
-    void (*member)(unsigned number); // by each of its threads, when it begins
-    void (*ended)();                 // by the thread that opened it
+    // same each time, `region` that of no other region while it lasts.
+    unsigned (*threads)(unsigned asked, const void* site, const void* region);
+    // By each of its threads, when it begins, and when it has done its part: it may still wait for others, and run
+    // tasks.
+    void (*member)(unsigned number, const void* region);
+    void (*member_done)(unsigned number, const void* region);
+    void (*ended)(); // by the thread that opened it
 };
 extern const RegionChooser* volatile openmp_chooser; // null: regions get what they ask for
 void set_openmp_chooser(const RegionChooser* chooser);
@@ -67,7 +70,8 @@ public:
     ChosenRegion(const ChosenRegion&) = delete;
 
     bool is_chosen() const { return WS_UNLIKELY(chooser_ != nullptr); }
-    void member(unsigned number) const { chooser_->member(number); }
+    void member(unsigned number) const { chooser_->member(number, this); }
+    void member_done(unsigned number) const { chooser_->member_done(number, this); }
     unsigned threads;
 
 private:

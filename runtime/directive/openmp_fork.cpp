@@ -59,8 +59,10 @@ struct ForkedRegion {
 };
 void run_forked(int32_t* thread, int32_t* bound, ForkedRegion* region)
 {
-    region->chosen->member(unsigned(openmp(nullptr).thread_num()));
+    const unsigned number = unsigned(openmp(nullptr).thread_num());
+    region->chosen->member(number);
     region->call(region->function, thread, bound, region->shared);
+    region->chosen->member_done(number);
 }
 
 } // namespace

@@ -128,8 +128,9 @@ void start_stealing(Job& job)
 }
 
 const directive::RegionChooser chosen_by_policies = {
-    [](unsigned asked, const void* site) { return runner->threads(asked, site); },
-    [](unsigned number) { runner->region_member(number); },
+    [](unsigned asked, const void* site, const void* region) { return runner->threads(asked, site, region); },
+    [](unsigned number, const void* region) { runner->region_member(number, region); },
+    [](unsigned number, const void* region) { runner->region_member_done(number, region); },
     [] { runner->region_ended(); },
 };
 const policy::OpenMPThreads openmp_threads = {

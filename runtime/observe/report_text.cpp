@@ -324,6 +324,10 @@ std::string openmp(const Report& r)
     s += format("  %s regions had lent cores besides, %s of core time; %s of it beside threads that had come back\n",
                 count_text(c.openmp_lent).c_str(), time_text(c.openmp_lent_s).c_str(),
                 time_text(c.openmp_late_s).c_str());
+    if (c.openmp_recalled > 0)
+        s += format("  %s times the owner of such a core came back before the region was over; %s of those cores left "
+                    "it then\n",
+                    count_text(c.openmp_recalled).c_str(), count_text(c.openmp_left).c_str());
     if (c.openmp_beside > 0)
         s += format("  %s times a thread came to a core where a worker or a guest was in its last chunk, for %s\n",
                     count_text(c.openmp_beside).c_str(), time_text(c.openmp_beside_s).c_str());

@@ -112,11 +112,17 @@ public:
     virtual bool wants_periods() const { return false; }
     // Whether threads() is to be called at all.
     virtual bool chooses_threads() const { return false; }
-    // An OpenMP region begins that asks for so many threads, 0: for the usual number; `site` is the same each time. How
-    // many it shall ask for. Any thread of the program, several at once; not for a region within another.
-    virtual unsigned threads(const Rank&, unsigned asked, const void* /*site*/) { return asked; }
-    // Its thread of that number begins, by that thread; and, by the one that called threads(), it is over.
-    virtual void region_member(const Rank&, unsigned /*number*/) {}
+    // An OpenMP region begins that asks for so many threads, 0: for the usual number; `site` is the same each time,
+    // `region` that of no other region while it lasts. How many it shall ask for. Any thread of the program, several at
+    // once; not for a region within another.
+    virtual unsigned threads(const Rank&, unsigned asked, const void* /*site*/, const void* /*region*/)
+    {
+        return asked;
+    }
+    // Its thread of that number begins, and has done its part, by that thread; and, by the one that called threads(),
+    // it is over.
+    virtual void region_member(const Rank&, unsigned /*number*/, const void* /*region*/) {}
+    virtual void region_member_done(const Rank&, unsigned /*number*/, const void* /*region*/) {}
     virtual void region_ended(const Rank&) {}
     // MPI_Finalize has begun on all ranks: no more steps. Letters that are under way still come, and none may be posted
     // for them.

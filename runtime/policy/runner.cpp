@@ -113,19 +113,26 @@ bool Runner::chooses_threads() const
     return std::any_of(tenants_.begin(), tenants_.end(), [](const Tenant& t) { return t.policy->chooses_threads(); });
 }
 
-unsigned Runner::threads(unsigned asked, const void* site) const
+unsigned Runner::threads(unsigned asked, const void* site, const void* region) const
 {
     for (const Tenant& t : tenants_)
         if (t.policy->chooses_threads())
-            asked = t.policy->threads(rank_, asked, site);
+            asked = t.policy->threads(rank_, asked, site, region);
     return asked;
 }
 
-void Runner::region_member(unsigned number) const
+void Runner::region_member(unsigned number, const void* region) const
 {
     for (const Tenant& t : tenants_)
         if (t.policy->chooses_threads())
-            t.policy->region_member(rank_, number);
+            t.policy->region_member(rank_, number, region);
+}
+
+void Runner::region_member_done(unsigned number, const void* region) const
+{
+    for (const Tenant& t : tenants_)
+        if (t.policy->chooses_threads())
+            t.policy->region_member_done(rank_, number, region);
 }
 
 void Runner::region_ended() const

@@ -26,8 +26,9 @@ public:
     void deliver(int from, mail::Kind kind, std::string_view letter);
     // How many threads an OpenMP region shall ask for.
     bool chooses_threads() const;
-    unsigned threads(unsigned asked, const void* site) const;
-    void region_member(unsigned number) const;
+    unsigned threads(unsigned asked, const void* site, const void* region) const;
+    void region_member(unsigned number, const void* region) const;
+    void region_member_done(unsigned number, const void* region) const;
     void region_ended() const;
     void end();
     void detach();

@@ -114,7 +114,7 @@ public:
     bool wants_loads() const override { return std::getenv("PROBE_LOADS"); }
     bool wants_periods() const override { return std::getenv("PROBE_PERIODS"); }
     bool chooses_threads() const override { return std::getenv("PROBE_THREADS"); }
-    unsigned threads(const policy::Rank&, unsigned, const void*) override
+    unsigned threads(const policy::Rank&, unsigned, const void*, const void*) override
     {
         return unsigned(number("PROBE_THREADS", 0));
     }

@@ -10,7 +10,7 @@ import tempfile
 from job import CORES, expect, finish, run, skip
 
 COMPILERS = sys.argv[3:]  # besides GCC: suffixes of the program's name
-NODE = {'WS_CORES': '16', 'OMP_NUM_THREADS': '8'}
+NODE = {'WS_CORES': '16', 'OMP_NUM_THREADS': '8', 'OMP_WAIT_POLICY': 'passive'}  # so many would spin on the few real cores
 
 
 def told(result):
@@ -39,6 +39,16 @@ def others(result):
 def job(mode, *args, program='processors', options=(), env=NODE, **how):
     mode = ('-workshare-openmp', mode) if mode else ()
     return run(program, *map(str, args), options=(*mode, *options), env=env, **how)
+
+
+def reported(program, *args, **how):
+    """A job, with the sums of its report."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, 'report.json')
+        result = run(program, *args, **{**how, 'options': (*how['options'], f'-workshare-report={path}')})
+        with open(path) as f:
+            result.totals = json.load(f)['totals']
+    return result
 
 
 def retry(times, attempt):
@@ -132,14 +142,28 @@ expect(result, 'each node deals for itself', len(deal(result)) == 2 and 15 <= ra
 # An owner that goes on in the middle of a region with its cores has its own region at once; the other's goes on beside it until its end, for 60 ms
 # in each of 10 turns, on 2 cores; and that is told.
 def comes_back():
-    result = run('comes_back', '10', ranks=3, options=('-workshare-openmp', 'lend'), env={'WS_CORES': '6', 'OMP_NUM_THREADS': '2'})
+    result = reported('comes_back', '10', ranks=3, options=('-workshare-openmp', 'lend'), env={'WS_CORES': '6', 'OMP_NUM_THREADS': '2'})
     times = re.search(r'for ([\d.]+) s of them \(([\d.]+) s beside their owners\)', result.err)
     longest, late, used = float(re.search(r'longest ([\d.]+)', result.out)[1]), float(times[2]), float(times[1])
-    return result, 'lent 4' in result.out and longest < 0.04 and 0.3 < late < 1.6 and late < used
+    recalled, left = result.totals['openmp_recalled'], result.totals['openmp_left']
+    return result, 'lent 4' in result.out and longest < 0.04 and 0.3 < late < 1.6 and late < used and recalled == left == 20
 
 
 result, good = retry(5, comes_back)
 expect(result, 'an owner that comes back goes on at once, beside the threads on its cores', good)
+
+# Threads that have done their part leave a core whose owner was recalled from its wait: it is shared from the message to then, for 30 ms a core in
+# each turn, and not until the region is over, for 120.
+for program in ['leaves'] + ['leaves_' + c for c in COMPILERS]:
+    def leaves():
+        result = reported(program, '3', ranks=3, options=('-workshare-openmp', 'lend'), env={'WS_CORES': '6', 'OMP_NUM_THREADS': '2'})
+        late = float(re.search(r'\(([\d.]+) s beside their owners\)', result.err)[1])
+        counts = [result.totals[name] for name in ('openmp_recalled', 'openmp_left')]
+        return result, 'threads 4' in result.out and counts == [6, 6] and 0.1 < late < 0.4
+
+    result, good = retry(5, leaves)
+    expect(result, 'threads that have done their part leave cores that were recalled', good)
+expect(result, 'the verdict tells of recalled cores', '6 were recalled before the end, and 6 of them were left then' in result.err)
 
 # ---- with random delays: every iteration is counted
 for chaos in range(1, 4):

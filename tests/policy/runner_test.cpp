@@ -32,7 +32,7 @@ public:
         log += std::to_string(from) + name_ + std::to_string(kind) + std::string(letter);
         return wants;
     }
-    unsigned threads(const Rank&, unsigned asked, const void*) override { return asked + 1; }
+    unsigned threads(const Rank&, unsigned asked, const void*, const void*) override { return asked + 1; }
     bool chooses_threads() const override { return chooses; }
     bool wants_periods() const override { return periods; }
     void end(Rank&) override { log += "."; }
@@ -81,7 +81,7 @@ TEST_CASE("nobody wants anything", "[runner]")
     runner.step(ticks());
     CHECK(Made::log == "");
     CHECK_FALSE(runner.chooses_threads());
-    CHECK(runner.threads(3, nullptr) == 3);
+    CHECK(runner.threads(3, nullptr, nullptr) == 3);
     CHECK_FALSE(runner.wants_periods());
     b.periods = true;
     CHECK(runner.wants_periods());
@@ -160,7 +160,7 @@ TEST_CASE("letters and threads", "[runner]")
     CHECK(Made::log == "7b5news");
     a.chooses = c.chooses = true;
     CHECK(runner.chooses_threads());
-    CHECK(runner.threads(4, nullptr) == 6);
+    CHECK(runner.threads(4, nullptr, nullptr) == 6);
 }
 
 TEST_CASE("each policy has deciders of its own", "[runner]")

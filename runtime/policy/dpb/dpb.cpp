@@ -63,11 +63,16 @@ public:
     policy::Wants step(policy::Rank& rank, uint64_t now, uint64_t budget) override;
     bool wants_periods() const override { return balances_; }
     bool chooses_threads() const override { return chooses_; }
-    unsigned threads(const policy::Rank& rank, unsigned asked, const void* site) override;
-    void region_member(const policy::Rank&, unsigned number) override
+    unsigned threads(const policy::Rank& rank, unsigned asked, const void* site, const void* region) override;
+    void region_member(const policy::Rank&, unsigned number, const void* region) override
     {
-        if (region_open_) // else another thread's region, which got what it asked for
+        if (is_own(region))
             team_.member(number);
+    }
+    void region_member_done(const policy::Rank&, unsigned number, const void* region) override
+    {
+        if (is_own(region))
+            team_.member_done(number);
     }
     void region_ended(const policy::Rank& rank) override;
     void end(policy::Rank&) override;
@@ -101,7 +106,12 @@ private:
     Regions regions_;
     arbiter::Decider decider_;
 
-    bool region_open_ = false, has_regions_ = false;
+    // Else it is another thread's, which got what it asked for. Relaxed: threads of this region are begun after the
+    // store, those of another see neither value as theirs.
+    bool is_own(const void* region) const { return window::load_relaxed(region_) == region; }
+
+    const void* volatile region_ = nullptr; // of the home thread, if it has one open
+    bool has_regions_ = false;
     const void* site_ = nullptr;
     uint64_t opened_ = 0;
     unsigned threads_ = 1, extra_ = 0, foreign_extra_ = 0;
@@ -257,12 +267,12 @@ void Dpb::measure_at(uint64_t now)
             {Hardware::Word(seen_) << 1 | turns_.by_turns(), turns_.periods(), turns_.useful(), turns_.waited()});
 }
 
-unsigned Dpb::threads(const policy::Rank& rank, unsigned asked, const void* site)
+unsigned Dpb::threads(const policy::Rank& rank, unsigned asked, const void* site, const void* region)
 {
-    if (!home_thread || region_open_ || ended_)
+    if (!home_thread || region_ || ended_)
         return asked;
     const uint64_t now = ticks();
-    region_open_ = true;
+    window::store_relaxed(region_, region);
     if (WS_UNLIKELY(!has_regions_)) {
         has_regions_ = true;
         Hardware::store_relaxed(table_.row(me_).seen, 1);
@@ -329,10 +339,10 @@ void Dpb::end(policy::Rank&)
 
 void Dpb::region_ended(const policy::Rank&)
 {
-    if (!home_thread || !region_open_)
+    if (!home_thread || !region_)
         return;
     const uint64_t now = ticks();
-    region_open_ = false;
+    window::store_relaxed(region_, nullptr);
     if (!ended_)
         regions_.took(site_, now - opened_, threads_);
     if (WS_UNLIKELY(recording))
@@ -357,9 +367,13 @@ void Dpb::region_ended(const policy::Rank&)
     bump(board_->process.openmp_lent);
     bump(board_->process.openmp_lent_ticks, lent.used);
     bump(board_->process.openmp_late_ticks, lent.late);
+    bump(board_->process.openmp_recalled, lent.recalled);
+    bump(board_->process.openmp_left, lent.left);
     add(row.regions, 1);
     add(row.used, lent.used);
     add(row.late, lent.late);
+    add(row.recalled, lent.recalled);
+    add(row.left, lent.left);
 }
 
 // ---- in blocked time
@@ -372,7 +386,7 @@ policy::Wants Dpb::step(policy::Rank& rank, uint64_t now, uint64_t)
         offer(rank);
     if (!balances_)
         return {false, shares_ && !offered_ ? now + decide_every() : Wants::never};
-    if (!region_open_) { // else this rank waits inside a region
+    if (!region_) { // else this rank waits inside a region
         look_at_deal();
         if (!has_regions_)
             measure_at(now);
@@ -494,11 +508,13 @@ void Dpb::tell(Facts& facts) const
             (head.periods ? "no other deal was better" : "not measured long enough for another deal"));
     if (head.timed)
         facts.policies.push_back("no turns of an outer loop were found, and what was measured are half seconds");
-    uint64_t regions = 0, used = 0, late = 0, beside = 0, beside_ticks = 0, longest = 0;
+    uint64_t regions = 0, used = 0, late = 0, recalled = 0, left = 0, beside = 0, beside_ticks = 0, longest = 0;
     for (unsigned r = 0; r < table_.ranks(); r++) {
         regions += table_.row(r).regions;
         used += table_.row(r).used;
         late += table_.row(r).late;
+        recalled += table_.row(r).recalled;
+        left += table_.row(r).left;
         beside += table_.row(r).beside;
         beside_ticks += table_.row(r).beside_ticks;
         longest = std::max(longest, uint64_t(table_.row(r).beside_longest));
@@ -508,7 +524,13 @@ void Dpb::tell(Facts& facts) const
                       "%llu parallel regions had lent cores, for %.3f s of them (%.3f s beside their owners)",
                       static_cast<unsigned long long>(regions), double(used) * 1e-6 / ticks_per_us_,
                       double(late) * 1e-6 / ticks_per_us_);
-        facts.policies.push_back(text);
+        std::string line = text;
+        if (recalled) {
+            std::snprintf(text, sizeof text, "; %llu were recalled before the end, and %llu of them were left then",
+                          static_cast<unsigned long long>(recalled), static_cast<unsigned long long>(left));
+            line += text;
+        }
+        facts.policies.push_back(line);
     }
     uint64_t foreign = 0, foreign_used = 0, foreign_late = 0, given = 0;
     for (unsigned r = 0; r < table_.ranks(); r++) {

@@ -45,9 +45,10 @@ struct alignas(64) RankRow {
     Flag most;                     // constant: threads that it may have
     volatile Flag seen;            // the rank: a region of it has begun in libws
     volatile Flag patience_us;     // borrowers: how long it has to wait before its processors are lent
-    // the rank: regions with lent processors, processor ticks, and of those beside the owner; how often beside
-    // somebody's last chunk, ticks, and the longest
-    volatile Hardware::Word regions, used, late, beside, beside_ticks, beside_longest;
+    // the rank: regions with lent processors, processor ticks, and of those beside the owner; processors whose owner
+    // came back before, and those of them that were given back at once; how often beside somebody's last chunk, ticks,
+    // and the longest
+    volatile Hardware::Word regions, used, late, recalled, left, beside, beside_ticks, beside_longest;
     // the same with cores of other jobs; and ticks that those have used its own
     volatile Hardware::Word foreign_regions, foreign_used, foreign_late, used_by_others;
 };

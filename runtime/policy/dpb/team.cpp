@@ -102,7 +102,7 @@ unsigned Team::borrow(unsigned most, uint64_t now)
             break;
         if (owner_[p] != me_ && waits_since_[owner_[p]] &&
             table_->word(p).change(table_->idle_use(p), arbiter::Use::openmp)) {
-            borrowed_.push_back({p, owner_[p]});
+            borrowed_.push_back({p, owner_[p], 0, 0, false});
             look_beside(p, false);
         }
     }
@@ -166,27 +166,56 @@ Team::Lent Team::give_back(uint64_t now, double ticks_per_us)
     }
     beside_.clear();
     unsigned told = no_rank; // processors of a rank need not follow each other, but mostly do
-    uint64_t late = 0;
+    Return owner = {};
     for (const Borrowed& b : borrowed_) {
-        table_->word(b.processor).change(arbiter::Use::openmp, table_->idle_use(b.processor));
+        if (!b.left)
+            table_->word(b.processor).change(arbiter::Use::openmp, table_->idle_use(b.processor));
         if (b.from != told) {
             told = b.from;
-            Load load;
-            const bool waits = !window_->load(b.from).read(load) || (load.waits && load.at == waits_since_[b.from]);
-            late = waits ? 0 : std::min(now - taken_at_, now > load.at ? now - load.at : 0);
+            owner = owner_returned(told, now);
             // Who comes back too early waits longer before it lends again.
             RankRow& row = table_->row(b.from);
             const Flag patience = std::max(window::times::borrow_least_us, Hardware::load_relaxed(row.patience_us));
-            const bool too_early = double(late) > 5 * ticks_per_us && late > (now - taken_at_) / 20;
+            const bool too_early =
+                double(owner.beside) > 5 * ticks_per_us && owner.beside > (now - taken_at_) / 20;
             Hardware::store_relaxed(row.patience_us, too_early
                                                          ? std::min(window::times::borrow_most_us, 2 * patience)
                                                          : std::max(window::times::borrow_least_us, patience / 2));
         }
-        sum.used += now - taken_at_;
-        sum.late += late;
+        sum.used += (b.left ? b.done_at : now) - taken_at_;
+        sum.late += b.late;
+        sum.recalled += owner.came;
+        sum.left += b.left;
     }
     borrowed_.clear();
     return sum;
+}
+
+// The end of an owner's wait is what recalls its processors: its row says so. Where it waits once more nobody knows
+// when it came: half of the time until then is counted.
+Team::Return Team::owner_returned(unsigned rank, uint64_t now) const
+{
+    Load load;
+    if (!window_->load(rank).read(load) || (load.waits && load.at == waits_since_[rank]))
+        return {false, 0};
+    const uint64_t at = std::clamp(load.at, taken_at_, now);
+    return {true, load.waits ? (at - taken_at_) / 2 : now - at};
+}
+
+void Team::member_done(unsigned number)
+{
+    const size_t first = own_cpus_.size();
+    if (number < first || number - first >= borrowed_.size())
+        return;
+    Borrowed& b = borrowed_[number - first];
+    b.done_at = window::ticks();
+    const Return owner = owner_returned(b.from, b.done_at);
+    if (!owner.came)
+        return;
+    b.late = owner.beside;
+    b.left = table_->word(b.processor).change(arbiter::Use::openmp, table_->idle_use(b.processor));
+    if (bound > 0)
+        bind(unbound);
 }
 
 void Team::member(unsigned number)
@@ -197,13 +226,17 @@ void Team::member(unsigned number)
                     : placed_ && number < own_cpus_.size() ? own_cpus_[number]
                                                            : anywhere;
     const int want = cpu == anywhere ? unbound : cpu + 1;
-    if (bound == want)
-        return;
+    if (bound != want)
+        bind(want);
+}
+
+void Team::bind(int want)
+{
     if (want == unbound)
         all_.mask().bind();
     else {
         CpuSet one;
-        one.add(cpu);
+        one.add(want - 1);
         one.mask().bind();
     }
     bound = want;

@@ -34,24 +34,41 @@ public:
     void take_own(uint64_t now);
     // Where its threads are to be: on those, and on CPUs of other jobs besides.
     void place(const std::vector<int>& foreign);
-    // Gives all back. `late`: processor ticks beside owners that had come back; `beside`: how often a worker or a guest
-    // was still in its last chunk, for how many ticks, and for how many at most.
+    // Gives all back. `recalled`: processors whose owners had come back before, `left` of them: given back before this
+    // by their threads; `late`: processor ticks beside owners. `beside`: how often a worker or a guest was still in its
+    // last chunk, for how many ticks, and for how many at most.
     struct Lent {
         uint64_t used, late;
+        unsigned recalled, left;
         unsigned beside;
         uint64_t beside_ticks, beside_longest;
     };
     Lent give_back(uint64_t now, double ticks_per_us);
 
-    // ---- each thread of the region, when it begins
+    // ---- each thread of the region
+
+    // When it begins.
     void member(unsigned number);
+    // When it has done its part, and only waits for the others: if its processor is lent and the owner has come back,
+    // the processor is given back, and the thread waits on those of its own rank. Costs those on lent ones 50 ns.
+    void member_done(unsigned number);
 
 private:
     void look_beside(unsigned p, bool guest);
     bool is_lendable(unsigned rank, uint64_t now, double ticks_per_us, uint64_t* since) const;
+    struct Return {
+        bool came;       // it is not in the wait any more in which its processors were taken
+        uint64_t beside; // ticks of its own thread outside of waits since then
+    };
+    Return owner_returned(unsigned rank, uint64_t now) const;
+    void bind(int want);
 
     struct Borrowed {
         unsigned processor, from;
+        // Its thread, when it has done its part; read when the region is over.
+        uint64_t done_at = 0; // 0: nobody came there
+        uint64_t late = 0;    // ticks beside the owner until then
+        bool left = false;    // and it has given the processor back
     };
     Table* table_ = nullptr;
     window::Window* window_ = nullptr;
