@@ -95,6 +95,8 @@ def main():
     compile(regions, '-fopenmp', program, *shim)
     expect('all kinds of regions', [regions], 'ok', **WATCHED)
     expect('threads that keep their cores', [regions, 'expect-unseen'], 'ok', OMP_WAIT_POLICY='Active', **WATCHED)
+    expect('threads that leave them after a while', [regions], 'ok', OMP_WAIT_POLICY='Active', GOMP_SPINCOUNT='10000', KMP_BLOCKTIME='1', **WATCHED)
+    expect('or never', [regions, 'expect-unseen'], 'ok', OMP_WAIT_POLICY='Active', GOMP_SPINCOUNT='infinity', KMP_BLOCKTIME='infinite', **WATCHED)
     status, text = run([regions, 'cost'], **WATCHED)
     plain, counted = map(float, re.findall(r'(\d+) ns', text))
     if status or counted > 2 * plain + 2000:      # usually some ten nanoseconds; this is for what is quite wrong
