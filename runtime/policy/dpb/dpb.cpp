@@ -330,6 +330,8 @@ void Dpb::give_foreign_back(uint64_t now)
 void Dpb::end(policy::Rank&)
 {
     ended_ = true;
+    if (attached_)
+        board_->process.openmp_cores = team_.own_at_end();
     if (!foreign_.is_attached())
         return;
     const uint64_t given = foreign_.used_by_others();

@@ -68,6 +68,14 @@ unsigned Team::settle()
     return own_;
 }
 
+unsigned Team::own_at_end() const
+{
+    unsigned own = 0;
+    for (const Located& l : table_->located())
+        own += l.owner == me_;
+    return own;
+}
+
 bool Team::is_lendable(unsigned rank, uint64_t now, double ticks_per_us, uint64_t* since) const
 {
     Load load;

@@ -19,6 +19,8 @@ public:
     // processors.
     unsigned settle();
     unsigned own() const { return own_; }
+    // The same, when nobody hands over any more: with those that it was given since it looked.
+    unsigned own_at_end() const;
     // Some of its processors have workers.
     bool has_workers() const { return !with_worker_.empty(); }
     // It has not the processors that it began with.
