@@ -91,7 +91,8 @@ static double list_ranking(double *limit)
     const size_t bytes = sizeof(int) * (size_t) elements;
     int *order = malloc(bytes), number;
     long rounds = 0, wrong = 0;
-    next_of = malloc(bytes), distance_of = malloc(bytes), new_next = malloc(bytes), new_distance = malloc(bytes);
+    next_of = malloc(2 * bytes), distance_of = next_of + elements;
+    new_next = malloc(2 * bytes), new_distance = new_next + elements;
     for (long i = 0; i < elements; i++)
         order[i] = (int) i;
     uint64_t random = 42;       /* the list goes through the elements in any order, the same on all ranks */
@@ -110,13 +111,11 @@ static double list_ranking(double *limit)
     MPI_Barrier(MPI_COMM_WORLD);
     const double began = bench_now();
     for (long done = 1; done < elements; done *= 2, rounds++) {
-        memset(new_next, 0, bytes);
-        memset(new_distance, 0, bytes);
+        memset(new_next, 0, 2 * bytes);
         for (long lo = 0; bench_rank == 0 && lo < elements; lo += grain)
             must(ws_task_put(pool, number, &lo, sizeof lo, NULL));
         must(ws_tasks_run(pool));
-        MPI_Allreduce(new_next, next_of, (int) elements, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-        MPI_Allreduce(new_distance, distance_of, (int) elements, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Allreduce(new_next, next_of, 2 * (int) elements, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
         for (long k = 0; k < elements; k++)
             next_of[k]--;
     }
@@ -127,7 +126,7 @@ static double list_ranking(double *limit)
         bench_fail(1, "%s: WRONG: %ld elements of the list have another rank", me, wrong);
     const long blocks = (elements + grain - 1) / grain;
     *limit = (double) rounds * (double) ((blocks + bench_ranks - 1) / bench_ranks) * (double) grain * cost;
-    free(order), free(next_of), free(distance_of), free(new_next), free(new_distance);
+    free(order), free(next_of), free(new_next);
     return seconds;
 }
 

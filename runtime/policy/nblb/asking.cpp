@@ -393,18 +393,19 @@ void Pool::go_on_ending()
 }
 
 // No rank sends anything any more once all are here. What is under way is taken, so that the next run begins with
-// nothing.
-void Pool::drain()
+// nothing. Returns the sum of `failed`.
+uint64_t Pool::drain(uint64_t failed)
 {
-    uint64_t all[2];
+    uint64_t all[3];
     do {
         while (wire_.poll()) {
         }
-        const uint64_t mine[2] = {wire_.sent(), wire_.received()};
-        PMPI_Allreduce(mine, all, 2, MPI_UINT64_T, MPI_SUM, comm_);
+        const uint64_t mine[3] = {wire_.sent(), wire_.received(), failed};
+        PMPI_Allreduce(mine, all, 3, MPI_UINT64_T, MPI_SUM, comm_);
     } while (all[0] != all[1]);
     while (wire_.sends())
         wire_.poll();
+    return all[2];
 }
 
 } // namespace ws::policy::nblb

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // When no task is left anywhere. The paper ends when some node is light, which is no end where tasks make tasks. Here
-// tasks are counted: put and done, in waves along a binary tree of the ranks. A rank answers when it has nothing to do.
+// tasks are counted: put and done, in waves along a tree of the ranks, flat and wide, as each level
+// of it takes five letters in a row when all have become idle. A rank answers when it has nothing to do.
 //
 // Mattern's four counters: let a second wave begin when the first is over. If as many were done when the first one
 // counted as had been put when the second one did, then every task was done before the second began, and nobody was
@@ -10,6 +11,7 @@
 // A task is counted as put before it can run, and as done after all that it puts has been counted. No MPI here.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace ws::policy::nblb {
@@ -30,9 +32,9 @@ public:
     // The root, rank 0, asks without being asked.
     Ending(int me, int ranks) : me_(me), ranks_(ranks), asked_(me == 0) {}
 
-    int parent() const { return (me_ - 1) / 2; }
-    int children() const { return int(2 * me_ + 1 < ranks_) + int(2 * me_ + 2 < ranks_); }
-    int child(int i) const { return 2 * me_ + 1 + i; }
+    int parent() const { return (me_ - 1) / width; }
+    int children() const { return std::clamp(ranks_ - child(0), 0, width); }
+    int child(int i) const { return width * me_ + 1 + i; }
 
     void ask()
     {
@@ -60,6 +62,7 @@ public:
     uint64_t waves() const { return waves_; } // of the root
 
 private:
+    static constexpr int width = 16; // children of a rank at most
     Do count(const Counts& own)
     {
         if (ended_ || !asked_)

@@ -434,17 +434,28 @@ int Pool::run(std::string& error)
         error = "ws_tasks_run: called while a pool runs, by a task?";
         return EINVAL;
     }
-    if (!agree_on_kinds(error))
-        return EINVAL;
     running_now_ = true;
     own_pool = this;
-    if (balances_)
+    ended_ = false;
+    if (balances_) {
+        ending_ = Ending(me_, ranks_);
+        // What a node has the scheduler learns while all agree on kinds, so before anybody begins with a task.
+        look_around();
+    }
+    const bool agreed = agree_on_kinds(error);
+    ended_ = !agreed;
+    if (agreed && balances_)
         run_balanced();
-    else
+    else if (agreed)
         run_local();
+    uint64_t failed = first_failed_;
+    if (balances_)
+        failed = drain(failed);
+    else
+        PMPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_UINT64_T, MPI_SUM, comm_);
     own_pool = nullptr;
     running_now_ = false;
-    return finish(error);
+    return agreed ? finish(failed, error) : EINVAL;
 }
 
 // One region after the other, or the tasks one by one where nobody can help.
@@ -466,8 +477,6 @@ bool Pool::is_idle()
 
 void Pool::run_balanced()
 {
-    ended_ = false;
-    ending_ = Ending(me_, ranks_);
     start_pulse();
     for (;;) {
         poll();
@@ -486,7 +495,6 @@ void Pool::run_balanced()
         look_around();
     }
     stop_pulse();
-    drain();
 }
 
 void Pool::combine_all()
@@ -535,14 +543,15 @@ void Pool::show()
     shown_ = now;
 }
 
-int Pool::finish(std::string& error)
+// `failed`: on how many ranks a task has.
+int Pool::finish(uint64_t failed, std::string& error)
 {
     show();
     combine_all();
+    if (!failed)
+        return 0;
     int first = first_failed_ ? me_ : ranks_;
     PMPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, comm_);
-    if (first == ranks_)
-        return 0;
     int bytes = int(failure_.size());
     PMPI_Bcast(&bytes, 1, MPI_INT, first, comm_);
     failure_.resize(size_t(bytes));

@@ -97,7 +97,7 @@ private:
     void put_in_queue(const Task& task);
     void drop(Task& task);
     void fail(const Task& task, int failure, const char* what);
-    int finish(std::string& error);
+    int finish(uint64_t failed, std::string& error);
     void combine_all();
 
     // asking.cpp
@@ -116,7 +116,7 @@ private:
     void gift(const Gift& gift, Actions& actions);
     void handle(int from, const char* letter, size_t bytes);
     void go_on_ending();
-    void drain();
+    uint64_t drain(uint64_t failed);
 
     // carrying.cpp
     size_t give(const Gift& gift, const Look& own);
