@@ -89,7 +89,7 @@ static inline double bench_seconds(const char *program, const char *name, const 
 }
 
 struct bench_times {
-    double min, median, max;    /* seconds */
+    double min, median, max, mean;      /* seconds; of the mean, disturbances by others are a part */
 };
 
 static int bench_compare_doubles(const void *a, const void *b)
@@ -101,7 +101,11 @@ static int bench_compare_doubles(const void *a, const void *b)
 static inline struct bench_times bench_summary(double *samples, long n)
 {
     qsort(samples, (size_t) n, sizeof *samples, bench_compare_doubles);
-    struct bench_times t = { samples[0], (samples[(n - 1) / 2] + samples[n / 2]) / 2, samples[n - 1] };
+    double sum = 0;
+    for (long i = 0; i < n; i++)
+        sum += samples[i];
+    double median = (samples[(n - 1) / 2] + samples[n / 2]) / 2;
+    struct bench_times t = { samples[0], median, samples[n - 1], sum / (double) n };
     return t;
 }
 
@@ -235,8 +239,8 @@ static inline struct bench_memory bench_memory_now(void)
 
 static inline void bench_json_times(const char *name, struct bench_times t)
 {
-    printf(", \"%s\": {\"min\": %.3f, \"median\": %.3f, \"max\": %.3f}", name, t.min * 1e6, t.median * 1e6,
-           t.max * 1e6);
+    printf(", \"%s\": {\"min\": %.3f, \"median\": %.3f, \"max\": %.3f, \"mean\": %.3f}", name, t.min * 1e6,
+           t.median * 1e6, t.max * 1e6, t.mean * 1e6);
 }
 
 /* Collective, at the end of a program: what every program's JSON object ends with; the highest rank counts.

@@ -67,7 +67,7 @@ int main(int argc, char **argv)
     if (!helped)
         bench_others_sleep();
     long wrong = 0;
-    struct bench_times chunk = { 0, 0, 0 };
+    struct bench_times chunk = { 0, 0, 0, 0 };
     if (bench_rank == 0) {
         double *ns = (double *) malloc(sizeof(double) * (size_t) repeats);
         for (long r = -10; r < repeats; r++) {  /* guests and threads are made in the first ones */

@@ -148,7 +148,7 @@ int main(int argc, char **argv)
     with_serial = with_serial && !(w.sleep > 0);
     struct bench_result result = bench_measure(run_slice, with_serial ? work_serial : NULL, &w, repeats, warmup);
     if (w.sleep > 0)            /* what one core would sleep is known */
-        result.serial = (struct bench_times) { w.sleep, w.sleep, w.sleep };
+        result.serial = (struct bench_times) { w.sleep, w.sleep, w.sleep, w.sleep };
     work_check(&w, me, owners, bench_executions(repeats, warmup), with_serial ? repeats : 0);
 
     if (bench_rank == 0 && json) {

@@ -93,7 +93,7 @@ int main(int argc, char **argv)
 
     bench_others_sleep();
     long wrong = 0;
-    struct bench_times shared = { 0, 0, 0 }, plain = { 0, 0, 0 };
+    struct bench_times shared = { 0, 0, 0, 0 }, plain = { 0, 0, 0, 0 };
     double open_close = 0;
     if (bench_rank == 0) {
         double *shared_s = (double *) malloc(sizeof(double) * (size_t) repeats);
