@@ -13,7 +13,6 @@
 #include "observe/recorder.h"
 #include "window/atomics.h"
 #include "window/os.h"
-#include "window/times.h"
 #include <algorithm>
 
 namespace ws::lend {
@@ -165,14 +164,6 @@ uint64_t HomeThread::us_until_due(uint64_t now) const
     return spare_->due_at > now ? uint64_t(double(spare_->due_at - now) / rank_.loops.ticks_per_us) + 1 : 1;
 }
 
-// Others want its core. By yielding a thread gives it to them for a whole slice of time; one that slept has it again at
-// once when it is rung.
-bool HomeThread::must_sleep(uint64_t now) const
-{
-    const uint64_t lately = uint64_t(window::times::disturbed_lately_us * rank_.loops.ticks_per_us);
-    return lender_.must_not_spin() || (now > lately && rank_.loops.meter->home_disturbed_since(now - lately));
-}
-
 // Blocked, and nothing to help with, or no right to help: gives policies a step; else spins on, then yields, then
 // sleeps on the doorbell.
 void HomeThread::idle(uint64_t now)
@@ -183,7 +174,7 @@ void HomeThread::idle(uint64_t now)
     const bool taken = was_taken_ = was_taken_ || lender_.is_taken();
     if (!taken && lender_.core_is_ours_alone() && now - std::max(wait_began_, served_at_) < rank_.times.patience_ticks)
         cpu_relax(); // a system call here would delay the end of a short wait, or an answer
-    else if (!taken && !must_sleep(now) && now - idle_since_ < rank_.times.yield_ticks)
+    else if (!taken && !lender_.must_not_spin() && now - idle_since_ < rank_.times.yield_ticks)
         sched_yield();
     else if (!lender_.is_armed())
         arm();

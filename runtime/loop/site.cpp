@@ -30,6 +30,10 @@ constexpr double least_share = 0.1;
 // At least this part of the work that guests took off the owner must have been won in time; where one core saturates
 // the memory, next to nothing is won.
 constexpr double least_return = 0.15;
+// A region lasted longer as others took its owner's core, and guests did less than this part of that time's work: what
+// they took off the owner it would have done in the same slice of time, and the thieves' cores, lent and given back,
+// were now and then idle, which brings others to them.
+constexpr double least_beside_others = 0.1;
 
 void measure_alone(Learned& l) { poke(l.unshared, int64_t(1)); }
 
@@ -139,11 +143,19 @@ void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64
     add(row.shared_iterations, iterations);
     add(row.runs_helped, stolen != 0);
     poke(r.helped, stolen != 0);
-    if (host().share_all || disturbed)
+    if (host().share_all)
         return;
 
     const double share = double(stolen) / double(iterations);
     const double us = host().ticks_per_us, cost = peek(l.unit_ticks);
+    if (disturbed) {
+        const double work = double(iterations) * cost;
+        if (stolen && cost > 0 && share * work < least_beside_others * double(wall))
+            doubt(l, r, std::min(wall, uint64_t(work)));
+        else if (share >= least_share)
+            poke(r.doubts, uint64_t(0));
+        return;
+    }
     if (stolen && cost > 0 && double(wall) < window::times::short_region_us * us &&
         double(stolen) * cost < window::times::handover_us * us) {
         doubt(l, r, wall);

@@ -75,7 +75,7 @@ struct Crowding {
 };
 
 // A published region is over: `iterations` in it, of them `stolen`, in `wall` ticks open to close. Decides whether the
-// next ones are to be shared; but what other programs have `disturbed` says nothing about that.
+// next ones are to be shared. What other programs have `disturbed` tells only whether it was worth it beside them.
 void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64_t wall, Crowding crowding,
                      bool disturbed);
 

@@ -34,21 +34,10 @@ void Meter::work_until(uint64_t at)
     last_ = std::max(last_, at);
 }
 
-// Without a core for longer than a timer tick or two: no accident.
-bool Meter::is_much(uint64_t kept_off) const
-{
-    return double(kept_off) > window::times::disturbed_us * ticks_per_us_;
-}
-
-void Meter::note_home_disturbed(uint64_t at)
-{
-    window::store_relaxed(disturbed_at_, at);
-    window::store_relaxed(home_disturbed_at_, at);
-}
-
+// A thread learns that it was without its core for so long. More than a timer tick or two of it is no accident.
 uint64_t Meter::note_kept_off(uint64_t ticks, uint64_t at)
 {
-    if (is_much(ticks))
+    if (double(ticks) > window::times::disturbed_us * ticks_per_us_)
         window::store_relaxed(disturbed_at_, at);
     return ticks;
 }
@@ -56,9 +45,7 @@ uint64_t Meter::note_kept_off(uint64_t ticks, uint64_t at)
 // Time that was counted as work before it was known that others had the core.
 void Meter::settle(uint64_t at)
 {
-    const uint64_t off = kept_off_.settle(at);
-    if (is_much(off))
-        note_home_disturbed(at);
+    const uint64_t off = note_kept_off(kept_off_.settle(at), at);
     worked_ -= off;
     kept_ += off;
 }

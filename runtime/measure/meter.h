@@ -45,16 +45,11 @@ public:
     // Whether others were seen to keep a thread that works for this rank from its core, in times that end after `at`.
     // It is seen some milliseconds late (times::kept_off_us).
     bool disturbed_since(uint64_t at) const { return window::load_relaxed(disturbed_at_) > at; }
-    // The same of its home thread alone.
-    bool home_disturbed_since(uint64_t at) const { return window::load_relaxed(home_disturbed_at_) > at; }
-    // The home thread was seen so.
-    void note_home_disturbed(uint64_t at);
 
 private:
     void work_until(uint64_t at);
     void settle(uint64_t at);
     void add_borrowed(uint64_t ticks);
-    bool is_much(uint64_t kept_off) const;
     uint64_t note_kept_off(uint64_t ticks, uint64_t at);
     void write(uint64_t at, bool waits);
 
@@ -66,7 +61,7 @@ private:
     uint64_t worked_ = 0, waited_ = 0, within_ = 0, kept_ = 0, period_ = 0, turns_ = 0;
     KeptOff kept_off_;
     double ticks_per_us_ = 0;
-    uint64_t disturbed_at_ = 0, home_disturbed_at_ = 0; // ticks; of any thread, relaxed: hints
+    uint64_t disturbed_at_ = 0; // ticks; of any thread, relaxed: a hint
     alignas(64) uint64_t borrowed_ = 0; // by guests and workers: a line of its own
 };
 

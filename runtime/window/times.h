@@ -76,8 +76,6 @@ constexpr double kept_off_us = 8000;
 // measure/meter.cpp: who learns that it was kept off for longer was disturbed: a twentieth of the time between two
 // looks.
 constexpr double disturbed_us = 400;
-// lend/home.cpp: what disturbed a rank so lately most likely still does: some looks long.
-constexpr double disturbed_lately_us = 100000;
 // mpi/carry.cpp: looking for letters costs some 100 ns. A rank that sleeps in its wait looks when it wakes.
 constexpr double letters_blocked_us = 20, letters_called_us = 1000;
 // window/os.cpp: the clock is calibrated over so long, for an error below 0.1 %.

@@ -272,23 +272,6 @@ TEST_CASE("the idle ladder: a rank whose core parallel regions came to sleeps, w
     rank.unblocked();
 }
 
-TEST_CASE("the idle ladder: a rank whose core other programs use sleeps without yielding first", "[lend]")
-{
-    Two node;
-    node.options.times.patience_ticks = 0;
-    node.options.times.yield_ticks = for_ever;
-    Rank& rank = node.start(1);
-    rank.blocked(0);
-    rank.blocked(4);
-    REQUIRE(node.thief().state == core_kept);
-    node[1].meter.note_home_disturbed(ticks());
-    rank.blocked(8);
-    CHECK(node.thief().state == core_armed);
-    rank.blocked(9);
-    CHECK(node[1].counters().naps == 1);
-    rank.unblocked();
-}
-
 TEST_CASE("publish on demand: thieves raise the flag, higher the longer they wait", "[lend]")
 {
     Two node;

@@ -81,7 +81,6 @@ MISTAKES = [
     ('Return', 'lend/lender.cpp', 'Hardware::store_relaxed(home_->tenant, home_->rank);', ''),
     ('Whom to help', 'lend/chooser.cpp', '< least) {', '< 0 * least) {'),
     ('The idle ladder', 'lend/lender.cpp', 'if (!Hardware::load_relaxed(c.recall))', 'if (true)'),
-    ('The idle ladder', 'lend/home.cpp', '(now > lately &&', '(false &&'),
     ('Other threads', 'lend/other_threads.cpp', 'if (rung == heard)', 'if (true)'),
     ('Other threads', 'lend/doorbell.cpp', 'Hardware::fetch_add_full(core.thread_bell, 1);', ';'),
     ('The idle ladder', 'lend/lender.cpp', 'Hardware::fetch_add_full(window_->node().sleepers, 1);', ''),

@@ -214,6 +214,23 @@ TEST_CASE("what others have disturbed is no evidence", "[site]")
     CHECK(loop.shared_part(1000) < 0.5);
 }
 
+TEST_CASE("help that others' slices of time outweigh is not asked for again at once", "[site]")
+{
+    Loop& loop = new_loop();
+    loop.run(100);
+    loop.disturbed = true;
+    loop.share = 0.4;
+    loop.shared = 4100; // the owner came back 4 ms later and found 0.1 ms of work done
+    loop.run(100);
+    CHECK(loop.shared_part(20000) < 0.01);
+    SECTION("but beside others, too, help that is worth it is")
+    {
+        loop.shared = 150;
+        loop.run(10000);
+        CHECK(loop.shared_part(10000) > 0.9);
+    }
+}
+
 TEST_CASE("a long loop is not run without help to find out what that costs", "[site]")
 {
     Loop& loop = new_loop();
