@@ -181,11 +181,10 @@ void Lender::account_return(uint64_t now)
         show_busy(false);
     }
     if (!went_on_ && home_->returned_at > lent_since_) { // otherwise nobody waited for this return
-        // The shortest of late, as a return that other threads on the core have delayed says nothing. It creeps up, to
-        // follow changes.
         const uint64_t took = now - home_->returned_at, known = Hardware::load_relaxed(home_->return_ticks);
         observe::count_latency(seat_->return_latency, took, rank_->loops.ticks_per_us);
-        Hardware::store_relaxed(home_->return_ticks, Flag(known && took > known ? known + known / 64 + 1 : took));
+        Hardware::store_relaxed(home_->return_ticks, Flag(usual_return(known, took, uint64_t(window::times::return_us *
+                                                                                      rank_->loops.ticks_per_us))));
     }
     Hardware::store_relaxed(home_->tenant, home_->rank);
 }

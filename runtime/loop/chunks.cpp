@@ -56,6 +56,21 @@ void count_units(Participant& p, uint64_t units)
     }
 }
 
+// Whether that many units last long enough to be shared with thieves as hungry as this; true while a unit's cost is not
+// known.
+bool is_worth(const Participant& p, uint64_t units, Flag hungry)
+{
+    double cost = unit_ticks(p);
+    return cost == 0 || double(units) * cost > double(p.host->publish_ticks[hungry]);
+}
+
+// Nobody would come for the tail of a loop: its owner does not cut it into chunks.
+bool is_tail(const Participant& p, uint64_t units, unsigned joiners)
+{
+    return joiners == 0 && p.mode == Mode::shared && p.pace.sizing().kind == WS_AUTO && !p.host->share_all &&
+           !is_worth(p, units, long_hungry);
+}
+
 bool claim_next(Participant& p, long* lo, long* hi)
 {
     Chunk c;
@@ -71,6 +86,8 @@ bool claim_next(Participant& p, long* lo, long* hi)
             return chaos ? 1 + chaos.random(remaining)
                    : WS_UNLIKELY(r.random_sizes)
                        ? random_size(remaining)
+                   : is_tail(p, remaining, joiners)
+                       ? remaining
                        : sizing.units_from(r.units - remaining, remaining, joiners + 1, participants);
         },
         c);
@@ -86,9 +103,11 @@ bool claim_next(Participant& p, long* lo, long* hi)
 
 void keep_pace(Participant& p)
 {
-    if (p.pace.wants_time())
+    if (p.pace.wants_time()) {
         p.pace.finish_chunk(ticks(), p.region->chunk_ticks);
-    else
+        if (p.pace.sizing().kind != WS_AUTO)
+            fix_least(p);
+    } else
         p.pace.skip_time();
 }
 
@@ -102,14 +121,6 @@ void watch_crowding(Participant& p)
         r.crowded_units += p.pace.last_units();
         r.crowded_ticks += uint64_t(p.pace.last_cost() * double(p.pace.last_units()));
     }
-}
-
-// Whether that many units last long enough to be shared with thieves as hungry as this; true while a unit's cost is not
-// known.
-bool is_worth(const Participant& p, uint64_t units, Flag hungry)
-{
-    double cost = unit_ticks(p);
-    return cost == 0 || double(units) * cost > double(p.host->publish_ticks[hungry]);
 }
 
 bool alone_next(Participant& p, long* lo, long* hi)

@@ -83,6 +83,14 @@ inline double unit_ticks(const Participant& p)
     return now > before ? now : before;
 }
 
+// How little this participant is to take at a time, now that more is known of what a unit takes. In tests each chunk is
+// one of those that the user wanted.
+inline void fix_least(Participant& p)
+{
+    const bool for_test = p.host->share_all && p.pace.sizing().kind != WS_AUTO;
+    p.pace.set_least(for_test ? 0 : p.host->least_ticks, unit_ticks(p));
+}
+
 // To be called when the flag of hunger is raised, or without any flag (`unasked`): offers what is left of the owner's
 // region to thieves. False if nobody waits any more (the flag is then lowered) or MPI_Finalize has begun.
 bool publish_if_wanted(Participant& p, bool unasked);

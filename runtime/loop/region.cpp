@@ -202,13 +202,9 @@ void publish(Participant& p)
     Region& r = *p.region;
     make_wanted_guests();
     Sizing first = r.thief;
-    double cost = unit_ticks(p);
-    if (cost > 0) {
-        uint64_t least = uint64_t(double(p.host->least_ticks) / cost);
-        least = least < 1 ? 1 : least > Sizing::max_least ? Sizing::max_least : least;
-        p.pace.set_least(least);
-        first.least = r.thief.least = least;
-    }
+    const double cost = unit_ticks(p);
+    fix_least(p);
+    first.least = r.thief.least = p.pace.sizing().least;
     if (first.kind == WS_AUTO) // a thief starts with half of what the owner takes, because it pays for the hand-over
         first.chunk = p.pace.sizing().kind == WS_AUTO && p.pace.sizing().chunk > 1 ? p.pace.sizing().chunk / 2 : 1;
     r.stolen = r.stolen_ticks = 0;
@@ -372,6 +368,8 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
     p.mode = Mode::alone;
     p.ending = Ending::unshared;
     p.pace.begin(own, r.opened_at);
+    if (own.kind != WS_AUTO)
+        fix_least(p);
     set_ws_alone(alone());
     if (WS_UNLIKELY(p.host->share_all)) {
         r.may_share = false; // a region that is not shared from its begin on has one unit only
@@ -381,15 +379,18 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
     }
     Flag hungry = Hardware::load_relaxed(p.host->row->hunger.hungry);
     // Iterations longer than a chunk: a thief that comes in the middle of the first one would have to wait for its end.
-    // So where thieves helped the last time, the region is published at once, unasked. So it is where the owner has a
-    // team, which waits.
-    const bool coarse = (cost > double(p.host->chunk_ticks) && units > 2 && helped_last(l)) || p.member;
-    if (r.may_share && (coarse || (hungry && estimate > double(p.host->publish_ticks[hungry])))) {
+    // So where thieves helped the last time, the region is published at once, unasked. So it is where they helped much,
+    // as they will come again, and where the owner has a team, which waits.
+    const double helped = helped_last(l);
+    const bool coarse = (cost > double(p.host->chunk_ticks) && units > 2 && helped > 0) || p.member;
+    const bool again = helped > much_help && estimate > double(p.host->publish_ticks[window::newly_hungry]);
+    const bool unasked = coarse || again;
+    if (r.may_share && (unasked || (hungry && estimate > double(p.host->publish_ticks[hungry])))) {
         // The costly half first, where it is known and nothing depends on the order: what is left at the end is then
         // cheap, and easily shared.
         r.backwards = (site->kinds & WS_SITE_ANY_ORDER) && own.kind == WS_AUTO && thief.kind == WS_AUTO &&
                       tilt_of(l) > 1.25;
-        if (!publish_if_wanted(p, coarse))
+        if (!publish_if_wanted(p, unasked))
             r.backwards = false;
     }
 }

@@ -12,7 +12,7 @@ namespace ws::loop {
 struct Sizing {
     ws_schedule kind = WS_AUTO;
     uint64_t chunk = 1; // units; auto: the current time-sized chunk
-    uint64_t least = 1; // units; auto: smaller chunks would cost more to claim than they balance
+    uint64_t least = 1; // units: less would cost more to claim than it balances
 
     // `given` in units, 0 = the clause gives none. Static without a chunk cuts the region into equal shares of all who
     // can take part (`sharers`); dynamic and guided have OpenMP's default of 1.
@@ -26,18 +26,19 @@ struct Sizing {
     // Units to take of `remaining`, with `participants` at work (the asker included). May exceed `remaining`.
     uint64_t units(uint64_t remaining, unsigned participants, unsigned sharers) const
     {
+        // Half of an equal share at most, so that no chunk outlasts what the others still have to do.
+        const uint64_t most = remaining / (2 * participants);
         switch (kind) {
         case WS_GUIDED: {
-            uint64_t share = (remaining + sharers - 1) / sharers;
-            return share > chunk ? share : chunk;
+            uint64_t share = (remaining + sharers - 1) / sharers, n = several(most);
+            return share > n ? share : n;
         }
         case WS_AUTO: {
-            // Half of an equal share at most, so that no chunk outlasts what the others still have to do.
-            uint64_t most = remaining / (2 * participants), n = chunk < most ? chunk : most;
+            uint64_t n = chunk < most ? chunk : most;
             return n > least ? n : least;
         }
         default:
-            return chunk;
+            return several(most);
         }
     }
 
@@ -57,6 +58,14 @@ struct Sizing {
                (chunk < max_chunk ? chunk : max_chunk);
     }
     static Sizing unpack(uint64_t v) { return {ws_schedule(v >> 56), v & max_chunk, v >> 40 & max_least}; }
+
+private:
+    // Chunks of the size that the user fixed, as many at once as `least` asks for and `most` allows.
+    uint64_t several(uint64_t most) const
+    {
+        const uint64_t n = least < most ? least : most;
+        return n > chunk ? n - n % chunk : chunk;
+    }
 };
 
 // Measures a participant's chunks and sizes the next one by time (schedule auto).
@@ -72,7 +81,13 @@ public:
     }
 
     const Sizing& sizing() const { return sizing_; }
-    void set_least(uint64_t units) { sizing_.least = units; }
+    // No claim for less than `ticks`, as far as is known what a unit takes.
+    void set_least(uint64_t ticks, double unit_ticks) { sizing_.least = least_units(ticks, unit_ticks); }
+    static uint64_t least_units(uint64_t ticks, double unit_ticks)
+    {
+        const double n = unit_ticks > 0 ? double(ticks) / unit_ticks : 1;
+        return n < 1 ? 1 : n < double(Sizing::max_least) ? uint64_t(n) : Sizing::max_least;
+    }
     void start_chunk(uint64_t units, bool second_half = false)
     {
         last_ = units;

@@ -70,7 +70,7 @@ SiteRecord* record_of(ws_site* site)
     SiteRecord* r = window::load_acquire(l.record); // pairs with the exchange below
     if (r)
         return r;
-    r = new (std::nothrow) SiteRecord{site, 0, 0, 0, first_pause, false, nullptr, 0};
+    r = new (std::nothrow) SiteRecord{site, 0, 0, 0, first_pause, 0, nullptr, 0};
     if (!r)
         return nullptr;
     SiteRecord* other = nullptr;
@@ -110,10 +110,10 @@ double remember_helped(ws_site* site, double ticks, Crowding crowding)
     return std::max(1.0, peek(r->slowdown));
 }
 
-bool helped_last(const Learned& l)
+double helped_last(const Learned& l)
 {
     const SiteRecord* r = window::load_acquire(l.record);
-    return r && peek(r->helped);
+    return r ? peek(r->helped) : 0;
 }
 
 void remember_tilt(ws_site* site, double tilt)
@@ -142,11 +142,11 @@ void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64
     add(row.runs_shared, 1);
     add(row.shared_iterations, iterations);
     add(row.runs_helped, stolen != 0);
-    poke(r.helped, stolen != 0);
+    const double share = double(stolen) / double(iterations);
+    poke(r.helped, share);
     if (host().share_all)
         return;
 
-    const double share = double(stolen) / double(iterations);
     const double us = host().ticks_per_us, cost = peek(l.unit_ticks);
     if (disturbed) {
         const double work = double(iterations) * cost;

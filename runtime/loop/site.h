@@ -26,7 +26,7 @@ struct SiteRecord {
     uint64_t since_alone; // regions that were helped with since one was last measured alone
     uint64_t doubts;      // comparisons in a row that found no gain
     uint64_t pause;       // regions that the next pause in sharing lasts
-    bool helped;          // whether the last region was helped with
+    double helped;        // share of the last region that guests ran
     TeamRecord* team;     // team.h; null until a team has run it
     double slowdown;      // 0 = not known; see remember_helped()
 };
@@ -84,8 +84,10 @@ void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64
 // what atomic operations touch. At least 1. To be called after remember_shared().
 double remember_helped(ws_site* site, double ticks, Crowding crowding);
 
-// Whether the region published last was helped with.
-bool helped_last(const Learned& l);
+// Which share of the region published last guests ran, and from where on that is much: publishing the next one before
+// anybody asks costs less than a hundredth of that.
+double helped_last(const Learned& l);
+constexpr double much_help = 0.05;
 
 // How many times as much an iteration of the second half of the range costs as one of the first half, as measured in
 // one region.

@@ -42,6 +42,8 @@ constexpr unsigned first_child_nap_us = 20, longest_child_nap_us = 2000;
 // Blocked for longer, a thread counts as long_hungry: it will most likely go on waiting. An MPI_Test in vain counts as
 // a wait for as long.
 constexpr double patience_us = 20;
+// lend/lender.cpp: a return takes 3 to 8; what took longer is thought to have taken this.
+constexpr double return_us = 30;
 // With nothing to help with for so long a thread goes to sleep, if its core is its own: a wake-up, 5 to 30 us, is
 // within 0.5 % or so of that.
 constexpr double yield_us = 4000;

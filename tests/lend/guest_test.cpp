@@ -124,6 +124,44 @@ TEST_CASE("publish on demand: one that somebody waits for is, and closed at its 
           ws::loop::Claim::closed);
 }
 
+TEST_CASE("publish on demand: one that guests helped with much the last time is, before anybody asks", "[lend]")
+{
+    TestNode node(2);
+    node.start_owner(0);
+    ws::loop::Descriptor& d = node[0].window.mine().loops[0];
+    long first_open = -1;
+    bool take = true;
+    uint64_t taken = 0;
+    Loop loop(100, [&](long i) {
+        if (node[0].window.open(0) && first_open < 0)
+            first_open = i;
+        ws::loop::Chunk chunk;
+        if (take && taken == 0 && first_open >= 0 &&
+            d.claim_and_join([](uint64_t remaining, unsigned) { return remaining; }, chunk) ==
+                ws::loop::Claim::taken) {
+            taken = chunk.size();
+            for (uint64_t k = chunk.lo; k < chunk.hi; k++)
+                loop.counts[k]++;
+            fetch_add_relaxed(node[0].slots.regions[0].stolen, taken);
+            d.leave();
+        }
+        sleep_us(50);
+    });
+    node.home(1).occupancy = rank_blocked;
+    node[0].window.mine().hunger.hungry = long_hungry;
+    loop.run();
+    REQUIRE(taken > 5);
+    take = false;
+    node.home(1).occupancy = rank_computing; // nobody waits, nor asks
+    node[0].window.mine().hunger.hungry = not_hungry;
+    first_open = -1;
+    loop.run();
+    CHECK(first_open == 0);
+    first_open = -1;
+    loop.run(); // nobody came
+    CHECK(first_open == -1);
+}
+
 TEST_CASE("closing: the owner waits for a guest that has claimed, and for nothing else", "[lend]")
 {
     TestNode node(2);

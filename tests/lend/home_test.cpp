@@ -188,6 +188,27 @@ TEST_CASE("return: a rank whose core is back polls again, and the core is its ow
     CHECK(node[1].counters().recalls == 0);
 }
 
+TEST_CASE("return: what one usually takes follows the median, whatever delays some of them", "[lend]")
+{
+    constexpr uint64_t most = 30000;
+    CHECK(usual_return(0, 4000, most) == 4000);
+    CHECK(usual_return(0, 10000000, most) == most);
+    CHECK(usual_return(most, 4000, most) == 4000); // the first was nothing of the kind
+    CHECK(usual_return(4000, 4001, most) == 4001);
+    CHECK(usual_return(4000, 3999, most) == 3999);
+    uint64_t known = 4000;
+    for (unsigned k = 0; k < 300; k++) // one in three is delayed
+        known = usual_return(known, k % 3 ? 4000 : 10000000, most);
+    CHECK(known >= 4000);
+    CHECK(known < 4600);
+    for (unsigned k = 0; k < 100; k++) // caches have become cold
+        known = usual_return(known, 8000, most);
+    CHECK(known == 8000);
+    for (unsigned k = 0; k < 1000; k++) // and never so much that no return would be worth it any more
+        known = usual_return(known, 10000000, most);
+    CHECK(known == most);
+}
+
 TEST_CASE("taken: a rank that blocks with sends open says for whom, until its wait is over", "[lend]")
 {
     Two node;

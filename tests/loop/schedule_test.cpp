@@ -64,6 +64,34 @@ TEST_CASE("auto takes its chunk, but at most half of an equal share of the rest"
     CHECK(s.units(1000, 1, 2) == 100);
 }
 
+TEST_CASE("several chunks of a fixed size are claimed at once where one is too little", "[schedule]")
+{
+    for (ws_schedule kind : {WS_STATIC, WS_DYNAMIC}) {
+        Sizing s = Sizing::resolve(kind, 3, 1000, 2);
+        CHECK(s.units(1000, 2, 2) == 3); // nothing is known of their cost
+        s.least = 20;
+        CHECK(s.units(1000, 2, 2) == 18); // whole chunks
+        CHECK(s.units(60, 2, 2) == 15);   // a quarter of the rest at most
+        CHECK(s.units(8, 2, 2) == 3);
+        s.least = 2;
+        CHECK(s.units(1000, 2, 2) == 3);
+    }
+    Sizing guided = Sizing::resolve(WS_GUIDED, 1, 1000, 2);
+    guided.least = 20;
+    CHECK(guided.units(1000, 2, 2) == 500);
+    CHECK(guided.units(30, 2, 2) == 15);
+    CHECK(guided.units(30, 2, 8) == 7); // the rest of 30 in eighths is 4
+}
+
+TEST_CASE("less than the least is not claimed, as far as is known what a unit takes", "[schedule][pace]")
+{
+    CHECK(Pace::least_units(700, 0) == 1);
+    CHECK(Pace::least_units(700, 7) == 100);
+    CHECK(Pace::least_units(700, 10000) == 1);
+    CHECK(Pace::least_units(0, 7) == 1);
+    CHECK(Pace::least_units(1000000, 1e-6) == Sizing::max_least);
+}
+
 TEST_CASE("long auto chunks end at a multiple of 64, others as they are", "[schedule]")
 {
     Sizing sizing{WS_AUTO, 1000, 1};
@@ -79,7 +107,7 @@ TEST_CASE("long auto chunks end at a multiple of 64, others as they are", "[sche
     CHECK(sizing.units_from(37, 100000, 1, 2) == 200);
     sizing = {WS_AUTO, 1000, 5000}; // all that is left, or more
     CHECK(sizing.units_from(37, 4000, 1, 2) == 5000);
-    for (ws_schedule kind : {WS_STATIC, WS_DYNAMIC, WS_GUIDED}) { // the user's word counts
+    for (ws_schedule kind : {WS_STATIC, WS_DYNAMIC, WS_GUIDED}) { // multiples of what the user said
         sizing = {kind, 1000, 1};
         CHECK(sizing.units_from(37, 100000, 1, 2) == sizing.units(100000, 1, 2));
     }

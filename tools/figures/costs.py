@@ -29,13 +29,15 @@ def claim_cost(run, quick):
         return lambda: run.run(f"claim_cost_omp_{compiler}", [*options, "--threads", threads], ranks=1, bind="none", env=env)
     compilers = [c for c in COMPILERS if run.has(f"claim_cost_omp_{c}")]
     names = {"gcc": "libgomp", "clang": "libomp"}
-    for who, ours, threads, rivals in (("alone", ["--repeats", 50 if quick else 200], 1, [c for c in compilers if c == "gcc"]),
-                                       ("two cores", [*options, "--helped"], 2, compilers)):
+    # with so many iterations that the loop is long enough to be shared
+    for who, ours, threads, rivals in (("alone", options, 1, [c for c in compilers if c == "gcc"]),
+                                       ("two cores", ["--iterations", 5000000, "--repeats", 20 if quick else 60, "--helped"], 2, compilers)):
         shared, *others = measure.in_turn(3 if quick else 7, lambda: run.run("claim_cost", ours, workshare=True),
                                           *(openmp(c, threads) for c in rivals))
+        taken = [r["workshare"]["iterations_stolen"] / (r["iterations"] * (r["repeats"] + 10)) for r in shared]
         for compiler, results in zip(rivals, others):
             yield compare(f"a chunk of 1, {who}: workshare / {names[compiler]} dynamic", shared, results, read, "ns", 1,
-                          f"omp parallel for schedule(dynamic, 1), {threads} thread(s)")
+                          f"omp parallel for schedule(dynamic, 1), {threads} thread(s); guests took {100 * min(taken):.0f} to {100 * max(taken):.0f} %")
 
 
 def look(run, quick):
