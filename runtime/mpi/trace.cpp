@@ -315,6 +315,7 @@ TraceEvent converted(Job& job, const Gathered& g, uint32_t rank, const Event& e)
         t.b = uint64_t(job.clock.seconds(e.b) * 1e9);
         break;
     case EventKind::lent:
+    case EventKind::tasks:
         t.rank = e.id;
         break;
     default:

@@ -23,6 +23,9 @@ enum class EventKind : uint16_t {
     phase,   // home: from one MPI_Pcontrol to the next; a: level
     parallel, // home: a parallel region of OpenMP whose threads a policy chose; a: how many; b: of them on lent cores
     rows,    // home: XMPI moves rows; a: of all processes; b: bytes that this one sends and receives
+    // home, other threads: tasks go to world rank `id`, or came from it; a: how many; b: 2 * n to go, 2 * n + 1 to
+    // come, where n is the number of the letter that they are in, of its sender
+    tasks,
 };
 
 // Times in ticks. In the order of their ends.

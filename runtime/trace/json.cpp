@@ -55,6 +55,8 @@ public:
             slice(events[i]);
             if (events[i].kind == EventKind::visit)
                 arrow(events[i], node, t.core);
+            if (events[i].kind == EventKind::tasks)
+                arrow_of_tasks(events[i], t.rank);
             if (events[i].kind == EventKind::parallel)
                 track(events[i], t.rank);
         }
@@ -229,6 +231,13 @@ private:
             number(",\"lent\":", e.b);
             text_ += '}';
             break;
+        case EventKind::tasks:
+            text_ += e.b & 1 ? "\"tasks come" : "\"tasks go";
+            number("\",\"args\":{\"tasks\":", e.a);
+            number(",\"other\":", e.rank);
+            number(",\"letter\":", e.b);
+            text_ += '}';
+            break;
         case EventKind::rows:
             number("\"rows move\",\"args\":{\"rows\":", e.a);
             number(",\"bytes\":", e.b);
@@ -267,6 +276,18 @@ private:
         text_ = "{\"ph\":\"f\",\"bp\":\"e\",\"id\":" + id + where_;
         time(",\"ts\":", visit.begin);
         text_ += ",\"cat\":\"lend\",\"name\":\"lend\"}";
+        line(text_);
+    }
+
+    // From the rank that gives tasks to the one that gets them; its two ends are met one after the other.
+    void arrow_of_tasks(const TraceEvent& e, uint32_t rank)
+    {
+        const bool comes = e.b & 1;
+        text_ = comes ? "{\"ph\":\"f\",\"bp\":\"e\"" : "{\"ph\":\"s\"";
+        text_ +=
+            ",\"id\":\"tasks " + std::to_string(comes ? e.rank : rank) + '.' + std::to_string(e.b >> 1) + '"' + where_;
+        time(",\"ts\":", e.begin);
+        text_ += ",\"cat\":\"tasks\",\"name\":\"tasks\"}";
         line(text_);
     }
 

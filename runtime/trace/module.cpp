@@ -44,6 +44,7 @@ const char* kind_name(EventKind kind)
     case EventKind::phase: return "phase";
     case EventKind::parallel: return "parallel";
     case EventKind::rows: return "rows";
+    case EventKind::tasks: return "tasks";
     }
     return "unknown";
 }

@@ -24,8 +24,9 @@ inline int level(EventKind kind)
     case EventKind::visit: return 4;
     case EventKind::region: return 5;
     case EventKind::chunk: return 6;
+    case EventKind::tasks: return 7;
     }
-    return 7;
+    return 8;
 }
 
 // Sorts by begin, an outer event before those within it, and cuts what sticks out of the one around it: a lease can

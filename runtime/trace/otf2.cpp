@@ -84,6 +84,9 @@ enum Attribute : OTF2_AttributeRef {
     lent_of,
     rows_of,
     bytes_of,
+    tasks_of,
+    other_of,
+    letter_of,
     attributes
 };
 
@@ -223,6 +226,11 @@ private:
             add(rows_of, e.a);
             add(bytes_of, e.b);
             break;
+        case EventKind::tasks:
+            add(tasks_of, e.a);
+            add(other_of, e.rank);
+            add(letter_of, e.b);
+            break;
         case EventKind::mpi:
             break;
         }
@@ -275,6 +283,9 @@ private:
             {"lent", "of them: on lent cores", OTF2_TYPE_UINT64},
             {"rows", "that move, of all processes", OTF2_TYPE_UINT64},
             {"bytes", "that this process sends and receives", OTF2_TYPE_UINT64},
+            {"tasks", "that go or come", OTF2_TYPE_UINT64},
+            {"other", "MPI rank that they go to or come from", OTF2_TYPE_UINT64},
+            {"letter", "of the sender, twice its number; 1 more where they come", OTF2_TYPE_UINT64},
         };
         for (unsigned a = 0; a < attributes; a++)
             OTF2_GlobalDefWriter_WriteAttribute(w, a, text(known[a].name), text(known[a].says), known[a].type);
@@ -375,6 +386,7 @@ private:
             role = OTF2_REGION_ROLE_PARALLEL;
             break;
         case EventKind::rows: name = "rows move"; break;
+        case EventKind::tasks: name = "tasks move"; break;
         }
         // The canonical name is the loop's for its chunks, too; the description is the kind, which ws-timeline goes by.
         const OTF2_StringRef shown = text(name), canonical = kind == EventKind::chunk ? text(named) : shown;

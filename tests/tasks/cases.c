@@ -425,6 +425,8 @@ int main(int argc, char **argv)
         sleepers(number);
     else if (strcmp(which, "idle") == 0)
         idle();
+    else if (strcmp(which, "unfreed") == 0)
+        pool = NULL;
     else
         expect(0, "there is such a case");
     if (pool)

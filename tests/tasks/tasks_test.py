@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 """tasks_test.py MPIRUN PROGRAMS PART: pools of tasks in jobs. oracle: each task exactly once, whoever moves them; soak: 10^8 of them; cases: what
 task.h promises, and its errors; trouble: killed and stopped ranks."""
+import json
 import os
 import re
 import signal
 import sys
+import tempfile
 import time
 
 from job import expect, expect_lines, finish, run
@@ -12,8 +14,8 @@ from job import expect, expect_lines, finish, run
 ALGORITHMS = 'central', 'neighbours', 'random', 'lifeline'
 
 
-def job(*args, nodes=1, how=None, env=None, **rest):
-    options = ('-workshare-tasks', how) if how else ()
+def job(*args, nodes=1, how=None, env=None, trace=None, **rest):
+    options = (('-workshare-tasks', how) if how else ()) + (('-workshare-trace=' + trace,) if trace else ())
     return run(*args, options=options, env={**({'MPIR_CVAR_NUM_CLIQUES': str(nodes)} if nodes > 1 else {}), **(env or {})}, **rest)
 
 
@@ -43,6 +45,18 @@ def oracle():
     expect(result, f'the report has each node: {table}', len(table) == 2 and all(len(row) == 8 for row in table))
     expect(result, f'as many tasks as ran: {table}', abs(sum(number(row[1]) for row in table) - 80800) < 500)
     expect(result, f'as many as moved, {came}: {table}', came > 0 and all(abs(sum(number(row[k]) for row in table) - came) <= 0.01 * came + 1 for k in (2, 3)))
+    # Each letter with tasks is an arrow in the timeline, from the rank that gives to the one that gets.
+    with tempfile.TemporaryDirectory() as folder:
+        trace = os.path.join(folder, 'a.json')
+        result = job('tasks_oracle', 10000, 20, ranks=4, nodes=2, trace=trace)
+        came = moved(result)
+        with open(trace) as f:
+            events = [e for e in json.load(f)['traceEvents'] if e.get('cat') == 'tasks']
+        ends = {ph: sorted((e['id'], e['pid']) for e in events if e['ph'] == ph) for ph in 'sf'}
+        expect(result, 'an arrow has one end only', ends['s'] and [i for i, _ in ends['s']] == [i for i, _ in ends['f']])
+        expect(result, 'an arrow within a node', all(a != b for (_, a), (_, b) in zip(ends['s'], ends['f'])))
+        arrived = sum(e['args']['tasks'] for e in events if e['ph'] == 'X' and e['args']['letter'] % 2)
+        expect(result, f'{arrived} tasks of {came} in the timeline', arrived == came)
     # Under chaos tasks move at random, too: some of them often.
     for seed in range(1, 5):
         result = job('tasks_oracle', 60000, ranks=6, nodes=3, env={'WS_CHAOS': str(seed)})
@@ -67,6 +81,8 @@ def cases():
     expect_lines(result, job('tasks_cases', 'lists', 3, ranks=4, nodes=2).out, '^right$')
     result = job('tasks_cases', 'large', 4, ranks=2, nodes=2)
     expect_lines(result, result.out, '^right$', r'rank 1: in [1-9]\d* MB')
+    result = job('tasks_cases', 'unfreed', ranks=2, nodes=2)
+    expect_lines(result, result.err, r'pools of tasks were not freed \(ws_tasks_free\): 2, of all ranks')
     # A rank takes no more than it has room for; what does not move still runs.
     result = job('tasks_cases', 'large', 4, ranks=2, nodes=2, env={'WS_TASKS_MEMORY': '3'})
     expect_lines(result, result.out, '^right$', 'rank 1: in 0 MB', r'rank 0: .* no room [1-9]')
@@ -80,12 +96,17 @@ def trouble():
     result = job('tasks_cases', 'idle', ranks=3, nodes=2)
     expect_lines(result, result.out, '^right$')
 
+    killed = []
+
     def kill(processes):
         ranks = wait_for(processes, 4)
+        killed[:] = [ranks[-1]]
         time.sleep(0.3)
         os.kill(ranks[-1], signal.SIGKILL)
     result = job('tasks_cases', 'sleepers', 20000, ranks=4, nodes=2, code='error', meanwhile=kill)
-    expect_lines(result, result.err + result.out, r'rank|KILLED|Killed|signal 9')
+    # mpirun names it; that nothing is left run() looks for.
+    expect(result, f'who died, {killed}, is not named: {result.out}{result.err}',
+           re.search(rf'PID {killed[0]} ', result.out + result.err) and re.search(r'EXIT CODE: 9|signal 9|KILLED', result.out + result.err))
 
     # Without the scheduler, which is a part of rank 0, the others do what they have; and all end when it goes on.
     def stop(processes):

@@ -104,6 +104,17 @@ TEST_CASE("a job on a usual terminal")
     CHECK_THAT(text, !Contains("cannot be seen"));
 }
 
+TEST_CASE("tasks that wait are shown where a program has tasks")
+{
+    View view;
+    auto jobs = job_of(2);
+    CHECK_THAT(shown(lay_out(jobs, view, 80, 24)), !Contains("TASKS"));
+    jobs[0].ranks[0].counters = {{"tasks_run", 5}, {"tasks_waiting", 1234}};
+    jobs[0].ranks[1].counters = {{"tasks_run", 0}, {"tasks_waiting", 0}};
+    const std::string text = shown(lay_out(jobs, view, 80, 24));
+    CHECK_THAT(text, Contains("TASKS") && Contains("  1234 "));
+}
+
 TEST_CASE("any size of window gets no more than fits")
 {
     for (int ranks : {1, 3, 70})

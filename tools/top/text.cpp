@@ -177,8 +177,17 @@ void bar(Line& line, const Shares& s, unsigned width)
 // The columns that fit, from the most to the least important; the state takes what is left.
 struct Layout {
     unsigned rank = 5, state = 12, bar = 0, borrowed_bar = 0;
-    bool efficiency = false, shares = false, steals = false, chunks = false, pid = false;
+    bool tasks = false, efficiency = false, shares = false, steals = false, chunks = false, pid = false;
 };
+
+double counted(const RankSample& r, const char* name)
+{
+    for (const Counter& c : r.counters)
+        if (std::strcmp(c.name, name) == 0)
+            return c.value;
+    return 0;
+}
+bool has_tasks(const RankSample& r) { return counted(r, "tasks_run") > 0 || counted(r, "tasks_waiting") > 0; }
 
 Layout fit_columns(unsigned width, const JobSample& job)
 {
@@ -193,6 +202,8 @@ Layout fit_columns(unsigned width, const JobSample& job)
     };
     if (take(9))
         l.bar = 8;
+    // For programs that have tasks, how many wait is what matters.
+    l.tasks = std::any_of(job.ranks.begin(), job.ranks.end(), has_tasks) && take(7);
     l.efficiency = take(5);
     l.steals = l.efficiency && take(8);
     if (l.steals && take(20))
@@ -229,6 +240,8 @@ Line heading(const Layout& l, const View& view)
                  Style::heading);
     if (l.borrowed_bar)
         line.add(" " + padded("+BORROW", -int(l.borrowed_bar)), Style::heading);
+    if (l.tasks)
+        line.add(padded("TASKS", 7), Style::heading);
     if (l.efficiency)
         line.add(padded(mark("EFF", Column::efficiency), 5), Style::heading);
     if (l.steals)
@@ -265,6 +278,8 @@ Line core_line(const Row& row, const Layout& l, const View& view, double most_bo
     }
     if (!row.home)
         return line;
+    if (l.tasks)
+        line.add(padded(number(counted(r, "tasks_waiting")), 7));
     if (l.efficiency)
         line.add(share(s.computing + s.borrowed), Style::strong);
     if (l.steals)

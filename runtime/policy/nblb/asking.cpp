@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <numeric>
 
 namespace ws::policy::nblb {
 
@@ -55,6 +56,15 @@ void Pool::open_wire()
     for (const int f : first)
         node_of_.push_back(int(std::lower_bound(agents_.begin(), agents_.end(), f) - agents_.begin()));
     own_node_ = node_of_[size_t(me_)];
+    std::vector<int> all(size_t(ranks_), 0);
+    std::iota(all.begin(), all.end(), 0);
+    in_world_.resize(all.size());
+    MPI_Group group, world;
+    PMPI_Comm_group(comm_, &group);
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    PMPI_Group_translate_ranks(group, ranks_, all.data(), world, in_world_.data());
+    PMPI_Group_free(&group);
+    PMPI_Group_free(&world);
 
     rows_ = &own_row_;
     static NodeHead alone;

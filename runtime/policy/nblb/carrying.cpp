@@ -5,6 +5,7 @@
 #include "policy/nblb/pool.h"
 
 #include "mpi/end_job.h"
+#include "observe/recorder.h"
 #include "window/os.h"
 
 #include <algorithm>
@@ -31,6 +32,8 @@ struct Packed {
     uint32_t origin, future;
     uint64_t bytes;
 };
+
+volatile Hardware::Word letters_with_tasks; // of this process: there may be several pools
 
 constexpr size_t apart_from = 16384; // bytes of a task that travel as a message of their own
 constexpr size_t guard_bytes = 64;   // behind what a user's pack() writes
@@ -104,8 +107,9 @@ size_t Pool::give(const Gift& g, const Look& own)
 size_t Pool::send_tasks(int to, std::vector<Task>& tasks)
 {
     size_t failed = 0;
-    std::string text = letter(Letter::tasks, TasksHead{own_node_, 0});
+    std::string text = letter(Letter::tasks, TasksHead{own_node_, 0, 0});
     uint32_t in_letter = 0;
+    uint64_t began = ticks();
     struct Apart {
         int tag;
         void* data;
@@ -114,15 +118,19 @@ size_t Pool::send_tasks(int to, std::vector<Task>& tasks)
     };
     std::vector<Apart> apart;
     const auto send = [&] {
-        const TasksHead head = {own_node_, in_letter};
+        const TasksHead head = {own_node_, in_letter, Hardware::fetch_add_full(letters_with_tasks, 1)};
         std::memcpy(&text[8], &head, sizeof head);
         if (in_letter)
             wire_.post(to, std::move(text));
+        if (in_letter && observe::recording)
+            observe::record(observe::EventKind::tasks, began, ticks(), uint32_t(in_world_[size_t(to)]), in_letter,
+                            2 * head.number);
         for (Apart& a : apart)
             wire_.send(to, a.tag, a.data, a.bytes, std::move(a.done));
         apart.clear();
-        text = letter(Letter::tasks, TasksHead{own_node_, 0});
+        text = letter(Letter::tasks, TasksHead{own_node_, 0, 0});
         in_letter = 0;
+        began = ticks();
     };
     for (Task& t : tasks) {
         const Kind& k = kinds_[t.kind];
@@ -228,6 +236,7 @@ void Pool::arrived(Task t, const void* packed, size_t bytes)
 void Pool::receive_tasks(int from, const char* text, size_t bytes)
 {
     const TasksHead head = head_in<TasksHead>(text, bytes);
+    const uint64_t began = ticks();
     size_t at = 8 + sizeof head;
     uint32_t now = 0;
     const auto tell = [this](int node, uint32_t tasks) {
@@ -277,6 +286,9 @@ void Pool::receive_tasks(int from, const char* text, size_t bytes)
         at += (p.bytes + 7) / 8 * 8;
         now++;
     }
+    if (observe::recording)
+        observe::record(observe::EventKind::tasks, began, ticks(), uint32_t(in_world_[size_t(from)]), head.tasks,
+                        2 * head.number + 1);
     if (now)
         tell(head.node, now);
 }

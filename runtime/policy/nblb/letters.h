@@ -35,6 +35,7 @@ struct Came {
 struct TasksHead {
     int32_t node;
     uint32_t tasks;
+    uint64_t number; // of the sender's letters with tasks
 };
 struct ResultHead {
     uint32_t future;

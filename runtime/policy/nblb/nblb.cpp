@@ -25,8 +25,11 @@ public:
     {
         job.on = false;
         job.lends = false;
-        static_assert(sizeof(Sums) == 11 * sizeof(uint64_t));
-        PMPI_Reduce(&sums, &all_, 11, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+        constexpr int numbers = sizeof(Sums) / sizeof(uint64_t);
+        PMPI_Reduce(&sums, &all_, numbers, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+        if (all_.unfreed) // on rank 0
+            std::fprintf(stderr, "workshare: pools of tasks were not freed (ws_tasks_free): %llu, of all ranks\n",
+                         static_cast<unsigned long long>(all_.unfreed));
     }
 
     void tell(observe::Facts& facts) const override

@@ -27,6 +27,7 @@ inline double seconds(uint64_t ticks) { return job.seconds(ticks); }
 struct Sums {
     uint64_t put = 0, run = 0, moved_out = 0, moved_in = 0, bytes_out = 0, bytes_in = 0, letters = 0;
     uint64_t kept_worth = 0, kept_room = 0, kept_moved = 0, kept_none = 0;
+    uint64_t unfreed = 0; // pools that there are
 };
 extern Sums sums;
 

@@ -368,6 +368,7 @@ Pool::Pool(MPI_Comm comm, ws_tasks* shell) : shell_(shell)
     PMPI_Comm_dup(comm, &comm_);
     PMPI_Comm_rank(comm_, &me_);
     PMPI_Comm_size(comm_, &ranks_);
+    sums.unfreed++;
     int wants = job.on && job.options->tasks != option::Options::tasks_none;
     PMPI_Allreduce(MPI_IN_PLACE, &wants, 1, MPI_INT, MPI_LAND, comm_);
     poll_every_ = uint64_t(times::task_poll_us * job.ticks_per_us);
@@ -390,6 +391,7 @@ Pool::~Pool()
         PMPI_Comm_free(&node_);
     }
     PMPI_Comm_free(&comm_);
+    sums.unfreed--;
     ws_task_counts c;
     count(c);
     sums.put += c.put;

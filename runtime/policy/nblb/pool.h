@@ -133,6 +133,7 @@ private:
     int own_node_ = 0, node_me_ = 0;
     std::vector<int> node_ranks_; // of this node
     std::vector<int> node_of_;    // of each rank
+    std::vector<int> in_world_;   // its rank in MPI_COMM_WORLD
     policy::NodeMemory memory_;
     NodeHead* head_ = nullptr;
     Row* rows_ = nullptr;

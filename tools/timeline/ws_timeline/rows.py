@@ -166,7 +166,7 @@ class Panel:
         """Of a thread's nested events the innermost at each moment."""
         now, open_events = begin, [(end, (nothing, 0, 0))]
         for kind, first, last, name, rank, a, b in events:
-            if kind == 'phase' or last <= begin:
+            if kind in ('phase', 'tasks') or last <= begin:
                 continue
             if first >= end:
                 break

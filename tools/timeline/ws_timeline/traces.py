@@ -50,7 +50,7 @@ class Thread:
         return event if span is None or kind == 'phase' or begin < span[1] and end > span[0] else None
 
 
-KINDS = {'mpi', 'chunk', 'region', 'lent', 'visit', 'asleep', 'phase', 'parallel', 'rows'}
+KINDS = {'mpi', 'chunk', 'region', 'lent', 'visit', 'asleep', 'phase', 'parallel', 'rows', 'tasks'}
 
 
 class Trace:
@@ -219,6 +219,8 @@ def take(path, threads, events, span):
                 a, b, name = args['threads'], args['lent'], ''
             elif kind == 'rows':
                 a, b, name = args['rows'], args['bytes'], ''
+            elif kind == 'tasks':
+                rank, a, b, name = args['other'], args['tasks'], args['letter'], ''
             thread = threads[e['tid']]
             kept = thread.tell(span, (kind, begin, end, name, rank, a, b))
             if kept:
@@ -368,4 +370,6 @@ def event_of(region, begin, end, values):
         a, b = values['threads'], values['lent']
     elif kind == 'rows':
         a, b = values['rows'], values['bytes']
+    elif kind == 'tasks':
+        rank, a, b = values['other'], values['tasks'], values['letter']
     return kind, begin, end, text(name), rank, a, b
