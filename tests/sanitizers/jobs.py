@@ -48,6 +48,8 @@ for seed in range(1, 21 if soak else 2):
         (['thread_oracle', seed, regions // 3, 3], {}),
         (['mpi_in_chunks', 'serve'], {'WS_CHAOS': str(seed)}),
         (['mpi_in_chunks', 'thread'], {}),
+        (['tasks_oracle', 20 * regions, 5], {'MPIR_CVAR_NUM_CLIQUES': '2', 'steals': False}),
+        (['tasks_oracle', 20 * regions, 5], {'MPIR_CVAR_NUM_CLIQUES': '2', 'steals': False, 'WS_CHAOS': str(seed), 'ranks': 4}),
     ]
     # Lifetimes and bounds hardly depend on the interleaving: a half is enough for a quick look.
     for args, how in jobs if soak or sanitizer == 'thread' else jobs[1::2]:
