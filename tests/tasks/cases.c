@@ -102,13 +102,24 @@ static void after_the_end(void)
 static void kinds_differ(void)
 {
     const struct ws_task_kind a = {.name = "a", .run = nothing }, b = {.name = "b", .run = nothing };
-    int number;
+    const struct ws_task_kind same = {.name = "same", .run = nothing };
+    int number = add_kind(&same);
+    /* After a run others are known to have nothing: no task may go to them before all have agreed. */
+    for (int i = 0; rank == 0 && i < 1000; i++)
+        expect(ws_task_put(pool, number, NULL, 0, NULL) == 0, "put");
+    expect(ws_tasks_run(pool) == 0, "with the same kinds it runs");
+    struct ws_task_counts counts;
+    expect(ws_tasks_counts(pool, &counts) == 0, "counts");
+    const uint64_t moved = counts.moved_in, ran_before = counts.run;
     add_kind(rank == ranks - 1 ? &b : &a);
     number = add_kind(rank == ranks - 1 ? &a : &b);
-    expect(ws_task_put(pool, number, NULL, 0, NULL) == 0, "put");
+    for (int i = 0; rank == 0 && i < 1000; i++)
+        expect(ws_task_put(pool, number, NULL, 0, NULL) == 0, "put");
     char text[64];
     snprintf(text, sizeof text, "registered on rank %d differ", ranks - 1);
     expect(refused(ws_tasks_run(pool), EINVAL, text), "kinds that differ");
+    expect(ws_tasks_counts(pool, &counts) == 0 && counts.moved_in == moved && counts.run == ran_before,
+           "nothing of them runs or moves");
 }
 
 /* ---- tasks that fail */

@@ -250,7 +250,7 @@ void Pool::look_around()
             // Full, before another look at the rows: pairs with the compare-and-swap below.
             Hardware::store_full(head_->state, state);
         }
-        if (random_ && own.waiting >= 1) { // chaos: somebody gets something
+        if (random_ && may_give_ && own.waiting >= 1) { // chaos: somebody gets something
             random_ = random_ * 6364136223846793005ull + 1442695040888963407ull;
             const int node = int((random_ >> 33) % agents_.size());
             if (node != own_node_ && (random_ >> 20) % 4 == 0) {
@@ -305,7 +305,10 @@ void Pool::act(Actions& a)
 {
     for (size_t i = 0; i < a.gifts.size(); i++) {
         const Gift g = a.gifts[i];
-        gift(g, a);
+        if (may_give_)
+            gift(g, a);
+        else
+            held_back_.push_back(g);
     }
     for (const Actions::Letter& l : a.letters)
         wire_.post(agents_[size_t(l.node)], letter(Letter::note, l.note));

@@ -439,6 +439,8 @@ int Pool::run(std::string& error)
     running_now_ = true;
     own_pool = this;
     ended_ = false;
+    may_give_ = false; // nobody knows yet whether others have the same kinds
+    held_back_.clear();
     if (balances_) {
         ending_ = Ending(me_, ranks_);
         // What a node has the scheduler learns while all agree on kinds, so before anybody begins with a task.
@@ -446,6 +448,11 @@ int Pool::run(std::string& error)
     }
     const bool agreed = agree_on_kinds(error);
     ended_ = !agreed;
+    may_give_ = agreed;
+    Actions first;
+    first.gifts.swap(held_back_);
+    if (agreed)
+        act(first);
     if (agreed && balances_)
         run_balanced();
     else if (agreed)

@@ -162,6 +162,8 @@ private:
     std::unique_ptr<Balancer> balancer_; // of the node's first rank alone
     Ending ending_{0, 1};
     bool ended_ = false;
+    bool may_give_ = false;        // in a run, from the agreement on kinds on
+    std::vector<Gift> held_back_;  // until then
     volatile uint64_t polled_at_ = 0; // ticks
     uint64_t poll_every_ = 0, pulse_every_ = 0;
     double nudged_s_ = 0; // when it told the agent that the node's state has changed
