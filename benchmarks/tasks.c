@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  *
- * tasks --what list|uts|bag|pipeline|large|cost [options]: pools of tasks (workshare/task.h), all of them on rank 0 at
- * first.
+ * tasks --what list|uts|bag|balanced|pipeline|large|cost [options]: pools of tasks (workshare/task.h), all of them on
+ * rank 0 at first.
  *
  *   list      list ranking by pointer jumping, the program of the paper on NBLB: in each of log2(n) rounds a task for
  *             each --grain elements; an element takes --cost each time
  *   uts       Unbalanced Tree Search, --tree T1 (geometric) or T3 (binomial), of the published parameters: the counts
  *             of nodes and leaves must be the published ones. A task visits --grain nodes and puts what it has found
  *             and not visited
- *   bag       --tasks tasks, of --cost on average: Pareto with exponent 1.5
+ *   bag       --tasks tasks, of --cost on average: Pareto with exponent 1.5, another bag for each --seed
+ *   balanced  --tasks tasks of --cost on each rank; "limit_s" is what a loop that calls them takes, before and after
  *   pipeline  --tasks tasks of a first kind, each of which puts one of the next, three kinds in all, of 1, 2 and 3
  *             times --cost
  *   large     --tasks tasks of --bytes each: the bandwidth of moving, and of MPI_Send between the same ranks
@@ -237,6 +238,7 @@ static double uts(double *limit)
 /* ---- a bag, a pipeline */
 
 static long tasks = 1000;
+static uint64_t seed;
 static int stage_kinds[3];
 
 static int spend_it(struct ws_task *task)
@@ -268,7 +270,7 @@ static double bag(double *limit, bool pipeline)
         must(ws_tasks_kind(pool, &kind, &stage_kinds[k]));
     MPI_Barrier(MPI_COMM_WORLD);
     const double began = bench_now();
-    uint64_t random = 7;
+    uint64_t random = 7 + 1000003 * seed;
     for (long i = 0; bench_rank == 0 && i < tasks; i++) {
         random = random * 6364136223846793005u + 1442695040888963407u;
         const double u = (double) (random >> 11) / 9007199254740992.0;
@@ -289,6 +291,37 @@ static double bag(double *limit, bool pipeline)
     if (done != tasks * (pipeline ? 3 : 1))
         bench_fail(1, "%s: WRONG: %ld tasks ran", me, done);
     *limit = fmax(all / bench_ranks, longest);
+    return seconds;
+}
+
+static double plain_loop(void)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double began = bench_now();
+    for (long i = 0; i < tasks; i++)
+        spend(cost);
+    MPI_Barrier(MPI_COMM_WORLD);
+    return bench_now() - began;
+}
+
+static double balanced(double *limit)
+{
+    const struct ws_task_kind kind = {
+        .name = "balanced", .run = spend_it, .context = &two, .result = 2 * sizeof(long), .combine = add_longs
+    };
+    long done[2];
+    must(ws_tasks_kind(pool, &kind, &stage_kinds[0]));
+    *limit = plain_loop() / 2;
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double began = bench_now();
+    for (long i = 0; i < tasks; i++)
+        must(ws_task_put(pool, stage_kinds[0], &cost, sizeof cost, NULL));
+    must(ws_tasks_run(pool));
+    const double seconds = bench_now() - began;
+    *limit += plain_loop() / 2;
+    must(ws_tasks_reduced(pool, stage_kinds[0], done, sizeof done));
+    if (done[0] != tasks * bench_ranks)
+        bench_fail(1, "%s: WRONG: %ld tasks ran", me, done[0]);
     return seconds;
 }
 
@@ -371,14 +404,15 @@ static double empty_ns(void)
 static void usage(void)
 {
     if (bench_rank == 0)
-        puts("tasks --what list|uts|bag|pipeline|large|cost [--elements N] [--tree T1|T3] [--tasks N] [--grain N] "
+        puts("tasks --what list|uts|bag|balanced|pipeline|large|cost [--elements N] [--tree T1|T3] [--tasks N] "
+             "[--grain N] "
              "[--cost TIME]\n"
-             "      [--bytes N] [--sleep] [--json]: pools of tasks, all on rank 0 at first");
+             "      [--bytes N] [--seed N] [--sleep] [--json]: pools of tasks, all on rank 0 at first");
 }
 
 int main(int argc, char **argv)
 {
-    enum { WHAT = 1, ELEMENTS, TREE, TASKS, GRAIN, COST, BYTES, SLEEP, JSON, HELP };
+    enum { WHAT = 1, ELEMENTS, TREE, TASKS, GRAIN, COST, BYTES, SEED, SLEEP, JSON, HELP };
     static const struct option options[] = { { "what", required_argument, NULL, WHAT },
                                              { "elements", required_argument, NULL, ELEMENTS },
                                              { "tree", required_argument, NULL, TREE },
@@ -386,6 +420,7 @@ int main(int argc, char **argv)
                                              { "grain", required_argument, NULL, GRAIN },
                                              { "cost", required_argument, NULL, COST },
                                              { "bytes", required_argument, NULL, BYTES },
+                                             { "seed", required_argument, NULL, SEED },
                                              { "sleep", no_argument, NULL, SLEEP },
                                              { "json", no_argument, NULL, JSON },
                                              { "help", no_argument, NULL, HELP },
@@ -406,12 +441,13 @@ int main(int argc, char **argv)
         case GRAIN: grain = bench_count(me, "grain", optarg, 1, 100000000); break;
         case COST: cost = bench_seconds(me, "cost", optarg); break;
         case BYTES: bytes_each = (size_t) bench_count(me, "bytes", optarg, 1, 1 << 30); break;
+        case SEED: seed = (uint64_t) bench_count(me, "seed", optarg, 0, 1000000000); break;
         case SLEEP: sleeps = true; break;
         case JSON: json = true; break;
         case HELP: usage(); MPI_Finalize(); return 0;
         }
-    if (!*what || !strstr(" list uts bag pipeline large cost ", what))
-        bench_fail(2, "%s: --what takes list, uts, bag, pipeline, large or cost, not '%s'", me, what);
+    if (!*what || !strstr(" list uts bag balanced pipeline large cost ", what))
+        bench_fail(2, "%s: --what takes list, uts, bag, balanced, pipeline, large or cost, not '%s'", me, what);
     double seconds = 0, limit = 0, moving = 0, messages = 0, ns = 0;
     must(ws_tasks_create(MPI_COMM_WORLD, &pool));
     if (!strcmp(what, "list"))
@@ -420,6 +456,8 @@ int main(int argc, char **argv)
         seconds = uts(&limit);
     else if (!strcmp(what, "bag") || !strcmp(what, "pipeline"))
         seconds = bag(&limit, *what == 'p');
+    else if (!strcmp(what, "balanced"))
+        seconds = balanced(&limit);
     else if (!strcmp(what, "large"))
         large(&moving, &messages);
     else

@@ -147,7 +147,7 @@ def bursts(run, quick):
     yield line.figure("8 processes, bursts and a lasting load on two, k = 5: moves in bursts", len(early["5"]), len(early["1"]), "moves", len(early["5"]), "0; 1 or 2 for the lasting load",
                       not early["5"] and 1 <= len(late["5"]) <= 2, [0, 0], f"k = 1: {len(early['1'])}")
     ratio = whole(results["auto"]) / whole(results[best])
-    yield line.figure(f"the same: auto / the best k ({best})", whole(results["auto"]), whole(results[best]), "s", ratio, "<= 1.02", ratio <= 1.02, [ratio, ratio])
+    yield line.figure(f"the same: auto / the best k ({best})", 1e6 * whole(results["auto"]), 1e6 * whole(results[best]), "us", ratio, "<= 1.02", ratio <= 1.02, [ratio, ratio])
     yield line.curves("flex-bursts", "Rows of a process of 8 with bursts of foreign load, then a lasting one", "iteration", "rows", part_labels(results["1"]),
                       [("foreign load, %", [50 if any(a <= i < b for a, b in [*burst, (400, most)]) else 0 for i in part_labels(results["1"])]),
                        *[(f"rows, k = {k}", results[k]["part_rows"]) for k in ("1", "3", "5", "auto")]])
@@ -163,7 +163,7 @@ def balanced(run, quick):
     options = ["--rows", 700, "--iterations", 10000, "--no-check"]
     plain, ours = measure.in_turn(5 if quick else 15, lambda: run_flex(run, "flex_jacobi", [*options, "--plain"], 2, flags=(), bind="core"),
                                   lambda: run_flex(run, "flex_jacobi", options, 2, flags=(), bind="core"))
-    yield compare("2 processes on 2 real cores, Jacobi, balanced, 1,000 intervals: XMPI / without", ours, plain, whole, "s", 1.005, "--plain")
+    yield compare("2 processes on 2 real cores, Jacobi, balanced, 1,000 intervals: XMPI / without", ours, plain, lambda r: 1e6 * whole(r), "us", 1.005, "--plain")
     moves = [r["moves"] for r in ours]
     yield line.figure("the same: moves in 1,000 intervals", sum(moves), 0, "moves", sum(moves), "0", not any(moves), [min(moves), max(moves)])
 
