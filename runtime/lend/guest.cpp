@@ -108,7 +108,7 @@ WS_THREAD_LOCAL Visit visit;
 
 void give_back(Home& core)
 {
-    core.returned_at = ticks();
+    Hardware::store_relaxed(core.returned_at, ticks());
     Hardware::store_full(core.state, window::core_kept); // the last touch of the core: the thief takes it from here
     window::futex_wake(&core.state);
 }

@@ -180,8 +180,9 @@ void Lender::account_return(uint64_t now)
         account_lent(now);
         show_busy(false);
     }
-    if (!went_on_ && home_->returned_at > lent_since_) { // otherwise nobody waited for this return
-        const uint64_t took = now - home_->returned_at, known = Hardware::load_relaxed(home_->return_ticks);
+    const uint64_t returned_at = Hardware::load_relaxed(home_->returned_at);
+    if (!went_on_ && returned_at > lent_since_) { // otherwise nobody waited for this return
+        const uint64_t took = now - returned_at, known = Hardware::load_relaxed(home_->return_ticks);
         observe::count_latency(seat_->return_latency, took, rank_->loops.ticks_per_us);
         Hardware::store_relaxed(home_->return_ticks, Flag(usual_return(known, took, uint64_t(window::times::return_us *
                                                                                       rank_->loops.ticks_per_us))));

@@ -42,8 +42,9 @@ void Workers::help_own_rank(Lender& lender, const Target& target)
     lender.wake_others_for(target);
     uint64_t chunks = loop::run_as_guest(lease, &core.recall, 0);
     observe::add(rank_.loops.board->process.worker_chunks, chunks);
-    core.returned_at = ticks();
-    show(lender.seat(), Seated::blocked, core.returned_at);
+    const uint64_t left = ticks();
+    Hardware::store_relaxed(core.returned_at, left);
+    show(lender.seat(), Seated::blocked, left);
     Hardware::store_release(core.occupancy, rank_blocked); // when it left. Pairs with policy/dpb/team.cpp
 }
 

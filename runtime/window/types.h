@@ -59,7 +59,8 @@ struct alignas(64) Home {
     volatile Flag rings;  // senders: how often recall was set by a doorbell
     Lease lease;          // home, before lending: what the guest begins with
     uint64_t lent_at;     // home: ticks when it lent
-    uint64_t returned_at; // guest, before it stores kept; worker, after chunks of its own rank: ticks
+    // guest, before it stores kept; worker, after chunks of its own rank: ticks. Relaxed: with what follows it
+    volatile Hardware::Word returned_at;
     // other threads of the rank that sleep in MPI: how many, by themselves; and what they sleep on, raised by senders
     volatile Flag threads_asleep, thread_bell;
 

@@ -223,7 +223,7 @@ void TestNode::publish(unsigned owner, uint64_t units, uint64_t unit_ticks, cons
 
 void TestNode::give_back(unsigned core)
 {
-    home(core).returned_at = ticks();
+    Hardware::store_relaxed(home(core).returned_at, ticks());
     Hardware::store_full(home(core).state, core_kept);
     futex_wake(&home(core).state);
 }

@@ -157,15 +157,12 @@ void Team::place(const std::vector<int>& foreign)
 Team::Lent Team::give_back(uint64_t now, double ticks_per_us)
 {
     Lent sum = {};
-    for (unsigned p : taken_)
-        table_->word(p).change(arbiter::Use::openmp, arbiter::Use::worker);
-    taken_.clear();
     for (const Beside& b : beside_) {
         const window::Home& core = window_->home(b.core);
         // Acquire: when it left. Pairs with guest.cpp and worker.cpp.
         const bool there = b.guest ? Hardware::load_acquire(core.state) == window::core_lent
                                    : Hardware::load_acquire(core.occupancy) == window::rank_computing;
-        const uint64_t until = there ? now : std::min(now, core.returned_at);
+        const uint64_t until = there ? now : std::min<uint64_t>(now, Hardware::load_relaxed(core.returned_at));
         if (until <= taken_at_)
             continue; // it had left, and nobody had noticed yet
         sum.beside++;
@@ -173,6 +170,9 @@ Team::Lent Team::give_back(uint64_t now, double ticks_per_us)
         sum.beside_longest = std::max(sum.beside_longest, until - taken_at_);
     }
     beside_.clear();
+    for (unsigned p : taken_) // now workers may come back, and tell anew when they left
+        table_->word(p).change(arbiter::Use::openmp, arbiter::Use::worker);
+    taken_.clear();
     unsigned told = no_rank; // processors of a rank need not follow each other, but mostly do
     Return owner = {};
     for (const Borrowed& b : borrowed_) {

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+"""openmp_jobs.py MPIRUN PROGRAMS LIBRARY ORDER [ARCHER]: mpirun -workshare-openmp with libws and the programs built by ThreadSanitizer. LIBRARY is that
+libws; ORDER tells what libgomp orders, which is not built by it, ARCHER what libomp does. Any report fails a job; a race in a region must be reported."""
+import atexit
+import os
+import re
+import shutil
+import sys
+import tempfile
+
+from job import MPIRUN, expect, finish, run, skip
+
+library, order = map(os.path.abspath, sys.argv[3:5])
+ARCHER = sys.argv[5:]
+
+beside = tempfile.mkdtemp(dir='/tmp')
+atexit.register(shutil.rmtree, beside)
+own = os.path.join(beside, 'libws.so.1')
+os.symlink(library, own)
+os.symlink(os.path.join(os.path.dirname(MPIRUN), '../lib/libmpich.so.12'), os.path.join(beside, 'libmpich.so.12'))
+REPORTED = 66
+ENV = {
+    'LD_LIBRARY_PATH': beside,
+    'UCX_MEM_EVENTS': 'n',
+    'UCX_ERROR_SIGNALS': '',
+    # What OpenMP's libraries do themselves is theirs: of them only calls of malloc() and the like are seen.
+    'TSAN_OPTIONS': f'exitcode={REPORTED} history_size=4 suppressions={beside}/suppressions',
+    'OMP_WAIT_POLICY': 'passive',
+}
+with open(os.path.join(beside, 'suppressions'), 'w') as f:
+    f.write('called_from_lib:libgomp.so\ncalled_from_lib:libomp.so\ncalled_from_lib:libarcher.so\n')
+
+
+def job(program, *args, ranks=2, env, code=0, more=()):
+    """mpirun would load the stage's libws first: what its option does is said to each process instead."""
+    tells = ('-env', 'OMP_TOOL_LIBRARIES', ARCHER[0], '-env', 'LD_PRELOAD', own) if program.endswith('_clang') else ('-env', 'LD_PRELOAD', f'{own}:{order}')
+    mode = ('-env', 'WS_OPENMP', 'auto', *tells, *more)
+    return run(f'thread_{program}', *args, ranks=ranks, env={**ENV, **env}, options=mode, code=code, limit=100)
+
+
+NODE = {'WS_CORES': '16', 'OMP_NUM_THREADS': '8'}
+for of in ['', '_clang'] if ARCHER else ['']:
+    for chaos in {}, {'WS_CHAOS': '1'}:
+        result = job(f'processors{of}', 'sleep', 40, 4, 160000, 40000, env={**NODE, **chaos})
+        expect(result, 'no core has moved, or none was lent', ' -> ' in result.err and re.search(r'[1-9]\d* parallel regions had lent cores', result.err))
+    result = job(f'leaves{of}', 3, ranks=3, env={'WS_CORES': '6', 'OMP_NUM_THREADS': '2'})
+    expect(result, 'no core was recalled', re.search(r'[1-9]\d* of them were left then', result.err))
+    result = job(f'racy_region{of}', env=NODE, code=None)
+    expect(result, 'the race in a region was not reported', result.code != 0 and re.search('Sanitizer: data race .*racy_region', result.err))
+for chaos in {}, {'WS_CHAOS': '2'}:
+    result = job('composed', 8, env={'WS_CORES': '8', 'OMP_NUM_THREADS': '4', **chaos}, more=('-env', 'WS_WORKERS', '3'))
+    expect(result, 'no chunk was taken, or no core lent', result.stats.get('chunks_stolen', 0) > 0 and 'regions had lent cores' in result.err)
+if not ARCHER:
+    skip('libomp needs clang and its libarcher.so')
+finish()
