@@ -80,7 +80,6 @@ BAD = [
     ("double_loop", "--iterations 0", 2, "--iterations takes a whole number from 1"),
     ("double_loop", "--work 3parsecs", 2, "--work takes a time"),
     ("double_loop", "--shape round", 2, "--shape takes rising"),
-    ("double_loop_omp_gcc", "", 2, "needs 1 rank when it is built for OpenMP"),
     ("openmp_turns", "--shares 1,x", 2, "--shares takes numbers"),
     ("tasks", "--what nothing", 2, "--what takes list, uts, bag"),
     ("tasks", "--what uts --tree T9", 2, "--tree takes T1 or T3"),

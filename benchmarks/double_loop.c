@@ -4,7 +4,8 @@
  * last rank has the most to do and the others wait for it in the barrier. Other shapes of the cost, other slices, and
  * iterations that sleep for their cost (work.h) are options.
  *
- * Built with -DWITH_OMP -fopenmp it is the same loop under `omp parallel for schedule(dynamic)`, for one process.
+ * Built with -DWITH_OMP -fopenmp it is the same loop under `omp parallel for schedule(dynamic)`: for one process, or as
+ * a program that knows nothing of Workshare for several.
  */
 #include "work.h"
 
@@ -15,7 +16,7 @@
 enum { MOST_REPEATS = 1000000 };
 
 static long chunk;              /* of the schedule clause; 0: no clause */
-static bool guided;             /* OpenMP: for dynamic */
+static bool guided, equal_parts; /* OpenMP: for dynamic */
 
 static void run_slice(void *context)
 {
@@ -24,6 +25,10 @@ static void run_slice(void *context)
 #ifdef WITH_OMP
     if (guided) {
 #pragma omp parallel for schedule(guided)
+        for (long i = first; i < end; i++)
+            work_iteration(w, i, &w->mine[i - first]);
+    } else if (equal_parts) {
+#pragma omp parallel for schedule(static)
         for (long i = first; i < end; i++)
             work_iteration(w, i, &w->mine[i - first]);
     } else if (chunk > 1) {
@@ -37,6 +42,7 @@ static void run_slice(void *context)
     }
 #else
     (void) guided;
+    (void) equal_parts;
     if (chunk) {
 #pragma ws for schedule(dynamic, chunk) steal_schedule(dynamic, chunk)
         for (long i = first; i < end; i++)
@@ -64,6 +70,7 @@ static void usage(void)
              "  --one-owner     rank 0 has the whole loop, the others have none\n"
              "  --chunk C       schedule(dynamic, C) steal_schedule(dynamic, C) (no clauses)\n"
              "  --guided        built for OpenMP: schedule(guided)\n"
+             "  --static        built for OpenMP: schedule(static)\n"
              "  --no-serial     no runs on one core to compare with: perfect is not known then\n"
              "  --cores N       that perfect divides the work by (ranks; OpenMP: threads)\n"
              "  --repeats R     timed runs (50)\n"
@@ -93,6 +100,7 @@ int main(int argc, char **argv)
         ONE_OWNER,
         CHUNK,
         GUIDED,
+        STATIC,
         NO_SERIAL,
         CORES,
         REPEATS,
@@ -105,7 +113,8 @@ int main(int argc, char **argv)
         { "steps", required_argument, 0, STEPS }, { "sleep", required_argument, 0, SLEEP },
         { "shape", required_argument, 0, SHAPE }, { "balanced", no_argument, 0, BALANCED },
         { "one-owner", no_argument, 0, ONE_OWNER }, { "chunk", required_argument, 0, CHUNK },
-        { "guided", no_argument, 0, GUIDED }, { "no-serial", no_argument, 0, NO_SERIAL },
+        { "guided", no_argument, 0, GUIDED }, { "static", no_argument, 0, STATIC },
+        { "no-serial", no_argument, 0, NO_SERIAL },
         { "cores", required_argument, 0, CORES }, { "repeats", required_argument, 0, REPEATS },
         { "warmup", required_argument, 0, WARMUP }, { "json", no_argument, 0, JSON },
         { "help", no_argument, 0, HELP }, { 0, 0, 0, 0 }
@@ -118,9 +127,8 @@ int main(int argc, char **argv)
     struct work w = { .iterations = 1000, .shape = RISING };
     bench_cores = bench_ranks;
 #ifdef WITH_OMP
-    bench_cores = omp_get_max_threads();
-    if (bench_ranks != 1)
-        bench_fail(2, "%s: needs 1 rank when it is built for OpenMP, not %d", me, bench_ranks);
+    if (bench_ranks == 1)
+        bench_cores = omp_get_max_threads();
 #endif
     for (int c; (c = bench_option(argc, argv, options)) != -1;)
         switch (c) {
@@ -133,6 +141,7 @@ int main(int argc, char **argv)
         case ONE_OWNER: one_owner = true; break;
         case CHUNK: chunk = bench_count(me, "chunk", optarg, 1, 100000000); break;
         case GUIDED: guided = true; break;
+        case STATIC: equal_parts = true; break;
         case NO_SERIAL: with_serial = false; break;
         case CORES: bench_cores = (int) bench_count(me, "cores", optarg, 1, 100000); break;
         case REPEATS: repeats = bench_count(me, "repeats", optarg, 1, MOST_REPEATS); break;

@@ -27,6 +27,8 @@ namespace ws::directive {
 
 volatile Hardware::Flag openmp_regions, watching_openmp;
 const RegionChooser* volatile openmp_chooser;
+void (*openmp_sharer)(RegionCall& region);
+void (*openmp_serializes)();
 
 void set_openmp_chooser(const RegionChooser* chooser)
 {
@@ -110,11 +112,12 @@ void run_member(void* argument)
 #define WS_VERSIONED(name, version) asm(".symver openmp_" #name "," #name "@" version)
 
 // A region in one call: it returns when the region is over.
-#define WS_REGION(name, version, has_reductions, result, parameters, arguments)                                       \
+#define WS_REGION_UNSHARED(name, version, has_reductions, result, parameters, arguments, share)                       \
     extern "C" __attribute__((visibility("default"))) result openmp_##name parameters                                 \
     {                                                                                                                 \
         static Next<decltype(openmp_##name)> next(#name);                                                             \
         void* const caller = __builtin_return_address(0);                                                             \
+        share                                                                                                         \
         const ChosenRegion chosen(threads, reinterpret_cast<void*>(fn));                                              \
         threads = chosen.threads;                                                                                     \
         const Counted counted(threads, caller);                                                                       \
@@ -127,6 +130,39 @@ void run_member(void* argument)
         return next(caller) arguments;                                                                                \
     }                                                                                                                 \
     WS_VERSIONED(name, version)
+
+// The same, and somebody else may run it.
+template <class Open> class GnuRegion final : public RegionCall {
+public:
+    GnuRegion(Body fn, void* data, unsigned threads, Open& open)
+        : RegionCall(fn, data, threads, reinterpret_cast<void*>(fn)), open_(open)
+    {
+    }
+    void open(Body fn, void* data, unsigned threads) override { open_(fn, data, threads); }
+    void is_loop(long start, long end, long incr, long chunk)
+    {
+        bounds_ = {start, end, incr, chunk};
+        loop = &bounds_;
+    }
+
+private:
+    Open& open_;
+    Loop bounds_;
+};
+#define WS_REGION(name, version, parameters, arguments, what)                                                         \
+    WS_REGION_UNSHARED(                                                                                               \
+        name, version, false, void, parameters, arguments, if (WS_UNLIKELY(openmp_sharer != nullptr)) {               \
+            auto open = [&](Body its_fn, void* its_data, unsigned its_threads) {                                      \
+                fn = its_fn;                                                                                          \
+                data = its_data;                                                                                      \
+                threads = its_threads;                                                                                \
+                const Counted counted(threads, caller);                                                               \
+                next(caller) arguments;                                                                               \
+            };                                                                                                        \
+            GnuRegion region(fn, data, threads, open);                                                                \
+            what openmp_sharer(region);                                                                               \
+            return;                                                                                                   \
+        })
 
 // Up to GCC 4.8: start, the caller's own call of the region's function, GOMP_parallel_end. Always counted, since the
 // two must agree.
@@ -141,17 +177,17 @@ void run_member(void* argument)
 
 } // namespace
 
-WS_REGION(GOMP_parallel, "GOMP_4.0", false, void, (Body fn, void* data, unsigned threads, unsigned flags),
-          (fn, data, threads, flags));
-WS_REGION(GOMP_parallel_reductions, "GOMP_5.0", true, unsigned, (Body fn, void* data, unsigned threads, unsigned flags),
-          (fn, data, threads, flags));
-WS_REGION(GOMP_parallel_sections, "GOMP_4.0", false, void,
-          (Body fn, void* data, unsigned threads, unsigned count, unsigned flags), (fn, data, threads, count, flags));
+WS_REGION(GOMP_parallel, "GOMP_4.0", (Body fn, void* data, unsigned threads, unsigned flags),
+          (fn, data, threads, flags), );
+WS_REGION_UNSHARED(GOMP_parallel_reductions, "GOMP_5.0", true, unsigned,
+                   (Body fn, void* data, unsigned threads, unsigned flags), (fn, data, threads, flags), );
+WS_REGION(GOMP_parallel_sections, "GOMP_4.0", (Body fn, void* data, unsigned threads, unsigned count, unsigned flags),
+          (fn, data, threads, count, flags), region.sections = count;);
 
 #define WS_LOOP(name, version)                                                                                        \
-    WS_REGION(name, version, false, void,                                                                        \
+    WS_REGION(name, version,                                                                                          \
               (Body fn, void* data, unsigned threads, long start, long end, long incr, long chunk, unsigned flags),   \
-              (fn, data, threads, start, end, incr, chunk, flags))
+              (fn, data, threads, start, end, incr, chunk, flags), region.is_loop(start, end, incr, chunk);)
 WS_LOOP(GOMP_parallel_loop_static, "GOMP_4.0");
 WS_LOOP(GOMP_parallel_loop_dynamic, "GOMP_4.0");
 WS_LOOP(GOMP_parallel_loop_guided, "GOMP_4.0");
@@ -159,9 +195,9 @@ WS_LOOP(GOMP_parallel_loop_nonmonotonic_dynamic, "GOMP_4.5");
 WS_LOOP(GOMP_parallel_loop_nonmonotonic_guided, "GOMP_4.5");
 
 #define WS_RUNTIME_LOOP(name, version)                                                                                \
-    WS_REGION(name, version, false, void,                                                                        \
+    WS_REGION(name, version,                                                                                          \
               (Body fn, void* data, unsigned threads, long start, long end, long incr, unsigned flags),               \
-              (fn, data, threads, start, end, incr, flags))
+              (fn, data, threads, start, end, incr, flags), region.is_loop(start, end, incr, 0);)
 WS_RUNTIME_LOOP(GOMP_parallel_loop_runtime, "GOMP_4.0");
 WS_RUNTIME_LOOP(GOMP_parallel_loop_nonmonotonic_runtime, "GOMP_5.0");
 WS_RUNTIME_LOOP(GOMP_parallel_loop_maybe_nonmonotonic_runtime, "GOMP_5.0");

@@ -79,6 +79,34 @@ private:
     const RegionChooser* chooser_ = nullptr;
 };
 
+// A region that is about to open in one call of the library's, and what may be done with it instead
+// (-workshare-openmp=help, runtime/openmp/).
+class RegionCall {
+public:
+    using Body = void (*)(void*);
+    struct Loop {
+        long start, end, incr, chunk;
+    };
+    Body fn;
+    void* data;
+    unsigned threads;             // that the program asks for; 0: the usual number
+    const void* site;             // the same each time
+    const Loop* loop = nullptr;   // the region is this loop, whose bounds came with the call
+    unsigned sections = 0;        // or so many sections
+    // Opens it as the library does. Another function may be put before the program's.
+    virtual void open(Body fn, void* data, unsigned threads) = 0;
+
+protected:
+    RegionCall(Body fn, void* data, unsigned threads, const void* site)
+        : fn(fn), data(data), threads(threads), site(site)
+    {}
+    ~RegionCall() = default;
+};
+// Runs the region; null: the library opens all of them itself. Set before the program begins, or never.
+extern void (*openmp_sharer)(RegionCall& region);
+// Hears of regions of one thread that libomp begins in the calling one, by __kmpc_serialized_parallel().
+extern void (*openmp_serializes)();
+
 // What the program's OpenMP library keeps a policy from choosing threads, for a message; null: nothing does. Called in
 // MPI_Init.
 const char* why_threads_are_fixed();

@@ -56,6 +56,7 @@ struct ForkedRegion {
     Call call;
     void** shared;
     const ChosenRegion* chosen;
+    void* location;
 };
 void run_forked(int32_t* thread, int32_t* bound, ForkedRegion* region)
 {
@@ -64,6 +65,40 @@ void run_forked(int32_t* thread, int32_t* bound, ForkedRegion* region)
     region->call(region->function, thread, bound, region->shared);
     region->chosen->member_done(number);
 }
+
+// For a region that somebody else may run: its function as libgomp's have it. Any thread may call it.
+void call_forked(void* argument)
+{
+    const ForkedRegion& region = *static_cast<ForkedRegion*>(argument);
+    int32_t thread = next_thread(nullptr)(region.location), bound = 0;
+    region.call(region.function, &thread, &bound, region.shared);
+}
+struct Member {
+    RegionCall::Body fn;
+    void* data;
+};
+void run_plain_member(int32_t*, int32_t*, Member* member) { member->fn(member->data); }
+
+class LlvmRegion final : public RegionCall {
+public:
+    LlvmRegion(ForkedRegion& region, unsigned threads, Fork* fork, void* caller)
+        : RegionCall(call_forked, &region, threads, reinterpret_cast<void*>(region.function)),
+          location_(region.location), fork_(fork), caller_(caller)
+    {
+    }
+    void open(Body fn, void* data, unsigned threads) override
+    {
+        if (threads)
+            next_push_num_threads(caller_)(location_, next_thread(caller_)(location_), int32_t(threads));
+        Member member = {fn, data};
+        fork_(location_, 1, reinterpret_cast<void (*)()>(run_plain_member), &member);
+    }
+
+private:
+    void* const location_;
+    Fork* const fork_;
+    void* const caller_;
+};
 
 } // namespace
 
@@ -74,26 +109,31 @@ __attribute__((visibility("hidden"))) void ws_fork(void* location, int32_t count
 {
     void* const caller = __builtin_return_address(0);
     Fork* const fork = next_fork(caller);
-    void* shared[most_shared] = {};
-    va_list arguments;
-    va_start(arguments, function);
-    for (int32_t i = 0; i < count && size_t(i) < most_shared; i++)
-        shared[i] = va_arg(arguments, void*);
-    va_end(arguments);
-    const Call* how = nullptr;
-    for (const auto& c : calls)
-        if (!how && size_t(count) <= c.count)
-            how = &c.call;
-    if (!how) {
+    const auto* how = std::begin(calls);
+    while (how != std::end(calls) && how->count < size_t(count))
+        how++;
+    if (how == std::end(calls)) {
         std::fprintf(stderr,
                      "workshare: a parallel region shares %d variables, more than %zu: run without -workshare-openmp\n",
                      count, most_shared);
         std::abort();
     }
+    void* shared[most_shared];
+    va_list arguments;
+    va_start(arguments, function);
+    for (size_t i = 0; i < how->count; i++)
+        shared[i] = i < size_t(count) ? va_arg(arguments, void*) : nullptr;
+    va_end(arguments);
     const unsigned asked = unsigned(pushed);
     pushed = 0;
+    ForkedRegion region = {function, how->call, shared, nullptr, location};
+    if (WS_UNLIKELY(openmp_sharer != nullptr)) {
+        LlvmRegion call(region, asked, fork, caller);
+        openmp_sharer(call);
+        return;
+    }
     const ChosenRegion chosen(asked, reinterpret_cast<void*>(function));
-    ForkedRegion region = {function, *how, shared, &chosen};
+    region.chosen = &chosen;
     if (!openmp_chooser)
         window::store_relaxed(ws_libomp_fork, next_fork.of_all()); // one word, and the library behind it never changes
     if (!chosen.is_chosen()) {
@@ -152,6 +192,8 @@ asm(".symver openmp_push_num_threads,__kmpc_push_num_threads@VERSION");
 extern "C" __attribute__((visibility("default"))) void openmp_serialized_parallel(void* location, int32_t thread)
 {
     pushed = 0;
+    if (openmp_serializes)
+        openmp_serializes();
     next_serialized(__builtin_return_address(0))(location, thread);
 }
 asm(".symver openmp_serialized_parallel,__kmpc_serialized_parallel@VERSION");

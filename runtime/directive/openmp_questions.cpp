@@ -42,19 +42,35 @@ unsigned read_number(const char* name)
     const unsigned long number = std::strtoul(text, &end, 10);
     return *text >= '0' && *text <= '9' && !*end && number < loop::Descriptor::max_joiners ? unsigned(number) : 0;
 }
+// Virtual threads of a region, where OpenMP has less than half as many threads: enough for as many helpers.
+constexpr unsigned least_told = 16;
+
 unsigned read_most()
 {
     const char* text = std::getenv("WS_OPENMP");
-    if (!is_enabled() || !text || !*text || std::strcmp(text, "none") == 0 || why_threads_are_fixed())
+    if (!is_enabled() || !text || !*text || std::strcmp(text, "none") == 0 || std::strcmp(text, "help") == 0 ||
+        why_threads_are_fixed())
         return 0;
     const unsigned pretended = read_number("WS_CORES");
     return pretended ? pretended : unsigned(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+}
+// Of virtual threads: -workshare-openmp=help.
+unsigned read_told()
+{
+    const char* text = std::getenv("WS_OPENMP");
+    if (!is_enabled() || !text || std::strcmp(text, "help") != 0 || why_threads_are_fixed())
+        return 0;
+    const OpenMP& library = openmp(nullptr);
+    const unsigned own = unsigned(std::max(1, library.max_threads()));
+    const unsigned limit = library.thread_limit ? unsigned(library.thread_limit()) : ~0u;
+    const unsigned told = std::min({std::max(least_told, 2 * own), limit, loop::Descriptor::max_joiners});
+    return told > own ? told : 0;
 }
 // More threads than the library speaks of.
 unsigned more_than(unsigned threads)
 {
     static const unsigned guests = read_number("WS_OPENMP_GUESTS");
-    const unsigned most = openmp_most();
+    const unsigned most = std::max(openmp_most(), openmp_told());
     return std::max(guests, most > threads ? most - threads : 0);
 }
 
@@ -117,6 +133,36 @@ unsigned openmp_guests()
     return tells_more() ? more_than(unsigned(library.max_threads())) : 0;
 }
 
+__thread void (*openmp_asked)(Question question, void* caller) __attribute__((tls_model("initial-exec")));
+
+unsigned openmp_told()
+{
+    static const unsigned told_threads = read_told();
+    return told_threads;
+}
+
+namespace {
+
+constexpr bool begins(const char* name, const char* with)
+{
+    while (*with && *name == *with) {
+        name++;
+        with++;
+    }
+    return !*with;
+}
+constexpr Question question_of(const char* name)
+{
+    return begins(name, "omp_get_thread_num")    ? Question::number
+           : begins(name, "omp_get_num_threads") ? Question::threads
+           : begins(name, "omp_get_max_threads") || begins(name, "omp_get_ancestor") ||
+                   begins(name, "omp_get_team_size")
+               ? Question::other
+               : Question::harmless;
+}
+
+} // namespace
+
 // ---- the functions, by libgomp's names and libomp's, hidden as those of openmp.cpp
 
 // `inside`: in a numbered loop, of the participant p; `outside`: of the next library's, `next`; `none`: where there is
@@ -124,8 +170,11 @@ unsigned openmp_guests()
 #define WS_QUESTION(function, name, version, parameters, inside, outside, none)                                       \
     extern "C" __attribute__((visibility("default"))) int function parameters                                         \
     {                                                                                                                 \
-        static Next<int parameters> found(name, version);                                                 \
-        const Participant& p = loop::self;                                                                                  \
+        static Next<int parameters> found(name, version);                                                             \
+        constexpr Question question = question_of(name);                                                              \
+        if (question != Question::harmless && WS_UNLIKELY(openmp_asked != nullptr))                                   \
+            openmp_asked(question, __builtin_return_address(0));                                                      \
+        const Participant& p = loop::self;                                                                            \
         if (is_numbered(p))                                                                                           \
             return inside;                                                                                            \
         auto* const next = found.find(__builtin_return_address(0));                                                        \
@@ -145,7 +194,8 @@ WS_QUESTIONS(omp_get_num_threads, "OMP_1.0", int(p.numbers), next(), 1);
 WS_QUESTIONS(omp_get_max_threads, "OMP_1.0", int(p.numbers), with_guests(next()), 1);
 WS_QUESTIONS(omp_get_num_procs, "OMP_1.0", at_least_most(openmp(nullptr).num_procs()), at_least_most(next()),
              at_least_most(1));
-WS_QUESTIONS(omp_get_dynamic, "OMP_1.0", openmp_most() != 0, next() || openmp_most(), 0);
+WS_QUESTIONS(omp_get_dynamic, "OMP_1.0", openmp_most() != 0 || openmp_told() != 0,
+             next() || openmp_most() || openmp_told(), 0);
 WS_QUESTIONS(omp_in_parallel, "OMP_1.0", 1, next(), 0);
 WS_QUESTIONS(omp_get_level, "OMP_3.0", p.depth, next(), 0);
 WS_QUESTIONS(omp_get_active_level, "OMP_3.0", 1, next(), 0);

@@ -56,6 +56,17 @@ bool openmp_questions_come();
 // What is asked: of a name in a symbol table. Fortran's end with _.
 bool is_openmp_question(const char* name);
 
+// ---- regions that are shared as they are (runtime/openmp/)
+
+// What a program can ask of its thread. `number` and `threads` are those by which static loops of libgomp are dealt.
+enum class Question { number, threads, other, harmless };
+// Hears of the calling thread's questions before they are answered, and may change what the thread's numbers are; null:
+// nobody does. `caller`: where in the program.
+extern __thread void (*openmp_asked)(Question question, void* caller) __attribute__((tls_model("initial-exec")));
+// As many threads as omp_get_max_threads() has told the program from the start that a region can have; 0: it was told
+// what OpenMP has.
+unsigned openmp_told();
+
 // The calling thread is in an iteration of a loop whose participants are told apart, and in no region of OpenMP's
 // within.
 inline bool is_numbered(const loop::Participant& p) { return WS_UNLIKELY(p.numbers != 0) && openmp_level() == p.level; }

@@ -6,6 +6,7 @@
 #include "lend/lend.h"
 #include "mpi/job.h"
 #include "observe/verdict.h"
+#include "openmp/site.h"
 #include "policy/policy.h"
 
 #include <algorithm>
@@ -262,6 +263,8 @@ Facts gather_facts(Job& job, const RankFigures& r)
     f.why_inactive = inactive_text(any_why);
     for (const policy::Policy* p : policy::policies())
         p->tell(f);
+    if (std::string regions = openmp::tell_regions(); !regions.empty())
+        f.policies.push_back(std::move(regions));
     for (const auto& l : loops.row)
         if (l.weight > 0)
             f.loops.push_back({l.name, l.counts});

@@ -72,6 +72,14 @@ constexpr uint64_t guest_nap_us = 1000000;
 constexpr unsigned book_patience_us = 20000, book_look_us = 100;
 // directive/openmp.cpp: the end of a region wakes who waits for it, who looks itself after this.
 constexpr unsigned openmp_nap_us = 50000;
+// openmp/site.cpp: a virtual thread of a shared parallel region takes about so long, so that few are left at its end.
+// To call the region's function costs some 20 ns.
+constexpr double virtual_thread_us = 16;
+// openmp/watchdog.cpp: virtual threads of a region may wait for others that have not begun. So a region none of whose
+// virtual threads has ended for so long, or for 8 times what it took at its longest, gives threads to all of them; how
+// often that is looked at.
+constexpr double stuck_least_us = 1000000;
+constexpr unsigned stuck_look_us = 100000;
 // measure/kept_off.cpp: how often a thread asks the kernel how long it had no CPU: what it missed it learns at the next
 // look.
 constexpr double kept_off_us = 8000;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What tools/bench measures: a module per kind of figure, a function per group. line.py says what a line of the table is."""
-from . import costs, crowd, flex, footprint, loops, messages, openmp, pays, programs, reorder, sleeping, tasks, tracing
+from . import costs, crowd, flex, footprint, loops, messages, openmp, pays, programs, reorder, sleeping, tasks, tracing, unmodified
 
 # The order of the table.
 GROUPS = {
@@ -15,6 +15,7 @@ GROUPS = {
     "ranks16": sleeping.sixteen_ranks,
     "workers": sleeping.workers,
     "openmp": openmp.openmp,
+    "unmodified": unmodified.unmodified,
     "flex": flex.flex,
     "tasks": tasks.tasks,
     "pingpong": messages.ping_pong,

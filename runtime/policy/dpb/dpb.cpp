@@ -178,7 +178,7 @@ bool Dpb::share(policy::Rank& rank, bool fixed)
 policy::Wants Dpb::attach(policy::Rank& rank)
 {
     const Options& o = *rank.options;
-    if (o.openmp == Options::openmp_none)
+    if (o.openmp == Options::openmp_none || o.openmp == Options::openmp_help)
         return {};
     const char* why = !rank.window ? "no window is shared" : rank.openmp->why_fixed();
     int me, first;

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+//
+// How a parallel region of OpenMP's is cut into virtual threads, and how the loops inside are dealt to them. Arithmetic
+// alone. Any deal is right for `dynamic`, `guided`, `auto` and `runtime`, and for `static` without a chunk: which
+// thread has an iteration is not said. A part is contiguous, and follows from the number of its virtual thread alone:
+// so nothing is counted or claimed inside a region, and a loop that is run again is dealt in the same way.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace ws::openmp {
+
+constexpr unsigned most_units = 256;
+
+// The virtual threads [lo, hi) of `of`, run by one call of the region's function.
+struct Units {
+    unsigned lo, hi, of;
+};
+
+// Iterations [from, to), counted from 0.
+struct Part {
+    uint64_t from, to;
+    bool empty() const { return from == to; }
+};
+
+// Where part `number` of n, cut into `parts` of nearly the same size, begins. number <= parts.
+inline uint64_t cut(uint64_t n, unsigned number, unsigned parts)
+{
+    const uint64_t each = n / parts, rest = n % parts;
+    return number * each + std::min<uint64_t>(number, rest);
+}
+
+// What of a loop of n iterations belongs to these units, if it is cut only between chunks of `chunk` (0: none given).
+inline Part part_of_loop(uint64_t n, uint64_t chunk, const Units& u)
+{
+    if (chunk < 2)
+        return {cut(n, u.lo, u.of), cut(n, u.hi, u.of)};
+    const uint64_t chunks = n / chunk + (n % chunk != 0);
+    const auto at = [&](uint64_t c) { return c == chunks ? n : c * chunk; };
+    return {at(cut(chunks, u.lo, u.of)), at(cut(chunks, u.hi, u.of))};
+}
+
+// schedule(static, chunk): chunks are dealt round robin. The units' first chunk, in which neighbours lie side by side:
+// [first, first + size), the next ones so many iterations further on. `first` may lie behind the end.
+struct Rounds {
+    uint64_t first, size, stride;
+    bool has_last; // the loop's last iteration is theirs
+};
+inline Rounds rounds_of_loop(uint64_t n, uint64_t chunk, const Units& u)
+{
+    const uint64_t last = n ? (n - 1) / chunk % u.of : 0;
+    return {u.lo * chunk, (u.hi - u.lo) * chunk, u.of * chunk, n && u.lo <= last && last < u.hi};
+}
+
+// sections: the units' first section, counted from 1, and the one that follows `section`; 0: none.
+inline unsigned first_section(unsigned count, const Units& u) { return u.lo < count ? u.lo + 1 : 0; }
+inline unsigned next_section(unsigned count, unsigned section, const Units& u)
+{
+    const unsigned number = (section - 1) % u.of + 1 < u.hi ? section + 1 : section + u.of - (u.hi - u.lo) + 1;
+    return number <= count ? number : 0;
+}
+
+// How many virtual threads a region is cut into where nobody can count them: so many that each takes about `grain`,
+// at least 16 and at most most_units, a power of two; and no more than keep what each does before and after its part
+// of the work (`setup` each) below a fiftieth. Less than 4: it does not pay.
+inline unsigned choose_units(double region, double grain, double setup)
+{
+    unsigned units = 16;
+    while (units < most_units && double(units) * grain * 2 <= region)
+        units *= 2;
+    while (units > 1 && double(units) * setup * 50 > region)
+        units /= 2;
+    return units;
+}
+
+} // namespace ws::openmp

@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: MIT
+//
+// libomp's functions that deal work inside a region, or let threads wait: as gnu.cpp for libgomp. clang's code asks for
+// the bounds of static loops, too, so that one call of a region's function may be given those of several virtual
+// threads.
+#include "directive/next.h"
+#include "loop/participant.h"
+#include "openmp/meet.h"
+
+#include <cstdint>
+#include <mutex>
+#include <type_traits>
+
+namespace ws::openmp {
+
+using directive::Next;
+using loop::count_signed;
+using loop::count_unsigned;
+
+namespace {
+
+#define WS_LLVM(name) asm(".symver llvm_" #name "," #name "@VERSION")
+
+// Kinds of schedules, as clang passes them; above them bits for the modifiers.
+constexpr int32_t static_chunked = 33, static_whole = 34, static_balanced_chunked = 45, first_ordered = 64,
+                  monotonic = 1 << 29, modifiers = 3 << 29;
+
+// Iterations of a loop whose last value is `last`, as a number of 64 bits.
+template <class T, class Step> uint64_t count_to(T first, T last, Step step)
+{
+    if (step > 0 ? last < first : first < last)
+        return 0;
+    const uint64_t distance = step > 0 ? uint64_t(last) - uint64_t(first) : uint64_t(first) - uint64_t(last);
+    const uint64_t by = step > 0 ? uint64_t(step) : uint64_t(0) - uint64_t(step);
+    return distance / by + 1;
+}
+
+// False: the library's.
+template <class T>
+bool deal_static(void* caller, int32_t kind, int32_t* has_last, T* lower, T* upper, std::make_signed_t<T>* stride,
+                 std::make_signed_t<T> step, std::make_signed_t<T> chunk)
+{
+    if (WS_LIKELY(current == nullptr))
+        return false;
+    Unit& unit = *current;
+    kind &= ~modifiers;
+    const bool chunked = kind == static_chunked || kind == static_balanced_chunked;
+    if (unit.watch) {
+        if (chunked || kind == static_whole)
+            unit.watch->note_deal(use::loop, caller);
+        else
+            unit.watch->note_unknown("a distributed or ordered loop");
+        return false;
+    }
+    if (!chunked && kind != static_whole) {
+        unit.team->meet_other("__kmpc_dist_for_static_init");
+        return false;
+    }
+    const uint64_t n = count_to(*lower, *upper, step);
+    const T first = *lower;
+    const auto at = [&](uint64_t i) { return T(uint64_t(first) + i * uint64_t(step)); };
+    Part part;
+    uint64_t further = n;
+    bool last;
+    if (chunked) {
+        const Rounds r = rounds_of_loop(n, chunk > 0 ? uint64_t(chunk) : 1, unit.units);
+        part = {r.first, r.first + r.size};
+        further = r.stride;
+        last = r.has_last;
+        if (r.first >= n)
+            part = {n, n};
+    } else {
+        part = part_of_loop(n, 0, unit.units);
+        last = !part.empty() && part.to == n;
+    }
+    if (has_last)
+        *has_last = last;
+    *stride = std::make_signed_t<T>(further * uint64_t(step));
+    if (part.empty()) { // a loop from behind the end: none of its iterations is run
+        *lower = n ? at(n) : first;
+        *upper = n ? at(n - 1) : *upper;
+        if (n && (step > 0 ? *lower <= *upper : *lower >= *upper)) { // the value behind the end is not one of the type
+            *lower = first;
+            *upper = T(uint64_t(first) - uint64_t(step));
+        }
+        return true;
+    }
+    *lower = at(part.from);
+    *upper = at(part.to - 1);
+    return true;
+}
+
+// A loop that is handed out piece by piece: here in one.
+template <class T>
+bool begin_dispatch(void* caller, int32_t kind, T lower, T upper, std::make_signed_t<T> step,
+                    std::make_signed_t<T> chunk)
+{
+    if (WS_LIKELY(current == nullptr))
+        return false;
+    Unit& unit = *current;
+    const bool ordered = (kind & ~modifiers) >= first_ordered && (kind & ~modifiers) < 2 * first_ordered;
+    if (unit.watch) {
+        if (ordered)
+            unit.watch->note_unknown("an ordered loop");
+        else
+            unit.watch->note_deal(use::loop, caller);
+        return false;
+    }
+    if (ordered) {
+        unit.team->meet_other("__kmpc_ordered");
+        return false;
+    }
+    const uint64_t n = count_to(lower, upper, step);
+    const Part part = part_of_loop(n, chunk > 0 ? uint64_t(chunk) : 0, unit.units);
+    unit.has_part = !part.empty();
+    unit.has_last = unit.has_part && part.to == n;
+    unit.incr = uint64_t(std::make_signed_t<T>(step));
+    if (unit.has_part) {
+        unit.lo = uint64_t(lower) + part.from * uint64_t(step);
+        unit.hi = uint64_t(lower) + (part.to - 1) * uint64_t(step);
+    }
+    return true;
+}
+
+// libomp 14 loses lastprivate variables where its threads steal from each other, which `monotonic` forbids: a watched
+// execution has more threads than the program expects, which must not show.
+int32_t kind_for_library(int32_t kind)
+{
+    return WS_UNLIKELY(current != nullptr) ? (kind & ~modifiers) | monotonic : kind;
+}
+
+template <class T> bool next_dispatch(int32_t* has_last, T* lower, T* upper, std::make_signed_t<T>* stride)
+{
+    Unit& unit = *current;
+    if (!unit.has_part)
+        return false;
+    unit.has_part = false;
+    if (has_last)
+        *has_last = unit.has_last;
+    *lower = T(unit.lo);
+    *upper = T(unit.hi);
+    if (stride)
+        *stride = std::make_signed_t<T>(unit.incr);
+    return true;
+}
+
+} // namespace
+
+#define WS_LLVM_LOOPS(suffix, type)                                                                                        \
+    WS_EXPORTED void llvm___kmpc_for_static_init_##suffix(                                                            \
+        void* location, int32_t thread, int32_t kind, int32_t* has_last, type* lower, type* upper,                    \
+        std::make_signed_t<type>* stride, std::make_signed_t<type> step, std::make_signed_t<type> chunk)              \
+    {                                                                                                                 \
+        static Next<decltype(llvm___kmpc_for_static_init_##suffix)> next("__kmpc_for_static_init_" #suffix);          \
+        void* const caller = __builtin_return_address(0);                                                             \
+        if (!deal_static(caller, kind, has_last, lower, upper, stride, step, chunk))                                  \
+            next(caller)(location, thread, kind, has_last, lower, upper, stride, step, chunk);                        \
+    }                                                                                                                 \
+    WS_LLVM(__kmpc_for_static_init_##suffix);                                                                         \
+    WS_EXPORTED void llvm___kmpc_dispatch_init_##suffix(void* location, int32_t thread, int32_t kind, type lower,     \
+                                                        type upper, std::make_signed_t<type> step,                    \
+                                                        std::make_signed_t<type> chunk)                               \
+    {                                                                                                                 \
+        static Next<decltype(llvm___kmpc_dispatch_init_##suffix)> next("__kmpc_dispatch_init_" #suffix);              \
+        void* const caller = __builtin_return_address(0);                                                             \
+        if (!begin_dispatch(caller, kind, lower, upper, step, chunk))                                                 \
+            next(caller)(location, thread, kind_for_library(kind), lower, upper, step, chunk);                        \
+    }                                                                                                                 \
+    WS_LLVM(__kmpc_dispatch_init_##suffix);                                                                           \
+    WS_EXPORTED int llvm___kmpc_dispatch_next_##suffix(void* location, int32_t thread, int32_t* has_last, type* lower, \
+                                                       type* upper, std::make_signed_t<type>* stride)                 \
+    {                                                                                                                 \
+        static Next<decltype(llvm___kmpc_dispatch_next_##suffix)> next("__kmpc_dispatch_next_" #suffix);              \
+        if (current && current->team)                                                                                 \
+            return next_dispatch(has_last, lower, upper, stride);                                                     \
+        return next(__builtin_return_address(0))(location, thread, has_last, lower, upper, stride);                   \
+    }                                                                                                                 \
+    WS_LLVM(__kmpc_dispatch_next_##suffix);                                                                           \
+    WS_EXPORTED void llvm___kmpc_dispatch_fini_##suffix(void* location, int32_t thread)                               \
+    {                                                                                                                 \
+        static Next<decltype(llvm___kmpc_dispatch_fini_##suffix)> next("__kmpc_dispatch_fini_" #suffix);              \
+        if (!(current && current->team))                                                                              \
+            next(__builtin_return_address(0))(location, thread);                                                      \
+    }                                                                                                                 \
+    WS_LLVM(__kmpc_dispatch_fini_##suffix)
+WS_LLVM_LOOPS(4, int32_t);
+WS_LLVM_LOOPS(4u, uint32_t);
+WS_LLVM_LOOPS(8, int64_t);
+WS_LLVM_LOOPS(8u, uint64_t);
+
+WS_EXPORTED void llvm___kmpc_for_static_fini(void* location, int32_t thread)
+{
+    static Next<decltype(llvm___kmpc_for_static_fini)> next("__kmpc_for_static_fini");
+    if (!(current && current->team))
+        next(__builtin_return_address(0))(location, thread);
+}
+WS_LLVM(__kmpc_for_static_fini);
+
+// ---- reductions: one virtual thread after another
+
+namespace {
+std::mutex merging;
+}
+
+WS_EXPORTED int32_t llvm___kmpc_reduce_nowait(void* location, int32_t thread, int32_t count, size_t size, void* data,
+                                              void (*merge)(void*, void*), void* lock)
+{
+    static Next<decltype(llvm___kmpc_reduce_nowait)> next("__kmpc_reduce_nowait");
+    if (current && current->team) {
+        merging.lock();
+        return 1; // the caller merges, and says when it has
+    }
+    return next(__builtin_return_address(0))(location, thread, count, size, data, merge, lock);
+}
+WS_LLVM(__kmpc_reduce_nowait);
+
+WS_EXPORTED void llvm___kmpc_end_reduce_nowait(void* location, int32_t thread, void* lock)
+{
+    static Next<decltype(llvm___kmpc_end_reduce_nowait)> next("__kmpc_end_reduce_nowait");
+    if (current && current->team)
+        merging.unlock();
+    else
+        next(__builtin_return_address(0))(location, thread, lock);
+}
+WS_LLVM(__kmpc_end_reduce_nowait);
+
+// The same with a barrier behind it.
+WS_EXPORTED int32_t llvm___kmpc_reduce(void* location, int32_t thread, int32_t count, size_t size, void* data,
+                                       void (*merge)(void*, void*), void* lock)
+{
+    static Next<decltype(llvm___kmpc_reduce)> next("__kmpc_reduce");
+    if (current && current->team) {
+        merging.lock();
+        return 1;
+    }
+    if (current)
+        current->watch->note(use::barrier);
+    return next(__builtin_return_address(0))(location, thread, count, size, data, merge, lock);
+}
+WS_LLVM(__kmpc_reduce);
+
+WS_EXPORTED void llvm___kmpc_end_reduce(void* location, int32_t thread, void* lock)
+{
+    static Next<decltype(llvm___kmpc_end_reduce)> next("__kmpc_end_reduce");
+    if (current && current->team) {
+        merging.unlock();
+        if (!ends_region(__builtin_return_address(0), loop::own_frame()))
+            current->team->barrier(*current);
+    } else
+        next(__builtin_return_address(0))(location, thread, lock);
+}
+WS_LLVM(__kmpc_end_reduce);
+
+// ---- single and master: the first virtual thread's
+
+#define WS_LLVM_FIRST(name, end)                                                                                           \
+    WS_EXPORTED int32_t llvm_##name(void* location, int32_t thread)                                                   \
+    {                                                                                                                 \
+        static Next<decltype(llvm_##name)> next(#name);                                                               \
+        if (current && current->team)                                                                                 \
+            return current->units.lo == 0;                                                                            \
+        if (current)                                                                                                  \
+            current->watch->note(use::single);                                                                        \
+        return next(__builtin_return_address(0))(location, thread);                                                   \
+    }                                                                                                                 \
+    WS_LLVM(name);                                                                                                    \
+    WS_EXPORTED void llvm_##end(void* location, int32_t thread)                                                       \
+    {                                                                                                                 \
+        static Next<decltype(llvm_##end)> next(#end);                                                                 \
+        if (!(current && current->team))                                                                              \
+            next(__builtin_return_address(0))(location, thread);                                                      \
+    }                                                                                                                 \
+    WS_LLVM(end)
+WS_LLVM_FIRST(__kmpc_single, __kmpc_end_single);
+WS_LLVM_FIRST(__kmpc_master, __kmpc_end_master);
+
+WS_EXPORTED int32_t llvm___kmpc_masked(void* location, int32_t thread, int32_t filter)
+{
+    static Next<decltype(llvm___kmpc_masked)> next("__kmpc_masked");
+    if (current && current->team)
+        return unsigned(filter) >= current->units.lo && unsigned(filter) < current->units.hi;
+    if (current)
+        current->watch->note(filter ? use::numbers : use::single);
+    return next(__builtin_return_address(0))(location, thread, filter);
+}
+WS_LLVM(__kmpc_masked);
+WS_EXPORTED void llvm___kmpc_end_masked(void* location, int32_t thread)
+{
+    static Next<decltype(llvm___kmpc_end_masked)> next("__kmpc_end_masked");
+    if (!(current && current->team))
+        next(__builtin_return_address(0))(location, thread);
+}
+WS_LLVM(__kmpc_end_masked);
+
+// All wait until the first one has said where its variables are, and until all have them.
+WS_EXPORTED void llvm___kmpc_copyprivate(void* location, int32_t thread, size_t size, void* variables,
+                                         void (*copy)(void*, void*), int32_t did_it)
+{
+    static Next<decltype(llvm___kmpc_copyprivate)> next("__kmpc_copyprivate");
+    if (current && current->team) {
+        VirtualTeam& team = *current->team;
+        if (did_it)
+            window::store_release(team.copied, variables);
+        team.barrier(*current);
+        if (!did_it)
+            copy(variables, window::load_acquire(team.copied));
+        team.barrier(*current);
+        return;
+    }
+    if (current)
+        current->watch->note(use::barrier);
+    next(__builtin_return_address(0))(location, thread, size, variables, copy, did_it);
+}
+WS_LLVM(__kmpc_copyprivate);
+
+// ---- waiting
+
+WS_EXPORTED void llvm___kmpc_barrier(void* location, int32_t thread)
+{
+    static Next<decltype(llvm___kmpc_barrier)> next("__kmpc_barrier");
+    void* const caller = __builtin_return_address(0);
+    if (!(current && waited_for(caller, loop::own_frame())))
+        next(caller)(location, thread);
+}
+WS_LLVM(__kmpc_barrier);
+
+WS_EXPORTED int32_t llvm___kmpc_cancel_barrier(void* location, int32_t thread)
+{
+    static Next<decltype(llvm___kmpc_cancel_barrier)> next("__kmpc_cancel_barrier");
+    void* const caller = __builtin_return_address(0);
+    return current && waited_for(caller, loop::own_frame()) ? 0 : next(caller)(location, thread);
+}
+WS_LLVM(__kmpc_cancel_barrier);
+
+// A virtual thread goes on, as where OMP_CANCELLATION is not set.
+#define WS_LLVM_CANCEL(name)                                                                                               \
+    WS_EXPORTED int32_t llvm_##name(void* location, int32_t thread, int32_t kind)                                     \
+    {                                                                                                                 \
+        static Next<decltype(llvm_##name)> next(#name);                                                               \
+        if (current)                                                                                                  \
+            meet_other(#name);                                                                                        \
+        return current && current->team ? 0 : next(__builtin_return_address(0))(location, thread, kind);              \
+    }                                                                                                                 \
+    WS_LLVM(name)
+WS_LLVM_CANCEL(__kmpc_cancel);
+WS_LLVM_CANCEL(__kmpc_cancellationpoint);
+
+// ---- a region of one thread, by its if clause: what is within it is that thread's alone
+
+namespace {
+__thread struct {
+    Unit* unit;
+    void (*asked)(directive::Question, void*);
+    unsigned depth;
+} outside __attribute__((tls_model("initial-exec")));
+
+void begin_serialized()
+{
+    if (!current && !outside.depth)
+        return;
+    if (outside.depth++ != 0)
+        return;
+    if (current->watch)
+        current->watch->note(use::nested);
+    outside.unit = current;
+    outside.asked = directive::openmp_asked;
+    current = nullptr;
+    directive::openmp_asked = nullptr;
+}
+__attribute__((constructor)) void hear_of_serialized() { directive::openmp_serializes = begin_serialized; }
+} // namespace
+
+WS_EXPORTED void llvm___kmpc_end_serialized_parallel(void* location, int32_t thread)
+{
+    static Next<decltype(llvm___kmpc_end_serialized_parallel)> next("__kmpc_end_serialized_parallel");
+    next(__builtin_return_address(0))(location, thread);
+    if (WS_UNLIKELY(outside.depth != 0) && --outside.depth == 0) {
+        current = outside.unit;
+        directive::openmp_asked = outside.asked;
+    }
+}
+WS_LLVM(__kmpc_end_serialized_parallel);
+
+// ---- all others but critical sections, atomic operations, locks and memory, which are the same for every thread
+
+// They take integers and pointers, none more than 12.
+#define WS_LLVM_OTHER(name)                                                                                                \
+    WS_EXPORTED long llvm_##name(WS_12(long, WS_NAMED))                                                               \
+    {                                                                                                                 \
+        static Next<decltype(llvm_##name)> next(#name);                                                               \
+        if (current)                                                                                                  \
+            meet_other(#name);                                                                                        \
+        return next(__builtin_return_address(0))(WS_12(, WS_NAMED));                                                  \
+    }                                                                                                                 \
+    WS_LLVM(name)
+
+WS_LLVM_OTHER(__kmpc_barrier_master);
+WS_LLVM_OTHER(__kmpc_barrier_master_nowait);
+WS_LLVM_OTHER(__kmpc_dist_dispatch_init_4);
+WS_LLVM_OTHER(__kmpc_dist_dispatch_init_4u);
+WS_LLVM_OTHER(__kmpc_dist_dispatch_init_8);
+WS_LLVM_OTHER(__kmpc_dist_dispatch_init_8u);
+WS_LLVM_OTHER(__kmpc_dist_for_static_init_4);
+WS_LLVM_OTHER(__kmpc_dist_for_static_init_4u);
+WS_LLVM_OTHER(__kmpc_dist_for_static_init_8);
+WS_LLVM_OTHER(__kmpc_dist_for_static_init_8u);
+WS_LLVM_OTHER(__kmpc_team_static_init_4);
+WS_LLVM_OTHER(__kmpc_team_static_init_4u);
+WS_LLVM_OTHER(__kmpc_team_static_init_8);
+WS_LLVM_OTHER(__kmpc_team_static_init_8u);
+WS_LLVM_OTHER(__kmpc_doacross_init);
+WS_LLVM_OTHER(__kmpc_doacross_fini);
+WS_LLVM_OTHER(__kmpc_doacross_post);
+WS_LLVM_OTHER(__kmpc_doacross_wait);
+WS_LLVM_OTHER(__kmpc_ordered);
+WS_LLVM_OTHER(__kmpc_end_ordered);
+WS_LLVM_OTHER(__kmpc_omp_task);
+WS_LLVM_OTHER(__kmpc_omp_task_alloc);
+WS_LLVM_OTHER(__kmpc_omp_target_task_alloc);
+WS_LLVM_OTHER(__kmpc_omp_task_begin_if0);
+WS_LLVM_OTHER(__kmpc_omp_task_parts);
+WS_LLVM_OTHER(__kmpc_omp_task_with_deps);
+WS_LLVM_OTHER(__kmpc_omp_taskwait);
+WS_LLVM_OTHER(__kmpc_omp_taskyield);
+WS_LLVM_OTHER(__kmpc_omp_wait_deps);
+WS_LLVM_OTHER(__kmpc_taskgroup);
+WS_LLVM_OTHER(__kmpc_taskloop);
+WS_LLVM_OTHER(__kmpc_taskloop_5);
+WS_LLVM_OTHER(__kmpc_task_reduction_init);
+WS_LLVM_OTHER(__kmpc_task_reduction_modifier_init);
+WS_LLVM_OTHER(__kmpc_task_reduction_get_th_data);
+WS_LLVM_OTHER(__kmpc_taskred_init);
+WS_LLVM_OTHER(__kmpc_taskred_modifier_init);
+WS_LLVM_OTHER(__kmpc_threadprivate);
+WS_LLVM_OTHER(__kmpc_threadprivate_cached);
+WS_LLVM_OTHER(__kmpc_scope);
+
+} // namespace ws::openmp

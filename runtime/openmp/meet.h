@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+//
+// What happens when a thread of a watched or a shared region comes to a call of the library's that is more than a loop
+// dealt out. `current` is not null.
+#pragma once
+
+#include "openmp/team.h"
+
+#include <cstdint>
+
+// A function of the library's that libws stands before; and for those whose parameters do not matter, of which none
+// has more than 12, all integers and pointers: their list, and that of the arguments to hand on.
+#define WS_EXPORTED extern "C" __attribute__((visibility("default")))
+#define WS_12(type, each)                                                                                             \
+    each(type, a) each(type, b) each(type, c) each(type, d) each(type, e) each(type, f) each(type, g) each(type, h)   \
+        each(type, i) each(type, j) each(type, k) type l
+#define WS_NAMED(type, name) type name,
+
+namespace ws::openmp {
+
+// All threads of the region wait for each other. `caller`: where the call returns to; `frame`: the stack pointer then
+// (own_frame() of the called function). True: they have, by libws.
+bool waited_for(void* caller, uintptr_t frame);
+
+// A call that is not known to be right for virtual threads.
+void meet_other(const char* name);
+
+// Whether a call that returns to `caller` was the last deed of a region's function that libws has called: then a
+// barrier there is the region's end itself.
+bool ends_region(const void* caller, uintptr_t frame);
+
+} // namespace ws::openmp

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+#include "openmp/site.h"
+
+#include "directive/openmp.h"
+#include "loop/participant.h"
+#include "loop/site.h"
+#include "openmp/deal.h"
+#include "window/times.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <link.h>
+#include <new>
+
+namespace ws::openmp {
+
+namespace {
+
+// Open addressing by the function; entries are never taken out.
+constexpr unsigned table_bits = 12, most_probes = 64;
+RegionSite* volatile table[1u << table_bits];
+
+// Threadprivate variables and thread_local ones: virtual threads that run on one thread would have them in common.
+struct Variables {
+    uintptr_t function;
+    bool first, found;
+};
+int look_for_variables(dl_phdr_info* info, size_t, void* data)
+{
+    Variables& v = *static_cast<Variables*>(data);
+    bool has = false, contains = v.first; // the program itself, and whose function it is
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr)& part = info->dlpi_phdr[i];
+        has |= part.p_type == PT_TLS && part.p_memsz;
+        contains |= part.p_type == PT_LOAD && v.function - (info->dlpi_addr + part.p_vaddr) < part.p_memsz;
+    }
+    v.found |= has && contains;
+    v.first = false;
+    return 0;
+}
+bool has_own_variables(const void* function)
+{
+    Variables v = {uintptr_t(function), true, false};
+    dl_iterate_phdr(look_for_variables, &v);
+    return v.found;
+}
+
+// Symbol, or program and offset as addr2line takes it.
+const char* name_of(const void* function)
+{
+    Dl_info in = {};
+    char text[WS_NAME_MAX + 1] = "a parallel region";
+    if (dladdr(function, &in) && in.dli_fname) {
+        const char* slash = std::strrchr(in.dli_fname, '/');
+        if (in.dli_sname && in.dli_saddr == function)
+            std::snprintf(text, sizeof text, "%s", in.dli_sname);
+        else
+            std::snprintf(text, sizeof text, "%.150s+0x%zx", slash ? slash + 1 : in.dli_fname,
+                          size_t(uintptr_t(function) - uintptr_t(in.dli_fbase)));
+    }
+    const char* const copy = strdup(text);
+    return copy ? copy : "a parallel region";
+}
+
+RegionSite* make_site(const void* function)
+{
+    RegionSite* const s = new (std::nothrow) RegionSite{};
+    if (!s)
+        return nullptr;
+    s->site.where = name_of(function);
+    s->site.kinds = WS_SITE_KINDS(WS_AUTO, WS_AUTO) | WS_SITE_ANY_ORDER;
+    if (directive::openmp(nullptr).max_threads() > 1)
+        s->site.kinds |= WS_SITE_OPENMP; // the rank's own threads take part as OpenMP's
+    s->function = function;
+    s->units = directive::openmp_told();
+    if (has_own_variables(function))
+        give_up(*s, "thread-private variables");
+    return s;
+}
+
+unsigned place_of(const void* function)
+{
+    return unsigned(uintptr_t(function) * 0x9E3779B97F4A7C15ull >> (64 - table_bits));
+}
+
+double grain() { return window::times::virtual_thread_us * loop::host().ticks_per_us; }
+
+} // namespace
+
+RegionSite* find_site(const void* function)
+{
+    unsigned at = place_of(function);
+    for (unsigned i = 0; i < most_probes; i++, at = (at + 1) % (1u << table_bits)) {
+        RegionSite* s = window::load_acquire(table[at]); // pairs with the exchange below
+        if (!s) {
+            RegionSite* const made = make_site(function);
+            if (!made)
+                return nullptr;
+            if (window::exchange_if_acq_rel(table[at], s, made))
+                return made;
+            delete made; // another thread was faster; its name stays
+        }
+        if (s->function == function)
+            return s;
+    }
+    return nullptr;
+}
+
+bool is_pair(const RegionSite& site, const void* caller)
+{
+    for (void* const volatile& p : site.pairs)
+        if (p == caller)
+            return true;
+    return false;
+}
+
+void give_up(RegionSite& site, const char* why)
+{
+    site.why = why;
+    Hardware::store_release(site.state, Flag(State::own)); // pairs with now()
+}
+
+std::string tell_regions()
+{
+    if (!directive::openmp_sharer)
+        return "";
+    if (const char* why = directive::openmp_told() ? nullptr : directive::why_threads_are_fixed())
+        return std::string("no parallel region can be shared: ") + why;
+    constexpr unsigned most_told = 4;
+    unsigned shared = 0, own = 0;
+    std::string others;
+    for (RegionSite* volatile& entry : table)
+        if (const RegionSite* s = window::load_acquire(entry)) {
+            shared += s->now() == State::shared;
+            if (s->now() == State::own && own++ < most_told)
+                others += std::string(own > 1 ? ", " : "") + s->site.where + " (" + s->why + ")";
+        }
+    if (shared + own == 0)
+        return "";
+    std::string text =
+        "parallel regions that can be shared: " + std::to_string(shared) + " of " + std::to_string(shared + own);
+    return own ? text + "; not " + others + (own > most_told ? ", ..." : "") : text;
+}
+
+void settle(RegionSite& site, double ticks)
+{
+    const Flag uses = Hardware::load_acquire(site.uses);
+    constexpr Flag enough = 4; // executions with no calls at all: the loop may have been empty
+    if (!uses && ++site.executions < enough)
+        return;
+    site.longest = ticks;
+    const bool deals = uses & (use::pair | use::loop);
+    site.free = deals && !(uses & (use::numbers | use::far));
+    site.ranges = site.free && !(uses & use::pair);
+    if (site.free)
+        site.units = choose_units(ticks, grain(), 2 * site.setup);
+    if (uses & use::unknown) {
+        if (!site.why)
+            site.why = "a call that cannot be shared";
+    } else if (uses & use::nested)
+        site.why = "it opens other regions";
+    else if (uses & use::barrier)
+        site.why = "its threads wait for each other";
+    else if (site.units < 4)
+        site.why = "each of its threads prepares more than it shares";
+    Hardware::store_release(site.state, Flag(site.why ? State::own : State::shared)); // pairs with now()
+}
+
+unsigned units_of(RegionSite& site)
+{
+    if (!site.free)
+        return site.units;
+    loop::Learned& l = loop::learned(&site.site);
+    const double region = loop::peek(l.unit_ticks) * site.units;
+    const unsigned wanted = choose_units(region, grain(), 2 * site.setup);
+    if (region == 0 || wanted < 4 || (wanted <= site.units && wanted * 4 > site.units))
+        return site.units;
+    const double factor = double(site.units) / wanted; // a unit is another part of the region now
+    loop::poke(l.unit_ticks, loop::peek(l.unit_ticks) * factor);
+    loop::poke(l.alone_ticks, loop::peek(l.alone_ticks) * factor);
+    site.units = wanted;
+    return wanted;
+}
+
+} // namespace ws::openmp

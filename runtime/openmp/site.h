@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+//
+// A parallel region in the program, known by its function: what its executions have shown, and whether it is shared.
+// The first ones run under OpenMP itself, as many threads as a shared one has, and are watched: which of the library's
+// functions the region calls. Only a region all of whose calls are known to be right for virtual threads is shared.
+#pragma once
+
+#include "directive/abi.h"
+#include "directive/openmp_threads.h"
+#include "window/atomics.h"
+
+#include <cstdint>
+#include <string>
+
+namespace ws::openmp {
+
+using window::Flag;
+using window::Hardware;
+
+// What a region has been seen to do.
+namespace use {
+constexpr Flag
+    pair = 1,     // asks for both numbers in a row, as GCC's code does to deal a static loop
+    loop = 2,     // has the library deal a loop
+    far = 4,      // does so only after other work
+    numbers = 8,  // asks for thread numbers in another way: the program may keep them
+    barrier = 16, // its threads wait for each other, and not just at its end
+    nested = 32,  // opens another region
+    single = 64,  // has one thread do something
+    unknown = 128; // calls what is not known to be right
+}
+
+enum class State : Flag { watched, shared, own };
+
+struct alignas(64) RegionSite {
+    ws_site site; // as the loop over its virtual threads
+    const void* function;
+    volatile Flag state;
+    volatile Flag uses;
+    volatile Flag executions; // that were watched
+    const char* volatile why; // it is OpenMP's
+    bool free;     // nobody can tell how many virtual threads there are: any number will do
+    bool ranges;   // and one call can be several of them
+    unsigned units;
+    double setup;  // ticks that each spends before its part of the work
+    double longest; // ticks that an execution took
+    static constexpr unsigned most_pairs = 8;
+    void* volatile pairs[most_pairs]; // where it asks for both numbers: the return addresses of either call
+
+    State now() const { return State(Hardware::load_acquire(state)); } // pairs with settle() and give_up()
+};
+
+// Any thread. Null: no memory, or more regions than are kept.
+RegionSite* find_site(const void* function);
+
+// After a watched execution that took so many ticks: decides whether the site is shared from now on.
+void settle(RegionSite& site, double ticks);
+// From now on it is OpenMP's.
+void give_up(RegionSite& site, const char* why);
+// What became of this process's regions, for the verdict: how many are shared, and why others are not; empty where the
+// mode is off.
+std::string tell_regions();
+// Whether the call at this address asks for the number by which a static loop is dealt.
+bool is_pair(const RegionSite& site, const void* caller);
+// How many virtual threads the next execution has.
+unsigned units_of(RegionSite& site);
+
+} // namespace ws::openmp

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: MIT
+#include "openmp/team.h"
+
+#include "loop/participant.h"
+#include "window/times.h"
+
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <new>
+
+namespace ws::openmp {
+
+using directive::Question;
+using directive::openmp;
+using directive::openmp_asked;
+using loop::Participant;
+using loop::self;
+using window::ticks;
+
+__thread Unit* current __attribute__((tls_model("initial-exec")));
+
+namespace {
+
+// A question of the thread that `current` is about, before it is answered.
+void asked(Question question, void* caller)
+{
+    Unit& unit = *current;
+    if (unit.watch) {
+        unit.watch->note_question(unit, question, caller);
+        return;
+    }
+    VirtualTeam& team = *unit.team;
+    Participant& p = self;
+    if (!team.site.free || is_pair(team.site, caller)) {
+        p.number = unit.units.lo;
+        p.numbers = unit.units.of;
+    } else {
+        p.numbers = directive::openmp_told();
+        if (question != Question::threads)
+            p.number = team.slot(unit);
+    }
+}
+
+} // namespace
+
+Current::Current(Unit* unit)
+    : was_(current), asked_(openmp_asked), number_(self.number), numbers_(self.numbers), level_(self.level),
+      depth_(self.depth)
+{
+    current = unit;
+    openmp_asked = unit ? asked : nullptr;
+    if (!unit || unit->watch)
+        self.numbers = 0;
+}
+Current::~Current()
+{
+    current = was_;
+    openmp_asked = asked_;
+    Participant& p = self;
+    p.number = number_;
+    p.numbers = numbers_;
+    p.level = level_;
+    p.depth = depth_;
+}
+
+// ---- watched
+
+namespace {
+// The code before a region's first call, if it is nothing but what the compiler put there; and between the two
+// questions of a static loop of GCC's.
+constexpr uintptr_t near_begin = 448, near_pair = 16;
+bool follows(const void* from, const void* to, uintptr_t at_most)
+{
+    return uintptr_t(to) - uintptr_t(from) <= at_most;
+}
+} // namespace
+
+void Watch::note(Flag use)
+{
+    if ((Hardware::load_relaxed(site.uses) & use) != use)
+        Hardware::or_full(site.uses, use); // full: what was noted before comes before
+}
+
+void Watch::note_unknown(const char* name)
+{
+    site.why = name;
+    note(use::unknown);
+}
+
+void Watch::note_deal(Flag use, void* caller)
+{
+    const Flag before = Hardware::load_relaxed(site.uses);
+    if (!(before & (use::pair | use::loop | use::numbers)) && !follows(region.site, caller, near_begin) &&
+        !region.loop && !region.sections)
+        use |= use::far;
+    const double setup = double(ticks() - current->began); // of the thread that was disturbed least
+    if (site.setup == 0 || setup < site.setup)
+        window::store_relaxed(site.setup, setup);
+    note(use);
+}
+
+void Watch::note_question(Unit& unit, Question question, void* caller)
+{
+    void* const first = unit.asked_threads;
+    unit.asked_threads = nullptr;
+    if (question == Question::threads) {
+        if (first)
+            note(use::numbers);
+        unit.asked_threads = caller;
+        return;
+    }
+    if (question != Question::number || !first || !follows(first, caller, near_pair)) {
+        note(use::numbers);
+        return;
+    }
+    for (void* both : {first, caller})
+        for (unsigned i = 0; !is_pair(site, both); i++) {
+            if (i == RegionSite::most_pairs) {
+                note(use::numbers); // too many to be told from others
+                return;
+            }
+            void* none = nullptr;
+            window::exchange_if_acq_rel(site.pairs[i], none, both);
+        }
+    note_deal(use::pair, first);
+}
+
+void Watch::end(Unit& unit)
+{
+    if (unit.asked_threads)
+        note(use::numbers);
+}
+
+void run_watched(void* argument)
+{
+    Watch& watch = *static_cast<Watch*>(argument);
+    Unit unit = {};
+    unit.watch = &watch;
+    unit.began = ticks();
+    {
+        const Current here(&unit);
+        watch.region.fn(watch.region.data);
+    }
+    watch.end(unit);
+}
+
+// ---- shared
+
+struct VirtualTeam::Cold {
+    std::mutex lock;
+    std::condition_variable released;
+    uint64_t arrived = 0, barriers = 0; // virtual threads in the barrier, and barriers that all have met
+    std::vector<pthread_t> threads;
+    std::mutex beginning;
+};
+
+struct BegunThread {
+    VirtualTeam* team;
+    unsigned lo, hi;
+};
+
+VirtualTeam::VirtualTeam(RegionSite& the_site, const RegionCall& the_region, unsigned of)
+    : site(the_site), region(the_region), units(of), owner_(pthread_self())
+{
+}
+
+VirtualTeam::~VirtualTeam()
+{
+    if (Hardware::load_acquire(registered_)) {
+        watch_no_more(*this);
+        site.longest = std::max(site.longest, double(ticks() - opened_at));
+    }
+    Cold* const c = window::load_acquire(cold_);
+    if (!c)
+        return;
+    for (;;) { // one that is joined may have begun others
+        pthread_t one;
+        {
+            const std::lock_guard<std::mutex> lock(c->beginning);
+            if (c->threads.empty())
+                break;
+            one = c->threads.back();
+            c->threads.pop_back();
+        }
+        pthread_join(one, nullptr);
+    }
+    delete c;
+}
+
+// Marks of the wanted ones those that have not begun, and returns them.
+uint64_t VirtualTeam::claim(unsigned word, uint64_t wanted)
+{
+    for (;;) {
+        const Hardware::Word begun = Hardware::load_relaxed(begun_[word]);
+        if ((begun & wanted) == wanted)
+            return 0;
+        if (Hardware::cas_full(begun_[word], begun, begun | wanted)) // full: see barrier()
+            return wanted & ~begun;
+    }
+}
+
+void VirtualTeam::call(unsigned lo, unsigned hi)
+{
+    Unit unit = {};
+    unit.team = this;
+    unit.units = {lo, hi, units};
+    if (whole_)
+        unit.units = {0, 1, 1};
+    if (region.loop) {
+        const RegionCall::Loop& l = *region.loop;
+        const uint64_t n = loop::count_signed(l.start, l.end, l.incr);
+        const Part part = part_of_loop(n, uint64_t(l.chunk > 0 ? l.chunk : 0), unit.units);
+        unit.has_part = !part.empty();
+        unit.lo = uint64_t(l.start) + part.from * uint64_t(l.incr);
+        unit.hi = part.to == n ? uint64_t(l.end) : uint64_t(l.start) + part.to * uint64_t(l.incr);
+    }
+    unit.sections = region.sections;
+    unit.section = Unit::before_first;
+    const Current here(&unit);
+    Participant& p = self;
+    p.number = unit.units.lo;
+    p.numbers = unit.units.of;
+    p.level = directive::openmp_level();
+    p.depth = 1; // regions within others are not shared
+    region.fn(region.data);
+    if (WS_UNLIKELY(unit.slot != 0))
+        Hardware::and_full(slots_, ~(Flag(1) << (unit.slot - 1))); // full: its use comes before; pairs with slot()
+}
+
+void VirtualTeam::run(unsigned lo, unsigned hi)
+{
+    if (!Hardware::load_relaxed(registered_) && Hardware::fetch_add_full(registered_, 1) == 0) {
+        opened_at = ticks();
+        watch_over(*this);
+    }
+    for (unsigned word = lo / 64; word * 64 < hi; word++) {
+        const unsigned from = std::max(lo, word * 64) - word * 64, to = std::min(hi - word * 64, 64u);
+        const uint64_t all = (to == 64 ? ~uint64_t(0) : (uint64_t(1) << to) - 1) & ~((uint64_t(1) << from) - 1);
+        const auto run_those = [&](uint64_t mine) {
+            while (mine) {
+                const unsigned first = unsigned(__builtin_ctzll(mine));
+                const uint64_t rest = mine >> first;
+                const unsigned count = ~rest ? unsigned(__builtin_ctzll(~rest)) : 64 - first;
+                call(word * 64 + first, word * 64 + first + count);
+                Hardware::fetch_add_full(ended_, count); // full, before the look; pairs with begin_all()
+                if (WS_UNLIKELY(Hardware::load_acquire(all_begun_)))
+                    release_if_all();
+                if (first + count >= 64)
+                    break;
+                mine &= ~uint64_t(0) << (first + count);
+            }
+        };
+        if (site.ranges)
+            run_those(claim(word, all));
+        else
+            for (unsigned bit = from; bit < to; bit++)
+                if (claim(word, uint64_t(1) << bit))
+                    run_those(uint64_t(1) << bit);
+    }
+}
+
+void VirtualTeam::take_part(void* argument)
+{
+    VirtualTeam& team = *static_cast<VirtualTeam*>(argument);
+    for (long lo, hi; loop::next_chunk(&lo, &hi);) {
+        if (lo == 0 && hi == long(team.units) && team.site.free) {
+            team.whole_ = true;
+            team.call(0, team.units);
+        } else
+            team.run(unsigned(lo), unsigned(hi));
+    }
+}
+
+// ---- all at once
+
+VirtualTeam::Cold& VirtualTeam::cold()
+{
+    Cold* c = window::load_acquire(cold_);
+    if (c)
+        return *c;
+    Cold* const made = new Cold;
+    if (window::exchange_if_acq_rel(cold_, c, made))
+        return *made;
+    delete made;
+    return *c;
+}
+
+void* VirtualTeam::thread(void* argument)
+{
+    const BegunThread it = *static_cast<BegunThread*>(argument);
+    delete static_cast<BegunThread*>(argument);
+    it.team->call(it.lo, it.hi);
+    Hardware::fetch_add_full(it.team->ended_, it.hi - it.lo);
+    it.team->release_if_all();
+    return nullptr;
+}
+
+void VirtualTeam::begin_thread(unsigned lo, unsigned hi)
+{
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    cpu_set_t cpus;
+    if (pthread_getaffinity_np(owner_, sizeof cpus, &cpus) == 0) // the caller may be a guest, on a lent core
+        pthread_attr_setaffinity_np(&attributes, sizeof cpus, &cpus);
+    pthread_t thread;
+    const int error = pthread_create(&thread, &attributes, VirtualTeam::thread, new BegunThread{this, lo, hi});
+    pthread_attr_destroy(&attributes);
+    if (error) {
+        std::fprintf(
+            stderr,
+            "workshare: %s: the system gives no thread for a parallel region whose threads wait for each other: "
+            "run without -workshare-openmp\n",
+            site.site.where);
+        std::exit(1);
+    }
+    cold().threads.push_back(thread);
+}
+
+void VirtualTeam::begin_all(const char* why)
+{
+    if (whole_)
+        return;
+    Cold& c = cold();
+    const std::lock_guard<std::mutex> lock(c.beginning);
+    if (Hardware::load_acquire(all_begun_))
+        return;
+    give_up(site, why);
+    for (unsigned word = 0; word * 64 < units; word++) {
+        const unsigned to = std::min(units - word * 64, 64u);
+        uint64_t mine = claim(word, to == 64 ? ~uint64_t(0) : (uint64_t(1) << to) - 1);
+        while (mine) {
+            const unsigned first = unsigned(__builtin_ctzll(mine));
+            const uint64_t rest = mine >> first;
+            const unsigned count = !site.ranges ? 1 : ~rest ? unsigned(__builtin_ctzll(~rest)) : 64 - first;
+            begin_thread(word * 64 + first, word * 64 + first + count);
+            if (first + count >= 64)
+                break;
+            mine &= ~uint64_t(0) << (first + count);
+        }
+    }
+    Hardware::store_full(all_begun_, 1);
+}
+
+// To be called once all_begun_ is set: those that have ended count as arrived, so that no barrier waits for them.
+void VirtualTeam::release_if_all()
+{
+    Cold* const c = window::load_acquire(cold_);
+    if (!c)
+        return;
+    const std::lock_guard<std::mutex> lock(c->lock);
+    if (c->arrived && c->arrived + Hardware::load_acquire(ended_) >= units) {
+        c->arrived = 0;
+        c->barriers++;
+        c->released.notify_all();
+    }
+}
+
+void VirtualTeam::barrier(Unit& unit)
+{
+    if (whole_ || units == 1)
+        return;
+    begin_all("its threads wait for each other");
+    Cold& c = cold();
+    std::unique_lock<std::mutex> lock(c.lock);
+    const uint64_t met = c.barriers;
+    c.arrived += unit.units.hi - unit.units.lo;
+    if (c.arrived + Hardware::load_acquire(ended_) >= units) {
+        c.arrived = 0;
+        c.barriers++;
+        c.released.notify_all();
+    }
+    c.released.wait(lock, [&] { return c.barriers != met; });
+}
+
+void VirtualTeam::meet_other(const char* name)
+{
+    // Tasks run at once where a thread has no team, and what is left works without one.
+    for (const char* needs_team :
+         {"GOMP_loop", "GOMP_ordered", "GOMP_doacross", "GOMP_scope", "GOMP_sections2", "GOMP_workshare",
+          "__kmpc_ordered", "__kmpc_doacross", "__kmpc_dist", "__kmpc_team_"})
+        if (std::strncmp(name, needs_team, std::strlen(needs_team)) == 0) {
+            std::fprintf(stderr,
+                         "workshare: %s: this parallel region calls %s, which it did not when it was first run: run "
+                         "without -workshare-openmp\n",
+                         site.site.where, name);
+            std::exit(1);
+        }
+    give_up(site, name);
+}
+
+unsigned VirtualTeam::slot(Unit& unit)
+{
+    if (unit.slot)
+        return unit.slot - 1;
+    const unsigned most = std::min(directive::openmp_told(), 32u);
+    for (;;) {
+        const Flag taken = Hardware::load_relaxed(slots_);
+        for (unsigned i = 0; i < most; i++)
+            if (!(taken >> i & 1) && Hardware::cas_full(slots_, taken, taken | Flag(1) << i)) { // pairs with call()
+                unit.slot = i + 1;
+                return i;
+            }
+        sched_yield();
+    }
+}
+
+} // namespace ws::openmp

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+//
+// The watchdog over shared regions: virtual threads may wait for others by spinning, and so for some that nobody has
+// begun. A thread of its own looks now and then at the regions that are open and cut.
+#include "openmp/team.h"
+
+#include "loop/participant.h"
+#include "window/times.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+namespace ws::openmp {
+
+namespace {
+
+window::SpinLock lock; // of the list
+VirtualTeam* first;
+bool begun;
+
+bool is_stuck(VirtualTeam& team, uint64_t now)
+{
+    const uint64_t progress = team.progress();
+    if (team.seen_at == 0 || progress != team.seen_progress) {
+        team.seen_progress = progress;
+        team.seen_at = now;
+        return false;
+    }
+    const double patience = std::max(window::times::stuck_least_us * loop::host().ticks_per_us, 8 * team.site.longest);
+    return double(now - team.seen_at) > patience;
+}
+
+void* watch(void*)
+{
+    for (;;) {
+        usleep(window::times::stuck_look_us);
+        lock.lock(); // also keeps a team from ending meanwhile
+        const uint64_t now = window::ticks();
+        for (VirtualTeam* team = first; team; team = team->next)
+            if (is_stuck(*team, now)) {
+                team->seen_at = now;
+                team->begin_all("its threads wait for each other by spinning");
+            }
+        lock.unlock();
+    }
+    return nullptr;
+}
+
+} // namespace
+
+void watch_over(VirtualTeam& team)
+{
+    lock.lock();
+    team.previous = nullptr;
+    team.next = first;
+    if (first)
+        first->previous = &team;
+    first = &team;
+    const bool begin = !begun;
+    begun = true;
+    lock.unlock();
+    if (!begin)
+        return;
+    pthread_t thread;
+    if (pthread_create(&thread, nullptr, watch, nullptr) == 0)
+        pthread_detach(thread);
+}
+
+void watch_no_more(VirtualTeam& team)
+{
+    lock.lock();
+    (team.previous ? team.previous->next : first) = team.next;
+    if (team.next)
+        team.next->previous = team.previous;
+    lock.unlock();
+}
+
+} // namespace ws::openmp
