@@ -146,6 +146,17 @@ TEST_CASE("a row for each core in a window of a few lines")
     CHECK_THAT(text, Contains("   0 computing"));
 }
 
+TEST_CASE("cores of parallel regions, where they move")
+{
+    View view;
+    view.summary = true;
+    auto jobs = job_of(2);
+    CHECK_THAT(shown(lay_out(jobs, view, 80, 24)), !Contains("parallel regions"));
+    jobs[0].ranks[0].counters = {{"mpi_s", 1}, {"openmp_cores", 12}};
+    jobs[0].ranks[1].counters = {{"mpi_s", 1}, {"openmp_cores", 4}};
+    CHECK_THAT(shown(lay_out(jobs, view, 80, 24)), Contains("cores of parallel regions: 12 4"));
+}
+
 TEST_CASE("many ranks scroll")
 {
     View view;

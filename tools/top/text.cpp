@@ -401,6 +401,21 @@ std::vector<Line> head(const JobSample& job, const View& view, unsigned width)
     return lines;
 }
 
+// Under -workshare-openmp: how many cores the regions of each rank have now.
+std::string region_cores(const JobSample& job)
+{
+    constexpr size_t shown = 16;
+    std::string text;
+    bool any = false;
+    for (size_t i = 0; i < job.ranks.size() && i < shown; i++)
+        for (const Counter& c : job.ranks[i].counters)
+            if (std::string(c.name) == "openmp_cores") {
+                any = any || c.value > 0;
+                text += " " + std::to_string(unsigned(c.value));
+            }
+    return any ? text + (job.ranks.size() > shown ? " ..." : "") : "";
+}
+
 // How many ranks do what.
 std::vector<Line> summary(const JobSample& job)
 {
@@ -451,6 +466,8 @@ std::vector<Line> summary(const JobSample& job)
         lines.emplace_back().add(most(calls, "in: "));
     if (!tenants.empty())
         lines.emplace_back().add(most(tenants, "cores lent to rank: "));
+    if (const std::string cores = region_cores(job); !cores.empty())
+        lines.emplace_back().add("cores of parallel regions:" + cores);
     return lines;
 }
 
