@@ -77,6 +77,15 @@ static inline void work_wait_for_result(double x)
 #endif
 }
 
+/* Built with -DWORK_NEVER_SLEEPS a program has no thread-local variables, for which its parallel regions would not be
+ * shared. */
+#ifdef WORK_NEVER_SLEEPS
+static inline void work_sleep(double seconds)
+{
+    (void) seconds;
+    bench_fail(2, "%s", "this program is built for work that computes");
+}
+#else
 /* Sleeps so that the thread's sleeps add up: what one lasted too long, as there are fewer cores than threads to be
  * woken, the next is shorter. */
 static inline void work_sleep(double seconds)
@@ -94,6 +103,7 @@ static inline void work_sleep(double seconds)
     }
     debt = bench_now() - begin - wanted;
 }
+#endif
 
 /* Not inlined: the serial loop, the plain loop and the shared loop run the very same instructions. */
 __attribute__((noinline))

@@ -12,7 +12,7 @@ SCHEDULES = (("static", ["--static"]), ("dynamic", []), ("guided", ["--guided"])
 
 def helped(run, compiler, options):
     """2 ranks of the program as the compiler makes it with -fopenmp, each with one thread of its own."""
-    return run.run(f"double_loop_omp_{compiler}", options, workshare=True, env={"OMP_NUM_THREADS": "1"}, flags=["-workshare-openmp", "help"])
+    return run.run(f"double_loop_unmodified_{compiler}", options, workshare=True, env={"OMP_NUM_THREADS": "1"}, flags=["-workshare-openmp", "help"])
 
 
 def unmodified(run, quick):
@@ -23,7 +23,7 @@ def unmodified(run, quick):
                    "--repeats", max(3, min(1000, int((0.15e6 if quick else 0.4e6) / us / 1.7)))]
         pairs = 1 if us > 5e5 else 2 if quick else 5
         plain, directive = measure.in_turn(pairs, lambda: run.run("double_loop", options), lambda: run.run("double_loop", options, workshare=True))
-        for compiler in (c for c in OPENMP if run.has(f"double_loop_omp_{c}")):
+        for compiler in (c for c in OPENMP if run.has(f"double_loop_unmodified_{c}") and run.has(f"double_loop_omp_{c}")):
             for schedule, flags in SCHEDULES:
                 ours, one = measure.in_turn(pairs, lambda: helped(run, compiler, [*options, *flags]),
                                             lambda: with_openmp(run, compiler, "double_loop", [*options, *flags]))
