@@ -200,7 +200,7 @@ static inline struct bench_result bench_measure(bench_body parallel, bench_body 
         }
     }
     MPI_Reduce(parallel_s, slowest, (int) repeats, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-    struct bench_result result = { { 0, 0, 0 }, { 0, 0, 0 }, NULL };
+    struct bench_result result = { { 0, 0, 0, 0 }, { 0, 0, 0, 0 }, NULL };
     if (bench_loop_left > 0) {
         double mine = bench_summary(left_s, repeats).median;
         result.rank_s = (double *) malloc((size_t) bench_ranks * sizeof(double));
