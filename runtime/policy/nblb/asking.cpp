@@ -132,12 +132,15 @@ void Pool::start_pulse()
     Hardware::store_relaxed(pulse_stop_, 0);
     if (level != MPI_THREAD_MULTIPLE || agents_.size() < 2)
         return;
-    has_pulse_ = pthread_create(&pulse_thread_, nullptr,
-                                [](void* pool) -> void* {
-                                    static_cast<Pool*>(pool)->pulse();
-                                    return nullptr;
-                                },
-                                this) == 0;
+    has_pulse_ = true; // before the thread is there, which reads it
+    const int failed = pthread_create(&pulse_thread_, nullptr,
+                                      [](void* pool) -> void* {
+                                          static_cast<Pool*>(pool)->pulse();
+                                          return nullptr;
+                                      },
+                                      this);
+    if (failed)
+        has_pulse_ = false;
 }
 
 void Pool::stop_pulse()

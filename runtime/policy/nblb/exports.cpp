@@ -3,6 +3,7 @@
 // include/workshare/task.h.
 #include "directive/last_error.h"
 #include "policy/nblb/pool.h"
+#include "window/spin_lock.h"
 
 #include <cerrno>
 #include <new>
@@ -13,9 +14,14 @@ using ws::policy::nblb::Pool;
 // Stays for ever, a few bytes, so that a pool that was freed can be told from one that is there.
 struct ws_tasks {
     Pool* pool;
+    ws_tasks* before; // freed before this one
 };
 
 namespace {
+
+// What looks for leaks finds those that were freed here.
+ws::window::SpinLock freeing;
+ws_tasks* last_freed;
 
 int said(int result, const std::string& error)
 {
@@ -47,7 +53,7 @@ WS_EXPORT int ws_tasks_create(MPI_Comm comm, ws_tasks** tasks)
     if (!tasks || !mpi_is_there())
         return said(EINVAL,
                     !tasks ? "ws_tasks_create: nowhere to store the pool" : "ws_tasks_create: MPI is not initialized");
-    ws_tasks* const shell = new (std::nothrow) ws_tasks{nullptr};
+    ws_tasks* const shell = new (std::nothrow) ws_tasks{nullptr, nullptr};
     if (!shell)
         return said(ENOMEM, "ws_tasks_create: no memory");
     shell->pool = new Pool(comm, shell);
@@ -131,6 +137,10 @@ WS_EXPORT int ws_tasks_free(ws_tasks** tasks)
     if (pool->runs())
         return said(EINVAL, "ws_tasks_free: the pool runs");
     (*tasks)->pool = nullptr;
+    freeing.lock();
+    (*tasks)->before = last_freed;
+    last_freed = *tasks;
+    freeing.unlock();
     *tasks = nullptr;
     delete pool;
     return 0;
