@@ -145,7 +145,7 @@ def lend(run, quick):
         for name, results in zip(("`ws for`, by -fws=openmp", "DLB's LeWI", "DLB's LeWI, and ranks that sleep in waits"), (shared, *others)):
             middle, low, high = measure.quartiles(sorted(map(over, results)))
             yield line.figure(f"the same, {work}: {name} / perfect half", measure.median_of(results, lambda r: r["us"]["median"]),
-                              measure.median_of(results, lambda r: r["serial_us"]["median"] / 2), "us", middle, "", None, [low, high], noisy=False)
+                              measure.median_of(results, lambda r: r["serial_us"]["median"] / 2), "us", middle, "-", None, [low, high], noisy=False)
     options = ["--zones", 64, "--work", "58ms", "--turns", 60]
     plain, ours = measure.in_turn(pairs, lambda: run.run(PROGRAM, options, **{**how, "workshare": False}),
                                   lambda: run.run(PROGRAM, options, flags=["-workshare-openmp", "auto"], **how))
