@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "measure/kept_off.h"
+#include "window/lift.h"
 #include "window/times.h"
 
 #include <algorithm>
@@ -41,11 +42,7 @@ void KeptOff::start(uint64_t now, double ticks_per_us, bool keep_open)
     every_ = uint64_t(window::times::kept_off_us * ticks_per_us) + 1;
     ticks_per_ns_ = ticks_per_us * 1e-3;
     asked_at_ = now;
-    const int low = keep_open ? open(of_this_thread, O_RDONLY | O_CLOEXEC) : -1;
-    if (low >= 0) {
-        file_ = fcntl(low, F_DUPFD_CLOEXEC, 100); // a high number, out of the way of programs that expect small ones
-        close(low);
-    }
+    file_ = window::lift(keep_open ? open(of_this_thread, O_RDONLY | O_CLOEXEC) : -1);
     told_ = look();
 }
 

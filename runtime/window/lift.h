@@ -9,7 +9,9 @@
 
 namespace ws::window {
 
-constexpr int first_lifted = 100;
+// Below 64: up to there the kernel's table of a process has room from the start. To make it larger in a process with
+// threads takes some 10 ms.
+constexpr int first_lifted = 48;
 
 // The same file under a high number, closed on exec. `low` itself if no such number is free, or if it is -1.
 inline int lift(int low)
