@@ -190,6 +190,22 @@ VirtualTeam::~VirtualTeam()
     delete c;
 }
 
+namespace {
+// f(first, count) for each run of neighbouring bits in the word.
+template <class F> void each_run(uint64_t bits, F f)
+{
+    while (bits) {
+        const unsigned first = unsigned(__builtin_ctzll(bits));
+        const uint64_t rest = bits >> first;
+        const unsigned count = ~rest ? unsigned(__builtin_ctzll(~rest)) : 64 - first;
+        f(first, count);
+        if (first + count >= 64)
+            return;
+        bits &= ~uint64_t(0) << (first + count);
+    }
+}
+} // namespace
+
 // Marks of the wanted ones those that have not begun, and returns them.
 uint64_t VirtualTeam::claim(unsigned word, uint64_t wanted)
 {
@@ -239,26 +255,18 @@ void VirtualTeam::run(unsigned lo, unsigned hi)
     for (unsigned word = lo / 64; word * 64 < hi; word++) {
         const unsigned from = std::max(lo, word * 64) - word * 64, to = std::min(hi - word * 64, 64u);
         const uint64_t all = (to == 64 ? ~uint64_t(0) : (uint64_t(1) << to) - 1) & ~((uint64_t(1) << from) - 1);
-        const auto run_those = [&](uint64_t mine) {
-            while (mine) {
-                const unsigned first = unsigned(__builtin_ctzll(mine));
-                const uint64_t rest = mine >> first;
-                const unsigned count = ~rest ? unsigned(__builtin_ctzll(~rest)) : 64 - first;
-                call(word * 64 + first, word * 64 + first + count);
-                Hardware::fetch_add_full(ended_, count); // full, before the look; pairs with begin_all()
-                if (WS_UNLIKELY(Hardware::load_acquire(all_begun_)))
-                    release_if_all();
-                if (first + count >= 64)
-                    break;
-                mine &= ~uint64_t(0) << (first + count);
-            }
+        const auto run_those = [&](unsigned first, unsigned count) {
+            call(word * 64 + first, word * 64 + first + count);
+            Hardware::fetch_add_full(ended_, count); // full, before the look; pairs with begin_all()
+            if (WS_UNLIKELY(Hardware::load_acquire(all_begun_)))
+                release_if_all();
         };
         if (site.ranges)
-            run_those(claim(word, all));
+            each_run(claim(word, all), run_those);
         else
             for (unsigned bit = from; bit < to; bit++)
                 if (claim(word, uint64_t(1) << bit))
-                    run_those(uint64_t(1) << bit);
+                    run_those(bit, 1);
     }
 }
 
@@ -330,16 +338,12 @@ void VirtualTeam::begin_all(const char* why)
     give_up(site, why);
     for (unsigned word = 0; word * 64 < units; word++) {
         const unsigned to = std::min(units - word * 64, 64u);
-        uint64_t mine = claim(word, to == 64 ? ~uint64_t(0) : (uint64_t(1) << to) - 1);
-        while (mine) {
-            const unsigned first = unsigned(__builtin_ctzll(mine));
-            const uint64_t rest = mine >> first;
-            const unsigned count = !site.ranges ? 1 : ~rest ? unsigned(__builtin_ctzll(~rest)) : 64 - first;
-            begin_thread(word * 64 + first, word * 64 + first + count);
-            if (first + count >= 64)
-                break;
-            mine &= ~uint64_t(0) << (first + count);
-        }
+        const uint64_t mine = claim(word, to == 64 ? ~uint64_t(0) : (uint64_t(1) << to) - 1);
+        each_run(mine, [&](unsigned first, unsigned count) {
+            const unsigned each = site.ranges ? count : 1;
+            for (unsigned bit = first; bit < first + count; bit += each)
+                begin_thread(word * 64 + bit, word * 64 + bit + each);
+        });
     }
     Hardware::store_full(all_begun_, 1);
 }
@@ -351,10 +355,16 @@ void VirtualTeam::release_if_all()
     if (!c)
         return;
     const std::lock_guard<std::mutex> lock(c->lock);
-    if (c->arrived && c->arrived + Hardware::load_acquire(ended_) >= units) {
-        c->arrived = 0;
-        c->barriers++;
-        c->released.notify_all();
+    release_if_met(*c);
+}
+
+// c.lock is held.
+void VirtualTeam::release_if_met(Cold& c)
+{
+    if (c.arrived && c.arrived + Hardware::load_acquire(ended_) >= units) {
+        c.arrived = 0;
+        c.barriers++;
+        c.released.notify_all();
     }
 }
 
@@ -367,11 +377,7 @@ void VirtualTeam::barrier(Unit& unit)
     std::unique_lock<std::mutex> lock(c.lock);
     const uint64_t met = c.barriers;
     c.arrived += unit.units.hi - unit.units.lo;
-    if (c.arrived + Hardware::load_acquire(ended_) >= units) {
-        c.arrived = 0;
-        c.barriers++;
-        c.released.notify_all();
-    }
+    release_if_met(c);
     c.released.wait(lock, [&] { return c.barriers != met; });
 }
 

@@ -120,6 +120,7 @@ private:
     struct Cold;
     Cold* volatile cold_ = nullptr;
     Cold& cold();
+    void release_if_met(Cold& c);
 };
 
 // The watchdog's list. Any thread.
