@@ -31,33 +31,54 @@ uint64_t monotonic_ns()
     return uint64_t(t.tv_sec) * 1000000000 + uint64_t(t.tv_nsec);
 }
 
-// Null: that is no book of ours. Waits a moment for one that is being made.
+enum class Stage { foreign, unfinished, ready };
+
+// How far `fd` is as a book, which is mapped as soon as it has its size and its seals.
+Stage look(int fd, Book*& book)
+{
+    if (!book) {
+        struct stat s;
+        if (fstat(fd, &s) < 0 || (s.st_size && uint64_t(s.st_size) != sizeof(Book)))
+            return Stage::foreign;
+        // Not if the file can shrink: that could kill its readers.
+        const int seals = fcntl(fd, F_GET_SEALS);
+        if (seals < 0)
+            return Stage::foreign;
+        if (!s.st_size || !(seals & F_SEAL_SHRINK))
+            return Stage::unfinished;
+        void* p = mmap(nullptr, sizeof(Book), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        if (p == MAP_FAILED)
+            return Stage::foreign;
+        book = static_cast<Book*>(p);
+    }
+    if (!Hardware::load_acquire(book->stamp)) // pairs with make_book()
+        return Stage::unfinished;
+    const bool ours = book->magic_ == magic && book->version_ == version && book->pages_ == page_count &&
+                      book->bytes == sizeof(Book);
+    return ours ? Stage::ready : Stage::foreign;
+}
+
+// Null: that is no book of ours. Waits a while for one that is being made.
 Book* map_book(int fd)
 {
-    struct stat s;
-    if (fstat(fd, &s) < 0 || uint64_t(s.st_size) != sizeof(Book))
-        return nullptr;
-    // Not if the file can shrink: that could kill its readers.
-    const int seals = fcntl(fd, F_GET_SEALS);
-    if (seals < 0 || !(seals & F_SEAL_SHRINK))
-        return nullptr;
-    void* p = mmap(nullptr, sizeof(Book), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (p == MAP_FAILED)
-        return nullptr;
-    Book* book = static_cast<Book*>(p);
-    for (unsigned us = 0; !Hardware::load_acquire(book->stamp) && us < window::times::book_patience_us;
-         us += window::times::book_look_us) // pairs with make_book()
+    Book* book = nullptr;
+    Stage stage = look(fd, book);
+    for (unsigned us = 0; stage == Stage::unfinished && us < window::times::book_patience_us;
+         us += window::times::book_look_us) {
         usleep(window::times::book_look_us);
-    if (Hardware::load_acquire(book->stamp) && book->magic_ == magic && book->version_ == version &&
-        book->pages_ == page_count && book->bytes == sizeof(Book))
+        stage = look(fd, book);
+    }
+    if (stage == Stage::ready)
         return book;
-    munmap(p, sizeof(Book));
+    if (book)
+        munmap(book, sizeof(Book));
     return nullptr;
 }
 
 int make_book()
 {
     // Nobody looks at it before it is lifted: then it has its size, its seals and its head, and lacks the stamp alone.
+    // Unless all low numbers are taken: then they find it empty, and wait.
     int fd = memfd_create(file_name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd < 0)
         return -1;

@@ -14,7 +14,6 @@
 namespace ws::openmp {
 
 using directive::Question;
-using directive::openmp;
 using directive::openmp_asked;
 using loop::Participant;
 using loop::self;

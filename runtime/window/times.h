@@ -67,9 +67,9 @@ constexpr uint64_t guest_nap_us = 1000000;
 
 // ---- other rooms
 
-// book/book.cpp: whoever makes a book needs microseconds for it; one that takes longer was stopped or killed, and is
-// passed over.
-constexpr unsigned book_patience_us = 20000, book_look_us = 100;
+// book/book.cpp: whoever makes a book needs microseconds for it, and many time slices on a crowded machine; one that
+// takes longer was stopped, and is passed over.
+constexpr unsigned book_patience_us = 200000, book_look_us = 100;
 // directive/openmp.cpp: the end of a region wakes who waits for it, who looks itself after this.
 constexpr unsigned openmp_nap_us = 50000;
 // openmp/site.cpp: a virtual thread of a shared parallel region takes about so long, so that few are left at its end.

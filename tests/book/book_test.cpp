@@ -2,6 +2,7 @@
 //
 // The node book with real processes: each stands for a job.
 #include "book/book.h"
+#include "window/lift.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -229,6 +230,37 @@ TEST_CASE("books that others are making at the same time are no trouble")
         }));
     for (auto& child : children)
         CHECK(child->answer() == 0);
+}
+
+TEST_CASE("a book is waited for that can be seen from its first moment, as its maker has no low number free")
+{
+    Child maker([](int out) {
+        // The numbers up to ours are taken. It may be seen empty, then without seals, then without its stamp.
+        while (dup(0) < ws::window::first_lifted)
+            ;
+        const int fd = memfd_create(file_name, MFD_ALLOW_SEALING);
+        auto* book = new Book;
+        book->magic_ = magic;
+        book->version_ = version;
+        book->pages_ = page_count;
+        book->bytes = sizeof(Book);
+        tell(out, uint64_t(fd));
+        usleep(5000);
+        (void) !ftruncate(fd, off_t(sizeof(Book)));
+        usleep(5000);
+        fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
+        usleep(5000);
+        book->stamp = 1; // earlier than all others
+        (void) !pwrite(fd, book, sizeof(Book), 0);
+    });
+    CHECK(maker.answer() > uint64_t(ws::window::first_lifted));
+    std::string problem;
+    const int fd = open_book(problem);
+    CHECK(problem == "");
+    Flag stamp = 0;
+    CHECK(pread(fd, &stamp, sizeof stamp, offsetof(Book, stamp)) == ssize_t(sizeof stamp));
+    CHECK(stamp == 1);
+    close(fd);
 }
 
 TEST_CASE("pages are used again")
