@@ -109,13 +109,13 @@ void run_member(void* argument)
     member.region->member_done(number);
 }
 
-#define WS_VERSIONED(name, version) asm(".symver openmp_" #name "," #name "@" version)
+#define WS_VERSIONED(ours, name, version) asm(".symver openmp_" #ours "," #name "@" version)
 
 // A region in one call: it returns when the region is over.
-#define WS_REGION_UNSHARED(name, version, has_reductions, result, parameters, arguments, share)                       \
-    extern "C" __attribute__((visibility("default"))) result openmp_##name parameters                                 \
+#define WS_REGION_AS(ours, name, version, has_reductions, result, parameters, arguments, share)                       \
+    extern "C" __attribute__((visibility("default"))) result openmp_##ours parameters                                 \
     {                                                                                                                 \
-        static Next<decltype(openmp_##name)> next(#name);                                                             \
+        static Next<decltype(openmp_##ours)> next(#name, version);                                                    \
         void* const caller = __builtin_return_address(0);                                                             \
         share                                                                                                         \
         const ChosenRegion chosen(threads, reinterpret_cast<void*>(fn));                                              \
@@ -129,7 +129,12 @@ void run_member(void* argument)
         }                                                                                                             \
         return next(caller) arguments;                                                                                \
     }                                                                                                                 \
-    WS_VERSIONED(name, version)
+    WS_VERSIONED(ours, name, version)
+// What GCC compiled may be linked with libomp, which has the same functions in a version of its own. Nobody else runs
+// such a region: its inner calls are not seen (openmp/gnu.cpp).
+#define WS_REGION_UNSHARED(name, version, has_reductions, result, parameters, arguments, share)                       \
+    WS_REGION_AS(name, name, version, has_reductions, result, parameters, arguments, share);                          \
+    WS_REGION_AS(name##_of_llvm, name, "VERSION", has_reductions, result, parameters, arguments, )
 
 // The same, and somebody else may run it.
 template <class Open> class GnuRegion final : public RegionCall {
@@ -173,7 +178,7 @@ private:
         openmp_begins();                                                                                               \
         next(__builtin_return_address(0)) arguments;                                                                  \
     }                                                                                                                 \
-    WS_VERSIONED(name, "GOMP_1.0")
+    WS_VERSIONED(name, name, "GOMP_1.0")
 
 } // namespace
 
@@ -221,7 +226,7 @@ extern "C" __attribute__((visibility("default"))) void openmp_GOMP_parallel_end(
     next(__builtin_return_address(0))();
     openmp_ends();
 }
-WS_VERSIONED(GOMP_parallel_end, "GOMP_1.0");
+WS_VERSIONED(GOMP_parallel_end, GOMP_parallel_end, "GOMP_1.0");
 
 // ---- OMPT, as OpenMP 5.0 lays it down
 

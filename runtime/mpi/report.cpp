@@ -342,13 +342,14 @@ void write_report(Job& job, Report& report, const Verdict& verdict)
 
 void report(Job& job)
 {
-    const RankFigures figures =
+    RankFigures figures =
         rank_figures(*job.board, job.board->ended_at, job.clock.ticks_per_us(), inactive_text(job.inactive));
     Totals mine = own_totals(job, figures), all = mine;
     double wall = 0;
     PMPI_Reduce(&mine, &all, observe::totals_count, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     PMPI_Reduce(&mine.wall, &wall, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     const Facts facts = gather_facts(job, figures);
+    figures.cores = facts.cores;
     int wanted = job.options.report || !job.options.report_file.empty(); // by rank 0, which writes it
     PMPI_Bcast(&wanted, 1, MPI_INT, 0, MPI_COMM_WORLD);
     Report gathered;

@@ -179,6 +179,9 @@ std::string pack(const RankFigures& r)
     json phases = json::array();
     for (const auto& [level, counts] : r.phases)
         phases.push_back({level, packed(counts)});
+    json cores = json::array();
+    for (const CoresFrom& c : r.cores)
+        cores.push_back({c.deal, c.at_s, c.periods, c.cores});
     std::string bytes;
     json::to_msgpack({{r.rank, r.node, r.node_rank, r.workers, r.first_worker, r.started_unix_ns},
                       {r.host, r.program, r.inactive},
@@ -187,7 +190,8 @@ std::string pack(const RankFigures& r)
                       packed(r.loops),
                       packed(r.calls),
                       phases,
-                      r.borrowed_on},
+                      r.borrowed_on,
+                      cores},
                      bytes);
     return bytes;
 }
@@ -209,6 +213,8 @@ RankFigures unpack_rank(const std::string& bytes)
     for (const json& phase : all[6])
         r.phases[phase[0]] = unpacked<PhaseCounts>(phase[1]);
     all[7].get_to(r.borrowed_on);
+    for (const json& c : all[8])
+        r.cores.push_back({c[0], c[1], c[2], c[3]});
     return r;
 }
 

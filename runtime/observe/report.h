@@ -45,6 +45,14 @@ struct CallFigures {
     CallCounts counts;
 };
 
+// Cores that the parallel regions of a rank had from some moment on (-workshare-openmp).
+struct CoresFrom {
+    int64_t deal;   // of its node: 0 as it began, then counted up. Those that were over before the rank had them lack
+    double at_s;    // since the end of its MPI_Init
+    double periods; // that the node had measured when this was decided
+    double cores;
+};
+
 struct RankFigures {
     int64_t rank, node, node_rank;
     int64_t workers, first_worker; // how many, and the first one's row of the node's core table
@@ -57,6 +65,7 @@ struct RankFigures {
     std::vector<CallFigures> calls;
     std::map<int64_t, PhaseCounts> phases; // by MPI_Pcontrol level
     std::map<unsigned, double> borrowed_on; // by row of the node's core table, seconds
+    std::vector<CoresFrom> cores; // over time, the first at 0; none without -workshare-openmp
 };
 LoopCounts loop_counts(const LoopRow& row, double tick); // a tick in seconds
 RankFigures rank_figures(Board& board, uint64_t now, double ticks_per_us, const char* inactive);
@@ -80,6 +89,7 @@ struct RankRow {
     std::string inactive;
     RankCounts counts;
     std::vector<LoopFigures> loops;
+    std::vector<CoresFrom> cores;
 };
 struct NodeRow {
     int64_t node;
@@ -97,6 +107,8 @@ struct PhaseRowFigures {
 constexpr char report_schema[] = "workshare-report/1";
 // loops of ranks that a report holds; with more it has none, only loops of the job
 constexpr size_t most_rank_loops = 65536;
+// changes of a rank's cores that are told: those behind them only by the last
+constexpr size_t most_cores_over_time = 1024;
 
 struct Report {
     std::string workshare; // version

@@ -126,6 +126,12 @@ std::string report_csv(const Report& r)
         if (!n.inactive.empty())
             t.line(k, "inactive", n.inactive, "");
         t.counts(k, n.counts);
+        for (const CoresFrom& c : n.cores) {
+            const std::string deal = "openmp_deal_" + std::to_string(c.deal);
+            t.number(k, deal + "_at_s", c.at_s);
+            t.number(k, deal + "_periods", c.periods);
+            t.number(k, deal + "_cores", c.cores);
+        }
         t.loops(k, n.loops);
     }
     t.loops(all, r.loops);

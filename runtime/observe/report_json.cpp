@@ -110,6 +110,10 @@ std::string report_json(const Report& r)
                      {"inactive", text_or_null(n.inactive)},
                      {"totals", counts(n.counts)}};
         rank["loops"] = r.rank_loops_omitted ? Json() : loops(n.loops);
+        rank["openmp_cores_over_time"] = Json::array();
+        for (const CoresFrom& c : n.cores)
+            rank["openmp_cores_over_time"].push_back(
+                {{"deal", c.deal}, {"at_s", c.at_s}, {"periods", count(c.periods)}, {"cores", count(c.cores)}});
         j["by_rank"].push_back(std::move(rank));
     }
     j["by_loop"] = loops(r.loops);
@@ -300,11 +304,16 @@ Report read_report(const std::string& bytes)
     });
     at["by_rank"].each([&](const At& n) {
         RankRow row = {n["rank"].integer(), n["node"].integer(), n["workers"].integer(), n["inactive"].text_or_null(),
-                       read_counts(n["totals"]), {}};
+                       read_counts(n["totals"]), {}, {}};
         if (n["loops"].j.is_null())
             r.rank_loops_omitted = true;
         else
             row.loops = read_loops(n["loops"]);
+        if (n.j.contains("openmp_cores_over_time")) // reports of the first version can lack it
+            n["openmp_cores_over_time"].each([&](const At& c) {
+                row.cores.push_back(
+                    {c["deal"].integer(), c["at_s"].number(), c["periods"].number(), c["cores"].number()});
+            });
         r.rank.push_back(std::move(row));
     });
     r.loops = read_loops(at["by_loop"]);

@@ -17,6 +17,7 @@ namespace {
 
 constexpr size_t most_rank_rows = 16; // with more ranks, or nodes, they are summarised
 constexpr size_t most_rows = 20;      // of loops and calls
+constexpr size_t most_changes = 8;    // of a node's cores
 
 std::string time_text(double s)
 {
@@ -309,6 +310,47 @@ std::string ranks(const Report& r)
         });
 }
 
+// The cores of a node's ranks over time, a line for each change: "after 3 periods, 1.20 s: 8+8 -> 11+5". In the middle
+// of a change one rank has given cores that another has not taken yet; a line is of the time when all had.
+std::vector<std::string> cores_over_time(const Report& r, int64_t node)
+{
+    struct Deal {
+        double at_s = 0, periods = 0;
+        std::map<int64_t, double> cores; // by rank
+    };
+    std::map<int64_t, Deal> deals;
+    for (const RankRow& rank : r.rank)
+        for (size_t i = 0; rank.node == node && i < rank.cores.size(); i++) {
+            Deal& deal = deals[rank.cores[i].deal];
+            deal.at_s = std::max(deal.at_s, rank.cores[i].at_s);
+            deal.periods = std::max(deal.periods, rank.cores[i].periods);
+            deal.cores[rank.rank] = rank.cores[i].cores;
+        }
+    std::map<int64_t, double> now;
+    const auto sum = [&] {
+        std::string text;
+        size_t n = 0;
+        for (const auto& [rank, cores] : now)
+            if (n++ < most_rank_rows)
+                text += (n > 1 ? "+" : "") + format("%.0f", cores);
+        return n > most_rank_rows ? text + "+..." : text;
+    };
+    std::vector<std::string> lines;
+    for (const auto& [number, deal] : deals) {
+        const std::string before = sum();
+        for (const auto& [rank, cores] : deal.cores)
+            now[rank] = cores;
+        lines.push_back(before.empty() ? sum()
+                                       : "after " + plural(deal.periods, "period") + ", " + time_text(deal.at_s) +
+                                             ": " + before + " -> " + sum());
+    }
+    if (lines.size() == 1)
+        return {lines[0] + ", from begin to end"};
+    if (!lines.empty())
+        lines.erase(lines.begin()); // which the first change tells, too
+    return lines;
+}
+
 // Only under -workshare-openmp, which says so by cores.
 std::string openmp(const Report& r)
 {
@@ -321,6 +363,19 @@ std::string openmp(const Report& r)
         cores += (i ? ", " : "") + format("%.0f", r.rank[i].counts.openmp_cores);
     std::string s = "\nCORES OF PARALLEL REGIONS\n";
     s += "  of the ranks, at the end: " + cores + (r.rank.size() > shown ? ", ...\n" : "\n");
+    for (size_t n = 0; n < r.node.size() && n < most_rank_rows; n++) {
+        const std::vector<std::string> lines = cores_over_time(r, r.node[n].node);
+        const std::string of = r.node.size() > 1 ? format("node %ld: ", long(r.node[n].node)) : "";
+        const size_t some = std::min(lines.size(), most_changes);
+        for (size_t i = 0; i < some; i++)
+            s += "  " + of + lines[i] + "\n";
+        if (lines.size() > some)
+            s += format("  %s... %s more; the last: ", of.c_str(),
+                        plural(double(lines.size() - some), "change").c_str()) +
+                 lines.back() + "\n";
+    }
+    if (r.node.size() > most_rank_rows)
+        s += format("  ... and %s\n", plural(double(r.node.size() - most_rank_rows), "node").c_str());
     s += format("  %s regions had lent cores besides, %s of core time; %s of it beside threads that had come back\n",
                 count_text(c.openmp_lent).c_str(), time_text(c.openmp_lent_s).c_str(),
                 time_text(c.openmp_late_s).c_str());
@@ -336,6 +391,10 @@ std::string openmp(const Report& r)
             "  %s regions had cores of other jobs besides, %s of core time; %s of it beside ranks that had come back\n",
             count_text(c.openmp_shared).c_str(), time_text(c.openmp_shared_s).c_str(),
             time_text(c.openmp_shared_late_s).c_str());
+    if (c.openmp_shared_recalled > 0)
+        s += format("  %s times a rank of another job came back before the region with its core was over; %s of those "
+                    "cores left it then\n",
+                    count_text(c.openmp_shared_recalled).c_str(), count_text(c.openmp_shared_left).c_str());
     if (c.openmp_given_s > 0)
         s += "  other jobs had cores of this one for " + time_text(c.openmp_given_s) + "\n";
     return s;
@@ -490,6 +549,12 @@ std::string report_comparison(const Report& a, const Report& b, const std::strin
     count("chunks stolen", a.totals.chunks_stolen, b.totals.chunks_stolen);
     time("steal latency, median", a.totals.steal_latency.quantile(0.5), b.totals.steal_latency.quantile(0.5));
     s += "\n" + t.text();
+    for (const auto& [of, report] : {std::pair("A", &a), std::pair("B", &b)})
+        for (size_t n = 0; n < report->node.size() && n < most_rank_rows; n++)
+            if (const auto lines = cores_over_time(*report, report->node[n].node); !lines.empty())
+                s += format("%scores of parallel regions, %s", n ? "" : "\n", of) +
+                     (report->node.size() > 1 ? format(", node %ld: ", long(report->node[n].node)) : ": ") +
+                     lines.back() + "\n";
 
     Table loops({"A", "B", "B / A", "stolen A", "stolen B", "<loop (time of owners and guests)"});
     std::map<std::string, std::pair<LoopCounts, LoopCounts>> both;

@@ -182,7 +182,7 @@ Report ReportBuilder::finish()
         t.cores += double(use.size());
         t.elapsed_s = std::max(t.elapsed_s, c.wall_s);
         lag = std::max(lag, r.lag_s);
-        t.rank.push_back({r.rank, r.node, r.workers, r.inactive, c, std::move(r.loops)});
+        t.rank.push_back({r.rank, r.node, r.workers, r.inactive, c, std::move(r.loops), std::move(r.cores)});
     }
     t.nodes = double(nodes.size());
     t.as_is = efficiency(t.elapsed_s, now);

@@ -50,6 +50,7 @@ struct Facts {
     bool other_jobs = false;        // some rank shared its CPUs with other jobs of this user
     bool helps_nobody = false;      // VictimPolicy::none
     std::vector<std::string> policies; // what they did, a part of the verdict's line each
+    std::vector<CoresFrom> cores; // of this rank's parallel regions, over time
     // What other programs used of the node where that was most: a share of the time of one CPU, or, where ranks share
     // them, of all its CPUs.
     struct Others {

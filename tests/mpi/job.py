@@ -102,6 +102,12 @@ def segments():
     return files, system_v
 
 
+def in_use(path):
+    """By a process of another job: it maps the file, or, of libomp's, whose names end in _PID_UID, made it."""
+    libomp = re.search(r'/__KMP_REGISTERED_LIB_(\d+)_\d+$', path)
+    return mapped_somewhere(path) or (libomp and os.path.exists(f'/proc/{libomp[1]}'))
+
+
 def mapped_somewhere(path):
     for maps in glob.glob('/proc/[0-9]*/maps'):
         try:
@@ -117,7 +123,7 @@ def leftovers(before):
     """What a job left in shared memory. Other jobs may run on this machine: theirs is in use, or soon gone."""
     def now():
         files, system_v = segments()
-        return sorted(p for p in files - before[0] if not mapped_somewhere(p)) + sorted(system_v - before[1])
+        return sorted(p for p in files - before[0] if not in_use(p)) + sorted(system_v - before[1])
     for _ in range(200):
         left = now()
         if not left:

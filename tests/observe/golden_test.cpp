@@ -86,7 +86,10 @@ RankFigures figures_of(int rank)
         v(p.entered), v(p.wall_ticks), v(p.mpi_ticks), v(p.blocked_ticks), v(p.lent_ticks), v(p.borrowed_ticks),
             v(p.close_wait_ticks), v(p.lag_ticks);
     }
-    return unpack_rank(pack(rank_figures(b, 5000 + 40000000, 1.0, rank ? "no window" : "")));
+    b.process.openmp_cores = rank ? 5 : 11;
+    RankFigures figures = rank_figures(b, 5000 + 40000000, 1.0, rank ? "no window" : "");
+    figures.cores = {{0, 0, 0, 8}, {1, rank ? 1.25 : 1.2, 3, rank ? 6. : 10.}, {3, 2.5 + rank, 12, rank ? 5. : 11.}};
+    return unpack_rank(pack(figures));
 }
 
 // The file's text, which `now` replaces if that is asked for.

@@ -373,3 +373,53 @@ TEST_CASE("two reports are compared by ratios")
     CHECK(text.find("2.00 s   1.00 s    0.5\n") != std::string::npos);
     CHECK(text.find("new") != std::string::npos);
 }
+
+TEST_CASE("cores over time: a line for each change, when all ranks of the node had it")
+{
+    const auto report = [](const std::vector<std::vector<CoresFrom>>& cores, int nodes = 1) {
+        ReportBuilder b;
+        for (int n = 0; n < nodes; n++)
+            for (int r : {0, 1}) {
+                RankFigures f = half(r, n);
+                f.cores = cores[size_t(r)];
+                f.counts.openmp_cores = f.cores.empty() ? 0 : f.cores.back().cores;
+                b.add(std::move(f));
+            }
+        return b.finish();
+    };
+    const auto has = [](const Report& r, const std::string& line) {
+        return report_text(r).find(line + "\n") != std::string::npos;
+    };
+    const Report two = report({{{0, 0, 0, 8}, {1, 1.2, 3, 11}}, {{0, 0, 0, 8}, {1, 0.9, 3, 5}}});
+    CHECK(has(two, "  after 3 periods, 1.20 s: 8+8 -> 11+5"));
+    CHECK(has(report({{{0, 0, 0, 8}}, {{0, 0, 0, 4}}}), "  8+4, from begin to end"));
+    CHECK_FALSE(has(report({{}, {}}), "CORES OF PARALLEL REGIONS"));
+    // A deal that one of them never had, as the next came before.
+    const Report passed_over = report({{{0, 0, 0, 8}, {1, 1, 3, 10}, {2, 2, 6, 9}}, {{0, 0, 0, 8}, {2, 1.9, 6, 7}}});
+    CHECK(has(passed_over, "  after 3 periods, 1.00 s: 8+8 -> 10+8"));
+    CHECK(has(passed_over, "  after 6 periods, 2.00 s: 10+8 -> 9+7"));
+    const Report nodes = report({{{0, 0, 0, 8}, {1, 1.2, 1, 9}}, {{0, 0, 0, 8}, {1, 0.9, 1, 7}}}, 2);
+    CHECK(has(nodes, "  node 1: after 1 period, 1.20 s: 8+8 -> 9+7"));
+
+    // Of very many changes the first ones and the last.
+    std::vector<CoresFrom> more = {{0, 0, 0, 8}}, less = more;
+    for (int i = 1; i <= 20; i++) {
+        more.push_back({i, double(i), 3. * i, 8. + i % 2});
+        less.push_back({i, double(i), 3. * i, 8. - i % 2});
+    }
+    const Report many = report({more, less});
+    CHECK(has(many, "  after 24 periods, 8.00 s: 9+7 -> 8+8"));
+    CHECK_FALSE(has(many, "  after 27 periods, 9.00 s: 8+8 -> 9+7"));
+    CHECK(has(many, "  ... 12 changes more; the last: after 60 periods, 20.0 s: 9+7 -> 8+8"));
+
+    const auto json = nlohmann::json::parse(report_json(two));
+    CHECK(json["by_rank"][1]["openmp_cores_over_time"][1] ==
+          nlohmann::json({{"deal", 1}, {"at_s", 0.9}, {"periods", 3}, {"cores", 5}}));
+    CHECK(report_text(read_report(report_json(many))) == report_text(many));
+    CHECK(report_csv(read_report(report_json(many))) == report_csv(many));
+    CHECK(report_csv(two).find("\n0,1,,,,openmp_deal_1_at,0.9,s\n0,1,,,,openmp_deal_1_periods,3,count\n"
+                               "0,1,,,,openmp_deal_1_cores,5,count\n") != std::string::npos);
+    const std::string both = report_comparison(two, passed_over, "a", "b");
+    CHECK(both.find("cores of parallel regions, A: after 3 periods, 1.20 s: 8+8 -> 11+5\n") != std::string::npos);
+    CHECK(both.find("cores of parallel regions, B: after 6 periods, 2.00 s: 10+8 -> 9+7\n") != std::string::npos);
+}

@@ -58,7 +58,7 @@ def holds(now, kept):
     """All of `kept`, and beside it only fields that came later: none of what they count."""
     if isinstance(kept, dict):
         return all(holds(now.get(name), value) for name, value in kept.items()) and \
-            all(value in (0, {'times': 0, 'time_s': 0}) for name, value in now.items() if name not in kept)
+            all(value in (0, [], {'times': 0, 'time_s': 0}) for name, value in now.items() if name not in kept)
     if isinstance(kept, list):
         return len(now) == len(kept) and all(map(holds, now, kept))
     return now == kept

@@ -177,7 +177,13 @@ with tempfile.TemporaryDirectory() as folder:
     with open(report) as f:
         told_by = json.load(f)
     expect(result, f'the report has all cores: {told_by["totals"]["openmp_cores"]}', told_by['totals']['openmp_cores'] == 16)
-    expect(result, 'the report as text has them', 'CORES OF PARALLEL REGIONS' in result.err)
+    over_time = [rank['openmp_cores_over_time'] for rank in told_by['by_rank']]
+    expect(result, f'the report has them over time: {over_time}',
+           all(t[0] == {'deal': 0, 'at_s': 0, 'periods': 0, 'cores': 8} and len(t) > 1 for t in over_time) and
+           all(a['at_s'] < b['at_s'] < told_by['elapsed_s'] and a['deal'] < b['deal'] and a['periods'] < b['periods'] for t in over_time for a, b in zip(t, t[1:])) and
+           [t[-1]['cores'] for t in over_time] == [rank['totals']['openmp_cores'] for rank in told_by['by_rank']])
+    expect(result, 'the report as text has them', re.search(r'CORES OF PARALLEL REGIONS\n  of the ranks, at the end: \d+, \d+\n'
+                                                            r'  after \d+ periods, [\d.]+ m?s: 8\+8 -> \d+\+\d+\n', result.err))
     with open(trace) as f:
         events = json.load(f)['traceEvents']
     regions = [e for e in events if e.get('cat') == 'parallel']
@@ -204,9 +210,17 @@ if CORES >= 2:
 else:
     skip('needs two cores')
 
-# ---- Fortran
-result = job('balance', program='processors_f')
-expect(result, 'a Fortran program', (deal(result) or [0])[0] >= 11)
+# ---- C++ and Fortran, with either library
+for language, program in ('C++', 'processors_cpp'), ('Fortran', 'processors_f'):
+    for program in [program] + [f'{program}_{c}' for c in COMPILERS]:
+        for mode in 'balance', 'lend', 'auto':
+            result = job(mode, program=program, env={**NODE, 'WS_CHAOS': '1'} if mode == 'auto' else NODE)
+            ranks, _ = told(result)
+            expect(result, f'{language}, {program}, {mode}: most is told from the start', all(r['told'] == 16 for r in ranks.values()))
+            if mode == 'lend':
+                expect(result, f'{language}, {program}: lent cores', ranks[0]['most'] == 16 or re.search(r'[1-9]\d* parallel regions had lent', result.err))
+            else:
+                expect(result, f'{language}, {program}, {mode}: cores move', (deal(result) or [0])[0] >= 11)
 
 # ---- what cannot be
 result = run('waiter', options=('-workshare-openmp', 'auto'))

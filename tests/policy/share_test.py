@@ -34,6 +34,15 @@ def borrower(mode, turns, *args, env=BORROWER, **how):
     return run('processors', 'sleep', turns, 4, 80000, *args, options=('-workshare-openmp', mode), env=env, ranks=1, **how)
 
 
+def uneven():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, 'report.json')
+        result = run('leaves', 60, 4, options=('-workshare-openmp', 'lend,share', f'-workshare-report={path}'), env=BORROWER, ranks=1)
+        with open(path) as f:
+            result.totals = json.load(f)['totals']
+    return result
+
+
 def threads(result):
     found = re.search(r'^rank 0 told .* least (\d+) most (\d+)', result.out, re.MULTILINE)
     return int(found[1]), int(found[2])
@@ -99,6 +108,15 @@ lent, asked = together(lambda **how: lender('lend,share', 40, limit=60, work=(40
 regions, used, late = shared(asked) or (0, 0, 0)
 expect(asked, f'with and without: {threads(asked)}', threads(asked)[0] == 4 and threads(asked)[1] >= 8)
 expect(asked, f'regions that began while their owner waited: {late} of {used} s beside it', 0 < used and late < 0.3 * used)
+
+# ... and those that are inside are left as soon as their threads have done their part: those on cores of the other job after 15 of a region's 60 ms
+lent, left = together(lambda **how: lender('lend,share', 60, limit=60, work=(400000, 160000), **how), uneven)
+counts = {name: left.totals[f'openmp_shared_{name}'] for name in ('recalled', 'left', 's', 'late_s')}
+expect(left, f'cores that were recalled are left: {counts}', counts['recalled'] >= counts['left'] > 0)
+expect(left, f'threads are beside the owner until they have done their part: {counts}', 0 < counts['late_s'] < 0.03 * counts['left'])
+expect(left, f'the verdict tells of it: {counts}',
+       f'{counts["recalled"]} of other jobs were recalled before the end, and {counts["left"]} of them were left then' in left.err)
+expect(lent, f'what the owner counts is less by that: {lent.given} s', abs(lent.given - counts['s']) < 0.01)
 
 # ---- a job that has ended, while another one of the two keeps the book
 first = threading.Thread(target=lambda: lender('auto,share', 3))

@@ -71,8 +71,12 @@ public:
     }
     void region_member_done(const policy::Rank&, unsigned number, const void* region) override
     {
-        if (is_own(region))
-            team_.member_done(number);
+        if (!is_own(region))
+            return;
+        team_.member_done(number);
+        if (WS_UNLIKELY(foreign_extra_) && number >= team_.processors() &&
+            foreign_.member_done(number - team_.processors()))
+            team_.leave();
     }
     void region_ended(const policy::Rank& rank) override;
     void end(policy::Rank&) override;
@@ -82,6 +86,7 @@ public:
 private:
     bool share(policy::Rank& rank, bool fixed);
     void look_at_deal();
+    void note_cores(unsigned cores);
     void offer(const policy::Rank& rank);
     void give_foreign_back(uint64_t now);
     void measure_at(uint64_t now);
@@ -115,6 +120,7 @@ private:
     const void* site_ = nullptr;
     uint64_t opened_ = 0;
     unsigned threads_ = 1, extra_ = 0, foreign_extra_ = 0;
+    std::vector<observe::CoresFrom> cores_; // over time
     Flag seen_ = 0;         // generation that this rank has its processors of
 };
 
@@ -208,6 +214,7 @@ policy::Wants Dpb::attach(policy::Rank& rank)
     first_ = table_.first()[me_];
     team_.attach(table_, *rank.window, me_, threads_are_placed());
     board_->process.openmp_cores = team_.own();
+    note_cores(team_.own());
     turns_ = Turns(uint64_t(times::unknown_period_us * ticks_per_us_));
     regions_ = Regions(uint64_t(times::thread_cost_us * ticks_per_us_));
     if (!balances_)
@@ -252,7 +259,23 @@ void Dpb::look_at_deal()
     if (team_.own() == Hardware::load_relaxed(table_.row(me_).target)) {
         seen_ = generation;
         turns_.begin_anew();
+        note_cores(team_.own());
     }
+}
+
+// For the report: this rank has the cores of the present deal.
+void Dpb::note_cores(unsigned cores)
+{
+    const Flag deal = Hardware::load_relaxed(table_.head().deals); // relaxed: `generation` was read
+    if (!cores_.empty() && cores_.back().deal == int64_t(deal))
+        return;
+    const double at_s = cores_.empty() ? 0 : double(ticks() - board_->attached_at) * 1e-6 / ticks_per_us_;
+    const observe::CoresFrom from = {deal, at_s, double(Hardware::load_relaxed(table_.head().deal_periods)),
+                                     double(cores)};
+    if (cores_.size() < observe::most_cores_over_time)
+        cores_.push_back(from);
+    else
+        cores_.back() = from;
 }
 
 void Dpb::measure_at(uint64_t now)
@@ -321,17 +344,23 @@ void Dpb::give_foreign_back(uint64_t now)
     bump(board_->process.openmp_shared);
     bump(board_->process.openmp_shared_ticks, lent.used);
     bump(board_->process.openmp_shared_late_ticks, lent.late);
+    bump(board_->process.openmp_shared_recalled, lent.recalled);
+    bump(board_->process.openmp_shared_left, lent.left);
     RankRow& row = table_.row(me_); // the same for the verdict of the node
     add(row.foreign_regions, 1);
     add(row.foreign_used, lent.used);
     add(row.foreign_late, lent.late);
+    add(row.foreign_recalled, lent.recalled);
+    add(row.foreign_left, lent.left);
 }
 
 void Dpb::end(policy::Rank&)
 {
     ended_ = true;
-    if (attached_)
+    if (attached_) {
         board_->process.openmp_cores = team_.own_at_end();
+        note_cores(team_.own_at_end());
+    }
     if (!foreign_.is_attached())
         return;
     const uint64_t given = foreign_.used_by_others();
@@ -463,6 +492,8 @@ void Dpb::deal_out(const Deal& deal, uint64_t now)
     }
     Hardware::store_relaxed(head.needed, first_periods);
     Hardware::store_relaxed(head.decided_at, now);
+    Hardware::store_relaxed(head.deal_periods, head.periods);
+    Hardware::store_relaxed(head.deals, head.deals + 1);
     Hardware::store_release(head.generation, head.generation + 1); // pairs with look_at_deal()
 }
 
@@ -485,6 +516,7 @@ void Dpb::tell(Facts& facts) const
 {
     if (!attached_)
         return;
+    facts.cores = cores_;
     const Head& head = table_.head();
     char text[240];
     bool seen = false;
@@ -534,11 +566,13 @@ void Dpb::tell(Facts& facts) const
         }
         facts.policies.push_back(line);
     }
-    uint64_t foreign = 0, foreign_used = 0, foreign_late = 0, given = 0;
+    uint64_t foreign = 0, foreign_used = 0, foreign_late = 0, foreign_recalled = 0, foreign_left = 0, given = 0;
     for (unsigned r = 0; r < table_.ranks(); r++) {
         foreign += table_.row(r).foreign_regions;
         foreign_used += table_.row(r).foreign_used;
         foreign_late += table_.row(r).foreign_late;
+        foreign_recalled += table_.row(r).foreign_recalled;
+        foreign_left += table_.row(r).foreign_left;
         given += table_.row(r).used_by_others;
     }
     if (shares_) {
@@ -548,7 +582,15 @@ void Dpb::tell(Facts& facts) const
                       "had cores of this one for %.3f s",
                       static_cast<unsigned long long>(foreign), double(foreign_used) * 1e-6 / ticks_per_us_,
                       double(foreign_late) * 1e-6 / ticks_per_us_, double(given) * 1e-6 / ticks_per_us_);
-        facts.policies.push_back(text);
+        std::string line = text;
+        if (foreign_recalled) {
+            std::snprintf(text, sizeof text,
+                          "; %llu of other jobs were recalled before the end, and %llu of them were left then",
+                          static_cast<unsigned long long>(foreign_recalled),
+                          static_cast<unsigned long long>(foreign_left));
+            line += text;
+        }
+        facts.policies.push_back(line);
     }
     if (beside) {
         std::snprintf(text, sizeof text,

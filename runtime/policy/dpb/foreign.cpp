@@ -72,7 +72,7 @@ unsigned Foreign::borrow(unsigned most, uint64_t now)
             if (taken_.size() >= most)
                 return unsigned(taken_.size());
             if (const Hardware::Word with = book_->take(*core)) {
-                taken_.push_back({core, with, l});
+                taken_.push_back({core, with, l, 0, 0, false});
                 cpus_.push_back(core->cpu);
             }
         }
@@ -80,18 +80,43 @@ unsigned Foreign::borrow(unsigned most, uint64_t now)
     return unsigned(taken_.size());
 }
 
+// When the first of the ranks that might use those cores went on; 0: none has. Relaxed: a rank that is not seen yet is
+// seen by the next thread.
+uint64_t Foreign::came_back(size_t lender) const
+{
+    uint64_t first = 0;
+    for (const book::Page* page : lenders_[lender].pages)
+        if (const uint64_t since = Hardware::load_relaxed(page->since); since > taken_at_)
+            first = first ? std::min(first, since) : since;
+    return first;
+}
+
+bool Foreign::member_done(size_t i)
+{
+    if (i >= taken_.size())
+        return false;
+    Taken& t = taken_[i];
+    t.done_at = window::ticks();
+    const uint64_t back = came_back(t.lender);
+    if (!back)
+        return false;
+    t.late = t.done_at - std::min(back, t.done_at);
+    t.left = true;
+    book_->give_back(*t.core, t.with, t.done_at - taken_at_);
+    return true;
+}
+
 Foreign::Lent Foreign::give_back(uint64_t now)
 {
     Lent sum = {};
     for (const Taken& t : taken_) {
-        const uint64_t used = now - taken_at_;
-        book_->give_back(*t.core, t.with, used);
-        uint64_t back = now; // when the first of its job's ranks came back
-        for (const book::Page* page : lenders_[t.lender].pages)
-            if (const uint64_t since = Hardware::load_relaxed(page->since); since > taken_at_)
-                back = std::min<uint64_t>(back, since);
+        const uint64_t used = (t.left ? t.done_at : now) - taken_at_;
+        if (!t.left)
+            book_->give_back(*t.core, t.with, used);
         sum.used += used;
-        sum.late += now - back;
+        sum.late += t.late;
+        sum.recalled += came_back(t.lender) != 0;
+        sum.left += t.left;
     }
     // Who came back too early is asked later next time.
     for (size_t l = 0; l < lenders_.size() && !taken_.empty(); l++) {

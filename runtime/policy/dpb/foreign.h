@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // Cores of other jobs of this user (-workshare-openmp=...,share): they join this rank's regions while no rank of their
-// own job on this node computes, or when that job has ended. A region that has them keeps them until it ends; its job's
-// ranks go on beside it if they come back before. Only jobs that share lend, and are lent to.
+// own job on this node computes, or when that job has ended. A rank of that job that goes on recalls all of them, by
+// its page of the book: threads that have done their part of the region leave them at once, one that still computes
+// goes on beside that rank until it has done its part. Only jobs that share lend, and are lent to.
 #pragma once
 
 #include "book/book.h"
@@ -26,14 +27,20 @@ public:
     unsigned could_borrow(uint64_t now);
     unsigned borrow(unsigned most, uint64_t now);
     const std::vector<int>& cpus() const { return cpus_; }
-    // Gives them back. `late`: core ticks beside ranks of their own job that had come back.
+    // By the thread of the region on the core of cpus()[i], when it has done its part: gives the core back if it was
+    // recalled; true then, and the thread is to wait elsewhere.
+    bool member_done(size_t i);
+    // Gives the others back. `late`: core ticks of threads beside ranks of the cores' job that had come back;
+    // `recalled`: cores of such jobs, `left` of them: given back before this.
     struct Lent {
         uint64_t used, late;
+        unsigned recalled, left;
     };
     Lent give_back(uint64_t now);
 
 private:
     void look(uint64_t now);
+    uint64_t came_back(size_t lender) const;
 
     book::Reader* book_ = nullptr;
     double ticks_per_us_ = 1000;
@@ -46,6 +53,9 @@ private:
         book::SharedCore* core;
         window::Hardware::Word with;
         size_t lender;
+        // Its thread, when it has done its part; read when the region is over.
+        uint64_t done_at = 0, late = 0;
+        bool left = false;
     };
     std::vector<Taken> taken_;
     std::vector<int> cpus_;

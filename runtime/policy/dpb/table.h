@@ -50,7 +50,7 @@ struct alignas(64) RankRow {
     // and the longest
     volatile Hardware::Word regions, used, late, recalled, left, beside, beside_ticks, beside_longest;
     // the same with cores of other jobs; and ticks that those have used its own
-    volatile Hardware::Word foreign_regions, foreign_used, foreign_late, used_by_others;
+    volatile Hardware::Word foreign_regions, foreign_used, foreign_late, foreign_recalled, foreign_left, used_by_others;
 };
 
 struct alignas(64) Head {
@@ -59,6 +59,7 @@ struct alignas(64) Head {
     volatile Flag needed;      // periods to be measured
     volatile Hardware::Word decided_at;
     History history;
+    volatile Flag deals, deal_periods; // dealt out so far, and periods measured then. Read after `generation`
     Flag timed; // the last decision was made of times, as no turns were found
     Flag changes, periods, periods_then; // changes made; periods measured, now and at the last change
     double period_first, period_last;    // seconds: before the first change, and after the last one; 0: not measured

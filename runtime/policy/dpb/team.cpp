@@ -222,6 +222,11 @@ void Team::member_done(unsigned number)
         return;
     b.late = owner.beside;
     b.left = table_->word(b.processor).change(arbiter::Use::openmp, table_->idle_use(b.processor));
+    leave();
+}
+
+void Team::leave()
+{
     if (bound > 0)
         bind(unbound);
 }

@@ -54,6 +54,10 @@ public:
     // When it has done its part, and only waits for the others: if its processor is lent and the owner has come back,
     // the processor is given back, and the thread waits on those of its own rank. Costs those on lent ones 50 ns.
     void member_done(unsigned number);
+    // Processors of the node that the region has; threads of higher numbers are on CPUs of other jobs.
+    size_t processors() const { return own_cpus_.size() + borrowed_.size(); }
+    // The calling thread waits on the CPUs of its own rank from here on.
+    void leave();
 
 private:
     void look_beside(unsigned p, bool guest);
