@@ -331,12 +331,13 @@ const char* why_threads_are_fixed()
         void* const handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
         if (handle)
             dlclose(handle);
-        return handle != nullptr;
+        return handle; // the same for two names of one library
     };
-    const bool gnu = loaded("libgomp.so.1"), llvm = loaded("libomp.so.5") || loaded("libiomp5.so");
+    void *const gnu = loaded("libgomp.so.1"), *const omp = loaded("libomp.so.5"),
+                *const llvm = omp ? omp : loaded("libiomp5.so");
     if (!gnu && !llvm)
         return "the program has no OpenMP library, or one that is linked statically";
-    if (gnu && llvm)
+    if (gnu && llvm && gnu != llvm) // libomp has libgomp's functions, and may stand in for it
         return "the program has two OpenMP libraries, libgomp and libomp";
     if (!sees_libgomp() || !sees_forks())
         return "the program's OpenMP library stands before libws";

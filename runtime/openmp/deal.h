@@ -53,6 +53,15 @@ inline Rounds rounds_of_loop(uint64_t n, uint64_t chunk, const Units& u)
     return {u.lo * chunk, (u.hi - u.lo) * chunk, u.of * chunk, n && u.lo <= last && last < u.hi};
 }
 
+// The pieces of a loop whose iterations have an order: round robin by chunks of so many, or (0) one contiguous part.
+inline Rounds pieces_of_loop(uint64_t n, uint64_t chunk, const Units& u)
+{
+    if (chunk)
+        return rounds_of_loop(n, std::min(chunk, std::max<uint64_t>(n, 1)), u);
+    const Part part = part_of_loop(n, 0, u);
+    return {part.empty() ? n : part.from, part.to - part.from, n, !part.empty() && part.to == n};
+}
+
 // sections: the units' first section, counted from 1, and the one that follows `section`; 0: none.
 inline unsigned first_section(unsigned count, const Units& u) { return u.lo < count ? u.lo + 1 : 0; }
 inline unsigned next_section(unsigned count, unsigned section, const Units& u)

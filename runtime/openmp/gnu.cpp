@@ -8,6 +8,7 @@
 #include "openmp/team.h"
 
 #include <cstdint>
+#include <optional>
 
 namespace ws::openmp {
 
@@ -21,31 +22,70 @@ namespace {
 
 using Ull = unsigned long long;
 
-// A loop begins: the virtual threads that it is dealt to; null: the library deals it.
-inline Unit* dealt(void* caller)
-{
-    if (WS_LIKELY(current == nullptr))
-        return nullptr;
-    if (current->team)
-        return current;
-    current->watch->note_deal(use::loop, caller);
-    return nullptr;
-}
+// A loop, as a function that begins one is told: iterations, and the values of its variable.
+template <class T> struct Bounds {
+    uint64_t n;
+    T start, end, incr, chunk;
+};
 
-// The thread's part of a loop begins; false: it has none.
-template <class T> bool start_loop(Unit& unit, uint64_t n, T start, T end, T incr, T chunk, T* lo, T* hi)
+// How a thread with a `current` begins a loop: whether it has a part of it, or nothing where the library deals it.
+using Begun = std::optional<bool>;
+
+// A virtual thread gets its part as the loop begins.
+template <class T> Begun deal(void* caller, const char*, const Bounds<T>& b, T* lo, T* hi)
 {
-    const Part part = part_of_loop(n, chunk > 0 ? uint64_t(chunk) : 0, unit.units);
+    Unit& unit = *current;
+    if (!unit.team) {
+        unit.watch->note_deal(use::loop, caller);
+        return {};
+    }
+    const Part part = part_of_loop(b.n, b.chunk > 0 ? uint64_t(b.chunk) : 0, unit.units);
     unit.has_part = false;
     if (part.empty())
         return false;
-    *lo = T(uint64_t(start) + part.from * uint64_t(incr));
-    *hi = part.to == n ? end : T(uint64_t(start) + part.to * uint64_t(incr));
+    *lo = T(uint64_t(b.start) + part.from * uint64_t(b.incr));
+    *hi = part.to == b.n ? b.end : T(uint64_t(b.start) + part.to * uint64_t(b.incr));
     return true;
+}
+
+template <class T> bool next_in_turn(Unit& unit, T* lo, T* hi)
+{
+    Part piece;
+    if (!unit.team->next_in_turn(unit, piece))
+        return false;
+    *lo = T(unit.lo + piece.from * unit.incr);
+    *hi = piece.to == unit.turn.n ? T(unit.hi) : T(unit.lo + piece.to * unit.incr);
+    return true;
+}
+
+// One whose iterations have an order.
+template <class T> Begun in_turn(void*, const char* name, const Bounds<T>& b, T* lo, T* hi, uint64_t round)
+{
+    meet_other(name);
+    Unit& unit = *current;
+    if (!unit.team)
+        return {};
+    unit.lo = uint64_t(b.start);
+    unit.hi = uint64_t(b.end);
+    unit.incr = uint64_t(b.incr);
+    unit.has_part = false;
+    unit.team->begin_in_turn(unit, b.n, round);
+    return next_in_turn(unit, lo, hi);
+}
+template <class T> Begun in_order(void* caller, const char* name, const Bounds<T>& b, T* lo, T* hi)
+{
+    return in_turn(caller, name, b, lo, hi, 0);
+}
+// schedule(static, chunk)
+template <class T> Begun in_order_by_chunks(void* caller, const char* name, const Bounds<T>& b, T* lo, T* hi)
+{
+    return in_turn(caller, name, b, lo, hi, b.chunk > 0 ? uint64_t(b.chunk) : 0);
 }
 
 template <class T> bool next_part(Unit& unit, T* lo, T* hi)
 {
+    if (WS_UNLIKELY(unit.turn.runs))
+        return next_in_turn(unit, lo, hi);
     if (!unit.has_part)
         return false;
     unit.has_part = false;
@@ -56,28 +96,40 @@ template <class T> bool next_part(Unit& unit, T* lo, T* hi)
 
 } // namespace
 
-#define WS_GNU_START(name, version)                                                                                  \
-    WS_EXPORTED bool gnu_##name(long start, long end, long incr, long chunk, long* lo, long* hi)                      \
+// The functions that begin a loop differ in what they take: a type, parameters, arguments to hand on, Bounds.
+#define WS_SIGNED                                                                                                     \
+    long, (long start, long end, long incr, long chunk, long* lo, long* hi), (start, end, incr, chunk, lo, hi),       \
+        count_signed(start, end, incr), start, end, incr, chunk
+#define WS_SIGNED_RUNTIME                                                                                             \
+    long, (long start, long end, long incr, long* lo, long* hi), (start, end, incr, lo, hi),                          \
+        count_signed(start, end, incr), start, end, incr, 0
+#define WS_UNSIGNED                                                                                                   \
+    Ull, (bool up, Ull start, Ull end, Ull incr, Ull chunk, Ull* lo, Ull* hi), (up, start, end, incr, chunk, lo, hi), \
+        count_unsigned(up, start, end, incr), start, end, incr, chunk
+#define WS_UNSIGNED_RUNTIME                                                                                           \
+    Ull, (bool up, Ull start, Ull end, Ull incr, Ull* lo, Ull* hi), (up, start, end, incr, lo, hi),                   \
+        count_unsigned(up, start, end, incr), start, end, incr, 0
+#define WS_DOACROSS(type)                                                                                             \
+    type, (unsigned loops, type* counts, type chunk, type* lo, type* hi), (loops, counts, chunk, lo, hi),             \
+        uint64_t(counts[0]), 0, counts[0], 1, chunk
+#define WS_DOACROSS_RUNTIME(type) \
+    type, (unsigned loops, type* counts, type* lo, type* hi), (loops, counts, lo, hi), uint64_t(counts[0]), 0, \
+        counts[0], 1, 0
+
+#define WS_GNU_START_AS(name, version, begin, type, parameters, arguments, ...)                                       \
+    WS_EXPORT bool gnu_##name parameters                                                                              \
     {                                                                                                                 \
         static Next<decltype(gnu_##name)> next(#name);                                                                \
         void* const caller = __builtin_return_address(0);                                                             \
-        if (Unit* const unit = dealt(caller))                                                                         \
-            return start_loop(*unit, count_signed(start, end, incr), start, end, incr, chunk, lo, hi);                \
-        return next(caller)(start, end, incr, chunk, lo, hi);                                                         \
+        if (WS_UNLIKELY(current != nullptr))                                                                          \
+            if (const Begun begun = begin<type>(caller, #name, {__VA_ARGS__}, lo, hi))                                \
+                return *begun;                                                                                        \
+        return next(caller) arguments;                                                                                \
     }                                                                                                                 \
     WS_GNU(name, version)
-#define WS_GNU_START_RUNTIME(name, version)                                                                          \
-    WS_EXPORTED bool gnu_##name(long start, long end, long incr, long* lo, long* hi)                                  \
-    {                                                                                                                 \
-        static Next<decltype(gnu_##name)> next(#name);                                                                \
-        void* const caller = __builtin_return_address(0);                                                             \
-        if (Unit* const unit = dealt(caller))                                                                         \
-            return start_loop(*unit, count_signed(start, end, incr), start, end, incr, 0L, lo, hi);                   \
-        return next(caller)(start, end, incr, lo, hi);                                                                \
-    }                                                                                                                 \
-    WS_GNU(name, version)
+#define WS_GNU_START(...) WS_GNU_START_AS(__VA_ARGS__)
 #define WS_GNU_NEXT(name, version, type)                                                                             \
-    WS_EXPORTED bool gnu_##name(type* lo, type* hi)                                                                   \
+    WS_EXPORT bool gnu_##name(type* lo, type* hi)                                                                   \
     {                                                                                                                 \
         static Next<decltype(gnu_##name)> next(#name);                                                                \
         if (current && current->team)                                                                                 \
@@ -85,35 +137,15 @@ template <class T> bool next_part(Unit& unit, T* lo, T* hi)
         return next(__builtin_return_address(0))(lo, hi);                                                             \
     }                                                                                                                 \
     WS_GNU(name, version)
-#define WS_GNU_ULL_START(name, version)                                                                                   \
-    WS_EXPORTED bool gnu_##name(bool up, Ull start, Ull end, Ull incr, Ull chunk, Ull* lo, Ull* hi)                   \
-    {                                                                                                                 \
-        static Next<decltype(gnu_##name)> next(#name);                                                                \
-        void* const caller = __builtin_return_address(0);                                                             \
-        if (Unit* const unit = dealt(caller))                                                                         \
-            return start_loop(*unit, count_unsigned(up, start, end, incr), start, end, incr, chunk, lo, hi);          \
-        return next(caller)(up, start, end, incr, chunk, lo, hi);                                                     \
-    }                                                                                                                 \
-    WS_GNU(name, version)
-#define WS_GNU_ULL_START_RUNTIME(name, version)                                                                           \
-    WS_EXPORTED bool gnu_##name(bool up, Ull start, Ull end, Ull incr, Ull* lo, Ull* hi)                              \
-    {                                                                                                                 \
-        static Next<decltype(gnu_##name)> next(#name);                                                                \
-        void* const caller = __builtin_return_address(0);                                                             \
-        if (Unit* const unit = dealt(caller))                                                                         \
-            return start_loop(*unit, count_unsigned(up, start, end, incr), start, end, incr, Ull(0), lo, hi);         \
-        return next(caller)(up, start, end, incr, lo, hi);                                                            \
-    }                                                                                                                 \
-    WS_GNU(name, version)
 
-WS_GNU_START(GOMP_loop_static_start, "GOMP_1.0");
-WS_GNU_START(GOMP_loop_dynamic_start, "GOMP_1.0");
-WS_GNU_START(GOMP_loop_guided_start, "GOMP_1.0");
-WS_GNU_START(GOMP_loop_nonmonotonic_dynamic_start, "GOMP_4.5");
-WS_GNU_START(GOMP_loop_nonmonotonic_guided_start, "GOMP_4.5");
-WS_GNU_START_RUNTIME(GOMP_loop_runtime_start, "GOMP_1.0");
-WS_GNU_START_RUNTIME(GOMP_loop_nonmonotonic_runtime_start, "GOMP_5.0");
-WS_GNU_START_RUNTIME(GOMP_loop_maybe_nonmonotonic_runtime_start, "GOMP_5.0");
+WS_GNU_START(GOMP_loop_static_start, "GOMP_1.0", deal, WS_SIGNED);
+WS_GNU_START(GOMP_loop_dynamic_start, "GOMP_1.0", deal, WS_SIGNED);
+WS_GNU_START(GOMP_loop_guided_start, "GOMP_1.0", deal, WS_SIGNED);
+WS_GNU_START(GOMP_loop_nonmonotonic_dynamic_start, "GOMP_4.5", deal, WS_SIGNED);
+WS_GNU_START(GOMP_loop_nonmonotonic_guided_start, "GOMP_4.5", deal, WS_SIGNED);
+WS_GNU_START(GOMP_loop_runtime_start, "GOMP_1.0", deal, WS_SIGNED_RUNTIME);
+WS_GNU_START(GOMP_loop_nonmonotonic_runtime_start, "GOMP_5.0", deal, WS_SIGNED_RUNTIME);
+WS_GNU_START(GOMP_loop_maybe_nonmonotonic_runtime_start, "GOMP_5.0", deal, WS_SIGNED_RUNTIME);
 WS_GNU_NEXT(GOMP_loop_static_next, "GOMP_1.0", long);
 WS_GNU_NEXT(GOMP_loop_dynamic_next, "GOMP_1.0", long);
 WS_GNU_NEXT(GOMP_loop_guided_next, "GOMP_1.0", long);
@@ -122,14 +154,14 @@ WS_GNU_NEXT(GOMP_loop_nonmonotonic_dynamic_next, "GOMP_4.5", long);
 WS_GNU_NEXT(GOMP_loop_nonmonotonic_guided_next, "GOMP_4.5", long);
 WS_GNU_NEXT(GOMP_loop_nonmonotonic_runtime_next, "GOMP_5.0", long);
 WS_GNU_NEXT(GOMP_loop_maybe_nonmonotonic_runtime_next, "GOMP_5.0", long);
-WS_GNU_ULL_START(GOMP_loop_ull_static_start, "GOMP_2.0");
-WS_GNU_ULL_START(GOMP_loop_ull_dynamic_start, "GOMP_2.0");
-WS_GNU_ULL_START(GOMP_loop_ull_guided_start, "GOMP_2.0");
-WS_GNU_ULL_START(GOMP_loop_ull_nonmonotonic_dynamic_start, "GOMP_4.5");
-WS_GNU_ULL_START(GOMP_loop_ull_nonmonotonic_guided_start, "GOMP_4.5");
-WS_GNU_ULL_START_RUNTIME(GOMP_loop_ull_runtime_start, "GOMP_2.0");
-WS_GNU_ULL_START_RUNTIME(GOMP_loop_ull_nonmonotonic_runtime_start, "GOMP_5.0");
-WS_GNU_ULL_START_RUNTIME(GOMP_loop_ull_maybe_nonmonotonic_runtime_start, "GOMP_5.0");
+WS_GNU_START(GOMP_loop_ull_static_start, "GOMP_2.0", deal, WS_UNSIGNED);
+WS_GNU_START(GOMP_loop_ull_dynamic_start, "GOMP_2.0", deal, WS_UNSIGNED);
+WS_GNU_START(GOMP_loop_ull_guided_start, "GOMP_2.0", deal, WS_UNSIGNED);
+WS_GNU_START(GOMP_loop_ull_nonmonotonic_dynamic_start, "GOMP_4.5", deal, WS_UNSIGNED);
+WS_GNU_START(GOMP_loop_ull_nonmonotonic_guided_start, "GOMP_4.5", deal, WS_UNSIGNED);
+WS_GNU_START(GOMP_loop_ull_runtime_start, "GOMP_2.0", deal, WS_UNSIGNED_RUNTIME);
+WS_GNU_START(GOMP_loop_ull_nonmonotonic_runtime_start, "GOMP_5.0", deal, WS_UNSIGNED_RUNTIME);
+WS_GNU_START(GOMP_loop_ull_maybe_nonmonotonic_runtime_start, "GOMP_5.0", deal, WS_UNSIGNED_RUNTIME);
 WS_GNU_NEXT(GOMP_loop_ull_static_next, "GOMP_2.0", Ull);
 WS_GNU_NEXT(GOMP_loop_ull_dynamic_next, "GOMP_2.0", Ull);
 WS_GNU_NEXT(GOMP_loop_ull_guided_next, "GOMP_2.0", Ull);
@@ -139,22 +171,71 @@ WS_GNU_NEXT(GOMP_loop_ull_nonmonotonic_guided_next, "GOMP_4.5", Ull);
 WS_GNU_NEXT(GOMP_loop_ull_nonmonotonic_runtime_next, "GOMP_5.0", Ull);
 WS_GNU_NEXT(GOMP_loop_ull_maybe_nonmonotonic_runtime_next, "GOMP_5.0", Ull);
 
+// ---- loops whose iterations have an order: met only by a virtual thread whose region had none before
+
+WS_GNU_START(GOMP_loop_ordered_static_start, "GOMP_1.0", in_order_by_chunks, WS_SIGNED);
+WS_GNU_START(GOMP_loop_ordered_dynamic_start, "GOMP_1.0", in_order, WS_SIGNED);
+WS_GNU_START(GOMP_loop_ordered_guided_start, "GOMP_1.0", in_order, WS_SIGNED);
+WS_GNU_START(GOMP_loop_ordered_runtime_start, "GOMP_1.0", in_order, WS_SIGNED_RUNTIME);
+WS_GNU_START(GOMP_loop_doacross_static_start, "GOMP_4.5", in_order_by_chunks, WS_DOACROSS(long));
+WS_GNU_START(GOMP_loop_doacross_dynamic_start, "GOMP_4.5", in_order, WS_DOACROSS(long));
+WS_GNU_START(GOMP_loop_doacross_guided_start, "GOMP_4.5", in_order, WS_DOACROSS(long));
+WS_GNU_START(GOMP_loop_doacross_runtime_start, "GOMP_4.5", in_order, WS_DOACROSS_RUNTIME(long));
+WS_GNU_NEXT(GOMP_loop_ordered_static_next, "GOMP_1.0", long);
+WS_GNU_NEXT(GOMP_loop_ordered_dynamic_next, "GOMP_1.0", long);
+WS_GNU_NEXT(GOMP_loop_ordered_guided_next, "GOMP_1.0", long);
+WS_GNU_NEXT(GOMP_loop_ordered_runtime_next, "GOMP_1.0", long);
+WS_GNU_START(GOMP_loop_ull_ordered_static_start, "GOMP_2.0", in_order_by_chunks, WS_UNSIGNED);
+WS_GNU_START(GOMP_loop_ull_ordered_dynamic_start, "GOMP_2.0", in_order, WS_UNSIGNED);
+WS_GNU_START(GOMP_loop_ull_ordered_guided_start, "GOMP_2.0", in_order, WS_UNSIGNED);
+WS_GNU_START(GOMP_loop_ull_ordered_runtime_start, "GOMP_2.0", in_order, WS_UNSIGNED_RUNTIME);
+WS_GNU_START(GOMP_loop_ull_doacross_static_start, "GOMP_4.5", in_order_by_chunks, WS_DOACROSS(Ull));
+WS_GNU_START(GOMP_loop_ull_doacross_dynamic_start, "GOMP_4.5", in_order, WS_DOACROSS(Ull));
+WS_GNU_START(GOMP_loop_ull_doacross_guided_start, "GOMP_4.5", in_order, WS_DOACROSS(Ull));
+WS_GNU_START(GOMP_loop_ull_doacross_runtime_start, "GOMP_4.5", in_order, WS_DOACROSS_RUNTIME(Ull));
+WS_GNU_NEXT(GOMP_loop_ull_ordered_static_next, "GOMP_2.0", Ull);
+WS_GNU_NEXT(GOMP_loop_ull_ordered_dynamic_next, "GOMP_2.0", Ull);
+WS_GNU_NEXT(GOMP_loop_ull_ordered_guided_next, "GOMP_2.0", Ull);
+WS_GNU_NEXT(GOMP_loop_ull_ordered_runtime_next, "GOMP_2.0", Ull);
+
+// The pieces of such a loop are run one after the other: nothing is left to wait for inside.
+#define WS_GNU_IN_TURN(name, version)                                                                                 \
+    WS_EXPORT long gnu_##name(WS_12(long, WS_NAMED))                                                                  \
+    {                                                                                                                 \
+        static Next<decltype(gnu_##name)> next(#name);                                                                \
+        if (current && current->team)                                                                                 \
+            return 0;                                                                                                 \
+        if (current)                                                                                                  \
+            meet_other(#name);                                                                                        \
+        return next(__builtin_return_address(0))(WS_12(, WS_NAMED));                                                  \
+    }                                                                                                                 \
+    WS_GNU(name, version)
+WS_GNU_IN_TURN(GOMP_ordered_start, "GOMP_1.0");
+WS_GNU_IN_TURN(GOMP_ordered_end, "GOMP_1.0");
+WS_GNU_IN_TURN(GOMP_doacross_post, "GOMP_4.5");
+WS_GNU_IN_TURN(GOMP_doacross_wait, "GOMP_4.5");
+WS_GNU_IN_TURN(GOMP_doacross_ull_post, "GOMP_4.5");
+WS_GNU_IN_TURN(GOMP_doacross_ull_wait, "GOMP_4.5");
+
 // ---- sections: the first ones come with the region, or by a start of their own
 
-WS_EXPORTED unsigned gnu_GOMP_sections_start(unsigned count)
+WS_EXPORT unsigned gnu_GOMP_sections_start(unsigned count)
 {
     static Next<decltype(gnu_GOMP_sections_start)> next("GOMP_sections_start");
     void* const caller = __builtin_return_address(0);
-    if (Unit* const unit = dealt(caller)) {
-        unit->sections = count;
-        unit->section = first_section(count, unit->units);
-        return unit->section;
+    if (current && current->team) {
+        Unit& unit = *current;
+        unit.sections = count;
+        unit.section = first_section(count, unit.units);
+        return unit.section;
     }
+    if (current)
+        current->watch->note_deal(use::loop, caller);
     return next(caller)(count);
 }
 WS_GNU(GOMP_sections_start, "GOMP_1.0");
 
-WS_EXPORTED unsigned gnu_GOMP_sections_next()
+WS_EXPORT unsigned gnu_GOMP_sections_next()
 {
     static Next<decltype(gnu_GOMP_sections_next)> next("GOMP_sections_next");
     if (current && current->team) {
@@ -170,7 +251,7 @@ WS_GNU(GOMP_sections_next, "GOMP_1.0");
 
 // ---- single: the first virtual thread's
 
-WS_EXPORTED bool gnu_GOMP_single_start()
+WS_EXPORT bool gnu_GOMP_single_start()
 {
     static Next<decltype(gnu_GOMP_single_start)> next("GOMP_single_start");
     if (current && current->team)
@@ -182,7 +263,7 @@ WS_EXPORTED bool gnu_GOMP_single_start()
 WS_GNU(GOMP_single_start, "GOMP_1.0");
 
 // copyprivate. All wait until the first one has said where its variables are.
-WS_EXPORTED void* gnu_GOMP_single_copy_start()
+WS_EXPORT void* gnu_GOMP_single_copy_start()
 {
     static Next<decltype(gnu_GOMP_single_copy_start)> next("GOMP_single_copy_start");
     if (current && current->team) {
@@ -198,7 +279,7 @@ WS_EXPORTED void* gnu_GOMP_single_copy_start()
 }
 WS_GNU(GOMP_single_copy_start, "GOMP_1.0");
 
-WS_EXPORTED void gnu_GOMP_single_copy_end(void* variables)
+WS_EXPORT void gnu_GOMP_single_copy_end(void* variables)
 {
     static Next<decltype(gnu_GOMP_single_copy_end)> next("GOMP_single_copy_end");
     if (current && current->team) {
@@ -213,7 +294,7 @@ WS_GNU(GOMP_single_copy_end, "GOMP_1.0");
 // ---- waiting
 
 #define WS_GNU_BARRIER(name, version, result, value)                                                                      \
-    WS_EXPORTED result gnu_##name()                                                                                   \
+    WS_EXPORT result gnu_##name()                                                                                   \
     {                                                                                                                 \
         static Next<decltype(gnu_##name)> next(#name);                                                                \
         void* const caller = __builtin_return_address(0);                                                             \
@@ -230,7 +311,7 @@ WS_GNU_BARRIER(GOMP_loop_end_cancel, "GOMP_4.0", bool, false);
 WS_GNU_BARRIER(GOMP_sections_end_cancel, "GOMP_4.0", bool, false);
 
 #define WS_GNU_END_NOWAIT(name)                                                                                           \
-    WS_EXPORTED void gnu_##name()                                                                                     \
+    WS_EXPORT void gnu_##name()                                                                                     \
     {                                                                                                                 \
         static Next<decltype(gnu_##name)> next(#name);                                                                \
         if (!(current && current->team))                                                                              \
@@ -244,7 +325,7 @@ WS_GNU_END_NOWAIT(GOMP_sections_end_nowait);
 
 // They take integers and pointers, none more than 12.
 #define WS_GNU_OTHER(name, version)                                                                                       \
-    WS_EXPORTED long gnu_##name(WS_12(long, WS_NAMED))                                                                \
+    WS_EXPORT long gnu_##name(WS_12(long, WS_NAMED))                                                                \
     {                                                                                                                 \
         static Next<decltype(gnu_##name)> next(#name);                                                                \
         if (current)                                                                                                  \
@@ -254,7 +335,7 @@ WS_GNU_END_NOWAIT(GOMP_sections_end_nowait);
     WS_GNU(name, version)
 
 // A virtual thread goes on, as where OMP_CANCELLATION is not set.
-WS_EXPORTED bool gnu_GOMP_cancel(int which, bool now)
+WS_EXPORT bool gnu_GOMP_cancel(int which, bool now)
 {
     static Next<decltype(gnu_GOMP_cancel)> next("GOMP_cancel");
     if (current)
@@ -262,41 +343,19 @@ WS_EXPORTED bool gnu_GOMP_cancel(int which, bool now)
     return current && current->team ? false : next(__builtin_return_address(0))(which, now);
 }
 WS_GNU(GOMP_cancel, "GOMP_4.0");
-WS_EXPORTED bool gnu_GOMP_cancellation_point(int which)
+WS_EXPORT bool gnu_GOMP_cancellation_point(int which)
 {
     static Next<decltype(gnu_GOMP_cancellation_point)> next("GOMP_cancellation_point");
     return current && current->team ? false : next(__builtin_return_address(0))(which);
 }
 WS_GNU(GOMP_cancellation_point, "GOMP_4.0");
 
-WS_GNU_OTHER(GOMP_doacross_post, "GOMP_4.5");
-WS_GNU_OTHER(GOMP_doacross_wait, "GOMP_4.5");
-WS_GNU_OTHER(GOMP_doacross_ull_post, "GOMP_4.5");
-WS_GNU_OTHER(GOMP_doacross_ull_wait, "GOMP_4.5");
-WS_GNU_OTHER(GOMP_loop_doacross_dynamic_start, "GOMP_4.5");
-WS_GNU_OTHER(GOMP_loop_doacross_guided_start, "GOMP_4.5");
-WS_GNU_OTHER(GOMP_loop_doacross_runtime_start, "GOMP_4.5");
-WS_GNU_OTHER(GOMP_loop_doacross_static_start, "GOMP_4.5");
 WS_GNU_OTHER(GOMP_loop_doacross_start, "GOMP_5.0");
-WS_GNU_OTHER(GOMP_loop_ull_doacross_dynamic_start, "GOMP_4.5");
-WS_GNU_OTHER(GOMP_loop_ull_doacross_guided_start, "GOMP_4.5");
-WS_GNU_OTHER(GOMP_loop_ull_doacross_runtime_start, "GOMP_4.5");
-WS_GNU_OTHER(GOMP_loop_ull_doacross_static_start, "GOMP_4.5");
 WS_GNU_OTHER(GOMP_loop_ull_doacross_start, "GOMP_5.0");
-WS_GNU_OTHER(GOMP_loop_ordered_static_start, "GOMP_1.0");
-WS_GNU_OTHER(GOMP_loop_ordered_dynamic_start, "GOMP_1.0");
-WS_GNU_OTHER(GOMP_loop_ordered_guided_start, "GOMP_1.0");
-WS_GNU_OTHER(GOMP_loop_ordered_runtime_start, "GOMP_1.0");
 WS_GNU_OTHER(GOMP_loop_ordered_start, "GOMP_5.0");
-WS_GNU_OTHER(GOMP_loop_ull_ordered_static_start, "GOMP_2.0");
-WS_GNU_OTHER(GOMP_loop_ull_ordered_dynamic_start, "GOMP_2.0");
-WS_GNU_OTHER(GOMP_loop_ull_ordered_guided_start, "GOMP_2.0");
-WS_GNU_OTHER(GOMP_loop_ull_ordered_runtime_start, "GOMP_2.0");
 WS_GNU_OTHER(GOMP_loop_ull_ordered_start, "GOMP_5.0");
 WS_GNU_OTHER(GOMP_loop_start, "GOMP_5.0");
 WS_GNU_OTHER(GOMP_loop_ull_start, "GOMP_5.0");
-WS_GNU_OTHER(GOMP_ordered_start, "GOMP_1.0");
-WS_GNU_OTHER(GOMP_ordered_end, "GOMP_1.0");
 WS_GNU_OTHER(GOMP_scope_start, "GOMP_5.1");
 WS_GNU_OTHER(GOMP_sections2_start, "GOMP_5.0");
 WS_GNU_OTHER(GOMP_task, "GOMP_2.0");

@@ -23,7 +23,7 @@ namespace {
 
 // Kinds of schedules, as clang passes them; above them bits for the modifiers.
 constexpr int32_t static_chunked = 33, static_whole = 34, static_balanced_chunked = 45, first_ordered = 64,
-                  monotonic = 1 << 29, modifiers = 3 << 29;
+                  ordered_static_chunked = 65, monotonic = 1 << 29, modifiers = 3 << 29;
 
 // Iterations of a loop whose last value is `last`, as a number of 64 bits.
 template <class T, class Step> uint64_t count_to(T first, T last, Step step)
@@ -62,7 +62,13 @@ bool deal_static(void* caller, int32_t kind, int32_t* has_last, T* lower, T* upp
     Part part;
     uint64_t further = n;
     bool last;
-    if (chunked) {
+    if (unit.turn.of_doacross) { // its end is __kmpc_doacross_fini()
+        unit.turn.of_doacross = false;
+        unit.team->begin_in_turn(unit, n, 0);
+        part = {n, n};
+        unit.team->next_in_turn(unit, part);
+        last = !part.empty() && part.to == n;
+    } else if (chunked) {
         const Rounds r = rounds_of_loop(n, chunk > 0 ? uint64_t(chunk) : 1, unit.units);
         part = {r.first, r.first + r.size};
         further = r.stride;
@@ -106,18 +112,23 @@ bool begin_dispatch(void* caller, int32_t kind, T lower, T upper, std::make_sign
             unit.watch->note_deal(use::loop, caller);
         return false;
     }
-    if (ordered) {
-        unit.team->meet_other("__kmpc_ordered");
-        return false;
-    }
     const uint64_t n = count_to(lower, upper, step);
+    unit.lo = uint64_t(lower);
+    unit.incr = uint64_t(std::make_signed_t<T>(step));
+    unit.has_part = false;
+    if (ordered || unit.turn.of_doacross) {
+        unit.team->meet_other("__kmpc_ordered");
+        unit.turn.of_doacross = false;
+        const bool by_chunks = (kind & ~modifiers) == ordered_static_chunked && chunk > 0;
+        unit.team->begin_in_turn(unit, n, by_chunks ? uint64_t(chunk) : 0);
+        return true;
+    }
     const Part part = part_of_loop(n, chunk > 0 ? uint64_t(chunk) : 0, unit.units);
     unit.has_part = !part.empty();
     unit.has_last = unit.has_part && part.to == n;
-    unit.incr = uint64_t(std::make_signed_t<T>(step));
     if (unit.has_part) {
-        unit.lo = uint64_t(lower) + part.from * uint64_t(step);
-        unit.hi = uint64_t(lower) + (part.to - 1) * uint64_t(step);
+        unit.hi = unit.lo + (part.to - 1) * unit.incr;
+        unit.lo += part.from * unit.incr;
     }
     return true;
 }
@@ -132,13 +143,22 @@ int32_t kind_for_library(int32_t kind)
 template <class T> bool next_dispatch(int32_t* has_last, T* lower, T* upper, std::make_signed_t<T>* stride)
 {
     Unit& unit = *current;
-    if (!unit.has_part)
-        return false;
-    unit.has_part = false;
+    if (WS_UNLIKELY(unit.turn.runs)) {
+        Part piece;
+        if (!unit.team->next_in_turn(unit, piece))
+            return false;
+        unit.has_last = piece.to == unit.turn.n;
+        *lower = T(unit.lo + piece.from * unit.incr);
+        *upper = T(unit.lo + (piece.to - 1) * unit.incr);
+    } else {
+        if (!unit.has_part)
+            return false;
+        unit.has_part = false;
+        *lower = T(unit.lo);
+        *upper = T(unit.hi);
+    }
     if (has_last)
         *has_last = unit.has_last;
-    *lower = T(unit.lo);
-    *upper = T(unit.hi);
     if (stride)
         *stride = std::make_signed_t<T>(unit.incr);
     return true;
@@ -147,7 +167,7 @@ template <class T> bool next_dispatch(int32_t* has_last, T* lower, T* upper, std
 } // namespace
 
 #define WS_LLVM_LOOPS(suffix, type)                                                                                        \
-    WS_EXPORTED void llvm___kmpc_for_static_init_##suffix(                                                            \
+    WS_EXPORT void llvm___kmpc_for_static_init_##suffix(                                                            \
         void* location, int32_t thread, int32_t kind, int32_t* has_last, type* lower, type* upper,                    \
         std::make_signed_t<type>* stride, std::make_signed_t<type> step, std::make_signed_t<type> chunk)              \
     {                                                                                                                 \
@@ -157,7 +177,7 @@ template <class T> bool next_dispatch(int32_t* has_last, T* lower, T* upper, std
             next(caller)(location, thread, kind, has_last, lower, upper, stride, step, chunk);                        \
     }                                                                                                                 \
     WS_LLVM(__kmpc_for_static_init_##suffix);                                                                         \
-    WS_EXPORTED void llvm___kmpc_dispatch_init_##suffix(void* location, int32_t thread, int32_t kind, type lower,     \
+    WS_EXPORT void llvm___kmpc_dispatch_init_##suffix(void* location, int32_t thread, int32_t kind, type lower,     \
                                                         type upper, std::make_signed_t<type> step,                    \
                                                         std::make_signed_t<type> chunk)                               \
     {                                                                                                                 \
@@ -167,7 +187,7 @@ template <class T> bool next_dispatch(int32_t* has_last, T* lower, T* upper, std
             next(caller)(location, thread, kind_for_library(kind), lower, upper, step, chunk);                        \
     }                                                                                                                 \
     WS_LLVM(__kmpc_dispatch_init_##suffix);                                                                           \
-    WS_EXPORTED int llvm___kmpc_dispatch_next_##suffix(void* location, int32_t thread, int32_t* has_last, type* lower, \
+    WS_EXPORT int llvm___kmpc_dispatch_next_##suffix(void* location, int32_t thread, int32_t* has_last, type* lower, \
                                                        type* upper, std::make_signed_t<type>* stride)                 \
     {                                                                                                                 \
         static Next<decltype(llvm___kmpc_dispatch_next_##suffix)> next("__kmpc_dispatch_next_" #suffix);              \
@@ -176,7 +196,7 @@ template <class T> bool next_dispatch(int32_t* has_last, T* lower, T* upper, std
         return next(__builtin_return_address(0))(location, thread, has_last, lower, upper, stride);                   \
     }                                                                                                                 \
     WS_LLVM(__kmpc_dispatch_next_##suffix);                                                                           \
-    WS_EXPORTED void llvm___kmpc_dispatch_fini_##suffix(void* location, int32_t thread)                               \
+    WS_EXPORT void llvm___kmpc_dispatch_fini_##suffix(void* location, int32_t thread)                               \
     {                                                                                                                 \
         static Next<decltype(llvm___kmpc_dispatch_fini_##suffix)> next("__kmpc_dispatch_fini_" #suffix);              \
         if (!(current && current->team))                                                                              \
@@ -188,7 +208,7 @@ WS_LLVM_LOOPS(4u, uint32_t);
 WS_LLVM_LOOPS(8, int64_t);
 WS_LLVM_LOOPS(8u, uint64_t);
 
-WS_EXPORTED void llvm___kmpc_for_static_fini(void* location, int32_t thread)
+WS_EXPORT void llvm___kmpc_for_static_fini(void* location, int32_t thread)
 {
     static Next<decltype(llvm___kmpc_for_static_fini)> next("__kmpc_for_static_fini");
     if (!(current && current->team))
@@ -202,7 +222,7 @@ namespace {
 std::mutex merging;
 }
 
-WS_EXPORTED int32_t llvm___kmpc_reduce_nowait(void* location, int32_t thread, int32_t count, size_t size, void* data,
+WS_EXPORT int32_t llvm___kmpc_reduce_nowait(void* location, int32_t thread, int32_t count, size_t size, void* data,
                                               void (*merge)(void*, void*), void* lock)
 {
     static Next<decltype(llvm___kmpc_reduce_nowait)> next("__kmpc_reduce_nowait");
@@ -214,7 +234,7 @@ WS_EXPORTED int32_t llvm___kmpc_reduce_nowait(void* location, int32_t thread, in
 }
 WS_LLVM(__kmpc_reduce_nowait);
 
-WS_EXPORTED void llvm___kmpc_end_reduce_nowait(void* location, int32_t thread, void* lock)
+WS_EXPORT void llvm___kmpc_end_reduce_nowait(void* location, int32_t thread, void* lock)
 {
     static Next<decltype(llvm___kmpc_end_reduce_nowait)> next("__kmpc_end_reduce_nowait");
     if (current && current->team)
@@ -225,7 +245,7 @@ WS_EXPORTED void llvm___kmpc_end_reduce_nowait(void* location, int32_t thread, v
 WS_LLVM(__kmpc_end_reduce_nowait);
 
 // The same with a barrier behind it.
-WS_EXPORTED int32_t llvm___kmpc_reduce(void* location, int32_t thread, int32_t count, size_t size, void* data,
+WS_EXPORT int32_t llvm___kmpc_reduce(void* location, int32_t thread, int32_t count, size_t size, void* data,
                                        void (*merge)(void*, void*), void* lock)
 {
     static Next<decltype(llvm___kmpc_reduce)> next("__kmpc_reduce");
@@ -239,7 +259,7 @@ WS_EXPORTED int32_t llvm___kmpc_reduce(void* location, int32_t thread, int32_t c
 }
 WS_LLVM(__kmpc_reduce);
 
-WS_EXPORTED void llvm___kmpc_end_reduce(void* location, int32_t thread, void* lock)
+WS_EXPORT void llvm___kmpc_end_reduce(void* location, int32_t thread, void* lock)
 {
     static Next<decltype(llvm___kmpc_end_reduce)> next("__kmpc_end_reduce");
     if (current && current->team) {
@@ -254,7 +274,7 @@ WS_LLVM(__kmpc_end_reduce);
 // ---- single and master: the first virtual thread's
 
 #define WS_LLVM_FIRST(name, end)                                                                                           \
-    WS_EXPORTED int32_t llvm_##name(void* location, int32_t thread)                                                   \
+    WS_EXPORT int32_t llvm_##name(void* location, int32_t thread)                                                   \
     {                                                                                                                 \
         static Next<decltype(llvm_##name)> next(#name);                                                               \
         if (current && current->team)                                                                                 \
@@ -264,7 +284,7 @@ WS_LLVM(__kmpc_end_reduce);
         return next(__builtin_return_address(0))(location, thread);                                                   \
     }                                                                                                                 \
     WS_LLVM(name);                                                                                                    \
-    WS_EXPORTED void llvm_##end(void* location, int32_t thread)                                                       \
+    WS_EXPORT void llvm_##end(void* location, int32_t thread)                                                       \
     {                                                                                                                 \
         static Next<decltype(llvm_##end)> next(#end);                                                                 \
         if (!(current && current->team))                                                                              \
@@ -274,7 +294,7 @@ WS_LLVM(__kmpc_end_reduce);
 WS_LLVM_FIRST(__kmpc_single, __kmpc_end_single);
 WS_LLVM_FIRST(__kmpc_master, __kmpc_end_master);
 
-WS_EXPORTED int32_t llvm___kmpc_masked(void* location, int32_t thread, int32_t filter)
+WS_EXPORT int32_t llvm___kmpc_masked(void* location, int32_t thread, int32_t filter)
 {
     static Next<decltype(llvm___kmpc_masked)> next("__kmpc_masked");
     if (current && current->team)
@@ -284,7 +304,7 @@ WS_EXPORTED int32_t llvm___kmpc_masked(void* location, int32_t thread, int32_t f
     return next(__builtin_return_address(0))(location, thread, filter);
 }
 WS_LLVM(__kmpc_masked);
-WS_EXPORTED void llvm___kmpc_end_masked(void* location, int32_t thread)
+WS_EXPORT void llvm___kmpc_end_masked(void* location, int32_t thread)
 {
     static Next<decltype(llvm___kmpc_end_masked)> next("__kmpc_end_masked");
     if (!(current && current->team))
@@ -293,7 +313,7 @@ WS_EXPORTED void llvm___kmpc_end_masked(void* location, int32_t thread)
 WS_LLVM(__kmpc_end_masked);
 
 // All wait until the first one has said where its variables are, and until all have them.
-WS_EXPORTED void llvm___kmpc_copyprivate(void* location, int32_t thread, size_t size, void* variables,
+WS_EXPORT void llvm___kmpc_copyprivate(void* location, int32_t thread, size_t size, void* variables,
                                          void (*copy)(void*, void*), int32_t did_it)
 {
     static Next<decltype(llvm___kmpc_copyprivate)> next("__kmpc_copyprivate");
@@ -315,7 +335,7 @@ WS_LLVM(__kmpc_copyprivate);
 
 // ---- waiting
 
-WS_EXPORTED void llvm___kmpc_barrier(void* location, int32_t thread)
+WS_EXPORT void llvm___kmpc_barrier(void* location, int32_t thread)
 {
     static Next<decltype(llvm___kmpc_barrier)> next("__kmpc_barrier");
     void* const caller = __builtin_return_address(0);
@@ -324,7 +344,7 @@ WS_EXPORTED void llvm___kmpc_barrier(void* location, int32_t thread)
 }
 WS_LLVM(__kmpc_barrier);
 
-WS_EXPORTED int32_t llvm___kmpc_cancel_barrier(void* location, int32_t thread)
+WS_EXPORT int32_t llvm___kmpc_cancel_barrier(void* location, int32_t thread)
 {
     static Next<decltype(llvm___kmpc_cancel_barrier)> next("__kmpc_cancel_barrier");
     void* const caller = __builtin_return_address(0);
@@ -334,7 +354,7 @@ WS_LLVM(__kmpc_cancel_barrier);
 
 // A virtual thread goes on, as where OMP_CANCELLATION is not set.
 #define WS_LLVM_CANCEL(name)                                                                                               \
-    WS_EXPORTED int32_t llvm_##name(void* location, int32_t thread, int32_t kind)                                     \
+    WS_EXPORT int32_t llvm_##name(void* location, int32_t thread, int32_t kind)                                     \
     {                                                                                                                 \
         static Next<decltype(llvm_##name)> next(#name);                                                               \
         if (current)                                                                                                  \
@@ -370,7 +390,7 @@ void begin_serialized()
 __attribute__((constructor)) void hear_of_serialized() { directive::openmp_serializes = begin_serialized; }
 } // namespace
 
-WS_EXPORTED void llvm___kmpc_end_serialized_parallel(void* location, int32_t thread)
+WS_EXPORT void llvm___kmpc_end_serialized_parallel(void* location, int32_t thread)
 {
     static Next<decltype(llvm___kmpc_end_serialized_parallel)> next("__kmpc_end_serialized_parallel");
     next(__builtin_return_address(0))(location, thread);
@@ -381,11 +401,35 @@ WS_EXPORTED void llvm___kmpc_end_serialized_parallel(void* location, int32_t thr
 }
 WS_LLVM(__kmpc_end_serialized_parallel);
 
+// ---- in loops whose iterations have an order. The pieces of such a loop are run one after the other: nothing is left
+// to wait for inside.
+
+#define WS_LLVM_IN_TURN(name, in_team)                                                                                \
+    WS_EXPORT long llvm_##name(WS_12(long, WS_NAMED))                                                                 \
+    {                                                                                                                 \
+        static Next<decltype(llvm_##name)> next(#name);                                                               \
+        if (current)                                                                                                  \
+            meet_other(#name);                                                                                        \
+        if (current && current->team) {                                                                               \
+            [[maybe_unused]] Unit& unit = *current;                                                                   \
+            in_team;                                                                                                  \
+            return 0;                                                                                                 \
+        }                                                                                                             \
+        return next(__builtin_return_address(0))(WS_12(, WS_NAMED));                                                  \
+    }                                                                                                                 \
+    WS_LLVM(name)
+WS_LLVM_IN_TURN(__kmpc_ordered, );
+WS_LLVM_IN_TURN(__kmpc_end_ordered, );
+WS_LLVM_IN_TURN(__kmpc_doacross_init, unit.turn.of_doacross = true);
+WS_LLVM_IN_TURN(__kmpc_doacross_post, );
+WS_LLVM_IN_TURN(__kmpc_doacross_wait, );
+WS_LLVM_IN_TURN(__kmpc_doacross_fini, if (unit.turn.runs) unit.team->next_in_turn(unit, unit.turn.piece));
+
 // ---- all others but critical sections, atomic operations, locks and memory, which are the same for every thread
 
 // They take integers and pointers, none more than 12.
 #define WS_LLVM_OTHER(name)                                                                                                \
-    WS_EXPORTED long llvm_##name(WS_12(long, WS_NAMED))                                                               \
+    WS_EXPORT long llvm_##name(WS_12(long, WS_NAMED))                                                               \
     {                                                                                                                 \
         static Next<decltype(llvm_##name)> next(#name);                                                               \
         if (current)                                                                                                  \
@@ -408,12 +452,6 @@ WS_LLVM_OTHER(__kmpc_team_static_init_4);
 WS_LLVM_OTHER(__kmpc_team_static_init_4u);
 WS_LLVM_OTHER(__kmpc_team_static_init_8);
 WS_LLVM_OTHER(__kmpc_team_static_init_8u);
-WS_LLVM_OTHER(__kmpc_doacross_init);
-WS_LLVM_OTHER(__kmpc_doacross_fini);
-WS_LLVM_OTHER(__kmpc_doacross_post);
-WS_LLVM_OTHER(__kmpc_doacross_wait);
-WS_LLVM_OTHER(__kmpc_ordered);
-WS_LLVM_OTHER(__kmpc_end_ordered);
 WS_LLVM_OTHER(__kmpc_omp_task);
 WS_LLVM_OTHER(__kmpc_omp_task_alloc);
 WS_LLVM_OTHER(__kmpc_omp_target_task_alloc);

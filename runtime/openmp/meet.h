@@ -5,12 +5,12 @@
 #pragma once
 
 #include "openmp/team.h"
+#include "window/os.h"
 
 #include <cstdint>
 
-// A function of the library's that libws stands before; and for those whose parameters do not matter, of which none
-// has more than 12, all integers and pointers: their list, and that of the arguments to hand on.
-#define WS_EXPORTED extern "C" __attribute__((visibility("default")))
+// For functions of the library's whose parameters do not matter, of which none has more than 12, all integers and
+// pointers: their list, and that of the arguments to hand on.
 #define WS_12(type, each)                                                                                             \
     each(type, a) each(type, b) each(type, c) each(type, d) each(type, e) each(type, f) each(type, g) each(type, h)   \
         each(type, i) each(type, j) each(type, k) type l

@@ -154,6 +154,8 @@ struct VirtualTeam::Cold {
     uint64_t arrived = 0, barriers = 0; // virtual threads in the barrier, and barriers that all have met
     std::vector<pthread_t> threads;
     std::mutex beginning;
+    std::vector<uint64_t> over; // of each loop whose iterations have an order: those before this one
+    std::condition_variable turned;
 };
 
 struct BegunThread {
@@ -384,8 +386,9 @@ void VirtualTeam::meet_other(const char* name)
 {
     // Tasks run at once where a thread has no team, and what is left works without one.
     for (const char* needs_team :
-         {"GOMP_loop", "GOMP_ordered", "GOMP_doacross", "GOMP_scope", "GOMP_sections2", "GOMP_workshare",
-          "__kmpc_ordered", "__kmpc_doacross", "__kmpc_dist", "__kmpc_team_"})
+         {"GOMP_loop_start", "GOMP_loop_ull_start", "GOMP_loop_ordered_start", "GOMP_loop_ull_ordered_start",
+          "GOMP_loop_doacross_start", "GOMP_loop_ull_doacross_start", "GOMP_scope", "GOMP_sections2",
+          "GOMP_workshare", "__kmpc_dist", "__kmpc_team_"})
         if (std::strncmp(name, needs_team, std::strlen(needs_team)) == 0) {
             std::fprintf(stderr,
                          "workshare: %s: this parallel region calls %s, which it did not when it was first run: run "
@@ -394,6 +397,49 @@ void VirtualTeam::meet_other(const char* name)
             std::exit(1);
         }
     give_up(site, name);
+}
+
+// f(iterations that are over, lock)
+template <class F> void VirtualTeam::with_turns(unsigned loop, F f)
+{
+    Cold& c = cold();
+    std::unique_lock<std::mutex> lock(c.lock);
+    if (c.over.size() <= loop)
+        c.over.resize(loop + 1);
+    f(c, lock);
+}
+
+void VirtualTeam::begin_in_turn(Unit& unit, uint64_t n, uint64_t chunk)
+{
+    unit.turn.runs = true;
+    unit.turn.begun = false;
+    unit.turn.n = n;
+    unit.turn.rounds = pieces_of_loop(n, chunk, unit.units);
+}
+
+bool VirtualTeam::next_in_turn(Unit& unit, Part& piece)
+{
+    Unit::Turn& t = unit.turn;
+    const unsigned loop = t.loop;
+    if (t.begun) {
+        with_turns(loop, [&](Cold& c, auto&) { c.over[loop] = t.piece.to; });
+        cold().turned.notify_all();
+        t.rounds.first += t.rounds.stride;
+    }
+    if (t.rounds.first >= t.n) {
+        t.runs = t.begun = false;
+        t.loop++;
+        return false;
+    }
+    piece = t.piece = {t.rounds.first, std::min(t.rounds.first + t.rounds.size, t.n)};
+    t.begun = true;
+    if (!whole_ && units > 1) {
+        begin_all("a loop whose iterations have an order");
+        with_turns(loop, [&](Cold& c, auto& lock) {
+            c.turned.wait(lock, [&] { return c.over[loop] == t.piece.from; });
+        });
+    }
+    return true;
 }
 
 unsigned VirtualTeam::slot(Unit& unit)

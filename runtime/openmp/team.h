@@ -35,6 +35,15 @@ struct Unit {
     unsigned sections;    // and sections, so many
     static constexpr unsigned before_first = ~0u;
     unsigned section;     // the one that it runs, from 1; 0: no more
+    // A loop whose iterations have an order, counted from 0: its pieces, and the one that it runs.
+    struct Turn {
+        unsigned loop;    // which one of the region's
+        bool runs, begun; // the loop; its piece
+        bool of_doacross; // the next loop is such a one
+        uint64_t n;
+        Rounds rounds;
+        Part piece;
+    } turn;
     unsigned slot;        // its number for who asks unexpectedly, from 1; 0: none
     uint64_t began;       // watched: ticks
     void* asked_threads;  // watched: where it asked for their number, if it has not asked for its own since
@@ -84,6 +93,11 @@ public:
     void begin_all(const char* why);
     // It comes to a call that no watched execution had made. Those that need OpenMP's own team end the job.
     void meet_other(const char* name);
+    // A loop of n iterations whose order matters: its pieces (pieces_of_loop()) are run one after the other, in the
+    // order of the iterations. So nobody in them waits for an earlier one.
+    void begin_in_turn(Unit& unit, uint64_t n, uint64_t chunk);
+    // Waits until all iterations before the unit's next piece are over. False: it has no more.
+    bool next_in_turn(Unit& unit, Part& piece);
     // The number by which the program may know a thread that it did not ask for before: below openmp_told(), and
     // nobody else's at the time.
     unsigned slot(Unit& unit);
@@ -121,6 +135,7 @@ private:
     Cold* volatile cold_ = nullptr;
     Cold& cold();
     void release_if_met(Cold& c);
+    template <class F> void with_turns(unsigned loop, F f);
 };
 
 // The watchdog's list. Any thread.

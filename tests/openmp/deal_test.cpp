@@ -84,6 +84,24 @@ TEST_CASE("chunks of a static schedule are dealt round robin, each once")
     }
 }
 
+TEST_CASE("the pieces of a loop in order are each iteration once, whatever the chunk")
+{
+    std::mt19937_64 random(10);
+    for (int i = 0; i < 5000; i++) {
+        const unsigned of = 1 + unsigned(random() % 20);
+        const uint64_t n = random() % 500, chunk = i % 7 ? random() % 9 : ~uint64_t(0);
+        std::vector<int> count(n);
+        for (const Units& u : calls_of(of, random)) {
+            const Rounds r = pieces_of_loop(n, chunk, u);
+            for (uint64_t at = r.first; at < n; at += r.stride)
+                for (uint64_t k = at; k < std::min(n, at + r.size); k++)
+                    count[k]++;
+        }
+        for (int c : count)
+            REQUIRE(c == 1);
+    }
+}
+
 TEST_CASE("each section is run once")
 {
     std::mt19937_64 random(9);

@@ -1,38 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * An MPI+OpenMP program that knows nothing of Workshare: parallel regions of many kinds, each with an exact result.
- *
- *   regions TURNS KIND...
- *
- * In each turn each rank but the last runs the region, and the others wait. Iterations sleep, so that who waits is
- * sure to come in time. Each kind is printed with what omp_get_max_threads() said at the start. */
-#include <mpi.h>
-#include <omp.h>
+ * Parallel regions of many kinds, each with an exact result. */
+#include "frame.h"
+
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
-enum { iterations = 240 };
-static int done[iterations], turn, told;
-static int *marks; /* as many as omp_get_max_threads() said at the start */
-static volatile int *flags;
-
-static void work(int i)
-{
-    const struct timespec nap = {0, 100000};
-    nanosleep(&nap, NULL);
-    __atomic_fetch_add(&done[i], 1, __ATOMIC_RELAXED);
-}
-static int all_done(int n)
-{
-    for (int i = 0; i < iterations; i++)
-        if (done[i] != (i < n))
-            return 0;
-    return 1;
-}
-static int sum_to(int n) { return n * (n - 1) / 2; }
 
 /* Each returns whether the result is right. */
 #define LOOP(name, clauses)                                                                                           \
@@ -290,6 +261,45 @@ static int late_copyprivate(void)
     return wrong == 0;
 }
 
+/* Loops whose iterations have an order, which the first executions have not. */
+static int late_order(void)
+{
+    int chunks = 0, pieces = 0, before = 0, wrong = 0;
+#pragma omp parallel reduction(+ : wrong)
+    {
+#pragma omp for nowait
+        for (int i = 0; i < iterations; i++)
+            work(i);
+        if (turn > 3) {
+#pragma omp for ordered schedule(static, 3) nowait
+            for (int i = 0; i < iterations; i++) {
+#pragma omp ordered
+                wrong += chunks++ != i;
+            }
+#pragma omp for ordered schedule(dynamic) nowait
+            for (unsigned long long i = iterations; i > 0; i -= 2) {
+#pragma omp ordered
+                wrong += pieces++ != (int) (iterations - i) / 2;
+            }
+#pragma omp for ordered(1)
+            for (int i = 0; i < iterations; i++) {
+#pragma omp ordered depend(sink : i - 1)
+                wrong += before != i;
+                before = i + 1;
+#pragma omp ordered depend(source)
+            }
+#pragma omp for ordered(1) schedule(dynamic, 2)
+            for (int i = 0; i < 3; i++) {
+#pragma omp ordered depend(sink : i - 1)
+                wrong += before != iterations + i;
+                before = iterations + i + 1;
+#pragma omp ordered depend(source)
+            }
+        }
+    }
+    return wrong == 0 && (turn <= 3 || (chunks == iterations && pieces == iterations / 2 && before == iterations + 3));
+}
+
 /* Each thread waits for the next one, by spinning. */
 static int spinning(void)
 {
@@ -374,68 +384,37 @@ static int empty_first(void)
     return sum == sum_to(n) && all_done(n);
 }
 
-static const struct {
-    const char *name;
-    int (*run)(void);
-} kinds[] = {{"plain", plain},
-             {"chunks", chunks},
-             {"dynamic", dynamic},
-             {"dynamic_chunks", dynamic_chunks},
-             {"guided", guided},
-             {"auto", by_itself},
-             {"runtime", runtime},
-             {"three", three},
-             {"one", one},
-             {"down", down},
-             {"two_loops", two_loops},
-             {"variables", variables},
-             {"last_of_dynamic", last_of_dynamic},
-             {"exclusion", exclusion},
-             {"uncombined", uncombined},
-             {"without_waiting", without_waiting},
-             {"numbers", numbers},
-             {"asks_late", asks_late},
-             {"parts", parts},
-             {"single", single},
-             {"barriers", barriers},
-             {"late_barrier", late_barrier},
-             {"late_copyprivate", late_copyprivate},
-             {"spinning", spinning},
-             {"tasks", tasks},
-             {"late_tasks", late_tasks},
-             {"in_order", in_order},
-             {"nested", nested},
-             {"empty_first", empty_first}};
+static const struct kind kinds[] = {
+    {"plain", plain, iterations},
+    {"chunks", chunks, iterations},
+    {"dynamic", dynamic, iterations},
+    {"dynamic_chunks", dynamic_chunks, iterations},
+    {"guided", guided, iterations},
+    {"auto", by_itself, iterations},
+    {"runtime", runtime, iterations},
+    {"three", three, iterations},
+    {"one", one, iterations},
+    {"down", down, 0},
+    {"two_loops", two_loops, iterations},
+    {"variables", variables, iterations},
+    {"last_of_dynamic", last_of_dynamic, iterations},
+    {"exclusion", exclusion, iterations},
+    {"uncombined", uncombined, iterations},
+    {"without_waiting", without_waiting, iterations},
+    {"numbers", numbers, iterations},
+    {"asks_late", asks_late, iterations},
+    {"parts", parts, iterations},
+    {"single", single, iterations},
+    {"barriers", barriers, iterations},
+    {"late_barrier", late_barrier, iterations},
+    {"late_copyprivate", late_copyprivate, iterations},
+    {"late_order", late_order, iterations},
+    {"spinning", spinning, iterations},
+    {"tasks", tasks, iterations},
+    {"late_tasks", late_tasks, iterations},
+    {"in_order", in_order, iterations},
+    {"nested", nested, iterations},
+    {"empty_first", empty_first, 0},
+};
 
-int main(int argc, char **argv)
-{
-    told = omp_get_max_threads();
-    int provided, me, ranks, wrong = 0;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
-    MPI_Comm_rank(MPI_COMM_WORLD, &me);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    marks = calloc((size_t) told + 1, sizeof *marks);
-    flags = calloc((size_t) told + 1, sizeof *flags);
-    for (int a = 2; a < argc; a++)
-        for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
-            if (strcmp(argv[a], kinds[k].name) == 0 || strcmp(argv[a], "all") == 0) {
-                int bad = 0;
-                for (turn = 0; turn < atoi(argv[1]); turn++) {
-                    if (me + 1 < ranks || ranks == 1) {
-                        memset(done, 0, sizeof done);
-                        if (!kinds[k].run()) {
-                            fprintf(stderr, "%s is wrong in turn %d\n", kinds[k].name, turn);
-                            bad++;
-                        }
-                        if (strcmp(kinds[k].name, "empty_first") && strcmp(kinds[k].name, "down"))
-                            bad += !all_done(iterations);
-                    }
-                    MPI_Barrier(MPI_COMM_WORLD);
-                }
-                if (me == 0)
-                    printf("%s %s, told %d\n", kinds[k].name, bad ? "wrong" : "right", told);
-                wrong += bad;
-            }
-    MPI_Finalize();
-    return wrong != 0;
-}
+int main(int argc, char **argv) { return run_kinds(argc, argv, kinds, sizeof kinds / sizeof *kinds); }

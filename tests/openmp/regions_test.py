@@ -3,15 +3,21 @@
 elsewhere. Two ranks; iterations sleep.
 
 Arguments: mpirun, the folder of the programs, a program."""
+import atexit
+import glob
+import os
+import shutil
 import sys
+import tempfile
 
-from job import expect, finish, run
+from job import expect, finish, run, skip
 
 PROGRAM = sys.argv[3]
+LANGUAGE = PROGRAM.split('.')[1].split('_')[0]  # cxx, fortran; else C
 HELP = '-workshare-openmp=help',
 SHARED = ('plain', 'chunks', 'dynamic', 'dynamic_chunks', 'guided', 'auto', 'runtime', 'down', 'two_loops', 'variables', 'last_of_dynamic',
           'exclusion', 'uncombined', 'without_waiting', 'numbers', 'asks_late', 'parts', 'single', 'late_barrier', 'late_copyprivate',
-          'late_tasks', 'empty_first')
+          'late_order', 'late_tasks', 'empty_first')
 OWN = 'three', 'one', 'barriers', 'tasks', 'in_order', 'nested'
 ONE = {'OMP_NUM_THREADS': '1'}
 
@@ -21,6 +27,24 @@ def job(*kinds, turns=7, env=ONE, **how):
     expect(result, 'not every kind was run', result.out.count(' right') >= len(kinds))
     return result
 
+
+def all_of_a_language():
+    for n, more in enumerate(({}, {'WS_CHAOS': '1'}, {'WS_CHAOS': '2'}, {'WS_STEAL_ALL': '1'}, {'OMP_NUM_THREADS': '3'})):
+        job('all', env={**ONE, **more}, steals=n == 0, title=f'all kinds, {more}')
+
+
+if LANGUAGE in ('cxx', 'fortran'):
+    all_of_a_language()
+    if LANGUAGE == 'fortran':  # libomp has libgomp's functions, too
+        if libraries := sorted(glob.glob('/usr/lib/llvm-*/lib/libomp.so')):
+            folder = tempfile.mkdtemp(dir='/tmp')
+            atexit.register(shutil.rmtree, folder)
+            os.symlink(libraries[-1], os.path.join(folder, 'libgomp.so.1'))
+            ONE['LD_LIBRARY_PATH'] = folder
+            all_of_a_language()
+        else:
+            skip('there is no libomp')
+    finish()
 
 for kind in SHARED:
     job(kind, steals=True, title=f'{kind} is shared')
