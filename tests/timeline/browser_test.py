@@ -35,10 +35,11 @@ def expect(what, condition):
         print('FAILED', what)
 
 
-for name, ranks, steps, kind in ('run', 2, 4, 'shared'), ('plain', 2, 5, 'plain'), ('long', 8, 600, 'shared'):
+for name, ranks, steps, kind in ('run', 2, 4, 'shared'), ('plain', 2, 5, 'plain'), ('long', 8, 600, 'shared'), ('tasks', 3, 2, 'tasks'):
     subprocess.run([MAKE, name + '.json', str(ranks), '1', str(steps), kind], check=True)
 subprocess.run([TIMELINE, 'run.json', 'plain.json', '-o', 'run.html'], check=True, stdout=subprocess.DEVNULL)
-subprocess.run([TIMELINE, 'long.json'], check=True, stdout=subprocess.DEVNULL)
+for name in 'long', 'tasks':
+    subprocess.run([TIMELINE, name + '.json'], check=True, stdout=subprocess.DEVNULL)
 subprocess.run([TIMELINE, 'run.json', 'plain.json', '-o', 'run.svg'], check=True, stdout=subprocess.DEVNULL)
 
 options = webdriver.ChromeOptions()
@@ -102,7 +103,7 @@ try:
     expect(f'on a stolen chunk: {said!r}', 'core 1: rank 1' in said and "chunk of rank 0's loop double_loop.c:32 run_slice, iterations 90 to 99" in said)
     said = point(0, 1, 80000)
     expect(f'on a wait: {said!r}', 'rank 1 waits in MPI_Barrier' in said)
-    said = script('return lend_near(x_of(51000), (layout[1].tops[0] + height_of_row + layout[1].tops[1]) / 2)')
+    said = script('return arrow_near(x_of(51000), (layout[1].tops[0] + height_of_row + layout[1].tops[1]) / 2)')
     expect(f'on an arrow: {said!r}', said and 'core 1: rank 1 is lent to rank 0' in said and '3 us after the claim' in said)
 
     # Zooming and moving.
@@ -154,6 +155,13 @@ try:
     expect(f'a column of several: {shares}', len(shares) > 2)
     said = script('return hit(x_of(30e6), layout[0].tops[1] + 5).text')
     expect(f'its sums: {said!r}', '%' in said or 'chunk' in said)
+
+    # Letters with tasks, on their way from row to row.
+    browser.get(f'file://{folder}/tasks.html')
+    said = script('return arrow_near(x_of(15000), (layout[0].tops[0] + height_of_row + layout[0].tops[1]) / 2)')
+    expect(f'on an arrow of tasks: {said!r}', said and '5 tasks move from rank 0 to rank 1' in said and '+ 10 us' in said)
+    legend = browser.find_element(By.ID, 'legend').text
+    expect(f'its legend: {legend}', 'tasks move to that rank' in legend)
 
     browser.get(f'file://{folder}/run.svg')
     expect('the picture', script('return document.querySelectorAll("path").length') > 20)

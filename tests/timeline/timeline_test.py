@@ -84,6 +84,18 @@ expect(f'the picture tells of threads: {texts}', '6 threads, 2 lent' in texts an
 timeline('parallel.json')
 expect('the page has them as they are', ['parallel', 1, '4 threads'] in data_of('parallel.html')['panels'][0]['states'])
 
+# Letters with tasks are arrows, from when they are sent to when they come.
+make('tasks.json', ranks=3, kind='tasks', steps=2)
+moves = rows.Panel(traces.read('tasks.json')).moves
+expect(f'letters with tasks: {moves}', moves == [(s * 100000 + 10000, s * 100000 + 20000, r, (r + 1) % 3, 10 * r + 5) for s in range(2) for r in range(3)])
+expect('those of the second step', rows.Panel(traces.read('tasks.json', (100000, 200000)), 100000, 200000).moves == moves[3:])
+timeline('tasks.json', '-o', 'tasks.svg')
+drawn = [p.get('d') for p in xml.parse('tasks.svg').iter('{http://www.w3.org/2000/svg}path') if p.get('class') == 'v']
+expect(f'arrows of tasks: {drawn}', len(drawn) == 6 + 1 and all(re.fullmatch(r'M([\d.]+),(\d+)L([\d.]+),(\d+)', d) for d in drawn[:6]))  # and the legend's
+expect('the picture says what they are', 'tasks move to that rank' in open('tasks.svg').read())
+timeline('tasks.json')
+expect('and so does the page', data_of('tasks.html')['panels'][0]['moves'] == [list(m) for m in moves])
+
 # Threads that come and go share rows.
 trace = traces.read('run.json')
 for begin, end in (0, 50), (10, 20), (20, 30), (50, 60):
@@ -114,6 +126,9 @@ if not no_otf2:
     timeline('parallel.otf2', '-o', 'other.html')
     one, other = (data_of(page)['panels'][0] for page in ('parallel.html', 'other.html'))
     expect('parallel regions are the same in both formats', all(one[what] == other[what] for what in ('states', 'totals')))
+    make('tasks.otf2', ranks=3, kind='tasks', steps=2)
+    timeline('tasks.otf2', '-o', 'other.html')
+    expect('letters with tasks are the same in both formats', data_of('other.html')['panels'][0]['moves'] == [list(m) for m in moves])
     make('same.otf2', ranks=4, nodes=2, steps=5)
     timeline('same.otf2')
     timeline('run.json')

@@ -78,6 +78,27 @@ inline void make_parallel(Job& job, uint32_t ranks, uint32_t steps)
     finish(job, 1, steps, "WS_OPENMP=auto");
 }
 
+// Ranks on nodes of their own that compute, and give tasks around: in each step rank r sends the next one 10 r + 5 of
+// them in a letter, which takes 10 us.
+inline void make_tasks(Job& job, uint32_t ranks, uint32_t steps)
+{
+    using ws::observe::EventKind;
+    for (uint32_t r = 0; r < ranks; r++) {
+        add_process(job, r, ranks, steps);
+        Thread home = {{r, 0, ws::observe::SeatKind::home, 0, 0}, {}};
+        const uint32_t before = (r + ranks - 1) % ranks;
+        for (uint32_t s = 0; s < steps; s++) {
+            const int64_t t = s * step;
+            home.events.push_back(event(t + 10000, t + 12000, EventKind::tasks, ws::trace::no_name, (r + 1) % ranks,
+                                        10 * r + 5, 2 * s));
+            home.events.push_back(event(t + 20000, t + 21000, EventKind::tasks, ws::trace::no_name, before,
+                                        10 * before + 5, 2 * s + 1));
+        }
+        job.threads.push_back(home);
+    }
+    finish(job, ranks, steps, "");
+}
+
 // `ranks` is even; they lie on `nodes` nodes by turns of pairs. A rank's events are in the order of their ends, as
 // libws records them.
 inline void make(Job& job, uint32_t ranks, uint32_t nodes, uint32_t steps, bool shared, uint64_t dropped = 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// make_trace FILE RANKS NODES STEPS shared|plain|parallel [DROPPED]: writes the trace of made_up.h through the module's
-// own code.
+// make_trace FILE RANKS NODES STEPS shared|plain|parallel|tasks [DROPPED]: writes the trace of made_up.h through the
+// module's own code.
 #include "made_up.h"
 
 #include <cstdio>
@@ -19,6 +19,8 @@ int main(int argc, char** argv)
     const auto number = [&](int i) { return uint32_t(std::atoi(argv[i])); };
     if (!std::strcmp(argv[5], "parallel"))
         made_up::make_parallel(job, number(2), number(4));
+    else if (!std::strcmp(argv[5], "tasks"))
+        made_up::make_tasks(job, number(2), number(4));
     else
         made_up::make(job, number(2), number(3), number(4), !std::strcmp(argv[5], "shared"),
                       argc > 6 ? std::strtoull(argv[6], nullptr, 10) : 0);

@@ -5,6 +5,7 @@
 const LEFT = 150, RIGHT = 12, TITLE = 26, PHASE = 14, AXIS = 26;
 const FADED = { compute: 0.35, loop: 0.8, parallel: 0.8, chunk: 1 };
 const ORDER = ['chunk', 'loop', 'parallel', 'compute', 'lent', 'wait', 'asleep', 'idle', 'unknown'];
+const MOVES = '#c2570c'; // arrows of tasks
 const $ = id => document.getElementById(id);
 const chart = $('chart'), pen = chart.getContext('2d');
 const FULL = { begin: Math.min(...data.panels.map(p => p.begin)), end: Math.max(...data.panels.map(p => p.end)) };
@@ -214,26 +215,33 @@ function write_names(panel, row, top) {
     put();
 }
 
-function draw_lends(panel, place) {
+// Arrows, [begin, end, row from, row to, ...]: where one is drawn, from the row's edge.
+function place_of(arrow, place) {
+    const [begin, end, from, to] = arrow, down = to > from;
+    return { x0: x_of(begin), y0: place.tops[from] + (down ? height_of_row : 0), x1: x_of(end), y1: place.tops[to] + (down ? 0 : height_of_row) };
+}
+const lends_of = panel => panel.lends.map(l => [l[0], ...l]);
+function draw_arrows(arrows, place, colour) {
     const last = new Map();
     pen.lineWidth = 1.3;
-    pen.strokeStyle = pen.fillStyle = colour_of('--text');
-    for (const [time, from, to] of panel.lends) {
-        if (time < view.begin || time > view.end || from === to)
+    pen.strokeStyle = pen.fillStyle = colour;
+    for (const arrow of arrows) {
+        const [begin, end, from, to] = arrow;
+        if (end < view.begin || begin > view.end || from === to)
             continue;
-        const x = x_of(time), key = from * 100000 + to;
-        if (x - (last.has(key) ? last.get(key) : -99) < 12)
+        const { x0, y0, x1, y1 } = place_of(arrow, place), key = from * 100000 + to;
+        if (x1 - (last.has(key) ? last.get(key) : -99) < 12)
             continue;
-        last.set(key, x);
-        const down = to > from, y0 = place.tops[from] + (down ? height_of_row : 0), y1 = place.tops[to] + (down ? 0 : height_of_row);
+        last.set(key, x1);
+        const length = Math.hypot(x1 - x0, y1 - y0), x = (x1 - x0) / length, y = (y1 - y0) / length; // its direction
         pen.beginPath();
-        pen.moveTo(x, y0);
-        pen.lineTo(x, y1);
+        pen.moveTo(x0, y0);
+        pen.lineTo(x1, y1);
         pen.stroke();
         pen.beginPath();
-        pen.moveTo(x, y1);
-        pen.lineTo(x - 3.5, y1 + (down ? -6 : 6));
-        pen.lineTo(x + 3.5, y1 + (down ? -6 : 6));
+        pen.moveTo(x1, y1);
+        pen.lineTo(x1 - 6 * x - 3.5 * y, y1 - 6 * y + 3.5 * x);
+        pen.lineTo(x1 - 6 * x + 3.5 * y, y1 - 6 * y - 3.5 * x);
         pen.fill();
     }
 }
@@ -282,7 +290,13 @@ function draw() {
             pen.fillStyle = colour_of('--text');
             pen.fillText(row.label, LEFT - 8, place.tops[r] + height_of_row / 2);
         });
-        draw_lends(panel, place);
+        pen.save();
+        pen.beginPath();
+        pen.rect(LEFT, 0, width - LEFT - RIGHT, layout.height);
+        pen.clip();
+        draw_arrows(lends_of(panel), place, colour_of('--text'));
+        draw_arrows(panel.moves, place, MOVES);
+        pen.restore();
         pen.strokeStyle = pen.fillStyle = colour_of('--text');
         pen.textAlign = 'left';
         let free = 0, last = -99; // for a phase's name, right of the one before; where its line is
@@ -408,22 +422,32 @@ function text_of(panel, row, i) {
     return head + [...more[i]].sort((a, b) => b.ns - a.ns).slice(0, 8).map(m =>
         `${(100 * m.ns / took).toFixed(0)} % ${m.count > 1 ? m.count + ' times ' : ''}${describe(panel, m.state)}`).join('\n');
 }
-function lend_near(x, y) {
+// What the arrow at a point says.
+function arrow_near(x, y) {
+    const unit = unit_of(view.end);
     for (let p = 0; p < data.panels.length; p++) {
-        const tops = layout[p].tops, panel = data.panels[p];
-        if (y < tops[0] || y > layout[p].bottom)
+        const place = layout[p], panel = data.panels[p];
+        if (y < place.tops[0] || y > place.bottom)
             continue;
-        for (const [time, from, to, rank, loop, latency] of panel.lends) {
-            const low = Math.min(tops[from], tops[to]) + height_of_row, high = Math.max(tops[from], tops[to]);
-            if (y >= low && y <= high && Math.abs(x_of(time) - x) < 4)
-                return `${time_text(time, unit_of(view.end), 8)}\n${panel.rows[from].label} is lent to rank ${rank}, for ${panel.loops[loop]}\n` +
-                    `${time_text(latency)} after the claim`;
+        const near = arrow => {
+            const { x0, y0, x1, y1 } = place_of(arrow, place), along = (y - y0) / (y1 - y0);
+            return along >= 0 && along <= 1 && Math.abs(x0 + along * (x1 - x0) - x) < 4;
+        };
+        const lend = lends_of(panel).find(near), move = panel.moves.find(near);
+        if (lend) {
+            const [time, , from, , rank, loop, latency] = lend;
+            return `${time_text(time, unit, 8)}\n${panel.rows[from].label} is lent to rank ${rank}, for ${panel.loops[loop]}\n${time_text(latency)} after the claim`;
+        }
+        if (move) {
+            const [sent, come, from, to, tasks] = move;
+            return `${time_text(sent, unit, 8)} + ${time_text(come - sent)}\n${tasks === 1 ? '1 task moves' : tasks + ' tasks move'} ` +
+                `from rank ${panel.rows[from].rank} to rank ${panel.rows[to].rank}`;
         }
     }
     return null;
 }
 function tell(e) {
-    const found = hit(e.offsetX, e.offsetY), text = found ? found.text : lend_near(e.offsetX, e.offsetY), tip = $('tip');
+    const found = hit(e.offsetX, e.offsetY), text = found ? found.text : arrow_near(e.offsetX, e.offsetY), tip = $('tip');
     tip.style.display = text ? 'block' : 'none';
     if (!text)
         return;
@@ -459,11 +483,14 @@ function legend() {
         item.append(box, text);
         $('legend').append(item);
     }
-    if (data.panels.some(p => p.lends.length)) {
-        const item = document.createElement('span');
-        item.textContent = '\u2191 a core is lent to that rank';
-        $('legend').append(item);
-    }
+    for (const [arrows, text, colour] of [['lends', 'a core is lent to that rank', ''], ['moves', 'tasks move to that rank', MOVES]])
+        if (data.panels.some(p => p[arrows].length)) {
+            const item = document.createElement('span'), arrow = document.createElement('span');
+            arrow.textContent = '\u2191 ';
+            arrow.style.color = colour;
+            item.append(arrow, text);
+            $('legend').append(item);
+        }
 }
 const COLUMNS = [['compute', 'outside of loops'], ['loops', 'in shared loops'], ['parallel', 'in parallel regions'], ['waiting', 'waiting in MPI'],
     ['asleep', 'asleep'], ['handing', 'changing hands'], ['for_others', 'core used by others'], ['helped', 'computed elsewhere for it']]

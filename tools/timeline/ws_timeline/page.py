@@ -26,17 +26,17 @@ def encoded(parts, states):
     return flat
 
 
-def thinned(lends, most, length):
-    """At most so many arrows: between two rows only one in each short while."""
-    if len(lends) <= most:
-        return lends
-    pairs = len({(source, target) for _, source, target, *_ in lends})
+def thinned(arrows, most, length, pair=slice(1, 3)):
+    """At most so many arrows: between two rows, which stand at `pair`, only one in each short while."""
+    if len(arrows) <= most:
+        return arrows
+    pairs = len({arrow[pair] for arrow in arrows})
     least, last, kept = length * pairs / most, {}, []
-    for lend in lends:
-        key = lend[1:3]
-        if lend[0] - last.get(key, -length) >= least:
-            last[key] = lend[0]
-            kept.append(lend)
+    for arrow in arrows:
+        key = arrow[pair]
+        if arrow[0] - last.get(key, -length) >= least:
+            last[key] = arrow[0]
+            kept.append(arrow)
     return kept
 
 
@@ -48,7 +48,7 @@ def panel_data(panel, title, resolution, most_lends):
         'title': title, 'begin': panel.begin, 'end': panel.end, 'states': panel.states,
         'rows': [{'label': panel.label(r), 'node': r.node, 'core': r.core, 'rank': r.rank,
                   'parts': encoded(rows.reduced(r.parts, resolution), panel.states)} for r in panel.rows],
-        'lends': lends, 'loops': list(names), 'phases': panel.phases, 'totals': panel.totals(),
+        'lends': lends, 'moves': thinned(panel.moves, most_lends, panel.end - panel.begin, slice(2, 4)), 'loops': list(names), 'phases': panel.phases, 'totals': panel.totals(),
     }
 
 

@@ -33,12 +33,12 @@ class Row:
 
 class Panel:
     """A trace as rows, cut to [begin, end). `states`: (what, rank, name). `lends`: (time, row lent from, row lent to, rank, loop, latency).
-    `phases`: (time, level). Times in ns."""
+    `moves`, letters with tasks: (time sent, time come, row from, row to, tasks). `phases`: (time, level). Times in ns."""
     def __init__(self, trace, begin=0, end=None):
         self.trace, self.begin = trace, begin
         self.end = max(trace.length if end is None else min(end, trace.length), begin + 1)
         self.states, self.numbers, self.sums = [], {}, None
-        self.rows, self.lends, self.phases = [], [], []
+        self.rows, self.lends, self.moves, self.phases = [], [], [], []
         self.build()
 
     @classmethod
@@ -53,6 +53,7 @@ class Panel:
         for row in panel.rows:
             row.parts = [(b - begin, e - begin, *rest) for b, e, *rest in row.parts]
         panel.lends = [(time - begin, *rest) for time, *rest in panel.lends]
+        panel.moves = [(sent - begin, come - begin, *rest) for sent, come, *rest in panel.moves]
         panel.phases = [(time - begin, level) for time, level in panel.phases]
         panel.begin, panel.end = 0, panel.end - begin
         return panel
@@ -91,11 +92,23 @@ class Panel:
                     if kind == 'visit' and self.begin <= begin < self.end:
                         self.lends.append((begin, index[t.node, t.core], homes[t.rank], t.rank, name, latency))
         self.lends.sort()
+        self.moves = self.letters_with_tasks(homes)
         first = next((t for t in self.trace.threads if t.kind == 'home' and any(e[0] == 'phase' for e in t.events)), None)
         if first:
             phases = [(e[1], e[5]) for e in first.events if e[0] == 'phase']
             if len(phases) > 1:
                 self.phases = [(t, level) for t, level in phases if self.begin <= t < self.end]
+
+    def letters_with_tasks(self, homes):
+        """Those that come in the panel's time; both ends must have been kept."""
+        ends = {}, {}  # by the rank that gives and its number of the letter: (rank, begin, tasks)
+        for t in self.trace.threads:
+            for kind, begin, _, _, other, tasks, letter in t.events:
+                if kind == 'tasks':
+                    comes = letter % 2
+                    ends[comes][other if comes else t.rank, letter // 2] = t.rank, begin, tasks
+        return sorted((ends[0][key][1], begin, homes[key[0]], homes[rank], tasks) for key, (rank, begin, tasks) in ends[1].items()
+                      if key in ends[0] and self.begin <= begin < self.end and key[0] in homes and rank in homes)
 
     def cut(self, parts):
         """To the panel's time, with the gaps filled."""

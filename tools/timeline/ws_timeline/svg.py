@@ -12,6 +12,7 @@ text { font: 12px system-ui, sans-serif; fill: #1b1f24 } .t { font-weight: 600; 
 .i { fill: #fff; font-size: 11px; text-anchor: middle; paint-order: stroke; stroke: #0008; stroke-width: 2px }
 .o { font-size: 11px; text-anchor: middle; paint-order: stroke; stroke: #fff; stroke-width: 3px }
 .a { stroke: #1b1f24; stroke-width: 1.2; fill: none } .n { fill: #1b1f24 } .g { stroke: #1b1f24; stroke-opacity: .15 } .f { fill: #fff }
+.v { stroke: #c2570c; stroke-width: 1.4; fill: none } .k { fill: #c2570c }
 .e { stroke: #000; stroke-opacity: .3; stroke-width: .6 }
 .d { stroke: #1b1f24; stroke-dasharray: 3 3 } .ws { stroke: #777; stroke-width: 1.5 } .zs { fill: #777 } .h { fill: #999; fill-opacity: .45 }
 @media (prefers-color-scheme: dark) { text { fill: #e6edf3 } .a, .g, .d { stroke: #e6edf3 } .n { fill: #e6edf3 } .f { fill: #0d1117 } .o { stroke: #0d1117 }
@@ -87,7 +88,9 @@ class Drawing:
                 '<path class="ws" d="M0,0V5"/></pattern>\n'
                 '<pattern id="z" width="5" height="5" patternUnits="userSpaceOnUse"><circle class="zs" cx="2" cy="2" r=".9"/></pattern>\n'
                 '<marker id="m" viewBox="0 0 6 6" refX="5" refY="3" markerWidth="6" markerHeight="6" orient="auto">'
-                '<path class="n" d="M0,0L6,3L0,6z"/></marker>\n</defs>\n' + '\n'.join(self.out) + '\n</svg>\n')
+                '<path class="n" d="M0,0L6,3L0,6z"/></marker>\n'
+                '<marker id="k" viewBox="0 0 6 6" refX="5" refY="3" markerWidth="6" markerHeight="6" orient="auto">'
+                '<path class="k" d="M0,0L6,3L0,6z"/></marker>\n</defs>\n' + '\n'.join(self.out) + '\n</svg>\n')
 
     def panel(self, panel, title):
         self.y += 14
@@ -104,6 +107,7 @@ class Drawing:
             self.put('</g>')
             self.y += self.row + self.gap
         self.lends(panel)
+        self.moves(panel)
         free, last = 0, -99
         for time, level in panel.phases:
             x, text = self.x(time), f'phase {level}'
@@ -164,17 +168,25 @@ class Drawing:
                 self.put(f'<text class="{style}" x="{number(self.x((begin + end) / 2))}" y="{self.y + self.row / 2 + 4:.0f}">{escape(text)}</text>')
 
     def lends(self, panel):
-        """At most one arrow in 12 pixels between two rows: others would hide each other."""
+        arrows = [(time, time, source, target) for time, source, target, *_ in panel.lends]
+        for x, _, y0, y1 in self.between(arrows):
+            self.put(f'<path class="a" marker-end="url(#m)" d="M{number(x)},{y0}V{y1}"/>')
+
+    def moves(self, panel):
+        """From when a letter with tasks is sent to when it comes."""
+        for x0, x1, y0, y1 in self.between([(max(sent, panel.begin), come, *rows) for sent, come, *rows, _ in panel.moves]):
+            self.put(f'<path class="v" marker-end="url(#k)" d="M{number(x0)},{y0}L{number(x1)},{y1}"/>')
+
+    def between(self, arrows):
+        """Where (begin, end, row from, row to) are drawn. At most one in 12 pixels between two rows: others would hide each other."""
         last = {}
-        for time, source, target, _, _, _ in panel.lends:
-            x = self.x(time)
+        for begin, end, source, target in arrows:
+            x = self.x(end)
             if source == target or x - last.get((source, target), -99) < 12:
                 continue
             last[source, target] = x
             down = target > source
-            y0 = self.tops[source] + (self.row if down else 0)
-            y1 = self.tops[target] + (0 if down else self.row)
-            self.put(f'<path class="a" marker-end="url(#m)" d="M{number(x)},{y0}V{y1}"/>')
+            yield self.x(begin), x, self.tops[source] + (self.row if down else 0), self.tops[target] + (0 if down else self.row)
 
     def axis(self):
         unit = next(u for u in UNITS if self.end - self.begin >= u[1] or u is UNITS[-1])
@@ -204,11 +216,12 @@ class Drawing:
                 x, self.y = 8, self.y + 18
             self.put(f'<rect {paint} x="{number(x)}" y="{self.y - 10}" width="14" height="12"/><text x="{number(x + 19)}" y="{self.y}">{escape(text)}</text>')
             x += width
-        if any(p.lends for p in self.panels):
-            if x + 170 > WIDTH:
-                x, self.y = 8, self.y + 18
-            self.put(f'<path class="a" marker-end="url(#m)" d="M{number(x + 5)},{self.y + 1}v-12"/>'
-                     f'<text x="{number(x + 14)}" y="{self.y}">a core is lent to that rank</text>')
+        for arrows, name, head, text in (([p.lends for p in self.panels], 'a', 'm', 'a core is lent to that rank'), ([p.moves for p in self.panels], 'v', 'k', 'tasks move to that rank')):
+            if any(arrows):
+                if x + 185 > WIDTH:
+                    x, self.y = 8, self.y + 18
+                self.put(f'<path class="{name}" marker-end="url(#{head})" d="M{number(x + 5)},{self.y + 1}v-12"/><text x="{number(x + 14)}" y="{self.y}">{text}</text>')
+                x += 185
         self.y += 4
 
 
