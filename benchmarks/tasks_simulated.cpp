@@ -9,6 +9,7 @@
 // Prints a line of JSON: efficiency (of all cores, until the last task ends), letters and moves for each task, and how
 // long it took until every node had work and none more than twice the average.
 #include "policy/nblb/balancer.h"
+#include "policy/nblb/predict.h"
 
 #include <cmath>
 #include <cstdio>
@@ -48,6 +49,7 @@ struct Node {
     std::deque<Letter> letters; // arrived, not looked at
     int cores = 1, running = 0;
     double seen_s = 0, tasks_seen = 0; // of run times
+    Growth growth;
     bool looks = false;                // an event for that is there
 };
 
@@ -91,6 +93,8 @@ public:
                 end_ = now_;
                 if (s_.grow)
                     grow(e.node, e.slot);
+                else
+                    node.growth.add(1, 0);
                 read(e.node);
                 start(e.node);
                 look(e.node);
@@ -150,6 +154,7 @@ private:
             children = 1;
             left_to_make_--;
         }
+        nodes_[size_t(n)].growth.add(1, children);
         for (int i = 0; i < int(children); i++) {
             nodes_[size_t(n)].queue.push_back(task(depth + 1));
             made_++;
@@ -165,7 +170,8 @@ private:
         l.rest = l.waiting + n.running;
         l.cores = n.cores;
         l.mean_s = n.tasks_seen > 0 ? n.seen_s / n.tasks_seen : 0;
-        l.unit_s = unit_of_time(100e-6, 2 * s_.latency_s, std::min(l.mean_s / n.cores, s_.look_s));
+        l.grows = n.growth.tasks();
+        l.unit_s = unit_of_time(100e-6, 2 * s_.latency_s, std::min(l.mean_s / n.cores, s_.look_s) / 2);
         l.room = 1e18;
         return l;
     }

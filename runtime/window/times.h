@@ -122,6 +122,7 @@ constexpr double task_batch_us = 10, task_chunk_us = 30; // so long is what a gu
 // Letters are looked at so often while tasks run: a look costs up to 1 us. In a longer task the pulse looks, a thread
 // that needs 5 us each time, and naps longer while nobody needs it.
 constexpr double task_poll_us = 100, task_pulse_us = 1000, task_longest_pulse_us = 8000;
+constexpr uint64_t task_rest_us = 1000000; // between runs, when somebody wakes it
 // The unit of time by which C is counted, at least: some ten times what it takes to get tasks.
 constexpr double task_unit_us = 500;
 // An owner without tasks, while guests are in theirs.

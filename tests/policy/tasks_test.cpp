@@ -28,7 +28,7 @@ Look look(double now_s, double rest, double waiting, double mean_s = 1e-3)
     l.rest = rest;
     l.waiting = waiting;
     l.mean_s = mean_s;
-    l.unit_s = 10e-3; // so C is 10
+    l.unit_s = 9e-3; // so C is 10
     l.room = 1e9;
     return l;
 }
@@ -39,8 +39,8 @@ Look look(double now_s, double rest, double waiting, double mean_s = 1e-3)
 
 TEST_CASE("a node is heavy above C + A, light below C - A, and A is a tenth of C", "[tasks]")
 {
-    CHECK(capacity(4, 1e-3, 10e-3) == 40);
-    CHECK(capacity(4, 1, 10e-3) == 4); // a task that takes longer than the unit of time still runs
+    CHECK(capacity(4, 1e-3, 10e-3) == Approx(44)); // 4 that run, and 40 that they begin
+    CHECK(capacity(4, 1, 10e-3) == Approx(4.04)); // a task that takes longer than the unit of time still runs
     CHECK(capacity(4, 0, 10e-3) == 4);
     CHECK(classify(44, 40) == Class::normal);
     CHECK(classify(45, 40) == Class::heavy);
@@ -53,7 +53,7 @@ TEST_CASE("a node is heavy above C + A, light below C - A, and A is a tenth of C
 TEST_CASE("the unit of time is longer than it takes to get tasks", "[tasks]")
 {
     CHECK(unit_of_time(1e-3, 20e-6, 0) == 1e-3);
-    CHECK(unit_of_time(1e-3, 20e-6, 5e-3) == Approx(5.08e-3));
+    CHECK(unit_of_time(1e-3, 20e-6, 5e-3) == Approx(10.08e-3));
 }
 
 // ---- the condition of time
@@ -99,6 +99,24 @@ TEST_CASE("mean and tail of a kind follow what ran lately", "[tasks]")
     Prediction batch;
     batch.add(2e-6, 5000);
     CHECK(batch.mean_s() == Approx(2e-6));
+}
+
+TEST_CASE("a task that puts others stands for all of them", "[tasks]")
+{
+    Growth g;
+    CHECK(g.tasks() == 1);
+    g.add(1, 30); // a root
+    CHECK(g.tasks() == 30);
+    for (int i = 0; i < 10000; i++)
+        g.add(1, i % 2); // every other one puts another
+    CHECK(g.tasks() == Approx(2).epsilon(0.01));
+    g.add(1e6, 0);
+    CHECK(g.tasks() == 1);
+    // So a node with few tasks, which are work for long, has more to do than it can in the unit of time.
+    Look l = look(0, 20, 19, 200e-6);
+    CHECK(classify(l.rest, l.capacity()) == Class::light);
+    l.grows = 30;
+    CHECK(classify(l.rest, l.capacity()) == Class::heavy);
 }
 
 // ---- pairs

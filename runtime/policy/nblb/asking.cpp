@@ -66,7 +66,6 @@ void Pool::open_wire()
     PMPI_Group_free(&group);
     PMPI_Group_free(&world);
 
-    rows_ = &own_row_;
     static NodeHead alone;
     head_ = &alone;
     int there = 1;
@@ -126,13 +125,18 @@ void Pool::poll()
 
 void Pool::start_pulse()
 {
+    store_relaxed(polled_at_, ticks());
+    if (has_pulse_) {
+        Hardware::store_full(beat_, pulse_beats);
+        window::futex_wake(&beat_);
+        return;
+    }
     int level = MPI_THREAD_SINGLE;
     PMPI_Query_thread(&level);
-    store_relaxed(polled_at_, ticks());
-    Hardware::store_relaxed(pulse_stop_, 0);
     if (level != MPI_THREAD_MULTIPLE || agents_.size() < 2)
         return;
     has_pulse_ = true; // before the thread is there, which reads it
+    Hardware::store_relaxed(beat_, pulse_beats);
     const int failed = pthread_create(&pulse_thread_, nullptr,
                                       [](void* pool) -> void* {
                                           static_cast<Pool*>(pool)->pulse();
@@ -143,12 +147,20 @@ void Pool::start_pulse()
         has_pulse_ = false;
 }
 
-void Pool::stop_pulse()
+// When this returns the pulse looks at no letter any more. It may still be on its way to bed: to wait for it, as its
+// end does, takes as long as the kernel likes.
+void Pool::rest_pulse()
+{
+    std::lock_guard<std::mutex> hold(wire_lock_);
+    Hardware::store_full(beat_, pulse_rests);
+}
+
+void Pool::end_pulse()
 {
     if (!has_pulse_)
         return;
-    Hardware::store_full(pulse_stop_, 1);
-    window::futex_wake(&pulse_stop_);
+    Hardware::store_full(beat_, pulse_ends);
+    window::futex_wake(&beat_);
     pthread_join(pulse_thread_, nullptr);
     has_pulse_ = false;
 }
@@ -157,16 +169,21 @@ void Pool::stop_pulse()
 void Pool::pulse()
 {
     uint64_t nap_us = uint64_t(times::task_pulse_us);
-    while (!Hardware::load_acquire(pulse_stop_)) { // pairs with stop_pulse()
+    for (window::Flag beat; (beat = Hardware::load_acquire(beat_)) != pulse_ends;) { // pairs with end_pulse()
+        if (beat == pulse_rests) {
+            window::futex_wait(&beat_, beat, times::task_rest_us);
+            nap_us = uint64_t(times::task_pulse_us);
+            continue;
+        }
         const bool moves_data = wire_.moves_data();
         if (moves_data)
             sched_yield(); // it moves while somebody looks
         else
-            window::futex_wait(&pulse_stop_, 0, nap_us);
+            window::futex_wait(&beat_, beat, nap_us);
         const bool is_late = moves_data || ticks() - load_relaxed(polled_at_) > pulse_every_;
         // run()'s thread holds the lock while it waits for letters itself
         std::unique_lock<std::mutex> hold(wire_lock_, std::defer_lock);
-        if (is_late && hold.try_lock()) {
+        if (is_late && hold.try_lock() && Hardware::load_relaxed(beat_) == pulse_beats) {
             store_relaxed(polled_at_, ticks());
             wire_.poll();
             flush_results();
@@ -200,19 +217,23 @@ Look Pool::own_look()
         std::lock_guard<window::SpinLock> hold(lock_);
         rest = double(queue_.size() + active_);
         waiting = double(queue_.movable());
+        growth_.add(double(counts_.run - grown_run_), double(put_ - grown_put_));
+        grown_run_ = counts_.run;
+        grown_put_ = put_;
     }
     const double mean_s = known > 0 ? work_s / known : load_relaxed(mean_s_);
     Row& own = rows_[node_me_];
     Hardware::store_relaxed(own.rest, uint64_t(rest));
     Hardware::store_relaxed(own.waiting, uint64_t(waiting));
     Hardware::store_relaxed(own.mean_ns, uint64_t(1e9 * mean_s));
+    Hardware::store_relaxed(own.grows, uint64_t(100 * growth_.tasks()));
     Hardware::store_relaxed(own.room, room());
 
     Look l;
     l.now_s = seconds(ticks());
     l.cores = double(node_ranks_.size());
     uint64_t least = ~uint64_t(0);
-    double all_s = 0;
+    double all_s = 0, grown_s = 0;
     known = 0;
     for (size_t r = 0; r < node_ranks_.size(); r++) {
         const Row& row = rows_[r];
@@ -222,6 +243,7 @@ Look Pool::own_look()
         l.waiting += double(Hardware::load_relaxed(row.waiting));
         if (mean > 0) {
             all_s += mean * (double(here) + 1e-3);
+            grown_s += 0.01 * double(Hardware::load_relaxed(row.grows)) * mean * (double(here) + 1e-3);
             known += double(here) + 1e-3;
         }
         if (here < least) {
@@ -231,7 +253,8 @@ Look Pool::own_look()
         }
     }
     l.mean_s = known > 0 ? all_s / known : 0;
-    // A rank that has a pulse answers within that; else it may be in a task.
+    l.grows = all_s > 0 ? grown_s / all_s : 1;
+    // A rank answers between two tasks, or by its pulse if it has one.
     l.unit_s = unit_of_time(1e-6 * times::task_unit_us, cost_.fixed_s,
                             has_pulse_ ? std::min(tail_s, 1e-6 * times::task_pulse_us) : tail_s);
     return l;
@@ -276,7 +299,7 @@ void Pool::look_around()
             break;
         if (seen != state && Hardware::cas_full(head_->state, seen, state)) {
             nudged_s_ = own.now_s;
-            wire_.post(agents_[size_t(own_node_)], letter(Letter::changed, Came{own_node_, 0}));
+            post(agents_[size_t(own_node_)], letter(Letter::changed, Came{own_node_, 0}));
             break;
         }
     }
@@ -314,21 +337,40 @@ void Pool::act(Actions& a)
             held_back_.push_back(g);
     }
     for (const Actions::Letter& l : a.letters)
-        wire_.post(agents_[size_t(l.node)], letter(Letter::note, l.note));
+        post(agents_[size_t(l.node)], letter(Letter::note, l.note));
 }
 
 void Pool::gift(const Gift& g, Actions& actions)
 {
     if (const int giver = choose_giver(); giver != me_) {
-        wire_.post(giver, letter(Letter::give, g));
+        post(giver, letter(Letter::give, g));
         return;
     }
     const size_t given = give(g, own_look());
     balancer_->gave(g, double(given), own_look(), actions);
 }
 
+void Pool::post(int to, std::string text)
+{
+    text[1] = char(run_);
+    wire_.post(to, std::move(text));
+}
+
+void Pool::handle_early()
+{
+    const auto early = std::move(early_);
+    early_.clear();
+    for (const auto& [from, text] : early)
+        handle(from, text.data(), text.size());
+}
+
 void Pool::handle(int from, const char* text, size_t bytes)
 {
+    if (WS_UNLIKELY(run_of(text) != run_)) {
+        if (run_of(text) == uint8_t(run_ + 1))
+            early_.emplace_back(from, std::string(text, bytes));
+        return;
+    }
     const int node = node_of_[size_t(from)];
     Actions a;
     switch (Letter(text[0])) {
@@ -339,7 +381,7 @@ void Pool::handle(int from, const char* text, size_t bytes)
     case Letter::give:
         if (!ended_) {
             const Gift g = head_in<Gift>(text, bytes);
-            wire_.post(from, letter(Letter::gave, Gave{g, double(give(g, own_look()))}));
+            post(from, letter(Letter::gave, Gave{g, double(give(g, own_look()))}));
             own_look();
         }
         break;
@@ -373,6 +415,7 @@ void Pool::handle(int from, const char* text, size_t bytes)
         ending_.answer(head_in<Counts>(text, bytes));
         break;
     case Letter::end:
+        failed_ = head_in<Counts>(text, bytes).failed;
         ending_.end();
         break;
     }
@@ -390,38 +433,38 @@ void Pool::go_on_ending()
             std::lock_guard<window::SpinLock> hold(lock_);
             if (queue_.size() || active_ || !results_out_.empty())
                 return;
-            own = {put_, done_};
+            own = {put_, done_, first_failed_};
         }
         const Ending::Do d = ending_.idle(own);
         if (d.say == Ending::Say::nothing)
             break;
+        if (d.say == Ending::Say::end)
+            failed_ = d.sum.failed;
         if (d.say == Ending::Say::answer)
-            wire_.post(ending_.parent(), letter(Letter::answer, d.sum));
+            post(ending_.parent(), letter(Letter::answer, d.sum));
         else if (d.say == Ending::Say::ask)
             for (int c = 0; c < ending_.children(); c++)
-                wire_.post(ending_.child(c), letter(Letter::ask));
+                post(ending_.child(c), letter(Letter::ask));
     }
     if (ending_.ended() && !ended_) {
         ended_ = true;
         for (int c = 0; c < ending_.children(); c++)
-            wire_.post(ending_.child(c), letter(Letter::end));
+            post(ending_.child(c), letter(Letter::end, Counts{0, 0, failed_}));
     }
 }
 
-// No rank sends anything any more once all are here. What is under way is taken, so that the next run begins with
-// nothing. Returns the sum of `failed`.
-uint64_t Pool::drain(uint64_t failed)
+// Collective, after the last run: until all letters that were posted have come. Those are of no use any more.
+void Pool::drain()
 {
-    uint64_t all[3];
+    uint64_t all[2];
     do {
         while (wire_.poll()) {
         }
-        const uint64_t mine[3] = {wire_.sent(), wire_.received(), failed};
-        PMPI_Allreduce(mine, all, 3, MPI_UINT64_T, MPI_SUM, comm_);
+        const uint64_t mine[2] = {wire_.sent(), wire_.received()};
+        PMPI_Allreduce(mine, all, 2, MPI_UINT64_T, MPI_SUM, comm_);
     } while (all[0] != all[1]);
     while (wire_.sends())
         wire_.poll();
-    return all[2];
 }
 
 } // namespace ws::policy::nblb

@@ -22,10 +22,11 @@ struct Look {
     double waiting = 0;   // of these: may be moved
     double cores = 1;
     double mean_s = 0;    // expected of a task; 0: not known
+    double grows = 1;     // how many tasks run in the end for one of them (Growth)
     double unit_s = 1e-3; // the unit of time (classify.h)
     double room = 0;      // bytes of tasks that it can take
     int address = 0;      // the rank that tasks for this node should go to
-    double capacity() const { return nblb::capacity(cores, mean_s, unit_s); }
+    double capacity() const { return nblb::capacity(cores, mean_s * grows, unit_s); }
     // Tasks a second; 0: not known. A node without tasks may have had others than it will get.
     double speed() const { return mean_s > 0 && waiting > 0 ? cores / mean_s : 0; }
 };

@@ -63,7 +63,7 @@ size_t Pool::give(const Gift& g, const Look& own)
             break;
         tried++;
         const Kind& k = kinds_[t.kind];
-        const double mean = load_relaxed(k.mean_s);
+        const double mean = load_relaxed(k.mean_s) * own.grows;
         const size_t bytes = k.is_flat() ? t.bytes : k.c.packed(t.there, t.bytes);
         const bool is_worth = g.whatever || mean == 0 || mean >= age_min(cost_, double(bytes), most, from, g.to);
         const bool has_room = double(bytes) <= room || bytes <= Task::most_here;
@@ -121,7 +121,7 @@ size_t Pool::send_tasks(int to, std::vector<Task>& tasks)
         const TasksHead head = {own_node_, in_letter, Hardware::fetch_add_full(letters_with_tasks, 1)};
         std::memcpy(&text[8], &head, sizeof head);
         if (in_letter)
-            wire_.post(to, std::move(text));
+            post(to, std::move(text));
         if (in_letter && observe::recording)
             observe::record(observe::EventKind::tasks, began, ticks(), uint32_t(in_world_[size_t(to)]), in_letter,
                             2 * head.number);
@@ -247,7 +247,7 @@ void Pool::receive_tasks(int from, const char* text, size_t bytes)
             act(a);
         } else {
             own_look();
-            wire_.post(agents_[size_t(own_node_)], letter(Letter::changed, Came{node, tasks}));
+            post(agents_[size_t(own_node_)], letter(Letter::changed, Came{node, tasks}));
         }
     };
     for (uint32_t i = 0; i < head.tasks; i++) {
@@ -301,7 +301,7 @@ void Pool::flush_results()
     lock_.unlock();
     for (const ResultOut& r : out) {
         std::string text = letter(Letter::result, ResultHead{r.future, r.failure}, r.bytes.size());
-        wire_.post(r.to, text += r.bytes);
+        post(r.to, text += r.bytes);
     }
 }
 

@@ -12,11 +12,11 @@ namespace ws::policy::nblb {
 // Light may accept tasks, heavy gives some away, normal does neither.
 enum class Class : uint8_t { light, normal, heavy };
 
-// C: how many tasks of `mean_s` seconds a node of so many cores can do in the unit of time. A core that can begin no
-// more than one in it can still do that one.
-inline double capacity(double cores, double mean_s, double unit_s)
+// C: how many tasks a node of so many cores can do in the unit of time: those that run, which the queue counts, too,
+// and those that it can begin meanwhile. `task_s`: what a task takes, with those that it puts; 0: not known.
+inline double capacity(double cores, double task_s, double unit_s)
 {
-    return cores * (mean_s > 0 ? std::max(1.0, unit_s / mean_s) : 1.0);
+    return cores * (task_s > 0 ? 1 + unit_s / task_s : 1);
 }
 
 // A: a tenth of C.
@@ -30,10 +30,11 @@ inline Class classify(double rest, double capacity)
 }
 
 // The unit of time, by which C is counted: a node with less to do than that asks for more, so it must be longer than it
-// takes until something comes. `answer_s`: how long the rank that gives may be busy before it looks at its messages.
+// takes until something comes. `answer_s`: how long the scheduler, and then the rank that gives, may be busy before
+// they look at their messages.
 inline double unit_of_time(double least_s, double latency_s, double answer_s)
 {
-    return std::max(least_s, 4 * latency_s + answer_s);
+    return std::max(least_s, 4 * latency_s + 2 * answer_s);
 }
 
 } // namespace ws::policy::nblb

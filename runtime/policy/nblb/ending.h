@@ -18,12 +18,19 @@ namespace ws::policy::nblb {
 
 struct Counts {
     uint64_t put = 0, done = 0;
+    uint64_t failed = 0; // ranks on which a task has; final where no task is left
+    void operator+=(const Counts& other)
+    {
+        put += other.put;
+        done += other.done;
+        failed += other.failed;
+    }
 };
 
 class Ending {
 public:
     enum class Say : uint8_t { nothing, ask, answer, end };
-    // To whom: ask and end to the children, answer to the parent with `sum`.
+    // To whom: ask and end to the children, answer to the parent; both with `sum`, at the end that of all.
     struct Do {
         Say say = Say::nothing;
         Counts sum = {};
@@ -46,8 +53,7 @@ public:
     void answer(const Counts& sum)
     {
         answers_++;
-        sum_.put += sum.put;
-        sum_.done += sum.done;
+        sum_ += sum;
     }
     void end() { ended_ = true; }
     bool ended() const { return ended_; }
@@ -74,7 +80,8 @@ private:
         }
         if (answers_ < children())
             return {};
-        const Counts all = {sum_.put + own.put, sum_.done + own.done};
+        Counts all = own;
+        all += sum_;
         asked_ = false;
         if (me_ != 0)
             return {Say::answer, all};

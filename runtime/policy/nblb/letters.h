@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the ranks of a pool write to each other: a byte that says what it is, and from the eighth byte on a head.
+// What the ranks of a pool write to each other: a byte that says what it is, one that counts the pool's runs, and from
+// the eighth byte on a head.
 #pragma once
 
 #include "policy/nblb/balancer.h"
@@ -21,7 +22,7 @@ enum class Letter : uint8_t {
     changed, // to the agent: the node's state has changed, or (node, how many) tasks have come
     ask,
     answer, // Counts
-    end,
+    end,    // Counts, of all ranks
 };
 
 struct Gave {
@@ -51,7 +52,8 @@ template <class T> std::string letter(Letter what, const T& head, size_t more = 
     text.append(reinterpret_cast<const char*>(&head), sizeof head);
     return text;
 }
-inline std::string letter(Letter what) { return std::string(1, char(what)); }
+inline std::string letter(Letter what) { return letter(what, '\0'); }
+inline uint8_t run_of(const char* letter) { return uint8_t(letter[1]); }
 
 template <class T> T head_in(const char* letter, size_t bytes)
 {

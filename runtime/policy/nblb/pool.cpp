@@ -202,13 +202,15 @@ void Pool::run_one(Task& t)
 
 // ---- what several threads of the process run
 
-// The queue as a loop: an iteration runs whichever tasks there are then, for as long as a chunk. There are some more
-// iterations than it takes for what is there now, for what those tasks will put; what is left of them costs little.
+// The queue as a loop: an iteration runs whichever tasks there are then, for as long as a chunk. There are more
+// iterations than it takes for what is there now, for what those tasks will put; what is left of them costs little, and
+// where they end too soon the guests' cores wait for the longest task that runs.
 void Pool::share(size_t tasks)
 {
-    const double mean = load_relaxed(mean_s_);
-    const double wanted = mean > 0 ? 4 * mean * double(tasks) / (1e-6 * times::task_chunk_us) : double(tasks);
-    const long iterations = long(std::clamp(wanted, 2.0, 4.0 * double(tasks)));
+    const double mean = load_relaxed(mean_s_), some = double(tasks);
+    const double grows = 0.01 * double(std::max(Hardware::load_relaxed(rows_[node_me_].grows), Hardware::Word(100)));
+    const double wanted = mean > 0 ? 4 * grows * mean * some / (1e-6 * times::task_chunk_us) : some + 1000;
+    const long iterations = long(std::clamp(wanted, 2.0, 4 * grows * some));
     ws_parallel_loop(run_region_part, this, 0, iterations, 1, &site, 0, 0);
 }
 
@@ -382,7 +384,9 @@ Pool::~Pool()
     Task t;
     while (queue_.take(t))
         drop(t);
+    end_pulse();
     if (wire_comm_ != MPI_COMM_NULL) {
+        drain();
         wire_.close();
         PMPI_Comm_free(&wire_comm_);
     }
@@ -439,8 +443,10 @@ int Pool::run(std::string& error)
     running_now_ = true;
     own_pool = this;
     ended_ = false;
+    grown_put_ = put_; // these no task has put
     may_give_ = false; // nobody knows yet whether others have the same kinds
     held_back_.clear();
+    run_++;
     if (balances_) {
         ending_ = Ending(me_, ranks_);
         // What a node has the scheduler learns while all agree on kinds, so before anybody begins with a task.
@@ -457,14 +463,13 @@ int Pool::run(std::string& error)
         run_balanced();
     else if (agreed)
         run_local();
-    uint64_t failed = first_failed_;
-    if (balances_)
-        failed = drain(failed);
-    else
-        PMPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_UINT64_T, MPI_SUM, comm_);
+    if (!balances_) {
+        failed_ = first_failed_;
+        PMPI_Allreduce(MPI_IN_PLACE, &failed_, 1, MPI_UINT64_T, MPI_SUM, comm_);
+    }
     own_pool = nullptr;
     running_now_ = false;
-    return agreed ? finish(failed, error) : EINVAL;
+    return agreed ? finish(failed_, error) : EINVAL;
 }
 
 // One region after the other, or the tasks one by one where nobody can help.
@@ -486,6 +491,7 @@ bool Pool::is_idle()
 
 void Pool::run_balanced()
 {
+    handle_early();
     start_pulse();
     for (;;) {
         poll();
@@ -503,31 +509,54 @@ void Pool::run_balanced()
         wire_.wait();
         look_around();
     }
-    stop_pulse();
+    rest_pulse();
+    while (wire_.moves_data()) // data that others have: it is freed
+        wire_.poll();
 }
 
+// Results of all kinds go together up a binomial tree: what the user combines need not be known to MPI.
 void Pool::combine_all()
 {
-    for (Kind& k : kinds_) {
-        if (!k.c.combine)
-            continue;
-        // A binomial tree: what the user combines need not be known to MPI.
-        const int bytes = int(k.c.result);
-        std::string other(k.c.result, '\0');
-        for (int step = 1; step < ranks_; step *= 2) {
-            if (me_ & step) {
-                PMPI_Send(k.combined.data(), bytes, MPI_BYTE, me_ - step, 0, comm_);
-                break;
+    size_t bytes = 0;
+    for (const Kind& k : kinds_)
+        bytes += k.c.combine ? k.room() : 0;
+    if (!bytes)
+        return;
+    std::string all(bytes, '\0');
+    const auto gather = [&] {
+        size_t at = 0;
+        for (Kind& k : kinds_)
+            if (k.c.combine) {
+                std::memcpy(&all[at], k.combined.data(), k.c.result);
+                at += k.room();
             }
-            if (me_ + step < ranks_) {
-                PMPI_Recv(other.data(), bytes, MPI_BYTE, me_ + step, 0, comm_, MPI_STATUS_IGNORE);
-                k.c.combine(k.combined.data(), other.data(), k.c.context);
-            }
+    };
+    for (int step = 1; step < ranks_; step *= 2) {
+        if (me_ & step) {
+            gather();
+            PMPI_Send_c(all.data(), MPI_Count(bytes), MPI_BYTE, me_ - step, 0, comm_);
+            break;
         }
-        k.reduced = k.combined;
-        PMPI_Bcast(k.reduced.data(), bytes, MPI_BYTE, 0, comm_);
-        k.combined.assign(k.c.result, '\0');
+        if (me_ + step >= ranks_)
+            continue;
+        PMPI_Recv_c(&all[0], MPI_Count(bytes), MPI_BYTE, me_ + step, 0, comm_, MPI_STATUS_IGNORE);
+        const char* other = all.data();
+        for (Kind& k : kinds_)
+            if (k.c.combine) {
+                k.c.combine(k.combined.data(), other, k.c.context);
+                other += k.room();
+            }
     }
+    if (me_ == 0)
+        gather();
+    PMPI_Bcast_c(&all[0], MPI_Count(bytes), MPI_BYTE, 0, comm_);
+    const char* from = all.data();
+    for (Kind& k : kinds_)
+        if (k.c.combine) {
+            k.reduced.assign(from, k.c.result);
+            from += k.room();
+            k.combined.assign(k.c.result, '\0');
+        }
 }
 
 // For reports, ws-top and MPI_T: what is new since the last time. There may be several pools.

@@ -64,6 +64,7 @@ private:
         // Written under the lock, read without it.
         volatile double mean_s = 0, tail_s = 0;
         bool is_flat() const { return !c.packed; }
+        size_t room() const { return (c.result + 15) / 16 * 16; } // of a result among those of other kinds: aligned
         void took(double seconds, double tasks);
     };
     struct Future {
@@ -79,7 +80,7 @@ private:
     };
     // Of each rank of the node, in its shared memory. Writer: that rank. Relaxed: an estimate.
     struct alignas(64) Row {
-        volatile window::Hardware::Word rest, waiting, mean_ns, room;
+        volatile window::Hardware::Word rest, waiting, mean_ns, grows, room; // grows: in hundredths
     };
     struct NodeHead {
         volatile window::Hardware::Flag state; // of the node, as its agent has seen it or was told (state_of())
@@ -105,7 +106,8 @@ private:
     void poll();
     void poll_if_due(uint64_t now);
     void start_pulse();
-    void stop_pulse();
+    void rest_pulse();
+    void end_pulse();
     void pulse();
     uint64_t room() const;
     Look own_look();
@@ -114,9 +116,11 @@ private:
     int choose_giver() const;
     void act(Actions& actions);
     void gift(const Gift& gift, Actions& actions);
+    void post(int to, std::string letter);
     void handle(int from, const char* letter, size_t bytes);
+    void handle_early();
     void go_on_ending();
-    uint64_t drain(uint64_t failed);
+    void drain();
 
     // carrying.cpp
     size_t give(const Gift& gift, const Look& own);
@@ -136,8 +140,10 @@ private:
     std::vector<int> in_world_;   // its rank in MPI_COMM_WORLD
     policy::NodeMemory memory_;
     NodeHead* head_ = nullptr;
-    Row* rows_ = nullptr;
     Row own_row_ = {};
+    Row* rows_ = &own_row_; // of all ranks of the node, if tasks move
+    Growth growth_;
+    uint64_t grown_run_ = 0, grown_put_ = 0; // how much of it growth_ knows
     bool balances_ = false;
 
     std::deque<Kind> kinds_;
@@ -157,11 +163,16 @@ private:
     uint64_t memory_limit_ = 0;
     unsigned most_moves_ = ~0u;
 
-    std::mutex wire_lock_;
+    std::mutex wire_lock_; // of what follows, growth_, and the posting of letters
     Wire wire_;
     std::unique_ptr<Balancer> balancer_; // of the node's first rank alone
     Ending ending_{0, 1};
     bool ended_ = false;
+    uint64_t failed_ = 0;          // at the end of a run: on how many ranks a task has
+    // The run that this rank is in, or was in last. Some ranks begin the next one earlier: their letters wait. What
+    // comes too late is of no use any more.
+    uint8_t run_ = 0;
+    std::vector<std::pair<int, std::string>> early_;
     bool may_give_ = false;        // in a run, from the agreement on kinds on
     std::vector<Gift> held_back_;  // until then
     volatile uint64_t polled_at_ = 0; // ticks
@@ -173,9 +184,11 @@ private:
     ws_task_counts shown_ = {}; // on the board
     uint64_t random_ = 0; // under chaos: not 0
 
+    // The pulse sleeps between runs. It looks at letters only while it beats, which changes with the wire locked.
+    enum Beat : window::Flag { pulse_rests, pulse_beats, pulse_ends };
     pthread_t pulse_thread_ = {};
     bool has_pulse_ = false;
-    volatile window::Flag pulse_stop_ = 0;
+    volatile window::Flag beat_ = pulse_rests;
 };
 
 } // namespace ws::policy::nblb

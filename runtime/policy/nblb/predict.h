@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the tasks of a kind take: mean and tail of those that ran lately. Not for several threads at once.
+// What the tasks of a kind take: mean and tail of those that ran lately; and what they bring with them. Not for several
+// threads at once.
 #pragma once
 
 #include <algorithm>
@@ -48,5 +49,25 @@ private:
 };
 
 inline const double Prediction::least_s = 16e-9;
+
+// How many tasks the tasks of a rank put. Where each puts one on average, as in the midst of a tree, the few that wait
+// are work for long: counted by their own run times no node would ever seem to have too much.
+class Growth {
+public:
+    // So many have run since the last call, and have put so many.
+    void add(double run, double put)
+    {
+        const double kept = std::max(0.0, 1 - run / memory);
+        run_ = run_ * kept + run;
+        put_ = put_ * kept + put;
+    }
+    // How many run in the end for one that waits, itself included, if it goes on like this.
+    double tasks() const { return run_ - put_ > run_ / most ? run_ / (run_ - put_) : run_ > 0 ? most : 1; }
+
+private:
+    // More than `most` nobody counts on: those that run next may be leaves.
+    static constexpr double memory = 1000, most = 30;
+    double run_ = 0, put_ = 0;
+};
 
 } // namespace ws::policy::nblb
