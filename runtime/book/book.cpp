@@ -115,6 +115,14 @@ bool is_own(int fd)
     return fstat(fd, &s) == 0 && s.st_uid == geteuid();
 }
 
+bool is_named_as_book(const std::string& path)
+{
+    static const std::string name = std::string("/memfd:") + file_name;
+    char target[64];
+    const ssize_t length = readlink(path.c_str(), target, sizeof target);
+    return length >= ssize_t(name.size()) && name.compare(0, name.size(), target, name.size()) == 0;
+}
+
 bool same_file(int a, int b)
 {
     struct stat of_a, of_b;
@@ -139,11 +147,8 @@ Found find_earliest(const std::vector<pid_t>& passed_over, const char* proc, std
         while (dirent* file = files ? readdir(files) : nullptr) {
             if (std::atoi(file->d_name) < window::first_lifted)
                 continue; // books never have such low numbers
-            char target[64];
             const std::string path = entry(proc, pid, file->d_name);
-            const ssize_t length = readlink(path.c_str(), target, sizeof target);
-            static const std::string name = std::string("/memfd:") + file_name;
-            if (length < ssize_t(name.size()) || name.compare(0, name.size(), target, name.size()) != 0)
+            if (!is_named_as_book(path))
                 continue;
             int fd = lift(open(path.c_str(), O_RDWR | O_CLOEXEC));
             if (fd < 0)
@@ -159,7 +164,8 @@ Found find_earliest(const std::vector<pid_t>& passed_over, const char* proc, std
                     std::swap(earliest.fd, fd);
                     earliest.stamp = stamp;
                 }
-            } else
+            } else if (is_named_as_book("/proc/self/fd/" +
+                                        std::to_string(fd))) // else its number was given to another file
                 problem = "process " + std::to_string(pid) + " has a file named " + file_name +
                           " that is no node book of this version: ignored";
             if (fd >= 0)

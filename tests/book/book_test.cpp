@@ -263,6 +263,26 @@ TEST_CASE("a book is waited for that can be seen from its first moment, as its m
     close(fd);
 }
 
+TEST_CASE("a number that passes from a book to another file is no trouble")
+{
+    Child changes([](int out) {
+        std::string problem;
+        const int book = open_book(problem), other = memfd_create("other", 0), number = 80;
+        tell(out, 1);
+        for (;;) {
+            dup2(book, number);
+            dup2(other, number);
+        }
+    });
+    CHECK(changes.answer());
+    for (int i = 0; i < 400; i++) {
+        std::string problem;
+        const int fd = open_book(problem);
+        REQUIRE(problem == "");
+        close(fd);
+    }
+}
+
 TEST_CASE("pages are used again")
 {
     const auto own = own_process();
