@@ -106,8 +106,8 @@ int XMPI_Monitor_begin(XMPI_Partition partition);
  * and *count and *displ are the caller's rows; else *moved is 0 and nothing has changed. Collective; but for ends of
  * intervals nobody waits here. Waiting in MPI since the begin, and in others' guests, is no time of the process; what
  * others computed for it is.
- *   Errors      MPI_ERR_ARG: a registered pointer is NULL, or its memory is not there any more; starts fall; processes
- *               have registered different structures. Then nothing has moved.
+ *   Errors      MPI_ERR_ARG: a registered pointer is NULL; starts fall; where rows are to move also: the memory of an
+ *               array is not there any more; processes have registered different structures. Then nothing has moved.
  *   Memory      of a move: an eighth of the data beyond what the process has before or after it, whichever is more. If
  *               that is not to be had in some process, nothing moves, and it is said once on stderr.
  * From: FLEX-MPI. */

@@ -3,12 +3,14 @@
  * XMPI: structures of all kinds keep their rows while these move, whose numbers the program knows. With WS_FLEX_FAKE,
  * where rows are in the end follows from the speeds.
  *
- *   flex_rows MODE ROWS ITERATIONS
+ *   flex_rows MODE ROWS ITERATIONS [KEY VALUE]...
  *
  * MODE: all (each kind of structure at once), split (the same, with XMPI_Monitor_end_begin), two (two decompositions on
  * two communicators), little (no memory for more: nothing moves), large (memory during a move), work (XMPI_Set_work),
- * unlike (a process has registered another structure), gone (memory given back), node (by nodes), die (a process dies
- * in the middle of a move).
+ * unlike (a process has registered another structure), gone, unmapped (memory given back), node (by nodes), die (a
+ * process dies before it learns of a move), die-moving (in the middle of one), waits (rank 0 is slower, and the others
+ * wait for it in MPI), load (rank 1 takes longer than its pretended processor), burst (the same in the first two
+ * intervals alone), dear (rank 1's rows take twice the computing; until the first move). KEY and VALUE: for info.
  */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -19,10 +21,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 #include <workshare/xmpi.h>
 
-enum { WIDTH = 3 };
+enum { WIDTH = 3, INTERVAL = 5 }; /* the script's */
 
 static int rank, ranks, wrong;
 static XMPI_Partition rows;
@@ -125,6 +128,48 @@ static void check(void)
 
 static int moves;
 
+/* What a process does in an iteration, in modes that look at more than where rows are. */
+static void compute(const char *mode, long i)
+{
+    if (!strcmp(mode, "waits")) {
+        usleep((useconds_t) (count * (rank == 0 ? 90 : 30)));
+        MPI_Barrier(MPI_COMM_WORLD);
+    } else if (rank == 1 && (!strcmp(mode, "load") || (!strcmp(mode, "burst") && i < 2 * INTERVAL))) {
+        usleep((useconds_t) (count * 40));
+    } else if (!strcmp(mode, "dear")) {
+        volatile double x = 1;
+        for (long k = 0; k < 3000 * count * (rank + 1); k++)
+            x = x * 1.0000001;
+    }
+}
+
+static void die_moving(long iterations)
+{
+    for (long i = 0; i < iterations; i++) {
+        int moved;
+        XMPI_Monitor_begin(rows);
+        XMPI_Monitor_end_begin(rows);
+        if (rank == 1 && i == iterations - 1)
+            raise(SIGKILL);
+        XMPI_Monitor_end_finish(rows, &count, &displ, &moved);
+    }
+}
+
+static void iterate_with(const char *mode, long iterations)
+{
+    for (long i = 0; i < iterations; i++) {
+        int moved;
+        XMPI_Monitor_begin(rows);
+        compute(mode, i);
+        CHECK(XMPI_Monitor_end(rows, &count, &displ, &moved) == MPI_SUCCESS);
+        if (moved && rank == 0)
+            printf("moved at %ld\n", i);
+        moves += moved;
+        if (moved && !strcmp(mode, "dear")) /* what was measured before shows how it was measured */
+            break;
+    }
+}
+
 static void iterate(long iterations, bool split)
 {
     for (long i = 0; i < iterations; i++) {
@@ -200,12 +245,15 @@ int main(int argc, char **argv)
     n = argc > 2 ? atol(argv[2]) : 1000;
     long iterations = argc > 3 ? atol(argv[3]) : 20;
     MPI_Info info = MPI_INFO_NULL;
-    if (!strcmp(mode, "unlike") || !strcmp(mode, "gone")) /* a decomposition takes over the handler */
+    const bool fails = !strcmp(mode, "unlike") || !strcmp(mode, "gone") || !strcmp(mode, "unmapped");
+    if (fails) /* a decomposition takes over the handler */
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    if (!strcmp(mode, "node")) {
+    if (!strcmp(mode, "node") || argc > 4)
         MPI_Info_create(&info);
+    if (!strcmp(mode, "node"))
         MPI_Info_set(info, "ws_flex_domain", "node");
-    }
+    for (int i = 4; i + 1 < argc; i += 2)
+        MPI_Info_set(info, argv[i], argv[i + 1]);
     CHECK(XMPI_Get_wsize(MPI_COMM_WORLD, n, info, &rows, &count, &displ) == MPI_SUCCESS);
     if (info != MPI_INFO_NULL)
         MPI_Info_free(&info);
@@ -248,13 +296,19 @@ int main(int argc, char **argv)
                 CHECK(XMPI_Set_resize(rows, &vector, refuse) == MPI_SUCCESS);
             iterate(iterations, false);
             check();
-        } else if (!strcmp(mode, "unlike") || !strcmp(mode, "gone")) {
+        } else if (fails) {
             int moved = 0, error = MPI_SUCCESS;
             if (rank == 1 && !strcmp(mode, "unlike"))
                 CHECK(XMPI_Deregister(rows, &gaps) == MPI_SUCCESS);
             if (rank == 1 && !strcmp(mode, "gone")) {
                 free(matrix);
                 matrix = NULL;
+            }
+            if (rank == 1 && !strcmp(mode, "unmapped")) {
+                free(matrix);
+                /* Where nobody is given memory by chance. */
+                matrix = mmap((void *) (1l << 40), 1 << 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+                munmap(matrix, 1 << 16);
             }
             for (long i = 0; i < iterations && !error; i++) {
                 XMPI_Monitor_begin(rows);
@@ -295,6 +349,10 @@ int main(int argc, char **argv)
                     raise(SIGKILL);
                 XMPI_Monitor_end(rows, &count, &displ, &moved);
             }
+        } else if (!strcmp(mode, "die-moving")) {
+            die_moving(iterations);
+        } else if (!strcmp(mode, "waits") || !strcmp(mode, "load") || !strcmp(mode, "burst") || !strcmp(mode, "dear")) {
+            iterate_with(mode, iterations);
         } else
             iterate(iterations, !strcmp(mode, "split"));
         if (strcmp(mode, "work") != 0) {

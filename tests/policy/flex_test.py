@@ -107,9 +107,47 @@ for options, wanted in ((('-workshare-flex-k', 'long'), "'long' is not auto or a
     result = job('flex_rows', 'all', 10, 1, options=options, code=1)
     expect(result, f'{wanted!r} is not said', wanted in result.err)
 
-# ---- a process dies while rows move, or before: the job ends
+result = job('flex_rows', 'unmapped', 1000, 30, ranks=3, speeds='1e4,2e4,3e4')
+expect(result, 'no error on all ranks', len(re.findall(r'error 1: .*', result.out)) == 3 and 'the memory of *address is not there any more (rank 1)' in result.out)
+
+# ---- a process dies while rows move, before or after: the job ends. They move at the end of the sixth iteration.
+expect(result := job('flex_rows', 'split', 1000, 6, ranks=3, speeds='1e4,2e4,3e4'), 'nothing moved', counts(result)[1] == [1, 1, 1])
+job('flex_rows', 'die-moving', 1000, 6, ranks=3, speeds='1e4,2e4,3e4', code='error', limit=30)
 for die in 6, 7:
     job('flex_rows', 'die', 1000, die, ranks=3, speeds='1e4,2e4,3e4', code='error', limit=30)
+
+# ---- algorithm 1 in jobs: others have rank 1's pretended processor, from the first interval on. Rows move at the end of the iteration after an interval.
+def moved_at(result):
+    return [int(i) for i in re.findall(r'^moved at (\d+)$', result.out, re.MULTILINE)]
+
+
+def loaded(mode, *keys, options=(), iterations=30):
+    return job('flex_rows', mode, 400, iterations, *keys, ranks=2, speeds='1e5', options=(*INTERVAL, *options))
+
+
+for k in 1, 3, 5:  # lines 7 and 8: k intervals in a row
+    expect(result := loaded('load', options=('-workshare-flex-k', str(k))), f'moved at {moved_at(result)}', moved_at(result)[:1] == [5 * k])
+expect(result := loaded('load', 'ws_flex_k', '2'), f'moved at {moved_at(result)}', moved_at(result)[:1] == [10])
+# lines 1 to 5 and 9: below TH1 the processor is the process's own, and the imbalance the rows'
+expect(result := loaded('load', options=('-workshare-flex-th1', '99')), f'moved at {moved_at(result)}', moved_at(result)[:1] == [5])
+expect(result := loaded('load', 'ws_flex_th1', '99'), f'moved at {moved_at(result)}', moved_at(result)[:1] == [5])
+# line 12
+for options, keys in ((('-workshare-flex-th2', '100'), ()), ((), ('ws_flex_th2', '100'))):
+    expect(result := loaded('load', *keys, options=('-workshare-flex-k', '1', *options)), f'moved at {moved_at(result)}', not moved_at(result))
+# a burst of two intervals: nothing moves, and it is said why; with k = 1 it does, after one of the two
+expect(result := loaded('burst'), f'moved at {moved_at(result)}', not moved_at(result) and 'not for bursts of foreign load' in result.err)
+expect(result := loaded('burst', 'ws_flex_k', '1'), f'moved at {moved_at(result)}', moved_at(result)[:1] in ([5], [10]))
+# the interval by info, and the end of the program: a move in its last iteration would not pay
+expect(result := loaded('load', 'ws_flex_k', '1', 'ws_flex_interval', '3'), f'moved at {moved_at(result)}', moved_at(result)[:1] == [3])
+expect(result := loaded('load', 'ws_flex_k', '1', 'ws_flex_iterations', '6', iterations=6), f'moved at {moved_at(result)}',
+       not moved_at(result) and 'not as it would not have paid' in result.err)
+# auto: the first interval has 5 iterations, later ones as few as last as long as it takes to see others' loads
+expect(result := loaded('load', 'ws_flex_k', 'auto', 'ws_flex_interval', 'auto'), f'moved at {moved_at(result)}', moved_at(result))
+
+# ---- waiting in MPI is no time of the process: equal numbers would come out with it, and nothing would move
+result = job('flex_rows', 'waits', 200, 12, ranks=3, options=(*INTERVAL, '-workshare-flex-th1', '100'))
+rows = counts(result)[0]
+expect(result, f'rows {rows}', len(rows) == 3 and 15 < rows[0] < 50 and abs(rows[1] - rows[2]) < 40)
 
 # ---- counters of the processor: PAPI, or why not
 result = job('flex_rows', 'all', 1000, 12, ranks=2)
@@ -118,6 +156,16 @@ folder = os.path.join(PROGRAMS, 'fake_papi.so')
 for counts_what, wanted in ('flop', 'floating-point operations'), ('instructions', 'instructions'), ('nothing', 'registered rows'):
     result = run('flex_rows', 'all', '1000', '30', options=INTERVAL, env={'LD_PRELOAD': folder, 'FAKE_PAPI': counts_what}, ranks=2)
     expect(result, f'not by {wanted}', f'by {wanted}' in result.err)
+# Processors that count differently are made equal: rank 1's counts ten times what it does, and its rows take twice the computing. Rank 0 gets half of
+# that, with 500 rows; by the counts as they are it would get 418.
+for attempt in range(5):  # what others take of a processor counts, too
+    result = run('flex_rows', 'dear', '800', '300', options=('-workshare-flex-interval', '15', '-workshare-flex-th1', '100'),
+                 env={'LD_PRELOAD': folder, 'FAKE_PAPI': 'flop', 'FAKE_PAPI_TIMES': '10'}, ranks=2)
+    rows = counts(result)[0]
+    if len(rows) == 2 and 455 < rows[0] < 545:
+        break
+else:
+    expect(result, f'rows {rows}', False)
 result = run('flex_rows', 'all', '1000', '30', options=INTERVAL, env={'LD_PRELOAD': folder, 'FAKE_PAPI': 'refused'}, ranks=2)
 expect(result, 'what the kernel refuses is not told', 'by registered rows (PAPI: /proc/sys/kernel/perf_event_paranoid forbids it)' in result.err)
 finish()

@@ -92,14 +92,15 @@ int64_t Structure::length(size_t a, int64_t count) const
     return a == 0 ? count + 1 : elements(count);
 }
 
-std::string Structure::trouble(int64_t count) const
+std::string Structure::trouble(int64_t count, bool to_move) const
 {
     for (size_t a = 0; a < arrays.size(); a++) {
+        const bool starts = layout == Layout::csr && a == 0;
         if (!arrays[a].data())
             return std::string("*") + arrays[a].name() + " is NULL";
-        if (!arrays[a].is_there(length(a, count)))
+        if ((starts || to_move) && !arrays[a].is_there(length(a, count)))
             return std::string("the memory of *") + arrays[a].name() + " is not there any more";
-        for (int64_t i = 0; layout == Layout::csr && a == 0 && i < count; i++)
+        for (int64_t i = 0; starts && i < count; i++)
             if (start(i + 1) < start(i))
                 return "starts[" + std::to_string(i + 1) + "] is less than the one before";
     }

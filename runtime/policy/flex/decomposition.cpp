@@ -29,7 +29,7 @@ double seconds(uint64_t t) { return host.seconds(t); }
 struct Row {
     double units, real, bytes;
     uint64_t signature;
-    int leader;
+    int leader, in_trouble;
 };
 
 } // namespace
@@ -153,7 +153,7 @@ std::string Decomposition::end_begin()
 // The interval's numbers go to all processes, while they compute the next iteration.
 void Decomposition::close_interval()
 {
-    trouble_ = find_trouble();
+    trouble_ = find_trouble(false);
     double real = real_, kept = kept_;
     measured_ = {units_, real_};
     given_units_ = given_;
@@ -193,13 +193,8 @@ std::string Decomposition::decide()
     asked_s_ = seconds(ticks() - began);
     told.intervals++;
     bump(host.board->process.flex_intervals);
-    if (numbers_.trouble > 0) { // the highest rank says what is wrong
-        char words[160] = "";
-        const int first = int(numbers_.trouble) - 1;
-        std::snprintf(words, sizeof words, "%s (rank %d)", trouble_.c_str(), first);
-        PMPI_Bcast(words, sizeof words, MPI_CHAR, first, comm_);
-        return words;
-    }
+    if (numbers_.trouble > 0)
+        return trouble_of(int(numbers_.trouble) - 1);
     Summary s;
     s.dedicated = numbers_.shared == 0;
     s.longest = numbers_.longest;
@@ -214,10 +209,11 @@ std::string Decomposition::decide()
     }
     Outcome outcome;
     Starts next;
+    std::string trouble;
     if (monitor_.evaluate(s, numbers_.bytes, outcome))
-        outcome = propose(s, next);
-    if (outcome == Outcome::moved && next.empty())
-        return "processes have registered different structures";
+        outcome = propose(s, next, trouble);
+    if (!trouble.empty())
+        return trouble;
     if (outcome == Outcome::moved)
         start_move(std::move(next));
     else
@@ -225,14 +221,14 @@ std::string Decomposition::decide()
     return "";
 }
 
-// Where rows should be. An empty `next`, though rows should move: structures differ.
-Outcome Decomposition::propose(const Summary& s, Starts& next)
+Outcome Decomposition::propose(const Summary& s, Starts& next, std::string& trouble)
 {
     const auto n = size_t(size_);
+    trouble_ = find_trouble(true);
     double bytes = 0;
     for (const Structure& x : structures_)
-        bytes += x.bytes(count());
-    const Row mine = {measured_.units, measured_.real, bytes, signature_, leader_};
+        bytes += trouble_.empty() ? x.bytes(count()) : 0;
+    const Row mine = {measured_.units, measured_.real, bytes, signature_, leader_, !trouble_.empty()};
     std::vector<Row> rows(n);
     PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, rows.data(), sizeof mine, MPI_BYTE, comm_);
     std::vector<Work> all;
@@ -243,8 +239,14 @@ Outcome Decomposition::propose(const Summary& s, Starts& next)
         node[size_t(r.leader)].units += r.units;
         node[size_t(r.leader)].real += r.real;
         bytes += r.bytes;
-        if (r.signature != rows[0].signature)
-            return Outcome::moved;
+        if (r.in_trouble) {
+            trouble = trouble_of(int(&r - rows.data()));
+            return Outcome::same;
+        }
+        if (r.signature != rows[0].signature) {
+            trouble = "processes have registered different structures";
+            return Outcome::same;
+        }
     }
     if (wishes_.by_node) // each process of a node is as fast as its node
         for (size_t p = 0; p < n; p++)
@@ -285,13 +287,22 @@ Outcome Decomposition::propose(const Summary& s, Starts& next)
 
 // ---- moving
 
-std::string Decomposition::find_trouble()
+// What that process has found, said to all. Collective.
+std::string Decomposition::trouble_of(int rank)
+{
+    char words[160] = "";
+    std::snprintf(words, sizeof words, "%s (rank %d)", trouble_.c_str(), rank);
+    PMPI_Bcast(words, sizeof words, MPI_CHAR, rank, comm_);
+    return words;
+}
+
+std::string Decomposition::find_trouble(bool to_move)
 {
     for (Structure& s : structures_) {
         for (size_t a = 0; a < s.arrays.size(); a++)
             if (a == 0 || (s.arrays[0].data() && s.arrays[0].is_there(s.length(0, count())))) // whose length starts say
                 s.arrays[a].refresh(s.length(a, count()));
-        if (std::string text = s.trouble(count()); !text.empty())
+        if (std::string text = s.trouble(count(), to_move); !text.empty())
             return text;
     }
     return "";

@@ -55,9 +55,11 @@ private:
     Range mine() const { return range_of(starts_, size_t(rank_)); }
     void close_interval();
     std::string decide();
-    Outcome propose(const Summary& s, Starts& next);
+    // What becomes of the interval's numbers: `next` has the rows' places if that is a move, `trouble` what is wrong.
+    Outcome propose(const Summary& s, Starts& next, std::string& trouble);
     void start_move(Starts to);
-    std::string find_trouble();
+    std::string find_trouble(bool to_move);
+    std::string trouble_of(int rank);
     double units_now() const
     {
         return source_ == Source::flop || source_ == Source::instructions ? counters.read(source_) : 0;

@@ -212,7 +212,7 @@ int register_csr(XMPI_Partition handle, const Given (&given)[3])
     s.wide_starts = size == 8;
     for (const Given& g : given)
         s.arrays.emplace_back(g.address, g.type, g.name);
-    if (std::string text = s.trouble(d->count()); !text.empty())
+    if (std::string text = s.trouble(d->count(), true); !text.empty())
         return raise(d->comm(), name, MPI_ERR_ARG, "%s", text.c_str());
     d->structures().push_back(std::move(s));
     d->structures_changed();
