@@ -88,6 +88,8 @@ BAD = [
     ("double_loop", "stray", 2, "unexpected argument 'stray'"),
     ("flex_jacobi", "--speeds 1,x", 2, "--speeds takes positive numbers"),
     ("flex_jacobi", "--load 1:2:3", 2, "--load takes RANK:FIRST-LAST:SHARE"),
+    ("flex_jacobi", "--group 0", 2, "--group takes RANK:FOLDER"),
+    ("flex_jacobi", "--group 0:{missing}", 1, "missing/cgroup.procs: No such file"),
     ("flex_cg", "--kind round", 2, "--kind is elements or power"),
     ("flex_cg", "--file {missing}", 1, "missing: No such file"),
     ("flex_cg", "--file {two_triangles}", 1, "is no Matrix Market file"),

@@ -7,11 +7,13 @@
 #include "work.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <string>
+#include <unistd.h>
 #include <vector>
 #include <workshare/xmpi.hpp>
 
@@ -73,6 +75,27 @@ inline void add_load(Options& o, const char* text)
     o.loads.push_back(l);
 }
 
+// Rank R joins a control group: all threads that it has, and starts later, are subject to its limits from here on.
+// Collective.
+inline void join_group(const Options& o, const char* text)
+{
+    char* end;
+    const long rank = std::strtol(text, &end, 10);
+    if (end == text || rank < 0 || *end != ':' || !end[1])
+        bench_fail(2, "%s: --group takes RANK:FOLDER, not '%s'", o.program, text);
+    const std::string path = std::string(end + 1) + "/cgroup.procs";
+    int problem = 0;
+    if (rank == bench_rank) {
+        FILE* const f = std::fopen(path.c_str(), "w");
+        const bool written = f && std::fprintf(f, "%d\n", int(getpid())) > 0;
+        if (!f || std::fclose(f) != 0 || !written)
+            problem = errno;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &problem, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    if (problem)
+        bench_fail(1, "%s: %s: %s", o.program, path.c_str(), std::strerror(problem));
+}
+
 inline void usage(const Options& o, const char* about, const char* more)
 {
     if (bench_rank == 0)
@@ -83,6 +106,7 @@ inline void usage(const Options& o, const char* about, const char* more)
             "  --unit TIME        each unit of work also sleeps so long, on a processor of speed 1\n"
             "  --speeds A,B,...   of the ranks' processors, the last for the rest (1)\n"
             "  --load R:F-L:S     in iterations F to L - 1 others have the share S of rank R's processor; several\n"
+            "  --group R:FOLDER   rank R joins the control group with that folder, for its CPU quota\n"
             "  --domain D         all or node: what shares are of (all)\n"
             "  --split            rows move between XMPI_Monitor_end_begin and _finish\n"
             "  --plain            without XMPI\n"
@@ -93,12 +117,13 @@ inline void usage(const Options& o, const char* about, const char* more)
 
 inline void read_options(Options& o, int argc, char** argv, const char* about, const char* more)
 {
-    enum { ROWS = 1, ITERATIONS, UNIT, SPEEDS, LOAD, DOMAIN_, SPLIT, PLAIN, NO_CHECK, FILE_, KIND, JSON, HELP };
+    enum { ROWS = 1, ITERATIONS, UNIT, SPEEDS, LOAD, GROUP, DOMAIN_, SPLIT, PLAIN, NO_CHECK, FILE_, KIND, JSON, HELP };
     static const struct option options[] = {{"rows", required_argument, nullptr, ROWS},
                                             {"iterations", required_argument, nullptr, ITERATIONS},
                                             {"unit", required_argument, nullptr, UNIT},
                                             {"speeds", required_argument, nullptr, SPEEDS},
                                             {"load", required_argument, nullptr, LOAD},
+                                            {"group", required_argument, nullptr, GROUP},
                                             {"domain", required_argument, nullptr, DOMAIN_},
                                             {"split", no_argument, nullptr, SPLIT},
                                             {"plain", no_argument, nullptr, PLAIN},
@@ -115,6 +140,7 @@ inline void read_options(Options& o, int argc, char** argv, const char* about, c
         case UNIT: o.unit = bench_seconds(o.program, "unit", optarg); break;
         case SPEEDS: o.speeds = numbers(o, "speeds", optarg); break;
         case LOAD: add_load(o, optarg); break;
+        case GROUP: join_group(o, optarg); break;
         case DOMAIN_: o.domain = optarg; break;
         case SPLIT: o.split = true; break;
         case PLAIN: o.plain = true; break;
@@ -145,35 +171,46 @@ inline void share(Rows& rows, const std::vector<MPI_Count>& counts)
 }
 
 // A run in equal parts, for curves: of each part the time of an iteration, how far apart the processes' own times are,
-// and the rows of one process, that of the first --load.
+// what an iteration would take if all finished together at the speeds that they had in it, and the rows of one process,
+// that of the first --load.
 class Profile {
 public:
     explicit Profile(const Options& o)
         : parts_(std::min(o.iterations, 80L)), iterations_(o.iterations), who_(o.loads.empty() ? 0 : o.loads[0].rank),
-          all_(size_t(parts_)), own_(size_t(parts_)), rows_(size_t(parts_))
+          all_(size_t(parts_)), own_(size_t(parts_)), units_(size_t(parts_)), rows_(size_t(parts_))
     {
     }
-    void add(long iteration, double all, double own, MPI_Count rows)
+    // `own`: the part of it that the process did not spend in MPI, for so many units of work.
+    void add(long iteration, double all, double own, double units, MPI_Count rows)
     {
         const auto part = size_t(iteration * parts_ / iterations_);
         all_[part] += all;
         own_[part] += own;
+        units_[part] += units;
         rows_[part] = bench_rank == who_ ? double(rows) : 0;
     }
     // Collective.
     void print(bool json)
     {
         const int n = int(parts_);
-        std::vector<double> most(own_);
+        std::vector<double> most(own_), speeds(own_), best(all_);
+        for (size_t i = 0; i < speeds.size(); i++)
+            speeds[i] = own_[i] > 0 ? units_[i] / own_[i] : 0;
+        MPI_Allreduce(MPI_IN_PLACE, speeds.data(), n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Allreduce(MPI_IN_PLACE, units_.data(), n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
         MPI_Allreduce(MPI_IN_PLACE, most.data(), n, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
         MPI_Allreduce(MPI_IN_PLACE, own_.data(), n, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
         MPI_Allreduce(MPI_IN_PLACE, rows_.data(), n, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
         if (bench_rank != 0 || !json)
             return;
         const double us = 1e6 * double(parts_) / double(iterations_);
-        for (size_t i = 0; i < all_.size(); i++)
-            most[i] = (most[i] - own_[i]) * us, all_[i] *= us;
+        for (size_t i = 0; i < all_.size(); i++) {
+            if (speeds[i] > 0) // what is no process's own stays: the exchange
+                best[i] += units_[i] / speeds[i] - most[i];
+            most[i] = (most[i] - own_[i]) * us, all_[i] *= us, best[i] *= us;
+        }
         list("part_us", all_);
+        list("part_best_us", best);
         list("part_apart_us", most);
         list("part_rows", rows_);
     }
@@ -187,7 +224,7 @@ private:
         std::printf("]");
     }
     long parts_, iterations_, who_;
-    std::vector<double> all_, own_, rows_;
+    std::vector<double> all_, own_, units_, rows_;
 };
 
 // Sleeps for so many units.
@@ -254,7 +291,7 @@ template <class Program> int run(const Options& o, Program& program, Program& re
             moved_at += (moved_at.empty() ? "" : ", ") + std::to_string(i);
         }
         samples.push_back(bench_now() - begin);
-        profile.add(i, samples.back(), own, count);
+        profile.add(i, samples.back(), own, units, count);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     const double seconds = bench_now() - began;

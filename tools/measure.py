@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What tools/demo and tools/bench share: finding the programs, running them in turn, and the statistics."""
+import contextlib
 import datetime
 import json
 import math
@@ -21,9 +22,8 @@ class Failure(Exception):
         self.wrong = wrong
 
 
-def usable_cores():
-    """Cores this process may use: its affinity, cut by its cgroups' CPU quotas (version 2 or 1)."""
-    cores = float(len(os.sched_getaffinity(0)))
+def cpu_groups():
+    """The control groups that may limit this process's CPU time, of version 2 or 1: (their root, the path below it, the function that reads a limit)."""
     try:
         with open("/proc/self/cgroup") as f:
             groups = [line.rstrip("\n").split(":", 2) for line in f]
@@ -31,16 +31,47 @@ def usable_cores():
         groups = []
     for _, controllers, path in groups:
         if controllers == "":
-            root, read = "/sys/fs/cgroup", quota_v2
+            yield "/sys/fs/cgroup", path.strip("/"), quota_v2
         elif "cpu" in controllers.split(","):
-            root, read = "/sys/fs/cgroup/cpu", quota_v1
-        else:
-            continue
+            yield "/sys/fs/cgroup/cpu", path.strip("/"), quota_v1
+
+
+def usable_cores():
+    """Cores this process may use: its affinity, cut by its cgroups' CPU quotas (version 2 or 1)."""
+    cores = float(len(os.sched_getaffinity(0)))
+    for root, path, read in cpu_groups():
         # A limit on any group above counts too.
-        parts = path.strip("/").split("/") if path.strip("/") else []
+        parts = path.split("/") if path else []
         for depth in range(len(parts) + 1):
             cores = min(cores, read(os.path.join(root, *parts[:depth])))
     return max(1, int(cores))
+
+
+@contextlib.contextmanager
+def quota_group(share):
+    """The folder of a new control group whose processes together get that share of a CPU, a millisecond at a time; None where we may make none."""
+    slice_us = 1000
+    for root, path, read in cpu_groups():
+        folder = os.path.join(root, path, f"workshare-{os.getpid()}")
+        limits = {quota_v2: {"cpu.max": f"{slice_us} {slice_us / share:.0f}"},
+                  quota_v1: {"cpu.cfs_period_us": f"{slice_us / share:.0f}", "cpu.cfs_quota_us": f"{slice_us}"}}[read]
+        try:
+            os.mkdir(folder)
+        except OSError:
+            continue
+        try:
+            for name, value in limits.items():
+                with open(os.path.join(folder, name), "r+") as f:  # a folder of another file system has no such files, and gets none
+                    f.write(value)
+        except OSError:
+            os.rmdir(folder)
+            continue
+        try:
+            yield folder
+        finally:
+            os.rmdir(folder)
+        return
+    yield None
 
 
 def quota_v2(folder):
