@@ -21,7 +21,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <string>
 #include <strings.h>
+#include <sys/stat.h>
 
 namespace ws::directive {
 
@@ -323,10 +325,51 @@ bool sees_libomp()
     return tool_is_on;
 }
 
+// The file that has this function or variable.
+std::string file_of(const void* what)
+{
+    Dl_info in;
+    return what && dladdr(what, &in) && in.dli_fname ? in.dli_fname : "";
+}
+
+// What is wrong with the program's MPI library, if it will not load this libws. It loads the one beside it, and else
+// the first that the search path has (open_libws() in mpir_workshare.c): then this one, as it is there already.
+std::string of_other_mpi(bool& knows_workshare)
+{
+    const std::string mpi = file_of(dlsym(RTLD_DEFAULT, "PMPI_Init")); // not MPI_Init: tools have one, too
+    knows_workshare = dlsym(RTLD_DEFAULT, "MPIX_Load_active"); // of workshare/mpix.h
+    if (mpi.empty()) // not loaded yet, or a part of the program
+        return "";
+    if (!knows_workshare)
+        return "the program's MPI library is not Workshare's but " + mpi;
+    struct stat beside, own;
+    const std::string path = mpi.substr(0, mpi.rfind('/') + 1) + "libws.so.1",
+                      here = file_of(reinterpret_cast<void*>(why_threads_are_fixed));
+    if (stat(path.c_str(), &beside) != 0 || stat(here.c_str(), &own) != 0 ||
+        (beside.st_dev == own.st_dev && beside.st_ino == own.st_ino))
+        return "";
+    return "mpirun is that of " + here + ", and the program's MPI library is " + mpi + ", of another installation";
+}
+
+// With an MPI library that knows nothing of Workshare nobody else would say so.
+__attribute__((constructor)) void look_at_mpi()
+{
+    const char *mode = std::getenv("WS_OPENMP"), *rank = std::getenv("PMI_RANK");
+    bool knows;
+    if (!given("WS_ENABLE") || !mode || !*mode || !std::strcmp(mode, "none") || !rank || std::strcmp(rank, "0") != 0)
+        return;
+    if (const std::string why = of_other_mpi(knows); !why.empty() && !knows)
+        std::fprintf(stderr, "workshare: -workshare-openmp has no effect: %s\n", why.c_str());
+}
+
 } // namespace
 
 const char* why_threads_are_fixed()
 {
+    bool knows;
+    static const std::string other_mpi = of_other_mpi(knows);
+    if (!other_mpi.empty())
+        return other_mpi.c_str();
     const auto loaded = [](const char* library) {
         void* const handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
         if (handle)
@@ -339,8 +382,17 @@ const char* why_threads_are_fixed()
         return "the program has no OpenMP library, or one that is linked statically";
     if (gnu && llvm && gnu != llvm) // libomp has libgomp's functions, and may stand in for it
         return "the program has two OpenMP libraries, libgomp and libomp";
-    if (!sees_libgomp() || !sees_forks())
+    if (!sees_libgomp() || !sees_forks()) {
+        // Or the libws of a mpirun that loads another one first.
+        static std::string first;
+        first = file_of(gnu ? dlvsym(RTLD_DEFAULT, "GOMP_parallel", "GOMP_4.0")
+                            : dlvsym(RTLD_DEFAULT, "__kmpc_fork_call", "VERSION"));
+        if (first.find("/libws.so") != first.npos) {
+            first = "mpirun is that of " + first + ", and the program's MPI library of another installation";
+            return first.c_str();
+        }
         return "the program's OpenMP library stands before libws";
+    }
     return nullptr;
 }
 

@@ -90,7 +90,8 @@
     PROCESS(COUNT, openmp_recalled, LATER, WS_OPENMP_RECALLED, "lent cores whose owner came back before the region was over") \
     PROCESS(COUNT, openmp_left, LATER, NONE, "of them: given back before its end, by threads that had done their part") \
     PROCESS(COUNT, openmp_shared_recalled, LATER, NONE, "cores of other jobs a rank of which came back before the region was over") \
-    PROCESS(COUNT, openmp_shared_left, LATER, NONE, "of them: given back before its end, by threads that had done their part")
+    PROCESS(COUNT, openmp_shared_left, LATER, NONE, "of them: given back before its end, by threads that had done their part") \
+    PROCESS(COUNT, openmp_limited, LATER, NONE, "parallel regions for which the program asked for fewer threads than there were cores")
 
 // Of a `ws for` of the source. Short executions run whole, and only one in 16 of them is timed, or all if the run is
 // observed. The others are cut into chunks and all timed, open to close. The first eight are those that an execution

@@ -395,6 +395,9 @@ std::string openmp(const Report& r)
         s += format("  %s times a rank of another job came back before the region with its core was over; %s of those "
                     "cores left it then\n",
                     count_text(c.openmp_shared_recalled).c_str(), count_text(c.openmp_shared_left).c_str());
+    if (c.openmp_limited > 0)
+        s += format("  %s regions could have had more cores, but the program asked for no more threads\n",
+                    count_text(c.openmp_limited).c_str());
     if (c.openmp_given_s > 0)
         s += "  other jobs had cores of this one for " + time_text(c.openmp_given_s) + "\n";
     return s;

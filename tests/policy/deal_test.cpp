@@ -141,6 +141,12 @@ TEST_CASE("a rank gets no more processors than it has threads for", "[deal]")
     CHECK(whole_deal({{4, 10, 0, 4}, {4, 2, 8}}) == Deal{4, 4});
 }
 
+TEST_CASE("processors that a rank has no threads for do no work", "[deal]")
+{
+    CHECK(whole_deal({{8, 10, 0, 4}, {8, 12, 0}}) == Deal{6, 10}); // the first takes 10 with 4, as with 8
+    CHECK(whole_deal({{8, 12, 0, 4}, {8, 4, 8, 4}}) == Deal{8, 8});
+}
+
 TEST_CASE("the last deal is restored if the period has become longer", "[deal]")
 {
     History history = {};
@@ -268,7 +274,7 @@ TEST_CASE("a turn that is disturbed does not count", "[turns]")
         useful += disturbed ? 900 : 100;
         waited += 50;
         CHECK(turns.is_due(turn, 150, 150 * turn));
-        const bool told = turns.sample(turn, 150 * turn, useful, waited, 4);
+        const bool told = turns.sample(turn, 150, 150 * turn, useful, waited, 4);
         CHECK(told == (turn > 2)); // what began before the change is skipped
         CHECK_FALSE(turns.is_due(turn, 150, 150 * turn + 10));
     }
@@ -283,7 +289,7 @@ TEST_CASE("what lent processors did is a part of what the work costs", "[turns]"
     Turns turns(1000);
     for (unsigned turn = 1; turn <= 5; turn++) {
         turns.add_extra(400); // four processors, 100 ticks each
-        turns.sample(turn, 100 * turn, 100 * turn, 0, 4);
+        turns.sample(turn, 100, 100 * turn, 100 * turn, 0, 4);
     }
     CHECK(turns.useful() == 200); // with its own four alone
 }
@@ -294,10 +300,32 @@ TEST_CASE("without turns samples come after a fixed time", "[turns]")
     CHECK_FALSE(turns.is_due(0, 0, 999));
     CHECK(turns.is_due(0, 0, 1000));
     for (unsigned i = 1; i <= 4; i++)
-        turns.sample(0, 1000 * i, 600 * i, 400 * i, 1);
+        turns.sample(0, 0, 1000 * i, 600 * i, 400 * i, 1);
     CHECK(turns.periods() == 2);
     CHECK(turns.useful() == 600);
     CHECK_FALSE(turns.by_turns());
+}
+
+TEST_CASE("a few calls that look like turns by chance are none", "[turns]")
+{
+    Turns turns(1000);
+    uint64_t found = 0;
+    for (uint64_t now = 10; now <= 12000; now += 10) {
+        found += now % 300 == 0; // of 5 ticks each
+        if (turns.is_due(found, 5, now))
+            turns.sample(found, 5, now, now * 6 / 10, now * 4 / 10, 1);
+    }
+    CHECK(turns.periods() == 9); // of a fixed time, less the first two
+    CHECK(turns.useful() >= 600);
+    CHECK_FALSE(turns.by_turns());
+    turns.begin_anew();
+    for (uint64_t now = 13000; now <= 16000; now += 100) { // the program's loop has begun
+        found++;
+        if (turns.is_due(found, 100, now))
+            turns.sample(found, 100, now, now * 6 / 10, now * 4 / 10, 1);
+    }
+    CHECK(turns.useful() == 60);
+    CHECK(turns.by_turns());
 }
 
 TEST_CASE("threads that come and go are not worth it in a short region", "[regions]")

@@ -4,6 +4,7 @@ are pretended, and threads sleep for their work."""
 import json
 import os
 import re
+import shutil
 import sys
 import tempfile
 
@@ -101,6 +102,9 @@ for program in ['processors'] + ['processors_' + c for c in COMPILERS]:
     ranks, _ = told(result)
     expect(result, 'more threads than omp_set_num_threads() says', all(r['told'] == 4 or r['most'] <= 4 for r in ranks.values()))
     expect(result, 'more threads than omp_set_num_threads() says', all(r['most'] <= 4 for r in ranks.values()))
+    limited = re.search(r'(\d+) parallel regions could have had more cores, but the program asked for no more threads', result.err)
+    expect(result, 'no word of the regions that asked for few threads', limited and int(limited[1]) > 100)
+    expect(result, 'no rank gets cores that it has no threads for', deal(result) == [8, 8])
     result = job('auto', 'sleep', 30, 4, 120000, 40000, 'clause=6', program=program)
     ranks, _ = told(result)
     expect(result, 'more threads than the clause says', all(r['most'] <= 6 for r in ranks.values()))
@@ -222,6 +226,10 @@ for language, program in ('C++', 'processors_cpp'), ('Fortran', 'processors_f'):
             else:
                 expect(result, f'{language}, {program}, {mode}: cores move', (deal(result) or [0])[0] >= 11)
 
+for program in ['processors_cpp'] + ['processors_cpp_' + c for c in COMPILERS]:
+    result = job('auto', 'deep', program=program, env={**NODE, 'OMP_STACKSIZE': '12M'})
+    expect(result, 'threads have the stacks that the user asks for', max(r['most'] for r in told(result)[0].values()) > 8)
+
 # ---- what cannot be
 result = run('waiter', options=('-workshare-openmp', 'auto'))
 expect(result, 'no word of a program without OpenMP', 'has no effect in rank 0' in result.err and 'no OpenMP library' in result.err)
@@ -236,6 +244,24 @@ for options, wanted in ((('-workshare-openmp', 'lent'), "'lent' is not one of no
 
 result = job('auto', 'sleep', 5, 2, 1000, 1000, program='processors_static')
 expect(result, 'no word of an OpenMP library that is linked statically', 'linked statically' in result.err)
+
+# The program's MPI library is of another installation, or none of Workshare's: mpirun loads this one's libws all the same.
+with tempfile.TemporaryDirectory() as folder:
+    own = os.path.realpath(os.path.join(os.path.dirname(sys.argv[1]), '../lib'))
+    for name, source in ('libmpich.so.12', 'libmpich.so.12'), ('libws.so.1', 'libws.so.1'):
+        shutil.copy(os.path.join(own, source), os.path.join(folder, name))
+    result = job('auto', 'sleep', 5, 2, 1000, 1000, env={**NODE, 'LD_LIBRARY_PATH': folder})
+    said = [line for line in result.err.splitlines() if 'has no effect' in line]
+    expect(result, f'one line names the other installation: {said}', len(said) == 1 and 'in rank 0' in said[0] and own in said[0] and 'of another installation' in said[0])
+    expect(result, 'with it regions are as without', all((r['told'], r['before'], r['least'], r['most']) == (8, 8, 8, 8) for r in told(result)[0].values()))
+plain_mpi = '/usr/lib/x86_64-linux-gnu/libmpich.so.12'
+if os.path.exists(plain_mpi):
+    result = job('auto', 'sleep', 5, 2, 1000, 1000, env={**NODE, 'LD_LIBRARY_PATH': os.path.dirname(plain_mpi)})
+    said = [line for line in result.err.splitlines() if 'has no effect' in line]
+    expect(result, f'one line names the plain MPICH: {said}', len(said) == 1 and f"not Workshare's but {plain_mpi}" in said[0])
+    expect(result, 'with it regions are as without', all((r['told'], r['before'], r['least'], r['most']) == (8, 8, 8, 8) for r in told(result)[0].values()))
+else:
+    skip('no plain MPICH to run with')
 
 # Differing between ranks: an error, or as one rank's alone, and never a hang.
 half = os.path.join(sys.argv[2], 'processors'), 'sleep', '5', '2', '1000'

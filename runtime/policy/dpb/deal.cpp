@@ -10,8 +10,8 @@ namespace ws::policy::dpb {
 
 namespace {
 
-double work(const Measured& m) { return m.useful * m.cores; }
 unsigned limit(const Measured& m) { return std::max(1u, m.most); }
+double work(const Measured& m) { return m.useful * std::min(m.cores, limit(m)); }
 
 // The fewest processors with which a rank takes no longer than `time`.
 unsigned needed(const Measured& m, double time)

@@ -119,6 +119,7 @@ private:
     bool has_regions_ = false;
     const void* site_ = nullptr;
     uint64_t opened_ = 0;
+    unsigned wished_ = 0; // the most threads that a region wanted, of those that are measured
     unsigned threads_ = 1, extra_ = 0, foreign_extra_ = 0;
     std::vector<observe::CoresFrom> cores_; // over time
     Flag seen_ = 0;         // generation that this rank has its processors of
@@ -259,6 +260,7 @@ void Dpb::look_at_deal()
     if (team_.own() == Hardware::load_relaxed(table_.row(me_).target)) {
         seen_ = generation;
         turns_.begin_anew();
+        wished_ = 0;
         note_cores(team_.own());
     }
 }
@@ -284,10 +286,18 @@ void Dpb::measure_at(uint64_t now)
     if (WS_LIKELY(!turns_.is_due(turns, meter_->period(), now)))
         return;
     const window::Load load = meter_->load(now);
-    if (turns_.sample(turns, now, load.useful, load.waited, team_.own()) &&
+    if (wished_)
+        Hardware::store_relaxed(table_.row(me_).most, wished_);
+    if (turns_.sample(turns, meter_->period(), now, load.useful, load.waited, team_.own()) &&
         seen_ == Hardware::load_relaxed(table_.head().generation))
         table_.row(me_).measured.write(
             {Hardware::Word(seen_) << 1 | turns_.by_turns(), turns_.periods(), turns_.useful(), turns_.waited()});
+}
+
+// Of this rank's alone.
+void add(volatile Hardware::Word& sum, uint64_t more)
+{
+    Hardware::store_relaxed(sum, Hardware::load_relaxed(sum) + more);
 }
 
 unsigned Dpb::threads(const policy::Rank& rank, unsigned asked, const void* site, const void* region)
@@ -311,30 +321,31 @@ unsigned Dpb::threads(const policy::Rank& rank, unsigned asked, const void* site
     // As many as the rank has processors; as many as it began with if those are as many.
     const unsigned own = !team_.has_moved() && !shared_ ? std::max(usual_, first_) : team_.own();
     // What the program says itself is the most that it wants.
-    const unsigned wish = asked                           ? asked
-                          : rank.openmp->set_by_program() ? rank.openmp->usual()
-                                                          : std::max(rank.openmp->most(), usual_);
+    const bool set = !asked && rank.openmp->set_by_program();
+    const unsigned wish = asked ? asked : set ? rank.openmp->usual() : std::max(rank.openmp->most(), usual_);
+    wished_ = std::max(wished_, wish);
     extra_ = 0;
-    if (lends_ && wish > own)
-        if (const unsigned there = team_.could_borrow(now, ticks_per_us_))
-            if (const unsigned more = std::min(there, wish - own); regions_.pays(site, own, more))
-                extra_ = team_.borrow(more, now);
+    unsigned more = 0; // that it could have
+    if (lends_)
+        if (const unsigned there = team_.could_borrow(now, ticks_per_us_); there && regions_.pays(site, own, there))
+            more = there;
+    if (WS_UNLIKELY((asked || set) && wish < own + more)) {
+        bump(board_->process.openmp_limited);
+        add(table_.row(me_).limited, 1);
+    }
+    if (more && wish > own)
+        if (more = std::min(more, wish - own); regions_.pays(site, own, more))
+            extra_ = team_.borrow(more, now);
     foreign_extra_ = 0;
     if (WS_UNLIKELY(foreign_.is_attached()) && wish > own + extra_)
         if (const unsigned there = foreign_.could_borrow(now))
-            if (const unsigned more = std::min(there, wish - own - extra_); regions_.pays(site, own + extra_, more))
+            if (more = std::min(there, wish - own - extra_); regions_.pays(site, own + extra_, more))
                 foreign_extra_ = foreign_.borrow(more, now);
     if (WS_UNLIKELY(team_.has_workers()))
         team_.take_own(now);
     team_.place(foreign_.cpus());
     threads_ = std::min(wish, own + extra_ + foreign_extra_);
     return threads_;
-}
-
-// Of this rank's alone.
-void add(volatile Hardware::Word& sum, uint64_t more)
-{
-    Hardware::store_relaxed(sum, Hardware::load_relaxed(sum) + more);
 }
 
 void Dpb::give_foreign_back(uint64_t now)
@@ -438,7 +449,8 @@ bool Dpb::read_rows(std::vector<Measured>& ranks, const policy::Rank& rank, bool
         Hardware::Word w[4];
         if (!row.measured.read(w, 100) || w[0] >> 1 != generation || w[1] < needed)
             return false;
-        ranks.push_back({Hardware::load_relaxed(row.target), double(w[2]) / second, double(w[3]) / second, row.most});
+        ranks.push_back({Hardware::load_relaxed(row.target), double(w[2]) / second, double(w[3]) / second,
+                         Hardware::load_relaxed(row.most)});
         by_turns = by_turns && (w[0] & 1);
     }
     return true;
@@ -565,6 +577,15 @@ void Dpb::tell(Facts& facts) const
             line += text;
         }
         facts.policies.push_back(line);
+    }
+    uint64_t limited = 0;
+    for (unsigned r = 0; r < table_.ranks(); r++)
+        limited += table_.row(r).limited;
+    if (limited) {
+        std::snprintf(text, sizeof text,
+                      "%llu parallel regions could have had more cores, but the program asked for no more threads",
+                      static_cast<unsigned long long>(limited));
+        facts.policies.push_back(text);
     }
     uint64_t foreign = 0, foreign_used = 0, foreign_late = 0, foreign_recalled = 0, foreign_left = 0, given = 0;
     for (unsigned r = 0; r < table_.ranks(); r++) {

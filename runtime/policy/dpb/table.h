@@ -42,13 +42,14 @@ struct alignas(64) Processor {
 struct alignas(64) RankRow {
     window::EpochRow<4> measured;          // generation, periods, and of one its useful and waited ticks
     alignas(64) volatile Flag target; // decider: processors that it is to have in this generation
-    Flag most;                     // constant: threads that it may have
+    volatile Flag most;            // the rank: threads that its regions want
     volatile Flag seen;            // the rank: a region of it has begun in libws
     volatile Flag patience_us;     // borrowers: how long it has to wait before its processors are lent
     // the rank: regions with lent processors, processor ticks, and of those beside the owner; processors whose owner
     // came back before, and those of them that were given back at once; how often beside somebody's last chunk, ticks,
     // and the longest
     volatile Hardware::Word regions, used, late, recalled, left, beside, beside_ticks, beside_longest;
+    volatile Hardware::Word limited; // regions for which the program asked for fewer threads than there were cores
     // the same with cores of other jobs; and ticks that those have used its own
     volatile Hardware::Word foreign_regions, foreign_used, foreign_late, foreign_recalled, foreign_left, used_by_others;
 };

@@ -28,18 +28,20 @@ public:
         by_turns_ = true;
     }
 
+    // `turns` in all, of which the last took `period` ticks.
     bool is_due(uint64_t turns, uint64_t period, uint64_t now) const
     {
-        return turns != turns_ || now - at_ >= 4 * period + fixed_;
+        return are_turns(turns, period, now) || now - at_ >= 4 * period + fixed_;
     }
     // Sums in ticks; `cores`: that the rank has. True if there is something new to be told.
-    bool sample(uint64_t turns, uint64_t now, uint64_t useful, uint64_t waited, unsigned cores)
+    bool sample(uint64_t turns, uint64_t period, uint64_t now, uint64_t useful, uint64_t waited, unsigned cores)
     {
-        const uint64_t passed = turns > turns_ ? turns - turns_ : 1;
+        const bool whole = are_turns(turns, period, now);
+        const uint64_t passed = whole ? turns - turns_ : 1;
         if (skip_ > 0)
             skip_--;
         else {
-            by_turns_ = by_turns_ && turns > turns_;
+            by_turns_ = by_turns_ && whole;
             useful_[periods_ % most] = (useful - useful_then_ + extra_ / cores) / passed;
             waited_[periods_ % most] = (waited - waited_then_) / passed;
             periods_++;
@@ -61,6 +63,12 @@ public:
     bool by_turns() const { return by_turns_; }
 
 private:
+    // The time since the last sample was spent in turns, at least half of it: a few calls that look alike by chance are
+    // none.
+    bool are_turns(uint64_t turns, uint64_t period, uint64_t now) const
+    {
+        return turns > turns_ && 2 * (turns - turns_) * period >= now - at_;
+    }
     uint64_t median(std::array<uint64_t, most> values) const
     {
         const auto end = values.begin() + std::min(periods_, most),
