@@ -91,8 +91,10 @@ def finish():
 
 
 def segments():
-    """Shared memory that outlives processes: files in /dev/shm and System V segments."""
-    files = {path for path in glob.glob('/dev/shm/**', recursive=True) if os.path.isfile(path)}
+    """Shared memory that outlives processes: files in /dev/shm and System V segments. Not the 1 KiB with which each process
+    that has libomp registers, and which libomp leaves, here as in any program, when that process is killed."""
+    files = {path for path in glob.glob('/dev/shm/**', recursive=True)
+             if os.path.isfile(path) and not os.path.basename(path).startswith('__KMP_REGISTERED_LIB_')}
     system_v = set()
     with open('/proc/sysvipc/shm') as f:
         for line in f.readlines()[1:]:

@@ -1,33 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""jobs.py MPIRUN PROGRAMS thread|address LIBRARY [--soak]: jobs with a sanitizer. LIBRARY is libws built with it, and stands
-in for the stage's; libmpich finds its runtime beside itself. Any report fails the job; a program with an error must be
-reported."""
-import atexit
-import os
-import shutil
+"""jobs.py MPIRUN PROGRAMS thread|address LIBRARY [--soak]: jobs with a sanitizer. LIBRARY is libws built with it.
+Any report fails the job; a program with an error must be reported."""
 import sys
-import tempfile
 
-from job import CORES, MPIRUN, expect, finish, run, skip
+from job import CORES, expect, finish, run, skip
+from sanitized import environment
 
 sanitizer, library = sys.argv[3:5]
 soak = '--soak' in sys.argv
 
-beside = tempfile.mkdtemp(dir='/tmp')
-atexit.register(shutil.rmtree, beside)
-os.symlink(os.path.abspath(library), os.path.join(beside, 'libws.so.1'))
-os.symlink(os.path.join(os.path.dirname(MPIRUN), '../lib/libmpich.so.12'), os.path.join(beside, 'libmpich.so.12'))
-REPORTED = 66
-ENV = {
-    'LD_LIBRARY_PATH': beside,
-    # UCX's own hooks of malloc and its signal handlers would take the sanitizers' place.
-    'UCX_MEM_EVENTS': 'n',
-    'UCX_ERROR_SIGNALS': '',
-    'TSAN_OPTIONS': f'exitcode={REPORTED} history_size=4',
-    'ASAN_OPTIONS': f'exitcode={REPORTED}',
-    'LSAN_OPTIONS': f'exitcode={REPORTED}',
-    'HWLOC_COMPONENTS': '-pci', # its plugin, which MPI_Init has find devices, leaves 1016 bytes behind
-}
+ENV = environment(library)[1]
 
 
 def job(program, *args, ranks=2, steals=True, **env):

@@ -1,32 +1,21 @@
 # SPDX-License-Identifier: MIT
 """openmp_jobs.py MPIRUN PROGRAMS LIBRARY ORDER [ARCHER]: mpirun -workshare-openmp with libws and the programs built by ThreadSanitizer. LIBRARY is that
 libws; ORDER tells what libgomp orders, which is not built by it, ARCHER what libomp does. Any report fails a job; a race in a region must be reported."""
-import atexit
 import os
 import re
-import shutil
 import sys
-import tempfile
 
-from job import MPIRUN, expect, finish, run, skip
+from job import expect, finish, run, skip
+from sanitized import environment
 
 library, order = map(os.path.abspath, sys.argv[3:5])
 ARCHER = sys.argv[5:]
 
-beside = tempfile.mkdtemp(dir='/tmp')
-atexit.register(shutil.rmtree, beside)
+beside, ENV = environment(library)
 own = os.path.join(beside, 'libws.so.1')
-os.symlink(library, own)
-os.symlink(os.path.join(os.path.dirname(MPIRUN), '../lib/libmpich.so.12'), os.path.join(beside, 'libmpich.so.12'))
-REPORTED = 66
-ENV = {
-    'LD_LIBRARY_PATH': beside,
-    'UCX_MEM_EVENTS': 'n',
-    'UCX_ERROR_SIGNALS': '',
-    # What OpenMP's libraries do themselves is theirs: of them only calls of malloc() and the like are seen.
-    'TSAN_OPTIONS': f'exitcode={REPORTED} history_size=4 suppressions={beside}/suppressions',
-    'OMP_WAIT_POLICY': 'passive',
-}
+# What OpenMP's libraries do themselves is theirs: of them only calls of malloc() and the like are seen.
+ENV['TSAN_OPTIONS'] += f' suppressions={beside}/suppressions'
+ENV['OMP_WAIT_POLICY'] = 'passive'
 with open(os.path.join(beside, 'suppressions'), 'w') as f:
     f.write('called_from_lib:libgomp.so\ncalled_from_lib:libomp.so\ncalled_from_lib:libarcher.so\n')
 
