@@ -117,7 +117,7 @@ void run_member(void* argument)
 #define WS_REGION_AS(ours, name, version, has_reductions, result, parameters, arguments, share)                       \
     extern "C" __attribute__((visibility("default"))) result openmp_##ours parameters                                 \
     {                                                                                                                 \
-        static Next<decltype(openmp_##ours)> next(#name, version);                                                    \
+        static Next<decltype(openmp_##ours)> next(#name);                                                             \
         void* const caller = __builtin_return_address(0);                                                             \
         share                                                                                                         \
         const ChosenRegion chosen(threads, reinterpret_cast<void*>(fn));                                              \
