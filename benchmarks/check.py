@@ -22,6 +22,7 @@ GOOD = [
     ("double_loop_plain", "--work 1ms --repeats 3 --shape falling"),
     ("barrier_loop", "--repeats 3"),
     ("claim_cost", "--repeats 2 --helped"),
+    ("claim_cost", "--repeats 2 --steps 100 --iterations 300"),
     ("triad", "--elements 1001 --repeats 2"),
     ("triangles", "--scale 10 --repeats 5"),
     ("triangles", "--scale 1 --edgefactor 1 --repeats 1"),

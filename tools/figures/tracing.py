@@ -8,10 +8,12 @@ import measure
 from .line import compare, difference, median_us, number
 
 CHUNK_NS = 20000  # the loop that costs are judged by has chunks of this length
+# The body of a chunk whose cost is looked for: some 2 us, as several chunks are claimed at once where one takes less than 0.7 us (window/times.h).
+BODY, LEAST_NS = ["--steps", 1000, "--iterations", 5000], 800
 
 
 def tracing(run, quick):
-    """A chunk without a body, and a loop of 20 us chunks, without a trace and with one, in turn. Without one all counters run: they have no switch."""
+    """A chunk, beyond its body, and a loop of 20 us chunks, without a trace and with one, in turn. Without one all counters run: they have no switch."""
     pairs = 3 if quick else 9
     chunk_ns = lambda r: r["chunk_ns"]["median"]  # noqa: E731
     with tempfile.TemporaryDirectory(prefix="workshare-") as folder:
@@ -19,7 +21,10 @@ def tracing(run, quick):
             return ["-workshare-trace", os.path.join(folder, "trace" + extension)]
 
         def chunk(flags):
-            return run.run("claim_cost", ["--repeats", 20 if quick else 50], workshare=True, flags=["-workshare-victim", "none", *flags])
+            result = run.run("claim_cost", [*BODY, "--repeats", 20 if quick else 50], workshare=True, flags=["-workshare-victim", "none", *flags])
+            if result["body_ns"] < LEAST_NS:
+                raise measure.Failure(f"claim_cost: a body of {result['body_ns']:.0f} ns: several chunks are claimed at once")
+            return result
         plain, json = measure.in_turn(pairs, lambda: chunk([]), lambda: chunk(traced(".json")))
         yield number("a chunk with its counters, no trace", list(map(chunk_ns, plain)), "ns", CHUNK_NS * 0.001, None, "0.1 % of 20 us")
         yield difference("what a trace adds to a chunk", json, plain, chunk_ns, "ns", CHUNK_NS * 0.01, "1 % of 20 us")
