@@ -43,7 +43,8 @@ public:
         asked_ = asked;
         threads_ = threads;
         measured_++;
-        until_measure_ = measured_ < enough_measures ? 1 : measure_every;
+        until_measure_ = measured_ < enough_measures || doubts_ > 0 ? 1 : measure_every;
+        doubts_ -= doubts_ > 0;
         if (credit_ < 0) // one measured region stands for many: if it was slower than usual, the others were not
             credit_ += std::min(double(ticks), 2 * price_) * double(until_measure_) / repay;
         if (iterations && measured_ > 1) { // in the first one threads may have been created
@@ -51,6 +52,7 @@ public:
                 learn(double(own_ticks) / double(own_iterations));
             const double price = std::max(0.0, double(ticks) - double(iterations) * unit_ / threads);
             // This measure is seldom too small and often too large, namely when a thread came late.
+            taken_off_ = 0;
             price_ =
                 measured_ == 2 || price < price_ ? price : std::min(price, price_ + std::max(price_ / 4, price / 64));
         }
@@ -60,19 +62,30 @@ public:
     // One thread has run a region alone.
     void alone_took(uint64_t iterations, uint64_t ticks)
     {
-        const double cost = double(ticks + 1) / double(iterations), before = unit_;
+        // One execution may only have been disturbed: a rise is believed when the next one shows it, too.
+        const double seen = double(ticks + 1) / double(iterations), cost = std::min(seen, seen_before_), before = unit_;
+        seen_before_ = seen;
         if (double(ticks) > price_ / 8) {
             learn(cost);
-            if (unit_ > before) // what seemed to be the team's price was the cost of the other threads' iterations
-                price_ = std::max(0.0, price_ - (unit_ - before) * double(iterations) / threads_);
+            // If it is more than was thought, what seemed to be the team's price was the cost of the other threads'
+            // iterations; until it is less again.
+            const double more = (unit_ - before) * double(iterations) / threads_,
+                         off = std::clamp(more, -taken_off_, price_);
+            price_ -= off;
+            taken_off_ += off;
         } else // with few iterations the cost of the call makes them look expensive
             unit_ = (unit_ + cost) / 2;
         credit_ = std::min(credit_ + price_ - double(ticks) * (1 - 1.0 / threads_), most_credit * price_);
         if (++alone_ % team_every == 0) {
             most_ = 0;
             until_measure_ = 1;
-        } else
-            decide();
+            return;
+        }
+        decide();
+        if (most_ < iterations) { // or others disturbed it: that shows soon
+            doubts_ = enough_measures;
+            until_measure_ = 1;
+        }
     }
 
     // One thread must not run it. Never measured again.
@@ -102,9 +115,12 @@ private:
     uint64_t most_ = 0;
     int64_t until_measure_ = 1;
     unsigned asked_ = 0, threads_ = 1, measured_ = 0;
+    unsigned doubts_ = 0; // of the team's next regions so many more are measured
     bool forbidden_ = false;
     double unit_ = 0;   // an iteration's cost in one thread
+    double seen_before_ = 1e300; // the same, in the latest execution alone
     double price_ = 0;  // what the team takes beyond its share of the iterations
+    double taken_off_ = 0; // the price, since it was measured
     double credit_ = 0; // what may be lost
     uint64_t alone_ = 0;
 };
