@@ -16,7 +16,8 @@
  *   cost      --tasks empty ones on their own rank: nanoseconds a task
  *
  * With --sleep tasks sleep for what they would compute. "limit_s" is the time that no balancer could beat: all work
- * over all ranks, or the longest task.
+ * over all ranks, or the longest task. Of bag and pipeline "busy" is how much of all ranks' time, until the last task
+ * began, was spent in tasks. Of list "in_runs_s" is the time without the program's own messages.
  */
 #include "bench.h"
 
@@ -32,6 +33,7 @@ static long grain = 1;
 static bool sleeps;
 static ws_tasks *pool;
 static const char *me = "tasks";
+static double in_runs;           /* seconds, of list */
 
 static void must(int error)
 {
@@ -115,7 +117,9 @@ static double list_ranking(double *limit)
         memset(new_next, 0, 2 * bytes);
         for (long lo = 0; bench_rank == 0 && lo < elements; lo += grain)
             must(ws_task_put(pool, number, &lo, sizeof lo, NULL));
+        const double run_began = bench_now();
         must(ws_tasks_run(pool));
+        in_runs += bench_now() - run_began;
         MPI_Allreduce(new_next, next_of, 2 * (int) elements, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
         for (long k = 0; k < elements; k++)
             next_of[k]--;
@@ -241,6 +245,35 @@ static long tasks = 1000;
 static uint64_t seed;
 static int stage_kinds[3];
 
+/* When the tasks of this rank ran. */
+static struct span {
+    double begin, end;
+} *spans;
+static long ran;
+
+static void spend_noted(double seconds)
+{
+    struct span s = { bench_now(), 0 };
+    spend(seconds);
+    s.end = bench_now();
+    spans[__sync_fetch_and_add(&ran, 1)] = s;
+}
+
+/* How much of all ranks' time until the last task began was spent in tasks. What comes after that depends on how long
+ * those tasks happen to be that begin last, which nobody can know. */
+static double kept_busy(double began)
+{
+    double last = 0, first, mine = 0, all;
+    for (long i = 0; i < ran; i++)
+        last = fmax(last, spans[i].begin);
+    MPI_Allreduce(MPI_IN_PLACE, &last, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    MPI_Allreduce(&began, &first, 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
+    for (long i = 0; i < ran; i++)
+        mine += fmin(spans[i].end, last) - spans[i].begin;
+    MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    return all / (bench_ranks * (last - first));
+}
+
 static int spend_it(struct ws_task *task)
 {
     const long one[2] = { 1, 0 };
@@ -248,24 +281,32 @@ static int spend_it(struct ws_task *task)
     return ws_task_result(task, one, sizeof one);
 }
 
+static int spend_it_noted(struct ws_task *task)
+{
+    const long one[2] = { 1, 0 };
+    spend_noted(*(double *) task->data);
+    return ws_task_result(task, one, sizeof one);
+}
+
 static int stage(struct ws_task *task)
 {
     const long s = *(long *) task->data, then = s + 1, one[2] = { 1, 0 };
-    spend(cost * (double) then);
+    spend_noted(cost * (double) then);
     if (s < 2)
         must(ws_task_put(task->pool, stage_kinds[then], &then, sizeof then, NULL));
     return ws_task_result(task, one, sizeof one);
 }
 
-static double bag(double *limit, bool pipeline)
+static double bag(double *limit, double *busy, bool pipeline)
 {
     const struct ws_task_kind kind = { .name = pipeline ? "stage" : "bag",
-                                       .run = pipeline ? stage : spend_it,
+                                       .run = pipeline ? stage : spend_it_noted,
                                        .context = &two,
                                        .result = 2 * sizeof(long),
                                        .combine = add_longs };
     double all = 0, longest = 0;
     long done = 0;
+    spans = malloc(sizeof *spans * (size_t) tasks * 3);
     for (int k = 0; k < (pipeline ? 3 : 1); k++)
         must(ws_tasks_kind(pool, &kind, &stage_kinds[k]));
     MPI_Barrier(MPI_COMM_WORLD);
@@ -291,6 +332,8 @@ static double bag(double *limit, bool pipeline)
     if (done != tasks * (pipeline ? 3 : 1))
         bench_fail(1, "%s: WRONG: %ld tasks ran", me, done);
     *limit = fmax(all / bench_ranks, longest);
+    *busy = kept_busy(began);
+    free(spans);
     return seconds;
 }
 
@@ -448,14 +491,14 @@ int main(int argc, char **argv)
         }
     if (!*what || !strstr(" list uts bag balanced pipeline large cost ", what))
         bench_fail(2, "%s: --what takes list, uts, bag, balanced, pipeline, large or cost, not '%s'", me, what);
-    double seconds = 0, limit = 0, moving = 0, messages = 0, ns = 0;
+    double seconds = 0, limit = 0, busy = 0, moving = 0, messages = 0, ns = 0;
     must(ws_tasks_create(MPI_COMM_WORLD, &pool));
     if (!strcmp(what, "list"))
         seconds = list_ranking(&limit);
     else if (!strcmp(what, "uts"))
         seconds = uts(&limit);
     else if (!strcmp(what, "bag") || !strcmp(what, "pipeline"))
-        seconds = bag(&limit, *what == 'p');
+        seconds = bag(&limit, &busy, *what == 'p');
     else if (!strcmp(what, "balanced"))
         seconds = balanced(&limit);
     else if (!strcmp(what, "large"))
@@ -470,8 +513,10 @@ int main(int argc, char **argv)
     if (bench_rank == 0 && json)
         printf("{\"program\": \"%s\", \"what\": \"%s\", \"ranks\": %d, \"seconds\": %.6f, \"limit_s\": %.6f, \"run\": "
                "%llu, \"moved\": %llu, "
-               "\"letters\": %llu, \"moving_mb_s\": %.1f, \"messages_mb_s\": %.1f, \"empty_ns\": %.1f",
-               me, what, bench_ranks, seconds, limit, all[0], all[1], all[2], 1e-6 * moving, 1e-6 * messages, ns);
+               "\"letters\": %llu, \"busy\": %.4f, \"in_runs_s\": %.6f, \"moving_mb_s\": %.1f, \"messages_mb_s\": "
+               "%.1f, \"empty_ns\": %.1f",
+               me, what, bench_ranks, seconds, limit, all[0], all[1], all[2], busy, in_runs, 1e-6 * moving,
+               1e-6 * messages, ns);
     else if (bench_rank == 0)
         printf("%.6f s, limit %.6f s, %llu tasks, %llu moved, %llu letters; moving %.1f MB/s, messages %.1f MB/s; "
                "empty task %.1f ns\n",

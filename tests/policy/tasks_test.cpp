@@ -171,6 +171,20 @@ TEST_CASE("each gets what all have on average, or what makes it normal", "[tasks
     CHECK(orders[0].tasks == 500); // four of eight cores
 }
 
+TEST_CASE("tasks that cannot be shared evenly leave no node with more than one too many", "[tasks]")
+{
+    Scheduler s(6, 1, 0);
+    s.tell(0, state(Class::heavy, 200));
+    for (int n = 1; n < 6; n++)
+        s.tell(n, state(Class::light, 0));
+    double given = 0;
+    for (const Order& o : s.pair()) {
+        CHECK((o.tasks == 33 || o.tasks == 34));
+        given += o.tasks;
+    }
+    CHECK((given == 166 || given == 167)); // and not 34, 34, 34, 34, 30
+}
+
 TEST_CASE("nodes beyond the horizon are no pair", "[tasks]")
 {
     Scheduler near(4, 1, 2), all(4, 1, 0);
@@ -237,6 +251,28 @@ TEST_CASE("a heavy node whose tasks cannot be moved does not call itself heavy",
     b->look(look(0, 100, 0), a);
     REQUIRE(count(a, Note::state) == 1);
     CHECK(a.letters[0].note.cls == Class::normal);
+}
+
+TEST_CASE("no more goes than levels both, whatever the scheduler knows", "[tasks]")
+{
+    const auto b = make_central(1, 2, Rules());
+    Actions a;
+    b->look(look(0, 200, 199), a); // what the scheduler knows
+    Note order = note_of(Note::order, 0, look(0, 0, 0));
+    order.tasks = 100;
+    b->note(0, order, look(1, 120, 119), a);
+    REQUIRE(a.gifts.size() == 1);
+    CHECK(a.gifts[0].tasks == 60);
+    b->gave(a.gifts[0], 60, look(1, 60, 59), a);
+    CHECK(count(a, Note::short_of) == 0);
+    const int told = count(a, Note::state);
+    b->look(look(1.1, 60, 59), a);
+    CHECK(count(a, Note::state) == told + 1); // it knows now
+    Actions none;
+    order.rest = 50;
+    b->note(0, order, look(1.2, 40, 39), none);
+    CHECK(none.gifts.empty());
+    CHECK(count(none, Note::short_of) == 1);
 }
 
 TEST_CASE("pauses grow while gifts do not pay", "[tasks]")

@@ -37,6 +37,12 @@ BY_NODES = {1: (4.407, 4.109), 2: (3.055, 2.850), 4: (1.976, 1.401), 6: (1.230, 
 ELEMENT = "2.5ms"  # so that 200 elements take the paper's 4 s on one node
 
 
+def verdict(values, target, at_most=False):
+    """The median, its target in words, whether it is met, the quartiles."""
+    middle, low, high = measure.quartiles(sorted(values))
+    return middle, f"{'<=' if at_most else '>'} {target:g}", middle <= target if at_most else middle > target, [low, high]
+
+
 def list_ranking(run, quick):
     pairs = 1 if quick else 5
     for title, cases, note in (("table 1: 10 nodes", [(n, 10, BY_SIZE[n]) for n in BY_SIZE], "elements"),
@@ -52,8 +58,20 @@ def list_ranking(run, quick):
             if nodes >= 8 and elements == 200 and note == "nodes":
                 yield line.figure(f"list ranking, 200 elements, {nodes} nodes, sleeping work: time / limit", measure.median_of(ours, us),
                                   measure.median_of(ours, lambda r: 1e6 * r["limit_s"]), "us", limit, "<= 1.05", limit <= 1.05, [limit, limit], "all work shared out evenly")
+        one = " On one node there is nothing to balance, and both do the same." if note == "nodes" else ""
         yield line.table(f"List ranking, {title}, sleeping work", [note, "DNBLI", "NBLB", "DNBLI / NBLB", "NBLB / limit", "paper: DNBLI", "NBLB", "ratio"], rows,
-                         "The limit: all elements of a round shared out evenly, and nothing else. Each round is a run of the pool.")
+                         "The limit: all elements of a round shared out evenly, and nothing else. Each round is a run of the pool." + one)
+    # Elsewhere an element is a task.
+    cases = [("200 elements, 2 nodes of a core, computing", ["--elements", 200, "--cost", ELEMENT], 2, False)]
+    if not quick:
+        cases.append(("10^6 elements in tasks of 2,000, 10 nodes, sleeping work", ["--elements", 1000000, "--grain", 2000, "--cost", "1us"], 10, True))
+    for title, options, nodes, sleeps in cases:
+        rival, ours = measure.in_turn(pairs, *[lambda how=how: job(run, ["--what", "list", *options], nodes, nodes, how, sleeps) for how in ("neighbours", "central")])
+        yield line.figure(f"list ranking, {title}: DNBLI / NBLB", measure.median_of(ours, us), measure.median_of(rival, us), "us",
+                          *verdict([a["seconds"] / b["seconds"] for a, b in zip(rival, ours)], 1), "DNBLI")
+        yield line.figure(f"list ranking, {title}: time in runs of the pool / limit", measure.median_of(ours, lambda r: 1e6 * r["in_runs_s"]),
+                          measure.median_of(ours, lambda r: 1e6 * r["limit_s"]), "us", *verdict([r["in_runs_s"] / r["limit_s"] for r in ours], 1.05, True),
+                          "all work shared out evenly")
 
 
 def trees(run, quick):
@@ -80,7 +98,11 @@ def bags(run, quick):
         seeds = 3 if quick else 9
         results = [[job(run, [*options, "--seed", seed], 16, 4, how) for seed in range(seeds)] for how in ALGORITHMS]
         rows.append([what, *[measure.median_of(r, lambda x: x["limit_s"] / x["seconds"]) for r in results]])
-    yield line.table("All tasks on one of 4 nodes of 4 ranks, sleeping work: efficiency", ["", *ALGORITHMS], rows)
+        rows.append(["the same: at work until the last task begins", *[measure.median_of(r, lambda x: x["busy"]) for r in results]])
+    yield line.table("All tasks on one of 4 nodes of 4 ranks, sleeping work: efficiency", ["", *ALGORITHMS], rows,
+                     "How long the tasks are that begin last nobody can know: a queue of all 16 cores, without any cost, reaches 0.73 to 0.99 with this bag, by the order "
+                     "in which it has the tasks. So the second rows show what a balancer can do. Above 1: a letter calls a rank back while a guest is in a long task "
+                     "on its core; work that sleeps then has two tasks there at a time.")
     results = [job(run, ["--what", "large", "--tasks", 8, "--cost", "500ms"], 2, 2) for _ in range(pairs)]
     moving, low, high = measure.quartiles(sorted(r["moving_mb_s"] / r["messages_mb_s"] for r in results))
     yield line.figure("tasks of 100 MB: bandwidth of moving / MPI_Send's", measure.median_of(results, lambda r: r["moving_mb_s"]),

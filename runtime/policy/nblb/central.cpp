@@ -51,8 +51,7 @@ public:
             if (note.of_group)
                 share_out(note, own, actions);
             else
-                actions.gifts.push_back({note.node, note.address, note.tasks, note.room,
-                                         {note.rest, note.speed, note.cores}, false});
+                ordered(note, own, actions);
             break;
         case Note::short_of:
             missing(note, own, actions);
@@ -129,6 +128,23 @@ private:
     {
         paused_until_s_ = own.now_s + pause_s_;
         pause_s_ = std::min(2 * pause_s_, rules_.longest_pause_s);
+    }
+
+    // The scheduler knows what this node told it last, which may be twice what there is: no more goes than levels both
+    // nodes. Tasks that have gone too far cannot come back, as they move only so often.
+    void ordered(const Note& order, const Look& own, Actions& actions)
+    {
+        const double levels = (own.rest * order.cores - order.rest * own.cores) / (own.cores + order.cores);
+        Gift gift = {order.node, order.address, order.tasks, order.room, {order.rest, order.speed, order.cores}, false};
+        if (levels >= order.tasks)
+            actions.gifts.push_back(gift);
+        else if (levels <= 0)
+            gave(gift, 0, own, actions);
+        else {
+            gift.tasks = std::ceil(levels);
+            actions.gifts.push_back(gift);
+            told_.rest = 0; // the scheduler thinks that more went: to be told again
+        }
     }
 
     void tell(const Look& own, Actions& actions)

@@ -54,30 +54,45 @@ double Scheduler::level() const
     return cores > 0 ? rest / (cores * untold()) : 0;
 }
 
-double Scheduler::surplus(const Member& m) const
+std::vector<double> Scheduler::shares() const
+{
+    const double each = level();
+    std::vector<double> shares;
+    double cores = 0, shared = 0;
+    for (const Member& m : members_) {
+        cores += m.told ? m.state.cores : 0;
+        const double up_to_here = std::floor(each * cores + 1e-6);
+        shares.push_back(up_to_here - shared);
+        shared = up_to_here;
+    }
+    return shares;
+}
+
+double Scheduler::surplus(const Member& m, double share) const
 {
     if (!m.told || m.state.cls != Class::heavy)
         return 0;
     // Not below what makes it light.
-    const double keeps = std::max(level() * m.state.cores, m.state.capacity - threshold(m.state.capacity));
+    const double keeps = std::max(share, m.state.capacity - threshold(m.state.capacity));
     return std::floor(std::max(0.0, m.state.rest - keeps));
 }
-double Scheduler::surplus(int member) const { return surplus(members_[size_t(member)]); }
+double Scheduler::surplus(int member) const { return surplus(members_[size_t(member)], shares()[size_t(member)]); }
 
-double Scheduler::deficit(const Member& m) const
+double Scheduler::deficit(const Member& m, double share) const
 {
     // One order at a time: how many really came is known when it tells its state again.
     if (!m.told || m.state.cls != Class::light || m.coming > 0)
         return 0;
-    return std::ceil(std::max(level() * m.state.cores, m.state.capacity) - m.state.rest);
+    return std::ceil(std::max(share, m.state.capacity) - m.state.rest);
 }
 
 int Scheduler::heaviest() const
 {
     int best = -1;
     double most = 0.5;
+    const std::vector<double> share = shares();
     for (size_t i = 0; i < members_.size(); i++)
-        if (const double s = surplus(members_[i]); s > most) {
+        if (const double s = surplus(members_[i], share[i]); s > most) {
             most = s;
             best = int(i);
         }
@@ -88,10 +103,11 @@ std::vector<Order> Scheduler::pair()
 {
     std::vector<Order> orders;
     std::vector<std::pair<double, int>> heavy, light;
+    const std::vector<double> share = shares();
     for (size_t i = 0; i < members_.size(); i++) {
-        if (const double s = surplus(members_[i]); s >= 1)
+        if (const double s = surplus(members_[i], share[i]); s >= 1)
             heavy.emplace_back(s, int(i));
-        else if (const double d = deficit(members_[i]); d >= 1)
+        else if (const double d = deficit(members_[i], share[i]); d >= 1)
             light.emplace_back(d, int(i));
     }
     if (heavy.empty() || light.empty())
@@ -120,15 +136,17 @@ State Scheduler::summary() const
 {
     State all = {Class::normal, 0, 0, 0, 0, 0, 0, 0};
     double most_wanted = 0, given = 0;
-    for (const Member& m : members_) {
+    const std::vector<double> share = shares();
+    for (size_t i = 0; i < members_.size(); i++) {
+        const Member& m = members_[i];
         if (!m.told)
             continue;
         all.rest += m.state.rest + m.coming;
         all.capacity += m.state.capacity;
         all.cores += m.state.cores;
         all.speed += m.state.speed;
-        given += surplus(m);
-        if (const double d = deficit(m); d > most_wanted) {
+        given += surplus(m, share[i]);
+        if (const double d = deficit(m, share[i]); d > most_wanted) {
             most_wanted = d;
             all.node = m.state.node;
             all.address = m.state.address;

@@ -55,8 +55,10 @@ private:
         bool told = false;
         double coming = 0; // ordered for it since it told its state
     };
-    double deficit(const Member& m) const;
-    double surplus(const Member& m) const;
+    // What each should have, in whole tasks: together as many as there are. One task too many is what all wait for.
+    std::vector<double> shares() const;
+    double deficit(const Member& m, double share) const;
+    double surplus(const Member& m, double share) const;
     double untold() const; // how many times as large all are as those that have told their state
 
     std::vector<Member> members_;
