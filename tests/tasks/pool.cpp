@@ -19,6 +19,23 @@ static void expect(bool is, const char* what)
         failures++, std::fprintf(stderr, "rank %d: not so: %s\n", rank, what);
 }
 
+static int escape(ws_task*) { throw std::runtime_error("nobody catches this"); }
+
+// A task of C whose exception leaves it: that must end the job.
+static void let_escape()
+{
+    ws_tasks* pool;
+    ws_task_kind kind = {};
+    int number;
+    kind.name = "escapes";
+    kind.run = escape;
+    expect(!ws_tasks_create(MPI_COMM_WORLD, &pool) && !ws_tasks_kind(pool, &kind, &number) &&
+               !ws_task_put(pool, number, nullptr, 0, nullptr),
+           "a pool with a task");
+    (void) !ws_tasks_run(pool);
+    expect(false, "the job has ended");
+}
+
 static long twice(long n) { return 2 * n; }
 
 struct point {
@@ -31,6 +48,8 @@ int main(int argc, char** argv)
     int ranks;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (argc > 1 && std::string(argv[1]) == "escapes")
+        let_escape();
     {
         ws::task_pool pool(MPI_COMM_WORLD);
         auto norm = pool.kind("norm", [](point p, int slow) {

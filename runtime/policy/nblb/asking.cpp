@@ -165,9 +165,19 @@ void Pool::end_pulse()
     has_pulse_ = false;
 }
 
-// While nothing asks for it, it looks more and more seldom.
+// While nothing asks for it, it looks more and more seldom. It is on the cores of the rank's workers, so that it takes
+// no time of tasks while these are idle; where there are none, on the rank's own.
 void Pool::pulse()
 {
+    pthread_setname_np(pthread_self(), "ws pulse");
+    if (window::Window* const w = job.window) {
+        window::CpuSet cpus(w->mask_size());
+        for (unsigned c = w->ranks(); c < w->cores(); c++)
+            if (w->home(c).rank == w->me())
+                cpus.add(w->mask(c));
+        if (!cpus.mask().empty())
+            cpus.mask().bind();
+    }
     uint64_t nap_us = uint64_t(times::task_pulse_us);
     for (window::Flag beat; (beat = Hardware::load_acquire(beat_)) != pulse_ends;) { // pairs with end_pulse()
         if (beat == pulse_rests) {

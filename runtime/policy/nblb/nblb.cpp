@@ -17,6 +17,7 @@ public:
     policy::Wants attach(policy::Rank& rank) override
     {
         job = Job(rank);
+        job.window = rank.window;
         job.lends = rank.window && (rank.window->ranks() > 1 || rank.window->workers() > 0);
         return {};
     }
@@ -25,6 +26,7 @@ public:
     {
         job.on = false;
         job.lends = false;
+        job.window = nullptr;
         constexpr int numbers = sizeof(Sums) / sizeof(uint64_t);
         PMPI_Reduce(&sums, &all_, numbers, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
         if (all_.unfreed) // on rank 0

@@ -19,6 +19,7 @@ policy::Policy& policy();
 struct Job : policy::Attached {
     using Attached::Attached;
     bool lends = false; // somebody may lend cores to this rank's tasks
+    window::Window* window = nullptr; // null: there is none
 };
 extern Job job;
 inline double seconds(uint64_t ticks) { return job.seconds(ticks); }
