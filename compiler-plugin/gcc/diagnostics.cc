@@ -187,9 +187,9 @@ void put_into_our_words(diagnostic_context *context, const diagnostic_info &diag
     }
 }
 
-void starter(diagnostic_context *context, diagnostic_info *diagnostic) {
+void starter(diagnostic_context *context, Diagnostic *diagnostic) {
     const expanded_location place = place_of(diagnostic_location(diagnostic));
-    const Known *known = find_known(diagnostic->message.format_spec);
+    const Known *known = find_known(message_id(*diagnostic));
     const Subject subject = subject_at(place, known);
     if (subject.pragma && !subject.pragma->name.empty())
         // The line after a pragma is the head of its loop.
@@ -197,10 +197,10 @@ void starter(diagnostic_context *context, diagnostic_info *diagnostic) {
     next_starter(context, diagnostic);
 }
 
-void (*next_print_function)(diagnostic_context *, const char *, diagnostic_info *);
+void (*next_print_function)(diagnostic_context *, const char *, Diagnostic *);
 
 // "In function ...": not for the function into which GCC puts a declared reduction, named in its own words.
-void print_function(diagnostic_context *context, const char *file, diagnostic_info *diagnostic) {
+void print_function(diagnostic_context *context, const char *file, Diagnostic *diagnostic) {
     const char *name = current_function_decl && DECL_NAME(current_function_decl)
                            ? IDENTIFIER_POINTER(DECL_NAME(current_function_decl)) : "";
     if (!startswith(name, "omp declare reduction"))

@@ -143,7 +143,7 @@ constexpr const char *about_jumps[][2] = {
 diagnostic_starter_fn next_starter;
 void (*next_parse_file)();
 
-void in_our_words(diagnostic_context *context, diagnostic_info *diagnostic) {
+void in_our_words(diagnostic_context *context, Diagnostic *diagnostic) {
     const expanded_location place = diagnostic_expand_location(diagnostic);
     const Written *written = directive_above(place.file, place.line);
     chunk_info *formatted = pp_buffer(context->printer)->cur_chunk_array;
@@ -175,7 +175,7 @@ void in_our_words(diagnostic_context *context, diagnostic_info *diagnostic) {
                                 && startswith(formatted->args[0], "Unexpected ");
         bool jump = false;
         for (const auto &message : about_jumps)
-            if (strcmp(diagnostic->message.format_spec, _(message[0])) == 0) {
+            if (strcmp(message_id(*diagnostic), _(message[0])) == 0) {
                 formatted->args[0] = message[1];
                 formatted->args[1] = nullptr;
                 jump = true;

@@ -28,13 +28,13 @@ std::set<std::pair<location_t, std::string>> remarks;   // printed: a template's
 
 // ---- remarks
 
-void start_remark(diagnostic_context *context, diagnostic_info *diagnostic) {
+void start_remark(diagnostic_context *context, Diagnostic *diagnostic) {
     const expanded_location place = diagnostic_expand_location(diagnostic);
     pp_set_prefix(context->printer,
                   xasprintf("%s:%d:%d: remark: ", place.file ? place.file : progname, place.line, place.column));
 }
 
-void end_remark(diagnostic_context *context, diagnostic_info *diagnostic, diagnostic_t kind) {
+void end_remark(diagnostic_context *context, Diagnostic *diagnostic, diagnostic_t kind) {
     default_diagnostic_finalizer(context, diagnostic, kind);
 }
 

@@ -69,11 +69,15 @@ if [ ! -e "$ws_plugin" ]; then
         esac
         ws_known=$ws_known${ws_known:+ or }$ws_plugin
     done
-    # The version that meson.build knows a plugin for, which was not there when this was built.
+    # The versions that meson.build knows a plugin for, and that were not there when this was built.
     ws_hint=
     case $ws_language,$ws_found in
+    *,GCC\ 1[234].*) ws_hint="; install gcc-${ws_number%%.*}-plugin-dev and build Workshare again, for its plugin" ;;
     fortran,*) ;;
-    *,clang\ 14.*) ws_hint="; install clang-14, libclang-14-dev and llvm-14-dev and build Workshare again, for its plugin" ;;
+    *,clang\ 14.*)
+        ws_number=${ws_number%%.*}
+        ws_hint="; install clang-$ws_number, libclang-$ws_number-dev and llvm-$ws_number-dev and build Workshare again, for its plugin"
+        ;;
     esac
     echo "${0##*/}: -fws needs ${ws_known:-a plugin, and none is installed} (found ${ws_found:-something unknown} as '$CC')$ws_hint" >&2
     exit 1

@@ -91,6 +91,8 @@ bool has_other_files(const std::string& folder)
 // As opening it for writing will go, without changing what is there.
 std::string check(const std::string& path)
 {
+    if (std::string why = ends_with(path, ".otf2") ? why_no_otf2() : ""; !why.empty())
+        return why;
     struct stat s;
     const bool existed = lstat(path.c_str(), &s) == 0;
     int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);

@@ -12,6 +12,8 @@ namespace ws::trace {
 // A writer deletes itself in close(), which returns remember(what went wrong).
 TraceWriter* new_json_writer(const TraceJob& job, const std::string& path);
 TraceWriter* new_otf2_writer(const TraceJob& job, const std::string& path);
+// Why no archive can be written here, "" where one can.
+std::string why_no_otf2();
 
 // Null for "", else a copy that lasts.
 const char* remember(const std::string& error);

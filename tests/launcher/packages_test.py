@@ -31,6 +31,14 @@ case " $* " in
         for p; do case $p in [a-z]*) echo "$p" >>"$STATE/installed"; esac; done ;;
 esac
 '''
+# A system with gcc 13 and clang 17.
+APT_CACHE = r'''#!/bin/bash
+[ -e "$STATE/lists" ] || exit 100
+case $1 in
+    depends) case $2 in gcc) echo "  Depends: gcc-13" ;; clang) echo "  Depends: clang-17" ;; esac ;;
+    show) for package in "${@:3}"; do grep -qsxF -e "$package" "$STATE/unavailable" || echo "Package: $package"; done ;;
+esac
+'''
 DPKG_QUERY = r'''#!/bin/bash
 status=0
 for package in "${@:4}"; do
@@ -47,13 +55,13 @@ class Machine:
         self.bin, self.checkout = os.path.join(folder, 'bin'), os.path.join(folder, 'checkout')
         for path in (self.state, self.bin, os.path.join(self.checkout, 'tools'), os.path.join(self.checkout, 'tests')):
             os.makedirs(path)
-        for name in ('setup', 'tools/packages', 'tests/clean-environment'):
+        for name in ('setup', 'tools/packages', 'tools/packages.txt', 'tests/clean-environment'):
             shutil.copy(os.path.join(TOP, name), os.path.join(self.checkout, name))
         for name in ('bash', 'cat', 'cut', 'dirname', 'env', 'grep', 'head', 'mkdir', 'mkfifo', 'mktemp', 'rm', 'sed', 'tail', 'touch', 'tr'):
             os.symlink(shutil.which(name), os.path.join(self.bin, name))
         self.program('apt-get', APT_GET)
         self.program('dpkg-query', DPKG_QUERY)
-        self.program('apt-cache', '#!/bin/bash\n[ -e "$STATE/lists" ] || exit 100\necho "  Depends: gcc-13"\n')
+        self.program('apt-cache', APT_CACHE)
         self.program('id', f'#!/bin/bash\necho {0 if root else 1000}\n')
         if lists:
             self.has('lists')
@@ -147,6 +155,40 @@ def anything_else(machine):
     said('mkdir fails', machine.setup('demo'), 'exit status 7', 'mkdir -p "$build"', 'line', status=7)
 
 
+def not_to_be_had(machine):
+    """What a build does without is left out with one line, before the first configuration; the rest is installed."""
+    machine.has('unavailable', 'libpapi-dev\nlibopen-trace-format2-dev\nclang-17\ng++\n')
+    result = machine.setup('test')
+    said('not to be had', result, 'left out: libopen-trace-format2-dev libpapi-dev clang-17 (')
+    expect('not to be had: asked for', [p for p in ('libpapi-dev', 'clang-17') if p in machine.calls()[-1].split()], [])
+    expect('not to be had: asked for all the same', [p for p in ('g++', 'gcc-13-plugin-dev', 'libclang-17-dev') if p not in machine.calls()[-1].split()], [])
+
+
+def others_beside(machine):
+    """The plugin packages of other compilers that are installed, and no others."""
+    machine.program('dpkg-query', DPKG_QUERY.replace('status=0', '''status=0
+case "${*: -1}" in 'gcc-[0-9]*') printf 'installed %s\\n' gcc-12 gcc-12-base gcc-13 gcc-9; exit ;; 'clang-[0-9]*') echo installed clang-14; exit ;; esac'''))
+    needed = machine.setup('packages', 'build')[1].split()
+    expect('others beside', [p for p in needed if re.search(r'plugin|clang', p)], ['gcc-13-plugin-dev', 'gcc-12-plugin-dev', 'libclang-14-dev'])
+
+
+def without_apt(machine):
+    """Other systems: their names, as text, and the build goes on."""
+    os.remove(os.path.join(machine.bin, 'apt-get'))
+    said('neither', machine.setup('build'), 'none of apt-get, dnf and zypper', 'meson')
+    machine.program('zypper', '#!/bin/bash\nexit 9\n')
+    said('zypper', machine.setup('build'), 'as root: zypper install gcc gcc-c++ gcc-fortran', 'meson')
+    expect('zypper: calls', machine.calls(), [])
+
+
+def from_what_is_there(machine):
+    """Neither root nor sudo, and tools that are no packages of Debian: the build goes on, and Meson says what it lacks."""
+    for name in ('gcc', 'g++', 'gfortran', 'make', 'patch', 'ninja'):
+        machine.program(name, '#!/bin/bash\n')
+    machine.program('meson', '#!/bin/bash\necho "meson.build:1:0: ERROR: Dependency hwloc not found"\nexit 1\n')
+    said('what is there', machine.setup('build'), 'run as root: apt-get install', 'going on with what is there', 'Dependency hwloc not found')
+
+
 def lists_only(machine):
     """Everything is there but apt's lists, from which the demo makes a graph."""
     machine.has('installed', machine.setup('packages', 'demo')[1] + 'gcc-13-plugin-dev\n')
@@ -178,7 +220,7 @@ def a_package_comes_later(machine):
     first = meson_setups('build', '--prefix', prefix)
     expect('first', ('--reconfigure' in first[0], len(first)), (False, 1))
     expect('second', meson_setups('build', '--prefix', prefix), [])
-    machine.has('installed', machine.setup('packages', 'build')[1] + 'clang-14\nlibclang-14-dev\nllvm-14-dev\n')
+    machine.has('installed', machine.setup('packages', 'build')[1] + 'clang-17\nlibclang-17-dev\nllvm-17-dev\n')
     later = meson_setups('build', '--prefix', prefix)
     expect('clang comes', ('--reconfigure' in later[0], prefix.split()[-1] in ' '.join(later[0]), len(later)), (True, True, 1))
     expect('and stays', meson_setups('build', '--prefix', prefix), [])
@@ -191,18 +233,25 @@ on_a_machine(cannot_configure, lists=True)
 on_a_machine(not_root, lists=True, root=False)
 on_a_machine(without_lists_not_root, root=False)
 on_a_machine(anything_else)
+on_a_machine(not_to_be_had, lists=True)
+on_a_machine(others_beside, lists=True)
+on_a_machine(without_apt)
+on_a_machine(from_what_is_there, lists=True, root=False)
 on_a_machine(lists_only)
 on_a_machine(by_sudo, lists=True, root=False)
 on_a_machine(a_package_comes_later, lists=True)
 
-# What each command needs, and that the documentation names it.
+# What each command needs, and that the table has a name, or none, for each system.
+with open(os.path.join(TOP, 'tools/packages.txt')) as f:
+    rows = [line.split() for line in f if line.strip() and not line.startswith('#')]
+expect('rows of another form', [r for r in rows if len(r) != 5 or r[0] not in ('build', 'demo', 'clang', 'bench', 'test') or r[1] not in ('must', 'part')], [])
 needs = {command: run(SETUP, 'packages', command)[1].split() for command in COMMANDS}
-with open(os.path.join(TOP, 'docs/building.md')) as f:
-    documented = set(re.findall(r'[\w.+-]+', re.search(r'^## Packages\n(.*?)^## ', f.read(), re.S | re.M)[1]))
 for command, packages in needs.items():
     expect(f'{command}: more than a few packages', len(packages) > 15, True)
-    expect(f'{command}: not in docs/building.md', [p for p in packages if re.sub(r'gcc-\d+', 'gcc-12', p) not in documented], [])
-for name in ('clang', 'libclang-rt-14-dev', 'libomp-14-dev', 'locales', 'spin', 'gdb', 'cmake', 'netpipe-mpich2', 'chromium', 'mandoc'):
-    expect(f'{name} for the demo', name in needs['demo'], False)
-    expect(f'{name} for the tests', name in needs['test'], True)
+    expect(f'{command}: twice', sorted(set(packages)), sorted(packages))
+    for system in ('dnf', 'zypper'):
+        expect(f'{command}: of {system}', [p for p in ('gcc-c++', 'meson') if p not in run(SETUP, 'packages', command, system)[1].split()], [])
+for name in ('clang', 'libclang-rt-N-dev', 'libomp-N-dev', 'locales', 'spin', 'gdb', 'cmake', 'netpipe-mpich2', 'chromium', 'mandoc'):
+    for command, wanted in (('demo', False), ('test', True)):
+        expect(f'{name} for {command}', name in [re.sub(r'-\d+-', '-N-', p) for p in needs[command]], wanted)
 finish()
