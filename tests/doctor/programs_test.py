@@ -145,6 +145,9 @@ for environment, wanted in (({'WS_OPENMP': 'auto'}, ('WS612', 'ok', 'nothing is 
     done = run('--check', 'WS612', './openmp', **OPENMP, **environment)
     if f'{wanted[0]} {wanted[1]}' not in done.stdout or wanted[2] not in done.stdout or wanted[3] not in done.stdout:
         fail(f'{environment}: not {wanted}', done.stdout + done.stderr)
+done = run('--check', 'WS612', '-n', '4096', './openmp', **OPENMP, WS_OPENMP='auto')
+if 'WS612 warning' not in done.stdout or 'CPUs for 4096 ranks' not in done.stdout or 'mpirun -bind-to core' not in done.stdout:
+    fail('-workshare-openmp with masks that leave a rank no CPU', done.stdout + done.stderr)
 done = run('--check', 'WS612', APP, WS_OPENMP='auto')
 if 'WS612 warning' not in done.stdout or 'no OpenMP library' not in done.stdout:
     fail('-workshare-openmp for a program without OpenMP', done.stdout + done.stderr)

@@ -269,6 +269,13 @@ void moves_cores(const Job& job, Findings& out)
         return out.warning("the program has no OpenMP library of its own, or one that is linked statically",
                            "-workshare-openmp has no effect: there are no threads to move",
                            "mpicc -fopenmp ...     # and no -static");
+    if (const std::string pretended = value("WS_CORES"); pretended.empty() || pretended == "0")
+        for (const Node& n : nodes(job))
+            if (const size_t cpus = n.cpus().size(); cpus < size_t(n.count))
+                return out.warning(
+                    format("%zu CPUs for %d ranks on %s", cpus, n.count, n.host.c_str()),
+                    "-workshare-openmp has no effect there: each rank keeps a core, and none is left to move",
+                    mpirun(job, "-bind-to core") + "     # or fewer ranks");
     if (value("OMP_WAIT_POLICY") == "active")
         return out.warning(
             "OMP_WAIT_POLICY=active",

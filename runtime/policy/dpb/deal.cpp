@@ -143,14 +143,20 @@ Deal decide(Rule rule, const std::vector<Measured>& ranks, History& history, uin
         history.undone++;
         history.paused = 1;
     };
-    const auto change_to = [&](const Deal& next, double before) {
+    const auto change_to = [&](const Deal& next, double before, double hoped) {
         history.before = before;
+        history.hoped = hoped;
         std::copy(now.begin(), now.end(), former);
         return next;
     };
-    if (history.before > 0 && period > history.before * (1 + least_gain) && last != now) {
-        pause();
-        return change_to(last, 0);
+    if (history.before > 0) {
+        const bool in_vain = history.before - period < history.hoped / 2 * history.before;
+        history.in_vain =
+            in_vain ? std::min(most_in_vain, history.in_vain + 1) : history.in_vain - (history.in_vain > 0);
+        if (period > history.before * (1 + least_gain) && last != now) {
+            pause();
+            return change_to(last, 0, 0);
+        }
     }
     history.before = 0; // the last change has proved good
     if (history.pause > 0) {
@@ -158,7 +164,8 @@ Deal decide(Rule rule, const std::vector<Measured>& ranks, History& history, uin
         return now;
     }
     const Deal next = rule(ranks);
-    if (next == now || slowest(ranks, next) > (1 - least_gain) * slowest(ranks, now))
+    const double gain = 1 - slowest(ranks, next) / slowest(ranks, now);
+    if (next == now || !(gain >= least_gain * (1 + history.in_vain)))
         return now;
     if (next == last) {
         if (!history.paused) {
@@ -168,7 +175,7 @@ Deal decide(Rule rule, const std::vector<Measured>& ranks, History& history, uin
     } else
         history.undone = 0;
     history.paused = 0;
-    return change_to(next, period);
+    return change_to(next, period, gain);
 }
 
 } // namespace ws::policy::dpb

@@ -51,16 +51,19 @@ struct History {
     uint32_t undone;  // changes taken back in a row, measured or foreseen
     uint32_t pause;   // decisions not to be made
     uint32_t paused;  // there was a pause before the change that would be taken back next
+    uint32_t in_vain; // changes that won less than half of what they were made for, less those that won it
+    double hoped;     // what the last change was made for: a share of the period
 };
 
 using Rule = Deal (*)(const std::vector<Measured>&);
 
 // One decision: the next deal; the same if nothing is to be changed. Goes back to `former` (updated, a number a rank)
 // if the last change made the period longer. Before a change is taken back, or made again, there is a pause, which
-// doubles with each one in a row.
+// doubles with each one in a row. Where changes do not win what was hoped for, measuring is noise: then a change has to
+// be worth more.
 Deal decide(Rule rule, const std::vector<Measured>& ranks, History& history, uint16_t* former);
 
 constexpr double least_gain = 0.02;  // of the slowest rank's time: less is noise
-constexpr uint32_t longest_pause = 64;
+constexpr uint32_t longest_pause = 64, most_in_vain = 9;
 
 } // namespace ws::policy::dpb
