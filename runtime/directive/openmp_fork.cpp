@@ -32,6 +32,12 @@ Next<void(void* location, int32_t thread, int32_t threads)> next_push_num_thread
 Next<int32_t(void* location)> next_thread("__kmpc_global_thread_num");
 WS_THREAD_LOCAL int32_t pushed;
 
+// Who runs a region instead of libomp may have gone on with it on another thread than it began on.
+int32_t own_number(void* location, int32_t given, void* caller)
+{
+    return openmp_sharer ? next_thread(caller)(location) : given;
+}
+
 using Call = void (*)(void (*function)(), int32_t* thread, int32_t* bound, void** shared);
 
 template <size_t... i>
@@ -184,7 +190,8 @@ extern "C" __attribute__((visibility("default"))) void openmp_push_num_threads(v
                                                                                int32_t threads)
 {
     pushed = threads;
-    next_push_num_threads(__builtin_return_address(0))(location, thread, threads);
+    void* const caller = __builtin_return_address(0);
+    next_push_num_threads(caller)(location, own_number(location, thread, caller), threads);
 }
 asm(".symver openmp_push_num_threads,__kmpc_push_num_threads@VERSION");
 
@@ -194,7 +201,8 @@ extern "C" __attribute__((visibility("default"))) void openmp_serialized_paralle
     pushed = 0;
     if (openmp_serializes)
         openmp_serializes();
-    next_serialized(__builtin_return_address(0))(location, thread);
+    void* const caller = __builtin_return_address(0);
+    next_serialized(caller)(location, own_number(location, thread, caller));
 }
 asm(".symver openmp_serialized_parallel,__kmpc_serialized_parallel@VERSION");
 

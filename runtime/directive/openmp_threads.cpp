@@ -8,6 +8,7 @@
 #include "directive/openmp_threads.h"
 
 #include "directive/openmp.h"
+#include "directive/references.h"
 #include "loop/numbers.h"
 #include "window/atomics.h"
 #include "window/spin_lock.h"
@@ -88,46 +89,17 @@ struct Scan {
     unsigned long long loaded, unloaded;
 };
 
-// Looks through what a library or the program refers to: the symbols of its relocations.
-void look_through(const dl_phdr_info& info, const ElfW(Dyn)* dynamic, Scan& scan)
-{
-    const auto address = [&](ElfW(Addr) value) { return value < info.dlpi_addr ? value + info.dlpi_addr : value; };
-    const ElfW(Sym)* symbols = nullptr;
-    const char* names = nullptr;
-    struct {
-        const ElfW(Rela)* at;
-        size_t bytes;
-    } tables[2] = {};
-    for (; dynamic->d_tag != DT_NULL; dynamic++)
-        switch (dynamic->d_tag) {
-        case DT_SYMTAB: symbols = reinterpret_cast<const ElfW(Sym)*>(address(dynamic->d_un.d_ptr)); break;
-        case DT_STRTAB: names = reinterpret_cast<const char*>(address(dynamic->d_un.d_ptr)); break;
-        case DT_RELA: tables[0].at = reinterpret_cast<const ElfW(Rela)*>(address(dynamic->d_un.d_ptr)); break;
-        case DT_RELASZ: tables[0].bytes = dynamic->d_un.d_val; break;
-        case DT_JMPREL: tables[1].at = reinterpret_cast<const ElfW(Rela)*>(address(dynamic->d_un.d_ptr)); break;
-        case DT_PLTRELSZ: tables[1].bytes = dynamic->d_un.d_val; break;
-        default: break;
-        }
-    if (!symbols || !names)
-        return;
-    for (const auto& table : tables)
-        for (size_t i = 0; table.at && i < table.bytes / sizeof *table.at; i++) {
-            const ElfW(Sym)& symbol = symbols[ELF64_R_SYM(table.at[i].r_info)];
-            const char* name = names + symbol.st_name;
-            if (symbol.st_shndx != SHN_UNDEF || !starts(name, "omp_"))
-                continue;
-            scan.asks |= is_openmp_question(name);
-            scan.sets |= starts(name, "omp_set_num_threads");
-        }
-}
-
 int look_at(dl_phdr_info* info, size_t, void* data)
 {
     Scan& scan = *static_cast<Scan*>(data);
+    each_reference(*info, [&](const char* name, uintptr_t) {
+        if (!starts(name, "omp_"))
+            return;
+        scan.asks |= is_openmp_question(name);
+        scan.sets |= starts(name, "omp_set_num_threads");
+    });
     for (unsigned i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr)& part = info->dlpi_phdr[i];
-        if (part.p_type == PT_DYNAMIC)
-            look_through(*info, reinterpret_cast<const ElfW(Dyn)*>(info->dlpi_addr + part.p_vaddr), scan);
         scan.own_variables |= scan.first && part.p_type == PT_TLS && part.p_memsz;
     }
     scan.first = false;

@@ -2,6 +2,7 @@
 #include "lend/body_stack.h"
 
 #include "loop/participant.h"
+#include "loop/stack.h"
 #include "window/os.h"
 
 #include <algorithm>
@@ -19,48 +20,7 @@ namespace ws::lend {
 
 namespace {
 
-constexpr size_t KiB = 1024, MiB = 1024 * KiB, GiB = 1024 * MiB;
-
-bool unlimited(int resource)
-{
-    rlimit limit;
-    return getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY;
-}
-
-// Whether the system lets memory be reserved for nothing as long as it is not touched.
-bool reserving_is_free()
-{
-    if (!unlimited(RLIMIT_AS) || !unlimited(RLIMIT_DATA))
-        return false;
-    constexpr char strict = '2'; // the kernel counts what is reserved
-    char mode = strict;
-    if (FILE* f = std::fopen("/proc/sys/vm/overcommit_memory", "re")) {
-        mode = char(std::fgetc(f));
-        std::fclose(f);
-    }
-    return mode != strict;
-}
-
-struct StackSize {
-    size_t bytes, guard;
-    bool chosen; // the user has chosen it, so it must not be made smaller
-};
-
-StackSize stack_size(size_t wanted)
-{
-    // For "unlimited" pthread_create would take 2 MiB, while the rank's own stack may then become larger than any that
-    // can be reserved.
-    static const bool free = reserving_is_free();
-    // A frame may have an array that is larger than a page: its first access must not fall on the other side of the
-    // guard.
-    const size_t guard = free ? 256 * MiB : MiB;
-    rlimit limit;
-    if (wanted)
-        return {wanted, guard, true};
-    if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-        return {std::max(size_t(limit.rlim_cur), size_t(PTHREAD_STACK_MIN)), guard, false};
-    return {free ? 4 * GiB : 64 * MiB, guard, false};
-}
+constexpr size_t KiB = 1024, MiB = 1024 * KiB;
 
 // ---- at the end of a stack
 
@@ -88,7 +48,10 @@ bool ran_out(const siginfo_t& info, const ucontext_t& at)
     const uintptr_t pointer = watched.lowest;
     (void) at;
 #endif
-    return pointer < watched.lowest || (address >= watched.guard && address < watched.lowest);
+    const loop::OtherStack& other = loop::other_stack;
+    const uintptr_t lowest = other.lowest ? other.lowest : watched.lowest;
+    const uintptr_t guard = other.lowest ? other.guard : watched.guard;
+    return pointer < lowest || (address >= guard && address < lowest);
 }
 
 // A signal handler. Whatever the fault is, what the program does about such faults follows.
@@ -134,7 +97,7 @@ int create_body_thread(pthread_t& thread, pthread_attr_t& attributes, const Body
     for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGPROF})
         sigdelset(&blocked, signal);
     pthread_sigmask(SIG_SETMASK, &blocked, &were_blocked);
-    StackSize size = stack_size(stack.bytes);
+    loop::StackSize size = loop::stack_size(stack.bytes);
     int error;
     for (;; size.bytes /= 2) {
         pthread_attr_setstacksize(&attributes, size.bytes);

@@ -12,6 +12,7 @@
 #include "loop/schedule.h"
 #include "observe/board.h"
 #include "window/types.h"
+#include <cstddef>
 #include <cstdint>
 
 namespace ws::measure {
@@ -72,6 +73,7 @@ struct alignas(64) LoopHost {
     bool check = false;          // or take another order at each execution,
     uint64_t first_order = 0;    // beginning with this one of them
     double ticks_per_us = 1000;
+    size_t stack_bytes = 0;      // of a stack that bodies run on (stack.h): what the user wants, or 0
     uint64_t chunk_ticks = 0;    // time a chunk should take
     uint64_t least_ticks = 0;       // a chunk of a published region should not take less
     RuntimeSchedule schedule, steal_schedule; // what schedule(runtime) and steal_schedule(runtime) mean

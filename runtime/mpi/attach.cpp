@@ -105,6 +105,7 @@ void start_stealing(Job& job)
     host.let_threads_in = job.hooks->let_threads_in;
     host.allow = directive::allow_openmp;
     host.openmp_level = directive::openmp_level;
+    host.stack_bytes = o.stacksize;
     host.end_job = end_job;
     host.leave_job = become_no_rank;
     if (host.check)

@@ -83,4 +83,14 @@ inline unsigned choose_units(double region, double grain, double setup)
     return units;
 }
 
+// And where they stop at barriers: 16, but fewer, at least 4, where a phase between two barriers would give each less
+// than `least` to do.
+inline unsigned choose_units_that_stop(double phase, double least)
+{
+    unsigned units = 16;
+    while (units > 4 && phase < double(units) * least)
+        units /= 2;
+    return units;
+}
+
 } // namespace ws::openmp

@@ -267,14 +267,14 @@ WS_EXPORT void* gnu_GOMP_single_copy_start()
 {
     static Next<decltype(gnu_GOMP_single_copy_start)> next("GOMP_single_copy_start");
     if (current && current->team) {
-        Unit& unit = *current;
+        Unit& unit = *current; // kept, as the thread may be another after the barrier
         if (unit.units.lo == 0)
             return nullptr;
-        unit.team->barrier(unit);
+        unit.team->barrier(unit, __builtin_return_address(0));
         return window::load_acquire(unit.team->copied);
     }
     if (current)
-        current->watch->note(use::barrier);
+        current->watch->note_barrier(*current, __builtin_return_address(0));
     return next(__builtin_return_address(0))();
 }
 WS_GNU(GOMP_single_copy_start, "GOMP_1.0");
@@ -284,7 +284,7 @@ WS_EXPORT void gnu_GOMP_single_copy_end(void* variables)
     static Next<decltype(gnu_GOMP_single_copy_end)> next("GOMP_single_copy_end");
     if (current && current->team) {
         window::store_release(current->team->copied, variables);
-        current->team->barrier(*current);
+        current->team->barrier(*current, __builtin_return_address(0));
         return;
     }
     next(__builtin_return_address(0))(variables);

@@ -25,6 +25,13 @@ namespace {
 constexpr int32_t static_chunked = 33, static_whole = 34, static_balanced_chunked = 45, first_ordered = 64,
                   ordered_static_chunked = 65, monotonic = 1 << 29, modifiers = 3 << 29;
 
+// clang's code asks for its thread's number once in a region, and may have gone on on another thread since.
+int32_t own_number(void* location)
+{
+    static Next<int32_t(void*)> next("__kmpc_global_thread_num");
+    return next(nullptr)(location);
+}
+
 // Iterations of a loop whose last value is `last`, as a number of 64 bits.
 template <class T, class Step> uint64_t count_to(T first, T last, Step step)
 {
@@ -254,7 +261,7 @@ WS_EXPORT int32_t llvm___kmpc_reduce(void* location, int32_t thread, int32_t cou
         return 1;
     }
     if (current)
-        current->watch->note(use::barrier);
+        current->watch->note_barrier(*current, __builtin_return_address(0));
     return next(__builtin_return_address(0))(location, thread, count, size, data, merge, lock);
 }
 WS_LLVM(__kmpc_reduce);
@@ -264,8 +271,9 @@ WS_EXPORT void llvm___kmpc_end_reduce(void* location, int32_t thread, void* lock
     static Next<decltype(llvm___kmpc_end_reduce)> next("__kmpc_end_reduce");
     if (current && current->team) {
         merging.unlock();
-        if (!ends_region(__builtin_return_address(0), loop::own_frame()))
-            current->team->barrier(*current);
+        void* const caller = __builtin_return_address(0);
+        if (!ends_region(caller, loop::own_frame()))
+            current->team->barrier(*current, caller);
     } else
         next(__builtin_return_address(0))(location, thread, lock);
 }
@@ -318,17 +326,19 @@ WS_EXPORT void llvm___kmpc_copyprivate(void* location, int32_t thread, size_t si
 {
     static Next<decltype(llvm___kmpc_copyprivate)> next("__kmpc_copyprivate");
     if (current && current->team) {
-        VirtualTeam& team = *current->team;
+        Unit& unit = *current; // kept, as the thread may be another after a barrier
+        VirtualTeam& team = *unit.team;
+        void* const caller = __builtin_return_address(0);
         if (did_it)
             window::store_release(team.copied, variables);
-        team.barrier(*current);
+        team.barrier(unit, caller);
         if (!did_it)
             copy(variables, window::load_acquire(team.copied));
-        team.barrier(*current);
+        team.barrier(unit, caller);
         return;
     }
     if (current)
-        current->watch->note(use::barrier);
+        current->watch->note_barrier(*current, __builtin_return_address(0));
     next(__builtin_return_address(0))(location, thread, size, variables, copy, did_it);
 }
 WS_LLVM(__kmpc_copyprivate);
@@ -393,6 +403,8 @@ __attribute__((constructor)) void hear_of_serialized() { directive::openmp_seria
 WS_EXPORT void llvm___kmpc_end_serialized_parallel(void* location, int32_t thread)
 {
     static Next<decltype(llvm___kmpc_end_serialized_parallel)> next("__kmpc_end_serialized_parallel");
+    if (WS_UNLIKELY(outside.depth != 0))
+        thread = own_number(location);
     next(__builtin_return_address(0))(location, thread);
     if (WS_UNLIKELY(outside.depth != 0) && --outside.depth == 0) {
         current = outside.unit;
@@ -425,6 +437,22 @@ WS_LLVM_IN_TURN(__kmpc_doacross_post, );
 WS_LLVM_IN_TURN(__kmpc_doacross_wait, );
 WS_LLVM_IN_TURN(__kmpc_doacross_fini, if (unit.turn.runs) unit.team->next_in_turn(unit, unit.turn.piece));
 
+// ---- what takes the calling thread's number, and is the same for every thread otherwise
+
+#define WS_LLVM_OWN_NUMBER(name)                                                                                      \
+    WS_EXPORT long llvm_##name(WS_12(long, WS_NAMED))                                                                 \
+    {                                                                                                                 \
+        static Next<decltype(llvm_##name)> next(#name);                                                               \
+        if (WS_UNLIKELY(current != nullptr) && current->team)                                                         \
+            b = own_number(reinterpret_cast<void*>(a));                                                               \
+        return next(__builtin_return_address(0))(WS_12(, WS_NAMED));                                                  \
+    }                                                                                                                 \
+    WS_LLVM(name)
+WS_LLVM_OWN_NUMBER(__kmpc_critical);
+WS_LLVM_OWN_NUMBER(__kmpc_critical_with_hint);
+WS_LLVM_OWN_NUMBER(__kmpc_end_critical);
+WS_LLVM_OWN_NUMBER(__kmpc_push_proc_bind);
+
 // ---- all others but critical sections, atomic operations, locks and memory, which are the same for every thread
 
 // They take integers and pointers, none more than 12.
@@ -434,6 +462,8 @@ WS_LLVM_IN_TURN(__kmpc_doacross_fini, if (unit.turn.runs) unit.team->next_in_tur
         static Next<decltype(llvm_##name)> next(#name);                                                               \
         if (current)                                                                                                  \
             meet_other(#name);                                                                                        \
+        if (current && current->team)                                                                                 \
+            b = own_number(reinterpret_cast<void*>(a));                                                               \
         return next(__builtin_return_address(0))(WS_12(, WS_NAMED));                                                  \
     }                                                                                                                 \
     WS_LLVM(name)

@@ -60,11 +60,11 @@ bool waited_for(void* caller, uintptr_t frame)
     Unit& unit = *current;
     if (unit.team) {
         if (!ends_region(caller, frame))
-            unit.team->barrier(unit);
+            unit.team->barrier(unit, caller);
         return true;
     }
     if (!ends_region(caller, frame))
-        unit.watch->note(use::barrier);
+        unit.watch->note_barrier(unit, caller);
     return false;
 }
 

@@ -39,7 +39,7 @@ __attribute__((noinline)) void run_watching(RegionCall& region, RegionSite& site
         const Current none(nullptr);
         region.open(run_watched, &watch, directive::openmp_told());
     }
-    settle(site, double(ticks() - began));
+    settle(site, double(ticks() - began), Hardware::load_relaxed(watch.barriers));
 }
 
 // With several threads of its own a rank shares a region only where somebody waits.
@@ -61,10 +61,11 @@ void run_shared(RegionCall& region, RegionSite& site)
     }
     VirtualTeam team(site, region,
                      region.sections && site.free ? std::min(region.sections, most_units) : units_of(site));
-    if (own > 1)
-        ws_openmp_loop(VirtualTeam::take_part, &team, 0, long(team.units), 1, &site.site, 0, 0);
-    else
-        ws_parallel_loop(VirtualTeam::take_part, &team, 0, long(team.units), 1, &site.site, 0, 0);
+    for (ws_site* phase = &site.site; phase; phase = team.next_phase())
+        if (own > 1)
+            ws_openmp_loop(VirtualTeam::take_part, &team, 0, long(team.units), 1, phase, 0, 0);
+        else
+            ws_parallel_loop(VirtualTeam::take_part, &team, 0, long(team.units), 1, phase, 0, 0);
 }
 
 void run_region(RegionCall& region)

@@ -4,6 +4,7 @@
 #include "directive/openmp.h"
 #include "loop/participant.h"
 #include "loop/site.h"
+#include "openmp/code.h"
 #include "openmp/deal.h"
 #include "window/times.h"
 
@@ -47,6 +48,8 @@ bool has_own_variables(const void* function)
     return v.found;
 }
 
+bool has_sanitizer() { return dlsym(RTLD_DEFAULT, "__tsan_init") || dlsym(RTLD_DEFAULT, "__asan_init"); }
+
 // Symbol, or program and offset as addr2line takes it.
 const char* name_of(const void* function)
 {
@@ -75,7 +78,10 @@ RegionSite* make_site(const void* function)
         s->site.kinds |= WS_SITE_OPENMP; // the rank's own threads take part as OpenMP's
     s->function = function;
     s->units = directive::openmp_told();
-    if (has_own_variables(function))
+    s->keeps_thread = has_errno_beside_barriers();
+    if (has_sanitizer()) // it knows of one stack a thread
+        give_up(*s, "a sanitizer watches its stacks");
+    else if (has_own_variables(function))
         give_up(*s, "thread-private variables");
     return s;
 }
@@ -85,6 +91,7 @@ unsigned place_of(const void* function)
     return unsigned(uintptr_t(function) * 0x9E3779B97F4A7C15ull >> (64 - table_bits));
 }
 
+double least_of_phase() { return window::times::virtual_thread_phase_us * loop::host().ticks_per_us; }
 double grain() { return window::times::virtual_thread_us * loop::host().ticks_per_us; }
 
 } // namespace
@@ -144,7 +151,27 @@ std::string tell_regions()
     return own ? text + "; not " + others + (own > most_told ? ", ..." : "") : text;
 }
 
-void settle(RegionSite& site, double ticks)
+Phase* phase_after(RegionSite& site, const void* barrier)
+{
+    constexpr unsigned most = sizeof site.phases / sizeof *site.phases;
+    for (unsigned i = 0, at = place_of(barrier); i < most; i++, at++) {
+        Phase* volatile& entry = site.phases[at % most];
+        Phase* phase = window::load_acquire(entry); // pairs with the exchange below
+        if (!phase) {
+            const bool may_stop = !site.keeps_thread || is_without_errno(site.function, barrier);
+            Phase* const made =
+                new (std::nothrow) Phase{{name_of(barrier), site.site.kinds, {}}, barrier, may_stop};
+            if (!made || window::exchange_if_acq_rel(entry, phase, made))
+                return made;
+            delete made; // another thread was faster; its name stays
+        }
+        if (phase->barrier == barrier)
+            return phase;
+    }
+    return nullptr;
+}
+
+void settle(RegionSite& site, double ticks, unsigned barriers)
 {
     const Flag uses = Hardware::load_acquire(site.uses);
     constexpr Flag enough = 4; // executions with no calls at all: the loop may have been empty
@@ -156,13 +183,17 @@ void settle(RegionSite& site, double ticks)
     site.ranges = site.free && !(uses & use::pair);
     if (site.free)
         site.units = choose_units(ticks, grain(), 2 * site.setup);
+    if (uses & use::barrier) {
+        site.stops = true;
+        site.ranges = false;
+        if (site.free)
+            site.units = choose_units_that_stop(ticks / (barriers + 1), least_of_phase());
+    }
     if (uses & use::unknown) {
         if (!site.why)
             site.why = "a call that cannot be shared";
     } else if (uses & use::nested)
         site.why = "it opens other regions";
-    else if (uses & use::barrier)
-        site.why = "its threads wait for each other";
     else if (site.units < 4)
         site.why = "each of its threads prepares more than it shares";
     Hardware::store_release(site.state, Flag(site.why ? State::own : State::shared)); // pairs with now()
@@ -170,8 +201,9 @@ void settle(RegionSite& site, double ticks)
 
 unsigned units_of(RegionSite& site)
 {
-    if (!site.free)
-        return site.units;
+    const bool seen = site.stops || (Hardware::load_relaxed(site.uses) & use::numbers);
+    if (!site.free || seen) // no more than the program was told of can wait, or be told apart, at once
+        return std::min(site.units, directive::openmp_told());
     loop::Learned& l = loop::learned(&site.site);
     const double region = loop::peek(l.unit_ticks) * site.units;
     const unsigned wanted = choose_units(region, grain(), 2 * site.setup);

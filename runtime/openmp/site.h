@@ -41,10 +41,13 @@ struct alignas(64) RegionSite {
     const char* volatile why; // it is OpenMP's
     bool free;     // nobody can tell how many virtual threads there are: any number will do
     bool ranges;   // and one call can be several of them
+    volatile bool stops; // they wait for each other: in phases
+    bool keeps_thread;   // code with barriers refers to errno, which belongs to a thread
     unsigned units;
     double setup;  // ticks that each spends before its part of the work
     double longest; // ticks that an execution took
     static constexpr unsigned most_pairs = 8;
+    struct Phase* volatile phases[128]; // after a barrier, found by where that is
     void* volatile pairs[most_pairs]; // where it asks for both numbers: the return addresses of either call
 
     State now() const { return State(Hardware::load_acquire(state)); } // pairs with settle() and give_up()
@@ -53,8 +56,9 @@ struct alignas(64) RegionSite {
 // Any thread. Null: no memory, or more regions than are kept.
 RegionSite* find_site(const void* function);
 
-// After a watched execution that took so many ticks: decides whether the site is shared from now on.
-void settle(RegionSite& site, double ticks);
+// After a watched execution that took so many ticks, and met so many barriers: decides whether the site is shared from
+// now on.
+void settle(RegionSite& site, double ticks, unsigned barriers);
 // From now on it is OpenMP's.
 void give_up(RegionSite& site, const char* why);
 // What became of this process's regions, for the verdict: how many are shared, and why others are not; empty where the
@@ -62,6 +66,14 @@ void give_up(RegionSite& site, const char* why);
 std::string tell_regions();
 // Whether the call at this address asks for the number by which a static loop is dealt.
 bool is_pair(const RegionSite& site, const void* caller);
+// What follows the barrier that returns to this address.
+struct Phase {
+    ws_site site; // as the loop over the virtual threads
+    const void* barrier;
+    bool may_stop; // who stops there may go on on another thread
+};
+// Null: no memory, or more than are kept.
+Phase* phase_after(RegionSite& site, const void* barrier);
 // How many virtual threads the next execution has.
 unsigned units_of(RegionSite& site);
 

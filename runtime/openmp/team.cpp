@@ -2,6 +2,7 @@
 #include "openmp/team.h"
 
 #include "loop/participant.h"
+#include "openmp/fiber.h"
 #include "window/times.h"
 
 #include <condition_variable>
@@ -9,7 +10,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
-#include <new>
+#include <string>
+#include <vector>
 
 namespace ws::openmp {
 
@@ -33,10 +35,11 @@ void asked(Question question, void* caller)
     }
     VirtualTeam& team = *unit.team;
     Participant& p = self;
-    if (!team.site.free || is_pair(team.site, caller)) {
+    if (team.units <= directive::openmp_told() || is_pair(team.site, caller)) {
         p.number = unit.units.lo;
         p.numbers = unit.units.of;
     } else {
+        Watch::note_late(team.site, use::numbers); // from the next execution on no more than it may know of
         p.numbers = directive::openmp_told();
         if (question != Question::threads)
             p.number = team.slot(unit);
@@ -77,10 +80,21 @@ bool follows(const void* from, const void* to, uintptr_t at_most)
 }
 } // namespace
 
-void Watch::note(Flag use)
+void Watch::note_late(RegionSite& site, Flag use)
 {
     if ((Hardware::load_relaxed(site.uses) & use) != use)
         Hardware::or_full(site.uses, use); // full: what was noted before comes before
+}
+
+void Watch::note(Flag use) { note_late(site, use); }
+
+void Watch::note_barrier(Unit& unit, const void* caller)
+{
+    unit.barriers++;
+    note(use::barrier);
+    const Phase* const next = phase_after(site, caller);
+    if (!next || !next->may_stop)
+        note_unknown("a barrier beside errno");
 }
 
 void Watch::note_unknown(const char* name)
@@ -131,6 +145,7 @@ void Watch::end(Unit& unit)
 {
     if (unit.asked_threads)
         note(use::numbers);
+    Hardware::store_relaxed(barriers, unit.barriers); // all have as many
 }
 
 void run_watched(void* argument)
@@ -150,10 +165,9 @@ void run_watched(void* argument)
 
 struct VirtualTeam::Cold {
     std::mutex lock;
-    std::condition_variable released;
-    uint64_t arrived = 0, barriers = 0; // virtual threads in the barrier, and barriers that all have met
+    std::condition_variable ended, released;
+    uint64_t arrived = 0, barriers = 0; // virtual threads in block(), and how often all have been
     std::vector<pthread_t> threads;
-    std::mutex beginning;
     std::vector<uint64_t> over; // of each loop whose iterations have an order: those before this one
     std::condition_variable turned;
 };
@@ -174,24 +188,14 @@ VirtualTeam::~VirtualTeam()
         watch_no_more(*this);
         site.longest = std::max(site.longest, double(ticks() - opened_at));
     }
-    Cold* const c = window::load_acquire(cold_);
-    if (!c)
-        return;
-    for (;;) { // one that is joined may have begun others
-        pthread_t one;
-        {
-            const std::lock_guard<std::mutex> lock(c->beginning);
-            if (c->threads.empty())
-                break;
-            one = c->threads.back();
-            c->threads.pop_back();
-        }
-        pthread_join(one, nullptr);
+    if (window::load_acquire(cold_)) {
+        join_threads();
+        delete cold_;
     }
-    delete c;
 }
 
 namespace {
+
 // f(first, count) for each run of neighbouring bits in the word.
 template <class F> void each_run(uint64_t bits, F f)
 {
@@ -205,6 +209,16 @@ template <class F> void each_run(uint64_t bits, F f)
         bits &= ~uint64_t(0) << (first + count);
     }
 }
+
+// The lowest `count` bits.
+uint64_t bits_below(unsigned count) { return count >= 64 ? ~uint64_t(0) : (uint64_t(1) << count) - 1; }
+
+[[noreturn]] void refuse(const RegionSite& site, const char* what)
+{
+    std::fprintf(stderr, "workshare: %s: %s: run without -workshare-openmp\n", site.site.where, what);
+    std::exit(1);
+}
+
 } // namespace
 
 // Marks of the wanted ones those that have not begun, and returns them.
@@ -214,18 +228,16 @@ uint64_t VirtualTeam::claim(unsigned word, uint64_t wanted)
         const Hardware::Word begun = Hardware::load_relaxed(begun_[word]);
         if ((begun & wanted) == wanted)
             return 0;
-        if (Hardware::cas_full(begun_[word], begun, begun | wanted)) // full: see barrier()
+        if (Hardware::cas_full(begun_[word], begun, begun | wanted)) // full: begin_rest() sees it, or it the claim
             return wanted & ~begun;
     }
 }
 
-void VirtualTeam::call(unsigned lo, unsigned hi)
+Unit VirtualTeam::begin(const Units& of_it)
 {
     Unit unit = {};
     unit.team = this;
-    unit.units = {lo, hi, units};
-    if (whole_)
-        unit.units = {0, 1, 1};
+    unit.units = of_it;
     if (region.loop) {
         const RegionCall::Loop& l = *region.loop;
         const uint64_t n = loop::count_signed(l.start, l.end, l.incr);
@@ -236,15 +248,79 @@ void VirtualTeam::call(unsigned lo, unsigned hi)
     }
     unit.sections = region.sections;
     unit.section = Unit::before_first;
-    const Current here(&unit);
+    return unit;
+}
+
+void VirtualTeam::end(Unit& unit)
+{
+    if (WS_UNLIKELY(unit.slot != 0))
+        Hardware::and_full(slots_, ~(Flag(1) << (unit.slot - 1))); // full: its use comes before; pairs with slot()
+}
+
+namespace {
+// The calling thread is that virtual thread from now on; until the end of a Current. `level`: openmp_level().
+void be(const Unit& unit, int level)
+{
     Participant& p = self;
     p.number = unit.units.lo;
     p.numbers = unit.units.of;
-    p.level = directive::openmp_level();
+    p.level = level;
     p.depth = 1; // regions within others are not shared
+}
+} // namespace
+
+// On a stack of its own, and perhaps on another thread at its end than at its begin.
+void VirtualTeam::run_unit(void* argument)
+{
+    Unit& unit = static_cast<Fiber*>(argument)->unit;
+    VirtualTeam& team = *unit.team;
+    team.region.fn(team.region.data);
+    team.end(unit);
+}
+
+void VirtualTeam::call_all()
+{
+    Unit unit = begin({0, 1, 1});
+    const Current here(&unit);
+    be(unit, directive::openmp_level());
     region.fn(region.data);
-    if (WS_UNLIKELY(unit.slot != 0))
-        Hardware::and_full(slots_, ~(Flag(1) << (unit.slot - 1))); // full: its use comes before; pairs with slot()
+    end(unit);
+}
+
+// Begins it, or goes on with it, until it stops or ends. `spare`: a stack that is free; it may leave one.
+void VirtualTeam::play(unsigned lo, unsigned hi, Fiber*& spare, int level)
+{
+    Fiber* fiber;
+    if (Hardware::load_relaxed(phase_) == 0) { // relaxed: changes only while nobody is here
+        fiber = spare ? spare : Fiber::take();
+        spare = nullptr;
+        if (!fiber)
+            refuse(site, "there is no memory for the stack of a virtual thread");
+        fiber->unit = begin({lo, hi, units});
+        fiber->unit.fiber = fiber;
+        fiber->begin(run_unit, fiber);
+    } else
+        fiber = waiting_[lo];
+    bool over;
+    {
+        const Current here(&fiber->unit);
+        be(fiber->unit, level);
+        over = fiber->resume();
+    }
+    if (!over) {
+        waiting_[lo] = fiber;
+        Hardware::fetch_add_full(stopped_[lo / 64], Hardware::Word(1) << lo % 64); // full: before it counts as ended
+    } else if (spare)
+        Fiber::give_back(fiber);
+    else
+        spare = fiber;
+    Hardware::fetch_add_full(ended_, hi - lo); // full, before the look; pairs with begin_all()
+    if (WS_UNLIKELY(Hardware::load_acquire(all_begun_))) {
+        Cold& c = cold();
+        const std::lock_guard<std::mutex> lock(c.lock);
+        release_if_met(c);
+        c.ended.notify_all();
+    }
 }
 
 void VirtualTeam::run(unsigned lo, unsigned hi)
@@ -253,34 +329,101 @@ void VirtualTeam::run(unsigned lo, unsigned hi)
         opened_at = ticks();
         watch_over(*this);
     }
+    const bool ranges = site.ranges && Hardware::load_relaxed(phase_) == 0;
+    const int level = directive::openmp_level();
+    Fiber* spare = nullptr;
     for (unsigned word = lo / 64; word * 64 < hi; word++) {
         const unsigned from = std::max(lo, word * 64) - word * 64, to = std::min(hi - word * 64, 64u);
-        const uint64_t all = (to == 64 ? ~uint64_t(0) : (uint64_t(1) << to) - 1) & ~((uint64_t(1) << from) - 1);
-        const auto run_those = [&](unsigned first, unsigned count) {
-            call(word * 64 + first, word * 64 + first + count);
-            Hardware::fetch_add_full(ended_, count); // full, before the look; pairs with begin_all()
-            if (WS_UNLIKELY(Hardware::load_acquire(all_begun_)))
-                release_if_all();
+        const auto play_those = [&](unsigned first, unsigned count) {
+            play(word * 64 + first, word * 64 + first + count, spare, level);
         };
-        if (site.ranges)
-            each_run(claim(word, all), run_those);
+        if (ranges)
+            each_run(claim(word, bits_below(to) & ~bits_below(from)), play_those);
         else
             for (unsigned bit = from; bit < to; bit++)
                 if (claim(word, uint64_t(1) << bit))
-                    run_those(bit, 1);
+                    play_those(bit, 1);
     }
+    if (spare)
+        Fiber::give_back(spare);
+}
+
+// A short region that nobody helps with is one virtual thread, where nobody can tell.
+bool VirtualTeam::may_be_whole() const
+{
+    return site.free && Hardware::load_relaxed(phase_) == 0 &&
+           (!site.stops || site.longest < double(loop::host().short_ticks));
 }
 
 void VirtualTeam::take_part(void* argument)
 {
     VirtualTeam& team = *static_cast<VirtualTeam*>(argument);
     for (long lo, hi; loop::next_chunk(&lo, &hi);) {
-        if (lo == 0 && hi == long(team.units) && team.site.free) {
+        if (lo == 0 && hi == long(team.units) && team.may_be_whole()) {
             team.whole_ = true;
-            team.call(0, team.units);
+            team.call_all();
         } else
             team.run(unsigned(lo), unsigned(hi));
     }
+}
+
+// ---- phases
+
+unsigned VirtualTeam::stopped() const
+{
+    unsigned all = 0;
+    for (const volatile Hardware::Word& word : stopped_)
+        all += unsigned(__builtin_popcountll(Hardware::load_acquire(word)));
+    return all;
+}
+
+ws_site* VirtualTeam::next_phase()
+{
+    if (whole_)
+        return nullptr;
+    for (;;) {
+        wait_for_threads();
+        const unsigned waiting = stopped();
+        if (waiting == 0)
+            return nullptr;
+        const std::lock_guard<std::mutex> lock(beginning_);
+        for (unsigned word = 0; word < words; word++) {
+            Hardware::store_relaxed(begun_[word], ~Hardware::load_relaxed(stopped_[word]));
+            Hardware::store_relaxed(stopped_[word], 0);
+        }
+        Hardware::store_relaxed(ended_, units - waiting);
+        Hardware::store_full(phase_, Hardware::load_relaxed(phase_) + 1);
+        if (!Hardware::load_relaxed(all_begun_)) // changes under the lock
+            return &window::load_relaxed(next_)->site;
+        begin_rest();
+    }
+}
+
+void VirtualTeam::wait_for_threads()
+{
+    if (Hardware::load_acquire(ended_) == units) // pairs with play()
+        return;
+    {
+        Cold& c = cold();
+        std::unique_lock<std::mutex> lock(c.lock);
+        c.ended.wait(lock, [&] { return Hardware::load_acquire(ended_) == units; });
+    }
+    join_threads();
+}
+
+void VirtualTeam::barrier(Unit& unit, const void* caller)
+{
+    if (!unit.fiber || units == 1) // nobody else is to come
+        return;
+    Phase* const next = phase_after(site, caller);
+    if (!next || !next->may_stop) {
+        block(unit);
+        return;
+    }
+    site.stops = true; // if it is the first one
+    site.ranges = false;
+    window::store_relaxed(next_, next);
+    unit.fiber->stop();
 }
 
 // ---- all at once
@@ -301,12 +444,14 @@ void* VirtualTeam::thread(void* argument)
 {
     const BegunThread it = *static_cast<BegunThread*>(argument);
     delete static_cast<BegunThread*>(argument);
-    it.team->call(it.lo, it.hi);
-    Hardware::fetch_add_full(it.team->ended_, it.hi - it.lo);
-    it.team->release_if_all();
+    Fiber* spare = nullptr;
+    it.team->play(it.lo, it.hi, spare, directive::openmp_level());
+    if (spare)
+        Fiber::give_back(spare);
     return nullptr;
 }
 
+// beginning_ is held.
 void VirtualTeam::begin_thread(unsigned lo, unsigned hi)
 {
     pthread_attr_t attributes;
@@ -317,49 +462,51 @@ void VirtualTeam::begin_thread(unsigned lo, unsigned hi)
     pthread_t thread;
     const int error = pthread_create(&thread, &attributes, VirtualTeam::thread, new BegunThread{this, lo, hi});
     pthread_attr_destroy(&attributes);
-    if (error) {
-        std::fprintf(
-            stderr,
-            "workshare: %s: the system gives no thread for a parallel region whose threads wait for each other: "
-            "run without -workshare-openmp\n",
-            site.site.where);
-        std::exit(1);
-    }
+    if (error)
+        refuse(site, "the system gives no thread for a parallel region whose threads wait for each other");
     cold().threads.push_back(thread);
+}
+
+// Those that have not begun this phase get threads. beginning_ is held.
+void VirtualTeam::begin_rest()
+{
+    const bool ranges = site.ranges && Hardware::load_relaxed(phase_) == 0;
+    for (unsigned word = 0; word * 64 < units; word++)
+        each_run(claim(word, bits_below(std::min(units - word * 64, 64u))), [&](unsigned first, unsigned count) {
+            const unsigned each = ranges ? count : 1;
+            for (unsigned bit = first; bit < first + count; bit += each)
+                begin_thread(word * 64 + bit, word * 64 + bit + each);
+        });
+}
+
+void VirtualTeam::join_threads()
+{
+    for (;;) { // one that is joined may have begun others
+        pthread_t one;
+        {
+            const std::lock_guard<std::mutex> lock(beginning_);
+            if (cold().threads.empty())
+                return;
+            one = cold().threads.back();
+            cold().threads.pop_back();
+        }
+        pthread_join(one, nullptr);
+    }
 }
 
 void VirtualTeam::begin_all(const char* why)
 {
     if (whole_)
         return;
-    Cold& c = cold();
-    const std::lock_guard<std::mutex> lock(c.beginning);
+    const std::lock_guard<std::mutex> lock(beginning_);
     if (Hardware::load_acquire(all_begun_))
         return;
     give_up(site, why);
-    for (unsigned word = 0; word * 64 < units; word++) {
-        const unsigned to = std::min(units - word * 64, 64u);
-        const uint64_t mine = claim(word, to == 64 ? ~uint64_t(0) : (uint64_t(1) << to) - 1);
-        each_run(mine, [&](unsigned first, unsigned count) {
-            const unsigned each = site.ranges ? count : 1;
-            for (unsigned bit = first; bit < first + count; bit += each)
-                begin_thread(word * 64 + bit, word * 64 + bit + each);
-        });
-    }
-    Hardware::store_full(all_begun_, 1);
+    Hardware::store_full(all_begun_, 1); // full, before the claims: who ends from here on says so
+    begin_rest();
 }
 
-// To be called once all_begun_ is set: those that have ended count as arrived, so that no barrier waits for them.
-void VirtualTeam::release_if_all()
-{
-    Cold* const c = window::load_acquire(cold_);
-    if (!c)
-        return;
-    const std::lock_guard<std::mutex> lock(c->lock);
-    release_if_met(*c);
-}
-
-// c.lock is held.
+// c.lock is held. Those that have ended count as arrived, so that nobody waits for them.
 void VirtualTeam::release_if_met(Cold& c)
 {
     if (c.arrived && c.arrived + Hardware::load_acquire(ended_) >= units) {
@@ -369,10 +516,9 @@ void VirtualTeam::release_if_met(Cold& c)
     }
 }
 
-void VirtualTeam::barrier(Unit& unit)
+// A barrier where virtual threads must not change their threads: each waits on its own.
+void VirtualTeam::block(Unit& unit)
 {
-    if (whole_ || units == 1)
-        return;
     begin_all("its threads wait for each other");
     Cold& c = cold();
     std::unique_lock<std::mutex> lock(c.lock);
@@ -390,11 +536,7 @@ void VirtualTeam::meet_other(const char* name)
           "GOMP_loop_doacross_start", "GOMP_loop_ull_doacross_start", "GOMP_scope", "GOMP_sections2",
           "GOMP_workshare", "__kmpc_dist", "__kmpc_team_"})
         if (std::strncmp(name, needs_team, std::strlen(needs_team)) == 0) {
-            std::fprintf(stderr,
-                         "workshare: %s: this parallel region calls %s, which it did not when it was first run: run "
-                         "without -workshare-openmp\n",
-                         site.site.where, name);
-            std::exit(1);
+            refuse(site, (std::string("it calls ") + name + ", which it did not when it was first run").c_str());
         }
     give_up(site, name);
 }
@@ -433,7 +575,7 @@ bool VirtualTeam::next_in_turn(Unit& unit, Part& piece)
     }
     piece = t.piece = {t.rounds.first, std::min(t.rounds.first + t.rounds.size, t.n)};
     t.begun = true;
-    if (!whole_ && units > 1) {
+    if (unit.fiber && units > 1) {
         begin_all("a loop whose iterations have an order");
         with_turns(loop, [&](Cold& c, auto& lock) {
             c.turned.wait(lock, [&] { return c.over[loop] == t.piece.from; });
@@ -454,6 +596,8 @@ unsigned VirtualTeam::slot(Unit& unit)
                 unit.slot = i + 1;
                 return i;
             }
+        if (stopped()) // they keep theirs
+            refuse(site, "more of its threads wait for each other than it was told of, and ask for their numbers");
         sched_yield();
     }
 }

@@ -3,9 +3,12 @@
 // One execution of a shared region: its virtual threads. Each is run once, as a call of the region's function with a
 // thread number of its own, by whoever takes its chunk of the loop over them: the rank's own threads and guests.
 //
-// Virtual threads do not wait for each other: one that began may be followed on its thread by another. Where they turn
-// out to wait after all (a barrier that was not met before; spinning, noticed by the watchdog) every one that has not
-// begun gets a thread of its own: then all of them run at once, as OpenMP's do.
+// Each runs on a stack of its own (fiber.h), on which it stops at a barrier. When all have come there the next phase
+// begins: one more loop over them. So who comes late helps from the next phase on, and a virtual thread may go on on
+// another thread than it began on.
+//
+// Where they wait for each other in another way (spinning, noticed by the watchdog; an order of iterations) every one
+// that does not run gets a thread of its own: then all of them run at once, as OpenMP's do.
 #pragma once
 
 #include "openmp/deal.h"
@@ -13,14 +16,15 @@
 #include "directive/openmp.h"
 #include "window/spin_lock.h"
 
+#include <mutex>
 #include <pthread.h>
-#include <vector>
 
 namespace ws::openmp {
 
 using directive::RegionCall;
 
 struct Watch;
+class Fiber;
 class VirtualTeam;
 
 // What the calling thread runs: virtual threads of a shared region, or a thread of one that is watched.
@@ -28,6 +32,7 @@ struct Unit {
     VirtualTeam* team;    // of a shared region; else
     Watch* watch;         // that of a watched one
     Units units;
+    Fiber* fiber;         // null: all virtual threads are one, on its thread's own stack
     // The loop that it has, as [lo, hi) in the loop variable's own values.
     bool has_part;
     uint64_t lo, hi, incr;
@@ -46,6 +51,7 @@ struct Unit {
     } turn;
     unsigned slot;        // its number for who asks unexpectedly, from 1; 0: none
     uint64_t began;       // watched: ticks
+    unsigned barriers;    // watched: so many that are not the region's end
     void* asked_threads;  // watched: where it asked for their number, if it has not asked for its own since
 };
 extern __thread Unit* current __attribute__((tls_model("initial-exec")));
@@ -69,10 +75,13 @@ struct Watch {
     RegionSite& site;
     const RegionCall& region;
     void note(Flag use);
+    static void note_late(RegionSite& site, Flag use);
+    void note_barrier(Unit& unit, const void* caller);
     void note_unknown(const char* name);
     void note_deal(Flag use, void* caller); // the first one must follow the region's begin
     void note_question(Unit& unit, directive::Question question, void* caller);
     void end(Unit& unit);
+    volatile Flag barriers = 0; // of one of its threads
 };
 // A thread's part in it: OpenMP runs this in place of the region's function. `data` is a Watch.
 void run_watched(void* watch);
@@ -86,9 +95,11 @@ public:
     // The part of a participant in the loop over the virtual threads: takes chunks until there are none. For
     // ws_parallel_loop(); `team` is a VirtualTeam.
     static void take_part(void* team);
+    // By who opened it, when such a loop is over: the site of the next phase's loop, or null: the region is over.
+    ws_site* next_phase();
 
-    // A virtual thread waits for all others. Any thread.
-    void barrier(Unit& unit);
+    // A virtual thread waits for all others: it may return on another thread. `caller`: where in the program.
+    void barrier(Unit& unit, const void* caller);
     // One does what needs all of them at once: from now on the site is OpenMP's.
     void begin_all(const char* why);
     // It comes to a call that no watched execution had made. Those that need OpenMP's own team end the job.
@@ -109,7 +120,10 @@ public:
     const RegionCall& region;
     const unsigned units;
     uint64_t opened_at = 0; // ticks; 0: not registered with the watchdog
-    uint64_t progress() const { return Hardware::load_relaxed(ended_); }
+    uint64_t progress() const
+    {
+        return uint64_t(Hardware::load_relaxed(phase_)) * (most_units + 1) + Hardware::load_relaxed(ended_);
+    }
     // The watchdog's.
     VirtualTeam *next = nullptr, *previous = nullptr;
     uint64_t seen_progress = 0, seen_at = 0;
@@ -117,19 +131,33 @@ public:
 private:
     void run(unsigned lo, unsigned hi);
     uint64_t claim(unsigned word, uint64_t wanted);
-    void call(unsigned lo, unsigned hi);
+    void call_all();
+    bool may_be_whole() const;
+    Unit begin(const Units& units);
+    void end(Unit& unit);
+    void play(unsigned lo, unsigned hi, Fiber*& spare, int level);
+    static void run_unit(void* fiber);
     void begin_thread(unsigned lo, unsigned hi);
-    void release_if_all();
+    void begin_rest();
+    void wait_for_threads();
+    void join_threads();
+    unsigned stopped() const;
+    void block(Unit& unit);
     static void* thread(void*);
 
     static constexpr unsigned words = most_units / 64;
-    volatile Hardware::Word begun_[words] = {}; // a bit for each virtual thread
-    volatile Hardware::Word ended_ = 0;
+    // Of this phase, a bit for each virtual thread: those that have begun it, and those that have stopped at its end.
+    volatile Hardware::Word begun_[words] = {}, stopped_[words] = {};
+    volatile Hardware::Word ended_ = 0; // how many have stopped or ended, or have nothing to do in it
+    volatile Flag phase_ = 0;
+    Phase* volatile next_ = nullptr; // what follows it
+    Fiber* waiting_[most_units]; // those that have stopped, by their first number
     volatile Flag registered_ = 0;
     volatile Flag all_begun_ = 0;
     volatile Flag slots_ = 0;
     bool whole_ = false; // one call runs all
     pthread_t owner_;
+    std::mutex beginning_; // begin_all(), and the begin of a phase
     // Cold: of threads of its own, and barriers.
     struct Cold;
     Cold* volatile cold_ = nullptr;

@@ -75,6 +75,9 @@ constexpr unsigned openmp_nap_us = 50000;
 // openmp/site.cpp: a virtual thread of a shared parallel region takes about so long, so that few are left at its end.
 // To call the region's function costs some 20 ns.
 constexpr double virtual_thread_us = 16;
+// Where virtual threads stop at barriers there are fewer of them, down to 4, so that none has less to do between two:
+// to stop and to go on costs about 50 ns.
+constexpr double virtual_thread_phase_us = 2;
 // openmp/watchdog.cpp: virtual threads of a region may wait for others that have not begun. So a region none of whose
 // virtual threads has ended for so long, or for 8 times what it took at its longest, gives threads to all of them; how
 // often that is looked at.

@@ -3,7 +3,15 @@
  * Parallel regions of many kinds, each with an exact result. */
 #include "frame.h"
 
+#include <errno.h>
 #include <sched.h>
+
+/* With it the functions with barriers refer to errno; the program always does. */
+#ifdef LOOKS_AT_ERRNO
+#define TOUCH_ERRNO(value) errno = value;
+#else
+#define TOUCH_ERRNO(value)
+#endif
 
 /* Each returns whether the result is right. */
 #define LOOP(name, clauses)                                                                                           \
@@ -222,13 +230,83 @@ static int barriers(void)
             work(i);
 #pragma omp atomic
         first++;
+        TOUCH_ERRNO(7)
 #pragma omp barrier
+        TOUCH_ERRNO(8)
         wrong += first != omp_get_num_threads();
     }
     return wrong == 0;
 }
 
-/* The same, but the first executions have no barrier. */
+/* One region as in codes of one region: many loops that need each other's results, and scratch of each thread's own. */
+static int phases(void)
+{
+    enum { sweeps = 12 };
+    static double a[iterations], b[iterations];
+    double largest = 0, total = 0;
+    int swaps = 0, wrong = 0;
+    for (int i = 0; i < iterations; i++)
+        a[i] = i;
+#pragma omp parallel reduction(+ : wrong)
+    {
+        double scratch[500];
+        const int me = omp_get_thread_num();
+        for (int sweep = 0; sweep < sweeps; sweep++) {
+            for (int i = 0; i < 500; i++)
+                scratch[i] = me + sweep;
+#pragma omp for
+            for (int i = 0; i < iterations; i++) {
+                if (sweep == 0)
+                    work(i);
+                b[i] = (a[i] + a[(i + 1) % iterations]) / 2;
+            }
+#pragma omp for schedule(dynamic, 3)
+            for (int i = 0; i < iterations; i++)
+                a[i] = b[(i + iterations - 1) % iterations];
+#pragma omp single
+            swaps++;
+#pragma omp for schedule(guided) reduction(max : largest) nowait
+            for (int i = 0; i < iterations; i++)
+                largest = a[i] > largest ? a[i] : largest;
+#pragma omp barrier
+            for (int i = 0; i < 500; i++)
+                wrong += scratch[i] != me + sweep;
+            wrong += omp_get_thread_num() != me;
+        }
+#pragma omp for reduction(+ : total)
+        for (int i = 0; i < iterations; i++)
+            total += a[i];
+        wrong += total != sum_to(iterations);
+    }
+    return wrong == 0 && swaps == sweeps && largest < iterations;
+}
+
+/* A lock that is held over a barrier, and waited for after it. */
+static int lock_over_barrier(void)
+{
+    int inside = 0;
+    omp_lock_t lock;
+    omp_init_lock(&lock);
+#pragma omp parallel
+    {
+        const int me = omp_get_thread_num();
+        if (me == 0)
+            omp_set_lock(&lock);
+#pragma omp for
+        for (int i = 0; i < iterations; i++)
+            work(i);
+        if (me == 0)
+            inside += 100;
+        else
+            omp_set_lock(&lock);
+        inside++;
+        omp_unset_lock(&lock);
+    }
+    omp_destroy_lock(&lock);
+    return inside > 100;
+}
+
+/* The same as barriers(), but the first executions have none. */
 static int late_barrier(void)
 {
     int arrived = 0, wrong = 0, last = 0;
@@ -243,6 +321,7 @@ static int late_barrier(void)
 #pragma omp barrier
 #pragma omp atomic read
             last = arrived;
+            TOUCH_ERRNO(9)
             wrong += last != arrived;
 #pragma omp barrier
 #pragma omp single
@@ -416,6 +495,8 @@ static const struct kind kinds[] = {
     {"parts", parts, iterations},
     {"single", single, iterations},
     {"barriers", barriers, iterations},
+    {"phases", phases, iterations},
+    {"lock_over_barrier", lock_over_barrier, iterations},
     {"late_barrier", late_barrier, iterations},
     {"late_copyprivate", late_copyprivate, iterations},
     {"late_order", late_order, iterations},
@@ -426,5 +507,7 @@ static const struct kind kinds[] = {
     {"nested", nested, iterations},
     {"empty_first", empty_first, 0},
 };
+
+int *where_errno_is(void) { return &errno; }
 
 int main(int argc, char **argv) { return run_kinds(argc, argv, kinds, sizeof kinds / sizeof *kinds); }

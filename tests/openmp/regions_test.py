@@ -16,9 +16,9 @@ PROGRAM = sys.argv[3]
 LANGUAGE = PROGRAM.split('.')[1].split('_')[0]  # cxx, fortran; else C
 HELP = '-workshare-openmp=help',
 SHARED = ('plain', 'chunks', 'dynamic', 'dynamic_chunks', 'guided', 'auto', 'runtime', 'down', 'two_loops', 'variables', 'last_of_dynamic',
-          'exclusion', 'uncombined', 'without_waiting', 'numbers', 'asks_late', 'parts', 'single', 'late_barrier', 'late_copyprivate',
+          'exclusion', 'uncombined', 'without_waiting', 'numbers', 'asks_late', 'parts', 'single', 'barriers', 'phases', 'lock_over_barrier', 'late_barrier', 'late_copyprivate',
           'late_order', 'late_tasks', 'empty_first')
-OWN = 'three', 'one', 'barriers', 'tasks', 'in_order', 'nested'
+OWN = 'three', 'one', 'tasks', 'in_order', 'nested'
 ONE = {'OMP_NUM_THREADS': '1'}
 
 
@@ -33,6 +33,12 @@ def all_of_a_language():
         job('all', env={**ONE, **more}, steals=n == 0, title=f'all kinds, {more}')
 
 
+if LANGUAGE == 'errno':  # code with barriers that may keep where errno is
+    expect(result := job('barriers'), 'something was shared', result.stats.get('chunks_stolen', 0) == 0)
+    expect(result, 'no reason', 'beside errno' in result.err)
+    for chaos in {}, {'WS_CHAOS': '3'}, {'WS_STEAL_ALL': '1'}:
+        job('late_barrier', 'late_copyprivate', 'late_order', env={**ONE, **chaos}, steals=not chaos, title=f'barriers on their own threads, {chaos}')
+    finish()
 if LANGUAGE in ('cxx', 'fortran'):
     all_of_a_language()
     if LANGUAGE == 'fortran':  # libomp has libgomp's functions, too
