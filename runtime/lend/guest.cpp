@@ -11,6 +11,7 @@
 #include "observe/recorder.h"
 #include "window/os.h"
 #include "window/times.h"
+#include <algorithm>
 #include <cerrno>
 
 namespace ws::lend {
@@ -162,6 +163,7 @@ void Guests::live(const unsigned index)
         allowed = move_to(int(Hardware::load_relaxed(core.running_on)), *one); // written before the knock
         visit = {&rank_, &core, &slot};
         uint64_t latency = ticks() - core.lent_at;
+        Hardware::store_relaxed(core.came_ticks, Flag(std::min<uint64_t>(latency, ~Flag(0))));
         observe::count_latency(own_seat->steal_latency, latency, rank_.loops.ticks_per_us);
         bool stayed;
         do {

@@ -7,6 +7,7 @@
 //   home.cpp       the rank's own thread: what the fork's hooks call
 //   worker.cpp     threads on spare cores, which help their own rank first
 //   lender.cpp     the steal path of either: choose, claim, lend, sleep; the idle ladder
+//   hand_over.h    which work is worth a hand-over: arithmetic
 //   chooser.cpp    which region to help with
 //   guest.cpp      the guests of this process on other ranks' cores
 //   body_stack.cpp the stacks of guests and workers

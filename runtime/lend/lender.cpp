@@ -148,6 +148,8 @@ void Lender::refuse(Refusal why, uint64_t now)
         bump(counters().refused_ticks[unsigned(refusal_)], now - refused_at_);
     if (why != Refusal::kinds)
         bump(counters().refused[unsigned(why)]);
+    if (why == Refusal::too_little)
+        hand_over_.refused();
     refusal_ = why;
     refused_at_ = now;
 }
@@ -182,10 +184,11 @@ void Lender::account_return(uint64_t now)
     }
     const uint64_t returned_at = Hardware::load_relaxed(home_->returned_at);
     if (!went_on_ && returned_at > lent_since_) { // otherwise nobody waited for this return
-        const uint64_t took = now - returned_at, known = Hardware::load_relaxed(home_->return_ticks);
-        observe::count_latency(seat_->return_latency, took, rank_->loops.ticks_per_us);
-        Hardware::store_relaxed(home_->return_ticks, Flag(usual_return(known, took, uint64_t(window::times::return_us *
-                                                                                      rank_->loops.ticks_per_us))));
+        const uint64_t back = now - returned_at;
+        observe::count_latency(seat_->return_latency, back, rank_->loops.ticks_per_us);
+        hand_over_.took(Hardware::load_relaxed(home_->came_ticks), back,
+                        uint64_t(window::times::return_us * rank_->loops.ticks_per_us));
+        Hardware::store_relaxed(home_->return_ticks, Flag(hand_over_.back()));
     }
     Hardware::store_relaxed(home_->tenant, home_->rank);
 }
@@ -276,11 +279,15 @@ bool Lender::lend(const Target& target, bool one_chunk)
 {
     Lease lease;
     Target t = target;
+    Sizing sizing = Sizing::unpack(t.look.sizing);
     if (one_chunk) { // as large as the time allows
-        Sizing sizing = Sizing::unpack(t.look.sizing);
         const uint64_t fits = rank_->times.short_ticks / (t.look.unit_ticks + 1);
         sizing.kind = WS_DYNAMIC;
         sizing.chunk = fits < 1 ? 1 : fits < sizing.chunk ? fits : sizing.chunk;
+        t.look.sizing = sizing.pack();
+    } else if (sizing.kind == WS_AUTO && t.look.unit_ticks) { // no more than the guest can do before the owner is done
+        const uint64_t part = hand_over_.part(t.look.remaining * t.look.unit_ticks, t.look.joiners + 1);
+        sizing.chunk = std::min(sizing.chunk, std::max<uint64_t>(1, part / t.look.unit_ticks));
         t.look.sizing = sizing.pack();
     }
     Home& c = *home_;
@@ -310,6 +317,7 @@ bool Lender::lend(const Target& target, bool one_chunk)
     Hardware::fetch_add_full(slot.knock, 1); // the lease is written; pairs with the guest's load of knock
     window::futex_wake(&slot.knock);
     bump(counters().lends);
+    hand_over_.begins();
     wake_others_for(t);
     sleep_while_lent();
     return true;

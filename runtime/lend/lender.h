@@ -5,6 +5,7 @@
 #pragma once
 
 #include "arbiter/cores.h"
+#include "lend/hand_over.h"
 #include "lend/lend.h"
 #include "observe/board.h"
 #include "window/os.h"
@@ -19,17 +20,6 @@ using window::Flag;
 using window::Hardware;
 
 class Rank;
-
-// What a return usually takes, after one more that took `took` (ticks; known: 0 at first): it follows the median, as a
-// guest that goes home too early loses as much as one that goes too late. Others on the core may delay returns as they
-// like: none counts for more than `most`, else nothing would ever be worth one again.
-inline uint64_t usual_return(uint64_t known, uint64_t took, uint64_t most)
-{
-    took = took < most ? took : most;
-    const uint64_t step = known / 16 + 1;
-    return known == 0 || took < known / 2 ? took : took > known ? (took < known + step ? took : known + step)
-           : took > known - step ? took : known - step;
-}
 
 class Lender {
 public:
@@ -49,11 +39,7 @@ public:
     // Asks for the core back and goes on beside the guest, which leaves after its chunk; or accounts its return.
     void resume();
 
-    // Work that takes less than the hand-over there and back is not worth it.
-    Target choose(window::Hungry hunger, bool direct)
-    {
-        return chooser_.choose(hunger, direct, 2 * uint64_t(Hardware::load_relaxed(home_->return_ticks)));
-    }
+    Target choose(window::Hungry hunger, bool direct) { return chooser_.choose(hunger, direct, hand_over_.least()); }
     // With more threads than cores an idle thread's core is not idle: another computes there. Free while fewer ranks,
     // workers and guests are at work than there are cores for them.
     bool core_is_free() const;
@@ -128,6 +114,7 @@ private:
     arbiter::Use own_use_ = arbiter::Use::home; // while it is not lent
     unsigned index_ = 0;
     Chooser chooser_;
+    HandOver hand_over_;
     observe::Seat* seat_ = nullptr;
     observe::Refusal refusal_ = observe::Refusal::kinds; // the last answer in this wait
     uint64_t refused_at_ = 0;          // ticks

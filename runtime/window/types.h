@@ -71,6 +71,7 @@ struct alignas(64) Home {
     volatile Flag running_on;            // home: the CPU it last said it was on
     // home: how long a return takes, from the guest's store until the home thread goes on
     volatile Flag return_ticks;
+    volatile Flag came_ticks; // guest: how long the way to it took, from lent_at on
     // who computes on it: arbiter/cores.h. Whoever comes and goes, by compare-and-swap
     volatile Hardware::Word use;
 

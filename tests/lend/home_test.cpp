@@ -191,22 +191,46 @@ TEST_CASE("return: a rank whose core is back polls again, and the core is its ow
 TEST_CASE("return: what one usually takes follows the median, whatever delays some of them", "[lend]")
 {
     constexpr uint64_t most = 30000;
-    CHECK(usual_return(0, 4000, most) == 4000);
-    CHECK(usual_return(0, 10000000, most) == most);
-    CHECK(usual_return(most, 4000, most) == 4000); // the first was nothing of the kind
-    CHECK(usual_return(4000, 4001, most) == 4001);
-    CHECK(usual_return(4000, 3999, most) == 3999);
+    CHECK(HandOver::usual(0, 4000, most) == 4000);
+    CHECK(HandOver::usual(0, 10000000, most) == most);
+    CHECK(HandOver::usual(most, 4000, most) == 4000); // the first was nothing of the kind
+    CHECK(HandOver::usual(4000, 4001, most) == 4001);
+    CHECK(HandOver::usual(4000, 3999, most) == 3999);
     uint64_t known = 4000;
     for (unsigned k = 0; k < 300; k++) // one in three is delayed
-        known = usual_return(known, k % 3 ? 4000 : 10000000, most);
+        known = HandOver::usual(known, k % 3 ? 4000 : 10000000, most);
     CHECK(known >= 4000);
     CHECK(known < 4600);
     for (unsigned k = 0; k < 100; k++) // caches have become cold
-        known = usual_return(known, 8000, most);
+        known = HandOver::usual(known, 8000, most);
     CHECK(known == 8000);
     for (unsigned k = 0; k < 1000; k++) // and never so much that no return would be worth it any more
-        known = usual_return(known, 10000000, most);
+        known = HandOver::usual(known, 10000000, most);
     CHECK(known == most);
+}
+
+TEST_CASE("whom to help: work that wins little beside both ways is left alone, but for a try now and then",
+          "[lend]")
+{
+    constexpr uint64_t most = 100000;
+    HandOver hand_over;
+    CHECK(hand_over.least() == 0); // not known yet
+    CHECK(hand_over.part(1000, 1) == 500);
+    hand_over.took(30000, 12000, most);
+    CHECK(hand_over.least() == 54000);
+    CHECK(hand_over.part(54000, 1) == 6000); // the owner computes alone there, and while the core goes back
+    CHECK(hand_over.part(42000, 1) == 0);
+    CHECK(hand_over.part(1000000, 3) == (1000000 - 3 * 42000) / 4);
+    CHECK(hand_over.back() == 12000);
+    for (unsigned k = 0; k < 16; k++) {
+        CHECK(hand_over.least() == 54000);
+        hand_over.refused();
+    }
+    CHECK(hand_over.least() == 24000); // is it cheaper by now?
+    hand_over.begins();
+    CHECK(hand_over.least() == 54000);
+    hand_over.took(4000, 5000, most); // it is
+    CHECK(hand_over.least() == 14000);
 }
 
 TEST_CASE("taken: a rank that blocks with sends open says for whom, until its wait is over", "[lend]")
@@ -311,21 +335,52 @@ TEST_CASE("publish on demand: thieves raise the flag, higher the longer they wai
     rank.unblocked();
 }
 
-TEST_CASE("whom to help: work that takes less than a hand-over there and back is left alone", "[lend]")
+TEST_CASE("whom to help: work that takes less than a hand-over is left alone", "[lend]")
 {
     Two node;
     Rank& rank = node.start(1);
-    node.thief().return_ticks = 1000;
-    node.publish(0, 1, 1999, {1});
+    node.publish(0, 1, 0, {1});
+    rank.blocked(0);
+    rank.blocked(1);
+    CHECK(node.left() == 0);
+    const uint64_t most = uint64_t(times::return_us * node[1].host.ticks_per_us);
+    node.thief().came_ticks = ~Flag(0); // the way there took longer than it may count
+    node.give_back(1);
+    rank.blocked(2);
+    rank.unblocked();
+    node.publish(0, 1, most - 1, {1});
     rank.blocked(0);
     rank.blocked(1);
     CHECK(node.left() == 1);
     CHECK(node[1].counters().refused[unsigned(ws::observe::Refusal::too_little)] == 1);
     rank.unblocked();
-    node.publish(0, 1, 2000, {1});
+    node.publish(0, 1, 3 * most, {1});
     rank.blocked(0);
     rank.blocked(1);
     CHECK(node.left() == 0);
+}
+
+TEST_CASE("claim before wake: a guest's first chunk is no more than it can do before the owner is done", "[lend]")
+{
+    Two node;
+    Rank& rank = node.start(1);
+    const ws::loop::Sizing by_time = {WS_AUTO, 1000, 1};
+    node.publish(0, 800, 10, {1}, by_time);
+    rank.blocked(0);
+    rank.blocked(1);
+    CHECK(node.left() == 600); // half of an equal part
+    const uint64_t most = uint64_t(times::return_us * node[1].host.ticks_per_us), unit = most / 250;
+    node.thief().came_ticks = Flag(most); // both ways take as long as they may count
+    node.give_back(1);
+    while (ticks() - node.thief().returned_at < most) {
+    }
+    rank.blocked(2);
+    CHECK(node.thief().return_ticks == most);
+    rank.unblocked();
+    node.publish(0, 800, unit, {1}, by_time);
+    rank.blocked(0);
+    rank.blocked(1);
+    CHECK(node.left() == 800 - (800 * unit - 2 * most) / 2 / unit);
 }
 
 TEST_CASE("more ranks than cores: a core counts as free while fewer compute than there are cores", "[lend]")

@@ -209,11 +209,9 @@ void TestNode::fall_asleep(unsigned core)
     Hardware::fetch_add_full(node().sleepers, 1);
 }
 
-void TestNode::publish(unsigned owner, uint64_t units, uint64_t unit_ticks, const Cores& guests)
+void TestNode::publish(unsigned owner, uint64_t units, uint64_t unit_ticks, const Cores& guests,
+                       const ws::loop::Sizing& sizing)
 {
-    ws::loop::Sizing sizing = {};
-    sizing.kind = WS_DYNAMIC;
-    sizing.chunk = 1;
     Window& w = ranks_[owner]->window;
     w.mine().loops[0].publish(0, {units, sizing.pack(), unit_ticks, ws::loop::Descriptor::max_joiners, 0});
     Hardware::or_full(w.open(owner), 1);

@@ -82,8 +82,9 @@ public:
     void fall_asleep(unsigned core);
 
     // Rank `owner` publishes a region of so many units in its first slot, of `ticks` each, that nobody runs; and has a
-    // guest ready for each core in `guests`. By hand: no thread of it runs.
-    void publish(unsigned owner, uint64_t units, uint64_t unit_ticks, const Cores& guests);
+    // guest ready for each core in `guests`. By hand: no thread of it runs. `sizing`: of thieves' first chunks.
+    void publish(unsigned owner, uint64_t units, uint64_t unit_ticks, const Cores& guests,
+                 const ws::loop::Sizing& sizing = {WS_DYNAMIC, 1, 1});
     ws::window::GuestSlot& guest(unsigned owner, unsigned core) { return ranks_[0]->window.guest(owner, core); }
     // What that guest does at the end of its visit.
     void give_back(unsigned core);

@@ -84,6 +84,8 @@ MISTAKES = [
     ('Return', 'lend/guest.cpp', 'next_lease(rank_, core, lease);', 'false;'),
     ('Return', 'lend/lender.cpp', 'Hardware::store_relaxed(home_->tenant, home_->rank);', ''),
     ('Whom to help', 'lend/chooser.cpp', '< least) {', '< 0 * least) {'),
+    ('Whom to help', 'lend/lender.cpp', 'Hardware::load_relaxed(home_->came_ticks), back,', '0, back,'),
+    ('Claim before wake', 'lend/lender.cpp', 'sizing.chunk = std::min(sizing.chunk, std::max', 'sizing.chunk = std::max(sizing.chunk, std::max'),
     ('The idle ladder', 'lend/lender.cpp', 'if (!Hardware::load_relaxed(c.recall))', 'if (true)'),
     ('Other threads', 'lend/other_threads.cpp', 'if (rung == heard)', 'if (true)'),
     ('Other threads', 'lend/doorbell.cpp', 'Hardware::fetch_add_full(core.thread_bell, 1);', ';'),
