@@ -333,10 +333,11 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
     Learned& l = learned(site);
     row_of(site); // made before the cost is known: open_whole() relies on that
     double cost = peek(l.unit_ticks) * double(unit), estimate = double(units) * cost;
-    // A short region needs shorter chunks: a thief that comes in the middle waits for one to end.
+    // A short region needs shorter chunks: a thief that comes in the middle waits for one to end. But where none comes
+    // they cost a look at the clock each.
     double target = double(p.host->chunk_ticks);
     if (estimate > 0)
-        target = std::min(target, std::max(estimate / 12, target / 10));
+        target = std::min(target, std::max(estimate, target) / 6);
     Region& r = *p.region;
     r.fn = fn;
     r.data = data;
