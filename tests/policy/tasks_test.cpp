@@ -268,11 +268,14 @@ TEST_CASE("no more goes than levels both, whatever the scheduler knows", "[tasks
     const int told = count(a, Note::state);
     b->look(look(1.1, 60, 59), a);
     CHECK(count(a, Note::state) == told + 1); // it knows now
+    // One more than the other: whoever runs that task last ends last.
     Actions none;
-    order.rest = 50;
+    order.rest = 39;
     b->note(0, order, look(1.2, 40, 39), none);
     CHECK(none.gifts.empty());
     CHECK(count(none, Note::short_of) == 1);
+    REQUIRE(count(none, Note::state) == 1);
+    CHECK(none.letters[0].note.cls == Class::normal);
 }
 
 TEST_CASE("pauses grow while gifts do not pay", "[tasks]")

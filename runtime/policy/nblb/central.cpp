@@ -74,15 +74,10 @@ public:
         }
         if (tasks >= gift.tasks)
             return;
-        Note missing;
-        missing.what = Note::short_of;
-        missing.node = gift.node;
-        missing.tasks = gift.tasks - tasks;
         // What it has is not to be had: it rests for a while instead of being asked again and again.
         if (tasks < 1)
             pause(own);
-        tell(own, actions);
-        post(scheduler_of(me_), missing, own, actions);
+        lacks(gift.node, gift.tasks - tasks, own, actions);
     }
 
     void arrived(int, double, const Look& own, Actions& actions) override
@@ -138,13 +133,25 @@ private:
         Gift gift = {order.node, order.address, order.tasks, order.room, {order.rest, order.speed, order.cores}, false};
         if (levels >= order.tasks)
             actions.gifts.push_back(gift);
-        else if (levels <= 0)
-            gave(gift, 0, own, actions);
-        else {
-            gift.tasks = std::ceil(levels);
+        else if (levels < 1) { // for now: as a node that is not heavy it gets no such order
+            paused_until_s_ = own.now_s + own.unit_s;
+            lacks(gift.node, gift.tasks, own, actions);
+        } else {
+            gift.tasks = std::floor(levels);
             actions.gifts.push_back(gift);
             told_.rest = 0; // the scheduler thinks that more went: to be told again
         }
+    }
+
+    // So many tasks that `node` was to get do not come.
+    void lacks(int node, double tasks, const Look& own, Actions& actions)
+    {
+        Note missing;
+        missing.what = Note::short_of;
+        missing.node = node;
+        missing.tasks = tasks;
+        tell(own, actions);
+        post(scheduler_of(me_), missing, own, actions);
     }
 
     void tell(const Look& own, Actions& actions)
