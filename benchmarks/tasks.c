@@ -15,6 +15,7 @@
  *   large     --tasks tasks of --bytes each: the bandwidth of moving, and of MPI_Send between the same ranks
  *   cost      --tasks empty ones on their own rank: nanoseconds a task
  *
+ * With --alone (of uts) each rank searches the whole tree, in a pool of its own: what the cores give at the same time.
  * With --sleep tasks sleep for what they would compute. "limit_s" is the time that no balancer could beat: all work
  * over all ranks, or the longest task. Of bag and pipeline "busy" is how much of all ranks' time, until the last task
  * began, was spent in tasks. Of list "in_runs_s" is the time without the program's own messages.
@@ -30,7 +31,7 @@
 
 static double cost = 100e-6;
 static long grain = 1;
-static bool sleeps;
+static bool sleeps, alone;
 static ws_tasks *pool;
 static const char *me = "tasks";
 static double in_runs;           /* seconds, of list */
@@ -227,9 +228,11 @@ static double uts(double *limit)
     must(ws_tasks_kind(pool, &kind, &tree_kind));
     MPI_Barrier(MPI_COMM_WORLD);
     const double began = bench_now();
-    if (bench_rank == 0)
+    if (bench_rank == 0 || alone)
         must(ws_task_put(pool, tree_kind, &first, sizeof first, NULL));
     must(ws_tasks_run(pool));
+    if (alone)
+        MPI_Barrier(MPI_COMM_WORLD);
     const double seconds = bench_now() - began;
     must(ws_tasks_reduced(pool, tree_kind, found, sizeof found));
     if (found[0] != nodes || found[1] != leaves)
@@ -450,12 +453,12 @@ static void usage(void)
         puts("tasks --what list|uts|bag|balanced|pipeline|large|cost [--elements N] [--tree T1|T3] [--tasks N] "
              "[--grain N] "
              "[--cost TIME]\n"
-             "      [--bytes N] [--seed N] [--sleep] [--json]: pools of tasks, all on rank 0 at first");
+             "      [--bytes N] [--seed N] [--sleep] [--alone] [--json]: pools of tasks, all on rank 0 at first");
 }
 
 int main(int argc, char **argv)
 {
-    enum { WHAT = 1, ELEMENTS, TREE, TASKS, GRAIN, COST, BYTES, SEED, SLEEP, JSON, HELP };
+    enum { WHAT = 1, ELEMENTS, TREE, TASKS, GRAIN, COST, BYTES, SEED, SLEEP, ALONE, JSON, HELP };
     static const struct option options[] = { { "what", required_argument, NULL, WHAT },
                                              { "elements", required_argument, NULL, ELEMENTS },
                                              { "tree", required_argument, NULL, TREE },
@@ -465,6 +468,7 @@ int main(int argc, char **argv)
                                              { "bytes", required_argument, NULL, BYTES },
                                              { "seed", required_argument, NULL, SEED },
                                              { "sleep", no_argument, NULL, SLEEP },
+                                             { "alone", no_argument, NULL, ALONE },
                                              { "json", no_argument, NULL, JSON },
                                              { "help", no_argument, NULL, HELP },
                                              { 0, 0, 0, 0 } };
@@ -486,13 +490,16 @@ int main(int argc, char **argv)
         case BYTES: bytes_each = (size_t) bench_count(me, "bytes", optarg, 1, 1 << 30); break;
         case SEED: seed = (uint64_t) bench_count(me, "seed", optarg, 0, 1000000000); break;
         case SLEEP: sleeps = true; break;
+        case ALONE: alone = true; break;
         case JSON: json = true; break;
         case HELP: usage(); MPI_Finalize(); return 0;
         }
     if (!*what || !strstr(" list uts bag balanced pipeline large cost ", what))
         bench_fail(2, "%s: --what takes list, uts, bag, balanced, pipeline, large or cost, not '%s'", me, what);
+    if (alone && strcmp(what, "uts"))
+        bench_fail(2, "%s: --alone is for uts, not for '%s'", me, what);
     double seconds = 0, limit = 0, busy = 0, moving = 0, messages = 0, ns = 0;
-    must(ws_tasks_create(MPI_COMM_WORLD, &pool));
+    must(ws_tasks_create(alone ? MPI_COMM_SELF : MPI_COMM_WORLD, &pool));
     if (!strcmp(what, "list"))
         seconds = list_ranking(&limit);
     else if (!strcmp(what, "uts"))

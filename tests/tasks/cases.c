@@ -384,23 +384,22 @@ static void sleepers(int tasks)
 /* An idle pool burns no core: rank 0 sleeps in one task, the others wait. */
 static int sleep_long(struct ws_task *task)
 {
-    (void) task;
-    sleep(2);
+    sleep(*(unsigned *) task->data);
     return 0;
 }
 
-static void idle(void)
+static void idle(unsigned seconds)
 {
     const struct ws_task_kind kind = {.name = "long", .run = sleep_long };
     const int number = add_kind(&kind);
     struct timespec before, after;
     if (rank == 0)
-        expect(ws_task_put(pool, number, NULL, 0, NULL) == 0, "put");
+        expect(ws_task_put(pool, number, &seconds, sizeof seconds, NULL) == 0, "put");
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
     expect(ws_tasks_run(pool) == 0, "run");
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
     const double used = (double) (after.tv_sec - before.tv_sec) + 1e-9 * (double) (after.tv_nsec - before.tv_nsec);
-    printf("rank %d used %.4f s of 2 s\n", rank, used);
+    printf("rank %d used %.4f s of %u s\n", rank, used, seconds);
     expect(used < 0.2, "a rank that waits needs no core");
 }
 
@@ -435,7 +434,7 @@ int main(int argc, char **argv)
     else if (strcmp(which, "sleepers") == 0)
         sleepers(number);
     else if (strcmp(which, "idle") == 0)
-        idle();
+        idle(number ? (unsigned) number : 2);
     else if (strcmp(which, "unfreed") == 0)
         pool = NULL;
     else

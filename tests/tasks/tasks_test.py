@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""tasks_test.py MPIRUN PROGRAMS PART: pools of tasks in jobs. oracle: each task exactly once, whoever moves them; soak: 10^8 of them; cases: what
-task.h promises, and its errors; trouble: killed and stopped ranks."""
+"""tasks_test.py MPIRUN PROGRAMS PART: pools of tasks in jobs. oracle: each task exactly once, whoever moves them; soak: 10^8 of them, and the
+longest and the largest; cases: what task.h promises, and its errors; trouble: killed and stopped ranks."""
 import json
 import os
 import re
@@ -68,6 +68,11 @@ def oracle():
 def soak():
     for seed in ('0', '1'):
         moved(job('tasks_oracle', 50000000, ranks=4, nodes=2, env={'WS_CHAOS': seed}, limit=1700))
+    # The longest and the largest: 10 s, and more bytes than an int can count.
+    result = job('tasks_cases', 'idle', 10, ranks=3, nodes=2)
+    expect_lines(result, result.out, '^right$')
+    result = job('tasks_cases', 'large', 2100, 2, ranks=2, nodes=2, limit=300)
+    expect_lines(result, result.out, '^right$', 'rank 1: in 2100 MB')
 
 
 def cases():
