@@ -6,7 +6,8 @@
  *   flex_rows MODE ROWS ITERATIONS [KEY VALUE]...
  *
  * MODE: all (each kind of structure at once), split (the same, with XMPI_Monitor_end_begin), two (two decompositions on
- * two communicators), little (no memory for more: nothing moves), large (memory during a move), work (XMPI_Set_work),
+ * two communicators), little (no memory for more: nothing moves), corrupt (a
+ * row is changed by its move), large (memory during a move), work (XMPI_Set_work),
  * unlike (a process has registered another structure), gone, unmapped (memory given back), node (by nodes), die (a
  * process dies before it learns of a move), die-moving (in the middle of one), waits (rank 0 is slower, and the others
  * wait for it in MPI), load (rank 1 takes longer than its pretended processor), burst (the same in the first two
@@ -230,6 +231,21 @@ static void large(long iterations)
     free(big);
 }
 
+/* Keeps the content, but for a bit of the last row when rows have come: a move that loses something. */
+static int corrupt(void *address, MPI_Count bytes)
+{
+    static MPI_Count had;
+    double **at = address;
+    double *moved = realloc(*at, (size_t) bytes);
+    if (!moved)
+        return 1;
+    *at = moved;
+    if (had > bytes && bytes > 0)
+        ((char *) moved)[bytes - 1] ^= 1;
+    had = bytes;
+    return 0;
+}
+
 static int refuse(void *address, MPI_Count bytes)
 {
     (void) address;
@@ -291,9 +307,9 @@ int main(int argc, char **argv)
             free(numbers);
             CHECK(XMPI_Partition_free(&other) == MPI_SUCCESS);
             CHECK(other == XMPI_PARTITION_NULL);
-        } else if (!strcmp(mode, "little")) {
+        } else if (!strcmp(mode, "little") || !strcmp(mode, "corrupt")) {
             if (rank == ranks - 1)
-                CHECK(XMPI_Set_resize(rows, &vector, refuse) == MPI_SUCCESS);
+                CHECK(XMPI_Set_resize(rows, &vector, mode[0] == 'l' ? refuse : corrupt) == MPI_SUCCESS);
             iterate(iterations, false);
             check();
         } else if (fails) {

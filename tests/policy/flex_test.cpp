@@ -419,6 +419,28 @@ TEST_CASE("lines 10 to 14: shares by what was measured; a move must pay")
     CHECK(m.choose(from, all, s).outcome == Outcome::noise);
 }
 
+TEST_CASE("a load that lasts is measured by the intervals of its row, else the last one counts")
+{
+    Lately l;
+    const auto slowness = [](Work w) { return w.real / w.units; };
+    CHECK(l.add({10, 10}, 5, true, 5).real == 10);
+    CHECK(l.add({10, 12}, 5, true, 5).real == 12);
+    Work w = l.add({10, 18}, 5, false, 5); // the load begins: what was before does not count
+    CHECK(w.real == 18);
+    for (int i = 0; i < 30; i++) // the others' turns: two intervals in three are met by little of them
+        w = l.add({10, i % 3 ? 14.0 : 32.0}, 5, false, 5);
+    CHECK(slowness(w) == Approx(2).epsilon(0.1));
+    CHECK(w.units == Approx(10)); // of one interval
+    w = l.add({2, 4}, 1, false, 5); // one of another length
+    CHECK(w.units == Approx(2));
+    CHECK(slowness(w) == Approx(2).epsilon(0.1));
+    CHECK(l.add({10, 11}, 5, true, 5).real == 11); // it has gone
+    CHECK(l.add({10, 20}, 5, false, 5).real == 20);
+    CHECK(l.add({10, 30}, 5, false, 1).real == 30); // with k = 1 one interval is enough
+    l.forget();
+    CHECK(l.add({10, 40}, 5, false, 5).real == 40);
+}
+
 TEST_CASE("what is doubted in one interval is believed when it lasts")
 {
     Monitor m({}, 2);

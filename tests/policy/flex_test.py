@@ -77,7 +77,7 @@ expect(result, f'rows {rows}', len(rows) == 2 and 0.64 < rows[0] / 2000 < 0.78)
 expect(result, 'the verdict does not say by what', 'by XMPI_Set_work' in result.err)
 
 # ---- C++ and Fortran
-for program in 'flex_vectors', 'flex_module':
+for program in 'flex_vectors', 'flex_vectors_20', 'flex_module':
     result = job(program, ranks=3, speeds='1e4,2e4,3e4')
     expect(result, 'nothing moved', re.search(r'moves [1-9]', result.out))
 
@@ -91,6 +91,10 @@ expect(result, f'in rounds, beyond the larger of the two: {over}', len(over) == 
 result = job('flex_rows', 'little', 1000, 30, ranks=3, speeds='1e4,2e4,3e4')
 expect(result, f'moves {counts(result)[1]}', counts(result) == ([334, 333, 333], [0, 0, 0]))
 expect(result, 'not said once', result.err.count('has no memory for more') == 1 and 'not for want of memory' in result.err)
+
+# ---- the checksums find a row that its move has changed: the last process gets fewer rows than it had, and one is not what it was
+result = job('flex_rows', 'corrupt', 1000, 30, ranks=3, speeds='3e4,2e4,1e4', code='error', limit=30)
+expect(result, 'it is not said', 'rows were changed by their move; ending the job' in result.err)
 
 # ---- wrong calls
 for ranks in 1, 3:
@@ -142,7 +146,7 @@ expect(result := loaded('load', 'ws_flex_k', '1', 'ws_flex_interval', '3'), f'mo
 expect(result := loaded('load', 'ws_flex_k', '1', 'ws_flex_iterations', '6', iterations=6), f'moved at {moved_at(result)}',
        not moved_at(result) and 'not as it would not have paid' in result.err)
 # auto: the first interval has 5 iterations, later ones as few as last as long as it takes to see others' loads
-expect(result := loaded('load', 'ws_flex_k', 'auto', 'ws_flex_interval', 'auto'), f'moved at {moved_at(result)}', moved_at(result))
+expect(result := loaded('load', 'ws_flex_k', 'auto', 'ws_flex_interval', 'auto', iterations=200), f'moved at {moved_at(result)}', moved_at(result))
 
 # ---- waiting in MPI is no time of the process: equal numbers would come out with it, and nothing would move
 result = job('flex_rows', 'waits', 200, 12, ranks=3, options=(*INTERVAL, '-workshare-flex-th1', '100'))

@@ -76,6 +76,10 @@ int main(int argc, char** argv)
                 check(cells[j].row == row && cells[j].value == row * 0.5, "cells");
                 for (int w = 0; w < 4; w++)
                     check(mine[j * 4 + size_t(w)] == float(row * 4 + w), "matrix");
+#if __cplusplus >= 202002L
+                const auto span = rows.row(i % 2 ? matrix : next, row, 4);
+                check(span.size() == 4 && span[0] == float(row * 4) && &span[0] == &mine[j * 4], "span");
+#endif
                 check(starts[j + 1] - starts[j] == row % 3, "starts");
                 for (int k = 0; k < row % 3; k++, at++)
                     check(columns[at] == row + k && values[at] == row - k, "values");

@@ -4,11 +4,34 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <malloc.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <utility>
 
 namespace ws::policy::flex {
+
+namespace {
+
+uintptr_t page_size()
+{
+    static const auto page = uintptr_t(sysconf(_SC_PAGESIZE));
+    return page;
+}
+
+// What comes is the first to touch a large array's new memory: in large pages that costs a third. From this size on
+// malloc() has a mapping for each array, which is advised as a whole: realloc() could not move two with mremap().
+constexpr int64_t own_mapping = int64_t(1) << 25;
+void take_large_pages(void* memory, int64_t bytes)
+{
+    if (bytes < own_mapping)
+        return;
+    const auto begin = reinterpret_cast<uintptr_t>(memory), page = page_size();
+    const uintptr_t end = (begin + malloc_usable_size(memory) + page - 1) & ~(page - 1), first = begin & ~(page - 1);
+    madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE); // where there are none, small ones do
+}
+
+} // namespace
 
 Array::Array(void* address, MPI_Datatype type, const char* name) : address_(address), name_(name)
 {
@@ -55,13 +78,13 @@ bool Array::resize(int64_t elements)
     if (!moved)
         return false;
     *static_cast<void**>(address_) = moved;
+    take_large_pages(moved, bytes);
     return true;
 }
 
 bool Array::is_there(int64_t elements) const
 {
-    static const auto page = uintptr_t(sysconf(_SC_PAGESIZE));
-    const auto begin = reinterpret_cast<uintptr_t>(data());
+    const uintptr_t page = page_size(), begin = reinterpret_cast<uintptr_t>(data());
     const uintptr_t last = begin + uintptr_t(std::max<int64_t>(elements * extent_, 1) - 1);
     unsigned char in_core;
     for (const uintptr_t at : {begin, last})

@@ -134,12 +134,15 @@ std::string Decomposition::end_begin()
             kept_ += kept;
         real_ += real;
         units_ += units;
-        if (const double each = units > 0 ? real / units : 0; each > 0) {
+        // Work that changes from iteration to iteration is no noise, where the program says how much it is.
+        const double said = given_ - given_before_, work = said > 0 ? said : units;
+        if (const double each = work > 0 ? real / work : 0; each > 0) {
             const double weight = 1 / double(std::min<uint64_t>(++seen_, 200)), apart = each - mean_;
             mean_ += weight * apart;
             variance_ = (1 - weight) * (variance_ + weight * apart * apart);
         }
     }
+    given_before_ = given_;
     iterations_++;
     done_++;
     std::string trouble;
@@ -182,7 +185,7 @@ void Decomposition::close_interval()
              computes ? 1.0 : 0.0,
              bytes};
     PMPI_Iallreduce(&sent_, &numbers_, 1, numbers_type_, numbers_op_, comm_, &request_);
-    real_ = kept_ = units_ = given_ = 0;
+    real_ = kept_ = units_ = given_ = given_before_ = 0;
     done_ = 0;
 }
 
@@ -207,6 +210,7 @@ std::string Decomposition::decide()
         measured_.units = given_units_;
         told.measured = source_text(Source::given);
     }
+    measured_ = lately_.add(measured_, measured_done_, s.dedicated, monitor_.k());
     Outcome outcome;
     Starts next;
     std::string trouble;
@@ -371,8 +375,9 @@ bool Decomposition::end_finish()
     told.bytes += sum;
     told.move_s += most[1];
     // What was measured meanwhile is of two partitions.
-    real_ = kept_ = units_ = given_ = 0;
+    real_ = kept_ = units_ = given_ = given_before_ = 0;
     done_ = 0;
+    lately_.forget();
     mean_ = variance_ = 0;
     seen_ = 0;
     return true;

@@ -84,6 +84,7 @@ private:
     unsigned done_ = 0;              // iterations of the interval
     int64_t iterations_ = 0;         // of all
     double real_ = 0, kept_ = 0, units_ = 0, given_ = 0;
+    double given_before_ = 0; // of given_, at the end of the last iteration
     uint64_t interval_began_ = 0;
     // Of an iteration's time a unit: a mean and a variance that forget, for the noise.
     double mean_ = 0, variance_ = 0;
@@ -93,6 +94,7 @@ private:
     MPI_Request request_ = MPI_REQUEST_NULL;
     Numbers sent_ = {}, numbers_ = {};
     Work measured_;       // of this process
+    Lately lately_;
     double given_units_ = 0;
     unsigned measured_done_ = 0;
     double asked_s_ = 0;  // what the last reduction took

@@ -34,6 +34,16 @@ unsigned Load::automatic() const
     return best;
 }
 
+Work Lately::add(const Work& interval, unsigned iterations, bool dedicated, unsigned k)
+{
+    const double kept = loaded_ && !dedicated ? 1 - 1.0 / k : 0;
+    loaded_ = !dedicated;
+    sum_ = {kept * sum_.units + interval.units, kept * sum_.real + interval.real};
+    iterations_ = kept * iterations_ + iterations;
+    const double part = iterations / iterations_;
+    return {part * sum_.units, part * sum_.real};
+}
+
 const double Cost::at_least = window::times::flex_move_us * 1e-6;
 
 void Cost::moved(double bytes, double seconds)

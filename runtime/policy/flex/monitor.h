@@ -50,6 +50,20 @@ private:
     double with_[most + 1] = {}; // seconds that loads would have cost with each k
 };
 
+// What one process does while foreign load lasts: one interval alone meets more or less of the others' turns. About as
+// many count as make a load a lasting one; without foreign load the last interval alone.
+class Lately {
+public:
+    // An interval of so many iterations is over. What is to be taken for it.
+    Work add(const Work& interval, unsigned iterations, bool dedicated, unsigned k);
+    void forget() { *this = Lately(); } // rows have moved
+
+private:
+    bool loaded_ = false;
+    Work sum_;
+    double iterations_ = 0;
+};
+
 // Why rows did not move after an interval, or that they did.
 enum class Outcome : uint8_t { moved, balanced, burst, noise, unpaid, same, no_memory };
 constexpr unsigned outcomes = 7;
