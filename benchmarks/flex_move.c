@@ -40,11 +40,13 @@ int main(int argc, char **argv)
     const long rows = bytes / (WIDTH * (long) sizeof(double));
     double *moves = malloc(sizeof *moves * (size_t) repeats), *messages = malloc(sizeof *messages * (size_t) repeats);
     double gone = 0;
-    for (long k = 0; k < repeats; k++) {
+    /* The first is not counted: a virtual machine gets memory from its host when that is touched for the first time. */
+    for (long k = -1; k < repeats; k++) {
         XMPI_Partition partition;
         MPI_Count count, displ, had;
         int moved = 0;
         XMPI_Get_wsize(MPI_COMM_WORLD, rows, MPI_INFO_NULL, &partition, &count, &displ);
+        double move = 0;
         double *data = malloc(sizeof *data * WIDTH * (size_t) count);
         for (long i = 0; i < count * WIDTH; i++)
             data[i] = (double) (displ * WIDTH + i);
@@ -55,7 +57,7 @@ int main(int argc, char **argv)
             MPI_Barrier(MPI_COMM_WORLD);
             const double begin = bench_now();
             XMPI_Monitor_end(partition, &count, &displ, &moved);
-            moves[k] = bench_now() - begin;
+            move = bench_now() - begin;
         }
         if (!moved)
             bench_fail(1, "%s: nothing moved: run it under -workshare with WS_FLEX_FAKE", me);
@@ -78,7 +80,10 @@ int main(int argc, char **argv)
         const int other = 1 - bench_rank;
         MPI_Sendrecv(buffer, gives ? (int) n : 0, MPI_DOUBLE, other, 0, buffer, gives ? 0 : (int) n, MPI_DOUBLE, other,
                      0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        messages[k] = bench_now() - begin;
+        if (k >= 0) {
+            moves[k] = move;
+            messages[k] = bench_now() - begin;
+        }
         free(buffer);
     }
     MPI_Allreduce(MPI_IN_PLACE, moves, (int) repeats, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
