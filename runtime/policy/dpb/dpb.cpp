@@ -329,7 +329,7 @@ unsigned Dpb::threads(const policy::Rank& rank, unsigned asked, const void* site
     if (lends_)
         if (const unsigned there = team_.could_borrow(now, ticks_per_us_); there && regions_.pays(site, own, there))
             more = there;
-    if (WS_UNLIKELY((asked || set) && wish < own + more)) {
+    if (WS_UNLIKELY((asked > 1 || set) && wish < own + more)) { // of one: most often by an if clause
         bump(board_->process.openmp_limited);
         add(table_.row(me_).limited, 1);
     }
