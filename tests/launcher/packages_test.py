@@ -12,7 +12,7 @@ from check import expect, finish, run
 
 SETUP = os.path.realpath(sys.argv[1])
 TOP = os.path.dirname(SETUP)
-COMMANDS = ('demo', 'build', 'bench', 'papers', 'test')
+COMMANDS = ('demo', 'build', 'bench', 'papers', 'package', 'test')
 
 APT_GET = r'''#!/bin/bash
 case " $* " in
@@ -244,7 +244,7 @@ on_a_machine(a_package_comes_later, lists=True)
 # What each command needs, and that the table has a name, or none, for each system.
 with open(os.path.join(TOP, 'tools/packages.txt')) as f:
     rows = [line.split() for line in f if line.strip() and not line.startswith('#')]
-expect('rows of another form', [r for r in rows if len(r) != 5 or r[0] not in ('build', 'demo', 'clang', 'bench', 'test') or r[1] not in ('must', 'part')], [])
+expect('rows of another form', [r for r in rows if len(r) != 5 or r[0] not in ('build', 'demo', 'clang', 'bench', 'package', 'test') or r[1] not in ('must', 'part')], [])
 needs = {command: run(SETUP, 'packages', command)[1].split() for command in COMMANDS}
 for command, packages in needs.items():
     expect(f'{command}: more than a few packages', len(packages) > 15, True)
