@@ -16,7 +16,7 @@ using boost::context::detail::make_fcontext;
 using boost::context::detail::transfer_t;
 
 namespace {
-window::SpinLock lock; // of the list
+window::SpinLock fibers_lock; // of the list
 Fiber* free_ones;
 } // namespace
 
@@ -41,20 +41,20 @@ Fiber* Fiber::make()
 
 Fiber* Fiber::take()
 {
-    lock.lock();
+    fibers_lock.lock();
     Fiber* const fiber = free_ones;
     if (fiber)
         free_ones = fiber->next_;
-    lock.unlock();
+    fibers_lock.unlock();
     return fiber ? fiber : make();
 }
 
 void Fiber::give_back(Fiber* fiber)
 {
-    lock.lock();
+    fibers_lock.lock();
     fiber->next_ = free_ones;
     free_ones = fiber;
-    lock.unlock();
+    fibers_lock.unlock();
 }
 
 // Nothing here may be kept from before the call, but what lies on this stack: the thread may be another after it.

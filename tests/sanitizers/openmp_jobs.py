@@ -4,6 +4,7 @@ libws; ORDER tells what libgomp orders, which is not built by it, ARCHER what li
 import os
 import re
 import sys
+import threading
 
 from job import expect, finish, run, skip
 from sanitized import environment
@@ -20,10 +21,10 @@ with open(os.path.join(beside, 'suppressions'), 'w') as f:
     f.write('called_from_lib:libgomp.so\ncalled_from_lib:libomp.so\ncalled_from_lib:libarcher.so\n')
 
 
-def job(program, *args, ranks=2, env, code=0, more=()):
+def job(program, *args, ranks=2, env, code=0, more=(), openmp='auto'):
     """mpirun would load the stage's libws first: what its option does is said to each process instead."""
     tells = ('-env', 'OMP_TOOL_LIBRARIES', ARCHER[0], '-env', 'LD_PRELOAD', own) if program.endswith('_clang') else ('-env', 'LD_PRELOAD', f'{own}:{order}')
-    mode = ('-env', 'WS_OPENMP', 'auto', *tells, *more)
+    mode = ('-env', 'WS_OPENMP', openmp, *tells, *more)
     return run(f'thread_{program}', *args, ranks=ranks, env={**ENV, **env}, options=mode, code=code, limit=100)
 
 
@@ -36,6 +37,15 @@ for of in ['', '_clang'] if ARCHER else ['']:
     expect(result, 'no core was recalled', re.search(r'[1-9]\d* of them were left then', result.err))
     result = job(f'racy_region{of}', env=NODE, code=None)
     expect(result, 'the race in a region was not reported', result.code != 0 and re.search('Sanitizer: data race .*racy_region', result.err))
+# Two jobs: regions of one have cores of the other, which come back from inside of them.
+for of in ['', '_clang'] if ARCHER else ['']:
+    seen, done = {'WS_IGNORE_JOBS': '0', 'OMP_NUM_THREADS': '4'}, []
+    lender = threading.Thread(target=lambda: done.append(job(f'processors{of}', 'sleep', 80, 1, 400000, 160000, openmp='lend,share',
+                                                             env={**seen, 'WS_CORES': '4', 'MPIR_CVAR_NUM_CLIQUES': '2'})))
+    lender.start()
+    result = job(f'leaves{of}', 100, 4, ranks=1, openmp='lend,share', env={**seen, 'WS_CORES': '12'})
+    lender.join()
+    expect(result, 'no core of the other job was recalled', re.search(r'[1-9]\d* of other jobs were recalled before the end, and [1-9]', result.err))
 for chaos in {}, {'WS_CHAOS': '2'}:
     result = job('composed', 8, env={'WS_CORES': '8', 'OMP_NUM_THREADS': '4', **chaos}, more=('-env', 'WS_WORKERS', '3'))
     expect(result, 'no chunk was taken, or no core lent', result.stats.get('chunks_stolen', 0) > 0 and 'regions had lent cores' in result.err)
