@@ -155,6 +155,27 @@ TEST_CASE("the last deal is restored if the period has become longer", "[deal]")
     CHECK(decide(paper_deal, {{6, 11, 0}, {2, 9, 2}}, history, former) == Deal{4, 4});
 }
 
+TEST_CASE("by the paper's rule one of several ranks that are as slow is helped after the other", "[deal]")
+{
+    Node node;
+    node.work = {80, 80, 16, 16};
+    node.deal = {8, 8, 8, 8};
+    History history = {};
+    uint16_t former[4] = {};
+    std::mt19937 random(6);
+    std::vector<Deal> deals;
+    for (int i = 0; i < 6; i++) {
+        const Deal next = decide(paper_deal, node.measure(random), history, former);
+        if (next != node.deal)
+            deals.push_back(next);
+        node.deal = next;
+    }
+    REQUIRE(deals.size() >= 2);
+    CHECK(deals[0] == Deal{13, 8, 3, 8}); // 8 * 10 / 6 - 8 = 5.3
+    CHECK(deals[1] == Deal{13, 13, 3, 3});
+    CHECK(node.period(node.deal) == Approx(80. / 13));
+}
+
 TEST_CASE("a change that made the period shorter stays", "[deal]")
 {
     History history = {};
@@ -277,6 +298,7 @@ TEST_CASE("simulated nodes come to rest by the paper's rule", "[deal]")
 {
     const Rest rest = simulate(paper_deal, 0.005);
     CHECK(rest.worse < 1.04);
+    CHECK(rest.worst < 4); // it has no way around a slow victim
     CHECK(rest.last[5000] <= 30);
     CHECK(rest.most_undone <= 6);
 }

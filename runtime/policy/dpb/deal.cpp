@@ -133,6 +133,24 @@ Deal whole_deal(const std::vector<Measured>& ranks)
     return deal;
 }
 
+namespace {
+
+// By how much the slowest rank gets faster. The paper's rule helps one at a time, and others may be as slow: there it
+// is of the two between which processors move.
+double gain_of(Rule rule, const std::vector<Measured>& ranks, const Deal& next)
+{
+    std::vector<Measured> some;
+    Deal deal;
+    for (size_t r = 0; r < ranks.size(); r++)
+        if (rule != paper_deal || next[r] != ranks[r].cores) {
+            some.push_back(ranks[r]);
+            deal.push_back(next[r]);
+        }
+    return 1 - slowest(some, deal) / slowest(some, dealt(some));
+}
+
+} // namespace
+
 Deal decide(Rule rule, const std::vector<Measured>& ranks, History& history, uint16_t* former)
 {
     const Deal now = dealt(ranks);
@@ -164,7 +182,7 @@ Deal decide(Rule rule, const std::vector<Measured>& ranks, History& history, uin
         return now;
     }
     const Deal next = rule(ranks);
-    const double gain = 1 - slowest(ranks, next) / slowest(ranks, now);
+    const double gain = gain_of(rule, ranks, next);
     if (next == now || !(gain >= least_gain * (1 + history.in_vain)))
         return now;
     if (next == last) {

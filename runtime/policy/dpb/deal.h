@@ -63,7 +63,8 @@ using Rule = Deal (*)(const std::vector<Measured>&);
 // be worth more.
 Deal decide(Rule rule, const std::vector<Measured>& ranks, History& history, uint16_t* former);
 
-constexpr double least_gain = 0.02;  // of the slowest rank's time: less is noise
+// Of the slowest rank's time, by the paper's rule of that of the two ranks of its step: less is noise.
+constexpr double least_gain = 0.02;
 constexpr uint32_t longest_pause = 64, most_in_vain = 9;
 
 } // namespace ws::policy::dpb
