@@ -34,6 +34,10 @@ for mode in 'all', 'split':
 # Chances are that speeds turn round: rows travel far, in rounds.
 result = job('flex_rows', 'all', 1000, 60, ranks=6, speeds='1,1,1,1,1,200')
 expect(result, f'rows {counts(result)[0]}', counts(result)[0][5] > 900)
+# An interval of one iteration is over when rows begin to move
+for program, args in (('flex_rows', ('all', 1000, 12)), ('flex_rows', ('split', 1000, 12)), ('flex_vectors', ())):
+    result = job(program, *args, ranks=3, speeds='1e4,2e4,3e4', options=('-workshare-flex-interval', '1'))
+    expect(result, 'nothing moved', re.search(r'moves [1-9]', result.out))
 # More processes than rows, and processes without rows
 for mode in 'all', 'split':
     result = job('flex_rows', mode, 3, 30, ranks=5, speeds='1e4,2e4,3e4')

@@ -148,7 +148,8 @@ std::string Decomposition::end_begin()
     std::string trouble;
     if (request_ != MPI_REQUEST_NULL)
         trouble = decide();
-    if (done_ >= monitor_.interval() && request_ == MPI_REQUEST_NULL && trouble.empty())
+    // While rows move, arrays are not as they were measured.
+    if (done_ >= monitor_.interval() && request_ == MPI_REQUEST_NULL && trouble.empty() && !move_)
         close_interval();
     return trouble;
 }
