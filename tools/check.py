@@ -76,6 +76,13 @@ class Measure(unittest.TestCase):
             self.assertEqual(measure.quota_v1(folder), math.inf)
         self.assertGreaterEqual(measure.usable_cores(), 1)
 
+    def test_a_group_of_half_a_core(self):
+        with measure.quota_group(0.5) as folder:
+            if not folder:
+                self.skipTest("no control group may be made here")
+            self.assertIn(0.5, (measure.quota_v1(folder), measure.quota_v2(folder)))
+        self.assertFalse(os.path.exists(folder))
+
     def test_runs_alternate(self):
         order = []
         results = measure.in_turn(3, lambda: order.append("a") or len(order), lambda: order.append("b") or len(order))
