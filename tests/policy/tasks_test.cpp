@@ -242,6 +242,13 @@ TEST_CASE("a node tells only changes of its state", "[tasks]")
     CHECK(count(a, Note::state) == 3); // heavy
     b->look(look(12, 21, 20), a);
     CHECK(count(a, Note::state) == 3);
+    // At a border it waits for a unit of time; but not with much that it has just got.
+    b->look(look(13, 0, 0), a);
+    CHECK(count(a, Note::state) == 4);
+    b->look(look(13.001, 10, 9), a);
+    CHECK(count(a, Note::state) == 4);
+    b->look(look(13.002, 100, 99), a);
+    CHECK(count(a, Note::state) == 5);
 }
 
 TEST_CASE("a heavy node whose tasks cannot be moved does not call itself heavy", "[tasks]")

@@ -147,8 +147,8 @@ void Pool::start_pulse()
         has_pulse_ = false;
 }
 
-// When this returns the pulse looks at no letter any more. It may still be on its way to bed: to wait for it, as its
-// end does, takes as long as the kernel likes.
+// When this returns the pulse looks at no letter any more. It may still run: to wait until it sleeps would take until
+// the kernel has given it a CPU.
 void Pool::rest_pulse()
 {
     std::lock_guard<std::mutex> hold(wire_lock_);

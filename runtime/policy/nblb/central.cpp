@@ -112,8 +112,9 @@ private:
             return told_.cls != Class::light || (own.rest < 1 && told_.rest >= 1) ||
                    (2 * own.rest < told_.rest && own.now_s - told_at_s_ > own.unit_s);
         }
-        // A node at the border would tell with each task. Nobody waits for these.
-        if (own.now_s - told_at_s_ < own.unit_s)
+        // A node at the border would tell with each task. Nobody waits for that; but for what has just got many.
+        const bool jumps = told_.cls == Class::light && cls == Class::heavy;
+        if (!jumps && own.now_s - told_at_s_ < own.unit_s)
             return false;
         return cls != told_.cls ||
                (cls == Class::heavy && (own.rest > 1.25 * told_.rest + 1 || 2 * own.rest < told_.rest));
