@@ -114,7 +114,7 @@ int XMPI_Monitor_begin(XMPI_Partition partition);
 int XMPI_Monitor_end(XMPI_Partition partition, MPI_Count *count, MPI_Count *displ, int *moved);
 
 /* The same in two parts: what moves does so while the program computes with what is not registered. Between the two, no
- * registered array is read or written. Collective. */
+ * registered array is read or written, and nothing is registered or taken out (MPI_ERR_ARG). Collective. */
 int XMPI_Monitor_end_begin(XMPI_Partition partition);
 
 /* The second part. Collective. MPI_ERR_ARG: nothing was begun. */

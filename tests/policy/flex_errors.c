@@ -128,7 +128,14 @@ int main(int argc, char **argv)
            rank ? "" : "displ is NULL");
     EXPECT(XMPI_Monitor_end_begin(rows), MPI_SUCCESS, "");
     EXPECT(XMPI_Monitor_end_begin(rows), MPI_ERR_ARG, "was begun already");
+    double *late = malloc(sizeof *late * 100);
+    EXPECT(XMPI_Register(rows, &late, 1, MPI_DOUBLE, XMPI_ROWS), MPI_ERR_ARG, "rows may be moving");
+    EXPECT(XMPI_Register_csr(rows, &starts, MPI_LONG_LONG, &b, MPI_INT, &late, MPI_DOUBLE), MPI_ERR_ARG,
+           "rows may be moving");
+    EXPECT(XMPI_Set_resize(rows, &a, NULL), MPI_ERR_ARG, "rows may be moving");
+    EXPECT(XMPI_Deregister(rows, &a), MPI_ERR_ARG, "rows may be moving");
     EXPECT(XMPI_Monitor_end_finish(rows, &count, &displ, &moved), MPI_SUCCESS, "");
+    EXPECT(XMPI_Register(rows, &late, 1, MPI_DOUBLE, XMPI_ROWS), MPI_SUCCESS, "");
 
     EXPECT(XMPI_Alloc(-1, &b), MPI_ERR_COUNT, "bytes (-1)");
     EXPECT(XMPI_Alloc(INT64_MAX, &null), MPI_ERR_NO_MEM, "bytes");

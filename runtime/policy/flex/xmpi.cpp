@@ -48,6 +48,18 @@ int no_partition(const char* function, XMPI_Partition handle)
     return raise(MPI_COMM_SELF, function, MPI_ERR_ARG, "partition (%d) is none, or was freed", handle);
 }
 
+// The partition of a call that registers, or null: the error has been raised. Between the two parts of an iteration's
+// end rows may be moving, and what moves stays as it was when that began.
+Decomposition* at_rest(const char* function, XMPI_Partition handle, int& error)
+{
+    Decomposition* const d = find(handle);
+    error = !d ? no_partition(function, handle)
+            : d->is_ending()
+                ? raise(d->comm(), function, MPI_ERR_ARG, "rows may be moving: XMPI_Monitor_end_finish comes first")
+                : MPI_SUCCESS;
+    return error ? nullptr : d;
+}
+
 // What one process says to all when a decomposition is made. Texts go from the lowest rank that has one.
 std::string agreed_trouble(MPI_Comm comm, const std::string& mine)
 {
@@ -163,9 +175,10 @@ bool is_too_much(Rows rows, int64_t width, int64_t extent)
 int register_dense(XMPI_Partition handle, void* address, MPI_Count width, MPI_Datatype type, int layout)
 {
     static const char* name = "XMPI_Register";
-    Decomposition* const d = find(handle);
+    int wrong;
+    Decomposition* const d = at_rest(name, handle, wrong);
     if (!d)
-        return no_partition(name, handle);
+        return wrong;
     if (layout != XMPI_ROWS && layout != XMPI_COLUMNS)
         return raise(d->comm(), name, MPI_ERR_ARG, "layout (%d) is neither XMPI_ROWS nor XMPI_COLUMNS", layout);
     if (width < 1)
@@ -189,9 +202,10 @@ int register_dense(XMPI_Partition handle, void* address, MPI_Count width, MPI_Da
 int register_csr(XMPI_Partition handle, const Given (&given)[3])
 {
     static const char* name = "XMPI_Register_csr";
-    Decomposition* const d = find(handle);
+    int wrong;
+    Decomposition* const d = at_rest(name, handle, wrong);
     if (!d)
-        return no_partition(name, handle);
+        return wrong;
     for (const Given& g : given)
         if (const int error = refuse(*d, name, handle, g))
             return error;
@@ -232,9 +246,10 @@ int not_here(const Decomposition& d, const char* function, void* address)
 int set_resize(XMPI_Partition handle, void* address, XMPI_Resize_function* resize)
 {
     static const char* name = "XMPI_Set_resize";
-    Decomposition* const d = find(handle);
+    int wrong;
+    Decomposition* const d = at_rest(name, handle, wrong);
     if (!d)
-        return no_partition(name, handle);
+        return wrong;
     if (!resize)
         return raise(d->comm(), name, MPI_ERR_ARG, "resize is NULL");
     for (Structure& s : d->structures())
@@ -249,9 +264,10 @@ int set_resize(XMPI_Partition handle, void* address, XMPI_Resize_function* resiz
 int deregister(XMPI_Partition handle, void* address)
 {
     static const char* name = "XMPI_Deregister";
-    Decomposition* const d = find(handle);
+    int wrong;
+    Decomposition* const d = at_rest(name, handle, wrong);
     if (!d)
-        return no_partition(name, handle);
+        return wrong;
     for (size_t s = 0; s < d->structures().size(); s++)
         if (d->structures()[s].arrays[0].address() == address) {
             d->structures().erase(d->structures().begin() + std::ptrdiff_t(s));
