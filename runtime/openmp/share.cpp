@@ -42,10 +42,10 @@ __attribute__((noinline)) void run_watching(RegionCall& region, RegionSite& site
     settle(site, double(ticks() - began), Hardware::load_relaxed(watch.barriers));
 }
 
-// With several threads of its own a rank shares a region only where somebody waits.
+// With several threads of its own a rank shares a region only where somebody waits, if nobody can tell.
 bool stays_own(const RegionSite& site)
 {
-    if (!site.free || host().share_all || !host().row)
+    if ((Hardware::load_relaxed(site.uses) & use::numbers) || host().share_all || !host().row)
         return false;
     const Flag hungry = Hardware::load_relaxed(host().row->hunger.hungry); // relaxed: a hint
     return !hungry || site.longest <= double(host().publish_ticks[hungry]);

@@ -16,6 +16,7 @@ GROUPS = {
     "workers": sleeping.workers,
     "openmp": openmp.openmp,
     "unmodified": unmodified.unmodified,
+    "codes": unmodified.codes,
     "flex": flex.flex,
     "tasks": tasks.tasks,
     "pingpong": messages.ping_pong,

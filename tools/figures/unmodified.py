@@ -3,7 +3,7 @@
 import measure
 
 from . import line
-from .line import median_us
+from .line import compare, difference, median_us
 from .loops import OPENMP, over_perfect, perfect_line, with_openmp
 
 LENGTHS = (("1s", 1.005), ("37ms", 1.005), ("3.7ms", 1.01), ("600us", 1.025), ("275us", 1.08))
@@ -12,7 +12,47 @@ SCHEDULES = (("static", ["--static"]), ("dynamic", []), ("guided", ["--guided"])
 
 def helped(run, compiler, options):
     """2 ranks of the program as the compiler makes it with -fopenmp, each with one thread of its own."""
-    return run.run(f"double_loop_unmodified_{compiler}", options, workshare=True, env={"OMP_NUM_THREADS": "1"}, flags=["-workshare-openmp", "help"])
+    return run_helped(run, f"double_loop_unmodified_{compiler}", options)
+
+
+def run_helped(run, program, options):
+    return run.run(program, options, workshare=True, env={"OMP_NUM_THREADS": "1"}, flags=["-workshare-openmp", "help"])
+
+
+def one_process(run, program, options, env=()):
+    """The same binary without Workshare in one process of 2 threads, bound to cores and never asleep."""
+    return run.run(program, options, ranks=1, bind="none", env={"OMP_NUM_THREADS": "2", "OMP_PLACES": "cores", "OMP_PROC_BIND": "close",
+                                                                "OMP_WAIT_POLICY": "active", **dict(env)})
+
+
+def codes(run, quick):
+    """One region around many loops, by rank 0 alone; conjugate gradients, of which one rank has a share."""
+    pairs, rows = 2 if quick else 7, []
+    for compiler in (c for c in OPENMP if run.has(f"one_region_{c}")):
+        for name, options in (("many loops in one region, 70 us each", ["--steps", 500]), ("many loops in one region, 700 us each", ["--steps", 5000])):
+            options = [*options, "--repeats", 20 if quick else 60]
+            program = f"one_region_{compiler}"
+            plain, ours, one = measure.in_turn(pairs, lambda: run.run(program, options, env={"OMP_NUM_THREADS": "1"}),
+                                               lambda: run_helped(run, program, options), lambda: one_process(run, program, options))
+            yield compare(f"unmodified, {name}, {OPENMP[compiler]}: an idle rank helps / 2 threads", ours, one, median_us, "us", 1.1,
+                          "OpenMP with 2 threads in one process")
+            rows.append([name, OPENMP[compiler], *(line.us(measure.median_of(r, median_us)) for r in (plain, ours, one))])
+        alone = lambda **how: run.run(f"one_region_{compiler}", ["--short", "--repeats", 200], ranks=1, env={"OMP_NUM_THREADS": "1"}, **how)  # noqa: E731
+        plain, ours = measure.in_turn(pairs, alone, lambda: alone(workshare=True, flags=["-workshare-openmp", "help"]))
+        yield difference(f"unmodified, a short region that nobody waits for, {OPENMP[compiler]}: help - without", ours, plain,
+                         lambda r: median_us(r) * 1e3 / r["regions"], "ns", 100, "one rank of one thread")
+        program = f"gradients_unmodified_{compiler}"
+        for share, most in ((10, None), (25, 1.05), (50, None)):
+            options = ["--share", share, "--repeats", 8 if quick else 20, "--warmup", 2]
+            plain, ours, one = measure.in_turn(pairs, lambda: run.run(program, options, env={"OMP_NUM_THREADS": "1"}),
+                                               lambda: run_helped(run, program, options), lambda: one_process(run, program, options, {"OMP_SCHEDULE": "guided"}))
+            name = f"conjugate gradients, {share} % of the rows"
+            if most:
+                yield compare(f"unmodified, {name}, {OPENMP[compiler]}: help / 2 threads", ours, one, median_us, "us", most,
+                              "OpenMP with 2 threads in one process, guided")
+            rows.append([name, OPENMP[compiler], *(line.us(measure.median_of(r, median_us)) for r in (plain, ours, one))])
+    yield line.table("Unmodified codes of many loops", ["program", "library", "plain", "helped", "one process"], rows,
+                     "plain, helped: 2 ranks with 1 thread each; one process: OpenMP with 2 threads.")
 
 
 def unmodified(run, quick):
