@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <fcntl.h>
@@ -225,9 +226,18 @@ Facts::Others gather_others(Job& job, const RankFigures& r)
     return others;
 }
 
+// A process of srun's that nobody gave a process manager is an MPI job of its own: how many of them there are.
+int jobs_of_one(const Job& job)
+{
+    const char* const tasks = std::getenv("SLURM_STEP_NUM_TASKS");
+    const bool started_as_rank = std::getenv("PMI_FD") || std::getenv("PMI_PORT");
+    return job.size == 1 && tasks && !started_as_rank ? std::atoi(tasks) : 0;
+}
+
 Facts gather_facts(Job& job, const RankFigures& r)
 {
     Facts f;
+    f.jobs_of_one = jobs_of_one(job);
     f.others = gather_others(job, r);
     bool other_jobs = !job.inactive && job.lending->had_neighbours();
     PMPI_Reduce(&other_jobs, &f.other_jobs, 1, MPI_CXX_BOOL, MPI_LOR, 0, MPI_COMM_WORLD);

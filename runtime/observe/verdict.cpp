@@ -176,7 +176,10 @@ std::string why_not(const Totals& t, const Facts& f)
     if (t.inactive == t.ranks)
         return f.why_inactive;
     if (t.ranks == 1 && t.workers == 0)
-        return "there is one rank";
+        return f.jobs_of_one > 1 ? format("there is one rank: srun started %d jobs of one rank each; with "
+                                          "srun --mpi=pmi2 they are one job",
+                                          f.jobs_of_one)
+                                 : "there is one rank";
     if (t.alone_on_node == t.ranks && t.workers == 0)
         return "every rank is alone on its node";
     if (t.regions == 0)

@@ -47,6 +47,7 @@ struct Facts {
         double rank, outside, computing;
     } serial = {};
     std::string why_inactive;       // explains Totals::inactive
+    int jobs_of_one = 0;            // that srun made of one command, as it was not told how to start ranks; else 0
     bool other_jobs = false;        // some rank shared its CPUs with other jobs of this user
     bool helps_nobody = false;      // VictimPolicy::none
     std::vector<std::string> policies; // what they did, a part of the verdict's line each

@@ -175,6 +175,8 @@ TEST_CASE("nothing stolen: the most basic cause")
     {
         j.t.ranks = 1;
         CHECK(has(j.line(), "nothing was stolen: there is one rank"));
+        j.f.jobs_of_one = 4;
+        CHECK(has(j.line(), "one rank: srun started 4 jobs of one rank each; with srun --mpi=pmi2 they are one job"));
     }
     SECTION("alone on its node")
     {
