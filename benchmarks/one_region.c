@@ -146,8 +146,8 @@ int main(int argc, char **argv)
     if (memcmp(right, now_at, sizeof right) != 0)
         bench_fail(1, "one_region: WRONG: the last region's result is not the first one's");
     if (bench_rank == 0 && json) {
-        printf("{\"program\": \"one_region\", \"sweeps\": %ld, \"steps\": %ld, \"regions\": %d", sweeps, steps,
-               is_short ? SHORT_REGIONS : 1);
+        printf("{\"program\": \"one_region\", \"ranks\": %d, \"sweeps\": %ld, \"steps\": %ld, \"regions\": %d",
+               bench_ranks, sweeps, steps, is_short ? SHORT_REGIONS : 1);
         bench_json_times("us", r.parallel);
     } else if (bench_rank == 0)
         bench_print_times(is_short ? "1000 regions" : on_flags ? "flags" : "loops", r.parallel);

@@ -415,6 +415,9 @@ void VirtualTeam::barrier(Unit& unit, const void* caller)
 {
     if (!unit.fiber || units == 1) // nobody else is to come
         return;
+    if (WS_UNLIKELY(unit.nest_locks != 0))
+        refuse(site,
+               "it holds a lock that may be set several times over a barrier, which it did not when it was first run");
     Phase* const next = phase_after(site, caller);
     if (!next || !next->may_stop) {
         block(unit);

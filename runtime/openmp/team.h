@@ -49,6 +49,7 @@ struct Unit {
         Rounds rounds;
         Part piece;
     } turn;
+    unsigned nest_locks;  // that it holds and may set again
     unsigned slot;        // its number for who asks unexpectedly, from 1; 0: none
     uint64_t began;       // watched: ticks
     unsigned barriers;    // watched: so many that are not the region's end

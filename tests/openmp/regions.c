@@ -306,6 +306,33 @@ static int lock_over_barrier(void)
     return inside > 100;
 }
 
+/* Of such a lock each thread has to wait for the others, whoever runs it. */
+static int nest_locks(void)
+{
+    int inside = 0, wrong = 0;
+    omp_nest_lock_t lock;
+    omp_init_nest_lock(&lock);
+#pragma omp parallel reduction(+ : wrong)
+    {
+        if (omp_get_thread_num() == 0)
+            omp_set_nest_lock(&lock);
+#pragma omp for
+        for (int i = 0; i < iterations; i++)
+            work(i);
+        if (omp_get_thread_num() == 0) {
+            inside = 1;
+            omp_unset_nest_lock(&lock);
+        } else {
+            omp_set_nest_lock(&lock);
+            wrong += !inside || omp_test_nest_lock(&lock) != 2;
+            omp_unset_nest_lock(&lock);
+            omp_unset_nest_lock(&lock);
+        }
+    }
+    omp_destroy_nest_lock(&lock);
+    return wrong == 0;
+}
+
 /* The same as barriers(), but the first executions have none. */
 static int late_barrier(void)
 {
@@ -497,6 +524,7 @@ static const struct kind kinds[] = {
     {"barriers", barriers, iterations},
     {"phases", phases, iterations},
     {"lock_over_barrier", lock_over_barrier, iterations},
+    {"nest_locks", nest_locks, iterations},
     {"late_barrier", late_barrier, iterations},
     {"late_copyprivate", late_copyprivate, iterations},
     {"late_order", late_order, iterations},

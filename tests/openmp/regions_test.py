@@ -18,7 +18,7 @@ HELP = '-workshare-openmp=help',
 SHARED = ('plain', 'chunks', 'dynamic', 'dynamic_chunks', 'guided', 'auto', 'runtime', 'down', 'two_loops', 'variables', 'last_of_dynamic',
           'exclusion', 'uncombined', 'without_waiting', 'numbers', 'asks_late', 'parts', 'single', 'barriers', 'phases', 'lock_over_barrier', 'late_barrier', 'late_copyprivate',
           'late_order', 'late_tasks', 'empty_first')
-OWN = 'three', 'one', 'tasks', 'in_order', 'nested'
+OWN = 'three', 'one', 'nest_locks', 'tasks', 'in_order', 'nested'
 ONE = {'OMP_NUM_THREADS': '1'}
 
 
