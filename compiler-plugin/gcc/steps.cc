@@ -10,8 +10,8 @@
 //
 //     for (unsigned long k = 0; k < COUNT; k++) { i = (int) (FIRST + k * STEP); ... }
 //
-// gfortran does that for all loops whose step is not 1 or -1, but computes COUNT in the variable's type: done here once
-// more.
+// gfortran does that for loops whose step is not 1 or -1 (from 14 on: not constant), but computes COUNT in their type:
+// done here once more. From 14 on the others get here as they are.
 #include "ws_gcc.h"
 
 #include "fold-const.h"
@@ -306,7 +306,10 @@ void look_at_steps(gimple_stmt_iterator parallel, const Quotients &quotients) {
     if (loops == 1 && !head.fits() && gimple_omp_for_combined_p(loop) && head.is_constant() && kinds & ws::simd_mark)
         error_about(gimple_location(loop),
                     "in '#pragma ws for simd': the last step must not leave the type of the variable");
-    if (loops == 1 && !head.fits() && !head.is_constant()) {
+    // GCC puts the end of `i <= last` one further, in its type; in Fortran that may be the type's last value.
+    const bool may_leave_at_end =
+        &language() == &ws::fortran_language && head.with_final() && !gimple_omp_for_combined_p(loop);
+    if (loops == 1 && !head.fits() && !head.is_constant() && !may_leave_at_end) {
         const int bits = int(TYPE_PRECISION(head.type));
         kinds |= HOST_WIDE_INT(TYPE_UNSIGNED(head.type) ? -bits & 255 : bits) << ws::step_shift;
         gimple_call_set_arg(mark, 1, build_int_cst(long_integer_type_node, kinds));
