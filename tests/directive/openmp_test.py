@@ -54,9 +54,10 @@ def remarks_in(output, source):
 
 
 def same(found, expected):
+    if found and expected and expected.endswith('number of threads'):
+        # By which variable, gfortran shows from 14 on.
+        return found.startswith(expected) or (CLANG and found == "stays OpenMP: calls 'omp_get_max_threads'")
     if CLANG and found and expected:
-        if expected.endswith('number of threads'):
-            return found.startswith(expected) or found == "stays OpenMP: calls 'omp_get_max_threads'"
         found, expected = (re.sub(r"[^' ]*::|\(anonymous namespace\)::|\{anonymous\}::", '', text).split(' (in')[0] for text in (found, expected))
     return expected == '*' or found == expected
 
