@@ -11,7 +11,7 @@ import re
 import sys
 
 KINDS = 'flag', 'number', 'words', 'size', 'schedule', 'file', 'text'
-ONCE = 'variable', 'option', 'kind', 'words', 'endings', 'alone', 'needs', 'default', 'policy', 'mpi_t', 'tests', 'calms', 'preloads'
+ONCE = 'variable', 'option', 'kind', 'words', 'endings', 'alone', 'needs', 'default', 'policy', 'mpi_t', 'tests', 'enables', 'calms', 'preloads'
 SEVERAL = 'help', 'about'
 POLICIES = 'core', 'steal', 'reorder', 'dpb', 'flex', 'nblb', 'observe'
 SCOPES = 'READONLY', 'LOCAL', 'ALL', 'ALL_EQ'
@@ -49,7 +49,7 @@ class Option:
         self.field = self.variable[3:].lower()
         if self.policy not in POLICIES or not self.help or not self.about:
             self.wrong('lacks its policy, help or about')
-        if self.scope and self.scope not in SCOPES or self.tests not in ('', 'yes') or self.calms not in ('', 'openmp'):
+        if self.scope and self.scope not in SCOPES or self.tests not in ('', 'yes') or self.enables not in ('', 'yes') or self.calms not in ('', 'openmp'):
             self.wrong('has a word that is not known')
         if (kind == 'words') > bool(self.words) or (kind == 'file') != bool(self.endings):
             self.wrong(f'lacks its words or endings, or has some as a {kind}')
@@ -149,7 +149,7 @@ def installed(options):
     for o in options:
         print(f'\nvariable {o.variable}')
         lines = [('option', o.option), ('kind', f'number {o.least} {o.most}' if o.kind == 'number' else o.kind), ('words', ' '.join(o.words)),
-                 ('endings', ' '.join(o.endings)), ('any_ending', 'yes' * o.any_ending), ('alone', o.alone), ('needs', o.needs), ('calms', o.calms), ('preloads', o.preloads),
+                 ('endings', ' '.join(o.endings)), ('any_ending', 'yes' * o.any_ending), ('alone', o.alone), ('needs', o.needs), ('enables', o.enables), ('calms', o.calms), ('preloads', o.preloads),
                  ('wanted', o.wanted()), *[('help', h) for h in o.help]]
         print('\n'.join(f'{key} {value}' for key, value in lines if value))
 

@@ -120,6 +120,11 @@ refused('two victims', ['-workshare', '-workshare-victim', 'most', '-workshare-v
 for value in '0', '-1', '1000001', '12us', '', ' 5', '1e3', '99999999999999999999':
     refused('quantum', ['-workshare', '-workshare-quantum', value], ['-workshare-quantum', f"'{value}'"])
 refused('two quanta', ['-workshare', '-workshare-quantum', '5', '-workshare-quantum', '6'], ['twice', '5', '6'])
+OPENMP = ['/bin/sh', '-c', 'echo "${WS_ENABLE-} ${WS_OPENMP-}"', 'show']
+for mode in 'lend', 'balance', 'auto', 'auto,share', 'help':
+    reached('what turns -workshare on', [f'1 {mode}'], f'-workshare-openmp={mode}', '-n', '1', *OPENMP)
+reached('no balancing, and nothing else', [''], '-workshare-openmp=none', '-n', '1', *OPENMP)
+refused('it was turned off', ['-workshare-openmp', 'auto'], ['-workshare-openmp has no meaning without -workshare'], env={'WS_ENABLE': '0'})
 refused('quiet alone', ['-workshare-quiet'], ['-workshare-quiet has no meaning without -workshare'])
 refused('quantum alone', ['-workshare-quantum', '5'], ['-workshare-quantum has no meaning without -workshare'])
 for option in 'victim', 'workers':

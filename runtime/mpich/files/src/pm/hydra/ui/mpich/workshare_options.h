@@ -21,7 +21,7 @@ typedef struct workshare_option {
     unsigned long long least, most;     /* of a number */
     const char *words[WORKSHARE_WORDS], *endings[WORKSHARE_WORDS];      /* ended by NULL */
     int any_ending;             /* after '=' it may end in another way */
-    const char *alone, *needs, *calms, *preloads, *wanted;
+    const char *alone, *needs, *enables, *calms, *preloads, *wanted;
     const char *help[4];
     const char *val;            /* as given */
     int in_config_file;         /* it was given there */
@@ -87,7 +87,7 @@ static void workshare_take(workshare_option_t * o, const char *key, char *value)
         o->help[i] = value;
     } else {
         const char **place = !strcmp(key, "alone") ? &o->alone : !strcmp(key, "needs") ? &o->needs :
-            !strcmp(key, "calms") ? &o->calms : !strcmp(key, "preloads") ? &o->preloads :
+            !strcmp(key, "enables") ? &o->enables : !strcmp(key, "calms") ? &o->calms : !strcmp(key, "preloads") ? &o->preloads :
             !strcmp(key, "wanted") ? &o->wanted : NULL;
         if (place)
             *place = value;
@@ -450,7 +450,7 @@ static void workshare_check_together(workshare_option_t * all, const workshare_o
 static void workshare_set_env(void)
 {
     int on_by_variable = getenv("WS_ENABLE") || workshare_genv("WS_ENABLE"), on;
-    workshare_option_t *all = on_by_variable ? workshare_options("WS_ENABLE") : workshare_read, *o;
+    workshare_option_t *all = on_by_variable ? workshare_options("WS_ENABLE") : workshare_read, *o, *n;
     const char *val;
 
     if (!all)
@@ -463,11 +463,14 @@ static void workshare_set_env(void)
 
     for (o = all; o->next && strcmp(o->env, "WS_ENABLE"); o = o->next);
     workshare_check_variable(o);
+    for (n = all; n && !workshare_value(o); n = n->next)
+        if (n->enables && n->val && strcmp(n->val, "none"))
+            o->val = "1";
     val = workshare_value(o);
     on = val && !strcmp(val, "1");
 
     for (o = all; o; o = o->next) {
-        if (o->val && !on)
+        if (o->val && !on && !(o->enables && !strcmp(o->val, "none")))
             workshare_error("%s has no meaning without -workshare", o->name);
         if (!on)
             continue;
