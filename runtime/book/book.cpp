@@ -150,10 +150,13 @@ Found find_earliest(const std::vector<pid_t>& passed_over, const char* proc, std
             const std::string path = entry(proc, pid, file->d_name);
             if (!is_named_as_book(path))
                 continue;
-            int fd = lift(open(path.c_str(), O_RDWR | O_CLOEXEC));
+            // Not lifted: others would find it by our number, too. Those who wait for a book whose maker has been
+            // killed would keep it there for each other, as long as jobs begin.
+            int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
             if (fd < 0)
                 continue;
-            if (!is_own(fd)) { // root sees all users' books, but must not use them
+            // Root sees all users' books, but must not use them. And by now the number may be another file's.
+            if (!is_own(fd) || !is_named_as_book("/proc/self/fd/" + std::to_string(fd))) {
                 close(fd);
                 continue;
             }
@@ -164,8 +167,7 @@ Found find_earliest(const std::vector<pid_t>& passed_over, const char* proc, std
                     std::swap(earliest.fd, fd);
                     earliest.stamp = stamp;
                 }
-            } else if (is_named_as_book("/proc/self/fd/" +
-                                        std::to_string(fd))) // else its number was given to another file
+            } else
                 problem = "process " + std::to_string(pid) + " has a file named " + file_name +
                           " that is no node book of this version: ignored";
             if (fd >= 0)
@@ -193,7 +195,7 @@ int open_book(std::string& problem, const std::vector<pid_t>& passed_over, const
     const Found earliest = find_earliest(passed_over, proc, problem);
     if (earliest.fd < 0 || !same_file(earliest.fd, made)) {
         close(made);
-        return earliest.fd;
+        return lift(earliest.fd);
     }
     // Ours keeps its number, as another process may be opening it by that number just now.
     close(earliest.fd);

@@ -82,7 +82,7 @@ struct Neighbour {
 
 // The book of this user's jobs: a descriptor of this process, -1 if there can be none. One process of a job's node
 // calls this, and tells the others its pid and the descriptor. If something has that name and is no book of ours,
-// `problem` says so. Takes a millisecond; never waits longer than 20 ms for another process. `passed_over`: processes
+// `problem` says so. Takes a millisecond; never waits longer than 0.2 s for another process. `passed_over`: processes
 // that are known to have no book, such as those of this job.
 int open_book(std::string& problem, const std::vector<pid_t>& passed_over = {}, const char* proc = "/proc");
 // For the others: opens the same book. -1 if this process may not look into the one with that pid.

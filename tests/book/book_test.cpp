@@ -4,12 +4,12 @@
 #include "book/book.h"
 #include "window/lift.h"
 
-#include <algorithm>
 #include <catch2/catch.hpp>
-#include <iterator>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <sys/mman.h>
@@ -22,7 +22,6 @@ using namespace ws::book;
 
 namespace {
 
-// Numbers of CPUs so high that no job which runs meanwhile really uses them.
 CpuSet cpus(std::initializer_list<int> list)
 {
     CpuSet set;
@@ -30,6 +29,32 @@ CpuSet cpus(std::initializer_list<int> list)
         set.add(c);
     return set;
 }
+
+// What open_book() takes for /proc: this process and its children alone. Jobs that run beside the test keep a book
+// alive, and with it what the jobs of earlier cases have left there.
+class Processes {
+public:
+    Processes()
+    {
+        if (!mkdtemp(folder_) || chmod(folder_, 0755) != 0) // another user looks, too
+            std::abort();
+        add(getpid());
+    }
+    ~Processes() // of this process alone: children end by signals
+    {
+        std::error_code ignored;
+        std::filesystem::remove_all(folder_, ignored);
+    }
+    void add(pid_t pid) { std::filesystem::create_directory_symlink("/proc/" + std::to_string(pid), entry(pid)); }
+    void remove(pid_t pid) { std::filesystem::remove(entry(pid)); }
+    const char* folder() const { return folder_; }
+
+private:
+    std::string entry(pid_t pid) const { return folder_ + ("/" + std::to_string(pid)); }
+    char folder_[32] = "/tmp/book-test-XXXXXX";
+} processes;
+
+int open_own_book(std::string& problem) { return open_book(problem, {}, processes.folder()); }
 
 // A child that runs `body` and then waits until it is killed.
 class Child {
@@ -44,6 +69,7 @@ public:
                 signal(s, SIG_DFL);
             close(up[0]);
             alarm(20);
+            processes.add(getpid());
             body(up[1]);
             for (;;)
                 pause();
@@ -63,6 +89,7 @@ public:
             return;
         kill(pid, signal);
         waitpid(pid, nullptr, 0);
+        processes.remove(pid);
         close(in_);
         pid = 0;
     }
@@ -87,7 +114,7 @@ Reader* join_as(uint64_t job, CpuMask mask)
 {
     std::string problem;
     auto* reader = new Reader; // until the process ends
-    return reader->join(open_book(problem), own_process(), job, 0, mask) ? reader : nullptr;
+    return reader->join(open_own_book(problem), own_process(), job, 0, mask) ? reader : nullptr;
 }
 
 } // namespace
@@ -96,7 +123,7 @@ TEST_CASE("jobs on the same CPUs see each other, come and go")
 {
     Reader reader;
     std::string problem;
-    REQUIRE(reader.join(open_book(problem), own_process(), 1, 0, cpus({3000, 3001})));
+    REQUIRE(reader.join(open_own_book(problem), own_process(), 1, 0, cpus({3000, 3001})));
     CHECK(problem == "");
     CHECK(reader.neighbours(cpus({3000, 3001})).empty());
     Flag before = reader.changes();
@@ -131,7 +158,7 @@ TEST_CASE("jobs that start at once have one book, and so has one that comes when
     for (int round = 0; round < 20; round++) {
         const auto start = [](int out) {
             std::string problem;
-            const int fd = open_book(problem);
+            const int fd = open_own_book(problem);
             auto* reader = new Reader;
             const uint64_t inode = inode_of(fd);
             tell(out, reader->join(fd, own_process(), uint64_t(getpid()), 0, cpus({3000})) ? inode : 0);
@@ -153,7 +180,7 @@ TEST_CASE("the processes of a job come to the book of their first")
 {
     Child first([](int out) {
         std::string problem;
-        const int fd = open_book(problem);
+        const int fd = open_own_book(problem);
         auto* reader = new Reader;
         tell(out, uint64_t(fd));
         tell(out, reader->join(fd, own_process(), 7, 0, cpus({3000})));
@@ -178,7 +205,7 @@ TEST_CASE("what is no book is passed over, and named")
         CHECK(foreign.answer());
         std::string problem;
         Reader reader;
-        CHECK(reader.join(open_book(problem), own_process(), 1, 0, cpus({3000})));
+        CHECK(reader.join(open_own_book(problem), own_process(), 1, 0, cpus({3000})));
         CHECK(problem.find("process " + std::to_string(foreign.pid) + " ") == 0);
         reader.leave();
     }
@@ -186,11 +213,32 @@ TEST_CASE("what is no book is passed over, and named")
     Child unmade([](int out) {
         const int fd = fcntl(memfd_create(file_name, MFD_ALLOW_SEALING), F_DUPFD, 100);
         tell(out, ftruncate(fd, off_t(sizeof(Book))) == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) == 0);
+        tell(out, inode_of(fd));
     });
     CHECK(unmade.answer());
+    const uint64_t inode = unmade.answer();
+    // Who waits for it must not show it to others: it would live as long as somebody waits.
+    Child waits([](int out) {
+        tell(out, 1);
+        std::string problem;
+        close(open_own_book(problem));
+    });
+    CHECK(waits.answer());
+    bool shown = false;
+    for (int i = 0; i < 100; i++) {
+        usleep(1000);
+        for (int fd = first_lifted; fd < first_lifted + 8; fd++) {
+            const std::string path = "/proc/" + std::to_string(waits.pid) + "/fd/" + std::to_string(fd);
+            const int file = open(path.c_str(), O_RDWR | O_CLOEXEC);
+            shown |= file >= 0 && inode_of(file) == inode;
+            if (file >= 0)
+                close(file);
+        }
+    }
+    CHECK_FALSE(shown);
     std::string problem;
     Reader reader;
-    CHECK(reader.join(open_book(problem), own_process(), 1, 0, cpus({3000})));
+    CHECK(reader.join(open_own_book(problem), own_process(), 1, 0, cpus({3000})));
     CHECK_FALSE(problem.empty());
     reader.leave();
 }
@@ -208,7 +256,7 @@ TEST_CASE("another user's book is none of ours, and not worth a word")
         return; // only root can be another
     Reader reader;
     std::string problem;
-    REQUIRE(reader.join(open_book(problem), own_process(), 1, 0, cpus({3000})));
+    REQUIRE(reader.join(open_own_book(problem), own_process(), 1, 0, cpus({3000})));
     CHECK(problem == "");
     CHECK(reader.neighbours(cpus({3000})).empty());
     reader.leave();
@@ -222,7 +270,7 @@ TEST_CASE("books that others are making at the same time are no trouble")
             uint64_t troubles = 0;
             for (int i = 0; i < 60; i++) {
                 std::string problem;
-                const int fd = open_book(problem);
+                const int fd = open_own_book(problem);
                 troubles += fd < 0 || !problem.empty();
                 close(fd);
             }
@@ -255,7 +303,7 @@ TEST_CASE("a book is waited for that can be seen from its first moment, as its m
     });
     CHECK(maker.answer() > uint64_t(ws::window::first_lifted));
     std::string problem;
-    const int fd = open_book(problem);
+    const int fd = open_own_book(problem);
     CHECK(problem == "");
     Flag stamp = 0;
     CHECK(pread(fd, &stamp, sizeof stamp, offsetof(Book, stamp)) == ssize_t(sizeof stamp));
@@ -267,7 +315,7 @@ TEST_CASE("a number that passes from a book to another file is no trouble")
 {
     Child changes([](int out) {
         std::string problem;
-        const int book = open_book(problem), other = memfd_create("other", 0), number = 80;
+        const int book = open_own_book(problem), other = memfd_create("other", 0), number = 80;
         tell(out, 1);
         for (;;) {
             dup2(book, number);
@@ -277,7 +325,7 @@ TEST_CASE("a number that passes from a book to another file is no trouble")
     CHECK(changes.answer());
     for (int i = 0; i < 400; i++) {
         std::string problem;
-        const int fd = open_book(problem);
+        const int fd = open_own_book(problem);
         REQUIRE(problem == "");
         close(fd);
     }
@@ -288,10 +336,10 @@ TEST_CASE("pages are used again")
     const auto own = own_process();
     std::string problem;
     Reader keeper;
-    REQUIRE(keeper.join(open_book(problem), own, 1, 0, cpus({3000})));
+    REQUIRE(keeper.join(open_own_book(problem), own, 1, 0, cpus({3000})));
     for (unsigned i = 0; i < 2 * page_count; i++) {
         Reader reader;
-        REQUIRE(reader.join(open_book(problem), own, 2, 0, cpus({3000})));
+        REQUIRE(reader.join(open_own_book(problem), own, 2, 0, cpus({3000})));
         reader.leave();
         if (i == 50) // each open looks through /proc
             break;
@@ -312,16 +360,14 @@ void offer(int out, uint64_t job, std::initializer_list<int> list, bool busy = f
     tell(out, r->share(list));
 }
 
-// All that there are, of jobs that are at rest: of the CPUs from 3000 on, which no machine has. Real jobs that share
-// may run beside this test.
+// All that there are, of jobs that are at rest.
 std::vector<SharedCore*> cores_at_rest(const Reader& reader)
 {
     std::vector<SharedCore*> cores;
     bool leaving;
     for (const Lenders& l : reader.lenders(leaving))
         if (Reader::at_rest(l, ticks(), 0))
-            std::copy_if(l.cores.begin(), l.cores.end(), std::back_inserter(cores),
-                         [](const SharedCore* core) { return core->cpu >= 3000; });
+            cores.insert(cores.end(), l.cores.begin(), l.cores.end());
     return cores;
 }
 
@@ -331,7 +377,7 @@ TEST_CASE("cores are lent by jobs at rest that share, and by no others")
 {
     Reader reader;
     std::string problem;
-    REQUIRE(reader.join(open_book(problem), own_process(), 1, 0, cpus({3000})));
+    REQUIRE(reader.join(open_own_book(problem), own_process(), 1, 0, cpus({3000})));
     REQUIRE(reader.share({3000}));
     CHECK(cores_at_rest(reader).empty()); // not its own
     Child rests([](int out) { offer(out, 2, {3001, 3002}); });
@@ -366,7 +412,7 @@ TEST_CASE("a core that is lent is one borrower's, until it gives it back or dies
 {
     Reader reader;
     std::string problem;
-    REQUIRE(reader.join(open_book(problem), own_process(), 1, 0, cpus({3000})));
+    REQUIRE(reader.join(open_own_book(problem), own_process(), 1, 0, cpus({3000})));
     Child lender([](int out) { offer(out, 2, {3001}); });
     REQUIRE(lender.answer());
     const auto cores = cores_at_rest(reader);
@@ -395,7 +441,7 @@ TEST_CASE("cores of a job that has ended stay, until they are another's")
 {
     Reader reader;
     std::string problem;
-    REQUIRE(reader.join(open_book(problem), own_process(), 1, 0, cpus({3000})));
+    REQUIRE(reader.join(open_own_book(problem), own_process(), 1, 0, cpus({3000})));
     Child first([](int out) { offer(out, 2, {3001}, true); });
     REQUIRE(first.answer());
     CHECK(cores_at_rest(reader).empty());
