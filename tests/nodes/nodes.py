@@ -79,6 +79,8 @@ class Nodes:
         return [line for i in range(len(self.names)) for line in self.sh('find /dev/shm -type f', node=i).splitlines()]
 
     def close(self):
+        # With a namespace its half of a pair goes, and so the other, but some time later.
+        self.sh('; '.join(f'ip link del to{i}' for i in range(len(self.names))) + '; ip link del nodes')
         for holder in self.holders:
             holder.stdin.close()
             holder.wait(10)
