@@ -544,7 +544,7 @@ void VirtualTeam::meet_other(const char* name)
     give_up(site, name);
 }
 
-// f(iterations that are over, lock)
+// f(cold, lock), with a place for that loop in cold.over.
 template <class F> void VirtualTeam::with_turns(unsigned loop, F f)
 {
     Cold& c = cold();

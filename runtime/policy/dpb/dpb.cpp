@@ -294,12 +294,6 @@ void Dpb::measure_at(uint64_t now)
             {Hardware::Word(seen_) << 1 | turns_.by_turns(), turns_.periods(), turns_.useful(), turns_.waited()});
 }
 
-// Of this rank's alone.
-void add(volatile Hardware::Word& sum, uint64_t more)
-{
-    Hardware::store_relaxed(sum, Hardware::load_relaxed(sum) + more);
-}
-
 unsigned Dpb::threads(const policy::Rank& rank, unsigned asked, const void* site, const void* region)
 {
     if (!home_thread || region_ || ended_)
@@ -331,7 +325,7 @@ unsigned Dpb::threads(const policy::Rank& rank, unsigned asked, const void* site
             more = there;
     if (WS_UNLIKELY((asked > 1 || set) && wish < own + more)) { // of one: most often by an if clause
         bump(board_->process.openmp_limited);
-        add(table_.row(me_).limited, 1);
+        bump(table_.row(me_).limited);
     }
     if (more && wish > own)
         if (more = std::min(more, wish - own); regions_.pays(site, own, more))
@@ -358,11 +352,11 @@ void Dpb::give_foreign_back(uint64_t now)
     bump(board_->process.openmp_shared_recalled, lent.recalled);
     bump(board_->process.openmp_shared_left, lent.left);
     RankRow& row = table_.row(me_); // the same for the verdict of the node
-    add(row.foreign_regions, 1);
-    add(row.foreign_used, lent.used);
-    add(row.foreign_late, lent.late);
-    add(row.foreign_recalled, lent.recalled);
-    add(row.foreign_left, lent.left);
+    bump(row.foreign_regions);
+    bump(row.foreign_used, lent.used);
+    bump(row.foreign_late, lent.late);
+    bump(row.foreign_recalled, lent.recalled);
+    bump(row.foreign_left, lent.left);
 }
 
 void Dpb::end(policy::Rank&)
@@ -375,7 +369,7 @@ void Dpb::end(policy::Rank&)
     if (!foreign_.is_attached())
         return;
     const uint64_t given = foreign_.used_by_others();
-    add(table_.row(me_).used_by_others, given);
+    bump(table_.row(me_).used_by_others, given);
     window::store_relaxed(board_->process.openmp_given_ticks, given);
 }
 
@@ -398,8 +392,8 @@ void Dpb::region_ended(const policy::Rank&)
     if (WS_UNLIKELY(lent.beside)) {
         bump(board_->process.openmp_beside, lent.beside);
         bump(board_->process.openmp_beside_ticks, lent.beside_ticks);
-        add(row.beside, lent.beside);
-        add(row.beside_ticks, lent.beside_ticks);
+        bump(row.beside, lent.beside);
+        bump(row.beside_ticks, lent.beside_ticks);
         Hardware::store_relaxed(row.beside_longest,
                                 std::max<uint64_t>(Hardware::load_relaxed(row.beside_longest), lent.beside_longest));
     }
@@ -411,11 +405,11 @@ void Dpb::region_ended(const policy::Rank&)
     bump(board_->process.openmp_late_ticks, lent.late);
     bump(board_->process.openmp_recalled, lent.recalled);
     bump(board_->process.openmp_left, lent.left);
-    add(row.regions, 1);
-    add(row.used, lent.used);
-    add(row.late, lent.late);
-    add(row.recalled, lent.recalled);
-    add(row.left, lent.left);
+    bump(row.regions);
+    bump(row.used, lent.used);
+    bump(row.late, lent.late);
+    bump(row.recalled, lent.recalled);
+    bump(row.left, lent.left);
 }
 
 // ---- in blocked time
