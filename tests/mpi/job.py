@@ -43,7 +43,10 @@ def fail(result, what):
     failures += 1
     print(f'FAILED {result.title}: {what}\n  exit status {result.code}, {result.seconds:.1f} s, {result.stats}')
     for name, text in ('stdout', result.out), ('stderr', result.err):
-        for line in text.splitlines()[-LINES:]:
+        lines = text.splitlines()
+        reports = [i for i, line in enumerate(lines) if 'Sanitizer: ' in line]
+        # What a sanitizer says is told by its beginning.
+        for line in lines[reports[0]:][:6 * LINES] if reports else lines[-LINES:]:
             print(f'  {name}: {line}')
     sys.stdout.flush()
 

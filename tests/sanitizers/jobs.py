@@ -32,6 +32,8 @@ for seed in range(1, 21 if soak else 2):
         (['mpi_in_chunks', 'thread'], {}),
         (['tasks_oracle', 20 * regions, 5], {'MPIR_CVAR_NUM_CLIQUES': '2', 'steals': False}),
         (['tasks_oracle', 20 * regions, 5], {'MPIR_CVAR_NUM_CLIQUES': '2', 'steals': False, 'WS_CHAOS': str(seed), 'ranks': 4}),
+        # many runs of one pool: what is changed between them
+        (['tasks_oracle', regions, 5, 0, 0, 30], {'MPIR_CVAR_NUM_CLIQUES': '2', 'steals': False, 'WS_CHAOS': str(seed), 'ranks': 4}),
     ]
     # Lifetimes and bounds hardly depend on the interleaving: a half is enough for a quick look.
     for args, how in jobs if soak or sanitizer == 'thread' else jobs[1::2]:

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * oracle TASKS [SPIN_US [SLEEP_US [WHERE]]]: every task exactly once. A tree of so many tasks grows on rank 0 (WHERE
- * 0), or on each rank (1): each task has the range of numbers of its subtree, keeps one and puts tasks for the rest.
- * What ran is counted by sums and by sums of squares, which one lost or doubled task would change. Tasks have data of
- * three sizes, one in 1000 is pinned, one in 100 has a future. Prints what moved. */
+ * oracle TASKS [SPIN_US [SLEEP_US [WHERE [TURNS]]]]: every task exactly once, in each of the pool's TURNS (2) runs. A
+ * tree of so many tasks grows on rank 0 (WHERE 0), or on each rank (1): each task has the range of numbers of its
+ * subtree, keeps one and puts tasks for the rest. What ran is counted by sums and by sums of squares, which one lost or
+ * doubled task would change. Tasks have data of three sizes, one in 1000 is pinned, one in 100 has a future. Prints
+ * what moved. */
 #include "workshare/task.h"
 
 #include <errno.h>
@@ -103,7 +104,7 @@ static int square(struct ws_task *task)
 int main(int argc, char **argv)
 {
     const uint64_t tasks = argc > 1 ? strtoull(argv[1], NULL, 10) : 100000;
-    const int everywhere = argc > 4 && atoi(argv[4]);
+    const int everywhere = argc > 4 && atoi(argv[4]), turns = argc > 5 ? atoi(argv[5]) : 2;
     const struct ws_task_kind kind = {.name = "tree", .run = run, .result = sizeof(struct sums), .combine = add };
     const struct ws_task_kind squares = {.name = "square", .run = square, .result = sizeof(uint64_t) };
     struct sums all, wanted = { 0, 0, 0, 0 };
@@ -120,7 +121,7 @@ int main(int argc, char **argv)
     must(ws_tasks_create(MPI_COMM_WORLD, &pool), "create");
     must(ws_tasks_kind(pool, &kind, &number), "kind");
     must(ws_tasks_kind(pool, &squares, &number_2), "kind");
-    for (int turn = 0; turn < 2; turn++) {      /* a pool runs more than once */
+    for (int turn = 0; turn < turns; turn++) {  /* a pool runs more than once */
         const int who = everywhere ? rank : 0;
         const double began = now();
         if (everywhere || rank == 0)

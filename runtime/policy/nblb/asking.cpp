@@ -193,7 +193,9 @@ void Pool::pulse()
         const bool is_late = moves_data || ticks() - load_relaxed(polled_at_) > pulse_every_;
         // run()'s thread holds the lock while it waits for letters itself
         std::unique_lock<std::mutex> hold(wire_lock_, std::defer_lock);
-        if (is_late && hold.try_lock() && Hardware::load_relaxed(beat_) == pulse_beats) {
+        // Acquire: what run() has changed before it told the pulse to beat, which it did without the lock, is seen
+        // here.
+        if (is_late && hold.try_lock() && Hardware::load_acquire(beat_) == pulse_beats) {
             store_relaxed(polled_at_, ticks());
             wire_.poll();
             flush_results();
