@@ -107,8 +107,9 @@ int ws_task_put(ws_tasks *pool, int kind, const void *data, size_t bytes, const 
 int ws_task_result(struct ws_task *task, const void *result, size_t bytes) WS_MUST_USE;
 
 /* Runs tasks until none is left on any rank. What failed does not keep others from running.
- *   Errors      the same on all ranks. EINVAL: kinds differ between ranks, the pool was freed, or it is called from a
- *               task; nothing has run. ECANCELED: a task has failed: ws_last_error() says where, of what kind and with
+ *   Errors      the same on all ranks. EINVAL: the pool was freed, or it is called from a task: nothing has run. Or
+ *               kinds differ between ranks: only ranks without a new kind have run tasks, of kinds that all have; the
+ *               others are still there. ECANCELED: a task has failed: ws_last_error() says where, of what kind and with
  *               what number.
  *   Blocking    collective over the pool's communicator. A rank with nothing to do waits in MPI: it lends its core.
  *   Threads     one at a time for a pool, and for all pools of a process. */

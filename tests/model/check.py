@@ -26,9 +26,10 @@ RIGHT = [
     ('doorbell', ['QUANTUM'], 'message_is_seen'),
     ('doorbell', ['NO_STORE_BUFFER'], 'message_is_seen'),
     ('doorbell', [], 'only_the_window_loses'),
-    ('ending', [], None),
-    ('ending', ['ANSWER_WHILE_RUNNING'], None),
+    ('ending', ['MORE=2'], None),
+    ('ending', ['MORE=2', 'WAVES'], None),
     ('ending', ['TASKS=1', 'MORE=1', 'MOVES=1'], 'all_end'),
+    ('ending', ['TASKS=1', 'MORE=1', 'MOVES=1', 'WAVES'], 'all_end'),
 ]
 RIGHT_SOAK = [
     ('region', ['GENERATIONS=1'], None),
@@ -49,9 +50,12 @@ RIGHT_SOAK = [
     ('doorbell', ['MESSAGES=3', 'NO_STORE_BUFFER'], 'message_is_seen'),
     ('doorbell', ['MESSAGES=3', 'QUANTUM'], 'message_is_seen'),
     ('doorbell', ['MESSAGES=3'], 'only_the_window_loses'),
-    ('ending', ['TASKS=3', 'MORE=3', 'MOVES=3'], None),
-    ('ending', ['RANKS=4'], None),
+    ('ending', ['MORE=2', 'MOVES=4'], None),
+    ('ending', ['MORE=2', 'MOVES=4', 'WAVES'], None),
+    ('ending', ['RANKS=4', 'MOVES=2'], None),
+    ('ending', ['RANKS=4', 'MOVES=2', 'WAVES'], None),
     ('ending', [], 'all_end'),
+    ('ending', ['WAVES'], 'all_end'),
 ]
 
 # Mistakes that must be found: in what sizes, and by which property.
@@ -78,10 +82,12 @@ WRONG = [
     ('doorbell', 'NO_ARM_BEFORE_SLEEP', [], 'only_the_window_loses'),
     ('doorbell', 'NO_RECHECK_AFTER_SLEEP', [], 'only_the_window_loses'),
     ('doorbell', 'NO_SECOND_LOOK', [], 'only_the_window_loses'),
-    ('ending', 'ONE_WAVE', [], None),
-    ('ending', 'WAVES_COMPARED_BACKWARDS', [], None),
-    ('ending', 'PUT_COUNTED_LATE', ['ANSWER_WHILE_RUNNING'], None),
-    ('ending', 'DONE_COUNTED_EARLY', ['ANSWER_WHILE_RUNNING'], None),
+    ('ending', 'ONE_SUM', [], None),
+    ('ending', 'TOLD_WHILE_RUNNING', [], None),
+    ('ending', 'SENT_COUNTED_LATE', [], None),
+    ('ending', 'ONE_WAVE', ['WAVES'], None),
+    ('ending', 'WAVES_COMPARED_BACKWARDS', ['WAVES'], None),
+    ('ending', 'TOLD_WHILE_RUNNING', ['WAVES'], None),
 ]
 
 

@@ -410,7 +410,7 @@ void Pool::handle(int from, const char* text, size_t bytes)
         const ResultHead head = head_in<ResultHead>(text, bytes);
         std::lock_guard<window::SpinLock> hold(lock_);
         futures_[head.future] = {true, head.failure, std::string(text + 8 + sizeof head, bytes - 8 - sizeof head)};
-        done_ = done_ + 1;
+        travels_.received_by(me_);
         break;
     }
     case Letter::changed:
@@ -424,44 +424,78 @@ void Pool::handle(int from, const char* text, size_t bytes)
         ending_.ask();
         break;
     case Letter::answer:
-        ending_.answer(head_in<Counts>(text, bytes));
+        ending_.answer(from, head_in<Counts>(text, bytes));
         break;
-    case Letter::end:
-        failed_ = head_in<Counts>(text, bytes).failed;
+    case Letter::begin:
+        begin();
+        break;
+    case Letter::end: {
+        const End end = head_in<End>(text, bytes);
+        failed_ = end.failed;
+        kinds_differ_ = end.kinds_differ;
         ending_.end();
         break;
+    }
     }
     act(a);
 }
 
 // ---- the end
 
-// The wire's lock is held, and this rank has nothing to do.
+void Pool::wait_for_kinds()
+{
+    std::lock_guard<std::mutex> hold(wire_lock_);
+    while (holds_) {
+        go_on_ending();
+        if (ended_)
+            return;
+        if (holds_)
+            wire_.wait();
+    }
+    Actions first;
+    first.gifts.swap(held_back_);
+    act(first);
+}
+
+// All ranks have the same kinds.
+void Pool::begin()
+{
+    holds_ = false;
+    may_give_ = true;
+    for (int c = 0; c < ending_.children(); c++)
+        post(ending_.child(c), letter(Letter::begin));
+}
+
+// The wire's lock is held, and this rank has nothing to do, or holds.
 void Pool::go_on_ending()
 {
     while (!ending_.ended()) {
-        Counts own;
+        Counts own = travels_;
+        own.holding = holds_;
         {
             std::lock_guard<window::SpinLock> hold(lock_);
-            if (queue_.size() || active_ || !results_out_.empty())
+            if (!holds_ && (queue_.size() || active_ || !results_out_.empty()))
                 return;
-            own = {put_, done_, first_failed_};
+            own.failed = first_failed_;
         }
         const Ending::Do d = ending_.idle(own);
         if (d.say == Ending::Say::nothing)
             break;
-        if (d.say == Ending::Say::end)
+        if (d.say == Ending::Say::end) {
             failed_ = d.sum.failed;
-        if (d.say == Ending::Say::answer)
+            kinds_differ_ = d.sum.kinds_differ();
+        } else if (d.say == Ending::Say::answer)
             post(ending_.parent(), letter(Letter::answer, d.sum));
-        else if (d.say == Ending::Say::ask)
+        else if (d.say == Ending::Say::begin)
+            begin();
+        else
             for (int c = 0; c < ending_.children(); c++)
                 post(ending_.child(c), letter(Letter::ask));
     }
     if (ending_.ended() && !ended_) {
         ended_ = true;
         for (int c = 0; c < ending_.children(); c++)
-            post(ending_.child(c), letter(Letter::end, Counts{0, 0, failed_}));
+            post(ending_.child(c), letter(Letter::end, End{failed_, kinds_differ_}));
     }
 }
 

@@ -162,6 +162,7 @@ size_t Pool::send_tasks(int to, std::vector<Task>& tasks)
         if (text.size() + needs > Wire::most)
             send();
         in_letter++;
+        travels_.sent_to(to);
         const bool moved_before = t.moves != 0;
         const uint64_t held = t.bytes;
         const auto let_go = [this, moved_before, held] {
@@ -228,6 +229,7 @@ void Pool::arrived(Task t, const void* packed, size_t bytes)
     if (t.flags & task_on_heap)
         Hardware::fetch_add_full(held_, Hardware::Word(t.bytes));
     put_in_queue(t);
+    travels_.received_by(me_);
     std::lock_guard<window::SpinLock> hold(lock_);
     counts_.moved_in++;
     counts_.bytes_in += bytes;
@@ -302,6 +304,7 @@ void Pool::flush_results()
     for (const ResultOut& r : out) {
         std::string text = letter(Letter::result, ResultHead{r.future, r.failure}, r.bytes.size());
         post(r.to, text += r.bytes);
+        travels_.sent_to(r.to);
     }
 }
 

@@ -22,7 +22,13 @@ enum class Letter : uint8_t {
     changed, // to the agent: the node's state has changed, or (node, how many) tasks have come
     ask,
     answer, // Counts
-    end,    // Counts, of all ranks
+    begin,  // all ranks have the same kinds
+    end,    // End
+};
+
+struct End {
+    uint64_t failed; // ranks on which a task has
+    bool kinds_differ;
 };
 
 struct Gave {

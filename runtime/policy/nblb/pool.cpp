@@ -131,14 +131,12 @@ void Pool::work(uint64_t long_enough)
         if (!n)
             return;
         const uint64_t began = ticks();
-        uint64_t last = began, done = 0;
+        uint64_t last = began;
         bool one_kind = true;
         for (size_t i = 1; i < n; i++)
             one_kind &= tasks[i].kind == tasks[0].kind;
         for (size_t i = 0; i < n; i++) {
             run_one(tasks[i]);
-            // A result that goes to another rank is counted there.
-            done += !(tasks[i].flags & task_has_future) || tasks[i].origin == uint32_t(me_);
             if (!one_kind) {
                 const uint64_t now = ticks();
                 kinds_[tasks[i].kind].took(seconds(now - last), 1);
@@ -152,7 +150,6 @@ void Pool::work(uint64_t long_enough)
         store_relaxed(mean_s_, mean > 0 ? mean + (each - mean) * std::min(1.0, 0.05 * double(n)) : each);
         lock_.lock();
         store_relaxed(active_, active_ - n);
-        store_relaxed(done_, done_ + done);
         counts_.run += n;
         lock_.unlock();
         if (polls)
@@ -411,27 +408,36 @@ Pool::~Pool()
     sums.kept_none += c.kept_none;
 }
 
-// The same names in the same order, with results of the same size, on all ranks.
-bool Pool::agree_on_kinds(std::string& error)
+// The same for the same names in the same order, with results of the same size, and nearly always another for others.
+uint64_t Pool::number_of_kinds() const
 {
-    std::string mine;
+    std::string all;
     for (const Kind& k : kinds_)
-        mine +=
+        all +=
             k.name + '\0' + std::to_string(k.c.result) + (k.is_flat() ? 'f' : 'p') + (k.c.combine ? 'c' : 'n') + '\0';
     uint64_t hash = 1469598103934665603u; // FNV-1a: nobody makes names that collide on purpose
-    for (const char c : mine)
+    for (const char c : all)
         hash = (hash ^ uint8_t(c)) * 1099511628211u;
-    int64_t both[2] = {int64_t(hash >> 1), -int64_t(hash >> 1)};
+    return hash >> 1;
+}
+
+bool Pool::have_same_kinds()
+{
+    const int64_t mine = int64_t(number_of_kinds());
+    int64_t both[2] = {mine, -mine};
     PMPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_INT64_T, MPI_MIN, comm_);
-    if (both[0] == -both[1])
-        return true;
-    uint64_t first = hash;
+    return both[0] == -both[1];
+}
+
+void Pool::say_who_differs(std::string& error)
+{
+    const uint64_t mine = number_of_kinds();
+    uint64_t first = mine;
     PMPI_Bcast(&first, 1, MPI_UINT64_T, 0, comm_);
-    int differs = first == hash ? ranks_ : me_;
+    int differs = first == mine ? ranks_ : me_;
     PMPI_Allreduce(MPI_IN_PLACE, &differs, 1, MPI_INT, MPI_MIN, comm_);
     error = "ws_tasks_run: the kinds of tasks registered on rank " + std::to_string(differs) +
             " differ from those of rank 0 (names, order, sizes of results or how data is packed)";
-    return false;
 }
 
 int Pool::run(std::string& error)
@@ -442,34 +448,21 @@ int Pool::run(std::string& error)
     }
     running_now_ = true;
     own_pool = this;
-    ended_ = false;
-    grown_put_ = put_; // these no task has put
-    may_give_ = false; // nobody knows yet whether others have the same kinds
-    held_back_.clear();
-    run_++;
-    if (balances_) {
-        ending_ = Ending(me_, ranks_);
-        // What a node has the scheduler learns while all agree on kinds, so before anybody begins with a task.
-        look_around();
-    }
-    const bool agreed = agree_on_kinds(error);
-    ended_ = !agreed;
-    may_give_ = agreed;
-    Actions first;
-    first.gifts.swap(held_back_);
-    if (agreed)
-        act(first);
-    if (agreed && balances_)
+    if (balances_)
         run_balanced();
-    else if (agreed)
-        run_local();
-    if (!balances_) {
+    else {
+        kinds_differ_ = !have_same_kinds();
+        if (!kinds_differ_)
+            run_local();
         failed_ = first_failed_;
         PMPI_Allreduce(MPI_IN_PLACE, &failed_, 1, MPI_UINT64_T, MPI_SUM, comm_);
     }
     own_pool = nullptr;
     running_now_ = false;
-    return agreed ? finish(failed_, error) : EINVAL;
+    if (!kinds_differ_)
+        return finish(failed_, error);
+    say_who_differs(error);
+    return EINVAL;
 }
 
 // One region after the other, or the tasks one by one where nobody can help.
@@ -491,7 +484,21 @@ bool Pool::is_idle()
 
 void Pool::run_balanced()
 {
+    // The pulse rests: no lock is needed yet.
+    ended_ = false;
+    grown_put_ = put_; // these no task has put
+    ending_ = Ending(me_, ranks_);
+    travels_ = {};
+    travels_.least_kinds = travels_.greatest_kinds = number_of_kinds();
+    holds_ = same_kinds_ != kinds_.size(); // nobody knows yet whether others have them, too
+    may_give_ = !holds_;
+    held_back_.clear();
+    run_++;
+    look_around(); // what a node has the scheduler learns before anybody begins with a task
     handle_early();
+    wait_for_kinds();
+    if (ended_) // they differ
+        return;
     start_pulse();
     for (;;) {
         poll();
@@ -510,6 +517,8 @@ void Pool::run_balanced()
         look_around();
     }
     rest_pulse();
+    if (!kinds_differ_)
+        same_kinds_ = kinds_.size();
     while (wire_.moves_data()) // data that others have: it is freed
         wire_.poll();
 }

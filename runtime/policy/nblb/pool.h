@@ -87,7 +87,9 @@ private:
     };
 
     // pool.cpp
-    bool agree_on_kinds(std::string& error);
+    uint64_t number_of_kinds() const;
+    bool have_same_kinds();
+    void say_who_differs(std::string& error);
     void run_local();
     void run_balanced();
     void work(uint64_t long_enough);
@@ -119,6 +121,8 @@ private:
     void post(int to, std::string letter);
     void handle(int from, const char* letter, size_t bytes);
     void handle_early();
+    void wait_for_kinds();
+    void begin();
     void go_on_ending();
     void drain();
 
@@ -155,7 +159,7 @@ private:
     volatile uint64_t queued_ = 0;  // queue_.size(), to be read without the lock
     volatile uint64_t active_ = 0;  // tasks taken and not done
     volatile window::Hardware::Word guests_ = 0; // guests that run tasks
-    volatile uint64_t put_ = 0, done_ = 0;
+    volatile uint64_t put_ = 0;
     volatile double mean_s_ = 0;    // of the tasks that ran lately, of any kind
     volatile window::Hardware::Word held_ = 0; // bytes of tasks that came from elsewhere
     bool running_now_ = false, first_failed_ = false;
@@ -167,13 +171,17 @@ private:
     Wire wire_;
     std::unique_ptr<Balancer> balancer_; // of the node's first rank alone
     Ending ending_{0, 1};
+    Counts travels_;               // in this run: what it has sent and received
     bool ended_ = false;
+    bool holds_ = false;           // until all are known to have the same kinds
+    size_t same_kinds_ = 0;        // so many of them were the same on all ranks
+    bool kinds_differ_ = false;    // at the end of a run
     uint64_t failed_ = 0;          // at the end of a run: on how many ranks a task has
     // The run that this rank is in, or was in last. Some ranks begin the next one earlier: their letters wait. What
     // comes too late is of no use any more.
     uint8_t run_ = 0;
     std::vector<std::pair<int, std::string>> early_;
-    bool may_give_ = false;        // in a run, from the agreement on kinds on
+    bool may_give_ = false;        // in a run, when it does not hold
     std::vector<Gift> held_back_;  // until then
     volatile uint64_t polled_at_ = 0; // ticks
     uint64_t poll_every_ = 0, pulse_every_ = 0;
