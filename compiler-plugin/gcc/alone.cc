@@ -41,7 +41,8 @@ bool may_change(gimple *statement) {
         return false;
     tree function = gimple_call_fndecl(statement);
     const char *name = function && DECL_NAME(function) ? IDENTIFIER_POINTER(DECL_NAME(function)) : "";
-    return startswith(name, "ws_loop_") || startswith(name, "ws_parallel") || startswith(name, "ws_openmp");
+    return startswith(name, "ws_loop_") || startswith(name, "ws_parallel") || startswith(name, "ws_openmp")
+           || startswith(name, "ws_plain_");
 }
 
 struct Contents {

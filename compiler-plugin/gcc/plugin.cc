@@ -126,5 +126,6 @@ int plugin_init(plugin_name_args *info, plugin_gcc_version *version) {
     register_early_pass(info->base_name);
     register_alone_pass(info->base_name);
     register_lowering_pass(info->base_name);
+    register_plain_pass(info->base_name);
     return 0;
 }

@@ -13,6 +13,7 @@
 //   atomics.cc            atomics are plain while nobody shares the loop
 //   lower.cc            a pass after it: the outlined loops and the criticals call libws instead of libgomp
 //   names.cc            what a loop is called
+//   plain.cc            a pass before inlining: a loop that nobody shares runs in its function, as it was written
 //   alone.cc            a pass after inlining: a loop with atomics becomes a plain one and one with atomics
 //   fortran.cc          gfortran: directives come rewritten; a pass before early.cc's
 //   calls.cc            what a loop does through the functions of its file
@@ -122,6 +123,7 @@ bool atomics_lowered();     // whether there were any
 void lower_atomic(gimple_stmt_iterator at, gbind *scope);
 void register_atomics(const char *plugin_name);
 void register_alone_pass(const char *plugin_name);
+void register_plain_pass(const char *plugin_name);
 
 // Whether the file sets a variable, parameter or member from OpenMP's number of threads.
 bool holds_thread_count(tree decl);

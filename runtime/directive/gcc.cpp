@@ -18,6 +18,7 @@ using ws::loop::Mode;
 using ws::loop::Participant;
 using ws::loop::alone;
 using ws::loop::become_owner;
+using ws::loop::check_site;
 using ws::loop::close_region;
 using ws::loop::count_signed;
 using ws::loop::count_unsigned;
@@ -48,17 +49,23 @@ inline void open(Participant& p, void (*fn)(void*), void* data, const LoopBounds
         open_region(p, fn, data, b, site, chunk, steal_chunk);
 }
 
-inline void run_owner(Participant& p, void (*fn)(void*), void* data, ws_site* site)
+// The owner has run the body.
+inline void end_body(Participant& p, ws_site* site)
 {
-    p.in_region = true;
-    p.frame = own_frame();
-    fn(data);
     p.site = nullptr;
     set_ws_alone(false);
     p.mode = Mode::done;
     p.in_region = false;
     if (WS_UNLIKELY(p.ending != Ending::nothing))
         close_region(p, site);
+}
+
+inline void run_owner(Participant& p, void (*fn)(void*), void* data, ws_site* site)
+{
+    p.in_region = true;
+    p.frame = own_frame();
+    fn(data);
+    end_body(p, site);
 }
 
 // The first call of an uncombined region's body: the owner's opens, a guest's joins, anyone else gets everything.
@@ -168,6 +175,28 @@ WS_EXPORT void ws_parallel_loop(void (*fn)(void*), void* data, long start, long 
 }
 
 WS_EXPORT bool ws_loop_next(long* lo, long* hi) { return next_chunk(lo, hi); }
+
+WS_EXPORT bool ws_plain_begin(ws_site* site, long chunk, long steal_chunk, unsigned long iterations)
+{
+    Participant& p = self;
+    if (WS_UNLIKELY(p.site)) // in another region
+        return false;
+    if (WS_LIKELY(p.owner)) {
+        if (!open_whole(p, site, iterations, chunk, steal_chunk))
+            return false;
+        p.in_region = true;
+        p.frame = own_frame() + 1; // loops in the body begin in this very frame
+    } else {
+        if (WS_UNLIKELY(p.host->board || p.in_region)) // what runs in a job with -workshare is counted
+            return false;
+        check_site(site, chunk, steal_chunk);
+    }
+    p.site = site;
+    set_ws_alone(alone());
+    return true;
+}
+
+WS_EXPORT void ws_plain_end(ws_site* site) { end_body(self, site); }
 
 WS_EXPORT void ws_parallel(void (*fn)(void*), void* data, ws_site* site, long chunk, long steal_chunk)
 {

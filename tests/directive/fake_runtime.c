@@ -7,6 +7,8 @@
  *         tail     guests take from the end
  *         random   sizes, ends and delays at random
  *         alone    no guests
+ *         plain    loops that may run plainly where they stand do so at every other execution, the first one too; the
+ *                  rest as in `order`
  * Loops that are marked as free of order get it: with tail and random the last iteration comes at any time. For others
  * the rules for the last iteration are libws's (docs: the plugin relies on them for firstprivate + lastprivate):
  * its chunk is handed out when all others are gone, ends its participant's work, and that participant leaves
@@ -21,7 +23,7 @@
 #include <unistd.h>
 
 enum { GUESTS = 2, JOIN_PATIENCE_MS = 200 };
-enum mode { ORDER, TAIL, RANDOM, ALONE };
+enum mode { ORDER, TAIL, RANDOM, ALONE, PLAIN };
 
 struct region {
     void (*fn)(void *);
@@ -48,7 +50,7 @@ struct part {
 
 /* For the tests. */
 int ws_fake_regions, ws_fake_joined, ws_fake_unshared, ws_fake_splits, ws_fake_merges, ws_fake_atomics,
-    ws_fake_criticals, ws_fake_features;
+    ws_fake_criticals, ws_fake_features, ws_fake_plain;
 struct ws_site *ws_fake_site;
 long ws_fake_chunk, ws_fake_steal_chunk;
 
@@ -114,9 +116,9 @@ static void *guest(void *arg)
 
 static void set_up(void)
 {
-    static const char *const names[] = {"order", "tail", "random", "alone"};
+    static const char *const names[] = {"order", "tail", "random", "alone", "plain"};
     const char *value = getenv("WS_FAKE");
-    for (int i = 0; value && i < 4; i++)
+    for (int i = 0; value && i < 5; i++)
         if (strcmp(value, names[i]) == 0)
             mode = (enum mode) i;
     for (uintptr_t i = 0; mode != ALONE && i < GUESTS; i++) {
@@ -138,7 +140,7 @@ static void set_bounds(struct region *r, uint64_t start, uint64_t end, uint64_t 
     r->end = end;
     r->incr = incr;
     r->n = n;
-    r->back = mode == ORDER || mode == ALONE || any_order(r) || !n ? n : n - 1;
+    r->back = mode == ORDER || mode == ALONE || mode == PLAIN || any_order(r) || !n ? n : n - 1;
     pthread_cond_broadcast(&changed);
 }
 
@@ -336,6 +338,35 @@ void ws_parallel(void (*fn)(void *), void *data, struct ws_site *site, long chun
     pthread_once(&once, set_up);
     struct region r = {.fn = fn, .data = data, .site = site, .chunk = {chunk, steal_chunk}};
     execute(&r);
+}
+
+/* The region that this thread runs plainly: outermost, so there is one. */
+static __thread struct region plain_region;
+static __thread struct part plain_part;
+
+bool ws_plain_begin(struct ws_site *site, long chunk, long steal_chunk, unsigned long iterations)
+{
+    pthread_once(&once, set_up);
+    if (mode != PLAIN || part || site->learned[4]++ % 2)
+        return false;
+    plain_region = (struct region) {.site = site, .chunk = {chunk, steal_chunk}, .n = iterations};
+    plain_part = (struct part) {.region = &plain_region, .owner = true};
+    part = &plain_part;
+    ws_alone = !(omp_in_parallel && omp_in_parallel());
+    return true;
+}
+
+void ws_plain_end(struct ws_site *site)
+{
+    if (part != &plain_part || plain_region.site != site)
+        fail("the end of a plain loop that did not begin");
+    part = NULL;
+    ws_alone = 0;
+    ws_fake_regions++;
+    ws_fake_plain++;
+    ws_fake_site = site;
+    ws_fake_chunk = plain_region.chunk[0];
+    ws_fake_steal_chunk = plain_region.chunk[1];
 }
 
 void ws_parallel_loop_if(int share, void (*fn)(void *), void *data, long start, long end, long incr,

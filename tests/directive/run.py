@@ -36,6 +36,7 @@ CC = os.environ.get('CC', 'clang-14' if CLANG else 'gcc').split()
 CXX = os.environ.get('CXX', 'clang++-14' if CLANG else 'g++').split()
 LIMIT = 30      # seconds for one compilation or one run
 MODES = ('order', 'tail', 'random')
+PLAIN_TOO = '-O3'     # GCC's option for which a loop has a plain version where it stands
 WARNINGS = ['-Wall', '-Wextra', '-Werror', '-Wno-unknown-pragmas']
 
 failures = []
@@ -88,6 +89,7 @@ class Test:
         self.update = update
         self.everything = everything
         self.libws = libws
+        self.plain_loops = 0
         os.makedirs(self.work, exist_ok=True)
 
     def path(self, name):
@@ -139,10 +141,13 @@ class Test:
         if status or output:
             fail(f'{label}: compilation ({status})', output)
             return
-        for mode in modes:
+        plainly = PLAIN_TOO in options.split() and not CLANG and modes is MODES
+        for mode in [*modes, 'plain'] if plainly else modes:
             status, output = start([binary], WS_FAKE=mode)
             if status or not output.startswith('ok'):
                 fail(f'{label}: run, WS_FAKE={mode} ({status})', output)
+            elif mode == 'plain':
+                self.plain_loops += int(output.split()[-3])
         os.remove(binary)
 
     def accept(self):
@@ -157,7 +162,9 @@ class Test:
                 for options in configurations:
                     jobs.append((self.build_and_run, source, language, options, runtime))
         in_parallel(jobs)
-        print(f'{len(jobs)} programs, {len(MODES)} runs each')
+        if not self.plain_loops and not CLANG:
+            fail(f'no loop ran plainly with {PLAIN_TOO}')
+        print(f'{len(jobs)} programs, {len(MODES)} runs each; {self.plain_loops} loops ran plainly')
 
     # reject
 
@@ -243,7 +250,7 @@ class Test:
 
     ABI = {'ws_parallel', 'ws_parallel_loop', 'ws_parallel_if', 'ws_parallel_loop_if', 'ws_loop_start', 'ws_loop_next', 'ws_loop_ull_start', 'ws_loop_ull_next',
            'ws_loop_start_step', 'ws_loop_ull_start_step', 'ws_loop_end', 'ws_reduction_start', 'ws_reduction_end', 'ws_alone', 'ws_atomic_start', 'ws_atomic_end',
-           'ws_critical_start', 'ws_critical_end', 'ws_uses', 'ws_link_with_-fws'}
+           'ws_critical_start', 'ws_critical_end', 'ws_uses', 'ws_plain_begin', 'ws_plain_end', 'ws_link_with_-fws'}
 
     # Of -fws=openmp: openmp_test.py; of gfortran's.
     OTHERS = {'ws_openmp', 'ws_openmp_loop', 'ws_too_many_iterations'}
@@ -280,14 +287,14 @@ class Test:
         jobs = []
         for number, (source, languages) in enumerate(programs('accept')):
             for language in languages:
-                both = ('-O0', '-O2 -fopenmp')
+                both = ('-O0', '-O3 -fopenmp')
                 for options in both if self.everything or 'with_openmp' in source else both[number % 2:][:1]:
                     if '-fopenmp' not in options or 'with_openmp' not in source:
                         jobs.append((self.check_symbols, source, language, options, seen))
         in_parallel(jobs)
         # clang's loops all come in one form.
         only_gcc = {'ws_parallel_loop', 'ws_parallel_loop_if', 'ws_loop_start', 'ws_loop_next', 'ws_loop_end', 'ws_loop_start_step',
-                    'ws_loop_ull_start_step'} if CLANG else set()
+                    'ws_loop_ull_start_step', 'ws_plain_begin', 'ws_plain_end'} if CLANG else set()
         if seen != self.ABI - only_gcc:
             fail(f'no program calls {", ".join(sorted(self.ABI - only_gcc - seen))}')
         with open(os.path.join(ROOT, 'runtime/directive/abi.h')) as f:

@@ -518,6 +518,44 @@ TEST_CASE("lastprivate: the last iteration's holder leaves its loop when every g
     CHECK(copied_at_last == 1);
 }
 
+TEST_CASE("publish on demand: a loop runs plainly where it stands while it is known to be short and nobody waits",
+          "[lend]")
+{
+    constexpr long n = 50;
+    TestNode node(2);
+    node.start_owner(0);
+    ws::loop::LoopHost& host = node[0].host;
+    ws_site site = {"a loop in two versions", WS_SITE_KINDS(WS_AUTO, WS_AUTO) | WS_SITE_ANY_ORDER, {}};
+    const auto ask = [&](long iterations, double known = 10) { // what executions here took is not to count
+        ws::loop::poke(ws::loop::learned(&site).unit_ticks, known);
+        return ws_plain_begin(&site, 0, 0, static_cast<unsigned long>(iterations));
+    };
+    CHECK_FALSE(ask(n, 0)); // nothing is known of it
+    const ws::observe::LoopRow& row = ws::loop::row_of(&site);
+    host.short_ticks = 20 * n;
+    host.publish_ticks[long_hungry] = 5 * n;
+    REQUIRE(ask(n));
+    CHECK(ws::loop::thread_in_region());
+    CHECK_FALSE(ask(n)); // its body: no region of its own
+    ws_plain_end(&site);
+    CHECK_FALSE(ws::loop::thread_in_region());
+    CHECK(row.whole_regions == 1);
+    CHECK(row.whole_iterations == n);
+    CHECK_FALSE(ask(2 * n)); // as long as others may help with
+    node[0].window.mine().hunger.hungry = long_hungry;
+    CHECK_FALSE(ask(n));
+    REQUIRE(ask(n / 5)); // not worth a hand-over
+    ws_plain_end(&site);
+    node[0].window.mine().hunger.hungry = not_hungry;
+    for (int i = 0; i < 2 * ws::loop::measure_every; i++) {
+        REQUIRE(ask(n));
+        ws_plain_end(&site);
+    }
+    CHECK(row.timed_regions >= 1); // now and then it is measured, as in the other version
+    CHECK_FALSE(ws::loop::thread_in_region());
+    node.stop();
+}
+
 TEST_CASE("reductions: each participant merges once, one after the other", "[lend]")
 {
     static Wanted* now;
