@@ -18,6 +18,7 @@ PROGRAMS = (("solver of few long blocks", "blocks", [], 20),
             ("chain of short loops, 30^3", "chain", ["--side", 30, "--steps", 4], 10),
             ("chain of short loops, 30^3, uneven", "chain", ["--side", 30, "--steps", 4, "--uneven", 3], 10))
 LEAST = 0.98    # of what is possible
+ATOMIC = 0.85   # the same of loops with atomics, where OpenMP's in one process reach it
 TRUE = 0.05     # how far what the verdict says may be from what was measured
 WARMUP = 2      # turns before those that are timed
 SLOW = 4        # OpenMP's dynamic in chunks of one may be many times slower: fewer repeats then
@@ -38,6 +39,14 @@ def told(name, plain, shared, turns):
     middle, low, high = measure.quartiles(ratios)
     return line.figure(f"{name}: what the verdict says, of what was measured", measure.median_of(shared, said), measure.ratio_of(plain, shared, median_us)[0],
                        "x", middle, f"within {TRUE:g} of 1", abs(middle - 1) <= TRUE, [low, high])
+
+
+def beside_atomics(name, share, plain, openmp):
+    """Speeds, of what is possible, of a loop with atomics: with -workshare, and by OpenMP's atomics in one process, whose threads add to the same cells."""
+    ours, low, high = measure.quartiles(share)
+    theirs = measure.quartiles(sorted(median_us(p) / median_us(o) / possible(p) for p, o in zip(plain, openmp)))[0]
+    return line.figure(f"{name}: speed of what is possible / the same of OpenMP's atomics", ours, theirs, "x", ours,
+                       f">= {ATOMIC:g}" if theirs >= ATOMIC else f"OpenMP's, below {ATOMIC:g}", ours >= min(ATOMIC, theirs), [low, high])
 
 
 def same_result(name, results):
@@ -64,6 +73,8 @@ def programs(run, quick):
         reason = shared[-1]["workshare"].get("reason") or "no cause is named"
         yield line.figure(f"{name}: speed with -workshare, of what is possible", measure.median_of(shared, median_us), measure.median_of(plain, median_us),
                           "us", middle, f">= {LEAST:g}", middle >= LEAST, [low, high], None if middle >= LEAST else reason)
+        if program == "particles":
+            yield beside_atomics(name, share, plain, min((dynamic, guided), key=lambda runs: measure.median_of(runs, median_us)))
         if program != "triangles":  # its runs have turns in one thread, too
             yield told(name, plain, shared, repeats + WARMUP)
         yield compare(f"{name}: -fws without -workshare / plain", off, plain, median_us, "us", 1.01, "compiled without -fws")
