@@ -136,22 +136,15 @@ static long count_wrong(void)
     return wrong;
 }
 
-static void usage(void)
-{
-    if (bench_rank == 0)
-        printf("assembly: scattered additions: ws atomic, plain under ws for, plain (built with -fopenmp: omp atomic, "
-               "plain)\n"
-               "  --repeats R   samples of each (300)\n"
-               "  --json        one JSON object instead of text\n");
-}
-
 int main(int argc, char **argv)
 {
     bench_init(&argc, &argv);
     const char *me = "assembly";
     long repeats = 300, wrong = 0;
     bool json = false;
-    if (!variants_options(me, argc, argv, usage, &repeats, &json))
+    if (!variants_options(
+            me, "scattered additions: ws atomic, plain under ws for, plain (built with -fopenmp: omp atomic, plain)",
+            argc, argv, &repeats, &json))
         return 0;
 #ifdef _OPENMP
     omp_set_num_threads(1);

@@ -86,18 +86,11 @@ static void prepare(void)
     loops[2].result = fout;
 }
 
-static void usage(void)
-{
-    if (bench_rank == 0)
-        printf("directive_cost: loops under ws for, under omp parallel for with one thread, and plain\n"
-               "  --repeats R   samples of each (300)\n"
-               "  --json        one JSON object instead of text\n");
-}
-
 int main(int argc, char **argv)
 {
     bench_init(&argc, &argv);
     omp_set_num_threads(1);
-    return variants_program(argc, argv, "directive_cost", usage, prepare, loops, sizeof loops / sizeof *loops,
-                            VERSIONS);
+    return variants_program(argc, argv, "directive_cost",
+                            "loops under ws for, under omp parallel for with one thread, and plain", prepare, loops,
+                            sizeof loops / sizeof *loops, VERSIONS);
 }

@@ -60,16 +60,9 @@ static void prepare(void)
         loops[i].result = out;
 }
 
-static void usage(void)
-{
-    if (bench_rank == 0)
-        printf("openmp_cost: loops of OpenMP's under -fws=openmp, over OpenMP itself\n"
-               "  --repeats R   samples of each (300)\n"
-               "  --json        one JSON object instead of text\n");
-}
-
 int main(int argc, char **argv)
 {
     bench_init(&argc, &argv);
-    return variants_program(argc, argv, "openmp_cost", usage, prepare, loops, LOOPS, VERSIONS);
+    return variants_program(argc, argv, "openmp_cost", "loops of OpenMP's under -fws=openmp, over OpenMP itself",
+                            prepare, loops, LOOPS, VERSIONS);
 }

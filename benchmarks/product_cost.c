@@ -112,18 +112,12 @@ static void prepare(void)
     }
 }
 
-static void usage(void)
-{
-    if (bench_rank == 0)
-        printf("product_cost: sparse products under ws for, under omp parallel for with one thread, and plain, that at "
-               "two addresses\n"
-               "  --repeats R   samples of each (300)\n"
-               "  --json        one JSON object instead of text\n");
-}
-
 int main(int argc, char **argv)
 {
     bench_init(&argc, &argv);
     omp_set_num_threads(1);
-    return variants_program(argc, argv, "product_cost", usage, prepare, loops, KINDS, VERSIONS);
+    return variants_program(
+        argc, argv, "product_cost",
+        "sparse products under ws for, under omp parallel for with one thread, and plain, that at two addresses",
+        prepare, loops, KINDS, VERSIONS);
 }

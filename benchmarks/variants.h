@@ -80,9 +80,9 @@ static inline void variants_measure(const char *what, const struct variant *v, i
                    over[k].median, over[k].low, over[k].high);
 }
 
-/* Reads --repeats and --json. False after --help, MPI finalized; a bad option ends the program. */
-static inline bool variants_options(const char *me, int argc, char **argv, void (*usage)(void), long *repeats,
-                                    bool *json)
+/* Reads --repeats and --json. False after --help, which tells `about` the program, MPI finalized; a bad option ends the
+ * program. */
+static inline bool variants_options(const char *me, const char *about, int argc, char **argv, long *repeats, bool *json)
 {
     enum { REPEATS = 1, JSON, HELP };
     static const struct option options[] = { { "repeats", required_argument, 0, REPEATS },
@@ -93,7 +93,14 @@ static inline bool variants_options(const char *me, int argc, char **argv, void 
         switch (c) {
         case REPEATS: *repeats = bench_count(me, "repeats", optarg, 1, 1000000); break;
         case JSON: *json = true; break;
-        case HELP: usage(); MPI_Finalize(); return false;
+        case HELP:
+            if (bench_rank == 0)
+                printf("%s: %s\n"
+                       "  --repeats R   samples of each (%ld)\n"
+                       "  --json        one JSON object instead of text\n",
+                       me, about, *repeats);
+            MPI_Finalize();
+            return false;
         }
     return true;
 }
@@ -125,12 +132,12 @@ static inline long variants_wrong(const struct variant_loop *loop, int versions)
 
 /* The rest of a program, after bench_init(): rank 0 measures the loops one by one and looks at their results, while the
  * other ranks sleep. `prepare`: makes the arrays and sets each loop's result. */
-static inline int variants_program(int argc, char **argv, const char *me, void (*usage)(void), void (*prepare)(void),
+static inline int variants_program(int argc, char **argv, const char *me, const char *about, void (*prepare)(void),
                                    const struct variant_loop *loops, int count, int versions)
 {
     long repeats = 300, wrong = 0;
     bool json = false;
-    if (!variants_options(me, argc, argv, usage, &repeats, &json))
+    if (!variants_options(me, about, argc, argv, &repeats, &json))
         return 0;
     bench_others_sleep();
     if (bench_rank == 0) {
