@@ -1,24 +1,13 @@
 /* SPDX-License-Identifier: MIT
  *
- * What a case of blocking.c is; and its cases that are collectives: each blocking, nonblocking and waited for,
- * persistent, on an intracommunicator, an intercommunicator, and a neighbourhood of all ranks. */
+ * Cases of blocking.c that are collectives: each blocking, nonblocking and waited for, persistent, on an
+ * intracommunicator, an intercommunicator, and a neighbourhood of all ranks. */
 #ifndef BLOCKING_COLLECTIVES_H
 #define BLOCKING_COLLECTIVES_H
 
-#include "test.h"
+#include "case.h"
 
 #include <ctype.h>
-
-enum { LATE = 1, MOST_RANKS = 8, BIG = 1 << 18 };
-
-/* A case is one function, called three times on each rank: before the barrier that begins the case, to do its part of
- * the call (LATE does its own later than the others), and to look at the result and clean up. */
-enum phase { PREPARE, ACT, FINISH };
-typedef void Case(enum phase phase);
-
-#define EACH_OTHER(r) \
-    for (int r = 0; r < ranks; r++) \
-        if (r != LATE)
 
 enum { COUNT = 24 }; /* of ints to each rank */
 
