@@ -2,6 +2,7 @@
 //
 // The node book with real processes: each stands for a job.
 #include "book/book.h"
+#include "../window/in_memory.h"
 #include "window/lift.h"
 
 #include <catch2/catch.hpp>
@@ -21,14 +22,6 @@ using namespace ws::window;
 using namespace ws::book;
 
 namespace {
-
-CpuSet cpus(std::initializer_list<int> list)
-{
-    CpuSet set;
-    for (int c : list)
-        set.add(c);
-    return set;
-}
 
 // What open_book() takes for /proc: this process and its children alone. Jobs that run beside the test keep a book
 // alive, and with it what the jobs of earlier cases have left there.

@@ -6,6 +6,7 @@
 #include "measure/node_load.h"
 
 #include "../loop/explore.h"
+#include "../window/in_memory.h"
 #include "window/os.h"
 
 #include <atomic>
@@ -14,7 +15,6 @@
 #include <ctime>
 #include <memory>
 #include <sched.h>
-#include <sys/mman.h>
 #include <thread>
 
 using namespace ws::window;
@@ -217,14 +217,9 @@ TEST_CASE("what a rank's work costs", "[meter]")
 TEST_CASE("loads of a node", "[load]")
 {
     constexpr unsigned ranks = 5;
-    const size_t bytes = Window::bytes(ranks, ranks);
-    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    REQUIRE(memory != MAP_FAILED);
+    InMemory memory(ranks);
     Window window;
-    for (unsigned r = 0; r < ranks; r++) {
-        window.map(memory, ranks, ranks, r);
-        window.init_own(int(r), ranks, 0, {});
-    }
+    memory.map(window, 0);
     for (unsigned r = 1; r < ranks; r++)
         window.load(r).write({100 * r, r == 2, 10 * r, r, 0, r, 50 * (6 - r), 4});
     std::vector<Load> loads;
@@ -250,7 +245,6 @@ TEST_CASE("loads of a node", "[load]")
     CHECK(all.waited_s == Approx(1e-3 * double(1 + 2 + 3 + 1800)));
     CHECK(all.kept_off_s == Approx(1e-3 * (1 + 2 + 3 + 7)));
     CHECK(all.period_s == Approx(0.25)); // of the rank with the longest
-    munmap(memory, bytes);
 }
 
 TEST_CASE("time in which others have the core is no work", "[meter]")

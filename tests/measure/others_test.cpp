@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "measure/others.h"
 
+#include "../window/in_memory.h"
+
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <fstream>
@@ -11,14 +13,6 @@ using namespace ws::window;
 using namespace ws::measure;
 
 namespace {
-
-CpuSet cpus(std::initializer_list<int> list)
-{
-    CpuSet set;
-    for (int c : list)
-        set.add(c);
-    return set;
-}
 
 std::vector<double> read(const std::string& text)
 {

@@ -2,11 +2,12 @@
 //
 // Whose step is next: policies that are made up.
 #include "policy/runner.h"
+
+#include "../window/in_memory.h"
 #include "window/os.h"
 
 #include <catch2/catch.hpp>
 #include <string>
-#include <sys/mman.h>
 
 using namespace ws::lend;
 using namespace ws::window;
@@ -165,14 +166,11 @@ TEST_CASE("letters and threads", "[runner]")
 
 TEST_CASE("each policy has deciders of its own", "[runner]")
 {
-    const size_t bytes = Window::bytes(2, 2);
-    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    REQUIRE(memory != MAP_FAILED);
+    InMemory memory(2);
     Window window[2];
     Rank rank[2];
     for (unsigned r = 0; r < 2; r++) {
-        window[r].map(memory, 2, 2, r);
-        window[r].init_own(int(r), 2, 0, {});
+        memory.map(window[r], r);
         rank[r].window = &window[r];
         rank[r].node_number = 0;
     }
@@ -187,5 +185,4 @@ TEST_CASE("each policy has deciders of its own", "[runner]")
     CHECK_FALSE(rank[0].job_decider(c).take(now, until));
     rank[0].window = nullptr;
     CHECK_FALSE(rank[0].node_decider(c).take(now, until));
-    munmap(memory, bytes);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Whether another process lives: real children, and what /proc may look like on other machines, in made-up folders.
+#include "in_memory.h"
 #include "lend/peers.h"
 
 #include <catch2/catch.hpp>
@@ -9,7 +10,6 @@
 #include <filesystem>
 #include <fstream>
 #include <pthread.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -221,19 +221,13 @@ TEST_CASE("names and states in /proc/PID/stat", "[process]")
 TEST_CASE("more ranks than a word has bits, half of them in other pid namespaces", "[process]")
 {
     constexpr unsigned ranks = 130;
-    const size_t bytes = Window::bytes(ranks, ranks);
-    void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    REQUIRE(memory != MAP_FAILED);
+    InMemory memory(ranks);
     Window window;
-    for (unsigned r = 0; r < ranks; r++) {
-        window.map(memory, ranks, ranks, r);
-        window.init_own(int(r), ranks, 0, {});
-        if (r % 2) { // of a process that is not here
-            window.home(r).process.pid = 4194304;
-            window.home(r).process.pid_namespace++;
-        }
+    memory.map(window, 0);
+    for (unsigned r = 1; r < ranks; r += 2) { // of processes that are not here
+        window.home(r).process.pid = 4194304;
+        window.home(r).process.pid_namespace++;
     }
-    window.map(memory, ranks, ranks, 0);
     Child child;
     window.home(100).process = child.id;
     Peers peers;
@@ -247,5 +241,4 @@ TEST_CASE("more ranks than a word has bits, half of them in other pid namespaces
     CHECK(find() == Peers::none);
     child.become_zombie();
     CHECK(find() == 100);
-    munmap(memory, bytes);
 }

@@ -3,18 +3,18 @@
 // Machines that we do not have, as hwloc's synthetic descriptions: where cores sit, which of them are spare, and whom a
 // thief on them helps. Each case is its own process's only one with a topology of its own, for hwloc reads the
 // environment anew each time.
+#include "in_memory.h"
 #include "lend/chooser.h"
 #include "loop/chaos.h"
 #include "loop/schedule.h"
 #include "options/options.h"
 #include "policy/steal/victim.h"
-#include "window/window.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <numeric>
-#include <sys/mman.h>
+#include <optional>
 
 namespace ws::loop {
 Chaos chaos;
@@ -36,14 +36,6 @@ public:
     Machine& operator=(const Machine&) = delete;
 };
 
-CpuSet cpus(std::initializer_list<int> list)
-{
-    CpuSet set;
-    for (int c : list)
-        set.add(c);
-    return set;
-}
-
 CpuSet first_cpus(int n)
 {
     CpuSet set;
@@ -61,25 +53,19 @@ public:
         unsigned size = CpuSet::usual;
         for (const CpuSet& m : masks)
             size = std::max(size, m.mask().size());
-        bytes_ = Window::bytes(ranks, ranks, size);
-        memory_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        REQUIRE(memory_ != MAP_FAILED);
+        memory_.emplace(ranks, size);
         for (unsigned r = 0; r < ranks; r++) {
-            window.map(memory_, ranks, ranks, r, size);
-            window.init_own(int(r), ranks, 0, {});
+            memory_->map(window, r);
             window.set_mask(r, masks[r]);
         }
         for (unsigned r = 0; r < ranks; r++)
             for (unsigned c = 0; c < ranks; c++)
                 window.guest(r, c).state = guest_ready;
-        window.map(memory_, ranks, ranks, 0, size);
+        memory_->map(window, 0);
         filled = fill_places(window);
     }
     explicit TestNode(int bound_to_each) : TestNode(one_each(bound_to_each)) {}
-    ~TestNode() { munmap(memory_, bytes_); }
-    TestNode(const TestNode&) = delete;
-    TestNode& operator=(const TestNode&) = delete;
-    void make_read_only() { REQUIRE(mprotect(memory_, bytes_, PROT_READ) == 0); }
+    void make_read_only() { memory_->make_read_only(); }
 
     unsigned far(unsigned a, unsigned b) { return distance(window.home(a).place, window.home(b).place); }
     void open(unsigned rank, uint64_t units, uint64_t ticks = 1000)
@@ -110,8 +96,7 @@ private:
             masks.push_back(cpus({c}));
         return masks;
     }
-    size_t bytes_;
-    void* memory_;
+    std::optional<InMemory> memory_;
 };
 
 std::vector<unsigned> distances_of_first(int n)
