@@ -230,6 +230,16 @@ void finalize_locks()
     free_window(job);
 }
 
+// Programs ask for numbers of threads before MPI_Init. Where libws is loaded first it is there before them.
+__attribute__((constructor)) void look_at_mode()
+{
+    const char *enabled = std::getenv("WS_ENABLE"), *rank = std::getenv("PMI_RANK");
+    if (!enabled || std::strcmp(enabled, "1") != 0 || !rank)
+        return;
+    if (const std::string said = option::without_unknown_mode(); !said.empty() && std::strcmp(rank, "0") == 0)
+        std::fprintf(stderr, "workshare: %s\n", said.c_str());
+}
+
 int attach(Job& job, int version, unsigned what, MPIR_Workshare_hooks* hooks)
 {
     if (version == MPIR_WORKSHARE_VERSION && (what & MPIR_WORKSHARE_STEAL))
@@ -242,6 +252,8 @@ int attach(Job& job, int version, unsigned what, MPIR_Workshare_hooks* hooks)
                          MPIR_WORKSHARE_VERSION);
         return 1;
     }
+    if (const std::string said = option::without_unknown_mode(); !said.empty() && job.rank == 0)
+        std::fprintf(stderr, "workshare: %s\n", said.c_str());
     std::string error;
     std::vector<std::string> unknown;
     const bool fine =

@@ -237,6 +237,19 @@ bool can_write_files(const Options& o, std::string& error)
     return true;
 }
 
+std::string without_unknown_mode()
+{
+    constexpr const OptionRow& row = option_row("WS_OPENMP");
+    const char* text = std::getenv(row.variable);
+    unsigned mode;
+    const std::string wrong = text ? parse_word(row, text, mode) : "";
+    if (wrong.empty())
+        return "";
+    const std::string said = std::string(row.variable) + "=" + text + wrong + ": the job runs as without it";
+    setenv(row.variable, "none", 1);
+    return said;
+}
+
 bool read_options(Options& o, std::string& error, std::vector<std::string>& unknown)
 {
     error.clear();

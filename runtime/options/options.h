@@ -14,6 +14,10 @@ namespace ws::option {
 // that begin with WS_ but mean nothing here (misspelt, most likely).
 bool read_options(Options& options, std::string& error, std::vector<std::string>& unknown);
 
+// A mode of WS_OPENMP that there is not only costs speed: then it is none from here on, in this process and those that
+// it starts, and the message says so. Else no message. (mpirun refuses one that it is given itself.)
+std::string without_unknown_mode();
+
 // The variable that is nearest to such a one, or nothing.
 std::string meant_option(const std::string& misspelt);
 std::string with_meant_options(const std::vector<std::string>& misspelt); // for a message
