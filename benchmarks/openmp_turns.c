@@ -29,6 +29,8 @@ static void usage(void)
     if (bench_rank == 0)
         puts("openmp_turns: turns of parallel regions with messages between\n"
              "  --work TIME        of all ranks in a turn, on one core (20ms)\n"
+             "  --steps N          so many steps of computing instead, as the JSON of another run tells: exactly its "
+             "work\n"
              "  --zones N          regions of all ranks in a turn (16)\n"
              "  --spread S         size of the largest zone over that of the smallest (1)\n"
              "  --dealt            zones go to ranks by size, the largest first; else in equal counts\n"
@@ -181,9 +183,10 @@ static void turn(void)
 
 int main(int argc, char **argv)
 {
-    enum { WORK = 1, ZONES, SPREAD, DEALT, SHARES, THREADS, ROWS, TURNS, SERIAL, SLEEP, FINE, REORDER,
+    enum { WORK = 1, STEPS, ZONES, SPREAD, DEALT, SHARES, THREADS, ROWS, TURNS, SERIAL, SLEEP, FINE, REORDER,
            JSON, HELP };
     static const struct option options[] = { { "work", required_argument, 0, WORK },
+                                             { "steps", required_argument, 0, STEPS },
                                              { "zones", required_argument, 0, ZONES },
                                              { "spread", required_argument, 0, SPREAD },
                                              { "dealt", no_argument, 0, DEALT },
@@ -208,6 +211,7 @@ int main(int argc, char **argv)
     for (int c; (c = bench_option(argc, argv, options)) != -1;)
         switch (c) {
         case WORK: total = bench_seconds(me, "work", optarg); break;
+        case STEPS: steps = bench_count(me, "steps", optarg, 1, 1000000000000); break;
         case ZONES: zones = bench_count(me, "zones", optarg, 1, MOST); break;
         case SPREAD: spread = bench_count(me, "spread", optarg, 1, 1000000); break;
         case DEALT: dealt = true; break;
@@ -232,7 +236,7 @@ int main(int argc, char **argv)
     make_zones((double) spread, dealt, shares_text ? shares : NULL);
     if (reorder)
         deal_ranks();
-    if (!sleeps) {
+    if (!sleeps && !steps) {
         struct work w = { .iterations = 100, .shape = FLAT };
         work_allocate(&w, bench_ranks);
         steps = work_calibrate(&w, total);
@@ -270,7 +274,8 @@ int main(int argc, char **argv)
     struct bench_times end = bench_summary(samples + turns - late, late), each = bench_summary(samples, turns);
     struct bench_times one = bench_summary(serial_s, 5);
     if (bench_rank == 0 && json) {
-        printf("{\"program\": \"%s\", \"ranks\": %d, \"turns\": %ld, \"seconds\": %.6f", me, bench_ranks, turns, all);
+        printf("{\"program\": \"%s\", \"ranks\": %d, \"turns\": %ld, \"steps\": %ld, \"seconds\": %.6f", me,
+               bench_ranks, turns, steps, all);
         bench_json_times("us", each);
         bench_json_times("late_us", end);
         bench_json_times("serial_us", one);

@@ -122,10 +122,10 @@ def node_sizes(node, pairs):
 
 
 def feeding(run, quick):
-    """What it costs to look for turns in the MPI calls of a program: with `balance` they are looked for, with `lend` not."""
+    """What it costs to look for turns in the MPI calls of a program: with `balance` their arguments are noted and turns looked for, with `none` neither."""
     def cost(mode):
         return run.run("call_cost", workshare=True, ranks=1, flags=["-workshare-openmp", mode], env={"OMP_NUM_THREADS": "1"})
-    without, fed = measure.in_turn(5 if quick else 15, lambda: cost("lend"), lambda: cost("balance"))
+    without, fed = measure.in_turn(5 if quick else 15, lambda: cost("none"), lambda: cost("balance"))
     for pattern, text in (("loops_ns", "calls of nested loops"), ("chance_ns", "calls without turns")):
         middle, low, high = measure.quartiles(sorted(b[pattern]["min"] - a[pattern]["min"] for a, b in zip(without, fed)))
         yield line.figure(f"looking for turns, {text}: a call", measure.median_of(fed, lambda r: r[pattern]["min"]),
@@ -156,9 +156,14 @@ def lend(run, quick):
             yield line.figure(f"the same, {work}: {name} / perfect half", measure.median_of(results, lambda r: r["us"]["median"]),
                               measure.median_of(results, lambda r: r["serial_us"]["median"] / 2), "us", middle, "-", None, [low, high], noisy=False)
     options = ["--zones", 64, "--work", "58ms", "--turns", 60]
-    plain, ours = measure.in_turn(pairs, lambda: run.run(PROGRAM, options, **{**how, "workshare": False}),
-                                  lambda: run.run(PROGRAM, options, flags=["-workshare-openmp", "auto"], **how))
-    yield compare("the same, balanced: auto / plain MPI", ours, plain, lambda r: r["us"]["median"], "us", 1.005, "without -workshare")
+    plainly = {**how, "workshare": False}
+    options += ["--steps", run.run(PROGRAM, options, **plainly)["steps"]]  # the same for all: what is measured anew differs
+    without = lambda: run.run(PROGRAM, options, **plainly)  # noqa: E731
+    plain, ours, again = measure.in_turn(2 * pairs + 1, without, lambda: run.run(PROGRAM, options, flags=["-workshare-openmp", "auto"], **how), without)
+    yield compare("the same, balanced: auto / plain MPI", ours, plain, line.median_us, "us", 1.005, "without -workshare")
+    middle, low, high = measure.ratio_of(again, plain, line.median_us)
+    yield line.figure("the same, balanced: plain MPI again / plain MPI, which is noise", measure.median_of(again, line.median_us),
+                      measure.median_of(plain, line.median_us), "us", middle, "-", None, [low, high], noisy=False)
 
 
 def openmp(run, quick):
