@@ -74,6 +74,16 @@ void Meter::wait_ends(uint64_t at, uint64_t asleep)
     write(at, false);
 }
 
+void Meter::called(uint32_t about, uint32_t place, uint64_t now)
+{
+    if (WS_UNLIKELY(!periods_))
+        periods_ = new Periods;
+    if (WS_LIKELY(!periods_->feed(about, place, spent(now))))
+        return;
+    period_ = periods_->turn().at;
+    turns_ = periods_->turns();
+}
+
 void Meter::bring_up(uint64_t now)
 {
     if (waits_ || !started_)

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "measure/kept_off.h"
+#include "measure/period.h"
 #include "window/atomics.h"
 #include "window/load_row.h"
 #include "window/window.h"
@@ -31,10 +32,20 @@ public:
     void waited_within(uint64_t ticks) { within_ += ticks; }
     // Brings the row up to now, in the middle of work.
     void bring_up(uint64_t now);
-    // The `turns`-th turn of the program's outer loop has ended. The row says so from the next wait on.
-    void turned(uint64_t took, uint64_t turns) { period_ = took, turns_ = turns; }
+    // Cores that others lent to its parallel regions did what its own would have done in so long.
+    void helped(uint64_t ticks) { helped_ += ticks; }
+    uint64_t helped() const { return helped_; }
+    // What it has spent until now, that help included, outside of waits; writes nothing.
+    Spent spent(uint64_t now) const
+    {
+        const uint64_t passed = now > last_ ? now - last_ : 0, within = within_ < passed ? within_ : passed;
+        return {now, worked_ + passed - within + window::load_relaxed(borrowed_) + helped_, waited_ + within};
+    }
+    // An MPI call of the program begins (Periods). The row tells of turns from the next wait on.
+    void called(uint32_t about, uint32_t place, uint64_t now);
     uint64_t turns() const { return turns_; }
     uint64_t period() const { return period_; } // ticks of the last one; 0: none is known
+    const Periods* periods() const { return periods_; } // null: no call has been told of
 
     // ---- a guest or a worker: its part in a region of this rank, of `busy` ticks
     void visit_begins(uint64_t at);
@@ -58,7 +69,8 @@ private:
     pthread_t home_ = {};
     bool started_ = false, waits_ = false;
     uint64_t last_ = 0;   // ticks: until then all is in the sums
-    uint64_t worked_ = 0, waited_ = 0, within_ = 0, kept_ = 0, period_ = 0, turns_ = 0;
+    uint64_t worked_ = 0, waited_ = 0, within_ = 0, kept_ = 0, period_ = 0, turns_ = 0, helped_ = 0;
+    Periods* periods_ = nullptr; // as long as the process: a thread may be in called() at its end
     KeptOff kept_off_;
     double ticks_per_us_ = 0;
     uint64_t disturbed_at_ = 0; // ticks; of any thread, relaxed: a hint

@@ -3,16 +3,17 @@
 
 #include "loop/region.h"
 #include "measure/meter.h"
-#include "measure/period.h"
+#include "mpi/call_arguments.h"
 #include "mpi/job.h"
 
 #include <cstring>
+
+__thread uint64_t ws_call_arguments;
 
 namespace ws::mpi {
 
 namespace {
 
-measure::Period* period;
 measure::Meter* meter;
 WS_THREAD_LOCAL bool watched; // the home thread
 void (*called_before)(const char* name, int enter);
@@ -41,25 +42,21 @@ bool is_look_again(const char* name)
     return row.look;
 }
 
-// Which call of the program it is: the function, and from where.
-uint32_t event_of(const char* name)
+// Which call of the program it is: the function, and what it is about or where it is.
+uint32_t event_of(const char* name, uint64_t what)
 {
-    const uint64_t bits = reinterpret_cast<uintptr_t>(name) * 0x9E3779B97F4A7C15ull ^
-                          reinterpret_cast<uintptr_t>(call_site()) * 0xD6E8FEB86659FD93ull;
+    const uint64_t bits = reinterpret_cast<uintptr_t>(name) * 0x9E3779B97F4A7C15ull ^ what;
     return uint32_t(bits >> 32);
 }
 
 void watch_call(const char* name, int enter)
 {
     if (enter && watched && !loop::thread_in_region() && !is_look_again(name)) {
-        const uint64_t turns = period->turns();
-        const bool some = period->length() != 0;
-        period->feed(event_of(name), window::ticks());
-        if (period->turns() != turns)
-            meter->turned(period->last_turn(), period->turns());
-        else if (some && period->length() == 0)
-            meter->turned(0, turns);
+        const uint64_t place = reinterpret_cast<uintptr_t>(call_site()) * 0xD6E8FEB86659FD93ull;
+        const uint64_t about = ws_call_arguments ? ws_call_arguments * 0xFF51AFD7ED558CCDull : place;
+        meter->called(event_of(name, about), event_of(name, place), window::ticks());
     }
+    ws_call_arguments = 0; // those of MPICH's own calls in this one, too
     if (called_before)
         called_before(name, enter);
 }
@@ -68,7 +65,6 @@ void watch_call(const char* name, int enter)
 
 void watch_turns(Job& job)
 {
-    period = new measure::Period; // as long as the process: a thread may be in the hook at its end
     watched = true;
     meter = &job.meter;
     call_site = job.hooks->call_site;

@@ -201,10 +201,15 @@ TEST_CASE("what a rank's work costs", "[meter]")
     SECTION("turns of the program's outer loop")
     {
         CHECK(now().turns == 0);
-        meter->turned(700, 3);
+        meter->helped(40);
+        for (uint64_t at = 4000; at <= 4900; at += 100)
+            meter->called(at / 100 % 3, 0, at);
         meter->wait_begins(5000);
-        CHECK(now().period == 700);
-        CHECK(now().turns == 3);
+        CHECK(now().period == 300);
+        CHECK(now().turns == meter->turns());
+        CHECK(meter->periods()->length() == 3);
+        CHECK(meter->periods()->turn().useful == 300);
+        CHECK(meter->spent(5000).useful == now().useful + 40);
     }
     SECTION("in a child of fork()")
     {

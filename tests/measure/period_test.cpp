@@ -7,6 +7,7 @@
 
 #include <catch2/catch.hpp>
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <memory>
 #include <random>
@@ -14,20 +15,16 @@
 #include <vector>
 
 using ws::measure::Period;
+using ws::measure::Periods;
+using ws::measure::Spent;
 
 namespace {
 
-// Each event takes 10, on a clock that begins at 1000.
 struct Fed {
-    std::unique_ptr<Period> period = std::make_unique<Period>();
-    uint64_t now = 1000;
+    std::unique_ptr<Period> period = std::make_unique<Period>(true);
     std::mt19937 random{1};
 
-    void one(uint32_t event, uint64_t takes = 10)
-    {
-        period->feed(event * 0x01000193u + 7, now);
-        now += takes;
-    }
+    void one(uint32_t event) { period->feed(event * 0x01000193u + 7); }
     void events(std::string_view text, unsigned times = 1)
     {
         while (times--)
@@ -35,6 +32,23 @@ struct Fed {
                 one(uint32_t(c));
     }
     unsigned length() const { return period->length(); }
+};
+
+// Calls, of which each takes 10, 7 of them waiting, on a clock that begins at 1000.
+struct Called {
+    std::unique_ptr<Periods> periods = std::make_unique<Periods>();
+    Spent now = {1000, 0, 0};
+
+    void one(uint32_t about, uint32_t place, uint64_t takes = 10)
+    {
+        periods->feed(about * 0x01000193u + 7, place * 0x01000193u + 7, now);
+        now = {now.at + takes, now.useful + takes - 7, now.waited + 7};
+    }
+    void events(std::string_view text, uint64_t takes = 10)
+    {
+        for (const char c : text)
+            one(uint32_t(c), uint32_t(c), takes);
+    }
 };
 
 } // namespace
@@ -50,7 +64,6 @@ TEST_CASE("one loop", "[period]")
         for (uint32_t i = 0; i < length + 2; i++)
             f.one(i % length);
         CHECK(f.length() == length);
-        CHECK(f.period->last_turn() == 10 * length);
         const uint64_t turns = f.period->turns();
         for (uint32_t i = 0; i < 5 * length; i++)
             f.one((i + 2) % length);
@@ -68,17 +81,22 @@ TEST_CASE("a loop that is longer than what is kept", "[period]")
 
 TEST_CASE("what a turn takes is measured from one event to the same one", "[period]")
 {
-    Fed f;
-    for (const uint64_t takes : {10, 10, 10, 40}) {
-        f.one('a', takes);
-        f.one('b', takes);
-        f.one('c', takes);
-    }
-    f.events("ab");
-    CHECK(f.length() == 3);
-    CHECK(f.period->last_turn() == 90); // its turns begin with b: that of the slow turn
-    f.events("cab");
-    CHECK(f.period->last_turn() == 30);
+    Called c;
+    c.events("abcab");
+    CHECK(c.periods->length() == 0);
+    c.events("c"); // twice the same: both are known
+    CHECK(c.periods->length() == 3);
+    CHECK(c.periods->turns() == 1);
+    CHECK((c.periods->turn().at == 30 && c.periods->turn().useful == 9 && c.periods->turn().waited == 21));
+    CHECK(c.periods->turn(1).at == 0); // the first one's begin is before all calls
+    c.events("ab");
+    CHECK(c.periods->turns() == 1);
+    c.events("c", 40);
+    c.events("abc");
+    CHECK(c.periods->turns() == 3);
+    CHECK(c.periods->turn().at == 60); // its turns end with c, as it begins
+    CHECK(c.periods->turn(1).at == 30);
+    CHECK(c.periods->turn_began(1) == 1050);
 }
 
 TEST_CASE("a prologue", "[period]")
@@ -109,7 +127,6 @@ TEST_CASE("of nested loops the outermost", "[period]")
         outer();
     CHECK(f.length() == 20 * 61 + 2);
     CHECK(f.period->turns() == turns + 10);
-    CHECK(f.period->last_turn() == 10 * (20 * 61 + 2));
 }
 
 TEST_CASE("inner loops that are alike", "[period]")
@@ -189,10 +206,10 @@ TEST_CASE("what an event costs", "[period]")
     const auto cost = [](const char* what, auto&& event) {
         double best = 1e9;
         for (int round = 0; round < 20; round++) {
-            const auto period = std::make_unique<Period>();
+            const auto periods = std::make_unique<Periods>();
             const double begin = ws::window::seconds_now();
             for (uint32_t i = 0; i < 50000; i++)
-                period->feed(event(i), i);
+                periods->feed(event(i), event(i) / 2, {i, i, 0});
             best = std::min(best, (ws::window::seconds_now() - begin) / 50000 * 1e9);
         }
         std::printf("%s: %.1f ns an event\n", what, best);
@@ -208,79 +225,99 @@ TEST_CASE("what an event costs", "[period]")
 
 namespace {
 
-// What is known of a call, and two ways to make an event of it: libws takes the place in the program; the paper on
-// dynamic processor balancing the peer and the buffer.
 struct Call {
     uint32_t function, site, peer, buffer;
-    uint32_t by_site() const { return function * 64 + site; }
-    uint32_t by_arguments() const { return (function * 64 + peer) * 4096 + buffer; }
+    uint32_t place() const { return function * 64 + site; }
+    uint32_t about() const { return (function * 64 + peer) * 4096 + buffer; }
 };
 enum : uint32_t { isend, recv, waitall, allreduce, sendrecv };
 
 // The lengths that are found after 40 turns of a program; `turn` makes the calls of one.
 struct Lengths {
-    unsigned by_site, by_arguments;
+    unsigned by_place, by_arguments, by_both;
 };
 template <class Turn> Lengths lengths(Turn&& turn)
 {
-    Fed by_site, by_arguments;
+    Fed by_place, by_arguments;
+    by_arguments.period = std::make_unique<Period>();
+    Called both;
     for (uint32_t t = 0; t < 40; t++)
         for (const Call& c : turn(t)) {
-            by_site.one(c.by_site());
-            by_arguments.one(c.by_arguments());
+            by_place.one(c.place());
+            by_arguments.one(c.about());
+            both.one(c.about(), c.place());
         }
-    return {by_site.length(), by_arguments.length()};
+    return {by_place.length(), by_arguments.length(), both.periods->length()};
+}
+
+bool operator==(const Lengths& l, const std::array<unsigned, 3>& wanted)
+{
+    return l.by_place == wanted[0] && l.by_arguments == wanted[1] && l.by_both == wanted[2];
 }
 
 } // namespace
 
-TEST_CASE("the place of a call finds turns that peer and buffer hide", "[period]")
+TEST_CASE("the longest turns that stay, by what calls are about and by their places", "[period]")
 {
     using Calls = std::vector<Call>;
+    using Found = std::array<unsigned, 3>; // by place, by peer and buffer, by both
     std::mt19937 random(5);
-    const auto same = lengths([](uint32_t) {
-        return Calls{{isend, 1, 7, 10}, {recv, 2, 3, 11}, {allreduce, 3, 0, 12}};
-    });
-    CHECK((same.by_site == 3 && same.by_arguments == 3));
-
-    const auto two_buffers = lengths([](uint32_t t) {
-        return Calls{{isend, 1, 7, 10 + t % 2}, {recv, 2, 3, 12 + t % 2}, {allreduce, 3, 0, 14}};
-    });
-    CHECK(two_buffers.by_site == 3);
-    CHECK(two_buffers.by_arguments == 6); // two turns for one
-
-    const auto allocated = lengths([&](uint32_t) {
-        return Calls{
-            {isend, 1, 7, uint32_t(random() % 4096)}, {recv, 2, 3, uint32_t(random() % 4096)}, {allreduce, 3, 0, 12}};
-    });
-    CHECK(allocated.by_site == 3);
-    CHECK(allocated.by_arguments == 0); // none at all
-
+    CHECK(lengths([](uint32_t) {
+              return Calls{{isend, 1, 7, 10}, {recv, 2, 3, 11}, {allreduce, 3, 0, 12}};
+          }) == Found{3, 3, 3});
+    // Two buffers that take turns: two turns for one.
+    CHECK(lengths([](uint32_t t) {
+              return Calls{{isend, 1, 7, 10 + t % 2}, {recv, 2, 3, 12 + t % 2}, {allreduce, 3, 0, 14}};
+          }) == Found{3, 6, 6});
+    // Buffers that are allocated anew.
+    CHECK(lengths([&](uint32_t) {
+              return Calls{{isend, 1, 7, uint32_t(random() % 4096)},
+                           {recv, 2, 3, uint32_t(random() % 4096)},
+                           {allreduce, 3, 0, 12}};
+          }) == Found{3, 0, 3});
     // Four neighbours, sent to from one place: in the same order, and as their data get ready.
-    const auto neighbours = lengths([](uint32_t) {
-        return Calls{{isend, 1, 1, 1}, {isend, 1, 2, 2}, {isend, 1, 3, 3}, {isend, 1, 4, 4}, {waitall, 2, 0, 0}};
-    });
-    CHECK((neighbours.by_site == 5 && neighbours.by_arguments == 5));
-    const auto as_ready = lengths([&](uint32_t) {
-        Calls calls{{isend, 1, 1, 1}, {isend, 1, 2, 2}, {isend, 1, 3, 3}, {isend, 1, 4, 4}};
-        std::shuffle(calls.begin(), calls.end(), random);
-        calls.push_back({waitall, 2, 0, 0});
-        return calls;
-    });
-    CHECK(as_ready.by_site == 5);
-    CHECK(as_ready.by_arguments == 0);
+    CHECK(lengths([](uint32_t) {
+              return Calls{{isend, 1, 1, 1}, {isend, 1, 2, 2}, {isend, 1, 3, 3}, {isend, 1, 4, 4}, {waitall, 2, 0, 0}};
+          }) == Found{5, 5, 5});
+    CHECK(lengths([&](uint32_t) {
+              Calls calls{{isend, 1, 1, 1}, {isend, 1, 2, 2}, {isend, 1, 3, 3}, {isend, 1, 4, 4}};
+              std::shuffle(calls.begin(), calls.end(), random);
+              calls.push_back({waitall, 2, 0, 0});
+              return calls;
+          }) == Found{5, 0, 5});
+    // In Fortran the place is that of the binding.
+    CHECK(lengths([](uint32_t) {
+              return Calls{{isend, 0, 7, 10}, {recv, 0, 3, 11}, {allreduce, 0, 0, 12}};
+          }) == Found{3, 3, 3});
+    // A program that calls MPI at one place only: with several peers, and with several buffers.
+    CHECK(lengths([](uint32_t) {
+              return Calls{{sendrecv, 1, 1, 1}, {sendrecv, 1, 2, 1}, {sendrecv, 1, 3, 1}};
+          }) == Found{1, 3, 3});
+    CHECK(lengths([](uint32_t) {
+              return Calls{{sendrecv, 1, 1, 1}, {sendrecv, 1, 1, 2}, {sendrecv, 1, 1, 3}};
+          }) == Found{1, 3, 3});
+    // The same call at two places.
+    CHECK(lengths([](uint32_t) {
+              return Calls{{allreduce, 1, 0, 1}, {allreduce, 2, 0, 1}};
+          }) == Found{2, 1, 2});
+}
 
-    // In Fortran the place is that of the binding: the function alone tells calls apart.
-    const auto fortran = lengths([](uint32_t) {
-        return Calls{{isend, 0, 7, 10}, {recv, 0, 3, 11}, {allreduce, 0, 0, 12}};
-    });
-    CHECK(fortran.by_site == 3);
-
-    // The one case the other way round: a program that calls MPI at one place only. What it takes for turns are parts
-    // of them that are equally many in each.
-    const auto one_place = lengths([](uint32_t) {
-        return Calls{{sendrecv, 1, 1, 1}, {sendrecv, 1, 2, 2}, {sendrecv, 1, 3, 3}};
-    });
-    CHECK(one_place.by_site == 1);
-    CHECK(one_place.by_arguments == 3);
+TEST_CASE("another way to see turns takes over when one sees none any more", "[period]")
+{
+    Called c;
+    const auto turn = [&](uint32_t buffer) {
+        for (uint32_t peer = 0; peer < 4; peer++)
+            c.one(peer * 64 + buffer, 1);
+    };
+    for (unsigned t = 0; t < 5; t++)
+        turn(9);
+    CHECK(c.periods->length() == 4); // from one place
+    const uint64_t turns = c.periods->turns();
+    for (uint32_t t = 0; t < 3; t++)
+        turn(20 + t); // allocated anew
+    CHECK(c.periods->length() == 1);
+    CHECK(c.periods->turns() > turns);
+    for (unsigned t = 0; t < 8; t++)
+        turn(9);
+    CHECK(c.periods->length() == 4);
 }

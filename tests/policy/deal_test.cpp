@@ -333,24 +333,75 @@ TEST_CASE("a turn that is disturbed does not count", "[turns]")
         useful += disturbed ? 900 : 100;
         waited += 50;
         CHECK(turns.is_due(turn, 150, 150 * turn));
-        const bool told = turns.sample(turn, 150, 150 * turn, useful, waited, 4);
+        const bool told = turns.sample(turn, 150, {150 * turn, useful, waited});
         CHECK(told == (turn > 2)); // what began before the change is skipped
         CHECK_FALSE(turns.is_due(turn, 150, 150 * turn + 10));
     }
     CHECK(turns.periods() == 5);
     CHECK(turns.useful() == 100);
     CHECK(turns.waited() == 50);
+    CHECK(turns.took() == 150);
     CHECK(turns.by_turns());
 }
 
-TEST_CASE("what lent processors did is a part of what the work costs", "[turns]")
+TEST_CASE("turns that are found have been measured", "[turns]")
 {
     Turns turns(1000);
-    for (unsigned turn = 1; turn <= 5; turn++) {
-        turns.add_extra(400); // four processors, 100 ticks each
-        turns.sample(turn, 100, 100 * turn, 100 * turn, 0, 4);
+    const Spent past[] = {{100, 60, 40}, {100, 70, 30}};
+    CHECK(turns.are_others(7));
+    turns.change(7, 2, {300, 200, 100}, past, 2);
+    CHECK_FALSE(turns.are_others(7));
+    CHECK(turns.periods() == 2);
+    SECTION("the third one is the next")
+    {
+        CHECK(turns.sample(3, 100, {400, 260, 140}));
+        CHECK(turns.periods() == 3);
+        CHECK(turns.useful() == 60);
+        CHECK(turns.calls() == 7);
+        SECTION("turns of another length make it measure anew")
+        {
+            turns.change(14, 4, {500, 320, 180}, past, 0);
+            CHECK(turns.periods() == 0);
+            CHECK(turns.sample(5, 200, {700, 440, 260})); // from there on
+            CHECK(turns.useful() == 120);
+            CHECK(turns.calls() == 14);
+        }
+        SECTION("but not for ever")
+        {
+            for (unsigned calls = 8; calls < 30; calls++)
+                turns.change(calls, calls, {100 * calls, 0, 0}, past, 2);
+            turns.sample(30, 100, {3000, 60, 40});
+            const uint32_t before = turns.periods();
+            turns.change(31, 31, {3100, 120, 80}, past, 0);
+            CHECK(turns.periods() == before);
+        }
     }
-    CHECK(turns.useful() == 200); // with its own four alone
+    SECTION("after a new deal the turn that has begun is skipped all the same")
+    {
+        turns.begin_anew();
+        turns.change(9, 4, {500, 320, 180}, past, 0);
+        CHECK_FALSE(turns.sample(5, 100, {600, 380, 220}));
+        CHECK_FALSE(turns.sample(6, 100, {700, 440, 260}));
+        CHECK(turns.sample(7, 100, {800, 500, 300}));
+    }
+    SECTION("those that were found by chance do not count")
+    {
+        CHECK(turns.sample(3, 100, {5000, 3000, 2000}));
+        CHECK(turns.periods() == 1);
+        CHECK(turns.useful() == 2800);
+        CHECK_FALSE(turns.by_turns());
+    }
+}
+
+TEST_CASE("a rank whose turns are several of the others'", "[turns]")
+{
+    std::vector<Measured> ranks = {{8, 10, 0}, {8, 6, 14}, {8, 4, 6}};
+    scale_to_equal_time(ranks, {10, 20, 10});
+    CHECK((ranks[0].useful == 20 && ranks[1].useful == 6 && ranks[2].useful == 8));
+    CHECK((ranks[1].waited == 14 && ranks[2].waited == 12));
+    ranks = {{8, 10, 0}, {8, 6, 6}};
+    scale_to_equal_time(ranks, {10, 12}); // noise
+    CHECK(ranks[0].useful == 10);
 }
 
 TEST_CASE("without turns samples come after a fixed time", "[turns]")
@@ -359,7 +410,7 @@ TEST_CASE("without turns samples come after a fixed time", "[turns]")
     CHECK_FALSE(turns.is_due(0, 0, 999));
     CHECK(turns.is_due(0, 0, 1000));
     for (unsigned i = 1; i <= 4; i++)
-        turns.sample(0, 0, 1000 * i, 600 * i, 400 * i, 1);
+        turns.sample(0, 0, {1000 * i, 600 * i, 400 * i});
     CHECK(turns.periods() == 2);
     CHECK(turns.useful() == 600);
     CHECK_FALSE(turns.by_turns());
@@ -372,7 +423,7 @@ TEST_CASE("a few calls that look like turns by chance are none", "[turns]")
     for (uint64_t now = 10; now <= 12000; now += 10) {
         found += now % 300 == 0; // of 5 ticks each
         if (turns.is_due(found, 5, now))
-            turns.sample(found, 5, now, now * 6 / 10, now * 4 / 10, 1);
+            turns.sample(found, 5, {now, now * 6 / 10, now * 4 / 10});
     }
     CHECK(turns.periods() == 9); // of a fixed time, less the first two
     CHECK(turns.useful() >= 600);
@@ -381,7 +432,7 @@ TEST_CASE("a few calls that look like turns by chance are none", "[turns]")
     for (uint64_t now = 13000; now <= 16000; now += 100) { // the program's loop has begun
         found++;
         if (turns.is_due(found, 100, now))
-            turns.sample(found, 100, now, now * 6 / 10, now * 4 / 10, 1);
+            turns.sample(found, 100, {now, now * 6 / 10, now * 4 / 10});
     }
     CHECK(turns.useful() == 60);
     CHECK(turns.by_turns());

@@ -55,6 +55,17 @@ void scale_to_equal_work(std::vector<Measured>& ranks)
         }
 }
 
+void scale_to_equal_time(std::vector<Measured>& ranks, const std::vector<double>& took)
+{
+    constexpr double as_long = 1.5; // turns of that much more are not one
+    const double longest = ranks.empty() ? 0 : *std::max_element(took.begin(), took.end());
+    for (size_t r = 0; r < ranks.size(); r++)
+        if (took[r] > 0 && longest > as_long * took[r]) {
+            ranks[r].useful *= longest / took[r];
+            ranks[r].waited *= longest / took[r];
+        }
+}
+
 Deal dealt(const std::vector<Measured>& ranks)
 {
     Deal deal;

@@ -26,6 +26,10 @@ struct Measured {
 // second of work in all, they can be compared with each other as turns can.
 void scale_to_equal_work(std::vector<Measured>& ranks);
 
+// Turns of ranks are the same, and take the same time, waits included. Where those of one rank take much longer, `took`
+// seconds, they are several turns of the others: as many as are in the longest ones are compared.
+void scale_to_equal_time(std::vector<Measured>& ranks, const std::vector<double>& took);
+
 using Deal = std::vector<unsigned>; // processors of each rank, at least one
 
 Deal dealt(const std::vector<Measured>& ranks); // as it is

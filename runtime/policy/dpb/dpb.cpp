@@ -56,6 +56,12 @@ std::string sum_text(const uint16_t* deal, unsigned ranks)
     return ranks > 16 ? text + "+..." : text;
 }
 
+// What a period is that was measured.
+struct Kind {
+    bool by_turns = true; // of all ranks
+    unsigned calls = 0;   // of a turn, all ranks' together
+};
+
 class Dpb final : public policy::Policy {
 public:
     const char* name() const override { return "dpb"; }
@@ -89,11 +95,13 @@ private:
     void note_cores(unsigned cores);
     void offer(const policy::Rank& rank);
     void give_foreign_back(uint64_t now);
+    Spent spent(uint64_t now);
+    void look_at_periods(uint64_t now);
     void measure_at(uint64_t now);
     void decide(const policy::Rank& rank, uint64_t now);
     void deal_out(const Deal& deal, uint64_t now);
     void take_back(uint64_t now);
-    bool read_rows(std::vector<Measured>& ranks, const policy::Rank& rank, bool& by_turns) const;
+    bool read_rows(std::vector<Measured>& ranks, const policy::Rank& rank, Kind& kind) const;
     uint64_t decide_every() const;
 
     bool lends_ = false, balances_ = false, chooses_ = false, attached_ = false, ended_ = false;
@@ -123,6 +131,7 @@ private:
     unsigned threads_ = 1, extra_ = 0, foreign_extra_ = 0;
     std::vector<observe::CoresFrom> cores_; // over time
     Flag seen_ = 0;         // generation that this rank has its processors of
+    uint64_t deal_seen_at_ = 0;
 };
 
 // Where this rank's own thread is at home: not where it has a worker.
@@ -260,6 +269,7 @@ void Dpb::look_at_deal()
     if (team_.own() == Hardware::load_relaxed(table_.row(me_).target)) {
         seen_ = generation;
         turns_.begin_anew();
+        deal_seen_at_ = ticks();
         wished_ = 0;
         note_cores(team_.own());
     }
@@ -282,16 +292,36 @@ void Dpb::note_cores(unsigned cores)
 
 void Dpb::measure_at(uint64_t now)
 {
+    look_at_periods(now);
     const uint64_t turns = meter_->turns();
     if (WS_LIKELY(!turns_.is_due(turns, meter_->period(), now)))
         return;
-    const window::Load load = meter_->load(now);
     if (wished_)
         Hardware::store_relaxed(table_.row(me_).most, wished_);
-    if (turns_.sample(turns, meter_->period(), now, load.useful, load.waited, team_.own()) &&
-        seen_ == Hardware::load_relaxed(table_.head().generation))
-        table_.row(me_).measured.write(
-            {Hardware::Word(seen_) << 1 | turns_.by_turns(), turns_.periods(), turns_.useful(), turns_.waited()});
+    if (turns_.sample(turns, meter_->period(), spent(now)) && seen_ == Hardware::load_relaxed(table_.head().generation))
+        table_.row(me_).measured.write({Hardware::Word(seen_) << 1 | turns_.by_turns(), turns_.periods(),
+                                        turns_.useful(), turns_.waited(), turns_.took(), turns_.calls()});
+}
+
+// Useful is what lent processors did, too.
+Spent Dpb::spent(uint64_t now)
+{
+    const window::Load load = meter_->load(now);
+    return {now, load.useful + meter_->helped(), load.waited};
+}
+
+// The program's turns have been found, or are others now: the last two have been measured, if they began under this
+// deal.
+void Dpb::look_at_periods(uint64_t now)
+{
+    const measure::Periods* const periods = meter_->periods();
+    if (!periods || WS_LIKELY(!turns_.are_others(periods->length())))
+        return;
+    Spent past[2];
+    unsigned many = 0;
+    for (; many < 2 && periods->turn(many).at && periods->turn_began(many) >= deal_seen_at_; many++)
+        past[many] = periods->turn(many);
+    turns_.change(periods->length(), periods->turns(), spent(now), past, many);
 }
 
 unsigned Dpb::threads(const policy::Rank& rank, unsigned asked, const void* site, const void* region)
@@ -345,7 +375,7 @@ unsigned Dpb::threads(const policy::Rank& rank, unsigned asked, const void* site
 void Dpb::give_foreign_back(uint64_t now)
 {
     const Foreign::Lent lent = foreign_.give_back(now);
-    turns_.add_extra(lent.used);
+    meter_->helped(lent.used / team_.own());
     bump(board_->process.openmp_shared);
     bump(board_->process.openmp_shared_ticks, lent.used);
     bump(board_->process.openmp_shared_late_ticks, lent.late);
@@ -399,7 +429,7 @@ void Dpb::region_ended(const policy::Rank&)
     }
     if (!extra_)
         return;
-    turns_.add_extra(lent.used);
+    meter_->helped(lent.used / team_.own());
     bump(board_->process.openmp_lent);
     bump(board_->process.openmp_lent_ticks, lent.used);
     bump(board_->process.openmp_late_ticks, lent.late);
@@ -432,21 +462,27 @@ policy::Wants Dpb::step(policy::Rank& rank, uint64_t now, uint64_t)
 }
 
 // False: some rank has not measured enough of this deal yet.
-bool Dpb::read_rows(std::vector<Measured>& ranks, const policy::Rank& rank, bool& by_turns) const
+bool Dpb::read_rows(std::vector<Measured>& ranks, const policy::Rank& rank, Kind& kind) const
 {
     const Head& head = table_.head();
     const Flag generation = Hardware::load_relaxed(head.generation), needed = Hardware::load_relaxed(head.needed);
     const double second = 1e6 * rank.ticks_per_us;
-    by_turns = true;
+    std::vector<double> took;
     for (unsigned r = 0; r < table_.ranks(); r++) {
         const RankRow& row = table_.row(r);
-        Hardware::Word w[4];
+        Hardware::Word w[6];
         if (!row.measured.read(w, 100) || w[0] >> 1 != generation || w[1] < needed)
             return false;
         ranks.push_back({Hardware::load_relaxed(row.target), double(w[2]) / second, double(w[3]) / second,
                          Hardware::load_relaxed(row.most)});
-        by_turns = by_turns && (w[0] & 1);
+        took.push_back(double(w[4]));
+        kind.by_turns = kind.by_turns && (w[0] & 1);
+        kind.calls += unsigned(w[5]);
     }
+    if (kind.by_turns)
+        scale_to_equal_time(ranks, took);
+    else
+        scale_to_equal_work(ranks);
     return true;
 }
 
@@ -457,21 +493,20 @@ void Dpb::decide(const policy::Rank& rank, uint64_t now)
         return;
     Head& head = table_.head();
     std::vector<Measured> ranks;
-    bool by_turns;
-    if (!read_rows(ranks, rank, by_turns)) {
+    Kind kind;
+    if (!read_rows(ranks, rank, kind)) {
         if (head.changes && double(now - Hardware::load_relaxed(head.decided_at)) > times::settle_us * ticks_per_us_)
             take_back(now);
         return;
     }
-    if (!by_turns)
-        scale_to_equal_work(ranks);
-    if (head.timed != !by_turns) { // what was measured before is no measure for this
-        head.history.before = 0;
+    if (head.timed != !kind.by_turns || (kind.by_turns && head.calls != kind.calls)) {
+        head.history.before = 0; // what was measured before is no measure for this
         head.period_first = 0;
     }
     const double period = period_of(ranks);
     const Deal now_dealt = dealt(ranks), next = dpb::decide(rule_, ranks, head.history, table_.former());
-    head.timed = !by_turns;
+    head.timed = !kind.by_turns;
+    head.calls = kind.calls;
     head.periods += Hardware::load_relaxed(head.needed);
     if (head.changes)
         head.period_last = period;

@@ -40,7 +40,8 @@ struct alignas(64) Processor {
 
 // A rank's. Measured: by its home thread, since the last change.
 struct alignas(64) RankRow {
-    window::EpochRow<4> measured;          // generation, periods, and of one its useful and waited ticks
+    // generation, periods, and of one its useful and waited ticks, all its ticks, and its MPI calls
+    window::EpochRow<6> measured;
     alignas(64) volatile Flag target; // decider: processors that it is to have in this generation
     volatile Flag most;            // the rank: threads that its regions want
     volatile Flag seen;            // the rank: a region of it has begun in libws
@@ -62,6 +63,7 @@ struct alignas(64) Head {
     History history;
     volatile Flag deals, deal_periods; // dealt out so far, and periods measured then. Read after `generation`
     Flag timed; // the last decision was made of times, as no turns were found
+    Flag calls; // of a turn, all ranks' together, at the last decision
     Flag changes, periods, periods_then; // changes made; periods measured, now and at the last change
     double period_first, period_last;    // seconds: before the first change, and after the last one; 0: not measured
 };
