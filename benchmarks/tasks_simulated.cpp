@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // tasks_simulated [--ranks N] [--node CORES] [--tasks EACH] [--mean US] [--tailed] [--algorithm NAME] [--latency US]
-//                 [--grow]
+//                 [--grow] [--kinds N] [--slow FACTOR]
 //
 // A machine of up to 100,000 ranks and more whose nodes balance tasks by the runtime's own code (runtime/policy/nblb/):
 // only the clock, the network and the tasks are made up. All tasks are on node 0 at first; with --grow there is a tree
-// of them, of which node 0 has the root. A rank looks at its letters when a task of its ends, and every millisecond.
+// of them, of which node 0 has the root. Of N kinds the second takes twice as long as the first, and so on; every other
+// node is slower by the factor. A rank looks at its letters when a task of its ends, and every millisecond.
 // Prints a line of JSON: efficiency (of all cores, until the last task ends), letters and moves for each task, and how
 // long it took until every node had work and none more than twice the average.
 #include "policy/nblb/balancer.h"
@@ -27,6 +28,8 @@ namespace {
 struct Settings {
     int ranks = 1000, cores = 16;
     double each = 100, mean_s = 1e-3, latency_s = 5e-6, bytes_per_s = 1e10, look_s = 1e-3;
+    int kinds = 1;
+    double slow = 1;
     bool tailed = false, grow = false;
     Algorithm algorithm = Algorithm::central;
 };
@@ -35,6 +38,7 @@ struct Task {
     float seconds;
     uint8_t moves;
     uint8_t depth;
+    uint8_t kind;
 };
 
 struct Letter {
@@ -50,6 +54,8 @@ struct Node {
     int cores = 1, running = 0;
     double seen_s = 0, tasks_seen = 0; // of run times
     Growth growth;
+    Pace pace;
+    double slow = 1;
     bool looks = false;                // an event for that is there
 };
 
@@ -68,6 +74,7 @@ public:
         for (size_t n = 0; n < nodes_.size(); n++) {
             nodes_[n].balancer = make_balancer(s.algorithm, int(n), int(nodes_.size()), Rules());
             nodes_[n].cores = std::min(s.cores, s.ranks - int(n) * s.cores);
+            nodes_[n].slow = n % 2 ? s.slow : 1;
         }
     }
 
@@ -139,10 +146,11 @@ public:
 private:
     Task task(int depth)
     {
-        double t = s_.mean_s;
+        const int kind = made_of_kinds_++ % s_.kinds;
+        double t = s_.mean_s * (1 + kind);
         if (s_.tailed) // Pareto with exponent 1.5 and that mean, cut at 1000 times
-            t = std::min(1000 * s_.mean_s, s_.mean_s / 3 / std::pow(1 - unit_(random_), 1 / 1.5));
-        return {float(t), 0, uint8_t(std::min(depth, 255))};
+            t = std::min(1000 * t, t / 3 / std::pow(1 - unit_(random_), 1 / 1.5));
+        return {float(t), 0, uint8_t(std::min(depth, 255)), uint8_t(kind)};
     }
 
     // A tree: each task makes up to four until all have been made.
@@ -173,6 +181,7 @@ private:
         l.grows = n.growth.tasks();
         l.unit_s = unit_of_time(100e-6, 2 * s_.latency_s, std::min(l.mean_s / n.cores, s_.look_s) / 2);
         l.room = 1e18;
+        l.pace = n.pace;
         return l;
     }
 
@@ -180,8 +189,10 @@ private:
     {
         Node& node = nodes_[size_t(n)];
         while (node.running < node.cores && !node.queue.empty()) {
-            const Task t = node.queue.back();
+            Task t = node.queue.back();
             node.queue.pop_back();
+            t.seconds *= float(node.slow);
+            node.pace.add({t.kind, t.seconds, 1});
             node.running++;
             ran_++;
             work_ += t.seconds;
@@ -227,7 +238,7 @@ private:
             const Look own = look_of(node);
             const double least = g.whatever || own.mean_s == 0 ? 0
                                             : age_min({20e-6, s_.bytes_per_s}, 64, g.tasks,
-                                                      {own.rest, own.speed(), own.cores}, g.to);
+                                                      {own.rest, g.speed, own.cores}, g.to);
             std::deque<Task> kept;
             while (!node.queue.empty() && double(l.tasks.size()) < g.tasks) {
                 Task t = node.queue.front();
@@ -298,6 +309,7 @@ private:
     double now_ = 0, end_ = 0, work_ = 0, longest_ = 0, ran_ = 0, done_ = 0, made_ = 0, letters_ = 0, moves_ = 0,
            level_at_ = 0;
     double left_to_make_ = 0;
+    int made_of_kinds_ = 0;
 };
 
 bool take(const char* name, int argc, char** argv, int& i, double& value)
@@ -331,6 +343,10 @@ int main(int argc, char** argv)
             s.mean_s = 1e-6 * value;
         else if (take("--latency", argc, argv, i, value))
             s.latency_s = 1e-6 * value;
+        else if (take("--kinds", argc, argv, i, value))
+            s.kinds = std::min(int(std::ceil(value)), 200);
+        else if (take("--slow", argc, argv, i, value))
+            s.slow = value;
         else if (std::string(argv[i]) == "--tailed")
             s.tailed = true;
         else if (std::string(argv[i]) == "--grow")

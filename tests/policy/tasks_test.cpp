@@ -18,7 +18,7 @@ namespace {
 
 State state(Class cls, double rest, double capacity = 10, double cores = 1, int node = 0)
 {
-    return {cls, rest, capacity, cores, cores, 1e9, node, node};
+    return {cls, rest, capacity, cores, 1e9, node, node, {}, {}};
 }
 
 Look look(double now_s, double rest, double waiting, double mean_s = 1e-3)
@@ -75,8 +75,44 @@ TEST_CASE("no task is worth moving to where it would end no earlier", "[tasks]")
 
 TEST_CASE("nodes of several cores count by the core, and a speed that is not known is the other's", "[tasks]")
 {
-    CHECK(age_min({0.02, 1000}, 0, 1, {40, 8, 4}, {12, 16, 4}) == Approx(0.02 / (10 - 0.5 * 13 / 4)));
+    CHECK(age_min({0.02, 1000}, 0, 1, {40, 2, 4}, {12, 4, 4}) == Approx(0.02 / (10 - 0.5 * 13 / 4)));
     CHECK(age_min({0.02, 1000}, 0, 1, {10, 5, 1}, {3, 0, 1}) == Approx(0.02 / 6));
+}
+
+TEST_CASE("a node that has had long tasks is not called slow", "[tasks]")
+{
+    Pace here, there, all;
+    here.add({0, 1e-3f, 100}); // short ones
+    there.add({1, 50e-3f, 20}); // long ones
+    all += here;
+    all += there;
+    CHECK(speed(here, all) == Approx(1));
+    CHECK(speed(there, all) == Approx(1));
+    // Of the same kind what took 2 ms there took 1 ms here: 1.5 ms on average of as many.
+    there.add({0, 2e-3f, 100});
+    all = here;
+    all += there;
+    CHECK(speed(here, all) == Approx(1.5));
+    CHECK(speed(there, all) == Approx((100 * 1.5e-3 + 20 * 50e-3) / (100 * 2e-3 + 20 * 50e-3)));
+    Pace none;
+    CHECK(speed(none, all) == 0);
+}
+
+TEST_CASE("the kinds that took most are remembered, each as one", "[tasks]")
+{
+    Pace p;
+    for (uint16_t k = 0; k < 3 * Pace::most; k++)
+        p.add({k, 1e-3f * float(1 + k), 10});
+    float least = 1;
+    for (const Pace::Kind& k : p.kinds)
+        least = std::min(least, k.mean_s);
+    CHECK(least == Approx(1e-3 * (2 * Pace::most + 1)));
+    p.add({3 * Pace::most - 1, 0, 10}); // as many that took nothing
+    for (const Pace::Kind& k : p.kinds)
+        if (k.kind == 3 * Pace::most - 1)
+            CHECK((k.tasks == 20 && k.mean_s == Approx(0.5e-3 * 3 * Pace::most)));
+    const Pace::Kind k = unpacked(packed({65535, 3.5e-4f, 1e6f}));
+    CHECK((k.kind == 65535 && k.mean_s == 3.5e-4f && k.tasks == 65535));
 }
 
 // ---- prediction
@@ -283,6 +319,28 @@ TEST_CASE("no more goes than levels both, whatever the scheduler knows", "[tasks
     CHECK(count(none, Note::short_of) == 1);
     REQUIRE(count(none, Note::state) == 1);
     CHECK(none.letters[0].note.cls == Class::normal);
+}
+
+TEST_CASE("a giver compares its own speed with the receiver's by what all nodes told", "[tasks]")
+{
+    const auto scheduler = make_central(0, 2, Rules()), giver = make_central(1, 2, Rules());
+    Look light = look(0, 0, 0), heavy = look(0, 200, 199);
+    light.pace.add({3, 4e-3f, 50});
+    light.pace.add({4, 9e-3f, 50}); // nobody else has had these
+    heavy.pace.add({3, 1e-3f, 150});
+    Actions told, ordered;
+    giver->look(heavy, told);
+    REQUIRE(count(told, Note::state) == 1);
+    scheduler->look(light, ordered);
+    scheduler->note(1, told.letters[0].note, light, ordered);
+    REQUIRE(count(ordered, Note::order) == 1);
+    Actions gifts;
+    giver->note(0, ordered.letters.back().note, heavy, gifts);
+    REQUIRE(gifts.gifts.size() == 1);
+    const Gift& g = gifts.gifts[0];
+    const double mean = (50 * 4e-3 + 150 * 1e-3) / 200;
+    CHECK(g.speed == Approx(mean / 1e-3));
+    CHECK(g.to.speed == Approx((50 * mean + 50 * 9e-3) / (50 * 4e-3 + 50 * 9e-3)));
 }
 
 TEST_CASE("pauses grow while gifts do not pay", "[tasks]")

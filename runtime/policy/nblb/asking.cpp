@@ -217,9 +217,12 @@ uint64_t Pool::room() const
 Look Pool::own_look()
 {
     double rest = 0, waiting = 0, work_s = 0, tail_s = 0, known = 0;
-    for (const Kind& k : kinds_) {
+    Pace pace;
+    for (size_t i = 0; i < kinds_.size(); i++) {
+        const Kind& k = kinds_[i];
         const double mean = load_relaxed(k.mean_s), n = double(load_relaxed(k.waiting));
         if (mean > 0) {
+            pace.add({uint16_t(i), float(mean), float(load_relaxed(k.tasks))});
             work_s += n * mean;
             known += n;
             tail_s = n > 0 ? std::max(tail_s, double(load_relaxed(k.tail_s))) : tail_s;
@@ -240,6 +243,8 @@ Look Pool::own_look()
     Hardware::store_relaxed(own.mean_ns, uint64_t(1e9 * mean_s));
     Hardware::store_relaxed(own.grows, uint64_t(100 * growth_.tasks()));
     Hardware::store_relaxed(own.room, room());
+    for (int i = 0; i < Pace::most; i++)
+        Hardware::store_relaxed(own.pace[i], packed(pace.kinds[i]));
 
     Look l;
     l.now_s = seconds(ticks());
@@ -258,6 +263,9 @@ Look Pool::own_look()
             grown_s += 0.01 * double(Hardware::load_relaxed(row.grows)) * mean * (double(here) + 1e-3);
             known += double(here) + 1e-3;
         }
+        for (const volatile Hardware::Word& word : row.pace)
+            if (const uint64_t w = Hardware::load_relaxed(word))
+                l.pace.add(unpacked(w));
         if (here < least) {
             least = here;
             l.address = node_ranks_[r];

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "policy/nblb/classify.h"
+#include "policy/nblb/pace.h"
 #include "policy/nblb/worth.h"
 
 #include <cstdint>
@@ -26,15 +27,14 @@ struct Look {
     double unit_s = 1e-3; // the unit of time (classify.h)
     double room = 0;      // bytes of tasks that it can take
     int address = 0;      // the rank that tasks for this node should go to
+    Pace pace;
     double capacity() const { return nblb::capacity(cores, mean_s * grows, unit_s); }
-    // Tasks a second; 0: not known. A node without tasks may have had others than it will get.
-    double speed() const { return mean_s > 0 && waiting > 0 ? cores / mean_s : 0; }
 };
 
 // What balancers tell each other.
 struct Note {
     enum What : uint8_t {
-        state,   // of a node, or of a group of nodes: `cls`, rest, capacity, cores, speed, room, address
+        state,   // of a node, or of a group of nodes: `cls`, rest, capacity, cores, room, address, pace, all
         order,   // give `tasks` to `node`, whose state is in the note
         short_of, // `tasks` of those ordered for `node` are not to be had
         level,   // of all nodes: `rest` tasks for each core
@@ -47,7 +47,8 @@ struct Note {
     Class cls = Class::normal;
     bool of_group = false;
     int32_t node = 0, address = 0;
-    double rest = 0, capacity = 0, cores = 0, speed = 0, room = 0, tasks = 0;
+    double rest = 0, capacity = 0, cores = 0, room = 0, tasks = 0;
+    Pace pace, all; // of the node; of all that the sender knows
 };
 
 // What `node`, which looks so, tells of itself.
@@ -60,8 +61,8 @@ inline Note note_of(Note::What what, int node, const Look& own)
     n.rest = own.rest;
     n.capacity = own.capacity();
     n.cores = own.cores;
-    n.speed = own.speed();
     n.room = own.room;
+    n.pace = n.all = own.pace;
     return n;
 }
 
@@ -72,6 +73,7 @@ struct Gift {
     double room = 0;              // bytes that it can take
     Side to = {0, 1, 1};
     bool whatever = false;        // without asking whether they are worth it
+    double speed = 0;             // V of the giver
 };
 
 // What is to be done now.

@@ -47,7 +47,7 @@ size_t Pool::give(const Gift& g, const Look& own)
 {
     const uint64_t began = ticks();
     std::vector<Task> out, kept;
-    const Side from = {own.rest, own.speed(), own.cores};
+    const Side from = {own.rest, g.speed, own.cores};
     double room = g.room, tried = 0;
     uint64_t not_worth = 0, no_room = 0, bytes_out = 0;
     const double most = std::min(g.tasks, 1e9);

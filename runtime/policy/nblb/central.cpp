@@ -131,7 +131,8 @@ private:
     void ordered(const Note& order, const Look& own, Actions& actions)
     {
         const double levels = (own.rest * order.cores - order.rest * own.cores) / (own.cores + order.cores);
-        Gift gift = {order.node, order.address, order.tasks, order.room, {order.rest, order.speed, order.cores}, false};
+        Gift gift = {order.node, order.address, order.tasks, order.room,
+                     {order.rest, speed(order.pace, order.all), order.cores}, false, speed(own.pace, order.all)};
         if (levels >= order.tasks)
             actions.gifts.push_back(gift);
         else if (levels < 1) { // for now: as a node that is not heavy it gets no such order
@@ -178,9 +179,9 @@ private:
 
     static State state_in(const Note& n)
     {
-        return {n.cls, n.rest, n.capacity, n.cores, n.speed, n.room, n.node, n.address};
+        return {n.cls, n.rest, n.capacity, n.cores, n.room, n.node, n.address, n.pace, n.all};
     }
-    static Note order_of(const Order& o)
+    static Note order_of(const Order& o, const Pace& all)
     {
         const State& r = o.receiver;
         Note n;
@@ -189,8 +190,9 @@ private:
         n.address = r.address;
         n.rest = r.rest;
         n.cores = r.cores;
-        n.speed = r.speed;
         n.room = r.room;
+        n.pace = r.pace;
+        n.all = all;
         n.tasks = o.tasks;
         return n;
     }
@@ -213,7 +215,7 @@ private:
             scheduler_->set_level(level_ >= 0 ? std::min(level_, own_level) : own_level * share_);
         }
         for (const Order& o : scheduler_->pair())
-            post(me_ + o.from, order_of(o), own, actions);
+            post(me_ + o.from, order_of(o, scheduler_->pace()), own, actions);
         if (group_ == nodes_)
             return;
         const State all = scheduler_->summary();
@@ -234,8 +236,9 @@ private:
         group_said_.rest = all.rest;
         group_said_.capacity = all.capacity;
         group_said_.cores = all.cores;
-        group_said_.speed = all.speed;
         group_said_.room = all.room;
+        group_said_.pace = all.pace;
+        group_said_.all = all.all;
         post(0, group_said_, own, actions);
     }
 
@@ -290,7 +293,7 @@ private:
     {
         const double level = root_->level();
         for (const Order& o : root_->pair()) {
-            Note n = order_of(o);
+            Note n = order_of(o, root_->pace());
             n.of_group = true;
             post(o.from * group_, n, own, actions);
         }

@@ -170,6 +170,7 @@ void Pool::Kind::took(double seconds, double tasks)
         pending_s = pending = 0;
         store_relaxed(mean_s, prediction.mean_s());
         store_relaxed(tail_s, prediction.tail_s());
+        store_relaxed(this->tasks, prediction.tasks());
     }
     lock.unlock();
 }

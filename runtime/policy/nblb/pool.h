@@ -62,7 +62,7 @@ private:
         std::string reduced; // of the last run
         volatile uint64_t waiting = 0; // tasks in the queue
         // Written under the lock, read without it.
-        volatile double mean_s = 0, tail_s = 0;
+        volatile double mean_s = 0, tail_s = 0, tasks = 0;
         bool is_flat() const { return !c.packed; }
         size_t room() const { return (c.result + 15) / 16 * 16; } // of a result among those of other kinds: aligned
         void took(double seconds, double tasks);
@@ -81,6 +81,7 @@ private:
     // Of each rank of the node, in its shared memory. Writer: that rank. Relaxed: an estimate.
     struct alignas(64) Row {
         volatile window::Hardware::Word rest, waiting, mean_ns, grows, room; // grows: in hundredths
+        volatile window::Hardware::Word pace[Pace::most];                    // packed()
     };
     struct NodeHead {
         volatile window::Hardware::Flag state; // of the node, as its agent has seen it or was told (state_of())

@@ -24,6 +24,7 @@ public:
     }
 
     bool is_known() const { return weight_ > 0; }
+    double tasks() const { return weight_; } // that it remembers
     double mean_s() const { return weight_ > 0 ? sum_ / weight_ : 0; }
     // Nine of ten take no longer; true to a factor of sqrt(2), never below the mean.
     double tail_s() const

@@ -72,13 +72,17 @@ private:
                 least = &n;
         if (!least)
             return;
-        const bool known = own.speed() > 0 && least->speed > 0;
-        const double here = known ? own.speed() : own.cores, there = known ? least->speed : least->cores;
+        Pace all = own.pace;
+        for (const auto& [node, n] : known_)
+            all += n.pace;
+        const double own_v = speed(own.pace, all), v = speed(least->pace, all);
+        const bool known = own_v > 0 && v > 0;
+        const double here = own.cores * (known ? own_v : 1), there = least->cores * (known ? v : 1);
         const double both = (own.rest * there - least->rest * here) / (here + there);
         const double tasks = std::floor(std::min(both, own.waiting));
         if (tasks >= 1)
             actions.gifts.push_back({least->node, least->address, tasks, least->room,
-                                     {least->rest, least->speed, least->cores}, false});
+                                     {least->rest, v, least->cores}, false, own_v});
     }
 
     int me_, nodes_;
@@ -176,7 +180,7 @@ private:
     void give(const Note& n, const Look& own, Actions& actions)
     {
         actions.gifts.push_back(
-            {n.node, n.address, std::ceil(own.waiting / 2), n.room, {n.rest, n.speed, n.cores}, true});
+            {n.node, n.address, std::ceil(own.waiting / 2), n.room, {n.rest, 0, n.cores}, true});
     }
 
     int me_, nodes_;

@@ -54,6 +54,14 @@ double Scheduler::level() const
     return cores > 0 ? rest / (cores * untold()) : 0;
 }
 
+Pace Scheduler::pace() const
+{
+    Pace all;
+    for (const Member& m : members_)
+        all += m.state.all;
+    return all;
+}
+
 std::vector<double> Scheduler::shares() const
 {
     const double each = level();
@@ -134,7 +142,7 @@ std::vector<Order> Scheduler::pair()
 
 State Scheduler::summary() const
 {
-    State all = {Class::normal, 0, 0, 0, 0, 0, 0, 0};
+    State all = {Class::normal, 0, 0, 0, 0, 0, 0, {}, pace()};
     double most_wanted = 0, given = 0;
     const std::vector<double> share = shares();
     for (size_t i = 0; i < members_.size(); i++) {
@@ -144,16 +152,16 @@ State Scheduler::summary() const
         all.rest += m.state.rest + m.coming;
         all.capacity += m.state.capacity;
         all.cores += m.state.cores;
-        all.speed += m.state.speed;
         given += surplus(m, share[i]);
         if (const double d = deficit(m, share[i]); d > most_wanted) {
             most_wanted = d;
             all.node = m.state.node;
             all.address = m.state.address;
             all.room = m.state.room;
+            all.pace = m.state.pace;
         }
     }
-    for (double* sum : {&all.capacity, &all.cores, &all.speed})
+    for (double* sum : {&all.capacity, &all.cores})
         *sum *= untold();
     if (given >= 1)
         all.cls = Class::heavy;

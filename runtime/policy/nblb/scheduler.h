@@ -12,8 +12,9 @@ namespace ws::policy::nblb {
 
 struct State {
     Class cls = Class::light;
-    double rest = 0, capacity = 1, cores = 1, speed = 1, room = 0;
+    double rest = 0, capacity = 1, cores = 1, room = 0;
     int node = 0, address = 0; // where tasks for it should go
+    Pace pace, all;            // of that node; of all nodes of the member
 };
 
 struct Order {
@@ -44,6 +45,7 @@ public:
     // Of all members in one: heavy or light if some are that could not be paired.
     State summary() const;
     double level() const; // rest for each core on average
+    Pace pace() const;    // of all members
     // The member with most to give; -1: none has any.
     int heaviest() const;
     double surplus(int member) const;

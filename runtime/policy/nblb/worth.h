@@ -16,7 +16,7 @@ struct Cost {
 // Of a node that gives or takes. Q counts tasks for each core, as the paper's nodes have one.
 struct Side {
     double rest;  // Q
-    double speed; // V: tasks a second, of the whole node; 0: not known, taken for the other's
+    double speed; // V of a core (pace.h); 0: not known, taken for the other's
     double cores;
 };
 
@@ -24,8 +24,7 @@ struct Side {
 // u is its bytes. Infinite where the task would end no earlier there.
 inline double age_min(const Cost& cost, double bytes, double tasks_in_message, const Side& from, const Side& to)
 {
-    const bool known = from.speed > 0 && to.speed > 0;
-    const double ratio = known ? (from.speed / from.cores) / (to.speed / to.cores) : 1;
+    const double ratio = from.speed > 0 && to.speed > 0 ? from.speed / to.speed : 1;
     const double wait = from.rest / from.cores - ratio * (to.rest + 1) / to.cores;
     if (!(wait > 0))
         return HUGE_VAL;
