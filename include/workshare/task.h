@@ -63,7 +63,8 @@ struct ws_task_kind {
     void (*combine)(void *into, const void *from, void *context);
     /* Not NULL: the data is not flat. ws_task_put keeps the pointer, and these are called when a task moves: how many
      * bytes it takes, write them (and no more), and make the data of them again, with the `bytes` of the task.
-     * `release`, called when a task has run or moved away, frees the data. All four or none. */
+     * `release`, called when a task has run or moved away, frees the data. All four or none. Any thread of the process
+     * may call them, also one whose task waits in MPI: they take no lock that a task holds while it calls MPI. */
     size_t (*packed)(const void *data, size_t bytes);
     void (*pack)(const void *data, size_t bytes, void *to);
     void *(*unpack)(const void *packed, size_t packed_bytes, size_t *bytes);

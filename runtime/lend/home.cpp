@@ -311,7 +311,7 @@ void HomeThread::unblocked()
 // MPI_Test or the like found nothing. The program wants to go on at once, so the core is lent for one short chunk only.
 void HomeThread::polled()
 {
-    if (is_another())
+    if (is_another() || is_blocked_) // a policy's step looks for letters, not the program
         return;
     Hardware::store_relaxed(lender_.home().looked_at, ticks());
     observe::LendCounters& counters = lender_.counters();

@@ -40,7 +40,7 @@ public:
     static constexpr uint64_t never = ~uint64_t(0);
     uint64_t due_at = never; // ticks: from then on a step is wanted even if there is something to help with
     bool when_idle = false;  // a step is wanted whenever there is nothing to help with
-    // One of them. Takes about as long as a chunk; calls no MPI.
+    // One of them. Takes about as long as a chunk; calls of MPI only what returns at once.
     virtual void step(uint64_t now) = 0;
 
 protected:

@@ -45,6 +45,23 @@ struct OpenMPThreads {
     unsigned (*most)();         // that the program has been told of; it may have arrays of this length
 };
 
+// When a policy wants its next step. If it sets neither, it gets none until it asks for one, in message() or by
+// Rank::steps.
+struct Wants {
+    static constexpr uint64_t never = ~uint64_t(0);
+    bool when_idle = false;  // whenever this rank is blocked and has nothing to steal
+    uint64_t due_at = never; // ticks: and from then on even if it has
+};
+
+class Steps {
+public:
+    // From now on the policy wants these instead. The thread that called MPI_Init.
+    virtual void want(const Policy&, Wants) = 0;
+
+protected:
+    ~Steps() = default;
+};
+
 // The rank that policies work for, from attach() to detach().
 struct Rank {
     window::Window* window = nullptr;      // null: the node has none, and nobody steals there
@@ -67,6 +84,8 @@ struct Rank {
         return loads ? loads->read() : std::vector<measure::NodeLoad>();
     }
 
+    Steps* steps = nullptr; // for policies whose wish for steps comes from elsewhere than blocked time
+
     // The jobs of this user on the node, from the end of MPI_Init on; joined() says whether this one takes part.
     book::Reader* book = nullptr;
 
@@ -86,21 +105,15 @@ struct Rank {
     arbiter::Decider job_decider(const Policy&) const;
 };
 
-// When a policy wants its next step. If it sets neither, it gets none until it asks for one in message().
-struct Wants {
-    static constexpr uint64_t never = ~uint64_t(0);
-    bool when_idle = false;  // whenever this rank is blocked and has nothing to steal
-    uint64_t due_at = never; // ticks: and from then on even if it has
-};
-
 class Policy {
 public:
     virtual const char* name() const = 0; // as in the options that it owns
     // At the end of MPI_Init, collective over MPI_COMM_WORLD: the window and the board are there, nobody lends yet.
     // Memory that the ranks of the node are to share is made here, by NodeMemory (node_memory.h) on Rank::node.
     virtual Wants attach(Rank&) { return {}; }
-    // This rank is blocked in an MPI call, and calls none here. What takes longer than `budget` ticks is done in
-    // several steps: a message that arrives meanwhile waits for the end of this one.
+    // This rank is blocked in an MPI call, and calls here only what returns at once, on communicators of its own. What
+    // takes longer than `budget` ticks is done in several steps: a message that arrives meanwhile waits for the end of
+    // this one.
     virtual Wants step(Rank&, uint64_t /*now*/, uint64_t /*budget*/) { return {}; }
     // A letter from the same policy in another rank, `from` in MPI_COMM_WORLD. Like a step, this must be short.
     virtual Wants message(Rank&, int /*from*/, uint32_t /*kind*/, std::string_view /*letter*/) { return {}; }

@@ -37,6 +37,7 @@ Runner::Runner(const std::vector<Policy*>& policies, const volatile uint64_t& bu
 void Runner::attach(const Rank& rank)
 {
     rank_ = rank;
+    rank_.steps = this;
     for (Tenant& t : tenants_)
         want(t, t.policy->attach(rank_), 0, 0);
 }
@@ -51,6 +52,13 @@ void Runner::detach()
 {
     for (Tenant& t : tenants_)
         t.policy->detach(rank_);
+}
+
+void Runner::want(const Policy& policy, Wants wants)
+{
+    for (Tenant& t : tenants_)
+        if (t.policy == &policy)
+            want(t, wants, 0, 0);
 }
 
 void Runner::want(Tenant& tenant, Wants wants, uint64_t began, uint64_t ended)

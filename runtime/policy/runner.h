@@ -12,7 +12,7 @@
 
 namespace ws::policy {
 
-class Runner final : public lend::SpareTime {
+class Runner final : public lend::SpareTime, public Steps {
 public:
     // `budget`: what a step may take, in ticks; read before each. It may change.
     Runner(const std::vector<Policy*>& policies, const volatile uint64_t& budget);
@@ -20,6 +20,7 @@ public:
     void attach(const Rank& rank);
     const Rank& rank() const { return rank_; }
     void step(uint64_t now) override;
+    void want(const Policy& policy, Wants wants) override;
     bool writes_letters() const;
     bool wants_periods() const;
     // A letter that Rank::post() has written.

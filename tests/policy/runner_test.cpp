@@ -92,6 +92,21 @@ TEST_CASE("nobody wants anything", "[runner]")
     CHECK(Made::log == "...---");
 }
 
+TEST_CASE("a policy asks for a step when it has none to ask in", "[runner]")
+{
+    Fresh fresh;
+    Runner runner(policies(), chunk);
+    runner.attach({});
+    runner.rank().steps->want(b, {false, 5});
+    CHECK(runner.due_at == 5);
+    runner.step(6);
+    CHECK(Made::log == "b");
+    CHECK(runner.due_at == SpareTime::never); // as it said in its step
+    runner.rank().steps->want(b, {false, 9});
+    runner.rank().steps->want(b, {});
+    CHECK(runner.due_at == SpareTime::never);
+}
+
 TEST_CASE("who takes what is left takes turns", "[runner]")
 {
     Fresh fresh;

@@ -381,6 +381,36 @@ static void sleepers(int tasks)
     expect(ws_tasks_reduced(pool, number, &all, sizeof all) == 0 && all == (long) tasks * ranks, "all ran");
 }
 
+/* Rank 0, where the scheduler is, waits in a task for a message, and what rank 1 has is to go to rank 3. */
+static int wait_for_message(struct ws_task *task)
+{
+    int message;
+    (void) task;
+    if (rank == 0)
+        return MPI_Recv(&message, 1, MPI_INT, 2, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    usleep(400000);
+    return MPI_Send(&rank, 1, MPI_INT, 0, 9, MPI_COMM_WORLD);
+}
+
+static void scheduler_waits(void)
+{
+    const struct ws_task_kind waits = {.name = "waits",.run = wait_for_message };
+    const struct ws_task_kind sleeps = {
+        .name = "sleepers", .run = count_one, .result = sizeof(long), .combine = add_long};
+    const struct ws_task_options here = {.pinned = 1 };
+    const int waiting = add_kind(&waits), sleeping = add_kind(&sleeps);
+    struct ws_task_counts counts;
+    long all = 0;
+    if (rank % 2 == 0)
+        expect(ws_task_put(pool, waiting, NULL, 0, &here) == 0, "put");
+    for (int i = 0; rank == 1 && i < 600; i++)
+        expect(ws_task_put(pool, sleeping, NULL, 0, NULL) == 0, "put");
+    expect(ws_tasks_run(pool) == 0, "run");
+    expect(ws_tasks_reduced(pool, sleeping, &all, sizeof all) == 0 && all == 600, "all ran");
+    expect(ws_tasks_counts(pool, &counts) == 0, "counts");
+    expect(rank != 3 || counts.moved_in > 100, "rank 3 has got tasks");
+}
+
 /* An idle pool burns no core: rank 0 sleeps in one task, the others wait. */
 static int sleep_long(struct ws_task *task)
 {
@@ -433,6 +463,8 @@ int main(int argc, char **argv)
         priorities();
     else if (strcmp(which, "sleepers") == 0)
         sleepers(number);
+    else if (strcmp(which, "scheduler_waits") == 0)
+        scheduler_waits();
     else if (strcmp(which, "idle") == 0)
         idle(number ? (unsigned) number : 2);
     else if (strcmp(which, "unfreed") == 0)

@@ -105,6 +105,11 @@ def trouble():
     result = job('tasks_cases', 'idle', ranks=3, nodes=2)
     expect_lines(result, result.out, '^right$')
 
+    # The scheduler works in the blocked time of rank 0, by the policy's steps.
+    result = job('tasks_cases', 'scheduler_waits', ranks=4, nodes=4)
+    expect_lines(result, result.out, '^right$')
+    expect_lines(result, result.err, r'looks at letters in blocked tasks: [1-9]\d+, in computing ones: \d+')
+
     killed = []
 
     def kill(processes):

@@ -117,10 +117,34 @@ void Pool::poll()
     std::unique_lock<std::mutex> hold(wire_lock_, std::try_to_lock);
     if (!hold)
         return;
+    look_at_letters();
+}
+
+// The wire's lock is held.
+void Pool::look_at_letters()
+{
     store_relaxed(polled_at_, ticks());
     wire_.poll();
     flush_results();
     look_around();
+}
+
+// Blocked in a task's MPI call. In the pool's own wait a letter ends that, and is looked at then.
+void Pool::step()
+{
+    std::unique_lock<std::mutex> hold(wire_lock_, std::try_to_lock);
+    if (!hold)
+        return;
+    stepped_++;
+    look_at_letters();
+}
+
+// The wire's lock is held.
+void Pool::wait()
+{
+    look_while_blocked(nullptr);
+    wire_.wait();
+    look_while_blocked(this);
 }
 
 void Pool::start_pulse()
@@ -196,10 +220,8 @@ void Pool::pulse()
         // Acquire: what run() has changed before it told the pulse to beat, which it did without the lock, is seen
         // here.
         if (is_late && hold.try_lock() && Hardware::load_acquire(beat_) == pulse_beats) {
-            store_relaxed(polled_at_, ticks());
-            wire_.poll();
-            flush_results();
-            look_around();
+            pulsed_++;
+            look_at_letters();
             nap_us = uint64_t(times::task_pulse_us);
         } else
             nap_us = std::min(2 * nap_us, uint64_t(times::task_longest_pulse_us));

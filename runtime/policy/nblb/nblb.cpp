@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "policy/nblb/nblb.h"
 
+#include "policy/nblb/pool.h"
+#include "window/times.h"
+
 #include <cstdio>
 
 namespace ws::policy::nblb {
@@ -19,7 +22,23 @@ public:
         job = Job(rank);
         job.window = rank.window;
         job.lends = rank.window && (rank.window->ranks() > 1 || rank.window->workers() > 0);
+        job.home = pthread_self();
+        job.steps = rank.steps;
         return {};
+    }
+
+    policy::Wants step(policy::Rank&, uint64_t now, uint64_t) override
+    {
+        if (!looks_)
+            return {};
+        looks_->step();
+        return soon(now);
+    }
+
+    void look(Pool* pool)
+    {
+        looks_ = pool;
+        job.steps->want(*this, pool ? soon(window::ticks()) : policy::Wants());
     }
 
     void end(policy::Rank&) override
@@ -27,6 +46,7 @@ public:
         job.on = false;
         job.lends = false;
         job.window = nullptr;
+        job.steps = nullptr;
         constexpr int numbers = sizeof(Sums) / sizeof(uint64_t);
         PMPI_Reduce(&sums, &all_, numbers, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
         if (all_.unfreed) // on rank 0
@@ -39,24 +59,37 @@ public:
         const Sums& s = all_;
         if (!s.run)
             return;
-        char text[200];
+        char text[300];
         std::snprintf(text, sizeof text,
-                      "%llu tasks ran, %llu of them moved to another node (%.3g MB), with %llu letters",
+                      "%llu tasks ran, %llu of them moved to another node (%.3g MB), with %llu letters; looks at "
+                      "letters in blocked tasks: %llu, in computing ones: %llu",
                       static_cast<unsigned long long>(s.run), static_cast<unsigned long long>(s.moved_in),
-                      1e-6 * double(s.bytes_in), static_cast<unsigned long long>(s.letters));
+                      1e-6 * double(s.bytes_in), static_cast<unsigned long long>(s.letters),
+                      static_cast<unsigned long long>(s.stepped), static_cast<unsigned long long>(s.pulsed));
         facts.policies.emplace_back(text);
     }
 
 private:
+    // Before the pulse would look.
+    static policy::Wants soon(uint64_t now)
+    {
+        return {false, now + uint64_t(0.5 * window::times::task_pulse_us * job.ticks_per_us)};
+    }
+
+    Pool* looks_ = nullptr;
     Sums all_; // on rank 0
 };
 
+Nblb own_policy;
+
 } // namespace
 
-policy::Policy& policy()
+void look_while_blocked(Pool* pool)
 {
-    static Nblb nblb;
-    return nblb;
+    if (job.steps && pthread_equal(job.home, pthread_self()))
+        own_policy.look(pool);
 }
+
+policy::Policy& policy() { return own_policy; }
 
 } // namespace ws::policy::nblb

@@ -112,7 +112,8 @@ void Pool::work(uint64_t long_enough)
 {
     Task tasks[batch];
     const uint64_t entered = ticks();
-    const bool polls = own_pool == this && balances_;
+    // Threads of other cores, too, so that those of a worker spare the rank's own core the pulse.
+    const bool polls = balances_ && (own_pool == this || has_pulse_);
     for (;;) {
         const double mean = load_relaxed(mean_s_);
         size_t want = mean > 0 ? size_t(times::task_batch_us * 1e-6 / mean) : 1;
@@ -407,6 +408,8 @@ Pool::~Pool()
     sums.kept_room += c.kept_room;
     sums.kept_moved += c.kept_moved;
     sums.kept_none += c.kept_none;
+    sums.stepped += stepped_;
+    sums.pulsed += pulsed_;
 }
 
 // The same for the same names in the same order, with results of the same size, and nearly always another for others.
@@ -501,6 +504,7 @@ void Pool::run_balanced()
     if (ended_) // they differ
         return;
     start_pulse();
+    look_while_blocked(this);
     for (;;) {
         poll();
         run_local();
@@ -514,10 +518,11 @@ void Pool::run_balanced()
             break;
         if (load_relaxed(queued_))
             continue;
-        wire_.wait();
+        wait();
         look_around();
     }
     rest_pulse();
+    look_while_blocked(nullptr);
     if (!kinds_differ_)
         same_kinds_ = kinds_.size();
     while (wire_.moves_data()) // data that others have: it is freed

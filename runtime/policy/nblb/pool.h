@@ -49,6 +49,7 @@ public:
     int result(Running& running, const void* result, size_t bytes, std::string& error);
 
     void region_part(); // the body of the loop
+    void step();        // the home thread, in a task, is blocked in MPI
 
 private:
     struct Kind {
@@ -107,6 +108,8 @@ private:
     // asking.cpp
     void open_wire();
     void poll();
+    void look_at_letters();
+    void wait();
     void poll_if_due(uint64_t now);
     void start_pulse();
     void rest_pulse();
@@ -186,6 +189,7 @@ private:
     std::vector<Gift> held_back_;  // until then
     volatile uint64_t polled_at_ = 0; // ticks
     uint64_t poll_every_ = 0, pulse_every_ = 0;
+    uint64_t stepped_ = 0, pulsed_ = 0; // looks at letters
     double nudged_s_ = 0; // when it told the agent that the node's state has changed
     int next_tag_ = 0;
     Cost cost_;
