@@ -16,6 +16,8 @@
  *   cost      --tasks empty ones on their own rank: nanoseconds a task
  *
  * With --alone (of uts) each rank searches the whole tree, in a pool of its own: what the cores give at the same time.
+ * With --by-hand (of list) there is no pool: each rank does an even share of the elements, as a program could that knew
+ * all before.
  * With --sleep tasks sleep for what they would compute. "limit_s" is the time that no balancer could beat: all work
  * over all ranks, or the longest task. Of bag and pipeline "busy" is how much of all ranks' time, until the last task
  * began, was spent in tasks. Of list "in_runs_s" is the time without the program's own messages.
@@ -31,7 +33,7 @@
 
 static double cost = 100e-6;
 static long grain = 1;
-static bool sleeps, alone;
+static bool sleeps, alone, by_hand;
 static ws_tasks *pool;
 static const char *me = "tasks";
 static double in_runs;           /* seconds, of list */
@@ -116,10 +118,13 @@ static double list_ranking(double *limit)
     const double began = bench_now();
     for (long done = 1; done < elements; done *= 2, rounds++) {
         memset(new_next, 0, 2 * bytes);
-        for (long lo = 0; bench_rank == 0 && lo < elements; lo += grain)
+        for (long lo = 0; !by_hand && bench_rank == 0 && lo < elements; lo += grain)
             must(ws_task_put(pool, number, &lo, sizeof lo, NULL));
         const double run_began = bench_now();
-        must(ws_tasks_run(pool));
+        for (long lo = bench_rank * grain; by_hand && lo < elements; lo += bench_ranks * grain)
+            must(rank_block(&(struct ws_task) {.data = &lo}));
+        if (!by_hand)
+            must(ws_tasks_run(pool));
         in_runs += bench_now() - run_began;
         MPI_Allreduce(new_next, next_of, 2 * (int) elements, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
         for (long k = 0; k < elements; k++)
@@ -453,12 +458,13 @@ static void usage(void)
         puts("tasks --what list|uts|bag|balanced|pipeline|large|cost [--elements N] [--tree T1|T3] [--tasks N] "
              "[--grain N] "
              "[--cost TIME]\n"
-             "      [--bytes N] [--seed N] [--sleep] [--alone] [--json]: pools of tasks, all on rank 0 at first");
+             "      [--bytes N] [--seed N] [--sleep] [--alone] [--by-hand] [--json]: pools of tasks, all on rank 0 at "
+             "first");
 }
 
 int main(int argc, char **argv)
 {
-    enum { WHAT = 1, ELEMENTS, TREE, TASKS, GRAIN, COST, BYTES, SEED, SLEEP, ALONE, JSON, HELP };
+    enum { WHAT = 1, ELEMENTS, TREE, TASKS, GRAIN, COST, BYTES, SEED, SLEEP, ALONE, BY_HAND, JSON, HELP };
     static const struct option options[] = { { "what", required_argument, NULL, WHAT },
                                              { "elements", required_argument, NULL, ELEMENTS },
                                              { "tree", required_argument, NULL, TREE },
@@ -469,6 +475,7 @@ int main(int argc, char **argv)
                                              { "seed", required_argument, NULL, SEED },
                                              { "sleep", no_argument, NULL, SLEEP },
                                              { "alone", no_argument, NULL, ALONE },
+                                             { "by-hand", no_argument, NULL, BY_HAND },
                                              { "json", no_argument, NULL, JSON },
                                              { "help", no_argument, NULL, HELP },
                                              { 0, 0, 0, 0 } };
@@ -491,6 +498,7 @@ int main(int argc, char **argv)
         case SEED: seed = (uint64_t) bench_count(me, "seed", optarg, 0, 1000000000); break;
         case SLEEP: sleeps = true; break;
         case ALONE: alone = true; break;
+        case BY_HAND: by_hand = true; break;
         case JSON: json = true; break;
         case HELP: usage(); MPI_Finalize(); return 0;
         }
@@ -498,6 +506,8 @@ int main(int argc, char **argv)
         bench_fail(2, "%s: --what takes list, uts, bag, balanced, pipeline, large or cost, not '%s'", me, what);
     if (alone && strcmp(what, "uts"))
         bench_fail(2, "%s: --alone is for uts, not for '%s'", me, what);
+    if (by_hand && strcmp(what, "list"))
+        bench_fail(2, "%s: --by-hand is for list, not for '%s'", me, what);
     double seconds = 0, limit = 0, busy = 0, moving = 0, messages = 0, ns = 0;
     must(ws_tasks_create(alone ? MPI_COMM_SELF : MPI_COMM_WORLD, &pool));
     if (!strcmp(what, "list"))
