@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "lend/other_threads.h"
 
+#include "directive/openmp.h"
 #include "lend/rank.h"
 #include "window/os.h"
 #include "window/times.h"
+#include <pthread.h>
 
 namespace ws::lend {
 
@@ -17,15 +19,45 @@ namespace {
 WS_THREAD_LOCAL uint64_t began;  // ticks: its wait
 WS_THREAD_LOCAL bool is_asleep;  // it is one of Home::threads_asleep
 WS_THREAD_LOCAL Flag heard;      // of Home::thread_bell, before MPI's last poll
+WS_THREAD_LOCAL bool is_known;   // it has waited before
+WS_THREAD_LOCAL volatile Flag* visited; // it computes on a worker's core, and is counted there
+
+pthread_key_t visit_key; // its destructor ends the visit of a thread that ends
+pthread_once_t visit_key_made = PTHREAD_ONCE_INIT;
 
 constexpr unsigned short_polls = 1000; // less than a millisecond: no clock is read for shorter waits
 
+void set_visited(volatile Flag* visitors)
+{
+    visited = visitors;
+    pthread_once(&visit_key_made, [] {
+        pthread_key_create(&visit_key,
+                           [](void* visitors) { Workers::end_visit(static_cast<volatile Flag*>(visitors)); });
+    });
+    pthread_setspecific(visit_key, const_cast<Flag*>(visitors));
+}
+
 } // namespace
+
+// Asked anew after each long wait: threads are pinned late, and moved. Those in a region of OpenMP's are not looked at:
+// workers stay away from regions anyhow, and between them such a thread waits where nobody sees it.
+void OtherThreads::compute_from_here()
+{
+    is_known = true;
+    if (rank_.window.workers() == 0 || directive::openmp_regions_open())
+        return;
+    const unsigned worker = rank_.workers().beside_this_thread();
+    if (worker != Workers::none)
+        set_visited(rank_.workers().begin_visit(worker));
+}
 
 void OtherThreads::blocked(unsigned polls)
 {
-    if (polls == 0)
+    if (polls == 0) {
         began = window::ticks();
+        if (WS_UNLIKELY(!is_known))
+            compute_from_here();
+    }
     if (polls < short_polls)
         return;
     if (window::ticks() - began < rank_.times.yield_ticks) {
@@ -39,6 +71,10 @@ void OtherThreads::blocked(unsigned polls)
         // Full, then MPI polls once more: what was posted before is found by that poll, what is posted later rings. A
         // sender whose store is in its store buffer still escapes both; that costs a nap.
         Hardware::fetch_add_full(home.threads_asleep, 1);
+        if (visited) {
+            Workers::end_visit(visited);
+            set_visited(nullptr);
+        }
         return;
     }
     const Flag rung = Hardware::load_relaxed(home.thread_bell);
@@ -54,6 +90,7 @@ void OtherThreads::unblocked()
     is_asleep = false;
     Hardware::fetch_add_full(rank_.window.own_home().threads_asleep, Flag(-1));
     observe::add(rank_.loops.board->process.threads_blocked_ticks, window::ticks() - began);
+    compute_from_here();
 }
 
 } // namespace ws::lend

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Threads of the program beside the one that called MPI_Init, blocked in MPI: no core stands behind them that could be
-// lent, but nor must they use one up. They yield, then sleep; senders wake them.
+// Threads of the program beside the one that called MPI_Init, blocked in MPI: they must not use up a core. They yield,
+// then sleep; senders wake them. Where one is pinned to a core that a worker has (lend/worker.h), the worker has it
+// while the thread sleeps here, and no longer.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +20,8 @@ public:
     void unblocked();
 
 private:
+    void compute_from_here();
+
     Rank& rank_;
 };
 

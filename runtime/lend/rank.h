@@ -63,6 +63,7 @@ public:
     {
         return window::ticks() - window::Hardware::load_relaxed(core.looked_at) < times.patience_ticks;
     }
+    Workers& workers() { return workers_; }
     // Makes a thread that runs loop bodies, on these CPUs from its first moment if it may use them. Returns an errno as
     // pthread_create does.
     int start_body_thread(pthread_t& thread, window::CpuMask cpus, void* (*run)(void*), void* argument) const;

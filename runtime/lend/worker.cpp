@@ -20,19 +20,68 @@ using observe::SeatKind;
 using observe::show;
 using window::asleep_hungry;
 using window::core_lent;
+using window::CpuMask;
+using window::CpuSet;
 using window::Home;
 using window::rank_blocked;
 using window::rank_computing;
 using window::ticks;
 
-void Workers::help_own_rank(Lender& lender, const Target& target)
+unsigned Workers::beside_this_thread() const
+{
+    const window::Window& w = rank_.window;
+    CpuSet own(w.mask_size());
+    if (w.workers() == 0 || !own.read_own() || own.mask().count() != 1)
+        return none;
+    for (unsigned i = 0; i < w.workers(); i++) {
+        const CpuMask its = w.mask(w.first_worker() + i);
+        if (its.count() == 1 && its.common(own) == 1)
+            return i;
+    }
+    return none;
+}
+
+volatile Flag* Workers::begin_visit(unsigned worker)
+{
+    Home& core = rank_.window.home(rank_.window.first_worker() + worker);
+    // Full, before the look whether it computes or is lent. Pairs with help_own_rank(). If it is lent just now its
+    // worker sees that within a quantum.
+    Hardware::fetch_add_full(visitors_[worker], 1);
+    if (Hardware::load_relaxed(core.state) == core_lent || Hardware::load_relaxed(core.occupancy) == rank_computing)
+        Hardware::store_relaxed(core.recall, 1);
+    return &visitors_[worker];
+}
+
+void Workers::end_visit(volatile Flag* visitors)
+{
+    Hardware::fetch_add_full(*visitors, Flag(-1));
+    window::futex_wake(visitors);
+}
+
+// Others of the node are told that the core computes. It is no sleeper, which owners would ring.
+void Workers::keep_off(Worker& worker)
+{
+    Lender& lender = worker.lender;
+    lender.refuse(Refusal::core_taken, ticks());
+    Hardware::store_relaxed(lender.home().occupancy, rank_computing);
+    while (const Flag visitors = Hardware::load_acquire(worker.visitors)) {
+        if (Hardware::load_acquire(stopping_))
+            break;
+        window::futex_wait(&worker.visitors, visitors, window::times::worker_nap_us);
+    }
+    Hardware::store_relaxed(lender.home().occupancy, rank_blocked);
+}
+
+void Workers::help_own_rank(Worker& worker, const Target& target)
 {
     window::Lease lease;
+    Lender& lender = worker.lender;
     Home& core = lender.home();
     Hardware::store_relaxed(core.recall, 0);
-    // Full, and then the look whether the core is taken: who takes it looks at this after that (policy/dpb/team.cpp).
+    // Full, and then the look whether the core is taken: who takes it looks at this after that (policy/dpb/team.cpp,
+    // begin_visit()).
     Hardware::store_full(core.occupancy, rank_computing);
-    if (lender.is_taken() || !lender.claim(target, lease)) {
+    if (lender.is_taken() || Hardware::load_acquire(worker.visitors) || !lender.claim(target, lease)) {
         Hardware::store_relaxed(core.occupancy, rank_blocked);
         return;
     }
@@ -83,12 +132,13 @@ void Workers::sleep_in_openmp()
 void* Workers::run(void* worker)
 {
     Worker& w = *static_cast<Worker*>(worker);
-    w.all.live(w.lender);
+    w.all.live(w);
     return nullptr;
 }
 
-void Workers::live(Lender& lender)
+void Workers::live(Worker& worker)
 {
+    Lender& lender = worker.lender;
     loop::join(rank_.loops);
     Home& core = lender.home();
     pthread_setname_np(pthread_self(), "ws worker");
@@ -107,9 +157,15 @@ void Workers::live(Lender& lender)
             idle_since = ticks();
             continue;
         }
+        const bool visited = Hardware::load_acquire(worker.visitors) != 0;
+        if (visited && !lender.has_lease()) {
+            keep_off(worker);
+            idle_since = ticks();
+            continue;
+        }
         if (lender.has_lease()) {
-            if (openmp)
-                lender.resume(); // it was lent just before the region began
+            if (openmp || visited)
+                lender.resume(); // it was lent just before the region, or the visit, began
             if (lender.has_lease())
                 lender.sleep_while_lent();
             idle_since = ticks();
@@ -119,7 +175,7 @@ void Workers::live(Lender& lender)
         const Target target =
             lender.choose(now - idle_since < rank_.times.yield_ticks ? window::long_hungry : asleep_hungry, true);
         if (target && target.rank == me && !lender.is_taken())
-            help_own_rank(lender, target);
+            help_own_rank(worker, target);
         else if (target && target.rank != me && lender.core_is_free()) {
             Hardware::store_relaxed(core.recall, 0);
             lender.step_aside(target.rank);
@@ -142,8 +198,9 @@ void Workers::live(Lender& lender)
 void Workers::start()
 {
     window::Window& w = rank_.window;
+    visitors_ = std::make_unique<volatile Flag[]>(w.workers());
     for (unsigned i = 0; i < w.workers(); i++) {
-        auto worker = std::unique_ptr<Worker>(new Worker{*this, {}, {}});
+        auto worker = std::unique_ptr<Worker>(new Worker{*this, {}, visitors_[i], {}});
         observe::Seat& seat = rank_.loops.board->seat(1 + i);
         Hardware::store_relaxed(seat.kind, Flag(SeatKind::worker));
         worker->lender.start(rank_, w.first_worker() + i, seat, true, window::times::worker_nap_us);
@@ -162,8 +219,10 @@ void Workers::stop()
 {
     directive::stop_watching_openmp();
     Hardware::store_full(stopping_, 1);
-    for (auto& worker : workers_)
+    for (auto& worker : workers_) {
         Rank::ring(worker->lender.home()); // asleep or lent
+        window::futex_wake(&worker->visitors); // or it keeps off
+    }
     for (auto& worker : workers_)
         pthread_join(worker->thread, nullptr);
     workers_.clear();

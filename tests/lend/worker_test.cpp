@@ -99,6 +99,30 @@ TEST_CASE("workers: one whose core is taken by a parallel region neither helps n
     node.stop();
 }
 
+TEST_CASE("workers: one keeps off while a thread of the program computes on its core, and asks for a core that it has lent",
+          "[lend]")
+{
+    WithWorker node;
+    node.start_owner(0);
+    Home& core = node.home(WithWorker::core);
+    Workers& workers = node[0].lending->workers();
+    volatile Flag* visitors = workers.begin_visit(0);
+    REQUIRE(comes_true([&] { return core.occupancy == rank_computing; }));
+    node.publish(1, 10, 0, {WithWorker::core});
+    Loop loop(200, [&](long) { sleep_us(100); });
+    loop.run();
+    CHECK(node.chunks() == 0);
+    CHECK(node.worker().lends == 0);
+    Workers::end_visit(visitors);
+    REQUIRE(comes_true([&] { return Hardware::load_acquire(core.state) == core_lent; }));
+    workers.begin_visit(0);
+    CHECK(comes_true([&] { return core.recall == 1; }));
+    node[1].window.open(1) = 0;
+    node.give_back(WithWorker::core);
+    CHECK(comes_true([&] { return core.occupancy == rank_computing; }));
+    node.stop(); // also if it keeps off
+}
+
 TEST_CASE("the end: workers have ended when a rank has stopped, also those that sleep or have lent", "[lend]")
 {
     WithWorker node;
