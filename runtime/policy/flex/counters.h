@@ -14,7 +14,7 @@ enum class Source : int { registered, instructions, flop, fake, given };
 constexpr unsigned sources = 5;
 const char* source_text(Source source); // for the verdict
 
-// Of this process. Opened once; all threads that it starts from then on count, so guests and workers, too.
+// Of this process, all its threads, so guests and workers, too. Opened once.
 class Counters {
 public:
     // The best that there is here; `why` says why it is nothing better.
