@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "policy/flex/move.h"
 
+#include "mpi/end_job.h"
+
 #include <climits>
 #include <cstdio>
 #include <cstring>
@@ -22,8 +24,7 @@ void must(int error)
     int length = 0;
     PMPI_Error_string(error, words, &length);
     std::fprintf(stderr, "workshare: XMPI: a move of rows failed: %s; ending the job\n", words);
-    std::fflush(stderr);
-    PMPI_Abort(MPI_COMM_WORLD, 1);
+    mpi::end_job();
 }
 
 uint64_t mixed(uint64_t x)
@@ -314,7 +315,7 @@ void Move::finish()
     if (all[0] != all[1]) {
         if (me_ == 0)
             std::fprintf(stderr, "workshare: XMPI: rows were changed by their move; ending the job\n");
-        PMPI_Abort(MPI_COMM_WORLD, 1);
+        mpi::end_job();
     }
 }
 
