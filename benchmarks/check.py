@@ -72,6 +72,7 @@ GOOD = [
     ("flex_cg", "--file {symmetric} --iterations 10"),
     ("flex_cg", "--file {pattern} --iterations 3"),
     ("flex_epidemic", "--rows 500 --iterations 40"),
+    ("flex_epidemic", "--rows 500 --iterations 40 --unit 1us --speeds 1,3 --oracle 2"),
     ("flex_nodes", "--rows 20 --iterations 3 --domain node"),
     ("startup", ""),
 ]
@@ -95,6 +96,7 @@ BAD = [
     ("flex_jacobi", "--load 1:2:3", 2, "--load takes RANK:FIRST-LAST:SHARE"),
     ("flex_jacobi", "--group 0", 2, "--group takes RANK:FOLDER"),
     ("flex_jacobi", "--group 0:{missing}", 1, "missing/cgroup.procs: No such file"),
+    ("flex_epidemic", "--oracle 0", 2, "--oracle takes a whole number from 1"),
     ("flex_cg", "--kind round", 2, "--kind is elements or power"),
     ("flex_cg", "--file {missing}", 1, "missing: No such file"),
     ("flex_cg", "--file {two_triangles}", 1, "is no Matrix Market file"),

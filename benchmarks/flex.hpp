@@ -34,8 +34,9 @@ struct Options {
     const char* file = nullptr;
     const char* kind = nullptr;
     const char* domain = nullptr;
+    long oracle = 0; // the interval; 0: a run
 
-    double speed() const { return speeds.empty() ? 1 : speeds[std::min(size_t(bench_rank), speeds.size() - 1)]; }
+    double speed(int rank) const { return speeds.empty() ? 1 : speeds[std::min(size_t(rank), speeds.size() - 1)]; }
 };
 
 // What belongs to (seed, a, b) whoever asks: results do not depend on who has which rows.
@@ -117,7 +118,23 @@ inline void usage(const Options& o, const char* about, const char* more)
 
 inline void read_options(Options& o, int argc, char** argv, const char* about, const char* more)
 {
-    enum { ROWS = 1, ITERATIONS, UNIT, SPEEDS, LOAD, GROUP, DOMAIN_, SPLIT, PLAIN, NO_CHECK, FILE_, KIND, JSON, HELP };
+    enum {
+        ROWS = 1,
+        ITERATIONS,
+        UNIT,
+        SPEEDS,
+        LOAD,
+        GROUP,
+        DOMAIN_,
+        SPLIT,
+        PLAIN,
+        NO_CHECK,
+        FILE_,
+        KIND,
+        ORACLE,
+        JSON,
+        HELP
+    };
     static const struct option options[] = {{"rows", required_argument, nullptr, ROWS},
                                             {"iterations", required_argument, nullptr, ITERATIONS},
                                             {"unit", required_argument, nullptr, UNIT},
@@ -130,6 +147,7 @@ inline void read_options(Options& o, int argc, char** argv, const char* about, c
                                             {"no-check", no_argument, nullptr, NO_CHECK},
                                             {"file", required_argument, nullptr, FILE_},
                                             {"kind", required_argument, nullptr, KIND},
+                                            {"oracle", required_argument, nullptr, ORACLE},
                                             {"json", no_argument, nullptr, JSON},
                                             {"help", no_argument, nullptr, HELP},
                                             {nullptr, 0, nullptr, 0}};
@@ -147,6 +165,7 @@ inline void read_options(Options& o, int argc, char** argv, const char* about, c
         case NO_CHECK: o.check = false; break;
         case FILE_: o.file = optarg; break;
         case KIND: o.kind = optarg; break;
+        case ORACLE: o.oracle = bench_count(o.program, "oracle", optarg, 1, 100000000); break;
         case JSON: o.json = true; break;
         case HELP:
             usage(o, about, more);
@@ -236,7 +255,7 @@ inline void pretend(const Options& o, double units, long iteration)
     for (const Load& l : o.loads)
         if (l.rank == bench_rank && iteration >= l.begin && iteration < l.end)
             taken = l.share;
-    work_sleep(units * o.unit / o.speed() / (1 - taken));
+    work_sleep(units * o.unit / o.speed(bench_rank) / (1 - taken));
 }
 
 // A program has: make(rows) its arrays; add(partition); iterate(rows, iteration), which computes and returns its units,

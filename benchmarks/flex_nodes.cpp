@@ -58,6 +58,6 @@ int main(int argc, char** argv)
     flex::read_options(o, argc, argv, "a shared loop over rows of unequal cost; --speeds are of the ranks' nodes", "");
     const double unit = o.unit > 0 ? o.unit : 1e-4;
     o.unit = 0; // rows sleep themselves
-    Nodes program{o, unit / o.speed(), {}}, reference{o, 0, {}};
+    Nodes program{o, unit / o.speed(bench_rank), {}}, reference{o, 0, {}};
     return flex::run(o, program, reference, true);
 }
