@@ -166,6 +166,52 @@ TEST_CASE("rows go by speed")
     CHECK(is_partition(next_partition({0, 1, 2, 2}, {{1, 1}, {1, 1}, {0, 0}}, {0.4, 0.3, 0.3}), 2));
 }
 
+TEST_CASE("with few rows the slowest process has no row too many")
+{
+    // 14.1 rows are the share of the slowest: with 15 it would take 6 % longer than it has to.
+    const std::vector<double> speed = {1, 1, 1, 1, 1, 1, 1, 1, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2, 1.2,
+                                       0.4, 0.4, 0.4, 0.4, 0.4, 0.4, 0.4, 0.4, 0.935, 0.935, 0.935, 0.935,
+                                       0.935, 0.935, 0.935, 0.935};
+    const Starts now = equal_parts(1000, speed.size());
+    std::vector<Work> all;
+    for (size_t p = 0; p < speed.size(); p++)
+        all.push_back({double(range_of(now, p).size()), double(range_of(now, p).size()) / speed[p]});
+    const Starts next = next_partition(now, all, relative_power(speed));
+    REQUIRE(is_partition(next, 1000));
+    CHECK(slowest(now, all, speed, next) <= 43 / 1.2 + 1e-9); // eight have one of the eight rows that are left
+    CHECK(slowest(now, all, speed, next) == Approx(1000.0 / 28.28).epsilon(0.015));
+}
+
+TEST_CASE("of rows that cost the same, no partition has a faster slowest process")
+{
+    std::mt19937 random(11);
+    std::uniform_real_distribution<> some(0.2, 2);
+    for (int i = 0; i < 500; i++) {
+        const size_t p = 2 + random() % 3;
+        const Rows rows = Rows(p + random() % 12);
+        const Starts now = equal_parts(rows, p);
+        std::vector<Work> all;
+        std::vector<double> rates;
+        for (size_t j = 0; j < p; j++) {
+            all.push_back({double(range_of(now, j).size()), 1});
+            rates.push_back(some(random));
+        }
+        double best = HUGE_VAL;
+        Starts s(p + 1, 0);
+        s[p] = rows;
+        const std::function<void(size_t)> all_from = [&](size_t j) {
+            if (j == p) {
+                best = std::min(best, slowest(now, all, rates, s));
+                return;
+            }
+            for (s[j] = s[j - 1] + 1; s[j] <= rows - Rows(p - j); s[j]++)
+                all_from(j + 1);
+        };
+        all_from(1);
+        REQUIRE(slowest(now, all, rates, next_partition(now, all, relative_power(rates))) <= best * 1.003);
+    }
+}
+
 TEST_CASE("rows weigh what was measured of them, within a process what they are known to weigh")
 {
     // The second half of the rows costs three times as much: of 400 units each process gets 200.
