@@ -91,7 +91,9 @@
     PROCESS(COUNT, openmp_left, LATER, NONE, "of them: given back before its end, by threads that had done their part") \
     PROCESS(COUNT, openmp_shared_recalled, LATER, NONE, "cores of other jobs a rank of which came back before the region was over") \
     PROCESS(COUNT, openmp_shared_left, LATER, NONE, "of them: given back before its end, by threads that had done their part") \
-    PROCESS(COUNT, openmp_limited, LATER, NONE, "parallel regions for which the program asked for fewer threads than there were cores")
+    PROCESS(COUNT, openmp_limited, LATER, NONE, "parallel regions for which the program asked for fewer threads than there were cores") \
+    PROCESS(TIME, flex_expected, LATER, NONE, "that XMPI's moves were to gain, in the intervals after them that were compared") \
+    PROCESS(TIME, flex_gained, LATER, NONE, "that they did gain there: the slowest process's time for the same work")
 
 // Of a `ws for` of the source. Short executions run whole, and only one in 16 of them is timed, or all if the run is
 // observed. The others are cut into chunks and all timed, open to close. The first eight are those that an execution

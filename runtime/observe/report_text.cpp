@@ -430,7 +430,10 @@ std::string moved_rows(const Report& r)
     return "\nROWS THAT FOLLOW SPEED\n" +
            format("  %s looks of the ranks at balance; %s times their rows moved, %.4g MB sent and received in %s\n",
                   count_text(c.flex_intervals).c_str(), count_text(c.flex_moves).c_str(), c.flex_bytes * 1e-6,
-                  time_text(c.flex_move_s).c_str());
+                  time_text(c.flex_move_s).c_str()) +
+           (c.flex_expected_s > 0 ? format("  measured after moves: %.0f %% of the gain that was expected\n",
+                                           100 * c.flex_gained_s / c.flex_expected_s)
+                                  : "");
 }
 
 std::string nodes(const Report& r)

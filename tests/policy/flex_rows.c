@@ -11,7 +11,8 @@
  * unlike (a process has registered another structure), gone, unmapped (memory given back), node (by nodes), die (a
  * process dies before it learns of a move), die-moving (in the middle of one), waits (rank 0 is slower, and the others
  * wait for it in MPI), load (rank 1 takes longer than its pretended processor), burst (the same in the first two
- * intervals alone), dear (rank 1's rows take twice the computing; until the first move). KEY and VALUE: for info.
+ * intervals alone), dear (rank 1's rows take twice the computing; until the first move), constant (processes take the
+ * same time whatever rows they have, so no move gains anything; and moves are dear). KEY and VALUE: for info.
  */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -231,6 +232,40 @@ static void large(long iterations)
     free(big);
 }
 
+/* A fifth of a second for each change. */
+static int slowly(void *address, MPI_Count bytes)
+{
+    static MPI_Count had;
+    double **at = address;
+    if (had != 0 && bytes != had)
+        usleep(200000);
+    had = bytes;
+    double *moved = realloc(*at, (size_t) bytes);
+    if (!moved)
+        return 1;
+    *at = moved;
+    return 0;
+}
+
+static void constant(long iterations)
+{
+    vector = room(sizeof *vector * (size_t) count);
+    for (long i = 0; i < count; i++)
+        vector[i] = (double) (displ + i);
+    CHECK(XMPI_Register(rows, &vector, 1, MPI_DOUBLE, XMPI_ROWS) == MPI_SUCCESS);
+    CHECK(XMPI_Set_resize(rows, &vector, slowly) == MPI_SUCCESS);
+    for (long i = 0; i < iterations; i++) {
+        int moved;
+        XMPI_Monitor_begin(rows);
+        usleep(rank == 0 ? 25000 : 50000);
+        CHECK(XMPI_Monitor_end(rows, &count, &displ, &moved) == MPI_SUCCESS);
+        moves += moved;
+    }
+    for (long i = 0; i < count && wrong < 5; i++)
+        CHECK(vector[i] == (double) (displ + i));
+    free(vector);
+}
+
 /* Keeps the content, but for a bit of the last row when rows have come: a move that loses something. */
 static int corrupt(void *address, MPI_Count bytes)
 {
@@ -276,6 +311,8 @@ int main(int argc, char **argv)
     CHECK(count == n / ranks + (rank < n % ranks));
     if (!strcmp(mode, "large")) {
         large(iterations);
+    } else if (!strcmp(mode, "constant")) {
+        constant(iterations);
     } else {
         make();
         if (strcmp(mode, "work") != 0)

@@ -86,6 +86,8 @@ struct Program {
             whole += true_cost;
             plain = std::max(plain, n * cost_of(range_of(equal, p)) / speed[p] / (1 - taken));
         }
+        for (const Work& w : all)
+            s.units += w.units;
         s.error = noise / std::sqrt(n);
         s.wall = s.longest;
         s.asking = 20e-6;
@@ -100,11 +102,12 @@ struct Program {
             o = c.outcome;
             if (o == Outcome::moved) {
                 const Starts next = next_partition(starts, c.costs, c.shares);
-                o = monitor.weigh(starts, next, c.gain, double(left > done ? left - done : 0) / n, row_bytes);
+                const double gain = c.gain_with(starts, next);
+                o = monitor.weigh(starts, next, gain, double(left > done ? left - done : 0) / n, row_bytes);
                 if (o == Outcome::moved) {
                     const double bytes = double(volume_of(starts, next).most) * row_bytes, took = 1e-3 + bytes * 1e-9;
                     seconds += took;
-                    monitor.cost().moved(bytes, took);
+                    monitor.moved(c, gain, bytes, took);
                     starts = next;
                     moves++;
                     moved_in.push_back(intervals - 1);
@@ -459,10 +462,75 @@ TEST_CASE("lines 10 to 14: shares by what was measured; a move must pay")
     CHECK(m.weigh(from, to, c.gain, 0, 1e6) == Outcome::unpaid);
     CHECK(m.weigh(from, to, c.gain, 10, 1e12) == Outcome::unpaid);
     CHECK(m.weigh(from, from, c.gain, 10, 1) == Outcome::same);
-    m.cost().moved(1e9, 1000); // dear
+    m.moved(c, c.gain, 1e9, 1000); // dear
     CHECK(m.weigh(from, to, c.gain, 1, 1e6) == Outcome::unpaid);
     s.error = 0.2;
     CHECK(m.choose(from, all, s).outcome == Outcome::noise);
+}
+
+TEST_CASE("what a move has gained is measured, and one that gained too little makes later ones need more")
+{
+    const Starts now = equal_parts(100, 2);
+    const std::vector<Work> all = {{50, 1}, {50, 3}};
+    Summary s;
+    s.longest = 3, s.shortest = 1, s.mean = 2, s.wall = 3, s.units = 100;
+    Outcome o;
+    const auto moved = [&](Monitor& m) {
+        REQUIRE(m.evaluate(s, 1, o));
+        const Monitor::Choice c = m.choose(now, all, s);
+        const Starts next = next_partition(now, all, c.shares);
+        CHECK(c.gain_with(now, next) == Approx(1.5));
+        CHECK(m.weigh(now, next, c.gain, 1, 1) == Outcome::moved);
+        m.moved(c, c.gain, 100, 1e-3);
+    };
+    const auto after = [&](Monitor& m, double longest, double units) {
+        Summary then = s;
+        then.longest = then.shortest = longest, then.units = units;
+        m.evaluate(then, 1, o);
+    };
+    Monitor good({}, 2);
+    moved(good);
+    after(good, 1.5, 100);
+    CHECK(good.gains().sums().expected == Approx(1.5));
+    CHECK(good.gains().sums().measured == Approx(1.5));
+    CHECK(good.gains().trust() == 1);
+    after(good, 0.75, 50); // an interval with half of the work: all gained, of half as much
+    CHECK(good.gains().sums().expected == Approx(2.25));
+    CHECK(good.gains().sums().measured == Approx(2.25));
+    for (int i = 0; i < 10; i++)
+        after(good, 9, 100);
+    CHECK(good.gains().sums().expected == Approx(5 * 1.5 - 0.75)); // k intervals are compared
+
+    Monitor bad({}, 2);
+    moved(bad);
+    after(bad, 3, 100);
+    CHECK(bad.gains().sums().measured == Approx(0));
+    CHECK(bad.gains().trust() == 0.5);
+    const Starts next = {0, 75, 100};
+    const double cost = 1e-3, once = 1.5 * cost, thrice = 3 * cost; // gains: a move costs at least a millisecond
+    CHECK(Monitor({}, 2).weigh(now, next, once, 1, 0) == Outcome::moved);
+    CHECK(bad.weigh(now, next, once, 1, 0) == Outcome::untrusted);
+    CHECK(bad.weigh(now, next, thrice, 1, 0) == Outcome::moved);
+    CHECK(bad.weigh(now, next, cost / 2, 1, 0) == Outcome::unpaid);
+    s.error = 0.08; // the gain is 1.3 times what chance makes of that noise
+    CHECK(Monitor({}, 2).choose(now, all, s).outcome == Outcome::moved);
+    CHECK(bad.choose(now, all, s).outcome == Outcome::untrusted);
+    s.error = 0;
+    moved(bad); // the next one gains what it should, in an interval; that before was seen for two
+    after(bad, 1.5, 100);
+    CHECK(bad.gains().trust() == Approx(2 / 3.0));
+    moved(bad); // as it was slow again, the one before had half of its gain
+    CHECK(bad.gains().trust() == 0.5);
+    after(bad, 5, 100); // slower than before
+    CHECK(bad.gains().trust() == Approx(1 / 3.0));
+
+    Monitor met({}, 2); // foreign load has come with the move: nothing is compared
+    moved(met);
+    Summary loaded = s;
+    loaded.dedicated = false;
+    met.evaluate(loaded, 1, o);
+    CHECK(met.gains().sums().expected == 0);
+    CHECK(met.gains().trust() == 1);
 }
 
 TEST_CASE("a load that lasts is measured by the intervals of its row, else the last one counts")

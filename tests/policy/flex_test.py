@@ -22,6 +22,12 @@ def counts(result):
     return [found[r][0] for r in sorted(found)], [found[r][1] for r in sorted(found)]
 
 
+def gained(result):
+    """Of what moves were to gain, the part that was measured afterwards, in %; None: it is not told."""
+    found = re.search(r'with (-?\d+) % of the gain expected of it', result.err)
+    return int(found[1]) if found else None
+
+
 # ---- everything moves, by speed: all structures, several numbers of processes, rows of unequal weight (a sparse matrix is among them)
 for mode in 'all', 'split':
     for ranks, speeds in (2, '1e4,3e4'), (3, '1e4,2e4,3e4'), (5, '3e4,1e4,1e4,2e4,1e4'):
@@ -31,6 +37,7 @@ for mode in 'all', 'split':
         expect(result, f'rows {rows}, wanted about {wanted}', len(rows) == ranks and all(abs(a - b) < 6 for a, b in zip(rows, wanted)))
         expect(result, f'moves {moves}', moves == [1] * ranks)
         expect(result, 'the verdict says nothing', 'XMPI moved rows 1 time' in result.err and 'pretended' in result.err)
+        expect(result, f'gained {gained(result)} %', gained(result) is not None and 85 <= gained(result) <= 115)
 # Chances are that speeds turn round: rows travel far, in rounds.
 result = job('flex_rows', 'all', 1000, 60, ranks=6, speeds='1,1,1,1,1,200')
 expect(result, f'rows {counts(result)[0]}', counts(result)[0][5] > 900)
@@ -67,7 +74,8 @@ with tempfile.TemporaryDirectory() as folder:
         moved = [e for e in json.load(f)['traceEvents'] if e.get('cat') == 'rows']
     expect(result, f'events {moved}', len(moved) == 3 and all(e['args']['rows'] > 100 and e['args']['bytes'] > 1000 for e in moved))
     with open(report) as f:
-        expect_lines(result, f.read(), r'looks of the ranks at balance; 3 times their rows moved, [\d.]+ MB sent and received')
+        expect_lines(result, f.read(), r'looks of the ranks at balance; 3 times their rows moved, [\d.]+ MB sent and received',
+                     r'measured after moves: \d+ % of the gain that was expected')
 
 # ---- without -workshare nothing moves, and all works
 for program, args in (('flex_rows', ('all', 1000, 30)), ('flex_rows', ('split', 100, 30)), ('flex_rows', ('two', 100, 30)), ('flex_vectors', ()), ('flex_module', ())):
@@ -151,6 +159,13 @@ expect(result := loaded('load', 'ws_flex_k', '1', 'ws_flex_iterations', '6', ite
        not moved_at(result) and 'not as it would not have paid' in result.err)
 # auto: the first interval has 5 iterations, later ones as few as last as long as it takes to see others' loads
 expect(result := loaded('load', 'ws_flex_k', 'auto', 'ws_flex_interval', 'auto', iterations=200), f'moved at {moved_at(result)}', moved_at(result))
+
+# ---- a move that gained nothing: the next one would pay if it kept its promise, and is not made. Each takes 0.4 s; the first is to gain 17 ms an iteration, the
+# second 20 ms, and some 20 iterations are left then.
+result = job('flex_rows', 'constant', 400, 26, 'ws_flex_iterations', '26', 'ws_flex_interval', '1', ranks=2, options=('-workshare-flex-th1', '100'))
+expect(result, f'moves {counts(result)[1]}', counts(result)[1] == [1, 1])
+expect(result, f'gained {gained(result)} %', gained(result) is not None and gained(result) < 50)
+expect(result, 'it is not said why rows stay', 'not as moves before had not gained what was expected' in result.err)
 
 # ---- waiting in MPI is no time of the process: equal numbers would come out with it, and nothing would move
 result = job('flex_rows', 'waits', 200, 12, ranks=3, options=(*INTERVAL, '-workshare-flex-th1', '100'))

@@ -184,7 +184,9 @@ void Decomposition::close_interval()
              trouble_.empty() ? 0.0 : double(rank_ + 1),
              computes ? real : 0,
              computes ? 1.0 : 0.0,
-             bytes};
+             bytes,
+             measured_.units,
+             given_};
     PMPI_Iallreduce(&sent_, &numbers_, 1, numbers_type_, numbers_op_, comm_, &request_);
     real_ = kept_ = units_ = given_ = given_before_ = 0;
     done_ = 0;
@@ -207,6 +209,7 @@ std::string Decomposition::decide()
     s.error = s.longest > 0 ? numbers_.error / s.longest : 0;
     s.wall = numbers_.wall;
     s.asking = numbers_.asking;
+    s.units = numbers_.given > 0 ? numbers_.given_units : numbers_.units;
     if (numbers_.given > 0) {
         measured_.units = given_units_;
         told.measured = source_text(Source::given);
@@ -215,7 +218,10 @@ std::string Decomposition::decide()
     Outcome outcome;
     Starts next;
     std::string trouble;
-    if (monitor_.evaluate(s, numbers_.bytes, outcome))
+    const Gains::Sums gains = monitor_.gains().sums();
+    const bool evaluated = monitor_.evaluate(s, numbers_.bytes, outcome);
+    tell_gains(gains);
+    if (evaluated)
         outcome = propose(s, next, trouble);
     if (!trouble.empty())
         return trouble;
@@ -224,6 +230,18 @@ std::string Decomposition::decide()
     else
         told.outcome[unsigned(outcome)]++;
     return "";
+}
+
+// What was compared in this interval.
+void Decomposition::tell_gains(const Gains::Sums& before)
+{
+    const Gains::Sums& now = monitor_.gains().sums();
+    const double expected = now.expected - before.expected, measured = now.measured - before.measured;
+    told.expected_s += expected;
+    told.measured_s += measured;
+    const auto to_ticks = [](double s) { return uint64_t(std::max(s, 0.0) * 1e6 * host.ticks_per_us); };
+    bump(host.board->process.flex_expected_ticks, to_ticks(expected));
+    bump(host.board->process.flex_gained_ticks, to_ticks(measured));
 }
 
 Outcome Decomposition::propose(const Summary& s, Starts& next, std::string& trouble)
@@ -257,9 +275,10 @@ Outcome Decomposition::propose(const Summary& s, Starts& next, std::string& trou
         for (size_t p = 0; p < n; p++)
             if (const Work& w = node[size_t(rows[p].leader)]; w.units > 0)
                 all[p].real = all[p].units * w.real / w.units;
-    const Monitor::Choice choice = monitor_.choose(starts_, all, s);
+    Monitor::Choice choice = monitor_.choose(starts_, all, s);
     if (choice.outcome != Outcome::moved)
         return choice.outcome;
+    gain_ = choice.gain;
 
     const Structure* sparse = nullptr;
     for (const Structure& x : structures_)
@@ -277,16 +296,20 @@ Outcome Decomposition::propose(const Summary& s, Starts& next, std::string& trou
             [&](Rows i) { return double(sparse->start(i) - base + i); }, to);
         PMPI_Allreduce(MPI_IN_PLACE, to.data(), int(n + 1), MPI_INT64_T, MPI_MAX, comm_);
         settle(to, this->rows());
-    } else
+    } else {
         to = next_partition(starts_, choice.costs, choice.shares);
+        gain_ = choice.gain_with(starts_, to);
+    }
 
     // As many iterations are left as were done, if nobody says.
     const double left =
         double(wishes_.iterations ? std::max<int64_t>(wishes_.iterations - iterations_, 0) : iterations_);
     const double row_bytes = this->rows() ? bytes / double(this->rows()) : 0;
-    const Outcome outcome = monitor_.weigh(starts_, to, choice.gain, left / measured_done_, row_bytes);
-    if (outcome == Outcome::moved)
+    const Outcome outcome = monitor_.weigh(starts_, to, gain_, left / measured_done_, row_bytes);
+    if (outcome == Outcome::moved) {
         next = std::move(to);
+        choice_ = std::move(choice);
+    }
     return outcome;
 }
 
@@ -366,7 +389,7 @@ bool Decomposition::end_finish()
     double most[2] = {moved_bytes_, took}, sum = moved_bytes_ / 2; // each byte leaves one process and comes to another
     PMPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_DOUBLE, MPI_MAX, comm_);
     PMPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, comm_);
-    monitor_.cost().moved(most[0], most[1]);
+    monitor_.moved(choice_, gain_, most[0], most[1]);
     told.outcome[unsigned(Outcome::moved)]++;
     told.moves++;
     const Rows rows = volume_of(from_, starts_).all;

@@ -48,13 +48,14 @@ private:
     // What the processes reduce at the end of an interval.
     struct Numbers {
         double shared, longest, shorter, error, wall, asking, given, trouble; // by maximum
-        double real, computing, bytes;                                        // by sum
+        double real, computing, bytes, units, given_units;                    // by sum
     };
     static void reduce(void* in, void* inout, int* length, MPI_Datatype* type);
 
     Range mine() const { return range_of(starts_, size_t(rank_)); }
     void close_interval();
     std::string decide();
+    void tell_gains(const Gains::Sums& before);
     // What becomes of the interval's numbers: `next` has the rows' places if that is a move, `trouble` what is wrong.
     Outcome propose(const Summary& s, Starts& next, std::string& trouble);
     void start_move(Starts to);
@@ -103,6 +104,8 @@ private:
     // ---- a move
     std::unique_ptr<Move> move_;
     Starts next_, from_;
+    Monitor::Choice choice_; // that it follows from,
+    double gain_ = 0;        // and the seconds an interval that it is to gain
     Rows round_ = 0, rounds_ = 0;
     double moved_bytes_ = 0, move_began_ = 0;
     bool said_no_memory_ = false;

@@ -3,6 +3,7 @@
 
 #include "policy/flex/host.h"
 
+#include <cmath>
 #include <cstdio>
 
 namespace ws::policy::flex {
@@ -29,6 +30,7 @@ public:
         if (!told.partitions)
             return;
         char text[240];
+        std::string gained;
         if (told.moves)
             std::snprintf(text, sizeof text,
                           "XMPI moved rows %llu time%s in %llu intervals (%.4g rows, %.4g MB, %.3g s), by ",
@@ -37,10 +39,15 @@ public:
         else
             std::snprintf(text, sizeof text, "XMPI moved no rows in %llu intervals, by ",
                           static_cast<unsigned long long>(told.intervals));
-        facts.policies.push_back(text + told.measured + reason_text(Outcome::burst, "not for bursts of foreign load") +
-                                 reason_text(Outcome::noise, "not for noise") +
-                                 reason_text(Outcome::unpaid, "not as it would not have paid") +
-                                 reason_text(Outcome::no_memory, "not for want of memory"));
+        if (told.expected_s > 0)
+            gained = ", with " + std::to_string(std::lround(100 * told.measured_s / told.expected_s)) +
+                     " % of the gain expected of it";
+        facts.policies.push_back(
+            text + told.measured + gained + reason_text(Outcome::burst, "not for bursts of foreign load") +
+            reason_text(Outcome::noise, "not for noise") +
+            reason_text(Outcome::unpaid, "not as it would not have paid") +
+            reason_text(Outcome::untrusted, "not as moves before had not gained what was expected") +
+            reason_text(Outcome::no_memory, "not for want of memory"));
     }
     void detach(policy::Rank&) override { host = {}; }
 };

@@ -17,6 +17,7 @@ extern policy::Attached host;
 struct Told {
     uint64_t partitions = 0, intervals = 0, moves = 0, outcome[outcomes] = {};
     double rows = 0, bytes = 0, move_s = 0; // of all processes of the partitions
+    double expected_s = 0, measured_s = 0;  // what moves were to gain, and did, in the intervals compared
     std::string measured;                   // what the last partition's work was
 };
 extern Told told;

@@ -52,6 +52,44 @@ void Cost::moved(double bytes, double seconds)
         per_byte_ = (seconds - at_least) / bytes;
 }
 
+void Gains::expect(const Work& before, double gain, bool dedicated)
+{
+    if (last_.expected > 0) {
+        const Sums all = with_last();
+        before_ = {all.expected / 2, all.measured / 2};
+    }
+    last_ = {};
+    after_ = 0;
+    if (!(before.units > 0))
+        return;
+    after_ = 1;
+    dedicated_ = dedicated;
+    time_ = before.real / before.units;
+    gain_ = gain / before.units;
+}
+
+void Gains::compare(const Work& interval, bool dedicated, unsigned k)
+{
+    if (after_ == 0 || after_ > k)
+        return;
+    after_++;
+    if (dedicated != dedicated_ || !(interval.units > 0))
+        return;
+    const double expected = gain_ * interval.units, measured = time_ * interval.units - interval.real;
+    for (Sums* s : {&last_, &sums_}) {
+        s->expected += expected;
+        s->measured += measured;
+    }
+}
+
+Gains::Sums Gains::with_last() const
+{
+    Sums all = before_;
+    if (!(all.expected > 0))
+        all.expected = all.measured = last_.expected > 0 ? last_.expected : 1;
+    return {all.expected + last_.expected, all.measured + std::clamp(last_.measured, 0.0, last_.expected)};
+}
+
 unsigned next_interval(unsigned now, const Summary& s, double th2)
 {
     constexpr double share = 6, asking = 1000;
@@ -71,6 +109,9 @@ bool Monitor::evaluate(const Summary& s, double bytes, Outcome& outcome)
     const double apart = s.longest > 0 ? 1 - s.mean / s.longest : 0;
     const double cost = cost_.seconds(2 * apart * bytes / double(known_.size()));
     load_.add(s.dedicated, s.longest - s.mean, s.mean - s.shortest, cost);
+    gains_.compare({s.units, s.longest}, s.dedicated, k());
+    pace_ = lately_.add({s.units, s.longest}, 1, s.dedicated, k());
+    dedicated_ = s.dedicated;
     const bool evaluated = s.dedicated || load_.is_long_term(settings_.k);
     const bool unbalanced = is_unbalanced(s.longest, s.shortest, settings_.th2);
     if (!settings_.interval)
@@ -93,45 +134,59 @@ Monitor::Choice Monitor::choose(const Starts& now, const std::vector<Work>& all,
     if (doubted_ == 0 || sums_.size() != all.size() || doubted_as_ != now) {
         doubted_ = 0;
         square_ = 0;
+        doubted_pace_ = {};
         doubted_as_ = now;
         sums_.assign(all.size(), {});
     }
     doubted_++;
     square_ += s.error * s.longest * s.error * s.longest;
+    doubted_pace_.units += pace_.units;
+    doubted_pace_.real += pace_.real;
     for (size_t i = 0; i < all.size(); i++) {
         sums_[i].units += all[i].units;
         sums_[i].real += all[i].real;
     }
     c.costs = attribution_.costs(sums_);
-    const std::vector<double> rates = rates_of(c.costs, known_);
-    double units = 0, power = 0, longest = 0;
+    c.rates = rates_of(c.costs, known_);
+    double units = 0, power = 0;
     for (size_t i = 0; i < all.size(); i++) {
         units += c.costs[i].units;
-        power += rates[i];
-        longest = std::max(longest, sums_[i].real);
+        power += c.rates[i];
+        c.longest = std::max(c.longest, sums_[i].real);
     }
     if (!(units > 0) || !(power > 0))
         return c;
-    const double gain = longest - units / power;
+    const double gain = c.longest - units / power;
+    c.together = doubted_;
     c.gain = gain / doubted_;
+    c.before = {doubted_pace_.units / doubted_, doubted_pace_.real / doubted_};
     // So many standard errors that the slowest of all processes goes beyond them by chance once in 10,000 intervals.
     const double errors = std::sqrt(2 * std::log(double(all.size()) * 1e4));
-    if (!(gain > errors * std::sqrt(square_))) {
-        c.outcome = gain > 0 ? Outcome::noise : Outcome::same;
+    const double noise = errors * std::sqrt(square_);
+    if (!(gain * gains_.trust() > noise)) {
+        c.outcome = gain > noise ? Outcome::untrusted : gain > 0 ? Outcome::noise : Outcome::same;
         return c;
     }
     doubted_ = 0;
     c.outcome = Outcome::moved;
-    c.shares = relative_power(rates);
+    c.shares = relative_power(c.rates);
     return c;
 }
 
 Outcome Monitor::weigh(const Starts& from, const Starts& to, double gain, double intervals, double row_bytes) const
 {
     const Volume v = volume_of(from, to);
-    if (v.all == 0)
+    if (v.all == 0 || !(gain > 0))
         return Outcome::same;
-    return gain * intervals > cost_.seconds(double(v.most) * row_bytes) ? Outcome::moved : Outcome::unpaid;
+    const double cost = cost_.seconds(double(v.most) * row_bytes), all = gain * intervals;
+    return all * gains_.trust() > cost ? Outcome::moved : all > cost ? Outcome::untrusted : Outcome::unpaid;
+}
+
+void Monitor::moved(const Choice& choice, double gain, double bytes, double seconds)
+{
+    cost_.moved(bytes, seconds);
+    gains_.expect(choice.before, gain, dedicated_);
+    lately_.forget();
 }
 
 } // namespace ws::policy::flex

@@ -31,6 +31,7 @@ struct Summary {
     double error = 0; // the largest standard error of a process's real time, as a part of `longest`
     double wall = 0;  // that the interval took, waiting included
     double asking = 0; // of it: what the reduction took
+    double units = 0;  // of all processes
 };
 
 // Lines 7 and 8: intervals in a row in which some processor was not dedicated.
@@ -65,8 +66,36 @@ private:
 };
 
 // Why rows did not move after an interval, or that they did.
-enum class Outcome : uint8_t { moved, balanced, burst, noise, unpaid, same, no_memory };
-constexpr unsigned outcomes = 7;
+enum class Outcome : uint8_t { moved, balanced, burst, noise, unpaid, same, no_memory, untrusted };
+constexpr unsigned outcomes = 8;
+
+// Whether moves have gained what was expected of them. Compared are the intervals after a move, as many as make a load
+// a lasting one: how long the slowest process took for a unit of work, before and after.
+class Gains {
+public:
+    // Seconds, of all intervals that were compared.
+    struct Sums {
+        double expected = 0, measured = 0;
+    };
+    // Rows have moved: of an interval before, what all processes did and what the slowest took, and what that was to
+    // gain.
+    void expect(const Work& before, double gain, bool dedicated);
+    // An interval is over. Foreign load that has come or gone since has nothing to do with the move: not compared.
+    void compare(const Work& interval, bool dedicated, unsigned k);
+    // Expected gains count so much, 1 at most: what of them was measured, a move half as much as one after it; at first
+    // all, as if one move had gained what was expected.
+    double trust() const { return with_last().measured / with_last().expected; }
+    const Sums& sums() const { return sums_; }
+
+private:
+    Sums with_last() const;
+
+    Sums before_; // of the moves before the last one, the less the older
+    unsigned after_ = 0; // the interval to come is the first after the last one, and so on; 0: none is compared
+    bool dedicated_ = true;
+    double time_ = 0, gain_ = 0; // of a unit
+    Sums last_, sums_;
+};
 
 // What moving costs, from the moves that there were.
 class Cost {
@@ -103,14 +132,25 @@ public:
         Outcome outcome = Outcome::same;
         std::vector<double> shares; // if it is `moved`: of the processes,
         std::vector<Work> costs;    // and what the rows that each has now cost
-        double gain = 0;            // seconds an interval
+        std::vector<double> rates;
+        double longest = 0;  // what the slowest took for them
+        double together = 1; // intervals that the three are of
+        double gain = 0;     // seconds an interval, if rows could be cut
+        Work before;         // what all did in an interval, and what it took
+        // What is gained with whole rows, if those of a process cost the same.
+        double gain_with(const Starts& from, const Starts& to) const
+        {
+            return (longest - slowest(from, costs, rates, to)) / together;
+        }
     };
     Choice choose(const Starts& now, const std::vector<Work>& all, const Summary& s);
     double of_rows() const { return attribution_.of_rows(); }
     // Whether moving those rows pays over the intervals that are left. `row_bytes`: of one row, all structures.
     Outcome weigh(const Starts& from, const Starts& to, double gain, double intervals, double row_bytes) const;
+    // Rows have moved for that choice. `bytes`: of the process with most.
+    void moved(const Choice& choice, double gain, double bytes, double seconds);
 
-    Cost& cost() { return cost_; }
+    const Gains& gains() const { return gains_; }
     unsigned k() const { return settings_.k ? settings_.k : load_.automatic(); }
 
 private:
@@ -125,9 +165,14 @@ private:
     double square_ = 0;      // of the standard error of these sums
     std::vector<Work> sums_;
     Starts doubted_as_;
+    Work doubted_pace_;
+    Lately lately_; // what all do, and what the slowest takes
+    Work pace_;
+    bool dedicated_ = true; // the last interval
     unsigned interval_ = 100;
     Load load_;
     Cost cost_;
+    Gains gains_;
 };
 
 } // namespace ws::policy::flex
