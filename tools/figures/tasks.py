@@ -50,7 +50,7 @@ def list_ranking(run, quick):
         rows = []
         for elements, nodes, paper in (cases[::3] if note == "elements" else cases[3:]) if quick else cases:
             options = ["--what", "list", "--elements", elements, "--cost", ELEMENT]
-            rival, ours, hand = measure.in_turn(3 if elements < 200 else pairs, *list_jobs(run, options, nodes))
+            rival, ours, hand = measure.in_turn(max(pairs, 3 if elements < 200 or note == "nodes" else 1), *list_jobs(run, options, nodes))
             limit = measure.median_of(ours, lambda r: r["seconds"] / r["limit_s"])
             rows.append([str(elements if note == "elements" else nodes), *[line.us(measure.median_of(r, us)) for r in (rival, ours, hand)],
                          measure.ratio_of(rival, ours, seconds)[0], limit, measure.ratio_of(ours, hand, seconds)[0], f"{paper[0]:g} s", f"{paper[1]:g} s", paper[0] / paper[1]])
