@@ -4,13 +4,14 @@
 #include "directive/openmp.h"
 #include "loop/participant.h"
 #include "loop/site.h"
+#include "loop/sites.h"
 #include "openmp/code.h"
 #include "openmp/deal.h"
+#include "openmp/names.h"
 #include "window/times.h"
 
-#include <cstdio>
+#include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <dlfcn.h>
 #include <link.h>
 #include <new>
@@ -50,29 +51,12 @@ bool has_own_variables(const void* function)
 
 bool has_sanitizer() { return dlsym(RTLD_DEFAULT, "__tsan_init") || dlsym(RTLD_DEFAULT, "__asan_init"); }
 
-// Symbol, or program and offset as addr2line takes it.
-const char* name_of(const void* function)
-{
-    Dl_info in = {};
-    char text[WS_NAME_MAX + 1] = "a parallel region";
-    if (dladdr(function, &in) && in.dli_fname) {
-        const char* slash = std::strrchr(in.dli_fname, '/');
-        if (in.dli_sname && in.dli_saddr == function)
-            std::snprintf(text, sizeof text, "%s", in.dli_sname);
-        else
-            std::snprintf(text, sizeof text, "%.150s+0x%zx", slash ? slash + 1 : in.dli_fname,
-                          size_t(uintptr_t(function) - uintptr_t(in.dli_fbase)));
-    }
-    const char* const copy = strdup(text);
-    return copy ? copy : "a parallel region";
-}
-
 RegionSite* make_site(const void* function)
 {
     RegionSite* const s = new (std::nothrow) RegionSite{};
     if (!s)
         return nullptr;
-    s->site.where = name_of(function);
+    s->site.where = name_of_function(function);
     s->site.kinds = WS_SITE_KINDS(WS_AUTO, WS_AUTO) | WS_SITE_ANY_ORDER;
     if (directive::openmp(nullptr).max_threads() > 1)
         s->site.kinds |= WS_SITE_OPENMP; // the rank's own threads take part as OpenMP's
@@ -144,11 +128,19 @@ std::string tell_regions()
             if (s->now() == State::own && own++ < most_told)
                 others += std::string(own > 1 ? ", " : "") + s->site.where + " (" + s->why + ")";
         }
-    if (shared + own == 0)
-        return "";
-    std::string text =
-        "parallel regions that can be shared: " + std::to_string(shared) + " of " + std::to_string(shared + own);
-    return own ? text + "; not " + others + (own > most_told ? ", ..." : "") : text;
+    std::string text;
+    if (shared + own)
+        text = "parallel regions that can be shared: " + std::to_string(shared) + " of " + std::to_string(shared + own);
+    if (own)
+        text += "; not " + others + (own > most_told ? ", ..." : "");
+    const auto sites = loop::sites_of_process();
+    const auto compiled =
+        std::count_if(sites.begin(), sites.end(), [](const ws_site* s) { return s->kinds & WS_SITE_OPENMP; });
+    if (compiled)
+        text +=
+            (text.empty() ? "" : "; ") + ("-fws=openmp is no longer needed for the program's loops (" +
+                                          std::to_string(compiled) + "): -workshare-openmp=help shares their regions");
+    return text;
 }
 
 Phase* phase_after(RegionSite& site, const void* barrier)
@@ -160,7 +152,7 @@ Phase* phase_after(RegionSite& site, const void* barrier)
         if (!phase) {
             const bool may_stop = !site.keeps_thread || is_without_errno(site.function, barrier);
             Phase* const made =
-                new (std::nothrow) Phase{{name_of(barrier), site.site.kinds, {}}, barrier, may_stop};
+                new (std::nothrow) Phase{{name_of_call(barrier), site.site.kinds, {}}, barrier, may_stop};
             if (!made || window::exchange_if_acq_rel(entry, phase, made))
                 return made;
             delete made; // another thread was faster; its name stays
