@@ -61,7 +61,7 @@ unsigned read_told()
     if (!is_enabled() || !text || std::strcmp(text, "help") != 0 || why_threads_are_fixed())
         return 0;
     const OpenMP& library = openmp(nullptr);
-    const unsigned own = unsigned(std::max(1, library.max_threads()));
+    const unsigned own = openmp_own();
     const unsigned limit = library.thread_limit ? unsigned(library.thread_limit()) : ~0u;
     const unsigned told = std::min({std::max(least_told, 2 * own), limit, loop::Descriptor::max_joiners});
     return told > own ? told : 0;
@@ -102,6 +102,8 @@ int with_guests(int threads)
 // sake.
 int64_t set(int64_t wanted)
 {
+    if (openmp_sharer)
+        openmp_own();
     const Flag threads = Hardware::load_relaxed(told);
     const bool back = threads && wanted == int64_t(threads) + Hardware::load_relaxed(told_more);
     if (!back)
@@ -134,6 +136,12 @@ unsigned openmp_guests()
 }
 
 __thread void (*openmp_asked)(Question question, void* caller) __attribute__((tls_model("initial-exec")));
+
+unsigned openmp_own()
+{
+    static const unsigned own = unsigned(std::max(1, openmp(nullptr).max_threads()));
+    return own;
+}
 
 unsigned openmp_told()
 {

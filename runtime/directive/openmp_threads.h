@@ -63,6 +63,8 @@ enum class Question { number, threads, other, harmless };
 // Hears of the calling thread's questions before they are answered, and may change what the thread's numbers are; null:
 // nobody does. `caller`: where in the program.
 extern __thread void (*openmp_asked)(Question question, void* caller) __attribute__((tls_model("initial-exec")));
+// As many threads as OpenMP had before the program said how many it wants.
+unsigned openmp_own();
 // As many threads as omp_get_max_threads() has told the program from the start that a region can have; 0: it was told
 // what OpenMP has.
 unsigned openmp_told();

@@ -5,6 +5,7 @@
 #include "directive/next.h"
 #include "openmp/meet.h"
 #include "loop/participant.h"
+#include "openmp/task_reductions.h"
 #include "openmp/team.h"
 
 #include <cstdint>
@@ -198,6 +199,49 @@ WS_GNU_NEXT(GOMP_loop_ull_ordered_dynamic_next, "GOMP_2.0", Ull);
 WS_GNU_NEXT(GOMP_loop_ull_ordered_guided_next, "GOMP_2.0", Ull);
 WS_GNU_NEXT(GOMP_loop_ull_ordered_runtime_next, "GOMP_2.0", Ull);
 
+// ---- loops that also have memory in common: for conditional lastprivate, and for reductions over tasks
+
+#define WS_SIGNED_WITH                                                                                                \
+    long,                                                                                                             \
+        (long start, long end, long incr, long kind, long chunk, long* lo, long* hi, uintptr_t* reductions,           \
+         void** memory),                                                                                              \
+        (start, end, incr, kind, chunk, lo, hi, reductions, memory), count_signed(start, end, incr), start, end,      \
+        incr, chunk
+#define WS_UNSIGNED_WITH                                                                                              \
+    Ull,                                                                                                              \
+        (bool up, Ull start, Ull end, Ull incr, long kind, Ull chunk, Ull* lo, Ull* hi, uintptr_t* reductions,        \
+         void** memory),                                                                                              \
+        (up, start, end, incr, kind, chunk, lo, hi, reductions, memory), count_unsigned(up, start, end, incr), start, \
+        end, incr, chunk
+#define WS_DOACROSS_WITH(type)                                                                                        \
+    type,                                                                                                             \
+        (unsigned loops, type* counts, long kind, type chunk, type* lo, type* hi, uintptr_t* reductions,              \
+         void** memory),                                                                                              \
+        (loops, counts, kind, chunk, lo, hi, reductions, memory), uint64_t(counts[0]), 0, counts[0], 1, chunk
+
+#define WS_GNU_WITH_AS(name, version, begin, type, parameters, arguments, ...)                                        \
+    WS_EXPORT bool gnu_##name##_with parameters                                                                       \
+    {                                                                                                                 \
+        static Next<decltype(gnu_##name##_with)> next(#name, version);                                                \
+        void* const caller = __builtin_return_address(0);                                                             \
+        if (WS_LIKELY(current == nullptr))                                                                            \
+            return next(caller) arguments;                                                                            \
+        if (!current->team) {                                                                                         \
+            meet_other(#name);                                                                                        \
+            return next(caller) arguments;                                                                            \
+        }                                                                                                             \
+        begin_common(#name, reductions, memory);                                                                      \
+        return lo ? *begin<type>(caller, #name, {__VA_ARGS__}, lo, hi) : true;                                        \
+    }                                                                                                                 \
+    asm(".symver gnu_" #name "_with," #name "@" version)
+#define WS_GNU_WITH(...) WS_GNU_WITH_AS(__VA_ARGS__)
+WS_GNU_WITH(GOMP_loop_start, "GOMP_5.0", deal, WS_SIGNED_WITH);
+WS_GNU_WITH(GOMP_loop_ordered_start, "GOMP_5.0", in_order, WS_SIGNED_WITH);
+WS_GNU_WITH(GOMP_loop_doacross_start, "GOMP_5.0", in_order, WS_DOACROSS_WITH(long));
+WS_GNU_WITH(GOMP_loop_ull_start, "GOMP_5.0", deal, WS_UNSIGNED_WITH);
+WS_GNU_WITH(GOMP_loop_ull_ordered_start, "GOMP_5.0", in_order, WS_UNSIGNED_WITH);
+WS_GNU_WITH(GOMP_loop_ull_doacross_start, "GOMP_5.0", in_order, WS_DOACROSS_WITH(Ull));
+
 // The pieces of such a loop are run one after the other: nothing is left to wait for inside.
 #define WS_GNU_IN_TURN(name, version)                                                                                 \
     WS_EXPORT long gnu_##name(WS_12(long, WS_NAMED))                                                                  \
@@ -234,6 +278,20 @@ WS_EXPORT unsigned gnu_GOMP_sections_start(unsigned count)
     return next(caller)(count);
 }
 WS_GNU(GOMP_sections_start, "GOMP_1.0");
+
+WS_EXPORT unsigned gnu_GOMP_sections2_start(unsigned count, uintptr_t* reductions, void** memory)
+{
+    static Next<decltype(gnu_GOMP_sections2_start)> next("GOMP_sections2_start");
+    void* const caller = __builtin_return_address(0);
+    if (current && current->team) {
+        begin_common("GOMP_sections2_start", reductions, memory);
+        return gnu_GOMP_sections_start(count);
+    }
+    if (current)
+        meet_other("GOMP_sections2_start");
+    return next(caller)(count, reductions, memory);
+}
+WS_GNU(GOMP_sections2_start, "GOMP_5.0");
 
 WS_EXPORT unsigned gnu_GOMP_sections_next()
 {
@@ -323,16 +381,20 @@ WS_GNU_END_NOWAIT(GOMP_sections_end_nowait);
 
 // ---- all others but critical sections, atomic operations and memory, which are the same for every thread
 
-// They take integers and pointers, none more than 12.
-#define WS_GNU_OTHER(name, version)                                                                                       \
-    WS_EXPORT long gnu_##name(WS_12(long, WS_NAMED))                                                                \
+// They take integers and pointers, none more than 12. `in_team`: what is changed of those for a virtual thread.
+#define WS_GNU_OTHER_AS(name, version, in_team)                                                                       \
+    WS_EXPORT long gnu_##name(WS_12(long, WS_NAMED))                                                                  \
     {                                                                                                                 \
         static Next<decltype(gnu_##name)> next(#name);                                                                \
         if (current)                                                                                                  \
             meet_other(#name);                                                                                        \
+        if (current && current->team) {                                                                               \
+            in_team;                                                                                                  \
+        }                                                                                                             \
         return next(__builtin_return_address(0))(WS_12(, WS_NAMED));                                                  \
     }                                                                                                                 \
     WS_GNU(name, version)
+#define WS_GNU_OTHER(name, version) WS_GNU_OTHER_AS(name, version, )
 
 // A virtual thread goes on, as where OMP_CANCELLATION is not set.
 WS_EXPORT bool gnu_GOMP_cancel(int which, bool now)
@@ -350,26 +412,19 @@ WS_EXPORT bool gnu_GOMP_cancellation_point(int which)
 }
 WS_GNU(GOMP_cancellation_point, "GOMP_4.0");
 
-WS_GNU_OTHER(GOMP_loop_doacross_start, "GOMP_5.0");
-WS_GNU_OTHER(GOMP_loop_ull_doacross_start, "GOMP_5.0");
-WS_GNU_OTHER(GOMP_loop_ordered_start, "GOMP_5.0");
-WS_GNU_OTHER(GOMP_loop_ull_ordered_start, "GOMP_5.0");
-WS_GNU_OTHER(GOMP_loop_start, "GOMP_5.0");
-WS_GNU_OTHER(GOMP_loop_ull_start, "GOMP_5.0");
-WS_GNU_OTHER(GOMP_scope_start, "GOMP_5.1");
-WS_GNU_OTHER(GOMP_sections2_start, "GOMP_5.0");
-WS_GNU_OTHER(GOMP_task, "GOMP_2.0");
+// Tasks of a virtual thread run at once, as those of an if clause that is false: it may end on another thread of the
+// library's, and its barriers are not the library's.
+constexpr long task_flag_if = 1 << 10;
+WS_GNU_OTHER_AS(GOMP_task, "GOMP_2.0", f = false);
+WS_GNU_OTHER_AS(GOMP_taskloop, "GOMP_4.5", f &= ~task_flag_if);
+WS_GNU_OTHER_AS(GOMP_taskloop_ull, "GOMP_4.5", f &= ~task_flag_if);
 WS_GNU_OTHER(GOMP_taskwait, "GOMP_2.0");
 WS_GNU_OTHER(GOMP_taskyield, "GOMP_3.0");
 WS_GNU_OTHER(GOMP_taskgroup_start, "GOMP_4.0");
 WS_GNU_OTHER(GOMP_taskgroup_end, "GOMP_4.0");
-WS_GNU_OTHER(GOMP_taskloop, "GOMP_4.5");
-WS_GNU_OTHER(GOMP_taskloop_ull, "GOMP_4.5");
 WS_GNU_OTHER(GOMP_taskwait_depend, "GOMP_5.0");
-WS_GNU_OTHER(GOMP_task_reduction_remap, "GOMP_5.0");
 WS_GNU_OTHER(GOMP_taskgroup_reduction_register, "GOMP_5.0");
 WS_GNU_OTHER(GOMP_taskgroup_reduction_unregister, "GOMP_5.0");
-WS_GNU_OTHER(GOMP_workshare_task_reduction_unregister, "GOMP_5.0");
 WS_GNU_OTHER(GOMP_target, "GOMP_4.0");
 WS_GNU_OTHER(GOMP_target_data, "GOMP_4.0");
 WS_GNU_OTHER(GOMP_target_update, "GOMP_4.0");

@@ -452,21 +452,62 @@ WS_LLVM_OWN_NUMBER(__kmpc_critical);
 WS_LLVM_OWN_NUMBER(__kmpc_critical_with_hint);
 WS_LLVM_OWN_NUMBER(__kmpc_end_critical);
 WS_LLVM_OWN_NUMBER(__kmpc_push_proc_bind);
+WS_LLVM_OWN_NUMBER(__kmpc_end_taskgroup);
+WS_LLVM_OWN_NUMBER(__kmpc_omp_task_complete_if0);
 
 // ---- all others but critical sections, atomic operations, locks and memory, which are the same for every thread
 
-// They take integers and pointers, none more than 12.
-#define WS_LLVM_OTHER(name)                                                                                                \
-    WS_EXPORT long llvm_##name(WS_12(long, WS_NAMED))                                                               \
+// They take integers and pointers, none more than 12. `in_team`: what is done instead, or before, for a virtual thread.
+#define WS_LLVM_OTHER_AS(name, in_team)                                                                               \
+    WS_EXPORT long llvm_##name(WS_12(long, WS_NAMED))                                                                 \
     {                                                                                                                 \
         static Next<decltype(llvm_##name)> next(#name);                                                               \
         if (current)                                                                                                  \
             meet_other(#name);                                                                                        \
-        if (current && current->team)                                                                                 \
-            b = own_number(reinterpret_cast<void*>(a));                                                               \
+        if (current && current->team) {                                                                               \
+            in_team;                                                                                                  \
+        }                                                                                                             \
         return next(__builtin_return_address(0))(WS_12(, WS_NAMED));                                                  \
     }                                                                                                                 \
     WS_LLVM(name)
+// The calling thread's number is the second argument, most often.
+#define WS_LLVM_OTHER(name) WS_LLVM_OTHER_AS(name, b = own_number(nullptr))
+
+// Tasks of a virtual thread run at once, as those of an if clause that is false: it may end on another thread of the
+// library's, and its barriers are not the library's.
+namespace {
+struct Task { // as libomp's begins
+    void* shared;
+    int32_t (*run)(int32_t thread, void* task);
+};
+long run_task(void* location, void* task)
+{
+    static Next<void(void*, int32_t, void*)> begin("__kmpc_omp_task_begin_if0"), end("__kmpc_omp_task_complete_if0");
+    const int32_t thread = own_number(location);
+    begin(nullptr)(location, thread, task);
+    static_cast<const Task*>(task)->run(thread, task);
+    end(nullptr)(location, thread, task);
+    return 0;
+}
+// Location, thread, task, dependences.
+long run_task_after(void* location, void* task, long count, void* of, long count_more, void* of_more)
+{
+    static Next<void(void*, int32_t, int32_t, void*, int32_t, void*)> wait("__kmpc_omp_wait_deps");
+    wait(nullptr)(location, own_number(location), int32_t(count), of, int32_t(count_more), of_more);
+    return run_task(location, task);
+}
+void* pointer(long argument) { return reinterpret_cast<void*>(argument); }
+} // namespace
+WS_LLVM_OTHER_AS(__kmpc_omp_task, return run_task(pointer(a), pointer(c)));
+WS_LLVM_OTHER_AS(__kmpc_omp_task_with_deps,
+                 return run_task_after(pointer(a), pointer(c), d, pointer(e), f, pointer(g)));
+WS_LLVM_OTHER_AS(__kmpc_taskloop, b = own_number(nullptr); d = 0);
+WS_LLVM_OTHER_AS(__kmpc_taskloop_5, b = own_number(nullptr); d = 0);
+// So what they reduce over all threads is their virtual thread's own copy, which it adds to the others itself.
+WS_LLVM_OTHER_AS(__kmpc_task_reduction_modifier_init, return 0);
+WS_LLVM_OTHER_AS(__kmpc_taskred_modifier_init, return 0);
+WS_LLVM_OTHER_AS(__kmpc_task_reduction_modifier_fini, return 0);
+WS_LLVM_OTHER_AS(__kmpc_task_reduction_get_th_data, return c);
 
 WS_LLVM_OTHER(__kmpc_barrier_master);
 WS_LLVM_OTHER(__kmpc_barrier_master_nowait);
@@ -482,23 +523,16 @@ WS_LLVM_OTHER(__kmpc_team_static_init_4);
 WS_LLVM_OTHER(__kmpc_team_static_init_4u);
 WS_LLVM_OTHER(__kmpc_team_static_init_8);
 WS_LLVM_OTHER(__kmpc_team_static_init_8u);
-WS_LLVM_OTHER(__kmpc_omp_task);
 WS_LLVM_OTHER(__kmpc_omp_task_alloc);
 WS_LLVM_OTHER(__kmpc_omp_target_task_alloc);
 WS_LLVM_OTHER(__kmpc_omp_task_begin_if0);
 WS_LLVM_OTHER(__kmpc_omp_task_parts);
-WS_LLVM_OTHER(__kmpc_omp_task_with_deps);
 WS_LLVM_OTHER(__kmpc_omp_taskwait);
 WS_LLVM_OTHER(__kmpc_omp_taskyield);
 WS_LLVM_OTHER(__kmpc_omp_wait_deps);
 WS_LLVM_OTHER(__kmpc_taskgroup);
-WS_LLVM_OTHER(__kmpc_taskloop);
-WS_LLVM_OTHER(__kmpc_taskloop_5);
-WS_LLVM_OTHER(__kmpc_task_reduction_init);
-WS_LLVM_OTHER(__kmpc_task_reduction_modifier_init);
-WS_LLVM_OTHER(__kmpc_task_reduction_get_th_data);
-WS_LLVM_OTHER(__kmpc_taskred_init);
-WS_LLVM_OTHER(__kmpc_taskred_modifier_init);
+WS_LLVM_OTHER_AS(__kmpc_task_reduction_init, a = own_number(nullptr));
+WS_LLVM_OTHER_AS(__kmpc_taskred_init, a = own_number(nullptr));
 WS_LLVM_OTHER(__kmpc_threadprivate);
 WS_LLVM_OTHER(__kmpc_threadprivate_cached);
 WS_LLVM_OTHER(__kmpc_scope);

@@ -9,6 +9,7 @@
 #include "loop/participant.h"
 #include "openmp/team.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -21,15 +22,35 @@ using window::ticks;
 
 namespace {
 
-void run_by_openmp(RegionCall& region, const RegionSite* site)
+// As many threads as the region is to have, as far as the program knows; whether it has said so itself.
+struct Wanted {
+    unsigned threads;
+    bool said;
+};
+
+Wanted wanted_of(const RegionCall& region)
 {
-    const Current none(nullptr);
-    // Who keeps thread numbers finds the same ones in each region: as many as it was told from the start.
-    const bool same = region.threads == 0 && site && (Hardware::load_relaxed(site->uses) & use::numbers);
-    region.open(region.fn, region.data, same ? directive::openmp_told() : region.threads);
+    const unsigned told = directive::openmp_told();
+    if (WS_LIKELY(region.threads == told || (region.threads == 0 && !directive::openmp_threads_set_here())))
+        return {told, false};
+    const auto& library = openmp(nullptr);
+    const unsigned said = region.threads ? region.threads : unsigned(std::max(1, library.max_threads()));
+    return {library.thread_limit ? std::min(said, unsigned(library.thread_limit())) : said, true};
 }
 
-__attribute__((noinline)) void run_watching(RegionCall& region, RegionSite& site)
+void run_by_openmp(RegionCall& region, const RegionSite* site, const Wanted& wanted)
+{
+    const Current none(nullptr);
+    // Who keeps thread numbers finds the same ones in each region: as many as it was told from the start. But threads
+    // that spin keep a core from those for which they wait: no more than the rank has, if the region asks how many
+    // there are.
+    const Flag uses = site ? Hardware::load_relaxed(site->uses) : 0;
+    const bool few = site && site->spins && (uses & use::counts);
+    const bool same = !wanted.said && (uses & use::numbers) && !few;
+    region.open(region.fn, region.data, same ? wanted.threads : region.threads);
+}
+
+__attribute__((noinline)) void run_watching(RegionCall& region, RegionSite& site, const Wanted& wanted)
 {
     Watch watch = {site, region};
     const uint64_t began = ticks();
@@ -37,7 +58,7 @@ __attribute__((noinline)) void run_watching(RegionCall& region, RegionSite& site
         watch.note(use::loop);
     {
         const Current none(nullptr);
-        region.open(run_watched, &watch, directive::openmp_told());
+        region.open(run_watched, &watch, wanted.said ? region.threads : wanted.threads);
     }
     settle(site, double(ticks() - began), Hardware::load_relaxed(watch.barriers));
 }
@@ -51,16 +72,17 @@ bool stays_own(const RegionSite& site)
     return !hungry || site.longest <= double(host().publish_ticks[hungry]);
 }
 
-void run_shared(RegionCall& region, RegionSite& site)
+void run_shared(RegionCall& region, RegionSite& site, const Wanted& wanted)
 {
-    const unsigned own = unsigned(openmp(nullptr).max_threads());
+    const unsigned own = directive::openmp_own();
     if (own > 1 && stays_own(site)) {
         const Current none(nullptr);
-        region.open(region.fn, region.data, 0);
+        region.open(region.fn, region.data, region.threads);
         return;
     }
-    VirtualTeam team(site, region,
-                     region.sections && site.free ? std::min(region.sections, most_units) : units_of(site));
+    const unsigned units = region.sections && site.free && !wanted.said ? std::min(region.sections, most_units)
+                                                                        : units_of(site, wanted.threads, wanted.said);
+    VirtualTeam team(site, region, units, wanted.threads);
     for (ws_site* phase = &site.site; phase; phase = team.next_phase())
         if (own > 1)
             ws_openmp_loop(VirtualTeam::take_part, &team, 0, long(team.units), 1, phase, 0, 0);
@@ -68,9 +90,22 @@ void run_shared(RegionCall& region, RegionSite& site)
             ws_parallel_loop(VirtualTeam::take_part, &team, 0, long(team.units), 1, phase, 0, 0);
 }
 
+// Why an execution is OpenMP's without a look at what it does; null: it is not.
+const char* why_passed(const Wanted& wanted)
+{
+    if (WS_UNLIKELY(allocator_is_set()))
+        return "the program has set a default allocator, which guests do not have";
+    if (WS_LIKELY(!wanted.said))
+        return nullptr;
+    if (wanted.threads == 1)
+        return "it has one thread";
+    return wanted.threads <= directive::openmp_own() ? "the program wants no more threads than its own"
+           : wanted.threads > most_units             ? "the program wants more threads than can be shared"
+                                                     : nullptr;
+}
+
 void run_region(RegionCall& region)
 {
-    // One within another, or in a loop; one of one thread, which may rely on that; or of as many as the program says.
     const unsigned told = directive::openmp_told();
     if (WS_UNLIKELY(current != nullptr)) {
         if (current->watch)
@@ -81,19 +116,24 @@ void run_region(RegionCall& region)
         region.open(region.fn, region.data, threads);
         return;
     }
-    const bool usual = (region.threads == 0 && !directive::openmp_threads_set_here()) || region.threads == told;
-    if (WS_UNLIKELY(!usual || !told || self.in_region || directive::openmp_level() != 0)) {
+    const Wanted wanted = wanted_of(region);
+    const char* const passed = why_passed(wanted);
+    if (WS_UNLIKELY(!told || self.in_region || directive::openmp_level() != 0)) {
         region.open(region.fn, region.data, region.threads);
         return;
     }
     RegionSite* const site = find_site(region.site);
     const State state = site ? site->now() : State::own;
-    if (WS_LIKELY(state == State::shared))
-        run_shared(region, *site);
+    if (WS_UNLIKELY(passed != nullptr)) {
+        if (site)
+            site->passed = passed;
+        run_by_openmp(region, site, wanted);
+    } else if (WS_LIKELY(state == State::shared))
+        run_shared(region, *site, wanted);
     else if (state == State::own)
-        run_by_openmp(region, site);
+        run_by_openmp(region, site, wanted);
     else
-        run_watching(region, *site);
+        run_watching(region, *site, wanted);
 }
 
 // Before the program's first region: as it is preloaded, libws begins before the program.

@@ -58,7 +58,7 @@ RegionSite* make_site(const void* function)
         return nullptr;
     s->site.where = name_of_function(function);
     s->site.kinds = WS_SITE_KINDS(WS_AUTO, WS_AUTO) | WS_SITE_ANY_ORDER;
-    if (directive::openmp(nullptr).max_threads() > 1)
+    if (directive::openmp_own() > 1)
         s->site.kinds |= WS_SITE_OPENMP; // the rank's own threads take part as OpenMP's
     s->function = function;
     s->units = directive::openmp_told();
@@ -125,8 +125,9 @@ std::string tell_regions()
     for (RegionSite* volatile& entry : table)
         if (const RegionSite* s = window::load_acquire(entry)) {
             shared += s->now() == State::shared;
-            if (s->now() == State::own && own++ < most_told)
-                others += std::string(own > 1 ? ", " : "") + s->site.where + " (" + s->why + ")";
+            const char* why = s->now() == State::own ? s->why : s->now() == State::watched ? s->passed : nullptr;
+            if (why && own++ < most_told)
+                others += std::string(own > 1 ? ", " : "") + s->site.where + " (" + why + ")";
         }
     std::string text;
     if (shared + own)
@@ -191,11 +192,13 @@ void settle(RegionSite& site, double ticks, unsigned barriers)
     Hardware::store_release(site.state, Flag(site.why ? State::own : State::shared)); // pairs with now()
 }
 
-unsigned units_of(RegionSite& site)
+unsigned units_of(RegionSite& site, unsigned told, bool said)
 {
+    if (said)
+        return told;
     const bool seen = site.stops || (Hardware::load_relaxed(site.uses) & use::numbers);
     if (!site.free || seen) // no more than the program was told of can wait, or be told apart, at once
-        return std::min(site.units, directive::openmp_told());
+        return std::min(site.units, told);
     loop::Learned& l = loop::learned(&site.site);
     const double region = loop::peek(l.unit_ticks) * site.units;
     const unsigned wanted = choose_units(region, grain(), 2 * site.setup);

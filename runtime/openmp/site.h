@@ -27,7 +27,8 @@ constexpr Flag
     barrier = 16, // its threads wait for each other, and not just at its end
     nested = 32,  // opens another region
     single = 64,  // has one thread do something
-    unknown = 128; // calls what is not known to be right
+    unknown = 128, // calls what is not known to be right
+    counts = 256; // asks itself how many threads there are
 }
 
 enum class State : Flag { watched, shared, own };
@@ -39,6 +40,8 @@ struct alignas(64) RegionSite {
     volatile Flag uses;
     volatile Flag executions; // that were watched
     const char* volatile why; // it is OpenMP's
+    const char* volatile passed; // why an execution was, without any look at it
+    volatile bool spins; // its threads wait for each other by spinning
     bool free;     // nobody can tell how many virtual threads there are: any number will do
     bool ranges;   // and one call can be several of them
     volatile bool stops; // they wait for each other: in phases
@@ -74,7 +77,8 @@ struct Phase {
 };
 // Null: no memory, or more than are kept.
 Phase* phase_after(RegionSite& site, const void* barrier);
-// How many virtual threads the next execution has.
-unsigned units_of(RegionSite& site);
+// How many virtual threads the next execution has, of which the program knows of no more than `told`; exactly so many
+// if it has said so itself.
+unsigned units_of(RegionSite& site, unsigned told, bool said);
 
 } // namespace ws::openmp

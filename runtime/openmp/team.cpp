@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -35,12 +36,12 @@ void asked(Question question, void* caller)
     }
     VirtualTeam& team = *unit.team;
     Participant& p = self;
-    if (team.units <= directive::openmp_told() || is_pair(team.site, caller)) {
+    if (team.units <= team.told || is_pair(team.site, caller)) {
         p.number = unit.units.lo;
         p.numbers = unit.units.of;
     } else {
         Watch::note_late(team.site, use::numbers); // from the next execution on no more than it may know of
-        p.numbers = directive::openmp_told();
+        p.numbers = team.told;
         if (question != Question::threads)
             p.number = team.slot(unit);
     }
@@ -119,13 +120,14 @@ void Watch::note_question(Unit& unit, Question question, void* caller)
 {
     void* const first = unit.asked_threads;
     unit.asked_threads = nullptr;
+    const bool makes_pair = question == Question::number && first && follows(first, caller, near_pair);
+    if (first && !makes_pair)
+        note(use::numbers | use::counts);
     if (question == Question::threads) {
-        if (first)
-            note(use::numbers);
         unit.asked_threads = caller;
         return;
     }
-    if (question != Question::number || !first || !follows(first, caller, near_pair)) {
+    if (!makes_pair) {
         note(use::numbers);
         return;
     }
@@ -144,7 +146,7 @@ void Watch::note_question(Unit& unit, Question question, void* caller)
 void Watch::end(Unit& unit)
 {
     if (unit.asked_threads)
-        note(use::numbers);
+        note(use::numbers | use::counts);
     Hardware::store_relaxed(barriers, unit.barriers); // all have as many
 }
 
@@ -166,8 +168,9 @@ void run_watched(void* argument)
 struct VirtualTeam::Cold {
     std::mutex lock;
     std::condition_variable ended, released;
-    uint64_t arrived = 0, barriers = 0; // virtual threads in block(), and how often all have been
     std::vector<pthread_t> threads;
+    uint64_t held = 0, phases = 0;  // virtual threads in hold(), and how often all have been let go on
+    std::vector<std::unique_ptr<char[]>> commons;
     std::vector<uint64_t> over; // of each loop whose iterations have an order: those before this one
     std::condition_variable turned;
 };
@@ -177,8 +180,8 @@ struct BegunThread {
     unsigned lo, hi;
 };
 
-VirtualTeam::VirtualTeam(RegionSite& the_site, const RegionCall& the_region, unsigned of)
-    : site(the_site), region(the_region), units(of), owner_(pthread_self())
+VirtualTeam::VirtualTeam(RegionSite& the_site, const RegionCall& the_region, unsigned of, unsigned the_told)
+    : site(the_site), region(the_region), units(of), told(the_told), owner_(pthread_self())
 {
 }
 
@@ -291,7 +294,7 @@ void VirtualTeam::call_all()
 void VirtualTeam::play(unsigned lo, unsigned hi, Fiber*& spare, int level)
 {
     Fiber* fiber;
-    if (Hardware::load_relaxed(phase_) == 0) { // relaxed: changes only while nobody is here
+    if (Hardware::load_relaxed(phase_) == 0) { // relaxed: stays while one runs
         fiber = spare ? spare : Fiber::take();
         spare = nullptr;
         if (!fiber)
@@ -318,7 +321,7 @@ void VirtualTeam::play(unsigned lo, unsigned hi, Fiber*& spare, int level)
     if (WS_UNLIKELY(Hardware::load_acquire(all_begun_))) {
         Cold& c = cold();
         const std::lock_guard<std::mutex> lock(c.lock);
-        release_if_met(c);
+        release_if_stopped(c);
         c.ended.notify_all();
     }
 }
@@ -337,9 +340,14 @@ void VirtualTeam::run(unsigned lo, unsigned hi)
         const auto play_those = [&](unsigned first, unsigned count) {
             play(word * 64 + first, word * 64 + first + count, spare, level);
         };
-        if (ranges)
-            each_run(claim(word, bits_below(to) & ~bits_below(from)), play_those);
-        else
+        if (ranges) {
+            const uint64_t claimed = claim(word, bits_below(to) & ~bits_below(from));
+            // the claim comes before; pairs with release_if_stopped()
+            if (WS_UNLIKELY(Hardware::load_relaxed(phase_) != 0))
+                begin_threads(word, claimed);
+            else
+                each_run(claimed, play_those);
+        } else
             for (unsigned bit = from; bit < to; bit++)
                 if (claim(word, uint64_t(1) << bit))
                     play_those(bit, 1);
@@ -415,16 +423,17 @@ void VirtualTeam::barrier(Unit& unit, const void* caller)
 {
     if (!unit.fiber || units == 1) // nobody else is to come
         return;
-    if (WS_UNLIKELY(unit.nest_locks != 0))
-        refuse(site,
-               "it holds a lock that may be set several times over a barrier, which it did not when it was first run");
     Phase* const next = phase_after(site, caller);
     if (!next || !next->may_stop) {
-        block(unit);
+        hold(unit, "its threads wait for each other");
         return;
     }
     site.stops = true; // if it is the first one
     site.ranges = false;
+    if (WS_UNLIKELY(unit.nest_locks != 0)) { // they are its thread's
+        hold(unit, "a lock that may be set several times is held over a barrier");
+        return;
+    }
     window::store_relaxed(next_, next);
     unit.fiber->stop();
 }
@@ -470,6 +479,15 @@ void VirtualTeam::begin_thread(unsigned lo, unsigned hi)
     cold().threads.push_back(thread);
 }
 
+// Each of these, which are claimed, on its own.
+void VirtualTeam::begin_threads(unsigned word, uint64_t claimed)
+{
+    const std::lock_guard<std::mutex> lock(beginning_);
+    for (unsigned bit = 0; bit < 64; bit++)
+        if (claimed >> bit & 1)
+            begin_thread(word * 64 + bit, word * 64 + bit + 1);
+}
+
 // Those that have not begun this phase get threads. beginning_ is held.
 void VirtualTeam::begin_rest()
 {
@@ -509,35 +527,56 @@ void VirtualTeam::begin_all(const char* why)
     begin_rest();
 }
 
-// c.lock is held. Those that have ended count as arrived, so that nobody waits for them.
-void VirtualTeam::release_if_met(Cold& c)
+// c.lock is held. Where all others have stopped at a barrier those in hold() go on, and the others on threads.
+void VirtualTeam::release_if_stopped(Cold& c)
 {
-    if (c.arrived && c.arrived + Hardware::load_acquire(ended_) >= units) {
-        c.arrived = 0;
-        c.barriers++;
-        c.released.notify_all();
+    if (!c.held || c.held + Hardware::load_acquire(ended_) < units)
+        return;
+    const std::lock_guard<std::mutex> begins(beginning_);
+    const unsigned waiting = stopped();
+    uint64_t again[words];
+    for (unsigned word = 0; word < words; word++) {
+        again[word] = Hardware::load_relaxed(stopped_[word]);
+        Hardware::store_relaxed(stopped_[word], 0);
     }
+    Hardware::store_relaxed(ended_, units - waiting - unsigned(c.held));
+    Hardware::store_full(phase_, Hardware::load_relaxed(phase_) + 1);
+    for (unsigned word = 0; word < words; word++) // who claims one of them sees the phase; pairs with claim()
+        Hardware::store_release(begun_[word], ~again[word]);
+    begin_rest();
+    c.held = 0;
+    c.phases++;
+    c.released.notify_all();
 }
 
-// A barrier where virtual threads must not change their threads: each waits on its own.
-void VirtualTeam::block(Unit& unit)
+// A barrier where others may stop, and this one must not: it waits on its thread.
+void VirtualTeam::hold(Unit& unit, const char* why)
 {
-    begin_all("its threads wait for each other");
+    begin_all(why);
     Cold& c = cold();
     std::unique_lock<std::mutex> lock(c.lock);
-    const uint64_t met = c.barriers;
-    c.arrived += unit.units.hi - unit.units.lo;
-    release_if_met(c);
-    c.released.wait(lock, [&] { return c.barriers != met; });
+    const uint64_t met = c.phases;
+    c.held += unit.units.hi - unit.units.lo;
+    release_if_stopped(c);
+    c.released.wait(lock, [&] { return c.phases != met; });
+}
+
+void* VirtualTeam::common(Unit& unit, size_t bytes)
+{
+    Cold& c = cold();
+    const std::lock_guard<std::mutex> lock(c.lock);
+    const unsigned n = unit.commons++;
+    if (c.commons.size() <= n)
+        c.commons.resize(n + 1);
+    if (!c.commons[n])
+        c.commons[n].reset(new char[bytes]());
+    return c.commons[n].get();
 }
 
 void VirtualTeam::meet_other(const char* name)
 {
     // Tasks run at once where a thread has no team, and what is left works without one.
-    for (const char* needs_team :
-         {"GOMP_loop_start", "GOMP_loop_ull_start", "GOMP_loop_ordered_start", "GOMP_loop_ull_ordered_start",
-          "GOMP_loop_doacross_start", "GOMP_loop_ull_doacross_start", "GOMP_scope", "GOMP_sections2",
-          "GOMP_workshare", "__kmpc_dist", "__kmpc_team_"})
+    for (const char* needs_team : {"__kmpc_dist", "__kmpc_team_"})
         if (std::strncmp(name, needs_team, std::strlen(needs_team)) == 0) {
             refuse(site, (std::string("it calls ") + name + ", which it did not when it was first run").c_str());
         }
@@ -591,7 +630,7 @@ unsigned VirtualTeam::slot(Unit& unit)
 {
     if (unit.slot)
         return unit.slot - 1;
-    const unsigned most = std::min(directive::openmp_told(), 32u);
+    const unsigned most = std::min(told, 32u);
     for (;;) {
         const Flag taken = Hardware::load_relaxed(slots_);
         for (unsigned i = 0; i < most; i++)

@@ -50,6 +50,8 @@ struct Unit {
         Part piece;
     } turn;
     unsigned nest_locks;  // that it holds and may set again
+    unsigned commons;     // calls of VirtualTeam::common()
+    uintptr_t* reductions; // of libgomp's tasks, over all virtual threads: the latest, which knows the one before
     unsigned slot;        // its number for who asks unexpectedly, from 1; 0: none
     uint64_t began;       // watched: ticks
     unsigned barriers;    // watched: so many that are not the region's end
@@ -89,7 +91,8 @@ void run_watched(void* watch);
 
 class VirtualTeam {
 public:
-    VirtualTeam(RegionSite& site, const RegionCall& region, unsigned units);
+    // `told`: so many threads the program may tell apart in it.
+    VirtualTeam(RegionSite& site, const RegionCall& region, unsigned units, unsigned told);
     ~VirtualTeam(); // waits for the threads that it has begun
     VirtualTeam(const VirtualTeam&) = delete;
 
@@ -103,6 +106,9 @@ public:
     void barrier(Unit& unit, const void* caller);
     // One does what needs all of them at once: from now on the site is OpenMP's.
     void begin_all(const char* why);
+    // Memory that the n-th call of a virtual thread's shares with the n-th one of all others, zero at first; for as
+    // long as the region lasts.
+    void* common(Unit& unit, size_t bytes);
     // It comes to a call that no watched execution had made. Those that need OpenMP's own team end the job.
     void meet_other(const char* name);
     // A loop of n iterations whose order matters: its pieces (pieces_of_loop()) are run one after the other, in the
@@ -110,8 +116,8 @@ public:
     void begin_in_turn(Unit& unit, uint64_t n, uint64_t chunk);
     // Waits until all iterations before the unit's next piece are over. False: it has no more.
     bool next_in_turn(Unit& unit, Part& piece);
-    // The number by which the program may know a thread that it did not ask for before: below openmp_told(), and
-    // nobody else's at the time.
+    // The number by which the program may know a thread that it did not ask for before: below `told`, and nobody else's
+    // at the time.
     unsigned slot(Unit& unit);
 
     // For copyprivate.
@@ -119,7 +125,7 @@ public:
 
     RegionSite& site;
     const RegionCall& region;
-    const unsigned units;
+    const unsigned units, told;
     uint64_t opened_at = 0; // ticks; 0: not registered with the watchdog
     uint64_t progress() const
     {
@@ -128,6 +134,7 @@ public:
     // The watchdog's.
     VirtualTeam *next = nullptr, *previous = nullptr;
     uint64_t seen_progress = 0, seen_at = 0;
+    double seen_used = 0; // seconds of the process's processor time
 
 private:
     void run(unsigned lo, unsigned hi);
@@ -139,11 +146,12 @@ private:
     void play(unsigned lo, unsigned hi, Fiber*& spare, int level);
     static void run_unit(void* fiber);
     void begin_thread(unsigned lo, unsigned hi);
+    void begin_threads(unsigned word, uint64_t claimed);
     void begin_rest();
     void wait_for_threads();
     void join_threads();
     unsigned stopped() const;
-    void block(Unit& unit);
+    void hold(Unit& unit, const char* why);
     static void* thread(void*);
 
     static constexpr unsigned words = most_units / 64;
@@ -163,9 +171,12 @@ private:
     struct Cold;
     Cold* volatile cold_ = nullptr;
     Cold& cold();
-    void release_if_met(Cold& c);
+    void release_if_stopped(Cold& c);
     template <class F> void with_turns(unsigned loop, F f);
 };
+
+// The program has set an allocator of its own for its threads. Any thread.
+bool allocator_is_set();
 
 // The watchdog's list. Any thread.
 void watch_over(VirtualTeam& team);

@@ -7,6 +7,8 @@
 #include "loop/participant.h"
 #include "window/times.h"
 
+#include <algorithm>
+#include <ctime>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -18,16 +20,31 @@ window::SpinLock lock; // of the list
 VirtualTeam* first;
 bool begun;
 
+// Of all its threads.
+double process_seconds()
+{
+    timespec used;
+    return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) == 0 ? double(used.tv_sec) + 1e-9 * double(used.tv_nsec) : 0;
+}
+
+// Who spins uses its core. A region in which somebody did that without end for three times as long as it ever took is
+// stuck for sure enough; one that had no core, or sleeps, may just be slow today.
 bool is_stuck(VirtualTeam& team, uint64_t now)
 {
     const uint64_t progress = team.progress();
+    const double used = process_seconds();
     if (team.seen_at == 0 || progress != team.seen_progress) {
         team.seen_progress = progress;
         team.seen_at = now;
+        team.seen_used = used;
         return false;
     }
-    const double patience = std::max(window::times::stuck_least_us * loop::host().ticks_per_us, 8 * team.site.longest);
-    return double(now - team.seen_at) > patience;
+    const double us = loop::host().ticks_per_us;
+    const auto longer = [&](double ticks, double least_us, double times) {
+        return ticks > std::max(least_us * us, times * team.site.longest);
+    };
+    const double waited = double(now - team.seen_at), busy = std::min(waited, (used - team.seen_used) * 1e6 * us);
+    return longer(waited, window::times::stuck_least_us, 8) || longer(busy, window::times::stuck_busy_us, 3);
 }
 
 void* watch(void*)
@@ -39,6 +56,7 @@ void* watch(void*)
         for (VirtualTeam* team = first; team; team = team->next)
             if (is_stuck(*team, now)) {
                 team->seen_at = now;
+                team->site.spins = true;
                 team->begin_all("its threads wait for each other by spinning");
             }
         lock.unlock();

@@ -79,10 +79,10 @@ constexpr double virtual_thread_us = 16;
 // to stop and to go on costs about 50 ns.
 constexpr double virtual_thread_phase_us = 2;
 // openmp/watchdog.cpp: virtual threads of a region may wait for others that have not begun. So a region none of whose
-// virtual threads has ended for so long, or for 8 times what it took at its longest, gives threads to all of them; how
-// often that is looked at.
-constexpr double stuck_least_us = 1000000;
-constexpr unsigned stuck_look_us = 100000;
+// virtual threads has ended for so long, or for 8 times what it took at its longest, gives threads to all of them; or,
+// where cores were busy for so long, for three times what it took; how often that is looked at.
+constexpr double stuck_least_us = 1000000, stuck_busy_us = 200000;
+constexpr unsigned stuck_look_us = 20000;
 // measure/kept_off.cpp: how often a thread asks the kernel how long it had no CPU: what it missed it learns at the next
 // look.
 constexpr double kept_off_us = 8000;

@@ -333,6 +333,40 @@ static int nest_locks(void)
     return wrong == 0;
 }
 
+/* The same, but the first executions have no such lock. */
+static int late_nest_locks(void)
+{
+    int arrived = 0, inside = 0, wrong = 0;
+    omp_nest_lock_t lock;
+    omp_init_nest_lock(&lock);
+#pragma omp parallel reduction(+ : wrong)
+    {
+        const int holds = turn > 3 && omp_get_thread_num() == omp_get_num_threads() / 2;
+        if (holds)
+            omp_set_nest_lock(&lock);
+        for (int loop = 0; loop < 3; loop++) {
+#pragma omp for
+            for (int i = loop * iterations / 3; i < (loop + 1) * iterations / 3; i++)
+                work(i);
+#pragma omp atomic
+            arrived++;
+#pragma omp barrier
+            wrong += arrived < (loop + 1) * omp_get_num_threads();
+        }
+        if (holds) {
+            inside = 1;
+            omp_unset_nest_lock(&lock);
+        } else if (turn > 3) {
+            omp_set_nest_lock(&lock);
+            wrong += !inside || omp_test_nest_lock(&lock) != 2;
+            omp_unset_nest_lock(&lock);
+            omp_unset_nest_lock(&lock);
+        }
+    }
+    omp_destroy_nest_lock(&lock);
+    return wrong == 0;
+}
+
 /* The same as barriers(), but the first executions have none. */
 static int late_barrier(void)
 {
@@ -416,6 +450,64 @@ static int late_order(void)
     return wrong == 0 && (turn <= 3 || (chunks == iterations && pieces == iterations / 2 && before == iterations + 3));
 }
 
+/* Values of the last iterations that have one, which the first executions do not ask for. */
+static int late_conditional(void)
+{
+    int last = -1, second = -1;
+#pragma omp parallel
+    {
+#pragma omp for nowait
+        for (int i = 0; i < iterations; i++)
+            work(i);
+        if (turn > 3) {
+#ifdef __clang__ /* gets them wrong itself */
+#pragma omp single
+            last = 207, second = 215;
+#else
+#pragma omp for schedule(dynamic, 3) lastprivate(conditional : last)
+            for (int i = 0; i < iterations; i++)
+                if (i % 100 == 7)
+                    last = i;
+#pragma omp for schedule(static) lastprivate(conditional : second)
+            for (int i = 0; i < iterations; i++)
+                if (i % 70 == 5)
+                    second = i;
+#endif
+        }
+    }
+    return turn <= 3 ? last == -1 : last == 207 && second == 215;
+}
+
+/* What tasks add up over all threads, which the first executions do not. */
+static int late_task_reduction(void)
+{
+    int sum = 0;
+    long product = 1;
+#pragma omp parallel
+    {
+#pragma omp for nowait
+        for (int i = 0; i < iterations; i++)
+            work(i);
+        if (turn > 3) {
+#pragma omp for reduction(task, + : sum) schedule(dynamic)
+            for (int i = 0; i < iterations; i++) {
+#pragma omp task in_reduction(+ : sum)
+                sum += i;
+                sum += 1;
+            }
+#pragma omp sections reduction(task, * : product)
+            {
+#pragma omp task in_reduction(* : product)
+                product *= 3;
+#pragma omp section
+#pragma omp task in_reduction(* : product)
+                product *= 5;
+            }
+        }
+    }
+    return turn <= 3 || (sum == sum_to(iterations) + iterations && product == 15);
+}
+
 /* Each thread waits for the next one, by spinning. */
 static int spinning(void)
 {
@@ -428,6 +520,25 @@ static int spinning(void)
         while (me + 1 < all && !__atomic_load_n(&flags[me + 1], __ATOMIC_ACQUIRE))
             sched_yield();
         __atomic_store_n(&flags[me], 1, __ATOMIC_RELEASE);
+    }
+    return 1;
+}
+
+/* The same over and over, without yielding. */
+static int pipeline(void)
+{
+    const int steps = 6;
+    memset((void *) flags, 0, (size_t) (told + 1) * sizeof *flags);
+#pragma omp parallel
+    {
+        const int me = omp_get_thread_num(), all = omp_get_num_threads();
+        for (int step = 0; step < steps; step++) {
+            while (me > 0 && __atomic_load_n(&flags[me - 1], __ATOMIC_ACQUIRE) <= step)
+                continue;
+            for (int i = step * all + me; i < iterations; i += steps * all)
+                work(i);
+            __atomic_store_n(&flags[me], step + 1, __ATOMIC_RELEASE);
+        }
     }
     return 1;
 }
@@ -461,6 +572,35 @@ static int late_tasks(void)
             sum += i;
         }
     return sum == sum_to(iterations);
+}
+
+/* A barrier is behind the tasks of all, which the first executions have not. */
+static int late_tasks_of_all(void)
+{
+    int sum = 0, threads = 0, wrong = 0;
+#pragma omp parallel reduction(+ : wrong)
+    {
+#pragma omp for nowait
+        for (int i = 0; i < iterations; i++)
+            work(i);
+        if (turn > 3) {
+            for (int i = 0; i < 3; i++) {
+#pragma omp task shared(sum)
+#pragma omp atomic
+                sum++;
+            }
+#pragma omp taskloop shared(sum) nogroup
+            for (int i = 0; i < 4; i++) {
+#pragma omp atomic
+                sum++;
+            }
+#pragma omp atomic
+            threads++;
+#pragma omp barrier
+            wrong += sum != 7 * threads;
+        }
+    }
+    return wrong == 0;
 }
 
 static int in_order(void)
@@ -525,12 +665,17 @@ static const struct kind kinds[] = {
     {"phases", phases, iterations},
     {"lock_over_barrier", lock_over_barrier, iterations},
     {"nest_locks", nest_locks, iterations},
+    {"late_nest_locks", late_nest_locks, iterations},
     {"late_barrier", late_barrier, iterations},
     {"late_copyprivate", late_copyprivate, iterations},
     {"late_order", late_order, iterations},
+    {"late_conditional", late_conditional, iterations},
+    {"late_task_reduction", late_task_reduction, iterations},
     {"spinning", spinning, iterations},
+    {"pipeline", pipeline, iterations},
     {"tasks", tasks, iterations},
     {"late_tasks", late_tasks, iterations},
+    {"late_tasks_of_all", late_tasks_of_all, iterations},
     {"in_order", in_order, iterations},
     {"nested", nested, iterations},
     {"empty_first", empty_first, 0},

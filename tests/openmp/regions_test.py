@@ -6,19 +6,20 @@ Arguments: mpirun, the folder of the programs, a program."""
 import atexit
 import glob
 import os
+import re
 import shutil
 import sys
 import tempfile
 
-from job import expect, finish, run, skip
+from job import MPIRUN, expect, finish, run, skip
 
 PROGRAM = sys.argv[3]
 LANGUAGE = PROGRAM.split('.')[1].split('_')[0]  # cxx, fortran; else C
 HELP = '-workshare-openmp=help',
 SHARED = ('plain', 'chunks', 'dynamic', 'dynamic_chunks', 'guided', 'auto', 'runtime', 'down', 'two_loops', 'variables', 'last_of_dynamic',
           'exclusion', 'uncombined', 'without_waiting', 'numbers', 'asks_late', 'parts', 'single', 'barriers', 'phases', 'lock_over_barrier', 'late_barrier', 'late_copyprivate',
-          'late_order', 'late_tasks', 'empty_first')
-OWN = 'three', 'one', 'nest_locks', 'tasks', 'in_order', 'nested'
+          'late_order', 'late_tasks', 'late_tasks_of_all', 'late_nest_locks', 'late_conditional', 'late_task_reduction', 'three', 'empty_first')
+OWN = 'one', 'nest_locks', 'tasks', 'in_order', 'nested'
 ONE = {'OMP_NUM_THREADS': '1'}
 
 
@@ -56,6 +57,8 @@ for kind in SHARED:
     job(kind, steals=True, title=f'{kind} is shared')
 expect(job('plain'), 'nothing was told', 'told 16' in job('plain').out)
 expect(result := job(*OWN, title='what is not shared'), 'something was shared', result.stats.get('chunks_stolen', 0) == 0)
+if os.path.exists(os.path.join(os.path.dirname(MPIRUN), '../lib/workshare/names.so')):
+    expect(result, 'its regions have no names', re.search(r'not regions\.c:\d+(:\w+)? \(.*, regions\.c:', result.err))
 expect(result := job('spinning', turns=3, title='spinning'), 'it was never shared', result.stats.get('regions', 0) > 0)
 # What the program says itself holds.
 for env in {**ONE, 'OMP_THREAD_LIMIT': '1'}, {**ONE, 'OMP_THREAD_LIMIT': '5'}:

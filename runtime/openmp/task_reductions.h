@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+//
+// libgomp's reductions over tasks (`reduction(task, ...)`) that a virtual thread comes to, which no watched execution
+// had: regions that were seen to have some are OpenMP's.
+#pragma once
+
+#include <cstdint>
+
+namespace ws::openmp {
+
+// The current virtual thread begins a construct with these, as libgomp's functions are told of them: what all threads
+// reduce, and a word with the size of memory that they have in common, zero at first, which gets its address. Either
+// may be null. `name`: the called function.
+void begin_common(const char* name, uintptr_t* reductions, void** memory);
+
+} // namespace ws::openmp
