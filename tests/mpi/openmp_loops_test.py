@@ -90,6 +90,8 @@ def test(compiler):
         expect(result, 'no reason', re.search(reason, result.err.replace('\n  ', ' ')))
         result = no_guests(program, what, env=env, options=('-workshare-check',))
         expect(result, 'no reason in what was checked', re.search(r'openmp_loops.cpp:\d+.* 3 kept unshared: .*' + reason, result.err))
+    result = run(plain, 'plain', env=one, options=('-workshare-openmp=help',))
+    expect(result, 'it is not said that nothing needs to be compiled', '-fws=openmp is no longer needed' in result.err)
     # OpenMP's own threads run the iterations that OpenMP would give them.
     for workshare in False, True:
         for env in one, two:
