@@ -19,6 +19,13 @@ def run_helped(run, program, options):
     return run.run(program, options, workshare=True, env={"OMP_NUM_THREADS": "1"}, flags=["-workshare-openmp", "help"])
 
 
+def sleeping(run, compiler, options):
+    """On 16 pretended cores: a rank's threads are its own; workers lend the cores of those of a rank that waits."""
+    return [run.run(f"double_loop_unmodified_{compiler}", ["--iterations", 512, "--sleep", "4.096s", "--cores", 16, "--warmup", 2, *options],
+                    workshare=True, bind="none", env={"WS_CORES": "16", "OMP_NUM_THREADS": "8"},
+                    flags=["-workshare-openmp", "help", "-workshare-workers", 7])]
+
+
 def one_process(run, program, options, env=()):
     """The same binary without Workshare in one process of 2 threads, bound to cores and never asleep."""
     return run.run(program, options, ranks=1, bind="none", env={"OMP_NUM_THREADS": "2", "OMP_PLACES": "cores", "OMP_PROC_BIND": "close",
@@ -70,5 +77,9 @@ def unmodified(run, quick):
                 yield perfect_line(f"unmodified double loop, {OPENMP[compiler]}, {schedule}, {text}: workshare / perfect half", ours, most)
                 rows.append([text, OPENMP[compiler], schedule,
                              *(measure.median_of(results, over_perfect) for results in (ours, plain, directive, one))])
+    for compiler in (c for c in OPENMP if run.has(f"double_loop_unmodified_{c}")):
+        for schedule, flags in SCHEDULES:
+            ours = sleeping(run, compiler, [*flags, "--repeats", 3 if quick else 8])
+            yield perfect_line(f"2 ranks x 8 threads, 7 workers each, {OPENMP[compiler]}, {schedule}, sleeping work: workshare / perfect", ours, 1.03)
     yield line.table("Unmodified double loop: time over the perfect half", ["work", "library", "schedule", "unmodified", "plain", "ws for", "one process"],
                      rows, "2 ranks with 1 thread each; plain: without -workshare; ws for: the directive, recompiled; one process: OpenMP with 2 threads.")
