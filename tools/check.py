@@ -280,6 +280,12 @@ class History(unittest.TestCase):
                                        "figures": [{"group": group, **self.line(group, 1)}], **facts}
         whole = history.merged([part("claim"), part("double")])
         self.assertEqual([f["group"] for f in whole["figures"]], ["double", "claim"])
+        with tempfile.TemporaryDirectory() as folder:  # a run of one group of four is not the page's
+            paths = [os.path.join(folder, name) for name in ("1-quick.jsonl", "2-quick.jsonl", "3-quick.jsonl")]
+            for path, names in zip(paths, (("claim", "double", "flex", "region"), ("flex",), ("claim", "double"))):
+                parts = [part(name) for name in names]
+                history.write_run({**parts[0], "figures": [f for p in parts for f in p["figures"]], "tables": []}, path)
+            self.assertEqual(history.whole(paths), [paths[0], paths[2]])
         self.assertRaises(SystemExit, history.merged, [part("claim"), part("double", commit="d")])
 
     def test_changes(self):
