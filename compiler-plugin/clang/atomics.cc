@@ -24,7 +24,7 @@
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
-#include "llvm/Transforms/Scalar/LowerAtomic.h"
+#include WS_LOWER_ATOMIC_HEADER
 #include "llvm/Transforms/Utils/Local.h"
 #pragma GCC diagnostic pop
 
@@ -77,7 +77,7 @@ private:
 
     static bool is_library_call(const Instruction &instruction) {
         const Function *called = callee(instruction);
-        return called && called->isDeclaration() && called->getName().startswith("__atomic_");
+        return called && called->isDeclaration() && begins(called->getName(), "__atomic_");
     }
 
     static bool is_atomic(const Instruction &instruction) {
@@ -182,11 +182,11 @@ private:
             cast<Function>(called.getCallee())->addFnAttr(Attribute::NoUnwind);
             return called;
         };
-        CallInst::Create(function("ws_atomic_start"), "", &*first->getFirstInsertionPt());
+        IRBuilder<>(first, first->getFirstInsertionPt()).CreateCall(function("ws_atomic_start"));
         // After the split the end has one block before it on this side: where `stop` stood.
         for (BasicBlock *block : shared)
             if (is_contained(successors(block), end))
-                CallInst::Create(function("ws_atomic_end"), "", block->getTerminator());
+                IRBuilder<>(block->getTerminator()).CreateCall(function("ws_atomic_end"));
     }
 
     void copy(const Blocks &from, Blocks &to) {
@@ -246,7 +246,7 @@ private:
                 if (is_flush(instruction))
                     flushes.push_back(cast<CallBase>(&instruction));
         for (CallBase *flush : flushes) {
-            new FenceInst(context_, AtomicOrdering::SequentiallyConsistent, SyncScope::System, flush);
+            IRBuilder<>(flush).CreateFence(AtomicOrdering::SequentiallyConsistent);
             remove_call(flush);
         }
     }

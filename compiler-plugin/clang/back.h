@@ -11,8 +11,11 @@
 #pragma GCC diagnostic ignored "-Wextra"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #pragma GCC diagnostic pop
+
+#include "versions.h"
 
 #include <string>
 #include <vector>
@@ -34,10 +37,15 @@ bool judge_openmp_loop(const llvm::Function *body, const llvm::Function *host, c
                        const std::string &name, bool &unknown_calls);
 // Has libomp schedule a loop that was marked as was written.
 void restore_openmp_schedule(llvm::Function *body, unsigned kinds);
+// What a thunk finds of a region: a field for each variable of the fork, which holds its address, or its value.
+struct Captures {
+    llvm::StructType *type;
+    std::vector<bool> by_value;
+};
 // Where the results of a loop's reductions lie, as abi.h writes it, before its body is lowered; empty if it has none.
 // `addresses`: of static ones.
 std::string results_text(const llvm::CallBase *fork, const llvm::Function *body, unsigned directive,
-                         llvm::StructType *captures, std::vector<llvm::Constant *> &addresses);
+                         const Captures &captures, std::vector<llvm::Constant *> &addresses);
 // A symbol as the user knows it, without parameters.
 std::string readable_name(const std::string &symbol);
 

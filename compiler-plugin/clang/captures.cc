@@ -5,12 +5,6 @@
 // given by its value instead.
 #include "back.h"
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wall"
-#pragma GCC diagnostic ignored "-Wextra"
-#include "llvm/IR/IntrinsicInst.h"
-#pragma GCC diagnostic pop
-
 namespace ws_clang {
 
 using namespace llvm;
@@ -21,9 +15,14 @@ enum class Access { reads, writes };
 
 bool keeps_to(const Value *address, Access allowed, unsigned depth);
 
+bool is_of_lifetime(const User *user) {
+    const auto *intrinsic = dyn_cast<IntrinsicInst>(user);
+    return intrinsic && intrinsic->isLifetimeStartOrEnd();
+}
+
 // What an outlined function does with its parameter.
 bool parameter_keeps_to(const Function *function, unsigned number, Access allowed, unsigned depth) {
-    return depth < 4 && !function->isDeclaration() && function->getName().startswith(".omp_outlined")
+    return depth < 4 && !function->isDeclaration() && is_outlined(function->getName())
            && number < function->arg_size() && keeps_to(function->getArg(number), allowed, depth + 1);
 }
 
@@ -56,12 +55,11 @@ bool keeps_to(const Value *address, Access allowed, unsigned depth) {
             if (store->getValueOperand() == address ? !slot_keeps_to(store->getPointerOperand(), allowed, depth)
                                                     : allowed == Access::reads || !store->isSimple())
                 return false;
-        } else if (isa<DbgInfoIntrinsic>(user)) {
+        } else if (isa<DbgInfoIntrinsic>(user) || is_of_lifetime(user)) {
             continue;
         } else if (const auto *cast = dyn_cast<BitCastInst>(user)) {
             for (const User *cast_user : cast->users())
-                if (const auto *intrinsic = dyn_cast<IntrinsicInst>(cast_user);
-                    !intrinsic || !intrinsic->isLifetimeStartOrEnd())
+                if (!is_of_lifetime(cast_user))
                     return false;
         } else if (const auto *call = dyn_cast<CallBase>(user)) {
             const Function *called = callee(*call);

@@ -16,7 +16,7 @@ using namespace clang;
 // The variable named by an item of a clause, also by one of its elements or sections.
 const ValueDecl *named(const Expr *item) {
     for (item = item->IgnoreParenImpCasts();;) {
-        if (const auto *section = dyn_cast<OMPArraySectionExpr>(item))
+        if (const auto *section = dyn_cast<ArraySection>(item))
             item = section->getBase()->IgnoreParenImpCasts();
         else if (const auto *element = dyn_cast<ArraySubscriptExpr>(item))
             item = element->getBase()->IgnoreParenImpCasts();
@@ -32,8 +32,8 @@ const ValueDecl *named(const Expr *item) {
 // The type of what such an item has.
 QualType element_type(ASTContext &context, const Expr *item) {
     QualType type = item->getType().getNonReferenceType();
-    if (const auto *section = dyn_cast<OMPArraySectionExpr>(item->IgnoreParenImpCasts())) {
-        type = OMPArraySectionExpr::getBaseOriginalType(section->getBase());
+    if (const auto *section = dyn_cast<ArraySection>(item->IgnoreParenImpCasts())) {
+        type = ArraySection::getBaseOriginalType(section->getBase());
         type = type->isPointerType() ? type->getPointeeType() : type;
     }
     return context.getBaseElementType(type);
@@ -76,7 +76,7 @@ public:
     // Of jumps out of the block, clang takes this one.
     bool VisitOMPCriticalDirective(OMPCriticalDirective *critical) override {
         const auto name = critical->getDirectiveName();
-        if (name.getName() && StringRef(name.getAsString()).startswith("__ws_critical"))
+        if (name.getName() && begins(name.getAsString(), "__ws_critical"))
             complain_of_return(critical->getAssociatedStmt());
         return true;
     }
@@ -183,7 +183,7 @@ private:
 
     template <class Clause>
     void check_twice(const Clause *clause, std::set<std::pair<OpenMPClauseKind, const ValueDecl *>> &seen) {
-        for (const Expr *item : clause->varlists())
+        for (const Expr *item : items(clause))
             if (const ValueDecl *variable = named(item); variable && !variable->isImplicit()
                 && !seen.insert({clause->getClauseKind(), cast<ValueDecl>(variable->getCanonicalDecl())}).second)
                 report(item->getExprLoc(), quoted(variable) + " appears more than once in data clauses of " + name_);
@@ -192,7 +192,7 @@ private:
     // Clang takes any class with such an operator.
     void check_reduction(const OMPReductionClause *clause) {
         auto operation = clause->reduction_ops().begin();
-        for (const Expr *item : clause->varlists()) {
+        for (const Expr *item : items(clause)) {
             if (operation == clause->reduction_ops().end() || !*operation)
                 return;
             const Expr *merge = *operation++;
@@ -401,7 +401,7 @@ private:
     template <class Clause>
     static void add_items(const OMPExecutableDirective *loop, std::set<const ValueDecl *> &out) {
         for (const Clause *clause : loop->getClausesOfKind<Clause>())
-            for (const Expr *item : clause->varlists())
+            for (const Expr *item : items(clause))
                 out.insert(named(item));
     }
 
@@ -485,7 +485,7 @@ void note_results(ASTContext &context, const OMPExecutableDirective *directive) 
                    word && (word->isStr("min") || word->isStr("max"))) {
             operation = '=';
         }
-        for (const Expr *item : clause->varlists()) {
+        for (const Expr *item : items(clause)) {
             const QualType type = element_type(context, item);
             if (type->isDependentType())
                 return;

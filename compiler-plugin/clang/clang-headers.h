@@ -22,4 +22,6 @@
 #include "clang/Serialization/ASTReader.h"
 #pragma GCC diagnostic pop
 
+#include "versions.h"
+
 #endif

@@ -35,10 +35,9 @@ public:
             auto *lock = dyn_cast<GlobalVariable>(call->getArgOperand(2)->stripPointerCasts());
             FunctionCallee function = module_.getOrInsertFunction(
                 enter ? "ws_critical_start" : "ws_critical_end",
-                FunctionType::get(Type::getVoidTy(context_), {Type::getInt8PtrTy(context_)}, false));
+                FunctionType::get(Type::getVoidTy(context_), {pointer_}, false));
             cast<Function>(function.getCallee())->addFnAttr(Attribute::NoUnwind);
-            CallInst *instead = CallInst::Create(function, {object(name)}, "", call);
-            instead->setDebugLoc(call->getDebugLoc());
+            IRBuilder<>(call).CreateCall(function, {object(name)});
             remove_call(call);
             lock->removeDeadConstantUsers();
             if (lock->use_empty())
@@ -61,24 +60,24 @@ private:
     // struct ws_critical.
     Constant *object(const std::string &name) {
         GlobalVariable *&object = objects_[name];
-        auto *pointer = Type::getInt8PtrTy(context_);
         if (!object) {
             Constant *text = ConstantDataArray::getString(context_, name);
             auto *literal = new GlobalVariable(module_, text->getType(), true, GlobalValue::PrivateLinkage, text,
                                                ".str.ws_critical");
             literal->setUnnamedAddr(GlobalValue::UnnamedAddr::Global);
             literal->setAlignment(Align(1));
-            auto *type = StructType::get(context_, {pointer, pointer});
-            Constant *values[] = {ConstantExpr::getBitCast(literal, pointer), ConstantPointerNull::get(pointer)};
+            auto *type = StructType::get(context_, {pointer_, pointer_});
+            Constant *values[] = {ConstantExpr::getBitCast(literal, pointer_), ConstantPointerNull::get(pointer_)};
             object = new GlobalVariable(module_, type, false, GlobalValue::InternalLinkage,
                                         ConstantStruct::get(type, values), "ws_critical");
             object->setAlignment(Align(sizeof(void *)));
         }
-        return ConstantExpr::getBitCast(object, pointer);
+        return ConstantExpr::getBitCast(object, pointer_);
     }
 
     Module &module_;
     LLVMContext &context_;
+    PointerType *const pointer_ = pointer_to(Type::getInt8Ty(context_));
     std::map<std::string, GlobalVariable *> objects_;
 };
 

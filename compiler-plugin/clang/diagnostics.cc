@@ -151,7 +151,8 @@ public:
             // Both constructs that an atomic becomes may lead to the same.
             const auto now = std::make_pair(diagnostic.getLocation(), text);
             if (now != last_)
-                next_->HandleDiagnostic(level, clang::Diagnostic(diagnostic.getDiags(), text));
+                with_text(diagnostic, text,
+                          [&](const clang::Diagnostic &ours) { next_->HandleDiagnostic(level, ours); });
             last_ = now;
         }
         else
@@ -194,7 +195,7 @@ private:
         const clang::SourceManager &sources = diagnostic.getSourceManager();
         const Place place = place_of(sources, diagnostic.getLocation());
         if (const Pragma *shared = shares_loop(place);
-            shared && llvm::StringRef(text).startswith("statement after '#pragma omp")) {
+            shared && begins(text, "statement after '#pragma omp")) {
             text = shares_its_loop;
             replace_all(text, "%s", shared->name);
             return true;
@@ -218,13 +219,13 @@ private:
                 if (known.instead) {
                     text = known.instead;
                     replace_all(text, "%s", pragma->name);
-                    if (llvm::StringRef(pragma->name).startswith(ws::full_name(ws::DirectiveKind::section)))
+                    if (begins(pragma->name, ws::full_name(ws::DirectiveKind::section)))
                         replace_all(text, "the loop", "the section");
                     return true;
                 }
             }
-        if (llvm::StringRef(text).startswith("passing '")
-            && llvm::StringRef(text).endswith("to parameter of incompatible type 'long'")
+        if (begins(text, "passing '")
+            && ends(text, "to parameter of incompatible type 'long'")
             && place.line <= pragma->last_line && is_error) {
             text = integer_chunk;
             replace_all(text, "%s", pragma->name);

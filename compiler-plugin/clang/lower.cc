@@ -32,7 +32,6 @@
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/DIBuilder.h"
-#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/Local.h"
@@ -63,7 +62,7 @@ private:
     bool stays_openmp(Region &region);
     Constant *make_site(std::string where, uint64_t kinds, const std::string &results,
                         const std::vector<Constant *> &addresses);
-    Function *make_thunk(const Region &region, StructType *captures);
+    Function *make_thunk(const Region &region, const Captures &captures);
     Function *lower_fork(const Region &region);
     void lower_body(Function *function);
     void lower_dispatch(CallBase *init);
@@ -78,7 +77,7 @@ private:
     Type *const nothing_ = Type::getVoidTy(context_);
     IntegerType *const i1_ = Type::getInt1Ty(context_), *const i32_ = Type::getInt32Ty(context_),
                 *const i64_ = Type::getInt64Ty(context_);
-    PointerType *const pointer_ = Type::getInt8PtrTy(context_);
+    PointerType *const pointer_ = pointer_to(Type::getInt8Ty(context_));
     SmallPtrSet<Function *, 8> lowered_;
     ws::LoopNames names_;
 };
@@ -124,7 +123,7 @@ bool Lowering::find_region(CallBase *mark, Region &region) {
 // The user's function: also from one that was outlined of it.
 std::string Lowering::function_symbol(const Function *function) {
     SmallPtrSet<const Function *, 8> seen;
-    while (function->getName().startswith(".omp") && seen.insert(function).second) {
+    while (is_of_openmp(function->getName()) && seen.insert(function).second) {
         const Function *parent = nullptr;
         SmallVector<const User *, 8> users(function->users());
         while (!users.empty() && !parent) {
@@ -176,10 +175,10 @@ static bool asks_for_last(Function *body) {
     for (BasicBlock &block : *body)
         for (Instruction &instruction : block) {
             Function *called = callee(instruction);
-            if (called && called->getName().startswith(".omp_outlined._debug__"))
+            if (called && is_outlined_debug(called->getName()))
                 return asks_for_last(called);   // with -g the region is in a function of its own
-            const bool sections = called && called->getName().startswith("__kmpc_for_static_init_");
-            if (!called || !(sections || called->getName().startswith("__kmpc_dispatch_next_")))
+            const bool sections = called && begins(called->getName(), "__kmpc_for_static_init_");
+            if (!called || !(sections || begins(called->getName(), "__kmpc_dispatch_next_")))
                 continue;
             found = true;
             for (User *user : cast<CallBase>(instruction).getArgOperand(sections ? 3 : 2)->stripPointerCasts()->users())
@@ -241,7 +240,7 @@ static void keep_what_is_known(LoadInst *loaded, const Argument *parameter) {
 }
 
 // thunk(captures): what the runtime calls, the owner and each guest.
-Function *Lowering::make_thunk(const Region &region, StructType *captures) {
+Function *Lowering::make_thunk(const Region &region, const Captures &captures) {
     Function *body = region.body;
     Function *thunk = Function::Create(FunctionType::get(nothing_, {pointer_}, false), GlobalValue::InternalLinkage,
                                        readable_name(function_symbol(region.fork->getFunction())) + ".ws", module_);
@@ -275,18 +274,20 @@ Function *Lowering::make_thunk(const Region &region, StructType *captures) {
             "__kmpc_global_thread_num", FunctionType::get(i32_, {region.fork->getArgOperand(0)->getType()}, false));
         CallInst *asked = builder.CreateCall(ask, {region.fork->getArgOperand(0)});
         // Goes away where no construct in the loop wants it.
-        for (Attribute::AttrKind kind : {Attribute::ReadOnly, Attribute::InaccessibleMemOnly, Attribute::NoUnwind,
-                                         Attribute::WillReturn})
-            asked->addFnAttr(kind);
+        asked->setOnlyReadsMemory();
+        asked->setOnlyAccessesInaccessibleMemory();
+        asked->addFnAttr(Attribute::NoUnwind);
+        asked->addFnAttr(Attribute::WillReturn);
         number = asked;
     }
     builder.CreateStore(number, thread);
     SmallVector<Value *, 8> arguments{thread, thread};
-    Value *data = builder.CreateBitCast(thunk->getArg(0), captures->getPointerTo());
+    Value *data = builder.CreateBitCast(thunk->getArg(0), pointer_to(captures.type));
     for (unsigned i = 0; i + 2 < body->arg_size(); i++) {
-        LoadInst *loaded = builder.CreateLoad(captures->getElementType(i), builder.CreateStructGEP(captures, data, i));
+        LoadInst *loaded =
+            builder.CreateLoad(captures.type->getElementType(i), builder.CreateStructGEP(captures.type, data, i));
         Value *value = loaded;
-        if (value->getType() == body->getArg(i + 2)->getType())
+        if (!captures.by_value[i])
             keep_what_is_known(loaded, body->getArg(i + 2));
         else {
             // Given by value: the function finds it in a variable of the thunk's.
@@ -305,11 +306,13 @@ Function *Lowering::make_thunk(const Region &region, StructType *captures) {
 // Returns the thunk.
 Function *Lowering::lower_fork(const Region &region) {
     SmallVector<Type *, 8> types;
+    Captures captures;
     for (unsigned i = 2; i < region.body->arg_size(); i++) {
         Type *value = captured_value(region.fork, i + 1);
         types.push_back(value ? value : region.body->getArg(i)->getType());
+        captures.by_value.push_back(value);
     }
-    StructType *captures = StructType::get(context_, types);
+    captures.type = StructType::get(context_, types);
     std::vector<Constant *> addresses;
     const std::string results =
         results_text(region.fork, region.body, unsigned(directive_number(region.mark)), captures, addresses);
@@ -317,15 +320,15 @@ Function *Lowering::lower_fork(const Region &region) {
 
     Function *host = region.fork->getFunction();
     IRBuilder<> at_entry(&*host->getEntryBlock().getFirstInsertionPt());
-    Value *data = types.empty() ? nullptr : at_entry.CreateAlloca(captures, nullptr, "ws.captures");
+    Value *data = types.empty() ? nullptr : at_entry.CreateAlloca(captures.type, nullptr, "ws.captures");
     IRBuilder<> builder(region.fork);
     for (unsigned i = 0; i < types.size(); i++) {
         Value *value = region.fork->getArgOperand(3 + i);
-        if (types[i] != region.body->getArg(i + 2)->getType())
+        if (captures.by_value[i])
             value = builder.CreateLoad(types[i], value);
         else if (value->getType() != types[i])
             value = builder.CreateBitOrPointerCast(value, types[i]);
-        builder.CreateStore(value, builder.CreateStructGEP(captures, data, i));
+        builder.CreateStore(value, builder.CreateStructGEP(captures.type, data, i));
     }
     uint64_t kinds = cast<ConstantInt>(region.mark->getArgOperand(1))->getZExtValue() & (openmp_loop - 1);
     if (!asks_for_last(region.body))
@@ -362,7 +365,7 @@ static void inline_body(Function *thunk) {
         for (BasicBlock &block : *thunk) {
             for (Instruction &instruction : block) {
                 Function *called = callee(instruction);
-                if (!called || !called->hasInternalLinkage() || !called->getName().startswith(".omp_outlined"))
+                if (!called || !called->hasInternalLinkage() || !is_outlined(called->getName()))
                     continue;
                 InlineFunctionInfo info;
                 found = InlineFunction(*cast<CallBase>(&instruction), info).isSuccess();
@@ -380,7 +383,7 @@ void Lowering::lower_dispatch(CallBase *init) {
     CallBase *next = nullptr;
     BasicBlock *before = init->getParent(), *head = before->getSingleSuccessor(), *back = nullptr;
     for (Instruction &instruction : head ? *head : *before)
-        if (Function *called = callee(instruction); called && called->getName().startswith("__kmpc_dispatch_next_"))
+        if (Function *called = callee(instruction); called && begins(called->getName(), "__kmpc_dispatch_next_"))
             next = cast<CallBase>(&instruction);
     for (BasicBlock *block : head ? predecessors(head) : predecessors(before))
         if (block != before)
@@ -392,7 +395,7 @@ void Lowering::lower_dispatch(CallBase *init) {
 
     IRBuilder<> builder(&*init->getFunction()->getEntryBlock().getFirstInsertionPt());
     Value *lo = builder.CreateAlloca(i64_, nullptr, "ws.lo"), *hi = builder.CreateAlloca(i64_, nullptr, "ws.hi");
-    Type *place = i64_->getPointerTo();
+    Type *place = pointer_to(i64_);
 
     // As a count of 64 bits; the argument is the number of the last one.
     builder.SetInsertPoint(init);
@@ -413,7 +416,7 @@ void Lowering::lower_dispatch(CallBase *init) {
 
     builder.SetInsertPoint(next);
     Value *is_last = next->getArgOperand(2), *first = next->getArgOperand(3), *last = next->getArgOperand(4);
-    Type *counter = first->getType()->getPointerElementType();
+    Type *counter = callee(*next)->getName().contains("_next_8") ? i64_ : i32_;
     Value *end = builder.CreateLoad(i64_, hi);
     builder.CreateStore(builder.CreateTrunc(builder.CreateLoad(i64_, lo), counter), first);
     builder.CreateStore(builder.CreateTrunc(builder.CreateSub(end, builder.getInt64(1)), counter), last);
@@ -465,7 +468,7 @@ void Lowering::lower_sections(CallBase *init) {
     Constant *sections = ConstantInt::get(last->getType(), last->getZExtValue() + 1);
     IRBuilder<> builder(&*function->getEntryBlock().getFirstInsertionPt());
     Value *lo = builder.CreateAlloca(i64_, nullptr, "ws.lo"), *hi = builder.CreateAlloca(i64_, nullptr, "ws.hi");
-    Type *place = i64_->getPointerTo();
+    Type *place = pointer_to(i64_);
     // The first section of a chunk that libws gave, or one behind the last. Remembers that the last is in it.
     const auto first_of = [&](Value *more) {
         Value *holds_last = builder.CreateAnd(more, builder.CreateICmpEQ(builder.CreateLoad(i64_, hi),
@@ -501,7 +504,7 @@ void Lowering::lower_sections(CallBase *init) {
 // Of the three ways that clang prepares for a merge, always the first: all at once, by whoever holds the lock.
 void Lowering::lower_reduction(CallBase *call) {
     IRBuilder<> builder(call);
-    if (!callee(*call)->getName().startswith("__kmpc_reduce")) {
+    if (!begins(callee(*call)->getName(), "__kmpc_reduce")) {
         builder.CreateCall(runtime("ws_reduction_end", nothing_, {}));
         remove_call(call);
         return;
@@ -516,17 +519,17 @@ void Lowering::lower_reduction(CallBase *call) {
 // Clang tells the debugger of two places for one loop variable. It looks at the first, in which only the bounds of the
 // loop are computed; the last is the loop's.
 static void keep_last_places(Function *function) {
-    DenseMap<DILocalVariable *, DbgDeclareInst *> last;
-    SmallVector<DbgDeclareInst *, 2> others;
+    DenseMap<DILocalVariable *, Declaration *> last;
+    SmallVector<Declaration *, 2> others;
     for (BasicBlock &block : *function)
         for (Instruction &instruction : block)
-            if (auto *declare = dyn_cast<DbgDeclareInst>(&instruction)) {
-                DbgDeclareInst *&known = last[declare->getVariable()];
+            each_declaration(instruction, [&](Declaration *declare) {
+                Declaration *&known = last[declare->getVariable()];
                 if (known)
                     others.push_back(known);
                 known = declare;
-            }
-    for (DbgDeclareInst *declare : others)
+            });
+    for (Declaration *declare : others)
         declare->eraseFromParent();
 }
 
@@ -543,15 +546,15 @@ void Lowering::lower_body(Function *function) {
                 continue;
             auto *call = cast<CallBase>(&instruction);
             const StringRef name = called->getName();
-            if (name.startswith("__kmpc_dispatch_init_"))
+            if (begins(name, "__kmpc_dispatch_init_"))
                 inits.push_back(call);
-            else if (name.startswith("__kmpc_reduce") || name.startswith("__kmpc_end_reduce"))
+            else if (begins(name, "__kmpc_reduce") || begins(name, "__kmpc_end_reduce"))
                 reductions.push_back(call);
-            else if (name.startswith("__kmpc_for_static_init_"))
+            else if (begins(name, "__kmpc_for_static_init_"))
                 sections.push_back(call);
-            else if (name == "__kmpc_barrier" || name == "__kmpc_for_static_fini")
+            else if (name == "__kmpc_barrier" || name == "__kmpc_for_static_fini" || name == "__kmpc_dispatch_deinit")
                 barriers.push_back(call);
-            else if (name.startswith(".omp_outlined._debug__"))
+            else if (is_outlined_debug(name))
                 wrapped.push_back(called);      // with -g the region is in a function of its own
         }
     for (CallBase *init : inits)
@@ -638,7 +641,7 @@ unsigned Lowering::run() {
     drop_unused_thread_numbers();
     // The locks for merges that nobody takes any more.
     for (GlobalVariable &variable : make_early_inc_range(module_.globals()))
-        if (variable.getName().startswith(".gomp_critical_user_.") && variable.use_empty())
+        if (begins(variable.getName(), ".gomp_critical_user_.") && variable.use_empty())
             variable.eraseFromParent();
     const unsigned features = features_of_loops(module_, bodies);
     for (Function *thunk : thunks)
@@ -651,7 +654,7 @@ unsigned Lowering::run() {
 std::string readable_name(const std::string &symbol) {
     ItaniumPartialDemangler demangler;
     // Else a name of C may be taken for a type: `f` is float.
-    if (!StringRef(symbol).startswith("_Z") || demangler.partialDemangle(symbol.c_str()))
+    if (!begins(symbol, "_Z") || demangler.partialDemangle(symbol.c_str()))
         return symbol;
     char *readable = demangler.isFunction() ? demangler.getFunctionName(nullptr, nullptr)
                                             : demangler.finishDemangle(nullptr, nullptr);
@@ -673,7 +676,7 @@ bool calls(const Instruction &instruction, StringRef name) {
 void remove_call(CallBase *call) {
     if (auto *invoke = dyn_cast<InvokeInst>(call)) {
         invoke->getUnwindDest()->removePredecessor(invoke->getParent());
-        BranchInst::Create(invoke->getNormalDest(), invoke);
+        IRBuilder<>(invoke).CreateBr(invoke->getNormalDest());
     }
     call->eraseFromParent();
 }

@@ -14,12 +14,13 @@
 #pragma GCC diagnostic ignored "-Wall"
 #pragma GCC diagnostic ignored "-Wextra"
 #include "llvm/ADT/SmallPtrSet.h"
-#include "llvm/ADT/Triple.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/InstIterator.h"
-#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Support/raw_ostream.h"
+#include WS_TRIPLE_HEADER
 #pragma GCC diagnostic pop
+
+#include <set>
 
 namespace ws_clang {
 
@@ -85,7 +86,7 @@ private:
 
     // Functions that clang made of the region belong to it.
     static std::string own_name(const Function *function, const std::string &inside) {
-        return function->getName().startswith(".omp") ? inside : readable_name(function->getName().str());
+        return is_of_openmp(function->getName()) ? inside : readable_name(function->getName().str());
     }
 
     void look_call(const CallBase &call, const std::string &inside) {
@@ -106,16 +107,16 @@ private:
         if (called->isIntrinsic())
             return;
         const ws::MpiCall mpi = ws::mpi_call(name);
-        if (called->getName().startswith("__kmpc_") || called->getName().startswith("__tgt_"))
+        if (begins(called->getName(), "__kmpc_") || begins(called->getName(), "__tgt_"))
             look_libomp_call(name, inside);
-        else if (called->getName().startswith("omp_")) {
+        else if (begins(called->getName(), "omp_")) {
             if (name != "omp_get_wtime" && name != "omp_get_wtick" && name.find("_lock") == std::string::npos)
                 refuse("calls '" + name + "'", inside);
         } else if (ws::is_refused(mpi))
             refuse("calls '" + ws::mpi_name(name) + "'", inside);
         else if (threads.count(name))
             refuse("calls '" + name + "'", inside);
-        else if (called->getName().startswith("_ZTW"))
+        else if (begins(called->getName(), "_ZTW"))
             refuse("uses '" + readable_name("_Z" + name.substr(4)) + "', of which each thread has its own", inside);
         else if (called->isDeclaration() && mpi == ws::MpiCall::none && !library_.getLibFunc(*called, known)
                  && !is_support(called->getName()))
@@ -125,8 +126,8 @@ private:
     bool is_unknown(const Function &function) const {
         LibFunc known;
         const StringRef name = function.getName();
-        return function.isDeclaration() && !function.isIntrinsic() && !name.startswith("__kmpc_")
-               && !name.startswith("__tgt_") && !name.startswith("omp_")
+        return function.isDeclaration() && !function.isIntrinsic() && !begins(name, "__kmpc_")
+               && !begins(name, "__tgt_") && !begins(name, "omp_")
                && ws::mpi_call(name.str()) == ws::MpiCall::none && !library_.getLibFunc(function, known)
                && !is_support(name) && !ws::is_library_function(name.str());
     }
@@ -134,7 +135,7 @@ private:
     // What compiled code calls without the user's doing.
     static bool is_support(StringRef name) {
         for (const char *begin : {"__cxa_", "__clang_", "__gxx_", "__atomic_", "__ws_", "ws_", "_ZSt9terminatev"})
-            if (name.startswith(begin))
+            if (begins(name, begin))
                 return true;
         return false;
     }
@@ -146,7 +147,7 @@ private:
                 return;
         if (inside.empty())     // of the loop itself
             for (const char *own : {"dispatch_", "reduce", "end_reduce", "barrier"})
-                if (what.startswith(own))
+                if (begins(what, own))
                     return;
         static const std::pair<const char *, const char *> constructs[] = {{"barrier", "barrier"},
                                                                            {"cancel", "cancel"},
@@ -164,7 +165,7 @@ private:
                                                                            {"masked", "masked"},
                                                                            {"target", "target"}};
         for (const auto &[begin, construct] : constructs)
-            if (what.startswith(begin)) {
+            if (begins(what, begin)) {
                 refuse(std::string("holds a construct '") + construct + "'", inside);
                 return;
             }
@@ -207,7 +208,7 @@ void remark(const std::string &place, const std::string &text) {
 
 bool judge_openmp_loop(const Function *body, const Function *host, const std::string &place, const std::string &name,
                        bool &unknown_calls) {
-    if (host->getName().startswith(".omp_outlined")) {
+    if (is_outlined(host->getName())) {
         remark(place, "loop stays OpenMP: is inside another construct that has threads");
         return false;
     }
@@ -233,9 +234,9 @@ bool judge_openmp_loop(const Function *body, const Function *host, const std::st
 void restore_openmp_schedule(Function *body, unsigned kinds) {
     for (Instruction &instruction : instructions(body)) {
         Function *called = callee(instruction);
-        if (called && called->getName().startswith(".omp_outlined._debug__")) {
+        if (called && is_outlined_debug(called->getName())) {
             restore_openmp_schedule(called, kinds);
-        } else if (called && called->getName().startswith("__kmpc_dispatch_init_")) {
+        } else if (called && begins(called->getName(), "__kmpc_dispatch_init_")) {
             auto *call = cast<CallBase>(&instruction);
             constexpr uint64_t modifiers = 3u << 29;
             const int schedule = libomp_schedule(kinds);

@@ -45,22 +45,16 @@ private:
     clang::CompilerInstance &compiler_;
 };
 
-struct OpenMPOfHeader : clang::ASTReaderListener {
+struct OpenMPOfHeader : LanguageListener {
     bool on = false;
-    bool ReadLanguageOptions(const clang::LangOptions &language, bool, bool) override {
-        on = language.OpenMP;
-        return false;
-    }
+    void language(const clang::LangOptions &options) override { on = options.OpenMP; }
 };
 
 // Clang 14 crashes when it reads a precompiled header that was made without OpenMP's option, which -fws turns on.
 void refuse_header_without_openmp(clang::CompilerInstance &compiler) {
     const std::string &header = compiler.getPreprocessorOpts().ImplicitPCHInclude;
     OpenMPOfHeader made;
-    if (header.empty()
-        || clang::ASTReader::readASTFileControlBlock(header, compiler.getFileManager(),
-                                                     compiler.getPCHContainerReader(), false, made, false)
-        || made.on)
+    if (header.empty() || !read_header(compiler, header, made) || made.on)
         return;
     refuse_header(compiler.getDiagnostics(), {}, header);
     compiler.getLangOpts().OpenMP = 0;

@@ -12,6 +12,7 @@
 #pragma GCC diagnostic ignored "-Wextra"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/CFG.h"
+#include WS_TRIPLE_HEADER
 #pragma GCC diagnostic pop
 
 #include <map>
@@ -99,9 +100,9 @@ const CallBase *find_merge(const Function *body, const CallBase *&outer) {
             const Function *called = callee(instruction);
             if (!called)
                 continue;
-            if (called->getName().startswith("__kmpc_reduce"))
+            if (begins(called->getName(), "__kmpc_reduce"))
                 return cast<CallBase>(&instruction);
-            if (called->getName().startswith(".omp_outlined._debug__")) {
+            if (is_outlined_debug(called->getName())) {
                 outer = cast<CallBase>(&instruction);
                 return find_merge(called, outer);
             }
@@ -138,7 +139,7 @@ std::vector<const AllocaInst *> own_values(const CallBase *merge) {
 }
 
 bool long_double_is_quad(const Instruction *in) {
-    return StringRef(in->getModule()->getTargetTriple()).startswith("aarch64");
+    return Triple(in->getModule()->getTargetTriple()).isAArch64();
 }
 
 // As abi.h writes it; empty if it is none of those.
@@ -163,7 +164,7 @@ std::string type_text(const AllocaInst *own, const Reduction &reduction, const D
         letter = letter == "c" ? "c" : "f";
     else if (!type->isIntegerTy() || letter == "c")
         return "";
-    return letter + std::to_string(layout.getTypeAllocSize(type).getFixedSize())
+    return letter + std::to_string(uint64_t(layout.getTypeAllocSize(type)))
            + (count > 1 ? "x" + std::to_string(count) : "") + reduction.operation;
 }
 
@@ -186,7 +187,7 @@ void note_reductions(unsigned directive, std::vector<Reduction> reductions) {
     }
 }
 
-std::string results_text(const CallBase *fork, const Function *body, unsigned directive, StructType *captures,
+std::string results_text(const CallBase *fork, const Function *body, unsigned directive, const Captures &captures,
                          std::vector<Constant *> &addresses) {
     const auto found = noted().find(directive);
     if (found == noted().end() || found->second.empty())
@@ -213,7 +214,7 @@ std::string results_text(const CallBase *fork, const Function *body, unsigned di
              !ended && block != merge->getFunction()->end(); ++block)
             for (const Instruction &instruction : *block) {
                 if (const Function *called = callee(instruction);
-                    called && called->getName().startswith("__kmpc_end_reduce")) {
+                    called && begins(called->getName(), "__kmpc_end_reduce")) {
                     ended = true;
                     break;
                 }
@@ -221,7 +222,7 @@ std::string results_text(const CallBase *fork, const Function *body, unsigned di
                 if (const auto *store = dyn_cast<StoreInst>(&instruction))
                     into = store->getPointerOperand();
                 else if (const Function *called = callee(instruction);
-                         called && called->getName().startswith(".omp_combiner."))
+                         called && begins(called->getName(), ".omp_combiner."))
                     into = cast<CallBase>(instruction).getArgOperand(0);        // the user's own operation
                 const Place p = into ? place_of(into, outer, layout) : Place();
                 if (!into || p.is_temporary)
@@ -245,17 +246,17 @@ std::string results_text(const CallBase *fork, const Function *body, unsigned di
         } else if (const auto *variable = dyn_cast<GlobalVariable>(p.root)) {
             if (addresses.size() < WS_SITE_ADDRESSES) {
                 place = "&" + std::to_string(addresses.size());
-                PointerType *bytes = Type::getInt8PtrTy(fork->getContext());
-                Constant *start = ConstantExpr::getBitCast(const_cast<GlobalVariable *>(variable), bytes);
+                Type *byte = Type::getInt8Ty(fork->getContext());
+                Constant *start = ConstantExpr::getBitCast(const_cast<GlobalVariable *>(variable), pointer_to(byte));
                 addresses.push_back(ConstantExpr::getGetElementPtr(
-                    bytes->getPointerElementType(), start,
+                    byte, start,
                     ConstantInt::getSigned(Type::getInt64Ty(fork->getContext()), p.behind)));
             }
         } else if (const auto *argument = cast<Argument>(p.root);
                    argument->getParent() == body && argument->getArgNo() >= 2) {
             const unsigned field = argument->getArgNo() - 2;
-            if (captures->getElementType(field) == argument->getType() && p.behind >= 0)
-                place = std::to_string(layout.getStructLayout(captures)->getElementOffset(field))
+            if (!captures.by_value[field] && p.behind >= 0)
+                place = std::to_string(uint64_t(layout.getStructLayout(captures.type)->getElementOffset(field)))
                         + std::string(1 + p.pointers, '*') + (p.behind ? "+" + std::to_string(p.behind) : "");
         }
         text += (text.empty() ? "" : " ") + reductions[i].name + "=" + (place.empty() ? "?" : type + "@" + place);

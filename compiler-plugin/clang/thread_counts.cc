@@ -57,11 +57,11 @@ public:
         const FunctionDecl *function = call->getDirectCallee();
         const unsigned object = isa<CXXOperatorCallExpr>(call) && isa_and_nonnull<CXXMethodDecl>(function);
         if (function)
-            copy_arguments(llvm::makeArrayRef(call->getArgs(), call->getNumArgs()).drop_front(object), function);
+            copy_arguments(llvm::ArrayRef<Expr *>(call->getArgs(), call->getNumArgs()).drop_front(object), function);
         return true;
     }
     bool VisitCXXConstructExpr(CXXConstructExpr *construction) override {
-        copy_arguments(llvm::makeArrayRef(construction->getArgs(), construction->getNumArgs()),
+        copy_arguments(llvm::ArrayRef<Expr *>(construction->getArgs(), construction->getNumArgs()),
                        construction->getConstructor());
         return true;
     }
@@ -93,7 +93,7 @@ public:
         const auto *derived = dyn_cast<CXXRecordDecl>(type->getDecl());
         unsigned i = derived ? derived->getNumBases() : 0;
         for (const FieldDecl *field : type->getDecl()->fields())
-            if (!field->isUnnamedBitfield() && i < complete->getNumInits())
+            if (!is_unnamed_bit_field(field) && i < complete->getNumInits())
                 copy(complete->getInit(i++), field);
         return true;
     }

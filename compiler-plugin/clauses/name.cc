@@ -231,6 +231,10 @@ std::string plain_function(const std::string &demangled) {
                 out += demangled.substr(at, end - at);
             at = end;
         } else {
+            // Newer demanglers write ">>" where templates end.
+            if (demangled[at] == '>' && !out.empty() && out.back() == '>'
+                && (out.size() < 9 || out.compare(out.size() - 9, 9, "operator>") != 0))
+                out += ' ';
             out += demangled[at++];
         }
     }

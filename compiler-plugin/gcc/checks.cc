@@ -228,6 +228,14 @@ tree find_first_loop(tree *node, int *walk_subtrees, void *) {
     return (TREE_CODE(*node) == OMP_FOR || TREE_CODE(*node) == OMP_SIMD) && OMP_FOR_INIT(*node) ? *node : NULL_TREE;
 }
 
+// Of the nest itself, not of loops inside.
+tree find_between_loops(tree *node, int *walk_subtrees, void *) {
+    if (TYPE_P(*node) || TREE_CODE(*node) == OMP_PARALLEL || TREE_CODE(*node) == OMP_FOR
+        || TREE_CODE(*node) == OMP_SIMD)
+        *walk_subtrees = 0;
+    return is_between_loops(*node) ? *node : NULL_TREE;
+}
+
 tree check_node(tree *node, int *walk_subtrees, void *) {
     if (TYPE_P(*node)) {
         *walk_subtrees = 0;
@@ -241,6 +249,9 @@ tree check_node(tree *node, int *walk_subtrees, void *) {
             has_loop ? walk_tree_without_duplicates(&OMP_PARALLEL_BODY(*node), find_first_loop, nullptr) : NULL_TREE;
         if (loop) {
             check_loop(*node, loop);
+            if (tree between = walk_tree_without_duplicates(&OMP_FOR_BODY(loop), find_between_loops, nullptr))
+                error_about(EXPR_LOC_OR_LOC(between, EXPR_LOCATION(loop)),
+                            "in '#pragma ws for': not enough perfectly nested loops");
             note_unsigned_countdown(mark, loop);
         }
     } else if (TREE_CODE(*node) == CALL_EXPR && is_marker(get_callee_fndecl(*node), ws::chunk_function)) {

@@ -4,13 +4,11 @@
 // but not yet printed: if the last pragma above its place is one of ours, the text is put into our words.
 #include "ws_gcc.h"
 
-#include "langhooks.h"
-
 namespace ws_gcc {
 
 namespace {
 
-diagnostic_starter_fn next_starter;
+Starter next_starter;
 
 struct Pragma {
     int last_line;
@@ -146,13 +144,11 @@ bool replace_all(std::string &text, const std::string &from, const std::string &
     return found;
 }
 
-void put_into_our_words(diagnostic_context *context, const diagnostic_info &diagnostic, const Known *known,
-                        const Subject &subject, bool at_the_head) {
+void put_into_our_words(MessageText message, bool is_error, const Known *known, const Subject &subject,
+                        bool at_the_head) {
     const Pragma &pragma = *subject.pragma;
-    chunk_info *formatted = pp_buffer(context->printer)->cur_chunk_array;
-    if (!formatted || !formatted->args[0])
+    if (message.size() == 0)
         return;
-    const bool is_error = diagnostic.kind == DK_ERROR || diagnostic.kind == DK_PERMERROR || diagnostic.kind == DK_SORRY;
     const char *instead = known ? known->instead : nullptr;
     if (subject.at_second_of_two && known && (instead == must_be_a_loop || known->message == not_here))
         instead = shares_its_loop;
@@ -163,48 +159,47 @@ void put_into_our_words(diagnostic_context *context, const diagnostic_info &diag
             replace_all(text, "the loop", "the block");
         else if (startswith(pragma.name.c_str(), ws::full_name(ws::DirectiveKind::section).c_str()))
             replace_all(text, "the loop", "the section");
-        formatted->args[0] = ggc_strdup(localized_quotes(text).c_str());
-        formatted->args[1] = nullptr;
+        message.replace(localized_quotes(text));
         return;
     }
     bool names_ws = false;
-    const char **last = formatted->args;
-    for (const char **part = formatted->args; *part; last = part++) {
-        std::string text = *part;
+    for (size_t part = 0; part < message.size(); part++) {
+        std::string text = message.part(part);
         bool changed = false;
         for (const auto &word : words)
             changed |= replace_all(text, word[0], word[1]);
         if (changed)
-            *part = ggc_strdup(text.c_str());
+            message.set(part, text);
         names_ws |= text.find("#pragma ws") != std::string::npos;
     }
     if (known && strstr(known->message, "enclosing %qs")) {
-        std::string text = *last;
+        std::string text = message.part(message.size() - 1);
         if (replace_all(text, "parallel", pragma.name))
-            *last = ggc_strdup(text.c_str());
+            message.set(message.size() - 1, text);
     } else if (!names_ws && is_error && (at_the_head || known)) {
-        formatted->args[0] = ggc_strdup((localized_quotes("in '" + pragma.name + "': ") + formatted->args[0]).c_str());
+        message.prepend(localized_quotes("in '" + pragma.name + "': "));
     }
 }
 
-void starter(diagnostic_context *context, Diagnostic *diagnostic) {
+void starter(Output output, Diagnostic *diagnostic) {
     const expanded_location place = place_of(diagnostic_location(diagnostic));
     const Known *known = find_known(message_id(*diagnostic));
     const Subject subject = subject_at(place, known);
     if (subject.pragma && !subject.pragma->name.empty())
         // The line after a pragma is the head of its loop.
-        put_into_our_words(context, *diagnostic, known, subject, place.line <= subject.pragma->last_line + 1);
-    next_starter(context, diagnostic);
+        put_into_our_words(MessageText(printer_of(output)), is_error(*diagnostic), known, subject,
+                           place.line <= subject.pragma->last_line + 1);
+    next_starter(output, diagnostic);
 }
 
-void (*next_print_function)(diagnostic_context *, const char *, Diagnostic *);
+void (*next_print_function)(Output, const char *, Diagnostic *);
 
 // "In function ...": not for the function into which GCC puts a declared reduction, named in its own words.
-void print_function(diagnostic_context *context, const char *file, Diagnostic *diagnostic) {
+void print_function(Output output, const char *file, Diagnostic *diagnostic) {
     const char *name = current_function_decl && DECL_NAME(current_function_decl)
                            ? IDENTIFIER_POINTER(DECL_NAME(current_function_decl)) : "";
     if (!startswith(name, "omp declare reduction"))
-        next_print_function(context, file, diagnostic);
+        next_print_function(output, file, diagnostic);
 }
 
 }  // namespace
@@ -240,8 +235,8 @@ std::string last_pragma(location_t at) {
 }
 
 void take_over_diagnostics() {
-    next_starter = diagnostic_starter(global_dc);
-    diagnostic_starter(global_dc) = starter;
+    next_starter = starter_of_diagnostics();
+    starter_of_diagnostics() = starter;
     next_print_function = lang_hooks.print_error_function;
     lang_hooks.print_error_function = print_function;
 }

@@ -49,6 +49,32 @@ tree warn_of(gimple_stmt_iterator *at, bool *, walk_stmt_info *info) {
     return NULL_TREE;
 }
 
+// Finds code between the loops of a nest, not in constructs inside.
+tree between_loops(gimple_stmt_iterator *at, bool *handled, walk_stmt_info *) {
+    *handled = is_gimple_omp(gsi_stmt(*at));
+    return is_between_loops(gsi_stmt(*at)) ? integer_one_node : NULL_TREE;
+}
+
+// gfortran, since 14, takes nests that are none, and loops of which one's bounds depend on another.
+void check_nest(gimple *parallel) {
+    gimple_stmt_iterator at;
+    gomp_for *loop = first_loop(gimple_omp_body_ptr(parallel), &at);
+    if (!loop)
+        return;
+    const std::string in = "in '" + ws::full_name(ws::DirectiveKind::loop, language()) + "': ";
+    walk_stmt_info info;
+    memset(&info, 0, sizeof info);
+    if (walk_gimple_seq(gimple_omp_body(loop), between_loops, nullptr, &info))
+        error_about(gimple_location(loop), in + "not enough perfectly nested loops");
+    for (unsigned i = 0; i < gimple_omp_for_collapse(loop); i++)
+        if (TREE_CODE(gimple_omp_for_initial(loop, i)) == TREE_VEC
+            || TREE_CODE(gimple_omp_for_final(loop, i)) == TREE_VEC) {
+            error_about(gimple_location(loop),
+                        in + "the bounds of a collapsed loop must not depend on the variable of another");
+            break;
+        }
+}
+
 // Goes through a sequence and all in it.
 void walk(gimple_seq *sequence, const Place &place) {
     for (auto at = gsi_start(*sequence); !gsi_end_p(at); gsi_next(&at)) {
@@ -95,8 +121,9 @@ void walk(gimple_seq *sequence, const Place &place) {
             note_order(at);
             note_results(at);
             gcall *mark = region_mark(at);
-            if (mark && &language() == &ws::fortran_language
-                && !(tree_to_shwi(gimple_call_arg(mark, 1)) & WS_SITE_OPENMP)) {
+            const bool ours = mark && !(tree_to_shwi(gimple_call_arg(mark, 1)) & WS_SITE_OPENMP);
+            if (ours && &language() == &ws::fortran_language) {
+                check_nest(statement);
                 auto kind = tree_to_shwi(gimple_call_arg(mark, 1)) & ws::sections_mark ? ws::DirectiveKind::sections
                                                                                        : ws::DirectiveKind::loop;
                 walk_stmt_info info;

@@ -140,18 +140,18 @@ constexpr const char *about_jumps[][2] = {
     {"invalid entry to %s structured block", "the construct must not be entered by a jump"},
 };
 
-diagnostic_starter_fn next_starter;
+Starter next_starter;
 void (*next_parse_file)();
 
-void in_our_words(diagnostic_context *context, Diagnostic *diagnostic) {
+void in_our_words(Output output, Diagnostic *diagnostic) {
     const expanded_location place = diagnostic_expand_location(diagnostic);
     const Written *written = directive_above(place.file, place.line);
-    chunk_info *formatted = pp_buffer(context->printer)->cur_chunk_array;
+    MessageText message(printer_of(output));
     const bool ours = written ? !written->name.empty() : !users_openmp();
-    if (ours && formatted && formatted->args[0]) {
+    if (ours && message.size() > 0) {
         bool names_ws = false;
-        for (const char **part = formatted->args; *part; part++) {
-            std::string text = *part;
+        for (size_t part = 0; part < message.size(); part++) {
+            std::string text = message.part(part);
             bool changed = false;
             for (const auto &word : words)
                 for (size_t at = 0; (at = text.find(word[0], at)) != std::string::npos; at += strlen(word[1])) {
@@ -159,34 +159,32 @@ void in_our_words(diagnostic_context *context, Diagnostic *diagnostic) {
                     changed = true;
                 }
             // "not specified in enclosing 'parallel'"
-            if (part != formatted->args && strstr(part[-1], "enclosing ")
+            if (part > 0 && message.part(part - 1).find("enclosing ") != std::string::npos
                 && text.find("parallel") != std::string::npos) {
                 text.replace(text.find("parallel"), strlen("parallel"), "!$ws do");
                 changed = true;
             }
             if (changed)
-                *part = ggc_strdup(text.c_str());
+                message.set(part, text);
             names_ws |= text.find("ws") != std::string::npos;
         }
         const bool at_directive = written && place.line <= written->last_line;
         // What stands in the place of a loop.
         const bool not_a_loop = written && written->kind == ws::DirectiveKind::loop
                                 && place.line == written->last_line + 1
-                                && startswith(formatted->args[0], "Unexpected ");
+                                && startswith(message.part(0).c_str(), "Unexpected ");
         bool jump = false;
-        for (const auto &message : about_jumps)
-            if (strcmp(message_id(*diagnostic), _(message[0])) == 0) {
-                formatted->args[0] = message[1];
-                formatted->args[1] = nullptr;
+        for (const auto &known : about_jumps)
+            if (strcmp(message_id(*diagnostic), _(known[0])) == 0) {
+                message.replace(known[1]);
                 jump = true;
                 names_ws = false;
             }
         const bool about_it = at_directive || not_a_loop || jump;
-        if (written && about_it && !names_ws && diagnostic->kind != DK_NOTE)
-            formatted->args[0] =
-                ggc_strdup((localized_quotes("in '" + written->name + "': ") + formatted->args[0]).c_str());
+        if (written && about_it && !names_ws && !is_note(*diagnostic))
+            message.prepend(localized_quotes("in '" + written->name + "': "));
     }
-    next_starter(context, diagnostic);
+    next_starter(output, diagnostic);
 }
 
 // The clause of that kind in the chain that starts at *from, and the link that points to it.
@@ -383,14 +381,14 @@ public:
 }  // namespace
 
 void take_over_fortran_diagnostics() {
-    next_starter = diagnostic_starter(global_dc);
-    diagnostic_starter(global_dc) = in_our_words;
+    next_starter = starter_of_diagnostics();
+    starter_of_diagnostics() = in_our_words;
     // gfortran sets its own again at the end of parsing; what later passes say needs ours, too.
     next_parse_file = lang_hooks.parse_file;
     lang_hooks.parse_file = [] {
         next_parse_file();
-        next_starter = diagnostic_starter(global_dc);
-        diagnostic_starter(global_dc) = in_our_words;
+        next_starter = starter_of_diagnostics();
+        starter_of_diagnostics() = in_our_words;
     };
 }
 

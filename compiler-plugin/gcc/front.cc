@@ -369,6 +369,7 @@ Rewritten read_and_rewrite(cpp_reader *pfile, location_t at) {
     if (directive.kind == ws::DirectiveKind::none || (!problems.empty() && nothing_left))
         return out;     // of a wrong atomic or critical nothing is left that could be looked at further
     note_ws_used();
+    keep_old_clauses();
     hints_may_follow = directive.kind == ws::DirectiveKind::loop;
     hints.emplace_back();
     out.nothing = false;

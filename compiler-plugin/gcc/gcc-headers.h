@@ -25,18 +25,16 @@
 #include "basic-block.h"
 #include "gimple.h"
 #include "gimple-iterator.h"
-
-// All that differs between the versions of GCC that the plugin is written for, 12 to 14.
-namespace ws_gcc {
-
-#if GCCPLUGIN_VERSION_MAJOR >= 14
-using Diagnostic = const diagnostic_info;
-inline const char *message_id(const diagnostic_info &diagnostic) { return diagnostic.message.m_format_spec; }
-#else
-using Diagnostic = diagnostic_info;     // as GCC's own functions for diagnostics get it
-inline const char *message_id(const diagnostic_info &diagnostic) { return diagnostic.message.format_spec; }
+#include "langhooks.h"
+#if GCCPLUGIN_VERSION_MAJOR >= 15
+#include "pretty-print-format-impl.h"
+#endif
+#if GCCPLUGIN_VERSION_MAJOR >= 16
+#include "diagnostics/text-sink.h"
+#elif GCCPLUGIN_VERSION_MAJOR == 15
+#include "diagnostic-format-text.h"
 #endif
 
-}  // namespace ws_gcc
+#include "versions.h"
 
 #endif

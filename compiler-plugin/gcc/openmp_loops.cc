@@ -28,26 +28,24 @@ std::set<std::pair<location_t, std::string>> remarks;   // printed: a template's
 
 // ---- remarks
 
-void start_remark(diagnostic_context *context, Diagnostic *diagnostic) {
+void start_remark(Output output, Diagnostic *diagnostic) {
     const expanded_location place = diagnostic_expand_location(diagnostic);
-    pp_set_prefix(context->printer,
+    pp_set_prefix(printer_of(output),
                   xasprintf("%s:%d:%d: remark: ", place.file ? place.file : progname, place.line, place.column));
 }
 
-void end_remark(diagnostic_context *context, Diagnostic *diagnostic, diagnostic_t kind) {
-    default_diagnostic_finalizer(context, diagnostic, kind);
-}
+void end_remark(Output output, Diagnostic *diagnostic, DiagnosticKind kind) { finish(output, diagnostic, kind); }
 
 void remark(location_t at, const std::string &text) {
     if (!report || !remarks.insert({at, text}).second)
         return;
-    const auto starter = diagnostic_starter(global_dc);
-    const auto finalizer = diagnostic_finalizer(global_dc);
-    diagnostic_starter(global_dc) = start_remark;
-    diagnostic_finalizer(global_dc) = end_remark;
+    const auto starter = starter_of_diagnostics();
+    const auto finalizer = finalizer_of_diagnostics();
+    starter_of_diagnostics() = start_remark;
+    finalizer_of_diagnostics() = end_remark;
     inform(at, "%s", text.c_str());
-    diagnostic_starter(global_dc) = starter;
-    diagnostic_finalizer(global_dc) = finalizer;
+    starter_of_diagnostics() = starter;
+    finalizer_of_diagnostics() = finalizer;
 }
 
 std::string list_of(const std::set<std::string> &names) {

@@ -57,6 +57,7 @@ void on_start_fortran(void *, void *) {
     restore_options();
     take_over_fortran_diagnostics();
     note_ws_used();
+    keep_old_clauses();
 }
 
 void on_pre_genericize(void *function, void *) { check_function(static_cast<tree>(function)); }

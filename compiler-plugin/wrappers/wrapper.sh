@@ -72,9 +72,9 @@ if [ ! -e "$ws_plugin" ]; then
     # The versions that meson.build knows a plugin for, and that were not there when this was built.
     ws_hint=
     case $ws_language,$ws_found in
-    *,GCC\ 1[234].*) ws_hint="; install gcc-${ws_number%%.*}-plugin-dev and build Workshare again, for its plugin" ;;
+    *,GCC\ 1[1-6].*) ws_hint="; install gcc-${ws_number%%.*}-plugin-dev and build Workshare again, for its plugin" ;;
     fortran,*) ;;
-    *,clang\ 14.*)
+    *,clang\ 1[4-9].* | *,clang\ 2[01].*)
         ws_number=${ws_number%%.*}
         ws_hint="; install clang-$ws_number, libclang-$ws_number-dev and llvm-$ws_number-dev and build Workshare again, for its plugin"
         ;;

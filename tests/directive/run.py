@@ -10,7 +10,8 @@ PLUGIN is ws_gcc.so or ws_clang.so, which settles the compiler: CC and CXX, else
 accept    accept/*: compile without a warning, in several languages, levels and with and without OpenMP; run with the
           fake runtime in each of its modes
 reject    reject/*: the errors are those of reject/expected.txt (clang: expected.clang.txt), to the column; --update writes
-          them there. Both compilers refuse the same lines
+          them there. Both compilers refuse the same lines. Other versions than those of these files, GCC 12 and clang 14,
+          have words of their own for some: they refuse the same lines
 symbols   objects call libws and nothing of libgomp or libomp
 warn      warn/*: under -Wall the warnings are those that stand in the lines
 ways      the roads to an object that differ: LTO, precompiled headers, preprocessed files, ...
@@ -34,10 +35,15 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 CLANG = 'clang' in os.path.basename(sys.argv[-2] if len(sys.argv) > 2 else '')
 CC = os.environ.get('CC', 'clang-14' if CLANG else 'gcc').split()
 CXX = os.environ.get('CXX', 'clang++-14' if CLANG else 'g++').split()
+MAJOR = int(subprocess.run([*CC, '-dumpversion'], capture_output=True, text=True).stdout.split('.')[0] or 0)
 LIMIT = 30      # seconds for one compilation or one run
 MODES = ('order', 'tail', 'random')
 PLAIN_TOO = '-O3'     # GCC's option for which a loop has a plain version where it stands
 WARNINGS = ['-Wall', '-Wextra', '-Werror', '-Wno-unknown-pragmas']
+if CLANG:       # of newer versions, about the tests
+    WARNINGS += ['-Wno-unknown-warning-option', '-Wno-vla-cxx-extension', '-Wno-deprecated-ofast']
+elif MAJOR >= 16:   # to add to a variable is no use of it
+    WARNINGS.append('-Wno-unused-but-set-variable')
 
 failures = []
 
@@ -194,7 +200,10 @@ class Test:
     def reject(self):
         path = os.path.join(HERE, 'reject', 'expected.clang.txt' if CLANG else 'expected.txt')
         found = {}      # (language, error): nothing; in order
-        tasks = [(source, language) for source, languages in programs('reject') for language in languages]
+        # Clang 18 and later crash at an `omp atomic` that holds another error.
+        left_out = ['atomics.c'] if CLANG and MAJOR >= 18 else []
+        tasks = [(source, language) for source, languages in programs('reject') for language in languages
+                 if os.path.basename(source) not in left_out]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             for (source, language), errors in zip(tasks, pool.map(lambda task: self.errors_of(*task), tasks)):
                 if not errors:
@@ -215,12 +224,17 @@ class Test:
                 f.write('\n'.join(lines) + '\n')
         with open(path) as f:
             expected = f.read().split('\n')[:-1]
-        for line in sorted(set(expected) - set(lines)):
-            fail(f'not reported: {line}')
-        for line in sorted(set(lines) - set(expected)):
-            fail(f'not expected: {line}')
+        words_of = 'clang 14' if CLANG else 'GCC 12'
+        if MAJOR == (14 if CLANG else 12):
+            for line in sorted(set(expected) - set(lines)):
+                fail(f'not reported: {line}')
+            for line in sorted(set(lines) - set(expected)):
+                fail(f'not expected: {line}')
+        else:
+            self.same_lines([line for line in expected if line.split(':')[0] not in left_out], lines, words_of, 'this version')
         print(f'{len(expected)} errors expected')
-        self.same_lines()
+        with open(os.path.join(HERE, 'reject', 'expected.txt')) as f, open(os.path.join(HERE, 'reject', 'expected.clang.txt')) as g:
+            self.same_lines(f.read().split('\n')[:-1], g.read().split('\n')[:-1], 'GCC', 'clang')
 
         # Without code generation, in another format, in colours: the same.
         schedule = os.path.join(HERE, 'reject', 'schedule.c')
@@ -233,15 +247,13 @@ class Test:
             fail('-fopenacc is not refused', output)
 
     @staticmethod
-    def same_lines():
+    def same_lines(one, other, first, second):
         """What one compiler refuses, the other refuses too; the lines that they name may differ by two."""
         lines = []
-        for name in ('expected.txt', 'expected.clang.txt'):
-            with open(os.path.join(HERE, 'reject', name)) as f:
-                # A jump's other end is a note of clang's.
-                lines.append({(place[0], int(place[1])) for place in
-                              (line.split(':') for line in f.read().split('\n')[:-1] if 'jump to label' not in line)})
-        for one, other, names in ((lines[0], lines[1], 'GCC, not clang'), (lines[1], lines[0], 'clang, not GCC')):
+        for errors in (one, other):
+            # A jump's other end is a note of clang's.
+            lines.append({(place[0], int(place[1])) for place in (line.split(':') for line in errors if 'jump to label' not in line)})
+        for one, other, names in ((lines[0], lines[1], f'{first}, not {second}'), (lines[1], lines[0], f'{second}, not {first}')):
             for name, line in sorted(one):
                 if not any((name, near) in other for near in range(line - 2, line + 3)):
                     fail(f'refused by {names}: {name}:{line}')
@@ -659,6 +671,8 @@ class Test:
             fail(f'{label}: compilation', output)
             return
         lost = ((), ()) if level == '-O0' else self.LOST['clang' if CLANG else 'gcc']
+        if CLANG and level != '-O0' and MAJOR > 14:
+            lost = ((*lost[0], 'first'), lost[1])
         shown = [{name: value for name, value in values.items() if name not in missing}
                  for values, missing in zip((self.BEFORE, self.AFTER), lost)]
         commands = [f'break debug.c:{line}', 'run', 'ignore 1 2', 'continue']

@@ -10,7 +10,8 @@ from check import expect, finish, run
 
 STAGE = sys.argv[1]
 MPICC, MPICXX, MPIFORT = (os.path.join(STAGE, 'bin', name) for name in ('mpicc', 'mpicxx', 'mpifort'))
-CLANG = ['-cc=clang-14'] if os.path.exists(f'{STAGE}/lib/workshare/clang-14/ws_clang.so') else None
+CLANGS = sorted(name for name in os.listdir(f'{STAGE}/lib/workshare') if name.startswith('clang-'))
+CLANG = [f'-cc={CLANGS[0]}'] if CLANGS else None
 
 C = '''int a[9];
 int main(void) {
@@ -59,7 +60,7 @@ with tempfile.TemporaryDirectory() as folder:
     for name in SOURCES:
         wrapper, compilers = (MPIFORT, [('gfortran', [])]) if name.endswith('90') else (MPICC, [('gcc', [])])
         if CLANG and not name.endswith('90'):
-            compilers.append(('clang-14', CLANG))
+            compilers.append((CLANGS[0], CLANG))
         for plain, more in compilers:
             for options in [], ['-O2', '-flto', '-g']:
                 what = f'{plain} {name} {" ".join(options)}'.rstrip()
@@ -70,7 +71,7 @@ with tempfile.TemporaryDirectory() as folder:
                 message_names_fws(f'{what}, {os.path.basename(wrapper)}', [wrapper, *more, *options, 'a.o', '-o', 'program'])
                 works(f'{what}, {os.path.basename(wrapper)} -fws', [wrapper, *more, '-fws', *options, 'a.o'])
                 works(f'{what}, pkg-config', [plain, *options, 'a.o', *libws, f'-Wl,-rpath,{STAGE}/lib'])
-    for plain, more in [('gcc', [])] + ([('clang-14', CLANG)] if CLANG else []):
+    for plain, more in [('gcc', [])] + ([(CLANGS[0], CLANG)] if CLANG else []):
         # A library may be linked before it is known what links libws.
         expect(f'{plain} -shared', run(MPICC, *more, '-fws', '-fPIC', '-shared', 'loop.c', '-o', 'libloop.so', cwd=folder), (0, '', ''))
         works(f'{plain}, a shared library', [plain, '-x', 'c', 'plain.c', '-x', 'none', '-L.', '-lloop', f'-Wl,-rpath,{folder}'])

@@ -167,9 +167,9 @@ def not_to_be_had(machine):
 def others_beside(machine):
     """The plugin packages of other compilers that are installed, and no others."""
     machine.program('dpkg-query', DPKG_QUERY.replace('status=0', '''status=0
-case "${*: -1}" in 'gcc-[0-9]*') printf 'installed %s\\n' gcc-12 gcc-12-base gcc-13 gcc-9; exit ;; 'clang-[0-9]*') echo installed clang-14; exit ;; esac'''))
+case "${*: -1}" in 'gcc-[0-9]*') printf 'installed %s\\n' gcc-12 gcc-12-base gcc-13 gcc-9; exit ;; 'clang-[0-9]*') printf 'installed %s\\n' clang-13 clang-14 clang-21 clang-22; exit ;; esac'''))
     needed = machine.setup('packages', 'build')[1].split()
-    expect('others beside', [p for p in needed if re.search(r'plugin|clang', p)], ['gcc-13-plugin-dev', 'gcc-12-plugin-dev', 'libclang-14-dev'])
+    expect('others beside', [p for p in needed if re.search(r'plugin|clang', p)], ['gcc-13-plugin-dev', 'gcc-12-plugin-dev', 'libclang-14-dev', 'libclang-21-dev'])
 
 
 def without_apt(machine):

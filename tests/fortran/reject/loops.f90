@@ -31,19 +31,6 @@ subroutine loops(n, a)
     end do
 !$ws do collapse(2)
     do i = 1, n
-        a(i) = 3
-        do j = 1, n
-            a(j) = i
-        end do
-    end do
-!$ws do collapse(2)
-    do i = 1, n
-        do j = 1, i
-            a(j) = i
-        end do
-    end do
-!$ws do collapse(2)
-    do i = 1, n
         a(i) = i
     end do
 !$ws do schedule(dynamic, 2.5)
