@@ -8,7 +8,7 @@ usage: matrix.py PREFIX WORK_FOLDER [option]...      PREFIX has bin/mpicc, mpicx
 --fast            a diagonal of the matrix: each class of cases in each language with each compiler, some of the rest
 --only REGEX      cases whose name matches, in all configurations
 --language L      c, c++ or fortran
---compiler C      gcc or clang
+--compiler C      gcc or clang, or of a version (gcc-14, clang-19), or all: each that has a plugin in PREFIX, in a table
 --options TEXT    these instead of each of -O0, -O3, with and without -fopenmp
 --mpi             under mpirun too: one rank, and two that steal from each other with random delays
 --keep            leave sources and programs in the work folder
@@ -37,11 +37,17 @@ LIMIT = 100                 # seconds for one compilation or one run
 CASES_IN_A_FILE = 120
 THIEVES = ('alone', 'order', 'tail', 'random')
 OPTIONS = ('-O0', '-O0 -fopenmp', '-O3', '-O3 -fopenmp')
-LANGUAGES = {   # table, suffix, wrapper, how the wrapper is told the compiler, compilers
+LANGUAGES = {   # table, suffix, wrapper, how the wrapper is told the compiler, compilers (with a version: 'gcc-14' is g++-14)
     'c': (cases_c, '.c', 'mpicc', 'MPICH_CC', {'gcc': 'gcc', 'clang': 'clang'}),
     'c++': (cases_c, '.cpp', 'mpicxx', 'MPICH_CXX', {'gcc': 'g++', 'clang': 'clang++'}),
     'fortran': (cases_fortran, '.f90', 'mpifort', 'MPICH_FC', {'gcc': 'gfortran'}),
 }
+
+
+def kind(compiler):
+    return compiler.partition('-')[0]
+
+
 # Of --fast: one configuration of the four for each language and compiler, so that each stands with each at least once.
 DIAGONAL = {('c', 'gcc'): '-O3', ('c++', 'gcc'): '-O0 -fopenmp', ('c', 'clang'): '-O0', ('c++', 'clang'): '-O3 -fopenmp',
             ('fortran', 'gcc'): '-O3 -fopenmp'}
@@ -76,7 +82,17 @@ class Matrix:
 
     def wrapper(self, language, compiler):
         _, _, name, variable, compilers = LANGUAGES[language]
-        return [os.path.join(self.bin, name), '-fws'], {variable: compilers[compiler]}
+        return [os.path.join(self.bin, name), '-fws'], {variable: compilers[kind(compiler)] + compiler[len(kind(compiler)):]}
+
+    def compilers(self, known):
+        asked = self.arguments.compiler
+        if asked == 'all':
+            folders = os.listdir(os.path.join(os.path.dirname(self.bin), 'lib/workshare'))
+            return sorted((name for name in folders if name.partition('-')[1] and kind(name) in known),
+                          key=lambda name: (kind(name) != 'gcc', int(name.partition('-')[2])))
+        if asked:
+            return [asked] if kind(asked) in known else []
+        return list(known)
 
     def compile(self, language, compiler, *arguments):
         command, environment = self.wrapper(language, compiler)
@@ -230,7 +246,7 @@ class Matrix:
     def chosen(self, language, compiler):
         table = LANGUAGES[language][0]
         for case in table.cases():
-            if language in case.languages and compiler in case.compilers and (
+            if language in case.languages and kind(compiler) in case.compilers and (
                     not self.arguments.only or re.search(self.arguments.only, case.name)):
                 yield case
 
@@ -250,15 +266,15 @@ class Matrix:
         self.frame()
         tasks = []
         for offset, (language, (_, _, _, _, compilers)) in enumerate(LANGUAGES.items()):
-            for second, compiler in enumerate(compilers):
-                if (self.arguments.language or language) != language or (self.arguments.compiler or compiler) != compiler:
+            for second, compiler in enumerate(self.compilers(compilers)):
+                if (self.arguments.language or language) != language:
                     continue
                 if not self.works(language, compiler):
                     continue
                 cases = list(self.chosen(language, compiler))
                 if fast:
                     cases = self.diagonal(cases, 7 * offset + 3 * second)
-                options = [DIAGONAL[language, compiler]] if fast else OPTIONS
+                options = [DIAGONAL[language, kind(compiler)]] if fast else OPTIONS
                 for option in [self.arguments.options] if self.arguments.options is not None else options:
                     mine = [case for case in cases if not case.openmp or '-fopenmp' in option.split()]
                     for _, group in itertools.groupby(mine, lambda case: 'mixed' if fast else case.group):
@@ -274,14 +290,34 @@ class Matrix:
         if not self.arguments.keep:
             shutil.rmtree(self.work)
 
+    def table(self, total, columns):
+        """A row for each compiler, as docs/building.md has it."""
+        print('| compiler | C | C++ | Fortran | failed |')
+        print('|---|---|---|---|---|')
+        for compiler in self.compilers(('gcc', 'clang')):
+            if all(compiler != used for _, used in columns):
+                continue
+            cases = {language: sum(n for (_, *column), n in total.items() if column == [language, compiler]) for language in LANGUAGES}
+            failed = sum(len(names) for (_, _, used), names in self.failed.items() if used == compiler)
+            version = run(self.version_of(compiler))[1].strip()
+            print(f'| {kind(compiler).replace("gcc", "GCC")} {version} | ' + ' | '.join(str(n or "-") for n in cases.values()) + f' | {failed} |')
+
+    @staticmethod
+    def version_of(compiler):
+        return [compiler, '-dumpfullversion' if kind(compiler) == 'gcc' else '-dumpversion']
+
     def report(self, tasks):
         total = collections.Counter()
         for cases, (language, compiler, _), _, _ in tasks:
             for case in cases:
                 total[case.group, language, compiler] += 1
         columns = sorted({key[1:] for key in total})
-        print(f'{"":12}' + ''.join(f'{f"{language}, {compiler}":>16}' for language, compiler in columns))
-        for group in dict.fromkeys(key[0] for key in total):
+        if self.arguments.compiler == 'all':
+            self.table(total, columns)
+            columns = []
+        if columns:
+            print(f'{"":12}' + ''.join(f'{f"{language}, {compiler}":>16}' for language, compiler in columns))
+        for group in dict.fromkeys(key[0] for key in total if columns):
             cells = []
             for column in columns:
                 names = set(self.failed.get((group, *column), ()))
