@@ -175,9 +175,9 @@ int main(int argc, char** argv)
     if (o.oracle) {
         if (bench_rank == 0) {
             const Oracle oracle(o, o.oracle);
-            std::printf(o.json ? "{\"program\": \"%s\", \"equal_s\": %.6f, \"oracle_s\": %.6f" :
-                                 "%s: in equal parts %.3f s, by an oracle %.3f s\n",
-                        o.program, oracle.equal, oracle.knowing);
+            std::printf(o.json ? "{\"program\": \"%s\", \"ranks\": %d, \"equal_s\": %.6f, \"oracle_s\": %.6f" :
+                                 "%s, %d ranks: in equal parts %.3f s, by an oracle %.3f s\n",
+                        o.program, bench_ranks, oracle.equal, oracle.knowing);
         }
         bench_json_end(o.json);
         MPI_Finalize();
