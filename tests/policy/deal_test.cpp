@@ -155,6 +155,22 @@ TEST_CASE("the last deal is restored if the period has become longer", "[deal]")
     CHECK(decide(paper_deal, {{6, 11, 0}, {2, 9, 2}}, history, former) == Deal{4, 4});
 }
 
+TEST_CASE("by the paper's rule a small gain is one, too, but a loss is none", "[deal]")
+{
+    History history = {}, other = {};
+    uint16_t former[2] = {};
+    const std::vector<Measured> nearly = {{50, 10, 0}, {50, 9.7, 0.3}}; // 1 %
+    CHECK(decide(paper_deal, nearly, history, former) == Deal{51, 49});
+    CHECK(decide(whole_deal, nearly, other, former) == Deal{50, 50});
+    const std::vector<Measured> few = {{2, 10, 0}, {2, 5, 5}}; // the victim would take 10 with one processor
+    history = {};
+    CHECK(decide(paper_deal, few, history, former) == Deal{3, 1});
+    const std::vector<Measured> fewer = {{2, 10, 0}, {2, 6, 4}}; // here 12
+    history = {};
+    CHECK(paper_deal(fewer) == Deal{3, 1});
+    CHECK(decide(paper_deal, fewer, history, former) == Deal{2, 2});
+}
+
 TEST_CASE("by the paper's rule one of several ranks that are as slow is helped after the other", "[deal]")
 {
     Node node;

@@ -194,7 +194,9 @@ Deal decide(Rule rule, const std::vector<Measured>& ranks, History& history, uin
     }
     const Deal next = rule(ranks);
     const double gain = gain_of(rule, ranks, next);
-    if (next == now || !(gain >= least_gain * (1 + history.in_vain)))
+    // The paper's rule makes each change that is not worse.
+    const double least = rule == paper_deal ? 0 : least_gain * (1 + history.in_vain);
+    if (next == now || !(gain >= least))
         return now;
     if (next == last) {
         if (!history.paused) {

@@ -63,11 +63,12 @@ using Rule = Deal (*)(const std::vector<Measured>&);
 
 // One decision: the next deal; the same if nothing is to be changed. Goes back to `former` (updated, a number a rank)
 // if the last change made the period longer. Before a change is taken back, or made again, there is a pause, which
-// doubles with each one in a row. Where changes do not win what was hoped for, measuring is noise: then a change has to
-// be worth more.
+// doubles with each one in a row. By whole_deal() a change has to win something; where changes do not win what was
+// hoped for, measuring is noise, and the next one has to be worth more.
 Deal decide(Rule rule, const std::vector<Measured>& ranks, History& history, uint16_t* former);
 
-// Of the slowest rank's time, by the paper's rule of that of the two ranks of its step: less is noise.
+// Of the slowest rank's time: less is noise. By the paper's rule only a period that has become longer is judged so; a
+// change is made if it makes neither of the two ranks slower than the slower one was.
 constexpr double least_gain = 0.02;
 constexpr uint32_t longest_pause = 64, most_in_vain = 9;
 
