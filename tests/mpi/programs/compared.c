@@ -54,7 +54,7 @@ static void loops(void)
 #pragma ws for name("integers") reduction(+ : count, small) reduction(&& : all) reduction(* : product)
     for (int i = 0; i < size; i++) {
         count -= i % 17 + off();
-        small += (unsigned char) (i + off() * (i == 1 || i == size - 2));
+        small += (unsigned char) (i + off() * (i % 16 == 1)); /* fewer than 256 times: the sum cannot come round */
         all = all && !off();
         product *= 2 * i + 1 + (off() ? 8 : 0);
     }
