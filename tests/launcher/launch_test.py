@@ -2,6 +2,7 @@
 """Processes that mpirun cannot start: it ends at once, with one message that says which, where and why, and leaves nothing behind. And
 the status that it ends with when a rank exits where it should not."""
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -98,4 +99,15 @@ for files in range(6, 46, 2):
     if code:
         expect(f'{files} files', (code, out, err.count('\n'), 'cannot start' in err, 'Too many open files' in err), (255, '', 1, True, True))
 expect('with few files and with enough', seen, {0, 255})
+
+# Who reads its output may go: mpirun ends then, as any program does.
+token = uuid.uuid4().hex
+with subprocess.Popen([MPIRUN, '-n', '2', 'yes'], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env={**os.environ, TOKEN: token}) as job:
+    line = job.stdout.readline()
+    job.stdout.close()
+    try:
+        code = job.wait(20)
+    except subprocess.TimeoutExpired:
+        code = 'none: it hangs'
+    expect('the reader goes', (line, code, end_processes(f'{TOKEN}={token}', 5)), (b'y\n', -signal.SIGPIPE, []))
 finish()
