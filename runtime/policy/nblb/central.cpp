@@ -214,8 +214,9 @@ private:
             const double own_level = scheduler_->level();
             scheduler_->set_level(level_ >= 0 ? std::min(level_, own_level) : own_level * share_);
         }
+        const Pace of_members = scheduler_->pace();
         for (const Order& o : scheduler_->pair())
-            post(me_ + o.from, order_of(o, scheduler_->pace()), own, actions);
+            post(me_ + o.from, order_of(o, of_members), own, actions);
         if (group_ == nodes_)
             return;
         const State all = scheduler_->summary();
@@ -292,8 +293,9 @@ private:
     void pair_groups(int teller, const Look& own, Actions& actions)
     {
         const double level = root_->level();
+        const Pace of_groups = root_->pace();
         for (const Order& o : root_->pair()) {
-            Note n = order_of(o, root_->pace());
+            Note n = order_of(o, of_groups);
             n.of_group = true;
             post(o.from * group_, n, own, actions);
         }
