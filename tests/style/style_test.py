@@ -4,7 +4,9 @@
 first. tools/format breaks lines. Not MPICH's own files, which follow its style, and programs whose lines hold the messages expected."""
 import os
 import re
+import subprocess
 import sys
+import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FOLDERS = ['runtime', 'include', 'compiler-plugin', 'tools', 'benchmarks', 'tests']
@@ -38,12 +40,28 @@ def files():
                            if n.endswith(('.c', '.cc', '.cpp', '.h', '.hpp', '.inc')) and not os.path.islink(os.path.join(path, n)))
 
 
+def check_format():
+    """tools/format breaks a long line of C, and changes nothing if one of its files is of another language or not there."""
+    long = f'// {"word " * 30}\n'
+    with tempfile.TemporaryDirectory() as folder:
+        c, python = (os.path.join(folder, name) for name in ('a.c', 'a.py'))
+        for files_given, refused in ((c, python), python), ((c, c + 'c.c'), c + 'c.c'), ((c,), None):
+            for name in c, python:
+                with open(name, 'w') as f:
+                    f.write(long)
+            done = subprocess.run([os.path.join(ROOT, 'tools/format'), *files_given], capture_output=True, text=True)
+            assert (done.returncode != 0) == (refused is not None) == (f'tools/format: {refused}: ' in done.stderr), done
+            changed = [name for name in (c, python) if open(name).read() != long]
+            assert changed == ([] if refused else [c]), (files_given, changed)
+
+
 def main():
     # It sees each of these.
     for text in 'int a;\n', f'// SPDX-License-Identifier: MIT\n{"a" * 121}\n', f'// SPDX-License-Identifier: MIT\n{{{"a" * 140}\n', \
             '// SPDX-License-Identifier: MIT\n\tint a;\n', '// SPDX-License-Identifier: MIT\nint a; \n':
         assert len(list(problems('made up', text))) == 1, text
     assert not list(problems('made up', f'// SPDX-License-Identifier: MIT\n{{{"a" * 139}\n'))
+    check_format()
     found = [p for name in files() for p in problems(name, open(os.path.join(ROOT, name)).read())]
     print('\n'.join(found) or 'all lines are as they should be')
     return 1 if found else 0
