@@ -28,8 +28,33 @@ def end_processes(mark, patience):
     while (left := processes_of(mark)) and time.monotonic() < until:
         time.sleep(0.01)
     for pid in left:
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+        kill(pid)
     return left
+
+
+def kill(pid):
+    """Kills a process that may have ended already."""
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def name_of(pid):
+    """The program that the process runs, as the kernel calls it (15 characters at most); '' if it has ended."""
+    try:
+        with open(f'/proc/{pid}/comm') as f:
+            return f.read().strip()
+    except OSError:
+        return ''
+
+
+def wait_for_ranks(processes, program, ranks, seconds=10):
+    """The ids of a job's ranks, in rising order, as soon as there are so many of that program."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        found = sorted(pid for pid in processes() if name_of(pid) == program)
+        if len(found) == ranks:
+            return found
+        time.sleep(0.01)
+    raise RuntimeError(f'{ranks} ranks of {program} did not start in {seconds} s')

@@ -19,21 +19,15 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from checks import fail, finish  # noqa: E402
+
 WHAT, STAGE = sys.argv[1], pathlib.Path(sys.argv[2])
 HERE = pathlib.Path(__file__).resolve().parent
 PROGRAMS = HERE / 'programs'
 WARNINGS = ['-Wall', '-Wextra', '-Wpedantic', '-Wshadow', '-Wconversion', '-Werror']
 C = [['gcc'], ['clang']]
 CXX = [['g++'], ['clang++']]
-failures = 0
-
-
-def fail(what, text=''):
-    global failures
-    failures += 1
-    print(f'FAILED {what}')
-    for line in text.splitlines()[:25]:
-        print(f'  {line}')
 
 
 def run(*command, env=None, cwd=None, limit=100):
@@ -279,4 +273,4 @@ if WHAT not in ('units', 'standards', 'refused', 'vector', 'exception', 'cmake',
     sys.exit(__doc__)
 with tempfile.TemporaryDirectory(prefix='workshare-') as temporary:
     globals()[WHAT](pathlib.Path(temporary))
-sys.exit(1 if failures else 0)
+finish()

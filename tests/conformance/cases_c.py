@@ -510,7 +510,7 @@ def criticals():
     yield Case('critical/best-of', f'struct pair best = {{-1, -1}};\n#pragma ws for\n{COUNT} {{ const int v = i * 37 % 101;\n#pragma ws critical\nif (v > best.a) {{ best.a = v; best.b = i; }}\nwork(); }}\nput(best.a); put(best.b);')
     yield Case('critical/with-atomic', f'long x = 0, y = 0;\n#pragma ws for\n{COUNT} {{\n#pragma ws critical\n{{ {slow}\n#pragma ws atomic\ny += i;\n}}\n#pragma ws atomic\ny += i;\nwork(); }}\nput(x); put(y);')
     yield Case('critical/nested-ws-for', f'long x = 0;\n#pragma ws for\nfor (int j = 0; j < 10; j++) {{\n#pragma ws for\nfor (int i = 0; i < 10; i++) {{\n#pragma ws critical (n@)\n{{ {slow} }}\n}}\nwork(); }}\nput(x);')
-    yield Case('critical/ws-for-inside', f'long x = 0;\n#pragma ws for\nfor (int j = 0; j < 10; j++) {{\n#pragma ws critical (f@)\n{{\n#pragma ws for reduction(+ : x)\nfor (int i = 0; i < 10; i++) x += i;\n}}\nwork(); }}\nput(x);')
+    yield Case('critical/ws-for-inside', 'long x = 0;\n#pragma ws for\nfor (int j = 0; j < 10; j++) {\n#pragma ws critical (f@)\n{\n#pragma ws for reduction(+ : x)\nfor (int i = 0; i < 10; i++) x += i;\n}\nwork(); }\nput(x);')
     yield Case('critical/_Pragma', f'long x = 0;\n#pragma ws for\n{COUNT} {{ LOCKED@(x += i); work(); }}\nput(x);', scope='#define LOCKED@(s) do { _Pragma("ws critical (macro@)") { s; } } while (0)')
     yield Case('critical/continue-around', f'long x = 0;\n#pragma ws for\n{COUNT} {{ if (i % 4 == 0) continue;\n#pragma ws critical\n{{ {slow} }}\nwork(); }}\nput(x);')
     yield Case('critical/lambda', f'long x = 0;\n#pragma ws for\n{COUNT} {{ auto f = [&] {{\n#pragma ws critical (l@)\n{{ {slow} }}\n}}; f(); work(); }}\nput(x);', languages=('c++',))
@@ -544,7 +544,7 @@ def with_openmp():
     yield Case('openmp/atomic-in-ws', f'int x = 0;\n#pragma ws for\n{COUNT} {{\n#pragma omp atomic\nx += i;\nwork(); }}\nput(x);', openmp=True)
     yield Case('openmp/critical-in-ws', f'int x = 0;\n#pragma ws for\n{COUNT} {{\n#pragma omp critical (beside)\nx += i;\nwork(); }}\nput(x);', openmp=True)
     yield Case('openmp/both-in-turn', f'int s = 0, t = 0;\n#pragma omp parallel for reduction(+ : s) num_threads(2)\n{COUNT} s += i;\n#pragma ws for reduction(+ : t)\n{COUNT} {{ t += i; work(); }}\nput(s); put(t);', openmp=True)
-    yield Case('openmp/task-in-ws', f'#pragma ws for\nfor (int i = 0; i < 60; i++) {{\n#pragma omp task shared(cell) firstprivate(i)\ncell[i]++;\n#pragma omp taskwait\nwork(); }}\nput_cells();', openmp=True)
+    yield Case('openmp/task-in-ws', '#pragma ws for\nfor (int i = 0; i < 60; i++) {\n#pragma omp task shared(cell) firstprivate(i)\ncell[i]++;\n#pragma omp taskwait\nwork(); }\nput_cells();', openmp=True)
     yield Case('openmp/threadprivate', f'int s = 0;\n#pragma ws for reduction(+ : s)\n{COUNT} {{ own@ = i; s += own@; work(); }}\nput(s);', scope='static int own@;\n#pragma omp threadprivate(own@)', openmp=True)
     yield Case('openmp/declared-reduction', f'int s = 0;\n#pragma omp parallel for reduction(mine@ : s) num_threads(2)\n{COUNT} s += i;\nput(s);', scope='#pragma omp declare reduction(mine@ : int : omp_out += omp_in) initializer(omp_priv = 0)', openmp=True, regions=0)
     # Without -fopenmp these lines do nothing: the loop runs alone.

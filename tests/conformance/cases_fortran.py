@@ -95,8 +95,6 @@ def data_clauses():
         x = 'shared_x' if kind == 'module' else 'x'
         store, set_ = f'cell(i) = {read}', assign.replace('V', 'i')
         end = 0 if form == 'int8-down' else 59
-        others = 'cell, to' if kind == 'pointer' else 'cell'
-        counter = ', i' if form == 'int8-down' else ''
         texts = {
             'private': (f'private({x})', f'{set_}\n{store}', '' if kind in ('module',) else f'if (serial == 0) call put({read} - before)\nif (serial == 1) call put(0)'),
             'firstprivate': (f'firstprivate({x})', store, f'call put({read})'),

@@ -9,27 +9,16 @@ The texts are GCC's plugin's; clang's names C++ functions in another way, and th
 """
 import os
 import re
-import subprocess
 import sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from checks import fail, finish, start  # noqa: E402
 
 CLANG = len(sys.argv) > 2 and 'clang' in os.path.basename(sys.argv[1])
 HERE = os.path.dirname(os.path.abspath(__file__))
 COMPILERS = {'c': os.environ.get('CC', 'gcc').split() + ['-x', 'c'], 'c++': os.environ.get('CXX', 'g++').split() + ['-x', 'c++'],
              'fortran': os.environ.get('FC', 'gfortran').split() + ['-x', 'f95']}
 PROGRAMS = (('loops.c', ('c', 'c++')), ('bounds.c', ('c', 'c++')), ('classes.cpp', ('c++',)), ('clauses.cpp', ('c++',)), ('thread_counts.cpp', ('c++',))) + (() if CLANG else (('loops.f90', ('fortran',)),))
-failures = 0
-
-
-def fail(what, output=''):
-    global failures
-    failures += 1
-    print(f'FAILED: {what}', output, sep='\n')
-
-
-def start(command, **environment):
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors='replace', timeout=60,
-                          env={**os.environ, 'LC_ALL': 'C', **environment})
-    return done.returncode, done.stdout
 
 
 def expected_remarks(source):
@@ -102,8 +91,7 @@ def main():
         for language in languages:
             for level in ('-O0', '-O2'):
                 compile_and_run(os.path.join(HERE, 'openmp', name), language, level, plugin, work)
-    print(f'{failures} failures' if failures else 'ok')
-    sys.exit(failures != 0)
+    finish()
 
 
 main()

@@ -30,13 +30,15 @@ import shutil
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from checks import fail, finish, in_parallel, start  # noqa: E402
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 CLANG = 'clang' in os.path.basename(sys.argv[-2] if len(sys.argv) > 2 else '')
 CC = os.environ.get('CC', 'clang-14' if CLANG else 'gcc').split()
 CXX = os.environ.get('CXX', 'clang++-14' if CLANG else 'g++').split()
 MAJOR = int(subprocess.run([*CC, '-dumpversion'], capture_output=True, text=True).stdout.split('.')[0] or 0)
-LIMIT = 30      # seconds for one compilation or one run
 MODES = ('order', 'tail', 'random')
 PLAIN_TOO = '-O3'     # GCC's option for which a loop has a plain version where it stands
 WARNINGS = ['-Wall', '-Wextra', '-Werror', '-Wno-unknown-pragmas']
@@ -44,29 +46,6 @@ if CLANG:       # of newer versions, about the tests
     WARNINGS += ['-Wno-unknown-warning-option', '-Wno-vla-cxx-extension', '-Wno-deprecated-ofast']
 elif MAJOR >= 16:   # to add to a variable is no use of it
     WARNINGS.append('-Wno-unused-but-set-variable')
-
-failures = []
-
-
-def fail(what, output=''):
-    failures.append(what)
-    print(f'FAILED: {what}', output, sep='\n' if output else '')
-
-
-def start(command, **environment):
-    """The exit status and all output of a command; status 'time' if it took too long."""
-    try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors='replace',
-                              timeout=LIMIT, env={**os.environ, 'LC_ALL': 'C', **environment})
-        return done.returncode, done.stdout
-    except subprocess.TimeoutExpired as late:
-        return 'time', (late.stdout or b'').decode(errors='replace')
-
-
-def in_parallel(jobs):
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for done in [pool.submit(*job) for job in jobs]:
-            done.result()
 
 
 def compiler(language):
@@ -751,8 +730,7 @@ def main():
     if len(arguments) != 3 or arguments[0] not in tests:
         sys.exit(__doc__)
     getattr(Test(arguments[1], arguments[2], update, everything, libws), arguments[0])()
-    print(f'{len(failures)} failures' if failures else 'ok')
-    sys.exit(bool(failures))
+    finish()
 
 
 main()

@@ -8,16 +8,12 @@ import os
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from checks import fail, finish  # noqa: E402
+
 MPIRUN, DOCTOR, APP = (os.path.abspath(p) for p in sys.argv[1:4])
 ENV = {k: v for k, v in os.environ.items() if not k.startswith(('WS_', 'OMP_', 'LD_', 'PMI_', 'MPI', 'OMPI_', 'SLURM_'))}
 ENV['PATH'] = f'{os.path.dirname(MPIRUN)}:{ENV["PATH"]}'
-failures = 0
-
-
-def fail(what, output=''):
-    global failures
-    failures += 1
-    print(f'FAILED {what}\n{output}')
 
 
 def ask(command, **environment):
@@ -91,5 +87,4 @@ expect('alone', found, 'WS801', 'skipped')
 expect('alone', found, 'WS603', 'ok')
 if answer and not answer['planned']:
     fail('alone, but no plan')
-print(f'{failures} failures' if failures else 'ok')
-sys.exit(failures != 0)
+finish()

@@ -10,15 +10,11 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from checks import fail, finish  # noqa: E402
+
 DOCTOR, APP = (os.path.abspath(p) for p in sys.argv[1:3])
 ENV = {k: v for k, v in os.environ.items() if not k.startswith(('WS_', 'OMP_', 'LD_', 'PMI_', 'MPI', 'OMPI_', 'SLURM_'))}
-failures = 0
-
-
-def fail(what, output=''):
-    global failures
-    failures += 1
-    print(f'FAILED {what}\n{output}')
 
 
 def run(*words, **environment):
@@ -165,5 +161,4 @@ for words in [APP], ['--list'], ['--json', APP], ['--help'], ['--version']:
         done = subprocess.run([DOCTOR, *words], stdout=full, stderr=subprocess.PIPE, text=True, env=ENV)
     if done.returncode != 2 or done.stderr.count('\n') != 1 or 'No space left' not in done.stderr:
         fail(f'{words[0]} on a full disk: exit status {done.returncode}', done.stderr)
-print(f'{failures} failures' if failures else 'ok')
-sys.exit(failures != 0)
+finish()

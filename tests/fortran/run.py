@@ -11,18 +11,19 @@ warn      warn/*: under -Wall the warnings are those that stand in the lines
 wrapper   sources, options and files that come and go, as gfortran without -fws has them
 debug     gdb stops in a chunk at the user's line and shows the variables (77 without gdb)
 """
-import concurrent.futures
 import os
 import re
 import shutil
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from checks import check, fail, finish, in_parallel, start  # noqa: E402
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 FC = os.environ.get('FC', 'gfortran')
 CC = os.environ.get('CC', 'gcc').split()
-LIMIT = 60      # seconds for one compilation or one run
 MODES = ('order', 'tail', 'random')
 WARNINGS = ['-Wall', '-Wextra', '-Wno-compare-reals', '-Wno-zerotrip']
 MAJOR = int(subprocess.run([FC, '-dumpversion'], capture_output=True, text=True).stdout.split('.')[0] or 0)
@@ -58,34 +59,6 @@ $Show $FC "${ws_cflags[@]}" "${allargs[@]}"
 rc=$?
 exit $rc
 '''
-
-failures = []
-
-
-def fail(what, output=''):
-    failures.append(what)
-    print(f'FAILED: {what}', output, sep='\n' if output else '')
-
-
-def check(right, what, output=''):
-    if not right:
-        fail(what, output)
-
-
-def start(command, folder=None, **environment):
-    """The exit status and all output of a command; status 'time' if it took too long."""
-    try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors='replace',
-                              timeout=LIMIT, cwd=folder, env={**os.environ, 'LC_ALL': 'C', **environment})
-        return done.returncode, done.stdout
-    except subprocess.TimeoutExpired as late:
-        return 'time', (late.stdout or b'').decode(errors='replace')
-
-
-def in_parallel(jobs):
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for done in [pool.submit(*job) for job in jobs]:
-            done.result()
 
 
 def sources(folder):
@@ -509,7 +482,7 @@ def main():
         getattr(test, arguments[0])()
     finally:
         shutil.rmtree(test.work, ignore_errors=True)
-    sys.exit(1 if failures else 0)
+    finish()
 
 
 if __name__ == '__main__':

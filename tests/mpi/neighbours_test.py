@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Two jobs of one user on the same cores: neither takes a core on which the other computes, both are right, and nothing is left."""
-import os
-import signal
 import threading
 import time
 
 from job import CORES, expect, finish, run, skip
+from processes import kill, name_of
 
 if CORES < 2:
     skip('needs two cores')
@@ -29,11 +28,8 @@ expect(results[0], f'{len(said)} of {len(results)} jobs say that another compute
 def kill_ranks(processes):
     time.sleep(1)
     for pid in processes():
-        try:
-            if open(f'/proc/{pid}/comm').read() == 'imbalance\n':
-                os.kill(pid, signal.SIGKILL)
-        except OSError:
-            pass
+        if name_of(pid) == 'imbalance':
+            kill(pid)
 
 
 # Alone again: the cores are free, even though a job was killed on them.

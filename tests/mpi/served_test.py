@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A rank that others put to, get from or lock while it waits stays awake for them: it slept after each answer, and each
 next call had to wake it."""
-import re
 import shutil
 import subprocess
 

@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 
-from job import CORES, expect, finish, in_tiny_shm, preload, run, skip
+from job import CORES, expect, finish, in_tiny_shm, preload, run
 
 
 def verdict(*args, part, reason=None, **how):

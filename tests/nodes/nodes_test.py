@@ -10,7 +10,7 @@ why_not = nodes.own_namespaces()
 if why_not:
     print(why_not)
     sys.exit(77)
-from job import PROGRAMS, expect, expect_lines, finish, run  # noqa: E402
+from job import expect, expect_lines, finish, run  # noqa: E402
 
 LETTERS = os.path.abspath(sys.argv[3])
 

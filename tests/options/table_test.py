@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The table of options: generate.py refuses one that contradicts itself and says where; an option that is added to it is in all that
 follows from it, and nothing else has to be touched."""
-import os
 import subprocess
 import sys
 import tempfile

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """openmp_libraries_test.py MPIRUN PROGRAMS [TOOL]: mpirun -workshare-openmp beside what else there is in a process: a second OpenMP library, and
 the user's own tool of OMPT, which goes on seeing every region."""
-import os
 import re
 import sys
 

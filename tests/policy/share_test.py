@@ -6,12 +6,12 @@ The job that lends has two ranks on two pretended nodes: one computes all the ti
 import json
 import os
 import re
-import signal
 import tempfile
 import threading
 import time
 
 from job import expect, finish, run
+from processes import kill, name_of
 
 SEEN = {'WS_IGNORE_JOBS': '0'}
 LENDER = {**SEEN, 'WS_CORES': '4', 'OMP_NUM_THREADS': '4', 'MPIR_CVAR_NUM_CLIQUES': '2'}
@@ -66,21 +66,13 @@ def together(lend, *borrow):
     return done + results
 
 
-def name_of(pid):
-    try:
-        with open(f'/proc/{pid}/comm') as f:
-            return f.read().strip()
-    except OSError:
-        return ''
-
-
 def kill_ranks(after):
-    def kill(processes):
+    def now(processes):
         time.sleep(after)
         for pid in processes():
             if name_of(pid) == 'processors':
-                os.kill(pid, signal.SIGKILL)
-    return kill
+                kill(pid)
+    return now
 
 
 def shared(result):

@@ -11,6 +11,7 @@ import tempfile
 import time
 
 from job import MPIRUN, expect, expect_lines, finish, run
+from processes import wait_for_ranks
 
 ALGORITHMS = 'central', 'neighbours', 'random', 'lifeline'
 
@@ -113,7 +114,7 @@ def trouble():
     killed = []
 
     def kill(processes):
-        ranks = wait_for(processes, 4)
+        ranks = wait_for_ranks(processes, 'tasks_cases', 4)
         killed[:] = [ranks[-1]]
         time.sleep(0.3)
         os.kill(ranks[-1], signal.SIGKILL)
@@ -126,7 +127,7 @@ def trouble():
     ran = []
 
     def stop(processes):
-        ranks = wait_for(processes, 3)
+        ranks = wait_for_ranks(processes, 'tasks_cases', 3)
         while min(tasks_run(ranks)) < 50:
             time.sleep(0.01)
         os.kill(ranks[0], signal.SIGSTOP)
@@ -143,7 +144,7 @@ def trouble():
         found = []
 
         def look(processes):
-            for pid in wait_for(processes, 2):
+            for pid in wait_for_ranks(processes, 'tasks_cases', 2):
                 found.append({name: cpus for name, cpus in threads_of(pid, 'ws pulse')})
         result = job('tasks_cases', 'sleepers', 1000, ranks=2, nodes=2, workers=1, meanwhile=look)
         expect_lines(result, result.out, '^right$')
@@ -169,25 +170,6 @@ def threads_of(pid, awaited):
             return found
         time.sleep(0.01)
     return []
-
-
-def wait_for(processes, ranks):
-    """Process ids of the ranks, which are called tasks_cases."""
-    for _ in range(1000):
-        found = []
-        for pid in processes():
-            pid = int(pid if not isinstance(pid, tuple) else pid[0])
-            try:
-                with open(f'/proc/{pid}/comm') as f:
-                    if f.read().strip() == 'tasks_cases':
-                        found.append(pid)
-            except OSError:
-                pass
-        if len(found) == ranks:
-            return sorted(found)
-        time.sleep(0.01)
-    raise RuntimeError('the ranks did not start')
-
 
 {'oracle': oracle, 'soak': soak, 'cases': cases, 'trouble': trouble}[sys.argv[3]]()
 finish()

@@ -110,7 +110,7 @@ def ends():
 def wrong_boards():
     for kind, says in (('foreign', "none of Workshare's"), ('empty', "none of Workshare's"), ('unmade', "none of Workshare's"),
                        ('newer', 'newer Workshare'), ('short', 'cut short'), ('damaged', 'damaged')):
-        with Job(kind, 20) as wrong, Job(1, 60) as job:
+        with Job(kind, 20) as wrong, Job(1, 60):
             code, out, err = top('--json', '-i', 0.1)
             told = [line for line in err.splitlines() if f'process {wrong.pid}:' in line]
             expect(f'{kind}: told once, in a line', len(told) == 1 and says in told[0], err)

@@ -9,25 +9,9 @@ import sys
 import time
 
 from job import expect, finish, run
+from processes import wait_for_ranks
 
 WS_TOP = sys.argv[3]
-
-
-def ranks_of(processes, wanted):
-    """The pids of the ranks, when there are as many as that."""
-    for _ in range(200):
-        found = []
-        for pid in processes():
-            try:
-                with open(f'/proc/{pid}/comm') as f:
-                    if f.read().strip() == 'top_job':
-                        found.append(pid)
-            except OSError:
-                pass
-        if len(found) == wanted:
-            return found
-        time.sleep(0.02)
-    return []
 
 
 def attached(pid):
@@ -46,8 +30,8 @@ class Watcher:
         self.seen, self.code, self.err, self.text = [], None, 'ws-top did not run', ''
 
     def __call__(self, processes):
-        pids = ranks_of(processes, self.ranks)
-        if not pids or not attached(pids[0]):
+        pids = wait_for_ranks(processes, 'top_job', self.ranks)
+        if not attached(pids[0]):
             return
         watch = subprocess.Popen([WS_TOP, '--json', '--count', '0', '-i', self.interval, '--pid', str(pids[0])], stdout=subprocess.PIPE,
                                  stderr=subprocess.PIPE, text=True)
@@ -131,9 +115,8 @@ def without_workshare():
     told = []
 
     def look(processes):
-        pids = ranks_of(processes, 2)
-        if pids:
-            told.append(subprocess.run([WS_TOP, '--once', '--pid', str(pids[0])], capture_output=True, text=True))
+        rank = wait_for_ranks(processes, 'top_job', 2)[0]
+        told.append(subprocess.run([WS_TOP, '--once', '--pid', str(rank)], capture_output=True, text=True))
     result = run('top_job', 1, 200, workshare=False, meanwhile=look)
     expect(result, f'a job without -workshare: {told}', told and told[0].returncode == 1 and 'no rank of a -workshare job' in told[0].stderr)
 

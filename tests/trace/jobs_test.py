@@ -7,11 +7,10 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections import Counter, defaultdict
 
-from job import CORES, MPIRUN, PROGRAMS, expect, expect_lines, fail, finish, run, skip
+from job import CORES, MPIRUN, expect, expect_lines, fail, finish, run, skip
 
 folder = tempfile.mkdtemp(prefix='workshare-')
 STAGE = os.path.dirname(os.path.dirname(MPIRUN))

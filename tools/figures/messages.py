@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What messages cost, next to an unpatched MPICH."""
 import os
-import re
 import shutil
 import subprocess
 import tempfile
