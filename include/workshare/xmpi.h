@@ -102,10 +102,11 @@ int XMPI_Set_work(XMPI_Partition partition, double work);
 /* An iteration begins: from here on what the process computes is measured. Local. From: FLEX-MPI. */
 int XMPI_Monitor_begin(XMPI_Partition partition);
 
-/* An iteration ends. At the end of an interval rows may move: then *moved is 1, arrays have their new sizes and places,
- * and *count and *displ are the caller's rows; else *moved is 0 and nothing has changed. Collective; but for ends of
- * intervals nobody waits here. Waiting in MPI since the begin, and in others' guests, is no time of the process; what
- * others computed for it is.
+/* An iteration ends. After an interval rows may move: then *moved is 1, arrays have their new sizes and places,
+ * and *count and *displ are the caller's rows; else *moved is 0 and nothing has changed. Collective; but nobody waits
+ * here except at the end of the iteration after an interval: for what others measured in it, where that has not come
+ * meanwhile, and for rows that move. Waiting in MPI since the begin, and in others' guests, is no time of the process;
+ * what others computed for it is.
  *   Errors      MPI_ERR_ARG: a registered pointer is NULL; starts fall; where rows are to move also: the memory of an
  *               array is not there any more; processes have registered different structures. Then nothing has moved.
  *   Memory      of a move: an eighth of the data beyond what the process has before or after it, whichever is more. If

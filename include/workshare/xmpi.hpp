@@ -19,6 +19,7 @@
 
 #include "workshare/xmpi.h"
 
+#include <algorithm>
 #include <memory>
 #include <new>
 #include <stdexcept>
@@ -102,7 +103,7 @@ public:
         static_assert(std::is_integral_v<Start> && (sizeof(Start) == 4 || sizeof(Start) == 8), "starts are integers");
         static_assert(std::is_trivially_copyable_v<Column> && std::is_trivially_copyable_v<Value>,
                       "rows move as bytes");
-        Array &s = shadow(starts), &c = shadow(columns), &v = shadow(values);
+        Array &s = shadow(starts), &c = shadow(columns, &s), &v = shadow(values, &s);
         MPI_Datatype types[2];
         const size_t sizes[2] = {sizeof(Column), sizeof(Value)};
         for (int i = 0; i < 2; i++) {
@@ -123,8 +124,10 @@ public:
     {
         for (size_t i = 0; i < arrays_.size(); i++)
             if (arrays_[i]->vector == &v) {
+                const Array* const gone = arrays_[i].get();
                 check(XMPI_Deregister(handle_, &arrays_[i]->data));
-                arrays_.erase(arrays_.begin() + std::ptrdiff_t(i));
+                const auto is_part = [&](const auto& a) { return a.get() == gone || a->first == gone; };
+                arrays_.erase(std::remove_if(arrays_.begin(), arrays_.end(), is_part), arrays_.end());
                 return;
             }
         check(XMPI_Deregister(handle_, &v)); // says that it is not registered
@@ -169,8 +172,9 @@ private:
         void* data;
         void* vector;
         bool (*resize)(Array&, MPI_Count bytes);
+        const Array* first; // of a sparse matrix's columns and values: its starts
     };
-    template <class T> Array& shadow(std::vector<T>& v)
+    template <class T> Array& shadow(std::vector<T>& v, const Array* first = nullptr)
     {
         const auto resize = [](Array& a, MPI_Count bytes) {
             auto& vector = *static_cast<std::vector<T>*>(a.vector);
@@ -185,7 +189,7 @@ private:
             a.data = vector.data() ? static_cast<void*>(vector.data()) : &a;
             return true;
         };
-        arrays_.push_back(std::make_unique<Array>(Array{nullptr, &v, resize}));
+        arrays_.push_back(std::make_unique<Array>(Array{nullptr, &v, resize, first}));
         resize(*arrays_.back(), MPI_Count(v.size() * sizeof(T)));
         return *arrays_.back();
     }

@@ -93,7 +93,9 @@
     PROCESS(COUNT, openmp_shared_left, LATER, NONE, "of them: given back before its end, by threads that had done their part") \
     PROCESS(COUNT, openmp_limited, LATER, NONE, "parallel regions for which the program asked for fewer threads than there were cores") \
     PROCESS(TIME, flex_expected, LATER, NONE, "that XMPI's moves were to gain, in the intervals after them that were compared") \
-    PROCESS(TIME, flex_gained, LATER, NONE, "that they did gain there: the slowest process's time for the same work")
+    PROCESS(TIME, flex_gained, LATER, NONE, "that they did gain there: the slowest process's time for the same work") \
+    PROCESS(COUNT, flex_plans, LATER, NONE, "plans that XMPI made of where rows were to go, as its processes were unequal") \
+    PROCESS(COUNT, flex_plans_blocked, LATER, NONE, "of them: while the rank's own thread waited in MPI")
 
 // Of a `ws for` of the source. Short executions run whole, and only one in 16 of them is timed, or all if the run is
 // observed. The others are cut into chunks and all timed, open to close. The first eight are those that an execution

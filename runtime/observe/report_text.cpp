@@ -431,6 +431,9 @@ std::string moved_rows(const Report& r)
            format("  %s looks of the ranks at balance; %s times their rows moved, %.4g MB sent and received in %s\n",
                   count_text(c.flex_intervals).c_str(), count_text(c.flex_moves).c_str(), c.flex_bytes * 1e-6,
                   time_text(c.flex_move_s).c_str()) +
+           (c.flex_plans > 0 ? format("  %s plans were made, %s of them while the rank waited in MPI\n",
+                                      count_text(c.flex_plans).c_str(), count_text(c.flex_plans_blocked).c_str())
+                             : "") +
            (c.flex_expected_s > 0 ? format("  measured after moves: %.0f %% of the gain that was expected\n",
                                            100 * c.flex_gained_s / c.flex_expected_s)
                                   : "");

@@ -19,6 +19,7 @@ public:
                 sched_yield(); // the holder may have been preempted
         }
     }
+    bool try_lock() { return Hardware::cas_full(held_, 0, 1); } // full: pairs with unlock()
     void unlock() { Hardware::store_release(held_, 0); }
 
 private:

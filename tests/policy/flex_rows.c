@@ -6,13 +6,14 @@
  *   flex_rows MODE ROWS ITERATIONS [KEY VALUE]...
  *
  * MODE: all (each kind of structure at once), split (the same, with XMPI_Monitor_end_begin), two (two decompositions on
- * two communicators), little (no memory for more: nothing moves), corrupt (a
- * row is changed by its move), large (memory during a move), work (XMPI_Set_work),
- * unlike (a process has registered another structure), gone, unmapped (memory given back), node (by nodes), die (a
- * process dies before it learns of a move), die-moving (in the middle of one), waits (rank 0 is slower, and the others
- * wait for it in MPI), load (rank 1 takes longer than its pretended processor), burst (the same in the first two
- * intervals alone), dear (rank 1's rows take twice the computing; until the first move), constant (processes take the
- * same time whatever rows they have, so no move gains anything; and moves are dear). KEY and VALUE: for info.
+ * two communicators), little (no memory for more: nothing moves), corrupt (a row is changed by its move), large (memory
+ * during a move), work (XMPI_Set_work), unlike (a process has registered another structure), gone, unmapped (memory
+ * given back), node (by nodes), die (a process dies before it learns of a move), die-moving (in the middle of one),
+ * waits (rank 0 is slower, and the others wait for it in MPI), waits-split (the same, with XMPI_Monitor_end_begin),
+ * left (the same as waits, and the partition ends before it is known what follows from the last interval), load (rank 1
+ * takes longer than its pretended processor), burst (the same in the first two intervals alone), dear (rank 1's rows
+ * take twice the computing; until the first move), constant (processes take the same time whatever rows they have, so
+ * no move gains anything; and moves are dear). KEY and VALUE: for info.
  */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -133,7 +134,7 @@ static int moves;
 /* What a process does in an iteration, in modes that look at more than where rows are. */
 static void compute(const char *mode, long i)
 {
-    if (!strcmp(mode, "waits")) {
+    if (!strncmp(mode, "waits", 5) || !strcmp(mode, "left")) {
         usleep((useconds_t) (count * (rank == 0 ? 90 : 30)));
         MPI_Barrier(MPI_COMM_WORLD);
     } else if (rank == 1 && (!strcmp(mode, "load") || (!strcmp(mode, "burst") && i < 2 * INTERVAL))) {
@@ -163,7 +164,13 @@ static void iterate_with(const char *mode, long iterations)
         int moved;
         XMPI_Monitor_begin(rows);
         compute(mode, i);
-        CHECK(XMPI_Monitor_end(rows, &count, &displ, &moved) == MPI_SUCCESS);
+        if (!strcmp(mode, "left") && i == iterations - 1)
+            break;
+        if (!strcmp(mode, "waits-split")) {
+            CHECK(XMPI_Monitor_end_begin(rows) == MPI_SUCCESS);
+            CHECK(XMPI_Monitor_end_finish(rows, &count, &displ, &moved) == MPI_SUCCESS);
+        } else
+            CHECK(XMPI_Monitor_end(rows, &count, &displ, &moved) == MPI_SUCCESS);
         if (moved && rank == 0)
             printf("moved at %ld\n", i);
         moves += moved;
@@ -404,7 +411,8 @@ int main(int argc, char **argv)
             }
         } else if (!strcmp(mode, "die-moving")) {
             die_moving(iterations);
-        } else if (!strcmp(mode, "waits") || !strcmp(mode, "load") || !strcmp(mode, "burst") || !strcmp(mode, "dear")) {
+        } else if (!strncmp(mode, "waits", 5) || !strcmp(mode, "left") || !strcmp(mode, "load") ||
+                   !strcmp(mode, "burst") || !strcmp(mode, "dear")) {
             iterate_with(mode, iterations);
         } else
             iterate(iterations, !strcmp(mode, "split"));

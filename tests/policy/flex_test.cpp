@@ -648,13 +648,29 @@ TEST_CASE("auto: an interval long enough for the noise, short where there is non
 {
     Summary s;
     s.wall = 1, s.error = 0.05;
-    CHECK(next_interval(100, s, 0.15) == 400);
+    CHECK(next_interval(100, s, 0.15, 1) == 400);
+    CHECK(next_interval(100, s, 0.15, 5) == Approx(80).margin(1)); // five intervals count together
     s.error = 0.001;
-    CHECK(next_interval(100, s, 0.15) == 50);
+    CHECK(next_interval(100, s, 0.15, 1) == 50);
     s.asking = 0.1; // dear: a tenth of the interval
-    CHECK(next_interval(100, s, 0.15) == 400);
+    CHECK(next_interval(100, s, 0.15, 1) == 400);
     s.wall = 0;
-    CHECK(next_interval(100, s, 0.15) == 100);
+    CHECK(next_interval(100, s, 0.15, 1) == 100);
+}
+
+TEST_CASE("auto: a load that has one processor from the first iteration on is met while the program still runs")
+{
+    // The kernel gives the processor to one and the other in turns that are long beside an iteration.
+    Program p;
+    p.speed = std::vector<double>(2, 2e5);
+    p.settings.interval = 0;
+    p.noise = 0.12;
+    p.left = 60;
+    p.load = [](size_t process, unsigned) { return process == 0 ? 0.5 : 0.0; };
+    p.run(60);
+    INFO("moves " << p.moves << " in interval " << (p.moves ? p.moved_in[0] : 0) << " of " << p.intervals);
+    CHECK(p.moves == 1);
+    CHECK(p.seconds < 0.9 * p.plain_seconds);
 }
 
 TEST_CASE("costs that the registered weights do not tell are learned")

@@ -77,6 +77,27 @@ with tempfile.TemporaryDirectory() as folder:
         expect_lines(result, f.read(), r'looks of the ranks at balance; 3 times their rows moved, [\d.]+ MB sent and received',
                      r'measured after moves: \d+ % of the gain that was expected')
 
+# ---- where the plan is made: by ranks 1 and 2 while they wait in MPI, in both forms of an iteration's end; by rank 0, for which they wait, at that end.
+# None is carried out, as the program says that it has no iterations left, so each interval of one iteration has one.
+def planned(report):
+    with open(report) as f:
+        ranks = [r['totals'] for r in json.load(f)['by_rank']]
+    return [(r['flex_plans'], r['flex_plans_blocked']) for r in ranks]
+
+
+with tempfile.TemporaryDirectory() as folder:
+    report = os.path.join(folder, 'plans.json')
+    for mode, ranks, rows in ('waits', 3, 200), ('waits-split', 3, 200), ('waits', 36, 1800):
+        result = job('flex_rows', mode, rows, 30, 'ws_flex_iterations', '1', ranks=ranks,
+                     options=('-workshare-flex-interval', '1', '-workshare-flex-th1', '100', '-workshare-report=' + report))
+        plans = planned(report)
+        expect(result, f'plans, and those in blocked time: {plans}', plans[0][0] > 3 and len({p[0] for p in plans}) == 1)
+        if ranks == 3:  # the numbers of more than 32 are reduced, which needs each of them on the way
+            expect(result, f'plans, and those in blocked time: {plans}', all(p[1] > 0 for p in plans[1:]))
+    # A partition that ends while numbers are under way, which some have looked at in blocked time and others have not
+    for ranks in 3, 36:
+        job('flex_rows', 'left', 200, 6, ranks=ranks, options=(*INTERVAL, '-workshare-flex-th1', '100'))
+
 # ---- without -workshare nothing moves, and all works
 for program, args in (('flex_rows', ('all', 1000, 30)), ('flex_rows', ('split', 100, 30)), ('flex_rows', ('two', 100, 30)), ('flex_vectors', ()), ('flex_module', ())):
     result = job(program, *args, ranks=3, workshare=False)

@@ -10,27 +10,21 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <mutex>
 
 namespace ws::policy::flex {
 
 using observe::bump;
 using window::ticks;
 
-policy::Attached host;
+Job host;
 Told told;
 
 namespace {
 
-constexpr int by_maximum = 8; // of Numbers, those before `real`
+constexpr int exchange_tag = 32767; // no structure has it: moves number theirs from 0 on
 
 double seconds(uint64_t t) { return host.seconds(t); }
-
-// What a process tells of itself when rows may move.
-struct Row {
-    double units, real, bytes;
-    uint64_t signature;
-    int leader, in_trouble;
-};
 
 } // namespace
 
@@ -56,32 +50,19 @@ Decomposition::Decomposition(MPI_Comm comm, Rows rows, const Wishes& wishes) : w
         PMPI_Comm_split(comm_, host.node_number, rank_, &node_);
         PMPI_Bcast(&leader_, 1, MPI_INT, 0, node_);
     }
-    PMPI_Type_contiguous(int(sizeof(Numbers) / sizeof(double)), MPI_DOUBLE, &numbers_type_);
-    PMPI_Type_commit(&numbers_type_);
-    PMPI_Op_create(reduce, 1, &numbers_op_);
+    exchange_ = std::make_unique<Exchange>(comm_, exchange_tag);
+    measured_.resize(size_t(size_));
+    lately_.resize(size_t(size_));
     structures_changed();
 }
 
 Decomposition::~Decomposition()
 {
-    if (request_ != MPI_REQUEST_NULL)
-        PMPI_Wait(&request_, MPI_STATUS_IGNORE);
+    decide(true); // others may have gone on in blocked time, and need this process
+    exchange_.reset();
     if (node_ != MPI_COMM_NULL)
         PMPI_Comm_free(&node_);
-    if (numbers_op_ != MPI_OP_NULL) {
-        PMPI_Op_free(&numbers_op_);
-        PMPI_Type_free(&numbers_type_);
-    }
     PMPI_Comm_free(&comm_);
-}
-
-void Decomposition::reduce(void* in, void* inout, int* length, MPI_Datatype*)
-{
-    const auto* a = static_cast<const double*>(in);
-    auto* b = static_cast<double*>(inout);
-    constexpr int all = sizeof(Numbers) / sizeof(double);
-    for (int i = 0; i < *length * all; i++)
-        b[i] = i % all < by_maximum ? std::max(a[i], b[i]) : a[i] + b[i];
 }
 
 void Decomposition::structures_changed()
@@ -145,11 +126,12 @@ std::string Decomposition::end_begin()
     given_before_ = given_;
     iterations_++;
     done_++;
+    std::lock_guard<window::SpinLock> guard(deciding_);
     std::string trouble;
-    if (request_ != MPI_REQUEST_NULL)
-        trouble = decide();
+    if (stage_ != Stage::idle)
+        trouble = act();
     // While rows move, arrays are not as they were measured.
-    if (done_ >= monitor_.interval() && request_ == MPI_REQUEST_NULL && trouble.empty() && !move_)
+    if (done_ >= monitor_.interval() && trouble.empty() && !move_)
         close_interval();
     return trouble;
 }
@@ -159,9 +141,9 @@ void Decomposition::close_interval()
 {
     trouble_ = find_trouble(false);
     double real = real_, kept = kept_;
-    measured_ = {units_, real_};
-    given_units_ = given_;
     measured_done_ = done_;
+    iterations_then_ = iterations_ + 1;
+    sparse_then_ = sparse();
     if (node_ != MPI_COMM_NULL) { // a node's processes share what there is
         double sums[3] = {real, kept, 1};
         PMPI_Allreduce(MPI_IN_PLACE, sums, 3, MPI_DOUBLE, MPI_SUM, node_);
@@ -174,62 +156,92 @@ void Decomposition::close_interval()
     if (trouble_.empty())
         for (const Structure& s : structures_)
             bytes += s.bytes(count());
-    sent_ = {is_dedicated(real, real - kept, wishes_.settings.th1) ? 0.0 : 1.0,
-             real,
-             computes ? -real : -HUGE_VAL,
-             std::isfinite(error) ? error * real : 0,
-             seconds(ticks() - interval_began_),
-             asked_s_,
-             given_ > 0 ? 1.0 : 0.0,
-             trouble_.empty() ? 0.0 : double(rank_ + 1),
-             computes ? real : 0,
-             computes ? 1.0 : 0.0,
-             bytes,
-             measured_.units,
-             given_};
-    PMPI_Iallreduce(&sent_, &numbers_, 1, numbers_type_, numbers_op_, comm_, &request_);
+    Measured m;
+    m.numbers = {is_dedicated(real, real - kept, wishes_.settings.th1) ? 0.0 : 1.0,
+                 real,
+                 computes ? -real : -HUGE_VAL,
+                 std::isfinite(error) ? error * real : 0,
+                 seconds(ticks() - interval_began_),
+                 asked_s_,
+                 given_ > 0 ? 1.0 : 0.0,
+                 trouble_.empty() ? 0.0 : double(rank_ + 1),
+                 computes ? real : 0,
+                 computes ? 1.0 : 0.0,
+                 bytes,
+                 units_,
+                 given_};
+    m.work = {units_, real_};
+    m.leader = leader_;
+    const uint64_t began = ticks();
+    exchange_->begin(m);
+    asked_s_ = seconds(ticks() - began);
+    stage_ = Stage::numbers;
+    host.want_steps();
     real_ = kept_ = units_ = given_ = given_before_ = 0;
     done_ = 0;
 }
 
-std::string Decomposition::decide()
+bool Decomposition::step()
 {
-    const uint64_t began = ticks();
-    PMPI_Wait(&request_, MPI_STATUS_IGNORE);
-    asked_s_ = seconds(ticks() - began);
+    if (!deciding_.try_lock())
+        return true; // at the end of an iteration, by another thread or by this one below us
+    decide(false);
+    const bool more = is_deciding();
+    deciding_.unlock();
+    return more;
+}
+
+void Decomposition::decide(bool wait)
+{
+    if (stage_ == Stage::numbers) {
+        const uint64_t began = ticks();
+        if (!exchange_->has_numbers(wait))
+            return;
+        asked_s_ += wait ? seconds(ticks() - began) : 0;
+        look_at_numbers();
+    }
+    if (stage_ == Stage::rows && exchange_->has_rows(wait)) {
+        plan();
+        stage_ = Stage::decided;
+        bump(host.board->process.flex_plans);
+        bump(host.board->process.flex_plans_blocked, wait ? 0 : 1);
+    }
+}
+
+void Decomposition::look_at_numbers()
+{
+    const Numbers& all = exchange_->numbers();
     told.intervals++;
     bump(host.board->process.flex_intervals);
-    if (numbers_.trouble > 0)
-        return trouble_of(int(numbers_.trouble) - 1);
-    Summary s;
-    s.dedicated = numbers_.shared == 0;
-    s.longest = numbers_.longest;
-    s.shortest = std::max(-numbers_.shorter, 0.0);
-    s.mean = numbers_.computing > 0 ? numbers_.real / numbers_.computing : 0;
-    s.error = s.longest > 0 ? numbers_.error / s.longest : 0;
-    s.wall = numbers_.wall;
-    s.asking = numbers_.asking;
-    s.units = numbers_.given > 0 ? numbers_.given_units : numbers_.units;
-    if (numbers_.given > 0) {
-        measured_.units = given_units_;
+    Summary& s = summary_;
+    s = {};
+    s.dedicated = all.shared == 0;
+    s.longest = all.longest;
+    s.shortest = std::max(-all.shorter, 0.0);
+    s.mean = all.computing > 0 ? all.real / all.computing : 0;
+    s.error = s.longest > 0 ? all.error / s.longest : 0;
+    s.wall = all.wall;
+    s.asking = all.asking;
+    s.units = all.given > 0 ? all.given_units : all.units;
+    bytes_ = all.bytes;
+    stage_ = Stage::decided;
+    if (all.trouble > 0)
+        return;
+    if (all.given > 0)
         told.measured = source_text(Source::given);
-    }
-    measured_ = lately_.add(measured_, measured_done_, s.dedicated, monitor_.k());
-    Outcome outcome;
-    Starts next;
-    std::string trouble;
+    for (size_t p = 0; p < measured_.size(); p++)
+        if (exchange_->is_direct() || p == size_t(rank_)) {
+            const Measured& m = exchange_->rows()[p];
+            const Work work = {all.given > 0 ? m.numbers.given_units : m.work.units, m.work.real};
+            measured_[p] = lately_[p].add(work, measured_done_, s.dedicated, monitor_.k());
+        }
     const Gains::Sums gains = monitor_.gains().sums();
-    const bool evaluated = monitor_.evaluate(s, numbers_.bytes, outcome);
+    const bool unbalanced = monitor_.evaluate(s, bytes_, outcome_);
     tell_gains(gains);
-    if (evaluated)
-        outcome = propose(s, next, trouble);
-    if (!trouble.empty())
-        return trouble;
-    if (outcome == Outcome::moved)
-        start_move(std::move(next));
-    else
-        told.outcome[unsigned(outcome)]++;
-    return "";
+    if (!unbalanced)
+        return;
+    stage_ = Stage::rows;
+    exchange_->ask_rows(measured_[size_t(rank_)]);
 }
 
 // What was compared in this interval.
@@ -244,73 +256,77 @@ void Decomposition::tell_gains(const Gains::Sums& before)
     bump(host.board->process.flex_gained_ticks, to_ticks(measured));
 }
 
-Outcome Decomposition::propose(const Summary& s, Starts& next, std::string& trouble)
+void Decomposition::plan()
 {
     const auto n = size_t(size_);
-    trouble_ = find_trouble(true);
-    double bytes = 0;
-    for (const Structure& x : structures_)
-        bytes += trouble_.empty() ? x.bytes(count()) : 0;
-    const Row mine = {measured_.units, measured_.real, bytes, signature_, leader_, !trouble_.empty()};
-    std::vector<Row> rows(n);
-    PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, rows.data(), sizeof mine, MPI_BYTE, comm_);
-    std::vector<Work> all;
-    std::vector<Work> node(n); // by the leader's rank
-    bytes = 0;
-    for (const Row& r : rows) {
-        all.push_back({r.units, r.real});
-        node[size_t(r.leader)].units += r.units;
-        node[size_t(r.leader)].real += r.real;
-        bytes += r.bytes;
-        if (r.in_trouble) {
-            trouble = trouble_of(int(&r - rows.data()));
-            return Outcome::same;
+    const std::vector<Measured>& rows = exchange_->rows();
+    for (size_t p = 0; p < n && !exchange_->is_direct(); p++)
+        measured_[p] = rows[p].work;
+    std::vector<Work> all = measured_;
+    if (wishes_.by_node) { // each process of a node is as fast as its node
+        std::vector<Work> node(n); // by the leader's rank
+        for (size_t p = 0; p < n; p++) {
+            node[size_t(rows[p].leader)].units += all[p].units;
+            node[size_t(rows[p].leader)].real += all[p].real;
         }
-        if (r.signature != rows[0].signature) {
-            trouble = "processes have registered different structures";
-            return Outcome::same;
-        }
-    }
-    if (wishes_.by_node) // each process of a node is as fast as its node
         for (size_t p = 0; p < n; p++)
             if (const Work& w = node[size_t(rows[p].leader)]; w.units > 0)
                 all[p].real = all[p].units * w.real / w.units;
-    Monitor::Choice choice = monitor_.choose(starts_, all, s);
-    if (choice.outcome != Outcome::moved)
-        return choice.outcome;
-    gain_ = choice.gain;
-
-    const Structure* sparse = nullptr;
-    for (const Structure& x : structures_)
-        if (!sparse && x.layout == Layout::csr)
-            sparse = &x;
-    Starts to;
-    if (sparse) { // rows weigh what they have elements, and a little for themselves
-        to.assign(n + 1, -1);
-        double first = 0;
-        for (size_t p = 0; p < size_t(rank_); p++)
-            first += choice.costs[p].units;
-        const int64_t base = sparse->start(0);
-        place_cuts(
-            this->mine(), choice.costs[size_t(rank_)].units, first, cuts_of(choice.costs, choice.shares),
-            [&](Rows i) { return double(sparse->start(i) - base + i); }, to);
-        PMPI_Allreduce(MPI_IN_PLACE, to.data(), int(n + 1), MPI_INT64_T, MPI_MAX, comm_);
-        settle(to, this->rows());
-    } else {
-        to = next_partition(starts_, choice.costs, choice.shares);
-        gain_ = choice.gain_with(starts_, to);
     }
+    choice_ = monitor_.choose(starts_, all, summary_);
+    outcome_ = choice_.outcome;
+    gain_ = choice_.gain;
+    next_.clear();
+    if (outcome_ != Outcome::moved || sparse_then_)
+        return;
+    next_ = next_partition(starts_, choice_.costs, choice_.shares);
+    gain_ = choice_.gain_with(starts_, next_);
+    outcome_ = weigh(next_);
+}
 
+Outcome Decomposition::weigh(const Starts& to) const
+{
     // As many iterations are left as were done, if nobody says.
     const double left =
-        double(wishes_.iterations ? std::max<int64_t>(wishes_.iterations - iterations_, 0) : iterations_);
-    const double row_bytes = this->rows() ? bytes / double(this->rows()) : 0;
-    const Outcome outcome = monitor_.weigh(starts_, to, gain_, left / measured_done_, row_bytes);
-    if (outcome == Outcome::moved) {
-        next = std::move(to);
-        choice_ = std::move(choice);
+        double(wishes_.iterations ? std::max<int64_t>(wishes_.iterations - iterations_then_, 0) : iterations_then_);
+    return monitor_.weigh(starts_, to, gain_, left / measured_done_, rows() ? bytes_ / double(rows()) : 0);
+}
+
+std::string Decomposition::act()
+{
+    decide(true);
+    stage_ = Stage::idle;
+    if (const auto rank = int(exchange_->numbers().trouble))
+        return trouble_of(rank - 1);
+    if (outcome_ == Outcome::moved) {
+        if (std::string text = agree_on_structures(); !text.empty())
+            return text;
+        const Structure* const s = sparse();
+        if (s) { // rows weigh what they have elements, and a little for themselves
+            const auto n = size_t(size_), me = size_t(rank_);
+            next_.assign(n + 1, -1);
+            double first = 0;
+            for (size_t p = 0; p < me; p++)
+                first += choice_.costs[p].units;
+            const int64_t base = s->start(0);
+            place_cuts(
+                mine(), choice_.costs[me].units, first, cuts_of(choice_.costs, choice_.shares),
+                [&](Rows i) { return double(s->start(i) - base + i); }, next_);
+            PMPI_Allreduce(MPI_IN_PLACE, next_.data(), int(n + 1), MPI_INT64_T, MPI_MAX, comm_);
+            settle(next_, rows());
+            gain_ = choice_.gain;
+            outcome_ = weigh(next_);
+        } else if (next_.empty()) { // the sparse matrix has gone since
+            next_ = next_partition(starts_, choice_.costs, choice_.shares);
+            gain_ = choice_.gain_with(starts_, next_);
+            outcome_ = weigh(next_);
+        }
     }
-    return outcome;
+    if (outcome_ == Outcome::moved)
+        start_move(std::move(next_));
+    else
+        told.outcome[unsigned(outcome_)]++;
+    return "";
 }
 
 // ---- moving
@@ -322,6 +338,25 @@ std::string Decomposition::trouble_of(int rank)
     std::snprintf(words, sizeof words, "%s (rank %d)", trouble_.c_str(), rank);
     PMPI_Bcast(words, sizeof words, MPI_CHAR, rank, comm_);
     return words;
+}
+
+// Rows are to move: whether all have the same structures, in good order. Collective.
+std::string Decomposition::agree_on_structures()
+{
+    trouble_ = find_trouble(true);
+    uint64_t all[3] = {trouble_.empty() ? 0 : uint64_t(rank_) + 1, signature_, ~signature_};
+    PMPI_Allreduce(MPI_IN_PLACE, all, 3, MPI_UINT64_T, MPI_MAX, comm_);
+    if (all[0])
+        return trouble_of(int(all[0]) - 1);
+    return all[1] == ~all[2] ? "" : "processes have registered different structures";
+}
+
+const Structure* Decomposition::sparse() const
+{
+    for (const Structure& s : structures_)
+        if (s.layout == Layout::csr)
+            return &s;
+    return nullptr;
 }
 
 std::string Decomposition::find_trouble(bool to_move)
@@ -401,7 +436,7 @@ bool Decomposition::end_finish()
     // What was measured meanwhile is of two partitions.
     real_ = kept_ = units_ = given_ = given_before_ = 0;
     done_ = 0;
-    lately_.forget();
+    lately_.assign(lately_.size(), {});
     mean_ = variance_ = 0;
     seen_ = 0;
     return true;

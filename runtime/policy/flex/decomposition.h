@@ -4,9 +4,11 @@
 #pragma once
 
 #include "policy/flex/counters.h"
+#include "policy/flex/exchange.h"
 #include "policy/flex/host.h"
 #include "policy/flex/move.h"
 #include "window/load_row.h"
+#include "window/spin_lock.h"
 
 #include <memory>
 
@@ -44,20 +46,27 @@ public:
     bool is_ending() const { return ending_; }
     bool end_finish(); // whether rows have moved
 
+    // In blocked time, by the thread that called MPI_Init: goes on with what follows from the last interval, as far as
+    // that needs no waiting. Whether there is more to do.
+    bool step();
+
 private:
-    // What the processes reduce at the end of an interval.
-    struct Numbers {
-        double shared, longest, shorter, error, wall, asking, given, trouble; // by maximum
-        double real, computing, bytes, units, given_units;                    // by sum
-    };
-    static void reduce(void* in, void* inout, int* length, MPI_Datatype* type);
+    // What follows from an interval's numbers while they are under way.
+    enum class Stage { idle, numbers, rows, decided };
 
     Range mine() const { return range_of(starts_, size_t(rank_)); }
+    const Structure* sparse() const; // the first; or null
     void close_interval();
-    std::string decide();
+    bool is_deciding() const { return stage_ == Stage::numbers || stage_ == Stage::rows; }
+    // Goes on up to `decided`, if `wait`, else as far as it can at once. Looks at no memory of the program.
+    void decide(bool wait);
+    void look_at_numbers();
+    void plan();
+    // What was decided is done: begins the move, if there is one. "" or what is wrong.
+    std::string act();
     void tell_gains(const Gains::Sums& before);
-    // What becomes of the interval's numbers: `next` has the rows' places if that is a move, `trouble` what is wrong.
-    Outcome propose(const Summary& s, Starts& next, std::string& trouble);
+    std::string agree_on_structures();
+    Outcome weigh(const Starts& to) const;
     void start_move(Starts to);
     std::string find_trouble(bool to_move);
     std::string trouble_of(int rank);
@@ -67,8 +76,6 @@ private:
     }
 
     MPI_Comm comm_ = MPI_COMM_NULL, node_ = MPI_COMM_NULL; // node_: of those on this node, if shares are of nodes
-    MPI_Datatype numbers_type_ = MPI_DATATYPE_NULL;
-    MPI_Op numbers_op_ = MPI_OP_NULL;
     int rank_ = 0, size_ = 1, leader_ = 0; // leader_: lowest rank of the node
     Wishes wishes_;
     Source source_ = Source::registered;
@@ -91,19 +98,26 @@ private:
     double mean_ = 0, variance_ = 0;
     uint64_t seen_ = 0;
 
-    // ---- the interval before, while its numbers are under way
-    MPI_Request request_ = MPI_REQUEST_NULL;
-    Numbers sent_ = {}, numbers_ = {};
-    Work measured_;       // of this process
-    Lately lately_;
-    double given_units_ = 0;
+    // ---- the interval before, while its numbers are under way: as it was when it ended, as decisions are made at
+    // another moment in each process. Between two ends of iterations step() may have it.
+    window::SpinLock deciding_;
+    std::unique_ptr<Exchange> exchange_;
+    Stage stage_ = Stage::idle;
     unsigned measured_done_ = 0;
-    double asked_s_ = 0;  // what the last reduction took
-    std::string trouble_; // of this process
+    int64_t iterations_then_ = 0; // when the decision counts
+    bool sparse_then_ = false;    // some structure was
+    double asked_s_ = 0;          // what sending and waiting for the last numbers took
+    std::string trouble_;         // of this process
+    // What was measured of each process; at first of those alone of which it is known.
+    std::vector<Work> measured_;
+    std::vector<Lately> lately_;
+    Summary summary_;
+    double bytes_ = 0; // of all structures, of all processes
+    Outcome outcome_ = Outcome::same;
 
     // ---- a move
     std::unique_ptr<Move> move_;
-    Starts next_, from_;
+    Starts next_, from_; // next_: empty while the rows' weights have to be looked at
     Monitor::Choice choice_; // that it follows from,
     double gain_ = 0;        // and the seconds an interval that it is to gain
     Rows round_ = 0, rounds_ = 0;

@@ -2,7 +2,10 @@
 #include "policy/flex/flex.h"
 
 #include "policy/flex/host.h"
+#include "window/os.h"
+#include "window/times.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -22,8 +25,29 @@ public:
     const char* name() const override { return "flex"; }
     policy::Wants attach(policy::Rank& rank) override
     {
-        host = policy::Attached(rank);
+        host = Job(rank);
+        host.home = pthread_self();
+        host.steps = rank.steps;
         return {};
+    }
+    // Numbers of an interval come when the slowest process has ended it: asked for ever more seldom until then.
+    policy::Wants step(policy::Rank&, uint64_t now, uint64_t) override
+    {
+        using window::times::flex_look_least_us;
+        using window::times::flex_look_most_us;
+        if (!step_all()) {
+            pause_us_ = flex_look_least_us;
+            return {};
+        }
+        const double us = pause_us_;
+        pause_us_ = std::min(2 * us, flex_look_most_us);
+        return {false, now + uint64_t(us * host.ticks_per_us)};
+    }
+    void end(policy::Rank&) override { host.steps = nullptr; }
+    void want()
+    {
+        pause_us_ = window::times::flex_look_least_us;
+        host.steps->want(*this, {false, window::ticks()});
     }
     void tell(observe::Facts& facts) const override
     {
@@ -50,13 +74,23 @@ public:
             reason_text(Outcome::no_memory, "not for want of memory"));
     }
     void detach(policy::Rank&) override { host = {}; }
+
+private:
+    double pause_us_ = window::times::flex_look_least_us;
 };
+
+Flex flex;
 
 } // namespace
 
+void Job::want_steps() const
+{
+    if (steps && pthread_equal(pthread_self(), home))
+        flex.want();
+}
+
 policy::Policy& policy()
 {
-    static Flex flex;
     return flex;
 }
 

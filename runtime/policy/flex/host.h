@@ -7,11 +7,21 @@
 #include "policy/attached.h"
 #include "policy/flex/monitor.h"
 
+#include <pthread.h>
 #include <string>
 
 namespace ws::policy::flex {
 
-extern policy::Attached host;
+struct Job : policy::Attached {
+    using Attached::Attached;
+    pthread_t home = {};            // the thread that called MPI_Init, whose blocked time has steps
+    policy::Steps* steps = nullptr; // null: there are none any more
+    void want_steps() const;        // from now on: numbers are under way. Where another thread says so, there are none
+};
+extern Job host;
+
+// Gives all partitions of this process a step. Whether one of them wants more.
+bool step_all();
 
 // Of all partitions of this process, those that are gone included.
 struct Told {

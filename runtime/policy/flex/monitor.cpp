@@ -90,14 +90,14 @@ Gains::Sums Gains::with_last() const
     return {all.expected + last_.expected, all.measured + std::clamp(last_.measured, 0.0, last_.expected)};
 }
 
-unsigned next_interval(unsigned now, const Summary& s, double th2)
+unsigned next_interval(unsigned now, const Summary& s, double th2, unsigned together)
 {
     constexpr double share = 6, asking = 1000;
     constexpr unsigned least = 2, most = 10000;
     if (!(s.wall > 0))
         return now;
     const double iteration = s.wall / now, noise = share * s.error / th2;
-    const double wanted = std::max({noise * noise * now, asking * s.asking / iteration,
+    const double wanted = std::max({noise * noise * now / together, asking * s.asking / iteration,
                                     window::times::flex_interval_us * 1e-6 / iteration, double(least)});
     return unsigned(
         std::clamp(std::ceil(wanted), std::max(now / 2.0, double(least)), std::min(now * 4.0, double(most))));
@@ -114,8 +114,8 @@ bool Monitor::evaluate(const Summary& s, double bytes, Outcome& outcome)
     dedicated_ = s.dedicated;
     const bool evaluated = s.dedicated || load_.is_long_term(settings_.k);
     const bool unbalanced = is_unbalanced(s.longest, s.shortest, settings_.th2);
-    if (!settings_.interval)
-        interval_ = next_interval(interval_, s, settings_.th2);
+    if (!settings_.interval) // while foreign load lasts, rates are those of k intervals
+        interval_ = next_interval(interval_, s, settings_.th2, s.dedicated ? 1 : k());
     if (evaluated && !unbalanced)
         doubted_ = 0;
     outcome = !evaluated ? (unbalanced ? Outcome::burst : Outcome::balanced) : Outcome::balanced;

@@ -108,9 +108,9 @@ private:
     double per_byte_ = 1e-9; // of memory that is copied, until one is known
 };
 
-// The interval that auto takes next: so long that noise stays well below TH2, that asking each other costs less than a
-// thousandth, and that a processor's sharing can be told.
-unsigned next_interval(unsigned now, const Summary& s, double th2);
+// The interval that auto takes next: so long that noise stays well below TH2 in as many as count `together`, that
+// asking each other costs less than a thousandth, and that a processor's sharing can be told.
+unsigned next_interval(unsigned now, const Summary& s, double th2, unsigned together);
 
 // One decomposition's decisions.
 class Monitor {

@@ -310,6 +310,15 @@ int end_finish(const char* name, XMPI_Partition handle, MPI_Count* count, MPI_Co
 
 } // namespace
 
+bool step_all()
+{
+    std::lock_guard<std::mutex> guard(table_lock); // so that none ends meanwhile
+    bool more = false;
+    for (const auto& d : table)
+        more |= d && d->step();
+    return more;
+}
+
 } // namespace ws::policy::flex
 
 using namespace ws::policy::flex;
