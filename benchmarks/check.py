@@ -72,7 +72,7 @@ GOOD = [
     ("flex_cg", "--file {symmetric} --iterations 10"),
     ("flex_cg", "--file {pattern} --iterations 3"),
     ("flex_epidemic", "--rows 500 --iterations 40"),
-    ("flex_epidemic", "--rows 500 --iterations 40 --unit 1us --speeds 1,3 --oracle 2"),
+    ("flex_jacobi", "--rows 50 --iterations 30 --in-turn 4"),
     ("flex_nodes", "--rows 20 --iterations 3 --domain node"),
     ("startup", ""),
 ]
@@ -96,7 +96,7 @@ BAD = [
     ("flex_jacobi", "--load 1:2:3", 2, "--load takes RANK:FIRST-LAST:SHARE"),
     ("flex_jacobi", "--group 0", 2, "--group takes RANK:FOLDER"),
     ("flex_jacobi", "--group 0:{missing}", 1, "missing/cgroup.procs: No such file"),
-    ("flex_epidemic", "--oracle 0", 2, "--oracle takes a whole number from 1"),
+    ("flex_jacobi", "--in-turn 0", 2, "--in-turn takes a whole number from 1"),
     ("flex_cg", "--kind round", 2, "--kind is elements or power"),
     ("flex_cg", "--file {missing}", 1, "missing: No such file"),
     ("flex_cg", "--file {two_triangles}", 1, "is no Matrix Market file"),
@@ -108,6 +108,11 @@ BAD = [
     ("flex_cg", "--file {no_sizes}", 1, "ends before its sizes"),
     ("flex_cg", "--file {from_zero}", 1, "entry 1 is of row 0, column 0; both count from 1 to 2"),
     ("flex_cg", "--file {cut_short}", 1, "entry 2 of 2 cannot be read"),
+    ("flex_cg", "--file {many_entries}", 1, "entry 2 of 5000000000 cannot be read"),
+    ("flex_cg", "--file {hermitian}", 1, "is neither general nor symmetric"),
+    ("flex_cg", "--file {negative_sizes}", 1, "has a line of sizes that is none"),
+    ("flex_cg", "--file {word}", 1, "has a line of sizes that is none"),
+    ("flex_cg", "--file {no_field}", 1, "has numbers of an unknown field"),
     ("flex_cg", "--file {damaged}", 1, "entry 2 of 2 cannot be read"),
     ("flex_cg", "--file {not_finite}", 1, "entry 1 is no finite number"),
     ("flex_cg", "--file {more}", 1, "there is more than its 2 entries"),
@@ -140,6 +145,11 @@ FILES = {
     "no_sizes": MARKET + "real general\n% nothing\n",
     "from_zero": MARKET + "real general\n2 2 2\n0 0 1\n1 1 1\n",
     "cut_short": MARKET + "real general\n2 2 2\n1 1 1\n2 2\n",
+    "many_entries": MARKET + "real general\n2 2 5000000000\n1 1 1\n",
+    "hermitian": MARKET + "real hermitian\n2 2 1\n1 1 2\n",
+    "negative_sizes": MARKET + "real general\n-2 -2 1\n1 1 2\n",
+    "word": MARKET + "real general\n2 two 1\n1 1 2\n",
+    "no_field": MARKET + "quaternion general\n2 2 1\n1 1 2\n",
     "damaged": MARKET + "real general\n2 2 2\n1 1 1\n2 two 1\n",
     "not_finite": MARKET + "real general\n2 2 2\n1 1 nan\n2 2 1\n",
     "more": MARKET + "real general\n2 2 2\n1 1 1\n2 2 1\n2 1 1\n",
@@ -215,6 +225,15 @@ def main():
         done = subprocess.run([mpirun, "-n", "2", sys.executable, "-c", "import time\nwhile time.process_time() < 0.3: pass"],
                               capture_output=True, text=True, timeout=60)
         check(watch.read().own - before >= 0.6, "the ranks' use of the CPUs", done)
+        done = subprocess.run([os.path.join(programs, "flex_simulated"), "--ranks", "8", "--rows", "2000", "--iterations", "60", "--speeds", "1,3"], capture_output=True, text=True, timeout=60)
+        simulated = json.loads(done.stdout) if done.returncode == 0 else {}
+        check(simulated and simulated["moves"] > 0 and simulated["oracle_s"] < simulated["policy_s"] < simulated["equal_s"], "flex_simulated", done)
+        done = subprocess.run([os.path.join(programs, "flex_simulated"), "--plan", "--ranks", "100"], capture_output=True, text=True, timeout=60)
+        check(done.returncode == 0 and json.loads(done.stdout)["plan_us"] > 0, "flex_simulated --plan", done)
+        for options, message in (("--ranks 0", "--ranks takes a whole number from 1"), ("--speeds 1,-1", "--speeds takes positive numbers"), ("--unit 5", "--unit takes a time"),
+                                 ("--rows 3", "fewer people (3) than processes (4)")):
+            done = subprocess.run([os.path.join(programs, "flex_simulated"), *options.split()], capture_output=True, text=True, timeout=60)
+            check(done.returncode == 2 and message in done.stderr, f"flex_simulated {options}", done)
         done = run(1, [], "look_cost", "--ranks 128")
         check(done.returncode == 0 and json.loads(done.stdout)["ranks"] == 128, "look_cost", done)
     return 1 if failed else 0

@@ -4,12 +4,12 @@
 // foreign load, and the comparison with a run in which nothing moves.
 #pragma once
 
+#include "flex_random.h"
 #include "work.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
-#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -34,23 +34,10 @@ struct Options {
     const char* file = nullptr;
     const char* kind = nullptr;
     const char* domain = nullptr;
-    long oracle = 0; // the interval; 0: a run
+    long in_turn = 0; // iterations with XMPI's calls, and as many without; 0: all with them
 
     double speed(int rank) const { return speeds.empty() ? 1 : speeds[std::min(size_t(rank), speeds.size() - 1)]; }
 };
-
-// What belongs to (seed, a, b) whoever asks: results do not depend on who has which rows.
-inline uint64_t random_bits(uint64_t seed, uint64_t a, uint64_t b)
-{
-    uint64_t x = seed * 0x9E3779B97F4A7C15ull + a * 0xBF58476D1CE4E5B9ull + b * 0x94D049BB133111EBull;
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
-    return x ^ (x >> 31);
-}
-inline double random_unit(uint64_t seed, uint64_t a, uint64_t b)
-{
-    return double(random_bits(seed, a, b) >> 11) * 0x1p-53;
-}
 
 inline std::vector<double> numbers(const Options& o, const char* name, const char* text)
 {
@@ -111,6 +98,7 @@ inline void usage(const Options& o, const char* about, const char* more)
             "  --domain D         all or node: what shares are of (all)\n"
             "  --split            rows move between XMPI_Monitor_end_begin and _finish\n"
             "  --plain            without XMPI\n"
+            "  --in-turn N        N iterations with the calls of XMPI and N without, in turn; each pair's times\n"
             "  --no-check         does not compare with a run in which nothing moves\n%s"
             "  --json             one JSON object instead of text\n",
             o.program, about, o.rows, o.iterations, more);
@@ -131,7 +119,7 @@ inline void read_options(Options& o, int argc, char** argv, const char* about, c
         NO_CHECK,
         FILE_,
         KIND,
-        ORACLE,
+        IN_TURN,
         JSON,
         HELP
     };
@@ -147,7 +135,7 @@ inline void read_options(Options& o, int argc, char** argv, const char* about, c
                                             {"no-check", no_argument, nullptr, NO_CHECK},
                                             {"file", required_argument, nullptr, FILE_},
                                             {"kind", required_argument, nullptr, KIND},
-                                            {"oracle", required_argument, nullptr, ORACLE},
+                                            {"in-turn", required_argument, nullptr, IN_TURN},
                                             {"json", no_argument, nullptr, JSON},
                                             {"help", no_argument, nullptr, HELP},
                                             {nullptr, 0, nullptr, 0}};
@@ -165,7 +153,7 @@ inline void read_options(Options& o, int argc, char** argv, const char* about, c
         case NO_CHECK: o.check = false; break;
         case FILE_: o.file = optarg; break;
         case KIND: o.kind = optarg; break;
-        case ORACLE: o.oracle = bench_count(o.program, "oracle", optarg, 1, 100000000); break;
+        case IN_TURN: o.in_turn = bench_count(o.program, "in-turn", optarg, 1, 100000000); break;
         case JSON: o.json = true; break;
         case HELP:
             usage(o, about, more);
@@ -188,6 +176,49 @@ inline void share(Rows& rows, const std::vector<MPI_Count>& counts)
     rows.count = rows.counts[size_t(bench_rank)];
     rows.displ = rows.displs[size_t(bench_rank)];
 }
+
+inline void list(const char* name, const std::vector<double>& values)
+{
+    std::printf(", \"%s\": [", name);
+    for (size_t i = 0; i < values.size(); i++)
+        std::printf("%s%.1f", i ? ", " : "", values[i]);
+    std::printf("]");
+}
+
+// What XMPI costs, within one run: blocks of iterations with its calls and without, in the order with, without,
+// without, with.
+class Turns {
+public:
+    explicit Turns(long each) : each_(each) {}
+    bool has_calls(long iteration) const
+    {
+        const long block = each_ ? iteration / each_ % 4 : 0;
+        return block == 0 || block == 3;
+    }
+    void add(long iteration, double seconds)
+    {
+        if (!each_)
+            return;
+        const auto pair = size_t(iteration / each_ / 2);
+        std::vector<double>& sums = has_calls(iteration) ? with_ : without_;
+        sums.resize(std::max(sums.size(), pair + 1));
+        sums[pair] += seconds * 1e6;
+    }
+    // Of whole pairs.
+    void print(long iterations)
+    {
+        if (!each_ || bench_rank != 0)
+            return;
+        with_.resize(size_t(iterations / each_ / 2));
+        without_.resize(with_.size());
+        list("with_us", with_);
+        list("without_us", without_);
+    }
+
+private:
+    long each_;
+    std::vector<double> with_, without_;
+};
 
 // A run in equal parts, for curves: of each part the time of an iteration, how far apart the processes' own times are,
 // what an iteration would take if all finished together at the speeds that they had in it, and the rows of one process,
@@ -235,19 +266,13 @@ public:
     }
 
 private:
-    static void list(const char* name, const std::vector<double>& values)
-    {
-        std::printf(", \"%s\": [", name);
-        for (size_t i = 0; i < values.size(); i++)
-            std::printf("%s%.1f", i ? ", " : "", values[i]);
-        std::printf("]");
-    }
     long parts_, iterations_, who_;
     std::vector<double> all_, own_, units_, rows_;
 };
 
-// Sleeps for so many units.
-inline void pretend(const Options& o, double units, long iteration)
+// Sleeps until this process has been at so many units for as long as a processor of its speed is. It has computed for
+// `computed` seconds, which with many processes on few cores is mostly waiting for one.
+inline void pretend(const Options& o, double units, long iteration, double computed)
 {
     if (!(o.unit > 0) || !(units > 0))
         return;
@@ -255,11 +280,12 @@ inline void pretend(const Options& o, double units, long iteration)
     for (const Load& l : o.loads)
         if (l.rank == bench_rank && iteration >= l.begin && iteration < l.end)
             taken = l.share;
-    work_sleep(units * o.unit / o.speed(bench_rank) / (1 - taken));
+    work_sleep(units * o.unit / o.speed(bench_rank) / (1 - taken) - computed);
 }
 
 // A program has: make(rows) its arrays; add(partition); iterate(rows, iteration), which computes and returns its units,
-// those that XMPI_Set_work is told if `tells_work`; exchange(rows) after it; result() the same in all processes.
+// those that XMPI_Set_work is told if `tells_work`, and how long it has `waited` in MPI so far; exchange(rows) after
+// it; compare() the same in all processes.
 template <class Program> int run(const Options& o, Program& program, Program& reference, bool tells_work)
 {
     std::vector<MPI_Count> counts;
@@ -284,24 +310,27 @@ template <class Program> int run(const Options& o, Program& program, Program& re
     std::string moved_at;
     std::vector<double> samples;
     Profile profile(o);
+    Turns turns(o.in_turn);
     MPI_Barrier(MPI_COMM_WORLD);
     const double began = bench_now();
     for (long i = 0; i < o.iterations; i++) {
         const double begin = bench_now();
-        if (partition)
+        const bool calls = partition && turns.has_calls(i);
+        if (calls)
             partition->begin_iteration();
+        const double waited = program.waited;
         const double units = program.iterate(rows, i);
-        pretend(o, units, i);
+        pretend(o, units, i, bench_now() - begin - (program.waited - waited));
         const double own = bench_now() - begin;
-        if (partition && tells_work)
+        if (calls && tells_work)
             partition->set_work(units);
         program.exchange(rows);
         const MPI_Count count = rows.count;
         bool moved = false;
-        if (partition && o.split) {
+        if (calls && o.split) {
             partition->begin_move();
             moved = partition->finish_move();
-        } else if (partition)
+        } else if (calls)
             moved = partition->end_iteration();
         if (moved) {
             share(rows, partition->counts(bench_ranks));
@@ -310,6 +339,7 @@ template <class Program> int run(const Options& o, Program& program, Program& re
             moved_at += (moved_at.empty() ? "" : ", ") + std::to_string(i);
         }
         samples.push_back(bench_now() - begin);
+        turns.add(i, samples.back());
         profile.add(i, samples.back(), own, units, count);
     }
     MPI_Barrier(MPI_COMM_WORLD);
@@ -347,6 +377,8 @@ template <class Program> int run(const Options& o, Program& program, Program& re
         bench_print_times("at the end", end);
     }
     profile.print(o.json);
+    if (o.json)
+        turns.print(o.iterations);
     bench_json_end(o.json);
     MPI_Finalize();
     return 0;

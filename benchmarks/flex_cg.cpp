@@ -174,7 +174,7 @@ struct Gradients {
     MarketFile* file;
     Sparse m;
     std::vector<double> diagonal, x, r, p, all_p; // own; all of p
-    double rz = 0, first_rz = 0;
+    double rz = 0, first_rz = 0, waited = 0;
 
     void make(const flex::Rows& rows)
     {
@@ -208,10 +208,12 @@ struct Gradients {
             partition.add(*v);
     }
     void moved(const flex::Rows&) {}
-    static double sum(double mine)
+    double sum(double mine)
     {
         double all;
+        const double began = bench_now();
         MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        waited += bench_now() - began;
         return all;
     }
     double iterate(const flex::Rows& rows, long)

@@ -9,6 +9,7 @@ namespace {
 struct Jacobi {
     const flex::Options& o;
     std::vector<double> a, next, x; // own rows; own values; all values
+    static constexpr double waited = 0;
 
     void make(const flex::Rows& rows)
     {

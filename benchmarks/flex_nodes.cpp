@@ -10,6 +10,7 @@ struct Nodes {
     const flex::Options& o;
     double cost; // seconds of a row of weight 1 on this rank's node
     std::vector<int> runs;
+    static constexpr double waited = 0;
 
     // Rows cost 1 to 4, in quarters: ranks of a node, which are every fourth, have unequal work.
     static double weight(MPI_Count row, long rows) { return 1 + double(row * 4 / rows); }
