@@ -332,6 +332,13 @@ std::string file_of(const void* what)
     return what && dladdr(what, &in) && in.dli_fname ? in.dli_fname : "";
 }
 
+// `loaded` is the libws that mpirun loads, `mpi` the program's MPI library.
+std::string of_two_installations(const std::string& loaded, const std::string& mpi)
+{
+    return "mpirun is that of " + loaded + ", and the program's MPI library" + (mpi.empty() ? "" : " is " + mpi + ",") +
+           " of another installation";
+}
+
 // What is wrong with the program's MPI library, if it will not load this libws. It loads the one beside it, and else
 // the first that the search path has (open_libws() in mpir_workshare.c): then this one, as it is there already.
 std::string of_other_mpi(bool& knows_workshare)
@@ -348,7 +355,7 @@ std::string of_other_mpi(bool& knows_workshare)
     if (stat(path.c_str(), &beside) != 0 || stat(here.c_str(), &own) != 0 ||
         (beside.st_dev == own.st_dev && beside.st_ino == own.st_ino))
         return "";
-    return "mpirun is that of " + here + ", and the program's MPI library is " + mpi + ", of another installation";
+    return of_two_installations(here, mpi);
 }
 
 // With an MPI library that knows nothing of Workshare nobody else would say so.
@@ -388,7 +395,7 @@ const char* why_threads_are_fixed()
         first = file_of(gnu ? dlvsym(RTLD_DEFAULT, "GOMP_parallel", "GOMP_4.0")
                             : dlvsym(RTLD_DEFAULT, "__kmpc_fork_call", "VERSION"));
         if (first.find("/libws.so") != first.npos) {
-            first = "mpirun is that of " + first + ", and the program's MPI library of another installation";
+            first = of_two_installations(first, file_of(dlsym(RTLD_DEFAULT, "PMPI_Init")));
             return first.c_str();
         }
         return "the program's OpenMP library stands before libws";

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """mpich_tests.py [--part K/N] [--only GROUP] [--source PATH] PREFIX PROVIDE: MPICH's own tests of rma, io and threads, each without the flag and with it.
 
-They come from the source that MPICH is built of, fetched as PROVIDE (runtime/mpich/provide) does, unpacked to a temporary folder and compiled with
+They come from the source that MPICH is built of, which PROVIDE (runtime/mpich/provide) fetches, unpacked to a temporary folder and compiled with
 PREFIX/bin/mpicc. Prints a table. Status 1: a test passes without -workshare and fails with it. 77: the source cannot be had.
 
 --part K/N   every N-th test, from the K-th on (1/12); 1/1: all of them
@@ -11,13 +11,14 @@ PREFIX/bin/mpicc. Prints a table. Status 1: a test passes without -workshare and
 """
 import argparse
 import collections
-import glob
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from foreign import job, part, said, skip, source  # noqa: E402
 
 GROUPS = ('rma', 'io', 'threads')
 LONGEST = 60        # seconds of one test. MPICH's own limit is 180, but a twelfth of them has to take minutes, also where ranks without the flag spin for one core
@@ -45,42 +46,23 @@ def cases(roots, folder):
                    dict(o[2].split('=', 1) for o in options if o[1] == 'env'))
 
 
-def said(command, **how):
-    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors='replace', **how)
-
-
-def skip(why):
-    print(why)
-    sys.exit(77)
-
-
 def step(what, command, folder):
     done = said(command, cwd=folder)
     if done.returncode:
         sys.exit(f'{what} failed:\n' + '\n'.join(done.stdout.splitlines()[-20:]))
 
 
-def fetched(provide, folder):
-    """Debian's tarball, by the function of `provide` that fetches it for the build."""
-    done = said(['bash', '-c', 'set -e; work=$2; eval "$(sed -n "/^fetch_debian() {/,/^}/p" "$1")"; fetch_debian', 'bash', provide, folder])
-    found = glob.glob(os.path.join(folder, 'fetched', 'mpich_*.orig.tar.*'))
-    found = [name for name in found if not name.endswith('.asc')]
-    if not found:
-        skip(f'MPICH\'s source cannot be had: {(done.stdout.strip().splitlines() or ["no such function"])[-1]}')
-    return found[0]
-
-
-def build(folder, prefix, source, chosen):
+def build(folder, prefix, path, chosen):
     """Returns the folder of the compiled tests, and the cases that there are."""
     tests, made = os.path.join(folder, 'source', 'test', 'mpi'), os.path.join(folder, 'made')
     os.mkdir(made)
-    if os.path.isdir(source):
-        shutil.copytree(os.path.join(source, 'test'), os.path.join(folder, 'source', 'test'), symlinks=True)
+    if os.path.isdir(path):
+        shutil.copytree(os.path.join(path, 'test'), os.path.join(folder, 'source', 'test'), symlinks=True)
     else:
         os.mkdir(os.path.join(folder, 'source'))
-        said(['tar', '-xf', source, '-C', os.path.join(folder, 'source'), '--strip-components=1', '--wildcards', '*/test/mpi'])
+        said(['tar', '-xf', path, '-C', os.path.join(folder, 'source'), '--strip-components=1', '--wildcards', '*/test/mpi'])
     if not os.path.exists(os.path.join(tests, 'configure')):
-        skip(f'{source} has no test/mpi')
+        skip(f'{path} has no test/mpi')
     step('configure', [os.path.join(tests, 'configure'), f'--with-mpi={prefix}', '--disable-fortran', '--disable-cxx', '--disable-f08'], made)
     for part in ('util', 'dtpools'):
         step(f'make {part}', ['make', '-s', '-C', part], made)
@@ -89,34 +71,24 @@ def build(folder, prefix, source, chosen):
 
 def run(prefix, made, case, flags):
     """'pass', or what went wrong."""
-    command = [os.path.join(prefix, 'bin', 'mpirun'), *flags, '-n', str(case.ranks), os.path.join('.', case.program), *case.arguments]
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(('WS_', 'OMP_'))}
-    environment.update(case.environment, LD_LIBRARY_PATH=os.path.join(prefix, 'lib'), WS_IGNORE_JOBS='1')
-    try:
-        done = said(command, cwd=os.path.join(made, case.folder), env=environment, timeout=LONGEST)
-    except subprocess.TimeoutExpired:
-        return f'no end within {LONGEST} s'
-    if done.returncode:
-        return f'exit status {done.returncode}'
-    return 'pass' if 'No Errors' in done.stdout else 'did not say "No Errors"'
+    went, out = job(prefix, [*flags, '-n', str(case.ranks)], [os.path.join('.', case.program), *case.arguments],
+                    os.path.join(made, case.folder), case.environment, LONGEST)
+    return 'did not say "No Errors"' if went == 'pass' and 'No Errors' not in out else went
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('--part', default='1/12')
+    parser.add_argument('--part', type=part, default='1/12')
     parser.add_argument('--only', action='append', choices=GROUPS)
     parser.add_argument('--source')
     parser.add_argument('prefix')
     parser.add_argument('provide')
     options = parser.parse_args()
-    if not re.fullmatch(r'[1-9]\d*/[1-9]\d*', options.part):
-        parser.error('--part takes K/N')
-    first, parts = map(int, options.part.split('/'))
     prefix = os.path.abspath(options.prefix)
     with tempfile.TemporaryDirectory(prefix='workshare-mpich-') as folder:
-        made, found = build(folder, prefix, options.source or fetched(options.provide, folder), options.only or GROUPS)
-        chosen = found[first - 1::parts]
-        print(f'{len(chosen)} of {len(found)} tests, part {options.part}')
+        made, found = build(folder, prefix, options.source or source([options.provide, '--fetch'], folder), options.only or GROUPS)
+        chosen = found[options.part]
+        print(f'{len(chosen)} of {len(found)} tests')
         print(f'{"test":<58} {"flag off":<24} flag on')
         new, counts = [], {}
         for case in chosen:

@@ -13,6 +13,10 @@
 #define TOUCH_ERRNO(value)
 #endif
 
+/* What regions have in the turns, too, in which they are watched: a loop with no barrier. */
+#define ALL_WORK                                                                                                      \
+    _Pragma("omp for nowait") for (int i = 0; i < iterations; i++) work(i);
+
 /* Each returns whether the result is right. */
 #define LOOP(name, clauses)                                                                                           \
     static int name(void)                                                                                             \
@@ -74,25 +78,25 @@ static int variables(void)
     return last == iterations + 4 && most == iterations - 1 && array[0] == iterations / 4 && array[3] == iterations / 4;
 }
 
+#define LAST_OF(name, clauses)                                                                                        \
+    static int name(void)                                                                                             \
+    {                                                                                                                 \
+        int last = -1;                                                                                                \
+        _Pragma(clauses) for (int i = 0; i < iterations; i++)                                                         \
+        {                                                                                                             \
+            work(i);                                                                                                  \
+            last = i;                                                                                                 \
+        }                                                                                                             \
+        return last == iterations - 1;                                                                                \
+    }
+LAST_OF(last_of_any_order, "omp parallel for lastprivate(last) schedule(dynamic)")
+LAST_OF(last_of_one_order, "omp parallel for lastprivate(last) schedule(monotonic : dynamic)")
+
 static int last_of_dynamic(void)
 {
-    int last = -1;
-    const char *threads = getenv("OMP_NUM_THREADS");
-    if (threads && atoi(threads) == 1) {
-#pragma omp parallel for lastprivate(last) schedule(dynamic)
-        for (int i = 0; i < iterations; i++) {
-            work(i);
-            last = i;
-        }
-        return last == iterations - 1;
-    }
     /* libomp 14 loses the last value, in any program, where its own threads steal from each other. */
-#pragma omp parallel for lastprivate(last) schedule(monotonic : dynamic)
-    for (int i = 0; i < iterations; i++) {
-        work(i);
-        last = i;
-    }
-    return last == iterations - 1;
+    const char *threads = getenv("OMP_NUM_THREADS");
+    return threads && atoi(threads) == 1 ? last_of_any_order() : last_of_one_order();
 }
 
 static int exclusion(void)
@@ -133,9 +137,7 @@ static int without_waiting(void)
     memset(again, 0, sizeof again);
 #pragma omp parallel
     {
-#pragma omp for nowait
-        for (int i = 0; i < iterations; i++)
-            work(i);
+        ALL_WORK
 #pragma omp for schedule(dynamic, 4) nowait
         for (int i = 0; i < iterations; i++)
             again[i]++;
@@ -213,9 +215,7 @@ static int single(void)
         singles++;
 #pragma omp master
         masters++;
-#pragma omp for nowait
-        for (int i = 0; i < iterations; i++)
-            work(i);
+        ALL_WORK
     }
     return singles == 1 && masters == 1;
 }
@@ -373,9 +373,7 @@ static int late_barrier(void)
     int arrived = 0, wrong = 0, last = 0;
 #pragma omp parallel reduction(+ : wrong)
     {
-#pragma omp for nowait
-        for (int i = 0; i < iterations; i++)
-            work(i);
+        ALL_WORK
         if (turn > 3) {
 #pragma omp atomic
             arrived++;
@@ -399,9 +397,7 @@ static int late_copyprivate(void)
 #pragma omp parallel reduction(+ : wrong)
     {
         int value = -1;
-#pragma omp for nowait
-        for (int i = 0; i < iterations; i++)
-            work(i);
+        ALL_WORK
         if (turn > 3) {
 #pragma omp single copyprivate(value)
             value = turn;
@@ -417,9 +413,7 @@ static int late_order(void)
     int chunks = 0, pieces = 0, before = 0, wrong = 0;
 #pragma omp parallel reduction(+ : wrong)
     {
-#pragma omp for nowait
-        for (int i = 0; i < iterations; i++)
-            work(i);
+        ALL_WORK
         if (turn > 3) {
 #pragma omp for ordered schedule(static, 3) nowait
             for (int i = 0; i < iterations; i++) {
@@ -456,9 +450,7 @@ static int late_conditional(void)
     int last = -1, second = -1;
 #pragma omp parallel
     {
-#pragma omp for nowait
-        for (int i = 0; i < iterations; i++)
-            work(i);
+        ALL_WORK
         if (turn > 3) {
 #ifdef __clang__ /* gets them wrong itself */
 #pragma omp single
@@ -485,9 +477,7 @@ static int late_task_reduction(void)
     long product = 1;
 #pragma omp parallel
     {
-#pragma omp for nowait
-        for (int i = 0; i < iterations; i++)
-            work(i);
+        ALL_WORK
         if (turn > 3) {
 #pragma omp for reduction(task, + : sum) schedule(dynamic)
             for (int i = 0; i < iterations; i++) {
@@ -580,9 +570,7 @@ static int late_tasks_of_all(void)
     int sum = 0, threads = 0, wrong = 0;
 #pragma omp parallel reduction(+ : wrong)
     {
-#pragma omp for nowait
-        for (int i = 0; i < iterations; i++)
-            work(i);
+        ALL_WORK
         if (turn > 3) {
             for (int i = 0; i < 3; i++) {
 #pragma omp task shared(sum)
