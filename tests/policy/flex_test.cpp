@@ -67,7 +67,8 @@ struct Program {
     void interval()
     {
         const unsigned n = monitor.interval();
-        std::normal_distribution<> vary(0, noise / std::sqrt(n));
+        std::normal_distribution<> vary;
+        const double spread = noise / std::sqrt(n);
         const Starts equal = equal_parts(rows, speed.size());
         std::vector<Work> all;
         Summary s;
@@ -75,7 +76,7 @@ struct Program {
         double power = 0, whole = 0, plain = 0;
         for (size_t p = 0; p < speed.size(); p++) {
             const double true_cost = cost_of(range_of(starts, p)), taken = load(p, intervals);
-            const double cpu = n * true_cost / speed[p] * (1 + vary(random)), real = cpu / (1 - taken);
+            const double cpu = n * true_cost / speed[p] * (1 + spread * vary(random)), real = cpu / (1 - taken);
             const double units = units_by_rows ? double(range_of(starts, p).size()) : true_cost;
             all.push_back({n * units, real});
             s.dedicated = s.dedicated && is_dedicated(real, cpu, settings.th1);
