@@ -78,7 +78,7 @@ def units(folder, all_standards=False):
     for source in PROGRAMS / 'unit.c', PROGRAMS / 'unit.cpp':
         for number, (compiler, standard) in enumerate(ways(source, all_standards)):
             level = ('-O2', '-O0', '-O3')[number % 3]
-            command = [*compiler, f'-std={standard}', level, *WARNINGS, *flags, source, '-x', 'none', '-o', 'unit', *libs]
+            command = [*compiler, f'-std={standard}', level, *WARNINGS, *flags, source, '-o', 'unit', *libs]
             if succeeds(*command, cwd=folder):
                 succeeds(folder / 'unit')
 

@@ -694,7 +694,7 @@ class Test:
 
     def exception_one(self, level, lines):
         binary = self.path(f'exception{level}')
-        status, output = start([*compiler('c++'), *self.plugin(), level, '-Wall', '-Wextra', os.path.join(HERE, 'exception.cpp'), '-x', 'none',
+        status, output = start([*compiler('c++'), *self.plugin(), level, '-Wall', '-Wextra', os.path.join(HERE, 'exception.cpp'),
                                 '-L', self.libws, f'-Wl,-rpath,{self.libws}', '-lws', '-o', binary])
         if status or output:
             fail(f'exception {level}: compilation', output)

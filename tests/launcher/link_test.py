@@ -74,7 +74,7 @@ with tempfile.TemporaryDirectory() as folder:
     for plain, more in [('gcc', [])] + ([(CLANGS[0], CLANG)] if CLANG else []):
         # A library may be linked before it is known what links libws.
         expect(f'{plain} -shared', run(MPICC, *more, '-fws', '-fPIC', '-shared', 'loop.c', '-o', 'libloop.so', cwd=folder), (0, '', ''))
-        works(f'{plain}, a shared library', [plain, '-x', 'c', 'plain.c', '-x', 'none', '-L.', '-lloop', f'-Wl,-rpath,{folder}'])
+        works(f'{plain}, a shared library', [plain, 'plain.c', '-L.', '-lloop', f'-Wl,-rpath,{folder}'])
         # A program without a directive needs no libws.
         expect(f'{plain} plain.c', run(MPICC, *more, '-fws', '-c', 'plain.c', '-o', 'a.o', cwd=folder), (0, '', ''))
         works(f'{plain}, no directive', [plain, 'a.o'])
