@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "options/options.h"
 
-#include "mpich/files/src/pm/hydra/ui/mpich/workshare_letters.h"
+#include "options/letters.h"
 #include <cctype>
 #include <cerrno>
 #include <cstdlib>
@@ -202,7 +202,7 @@ std::string meant_option(const std::string& misspelt)
     const char* nearest = "";
     int least = 4;
     for (const OptionRow& row : option_rows) {
-        const int apart = row.tests ? least : workshare_letters_apart(misspelt.c_str(), row.variable);
+        const int apart = row.tests ? least : letters_apart(misspelt, row.variable);
         if (apart < least) {
             least = apart;
             nearest = row.variable;

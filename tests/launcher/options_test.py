@@ -68,6 +68,8 @@ reached('options go before variables', ['1 1 7'], '-workshare', '-workshare-quan
 reached('options go before variables', ['none 3 1'], '-workshare', '-workshare-victim', 'none', '-n', '1', *POLICY, env={**user, 'WS_VICTIM': 'mist'})
 reached('-genv goes before variables', ['random 3 1'], '-workshare', '-genv', 'WS_VICTIM', 'random', '-n', '1', *POLICY,
         env={**user, 'WS_VICTIM': 'mist'})
+reached('and before -genv and -env', ['1  7', '1  7'], '-workshare', '-workshare-quantum', '7', '-genv', 'WS_QUANTUM=3', '-n', '1', '-env', 'WS_QUANTUM', '9', *SHOW,
+        ':', '-n', '1', *SHOW)
 reached('a trace is there', ['/t.json newest 1'], '-workshare', '-workshare-trace-keep=newest', '-n', '1', *FILES,
         env={'WS_TRACE': '/t.json', 'WS_TRACE_BUFFER': '1'})
 reached('no file', [''], '-workshare', '-n', '1', *FILES, env={'WS_TRACE': '', 'WS_REPORT_FILE': ''})
@@ -87,6 +89,13 @@ with tempfile.NamedTemporaryFile('w') as config:
     reached('config file', ['1', '5'], '-configfile', config.name)
     reached('the command line goes before the config file', ['1', '6'],
             '-configfile', config.name, '-workshare-quantum', '6')
+    reached('its name after =', ['1', '6'], f'-configfile={config.name}', '-workshare-quantum', '6')
+    reached('named by HYDRA_CONFIG_FILE', ['1', '5'], env={'HYDRA_CONFIG_FILE': config.name})
+with tempfile.TemporaryDirectory() as home:
+    with open(f'{home}/.mpiexec.hydra.conf', 'w') as config:
+        config.write('# for all jobs\n-workshare -genv WS_QUANTUM 8 -workshare-quiet\n')
+    reached('in the home folder', ['1 1 8'], '-n', '1', *SHOW, env={'HOME': home})
+    reached('in the home folder, replaced', ['1 1 6'], '-workshare-quantum', '6', '-n', '1', *SHOW, env={'HOME': home})
 with tempfile.NamedTemporaryFile('w') as config:
     config.write('-workshare -workshare-victim most -workshare-workers 4 -n 1 /usr/bin/printenv WS_VICTIM WS_WORKERS\n')
     config.flush()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""provide refuses what is not MPICH 4.0.2 with one message, and leaves nothing in the cache."""
+"""provide refuses what is not an MPICH that it has patches for with one message, and leaves nothing in the cache; its patches stay thin."""
+import glob
 import os
 import sys
 import tarfile
@@ -47,7 +48,7 @@ with tempfile.TemporaryDirectory() as folder:
     refused('configured in place', configured, 'configured in place')
     code, out, err = run(PROVIDE, '--source', tree('mpich-changed', '4.0.2'), env={'XDG_CACHE_HOME': cache})
     expect_message('changed source', (code, out, err.splitlines()[-1]), f'{folder}/mpich-changed',
-                   'patches/0001-blocked-hook-in-waits.patch', 'src/include/mpir_progress_hook.h')
+                   'patches/4.0/0001-blocked-hook-in-waits.patch', 'src/include/mpir_progress_hook.h')
     expect('left in the cache', [f for f in os.listdir(f'{cache}/workshare') if not f.endswith(('.logs', '.lock'))], [])
 
     blank = os.path.join(folder, 'a blank')
@@ -59,4 +60,24 @@ with tempfile.TemporaryDirectory() as folder:
     for option in '--with-device=ch4:ofi', '--with-ch4-shmmods=posix':
         expect('an option that is fine', run(PROVIDE, '--check', '--configure', option)[0], 0)
     expect_message('unknown argument', run(PROVIDE, '--sauce', 'x'), '--sauce')
+
+    for series in 'auto', '4.0':
+        expect(f'-Dmpich={series}', run(PROVIDE, '--check', '--mpich', series), (0, '4.0.2\n', ''))
+    for series, release in ('4.2', '4.2.1'), ('5.0', '5.0.2'):
+        expect_message('no patches for it', run(PROVIDE, '--check', '--mpich', series), f'MPICH {release}', f'-Dmpich={series}', 'patches for 4.0.2 only')
+    expect_message('no such version', run(PROVIDE, '--check', '--mpich', '3.4'), "'3.4'", 'auto, 4.0, 4.2, 5.0')
+    strange = tarball(tree('mpich-4.0.2', '4.0.2'))
+    code, out, err = run(PROVIDE, '--check', '--source', strange)
+    expect(f'a tarball of another checksum: {err!r}', (code, out, err.count('\n'), f'{strange} is not the known tarball' in err), (0, '4.0.2\n', 1, True))
+    expect('an unpacked folder has no checksum', run(PROVIDE, '--check', '--source', strange[:-len('.tar.gz')]), (0, '4.0.2\n', ''))
+
+code, out, err = run(PROVIDE, '--lines')
+expect('--lines', (code, err, bool(out)), (0, '', True))
+for line in out.splitlines():
+    series, lines = line.split()
+    expect(f'lines that patches/{series} adds to MPICH\'s own files: {lines}', 0 < int(lines) < 350, True)
+    added = 0
+    for patch in glob.glob(f'{os.path.dirname(PROVIDE)}/patches/{series}/*.patch'):
+        added += sum(int(row.split()[0]) for row in run('git', 'apply', '--numstat', patch)[1].splitlines())
+    expect('as git counts', int(lines), added)
 finish()

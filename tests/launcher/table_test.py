@@ -26,10 +26,10 @@ SHOW = ['-n', '1', 'sh', '-c', 'echo "$WS_LIMIT $WS_VICTIM $WS_COLOUR"']
 
 with tempfile.TemporaryDirectory() as prefix:
     # mpiexec looks where it lies itself.
-    for folder in 'bin', 'share/workshare', 'share/bash-completion/completions':
+    for folder in 'bin', 'lib/workshare/mpich/bin', 'share/workshare', 'share/bash-completion/completions':
         os.makedirs(f'{prefix}/{folder}')
-    for program in 'mpiexec.hydra', 'hydra_pmi_proxy':
-        shutil.copy(f'{STAGE}/bin/{program}', f'{prefix}/bin')
+    for program in 'bin/mpiexec.hydra', 'bin/hydra_pmi_proxy', 'lib/workshare/mpich/bin/mpiexec.hydra':
+        shutil.copy(f'{STAGE}/{program}', f'{prefix}/{program}')
     shutil.copy(f'{STAGE}/share/bash-completion/completions/workshare.bash', f'{prefix}/share/bash-completion/completions')
     mpiexec, table = f'{prefix}/bin/mpiexec.hydra', f'{prefix}/share/workshare/options'
     with open(f'{STAGE}/share/workshare/options') as f:
@@ -47,6 +47,9 @@ with tempfile.TemporaryDirectory() as prefix:
     expect('what mpiexec does not know passes', run(mpiexec, '-workshare', *SHOW, env={'WS_COLOUR': 'blue'}), (0, '  blue\n', ''))
     code, out, err = run(mpiexec, '-help')
     expect('-help', (code, '    -workshare-limit {n}             how long, at most\n' in out, 'WS_COLOUR' in out), (0, True, False))
+    os.rename(f'{prefix}/lib/workshare/mpich', f'{prefix}/lib/workshare/away')
+    expect_message('without MPICH\'s own', run(mpiexec, *SHOW), 'mpiexec: cannot run ', '/lib/workshare/mpich/bin/mpiexec.hydra', 'is the installation complete?')
+    os.rename(f'{prefix}/lib/workshare/away', f'{prefix}/lib/workshare/mpich')
     offered = subprocess.run(['bash', '--norc', '-uc', 'source "$1"; COMP_WORDS=(mpirun -workshare-limit "") COMP_CWORD=2 COMPREPLY=(); '
                               '_workshare_mpirun; echo "${COMPREPLY[@]}"; COMP_WORDS=(mpirun -workshare-li) COMP_CWORD=1 COMPREPLY=(); '
                               '_workshare_mpirun; echo "${COMPREPLY[@]}"', 'bash', f'{prefix}/share/bash-completion/completions/workshare.bash'],

@@ -38,6 +38,27 @@ for wrapper, source in (MPICC, 'a.c'), (MPICXX, 'a.cpp'), (MPIFORT, 'a.f90'):
     code, out, err = run(wrapper, '-show', source)
     expect(f'{wrapper} without -fws: {out!r}', (code, 'fplugin' in out, '-lws' in out), (0, False, False))
 
+for wrapper, source, compiler in (MPICC, 'a.c', 'cc'), (MPICXX, 'a.cpp', 'cxx'), (MPIFORT, 'a.f90', 'fc'):
+    name = os.path.basename(wrapper)
+    code, out, err = run(wrapper, '-help')
+    expect(f'{name} -help: {err!r}', (code, f'-{compiler}=' in out, '-fws-report' in out), (0, True, True))
+    code, out, err = run(wrapper, '-v')
+    expect(f'{name} -v tells and does not link: {err!r}', (code, f'for MPICH version' in out), (0, True))
+    code, out, err = run(wrapper, '-show', source)
+    expect(f'{name} has a run path: {out!r}', f'-Wl,-rpath,{STAGE}/lib' in out, True)
+    code, out, err = run(wrapper, '-show', '-c', source)
+    expect(f'{name} -c has none: {out!r}', 'rpath' in out, False)
+    if name != 'mpifort':
+        code, out, err = run(wrapper, '-fws', '-show-compile-info')
+        expect(f'{name} -show-compile-info: {out!r}', (code, '-fplugin=' in out, f'-I{STAGE}/include' in out, '-l' in out.split()), (0, True, True, False))
+        code, out, err = run(wrapper, '-fws', '-show-link-info')
+        expect(f'{name} -show-link-info: {out!r}', (code, '-lws' in out.split(), '-lmpich' in out.split(), f'-Wl,-rpath,{STAGE}/lib' in out, 'plugin' in out),
+               (0, True, True, True, False))
+    code, out, err = run(wrapper, '-show', f'-{compiler}=some compiler', '-fws-report', '-E', source, env={f'MPICH_{compiler.upper()}': 'another'})
+    expect(f'{name}: the option goes before the variable: {err!r}', "the compiler 'some compiler' does not run" in err, True)
+for name, target in ('mpic++', 'mpicxx'), ('mpif77', 'mpifort'), ('mpif90', 'mpifort'):
+    expect(name, run(f'{STAGE}/bin/{name}', '-fws', '-show', 'a.f90'), run(f'{STAGE}/bin/{target}', '-fws', '-show', 'a.f90'))
+
 # -fws in files of arguments, which are read as GCC reads them.
 with tempfile.TemporaryDirectory() as folder:
     def write(name, text):

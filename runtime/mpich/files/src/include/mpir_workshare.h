@@ -208,9 +208,11 @@ static inline void MPIR_Workshare_taken(void)
         MPIR_Workshare.taken();
 }
 
-/* After a poll of the network that handled anything. */
-static inline void MPIR_Workshare_progressed(void)
+/* After a poll of the network that handled `events` things. */
+static inline void MPIR_Workshare_progressed(unsigned events)
 {
+    if (events == 0)
+        return;
     MPIR_Workshare.events++;
     MPIR_Workshare_taken();
 }

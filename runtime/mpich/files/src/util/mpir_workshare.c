@@ -7,7 +7,10 @@
 #include "mpir_workshare.h"
 #include <ctype.h>
 #include <dlfcn.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <sched.h>
+#include <sys/syscall.h>
 
 #define LIBWS "libws.so.1"
 
@@ -126,6 +129,47 @@ static const void *call_site(void)
 #else
     return NULL;
 #endif
+}
+
+void MPIR_Workshare_grequest_wait(MPIR_Request * request_ptr, MPI_Status * status)
+{
+    MPIR_WORKSHARE_WAIT(polls);
+
+    while (MPIR_Workshare.blocked && MPIR_Request_has_poll_fn(request_ptr) && !MPIR_Request_is_complete(request_ptr)) {
+        MPIR_Grequest_poll(request_ptr, status);
+        MPIR_WORKSHARE_BLOCKED(polls, );
+    }
+}
+
+int MPIR_Workshare_agree_on_mask(uint32_t * mask, MPIR_Comm * comm_ptr, MPIR_Errflag_t * errflag)
+{
+    int mpi_errno;
+    const int count = MPIR_MAX_CONTEXT_MASK + 1;
+
+    if (!MPIR_Workshare.crowded || !comm_ptr->node_comm || comm_ptr->node_comm->local_size != comm_ptr->local_size)
+        return MPIR_Allreduce_impl(MPI_IN_PLACE, mask, count, MPI_INT, MPI_BAND, comm_ptr, errflag);
+    mpi_errno = MPIR_Reduce_impl(comm_ptr->rank == 0 ? MPI_IN_PLACE : mask, mask, count, MPI_INT, MPI_BAND, 0, comm_ptr,
+                                 errflag);
+    if (mpi_errno)
+        return mpi_errno;
+    return MPIR_Bcast_impl(mask, count, MPI_INT, 0, comm_ptr, errflag);
+}
+
+void MPIR_Workshare_sleep_while(MPL_atomic_int_t * word, int value)
+{
+    int turns = 0;
+
+    while (MPL_atomic_load_int(word) == value) {
+        if (turns++ < 100)
+            MPL_sched_yield();
+        else
+            syscall(SYS_futex, word, FUTEX_WAIT, value, NULL, NULL, 0);
+    }
+}
+
+void MPIR_Workshare_wake(MPL_atomic_int_t * word)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 static __thread const char *told_of;
@@ -504,6 +548,15 @@ void MPIR_Workshare_init(void)
     if (!initialized)
         load_and_attach();
     MPL_initlock_unlock(&lock);
+}
+
+void MPIR_Workshare_init_from_group(int is_world)
+{
+    if (!is_world)
+        return;
+    MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    MPIR_Workshare_init();
+    MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
 }
 
 void MPIR_Workshare_finalize(void)

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+//
+// mpiexec's command line, and its configuration file, as MPICH's hydra reads them: in sections that ':' divides (a new
+// line in the file), each with options first and then a program with its own arguments.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace ws::launcher {
+
+// Words that go on to hydra: an option with its values, a program with its arguments and the ':' behind it.
+struct Piece {
+    std::vector<std::string> words;
+    std::string variable, value; // of -genv and -env, which set it
+    bool is_global = false;      // -genv
+    bool is_config_file = false; // -configfile
+};
+
+struct Asked {
+    bool help = false, version = false;
+    std::string config_file; // of -configfile
+};
+
+// What is made of an option that hydra does not have: `words[at]` is it, without dashes; the function takes it and its
+// value out, by moving `at` behind them. False: it goes on as it stands, and so does all that follows; hydra says that
+// it does not know it.
+using Unknown = std::function<bool(const std::vector<std::string>& words, size_t& at)>;
+
+// Those of `words` that are for hydra.
+std::vector<Piece> sort_out(const std::vector<std::string>& words, const Unknown& unknown, Asked& asked);
+
+// The words of a configuration file, with ':' for the end of a line; a comment begins with '#'. False, with errno, if
+// it cannot be read.
+bool read_words(const std::string& path, std::vector<std::string>& words);
+
+// The options of hydra that are known here, as "name count": so many values follow each. For tests.
+std::vector<std::string> known_options();
+
+} // namespace ws::launcher

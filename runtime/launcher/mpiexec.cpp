@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: MIT
+//
+// mpiexec, mpirun and mpiexec.hydra: MPICH's launcher, which lies in lib/workshare/mpich/bin, with Workshare's options.
+// They are taken out of the command line and of the configuration file, wherever a global option may stand; the
+// variables that they set go to hydra as -genv, which reaches all processes whatever is said of the environment.
+// mpiexec's own environment is checked as well. Then this program becomes hydra's: its process, signals and exit status
+// stay.
+#include "launcher/arguments.h"
+#include "launcher/table.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <strings.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace ws::launcher;
+
+namespace {
+
+// One message and out: the user mistyped something.
+[[noreturn]] void fail(const std::string& message)
+{
+    std::fprintf(stderr, "mpiexec: %s\n", message.c_str());
+    std::exit(EXIT_FAILURE);
+}
+
+// Of the installation that this program lies in.
+const std::string& prefix()
+{
+    static const std::string path = [] {
+        char self[PATH_MAX];
+        const ssize_t length = readlink("/proc/self/exe", self, sizeof self);
+        const std::string bin(self, length > 0 ? static_cast<size_t>(length) : 0);
+        return bin.substr(0, bin.rfind('/')) + "/..";
+    }();
+    return path;
+}
+
+std::string share()
+{
+    return prefix() + "/share/workshare";
+}
+
+// Processes may run in other folders, so they are given the whole path.
+std::string whole_path(const std::string& path)
+{
+    char folder[PATH_MAX];
+    return path[0] == '/' || !getcwd(folder, sizeof folder) ? path : folder + ("/" + path);
+}
+
+// Is there a program of that name in PATH?
+bool is_program(const std::string& name)
+{
+    const char* path = std::getenv("PATH");
+    std::string folders = path ? path : "";
+    for (size_t begin = 0; begin < folders.size();) {
+        const size_t end = std::min(folders.find(':', begin), folders.size());
+        struct stat s;
+        if (stat((folders.substr(begin, end - begin) + '/' + name).c_str(), &s) == 0 && S_ISREG(s.st_mode))
+            return true;
+        begin = end + 1;
+    }
+    return false;
+}
+
+class Launcher {
+public:
+    // Reads the command line, and the configuration file if there is one; `fail`s where something makes no sense.
+    explicit Launcher(const std::vector<std::string>& words);
+
+    // Sets in this process's environment what the processes inherit, and in `given_` what they are given.
+    void settle();
+
+    [[noreturn]] void run(char* name);
+
+private:
+    // The options, for somebody who uses one: `what`.
+    std::vector<Option>& options(const char* what);
+    bool take(const std::vector<std::string>& words, size_t& at, bool in_config_file);
+    void take_ours(const std::string& word, const std::vector<std::string>& words, size_t& at, bool in_config_file);
+    std::optional<std::string> next_file(const Option& o, const std::vector<std::string>& words, size_t& at) const;
+    void read_config_file();
+
+    // What the processes will get: an option's value goes before that of -genv, that before what they inherit.
+    std::optional<std::string> value(const Option& o) const;
+    std::optional<std::string> genv(const std::string& name) const;
+    void check_variable(const Option& o);
+    void check_together(const Option& o) const;
+    void calm_openmp();
+    void preload(const Option& o);
+
+    std::vector<std::string> for_hydra(const std::vector<Piece>& pieces) const;
+    void print_help() const;
+    void replace_config_file();
+    // Hydra's help or version runs in a child, for which this returns; then ours is printed, and that is all.
+    void add_to_output() const;
+
+    Table table_;
+    bool is_read_ = false;
+    Asked asked_;
+    std::vector<Piece> line_, config_;
+    bool has_ours_in_file_ = false;
+    std::map<std::string, std::string> given_;
+};
+
+Launcher::Launcher(const std::vector<std::string>& words)
+{
+    line_ = sort_out(
+        words, [this](const auto& all, size_t& at) { return take(all, at, false); }, asked_);
+    if (!asked_.help && !asked_.version)
+        read_config_file();
+}
+
+std::vector<Option>& Launcher::options(const char* what)
+{
+    if (!is_read_)
+        table_ = read_table(share());
+    is_read_ = true;
+    if (table_.options.empty() && what)
+        fail(std::string(what) + ": cannot read which options there are, in " + table_.path + ": " +
+             std::strerror(table_.error) + "; is the installation complete?");
+    return table_.options;
+}
+
+// The file that hydra would read: of -configfile, of HYDRA_CONFIG_FILE, or in the home folder.
+void Launcher::read_config_file()
+{
+    std::vector<std::string> words;
+    const char *named = std::getenv("HYDRA_CONFIG_FILE"), *home = std::getenv("HOME");
+    if (!asked_.config_file.empty() ? !read_words(asked_.config_file, words)
+                                    : !(named && read_words(named, words)) &&
+                                          !(home && read_words(home + std::string("/.mpiexec.hydra.conf"), words)))
+        return; // hydra says so, if it is an error
+    Asked in_file;
+    config_ = sort_out(
+        words, [this](const auto& all, size_t& at) { return take(all, at, true); }, in_file);
+}
+
+bool Launcher::take(const std::vector<std::string>& words, size_t& at, bool in_config_file)
+{
+    const std::string word = words[at].substr(std::min(words[at].find_first_not_of('-'), words[at].size()));
+    if (strncasecmp(word.c_str(), "workshare", strlen("workshare")) == 0) {
+        has_ours_in_file_ |= in_config_file;
+        take_ours(word, words, ++at, in_config_file);
+        return true;
+    }
+    const std::string name = word.substr(0, word.find('='));
+    if (const Option* meant = nearest(options(nullptr), name))
+        fail("unknown option -" + name + ", did you mean " + meant->name + "?");
+    return false;
+}
+
+// All options that begin with -workshare, so that a misspelt one gets a message that helps
+void Launcher::take_ours(const std::string& word, const std::vector<std::string>& words, size_t& at,
+                         bool in_config_file)
+{
+    std::vector<Option>& all = options("-workshare");
+    const size_t equals = word.find('=');
+    const std::string name = word.substr(0, equals);
+    std::optional<std::string> value;
+    if (equals != std::string::npos)
+        value = word.substr(equals + 1);
+
+    auto o = all.begin();
+    while (o != all.end() && (o->name.empty() || strcasecmp(name.c_str(), o->name.c_str() + 1) != 0))
+        ++o;
+    if (o == all.end()) {
+        if (const Option* meant = nearest(all, name))
+            fail("unknown option -" + name + ", did you mean " + meant->name + "?");
+        std::string known;
+        for (const Option& one : all)
+            if (!one.name.empty())
+                known += (known.empty() ? "" : ", ") + one.name + one.placeholder;
+        fail("unknown option -" + name + " (known: " + known + ")");
+    }
+    // Two that follow each other may have one name: the second is meant if a value is given.
+    auto with_file = o + 1 != all.end() && o->name == (o + 1)->name ? o + 1 : o;
+    if (with_file->is_file() && !value)
+        value = next_file(*with_file, words, at);
+    if (value)
+        o = with_file;
+    if (o->placeholder.empty()) {
+        if (value)
+            fail("option " + o->name + " takes no value, it was given '" + *value + "'");
+        o->value = "1";
+        return;
+    }
+    if (!value && !o->alone.empty())
+        value = o->alone;
+    if (!value && at == words.size())
+        fail(o->name + ": the value is missing, " + o->wanted);
+    if (!value)
+        value = words[at++];
+    if (!is_valid(*o, *value))
+        fail(o->name + ": '" + *value + "' is not " + o->wanted);
+    if (o->is_file())
+        value = whole_path(*value);
+    if (o->value && in_config_file && !o->in_config_file)
+        return; // the command line goes first
+    if (o->value && *o->value != *value)
+        fail(o->name + " is given twice: " + *o->value + " and " + *value);
+    o->value = value;
+    o->in_config_file = in_config_file;
+}
+
+// A file may be the next word if its ending says that it is none of another option or the program.
+std::optional<std::string> Launcher::next_file(const Option& o, const std::vector<std::string>& words, size_t& at) const
+{
+    if (at == words.size() || words[at].empty() || words[at][0] == '-' || words[at] == ":")
+        return std::nullopt;
+    const std::string& word = words[at];
+    if (ends_well(o, word)) {
+        at++;
+        return word;
+    }
+    if (word.find('.') != std::string::npos && word.find('/') == std::string::npos && access(word.c_str(), X_OK) != 0 &&
+        !is_program(word))
+        fail(o.name + " " + word + ": that is no program; a file's name comes after '=', as in " + o.name + "=out" +
+             o.endings[0]);
+    return std::nullopt;
+}
+
+std::optional<std::string> Launcher::genv(const std::string& name) const
+{
+    std::optional<std::string> found;
+    for (const auto* pieces : {&line_, &config_})
+        for (const Piece& piece : *pieces)
+            if (piece.is_global && piece.variable == name)
+                found = piece.value;
+    return found;
+}
+
+std::optional<std::string> Launcher::value(const Option& o) const
+{
+    if (o.value)
+        return o.value;
+    if (auto found = genv(o.variable))
+        return found;
+    const char* inherited = std::getenv(o.variable.c_str());
+    return inherited ? std::optional<std::string>(inherited) : std::nullopt;
+}
+
+// A variable of mpiexec's own environment: the processes inherit it, if it makes sense.
+void Launcher::check_variable(const Option& o)
+{
+    const char* inherited = std::getenv(o.variable.c_str());
+    if (o.value || genv(o.variable) || !inherited || (o.is_file() && !*inherited))
+        return;
+    if (!is_valid(o, inherited))
+        fail(o.variable + "=" + inherited + " is not " + o.wanted);
+    if (o.is_file())
+        setenv(o.variable.c_str(), whole_path(inherited).c_str(), 1);
+}
+
+void Launcher::check_together(const Option& o) const
+{
+    for (const Option& other : table_.options)
+        if (o.value && !o.needs.empty() && other.name == o.needs && !value(other))
+            fail(o.name + " has no meaning without " + other.name);
+    for (const Option& other : table_.options) {
+        if (&other == &o || !o.is_file())
+            break;
+        const auto one = value(other), two = value(o);
+        if (other.is_file() && one && two && !one->empty() && *one == *two)
+            fail(other.name + " and " + o.name + " are given the same file, " + *one);
+    }
+}
+
+// After a parallel region OpenMP's threads spin for milliseconds on the cores that others are to use. Its runtimes
+// read how long before main, so it has to come from here, unless the user has said it. Where there are more threads
+// than CPUs at the start, as there are with lent cores, libgomp's sleep almost at once, and waking one for the next
+// region takes longer than a short region: "active" makes that 1000 spins, some 20 us; what is said beside it holds.
+void Launcher::calm_openmp()
+{
+    for (const char* said : {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME"})
+        if (std::getenv(said) || genv(said))
+            return;
+    setenv("OMP_WAIT_POLICY", "active", 1);
+    setenv("GOMP_SPINCOUNT", "10000", 1);
+    setenv("KMP_BLOCKTIME", "1", 1);
+}
+
+// OpenMP's runtimes are linked with the program: only a library that is loaded before them sees what it asks of them.
+// Libraries that the user names stay in the variable, behind it.
+void Launcher::preload(const Option& o)
+{
+    constexpr char variable[] = "LD_PRELOAD";
+    const std::string path = prefix() + "/lib/" + o.preloads;
+    char library[PATH_MAX];
+    if (access(path.c_str(), R_OK) != 0 || !realpath(path.c_str(), library))
+        fail(o.name + ": cannot read " + path + ": " + std::strerror(errno) + "; is the installation complete?");
+    if (library[strcspn(library, " :")])
+        fail(o.name +
+             ": libraries cannot be loaded first from a folder with a blank or a colon in its name: " + library);
+    const char* inherited = std::getenv(variable);
+    const std::string others = genv(variable).value_or(inherited ? inherited : "");
+    given_[variable] = library + (others.empty() ? "" : ":" + others);
+}
+
+void Launcher::settle()
+{
+    if (asked_.help || asked_.version)
+        return;
+    if (std::getenv("WS_ENABLE") || genv("WS_ENABLE"))
+        options("WS_ENABLE");
+    std::vector<Option>& all = table_.options;
+
+    // In a process of a job (hydra tells it so) these variables are that job's: another one that it
+    // starts would write over its files.
+    if (std::getenv("MPI_LOCALNRANKS"))
+        for (const Option& o : all)
+            unsetenv(o.variable.c_str());
+
+    bool is_on = false;
+    for (Option& o : all)
+        if (o.variable == "WS_ENABLE") {
+            check_variable(o);
+            for (const Option& other : all)
+                if (!value(o) && other.enables && other.value && *other.value != "none")
+                    o.value = "1";
+            is_on = value(o) == std::optional<std::string>("1");
+        }
+
+    for (const Option& o : all) {
+        if (o.value && !is_on && !(o.enables && *o.value == "none"))
+            fail(o.name + " has no meaning without -workshare");
+        if (!is_on)
+            continue;
+        check_variable(o);
+        check_together(o);
+        if (o.value)
+            given_[o.variable] = *o.value;
+        const auto now = value(o);
+        if (!now || *now == "0" || *now == "none")
+            continue;
+        if (o.calms)
+            calm_openmp();
+        if (!o.preloads.empty())
+            preload(o);
+    }
+}
+
+// Without those settings of variables that an option has set: it goes before them.
+std::vector<std::string> Launcher::for_hydra(const std::vector<Piece>& pieces) const
+{
+    std::vector<std::string> words;
+    for (const Piece& piece : pieces)
+        if (piece.variable.empty() || !given_.count(piece.variable))
+            words.insert(words.end(), piece.words.begin(), piece.words.end());
+    return words;
+}
+
+// Where the file has options of ours, or settings that one replaces, hydra gets a copy in memory without them, which it
+// inherits. A line is a section.
+void Launcher::replace_config_file()
+{
+    std::vector<std::string> all;
+    for (const Piece& piece : config_)
+        all.insert(all.end(), piece.words.begin(), piece.words.end());
+    const std::vector<std::string> words = for_hydra(config_);
+    if (!has_ours_in_file_ && words == all)
+        return;
+
+    std::string text;
+    for (const std::string& word : words)
+        text += word == ":" ? "\n" : word + " ";
+    if (text.empty()) // what is so in any case: hydra reads memory that nobody has written where a file has no word
+        text = "-enable-auto-cleanup";
+    const int fd = memfd_create("mpiexec.conf", 0);
+    if (fd < 0 || write(fd, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+        fail(std::string("cannot copy the configuration file: ") + std::strerror(errno));
+    line_.erase(std::remove_if(line_.begin(), line_.end(), [](const Piece& piece) { return piece.is_config_file; }),
+                line_.end());
+    line_.insert(line_.begin(), {{"-configfile", "/proc/self/fd/" + std::to_string(fd)}, "", "", false, true});
+}
+
+void Launcher::print_help() const
+{
+    const Table table = read_table(share());
+    std::printf("  Workshare options (ranks that wait in MPI help ranks that compute):\n");
+    if (table.options.empty())
+        std::printf("    cannot be listed: %s: %s\n", table.path.c_str(), std::strerror(table.error));
+    for (const Option& o : table.options)
+        for (size_t i = 0; !o.name.empty() && i < o.help.size(); i++)
+            std::printf("    %-32s %s\n", i ? "" : (o.name + o.placeholder).c_str(), o.help[i].c_str());
+    std::printf("   A value may also follow as in -workshare-quantum=250. The variables that they set, WS_QUANTUM and\n"
+                "   so on, count in mpiexec's own environment as well. See workshare(1).\n\n");
+}
+
+void Launcher::add_to_output() const
+{
+    const pid_t child = fork();
+    int status = 0;
+    if (child == 0)
+        return;
+    if (child < 0 || waitpid(child, &status, 0) < 0)
+        fail(std::string("cannot run hydra: ") + std::strerror(errno));
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        std::exit(WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILURE);
+    std::ifstream file(share() + "/version");
+    std::string version;
+    if (asked_.help)
+        print_help();
+    else if (std::getline(file, version))
+        std::printf("    Workshare Version:                       %s\n", version.c_str());
+    std::exit(EXIT_SUCCESS);
+}
+
+void Launcher::run(char* name)
+{
+    std::vector<std::string> words;
+    for (const auto& [variable, value] : given_)
+        words.insert(words.end(), {"-genv", variable, value});
+    replace_config_file();
+    const std::vector<std::string> own = for_hydra(line_);
+    words.insert(words.end(), own.begin(), own.end());
+
+    // Hydra finds its proxy beside the name that it is called by.
+    std::vector<char*> argv = {name};
+    for (std::string& word : words)
+        argv.push_back(word.data());
+    argv.push_back(nullptr);
+    if (asked_.help || asked_.version)
+        add_to_output();
+    const std::string hydra = prefix() + "/lib/workshare/mpich/bin/mpiexec.hydra";
+    execv(hydra.c_str(), argv.data());
+    fail("cannot run " + hydra + ": " + std::strerror(errno) + "; is the installation complete?");
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    Launcher launcher({argv + 1, argv + argc});
+    launcher.settle();
+    launcher.run(argv[0]);
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+#include "launcher/table.h"
+
+#include "options/letters.h"
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+namespace ws::launcher {
+
+namespace {
+
+bool is_digit(char c)
+{
+    return std::isdigit(static_cast<unsigned char>(c));
+}
+
+bool ends_with(const std::string& text, const std::string& ending)
+{
+    return text.size() > ending.size() && text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
+}
+
+std::vector<std::string> split(const std::string& text)
+{
+    std::istringstream in(text);
+    std::vector<std::string> words;
+    for (std::string word; in >> word;)
+        words.push_back(word);
+    return words;
+}
+
+// A line of the file.
+void take(Option& o, const std::string& key, const std::string& value)
+{
+    if (key == "option") {
+        const size_t end = std::min(value.find_first_of(" =["), value.size());
+        o.name = value.substr(0, end);
+        o.placeholder = value.substr(end);
+    } else if (key == "kind") {
+        unsigned long long least, most;
+        o.kind = value;
+        if (std::sscanf(value.c_str(), "number %llu %llu", &least, &most) == 2) {
+            o.kind = "number";
+            o.least = least;
+            o.most = most;
+        }
+    } else if (key == "words") {
+        o.words = split(value);
+    } else if (key == "endings") {
+        o.endings = split(value);
+    } else if (key == "help") {
+        o.help.push_back(value);
+    } else if (key == "any_ending") {
+        o.any_ending = true;
+    } else if (key == "enables") {
+        o.enables = true;
+    } else if (key == "calms") {
+        o.calms = true;
+    } else {
+        std::string* place = key == "alone" ? &o.alone : key == "needs" ? &o.needs : key == "preloads" ? &o.preloads :
+                             key == "wanted" ? &o.wanted : nullptr;
+        if (place)
+            *place = value;
+    }
+}
+
+// As in OMP_STACKSIZE: a number with a unit, K if there is none; blanks do not matter.
+bool is_size(const char* value)
+{
+    constexpr char units[] = "BKMGT";
+    const unsigned long least = 64UL << 10, most = 1UL << 40;
+    int shift = 10;
+    char* end;
+
+    value += std::strspn(value, " \t");
+    errno = 0;
+    const unsigned long number = std::strtoul(value, &end, 10);
+    if (!is_digit(*value) || errno)
+        return false;
+    end += std::strspn(end, " \t");
+    if (const char* unit = *end ? std::strchr(units, std::toupper(static_cast<unsigned char>(*end))) : nullptr) {
+        shift = static_cast<int>(10 * (unit - units));
+        end++;
+    }
+    return end[std::strspn(end, " \t")] == '\0' && number <= most >> shift && number << shift >= least;
+}
+
+bool is_number(const Option& o, const char* value)
+{
+    char* end;
+    errno = 0;
+    const unsigned long long number = std::strtoull(value, &end, 10);
+    return is_digit(*value) && *end == '\0' && !errno && number >= o.least && number <= o.most;
+}
+
+} // namespace
+
+Table read_table(const std::string& share)
+{
+    Table table;
+    table.path = share + "/options";
+    std::ifstream file(table.path);
+    table.error = file ? 0 : errno;
+    for (std::string line; std::getline(file, line);) {
+        std::istringstream in(line);
+        std::string key, value;
+        if (!(in >> key) || key[0] == '#')
+            continue;
+        std::getline(in >> std::ws, value);
+        if (key == "variable") {
+            table.options.emplace_back();
+            table.options.back().variable = value;
+        } else if (!table.options.empty()) {
+            take(table.options.back(), key, value);
+        }
+    }
+    if (table.options.empty() && !table.error)
+        table.error = ENODATA;
+    return table;
+}
+
+bool ends_well(const Option& file, const std::string& value)
+{
+    return std::any_of(file.endings.begin(), file.endings.end(),
+                       [&](const std::string& e) { return ends_with(value, e); });
+}
+
+bool is_valid(const Option& o, const std::string& value)
+{
+    if (std::find(o.words.begin(), o.words.end(), value) != o.words.end())
+        return true;
+    if (o.kind == "flag")
+        return value == "0" || value == "1";
+    if (o.kind == "number")
+        return is_number(o, value.c_str());
+    if (o.is_file())
+        return !value.empty() && (o.any_ending || ends_well(o, value));
+    if (o.kind == "size")
+        return is_size(value.c_str());
+    return o.kind != "words"; // what else there is libws looks at
+}
+
+const Option* nearest(const std::vector<Option>& options, const std::string& misspelt)
+{
+    const Option* found = nullptr;
+    int least = 4;
+    for (const Option& o : options) {
+        const int apart = o.name.empty() ? least : option::letters_apart(misspelt, o.name.substr(1));
+        if (apart < least) {
+            least = apart;
+            found = &o;
+        }
+    }
+    return found;
+}
+
+} // namespace ws::launcher

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+//
+// mpiexec's options -workshare and those that begin so. Which there are is read, when one is used, from a file of the
+// installation, share/workshare/options: completion reads the same one. A line of it is a key and a value; `variable`
+// begins an option. What the keys mean stands in runtime/options/options.txt, of which the file is made; keys and kinds
+// that are not known here are passed over.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace ws::launcher {
+
+struct Option {
+    std::string variable;          // of the environment, that it sets
+    std::string name, placeholder; // -workshare-quantum, " {usec}"; empty if mpiexec has no such option
+    std::string kind;
+    uint64_t least = 0, most = 0; // of a number
+    std::vector<std::string> words, endings, help;
+    bool any_ending = false; // after '=' a file may end in another way
+    std::string alone;       // the value if none is given; empty: there must be one
+    std::string needs;       // the option without which it has no meaning
+    bool enables = false, calms = false;
+    std::string preloads, wanted = "right";
+
+    std::optional<std::string> value; // as given to mpiexec
+    bool in_config_file = false;      // it was given there
+
+    bool is_file() const { return kind == "file"; }
+};
+
+struct Table {
+    std::string path; // of the file
+    int error = 0;    // errno if it cannot be read; ENODATA if there is nothing in it
+    std::vector<Option> options;
+};
+
+// Reads the file `options` in the folder `share`.
+Table read_table(const std::string& share);
+
+bool is_valid(const Option& option, const std::string& value);
+bool ends_well(const Option& file, const std::string& value);
+
+// The option whose name is nearest to `misspelt`, which has no dashes; null if none is near.
+const Option* nearest(const std::vector<Option>& options, const std::string& misspelt);
+
+} // namespace ws::launcher

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * What MPICH's places call, a line each. For MPICH's own sources, after mpir_request.h and mpir_comm.h: libws includes
+ * mpir_workshare.h.
+ */
+#ifndef MPIR_WORKSHARE_IMPL_H_INCLUDED
+#define MPIR_WORKSHARE_IMPL_H_INCLUDED
+
+#include "mpir_workshare.h"
+
+static inline void MPIR_Workshare_wait_over(const unsigned *polls)
+{
+    MPIR_Workshare_unblocked(*polls);
+}
+
+/* Declares the count of polls of a wait, which is over when the scope is left, in whatever way. */
+#define MPIR_WORKSHARE_WAIT(polls_) unsigned polls_ __attribute__ ((cleanup(MPIR_Workshare_wait_over))) = 0
+
+/* One turn of a wait whose last poll made no progress; yield_ is what the wait does when Workshare is off. The lock of
+ * the GLOBAL granularity is left around the hook. */
+#define MPIR_WORKSHARE_BLOCKED(polls_, yield_)                                  \
+    do {                                                                        \
+        if (unlikely(MPIR_Workshare.blocked != NULL)) {                         \
+            MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);      \
+            MPIR_Workshare_blocked(&(polls_));                                  \
+            MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);     \
+        } else {                                                                \
+            yield_;                                                             \
+        }                                                                       \
+    } while (0)
+
+/* The same where the wait yields MPICH's lock, and where it does nothing; _UNLESS where it looks only at its next turn
+ * whether it is over. */
+#define MPIR_WORKSHARE_YIELD(polls_)                                            \
+    MPIR_WORKSHARE_BLOCKED(polls_, MPID_THREAD_CS_YIELD(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX))
+#define MPIR_WORKSHARE_YIELD_UNLESS(over_, polls_)                              \
+    do {                                                                        \
+        if (!(over_))                                                           \
+            MPIR_WORKSHARE_YIELD(polls_);                                       \
+    } while (0)
+#define MPIR_WORKSHARE_BLOCKED_UNLESS(over_, polls_)                            \
+    do {                                                                        \
+        if (!(over_))                                                           \
+            MPIR_WORKSHARE_BLOCKED(polls_, );                                   \
+    } while (0)
+
+/* The program looked for something that is not there. */
+#define MPIR_WORKSHARE_POLLED()                                                 \
+    do {                                                                        \
+        if (unlikely(MPIR_Workshare.polled != NULL)) {                          \
+            MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);      \
+            MPIR_Workshare.polled();                                            \
+            MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);     \
+        }                                                                       \
+    } while (0)
+#define MPIR_WORKSHARE_POLLED_UNLESS(there_)                                    \
+    do {                                                                        \
+        if (!(there_))                                                          \
+            MPIR_WORKSHARE_POLLED();                                            \
+    } while (0)
+
+/* After MPI_Pcontrol */
+static inline void MPIR_Workshare_pcontrol(int level)
+{
+    if (unlikely(MPIR_Workshare.pcontrol != NULL))
+        MPIR_Workshare.pcontrol(level);
+}
+
+/* Waits for a generalized request that can be polled, instead of its own wait function, which would not tell that it
+ * waits; does nothing with others and while Workshare is off. */
+void MPIR_Workshare_grequest_wait(MPIR_Request * request_ptr, MPI_Status * status);
+
+/* The end of MPI_Comm_create_from_group: attaches, as MPIR_Workshare_init, if it was of all processes. Holds the global
+ * lock, and leaves it meanwhile. */
+void MPIR_Workshare_init_from_group(int is_world);
+
+/* MPI_Allreduce with MPI_BAND of a mask of context ids. Where ranks share CPUs each message costs a switch between
+ * them: there it is 2n messages in two trees, not n log n in log n rounds, if all of the communicator is on one node. */
+int MPIR_Workshare_agree_on_mask(uint32_t * mask, MPIR_Comm * comm_ptr, MPIR_Errflag_t * errflag);
+
+/* A wait in memory that processes share: after some yields it sleeps until it is woken, while *word is `value`. */
+void MPIR_Workshare_sleep_while(MPL_atomic_int_t * word, int value);
+void MPIR_Workshare_wake(MPL_atomic_int_t * word);
+
+#endif /* MPIR_WORKSHARE_IMPL_H_INCLUDED */

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * ROMIO's functions of the MPI standard begin and end where they take and leave MPICH's lock. For mpioimpl.h.
+ */
+#ifndef WORKSHARE_CALLS_H_INCLUDED
+#define WORKSHARE_CALLS_H_INCLUDED
+
+#include "mpir_workshare.h"
+
+/* Where a function has no `myname` of its own, its C name is the call's */
+static const char myname[] __attribute__ ((unused)) = "";
+
+#define ROMIO_THREAD_CS_ENTER() do {                                            \
+        MPIR_Ext_cs_enter();                                                    \
+        MPIR_Workshare_enter(myname[0] ? myname : __func__, __builtin_frame_address(0)); \
+    } while (0)
+#define ROMIO_THREAD_CS_EXIT() do {                                             \
+        MPIR_Workshare_leave(__builtin_frame_address(0));                       \
+        MPIR_Ext_cs_exit();                                                     \
+    } while (0)
+
+#endif /* WORKSHARE_CALLS_H_INCLUDED */

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Workshare in the device ch4: waits with a VCI's lock, and the doorbell. For ch4_impl.h.
+ */
+#ifndef CH4_WORKSHARE_H_INCLUDED
+#define CH4_WORKSHARE_H_INCLUDED
+
+/* One turn of a wait. The VCI lock is left around the hook, as MPIDI_progress_test_vci leaves it for global
+ * progress. */
+#define MPIDIU_PROGRESS_TURN(polls_, vci)                                       \
+    do {                                                                        \
+        mpi_errno = MPIDI_progress_test_vci(vci);                               \
+        MPIR_ERR_CHECK(mpi_errno);                                              \
+        int leave_ = MPIR_Workshare.blocked != NULL;                            \
+        if (unlikely(leave_))                                                   \
+            MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(vci).lock);                      \
+        MPIR_WORKSHARE_YIELD(polls_);                                           \
+        if (unlikely(leave_))                                                   \
+            MPID_THREAD_CS_ENTER(VCI, MPIDI_VCI(vci).lock);                     \
+    } while (0)
+
+#define MPIDIU_PROGRESS_WHILE(cond, vci)                                        \
+    do {                                                                        \
+        MPIR_WORKSHARE_WAIT(polls_);                                            \
+        while (cond) {                                                          \
+            MPIDIU_PROGRESS_TURN(polls_, vci);                                  \
+        }                                                                       \
+    } while (0)
+
+#define MPIDIU_PROGRESS_DO_WHILE(cond, vci)                                     \
+    do {                                                                        \
+        MPIR_WORKSHARE_WAIT(polls_);                                            \
+        do {                                                                    \
+            MPIDIU_PROGRESS_TURN(polls_, vci);                                  \
+        } while (cond);                                                         \
+    } while (0)
+
+/* MPIR_WORKSHARE_POLLED with a VCI's lock, which is left meanwhile */
+#define MPIDIU_WORKSHARE_POLLED(vci)                                            \
+    do {                                                                        \
+        MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(vci).lock);                          \
+        MPIR_WORKSHARE_POLLED();                                                \
+        MPID_THREAD_CS_ENTER(VCI, MPIDI_VCI(vci).lock);                         \
+    } while (0)
+
+/* av's place in av_table0 is the process's rank in MPI_COMM_WORLD. One of another world (spawned,
+ * connected) is in another table: -1. */
+MPL_STATIC_INLINE_PREFIX int MPIDIU_workshare_world_rank(MPIDI_av_entry_t * av)
+{
+    uintptr_t offset = (uintptr_t) av - (uintptr_t) MPIDI_global.avt_mgr.av_table0->table;
+    return offset < MPIDI_global.avt_mgr.av_table0->size * sizeof(MPIDI_av_entry_t) ?
+        (int) (offset / sizeof(MPIDI_av_entry_t)) : -1;
+}
+
+MPL_STATIC_INLINE_PREFIX void MPIDIU_workshare_ring(MPIDI_av_entry_t * av)
+{
+    int rank = MPIDIU_workshare_world_rank(av);
+    if (rank >= 0)
+        MPIR_Workshare_ring(rank);
+}
+
+/* Something was just posted for the process behind av, which is looked up only while somebody wants to know. */
+#define MPIDIU_WORKSHARE_RING(av)                                               \
+    do {                                                                        \
+        if (unlikely(MPIR_Workshare.ring != NULL))                              \
+            MPIDIU_workshare_ring(av);                                          \
+    } while (0)
+
+/* A send to the process behind av does not end by itself. */
+MPL_STATIC_INLINE_PREFIX void MPIDIU_workshare_send_opened(MPIDI_av_entry_t * av)
+{
+    MPIR_Workshare_send_opened(MPIDIU_workshare_world_rank(av));
+}
+
+#endif /* CH4_WORKSHARE_H_INCLUDED */

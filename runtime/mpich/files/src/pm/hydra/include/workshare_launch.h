@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Processes that cannot be started, in hydra: what failed is noted where it fails, and told in one line by who knows
+ * rank and host. For hydra.h.
+ */
+#ifndef WORKSHARE_LAUNCH_H_INCLUDED
+#define WORKSHARE_LAUNCH_H_INCLUDED
+
+extern struct HYD_launch_error {
+    int idx;                    /* of the process that could not be started */
+    char why[1000];
+} HYDU_launch_error;
+
+void HYDU_set_launch_error(int idx, const char *call, const char *name);
+
+/* A call failed, with errno: leaves by fn_exit with HYD_NOT_STARTED, of which HYDU_ERR_POP says nothing. */
+#define HYDU_ERR_NOT_STARTED(status, idx, call, name) \
+    {                                                 \
+        HYDU_set_launch_error(idx, call, name);       \
+        status = HYD_NOT_STARTED;                     \
+        goto fn_exit;                                 \
+    }
+
+/* Until the processes created since the last call run their programs; fails if one of them cannot, or if `status` did
+ * before. With `name`, the program of a single one, it says so itself. */
+HYD_status HYDU_wait_for_exec(HYD_status status, const char *name);
+
+/* mpiexec could not start a proxy: the message. */
+void HYDU_proxy_not_started(const struct HYD_proxy *proxy);
+
+/* mpiexec's handler of SIGPIPE: it dies of it only where a reader of its own output has gone. */
+void HYDU_sigpipe(int signum);
+
+/* A process of this proxy could not be started: the others end here, and the launcher, told so, ends those of other
+ * proxies. */
+void HYD_pmcd_pmip_not_started(void);
+
+/* The kernel has given up process `pid`; returns how many of the proxy's that was. Once we have killed some, only those
+ * count that gave a reason for it: their connection was closed, and `exit_status` is 1 until here. With `ends_others` a
+ * signal ends all. */
+int HYD_pmcd_pmip_ended(int pid, int ret_status, int ends_others);
+
+/* A proxy's message, of `len` bytes, that it could not start a process: it is printed, and the job ends. */
+HYD_status HYD_pmcd_pmiserv_launch_failed(int fd, int len);
+
+#endif /* WORKSHARE_LAUNCH_H_INCLUDED */
