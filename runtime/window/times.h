@@ -118,8 +118,9 @@ constexpr double share_look_us = 20000; // whether a process that has left MPI h
 // policy/flex/: an interval that the runtime chooses lasts longer than it takes to learn that others had the core
 // (kept_off_us). What a move costs at least: a few agreements of all processes, and memory that is asked for.
 constexpr double flex_interval_us = 20000, flex_move_us = 1000;
-// A rank that waits looks so often whether the others' numbers have come: a look costs about a microsecond.
-constexpr double flex_look_least_us = 10, flex_look_most_us = 1000;
+// A rank that waits looks so often whether the others' numbers have come, each time half as often: mostly they have
+// before it waits, and each look wakes it.
+constexpr double flex_look_least_us = 10, flex_look_most_us = 20000;
 // Counters of processors are calibrated for so long, once.
 constexpr double flex_calibrate_us = 2000;
 // policy/nblb/: tasks that are taken out of the queue at once take about so long: others cannot have them any more.

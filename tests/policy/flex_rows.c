@@ -7,13 +7,13 @@
  *
  * MODE: all (each kind of structure at once), split (the same, with XMPI_Monitor_end_begin), two (two decompositions on
  * two communicators), little (no memory for more: nothing moves), corrupt (a row is changed by its move), large (memory
- * during a move), work (XMPI_Set_work), unlike (a process has registered another structure), gone, unmapped (memory
- * given back), node (by nodes), die (a process dies before it learns of a move), die-moving (in the middle of one),
- * waits (rank 0 is slower, and the others wait for it in MPI), waits-split (the same, with XMPI_Monitor_end_begin),
- * left (the same as waits, and the partition ends before it is known what follows from the last interval), load (rank 1
- * takes longer than its pretended processor), burst (the same in the first two intervals alone), dear (rank 1's rows
- * take twice the computing; until the first move), constant (processes take the same time whatever rows they have, so
- * no move gains anything; and moves are dear). KEY and VALUE: for info.
+ * during a move), starved (the system has none for more), work (XMPI_Set_work), unlike (a process has registered
+ * another structure), gone, unmapped (memory given back), node (by nodes), die (a process dies before it learns of a
+ * move), die-moving (in the middle of one), waits (rank 0 is slower, and the others wait for it in MPI), waits-split
+ * (the same, with XMPI_Monitor_end_begin), left (the same as waits, and the partition ends before it is known what
+ * follows from the last interval), load (rank 1 takes longer than its pretended processor), burst (the same in the
+ * first two intervals alone), dear (rank 1's rows take twice the computing; until the first move), constant (processes
+ * take the same time whatever rows they have, so no move gains anything; and moves are dear). KEY and VALUE: for info.
  */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <workshare/xmpi.h>
 
@@ -196,16 +197,24 @@ static void iterate(long iterations, bool split)
     }
 }
 
-/* kB that the process had at most since the last call. */
-static long peak(void)
+/* kB, as the kernel says of this process. */
+static long status(const char *format)
 {
     char line[128];
     long kb = 0;
     FILE *f = fopen("/proc/self/status", "r");
     while (f && fgets(line, sizeof line, f))
-        sscanf(line, "VmHWM: %ld", &kb);
+        sscanf(line, format, &kb);
     if (f)
         fclose(f);
+    return kb;
+}
+
+/* kB that the process had at most since the last call. */
+static long peak(void)
+{
+    const long kb = status("VmHWM: %ld");
+    FILE *f;
     if ((f = fopen("/proc/self/clear_refs", "w"))) {
         fputs("5", f);
         fclose(f);
@@ -213,7 +222,7 @@ static long peak(void)
     return kb;
 }
 
-static void large(long iterations)
+static void large(long iterations, bool starved)
 {
     const long width = 1 << 14; /* 128 KiB a row */
     double *big = room(sizeof *big * (size_t) (count * width));
@@ -221,6 +230,12 @@ static void large(long iterations)
         big[i] = (double) (displ * width + i);
     CHECK(XMPI_Register(rows, &big, width, MPI_DOUBLE, XMPI_ROWS) == MPI_SUCCESS);
     const long had = count;
+    if (starved && rank == ranks - 1) { /* which is to get more: the system has little more for it */
+        struct rlimit limit;
+        getrlimit(RLIMIT_DATA, &limit);
+        limit.rlim_cur = (rlim_t) (status("VmData: %ld") + 4096) * 1024;
+        CHECK(setrlimit(RLIMIT_DATA, &limit) == 0);
+    }
     peak();
     const long before = peak();
     double took = MPI_Wtime();
@@ -316,8 +331,8 @@ int main(int argc, char **argv)
     if (info != MPI_INFO_NULL)
         MPI_Info_free(&info);
     CHECK(count == n / ranks + (rank < n % ranks));
-    if (!strcmp(mode, "large")) {
-        large(iterations);
+    if (!strcmp(mode, "large") || !strcmp(mode, "starved")) {
+        large(iterations, mode[0] == 's');
     } else if (!strcmp(mode, "constant")) {
         constant(iterations);
     } else {

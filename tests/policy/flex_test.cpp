@@ -383,6 +383,8 @@ TEST_CASE("lines 1 to 5: dedicated or not")
     CHECK(!is_dedicated(1.0, 0.95, 0.05));
     CHECK(!is_dedicated(1.0, 0.5, 0.05));
     CHECK(is_dedicated(0, 0, 0.05)); // had no rows
+    CHECK(!is_dedicated(0.5, -0.1, 0.99));
+    CHECK(is_dedicated(0.5, -0.1, 1));
 }
 
 TEST_CASE("lines 7 and 8: long-term load is k intervals in a row")

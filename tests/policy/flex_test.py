@@ -92,7 +92,7 @@ with tempfile.TemporaryDirectory() as folder:
                      options=('-workshare-flex-interval', '1', '-workshare-flex-th1', '100', '-workshare-report=' + report))
         plans = planned(report)
         expect(result, f'plans, and those in blocked time: {plans}', plans[0][0] > 3 and len({p[0] for p in plans}) == 1)
-        if ranks == 3:  # the numbers of more than 32 are reduced, which needs each of them on the way
+        if ranks == 3:  # the numbers of more than 16 are reduced, which needs each of them on the way
             expect(result, f'plans, and those in blocked time: {plans}', all(p[1] > 0 for p in plans[1:]))
     # A partition that ends while numbers are under way, which some have looked at in blocked time and others have not
     for ranks in 3, 36:
@@ -123,6 +123,9 @@ over = [float(x) for x in re.findall(r'over ([\d.-]+)', result.out)]
 expect(result, f'in rounds, beyond the larger of the two: {over}', len(over) == 3 and max(over) <= 0.16)
 result = job('flex_rows', 'little', 1000, 30, ranks=3, speeds='1e4,2e4,3e4')
 expect(result, f'moves {counts(result)[1]}', counts(result) == ([334, 333, 333], [0, 0, 0]))
+expect(result, 'not said once', result.err.count('has no memory for more') == 1 and 'not for want of memory' in result.err)
+result = job('flex_rows', 'starved', 600, 30, ranks=2, speeds='1e4,3e4', env={'WS_FLEX_CHECK': '0'})
+expect(result, 'rows have moved', 'rank 1 rows 300 -> 300' in result.out and ' moves 0' in result.out)
 expect(result, 'not said once', result.err.count('has no memory for more') == 1 and 'not for want of memory' in result.err)
 
 # ---- the checksums find a row that its move has changed: the last process gets fewer rows than it had, and one is not what it was

@@ -7,7 +7,10 @@
 
 namespace ws::policy::flex {
 
-bool is_dedicated(double real, double cpu, double th1) { return !(real > 0) || (real - cpu) / real < th1; }
+bool is_dedicated(double real, double cpu, double th1)
+{
+    return !(real > 0) || th1 >= 1 || (real - cpu) / real < th1;
+}
 
 bool is_unbalanced(double longest, double shortest, double th2) { return longest - shortest > th2 * longest; }
 

@@ -18,7 +18,8 @@ struct Settings {
     unsigned interval = 100; // iterations. 0: chosen (auto)
 };
 
-// Lines 1 to 5. `cpu`: of the real time, that in which the process had its processor.
+// Lines 1 to 5. `cpu`: of the real time, that in which the process had its processor; less than none, if it is found
+// out now that others had it before. With TH1 = 1 every processor is dedicated.
 bool is_dedicated(double real, double cpu, double th1);
 // Line 12.
 bool is_unbalanced(double longest, double shortest, double th2);
