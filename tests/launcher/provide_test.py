@@ -2,6 +2,7 @@
 """provide refuses what is not an MPICH that it has patches for with one message, and leaves nothing in the cache; its patches stay thin."""
 import glob
 import os
+import shutil
 import sys
 import tarfile
 import tempfile
@@ -76,8 +77,7 @@ expect('--lines', (code, err, bool(out)), (0, '', True))
 for line in out.splitlines():
     series, lines = line.split()
     expect(f'lines that patches/{series} adds to MPICH\'s own files: {lines}', 0 < int(lines) < 350, True)
-    added = 0
-    for patch in glob.glob(f'{os.path.dirname(PROVIDE)}/patches/{series}/*.patch'):
-        added += sum(int(row.split()[0]) for row in run('git', 'apply', '--numstat', patch)[1].splitlines())
-    expect('as git counts', int(lines), added)
+    if shutil.which('git'):
+        patches = glob.glob(f'{os.path.dirname(PROVIDE)}/patches/{series}/*.patch')
+        expect('as git counts', int(lines), sum(int(row.split()[0]) for row in run('git', 'apply', '--numstat', *patches)[1].splitlines()))
 finish()
