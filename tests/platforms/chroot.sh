@@ -21,15 +21,23 @@ make_system() {
     rm -rf "$root"/var/lib/apt/lists/*
 }
 
-# inside COMMAND...: in the system, with what a container has. The mounts are in a namespace of its own: none is left, however it ends.
+# use_system NAME: the same, with a system that was kept.
+use_system() {
+    root=$folder/$1
+    [ -x "$root/usr/bin/env" ] || { echo "$0: there is no system at $root" >&2; exit 1; }
+    trap '[ -n "$keep" ] || rm -rf --one-file-system "$root"' EXIT
+}
+
+# inside COMMAND...: in the system, with what a container has; nobody answers its questions. The mounts are in a namespace of its own: none is left, however it ends.
 inside() {
     # shellcheck disable=SC2016  # of the inner shell
     unshare -m --propagation private bash -c '
         root=$1
         shift
+        mount --bind "$root" "$root"    # a mount is what programs find as / elsewhere, too
         mount -t proc proc "$root/proc"
         mount --rbind /sys "$root/sys"
         mount --rbind /dev "$root/dev"
         mount -t tmpfs shm "$root/dev/shm"
-        exec chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root DEBIAN_FRONTEND=noninteractive "$@"' bash "$root" "$@"
+        exec chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root DEBIAN_FRONTEND=noninteractive "$@"' bash "$root" "$@" </dev/null
 }
