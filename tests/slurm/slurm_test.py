@@ -1,51 +1,59 @@
 # SPDX-License-Identifier: MIT
-"""Jobs under Slurm: a slurmctld and a slurmd of this test's own, on this machine, without munge and cgroups. As root, where Debian's
-slurmctld, slurmd and slurm-client are installed; otherwise 77."""
+"""Jobs under Slurm: a slurmctld and two slurmds of this test's own, without munge, on two nodes of this machine (tests/nodes). As root, where
+Debian's slurmctld, slurmd and slurm-client are installed; otherwise 77."""
+import contextlib
 import glob
 import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
-import tempfile
 import time
 
-from job import PROGRAMS, MPIRUN, expect, expect_lines, finish, leftovers, segments, Result
+import nodes
 
 lacking = [name for name in ('slurmctld', 'slurmd', 'slurmstepd', 'srun', 'sbatch', 'scancel', 'squeue', 'scontrol') if not shutil.which(name)]
 if lacking or os.geteuid():
     print(f'{", ".join(lacking)} missing: apt-get install slurmctld slurmd slurm-client' if lacking else "Slurm's daemons are started by root only")
     sys.exit(77)
+why_not = nodes.own_namespaces()
+if why_not:
+    print(why_not)
+    sys.exit(77)
+from job import PROGRAMS, MPIRUN, expect, expect_lines, finish, Result  # noqa: E402
+
+CPUS = 2    # of a node, pretended where there are fewer
+PORTS = 6817, 6818  # in the nodes' own networks nobody else has them
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(('127.0.0.1', 0))
-        return s.getsockname()[1]
+def have_cgroups():
+    """Those of version 1 by which Slurm knows a job's processes."""
+    return os.access('/sys/fs/cgroup/freezer/cgroup.procs', os.W_OK)
 
 
 class Slurm:
-    """One node with two CPUs."""
-    def __init__(self):
-        self.folder = tempfile.mkdtemp(prefix='slurm-', dir='/tmp')
+    """A partition of `count` nodes. Commands run on the first. cgroups: these hold the processes of a job, which end with it; for one node
+    only, as two on one machine would give a job the same."""
+    def __init__(self, count, cgroups=False):
+        self.nodes = nodes.Nodes(count)
+        self.folder = self.nodes.folder
         home = os.path.dirname(os.path.dirname(os.path.realpath(shutil.which('slurmctld'))))
         plugins = glob.glob(f'{home}/lib/*/slurm-wlm')
-        host = socket.gethostname()
-        self.environment = {**{k: v for k, v in os.environ.items() if not k.startswith('SLURM_')}, 'SLURM_CONF': f'{self.folder}/slurm.conf',
-                            'WS_IGNORE_JOBS': '1'}
+        self.environment = {**{k: v for k, v in os.environ.items() if not k.startswith('SLURM_')}, **self.nodes.environment,
+                            'SLURM_CONF': f'{self.folder}/slurm.conf', 'WS_IGNORE_JOBS': '1'}
         if plugins and not home == '/usr':
-            self.environment['LD_LIBRARY_PATH'] = plugins[0] + ':' + os.environ.get('LD_LIBRARY_PATH', '')
+            self.environment['LD_LIBRARY_PATH'] = f'{plugins[0]}:{os.path.dirname(plugins[0])}:' + os.environ.get('LD_LIBRARY_PATH', '')
+        addresses = '\n'.join(f'NodeName={name} NodeAddr=10.77.0.{i + 1} CPUs={CPUS} State=UNKNOWN' for i, name in enumerate(self.nodes.names))
         with open(f'{self.folder}/slurm.conf', 'w') as f:
-            f.write(f'''ClusterName=test
-SlurmctldHost={host}(127.0.0.1)
-SlurmctldPort={free_port()}
-SlurmdPort={free_port()}
+            f.write(f"""ClusterName=test
+SlurmctldHost=node0(10.77.0.1)
+SlurmctldPort={PORTS[0]}
+SlurmdPort={PORTS[1]}
 SlurmUser=root
 AuthType=auth/none
 CredType=cred/none
-ProctrackType=proctrack/linuxproc
+ProctrackType=proctrack/{"cgroup" if cgroups else "linuxproc"}
 TaskPlugin=task/affinity
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
@@ -53,61 +61,104 @@ MpiDefault=none
 SwitchType=switch/none
 ReturnToService=2
 KillWait=2
+SlurmdParameters=config_overrides
 SchedulerParameters=batch_sched_delay=0,sched_interval=1
 StateSaveLocation={self.folder}/state
-SlurmdSpoolDir={self.folder}/spool
+SlurmdSpoolDir={self.folder}/spool-%n
 SlurmctldPidFile={self.folder}/slurmctld.pid
-SlurmdPidFile={self.folder}/slurmd.pid
+SlurmdPidFile={self.folder}/slurmd-%n.pid
 SlurmctldLogFile={self.folder}/slurmctld.log
-SlurmdLogFile={self.folder}/slurmd.log
+SlurmdLogFile={self.folder}/slurmd-%n.log
 {f"PluginDir={plugins[0]}" if plugins else ""}
-NodeName={host} NodeAddr=127.0.0.1 CPUs=2 State=UNKNOWN
-PartitionName=all Nodes={host} Default=YES MaxTime=INFINITE OverSubscribe=NO State=UP
-''')
+{addresses}
+PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE OverSubscribe=NO State=UP
+""")
+        if cgroups:
+            with open(f'{self.folder}/cgroup.conf', 'w') as f:
+                f.write('CgroupPlugin=cgroup/v1\nCgroupMountpoint=/sys/fs/cgroup\n')
         os.makedirs(f'{self.folder}/state')
-        os.makedirs(f'{self.folder}/spool')
         self.daemons = []
-        for command in ['slurmctld', '-D', '-i', '-c'], ['slurmd', '-D', '-c', '-d', os.path.realpath(shutil.which('slurmstepd'))]:
-            with open(f'{self.folder}/{command[0]}.out', 'w') as out:
-                self.daemons.append(subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=self.environment, start_new_session=True))
-        for _ in range(200):
-            state = self.run('sinfo', '-h', '-o', '%T').out.strip()
-            if state == 'idle':
+        self.start(0, 'slurmctld', '-D', '-i', '-c')
+        for i in range(len(self.nodes.names)):
+            os.makedirs(f'{self.folder}/spool-node{i}')
+            self.start(i, 'slurmd', '-D', '-c', '-d', os.path.realpath(shutil.which('slurmstepd')))
+        for _ in range(300):
+            states = self.run('sinfo', '-h', '-N', '-o', '%T').out.split()
+            if states == ['idle'] * count:
                 return
             time.sleep(0.1)
         logs = ''.join(open(path).read()[-1500:] for path in glob.glob(f'{self.folder}/*.log') + glob.glob(f'{self.folder}/*.out'))
         self.close()
-        sys.exit(f"Slurm's node did not come up ({state!r}):\n{logs}")
+        sys.exit(f"Slurm's nodes did not come up ({states}):\n{logs}")
+
+    def start(self, node, *command):
+        with open(f'{self.folder}/{command[0]}-{node}.out', 'w') as out:
+            self.daemons.append(subprocess.Popen([*self.nodes.enter(node), *command], stdin=subprocess.DEVNULL, stdout=out, stderr=out,
+                                                 env=self.environment, start_new_session=True))
 
     def run(self, *command, env=None, limit=60):
         began = time.monotonic()
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=limit, env={**self.environment, **(env or {})}, stdin=subprocess.DEVNULL,
-                                  cwd=self.folder)
+            done = subprocess.run([*self.nodes.prefix, *command], capture_output=True, text=True, timeout=limit, env={**self.environment, **(env or {})},
+                                  stdin=subprocess.DEVNULL)
         except subprocess.TimeoutExpired as late:
             return Result(' '.join(command), 'time limit', str(late.stdout), str(late.stderr), limit, {})
         return Result(' '.join(command), done.returncode, done.stdout, done.stderr, time.monotonic() - began, {})
 
-    def batch(self, script, *options, wait=True):
-        """Its output, both streams in one, once it has ended, with `wait`, else at once."""
+    def srun(self, *command, env=None):
+        return self.run('srun', *command, env={'WS_ENABLE': '1', **(env or {})})
+
+    def submit(self, script, *options):
+        """A job's number."""
         with open(f'{self.folder}/job.sh', 'w') as f:
             f.write(f'#!/bin/bash\n{script}\n')
-        result = self.run('sbatch', '--parsable', '-o', f'{self.folder}/job.out', *options, f'{self.folder}/job.sh')
-        self.number = result.out.strip()
-        if wait and self.wait():
-            result.code = int(re.search(r'ExitCode=(\d+)', self.run('scontrol', 'show', 'job', self.number).out)[1])
-            with open(f'{self.folder}/job.out') as f:
-                result.out = f.read()
-        result.title = script
-        return result
+        return self.run('sbatch', '--parsable', '-o', f'{self.folder}/%j.out', *options, f'{self.folder}/job.sh').out.strip()
 
-    def wait(self):
-        """Until the job is over; sbatch's own --wait looks every few seconds only."""
-        for _ in range(300):
-            if 'ING' not in self.run('squeue', '-h', '-t', 'all', '-o', '%T', '-j', self.number).out: # PENDING, RUNNING, COMPLETING
-                return True
+    def shown(self, number, field):
+        return re.search(rf'\b{field}=(\S+)', self.run('scontrol', 'show', 'job', number).out)[1]
+
+    def ended(self, number, title):
+        """What the job came to, both streams as `out`, once it is over; sbatch's own --wait looks every few seconds only."""
+        code = 'time limit'
+        for _ in range(600):
+            if 'ING' not in self.shown(number, 'JobState'):     # PENDING, RUNNING, COMPLETING
+                code = int(self.shown(number, 'ExitCode').split(':')[0])
+                break
             time.sleep(0.1)
-        return False
+        with open(f'{self.folder}/{number}.out') as f:
+            return Result(title, code, f.read(), '', 0, {})
+
+    def batch(self, script, *options):
+        return self.ended(self.submit(script, *options), script)
+
+    def ranks(self):
+        """Processes that have `folder` among their arguments, with what they map."""
+        found = {}
+        for path in glob.glob('/proc/[0-9]*'):
+            try:
+                with open(f'{path}/cmdline') as arguments, open(f'{path}/maps') as maps:
+                    if 'imbalance' in (words := arguments.read().split('\0'))[0] and self.folder in words:
+                        found[os.path.basename(path)] = maps.read()
+            except OSError:
+                pass
+        return found
+
+    def begun(self, result):
+        """Waits until two ranks share memory."""
+        for _ in range(300):
+            if sum('memfd:workshare-board' in maps for maps in self.ranks().values()) == 2:
+                return
+            time.sleep(0.1)
+        expect(result, 'the job does not begin', False)
+
+    def check_left(self, result):
+        """No rank stays, and nothing in the nodes' shared memory; what is being killed goes soon."""
+        for _ in range(100):
+            left = [*self.nodes.left(), *self.ranks()]
+            if not left:
+                return
+            time.sleep(0.1)
+        expect(result, f'left, files or processes: {left}', False)
 
     def close(self):
         for daemon in reversed(self.daemons):
@@ -116,59 +167,110 @@ PartitionName=all Nodes={host} Default=YES MaxTime=INFINITE OverSubscribe=NO Sta
                 daemon.wait(20)
             except subprocess.TimeoutExpired:
                 os.killpg(daemon.pid, signal.SIGKILL)
-        shutil.rmtree(self.folder)
+        self.nodes.close()
+        for path in glob.glob('/sys/fs/cgroup/*/slurm_node[01]'):   # Slurm leaves its own
+            for folder, _, _ in os.walk(path, topdown=False):
+                with contextlib.suppress(OSError):      # its last processes may be ending
+                    os.rmdir(folder)
 
 
-def ended(result, before, code=0):
+def program(name):
+    return os.path.join(os.path.abspath(PROGRAMS), name)
+
+
+MPIRUN = os.path.abspath(MPIRUN)
+CLIQUES = program('cliques')
+HELPED = '^1 guests, 2 ranks on the node$'
+ONE_NODE, TWO_NODES = r'^workshare: 2 ranks on 1 node, .* chunks', r'^workshare: 4 ranks on 2 nodes, .* chunks'
+
+
+def check(slurm, result, code=0, lines=(), told=()):
     expect(result, f'exit status {result.code}, wanted {code}', result.code == code)
-    left = leftovers(before)
-    expect(result, f'left in shared memory: {left}', not left)
+    expect_lines(result, result.out, *lines)
+    expect_lines(result, result.err or result.out, *told)
+    slurm.check_left(result)
 
 
-slurm = Slurm()
-try:
-    program = os.path.join(os.path.abspath(PROGRAMS), 'cliques')
-    verdict = r'^workshare: 2 ranks on 1 node, .* chunks'
+def mpirun_in_allocations(slurm):
+    """Hosts and number of ranks are the allocation's."""
+    check(slurm, slurm.batch(f'WS_CORES=2 {MPIRUN} -workshare {CLIQUES}', '-N1', '--ntasks=2'), lines=[HELPED], told=[ONE_NODE])
+    if len(slurm.nodes.names) > 1:
+        check(slurm, slurm.batch(f'WS_CORES=2 {MPIRUN} -workshare {CLIQUES}', '-N2', '--ntasks-per-node=2'), lines=[HELPED], told=[TWO_NODES])
 
-    # Hosts and number of ranks are the allocation's.
-    before = segments()
-    result = slurm.batch(f'WS_CORES=2 {MPIRUN} -workshare {program}', '--ntasks=2')
-    ended(result, before)
-    expect_lines(result, result.out, '^1 guests, 2 ranks on the node$', verdict)
 
-    # Slurm starts the ranks itself.
-    for options in ('--mpi=pmi2',), ('--mpi=pmi2', '--exclusive'), ('--mpi=pmi2', '--cpus-per-task=1', '--cpu-bind=cores'):
-        before = segments()
-        result = slurm.run('srun', *options, '-n', '2', program, env={'WS_ENABLE': '1'})
-        ended(result, before)
-        expect_lines(result, result.out, '^1 guests, 2 ranks on the node$')
-        expect_lines(result, result.err, verdict)
+def ranks_by_srun(slurm):
+    for options in ('-n2',), ('-n2', '--exclusive'), ('-n2', '--cpus-per-task=1', '--cpu-bind=cores'):
+        check(slurm, slurm.srun('--mpi=pmi2', '-N1', *options, CLIQUES), lines=[HELPED], told=[ONE_NODE])
+    # A task's second CPU is a worker's.
+    count = len(slurm.nodes.names)
+    check(slurm, slurm.srun('--mpi=pmi2', f'-N{count}', f'-n{count}', '--cpus-per-task=2', program('imbalance'), 'balanced', '300', env={'WS_WORKERS': '1'}),
+          lines=['^right$'], told=[f'had {count} workers?; stealing computed'])
+    if count > 1:
+        check(slurm, slurm.srun('--mpi=pmi2', '-N2', '-n4', CLIQUES), lines=[HELPED], told=[TWO_NODES])
 
-    # Without a word on how, srun starts as many jobs of one rank: each verdict says so.
-    before = segments()
-    result = slurm.run('srun', '-n', '2', os.path.join(os.path.abspath(PROGRAMS), 'imbalance'), 'balanced', env={'WS_ENABLE': '1'})
-    ended(result, before)
-    expect(result, 'not told twice', result.err.count('srun started 2 jobs of one rank each; with srun --mpi=pmi2 they are one job') == 2)
 
-    # Two steps of one allocation at the same time.
-    before = segments()
-    step = f'WS_ENABLE=1 srun --overlap --mpi=pmi2 -n 2 {program}'
-    result = slurm.batch(f'{step} & {step} & wait', '--ntasks=2')
-    ended(result, before)
-    expect(result, 'not both steps', result.out.count('1 guests, 2 ranks on the node') == 2)
+def jobs_of_one_rank(slurm):
+    """Without --mpi, and with PMIx, srun starts as many jobs of one rank: each verdict says so, and ws-doctor."""
+    for how in [], ['--mpi=pmix']:
+        if how and slurm.run('srun', *how, '-n1', 'true').code:
+            print(f'srun {how[0]} does not work here')
+            continue
+        result = slurm.srun(*how, '-N1', '-n2', program('imbalance'), 'balanced')
+        check(slurm, result)
+        expect(result, 'not told twice', result.err.count('srun started 2 jobs of one rank each; with srun --mpi=pmi2 they are one job') == 2)
+        check(slurm, slurm.run('srun', *how, '-N1', '-n2', os.path.join(os.path.dirname(MPIRUN), 'ws-doctor')), code=1,
+              lines=['^WS801 problem', 'started by srun without --mpi=pmi2', 'WS_ENABLE=1 srun --mpi=pmi2 -n 2'])
 
-    # A job that is cancelled leaves nothing.
-    before = segments()
-    result = slurm.batch(f'exec {MPIRUN} -workshare -n 2 {os.path.join(os.path.abspath(PROGRAMS), "imbalance")} late 60000', '--ntasks=2', wait=False)
-    for _ in range(300):
-        if shared := segments()[0] - before[0]:
-            break
-        time.sleep(0.1)
-    expect(result, 'the job shares no memory', shared)
-    slurm.run('scancel', slurm.number)
-    expect(result, 'the cancelled job is there still', slurm.wait())
-    expect(result, 'it was not cancelled', 'CANCELLED' in slurm.run('scontrol', 'show', 'job', slurm.number).out)
-    ended(result, before)
-finally:
-    slurm.close()
+
+def two_steps(slurm):
+    """Of one allocation, at the same time, and one after the other."""
+    for options in '--overlap', '--exclusive':
+        step = f'WS_ENABLE=1 srun {options} --mpi=pmi2 -n 2 {CLIQUES}'
+        result = slurm.batch(f'{step} & {step} & wait', '-N1', '--ntasks=2')
+        check(slurm, result)
+        expect(result, 'not both steps', result.out.count('1 guests, 2 ranks on the node') == 2)
+
+
+def ends(slurm, by_srun, end, state):
+    """A job that is ended before its time leaves nothing."""
+    long = f'{program("imbalance")} late 600000 {slurm.folder}'
+    script = f'WS_ENABLE=1 exec srun --mpi=pmi2 {long}' if by_srun else f'exec {MPIRUN} -workshare {long}'
+    number = slurm.submit(script, '-N1', '--ntasks=2')
+    title = f'{script}, {end[0]}'
+    slurm.begun(Result(title, '', '', '', 30, {}))
+    slurm.run(*(number if word == 'JOB' else word.replace('=JOB', f'={number}') for word in end))
+    result = slurm.ended(number, title)
+    expect(result, f'the job is not {state}', slurm.shown(number, 'JobState') == state)
+    slurm.check_left(result)
+
+
+def try_all(slurm):
+    try:
+        mpirun_in_allocations(slurm)
+        ranks_by_srun(slurm)
+        jobs_of_one_rank(slurm)
+        two_steps(slurm)
+        for by_srun in False, True:
+            ends(slurm, by_srun, ('scancel', 'JOB'), 'CANCELLED')
+        # Slurm looks at times every half minute.
+        ends(slurm, False, ('scontrol', 'update', 'JobId=JOB', 'EndTime=now'), 'TIMEOUT')
+    finally:
+        slurm.close()
+
+
+def try_in_cgroups(slurm):
+    try:
+        check(slurm, slurm.run('srun', '-n1', 'cat', '/proc/self/cgroup'), lines=['freezer:/slurm_node0/.*step'])
+        mpirun_in_allocations(slurm)
+        ranks_by_srun(slurm)
+        ends(slurm, True, ('scancel', 'JOB'), 'CANCELLED')
+    finally:
+        slurm.close()
+
+
+try_all(Slurm(2))
+if have_cgroups():
+    try_in_cgroups(Slurm(1, cgroups=True))
+else:
+    print('cgroups of version 1 are not to be had here: tried without')
 finish()
