@@ -64,8 +64,8 @@ def build(folder, prefix, path, chosen):
     if not os.path.exists(os.path.join(tests, 'configure')):
         skip(f'{path} has no test/mpi')
     step('configure', [os.path.join(tests, 'configure'), f'--with-mpi={prefix}', '--disable-fortran', '--disable-cxx', '--disable-f08'], made)
-    for part in ('util', 'dtpools'):
-        step(f'make {part}', ['make', '-s', '-C', part], made)
+    for name in ('util', 'dtpools'):
+        step(f'make {name}', ['make', '-s', '-C', name], made)
     return made, [case for group in chosen for case in cases((made, tests), group)]
 
 
