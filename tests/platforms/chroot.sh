@@ -19,6 +19,7 @@ make_system() {
     trap '[ -n "$keep" ] || rm -rf --one-file-system "$root"' EXIT
     debootstrap --variant=minbase "$1" "$root" "$mirror" >"$folder/$2.log" 2>&1 || { tail -n 5 "$folder/$2.log" >&2; exit 1; }
     rm -rf "$root"/var/lib/apt/lists/*
+    echo "127.0.0.1 localhost $(hostname)" >"$root/etc/hosts"
 }
 
 # use_system NAME: the same, with a system that was kept.
