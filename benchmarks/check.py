@@ -36,7 +36,8 @@ GOOD = [
     ("directive_cost_clang", "--repeats 2"),
     *((f"product_cost_{build}_{compiler}", "--repeats 2") for build in ("as_is", "loops64") for compiler in ("gcc", "clang")),
     ("openmp_cost_gcc", "--repeats 2"),
-    *((f"one_region_{compiler}", options) for compiler in ("gcc", "clang") for options in ("--repeats 2 --warmup 1", "--repeats 2 --warmup 1 --short")),
+    *((f"one_region_{build}", options) for build in ("gcc", "clang", "ws_gcc", "ws_clang")
+      for options in ("--repeats 2 --warmup 1", "--repeats 2 --warmup 1 --short")),
     ("openmp_turns", "--work 2ms --turns 5 --spread 20 --zones 6 --serial"),
     ("openmp_turns", "--work 8ms --turns 3 --shares 3,1 --zones 4 --sleep --threads 2,1"),
     ("openmp_turns", "--work 2ms --turns 3 --spread 20 --dealt"),
@@ -88,6 +89,7 @@ BAD = [
     ("tasks", "--what nothing", 2, "--what takes list, uts, bag"),
     ("tasks", "--what uts --tree T9", 2, "--tree takes T1 or T3"),
     ("tasks", "--what list --alone", 2, "--alone is for uts"),
+    ("one_region_ws_gcc", "--flags", 2, "--flags: a ws for has no threads of its own"),
     ("one_region_gcc", "--sweeps 0", 2, "--sweeps takes a whole number from 1"),
     ("gradients_ws", "--share 99", 2, "--share takes a whole number from 5 to 95"),
     ("chain_omp", "", 2, "needs 1 rank when it is built for OpenMP"),

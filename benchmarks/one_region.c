@@ -3,25 +3,43 @@
  * Shaped like the NAS codes: one parallel region around many loops with barriers between them, a scratch array of each
  * thread's own, single and reductions. Or a region whose threads wait for each other by spinning on flags, a pipeline
  * over the rows. Rank 0 computes, the others wait: MPI+OpenMP as a compiler makes it, which knows nothing of Workshare.
+ *
+ * Built with -fws instead of -fopenmp each loop is a ws for, and there is no region around them.
  */
 #include "bench.h"
 
+#define PRAGMA(...) _Pragma(#__VA_ARGS__)
+#ifdef _OPENMP
 #include <omp.h>
+#define REGION PRAGMA(omp parallel)
+#define LOOP(...) PRAGMA(omp for __VA_ARGS__)
+#define SINGLE PRAGMA(omp single)
+#define REGION_OF_LOOP PRAGMA(omp parallel for)
+#define HAS_THREADS true
+#else
+#define REGION
+#define LOOP(...) PRAGMA(ws for __VA_ARGS__)
+#define SINGLE
+#define REGION_OF_LOOP PRAGMA(ws for)
+#define HAS_THREADS false
+#endif
 
 enum { ROWS = 96, SCRATCH = 256, SHORT_REGIONS = 1000, MOST_REPEATS = 100000 };
 
 static double now_at[ROWS], next_at[ROWS], right[ROWS];
 static long sweeps = 10, steps = 500;
 static bool on_flags, is_short;
-static volatile int *flags; /* how many sweeps each thread has done */
 
-static double row(const double *a, long i, const double *scratch)
+/* `left`: the row before it, which is not always in `a` any more. */
+static double row(const double *a, long i, double left, const double *scratch)
 {
-    double x = a[i] + (i ? a[i - 1] : 0.25) * 0.5;
+    double x = a[i] + left * 0.5;
     for (long j = 0; j < steps; j++)
         x = x * 0.999 + scratch[j % SCRATCH];
     return x;
 }
+
+static double left_of(const double *a, long i) { return i ? a[i - 1] : 0.25; }
 
 static void fill(double *scratch, long sweep)
 {
@@ -32,50 +50,60 @@ static void fill(double *scratch, long sweep)
 static void many_loops(void)
 {
     double largest = 0;
-#pragma omp parallel
+    REGION
     {
         double scratch[SCRATCH];
         for (long s = 0; s < sweeps; s++) {
             fill(scratch, s);
-#pragma omp for
+            LOOP()
             for (long i = 0; i < ROWS; i++)
-                next_at[i] = row(now_at, i, scratch);
-#pragma omp for reduction(max : largest)
+                next_at[i] = row(now_at, i, left_of(now_at, i), scratch);
+            LOOP(reduction(max : largest))
             for (long i = 0; i < ROWS; i++)
                 largest = next_at[i] > largest ? next_at[i] : largest;
-#pragma omp single
+            SINGLE
             largest = largest > 0 ? largest : 1;
-#pragma omp for schedule(dynamic, 3)
+            LOOP(schedule(dynamic, 3))
             for (long i = 0; i < ROWS; i++)
-                now_at[i] = row(next_at, i, scratch) / largest;
+                now_at[i] = row(next_at, i, left_of(next_at, i), scratch) / largest;
         }
     }
 }
 
+#ifdef _OPENMP
+static volatile int *flags; /* how many sweeps each thread has done, and how many it has begun */
+
 static void pipeline(void)
 {
-    memset((void *) flags, 0, (size_t) omp_get_max_threads() * sizeof *flags);
+    volatile int *const done = flags, *const begun = flags + omp_get_max_threads();
+    memset((void *) flags, 0, 2 * (size_t) omp_get_max_threads() * sizeof *flags);
 #pragma omp parallel
     {
         double scratch[SCRATCH];
         const int me = omp_get_thread_num(), all = omp_get_num_threads();
+        const long first = (long) ROWS * me / all, end = (long) ROWS * (me + 1) / all;
         for (long s = 0; s < sweeps; s++) {
             fill(scratch, s);
-            while (me && __atomic_load_n(&flags[me - 1], __ATOMIC_ACQUIRE) <= s)
+            while (me && __atomic_load_n(&done[me - 1], __ATOMIC_ACQUIRE) <= s)
                 ; /* what it reads is not there yet */
-            while (me + 1 < all && __atomic_load_n(&flags[me + 1], __ATOMIC_ACQUIRE) < s)
-                ; /* or what it writes is still to be read */
-            for (long i = (long) ROWS * me / all; i < (long) ROWS * (me + 1) / all; i++)
-                now_at[i] = row(now_at, i, scratch);
-            __atomic_store_n(&flags[me], (int) s + 1, __ATOMIC_RELEASE);
+            double left = left_of(now_at, first);
+            __atomic_store_n(&begun[me], (int) s + 1, __ATOMIC_RELEASE);
+            while (me + 1 < all && __atomic_load_n(&begun[me + 1], __ATOMIC_ACQUIRE) < s)
+                ; /* what it overwrites is still to be read */
+            for (long i = first; i < end; i++)
+                left = now_at[i] = row(now_at, i, left, scratch);
+            __atomic_store_n(&done[me], (int) s + 1, __ATOMIC_RELEASE);
         }
     }
 }
+#else
+static void pipeline(void) {} /* its option is refused */
+#endif
 
 static void short_regions(void)
 {
     for (long r = 0; r < SHORT_REGIONS; r++) {
-#pragma omp parallel for
+        REGION_OF_LOOP
         for (long i = 0; i < ROWS; i++)
             now_at[i] = now_at[i] * 0.999 + 1;
     }
@@ -127,13 +155,19 @@ int main(int argc, char **argv)
                                             {"warmup", 1, NULL, warmup_option},   {"json", 0, NULL, json_option},
                                             {"short", 0, NULL, short_option},     {"help", 0, NULL, help_option},
                                             {NULL, 0, NULL, 0}};
-    flags = (volatile int *) calloc((size_t) omp_get_max_threads(), sizeof *flags);
+#ifdef _OPENMP
+    flags = (volatile int *) calloc(2 * (size_t) omp_get_max_threads(), sizeof *flags);
+#endif
     bench_init(&argc, &argv);
     for (int c; (c = bench_option(argc, argv, options)) != -1;)
         switch (c) {
         case sweeps_option: sweeps = bench_count(argv[0], "sweeps", optarg, 1, 100000); break;
         case steps_option: steps = bench_count(argv[0], "steps", optarg, 1, 100000000); break;
-        case flags_option: on_flags = true; break;
+        case flags_option:
+            on_flags = HAS_THREADS;
+            if (!on_flags)
+                bench_fail(2, "one_region: --flags: a ws for has no threads of its own");
+            break;
         case short_option: is_short = true; break;
         case repeats_option: repeats = bench_count(argv[0], "repeats", optarg, 1, MOST_REPEATS); break;
         case warmup_option: warmup = bench_count(argv[0], "warmup", optarg, 0, MOST_REPEATS); break;

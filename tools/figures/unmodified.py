@@ -33,39 +33,46 @@ def one_process(run, program, options, env=()):
 
 
 def codes(run, quick):
-    """One region around many loops, by rank 0 alone; conjugate gradients, of which one rank has a share."""
+    """One region around many loops, or with threads that spin, by rank 0 alone; conjugate gradients, of which one rank has a share."""
     pairs, rows = 2 if quick else 7, []
     for compiler in (c for c in OPENMP if run.has(f"one_region_{c}")):
+        def beside(name, program, options, most, directive, more=(), pairs=pairs):
+            """Plain, helped, the directive if there is such a program, and in one process: a row, and a line if there is a target."""
+            one_thread = {"OMP_NUM_THREADS": "1"}
+            runs = [lambda: run.run(program, options, env=one_thread), lambda: run_helped(run, program, options),
+                    lambda: one_process(run, program, options, more)] + ([lambda: run.run(directive, options, workshare=True)] if directive else [])
+            plain, ours, one, *by_hand = measure.in_turn(pairs, *runs)
+            rows.append([name, OPENMP[compiler], *(line.us(measure.median_of(r, median_us)) for r in (plain, ours, *by_hand)),
+                         *([] if directive else [None]), line.us(measure.median_of(one, median_us))])
+            if most:
+                yield compare(f"unmodified, {name}, {OPENMP[compiler]}: an idle rank helps / 2 threads", ours, one, median_us, "us", most,
+                              "OpenMP with 2 threads in one process" + ", guided" * bool(more))
         for name, options in (("many loops in one region, 70 us each", ["--steps", 500]), ("many loops in one region, 700 us each", ["--steps", 5000])):
-            options = [*options, "--repeats", 20 if quick else 60]
-            program = f"one_region_{compiler}"
-            plain, ours, one = measure.in_turn(pairs, lambda: run.run(program, options, env={"OMP_NUM_THREADS": "1"}),
-                                               lambda: run_helped(run, program, options), lambda: one_process(run, program, options))
-            yield compare(f"unmodified, {name}, {OPENMP[compiler]}: an idle rank helps / 2 threads", ours, one, median_us, "us", 1.1,
-                          "OpenMP with 2 threads in one process")
-            rows.append([name, OPENMP[compiler], *(line.us(measure.median_of(r, median_us)) for r in (plain, ours, one))])
+            yield from beside(name, f"one_region_{compiler}", [*options, "--repeats", 20 if quick else 60], 1.1, f"one_region_ws_{compiler}")
+        yield from beside("threads that spin, in one region", f"one_region_{compiler}", ["--flags", "--steps", 5000, "--repeats", 20 if quick else 60],
+                          1.1, None, pairs=1 if quick else 3)
         alone = lambda **how: run.run(f"one_region_{compiler}", ["--short", "--repeats", 200], ranks=1, env={"OMP_NUM_THREADS": "1"}, **how)  # noqa: E731
         plain, ours = measure.in_turn(pairs, alone, lambda: alone(workshare=True, flags=["-workshare-openmp", "help"]))
         yield difference(f"unmodified, a short region that nobody waits for, {OPENMP[compiler]}: help - without", ours, plain,
                          lambda r: median_us(r) * 1e3 / r["regions"], "ns", 100, "one rank of one thread")
-        program = f"gradients_unmodified_{compiler}"
         for share, most in ((10, None), (25, 1.05), (50, None)):
-            options = ["--share", share, "--repeats", 8 if quick else 20, "--warmup", 2]
-            plain, ours, one = measure.in_turn(pairs, lambda: run.run(program, options, env={"OMP_NUM_THREADS": "1"}),
-                                               lambda: run_helped(run, program, options), lambda: one_process(run, program, options, {"OMP_SCHEDULE": "guided"}))
-            name = f"conjugate gradients, {share} % of the rows"
-            if most:
-                yield compare(f"unmodified, {name}, {OPENMP[compiler]}: help / 2 threads", ours, one, median_us, "us", most,
-                              "OpenMP with 2 threads in one process, guided")
-            rows.append([name, OPENMP[compiler], *(line.us(measure.median_of(r, median_us)) for r in (plain, ours, one))])
-    yield line.table("Unmodified codes of many loops", ["program", "library", "plain", "helped", "one process"], rows,
-                     "plain, helped: 2 ranks with 1 thread each; one process: OpenMP with 2 threads.")
+            yield from beside(f"conjugate gradients, {share} % of the rows", f"gradients_unmodified_{compiler}",
+                              ["--share", share, "--repeats", 8 if quick else 20, "--warmup", 2], most, "gradients_ws", {"OMP_SCHEDULE": "guided"})
+    yield line.table("Unmodified codes of many loops", ["program", "library", "plain", "helped", "ws for", "one process"], rows,
+                     "plain, helped, ws for: 2 ranks with 1 thread each; one process: OpenMP with 2 threads.")
 
 
 def unmodified(run, quick):
     rows = []
-    for text, most in LENGTHS[1:] if quick else LENGTHS:
+    for text, most in LENGTHS:
         us = measure.microseconds(text)
+        if quick and us > 5e5:      # as many seconds as all others: one library, and nothing beside it
+            options = ["--warmup", 2, "--repeats", 2, "--steps", int(measure.calibrated(run, "37ms") * us / measure.microseconds("37ms"))]
+            for schedule, flags in SCHEDULES if run.has("double_loop_unmodified_gcc") else ():
+                ours = [helped(run, "gcc", [*options, *flags])]
+                yield perfect_line(f"unmodified double loop, libgomp, {schedule}, {text}: workshare / perfect half", ours, most)
+                rows.append([text, "libgomp", schedule, over_perfect(ours[0]), None, None, None])
+            continue
         options = ["--warmup", 3 if us > 5e5 else 8, "--steps", measure.calibrated(run, text),
                    "--repeats", max(3, min(1000, int((0.15e6 if quick else 0.4e6) / us / 1.7)))]
         pairs = 1 if us > 5e5 else 2 if quick else 5
