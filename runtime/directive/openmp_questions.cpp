@@ -113,6 +113,16 @@ int64_t set(int64_t wanted)
     return back ? threads : wanted;
 }
 
+// omp_set_dynamic(): then the library knows the answer for its threads. 0: not called, else 1 + what was set last.
+volatile Hardware::Flag dynamic_set;
+bool has_guests() { return openmp_most() != 0 || openmp_told() != 0; }
+int dynamic_of_guest()
+{
+    const Flag set = Hardware::load_relaxed(dynamic_set);
+    return set ? int(set) - 1 : has_guests();
+}
+int dynamic_of(int library) { return library || (!Hardware::load_relaxed(dynamic_set) && has_guests()); }
+
 int at_least_most(int processors) { return std::max(processors, int(openmp_most())); }
 
 } // namespace
@@ -202,8 +212,7 @@ WS_QUESTIONS(omp_get_num_threads, "OMP_1.0", int(p.numbers), next(), 1);
 WS_QUESTIONS(omp_get_max_threads, "OMP_1.0", int(p.numbers), with_guests(next()), 1);
 WS_QUESTIONS(omp_get_num_procs, "OMP_1.0", at_least_most(openmp(nullptr).num_procs()), at_least_most(next()),
              at_least_most(1));
-WS_QUESTIONS(omp_get_dynamic, "OMP_1.0", openmp_most() != 0 || openmp_told() != 0,
-             next() || openmp_most() || openmp_told(), 0);
+WS_QUESTIONS(omp_get_dynamic, "OMP_1.0", dynamic_of_guest(), dynamic_of(next()), 0);
 WS_QUESTIONS(omp_in_parallel, "OMP_1.0", 1, next(), 0);
 WS_QUESTIONS(omp_get_level, "OMP_3.0", p.depth, next(), 0);
 WS_QUESTIONS(omp_get_active_level, "OMP_3.0", 1, next(), 0);
@@ -232,10 +241,25 @@ int team_size(const Participant& p, int64_t level)
 WS_QUESTIONS_OF_LEVEL(omp_get_ancestor_thread_num, ancestor, 0);
 WS_QUESTIONS_OF_LEVEL(omp_get_team_size, team_size, 1);
 
+// What a thread says of its own regions. A virtual thread has none of more than one thread, and what it says must not
+// stay with the thread that runs it: such a region is OpenMP's from the next execution on.
+namespace {
+bool is_ignored(void* caller)
+{
+    if (WS_LIKELY(!openmp_asked))
+        return false;
+    openmp_asked(Question::setting, caller);
+    return is_numbered(loop::self);
+}
+void set_dynamic(bool value) { Hardware::store_relaxed(dynamic_set, 1 + Flag(value)); }
+} // namespace
+
 #define WS_SET_THREADS(function, name, type, version, value, pass)                                                    \
     extern "C" __attribute__((visibility("default"))) void function(type number)                                      \
     {                                                                                                                 \
-        static Next<void(type)> found(name, version);                                                     \
+        static Next<void(type)> found(name, version);                                                                 \
+        if (is_ignored(__builtin_return_address(0)))                                                                  \
+            return;                                                                                                   \
         const auto wanted = std::remove_const_t<std::remove_pointer_t<type>>(set(value));                             \
         if (auto* const next = found.find(__builtin_return_address(0)))                                                    \
             next(pass);                                                                                               \
@@ -247,6 +271,31 @@ WS_SET_THREADS(openmp_set_threads_fortran, "omp_set_num_threads_", const int*, "
 WS_SET_THREADS(openmp_set_threads_fortran_8, "omp_set_num_threads_8_", const int64_t*, "OMP_1.0", *number, &wanted);
 WS_SET_THREADS(openmp_set_threads_llvm, "omp_set_num_threads", int, "VERSION", number, wanted);
 WS_SET_THREADS(openmp_set_threads_llvm_fortran, "omp_set_num_threads_", const int*, "VERSION", *number, &wanted);
+
+// They take integers or, of Fortran, where they are. `note`: what is remembered of them.
+#define WS_SETTING(function, name, version, note)                                                                     \
+    extern "C" __attribute__((visibility("default"))) void function(long first, long second)                          \
+    {                                                                                                                 \
+        static Next<void(long, long)> found(name, version);                                                           \
+        if (is_ignored(__builtin_return_address(0)))                                                                  \
+            return;                                                                                                   \
+        note;                                                                                                         \
+        if (auto* const next = found.find(__builtin_return_address(0)))                                               \
+            next(first, second);                                                                                      \
+    }                                                                                                                 \
+    asm(".symver " #function "," name "@" version)
+#define WS_SETTINGS(name, version, of_c, of_fortran, of_fortran_8)                                                    \
+    WS_SETTING(openmp_##name, #name, version, of_c);                                                                  \
+    WS_SETTING(openmp_##name##_fortran, #name "_", version, of_fortran);                                              \
+    WS_SETTING(openmp_##name##_fortran_8, #name "_8_", version, of_fortran_8);                                        \
+    WS_SETTING(openmp_##name##_llvm, #name, "VERSION", of_c);                                                         \
+    WS_SETTING(openmp_##name##_llvm_fortran, #name "_", "VERSION", of_fortran)
+
+WS_SETTINGS(omp_set_dynamic, "OMP_1.0", set_dynamic(int(first)), set_dynamic(*reinterpret_cast<const int*>(first)),
+            set_dynamic(*reinterpret_cast<const int64_t*>(first)));
+WS_SETTINGS(omp_set_nested, "OMP_1.0", , , );
+WS_SETTINGS(omp_set_max_active_levels, "OMP_3.0", , , );
+WS_SETTINGS(omp_set_schedule, "OMP_3.0", , , );
 
 bool openmp_questions_come()
 {

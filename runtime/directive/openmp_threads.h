@@ -59,7 +59,8 @@ bool is_openmp_question(const char* name);
 // ---- regions that are shared as they are (runtime/openmp/)
 
 // What a program can ask of its thread. `number` and `threads` are those by which static loops of libgomp are dealt.
-enum class Question { number, threads, other, harmless };
+// `setting`: it asks nothing, and says what the thread's own regions are to have.
+enum class Question { number, threads, other, setting, harmless };
 // Hears of the calling thread's questions before they are answered, and may change what the thread's numbers are; null:
 // nobody does. `caller`: where in the program.
 extern __thread void (*openmp_asked)(Question question, void* caller) __attribute__((tls_model("initial-exec")));

@@ -381,8 +381,21 @@ WS_GNU_END_NOWAIT(GOMP_sections_end_nowait);
 
 // ---- all others but critical sections, atomic operations and memory, which are the same for every thread
 
-// They take integers and pointers, none more than 12. `in_team`: what is changed of those for a virtual thread.
-#define WS_GNU_OTHER_AS(name, version, in_team)                                                                       \
+volatile Flag targets_and_teams; // that are open
+bool in_target_or_teams() { return Hardware::load_relaxed(targets_and_teams) != 0; }
+
+namespace {
+// Regions within are OpenMP's: guests are in no team, and have no limit of it.
+class TargetOrTeams {
+public:
+    TargetOrTeams() { Hardware::fetch_add_full(targets_and_teams, 1); }
+    ~TargetOrTeams() { Hardware::fetch_add_full(targets_and_teams, Flag(-1)); }
+};
+} // namespace
+
+// They take integers and pointers, none more than 12. `in_team`: what is changed of those for a virtual thread;
+// `around`: what lasts as long as the call.
+#define WS_GNU_OTHER_AS(name, version, in_team, around)                                                                       \
     WS_EXPORT long gnu_##name(WS_12(long, WS_NAMED))                                                                  \
     {                                                                                                                 \
         static Next<decltype(gnu_##name)> next(#name);                                                                \
@@ -391,10 +404,11 @@ WS_GNU_END_NOWAIT(GOMP_sections_end_nowait);
         if (current && current->team) {                                                                               \
             in_team;                                                                                                  \
         }                                                                                                             \
+        around;                                                                                                       \
         return next(__builtin_return_address(0))(WS_12(, WS_NAMED));                                                  \
     }                                                                                                                 \
     WS_GNU(name, version)
-#define WS_GNU_OTHER(name, version) WS_GNU_OTHER_AS(name, version, )
+#define WS_GNU_OTHER(name, version) WS_GNU_OTHER_AS(name, version, , )
 
 // A virtual thread goes on, as where OMP_CANCELLATION is not set.
 WS_EXPORT bool gnu_GOMP_cancel(int which, bool now)
@@ -415,9 +429,9 @@ WS_GNU(GOMP_cancellation_point, "GOMP_4.0");
 // Tasks of a virtual thread run at once, as those of an if clause that is false: it may end on another thread of the
 // library's, and its barriers are not the library's.
 constexpr long task_flag_if = 1 << 10;
-WS_GNU_OTHER_AS(GOMP_task, "GOMP_2.0", f = false);
-WS_GNU_OTHER_AS(GOMP_taskloop, "GOMP_4.5", f &= ~task_flag_if);
-WS_GNU_OTHER_AS(GOMP_taskloop_ull, "GOMP_4.5", f &= ~task_flag_if);
+WS_GNU_OTHER_AS(GOMP_task, "GOMP_2.0", f = false, );
+WS_GNU_OTHER_AS(GOMP_taskloop, "GOMP_4.5", f &= ~task_flag_if, );
+WS_GNU_OTHER_AS(GOMP_taskloop_ull, "GOMP_4.5", f &= ~task_flag_if, );
 WS_GNU_OTHER(GOMP_taskwait, "GOMP_2.0");
 WS_GNU_OTHER(GOMP_taskyield, "GOMP_3.0");
 WS_GNU_OTHER(GOMP_taskgroup_start, "GOMP_4.0");
@@ -425,16 +439,16 @@ WS_GNU_OTHER(GOMP_taskgroup_end, "GOMP_4.0");
 WS_GNU_OTHER(GOMP_taskwait_depend, "GOMP_5.0");
 WS_GNU_OTHER(GOMP_taskgroup_reduction_register, "GOMP_5.0");
 WS_GNU_OTHER(GOMP_taskgroup_reduction_unregister, "GOMP_5.0");
-WS_GNU_OTHER(GOMP_target, "GOMP_4.0");
+WS_GNU_OTHER_AS(GOMP_target, "GOMP_4.0", , const TargetOrTeams open);
 WS_GNU_OTHER(GOMP_target_data, "GOMP_4.0");
 WS_GNU_OTHER(GOMP_target_update, "GOMP_4.0");
 WS_GNU_OTHER(GOMP_target_end_data, "GOMP_4.0");
-WS_GNU_OTHER(GOMP_target_ext, "GOMP_4.5");
+WS_GNU_OTHER_AS(GOMP_target_ext, "GOMP_4.5", , const TargetOrTeams open);
 WS_GNU_OTHER(GOMP_target_data_ext, "GOMP_4.5");
 WS_GNU_OTHER(GOMP_target_update_ext, "GOMP_4.5");
 WS_GNU_OTHER(GOMP_target_enter_exit_data, "GOMP_4.5");
 WS_GNU_OTHER(GOMP_teams, "GOMP_4.0");
 WS_GNU_OTHER(GOMP_teams4, "GOMP_5.1");
-WS_GNU_OTHER(GOMP_teams_reg, "GOMP_5.0");
+WS_GNU_OTHER_AS(GOMP_teams_reg, "GOMP_5.0", , const TargetOrTeams open);
 
 } // namespace ws::openmp

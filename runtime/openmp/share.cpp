@@ -118,7 +118,7 @@ void run_region(RegionCall& region)
     }
     const Wanted wanted = wanted_of(region);
     const char* const passed = why_passed(wanted);
-    if (WS_UNLIKELY(!told || self.in_region || directive::openmp_level() != 0)) {
+    if (WS_UNLIKELY(!told || self.in_region || directive::openmp_level() != 0 || in_target_or_teams())) {
         region.open(region.fn, region.data, region.threads);
         return;
     }

@@ -3,6 +3,7 @@
 
 #include "loop/participant.h"
 #include "openmp/fiber.h"
+#include "openmp/meet.h"
 #include "window/times.h"
 
 #include <condition_variable>
@@ -30,6 +31,10 @@ namespace {
 void asked(Question question, void* caller)
 {
     Unit& unit = *current;
+    if (question == Question::setting) {
+        meet_other("it sets what its own regions have");
+        return;
+    }
     if (unit.watch) {
         unit.watch->note_question(unit, question, caller);
         return;

@@ -178,6 +178,9 @@ private:
 // The program has set an allocator of its own for its threads. Any thread.
 bool allocator_is_set();
 
+// A target region that runs here is open, or a teams construct, by any thread.
+bool in_target_or_teams();
+
 // The watchdog's list. Any thread.
 void watch_over(VirtualTeam& team);
 void watch_no_more(VirtualTeam& team);

@@ -49,10 +49,17 @@ GROUPS = {
 LONGEST = 60        # seconds of one job
 TURNS = 6
 # What legally differs, and why.
-DIFFERENT = {'fortran stack.f90': 'compares the addresses of two threads\' variables; virtual threads that meet at no barrier have one stack, in turn'}
+DIFFERENT = {
+    'fortran stack.f90': 'compares the addresses of two threads\' variables; virtual threads that meet at no barrier have one stack, in turn',
+    'c target-5.c': 'a target region on the host has other defaults than what was set before: it is told of no helpers then',
+    'llvm-c affinity/root-threads-affinity.c': 'libws asks how many threads there are, and libomp binds to a place who asks',
+    'llvm-c api/omp_pause_resource.c': 'a pause that was asked for ends with OpenMP\'s next region, and regions are shared',
+    'llvm-c flush/omp_flush.c': 'a thread waits for another by sleeping for a second; virtual threads may be run one after the other',
+}
 # What a region does by which it is not shared; of calls, whatever library they are of.
-KINDS = (('tasks', r'GOMP_task|GOMP_loop_\w*reduction|_reductions?_|kmpc?_\w*task|reductions_start|GOMP_workshare'), ('cancellation', r'cancel'),
-         ('ordered loops', r'ordered|doacross'), ('devices, teams', r'target|teams'), ('questions about places and levels', r'^omp_|affinity'))
+KINDS = (('what tasks reduce, inclusive scans, conditional lastprivate', r'GOMP_(ull_)?loop_(ull_)?start|GOMP_sections2|_reductions?_|taskred'),
+         ('tasks', r'GOMP_task|kmpc_omp_|kmpc_task'), ('cancellation', r'cancel'), ('ordered loops', r'ordered|doacross'),
+         ('devices, teams', r'target|teams'))
 HERE = os.path.dirname(os.path.abspath(__file__))
 Case = collections.namedtuple('Case', 'group path label flags sources environment arguments')
 DIRECTIVE = re.compile(r'\{ *(dg-[a-z-]+) +(.*?) *\}[ */]*$', re.MULTILINE)

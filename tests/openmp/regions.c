@@ -615,6 +615,44 @@ static int nested(void)
     return inner == iterations;
 }
 
+/* What the threads of a region say of their own regions ends with it; what was said before holds. */
+static int settings(void)
+{
+    int before, after, wrong = 0;
+    omp_sched_t kind;
+    omp_set_dynamic(0);
+    omp_get_schedule(&kind, &before);
+#pragma omp parallel reduction(+ : wrong)
+    {
+        const int me = omp_get_thread_num();
+        int chunk;
+        omp_sched_t its;
+        omp_set_schedule(omp_sched_dynamic, me + 2);
+        ALL_WORK
+        omp_get_schedule(&its, &chunk);
+        wrong += its != omp_sched_dynamic || chunk != me + 2 || omp_get_dynamic();
+    }
+    omp_get_schedule(&kind, &after);
+    return wrong == 0 && before == after && !omp_get_dynamic();
+}
+
+/* Regions of several teams, which guests are not in. */
+static int teams(void)
+{
+    int wrong = 0;
+#pragma omp teams num_teams(2) reduction(+ : wrong)
+    {
+        const int team = omp_get_team_num(), first = team * iterations / omp_get_num_teams();
+        const int end = (team + 1) * iterations / omp_get_num_teams();
+#pragma omp parallel for reduction(+ : wrong)
+        for (int i = first; i < end; i++) {
+            work(i);
+            wrong += omp_get_team_num() != team;
+        }
+    }
+    return wrong == 0;
+}
+
 /* No iterations in the first turns. */
 static int empty_first(void)
 {
@@ -666,6 +704,8 @@ static const struct kind kinds[] = {
     {"late_tasks_of_all", late_tasks_of_all, iterations},
     {"in_order", in_order, iterations},
     {"nested", nested, iterations},
+    {"settings", settings, iterations},
+    {"teams", teams, iterations},
     {"empty_first", empty_first, 0},
 };
 

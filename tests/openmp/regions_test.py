@@ -19,7 +19,7 @@ HELP = '-workshare-openmp=help',
 SHARED = ('plain', 'chunks', 'dynamic', 'dynamic_chunks', 'guided', 'auto', 'runtime', 'down', 'two_loops', 'variables', 'last_of_dynamic',
           'exclusion', 'uncombined', 'without_waiting', 'numbers', 'asks_late', 'parts', 'single', 'barriers', 'phases', 'lock_over_barrier', 'late_barrier', 'late_copyprivate',
           'late_order', 'late_tasks', 'late_tasks_of_all', 'late_nest_locks', 'late_conditional', 'late_task_reduction', 'three', 'empty_first')
-OWN = 'one', 'nest_locks', 'tasks', 'in_order', 'nested'
+OWN = 'one', 'nest_locks', 'tasks', 'in_order', 'nested', 'settings'
 ONE = {'OMP_NUM_THREADS': '1'}
 
 
