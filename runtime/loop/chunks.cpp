@@ -80,6 +80,7 @@ bool claim_next(Participant& p, long* lo, long* hi)
     chaos.delay();
     if (WS_UNLIKELY(p.host->share_all) && p.mode == Mode::shared)
         leave_to_helpers(r);
+    const Descriptor::By by = p.mode == Mode::guest ? Descriptor::guest : Descriptor::owner;
     Claim result = r.descriptor->claim(
         [&](uint64_t remaining, unsigned joiners) {
             p.crowded = joiners != 0;
@@ -88,14 +89,16 @@ bool claim_next(Participant& p, long* lo, long* hi)
                        ? random_size(remaining)
                    : is_tail(p, remaining, joiners)
                        ? remaining
-                       : sizing.units_from(r.units - remaining, remaining, joiners + 1, participants);
+                   : r.two_ends && by == Descriptor::guest
+                       ? sizing.units_until(c.hi, remaining, joiners + 1, participants)
+                       : sizing.units_from(c.lo, remaining, joiners + 1, participants);
         },
-        c);
+        c, by);
     if (result != Claim::taken)
         return no_more(p);
     if (WS_UNLIKELY(p.host->check))
         before_chunk(r);
-    p.took_last = c.hi == r.units;
+    p.took_last = c.hi == r.units && !r.two_ends;
     p.pace.start_chunk(c.size(), 2 * c.lo >= r.units);
     count_units(p, c.size());
     return hand_out(p, r, c, lo, hi);
@@ -166,7 +169,7 @@ bool guest_next(Participant& p, long* lo, long* hi)
             own.chunk = p.claimed.size();
         p.pace.begin(own, ticks());
         p.pace.start_chunk(p.claimed.size(), 2 * p.claimed.lo >= r.units);
-        p.took_last = p.claimed.hi == r.units;
+        p.took_last = p.claimed.hi == r.units && !r.two_ends;
         count_units(p, p.claimed.size());
         if (WS_UNLIKELY(p.host->check))
             before_chunk(r);

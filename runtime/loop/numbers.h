@@ -28,7 +28,7 @@ public:
     unsigned all() const { return all_; } // participants that can be told apart
 
     // Guest, after it has joined. Only as many can join as there are numbers, so one is free. The exception is a guest
-    // that joined by a claim of 2^14 regions ago and is one too many: it has a chunk to run, so it waits for a number.
+    // that joined by a claim of 2^13 regions ago and is one too many: it has a chunk to run, so it waits for a number.
     unsigned take()
     {
         for (unsigned turn = 0;; turn < 2000 ? window::cpu_relax() : void(sched_yield()), turn++)

@@ -217,7 +217,8 @@ void publish(Participant& p)
     // In a test every region is worth help: a cost of 0, not known, is never refused.
     const unsigned most = std::min(r.allowed.participants - 1, Descriptor::max_joiners);
     r.descriptor->publish(p.lo,
-                          {r.units, first.pack(), p.host->share_all ? 0 : uint64_t(cost), most, r.own_threads - 1});
+                          {r.units, first.pack(), p.host->share_all ? 0 : uint64_t(cost), most, r.own_threads - 1,
+                           r.two_ends});
     p.mode = Mode::shared;
     p.ending = Ending::published;
     p.crowded = false;
@@ -309,6 +310,16 @@ ws_schedule own_schedule(unsigned kinds)
     return equal_parts ? WS_AUTO : ws_schedule(kinds & 255);
 }
 
+// Whether guests are to take chunks from the end of the region: where no order and no sizes are asked for, and what an
+// iteration costs is much the same everywhere. (Else the costly ones are to be handed out first.)
+bool takes_two_ends(const Participant& p, const ws_site* site, const Learned& l)
+{
+    const bool fixed = (site->kinds & (WS_SITE_STEAL | WS_SITE_STEAL_CHUNK)) || own_schedule(site->kinds) != WS_AUTO ||
+                       (site->kinds >> 8 & 255) != WS_AUTO;
+    return (site->kinds & WS_SITE_ANY_ORDER) && !fixed && !p.host->share_all &&
+           (is_even(tilt_of(l)) || (chaos && chaos.random(2)));
+}
+
 } // namespace
 
 void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds& bounds, ws_site* site, long chunk,
@@ -316,8 +327,11 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
 {
     check_site(site, chunk, steal_chunk);
     const uint64_t iterations = bounds.iterations;
+    Learned& l = learned(site);
+    const bool two_ends = !p.member && takes_two_ends(p, site, l);
     // A unit is one iteration unless the descriptor's word could not count them.
-    uint64_t unit = iterations <= Descriptor::max_units ? 1 : iterations / Descriptor::max_units + 1;
+    const uint64_t most_units = two_ends ? Descriptor::max_units_of_two_ends : Descriptor::max_units;
+    uint64_t unit = iterations <= most_units ? 1 : iterations / most_units + 1;
     uint64_t units = (iterations - 1) / unit + 1;
     auto in_units = [&](long c) { return c ? (uint64_t(c) - 1) / unit + 1 : 0; };
     auto resolve = [&](ws_schedule kind, long given, const RuntimeSchedule& user) {
@@ -330,7 +344,6 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
     Sizing thief = steal_kind != WS_AUTO || (site->kinds & (WS_SITE_STEAL | WS_SITE_STEAL_CHUNK))
                        ? resolve(steal_kind, steal_chunk, p.host->steal_schedule)
                        : own;
-    Learned& l = learned(site);
     row_of(site); // made before the cost is known: open_whole() relies on that
     double cost = peek(l.unit_ticks) * double(unit), estimate = double(units) * cost;
     // A short region needs shorter chunks: a thief that comes in the middle waits for one to end. But where none comes
@@ -356,6 +369,7 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
     else
         r.numbers.open(0, 1);
     r.backwards = false;
+    r.two_ends = two_ends;
     r.cost_before = 0;
     const bool for_test = WS_UNLIKELY(p.host->share_all) && open_for_test(r, own);
 
@@ -390,7 +404,7 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
         // The costly half first, where it is known and nothing depends on the order: what is left at the end is then
         // cheap, and easily shared.
         r.backwards = (site->kinds & WS_SITE_ANY_ORDER) && own.kind == WS_AUTO && thief.kind == WS_AUTO &&
-                      tilt_of(l) > 1.25;
+                      tilt_of(l) > even_most;
         if (!publish_if_wanted(p, unasked))
             r.backwards = false;
     }
@@ -464,6 +478,14 @@ uint64_t close_published(Participant& p)
     return now;
 }
 
+// The owner has seen the begin of the range only, guests its end.
+void compare_ends(const Participant& p, const Region& r)
+{
+    const double own = p.pace.ticks_per_unit(), stolen = double(r.stolen) / double(r.unit); // ordered by joiners()
+    if (own > 0 && stolen > 0.1 * double(r.units))
+        remember_tilt(r.site, double(r.stolen_ticks) / stolen / own);
+}
+
 } // namespace
 
 void close_region(Participant& p, ws_site* site)
@@ -503,6 +525,8 @@ void close_region(Participant& p, ws_site* site)
         remember_cost(l, p.pace.ticks_per_unit() / double(r.unit));
     if (double tilt = p.pace.tilt())
         remember_tilt(site, r.backwards ? 1 / tilt : tilt);
+    else if (r.two_ends && ending == Ending::published)
+        compare_ends(p, r);
 }
 
 namespace {

@@ -50,6 +50,13 @@ struct Sizing {
         return kind != WS_AUTO || n < 256 || n >= remaining ? n : ((next + n) & ~uint64_t(63)) - next;
     }
 
+    // The same, of the units before `end`.
+    uint64_t units_until(uint64_t end, uint64_t remaining, unsigned participants, unsigned sharers) const
+    {
+        const uint64_t n = units(remaining, participants, sharers);
+        return n < 256 || n >= remaining ? n : end - ((end - n + 63) & ~uint64_t(63));
+    }
+
     // In one word, for the window: kind 8 bits, least 16, chunk 40.
     static constexpr uint64_t max_least = 0xffff, max_chunk = (uint64_t(1) << 40) - 1;
     uint64_t pack() const

@@ -41,8 +41,7 @@ void measure_alone(Learned& l) { poke(l.unshared, int64_t(1)); }
 // the range.
 bool tells(const SiteRecord& r, Crowding crowding)
 {
-    const double tilt = peek(r.tilt);
-    return tilt > 0.8 && tilt < 1.25 && crowding.before > 0 && crowding.after > 0;
+    return is_even(peek(r.tilt)) && crowding.before > 0 && crowding.after > 0;
 }
 
 // A region of `wall` ticks was shared without a gain. After several of these in a row the loop goes on unshared for a

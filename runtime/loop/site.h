@@ -94,6 +94,8 @@ constexpr double much_help = 0.05;
 void remember_tilt(ws_site* site, double tilt);
 // 0 = never measured.
 double tilt_of(const Learned& l);
+constexpr double even_least = 0.8, even_most = 1.25;
+constexpr bool is_even(double tilt) { return tilt > even_least && tilt < even_most; }
 
 // Whether this execution may be shared. Counts down what remember_shared() has set.
 inline bool may_share(Learned& l)

@@ -20,7 +20,7 @@ uint64_t run_as_guest(const window::Lease& lease, const volatile Flag* recall, u
     // looks at one process only, and does not know that; the acquire of this load (pairs with publish()) is for it.
     p.host->row->loops[lease.slot].joiners();
     p.claimed = r.descriptor->clamp(lease.chunk);
-    // a claim of 2^14 regions ago: nothing of the body may run now, not even its prologue
+    // a claim of 2^13 regions ago: nothing of the body may run now, not even its prologue
     if (WS_UNLIKELY(p.claimed.size() == 0)) {
         r.descriptor->leave();
         return 0;

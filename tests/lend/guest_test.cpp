@@ -628,6 +628,48 @@ TEST_CASE("the costly end first: a region is handed out from the half that costs
     }
 }
 
+TEST_CASE("each in one piece: where iterations cost the same the owner begins at the begin and guests at the end",
+          "[lend]")
+{
+    static Wanted* now;
+    static std::vector<long> of_owner, of_guest;
+    static std::vector<std::thread> guests;
+    Wanted node;
+    now = &node;
+    for (const bool even : {true, false}) {
+        of_owner.clear();
+        of_guest.clear();
+        ws_site site = {"even", WS_SITE_KINDS(WS_AUTO, WS_AUTO) | (even ? WS_SITE_ANY_ORDER : 0), {}};
+        ws::loop::row_of(&site);
+        ws::loop::remember_cost(ws::loop::learned(&site), 1e6);
+        ws::loop::remember_tilt(&site, 1);
+        const auto body = [](void* owner) {
+            long lo, hi;
+            while (ws_loop_next(&lo, &hi)) {
+                if (&ws::loop::self == owner && guests.empty() && now->published())
+                    guests.push_back(
+                        thief(*now, 1, [](const Lease& lease) { ws::loop::run_as_guest(lease, &never, 0); }));
+                for (long i = lo; i < hi; i++)
+                    (&ws::loop::self == owner ? of_owner : of_guest).push_back(i);
+                sleep_us(unsigned(hi - lo) * 200);
+            }
+        };
+        node[0].window.mine().hunger.hungry = long_hungry;
+        ws_parallel_loop(body, &ws::loop::self, 0, 200, 1, &site, 0, 0);
+        REQUIRE(guests.size() == 1);
+        guests[0].join();
+        guests.clear();
+        REQUIRE_FALSE(of_guest.empty());
+        REQUIRE(of_owner.size() + of_guest.size() == 200);
+        std::vector<long> all = of_owner;
+        std::sort(of_guest.begin(), of_guest.end());
+        all.insert(all.end(), of_guest.begin(), of_guest.end());
+        CHECK(std::is_sorted(all.begin(), all.end()) == even);
+        if (even)
+            CHECK(of_guest.back() == 199);
+    }
+}
+
 TEST_CASE("chunks by time: chunks grow until they take the set time, and leave half of an equal share", "[lend]")
 {
     TestNode node(2);

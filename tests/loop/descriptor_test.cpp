@@ -245,16 +245,99 @@ TEST_CASE("the generation changes with each region and wraps without touching it
         return w;
     };
     uint64_t before = word();
-    for (unsigned n = 0; n < 1u << 14; n++) {
-        s.d.publish(0, {1, 0, 0});
+    for (unsigned n = 0; n < 1u << 13; n++) {
+        s.d.publish(0, {1, 0, 0, Descriptor::max_joiners, 0, n % 2 != 0});
         uint64_t open = word();
         REQUIRE(open != before);
         REQUIRE(s.d.joiners() == 0);
         Chunk c;
         REQUIRE(s.d.claim(take(1), c) == Claim::taken);
         REQUIRE(s.d.close());
-        if (n + 1 < 1u << 14)
+        if (n + 1 < 1u << 13)
             REQUIRE(word() != before);
     }
-    CHECK(word() == before);
+    CHECK((word() & ~Descriptor::two_ends) == before);
+}
+
+TEST_CASE("with two ends the owner claims from the begin, guests from the end, until they meet", "[descriptor]")
+{
+    Slot s;
+    s.d.publish(10, {20, 0, 0, Descriptor::max_joiners, 0, true});
+    Chunk c, place{};
+    REQUIRE(s.d.claim_and_join(take(2), c) == Claim::taken);
+    CHECK(c.size() == 2);
+    CHECK(s.d.clamp(c) == Chunk{18, 20});
+    REQUIRE(s.d.claim(
+                [&](uint64_t remaining, unsigned) {
+                    CHECK(remaining == 8);
+                    place = c;
+                    return uint64_t(3);
+                },
+                c) == Claim::taken);
+    CHECK(place == Chunk{10, 10});
+    CHECK(c == Chunk{10, 13});
+    REQUIRE(s.d.claim(
+                [&](uint64_t remaining, unsigned joiners) {
+                    CHECK(remaining == 5);
+                    CHECK(joiners == 1);
+                    place = c;
+                    return uint64_t(2);
+                },
+                c, Descriptor::guest) == Claim::taken);
+    CHECK(place == Chunk{18, 18});
+    CHECK(c == Chunk{16, 18});
+    CHECK(s.d.look().remaining == 3);
+    REQUIRE(s.d.claim_and_join(take(100), c) == Claim::taken); // cut where the owner is
+    CHECK(s.d.clamp(c) == Chunk{13, 16});
+    CHECK(s.d.look().remaining == 0);
+    CHECK(s.d.claim(take(1), c) == Claim::empty);
+    CHECK(s.d.claim(take(1), c, Descriptor::guest) == Claim::empty);
+    CHECK(s.d.claim_and_join(take(1), c) == Claim::empty);
+    CHECK_FALSE(s.d.close());
+    s.d.leave();
+    s.d.leave();
+    CHECK(s.d.close());
+    CHECK(s.d.claim(take(1), c, Descriptor::guest) == Claim::closed);
+}
+
+TEST_CASE("with two ends a claim of an older region is cut where the open one's claims are", "[descriptor]")
+{
+    // A thief that read the terms of the older region, of 9 units: its compare-and-swap succeeds on the word of the
+    // newer.
+    Slot s;
+    const unsigned any = Descriptor::max_joiners;
+    for (const uint64_t units : {9, 5, 3}) { // 9: none is older
+        s.d.publish(0, {9, 0, 0, any, 0, true});
+        Chunk c{}, stale{};
+        REQUIRE(s.d.claim(take(2), c) == Claim::taken);
+        REQUIRE(s.d.claim_and_join(take(1), c) == Claim::taken);
+        REQUIRE(s.d.claim_and_join(take(4), stale) == Claim::taken);
+        // The terms are what differs, as after 2^13 regions.
+        const uint64_t terms = uint64_t(any) << Descriptor::next_bits | units;
+        std::memcpy(s.bytes + 64, &terms, sizeof terms);
+        const uint64_t hi = units - 1, lo = hi > 6 ? hi - 4 : 2;
+        CHECK(s.d.clamp(stale) == Chunk{lo, hi > lo ? hi : lo});
+        s.d.leave();
+        s.d.leave();
+        while (s.d.claim(take(1), c) == Claim::taken) {
+        }
+        REQUIRE(s.d.close());
+    }
+}
+
+TEST_CASE("the largest region with two ends can be claimed to its end without looking closed", "[descriptor]")
+{
+    for (const bool by_guest : {false, true}) {
+        Slot s;
+        s.d.publish(0, {Descriptor::max_units_of_two_ends, 0, 0, Descriptor::max_joiners, 0, true});
+        Chunk c;
+        REQUIRE(s.d.claim(take(by_guest ? 1 : Descriptor::max_units_of_two_ends), c) == Claim::taken);
+        if (by_guest) {
+            REQUIRE(s.d.claim(take(~uint64_t(0)), c, Descriptor::guest) == Claim::taken);
+            CHECK(c == Chunk{1, Descriptor::max_units_of_two_ends});
+        }
+        CHECK(s.d.claim(take(1), c) == Claim::empty);
+        CHECK(s.d.look().open);
+        CHECK(s.d.close());
+    }
 }

@@ -22,10 +22,11 @@ struct Plan {
     uint64_t units[3] = {3, 2, 2}; // of each region; different, so that `remaining` tells which region was read
     uint64_t first = 0;            // units that the owner runs before it publishes
     uint64_t owner_takes = 1, thief_takes = 1;
-    bool wrap = false; // 2^14 - 1 more regions pass between the first and the second: the generation repeats
+    bool wrap = false; // 2^13 - 1 more regions pass between the first and the second: the generation repeats
     // Broken on purpose:
     bool no_clamp = false, no_wait = false, no_limit = false;
     unsigned most_joiners = ws::loop::Descriptor::max_joiners; // at a time
+    bool two_ends = false;
 };
 
 template <class A, const Plan& plan>
@@ -68,7 +69,8 @@ struct Protocol : Explorer::World {
             A::store_relaxed(region, r);
             run(r, {0, plan.first});
             descriptor.publish(plan.first,
-                               {plan.units[r], 0, 0, plan.no_limit ? Descriptor::max_joiners : plan.most_joiners});
+                               {plan.units[r], 0, 0, plan.no_limit ? Descriptor::max_joiners : plan.most_joiners, 0,
+                                plan.two_ends});
             Chunk c;
             while (descriptor.claim([](uint64_t, unsigned) { return plan.owner_takes; }, c) == Claim::taken)
                 run(r, c);
@@ -103,10 +105,12 @@ struct Protocol : Explorer::World {
             if (++inside > plan.most_joiners)
                 fail("one guest too many joined");
             uint64_t r = A::load_relaxed(region);
-            if (!plan.wrap && c.lo + remaining != plan.units[r])
+            const Chunk placed = descriptor.clamp(c);
+            if (!plan.wrap && (plan.two_ends ? placed.size() != c.size() : c.lo + remaining != plan.units[r]))
                 fail("a stale thief claimed in another generation");
-            run(r, plan.no_clamp ? c : descriptor.clamp(c));
-            while (descriptor.claim([](uint64_t, unsigned) { return plan.thief_takes; }, c) == Claim::taken)
+            run(r, plan.no_clamp ? c : placed);
+            while (descriptor.claim([](uint64_t, unsigned) { return plan.thief_takes; }, c, Descriptor::guest) ==
+                   Claim::taken)
                 run(r, c);
             inside--;
             descriptor.leave();
@@ -171,6 +175,14 @@ constexpr Plan no_wait{1, 1, 1, {2, 1, 1}, 0, 1, 1, false, false, true};
 constexpr Plan no_clamp{1, 1, 2, {4, 2, 1}, 0, 2, 3, true, true};
 constexpr Plan wrapped{1, 1, 2, {4, 2, 1}, 0, 2, 3, true};
 constexpr Plan wrapped_two_thieves{2, 1, 2, {4, 2, 1}, 0, 2, 3, true};
+constexpr Plan both(Plan plan)
+{
+    plan.two_ends = true;
+    return plan;
+}
+constexpr Plan both_one_thief = both(one_thief), both_two_thieves = both(two_thieves), both_big_bites = both(big_bites),
+               both_late = both(published_late), both_three_thieves = both(three_thieves), both_wrapped = both(wrapped),
+               both_wrapped_two_thieves = both(wrapped_two_thieves), both_no_wait = both(no_wait);
 
 } // namespace
 
@@ -195,6 +207,18 @@ TEST_CASE("every unit runs exactly once under every interleaving", "[descriptor]
     SECTION("three thieves, one region") { REQUIRE_RIGHT(Scheduled, three_thieves); }
 }
 
+TEST_CASE("every unit of a region with two ends runs exactly once under every interleaving",
+          "[descriptor][interleaving]")
+{
+    SECTION("one thief that tries three times") { REQUIRE_RIGHT(Scheduled, both_one_thief); }
+    SECTION("two thieves") { REQUIRE_RIGHT(Scheduled, both_two_thieves); }
+    SECTION("chunks larger than what is left") { REQUIRE_RIGHT(Scheduled, both_big_bites); }
+    SECTION("published in the middle of the loop") { REQUIRE_RIGHT(Scheduled, both_late); }
+    SECTION("three thieves, one region") { REQUIRE_RIGHT(Scheduled, both_three_thieves); }
+    SECTION("after a wrap of the generation, one thief") { REQUIRE_RIGHT(Scheduled, both_wrapped); }
+    SECTION("after a wrap of the generation, two thieves") { REQUIRE_RIGHT(Scheduled, both_wrapped_two_thieves); }
+}
+
 TEST_CASE("no more join than may, under every interleaving", "[descriptor][interleaving]")
 {
     SECTION("one of two, two regions") { REQUIRE_RIGHT(Scheduled, at_most_one); }
@@ -213,6 +237,7 @@ TEST_CASE("a broken protocol is reported", "[descriptor][interleaving][broken]")
     SECTION("a claim that compares and stores in two steps")
     {
         CHECK(Explorer::run<Protocol<explore::TornCas, two_thieves>>().violation != "");
+        CHECK(Explorer::run<Protocol<explore::TornCas, both_two_thieves>>().violation != "");
     }
     SECTION("a guest that leaves by load and store")
     {
@@ -221,6 +246,7 @@ TEST_CASE("a broken protocol is reported", "[descriptor][interleaving][broken]")
     SECTION("an owner that does not wait for its guests")
     {
         CHECK(Explorer::run<Protocol<Scheduled, no_wait>>().violation != "");
+        CHECK(Explorer::run<Protocol<Scheduled, both_no_wait>>().violation != "");
     }
     SECTION("a region without its limit")
     {

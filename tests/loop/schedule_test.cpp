@@ -103,7 +103,16 @@ TEST_CASE("long auto chunks end at a multiple of 64, others as they are", "[sche
         CHECK(n > 1000 - 64);
         CHECK(n <= 1000);
     }
+    for (next = 37, end = 99991; end - next > 4000;) { // the same from the far end
+        const uint64_t n = sizing.units_until(end, end - next, 1, 2);
+        end -= n;
+        CHECK(end % 64 == 0);
+        CHECK(n > 1000 - 64);
+        CHECK(n <= 1000);
+    }
+    CHECK(sizing.units_until(4037, 500, 1, 2) == 250); // too short to matter, too
     sizing.chunk = 200; // too short to matter
+    CHECK(sizing.units_until(100000, 90000, 1, 2) == 200);
     CHECK(sizing.units_from(37, 100000, 1, 2) == 200);
     sizing = {WS_AUTO, 1000, 5000}; // all that is left, or more
     CHECK(sizing.units_from(37, 4000, 1, 2) == 5000);

@@ -96,7 +96,7 @@ struct Arena {
             units = n;
             uint64_t first = random(n);
             run({0, first}, r);
-            descriptor.publish(first, {n, r, 0});
+            descriptor.publish(first, {n, r, 0, descriptor.max_joiners, 0, random(2) != 0});
             Chunk c;
             uint64_t takes = 1 + random(8);
             while (descriptor.claim([&](uint64_t, unsigned) { return takes; }, c) == Claim::taken)
@@ -129,7 +129,7 @@ struct Arena {
             do {
                 run(c, r);
                 ran_here += c.size();
-            } while (random(4) && descriptor.claim(size, c) == Claim::taken);
+            } while (random(4) && descriptor.claim(size, c, descriptor.guest) == Claim::taken);
             stolen += ran_here;
             descriptor.leave();
         }
@@ -167,7 +167,7 @@ constexpr unsigned scale = 1;
 TEMPLATE_TEST_CASE("every unit runs exactly once under many threads", "[descriptor][stress]", ws::window::Hardware,
                    Builtin)
 {
-    // More than 2^14 regions: the generation wraps.
+    // More than 2^13 regions: the generation wraps.
     auto thieves_and_regions = GENERATE(std::make_pair(1u, 200000u), std::make_pair(3u, 60000u),
                                        std::make_pair(15u, 20000u));
     Arena<TestType>* a = shared_arena<TestType>();

@@ -23,7 +23,7 @@
 #define TAKES 1       /* units that a thief claims for its guest */
 #endif
 #ifndef GENERATIONS
-#define GENERATIONS 4 /* fewer than regions: it repeats, as after 2^14 regions in the code */
+#define GENERATIONS 4 /* fewer than regions: it repeats, as after 2^13 regions in the code */
 #endif
 
 #define CLOSED 15     /* next: the closed mark */
