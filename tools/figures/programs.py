@@ -30,14 +30,17 @@ def possible(plain):
     return max(useful) * len(useful) / sum(useful)
 
 
-def told(name, plain, shared, turns):
-    """What the verdict says of a turn beside what was measured. It speaks of the whole job, whose beginning is no turn."""
+def told(name, off, shared):
+    """What the verdict says of all turns beside what was measured, of the same program without -workshare. It speaks of the whole job, whose beginning is no turn."""
     def said(result):
         job = result["workshare"]
-        return 1 + (job["speedup"] - 1) * job["wall_s"] * 1e6 / turns / median_us(result)
-    ratios = sorted(said(s) / (median_us(p) / median_us(s)) for p, s in zip(plain, shared))
+        return 1 + (job["speedup"] - 1) * job["wall_s"] * 1e6 / result["all_turns_us"]
+
+    def measured(result):
+        return result["all_turns_us"]
+    ratios = sorted(said(s) / (measured(o) / measured(s)) for o, s in zip(off, shared))
     middle, low, high = measure.quartiles(ratios)
-    return line.figure(f"{name}: what the verdict says, of what was measured", measure.median_of(shared, said), measure.ratio_of(plain, shared, median_us)[0],
+    return line.figure(f"{name}: what the verdict says, of what was measured", measure.median_of(shared, said), measure.ratio_of(off, shared, measured)[0],
                        "x", middle, f"within {TRUE:g} of 1", abs(middle - 1) <= TRUE, [low, high])
 
 
@@ -76,7 +79,7 @@ def programs(run, quick):
         if program == "particles":
             yield beside_atomics(name, share, plain, min((dynamic, guided), key=lambda runs: measure.median_of(runs, median_us)))
         if program != "triangles":  # its runs have turns in one thread, too
-            yield told(name, plain, shared, repeats + WARMUP)
+            yield told(name, off, shared)
         yield compare(f"{name}: -fws without -workshare / plain", off, plain, median_us, "us", 1.01, "compiled without -fws")
         faster = lambda results: measure.ratio_of(plain, results, median_us)  # noqa: E731
         ours = faster(shared)
