@@ -2,7 +2,8 @@
  *
  * unfinished HOW WHO: rank 0's `owner` or a `guest` leaves an iteration by exit, _exit, MPI_Abort, pthread_exit,
  * pthread_cancel (of itself; by a thread that the program has for that: other_cancel) or, the owner, longjmp: then it
- * goes on to another loop (longjmp) or to MPI_Finalize (longjmp_end). */
+ * goes on to another loop (longjmp) or to MPI_Finalize (longjmp_end); or it leaves a short loop, which runs plainly in
+ * the function that catches the jump, and goes on to the same loop (longjmp_plain). */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -57,11 +58,29 @@ static void loop(int left_by_guest)
     }
 }
 
+static inline void short_loop(int leave)
+{
+    static double sums[100];
+#pragma ws for
+    for (int i = 0; i < 100; i++) {
+        sums[i] += i;
+        if (i == leave)
+            longjmp(before, 1);
+    }
+}
+
 int main(int argc, char **argv)
 {
     begin(&argc, &argv);
     how = argv[1];
-    if (rank == 0) {
+    if (rank == 0 && !strcmp(how, "longjmp_plain")) {
+        for (int turn = 0; turn < 100; turn++)
+            short_loop(-1);
+        if (setjmp(before) == 0)
+            short_loop(50);
+        else
+            short_loop(-1);
+    } else if (rank == 0) {
         pthread_t t;
         if (!strcmp(how, "other_cancel"))
             pthread_create(&t, NULL, canceller, NULL);
