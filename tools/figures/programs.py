@@ -30,6 +30,20 @@ def possible(plain):
     return max(useful) * len(useful) / sum(useful)
 
 
+def parts(plain, shared):
+    """Where the rest of the cores' time goes, in turns with -workshare, as far as it is measured. MPI itself: what the slowest rank is in MPI for in the plain
+    run, where nobody lets it wait. More computing: what owners and guests compute for together, beyond what the ranks do in the plain run."""
+    def of(p, s):
+        job, ranks = s["workshare"], s["ranks"]
+        turn, turns = ranks * median_us(s), ranks * s["all_turns_us"] * 1e-6
+        own = sum(s["useful_us"]) / turn - job["close_wait_s"] / turns
+        return ((median_us(p) - max(p["useful_us"])) * ranks / turn, (job["lent_s"] - job["stolen_home_s"]) / turns, job["close_wait_s"] / turns,
+                own + job["stolen_home_s"] / turns - sum(p["useful_us"]) / turn)
+    found = [measure.quartiles(sorted(column))[0] for column in zip(*map(of, plain, shared))]
+    words = ("MPI itself", "hand-overs", "ends of loops", "more computing")
+    return "of the cores' time: " + ", ".join(f"{word} {100 * share:.1f} %" for word, share in zip(words, found) if share >= 0.005)
+
+
 def told(name, off, shared):
     """What the verdict says of all turns beside what was measured, of the same program without -workshare. It speaks of the whole job, whose beginning is no turn."""
     def said(result):
@@ -73,7 +87,7 @@ def programs(run, quick):
         same_result(name, [*plain, *off, *shared, *dynamic, *guided])
         share = sorted(median_us(p) / median_us(s) / possible(p) for p, s in zip(plain, shared))
         middle, low, high = measure.quartiles(share)
-        reason = shared[-1]["workshare"].get("reason") or "no cause is named"
+        reason = shared[-1]["workshare"].get("reason") or (parts(plain, shared) if program != "triangles" else "no cause is named")
         yield line.figure(f"{name}: speed with -workshare, of what is possible", measure.median_of(shared, median_us), measure.median_of(plain, median_us),
                           "us", middle, f">= {LEAST:g}", middle >= LEAST, [low, high], None if middle >= LEAST else reason)
         if program == "particles":
