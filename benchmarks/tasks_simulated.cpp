@@ -52,6 +52,7 @@ struct Node {
     std::deque<Task> queue;
     std::deque<Letter> letters; // arrived, not looked at
     int cores = 1, running = 0;
+    double moved_enough = 0;           // of the queue: tasks that may not move again
     double seen_s = 0, tasks_seen = 0; // of run times
     Growth growth;
     Pace pace;
@@ -73,6 +74,8 @@ public:
     {
         for (size_t n = 0; n < nodes_.size(); n++) {
             nodes_[n].balancer = make_balancer(s.algorithm, int(n), int(nodes_.size()), Rules());
+            if (nodes_[n].balancer)
+                most_moves_ = nodes_[n].balancer->most_moves();
             nodes_[n].cores = std::min(s.cores, s.ranks - int(n) * s.cores);
             nodes_[n].slow = n % 2 ? s.slow : 1;
         }
@@ -174,8 +177,8 @@ private:
     {
         Look l;
         l.now_s = now_;
-        l.waiting = double(n.queue.size());
-        l.rest = l.waiting + n.running;
+        l.waiting = double(n.queue.size()) - n.moved_enough;
+        l.rest = double(n.queue.size()) + n.running;
         l.cores = n.cores;
         l.mean_s = n.tasks_seen > 0 ? n.seen_s / n.tasks_seen : 0;
         l.grows = n.growth.tasks();
@@ -191,6 +194,7 @@ private:
         while (node.running < node.cores && !node.queue.empty()) {
             Task t = node.queue.back();
             node.queue.pop_back();
+            node.moved_enough -= t.moves >= most_moves_;
             t.seconds *= float(node.slow);
             node.pace.add({t.kind, t.seconds, 1});
             node.running++;
@@ -222,6 +226,8 @@ private:
             Actions a;
             if (!l.tasks.empty()) {
                 node.queue.insert(node.queue.begin(), l.tasks.begin(), l.tasks.end());
+                for (const Task& t : l.tasks)
+                    node.moved_enough += t.moves >= most_moves_;
                 node.balancer->arrived(l.from, double(l.tasks.size()), look_of(node), a);
             } else
                 node.balancer->note(l.from, l.note, look_of(node), a);
@@ -243,7 +249,7 @@ private:
             while (!node.queue.empty() && double(l.tasks.size()) < g.tasks) {
                 Task t = node.queue.front();
                 node.queue.pop_front();
-                if (t.moves < node.balancer->most_moves() && own.mean_s >= least) {
+                if (t.moves < most_moves_ && own.mean_s >= least) {
                     t.moves += t.moves < 255;
                     l.tasks.push_back(t);
                 } else
@@ -298,6 +304,7 @@ private:
     }
 
     Settings s_;
+    unsigned most_moves_ = ~0u;
     std::vector<Node> nodes_;
     std::mt19937_64 random_;
     std::uniform_real_distribution<> unit_{0, 1};

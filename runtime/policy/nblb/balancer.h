@@ -29,14 +29,18 @@ struct Look {
     int address = 0;      // the rank that tasks for this node should go to
     Pace pace;
     double capacity() const { return nblb::capacity(cores, mean_s * grows, unit_s); }
+    double rate() const { return mean_s > 0 ? cores / (mean_s * grows) : 0; } // by which `rest` falls, a second
 };
 
 // What balancers tell each other.
 struct Note {
     enum What : uint8_t {
-        state,   // of a node, or of a group of nodes: `cls`, rest, capacity, cores, room, address, pace, all
-        order,   // give `tasks` to `node`, whose state is in the note
-        short_of, // `tasks` of those ordered for `node` are not to be had
+        state,   // of a node, or of a group of nodes: `cls`, rest, movable, came, went, rate, capacity, cores, room,
+             // address, pace, all
+        order,   // give `tasks` to `node`, whose state is in the note; or to the group that begins with it
+        offer,   // to a group: `node` has `tasks` for it
+        spare,   // from it: `tasks` of those that `node` had for it nobody needs
+        short_of, // `tasks` of those ordered for `node`, or its group, are not to be had
         level,   // of all nodes: `rest` tasks for each core
         index,   // a neighbour's state
         ask,     // for tasks, as a thief
@@ -47,7 +51,10 @@ struct Note {
     Class cls = Class::normal;
     bool of_group = false;
     int32_t node = 0, address = 0;
-    double rest = 0, capacity = 0, cores = 0, room = 0, tasks = 0;
+    double rest = 0, capacity = 0, cores = 0, room = 0, tasks = 0, rate = 0;
+    // Of a state: how much of `rest` may move; and of all tasks ordered in this run, to and from here, those of which
+    // `rest` knows: they have come, or have gone, or it is known that they do not.
+    double movable = 0, came = 0, went = 0;
     Pace pace, all; // of the node; of all that the sender knows
 };
 
@@ -61,6 +68,8 @@ inline Note note_of(Note::What what, int node, const Look& own)
     n.rest = own.rest;
     n.capacity = own.capacity();
     n.cores = own.cores;
+    n.rate = own.rate();
+    n.movable = own.waiting;
     n.room = own.room;
     n.pace = n.all = own.pace;
     return n;
@@ -97,6 +106,8 @@ struct Rules {
 class Balancer {
 public:
     virtual ~Balancer() = default;
+    // A run begins: nothing is under way.
+    virtual void begin() {}
     // This node's load may have changed. Often called; says something where it matters only.
     virtual void look(const Look& own, Actions& actions) = 0;
     virtual void note(int from, const Note& note, const Look& own, Actions& actions) = 0;

@@ -2,8 +2,9 @@
 //
 // NBLB: each node tells a scheduler when its state changes, and that one orders who gives to whom. The scheduler is a
 // part of the balancer of node 0. From so many nodes on there is one for each group of nodes, about as many groups as
-// nodes in each, and node 0's pairs groups: a heavy group with a light node of another one, which its own group's
-// scheduler then makes share. So no task moves more than twice, and no scheduler hears more than 2 sqrt(nodes).
+// nodes in each, and node 0's pairs groups: the scheduler of a heavy group offers what its nodes have to that of a
+// light one, and this orders it for its nodes. So tasks go straight from the node that gives to the one that runs them,
+// whatever the way of the orders, and no scheduler hears from more than 2 sqrt(nodes).
 #include "policy/nblb/scheduler.h"
 
 #include <algorithm>
@@ -31,6 +32,14 @@ public:
 
     unsigned most_moves() const override { return rules_.most_moves; }
 
+    void begin() override
+    {
+        came_ = went_ = group_came_ = group_went_ = 0;
+        for (std::optional<Scheduler>* s : {&scheduler_, &root_})
+            if (*s)
+                (*s)->begin();
+    }
+
     void look(const Look& own, Actions& actions) override
     {
         if (!worth_telling(own))
@@ -40,6 +49,9 @@ public:
 
     void note(int from, const Note& note, const Look& own, Actions& actions) override
     {
+        for (std::optional<Scheduler>* s : {&scheduler_, &root_})
+            if (*s)
+                (*s)->advance(own.now_s);
         switch (note.what) {
         case Note::state:
             if (note.of_group)
@@ -52,6 +64,15 @@ public:
                 share_out(note, own, actions);
             else
                 ordered(note, own, actions);
+            break;
+        case Note::offer:
+            offered(from, note, own, actions);
+            break;
+        case Note::spare:
+            if (scheduler_) {
+                scheduler_->give(note.node - me_, -note.tasks);
+                pair(own, actions);
+            }
             break;
         case Note::short_of:
             missing(note, own, actions);
@@ -68,6 +89,7 @@ public:
 
     void gave(const Gift& gift, double tasks, const Look& own, Actions& actions) override
     {
+        went_ += gift.tasks;
         if (tasks > 0) {
             gave_at_s_ = own.now_s;
             told_.rest -= tasks; // what the scheduler takes it to be now
@@ -80,8 +102,9 @@ public:
         lacks(gift.node, gift.tasks - tasks, own, actions);
     }
 
-    void arrived(int, double, const Look& own, Actions& actions) override
+    void arrived(int, double tasks, const Look& own, Actions& actions) override
     {
+        came_ += tasks;
         if (told_.cls == Class::light)
             tell(own, actions);
     }
@@ -100,6 +123,8 @@ private:
         const Class cls = state_of(own);
         if (!has_told_)
             return true;
+        // What the scheduler reckons with (Scheduler::advance()).
+        const double expected = std::max(0.0, told_.rest - told_.rate * (own.now_s - told_at_s_));
         if (cls == Class::light) {
             if (told_.cls != Class::light && gave_at_s_ >= 0) {
                 if (own.now_s - gave_at_s_ < 2 * own.unit_s) // it gave what it now lacks
@@ -110,14 +135,14 @@ private:
             }
             // Nothing left at all, or much less: others count on what it had.
             return told_.cls != Class::light || (own.rest < 1 && told_.rest >= 1) ||
-                   (2 * own.rest < told_.rest && own.now_s - told_at_s_ > own.unit_s);
+                   (2 * own.rest < expected && own.now_s - told_at_s_ > own.unit_s);
         }
         // A node at the border would tell with each task. Nobody waits for that; but for what has just got many.
         const bool jumps = told_.cls == Class::light && cls == Class::heavy;
         if (!jumps && own.now_s - told_at_s_ < own.unit_s)
             return false;
         return cls != told_.cls ||
-               (cls == Class::heavy && (own.rest > 1.25 * told_.rest + 1 || 2 * own.rest < told_.rest));
+               (cls == Class::heavy && (own.rest > 1.25 * expected + 1 || 2 * own.rest < expected));
     }
 
     void pause(const Look& own)
@@ -137,23 +162,22 @@ private:
             actions.gifts.push_back(gift);
         else if (levels < 1) { // for now: as a node that is not heavy it gets no such order
             paused_until_s_ = own.now_s + own.unit_s;
+            went_ += gift.tasks;
             lacks(gift.node, gift.tasks, own, actions);
         } else {
             gift.tasks = std::floor(levels);
             actions.gifts.push_back(gift);
-            told_.rest = 0; // the scheduler thinks that more went: to be told again
+            went_ += order.tasks - gift.tasks;
+            told_.rest = 0; // to be told again
+            post(scheduler_of(gift.node), brief(Note::short_of, gift.node, order.tasks - gift.tasks), own, actions);
         }
     }
 
     // So many tasks that `node` was to get do not come.
     void lacks(int node, double tasks, const Look& own, Actions& actions)
     {
-        Note missing;
-        missing.what = Note::short_of;
-        missing.node = node;
-        missing.tasks = tasks;
         tell(own, actions);
-        post(scheduler_of(me_), missing, own, actions);
+        post(scheduler_of(node), brief(Note::short_of, node, tasks), own, actions);
     }
 
     void tell(const Look& own, Actions& actions)
@@ -162,6 +186,8 @@ private:
         told_at_s_ = own.now_s;
         Note n = note_of(Note::state, me_, own);
         n.cls = state_of(own);
+        n.came = came_;
+        n.went = went_;
         told_ = n;
         post(scheduler_of(me_), told_, own, actions);
     }
@@ -179,7 +205,8 @@ private:
 
     static State state_in(const Note& n)
     {
-        return {n.cls, n.rest, n.capacity, n.cores, n.room, n.node, n.address, n.pace, n.all};
+        return {n.cls,   n.rest, n.movable, n.came,    n.went, n.rate, n.capacity,
+                n.cores, n.room, n.node,    n.address, n.pace, n.all};
     }
     static Note order_of(const Order& o, const Pace& all)
     {
@@ -202,8 +229,6 @@ private:
         if (!scheduler_ || scheduler_of(node) != me_)
             return;
         scheduler_->tell(node - me_, state_in(n));
-        if (node == group_said_.node)
-            group_said_.node = -1; // its answer to what the group has said: node 0 shall know
         pair(own, actions);
     }
 
@@ -220,64 +245,91 @@ private:
         if (group_ == nodes_)
             return;
         const State all = scheduler_->summary();
+        const double expected = std::max(0.0, group_said_.rest - group_said_.rate * (own.now_s - said_at_s_));
         const bool new_state =
             all.cls != group_said_.cls ||
-            (all.cls == Class::light && group_said_.node < 0) ||
-            (all.cls == Class::heavy && (all.rest > 2 * group_said_.rest || 2 * all.rest < group_said_.rest));
+            (all.cls == Class::light && has_got_) || // and that was not enough
+            (all.cls == Class::heavy && (all.rest > 1.25 * expected + 1 || 2 * all.rest < expected));
         if (has_said_ && !new_state)
             return;
         has_said_ = true;
+        said_at_s_ = own.now_s;
+        has_got_ = false;
         if (all.cls == Class::light) // what it gets is its share
             level_ = HUGE_VAL;
         group_said_.what = Note::state;
         group_said_.of_group = true;
         group_said_.cls = all.cls;
-        group_said_.node = all.cls == Class::light ? all.node : -1;
-        group_said_.address = all.address;
+        group_said_.node = me_;
         group_said_.rest = all.rest;
         group_said_.capacity = all.capacity;
         group_said_.cores = all.cores;
-        group_said_.room = all.room;
+        group_said_.rate = all.rate;
+        group_said_.movable = all.movable;
+        group_said_.came = group_came_;
+        group_said_.went = group_went_;
         group_said_.pace = all.pace;
         group_said_.all = all.all;
         post(0, group_said_, own, actions);
     }
 
-    // What this group is to give to a node of another.
+    // What this group is to give to another.
     void share_out(const Note& order, const Look& own, Actions& actions)
     {
         double left = order.tasks;
+        group_went_ += order.tasks;
+        group_said_.rest -= order.tasks; // what node 0 takes it to be now
         while (scheduler_ && left >= 1) {
             const int from = scheduler_->heaviest();
             if (from < 0)
                 break;
-            Note part = order;
-            part.of_group = false;
-            part.tasks = std::min(left, scheduler_->surplus(from));
-            scheduler_->give(from, part.tasks);
-            left -= part.tasks;
-            post(me_ + from, part, own, actions);
+            const double part = std::min(left, scheduler_->surplus(from));
+            scheduler_->give(from, part);
+            left -= part;
+            post(order.node, brief(Note::offer, me_ + from, part), own, actions);
         }
         if (left < 1)
             return;
-        Note lacking;
-        lacking.what = Note::short_of;
-        lacking.node = order.node;
-        lacking.tasks = left;
+        Note lacking = brief(Note::short_of, order.node, left);
+        lacking.of_group = true;
         post(0, lacking, own, actions);
+    }
+
+    // What a node of another group has for this one.
+    void offered(int from, const Note& offer, const Look& own, Actions& actions)
+    {
+        if (!scheduler_)
+            return;
+        double left = offer.tasks;
+        group_came_ += offer.tasks;
+        const Pace of_members = scheduler_->pace();
+        for (const Order& o : scheduler_->take(offer.tasks, offer.node - me_)) {
+            left -= o.tasks;
+            has_got_ = true;
+            post(offer.node, order_of(o, of_members), own, actions);
+        }
+        if (left >= 1)
+            post(from, brief(Note::spare, offer.node, left), own, actions);
     }
 
     void missing(const Note& n, const Look& own, Actions& actions)
     {
-        if (scheduler_ && scheduler_of(n.node) == me_) {
+        if (n.of_group && root_) {
+            root_->short_of(n.node / group_, n.tasks);
+            pair_groups(-1, own, actions);
+        } else if (!n.of_group && scheduler_) {
             scheduler_->short_of(n.node - me_, n.tasks);
             pair(own, actions);
         }
-        if (root_ && (scheduler_of(n.node) != me_ || me_ == 0)) {
-            root_->short_of(n.node / group_, n.tasks);
-            pair_groups(-1, own, actions);
-        } else if (!root_ && scheduler_of(n.node) != me_)
-            post(0, n, own, actions);
+    }
+
+    static Note brief(Note::What what, int node, double tasks)
+    {
+        Note n;
+        n.what = what;
+        n.node = node;
+        n.tasks = tasks;
+        return n;
     }
 
     // ---- as the scheduler of groups
@@ -296,7 +348,7 @@ private:
         const Pace of_groups = root_->pace();
         for (const Order& o : root_->pair()) {
             Note n = order_of(o, of_groups);
-            n.of_group = true;
+            n.of_group = true; // `node` is that group's first
             post(o.from * group_, n, own, actions);
         }
         if (teller < 0)
@@ -318,10 +370,12 @@ private:
 
     Note told_;
     bool has_told_ = false;
+    double came_ = 0, went_ = 0, group_came_ = 0, group_went_ = 0; // of Note, in this run
     double told_at_s_ = 0, gave_at_s_ = -1;
     double paused_until_s_ = -1, pause_s_ = rules_.first_pause_s;
     Note group_said_;
-    bool has_said_ = false;
+    double said_at_s_ = 0;
+    bool has_said_ = false, has_got_ = false; // has_got_: since then
 };
 
 } // namespace

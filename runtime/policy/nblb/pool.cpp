@@ -498,6 +498,8 @@ void Pool::run_balanced()
     may_give_ = !holds_;
     held_back_.clear();
     run_++;
+    if (balancer_)
+        balancer_->begin();
     look_around(); // what a node has the scheduler learns before anybody begins with a task
     handle_early();
     wait_for_kinds();

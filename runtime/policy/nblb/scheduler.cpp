@@ -16,20 +16,32 @@ Scheduler::Scheduler(int nodes, int each, double horizon)
     }
 }
 
+void Scheduler::begin()
+{
+    for (Member& m : members_)
+        m.to = m.from = m.state.came = m.state.went = 0;
+}
+
+void Scheduler::advance(double now_s)
+{
+    for (Member& m : members_)
+        m.state.rest = std::max(0.0, m.state.rest - m.state.rate * std::max(0.0, now_s - now_s_));
+    now_s_ = now_s;
+}
+
 void Scheduler::tell(int member, const State& state)
 {
     Member& m = members_[size_t(member)];
     m.state = state;
     m.told = true;
-    m.coming = 0;
+    m.to = std::max(m.to, state.came);
+    m.from = std::max(m.from, state.went);
 }
 
 void Scheduler::short_of(int member, double tasks)
 {
     Member& m = members_[size_t(member)];
-    m.coming = std::max(0.0, m.coming - tasks);
-    if (m.coming < 1) // its state is what it told, and it still wants tasks
-        m.coming = 0;
+    m.to = std::max(m.to - tasks, m.state.came);
 }
 
 double Scheduler::untold() const
@@ -48,7 +60,7 @@ double Scheduler::level() const
         return outer_;
     double rest = 0, cores = 0;
     for (const Member& m : members_) {
-        rest += m.state.rest + m.coming;
+        rest += m.rest() + m.coming();
         cores += m.told ? m.state.cores : 0;
     }
     return cores > 0 ? rest / (cores * untold()) : 0;
@@ -62,9 +74,8 @@ Pace Scheduler::pace() const
     return all;
 }
 
-std::vector<double> Scheduler::shares() const
+std::vector<double> Scheduler::shares(double each) const
 {
-    const double each = level();
     std::vector<double> shares;
     double cores = 0, shared = 0;
     for (const Member& m : members_) {
@@ -82,16 +93,23 @@ double Scheduler::surplus(const Member& m, double share) const
         return 0;
     // Not below what makes it light.
     const double keeps = std::max(share, m.state.capacity - threshold(m.state.capacity));
-    return std::floor(std::max(0.0, m.state.rest - keeps));
+    return std::floor(std::min(std::max(0.0, m.rest() - keeps), m.movable()));
 }
 double Scheduler::surplus(int member) const { return surplus(members_[size_t(member)], shares()[size_t(member)]); }
 
 double Scheduler::deficit(const Member& m, double share) const
 {
-    // One order at a time: how many really came is known when it tells its state again.
-    if (!m.told || m.state.cls != Class::light || m.coming > 0)
+    // One order at a time: what it has then it tells when they have come.
+    if (!m.told || m.state.cls != Class::light || m.coming() >= 1)
         return 0;
-    return std::ceil(std::max(share, m.state.capacity) - m.state.rest);
+    return std::ceil(std::max(share, m.state.capacity) - m.rest());
+}
+
+State Scheduler::receiver(const Member& m)
+{
+    State s = m.state;
+    s.rest = m.rest() + m.coming();
+    return s;
 }
 
 int Scheduler::heaviest() const
@@ -129,10 +147,10 @@ std::vector<Order> Scheduler::pair()
         if (from == heavy.end())
             continue;
         const double tasks = std::min(wanted, from->first);
-        Member &giver = members_[size_t(from->second)], &taker = members_[size_t(to)];
-        orders.push_back({from->second, to, tasks, taker.state});
-        giver.state.rest -= tasks;
-        taker.coming += tasks;
+        Member& taker = members_[size_t(to)];
+        orders.push_back({from->second, to, tasks, receiver(taker)});
+        give(from->second, tasks);
+        taker.to += tasks;
         from->first -= tasks;
         for (size_t i = size_t(from - heavy.begin()); i + 1 < heavy.size() && heavy[i].first < heavy[i + 1].first; i++)
             std::swap(heavy[i], heavy[i + 1]);
@@ -140,26 +158,50 @@ std::vector<Order> Scheduler::pair()
     return orders;
 }
 
+std::vector<Order> Scheduler::take(double tasks, int from)
+{
+    std::vector<Order> orders;
+    double rest = tasks, cores = 0, left = tasks;
+    for (const Member& m : members_) {
+        rest += m.rest() + m.coming();
+        cores += m.told ? m.state.cores : 0;
+    }
+    if (cores <= 0)
+        return orders;
+    // First so that all have the same, then what makes them normal.
+    const std::vector<double> same = shares(rest / cores);
+    for (const bool fills : {false, true})
+        for (size_t i = 0; i < members_.size() && left >= 1; i++) {
+            Member& m = members_[i];
+            if (!m.told || m.state.cls != Class::light || (horizon_ > 0 && std::abs(int(i) - from) > horizon_))
+                continue;
+            const double up_to = fills ? std::ceil(m.state.capacity) : same[i];
+            const double gets = std::min(left, std::floor(up_to - m.rest() - m.coming()));
+            if (gets < 1)
+                continue;
+            orders.push_back({-1, int(i), gets, receiver(m)});
+            m.to += gets;
+            left -= gets;
+        }
+    return orders;
+}
+
 State Scheduler::summary() const
 {
-    State all = {Class::normal, 0, 0, 0, 0, 0, 0, {}, pace()};
+    State all = {Class::normal, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, pace(), pace()};
     double most_wanted = 0, given = 0;
     const std::vector<double> share = shares();
     for (size_t i = 0; i < members_.size(); i++) {
         const Member& m = members_[i];
         if (!m.told)
             continue;
-        all.rest += m.state.rest + m.coming;
+        all.rest += m.rest() + m.coming();
         all.capacity += m.state.capacity;
         all.cores += m.state.cores;
+        all.rate += m.state.rate;
+        all.movable += m.movable();
         given += surplus(m, share[i]);
-        if (const double d = deficit(m, share[i]); d > most_wanted) {
-            most_wanted = d;
-            all.node = m.state.node;
-            all.address = m.state.address;
-            all.room = m.state.room;
-            all.pace = m.state.pace;
-        }
+        most_wanted = std::max(most_wanted, deficit(m, share[i]));
     }
     for (double* sum : {&all.capacity, &all.cores})
         *sum *= untold();

@@ -6,13 +6,14 @@
 
 #include "policy/nblb/balancer.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace ws::policy::nblb {
 
 struct State {
     Class cls = Class::light;
-    double rest = 0, capacity = 1, cores = 1, room = 0;
+    double rest = 0, movable = 0, came = 0, went = 0, rate = 0, capacity = 1, cores = 1, room = 0; // as in Note
     int node = 0, address = 0; // where tasks for it should go
     Pace pace, all;            // of that node; of all nodes of the member
 };
@@ -20,7 +21,7 @@ struct State {
 struct Order {
     int from, to; // members
     double tasks;
-    State receiver; // as it was
+    State receiver; // as it is before, with what is on its way
 };
 
 class Scheduler {
@@ -29,6 +30,11 @@ public:
     // state yet counts as having nothing to do and as many cores as others, but gets nothing either.
     Scheduler(int nodes, int each, double horizon);
 
+    // A run begins: nothing is under way.
+    void begin();
+    // Members go on with their tasks after they have told how many there are: what they have now is reckoned. To be
+    // called first.
+    void advance(double now_s);
     void tell(int member, const State& state);
     // So many tasks that `member` was to get do not come.
     void short_of(int member, double tasks);
@@ -36,7 +42,10 @@ public:
     void set_level(double rest_for_core) { outer_ = rest_for_core; }
 
     // So many tasks of a member go to somebody who is none.
-    void give(int member, double tasks) { members_[size_t(member)].state.rest -= tasks; }
+    void give(int member, double tasks) { members_[size_t(member)].from += tasks; }
+    // So many come from somebody who is none, `from` here of a member's number: shared out to those who lack them, so
+    // that these have the same. Orders have no giver.
+    std::vector<Order> take(double tasks, int from);
 
     // What is to be given to whom now. Each order levels both: the giver keeps what all have on average, and does not
     // become light; the receiver gets as much as that, or what makes it normal. So no two orders meet in a node.
@@ -55,16 +64,22 @@ private:
         State state;
         double nodes = 1;
         bool told = false;
-        double coming = 0; // ordered for it since it told its state
+        double to = 0, from = 0; // ordered in this run, less what is not to be had
+        double coming() const { return to - state.came; }
+        double leaving() const { return from - state.went; }
+        double rest() const { return std::max(0.0, state.rest - leaving()); }
+        double movable() const { return std::max(0.0, state.movable - leaving()); }
     };
     // What each should have, in whole tasks: together as many as there are. One task too many is what all wait for.
-    std::vector<double> shares() const;
+    std::vector<double> shares() const { return shares(level()); }
+    std::vector<double> shares(double each) const;
     double deficit(const Member& m, double share) const;
     double surplus(const Member& m, double share) const;
+    static State receiver(const Member& m);
     double untold() const; // how many times as large all are as those that have told their state
 
     std::vector<Member> members_;
-    double horizon_;
+    double horizon_, now_s_ = 0;
     double outer_ = -1;
 };
 
