@@ -156,14 +156,6 @@ bool HomeThread::gave_step(uint64_t now, bool idle)
     return true;
 }
 
-// How long a sleep may be so that no step comes late.
-uint64_t HomeThread::us_until_due(uint64_t now) const
-{
-    if (spare_->due_at == SpareTime::never)
-        return Lender::any;
-    return spare_->due_at > now ? uint64_t(double(spare_->due_at - now) / rank_.loops.ticks_per_us) + 1 : 1;
-}
-
 // Blocked, and nothing to help with, or no right to help: gives policies a step; else spins on, then yields, then
 // sleeps on the doorbell.
 void HomeThread::idle(uint64_t now)
@@ -179,7 +171,7 @@ void HomeThread::idle(uint64_t now)
     else if (!lender_.is_armed())
         arm();
     else if (!lender_.disarm_if_rung() && last_poll_was_dry())
-        lender_.sleep(us_until_due(now));
+        lender_.sleep(lender_.us_until(spare_->due_at, now));
 }
 
 void HomeThread::start()
@@ -236,7 +228,7 @@ void HomeThread::blocked(unsigned polls)
         if (!is_blocked_)
             begin_wait(now);
         gave_step(now, false); // beside the guest
-        lender_.sleep_while_lent(us_until_due(now));
+        lender_.sleep_while_lent(lender_.us_until(spare_->due_at, now));
         return;
     }
     if (now - wait_began_ < rank_.times.spin_ticks && !waits_are_long_) {

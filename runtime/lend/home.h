@@ -34,7 +34,6 @@ private:
     uint64_t end_wait();
     void carry_lag(uint64_t now, uint64_t waited);
     bool gave_step(uint64_t now, bool idle);
-    uint64_t us_until_due(uint64_t now) const;
     void idle(uint64_t now);
 
     Rank& rank_;

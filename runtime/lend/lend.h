@@ -34,7 +34,8 @@ struct LendTimes {
     uint64_t longest_quantum_us; // doubled with each look in vain, up to this
 };
 
-// Who else uses the time of a blocked rank: the policies (policy/runner.h). For the home thread alone.
+// Who else uses the time of a blocked rank: the policies (policy/runner.h). For the home thread alone, but for
+// worker_step().
 class SpareTime {
 public:
     static constexpr uint64_t never = ~uint64_t(0);
@@ -42,6 +43,8 @@ public:
     bool when_idle = false;  // a step is wanted whenever there is nothing to help with
     // One of them. Takes about as long as a chunk; calls of MPI only what returns at once.
     virtual void step(uint64_t now) = 0;
+    // A worker is idle: as a step, for who wants one. Returns from when on there may be more to do. By any worker.
+    virtual uint64_t worker_step(uint64_t /*now*/) { return never; }
 
 protected:
     ~SpareTime() = default;

@@ -359,6 +359,13 @@ void Lender::sleep(uint64_t most_us)
         slept_in_vain(us, "an MPI call");
 }
 
+uint64_t Lender::us_until(uint64_t due_at, uint64_t now) const
+{
+    if (due_at == SpareTime::never)
+        return any;
+    return due_at > now ? uint64_t(double(due_at - now) / rank_->loops.ticks_per_us) + 1 : 1;
+}
+
 void Lender::step_aside(unsigned victim)
 {
     Window& w = *window_;

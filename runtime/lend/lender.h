@@ -91,6 +91,8 @@ public:
     // Armed, and nothing to help with: sleeps on the doorbell, a quantum at most, and no more than `most_us`. Returns
     // armed if that ended it, else kept.
     void sleep(uint64_t most_us = any);
+    // How long a sleep may be so that what is due comes in time.
+    uint64_t us_until(uint64_t due_at, uint64_t now) const;
 
     // Ranks that are not bound may sit on one CPU, and the kernel leaves them there, as a thief sleeps too much to look
     // like load. What such a thief lends would be the owner's own CPU. So it moves to a CPU of its mask on which no

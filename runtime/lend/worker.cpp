@@ -97,15 +97,17 @@ void Workers::help_own_rank(Worker& worker, const Target& target)
     Hardware::store_release(core.occupancy, rank_blocked); // when it left. Pairs with policy/dpb/team.cpp
 }
 
-void Workers::idle(Lender& lender, uint64_t idle_ticks)
+void Workers::idle(Lender& lender, uint64_t now, uint64_t idle_ticks)
 {
+    SpareTime* const spare = rank_.options.spare_time;
+    const uint64_t due_at = spare ? spare->worker_step(now) : SpareTime::never;
     if (!lender.must_not_spin() && idle_ticks < rank_.times.yield_ticks) {
         for (int i = 0; i < 20; i++)
             window::cpu_relax();
         return;
     }
     lender.arm();
-    lender.sleep();
+    lender.sleep(lender.us_until(due_at, now));
     if (lender.is_armed())
         lender.disarm();
 }
@@ -183,7 +185,7 @@ void Workers::live(Worker& worker)
         } else {
             observe::bump(lender.counters().refusals, bool(target));
             lender.refuse(target ? Refusal::core_taken : lender.why_none(), now);
-            idle(lender, now - idle_since);
+            idle(lender, now, now - idle_since);
             continue;
         }
         idle_since = ticks();

@@ -38,7 +38,7 @@ private:
     void live(Worker& worker);
     void help_own_rank(Worker& worker, const Target& target);
     void keep_off(Worker& worker);
-    void idle(Lender& lender, uint64_t idle_ticks);
+    void idle(Lender& lender, uint64_t now, uint64_t idle_ticks);
     void openmp_opens() override;
     void sleep_in_openmp();
 

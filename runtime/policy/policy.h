@@ -5,7 +5,7 @@
 //
 //   attach -> step, message (in blocked time), threads (at an OpenMP region) -> end -> tell -> detach
 //
-// All but threads() are called by the thread that called MPI_Init, with no lock held.
+// All but threads(), region_...() and worker_step() are called by the thread that called MPI_Init, with no lock held.
 #pragma once
 
 #include "arbiter/decider.h"
@@ -115,6 +115,9 @@ public:
     // takes longer than `budget` ticks is done in several steps: a message that arrives meanwhile waits for the end of
     // this one.
     virtual Wants step(Rank&, uint64_t /*now*/, uint64_t /*budget*/) { return {}; }
+    // A worker of this rank is idle and gives its time: as a step, with the same limits. Returns from when on, in
+    // ticks, it may have more to do. Any worker, several at once, beside all else.
+    virtual uint64_t worker_step(uint64_t /*now*/) { return Wants::never; }
     // A letter from the same policy in another rank, `from` in MPI_COMM_WORLD. Like a step, this must be short.
     virtual Wants message(Rank&, int /*from*/, uint32_t /*kind*/, std::string_view /*letter*/) { return {}; }
     // Whether it posts letters. Letters are looked for only if some policy says so.

@@ -98,6 +98,14 @@ void Runner::step(uint64_t now)
     want(*t, wants, now, std::max(now, window::ticks()));
 }
 
+uint64_t Runner::worker_step(uint64_t now)
+{
+    uint64_t again_at = never;
+    for (const Tenant& t : tenants_)
+        again_at = std::min(again_at, t.policy->worker_step(now));
+    return again_at;
+}
+
 bool Runner::writes_letters() const
 {
     return std::any_of(tenants_.begin(), tenants_.end(), [](const Tenant& t) { return t.policy->writes_letters(); });

@@ -97,8 +97,28 @@ void Pool::open_wire()
         balancer_ = make_balancer(algorithm, own_node_, int(agents_.size()), rules);
     most_moves_ = make_balancer(algorithm, 0, 1, rules)->most_moves();
     PMPI_Comm_dup(comm_, &wire_comm_);
+    connect();
     wire_.open(wire_comm_, [this](int from, const char* text, size_t bytes) { handle(from, text, bytes); });
     balances_ = true;
+}
+
+// MPI connects two processes with their first message, which takes a millisecond and more where processes share cores.
+// Those that write to each other in each run do it here: up and down the tree of the end, and agents with rank 0.
+void Pool::connect()
+{
+    const auto meet = [this](int other) {
+        PMPI_Sendrecv(nullptr, 0, MPI_BYTE, other, 0, nullptr, 0, MPI_BYTE, other, 0, wire_comm_, MPI_STATUS_IGNORE);
+    };
+    const Ending tree(me_, ranks_);
+    for (int c = 0; c < tree.children(); c++)
+        meet(tree.child(c));
+    if (me_ != 0)
+        meet(tree.parent());
+    for (const int agent : agents_)
+        if (agent > tree.child(tree.children() - 1) && me_ == 0)
+            meet(agent);
+        else if (agent == me_ && tree.parent() != 0)
+            meet(0);
 }
 
 // ---- when
@@ -110,14 +130,16 @@ void Pool::poll_if_due(uint64_t now)
     poll();
 }
 
-void Pool::poll()
+// False if somebody else has the wire, who then looks.
+bool Pool::poll()
 {
     if (!balances_)
-        return;
+        return false;
     std::unique_lock<std::mutex> hold(wire_lock_, std::try_to_lock);
     if (!hold)
-        return;
+        return false;
     look_at_letters();
+    return true;
 }
 
 // The wire's lock is held.
@@ -130,13 +152,14 @@ void Pool::look_at_letters()
 }
 
 // Blocked in a task's MPI call. In the pool's own wait a letter ends that, and is looked at then.
-void Pool::step()
+void Pool::step() { stepped_ += poll(); }
+
+// One at a time. Returns when nobody may have looked for too long, in ticks.
+uint64_t Pool::worker_step(uint64_t now)
 {
-    std::unique_lock<std::mutex> hold(wire_lock_, std::try_to_lock);
-    if (!hold)
-        return;
-    stepped_++;
-    look_at_letters();
+    if (load_relaxed(polled_at_) + pulse_every_ / 2 <= now)
+        worked_ += poll();
+    return std::max(now, load_relaxed(polled_at_)) + pulse_every_ / 2;
 }
 
 // The wire's lock is held.
@@ -151,6 +174,7 @@ void Pool::start_pulse()
 {
     store_relaxed(polled_at_, ticks());
     if (has_pulse_) {
+        look_on_workers(this);
         Hardware::store_full(beat_, pulse_beats);
         window::futex_wake(&beat_);
         return;
@@ -169,12 +193,14 @@ void Pool::start_pulse()
                                       this);
     if (failed)
         has_pulse_ = false;
+    look_on_workers(this);
 }
 
-// When this returns the pulse looks at no letter any more. It may still run: to wait until it sleeps would take until
-// the kernel has given it a CPU.
+// When this returns neither workers nor the pulse look at letters any more. That one may still run: to wait until it
+// sleeps would take until the kernel has given it a CPU.
 void Pool::rest_pulse()
 {
+    look_on_workers(nullptr);
     std::lock_guard<std::mutex> hold(wire_lock_);
     Hardware::store_full(beat_, pulse_rests);
 }
@@ -189,8 +215,8 @@ void Pool::end_pulse()
     has_pulse_ = false;
 }
 
-// While nothing asks for it, it looks more and more seldom. It is on the cores of the rank's workers, so that it takes
-// no time of tasks while these are idle; where there are none, on the rank's own.
+// While nothing asks for it, it looks more and more seldom: idle workers look before it does (worker_step()). It is on
+// their cores, so that it takes no time of tasks while these are idle; where there are none, on the rank's own.
 void Pool::pulse()
 {
     pthread_setname_np(pthread_self(), "ws pulse");
@@ -310,13 +336,18 @@ void Pool::look_around()
     show();
     Look own = own_look();
     if (balancer_) {
-        for (window::Flag state = state_of(own), before = 0; state != before; own = own_look(), state = state_of(own)) {
+        for (window::Flag state = state_of(own), before = 0; state != before; state = state_of(own)) {
             Actions a;
             balancer_->look(own, a);
+            const bool is_new = Hardware::load_relaxed(head_->state) != state;
+            if (!is_new && a.letters.empty() && a.gifts.empty())
+                break;
             act(a);
             before = state;
             // Full, before another look at the rows: pairs with the compare-and-swap below.
-            Hardware::store_full(head_->state, state);
+            if (is_new)
+                Hardware::store_full(head_->state, state);
+            own = own_look();
         }
         if (random_ && may_give_ && own.waiting >= 1) { // chaos: somebody gets something
             random_ = random_ * 6364136223846793005ull + 1442695040888963407ull;

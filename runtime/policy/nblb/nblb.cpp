@@ -5,6 +5,7 @@
 #include "window/times.h"
 
 #include <cstdio>
+#include <mutex>
 
 namespace ws::policy::nblb {
 
@@ -35,6 +36,18 @@ public:
         return soon(now);
     }
 
+    uint64_t worker_step(uint64_t now) override
+    {
+        std::unique_lock<std::mutex> hold(workers_lock_, std::try_to_lock);
+        return hold && workers_look_ ? workers_look_->worker_step(now) : policy::Wants::never;
+    }
+
+    void look_on_workers(Pool* pool)
+    {
+        std::lock_guard<std::mutex> hold(workers_lock_);
+        workers_look_ = pool;
+    }
+
     void look(Pool* pool)
     {
         looks_ = pool;
@@ -59,13 +72,14 @@ public:
         const Sums& s = all_;
         if (!s.run)
             return;
-        char text[300];
+        char text[400];
         std::snprintf(text, sizeof text,
                       "%llu tasks ran, %llu of them moved to another node (%.3g MB), with %llu letters; looks at "
-                      "letters in blocked tasks: %llu, in computing ones: %llu",
+                      "letters in blocked tasks: %llu, on idle workers: %llu, in computing ones: %llu",
                       static_cast<unsigned long long>(s.run), static_cast<unsigned long long>(s.moved_in),
                       1e-6 * double(s.bytes_in), static_cast<unsigned long long>(s.letters),
-                      static_cast<unsigned long long>(s.stepped), static_cast<unsigned long long>(s.pulsed));
+                      static_cast<unsigned long long>(s.stepped), static_cast<unsigned long long>(s.worked),
+                      static_cast<unsigned long long>(s.pulsed));
         facts.policies.emplace_back(text);
     }
 
@@ -77,6 +91,8 @@ private:
     }
 
     Pool* looks_ = nullptr;
+    std::mutex workers_lock_; // of what follows, and while a worker looks
+    Pool* workers_look_ = nullptr;
     Sums all_; // on rank 0
 };
 
@@ -89,6 +105,8 @@ void look_while_blocked(Pool* pool)
     if (job.steps && pthread_equal(job.home, pthread_self()))
         own_policy.look(pool);
 }
+
+void look_on_workers(Pool* pool) { own_policy.look_on_workers(pool); }
 
 policy::Policy& policy() { return own_policy; }
 

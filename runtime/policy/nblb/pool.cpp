@@ -112,6 +112,8 @@ void Pool::work(uint64_t long_enough)
 {
     Task tasks[batch];
     const uint64_t entered = ticks();
+    uint64_t last = entered;
+    size_t done = 0; // and not yet counted
     // Threads of other cores, too, so that those of a worker spare the rank's own core the pulse.
     const bool polls = balances_ && (own_pool == this || has_pulse_);
     for (;;) {
@@ -119,20 +121,21 @@ void Pool::work(uint64_t long_enough)
         size_t want = mean > 0 ? size_t(times::task_batch_us * 1e-6 / mean) : 1;
         want = long_enough ? std::min(std::max(want, size_t(1)), batch) : 1;
         size_t n = 0;
+        const bool is_over = last - entered >= long_enough && last != entered;
         lock_.lock();
-        while (n < want && queue_.take(tasks[n])) {
+        while (n < want && !is_over && queue_.take(tasks[n])) {
             Kind& k = kinds_[tasks[n].kind];
             store_relaxed(k.waiting, k.waiting - 1);
             n++;
         }
         store_relaxed(queued_, queue_.size());
-        if (n)
-            store_relaxed(active_, active_ + n);
+        store_relaxed(active_, active_ + n - done);
+        counts_.run += done;
         lock_.unlock();
+        done = n;
         if (!n)
             return;
-        const uint64_t began = ticks();
-        uint64_t last = began;
+        const uint64_t began = last;
         bool one_kind = true;
         for (size_t i = 1; i < n; i++)
             one_kind &= tasks[i].kind == tasks[0].kind;
@@ -149,15 +152,21 @@ void Pool::work(uint64_t long_enough)
         if (one_kind)
             kinds_[tasks[0].kind].took(each, double(n));
         store_relaxed(mean_s_, mean > 0 ? mean + (each - mean) * std::min(1.0, 0.05 * double(n)) : each);
-        lock_.lock();
-        store_relaxed(active_, active_ - n);
-        counts_.run += n;
-        lock_.unlock();
-        if (polls)
-            poll_if_due(now);
-        if (now - entered >= long_enough)
-            return;
+        last = now;
+        if (polls && WS_UNLIKELY(now - load_relaxed(polled_at_) >= poll_every_)) {
+            count_done(done);
+            done = 0;
+            poll();
+            last = ticks();
+        }
     }
+}
+
+void Pool::count_done(size_t tasks)
+{
+    std::lock_guard<window::SpinLock> hold(lock_);
+    store_relaxed(active_, active_ - tasks);
+    counts_.run += tasks;
 }
 
 void Pool::Kind::took(double seconds, double tasks)
@@ -166,7 +175,7 @@ void Pool::Kind::took(double seconds, double tasks)
     pending_s += seconds * tasks;
     pending += tasks;
     // Short ones together: to predict costs more than they take.
-    if (pending_s > 1e-6 * times::task_batch_us || pending >= 1000 || !prediction.is_known()) {
+    if (pending_s > 1e-6 * times::task_poll_us || pending >= 1000 || !prediction.is_known()) {
         prediction.add(pending_s / pending, pending);
         pending_s = pending = 0;
         store_relaxed(mean_s, prediction.mean_s());
@@ -409,6 +418,7 @@ Pool::~Pool()
     sums.kept_moved += c.kept_moved;
     sums.kept_none += c.kept_none;
     sums.stepped += stepped_;
+    sums.worked += worked_;
     sums.pulsed += pulsed_;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // A pool of tasks on one rank. Its threads: the one that calls run(), guests on cores that other ranks lend (the queue
-// is run as a ws loop), and the pulse, which looks at letters while run()'s thread is in a long task.
+// is run as a ws loop), and those that look at letters while run()'s thread is in a long task: idle workers, the pulse.
 #pragma once
 
 #include "policy/nblb/balancer.h"
@@ -50,6 +50,7 @@ public:
 
     void region_part(); // the body of the loop
     void step();        // the home thread, in a task, is blocked in MPI
+    uint64_t worker_step(uint64_t now); // a worker is idle
 
 private:
     struct Kind {
@@ -95,6 +96,7 @@ private:
     void run_local();
     void run_balanced();
     void work(uint64_t long_enough);
+    void count_done(size_t tasks);
     void run_one(Task& task);
     void share(size_t tasks);
     bool is_idle();
@@ -107,7 +109,8 @@ private:
 
     // asking.cpp
     void open_wire();
-    void poll();
+    void connect();
+    bool poll();
     void look_at_letters();
     void wait();
     void poll_if_due(uint64_t now);
@@ -189,7 +192,7 @@ private:
     std::vector<Gift> held_back_;  // until then
     volatile uint64_t polled_at_ = 0; // ticks
     uint64_t poll_every_ = 0, pulse_every_ = 0;
-    uint64_t stepped_ = 0, pulsed_ = 0; // looks at letters
+    uint64_t stepped_ = 0, worked_ = 0, pulsed_ = 0; // looks at letters
     double nudged_s_ = 0; // when it told the agent that the node's state has changed
     int next_tag_ = 0;
     Cost cost_;
