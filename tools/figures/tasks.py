@@ -54,6 +54,11 @@ def list_ranking(run, quick):
             limit = measure.median_of(ours, lambda r: r["seconds"] / r["limit_s"])
             rows.append([str(elements if note == "elements" else nodes), *[line.us(measure.median_of(r, us)) for r in (rival, ours, hand)],
                          measure.ratio_of(rival, ours, seconds)[0], limit, measure.ratio_of(ours, hand, seconds)[0], f"{paper[0]:g} s", f"{paper[1]:g} s", paper[0] / paper[1]])
+            # Where the tasks do not divide, all nodes wait for those with one more, whoever deals: no algorithm ends earlier.
+            divides = nodes > 1 and elements % nodes == 0
+            faster, low, high = measure.ratio_of(rival, ours, seconds)
+            yield line.figure(f"list ranking, {title[:7]}, {elements} elements, {nodes} nodes, sleeping work: DNBLI / NBLB", measure.median_of(ours, us), measure.median_of(rival, us), "us",
+                              faster, "> 1" if divides else "not slower: >= 0.995", faster > 1 if divides else faster >= 0.995, [low, high], "DNBLI")
             if nodes >= 8 and elements == 200 and note == "nodes":
                 yield line.figure(f"list ranking, 200 elements, {nodes} nodes, sleeping work: time / limit", measure.median_of(ours, us),
                                   measure.median_of(ours, lambda r: 1e6 * r["limit_s"]), "us", limit, "<= 1.05", limit <= 1.05, [limit, limit], "all work shared out evenly")
@@ -146,14 +151,18 @@ def moved_cost(run, quick):
     return line.number("a task that moves, among others in a letter: giver and receiver together", values, "ns", 2000, None)
 
 
+def simulate(run, *options):
+    done = subprocess.run([os.path.join(run.programs, "tasks_simulated"), *map(str, options)], capture_output=True, text=True)
+    if done.returncode:
+        raise measure.Failure(f"tasks_simulated: {done.stderr}", wrong=True)
+    return json.loads(done.stdout)
+
+
 def simulated(run, quick):
     rows = []
     for ranks in (1600, 16000) if quick else (160, 1600, 16000, 100000):
         for how in ("central", "lifeline") if ranks == 100000 else ALGORITHMS:
-            done = subprocess.run([os.path.join(run.programs, "tasks_simulated"), "--ranks", str(ranks), "--algorithm", how], capture_output=True, text=True)
-            if done.returncode:
-                raise measure.Failure(f"tasks_simulated: {done.stderr}", wrong=True)
-            r = json.loads(done.stdout)
+            r = simulate(run, "--ranks", ranks, "--algorithm", how)
             rows.append([f"{ranks:,}", how, r["efficiency"], f"{r['letters_per_task']:.4f}", f"{r['moves_per_task']:.2f}", line.us(1e6 * r["level_s"]) if r["level_s"] else "never"])
     sizes = sorted({int(r[0].replace(",", "")) for r in rows})
     for name, title, y_title, column in (("tasks-efficiency", "Simulated: efficiency", "of all cores", 2), ("tasks-letters", "Simulated: letters a task", "letters", 3)):
@@ -161,6 +170,23 @@ def simulated(run, quick):
         yield line.curves(name, title, "ranks", y_title, sizes, [(how, [value.get((n, how)) for n in sizes]) for how in ALGORITHMS])
     yield line.table("Simulated: all tasks, 100 a rank of 1 ms, on one of the nodes of 16 ranks", ["ranks", "", "efficiency", "letters a task", "moves a task", "level after"], rows,
                      "The balancers are the runtime's own code. Level: every core has work, and no node more than twice the average.")
+    yield from unequal(run, quick)
+
+
+def unequal(run, quick):
+    """Many nodes, of a core each: from 64 on schedulers are in a tree. Rivals take too long from 10,000 on."""
+    rows = []
+    value = {}
+    sizes = (64, 1000, 10000) if quick else (64, 1000, 10000, 100000)
+    for nodes in sizes:
+        for how in ALGORITHMS if nodes < 10000 else ("central",):
+            same, slow = (simulate(run, "--node", 1, "--ranks", nodes, "--slow", factor, "--algorithm", how) for factor in (1, 4))
+            value[nodes, how] = slow["efficiency"]
+            rows.append([f"{nodes:,}", how, *[x for r in (same, slow) for x in (r["efficiency"], f"{r['letters_per_task']:.3f}", f"{r['moves_per_task']:.2f}")]])
+    yield line.curves("tasks-unequal", "Simulated: efficiency where every other node is four times slower", "nodes", "of all cores", sizes,
+                      [(how, [value.get((n, how)) for n in sizes]) for how in ALGORITHMS])
+    yield line.table("Simulated: nodes of a core, all tasks on one of them; and the same where every other node is four times slower",
+                     ["nodes", "", "efficiency", "letters a task", "moves a task", "unequal: efficiency", "letters a task", "moves a task"], rows)
 
 
 def tasks(run, quick):
