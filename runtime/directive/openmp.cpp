@@ -363,7 +363,8 @@ __attribute__((constructor)) void look_at_mpi()
 {
     const char *mode = std::getenv("WS_OPENMP"), *rank = std::getenv("PMI_RANK");
     bool knows;
-    if (!given("WS_ENABLE") || !mode || !*mode || !std::strcmp(mode, "none") || !rank || std::strcmp(rank, "0") != 0)
+    if (!given("WS_ENABLE") || !mode || !*mode || !std::strcmp(mode, "none") || !std::strcmp(mode, "unseen") || !rank ||
+        std::strcmp(rank, "0") != 0)
         return;
     if (const std::string why = of_other_mpi(knows); !why.empty() && !knows)
         std::fprintf(stderr, "workshare: -workshare-openmp has no effect: %s\n", why.c_str());

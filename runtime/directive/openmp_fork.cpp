@@ -190,6 +190,8 @@ extern "C" __attribute__((visibility("default"))) void openmp_push_num_threads(v
                                                                                int32_t threads)
 {
     pushed = threads;
+    if (openmp_sharer) // libomp would keep it for its next region, and this one may be none of its own: open() says it
+        return;
     void* const caller = __builtin_return_address(0);
     next_push_num_threads(caller)(location, own_number(location, thread, caller), threads);
 }

@@ -45,32 +45,37 @@ unsigned read_number(const char* name)
 // Virtual threads of a region, where OpenMP has less than half as many threads: enough for as many helpers.
 constexpr unsigned least_told = 16;
 
+bool is_mode(const char* mode)
+{
+    const char* text = std::getenv("WS_OPENMP");
+    return is_enabled() && text && std::strcmp(text, mode) == 0;
+}
+
 unsigned read_most()
 {
     const char* text = std::getenv("WS_OPENMP");
-    if (!is_enabled() || !text || !*text || std::strcmp(text, "none") == 0 || std::strcmp(text, "help") == 0 ||
+    if (!is_enabled() || !text || !*text || is_mode("none") || is_mode("help") || is_mode("unseen") ||
         why_threads_are_fixed())
         return 0;
     const unsigned pretended = read_number("WS_CORES");
     return pretended ? pretended : unsigned(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
 }
-// Of virtual threads: -workshare-openmp=help.
+// Of virtual threads: -workshare-openmp=help. Where they are not seen a limit to what the rank has is one for helpers.
 unsigned read_told()
 {
-    const char* text = std::getenv("WS_OPENMP");
-    if (!is_enabled() || !text || std::strcmp(text, "help") != 0 || why_threads_are_fixed())
+    if (!(is_mode("help") || is_mode("unseen")) || why_threads_are_fixed())
         return 0;
     const OpenMP& library = openmp(nullptr);
     const unsigned own = openmp_own();
     const unsigned limit = library.thread_limit ? unsigned(library.thread_limit()) : ~0u;
     const unsigned told = std::min({std::max(least_told, 2 * own), limit, loop::Descriptor::max_joiners});
-    return told > own ? told : 0;
+    return told <= own ? 0 : is_mode("unseen") ? own : told;
 }
 // More threads than the library speaks of.
 unsigned more_than(unsigned threads)
 {
     static const unsigned guests = read_number("WS_OPENMP_GUESTS");
-    const unsigned most = std::max(openmp_most(), openmp_told());
+    const unsigned most = std::max(openmp_most(), openmp_unseen() ? 0 : openmp_told());
     return std::max(guests, most > threads ? most - threads : 0);
 }
 
@@ -115,7 +120,7 @@ int64_t set(int64_t wanted)
 
 // omp_set_dynamic(): then the library knows the answer for its threads. 0: not called, else 1 + what was set last.
 volatile Hardware::Flag dynamic_set;
-bool has_guests() { return openmp_most() != 0 || openmp_told() != 0; }
+bool has_guests() { return openmp_most() != 0 || openmp_told() > openmp_own(); }
 int dynamic_of_guest()
 {
     const Flag set = Hardware::load_relaxed(dynamic_set);
@@ -157,6 +162,12 @@ unsigned openmp_told()
 {
     static const unsigned told_threads = read_told();
     return told_threads;
+}
+
+bool openmp_unseen()
+{
+    static const bool read = is_mode("unseen");
+    return read;
 }
 
 namespace {

@@ -66,9 +66,11 @@ enum class Question { number, threads, other, setting, harmless };
 extern __thread void (*openmp_asked)(Question question, void* caller) __attribute__((tls_model("initial-exec")));
 // As many threads as OpenMP had before the program said how many it wants.
 unsigned openmp_own();
-// As many threads as omp_get_max_threads() has told the program from the start that a region can have; 0: it was told
-// what OpenMP has.
+// As many threads as omp_get_max_threads() has told the program from the start that a region can have; 0: none is
+// shared.
 unsigned openmp_told();
+// Regions are shared, but the program is told what OpenMP has: -workshare-openmp=unseen.
+bool openmp_unseen();
 
 // The calling thread is in an iteration of a loop whose participants are told apart, and in no region of OpenMP's
 // within.

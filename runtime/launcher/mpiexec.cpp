@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <fstream>
 #include <map>
 #include <strings.h>
@@ -57,19 +58,47 @@ std::string whole_path(const std::string& path)
     return path[0] == '/' || !getcwd(folder, sizeof folder) ? path : folder + ("/" + path);
 }
 
-// Is there a program of that name in PATH?
-bool is_program(const std::string& name)
+// The program of that name in PATH; empty: there is none.
+std::string program_in_path(const std::string& name)
 {
     const char* path = std::getenv("PATH");
     std::string folders = path ? path : "";
     for (size_t begin = 0; begin < folders.size();) {
         const size_t end = std::min(folders.find(':', begin), folders.size());
+        const std::string path = folders.substr(begin, end - begin) + '/' + name;
         struct stat s;
-        if (stat((folders.substr(begin, end - begin) + '/' + name).c_str(), &s) == 0 && S_ISREG(s.st_mode))
-            return true;
+        if (stat(path.c_str(), &s) == 0 && S_ISREG(s.st_mode))
+            return path;
         begin = end + 1;
     }
-    return false;
+    return "";
+}
+
+// What a program's file shows of the libraries that it is linked with.
+struct Linked {
+    bool openmp = false, sanitizer = false;
+};
+Linked linked_with(const std::string& path)
+{
+    Linked linked;
+    struct stat s;
+    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    void* file = MAP_FAILED;
+    if (fd >= 0 && fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_size > 4)
+        file = mmap(nullptr, static_cast<size_t>(s.st_size), PROT_READ, MAP_PRIVATE, fd, 0);
+    if (fd >= 0)
+        close(fd);
+    if (file == MAP_FAILED)
+        return linked;
+    const auto size = static_cast<size_t>(s.st_size);
+    const auto names = [&](const char* name) { return memmem(file, size, name, strlen(name)) != nullptr; };
+    constexpr char magic[] = {0x7f, 'E', 'L', 'F', sizeof(void*) == 8 ? 2 : 1}; // of this width
+    if (size > sizeof magic && std::memcmp(file, magic, sizeof magic) == 0) {
+        linked.openmp = names("libgomp.so.") || names("libomp.so") || names("libiomp5.so");
+        linked.sanitizer = names("__asan_init") || names("__tsan_init");
+    }
+    munmap(file, size);
+    return linked;
 }
 
 class Launcher {
@@ -96,7 +125,10 @@ private:
     void check_variable(const Option& o);
     void check_together(const Option& o) const;
     void calm_openmp();
-    void preload(const Option& o);
+    void must_preload(const Option& o);
+    void preload(const std::string& library);
+    std::vector<std::string> programs() const;
+    void set_if_linked(const Option& o);
 
     std::vector<std::string> for_hydra(const std::vector<Piece>& pieces) const;
     void print_help() const;
@@ -223,7 +255,7 @@ std::optional<std::string> Launcher::next_file(const Option& o, const std::vecto
         return word;
     }
     if (word.find('.') != std::string::npos && word.find('/') == std::string::npos && access(word.c_str(), X_OK) != 0 &&
-        !is_program(word))
+        program_in_path(word).empty())
         fail(o.name + " " + word + ": that is no program; a file's name comes after '=', as in " + o.name + "=out" +
              o.endings[0]);
     return std::nullopt;
@@ -291,9 +323,16 @@ void Launcher::calm_openmp()
 
 // OpenMP's runtimes are linked with the program: only a library that is loaded before them sees what it asks of them.
 // Libraries that the user names stay in the variable, behind it.
-void Launcher::preload(const Option& o)
+void Launcher::preload(const std::string& library)
 {
     constexpr char variable[] = "LD_PRELOAD";
+    const char* inherited = std::getenv(variable);
+    const std::string others = genv(variable).value_or(inherited ? inherited : "");
+    given_[variable] = library + (others.empty() ? "" : ":" + others);
+}
+
+void Launcher::must_preload(const Option& o)
+{
     const std::string path = prefix() + "/lib/" + o.preloads;
     char library[PATH_MAX];
     if (access(path.c_str(), R_OK) != 0 || !realpath(path.c_str(), library))
@@ -301,9 +340,52 @@ void Launcher::preload(const Option& o)
     if (library[strcspn(library, " :")])
         fail(o.name +
              ": libraries cannot be loaded first from a folder with a blank or a colon in its name: " + library);
-    const char* inherited = std::getenv(variable);
-    const std::string others = genv(variable).value_or(inherited ? inherited : "");
-    given_[variable] = library + (others.empty() ? "" : ":" + others);
+    preload(library);
+}
+
+// The files of the job's programs.
+std::vector<std::string> Launcher::programs() const
+{
+    std::vector<std::string> all;
+    for (const auto* pieces : {&line_, &config_}) {
+        std::string folder; // of the section
+        for (const Piece& piece : *pieces) {
+            const std::string& word = piece.words[0];
+            if (!word.empty() && word[0] == '-') {
+                const size_t name = word.find_first_not_of('-'), equals = word.find('=');
+                if (name != word.npos && word.substr(name, equals - name) == "wdir")
+                    folder = equals != word.npos ? word.substr(equals + 1) : piece.words.back();
+                continue;
+            }
+            if (word.find('/') == word.npos)
+                all.push_back(program_in_path(word));
+            else
+                all.push_back(word[0] == '/' || folder.empty() ? word : folder + '/' + word);
+            folder.clear();
+        }
+    }
+    return all;
+}
+
+// An option that is not given may be meant for programs that are linked with an OpenMP library, as far as their files
+// show it: not those of a script, or of a program whose libraries alone use OpenMP. AddressSanitizer refuses to run
+// behind another library. Where the library cannot be loaded first the job runs without.
+void Launcher::set_if_linked(const Option& o)
+{
+    const std::string path = prefix() + "/lib/" + o.linked_preloads;
+    char library[PATH_MAX];
+    if (access(path.c_str(), R_OK) != 0 || !realpath(path.c_str(), library) || library[strcspn(library, " :")])
+        return;
+    Linked linked;
+    for (const std::string& program : programs()) {
+        const Linked one = linked_with(program);
+        linked.openmp |= one.openmp;
+        linked.sanitizer |= one.sanitizer;
+    }
+    if (!linked.openmp || linked.sanitizer)
+        return;
+    given_[o.variable] = o.linked;
+    preload(library);
 }
 
 void Launcher::settle()
@@ -340,12 +422,14 @@ void Launcher::settle()
         if (o.value)
             given_[o.variable] = *o.value;
         const auto now = value(o);
+        if (!now && !o.linked.empty())
+            set_if_linked(o);
         if (!now || *now == "0" || *now == "none")
             continue;
         if (o.calms)
             calm_openmp();
         if (!o.preloads.empty())
-            preload(o);
+            must_preload(o);
     }
 }
 

@@ -61,6 +61,8 @@ void take(Option& o, const std::string& key, const std::string& value)
         o.enables = true;
     } else if (key == "calms") {
         o.calms = true;
+    } else if (key == "linked") {
+        std::istringstream(value) >> o.linked >> o.linked_preloads;
     } else {
         std::string* place = key == "alone" ? &o.alone : key == "needs" ? &o.needs : key == "preloads" ? &o.preloads :
                              key == "wanted" ? &o.wanted : nullptr;

@@ -24,6 +24,7 @@ struct Option {
     std::string needs;       // the option without which it has no meaning
     bool enables = false, calms = false;
     std::string preloads, wanted = "right";
+    std::string linked, linked_preloads; // its value, and what is loaded, where the job has a program with OpenMP
 
     std::optional<std::string> value; // as given to mpiexec
     bool in_config_file = false;      // it was given there

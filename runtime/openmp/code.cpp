@@ -3,17 +3,13 @@
 // GCC and clang take the address of errno for constant in a function: one that goes on on another thread may then look
 // at another thread's. It comes from a call of __errno_location(): in a function's code that is a distance of 32 bits
 // to the function's entry in the procedure linkage table, or to the word that holds its address.
+//
+// Which regions ask for thread numbers takes reading instructions: a module does that (code_reader.cpp).
 #include "openmp/code.h"
 
-#include "directive/references.h"
-
-#include <cstdint>
-#include <cstring>
-#include <link.h>
-#include <vector>
-
-// Of the unwinder, which keeps the tables of all loaded code.
-extern "C" const void* _Unwind_Find_FDE(const void* address, void* bases);
+#include "openmp/binary.h"
+#include "openmp/module.h"
+#include "window/atomics.h"
 
 namespace ws::openmp {
 
@@ -34,81 +30,6 @@ int look_beside_barriers(dl_phdr_info* info, size_t, void* found)
     return 0;
 }
 
-#if defined(__x86_64__)
-
-struct Function {
-    uintptr_t begin, end; // both 0: unknown
-};
-Function function_at(const void* address)
-{
-    struct {
-        void *text, *data, *function;
-    } bases = {};
-    const auto* entry = static_cast<const unsigned char*>(_Unwind_Find_FDE(address, &bases));
-    if (!entry)
-        return {};
-    // Length, distance to what is common, then begin and length as distances of 32 bits: so all compilers write it.
-    int32_t distance;
-    uint32_t length;
-    std::memcpy(&distance, entry + 8, sizeof distance);
-    std::memcpy(&length, entry + 12, sizeof length);
-    const uintptr_t begin = uintptr_t(entry) + 8 + uintptr_t(intptr_t(distance));
-    if (begin != uintptr_t(bases.function))
-        return {};
-    return {begin, begin + length};
-}
-
-// The words of a module that hold the address of __errno_location().
-struct Words {
-    uintptr_t of; // the address that the module contains
-    uintptr_t text_begin, text_end;
-    std::vector<uintptr_t> words;
-};
-int find_words(dl_phdr_info* info, size_t, void* data)
-{
-    Words& w = *static_cast<Words*>(data);
-    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr)& part = info->dlpi_phdr[i];
-        const uintptr_t begin = info->dlpi_addr + part.p_vaddr;
-        if (part.p_type != PT_LOAD || !(part.p_flags & PF_X) || w.of - begin >= part.p_memsz)
-            continue;
-        w.text_begin = begin;
-        w.text_end = begin + part.p_memsz;
-        directive::each_reference(*info, [&](const char* name, uintptr_t word) {
-            if (is_errno(name))
-                w.words.push_back(word);
-        });
-        return 1;
-    }
-    return 0;
-}
-
-bool is_word(const Words& w, uintptr_t address)
-{
-    for (uintptr_t word : w.words)
-        if (word == address)
-            return true;
-    return false;
-}
-
-// An entry of the procedure linkage table: perhaps endbr64, perhaps a bnd prefix, a jump by way of a word.
-bool jumps_there(const Words& w, uintptr_t code)
-{
-    unsigned char bytes[16];
-    if (code < w.text_begin || code + sizeof bytes > w.text_end)
-        return false;
-    std::memcpy(bytes, reinterpret_cast<const void*>(code), sizeof bytes);
-    unsigned at = std::memcmp(bytes, "\xf3\x0f\x1e\xfa", 4) == 0 ? 4 : 0;
-    at += bytes[at] == 0xf2;
-    if (bytes[at] != 0xff || bytes[at + 1] != 0x25)
-        return false;
-    int32_t distance;
-    std::memcpy(&distance, bytes + at + 2, sizeof distance);
-    return is_word(w, code + at + 6 + uintptr_t(intptr_t(distance)));
-}
-
-#endif
-
 } // namespace
 
 bool has_errno_beside_barriers()
@@ -120,27 +41,91 @@ bool has_errno_beside_barriers()
 
 bool is_without_errno(const void* function, const void* address)
 {
-#if defined(__x86_64__)
     const Function f = function_at(address);
     if (!f.begin || f.begin != uintptr_t(function))
         return false;
-    Words w = {f.begin, 0, 0, {}};
-    if (!dl_iterate_phdr(find_words, &w))
+    const Imports imports(f.begin, is_errno);
+    if (!imports.text_begin())
         return false;
     // Wherever a distance might stand: more than there are, never fewer.
     for (uintptr_t at = f.begin; at + 4 <= f.end; at++) {
         int32_t distance;
         std::memcpy(&distance, reinterpret_cast<const void*>(at), sizeof distance);
         const uintptr_t to = at + 4 + uintptr_t(intptr_t(distance));
-        if (is_word(w, to) || jumps_there(w, to))
+        if (imports.word(to) || imports.entry(to))
             return false;
     }
     return true;
-#else
-    (void) function;
-    (void) address;
-    return false;
+}
+
+const void* code_of(const void* function)
+{
+#if defined(__x86_64__)
+    for (unsigned jumps = 0; jumps < 4; jumps++) {
+        const auto* code = static_cast<const unsigned char*>(function);
+        if (*code != 0xe9)
+            break;
+        int32_t distance;
+        std::memcpy(&distance, code + 1, sizeof distance);
+        function = code + 5 + distance;
+    }
 #endif
+    return function;
+}
+
+namespace {
+
+// Open addressing; the last bit says that a loop is dealt. Entries are never taken out.
+constexpr unsigned harmless_bits = 13;
+volatile window::Hardware::Word harmless[1u << harmless_bits];
+constexpr uintptr_t deals_bit = uintptr_t(1) << 63;
+
+volatile window::Hardware::Word* place_of_question(const void* caller)
+{
+    unsigned at = unsigned(uintptr_t(caller) * 0x9E3779B97F4A7C15ull >> (64 - harmless_bits));
+    for (unsigned i = 0; i < 64; i++, at = (at + 1) % (1u << harmless_bits)) {
+        const uintptr_t there = window::Hardware::load_acquire(harmless[at]);
+        if (there == 0 || (there & ~deals_bit) == uintptr_t(caller))
+            return &harmless[at];
+    }
+    return nullptr;
+}
+
+} // namespace
+
+bool look_at_region(const void* function, RegionCode& code, void (*tell)(void* to, const char* name), void* to)
+{
+    using Look =
+        void(const void*, RegionCode*, void (*)(void*, const void*, bool), void (*)(void*, const char*), void*);
+    static auto* const look = reinterpret_cast<Look*>(function_of_module("code.so", "ws_look_at_region"));
+    if (!look)
+        return false;
+    struct {
+        void (*tell)(void*, const char*);
+        void* to;
+        bool full;
+    } told = {tell, to, false};
+    using Told = decltype(told);
+    // one thread at a time
+    look(
+        function, &code,
+        [](void* data, const void* at, bool deals) {
+            if (volatile window::Hardware::Word* const place = place_of_question(at))
+                window::Hardware::store_release(*place, uintptr_t(at) | (deals ? deals_bit : 0));
+            else
+                static_cast<Told*>(data)->full = true;
+        },
+        [](void* data, const char* name) { static_cast<Told*>(data)->tell(static_cast<Told*>(data)->to, name); },
+        &told);
+    code.asks |= told.full;
+    return true;
+}
+
+HarmlessQuestion harmless_question(const void* caller)
+{
+    const volatile window::Hardware::Word* const place = place_of_question(caller);
+    const uintptr_t there = place ? window::Hardware::load_acquire(*place) : 0;
+    return {there != 0, (there & deals_bit) != 0};
 }
 
 } // namespace ws::openmp

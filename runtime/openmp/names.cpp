@@ -2,12 +2,12 @@
 #include "openmp/names.h"
 
 #include "directive/abi.h"
+#include "openmp/module.h"
 
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <dlfcn.h>
-#include <string>
 
 namespace ws::openmp {
 
@@ -15,21 +15,10 @@ namespace {
 
 using NameCode = int (*)(const void* code, char* text, size_t room); // debug_names.cpp
 
-NameCode load_reader()
-{
-    Dl_info own;
-    if (!dladdr(reinterpret_cast<const void*>(load_reader), &own) || !own.dli_fname)
-        return nullptr;
-    std::string path = own.dli_fname;
-    path = path.substr(0, path.rfind('/') + 1) + "workshare/names.so";
-    void* const module = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    return module ? reinterpret_cast<NameCode>(dlsym(module, "ws_name_code")) : nullptr;
-}
-
 // `code`: an instruction; `shown`: what is told of it where nothing is known.
 const char* name_of(const void* code, const void* shown)
 {
-    static const NameCode read = load_reader();
+    static const auto read = reinterpret_cast<NameCode>(function_of_module("names.so", "ws_name_code"));
     Dl_info in = {};
     char text[WS_NAME_MAX + 1] = "a parallel region";
     if (!(read && read(code, text, sizeof text)) && dladdr(shown, &in) && in.dli_fname) {

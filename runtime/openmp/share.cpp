@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What becomes of a parallel region that an unmodified program opens, under -workshare-openmp=help: it is run by OpenMP
-// and watched, or by OpenMP, or shared. Called by libws's functions that stand before the library's (directive/).
+// What becomes of a parallel region that an unmodified program opens, under -workshare-openmp=help and =unseen: it is
+// run by OpenMP and watched, or by OpenMP, or shared. Called by libws's functions that stand before the library's
+// (directive/).
 //
 // A region known to be short is one call of its function, as long as nobody waits: what it costs more than the
 // library's own is printed by benchmarks/region_cost.
@@ -31,7 +32,9 @@ struct Wanted {
 Wanted wanted_of(const RegionCall& region)
 {
     const unsigned told = directive::openmp_told();
-    if (WS_LIKELY(region.threads == told || (region.threads == 0 && !directive::openmp_threads_set_here())))
+    // Of one thread may be what an if clause made of the region.
+    if (WS_LIKELY((region.threads == told && told > 1) ||
+                  (region.threads == 0 && !directive::openmp_threads_set_here())))
         return {told, false};
     const auto& library = openmp(nullptr);
     const unsigned said = region.threads ? region.threads : unsigned(std::max(1, library.max_threads()));
@@ -46,7 +49,7 @@ void run_by_openmp(RegionCall& region, const RegionSite* site, const Wanted& wan
     // there are.
     const Flag uses = site ? Hardware::load_relaxed(site->uses) : 0;
     const bool few = site && site->spins && (uses & use::counts);
-    const bool same = !wanted.said && (uses & use::numbers) && !few;
+    const bool same = !wanted.said && (uses & use::numbers) && !few && !directive::openmp_unseen();
     region.open(region.fn, region.data, same ? wanted.threads : region.threads);
 }
 
@@ -58,7 +61,7 @@ __attribute__((noinline)) void run_watching(RegionCall& region, RegionSite& site
         watch.note(use::loop);
     {
         const Current none(nullptr);
-        region.open(run_watched, &watch, wanted.said ? region.threads : wanted.threads);
+        region.open(run_watched, &watch, wanted.said || directive::openmp_unseen() ? region.threads : wanted.threads);
     }
     settle(site, double(ticks() - began), Hardware::load_relaxed(watch.barriers));
 }
@@ -104,8 +107,16 @@ const char* why_passed(const Wanted& wanted)
                                                      : nullptr;
 }
 
+// Before MPI has begun, in processes that are no ranks, where nobody is who could help; and where loops are shared to
+// check them.
+bool has_no_helpers() { return host().participants < 2 || !host().row || host().check; }
+
 void run_region(RegionCall& region)
 {
+    if (WS_UNLIKELY(directive::openmp_unseen() && has_no_helpers())) {
+        region.open(region.fn, region.data, region.threads);
+        return;
+    }
     const unsigned told = directive::openmp_told();
     if (WS_UNLIKELY(current != nullptr)) {
         if (current->watch)
@@ -140,8 +151,8 @@ void run_region(RegionCall& region)
 __attribute__((constructor)) void begin_sharing()
 {
     const char *enabled = std::getenv("WS_ENABLE"), *mode = std::getenv("WS_OPENMP");
-    if (enabled && mode && std::strcmp(enabled, "1") == 0 && std::strcmp(mode, "help") == 0)
-    {
+    if (enabled && mode && std::strcmp(enabled, "1") == 0 &&
+        (std::strcmp(mode, "help") == 0 || std::strcmp(mode, "unseen") == 0)) {
         directive::openmp_sharer = run_region;
         pthread_atfork(nullptr, nullptr, [] { directive::openmp_sharer = nullptr; }); // a child has no watchdog
     }

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <dlfcn.h>
 #include <link.h>
 #include <new>
@@ -51,6 +52,60 @@ bool has_own_variables(const void* function)
 
 bool has_sanitizer() { return dlsym(RTLD_DEFAULT, "__tsan_init") || dlsym(RTLD_DEFAULT, "__asan_init"); }
 
+// What a region may call of OpenMP's.
+struct Names {
+    bool right = true;      // all of it is right for virtual threads
+    bool barriers = false;
+};
+void take_name(void* to, const char* name)
+{
+    Names& names = *static_cast<Names*>(to);
+    const auto begins = [&](const char* with) { return std::strncmp(name, with, std::strlen(with)) == 0; };
+    const auto has = [&](const char* what) { return std::strstr(name, what) != nullptr; };
+    const auto is_one_of = [](auto is, std::initializer_list<const char*> texts) {
+        return std::any_of(texts.begin(), texts.end(), is);
+    };
+    const bool waits = is_one_of(begins, {"GOMP_barrier", "GOMP_loop_end", "GOMP_sections_end", "GOMP_single_copy",
+                                          "__kmpc_barrier", "__kmpc_reduce", "__kmpc_copyprivate"});
+    names.barriers |= waits && !has("nowait");
+    names.right &= !is_one_of(has, {"ordered", "doacross", "cancel", "nest_lock", "task"}) &&
+                   (waits || is_one_of(begins, {"GOMP_loop_",
+                                                "GOMP_sections_",
+                                                "GOMP_single_start",
+                                                "GOMP_critical_",
+                                                "GOMP_atomic_",
+                                                "__kmpc_for_static_",
+                                                "__kmpc_dispatch_",
+                                                "__kmpc_critical",
+                                                "__kmpc_end_critical",
+                                                "__kmpc_single",
+                                                "__kmpc_end_single",
+                                                "__kmpc_master",
+                                                "__kmpc_end_master",
+                                                "__kmpc_masked",
+                                                "__kmpc_end_masked",
+                                                "__kmpc_end_reduce",
+                                                "__kmpc_global_thread_num",
+                                                "__kmpc_flush",
+                                                "omp_get_wti",
+                                                "omp_set_lock",
+                                                "omp_unset_lock",
+                                                "omp_test_lock",
+                                                "omp_init_lock",
+                                                "omp_destroy_lock"})) &&
+                   std::strcmp(name, "GOMP_loop_start") != 0 && std::strcmp(name, "GOMP_loop_ull_start") != 0;
+}
+
+// Where the code shows all, a region is shared the first time that it is run.
+void share_at_once(RegionSite& s, bool has_barriers)
+{
+    s.free = s.first_time = true;
+    s.units = has_barriers ? 16 : 64;
+    s.longest = window::times::unknown_region_us * loop::host().ticks_per_us;
+    Hardware::store_relaxed(s.uses, use::loop);
+    Hardware::store_relaxed(s.state, Flag(State::shared)); // relaxed: nobody knows of it yet
+}
+
 RegionSite* make_site(const void* function)
 {
     RegionSite* const s = new (std::nothrow) RegionSite{};
@@ -61,12 +116,30 @@ RegionSite* make_site(const void* function)
     if (directive::openmp_own() > 1)
         s->site.kinds |= WS_SITE_OPENMP; // the rank's own threads take part as OpenMP's
     s->function = function;
+    s->code = code_of(function);
     s->units = directive::openmp_told();
     s->keeps_thread = has_errno_beside_barriers();
-    if (has_sanitizer()) // it knows of one stack a thread
+    if (has_sanitizer()) { // it knows of one stack a thread
         give_up(*s, "a sanitizer watches its stacks");
-    else if (has_own_variables(function))
+        return s;
+    }
+    if (has_own_variables(function)) {
         give_up(*s, "thread-private variables");
+        return s;
+    }
+    RegionCode code = {};
+    Names names;
+    const bool is_known = look_at_region(s->code, code, take_name, &names);
+    if (!directive::openmp_unseen())
+        return s;
+    if (!is_known)
+        give_up(*s, "whether it asks for thread numbers cannot be seen");
+    else if (code.asks)
+        give_up(*s, "it may ask for thread numbers");
+    else if (code.all && code.deals_first && names.right &&
+             !(names.barriers && s->keeps_thread && !is_without_errno(s->code, s->code)) &&
+             directive::openmp_own() == 1)
+        share_at_once(*s, names.barriers);
     return s;
 }
 
@@ -99,14 +172,6 @@ RegionSite* find_site(const void* function)
     return nullptr;
 }
 
-bool is_pair(const RegionSite& site, const void* caller)
-{
-    for (void* const volatile& p : site.pairs)
-        if (p == caller)
-            return true;
-    return false;
-}
-
 void give_up(RegionSite& site, const char* why)
 {
     site.why = why;
@@ -117,7 +182,8 @@ std::string tell_regions()
 {
     if (!directive::openmp_sharer)
         return "";
-    if (const char* why = directive::openmp_told() ? nullptr : directive::why_threads_are_fixed())
+    const bool unseen = directive::openmp_unseen();
+    if (const char* why = directive::openmp_told() || unseen ? nullptr : directive::why_threads_are_fixed())
         return std::string("no parallel region can be shared: ") + why;
     constexpr unsigned most_told = 4;
     unsigned shared = 0, own = 0;
@@ -137,7 +203,7 @@ std::string tell_regions()
     const auto sites = loop::sites_of_process();
     const auto compiled =
         std::count_if(sites.begin(), sites.end(), [](const ws_site* s) { return s->kinds & WS_SITE_OPENMP; });
-    if (compiled)
+    if (compiled && !unseen)
         text +=
             (text.empty() ? "" : "; ") + ("-fws=openmp is no longer needed for the program's loops (" +
                                           std::to_string(compiled) + "): -workshare-openmp=help shares their regions");
@@ -151,7 +217,7 @@ Phase* phase_after(RegionSite& site, const void* barrier)
         Phase* volatile& entry = site.phases[at % most];
         Phase* phase = window::load_acquire(entry); // pairs with the exchange below
         if (!phase) {
-            const bool may_stop = !site.keeps_thread || is_without_errno(site.function, barrier);
+            const bool may_stop = !site.keeps_thread || is_without_errno(site.code, barrier);
             Phase* const made =
                 new (std::nothrow) Phase{{name_of_call(barrier), site.site.kinds, {}}, barrier, may_stop};
             if (!made || window::exchange_if_acq_rel(entry, phase, made))
@@ -172,7 +238,9 @@ void settle(RegionSite& site, double ticks, unsigned barriers)
         return;
     site.longest = ticks;
     const bool deals = uses & (use::pair | use::loop);
-    site.free = deals && !(uses & (use::numbers | use::far));
+    // What is done before the first loop anew by each counts by how long it takes, where they cannot be told apart
+    // anyway.
+    site.free = deals && !(uses & (use::numbers | (directive::openmp_unseen() ? 0 : use::far)));
     site.ranges = site.free && !(uses & use::pair);
     if (site.free)
         site.units = choose_units(ticks, grain(), 2 * site.setup);
@@ -185,11 +253,21 @@ void settle(RegionSite& site, double ticks, unsigned barriers)
     if (uses & use::unknown) {
         if (!site.why)
             site.why = "a call that cannot be shared";
-    } else if (uses & use::nested)
+    } else if (directive::openmp_unseen() && !site.free)
+        site.why = uses & use::numbers ? "it asks for thread numbers" : "it deals no loops";
+    else if (uses & use::nested)
         site.why = "it opens other regions";
     else if (site.units < 4)
         site.why = "each of its threads prepares more than it shares";
     Hardware::store_release(site.state, Flag(site.why ? State::own : State::shared)); // pairs with now()
+}
+
+void settle_first(RegionSite& site, double ticks)
+{
+    site.first_time = false;
+    site.longest = ticks;
+    if (!site.stops)
+        site.units = choose_units(ticks, grain(), 0);
 }
 
 unsigned units_of(RegionSite& site, unsigned told, bool said)
@@ -197,6 +275,8 @@ unsigned units_of(RegionSite& site, unsigned told, bool said)
     if (said)
         return told;
     const bool seen = site.stops || (Hardware::load_relaxed(site.uses) & use::numbers);
+    if (site.stops && directive::openmp_unseen())
+        return site.units;
     if (!site.free || seen) // no more than the program was told of can wait, or be told apart, at once
         return std::min(site.units, told);
     loop::Learned& l = loop::learned(&site.site);

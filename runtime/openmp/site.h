@@ -20,7 +20,7 @@ using window::Hardware;
 // What a region has been seen to do.
 namespace use {
 constexpr Flag
-    pair = 1,     // asks for both numbers in a row, as GCC's code does to deal a static loop
+    pair = 1,     // asks for both numbers, as GCC's code does to deal a static loop
     loop = 2,     // has the library deal a loop
     far = 4,      // does so only after other work
     numbers = 8,  // asks for thread numbers in another way: the program may keep them
@@ -36,6 +36,7 @@ enum class State : Flag { watched, shared, own };
 struct alignas(64) RegionSite {
     ws_site site; // as the loop over its virtual threads
     const void* function;
+    const void* code;         // of the function
     volatile Flag state;
     volatile Flag uses;
     volatile Flag executions; // that were watched
@@ -46,12 +47,11 @@ struct alignas(64) RegionSite {
     bool ranges;   // and one call can be several of them
     volatile bool stops; // they wait for each other: in phases
     bool keeps_thread;   // code with barriers refers to errno, which belongs to a thread
+    bool first_time;     // it was shared before it was ever run: `longest` is a guess
     unsigned units;
     double setup;  // ticks that each spends before its part of the work
     double longest; // ticks that an execution took
-    static constexpr unsigned most_pairs = 8;
     struct Phase* volatile phases[128]; // after a barrier, found by where that is
-    void* volatile pairs[most_pairs]; // where it asks for both numbers: the return addresses of either call
 
     State now() const { return State(Hardware::load_acquire(state)); } // pairs with settle() and give_up()
 };
@@ -62,13 +62,13 @@ RegionSite* find_site(const void* function);
 // After a watched execution that took so many ticks, and met so many barriers: decides whether the site is shared from
 // now on.
 void settle(RegionSite& site, double ticks, unsigned barriers);
+// After the first execution of one that was shared at once, which took so many ticks.
+void settle_first(RegionSite& site, double ticks);
 // From now on it is OpenMP's.
 void give_up(RegionSite& site, const char* why);
 // What became of this process's regions, for the verdict: how many are shared, and why others are not; empty where the
 // mode is off.
 std::string tell_regions();
-// Whether the call at this address asks for the number by which a static loop is dealt.
-bool is_pair(const RegionSite& site, const void* caller);
 // What follows the barrier that returns to this address.
 struct Phase {
     ws_site site; // as the loop over the virtual threads

@@ -2,6 +2,7 @@
 #include "openmp/team.h"
 
 #include "loop/participant.h"
+#include "openmp/code.h"
 #include "openmp/fiber.h"
 #include "openmp/meet.h"
 #include "window/times.h"
@@ -36,16 +37,18 @@ void asked(Question question, void* caller)
         return;
     }
     if (unit.watch) {
-        unit.watch->note_question(unit, question, caller);
+        unit.watch->note_question(question, caller);
         return;
     }
     VirtualTeam& team = *unit.team;
     Participant& p = self;
-    if (team.units <= team.told || is_pair(team.site, caller)) {
+    if (team.units <= team.told || harmless_question(caller).is) {
         p.number = unit.units.lo;
         p.numbers = unit.units.of;
     } else {
         Watch::note_late(team.site, use::numbers); // from the next execution on no more than it may know of
+        if (directive::openmp_unseen())
+            give_up(team.site, "it asks for thread numbers");
         p.numbers = team.told;
         if (question != Question::threads)
             p.number = team.slot(unit);
@@ -77,9 +80,8 @@ Current::~Current()
 // ---- watched
 
 namespace {
-// The code before a region's first call, if it is nothing but what the compiler put there; and between the two
-// questions of a static loop of GCC's.
-constexpr uintptr_t near_begin = 448, near_pair = 16;
+// The code before a region's first call, if it is nothing but what the compiler put there.
+constexpr uintptr_t near_begin = 448;
 bool follows(const void* from, const void* to, uintptr_t at_most)
 {
     return uintptr_t(to) - uintptr_t(from) <= at_most;
@@ -112,7 +114,7 @@ void Watch::note_unknown(const char* name)
 void Watch::note_deal(Flag use, void* caller)
 {
     const Flag before = Hardware::load_relaxed(site.uses);
-    if (!(before & (use::pair | use::loop | use::numbers)) && !follows(region.site, caller, near_begin) &&
+    if (!(before & (use::pair | use::loop | use::numbers)) && !follows(site.code, caller, near_begin) &&
         !region.loop && !region.sections)
         use |= use::far;
     const double setup = double(ticks() - current->began); // of the thread that was disturbed least
@@ -121,37 +123,18 @@ void Watch::note_deal(Flag use, void* caller)
     note(use);
 }
 
-void Watch::note_question(Unit& unit, Question question, void* caller)
+void Watch::note_question(Question question, void* caller)
 {
-    void* const first = unit.asked_threads;
-    unit.asked_threads = nullptr;
-    const bool makes_pair = question == Question::number && first && follows(first, caller, near_pair);
-    if (first && !makes_pair)
-        note(use::numbers | use::counts);
-    if (question == Question::threads) {
-        unit.asked_threads = caller;
+    if (const HarmlessQuestion known = harmless_question(caller); known.is) {
+        if (known.deals)
+            note_deal(use::pair, caller);
         return;
     }
-    if (!makes_pair) {
-        note(use::numbers);
-        return;
-    }
-    for (void* both : {first, caller})
-        for (unsigned i = 0; !is_pair(site, both); i++) {
-            if (i == RegionSite::most_pairs) {
-                note(use::numbers); // too many to be told from others
-                return;
-            }
-            void* none = nullptr;
-            window::exchange_if_acq_rel(site.pairs[i], none, both);
-        }
-    note_deal(use::pair, first);
+    note(question == Question::threads ? use::numbers | use::counts : use::numbers);
 }
 
 void Watch::end(Unit& unit)
 {
-    if (unit.asked_threads)
-        note(use::numbers | use::counts);
     Hardware::store_relaxed(barriers, unit.barriers); // all have as many
 }
 
@@ -194,6 +177,8 @@ VirtualTeam::~VirtualTeam()
 {
     if (Hardware::load_acquire(registered_)) {
         watch_no_more(*this);
+        if (site.first_time)
+            settle_first(site, double(ticks() - opened_at));
         site.longest = std::max(site.longest, double(ticks() - opened_at));
     }
     if (window::load_acquire(cold_)) {
@@ -636,6 +621,7 @@ unsigned VirtualTeam::slot(Unit& unit)
     if (unit.slot)
         return unit.slot - 1;
     const unsigned most = std::min(told, 32u);
+    const uint64_t began = ticks();
     for (;;) {
         const Flag taken = Hardware::load_relaxed(slots_);
         for (unsigned i = 0; i < most; i++)
@@ -643,7 +629,8 @@ unsigned VirtualTeam::slot(Unit& unit)
                 unit.slot = i + 1;
                 return i;
             }
-        if (stopped()) // they keep theirs
+        // Those that have stopped keep theirs; others may hold what one of them waits for.
+        if (stopped() || double(ticks() - began) > window::times::number_wait_us * loop::host().ticks_per_us)
             refuse(site, "more of its threads wait for each other than it was told of, and ask for their numbers");
         sched_yield();
     }

@@ -55,7 +55,6 @@ struct Unit {
     unsigned slot;        // its number for who asks unexpectedly, from 1; 0: none
     uint64_t began;       // watched: ticks
     unsigned barriers;    // watched: so many that are not the region's end
-    void* asked_threads;  // watched: where it asked for their number, if it has not asked for its own since
 };
 extern __thread Unit* current __attribute__((tls_model("initial-exec")));
 
@@ -82,7 +81,7 @@ struct Watch {
     void note_barrier(Unit& unit, const void* caller);
     void note_unknown(const char* name);
     void note_deal(Flag use, void* caller); // the first one must follow the region's begin
-    void note_question(Unit& unit, directive::Question question, void* caller);
+    void note_question(directive::Question question, void* caller);
     void end(Unit& unit);
     volatile Flag barriers = 0; // of one of its threads
 };

@@ -11,7 +11,8 @@ import re
 import sys
 
 KINDS = 'flag', 'number', 'words', 'size', 'schedule', 'file', 'text'
-ONCE = 'variable', 'option', 'kind', 'words', 'endings', 'alone', 'needs', 'default', 'policy', 'mpi_t', 'tests', 'enables', 'calms', 'preloads'
+ONCE = 'variable', 'option', 'kind', 'words', 'endings', 'alone', 'needs', 'default', 'policy', 'mpi_t', 'tests', 'enables', 'calms', 'preloads', \
+    'linked'
 SEVERAL = 'help', 'about'
 POLICIES = 'core', 'steal', 'reorder', 'dpb', 'flex', 'nblb', 'observe'
 SCOPES = 'READONLY', 'LOCAL', 'ALL', 'ALL_EQ'
@@ -51,6 +52,8 @@ class Option:
             self.wrong('lacks its policy, help or about')
         if self.scope and self.scope not in SCOPES or self.tests not in ('', 'yes') or self.enables not in ('', 'yes') or self.calms not in ('', 'openmp'):
             self.wrong('has a word that is not known')
+        if self.linked and (self.linked.split()[0] not in self.words or len(self.linked.split()) != 2):
+            self.wrong('is, for linked programs, none of its words with a library')
         if (kind == 'words') > bool(self.words) or (kind == 'file') != bool(self.endings):
             self.wrong(f'lacks its words or endings, or has some as a {kind}')
         if kind in ('flag', 'number', 'words') and self.default not in self.words and not (
@@ -150,7 +153,7 @@ def installed(options):
         print(f'\nvariable {o.variable}')
         lines = [('option', o.option), ('kind', f'number {o.least} {o.most}' if o.kind == 'number' else o.kind), ('words', ' '.join(o.words)),
                  ('endings', ' '.join(o.endings)), ('any_ending', 'yes' * o.any_ending), ('alone', o.alone), ('needs', o.needs), ('enables', o.enables), ('calms', o.calms), ('preloads', o.preloads),
-                 ('wanted', o.wanted()), *[('help', h) for h in o.help]]
+                 ('linked', o.linked), ('wanted', o.wanted()), *[('help', h) for h in o.help]]
         print('\n'.join(f'{key} {value}' for key, value in lines if value))
 
 

@@ -83,6 +83,12 @@ constexpr double virtual_thread_phase_us = 2;
 // where cores were busy for so long, for three times what it took; how often that is looked at.
 constexpr double stuck_least_us = 1000000, stuck_busy_us = 200000;
 constexpr unsigned stuck_look_us = 20000;
+// openmp/site.cpp: what a region is taken to last that is shared before it was ever run; three times this, and it is
+// stuck.
+constexpr double unknown_region_us = 4000000;
+// openmp/team.cpp: a virtual thread that asks for its number waits until one is free. Who has it may wait for a lock
+// of this one's: the job ends then, instead of never.
+constexpr double number_wait_us = 60000000;
 // measure/kept_off.cpp: how often a thread asks the kernel how long it had no CPU: what it missed it learns at the next
 // look.
 constexpr double kept_off_us = 8000;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """mpirun -workshare and its options, wherever they stand. The "application" prints what reached it."""
 import os
+import shutil
 import sys
 import tempfile
 
@@ -133,6 +134,28 @@ OPENMP = ['/bin/sh', '-c', 'echo "${WS_ENABLE-} ${WS_OPENMP-}"', 'show']
 for mode in 'lend', 'balance', 'auto', 'auto,share', 'help':
     reached('what turns -workshare on', [f'1 {mode}'], f'-workshare-openmp={mode}', '-n', '1', *OPENMP)
 reached('no balancing, and nothing else', [''], '-workshare-openmp=none', '-n', '1', *OPENMP)
+# Programs that are linked with an OpenMP library, as far as their file names it. A shell may have any bytes at its end.
+with tempfile.TemporaryDirectory() as folder:
+    def shell(name, *names):
+        path = os.path.join(folder, name)
+        shutil.copy(os.path.realpath('/bin/sh'), path)
+        with open(path, 'ab') as f:
+            f.write(b''.join(b'\0' + n.encode() + b'\0' for n in names))
+        return path
+
+    show = ['-c', 'echo "${WS_ENABLE-} ${WS_OPENMP-} ${LD_PRELOAD##*/}"']
+    gomp, omp, none = shell('gomp', 'libgomp.so.1'), shell('omp', 'libomp.so.5'), shell('none')
+    asan = shell('asan', 'libgomp.so.1', '__asan_init')
+    for program in gomp, omp:
+        reached('linked with OpenMP', ['1 unseen libws.so.1'], '-workshare', '-n', '1', program, *show)
+        reached('linked with OpenMP, without Workshare', [''], '-n', '1', program, *show)
+        reached('linked with OpenMP, turned off', ['1 none'], '-workshare', '-workshare-openmp=none', '-n', '1', program, *show)
+        reached('linked with OpenMP, another mode', ['1 lend libws-calls.so'], '-workshare', '-workshare-openmp=lend', '-n', '1', program, *show)
+    reached('turned off by its variable', ['1 none'], '-workshare', '-n', '1', gomp, *show, env={'WS_OPENMP': 'none'})
+    reached('by a path', ['1 unseen libws.so.1'], '-workshare', '-wdir', folder, '-n', '1', './gomp', *show)
+    reached('one of several', ['1 unseen libws.so.1'] * 2, '-workshare', '-n', '1', none, *show, ':', '-n', '1', gomp, *show)
+    reached('without OpenMP', ['1'], '-workshare', '-n', '1', none, *show)
+    reached('with a sanitizer', ['1'], '-workshare', '-n', '1', asan, *show)
 refused('it was turned off', ['-workshare-openmp', 'auto'], ['-workshare-openmp has no meaning without -workshare'], env={'WS_ENABLE': '0'})
 refused('quiet alone', ['-workshare-quiet'], ['-workshare-quiet has no meaning without -workshare'])
 refused('quantum alone', ['-workshare-quantum', '5'], ['-workshare-quantum has no meaning without -workshare'])

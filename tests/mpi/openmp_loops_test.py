@@ -15,15 +15,18 @@ def stolen(result):
     return result.stats.get('chunks_stolen', 0)
 
 
-def no_guests(program, *args, **how):
-    result = run(program, *args, **how)
+ALONE = '-workshare-openmp=none',  # else regions that the compiler left are shared as they are
+
+
+def no_guests(program, *args, options=(), **how):
+    result = run(program, *args, options=(*ALONE, *options), **how)
     expect(result, 'a loop was shared', stolen(result) == 0)
     return result
 
 
 def watched(most, program, *args, shared=True, told=None, **how):
     """No more than `most` participants at once, in any loop; with `told` numbers for them."""
-    result = run(program, *args, ranks=4, steals=shared, **how)
+    result = run(program, *args, ranks=4, steals=shared, options=() if shared else ALONE, **how)
     counts = re.findall(r'(\d+) at once', result.out)
     expect(result, f'more than {most} at once', len(counts) == 3 and all(int(c) <= most for c in counts))
     if told is not None:

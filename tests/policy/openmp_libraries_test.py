@@ -34,7 +34,7 @@ ways = {'of the program itself': ('processors_tool', {}),
         'by LD_PRELOAD': ('processors_clang', {'LD_PRELOAD': TOOL[0]})}
 for way, (program, env) in ways.items():
     for mode in None, 'auto':
-        result = run(program, *WORK, options=('-workshare-openmp', mode) if mode else (), env={**NODE, **env})
+        result = run(program, *WORK, options=('-workshare-openmp', mode or 'none'), env={**NODE, **env})
         tools = [list(map(int, numbers)) for numbers in
                  re.findall(r'^tool regions (\d+) ended (\d+) tasks (\d+) threads (\d+) open (-?\d+)$', result.out, re.MULTILINE)]
         if not expect(result, f'a tool {way} tells of each rank: {tools}', len(tools) == 2):

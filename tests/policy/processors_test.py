@@ -38,8 +38,7 @@ def others(result):
 
 
 def job(mode, *args, program='processors', options=(), env=NODE, **how):
-    mode = ('-workshare-openmp', mode) if mode else ()
-    return run(program, *map(str, args), options=(*mode, *options), env=env, **how)
+    return run(program, *map(str, args), options=('-workshare-openmp', mode or 'none', *options), env=env, **how)
 
 
 def reported(program, *args, **how):
@@ -200,7 +199,7 @@ if CORES >= 2:
     for program in ['processors'] + ['processors_' + c for c in COMPILERS]:
         def real():
             bound = {'options': ('-bind-to', 'core'), 'env': {'OMP_NUM_THREADS': '1'}}
-            plain = run(program, 'compute', '20', '32', '58000', '1000', **bound)
+            plain = job(None, 'compute', 20, 32, 58000, 1000, program=program, **bound)
             lent = job('lend', 'compute', 20, 32, 58000, 1000, program=program, **bound)
             return lent, told(lent)[1] < 0.8 * told(plain)[1]
 

@@ -194,7 +194,7 @@ bool Dpb::share(policy::Rank& rank, bool fixed)
 policy::Wants Dpb::attach(policy::Rank& rank)
 {
     const Options& o = *rank.options;
-    if (o.openmp == Options::openmp_none || o.openmp == Options::openmp_help)
+    if (o.openmp == Options::openmp_none || o.openmp == Options::openmp_help || o.openmp == Options::openmp_unseen)
         return {};
     const char* why = !rank.window ? "no window is shared" : rank.openmp->why_fixed();
     int me, first;
