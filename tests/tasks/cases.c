@@ -430,7 +430,7 @@ static void idle(unsigned seconds)
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
     const double used = (double) (after.tv_sec - before.tv_sec) + 1e-9 * (double) (after.tv_nsec - before.tv_nsec);
     printf("rank %d used %.4f s of %u s\n", rank, used, seconds);
-    expect(used < 0.1 * seconds, "a rank that waits needs no core");
+    expect(used < 0.2 * seconds, "a rank that waits needs no core");
 }
 
 int main(int argc, char **argv)

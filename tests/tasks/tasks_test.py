@@ -150,6 +150,11 @@ def trouble():
         expect_lines(result, result.out, '^right$')
         expect(result, f'the pulse is not where the worker is: {found}', len(found) == 2 and all(f and f.get('ws pulse') == f.get('ws worker') for f in found))
 
+        # A worker with nothing to do looks itself while the rank is in a task, every 500 us; the pool still needs no core.
+        result = job('tasks_cases', 'idle', 2, ranks=2, nodes=2, workers=1)
+        expect_lines(result, result.out, '^right$')
+        expect_lines(result, result.err, r'on idle workers: [1-9]\d\d+, in computing ones')
+
 
 def tasks_run(pids):
     """How many tasks each process has run, as ws-top shows it; 0 where it shows nothing yet."""

@@ -157,8 +157,11 @@ void Pool::step() { stepped_ += poll(); }
 // One at a time. Returns when nobody may have looked for too long, in ticks.
 uint64_t Pool::worker_step(uint64_t now)
 {
-    if (load_relaxed(polled_at_) + pulse_every_ / 2 <= now)
-        worked_ += poll();
+    if (load_relaxed(polled_at_) + pulse_every_ / 2 <= now) {
+        if (!poll()) // run()'s thread holds the wire while it waits for letters itself
+            return now + uint64_t(times::task_longest_pulse_us * job.ticks_per_us);
+        worked_++;
+    }
     return std::max(now, load_relaxed(polled_at_)) + pulse_every_ / 2;
 }
 
