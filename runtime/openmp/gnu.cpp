@@ -251,7 +251,7 @@ WS_GNU_WITH(GOMP_loop_ull_doacross_start, "GOMP_5.0", in_order, WS_DOACROSS_WITH
             return 0;                                                                                                 \
         if (current)                                                                                                  \
             meet_other(#name);                                                                                        \
-        return next(__builtin_return_address(0))(WS_12(, WS_NAMED));                                                  \
+        WS_RETURN(next(__builtin_return_address(0))(WS_12(, WS_NAMED)));                                              \
     }                                                                                                                 \
     WS_GNU(name, version)
 WS_GNU_IN_TURN(GOMP_ordered_start, "GOMP_1.0");
@@ -405,7 +405,7 @@ public:
             in_team;                                                                                                  \
         }                                                                                                             \
         around;                                                                                                       \
-        return next(__builtin_return_address(0))(WS_12(, WS_NAMED));                                                  \
+        WS_RETURN(next(__builtin_return_address(0))(WS_12(, WS_NAMED)));                                              \
     }                                                                                                                 \
     WS_GNU(name, version)
 #define WS_GNU_OTHER(name, version) WS_GNU_OTHER_AS(name, version, , )

@@ -427,7 +427,7 @@ WS_LLVM(__kmpc_end_serialized_parallel);
             in_team;                                                                                                  \
             return 0;                                                                                                 \
         }                                                                                                             \
-        return next(__builtin_return_address(0))(WS_12(, WS_NAMED));                                                  \
+        WS_RETURN(next(__builtin_return_address(0))(WS_12(, WS_NAMED)));                                              \
     }                                                                                                                 \
     WS_LLVM(name)
 WS_LLVM_IN_TURN(__kmpc_ordered, );
@@ -445,7 +445,7 @@ WS_LLVM_IN_TURN(__kmpc_doacross_fini, if (unit.turn.runs) unit.team->next_in_tur
         static Next<decltype(llvm_##name)> next(#name);                                                               \
         if (WS_UNLIKELY(current != nullptr) && current->team)                                                         \
             b = own_number(reinterpret_cast<void*>(a));                                                               \
-        return next(__builtin_return_address(0))(WS_12(, WS_NAMED));                                                  \
+        WS_RETURN(next(__builtin_return_address(0))(WS_12(, WS_NAMED)));                                              \
     }                                                                                                                 \
     WS_LLVM(name)
 WS_LLVM_OWN_NUMBER(__kmpc_critical);
@@ -467,7 +467,7 @@ WS_LLVM_OWN_NUMBER(__kmpc_omp_task_complete_if0);
         if (current && current->team) {                                                                               \
             in_team;                                                                                                  \
         }                                                                                                             \
-        return next(__builtin_return_address(0))(WS_12(, WS_NAMED));                                                  \
+        WS_RETURN(next(__builtin_return_address(0))(WS_12(, WS_NAMED)));                                              \
     }                                                                                                                 \
     WS_LLVM(name)
 // The calling thread's number is the second argument, most often.

@@ -15,6 +15,12 @@
     each(type, a) each(type, b) each(type, c) each(type, d) each(type, e) each(type, f) each(type, g) each(type, h)   \
         each(type, i) each(type, j) each(type, k) type l
 #define WS_NAMED(type, name) type name,
+// Returns what such a function gives: never by a jump to it, for which the compiler would write all 12 to
+// where its caller has put them, and those that it has not are its caller's variables, which may have changed.
+#define WS_RETURN(call)                                                                                               \
+    const long result_of_call = call;                                                                                 \
+    asm volatile("" : : : "memory");                                                                                  \
+    return result_of_call
 
 namespace ws::openmp {
 
