@@ -14,8 +14,6 @@
 namespace ws::openmp {
 
 using directive::Next;
-using loop::count_signed;
-using loop::count_unsigned;
 
 namespace {
 

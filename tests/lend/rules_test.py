@@ -109,7 +109,7 @@ MISTAKES = [
     ('Who may lend', 'lend/home.cpp', 'active_ && home_thread && !loop::thread_in_region()', 'active_ && home_thread'),
     ('Who may lend', 'lend/lender.cpp', 'if (one_chunk || (chaos', 'if ((chaos'),
     ('Steps', 'lend/home.cpp', 'if (spare_->when_idle && lender_.core_is_free() && gave_step(now, true))', 'if (false)'),
-    ('Steps', 'lend/home.cpp', 'lender_.sleep(us_until_due(now));', 'lender_.sleep();'),
+    ('Steps', 'lend/home.cpp', 'lender_.sleep(lender_.us_until(spare_->due_at, now));', 'lender_.sleep();'),
     ('Cores', 'lend/lender.cpp', 'if (!use.change(own_use_, arbiter::Use::guest)) {', 'if (false) {'),
     ('Alone', 'loop/region.cpp', 'set_ws_alone(false); // before the guests come', '// before the guests come'),
     ('Guests on demand', 'lend/guest.cpp', 'if (Hardware::load_acquire(slot.state) != window::guest_wanted)', 'if (false)'),
