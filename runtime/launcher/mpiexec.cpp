@@ -122,6 +122,7 @@ private:
     // What the processes will get: an option's value goes before that of -genv, that before what they inherit.
     std::optional<std::string> value(const Option& o) const;
     std::optional<std::string> genv(const std::string& name) const;
+    bool is_set_by_env(const std::string& name) const;
     void check_variable(const Option& o);
     void check_together(const Option& o) const;
     void calm_openmp();
@@ -271,6 +272,16 @@ std::optional<std::string> Launcher::genv(const std::string& name) const
     return found;
 }
 
+// For some processes, those of a section.
+bool Launcher::is_set_by_env(const std::string& name) const
+{
+    for (const auto* pieces : {&line_, &config_})
+        for (const Piece& piece : *pieces)
+            if (!piece.is_global && piece.variable == name)
+                return true;
+    return false;
+}
+
 std::optional<std::string> Launcher::value(const Option& o) const
 {
     if (o.value)
@@ -369,9 +380,12 @@ std::vector<std::string> Launcher::programs() const
 
 // An option that is not given may be meant for programs that are linked with an OpenMP library, as far as their files
 // show it: not those of a script, or of a program whose libraries alone use OpenMP. AddressSanitizer refuses to run
-// behind another library. Where the library cannot be loaded first the job runs without.
+// behind another library. Where the library cannot be loaded first the job runs without; so does one that sets either
+// variable for some of its processes, as -genv would take the place of that.
 void Launcher::set_if_linked(const Option& o)
 {
+    if (is_set_by_env(o.variable) || is_set_by_env("LD_PRELOAD"))
+        return;
     const std::string path = prefix() + "/lib/" + o.linked_preloads;
     char library[PATH_MAX];
     if (access(path.c_str(), R_OK) != 0 || !realpath(path.c_str(), library) || library[strcspn(library, " :")])

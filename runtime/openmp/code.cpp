@@ -4,7 +4,7 @@
 // at another thread's. It comes from a call of __errno_location(): in a function's code that is a distance of 32 bits
 // to the function's entry in the procedure linkage table, or to the word that holds its address.
 //
-// Which regions ask for thread numbers takes reading instructions: a module does that (code_reader.cpp).
+// Which regions ask for thread numbers takes reading instructions: a module does that (reader/).
 #include "openmp/code.h"
 
 #include "openmp/binary.h"

@@ -154,6 +154,8 @@ with tempfile.TemporaryDirectory() as folder:
     reached('turned off by its variable', ['1 none'], '-workshare', '-n', '1', gomp, *show, env={'WS_OPENMP': 'none'})
     reached('by a path', ['1 unseen libws.so.1'], '-workshare', '-wdir', folder, '-n', '1', './gomp', *show)
     reached('one of several', ['1 unseen libws.so.1'] * 2, '-workshare', '-n', '1', none, *show, ':', '-n', '1', gomp, *show)
+    reached('set for some', ['1', '1 help'], '-workshare', '-n', '1', gomp, *show, ':', '-n', '1', '-env', 'WS_OPENMP', 'help', gomp, *show)
+    reached('another library for some', ['1', '1  libm.so.6'], '-workshare', '-n', '1', gomp, *show, ':', '-n', '1', '-env', 'LD_PRELOAD=libm.so.6', gomp, *show)
     reached('without OpenMP', ['1'], '-workshare', '-n', '1', none, *show)
     reached('with a sanitizer', ['1'], '-workshare', '-n', '1', asan, *show)
 refused('it was turned off', ['-workshare-openmp', 'auto'], ['-workshare-openmp has no meaning without -workshare'], env={'WS_ENABLE': '0'})
