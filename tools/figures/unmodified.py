@@ -84,6 +84,12 @@ def unmodified(run, quick):
                 yield perfect_line(f"unmodified double loop, {OPENMP[compiler]}, {schedule}, {text}: workshare / perfect half", ours, most)
                 rows.append([text, OPENMP[compiler], schedule,
                              *(measure.median_of(results, over_perfect) for results in (ours, plain, directive, one))])
+    options = ["--balanced", "--steps", measure.calibrated(run, "5ms", "--balanced"), "--no-serial", "--repeats", 50 if quick else 200]
+    for compiler in (c for c in OPENMP if run.has(f"double_loop_unmodified_{c}")):
+        balanced = lambda **how: run.run(f"double_loop_unmodified_{compiler}", options, env={"OMP_NUM_THREADS": "1"}, **how)  # noqa: E731
+        plain, ours = measure.in_turn(5 if quick else 11, balanced, lambda: balanced(workshare=True))
+        yield compare(f"unmodified balanced loop, 5 ms, {OPENMP[compiler]}: -workshare and nothing else / without", ours, plain, median_us, "us", 1.01,
+                      "regions are shared where no program can tell")
     for compiler in (c for c in OPENMP if run.has(f"double_loop_unmodified_{c}")):
         for schedule, flags in SCHEDULES:
             ours = sleeping(run, compiler, [*flags, "--repeats", 3 if quick else 8])
