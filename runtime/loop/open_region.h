@@ -40,6 +40,7 @@ struct alignas(64) Region {
     volatile Flag begun;  // Order::halves: chunks that have begun
     // How the first guest's coming changed the cost of a unit to the owner (see Crowding): before it, and from then on.
     double cost_before;
+    bool was_alone; // until it was published
     uint64_t crowded_units, crowded_ticks;
     // Guests write these.
     alignas(64) uint64_t stolen, stolen_ticks; // iterations run by guests; atomically added

@@ -209,6 +209,7 @@ void publish(Participant& p)
         first.chunk = p.pace.sizing().kind == WS_AUTO && p.pace.sizing().chunk > 1 ? p.pace.sizing().chunk / 2 : 1;
     r.stolen = r.stolen_ticks = 0;
     r.crowded_units = r.crowded_ticks = 0;
+    r.was_alone = p.lo > 0;
     r.state.note();
     Hardware::store_relaxed(*p.host->running_on, Flag(sched_getcpu()));
     set_ws_alone(false); // before the guests come: publish() is the release
@@ -422,12 +423,13 @@ bool disturbed(const Region& r, uint64_t now)
 
 // Guests and owner have computed for so many ticks in a region that lasted `wall`: how much later would the rank be
 // without guests?
-void add_lag(const Region& r, uint64_t computed, uint64_t wall, Crowding crowding, uint64_t now)
+void add_lag(const Region& r, uint64_t computed, uint64_t wall, Crowding crowding, bool disturbed, uint64_t now)
 {
     LoopHost& h = host();
     // of a team's threads only one is counted here
-    const double slowdown =
-        r.own_threads > 1 ? 1 : remember_helped(r.site, double(computed) / double(r.bounds.iterations), crowding);
+    const double slowdown = r.own_threads > 1 ? 1
+                                              : remember_helped(r.site, double(computed) / double(r.bounds.iterations),
+                                                                crowding, disturbed);
     const double unhelped = double(computed) / std::min(slowdown, double(h.participants));
     const Hardware::Word was = Hardware::load_relaxed(*h.lag);
     const Hardware::Word lag = unhelped > double(wall) ? was + Hardware::Word(unhelped - double(wall)) : was;
@@ -453,8 +455,8 @@ uint64_t close_published(Participant& p)
     } while (!d.close());
     p.host->let_threads_in(0);
     uint64_t stolen = window::load_relaxed(r.stolen); // ordered by joiners() above
-    Crowding crowding = {r.cost_before,
-                         r.crowded_units ? double(r.crowded_ticks) / double(r.crowded_units) : 0};
+    const Crowding crowding = {r.cost_before, r.crowded_units ? double(r.crowded_ticks) / double(r.crowded_units) : 0,
+                               r.was_alone};
     const uint64_t now = ticks();
     if (WS_UNLIKELY(h.check))
         note_published(r, stolen);
@@ -466,9 +468,10 @@ uint64_t close_published(Participant& p)
     const uint64_t helped = window::load_relaxed(r.stolen_ticks), wall = now - r.opened_at;
     if (helped && is_home(p))
         h.meter->bring_up(now);
-    remember_shared(r.site, r.bounds.iterations, stolen, wall, crowding, disturbed(r, now));
+    const bool by_others = disturbed(r, now);
+    remember_shared(r.site, r.bounds.iterations, stolen, wall, crowding, by_others);
     if (helped)
-        add_lag(r, helped + wall - std::min(waited, wall), wall, crowding, now);
+        add_lag(r, helped + wall - std::min(waited, wall), wall, crowding, by_others, now);
     // Thieves that still wait raise the flag again. If guests were at work to the end, thieves certainly wait: then it
     // stays raised.
     if (!waited)

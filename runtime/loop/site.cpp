@@ -35,6 +35,8 @@ constexpr double least_return = 0.15;
 // were now and then idle, which brings others to them.
 constexpr double least_beside_others = 0.1;
 
+constexpr uint64_t enough_compared = 3; // fewer may all be disturbed, or executions of another size
+
 void measure_alone(Learned& l) { poke(l.unshared, int64_t(1)); }
 
 // Whether the owner's costs before and after its first guest's coming can be compared: not where the cost changes over
@@ -63,13 +65,34 @@ void doubt(Learned& l, SiteRecord& r, uint64_t wall)
 
 } // namespace
 
+void Recent::add(double value)
+{
+    const uint64_t n = peek(count_);
+    poke(last_[n % most], value);
+    poke(count_, n + 1);
+}
+
+uint64_t Recent::count() const { return peek(count_); }
+
+double Recent::median() const
+{
+    const size_t n = size_t(std::min(peek(count_), most));
+    if (!n)
+        return 0;
+    double sorted[most];
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = peek(last_[i]);
+    std::nth_element(sorted, sorted + (n - 1) / 2, sorted + n);
+    return sorted[(n - 1) / 2];
+}
+
 SiteRecord* record_of(ws_site* site)
 {
     Learned& l = learned(site);
     SiteRecord* r = window::load_acquire(l.record); // pairs with the exchange below
     if (r)
         return r;
-    r = new (std::nothrow) SiteRecord{site, 0, 0, 0, first_pause, 0, nullptr, 0};
+    r = new (std::nothrow) SiteRecord{site, 0, 0, 0, first_pause, 0, nullptr, 0, {}, {}};
     if (!r)
         return nullptr;
     SiteRecord* other = nullptr;
@@ -87,26 +110,28 @@ void remember_alone(Learned& l, double ticks)
         if (peek(r->since_alone) > 2 * enough_doubts) // the old figure is out of date
             before = 0;
         poke(r->since_alone, uint64_t(0));
+        poke(r->alones, peek(r->alones) + 1);
     }
     poke(l.alone_ticks, before > 0 ? (before + ticks) / 2 : ticks);
 }
 
-// Costs change while a program runs. So what an iteration costs alone is compared only with the regions next to that
-// one, and what was found then stands until it is measured again.
-double remember_helped(ws_site* site, double ticks, Crowding crowding)
+// Costs change while a program runs. So what an iteration costs alone is compared only with regions next to that one,
+// but for the first, whose guests have to fetch the data; and what was found then stands until it is measured again.
+// Executions may differ, too: one alone tells nothing.
+double remember_helped(ws_site* site, double ticks, Crowding crowding, bool disturbed)
 {
     SiteRecord* r = record_of(site);
     if (!r)
-        return 1;
-    const double alone = peek(learned(site).alone_ticks), before = peek(r->slowdown);
-    double seen = 0;
-    if (alone > 0)
-        seen = peek(r->since_alone) <= 2 * enough_doubts ? ticks / alone : 0;
-    else if (tells(*r, crowding))
-        seen = crowding.after / crowding.before;
-    if (seen > 0)
-        poke(r->slowdown, before > 0 ? (3 * before + seen) / 4 : seen);
-    return std::max(1.0, peek(r->slowdown));
+        return usual_slowdown;
+    const double alone = peek(learned(site).alone_ticks);
+    const uint64_t since = peek(r->since_alone);
+    if (!disturbed && alone > 0 && (since == 2 || since == 3))
+        r->beside.add(ticks / alone);
+    if (!disturbed && crowding.was_alone && tells(*r, crowding))
+        r->crowded.add(crowding.after / crowding.before);
+    if (peek(r->alones) >= enough_compared && r->beside.count() >= enough_compared)
+        return std::max(1.0, r->beside.median());
+    return r->crowded.count() >= enough_compared ? std::max(1.0, r->crowded.median()) : usual_slowdown;
 }
 
 double helped_last(const Learned& l)

@@ -18,6 +18,19 @@ namespace ws::loop {
 
 struct TeamRecord;
 
+// The last few of what was measured; its median, as a disturbance makes any single one many times too large.
+class Recent {
+public:
+    void add(double value);
+    uint64_t count() const; // of all that were added
+    double median() const;  // 0: none
+
+private:
+    static constexpr uint64_t most = 7;
+    double last_[most] = {};
+    uint64_t count_ = 0;
+};
+
 // What only few executions need.
 struct SiteRecord {
     ws_site* site;
@@ -28,7 +41,10 @@ struct SiteRecord {
     uint64_t pause;       // regions that the next pause in sharing lasts
     double helped;        // share of the last region that guests ran
     TeamRecord* team;     // team.h; null until a team has run it
-    double slowdown;      // 0 = not known; see remember_helped()
+    uint64_t alones;      // regions measured alone since the record was made
+    // How many times as much an iteration has cost its threads as alone; see remember_helped(). Beside regions without
+    // guests; and in one region, before and after the first guest's coming.
+    Recent beside, crowded;
 };
 SiteRecord* record_of(ws_site* site); // made where there is none yet; null: no memory
 
@@ -70,8 +86,10 @@ inline void remember_cost(Learned& l, double ticks)
 void remember_alone(Learned& l, double ticks);
 
 // Owner's costs before and after the first guest's coming, as the chunks of one region show them; 0 = not seen.
+// `was_alone`: part of the region ran before it was published, when its atomic operations were plain ones.
 struct Crowding {
     double before, after;
+    bool was_alone;
 };
 
 // A published region is over: `iterations` in it, of them `stolen`, in `wall` ticks open to close. Decides whether the
@@ -80,9 +98,12 @@ void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64
                      bool disturbed);
 
 // A region was helped with; an iteration has cost `ticks` to the thread that ran it, guests and owner alike. Returns
-// how many times as much that is as one costs while nobody helps, as far as is known: cores share memory, caches and
-// what atomic operations touch. At least 1. To be called after remember_shared().
-double remember_helped(ws_site* site, double ticks, Crowding crowding);
+// how many times as much that is as one costs while nobody helps: cores share memory, caches and what atomic operations
+// touch. At least 1; usual_slowdown where it is not known. To be called after remember_shared().
+double remember_helped(ws_site* site, double ticks, Crowding crowding, bool disturbed);
+// What it is in programs in which it is known: 1.01 to 1.09 (tools/bench --only programs, beside -workshare-victim
+// none).
+constexpr double usual_slowdown = 1.03;
 
 // Which share of the region published last guests ran, and from where on that is much: publishing the next one before
 // anybody asks costs less than a hundredth of that.

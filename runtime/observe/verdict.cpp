@@ -5,6 +5,7 @@
 #include "window/times.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -20,6 +21,9 @@ std::string duration(double s)
 
 // The kernel counts in steps of 10 ms, and a desktop is never quite idle: less than a tenth is not worth a word.
 constexpr double noise_share = 0.1;
+
+// As much as the estimate may be wrong where nobody disturbs the job.
+constexpr double sure_share = 0.05;
 
 // "40 % of CPU 1"
 std::string used_by_others(const Facts& f)
@@ -222,6 +226,16 @@ std::string how_sure(const Totals& t)
                   100 * t.kept_off / t.computing);
 }
 
+// Time in which ranks had no CPU is in what the run took, and may or may not be in what it would have taken without
+// stealing.
+std::string give_or_take(const Totals& t)
+{
+    const double part = t.wall > 0 ? t.kept_off / (t.wall * t.ranks) : 0;
+    return t.crowded > 0 || part < sure_share ? ""
+                                              : format(", give or take %.0f %%, as ranks had no CPU for so long",
+                                                       std::ceil(100 * part));
+}
+
 std::string who_else(const Facts& f)
 {
     return f.others.share < noise_share ? "" : "; other programs used " + used_by_others(f);
@@ -289,7 +303,7 @@ Verdict judge(const Totals& t, const Facts& f)
         if (!loop.empty())
             v.line += ", most of it from " + loop;
         if (v.speedup >= 1.01)
-            v.line += format("; about %.2f times as fast as without", v.speedup);
+            v.line += format("; about %.2f times as fast as without", v.speedup) + give_or_take(t);
         const double lost = t.idle - t.stolen_home;
         if (used < 1) { // next to nothing was stolen: the user asks why, as if it were nothing
             v.reason = why_not(t, f);

@@ -122,7 +122,7 @@ TEST_CASE("an owner that is slowed by its first guest is measured alone soon", "
         for (int i = 0; i < 20; i++) // the last ones count most
             remember_tilt(&loop.site, tilt);
         for (int i = 0; i < 2; i++)
-            remember_shared(&loop.site, 1000, 500, 100000, {100, 195}, false);
+            remember_shared(&loop.site, 1000, 500, 100000, {100, 195, true}, false);
     };
     two_regions(1.7); // its iterations become dearer anyway
     CHECK(may_share(l));
@@ -138,7 +138,7 @@ TEST_CASE("a long loop that slows its owner down by as much as its guest helps i
         remember_tilt(&loop.site, 1);
     const auto regions = [&](double after) {
         for (int i = 0; i < 4; i++)
-            remember_shared(&loop.site, 1000, 500, 100000000, {100, after}, false); // 100 ms
+            remember_shared(&loop.site, 1000, 500, 100000000, {100, after, true}, false); // 100 ms
         return may_share(learned(&loop.site));
     };
     CHECK(regions(110));
@@ -169,24 +169,49 @@ TEST_CASE("pauses of a loop that never gains grow, in time too", "[site]")
     CHECK(loop.shared_part(1000) < 0.05);
 }
 
-TEST_CASE("how much guests slow an iteration down is measured beside a region without guests", "[site]")
+namespace {
+
+// A region without guests, then some with them, in which an iteration costs its threads so much. What is said at the
+// last one.
+double alone_then_helped(Loop& loop, double alone, double helped, bool disturbed = false)
+{
+    remember_alone(learned(&loop.site), alone);
+    double said = 0;
+    for (int i = 0; i < 5; i++) {
+        loop.run(1);
+        said = remember_helped(&loop.site, helped, {}, disturbed);
+    }
+    return said;
+}
+
+} // namespace
+
+TEST_CASE("how much guests slow an iteration down is measured beside regions without guests", "[site]")
 {
     Loop& loop = new_loop();
     loop.run(1);
-    CHECK(remember_helped(&loop.site, 130, {}) == 1); // nothing to compare with
-    remember_alone(learned(&loop.site), 100);
-    for (int i = 0; i < 8; i++) {
-        loop.run(1);
-        CHECK(remember_helped(&loop.site, 130, {}) == Approx(1.3));
-    }
+    CHECK(remember_helped(&loop.site, 130, {}, false) == usual_slowdown); // nothing to compare with
+    CHECK(alone_then_helped(loop, 100, 130) == usual_slowdown); // one alone tells nothing
+    CHECK(alone_then_helped(loop, 100, 130) == usual_slowdown);
+    CHECK(alone_then_helped(loop, 100, 130) == Approx(1.3));
     loop.run(20); // the program goes on, and its iterations become dearer
-    CHECK(remember_helped(&loop.site, 260, {}) == Approx(1.3));
-    remember_alone(learned(&loop.site), 200);
-    remember_alone(learned(&loop.site), 200);
-    for (int i = 0; i < 8; i++)
-        remember_helped(&loop.site, 200, {});
-    CHECK(remember_helped(&loop.site, 150, {}) < 1.1);
-    CHECK(remember_helped(&loop.site, 150, {}) >= 1);
+    CHECK(remember_helped(&loop.site, 260, {}, false) == Approx(1.3));
+    CHECK(alone_then_helped(loop, 250, 260) == Approx(1.3));
+    for (int i = 0; i < 3; i++)
+        alone_then_helped(loop, 250, 260);
+    CHECK(alone_then_helped(loop, 250, 260) < 1.1);
+    for (int i = 0; i < 4; i++)
+        alone_then_helped(loop, 250, 200);
+    CHECK(remember_helped(&loop.site, 200, {}, false) == 1); // never below
+}
+
+TEST_CASE("a disturbed region does not change what is known of how much guests slow an iteration down", "[site]")
+{
+    Loop& loop = new_loop();
+    for (int i = 0; i < 4; i++)
+        alone_then_helped(loop, 100, 110);
+    SECTION("where it was seen") { CHECK(alone_then_helped(loop, 100, 900, true) == Approx(1.1)); }
+    SECTION("where it was not") { CHECK(alone_then_helped(loop, 100, 900) == Approx(1.1)); }
 }
 
 TEST_CASE("of a loop that never ran alone the owner's cost before its first guest tells how much guests slow it",
@@ -195,11 +220,16 @@ TEST_CASE("of a loop that never ran alone the owner's cost before its first gues
     Loop& loop = new_loop();
     for (int i = 0; i < 20; i++)
         remember_tilt(&loop.site, 1);
-    for (int i = 0; i < 4; i++)
-        CHECK(remember_helped(&loop.site, 999, {100, 150}) == Approx(1.5));
+    for (int i = 0; i < 3; i++) // published when it began: its atomic operations were real ones already
+        CHECK(remember_helped(&loop.site, 999, {100, 150, false}, false) == usual_slowdown);
+    for (int i = 0; i < 2; i++)
+        CHECK(remember_helped(&loop.site, 999, {100, 150, true}, false) == usual_slowdown);
+    CHECK(remember_helped(&loop.site, 999, {100, 150, true}, false) == Approx(1.5));
+    CHECK(remember_helped(&loop.site, 999, {100, 900, true}, false) == Approx(1.5));
     for (int i = 0; i < 20; i++)
         remember_tilt(&loop.site, 2); // now the second half costs more, guests or not
-    CHECK(remember_helped(&loop.site, 999, {100, 300}) == Approx(1.5));
+    for (int i = 0; i < 9; i++)
+        CHECK(remember_helped(&loop.site, 999, {100, 300, true}, false) == Approx(1.5));
 }
 
 TEST_CASE("what others have disturbed is no evidence", "[site]")

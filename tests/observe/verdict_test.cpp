@@ -296,6 +296,21 @@ TEST_CASE("who else used the CPUs")
     CHECK(has(j.line(), "; other programs used 25 % of the 2 CPUs"));
 }
 
+TEST_CASE("what stealing won is said with how far others' use of the CPUs may make it wrong, if that is far")
+{
+    Job j;
+    j.stole(0.48).f.lag = 0.48;
+    const double time = j.t.wall * j.t.ranks;
+    const std::string said = "times as fast as without";
+    j.t.kept_off = 0.04 * time;
+    CHECK(has(j.line(), said));
+    CHECK(j.line().find("give or take") == std::string::npos);
+    j.t.kept_off = 0.114 * time;
+    CHECK(has(j.line(), said + ", give or take 12 %, as ranks had no CPU for so long"));
+    j.t.crowded = 2; // they keep each other off
+    CHECK(j.line().find("give or take") == std::string::npos);
+}
+
 TEST_CASE("a program without ws loops is told what they could win at most")
 {
     Job j;
