@@ -227,18 +227,23 @@ Facts::Others gather_others(Job& job, const RankFigures& r)
     return others;
 }
 
-// A process of srun's that nobody gave a process manager is an MPI job of its own: how many of them there are.
-int jobs_of_one(const Job& job)
+// A process whose launcher speaks no PMI is an MPI job of its own: MPICH knows PMIx only where it was configured for
+// that instead.
+void gather_launcher(const Job& job, Facts& f)
 {
-    const char* const tasks = std::getenv("SLURM_STEP_NUM_TASKS");
-    const bool started_as_rank = std::getenv("PMI_FD") || std::getenv("PMI_PORT");
-    return job.size == 1 && tasks && !started_as_rank ? std::atoi(tasks) : 0;
+    if (job.size > 1 || std::getenv("PMI_FD") || std::getenv("PMI_PORT"))
+        return;
+    f.pmix = std::getenv("PMIX_RANK");
+    if (const char* const tasks = std::getenv("SLURM_STEP_NUM_TASKS"))
+        f.jobs_of_one = std::atoi(tasks) > 1 ? std::atoi(tasks) : 0;
+    else if (f.pmix)
+        f.jobs_of_one = observe::unknown_jobs;
 }
 
 Facts gather_facts(Job& job, const RankFigures& r)
 {
     Facts f;
-    f.jobs_of_one = jobs_of_one(job);
+    gather_launcher(job, f);
     f.others = gather_others(job, r);
     bool other_jobs = !job.inactive && job.lending->had_neighbours();
     PMPI_Reduce(&other_jobs, &f.other_jobs, 1, MPI_CXX_BOOL, MPI_LOR, 0, MPI_COMM_WORLD);

@@ -171,6 +171,15 @@ std::string largest_cause(const Totals& t, const Facts& f)
     }
 }
 
+std::string jobs_of_one_text(const Facts& f)
+{
+    if (f.jobs_of_one == unknown_jobs)
+        return "PMIx started it, which this MPI does not know, so each process is a job of its own; with "
+               "srun --mpi=pmi2, or this MPI's mpirun, they are one job";
+    return format("srun%s started %d jobs of one rank each%s; with srun --mpi=pmi2 they are one job",
+                  f.pmix ? " --mpi=pmix" : "", f.jobs_of_one, f.pmix ? ", as this MPI does not know PMIx" : "");
+}
+
 // Why nothing was stolen. Causes are tried from the most basic one on, and the first that explains it counts.
 std::string why_not(const Totals& t, const Facts& f)
 {
@@ -180,10 +189,7 @@ std::string why_not(const Totals& t, const Facts& f)
     if (t.inactive == t.ranks)
         return f.why_inactive;
     if (t.ranks == 1 && t.workers == 0)
-        return f.jobs_of_one > 1 ? format("there is one rank: srun started %d jobs of one rank each; with "
-                                          "srun --mpi=pmi2 they are one job",
-                                          f.jobs_of_one)
-                                 : "there is one rank";
+        return "there is one rank" + (f.jobs_of_one == 0 ? "" : ": " + jobs_of_one_text(f));
     if (t.alone_on_node == t.ranks && t.workers == 0)
         return "every rank is alone on its node";
     if (t.regions == 0)
@@ -247,6 +253,14 @@ std::string policies_text(const Facts& f)
     for (const std::string& policy : f.policies)
         text += "; " + policy;
     return text;
+}
+
+// What the line ends with, whatever was stolen.
+std::string also_text(const Verdict& v, const Facts& f)
+{
+    const std::string jobs = f.jobs_of_one == 0 ? "" : jobs_of_one_text(f);
+    const bool told = v.reason.find(jobs) != std::string::npos;
+    return (told ? "" : "; " + jobs) + policies_text(f) + who_else(f);
 }
 
 // For a program without ws loops: what its user could gain by them.
@@ -314,12 +328,12 @@ Verdict judge(const Totals& t, const Facts& f)
         }
         if (t.inactive > 0)
             v.line += format("; %.0f ranks ran without it: %s", t.inactive, f.why_inactive.c_str());
-        v.line += policies_text(f) + who_else(f);
+        v.line += also_text(v, f);
         return v;
     }
     v.line = head;
     if (!f.policies.empty() && t.regions + t.regions_off == 0) { // a program without ws loops, balanced in another way
-        v.line += format("ranks waited in MPI %.1f %% of the time", idle) + policies_text(f) + who_else(f);
+        v.line += format("ranks waited in MPI %.1f %% of the time", idle) + also_text(v, f);
         return v;
     }
     v.reason = why_not(t, f);
@@ -328,7 +342,7 @@ Verdict judge(const Totals& t, const Facts& f)
     v.line += "nothing was stolen: " + v.reason + how_sure(t);
     if (t.regions == 0 && t.regions_off == 0 && t.inactive == 0 && t.alone_on_node == 0 && t.ranks > 1)
         v.line += "; " + what_could_be(t);
-    v.line += policies_text(f) + who_else(f);
+    v.line += also_text(v, f);
     return v;
 }
 

@@ -33,6 +33,8 @@ struct Totals {
 };
 constexpr int totals_count = sizeof(Totals) / sizeof(double);
 
+constexpr int unknown_jobs = -1;
+
 // What cannot be seen from the sums.
 struct Facts {
     std::vector<LoopFigures> loops; // of the job, those that took most time
@@ -47,7 +49,10 @@ struct Facts {
         double rank, outside, computing;
     } serial = {};
     std::string why_inactive;       // explains Totals::inactive
-    int jobs_of_one = 0;            // that srun made of one command, as it was not told how to start ranks; else 0
+    // How many jobs of one rank the launcher made of one command, as it did not tell its processes of each other in a
+    // way that MPICH knows; unknown_jobs: nor how many they are; 0: this is none of such jobs.
+    int jobs_of_one = 0;
+    bool pmix = false;              // as it told them by PMIx
     bool other_jobs = false;        // some rank shared its CPUs with other jobs of this user
     bool helps_nobody = false;      // VictimPolicy::none
     std::vector<std::string> policies; // what they did, a part of the verdict's line each

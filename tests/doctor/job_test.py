@@ -12,7 +12,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from checks import fail, finish  # noqa: E402
 
 MPIRUN, DOCTOR, APP = (os.path.abspath(p) for p in sys.argv[1:4])
-ENV = {k: v for k, v in os.environ.items() if not k.startswith(('WS_', 'OMP_', 'LD_', 'PMI_', 'MPI', 'OMPI_', 'SLURM_'))}
+ENV = {k: v for k, v in os.environ.items() if not k.startswith(('WS_', 'OMP_', 'LD_', 'PMI_', 'PMIX_', 'MPI', 'OMPI_', 'SLURM_'))}
 ENV['PATH'] = f'{os.path.dirname(MPIRUN)}:{ENV["PATH"]}'
 
 

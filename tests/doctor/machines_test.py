@@ -15,7 +15,7 @@ from checks import fail, finish  # noqa: E402
 
 DOCTOR = sys.argv[1]
 CLEAN = {k: v for k, v in os.environ.items()
-         if not k.startswith(('WS_', 'OMP_', 'GOMP_', 'KMP_', 'LD_', 'UCX_', 'PMI_', 'MPI', 'HYD', 'OMPI_'))}
+         if not k.startswith(('WS_', 'OMP_', 'GOMP_', 'KMP_', 'LD_', 'UCX_', 'PMI_', 'PMIX_', 'MPI', 'HYD', 'OMPI_'))}
 FAST = '/dev/shm' if os.access('/dev/shm', os.W_OK) else None   # thousands of little files, for moments
 tried = set()       # checks that were made to complain
 
@@ -234,6 +234,8 @@ expect('without -workshare', 'WS704', 'warning', 'without -workshare', ranks=job
 # The job.
 expect('no MPI', 'WS801', 'problem', 'it died', ranks=job(1, cpus=['0-7'], mpi_error='it died'), others=None)
 expect('srun', 'WS801', 'problem', 'srun without --mpi=pmi2', facts={'launcher': 'srun', 'size': 4}, fix='WS_ENABLE=1 srun --mpi=pmi2 -n 4 ./app')
+expect('PMIx under Slurm', 'WS801', 'problem', 'srun --mpi=pmix', facts={'launcher': 'srun --mpi=pmix', 'size': 4}, fix='WS_ENABLE=1 srun --mpi=pmi2 -n 4 ./app')
+expect('PMIx', 'WS801', 'problem', 'speaks PMIx only', fix='mpirun -workshare -n', PMIX_RANK='0', PMIX_NAMESPACE='job')
 expect("another MPI's mpirun", 'WS801', 'problem', "Open MPI's mpirun", facts={'launcher': "Open MPI's mpirun", 'size': 4}, fix='mpirun -workshare -n 4')
 expect('no libws', 'WS802', 'problem', 'rank 0 did not load', ranks=job(8, libws_loaded=False), fix='ldd')
 expect('libws gave up', 'WS802', 'problem', '/dev/shm is too small', ranks=job(8, inactive=2))

@@ -97,10 +97,14 @@ void mpi_starts(const Job& job, Findings& out)
         return out.problem("started by srun without --mpi=pmi2",
                            "its processes do not hear of each other: each would be a job of one rank",
                            srun(job, m.size) + "     # or mpirun, in the same allocation");
+    if (m.launcher == "srun --mpi=pmix")
+        return out.problem("started by srun --mpi=pmix",
+                           "Workshare's MPI speaks PMI, not PMIx: each process would be a job of one rank",
+                           srun(job, m.size) + "     # or mpirun, in the same allocation");
     if (!m.launcher.empty())
         return out.problem("started by " + m.launcher,
                            "its processes cannot make one job of Workshare's MPI: each would be a job of one rank",
-                           quoted(m.folder + "/") + mpirun(job, "", m.size));
+                           quoted(m.folder + "/") + mpirun(job, "", m.size > 1 ? m.size : 0));
     for (const Machine& m : job.machines)
         if (!m.mpi_error.empty())
             return out.problem(

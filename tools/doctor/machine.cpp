@@ -426,6 +426,14 @@ void read_environment(Machine& m)
             m.size = number_of(size, 1);
             m.rank = number_of(rank, 0);
         }
+    if (!std::getenv("PMIX_RANK"))
+        return;
+    if (m.launcher == "srun") {
+        m.launcher = "srun --mpi=pmix";
+    } else if (m.launcher.empty() && !std::getenv("SLURM_STEP_NUM_TASKS")) {
+        m.launcher = "a launcher that speaks PMIx only";
+        m.rank = number_of("PMIX_RANK", 0);
+    }
 }
 
 std::string own_folder()

@@ -47,7 +47,7 @@ struct Machine {
     int inactive = 0;   // ws::mpi::Inactive
     int local_ranks = 0; // on the node, as mpirun says
     int node_ranks = 0;  // ranks that MPI takes to share memory with this one
-    std::string launcher; // if it is none of MPICH's
+    std::string launcher; // if it is none of MPICH's; size is 1 where it does not say how many it started
 };
 void to_json(nlohmann::json& j, const Machine& machine);
 void from_json(const nlohmann::json& j, Machine& machine);
