@@ -49,7 +49,7 @@ def net_pipe(run, quick):
     if not shutil.which("NPmpich2"):
         raise measure.Failure("NetPIPE is missing: install netpipe-mpich2")
     folder, name = run.unpatched()
-    shared, off, stock = measure.in_turn(2 if quick else 5, lambda: net_pipe_once(run, workshare=True), lambda: net_pipe_once(run),
+    shared, off, stock = measure.in_turn(4 if quick else 9, lambda: net_pipe_once(run, workshare=True), lambda: net_pipe_once(run),
                                          lambda: net_pipe_once(run, libraries=folder))
     sizes = [size for size in NETPIPE_SIZES if all(size in result for result in shared + off + stock)]
     for size in (8, 65536, 1048576):
