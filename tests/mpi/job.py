@@ -5,6 +5,7 @@ A script's arguments are the stage's mpirun and the folder of the compiled progr
 finish(). The exit status is 77 when nothing failed but something could not be tried here.
 """
 import atexit
+import concurrent.futures
 import glob
 import json
 import os
@@ -27,12 +28,14 @@ TOKEN = 'TEST_JOB'  # in the environment of every process of a job, so that its 
 
 failures = 0
 skips = []
+telling = threading.Lock()  # of one failure at a time
 
 
 class Result:
     """What a job came to. `stats` is libws's WS_STATS_FILE, or {}."""
     def __init__(self, title, code, out, err, seconds, stats):
         self.title, self.code, self.out, self.err, self.seconds, self.stats = title, code, out, err, seconds, stats
+        self.failed = False
 
     def verdicts(self):
         return [line for line in self.err.splitlines() if line.startswith('workshare: ')]
@@ -40,15 +43,17 @@ class Result:
 
 def fail(result, what):
     global failures
-    failures += 1
-    print(f'FAILED {result.title}: {what}\n  exit status {result.code}, {result.seconds:.1f} s, {result.stats}')
-    for name, text in ('stdout', result.out), ('stderr', result.err):
-        lines = text.splitlines()
-        reports = [i for i, line in enumerate(lines) if 'Sanitizer: ' in line]
-        # What a sanitizer says is told by its beginning.
-        for line in lines[reports[0]:][:6 * LINES] if reports else lines[-LINES:]:
-            print(f'  {name}: {line}')
-    sys.stdout.flush()
+    result.failed = True
+    with telling:
+        failures += 1
+        print(f'FAILED {result.title}: {what}\n  exit status {result.code}, {result.seconds:.1f} s, {result.stats}')
+        for name, text in ('stdout', result.out), ('stderr', result.err):
+            lines = text.splitlines()
+            reports = [i for i, line in enumerate(lines) if 'Sanitizer: ' in line]
+            # What a sanitizer says is told by its beginning.
+            for line in lines[reports[0]:][:6 * LINES] if reports else lines[-LINES:]:
+                print(f'  {name}: {line}')
+        sys.stdout.flush()
 
 
 def expect(result, what, condition):
@@ -141,9 +146,8 @@ def run(*args, steals=False, tries=25, **how):
     """Runs a job and checks its end; see run_once. steals: chunks must have been stolen, if need be in one of several
     runs: on a busy machine the others may have had no core to lend in a short job."""
     for attempt in range(tries if steals else 1):
-        already = failures
         result = run_once(*args, **how)
-        if not steals or result.stats.get('chunks_stolen', 0) > 0 or failures > already:
+        if not steals or result.stats.get('chunks_stolen', 0) > 0 or result.failed:
             return result
     fail(result, f'nothing was stolen in {tries} runs')
     return result
@@ -206,6 +210,14 @@ def run_once(program, *args, ranks=2, workshare=True, options=(), env=None, limi
     elif code is not None:
         expect(result, f'exit status {status}, wanted {code}', status == code)
     return result
+
+
+def side_by_side(*calls, at_once=4):
+    """Calls functions, each of which runs jobs that mostly wait: several at once. None of them may look at times, or at what a
+    job's neighbours can change. An exception of one is raised here."""
+    with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
+        for done in [pool.submit(call) for call in calls]:
+            done.result()
 
 
 def expect_lines(result, text, *patterns):

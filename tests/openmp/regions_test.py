@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Parallel regions of unmodified programs under -workshare-openmp=help, and as they are shared where nothing is said: right in every
-case, shared where it says so, and OpenMP's own elsewhere. Two ranks; iterations sleep.
+case, shared where it says so, and OpenMP's own elsewhere. Two ranks; iterations sleep, so that several jobs run side by side.
 
-Arguments: mpirun, the folder of the programs, a program; unseen: where nothing is said."""
+Arguments: mpirun, the folder of the programs, a program; unseen: where nothing is said; --soak: more of what is random."""
 import atexit
 import glob
 import os
@@ -11,9 +11,10 @@ import shutil
 import sys
 import tempfile
 
-from job import MPIRUN, expect, finish, run, skip
+from job import MPIRUN, expect, finish, run, side_by_side, skip
 
 PROGRAM = sys.argv[3]
+SEEDS = range(3, 20) if '--soak' in sys.argv else ()
 LANGUAGE = PROGRAM.split('.')[1].split('_')[0]  # cxx, fortran; else C
 HELP = '-workshare-openmp=help',
 SHARED = ('plain', 'chunks', 'dynamic', 'dynamic_chunks', 'guided', 'auto', 'runtime', 'down', 'two_loops', 'variables', 'last_of_dynamic',
@@ -35,78 +36,122 @@ def job(*kinds, turns=7, env=ONE, options=HELP, **how):
     return result
 
 
-def all_of_a_language():
-    for n, more in enumerate(({}, {'WS_CHAOS': '1'}, {'WS_CHAOS': '2'}, {'WS_STEAL_ALL': '1'}, {'OMP_NUM_THREADS': '3'})):
-        job('all', env={**ONE, **more}, steals=n == 0, title=f'all kinds, {more}')
-    for more in {}, {'WS_STEAL_ALL': '1'}:
-        expect(result := job('all', env={**ONE, **more}, options=(), title=f'all kinds, nothing is said, {more}'), 'more threads were told than there are',
-               'told 1\n' in result.out)
+def expect_own(result):
+    expect(result, 'something was shared', result.stats.get('chunks_stolen', 0) == 0)
+
+
+def expect_told(result, number):
+    expect(result, f'another number than {number} was told', f'told {number}\n' in result.out)
+
+
+def later(call, *args, **how):
+    """For side_by_side."""
+    return lambda: call(*args, **how)
+
+
+def all_kinds(*environments, **how):
+    return [later(job, 'all', env={**ONE, **more}, title=f'all kinds, {more}', **how) for more in environments]
+
+
+def all_unseen(more):
+    result = job('all', options=(), env={**ONE, **more}, title=f'all kinds, nothing is said, {more}')
+    if 'OMP_NUM_THREADS' not in more:
+        expect_told(result, 1)
+
+
+def chaos(*seeds):
+    return [{'WS_CHAOS': str(seed)} for seed in seeds]
+
+
+def of_a_language():
+    side_by_side(later(job, 'all', steals=True, title='all kinds'), *all_kinds(*chaos(1, *SEEDS), {'WS_STEAL_ALL': '1'}, {'OMP_NUM_THREADS': '3'}),
+                 later(all_unseen, {}), later(all_unseen, {'WS_STEAL_ALL': '1'}))
+
+
+def unseen(kind, turns=7):
+    """Shared unasked; once: where its code shows all."""
+    expect_told(job(kind, options=(), turns=turns, steals=True, title=f'{kind} is shared unasked, {turns} turns'), 1)
+
+
+def seen(threads):
+    result = job(*SEEN, options=(), env={'OMP_NUM_THREADS': threads}, title=f'what is not shared unasked, {threads} threads')
+    expect_own(result)
+    expect_told(result, threads)
+    if threads == '3':
+        expect(result, 'no reason', 'it may ask for thread numbers' in result.err)
+
+
+def limit_of_one_unseen():
+    expect_own(job('plain', options=(), env={**ONE, 'OMP_THREAD_LIMIT': '1'}, title='a limit of one thread'))
+
+
+def one_rank_unseen():
+    result = job('all', ranks=1, options=(), title='one rank, nothing is said')
+    expect(result, 'its regions were looked at', 'parallel regions' not in result.err)
 
 
 def nothing_is_said():
     if not os.path.exists(os.path.join(os.path.dirname(MPIRUN), '../lib/workshare/code.so')):
         skip('which regions ask for thread numbers is not known: built without capstone')
         return
-    for kind in UNSEEN:
-        result = job(kind, options=(), steals=True, title=f'{kind} is shared unasked')
-        expect(result, 'more threads were told than there are', 'told 1\n' in result.out)
-    # A region that is executed once, where its code shows all.
-    for kind in 'plain', 'dynamic', 'uncombined', 'nameless_phases':
-        job(kind, options=(), turns=1, steals=True, title=f'{kind}, once')
-    for threads in '1', '3':
-        result = job(*SEEN, options=(), env={'OMP_NUM_THREADS': threads}, title=f'what is not shared unasked, {threads} threads')
-        expect(result, 'something was shared', result.stats.get('chunks_stolen', 0) == 0)
-        expect(result, 'another number was told', f'told {threads}\n' in result.out)
-    expect(result, 'no reason', 'it may ask for thread numbers' in result.err)
-    result = job('plain', options=(), env={**ONE, 'OMP_THREAD_LIMIT': '1'}, title='a limit of one thread')
-    expect(result, 'something was shared', result.stats.get('chunks_stolen', 0) == 0)
-    for more in {}, {'OMP_NUM_THREADS': '3'}, {'WS_CHAOS': '5'}, {'WS_STEAL_ALL': '1'}, {'WS_CHECK': '1'}:
-        job('all', options=(), env={**ONE, **more}, title=f'all kinds, nothing is said, {more}')
-    result = job('all', ranks=1, options=(), title='one rank, nothing is said')
-    expect(result, 'its regions were looked at', 'parallel regions' not in result.err)
+    side_by_side(*(later(all_unseen, more) for more in ({}, {'OMP_NUM_THREADS': '3'}, *chaos(5, *SEEDS), {'WS_STEAL_ALL': '1'}, {'WS_CHECK': '1'})),
+                 one_rank_unseen, later(seen, '1'), later(seen, '3'), limit_of_one_unseen, *(later(unseen, kind) for kind in UNSEEN),
+                 *(later(unseen, kind, turns=1) for kind in ('plain', 'dynamic', 'uncombined', 'nameless_phases')))
 
 
-if sys.argv[4:] == ['unseen']:
-    nothing_is_said()
-    finish()
-if LANGUAGE == 'errno':  # code with barriers that may keep where errno is
-    expect(result := job('barriers'), 'something was shared', result.stats.get('chunks_stolen', 0) == 0)
+def errno():
+    """Code with barriers that may keep where errno is."""
+    expect_own(result := job('barriers'))
     expect(result, 'no reason', 'beside errno' in result.err)
-    for chaos in {}, {'WS_CHAOS': '3'}, {'WS_STEAL_ALL': '1'}:
-        job('late_barrier', 'late_copyprivate', 'late_order', env={**ONE, **chaos}, steals=not chaos, title=f'barriers on their own threads, {chaos}')
-    finish()
-if LANGUAGE in ('cxx', 'fortran'):
-    all_of_a_language()
-    if LANGUAGE == 'fortran':  # libomp has libgomp's functions, too
-        if libraries := sorted(glob.glob('/usr/lib/llvm-*/lib/libomp.so')):
-            folder = tempfile.mkdtemp(dir='/tmp')
-            atexit.register(shutil.rmtree, folder)
-            os.symlink(libraries[-1], os.path.join(folder, 'libgomp.so.1'))
-            ONE['LD_LIBRARY_PATH'] = folder
-            all_of_a_language()
-        else:
-            skip('there is no libomp')
-    finish()
+    for more in {}, {'WS_CHAOS': '3'}, {'WS_STEAL_ALL': '1'}:
+        job('late_barrier', 'late_copyprivate', 'late_order', env={**ONE, **more}, steals=not more, title=f'barriers on their own threads, {more}')
 
-for kind in SHARED:
-    job(kind, steals=True, title=f'{kind} is shared')
-expect(job('plain'), 'nothing was told', 'told 16' in job('plain').out)
-expect(result := job(*OWN, title='what is not shared'), 'something was shared', result.stats.get('chunks_stolen', 0) == 0)
-if os.path.exists(os.path.join(os.path.dirname(MPIRUN), '../lib/workshare/names.so')):
-    expect(result, 'its regions have no names', re.search(r'not regions\.c:\d+(:\w+)? \(.*, regions\.c:', result.err))
-expect(result := job('spinning', turns=3, title='spinning'), 'it was never shared', result.stats.get('regions', 0) > 0)
-# What the program says itself holds.
-for env in {**ONE, 'OMP_THREAD_LIMIT': '1'}, {**ONE, 'OMP_THREAD_LIMIT': '5'}:
-    result = job('plain', 'numbers', env=env, title='a thread limit')
-    expect(result, 'another number was told', f'told {env["OMP_THREAD_LIMIT"]}' in result.out)
-job('all', env={'OMP_NUM_THREADS': '3'}, title='three threads of its own')
-for n, schedule in enumerate(('static', 'static,3', 'dynamic,2', 'guided')):
-    job('runtime', env={**ONE, 'OMP_SCHEDULE': schedule}, title=f'runtime {schedule}')
-    job('all', env={**ONE, 'WS_CHAOS': str(n + 1)}, title=f'chaos {n + 1}')
-job('all', env={**ONE, 'WS_STEAL_ALL': '1'}, title='everything is left to helpers')
-job('all', ranks=3, env={**ONE, 'WS_CORES': '3'}, title='three ranks')
-job('all', ranks=1, title='one rank')
-result = run(PROGRAM, 3, 'all', env=ONE, options=('-workshare-openmp=none',), limit=60, title='without sharing')
-expect(result, 'more threads were told than there are', 'told 1\n' in result.out)
-expect(result, 'something was shared', result.stats.get('chunks_stolen', 0) == 0)
+
+def fortran():
+    of_a_language()
+    if libraries := sorted(glob.glob('/usr/lib/llvm-*/lib/libomp.so')):     # it has libgomp's functions, too
+        folder = tempfile.mkdtemp(dir='/tmp')
+        atexit.register(shutil.rmtree, folder)
+        os.symlink(libraries[-1], os.path.join(folder, 'libgomp.so.1'))
+        ONE['LD_LIBRARY_PATH'] = folder
+        of_a_language()
+    else:
+        skip('there is no libomp')
+
+
+def own():
+    expect_own(result := job(*OWN, title='what is not shared'))
+    if os.path.exists(os.path.join(os.path.dirname(MPIRUN), '../lib/workshare/names.so')):
+        expect(result, 'its regions have no names', re.search(r'not regions\.c:\d+(:\w+)? \(.*, regions\.c:', result.err))
+
+
+def spinning():
+    expect(result := job('spinning', turns=3, title='spinning'), 'it was never shared', result.stats.get('regions', 0) > 0)
+
+
+def limited(threads):
+    """What the program's user says holds."""
+    env = ONE if threads == '16' else {**ONE, 'OMP_THREAD_LIMIT': threads}
+    expect_told(job('plain', 'numbers', env=env, title=f'a limit of {threads} threads'), threads)
+
+
+def without():
+    result = run(PROGRAM, 3, 'all', env=ONE, options=('-workshare-openmp=none',), limit=60, title='without sharing')
+    expect_told(result, 1)
+    expect_own(result)
+
+
+def help_is_said():
+    side_by_side(*all_kinds({'OMP_NUM_THREADS': '3'}, *chaos(1, 2, *SEEDS), {'WS_STEAL_ALL': '1'}),
+                 later(job, 'all', ranks=3, env={**ONE, 'WS_CORES': '3'}, title='three ranks'), later(job, 'all', ranks=1, title='one rank'),
+                 without, own, spinning, *(later(limited, threads) for threads in ('1', '5', '16')),
+                 *(later(job, 'runtime', env={**ONE, 'OMP_SCHEDULE': schedule}, title=f'runtime {schedule}')
+                   for schedule in ('static', 'static,3', 'dynamic,2', 'guided')),
+                 *(later(job, kind, steals=True, title=f'{kind} is shared') for kind in SHARED))
+
+
+if 'unseen' in sys.argv:
+    nothing_is_said()
+else:
+    {'errno': errno, 'cxx': of_a_language, 'fortran': fortran}.get(LANGUAGE, help_is_said)()
 finish()
