@@ -32,6 +32,10 @@ with tempfile.TemporaryDirectory() as folder:
     with open(f'{folder}/spack/packages/workshare/package.py') as f:
         recipe = f.read()
 
+with tempfile.TemporaryDirectory() as folder:   # as on a system without git
+    code, _, err = run(sys.executable, PACKAGE, STAGE, folder, 'recipes', env={'PATH': folder})
+    expect(f'package recipes, without git: {err}', code, 0)
+
 expect('words that were not filled in', re.findall('@[A-Z]+@', container + recipe), [])
 expect('the image begins with a system', re.findall(r'^FROM (\S+)$', container, re.M)[0].split(':')[0], 'docker.io/library/debian')
 expect('and installs our packages', [name for name in (f'workshare_{version}_', f'workshare-dev_{version}_') if name in container],
