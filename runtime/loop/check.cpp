@@ -172,15 +172,14 @@ bool Comparison::tell_difference(unsigned i, const char* values, bool is_shared)
         name += " (element " + std::to_string(e + 1) + " of " + std::to_string(r.count) + ")";
     if (number > 1)
         rest = "; " + std::to_string(number - 1) + (number > 2 ? " more elements differ" : " more element differs");
-    if (is_shared)
-        std::fprintf(stderr, "workshare check: %s: reduction %s is %s with one thread, %s shared (order %s)%s\n",
-                     site->where, name.c_str(), one.c_str(), other.c_str(), order_name(unsigned(order) - first_order),
-                     rest.c_str());
-    else
-        std::fprintf(
-            stderr,
-            "workshare check: %s: reduction %s is %s in order and %s in another order, both with one thread%s\n",
-            site->where, name.c_str(), one.c_str(), other.c_str(), rest.c_str());
+    const std::string found =
+        is_shared ? " with one thread, " + other + " shared (order " + order_name(unsigned(order) - first_order) + ")"
+                  : " in order and " + other + " in another order, both with one thread";
+    // In one write, other than fprintf's (mpi/report.cpp)
+    std::fputs(
+        ("workshare check: " + std::string(site->where) + ": reduction " + name + " is " + one + found + rest + "\n")
+            .c_str(),
+        stderr);
     return true;
 }
 

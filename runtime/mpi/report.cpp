@@ -378,9 +378,12 @@ void report(Job& job)
     if (wanted)
         write_report(job, gathered, verdict);
     // Under WS_CHECK helpers share the cores and loops run in unusual orders: its times do not say what stealing wins.
+    // In one write: what fprintf prints to stderr glibc writes in pieces of 128 bytes, from 2.37 on, and what other
+    // ranks print comes between them.
     if (!job.options.quiet && !job.options.check)
-        std::fprintf(stderr, "%s\n%s", verdict.line.c_str(),
-                     job.book_problem.empty() ? "" : ("workshare: " + job.book_problem + "\n").c_str());
+        std::fputs(
+            (verdict.line + "\n" + (job.book_problem.empty() ? "" : "workshare: " + job.book_problem + "\n")).c_str(),
+            stderr);
     if (!job.options.stats_file.empty() && !write_file(job.options.stats_file, observe::to_json(all, verdict, facts)))
         std::fprintf(stderr, "workshare: cannot write WS_STATS_FILE=%s\n", job.options.stats_file.c_str());
 }

@@ -18,6 +18,7 @@
 #include "window/os.h"
 
 #include <algorithm>
+#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -35,6 +36,17 @@ uint64_t number(const char* name, uint64_t otherwise)
 {
     const char* text = std::getenv(name);
     return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+// A line in one write, other than fprintf's (mpi/report.cpp): other nodes' ranks print theirs at the same time.
+__attribute__((format(printf, 1, 2))) void say(const char* format, ...)
+{
+    char line[1000];
+    va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    std::fputs(line, stderr);
 }
 
 struct alignas(64) Told {
@@ -134,9 +146,7 @@ public:
             const Load& l = loads[size_t(r)];
             const auto n = [](uint64_t number) { return static_cast<unsigned long long>(number); };
             const auto s = [&](uint64_t ticks) { return double(ticks) * us * 1e-6; };
-            // In one piece: other nodes' ranks print theirs at the same time.
-            std::fprintf(stderr,
-                         "probe: rank %d node %d steps %llu due %llu longest_us %.1f late_us %.1f decisions %llu term "
+            say("probe: rank %d node %d steps %llu due %llu longest_us %.1f late_us %.1f decisions %llu term "
                          "%llu wrong %llu "
                          "posted %llu received %llu answers %llu disorder %llu slowest_us %.1f useful_s %.4f waited_s "
                          "%.4f borrowed_s %.4f "
@@ -148,8 +158,7 @@ public:
         }
         int of = 0;
         for (const measure::NodeLoad& l : me_ == 0 ? rank.node_loads() : std::vector<measure::NodeLoad>())
-            std::fprintf(stderr,
-                         "loads: on %d of %d ranks %u cores %u computing %u useful_s %.4f waited_s %.4f borrowed_s "
+            say("loads: on %d of %d ranks %u cores %u computing %u useful_s %.4f waited_s %.4f borrowed_s "
                          "%.4f kept_off_s %.4f "
                          "period_s %.6f age_s %.4f\n",
                          rank.node_number, of++, l.ranks, l.cores, l.computing, l.useful_s, l.waited_s, l.borrowed_s,
