@@ -77,12 +77,16 @@ static inline long bench_count(const char *program, const char *name, const char
     return value;
 }
 
-/* "20ms", "450us", "1.5s"; a bare number is microseconds. */
+/* "20ms", "450us", "100ns", "1.5s"; a bare number is microseconds. */
 static inline double bench_seconds(const char *program, const char *name, const char *text)
 {
     char *end;
     double value = strtod(text, &end);
-    double unit = !*end || !strcmp(end, "us") ? 1e-6 : !strcmp(end, "ms") ? 1e-3 : !strcmp(end, "s") ? 1.0 : 0.0;
+    double unit = !*end || !strcmp(end, "us") ? 1e-6
+                  : !strcmp(end, "ns")        ? 1e-9
+                  : !strcmp(end, "ms")        ? 1e-3
+                  : !strcmp(end, "s")         ? 1.0
+                                              : 0.0;
     if (end == text || !(value * unit > 0) || value * unit > 3600)
         bench_fail(2, "%s: --%s takes a time such as 450us, 20ms or 1.5s, not '%s'", program, name, text);
     return value * unit;

@@ -89,6 +89,8 @@ BAD = [
     ("tasks", "--what nothing", 2, "--what takes list, uts, bag"),
     ("tasks", "--what uts --tree T9", 2, "--tree takes T1 or T3"),
     ("tasks", "--what list --alone", 2, "--alone is for uts"),
+    ("tasks", "--what lis", 2, "not 'lis'"),
+    ("tasks", "--what list --cost 100n", 2, "such as 450us, 20ms or 1.5s, not '100n'"),
     ("one_region_ws_gcc", "--flags", 2, "--flags: a ws for has no threads of its own"),
     ("one_region_gcc", "--sweeps 0", 2, "--sweeps takes a whole number from 1"),
     ("gradients_ws", "--share 99", 2, "--share takes a whole number from 5 to 95"),

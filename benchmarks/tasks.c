@@ -502,7 +502,11 @@ int main(int argc, char **argv)
         case JSON: json = true; break;
         case HELP: usage(); MPI_Finalize(); return 0;
         }
-    if (!*what || !strstr(" list uts bag balanced pipeline large cost ", what))
+    static const char *const whats[] = { "list", "uts", "bag", "balanced", "pipeline", "large", "cost", NULL };
+    int known = 0;
+    while (whats[known] && strcmp(whats[known], what))
+        known++;
+    if (!whats[known])
         bench_fail(2, "%s: --what takes list, uts, bag, balanced, pipeline, large or cost, not '%s'", me, what);
     if (alone && strcmp(what, "uts"))
         bench_fail(2, "%s: --alone is for uts, not for '%s'", me, what);
