@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
 // tasks_simulated [--ranks N] [--node CORES] [--tasks EACH] [--mean US] [--tailed] [--algorithm NAME] [--latency US]
-//                 [--grow] [--kinds N] [--slow FACTOR]
+//                 [--grow] [--kinds N] [--slow FACTOR] [--runs N]
 //
 // A machine of up to 100,000 ranks and more whose nodes balance tasks by the runtime's own code (runtime/policy/nblb/):
 // only the clock, the network and the tasks are made up. All tasks are on node 0 at first; with --grow there is a tree
 // of them, of which node 0 has the root. Of N kinds the second takes twice as long as the first, and so on; every other
-// node is slower by the factor. A rank looks at its letters when a task of its ends, and every millisecond.
+// node is slower by the factor. A rank looks at its letters when a task of its ends, and every millisecond, or 0.1 ms
+// while its balancer expects one. What a task takes is known when it has ended. With --runs the last of so many runs is
+// told of: nodes know their speeds by then.
 // Prints a line of JSON: efficiency (of all cores, until the last task ends), letters and moves for each task, and how
 // long it took until every node had work and none more than twice the average.
 #include "policy/nblb/balancer.h"
@@ -27,8 +29,8 @@ namespace {
 
 struct Settings {
     int ranks = 1000, cores = 16;
-    double each = 100, mean_s = 1e-3, latency_s = 5e-6, bytes_per_s = 1e10, look_s = 1e-3;
-    int kinds = 1;
+    double each = 100, mean_s = 1e-3, latency_s = 5e-6, bytes_per_s = 1e10, look_s = 1e-3, soon_s = 1e-4;
+    int kinds = 1, runs = 1;
     double slow = 1;
     bool tailed = false, grow = false;
     Algorithm algorithm = Algorithm::central;
@@ -53,9 +55,8 @@ struct Node {
     std::deque<Letter> letters; // arrived, not looked at
     int cores = 1, running = 0;
     double moved_enough = 0;           // of the queue: tasks that may not move again
-    double seen_s = 0, tasks_seen = 0; // of run times
+    std::vector<Prediction> predictions; // of the kinds that ran
     Growth growth;
-    Pace pace;
     double slow = 1;
     bool looks = false;                // an event for that is there
 };
@@ -64,7 +65,8 @@ struct Event {
     double at;
     int node;
     enum { done, letter, look } what;
-    int slot; // of a letter; of a task, its depth
+    int slot; // of a letter
+    Task task; // that is done
     bool operator<(const Event& other) const { return at > other.at; }
 };
 
@@ -83,6 +85,11 @@ public:
 
     void run()
     {
+        began_ = now_;
+        end_ = work_ = longest_ = ran_ = done_ = made_ = letters_ = moves_ = level_at_ = 0;
+        for (Node& n : nodes_)
+            if (n.balancer)
+                n.balancer->begin();
         const double all = s_.grow ? 1 : s_.each * s_.ranks;
         left_to_make_ = s_.grow ? s_.each * s_.ranks - 1 : 0;
         for (double i = 0; i < all; i++)
@@ -101,8 +108,9 @@ public:
                 node.running--;
                 done_++;
                 end_ = now_;
+                node.predictions[e.task.kind].add(double(e.task.seconds));
                 if (s_.grow)
-                    grow(e.node, e.slot);
+                    grow(e.node, e.task.depth);
                 else
                     node.growth.add(1, 0);
                 read(e.node);
@@ -118,7 +126,8 @@ public:
                     look(e.node);
                 } else if (!node.looks) {
                     node.looks = true;
-                    events_.push({now_ + s_.look_s, e.node, Event::look, 0});
+                    const bool soon = node.balancer->expects(now_);
+                    events_.push({now_ + (soon ? s_.soon_s : s_.look_s), e.node, Event::look, 0, {}});
                 }
                 break;
             case Event::look:
@@ -129,6 +138,14 @@ public:
                 break;
             }
             watch(e.node);
+        }
+        // What is under way is of no use in the next run.
+        events_ = {};
+        under_way_.clear();
+        free_.clear();
+        for (Node& n : nodes_) {
+            n.letters.clear();
+            n.looks = false;
         }
     }
 
@@ -141,8 +158,9 @@ public:
         std::printf("{\"ranks\": %d, \"nodes\": %zu, \"tasks\": %.0f, \"run\": %.0f, \"left\": %zu, \"efficiency\": "
                     "%.4f, \"seconds\": %.6f, "
                     "\"limit_s\": %.6f, \"letters_per_task\": %.4f, \"moves_per_task\": %.4f, \"level_s\": %.6f}\n",
-                    s_.ranks, nodes_.size(), tasks, ran_, lost, work_ / (s_.ranks * end_), end_,
-                    std::max(work_ / s_.ranks, longest_), letters_ / tasks, moves_ / tasks, level_at_);
+                    s_.ranks, nodes_.size(), tasks, ran_, lost, work_ / (s_.ranks * (end_ - began_)), end_ - began_,
+                    std::max(work_ / s_.ranks, longest_), letters_ / tasks, moves_ / tasks,
+                    level_at_ > 0 ? level_at_ - began_ : 0);
     }
     bool right() const { return ran_ == s_.each * s_.ranks; }
 
@@ -180,11 +198,19 @@ private:
         l.waiting = double(n.queue.size()) - n.moved_enough;
         l.rest = double(n.queue.size()) + n.running;
         l.cores = n.cores;
-        l.mean_s = n.tasks_seen > 0 ? n.seen_s / n.tasks_seen : 0;
+        double seen_s = 0, seen = 0;
+        for (size_t k = 0; k < n.predictions.size(); k++) {
+            const Prediction& p = n.predictions[k];
+            if (!p.is_known())
+                continue;
+            l.pace.add({uint16_t(k), float(p.mean_s()), float(p.tasks())});
+            seen_s += p.mean_s() * p.tasks();
+            seen += p.tasks();
+        }
+        l.mean_s = seen > 0 ? seen_s / seen : 0;
         l.grows = n.growth.tasks();
         l.unit_s = unit_of_time(100e-6, 2 * s_.latency_s, std::min(l.mean_s / n.cores, s_.look_s) / 2);
         l.room = 1e18;
-        l.pace = n.pace;
         return l;
     }
 
@@ -196,14 +222,12 @@ private:
             node.queue.pop_back();
             node.moved_enough -= t.moves >= most_moves_;
             t.seconds *= float(node.slow);
-            node.pace.add({t.kind, t.seconds, 1});
+            node.predictions.resize(size_t(s_.kinds));
             node.running++;
             ran_++;
             work_ += t.seconds;
             longest_ = std::max(longest_, double(t.seconds));
-            node.seen_s += t.seconds;
-            node.tasks_seen++;
-            events_.push({now_ + t.seconds, n, Event::done, t.depth});
+            events_.push({now_ + t.seconds, n, Event::done, 0, t});
         }
     }
 
@@ -277,7 +301,7 @@ private:
             free_.pop_back();
             under_way_[size_t(slot)] = std::move(letter);
         }
-        events_.push({now_ + s_.latency_s + bytes / s_.bytes_per_s, to, Event::letter, slot});
+        events_.push({now_ + s_.latency_s + bytes / s_.bytes_per_s, to, Event::letter, slot, {}});
     }
 
     // When is everybody at work? Only what has changed is looked at until then.
@@ -313,8 +337,8 @@ private:
     std::vector<int> free_;
     std::vector<bool> busy_;
     int busy_count_ = 0;
-    double now_ = 0, end_ = 0, work_ = 0, longest_ = 0, ran_ = 0, done_ = 0, made_ = 0, letters_ = 0, moves_ = 0,
-           level_at_ = 0;
+    double now_ = 0, began_ = 0, end_ = 0, work_ = 0, longest_ = 0, ran_ = 0, done_ = 0, made_ = 0, letters_ = 0,
+           moves_ = 0, level_at_ = 0;
     double left_to_make_ = 0;
     int made_of_kinds_ = 0;
 };
@@ -352,6 +376,8 @@ int main(int argc, char** argv)
             s.latency_s = 1e-6 * value;
         else if (take("--kinds", argc, argv, i, value))
             s.kinds = std::min(int(std::ceil(value)), 200);
+        else if (take("--runs", argc, argv, i, value))
+            s.runs = int(std::ceil(value));
         else if (take("--slow", argc, argv, i, value))
             s.slow = value;
         else if (std::string(argv[i]) == "--tailed")
@@ -374,7 +400,8 @@ int main(int argc, char** argv)
         }
     }
     Machine machine(s);
-    machine.run();
+    for (int i = 0; i < s.runs; i++)
+        machine.run();
     machine.print();
     return machine.right() ? 0 : 1;
 }

@@ -149,6 +149,12 @@ void Pool::look_at_letters()
     wire_.poll();
     flush_results();
     look_around();
+    const bool expects = balancer_ && !ended_ && balancer_->expects(seconds(ticks()));
+    if (expects == bool(Hardware::load_relaxed(expects_))) // relaxed: with the wire's lock
+        return;
+    Hardware::store_relaxed(expects_, expects);
+    if (expects && has_pulse_)
+        window::futex_wake(&beat_); // its nap may be long
 }
 
 // Blocked in a task's MPI call. In the pool's own wait a letter ends that, and is looked at then.
@@ -157,12 +163,13 @@ void Pool::step() { stepped_ += poll(); }
 // One at a time. Returns when nobody may have looked for too long, in ticks.
 uint64_t Pool::worker_step(uint64_t now)
 {
-    if (load_relaxed(polled_at_) + pulse_every_ / 2 <= now) {
+    const auto late = [this] { return Hardware::load_relaxed(expects_) ? poll_every_ : pulse_every_ / 2; };
+    if (load_relaxed(polled_at_) + late() <= now) {
         if (!poll()) // run()'s thread holds the wire while it waits for letters itself
             return now + uint64_t(times::task_longest_pulse_us * job.ticks_per_us);
         worked_++;
     }
-    return std::max(now, load_relaxed(polled_at_)) + pulse_every_ / 2;
+    return std::max(now, load_relaxed(polled_at_)) + late();
 }
 
 // The wire's lock is held.
@@ -238,12 +245,13 @@ void Pool::pulse()
             nap_us = uint64_t(times::task_pulse_us);
             continue;
         }
-        const bool moves_data = wire_.moves_data();
+        const bool moves_data = wire_.moves_data(), expects = Hardware::load_relaxed(expects_);
         if (moves_data)
             sched_yield(); // it moves while somebody looks
         else
-            window::futex_wait(&beat_, beat, nap_us);
-        const bool is_late = moves_data || ticks() - load_relaxed(polled_at_) > pulse_every_;
+            window::futex_wait(&beat_, beat, expects ? uint64_t(times::task_poll_us) : nap_us);
+        const uint64_t late = Hardware::load_relaxed(expects_) ? poll_every_ : pulse_every_;
+        const bool is_late = moves_data || ticks() - load_relaxed(polled_at_) >= late;
         // run()'s thread holds the lock while it waits for letters itself
         std::unique_lock<std::mutex> hold(wire_lock_, std::defer_lock);
         // Acquire: what run() has changed before it told the pulse to beat, which it did without the lock, is seen

@@ -99,6 +99,7 @@ struct Rules {
     unsigned most_moves = 2;            // of a task
     double horizon = 0;                 // nodes that are farther apart are no pair; 0: the whole machine
     double first_pause_s = 1e-3, longest_pause_s = 0.05; // after a gift that did not pay
+    double patience_s = 1e-3;           // for an answer: whose rank is not at work has given it by then
     int tree_from = 64;                 // so many nodes, and more, have schedulers in a tree
     uint64_t seed = 1;
 };
@@ -106,7 +107,8 @@ struct Rules {
 class Balancer {
 public:
     virtual ~Balancer() = default;
-    // A run begins: nothing is under way.
+    // A run begins: nothing is under way, and no node had anything left when the last one ended. What was told late in
+    // that may not have come.
     virtual void begin() {}
     // This node's load may have changed. Often called; says something where it matters only.
     virtual void look(const Look& own, Actions& actions) = 0;
@@ -115,6 +117,8 @@ public:
     virtual void gave(const Gift& gift, double tasks, const Look& own, Actions& actions) = 0;
     // Tasks have come from another node.
     virtual void arrived(int from, double tasks, const Look& own, Actions& actions) = 0;
+    // A letter is on its way that others wait to have answered: who computes in a task should look for it soon.
+    virtual bool expects(double now_s) const { return static_cast<void>(now_s), false; }
     // How often a task may move.
     virtual unsigned most_moves() const { return ~0u; }
 };

@@ -32,19 +32,38 @@ public:
 
     unsigned most_moves() const override { return rules_.most_moves; }
 
+    // At first what the nodes have; later who gets what this node offers to other groups.
+    bool expects(double now_s) const override
+    {
+        return now_s < expects_until_s_ && (offered_ >= 1 || (scheduler_ && !scheduler_->knows_all()) ||
+                                            (root_ && !root_->knows_all()));
+    }
+
     void begin() override
     {
-        came_ = went_ = group_came_ = group_went_ = 0;
-        for (std::optional<Scheduler>* s : {&scheduler_, &root_})
-            if (*s)
-                (*s)->begin();
+        came_ = went_ = group_came_ = group_went_ = offered_ = 0;
+        for (Note* said : {&told_, &group_said_}) { // what schedulers begin with, too
+            said->cls = Class::light;
+            said->rest = 0;
+        }
+        level_ = gave_at_s_ = paused_until_s_ = -1;
+        has_got_ = has_said_ = has_begun_ = false;
+        if (scheduler_)
+            scheduler_->begin(false);
+        if (root_) // how fast groups are they tell at the same time, or those that have learnt more would seem faster
+            root_->begin(true);
     }
 
     void look(const Look& own, Actions& actions) override
     {
-        if (!worth_telling(own))
-            return;
-        tell(own, actions);
+        if (!has_begun_) {
+            has_begun_ = true;
+            expects_until_s_ = own.now_s + rules_.patience_s;
+        }
+        if (worth_telling(own))
+            tell(own, actions);
+        else if (scheduler_ && group_ < nodes_ && !has_said_)
+            pair(own, actions);
     }
 
     void note(int from, const Note& note, const Look& own, Actions& actions) override
@@ -62,14 +81,18 @@ public:
         case Note::order:
             if (note.of_group)
                 share_out(note, own, actions);
-            else
+            else {
+                if (scheduler_of(note.node) != scheduler_of(me_))
+                    offered_ -= note.tasks;
                 ordered(note, own, actions);
+            }
             break;
         case Note::offer:
             offered(from, note, own, actions);
             break;
         case Note::spare:
             if (scheduler_) {
+                offered_ -= note.node == me_ ? note.tasks : 0;
                 scheduler_->give(note.node - me_, -note.tasks);
                 pair(own, actions);
             }
@@ -155,7 +178,9 @@ private:
     // nodes. Tasks that have gone too far cannot come back, as they move only so often.
     void ordered(const Note& order, const Look& own, Actions& actions)
     {
-        const double levels = (own.rest * order.cores - order.rest * own.cores) / (own.cores + order.cores);
+        const double levels =
+            most_to_move({own.rest, speed_to_count_on(own.pace, order.all), own.cores},
+                         {order.rest, speed_to_count_on(order.pace, order.all), order.cores});
         Gift gift = {order.node, order.address, order.tasks, order.room,
                      {order.rest, speed(order.pace, order.all), order.cores}, false, speed(own.pace, order.all)};
         if (levels >= order.tasks)
@@ -165,7 +190,7 @@ private:
             went_ += gift.tasks;
             lacks(gift.node, gift.tasks, own, actions);
         } else {
-            gift.tasks = std::floor(levels);
+            gift.tasks = levels;
             actions.gifts.push_back(gift);
             went_ += order.tasks - gift.tasks;
             told_.rest = 0; // to be told again
@@ -286,6 +311,10 @@ private:
             const double part = std::min(left, scheduler_->surplus(from));
             scheduler_->give(from, part);
             left -= part;
+            if (from == 0) { // this node: the orders come to it
+                offered_ += part;
+                expects_until_s_ = own.now_s + rules_.patience_s;
+            }
             post(order.node, brief(Note::offer, me_ + from, part), own, actions);
         }
         if (left < 1)
@@ -344,8 +373,8 @@ private:
 
     void pair_groups(int teller, const Look& own, Actions& actions)
     {
-        const double level = root_->level();
         const Pace of_groups = root_->pace();
+        const double level = root_->level();
         for (const Order& o : root_->pair()) {
             Note n = order_of(o, of_groups);
             n.of_group = true; // `node` is that group's first
@@ -355,9 +384,9 @@ private:
             return;
         Note n; // a heavy group shall not keep to itself what others lack
         n.what = Note::level;
-        n.rest = level;
+        n.rest = level * root_->speed(teller); // there by its own mean speed
         if (teller == 0)
-            level_ = level;
+            level_ = n.rest;
         else
             post(teller * group_, n, own, actions);
     }
@@ -369,9 +398,10 @@ private:
     double share_ = 1, level_ = -1;
 
     Note told_;
-    bool has_told_ = false;
+    bool has_told_ = false, has_begun_ = false;
     double came_ = 0, went_ = 0, group_came_ = 0, group_went_ = 0; // of Note, in this run
     double told_at_s_ = 0, gave_at_s_ = -1;
+    double offered_ = 0, expects_until_s_ = -1; // offered_: of this node's tasks, to other groups, and not ordered yet
     double paused_until_s_ = -1, pause_s_ = rules_.first_pause_s;
     Note group_said_;
     double said_at_s_ = 0;

@@ -56,6 +56,30 @@ inline double speed(const Pace& own, const Pace& all)
     return here_s > 0 ? there_s / here_s : 0;
 }
 
+// The same to share out work by: a node of which little is known counts as one like all.
+inline double speed_to_count_on(const Pace& own, const Pace& all)
+{
+    constexpr double tasks_to_trust = 4;
+    double there_s = 0, here_s = 0, tasks = 0;
+    for (const Pace::Kind& k : own.kinds)
+        for (const Pace::Kind& a : all.kinds)
+            if (k.tasks > 0 && a.tasks > 0 && k.kind == a.kind) {
+                there_s += double(k.tasks) * double(a.mean_s);
+                here_s += double(k.seconds());
+                tasks += double(k.tasks);
+            }
+    if (!(here_s > 0))
+        return 1;
+    const double some_s = tasks_to_trust * there_s / tasks;
+    return (there_s + some_s) / (here_s + some_s);
+}
+
+// What is measured is never equal, and shares of equal nodes that differ by one task would cost a whole task.
+inline bool as_good_as_equal(double speed, double other)
+{
+    return std::max(speed, other) < 1.25 * std::min(speed, other);
+}
+
 // In one word, for memory that others read.
 inline uint64_t packed(const Pace::Kind& k)
 {

@@ -192,6 +192,7 @@ private:
     std::vector<Gift> held_back_;  // until then
     volatile uint64_t polled_at_ = 0; // ticks
     uint64_t poll_every_ = 0, pulse_every_ = 0;
+    volatile window::Flag expects_ = 0; // the balancer does: the pulse looks as often as between short tasks
     uint64_t stepped_ = 0, worked_ = 0, pulsed_ = 0; // looks at letters
     double nudged_s_ = 0; // when it told the agent that the node's state has changed
     int next_tag_ = 0;

@@ -100,6 +100,14 @@ public:
     {
     }
 
+    // Nobody answers what was asked in the last run.
+    void begin() override
+    {
+        asking_ = false;
+        refused_ = 0;
+        waiting_.clear();
+    }
+
     void look(const Look& own, Actions& actions) override
     {
         if (own.waiting < 1 && own.rest < own.cores) {

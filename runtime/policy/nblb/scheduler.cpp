@@ -16,10 +16,13 @@ Scheduler::Scheduler(int nodes, int each, double horizon)
     }
 }
 
-void Scheduler::begin()
+void Scheduler::begin(bool all_tell)
 {
-    for (Member& m : members_)
-        m.to = m.from = m.state.came = m.state.went = 0;
+    for (Member& m : members_) {
+        m.to = m.from = m.state.came = m.state.went = m.state.rest = m.state.movable = 0;
+        m.state.cls = Class::light;
+        m.told = m.told && !all_tell;
+    }
 }
 
 void Scheduler::advance(double now_s)
@@ -34,6 +37,7 @@ void Scheduler::tell(int member, const State& state)
     Member& m = members_[size_t(member)];
     m.state = state;
     m.told = true;
+    is_weighed_ = false;
     m.to = std::max(m.to, state.came);
     m.from = std::max(m.from, state.went);
 }
@@ -54,33 +58,54 @@ double Scheduler::untold() const
     return told > 0 ? all / told : 1;
 }
 
+bool Scheduler::knows_all() const
+{
+    return std::all_of(members_.begin(), members_.end(), [](const Member& m) { return m.told; });
+}
+
 double Scheduler::level() const
 {
     if (outer_ >= 0)
         return outer_;
-    double rest = 0, cores = 0;
+    double rest = 0, strength = 0;
     for (const Member& m : members_) {
         rest += m.rest() + m.coming();
-        cores += m.told ? m.state.cores : 0;
+        strength += m.strength();
     }
-    return cores > 0 ? rest / (cores * untold()) : 0;
+    return strength > 0 ? rest / (strength * untold()) : 0;
 }
 
-Pace Scheduler::pace() const
+void Scheduler::weigh()
 {
-    Pace all;
+    if (is_weighed_)
+        return;
+    is_weighed_ = true;
+    pace_ = {};
     for (const Member& m : members_)
-        all += m.state.all;
-    return all;
+        pace_ += m.state.all;
+    double least = 1, most = 1;
+    for (Member& m : members_) {
+        m.speed = speed_to_count_on(m.state.pace, pace_);
+        least = std::min(least, m.speed);
+        most = std::max(most, m.speed);
+    }
+    for (Member& m : members_)
+        m.speed = as_good_as_equal(least, most) ? 1 : m.speed;
+}
+
+const Pace& Scheduler::pace()
+{
+    weigh();
+    return pace_;
 }
 
 std::vector<double> Scheduler::shares(double each) const
 {
     std::vector<double> shares;
-    double cores = 0, shared = 0;
+    double strength = 0, shared = 0;
     for (const Member& m : members_) {
-        cores += m.told ? m.state.cores : 0;
-        const double up_to_here = std::floor(each * cores + 1e-6);
+        strength += m.strength();
+        const double up_to_here = std::floor(each * strength + 1e-6);
         shares.push_back(up_to_here - shared);
         shared = up_to_here;
     }
@@ -127,6 +152,7 @@ int Scheduler::heaviest() const
 
 std::vector<Order> Scheduler::pair()
 {
+    weigh();
     std::vector<Order> orders;
     std::vector<std::pair<double, int>> heavy, light;
     const std::vector<double> share = shares();
@@ -160,16 +186,17 @@ std::vector<Order> Scheduler::pair()
 
 std::vector<Order> Scheduler::take(double tasks, int from)
 {
+    weigh();
     std::vector<Order> orders;
-    double rest = tasks, cores = 0, left = tasks;
+    double rest = tasks, strength = 0, left = tasks;
     for (const Member& m : members_) {
         rest += m.rest() + m.coming();
-        cores += m.told ? m.state.cores : 0;
+        strength += m.strength();
     }
-    if (cores <= 0)
+    if (strength <= 0)
         return orders;
     // First so that all have the same, then what makes them normal.
-    const std::vector<double> same = shares(rest / cores);
+    const std::vector<double> same = shares(rest / strength);
     for (const bool fills : {false, true})
         for (size_t i = 0; i < members_.size() && left >= 1; i++) {
             Member& m = members_[i];
@@ -188,7 +215,7 @@ std::vector<Order> Scheduler::take(double tasks, int from)
 
 State Scheduler::summary() const
 {
-    State all = {Class::normal, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, pace(), pace()};
+    State all = {Class::normal, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, pace_, pace_};
     double most_wanted = 0, given = 0;
     const std::vector<double> share = shares();
     for (size_t i = 0; i < members_.size(); i++) {
@@ -197,7 +224,7 @@ State Scheduler::summary() const
             continue;
         all.rest += m.rest() + m.coming();
         all.capacity += m.state.capacity;
-        all.cores += m.state.cores;
+        all.cores += m.strength();
         all.rate += m.state.rate;
         all.movable += m.movable();
         given += surplus(m, share[i]);

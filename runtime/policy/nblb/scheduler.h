@@ -30,17 +30,19 @@ public:
     // state yet counts as having nothing to do and as many cores as others, but gets nothing either.
     Scheduler(int nodes, int each, double horizon);
 
-    // A run begins: nothing is under way.
-    void begin();
+    // A run begins: nothing is under way, no member has anything. `all_tell`: their state anew.
+    void begin(bool all_tell);
     // Members go on with their tasks after they have told how many there are: what they have now is reckoned. To be
     // called first.
     void advance(double now_s);
     void tell(int member, const State& state);
     // So many tasks that `member` was to get do not come.
     void short_of(int member, double tasks);
-    // The rest for each core on all nodes, where there are others than these; -1: these are all.
+    // The level of all nodes, where there are others than these; -1: these are all.
     void set_level(double rest_for_core) { outer_ = rest_for_core; }
 
+    // Have all members told their state?
+    bool knows_all() const;
     // So many tasks of a member go to somebody who is none.
     void give(int member, double tasks) { members_[size_t(member)].from += tasks; }
     // So many come from somebody who is none, `from` here of a member's number: shared out to those who lack them, so
@@ -53,8 +55,9 @@ public:
 
     // Of all members in one: heavy or light if some are that could not be paired.
     State summary() const;
-    double level() const; // rest for each core on average
-    Pace pace() const;    // of all members
+    double level() const; // rest for each core of the members' mean speed
+    double speed(int member) const { return members_[size_t(member)].speed; }
+    const Pace& pace();   // of all members
     // The member with most to give; -1: none has any.
     int heaviest() const;
     double surplus(int member) const;
@@ -63,10 +66,12 @@ private:
     struct Member {
         State state;
         double nodes = 1;
+        double speed = 1; // of its cores, to count on
         bool told = false;
         double to = 0, from = 0; // ordered in this run, less what is not to be had
         double coming() const { return to - state.came; }
         double leaving() const { return from - state.went; }
+        double strength() const { return told ? state.cores * speed : 0; }
         double rest() const { return std::max(0.0, state.rest - leaving()); }
         double movable() const { return std::max(0.0, state.movable - leaving()); }
     };
@@ -77,10 +82,13 @@ private:
     double surplus(const Member& m, double share) const;
     static State receiver(const Member& m);
     double untold() const; // how many times as large all are as those that have told their state
+    void weigh();          // finds pace_ and the members' speeds
 
     std::vector<Member> members_;
     double horizon_, now_s_ = 0;
     double outer_ = -1;
+    Pace pace_;
+    bool is_weighed_ = true;
 };
 
 } // namespace ws::policy::nblb

@@ -3,6 +3,8 @@
 // Whether a task is worth moving: the condition of time of the paper, after Harchol-Balter and Downey.
 #pragma once
 
+#include "policy/nblb/pace.h"
+
 #include <cmath>
 
 namespace ws::policy::nblb {
@@ -29,6 +31,21 @@ inline double age_min(const Cost& cost, double bytes, double tasks_in_message, c
     if (!(wait > 0))
         return HUGE_VAL;
     return (cost.fixed_s / tasks_in_message + bytes / cost.bytes_per_s) / wait;
+}
+
+// The most tasks that level both: the last of them begins there in an earlier round of the cores than it would here.
+// Speeds that are not known are equal, and those that are nearly so.
+inline double most_to_move(const Side& from, const Side& to)
+{
+    const bool differ = from.speed > 0 && to.speed > 0 && !as_good_as_equal(from.speed, to.speed);
+    const double here = differ ? from.speed : 1, there = differ ? to.speed : 1;
+    const double level =
+        (from.rest * to.cores * there - to.rest * from.cores * here) / (from.cores * here + to.cores * there);
+    double k = std::floor(level);
+    while (k >= 1 &&
+           std::floor((to.rest + k - 1) / to.cores) * here >= std::floor((from.rest - k) / from.cores) * there)
+        k--;
+    return k;
 }
 
 } // namespace ws::policy::nblb
