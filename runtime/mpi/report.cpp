@@ -16,6 +16,8 @@
 #include <cstring>
 #include <ctime>
 #include <fcntl.h>
+#include <map>
+#include <string_view>
 #include <unistd.h>
 
 namespace ws::mpi {
@@ -140,57 +142,115 @@ Totals own_totals(Job& job, const RankFigures& figures)
     return t;
 }
 
-// The rows of all ranks, added up by their names. Only those that count most fit: a table of fixed size can be reduced
-// in a tree. A name that is dropped on the way may come back later, with the sum of the other ranks only.
-template <class Counts> struct Best {
-    static constexpr unsigned rows = 16;
+// Messages are no longer than this. UCX from 1.18 on reads what is longer than some kB from its sender's memory by the
+// process's number, and ends the job if the sender's main thread has left (pthread_exit), which programs that send
+// little have never noticed.
+constexpr size_t piece = 2048;
+
+// The rows of all ranks, added up by their names. First which of them count most: only these fit, as a table of fixed
+// size can be reduced in a tree, and one that is dropped on the way may come back later, with the weight of the other
+// ranks only. Then what all ranks counted under these names.
+template <class Counts> class Best {
+public:
     struct Row {
         char name[192];
-        double weight; // 0: none
         Counts counts;
-    } row[rows];
+    };
 
     void add(const char* name, double weight, const Counts& counts)
     {
-        Row* least = row;
-        for (Row& r : row) {
-            if (r.weight > 0 && std::strcmp(r.name, name) == 0) {
-                r.weight += weight;
-                observe::add_counts(r.counts, counts);
-                return;
-            }
-            if (r.weight < least->weight)
-                least = &r;
-        }
-        if (weight <= least->weight)
-            return;
-        std::snprintf(least->name, sizeof least->name, "%s", name);
-        least->weight = weight;
-        least->counts = counts;
+        Entry& e = mine_[std::hash<std::string_view>()(name)];
+        std::snprintf(e.row.name, sizeof e.row.name, "%s", name);
+        e.weight += weight;
+        observe::add_counts(e.row.counts, counts);
     }
 
-    static void merge(void* from, void* to, int*, MPI_Datatype*)
+    // At rank 0 the whole job's, those that count most first. Collective over MPI_COMM_WORLD.
+    std::vector<Row> reduce() const
     {
-        for (const Row& r : static_cast<Best*>(from)->row)
-            if (r.weight > 0)
-                static_cast<Best*>(to)->add(r.name, r.weight, r.counts);
+        Top top = {};
+        for (const auto& [key, e] : mine_)
+            top.add({key, e.weight});
+        Top all = top;
+        reduce_by(merge_tops, &top, &all, 1);
+        std::stable_sort(all.keys, all.keys + Top::size,
+                         [](const Key& a, const Key& b) { return a.weight > b.weight; });
+        PMPI_Bcast(&all, int(sizeof all), MPI_BYTE, 0, MPI_COMM_WORLD);
+        std::vector<Row> mine, sums;
+        for (const Key& k : all.keys)
+            if (k.weight > 0) {
+                const auto at = mine_.find(k.key);
+                mine.push_back(at == mine_.end() ? Row{} : at->second.row);
+            }
+        sums = mine;
+        constexpr size_t at_once = std::max<size_t>(1, piece / sizeof(Row));
+        for (size_t i = 0; i < mine.size(); i += at_once)
+            reduce_by(add_rows, &mine[i], &sums[i], std::min(at_once, mine.size() - i));
+        return sums;
     }
 
-    // At rank 0 the whole job's.
-    void reduce()
+private:
+    struct Entry {
+        double weight;
+        Row row;
+    };
+    struct Key {
+        uint64_t key; // of the name
+        double weight; // 0: none
+    };
+    struct Top {
+        static constexpr unsigned size = 16;
+        Key keys[size];
+
+        void add(const Key& k)
+        {
+            Key* least = keys;
+            for (Key& mine : keys) {
+                if (mine.weight > 0 && mine.key == k.key) {
+                    mine.weight += k.weight;
+                    return;
+                }
+                if (mine.weight < least->weight)
+                    least = &mine;
+            }
+            if (k.weight > least->weight)
+                *least = k;
+        }
+    };
+    static_assert(sizeof(Top) <= piece && sizeof(Row) <= piece);
+
+    static void merge_tops(void* from, void* to, int*, MPI_Datatype*)
+    {
+        for (const Key& k : static_cast<Top*>(from)->keys)
+            if (k.weight > 0)
+                static_cast<Top*>(to)->add(k);
+    }
+
+    static void add_rows(void* from, void* to, int* rows, MPI_Datatype*)
+    {
+        for (int i = 0; i < *rows; i++) {
+            const Row& row = static_cast<Row*>(from)[i];
+            Row& sum = static_cast<Row*>(to)[i];
+            if (!row.name[0])
+                continue;
+            std::memcpy(sum.name, row.name, sizeof sum.name);
+            observe::add_counts(sum.counts, row.counts);
+        }
+    }
+
+    template <class T> static void reduce_by(MPI_User_function* how, const T* mine, T* all, size_t count)
     {
         MPI_Op op;
         MPI_Datatype type;
-        PMPI_Op_create(merge, 1, &op);
-        PMPI_Type_contiguous(int(sizeof *this), MPI_BYTE, &type);
+        PMPI_Op_create(how, 1, &op);
+        PMPI_Type_contiguous(int(sizeof(T)), MPI_BYTE, &type);
         PMPI_Type_commit(&type);
-        Best all = *this;
-        PMPI_Reduce(this, &all, 1, type, op, 0, MPI_COMM_WORLD);
+        PMPI_Reduce(mine, all, int(count), type, op, 0, MPI_COMM_WORLD);
         PMPI_Type_free(&type);
         PMPI_Op_free(&op);
-        std::stable_sort(all.row, all.row + rows, [](const Row& a, const Row& b) { return a.weight > b.weight; });
-        *this = all;
     }
+
+    std::map<uint64_t, Entry> mine_;
 };
 
 // What other programs used of the CPUs, on the node where that was most. Collective; rank 0 gets the answer.
@@ -247,8 +307,8 @@ Facts gather_facts(Job& job, const RankFigures& r)
     f.others = gather_others(job, r);
     bool other_jobs = !job.inactive && job.lending->had_neighbours();
     PMPI_Reduce(&other_jobs, &f.other_jobs, 1, MPI_CXX_BOOL, MPI_LOR, 0, MPI_COMM_WORLD);
-    Best<observe::LoopCounts> loops = {};
-    Best<observe::CallCounts> calls = {};
+    Best<observe::LoopCounts> loops;
+    Best<observe::CallCounts> calls;
     const double computing = std::max(0.0, r.counts.wall_s - r.counts.blocked_s - r.counts.close_wait_s);
     // outside of loops, in unshared ones
     double mine[] = {std::max(0.0, computing - in_loops(r.counts) - kept_off_computing(job, r.counts)), 0};
@@ -259,8 +319,10 @@ Facts gather_facts(Job& job, const RankFigures& r)
     }
     for (const observe::CallFigures& c : r.calls)
         calls.add(c.name.c_str(), c.counts.blocked_s - c.counts.lent_s, c.counts);
-    loops.reduce();
-    calls.reduce();
+    for (const auto& l : loops.reduce())
+        f.loops.push_back({l.name, l.counts});
+    for (const auto& c : calls.reduce())
+        f.calls.push_back({c.name, c.counts});
     double sum[2] = {}, least[2] = {};
     PMPI_Reduce(mine, sum, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     PMPI_Reduce(mine, least, 2, MPI_DOUBLE, MPI_MIN, 0, MPI_COMM_WORLD);
@@ -281,12 +343,6 @@ Facts gather_facts(Job& job, const RankFigures& r)
         p->tell(f);
     if (std::string regions = openmp::tell_regions(); !regions.empty())
         f.policies.push_back(std::move(regions));
-    for (const auto& l : loops.row)
-        if (l.weight > 0)
-            f.loops.push_back({l.name, l.counts});
-    for (const auto& c : calls.row)
-        if (c.weight > 0)
-            f.calls.push_back({c.name, c.counts});
     return f;
 }
 
@@ -321,7 +377,9 @@ Report gather_report(Job& job, const RankFigures& mine)
             PMPI_Send(nullptr, 0, MPI_BYTE, r, tag_go, comm);
             PMPI_Recv(&size, 1, MPI_UINT64_T, r, tag_size, comm, MPI_STATUS_IGNORE);
             std::string bytes(size, '\0');
-            PMPI_Recv(&bytes[0], int(size), MPI_BYTE, r, tag_figures, comm, MPI_STATUS_IGNORE);
+            for (size_t at = 0; at < size; at += piece)
+                PMPI_Recv(&bytes[at], int(std::min(piece, size - at)), MPI_BYTE, r, tag_figures, comm,
+                          MPI_STATUS_IGNORE);
             builder.add(observe::unpack_rank(bytes));
         }
         report = builder.finish();
@@ -330,7 +388,8 @@ Report gather_report(Job& job, const RankFigures& mine)
         const uint64_t size = bytes.size();
         PMPI_Recv(nullptr, 0, MPI_BYTE, 0, tag_go, comm, MPI_STATUS_IGNORE);
         PMPI_Send(&size, 1, MPI_UINT64_T, 0, tag_size, comm);
-        PMPI_Send(bytes.data(), int(size), MPI_BYTE, 0, tag_figures, comm);
+        for (size_t at = 0; at < size; at += piece)
+            PMPI_Send(&bytes[at], int(std::min(piece, size - at)), MPI_BYTE, 0, tag_figures, comm);
     }
     PMPI_Comm_free(&comm);
     return report;
