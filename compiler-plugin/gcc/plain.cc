@@ -32,6 +32,7 @@
 #include "predict.h"
 #include "ssa.h"
 #include "tree-cfg.h"
+#include "tree-cfgcleanup.h"
 #include "tree-dfa.h"
 #include "tree-into-ssa.h"
 #include "tree-pass.h"
@@ -286,9 +287,9 @@ void PlainVersions::make_plain(Requests &requests, const Fork &fork) {
     }
     remove(first);
     if (tree some = gimple_call_lhs(more)) {
-        auto there = gsi_for_stmt(more);
         gimple_call_set_lhs(more, NULL_TREE);
-        gsi_insert_before(&there, gimple_build_assign(some, build_zero_cst(TREE_TYPE(some))), GSI_SAME_STMT);
+        replace_uses_by(some, build_zero_cst(TREE_TYPE(some)));
+        release_ssa_name(some);
     }
     remove(more);
     for (gimple *old : requests.ends) {
@@ -315,6 +316,10 @@ void PlainVersions::make_plain(Requests &requests, const Fork &fork) {
     free_dominance_info(CDI_DOMINATORS);
     mark_virtual_operands_for_renaming(cfun);
     update_ssa(TODO_update_ssa);
+    // There is no loop over chunks any more. With its counts the loop would seem to run more often than anything that
+    // GCC compares with, and what belongs into registers would be chosen as if all of it ran equally often.
+    cleanup_tree_cfg();
+    rebuild_frequencies();
     cgraph_edge::rebuild_edges();
 }
 

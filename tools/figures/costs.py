@@ -61,22 +61,46 @@ def directive(run, quick):
             yield over(f"{name} loop, {compiler}: ws / no directive", results, part, "ws", "plain", 1.01, "no thief")
 
 
+ALIGNMENTS = ("as_is", "loops16", "loops32", "loops64")
+
+
+def in_alignments(run, program, builds, options, repeats):
+    """For each compiler {build: results}: where the linker puts a loop makes it now faster, now slower, so a figure is the median over builds that differ in that."""
+    for compiler in COMPILERS:
+        found = {build: [run.run(f"{program}_{build}_{compiler}", options, workshare=True) for _ in range(repeats)]
+                 for build in builds if run.has(f"{program}_{build}_{compiler}")}
+        if found:
+            yield compiler, found
+
+
+def judged_over_builds(what, compiler, found, part):
+    results = [r for results in found.values() for r in results]
+    for rival, name, most in (("omp", "omp, one thread", 1.005), ("plain", "no directive", 1.01)):
+        yield over(f"{what}, {compiler}, {len(found)} alignments: ws / {name}", results, part, "ws", rival, most, "no thief")
+
+
+def ratios_of_builds(compiler, found, part, name):
+    """Rows of a table: what each build has by itself, and the same plain function at another address."""
+    def ratio(results, rival):
+        return measure.median_of(results, lambda r: r[part]["over"][rival][1])
+    for build, results in found.items():
+        yield [name, compiler, build, line.us(measure.median_of(results, lambda r: r[part]["us"]["plain"])), ratio(results, "plain"), ratio(results, "omp"),
+               measure.median_of(results, lambda r: r[part]["over"]["plain"][1] / r[part]["over"]["again"][1])]
+
+
+ADDRESSES = ["compiler", "build", "plain", "ws / plain", "ws / omp", "plain elsewhere / plain"]
+ADDRESSES_NOTE = "The last column is the same plain function at another address: what lies within that is not the directive's. Builds: as it is; loops aligned to 16, 32, 64"
+
+
 def product(run, quick):
-    """Sparse products, where an inner loop of a few instructions runs now faster, now slower, by its address: `again` shows how much of that there is."""
-    rows, options = [], ["--repeats", 60 if quick else 300]
-    for build in ("as_is", "loops16", "loops32", "loops64", "avx"):
-        for compiler, results in of_each_compiler(run, f"product_cost_{build}", options, 1 if quick else 3):
-            for part in ("rows_3", "rows_27", "rows_100", "rows_mixed"):
-                to_omp = over(f"product, {part.replace('_', ' of ')}, {compiler}, {build}: ws / omp, one thread", results, part, "ws", "omp", 1.005, "no thief")
-                to_plain = over(f"product, {part.replace('_', ' of ')}, {compiler}, {build}: ws / no directive", results, part, "ws", "plain", 1.01, "no thief")
-                if build == "as_is":
-                    yield to_omp
-                    yield to_plain
-                us = results[0][part]["us"]
-                rows.append([part.replace("_", " of "), compiler, build, line.us(us["plain"]), to_plain["value"], to_omp["value"],
-                             measure.median_of(results, lambda r: r[part]["over"]["plain"][1] / r[part]["over"]["again"][1])])
-    yield line.table("Sparse product that nobody helps, ratios", ["entries", "compiler", "build", "plain", "ws / plain", "ws / omp", "plain elsewhere / plain"], rows,
-                     "The last column is the same plain function at another address. Builds: as it is; loops aligned to 16, 32, 64; with AVX.")
+    """Sparse products: an inner loop of a few instructions."""
+    rows = []
+    for compiler, found in in_alignments(run, "product_cost", (*ALIGNMENTS, "avx"), ["--repeats", 60 if quick else 300], 1 if quick else 3):
+        for part in ("rows_3", "rows_27", "rows_100", "rows_mixed"):
+            name = part.replace("_", " of ")
+            yield from judged_over_builds(f"product, {name}", compiler, found, part)
+            rows += ratios_of_builds(compiler, found, part, name)
+    yield line.table("Sparse product that nobody helps, ratios", ["entries", *ADDRESSES], rows, f"{ADDRESSES_NOTE}; with AVX.")
 
 
 def assembly(run, quick):
@@ -93,10 +117,12 @@ def assembly(run, quick):
 
 
 def class_loops(run, quick):
-    options = ["--repeats", 100 if quick else 300]
-    for compiler, results in of_each_compiler(run, "class_loops", options, 2 if quick else 5):
-        yield over(f"34 loops over a class, {compiler}: ws / omp, one thread", results, "step", "ws", "omp", 1.005, "no thief")
-        yield over(f"34 loops over a class, {compiler}: ws / no directive", results, "step", "ws", "plain", 1.01, "no thief")
+    """Many short loops, large and small ones."""
+    rows = []
+    for compiler, found in in_alignments(run, "class_loops", ALIGNMENTS, ["--repeats", 100 if quick else 300], 1 if quick else 3):
+        yield from judged_over_builds("34 loops over a class", compiler, found, "step")
+        rows += ratios_of_builds(compiler, found, "step", "a step")
+    yield line.table("Loops over a class that nobody helps, ratios", ["loops", *ADDRESSES], rows, f"{ADDRESSES_NOTE}.")
 
 
 def openmp(run, quick):
