@@ -88,7 +88,7 @@ template <class Clause> auto items(const Clause *clause) {
 
 // The same diagnostic with another text.
 template <class F> void with_text(const clang::Diagnostic &diagnostic, llvm::StringRef text, F f) {
-#if LLVM_VERSION_MAJOR >= 21
+#if LLVM_VERSION_MAJOR >= 20
     clang::DiagnosticStorage storage;
     storage.DiagRanges.append(diagnostic.getRanges().begin(), diagnostic.getRanges().end());
     storage.FixItHints.append(diagnostic.getFixItHints().begin(), diagnostic.getFixItHints().end());
@@ -102,7 +102,7 @@ template <class F> void with_text(const clang::Diagnostic &diagnostic, llvm::Str
 struct LanguageListener : clang::ASTReaderListener {
     virtual void language(const clang::LangOptions &options) = 0;
 
-#if LLVM_VERSION_MAJOR >= 21
+#if LLVM_VERSION_MAJOR >= 20
     bool ReadLanguageOptions(const clang::LangOptions &options, llvm::StringRef, bool, bool) override {
 #else
     bool ReadLanguageOptions(const clang::LangOptions &options, bool, bool) override {
