@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 
+ENTER = '--net --mount --ipc --uts --root'    # --root: in a chroot, too
 TOOLS = ('unshare', 'nsenter', 'ip', 'mount')
 
 
@@ -53,7 +54,7 @@ class Nodes:
         with open(self.launcher, 'w') as f:
             f.write('#!/bin/sh\nwhile :; do case $1 in -*) shift ;; *) break ;; esac; done\n'
                     f'case $1 in {places} *) echo "no node $1" >&2; exit 255 ;; esac\nshift\n'
-                    f'exec nsenter -t $pid --net --mount --ipc --uts --wd="$PWD" sh -c "$*"\n')
+                    f'exec nsenter -t $pid {ENTER} --wd="$PWD" sh -c "$*"\n')
         os.chmod(self.launcher, 0o755)
         self.prefix = self.enter(0)
         self.options = ('-launcher', 'ssh', '-launcher-exec', self.launcher, '-hosts', ','.join(self.names))
@@ -61,7 +62,7 @@ class Nodes:
         self.environment = {'UCX_TLS': 'tcp,self', 'UCX_NET_DEVICES': 'eth0'}
 
     def enter(self, node):
-        return ('nsenter', '-t', str(self.holders[node].pid), '--net', '--mount', '--ipc', '--uts', f'--wd={os.getcwd()}')
+        return ('nsenter', '-t', str(self.holders[node].pid), *ENTER.split(), f'--wd={os.getcwd()}')
 
     def sh(self, command, node=None):
         done = subprocess.run([*(self.enter(node) if node is not None else ()), 'sh', '-c', command], capture_output=True, text=True)
