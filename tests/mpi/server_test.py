@@ -14,12 +14,15 @@ def serve(**how):
     return result, float(found[1]), float(found[2])
 
 
-_, _, plain_us = serve(workshare=False)
-with tempfile.NamedTemporaryFile(suffix='.json') as file:
-    result, cpu, us = serve(options=(f'-workshare-report={file.name}',))
-    rank = json.load(file)['by_rank'][1]['totals']
-expect(result, 'the waiting thread used a core', cpu < 0.4)
-# A wake-up, and not a nap of the thread or a quantum of the rank; the machine may be busy.
-expect(result, f'answers came late: {us} us, {plain_us} us without', us < plain_us + 2000)
-expect(result, 'its waits are not counted', rank['threads_blocked_s'] > 0.2)
+# A wake-up, and not a nap of the thread or a quantum of the rank: these would be in each of several runs, programs beside us are not.
+for attempt in range(8):
+    _, _, plain_us = serve(workshare=False)
+    with tempfile.NamedTemporaryFile(suffix='.json') as file:
+        result, cpu, us = serve(options=(f'-workshare-report={file.name}',))
+        rank = json.load(file)['by_rank'][1]['totals']
+    expect(result, 'the waiting thread used a core', cpu < 0.4)
+    expect(result, 'its waits are not counted', rank['threads_blocked_s'] > 0.2)
+    if us < plain_us + 2000 or result.failed:
+        break
+expect(result, f'answers came late: {us} us, {plain_us} us without, and so in {attempt + 1} runs', us < plain_us + 2000)
 finish()
