@@ -146,10 +146,15 @@ public:
     {
     }
     void open(Body fn, void* data, unsigned threads) override { open_(fn, data, threads); }
-    void is_loop(long start, long end, long incr, long chunk)
+    void is_loop(long start, long end, long incr, long chunk, bool round_robin = false)
     {
-        bounds_ = {start, end, incr, chunk};
+        bounds_ = {start, end, incr, chunk, round_robin};
         loop = &bounds_;
+    }
+    void is_runtime_loop(long start, long end, long incr)
+    {
+        const RuntimeSchedule schedule = runtime_schedule();
+        is_loop(start, end, incr, schedule.chunk, schedule.round_robin);
     }
 
 private:
@@ -204,7 +209,7 @@ WS_LOOP(GOMP_parallel_loop_nonmonotonic_guided, "GOMP_4.5");
 #define WS_RUNTIME_LOOP(name, version)                                                                                \
     WS_REGION(name, version,                                                                                          \
               (Body fn, void* data, unsigned threads, long start, long end, long incr, unsigned flags),               \
-              (fn, data, threads, start, end, incr, flags), region.is_loop(start, end, incr, 0);)
+              (fn, data, threads, start, end, incr, flags), region.is_runtime_loop(start, end, incr);)
 WS_RUNTIME_LOOP(GOMP_parallel_loop_runtime, "GOMP_4.0");
 WS_RUNTIME_LOOP(GOMP_parallel_loop_nonmonotonic_runtime, "GOMP_5.0");
 WS_RUNTIME_LOOP(GOMP_parallel_loop_maybe_nonmonotonic_runtime, "GOMP_5.0");

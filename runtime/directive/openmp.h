@@ -86,6 +86,7 @@ public:
     using Body = void (*)(void*);
     struct Loop {
         long start, end, incr, chunk;
+        bool round_robin; // its chunks
     };
     Body fn;
     void* data;
@@ -106,6 +107,13 @@ protected:
 extern void (*openmp_sharer)(RegionCall& region);
 // Hears of regions of one thread that libomp begins in the calling one, by __kmpc_serialized_parallel().
 extern void (*openmp_serializes)();
+
+// What schedule(runtime) stands for in the rank's regions: the program's last omp_set_schedule(), or OMP_SCHEDULE.
+struct RuntimeSchedule {
+    bool round_robin; // chunks, as schedule(static, chunk)
+    long chunk;       // 0: none is said
+};
+RuntimeSchedule runtime_schedule(); // any thread
 
 // What the program's OpenMP library keeps a policy from choosing threads, for a message; null: nothing does. Called in
 // MPI_Init.

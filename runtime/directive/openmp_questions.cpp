@@ -262,8 +262,33 @@ bool is_ignored(void* caller)
     openmp_asked(Question::setting, caller);
     return is_numbered(loop::self);
 }
+
+// Guests' threads do not know what the rank's has said: 0: not asked yet, else a RuntimeSchedule.
+volatile Hardware::Word schedule_set;
+Hardware::Word set_schedule(int kind, long chunk)
+{
+    enum { of_static = 1, automatic = 4 };   // omp_sched_t; above it a bit of the modifier monotonic
+    const int plain = kind & 0xff;
+    const Hardware::Word said = plain == automatic || chunk < 0 ? 0 : Hardware::Word(chunk);
+    const Hardware::Word set = said << 2 | Hardware::Word(plain == of_static && said) << 1 | 1;
+    Hardware::store_relaxed(schedule_set, set); // relaxed, as for dynamic_set: the program's own order is enough
+    return set;
+}
 void set_dynamic(bool value) { Hardware::store_relaxed(dynamic_set, 1 + Flag(value)); }
 } // namespace
+
+RuntimeSchedule runtime_schedule()
+{
+    Hardware::Word set = Hardware::load_relaxed(schedule_set);
+    if (WS_UNLIKELY(set == 0)) {
+        static Next<void(int*, int*)> library("omp_get_schedule");
+        int kind = 0, chunk = 0;
+        if (auto* const ask = library.of_all())
+            ask(&kind, &chunk);
+        set = set_schedule(kind, chunk);
+    }
+    return {(set & 2) != 0, long(set >> 2)};
+}
 
 #define WS_SET_THREADS(function, name, type, version, value, pass)                                                    \
     extern "C" __attribute__((visibility("default"))) void function(type number)                                      \
@@ -306,7 +331,9 @@ WS_SETTINGS(omp_set_dynamic, "OMP_1.0", set_dynamic(int(first)), set_dynamic(*re
             set_dynamic(*reinterpret_cast<const int64_t*>(first)));
 WS_SETTINGS(omp_set_nested, "OMP_1.0", , , );
 WS_SETTINGS(omp_set_max_active_levels, "OMP_3.0", , , );
-WS_SETTINGS(omp_set_schedule, "OMP_3.0", , , );
+WS_SETTINGS(omp_set_schedule, "OMP_3.0", set_schedule(int(first), int(second)),
+            set_schedule(*reinterpret_cast<const int*>(first), *reinterpret_cast<const int*>(second)),
+            set_schedule(*reinterpret_cast<const int*>(first), long(*reinterpret_cast<const int64_t*>(second))));
 
 bool openmp_questions_come()
 {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // How a parallel region of OpenMP's is cut into virtual threads, and how the loops inside are dealt to them. Arithmetic
-// alone. Any deal is right for `dynamic`, `guided`, `auto` and `runtime`, and for `static` without a chunk: which
-// thread has an iteration is not said. A part is contiguous, and follows from the number of its virtual thread alone:
-// so nothing is counted or claimed inside a region, and a loop that is run again is dealt in the same way.
+// alone. Any deal of whole chunks is right for `dynamic` and `guided`, and any at all for `auto`, and for `static`
+// without a chunk: which thread has an iteration is not said. `runtime` is one of these, or `static` with a chunk. A
+// part is contiguous, and follows from the number of its virtual thread alone: so nothing is counted or claimed inside
+// a region, and a loop that is run again is dealt in the same way.
 #pragma once
 
 #include <algorithm>
@@ -53,13 +54,19 @@ inline Rounds rounds_of_loop(uint64_t n, uint64_t chunk, const Units& u)
     return {u.lo * chunk, (u.hi - u.lo) * chunk, u.of * chunk, n && u.lo <= last && last < u.hi};
 }
 
+// part_of_loop(), as the only piece.
+inline Rounds one_round(uint64_t n, uint64_t chunk, const Units& u)
+{
+    const Part part = part_of_loop(n, chunk, u);
+    return {part.empty() ? n : part.from, part.to - part.from, n, !part.empty() && part.to == n};
+}
+
 // The pieces of a loop whose iterations have an order: round robin by chunks of so many, or (0) one contiguous part.
 inline Rounds pieces_of_loop(uint64_t n, uint64_t chunk, const Units& u)
 {
     if (chunk)
         return rounds_of_loop(n, std::min(chunk, std::max<uint64_t>(n, 1)), u);
-    const Part part = part_of_loop(n, 0, u);
-    return {part.empty() ? n : part.from, part.to - part.from, n, !part.empty() && part.to == n};
+    return one_round(n, 0, u);
 }
 
 // sections: the units' first section, counted from 1, and the one that follows `section`; 0: none.

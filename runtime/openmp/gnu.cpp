@@ -3,6 +3,7 @@
 // libgomp's functions that deal work inside a region, or let threads wait. libws stands before them; a thread that runs
 // virtual threads gets its answers here, all others go on to libgomp, for a load and a branch more.
 #include "directive/next.h"
+#include "directive/openmp.h"
 #include "openmp/meet.h"
 #include "loop/participant.h"
 #include "openmp/task_reductions.h"
@@ -49,6 +50,30 @@ template <class T> Begun deal(void* caller, const char*, const Bounds<T>& b, T* 
     return true;
 }
 
+template <class T> bool next_round(Unit& unit, T* lo, T* hi)
+{
+    if (!unit.has_part)
+        return false;
+    const Part piece = unit.next_round();
+    *lo = T(unit.lo + piece.from * unit.incr);
+    *hi = piece.to == unit.n ? T(unit.hi) : T(unit.lo + piece.to * unit.incr);
+    return true;
+}
+
+// schedule(runtime)
+template <class T> Begun deal_runtime(void* caller, const char* name, const Bounds<T>& b, T* lo, T* hi)
+{
+    const directive::RuntimeSchedule schedule = directive::runtime_schedule();
+    Unit& unit = *current;
+    if (!unit.team || !schedule.round_robin)
+        return deal<T>(caller, name, {b.n, b.start, b.end, b.incr, T(schedule.chunk)}, lo, hi);
+    unit.lo = uint64_t(b.start);
+    unit.hi = uint64_t(b.end);
+    unit.incr = uint64_t(b.incr);
+    unit.has_rounds(b.n, rounds_of_loop(b.n, uint64_t(schedule.chunk), unit.units));
+    return next_round(unit, lo, hi);
+}
+
 template <class T> bool next_in_turn(Unit& unit, T* lo, T* hi)
 {
     Part piece;
@@ -87,12 +112,7 @@ template <class T> bool next_part(Unit& unit, T* lo, T* hi)
 {
     if (WS_UNLIKELY(unit.turn.runs))
         return next_in_turn(unit, lo, hi);
-    if (!unit.has_part)
-        return false;
-    unit.has_part = false;
-    *lo = T(unit.lo);
-    *hi = T(unit.hi);
-    return true;
+    return next_round(unit, lo, hi);
 }
 
 } // namespace
@@ -144,9 +164,9 @@ WS_GNU_START(GOMP_loop_dynamic_start, "GOMP_1.0", deal, WS_SIGNED);
 WS_GNU_START(GOMP_loop_guided_start, "GOMP_1.0", deal, WS_SIGNED);
 WS_GNU_START(GOMP_loop_nonmonotonic_dynamic_start, "GOMP_4.5", deal, WS_SIGNED);
 WS_GNU_START(GOMP_loop_nonmonotonic_guided_start, "GOMP_4.5", deal, WS_SIGNED);
-WS_GNU_START(GOMP_loop_runtime_start, "GOMP_1.0", deal, WS_SIGNED_RUNTIME);
-WS_GNU_START(GOMP_loop_nonmonotonic_runtime_start, "GOMP_5.0", deal, WS_SIGNED_RUNTIME);
-WS_GNU_START(GOMP_loop_maybe_nonmonotonic_runtime_start, "GOMP_5.0", deal, WS_SIGNED_RUNTIME);
+WS_GNU_START(GOMP_loop_runtime_start, "GOMP_1.0", deal_runtime, WS_SIGNED_RUNTIME);
+WS_GNU_START(GOMP_loop_nonmonotonic_runtime_start, "GOMP_5.0", deal_runtime, WS_SIGNED_RUNTIME);
+WS_GNU_START(GOMP_loop_maybe_nonmonotonic_runtime_start, "GOMP_5.0", deal_runtime, WS_SIGNED_RUNTIME);
 WS_GNU_NEXT(GOMP_loop_static_next, "GOMP_1.0", long);
 WS_GNU_NEXT(GOMP_loop_dynamic_next, "GOMP_1.0", long);
 WS_GNU_NEXT(GOMP_loop_guided_next, "GOMP_1.0", long);
@@ -160,9 +180,9 @@ WS_GNU_START(GOMP_loop_ull_dynamic_start, "GOMP_2.0", deal, WS_UNSIGNED);
 WS_GNU_START(GOMP_loop_ull_guided_start, "GOMP_2.0", deal, WS_UNSIGNED);
 WS_GNU_START(GOMP_loop_ull_nonmonotonic_dynamic_start, "GOMP_4.5", deal, WS_UNSIGNED);
 WS_GNU_START(GOMP_loop_ull_nonmonotonic_guided_start, "GOMP_4.5", deal, WS_UNSIGNED);
-WS_GNU_START(GOMP_loop_ull_runtime_start, "GOMP_2.0", deal, WS_UNSIGNED_RUNTIME);
-WS_GNU_START(GOMP_loop_ull_nonmonotonic_runtime_start, "GOMP_5.0", deal, WS_UNSIGNED_RUNTIME);
-WS_GNU_START(GOMP_loop_ull_maybe_nonmonotonic_runtime_start, "GOMP_5.0", deal, WS_UNSIGNED_RUNTIME);
+WS_GNU_START(GOMP_loop_ull_runtime_start, "GOMP_2.0", deal_runtime, WS_UNSIGNED_RUNTIME);
+WS_GNU_START(GOMP_loop_ull_nonmonotonic_runtime_start, "GOMP_5.0", deal_runtime, WS_UNSIGNED_RUNTIME);
+WS_GNU_START(GOMP_loop_ull_maybe_nonmonotonic_runtime_start, "GOMP_5.0", deal_runtime, WS_UNSIGNED_RUNTIME);
 WS_GNU_NEXT(GOMP_loop_ull_static_next, "GOMP_2.0", Ull);
 WS_GNU_NEXT(GOMP_loop_ull_dynamic_next, "GOMP_2.0", Ull);
 WS_GNU_NEXT(GOMP_loop_ull_guided_next, "GOMP_2.0", Ull);
@@ -315,7 +335,7 @@ WS_EXPORT bool gnu_GOMP_single_start()
     if (current && current->team)
         return current->units.lo == 0;
     if (current)
-        current->watch->note(use::single);
+        current->watch->note_single(*current);
     return next(__builtin_return_address(0))();
 }
 WS_GNU(GOMP_single_start, "GOMP_1.0");

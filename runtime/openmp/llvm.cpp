@@ -4,9 +4,11 @@
 // the bounds of static loops, too, so that one call of a region's function may be given those of several virtual
 // threads.
 #include "directive/next.h"
+#include "directive/openmp.h"
 #include "loop/participant.h"
 #include "openmp/meet.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <mutex>
 #include <type_traits>
@@ -21,7 +23,8 @@ namespace {
 
 // Kinds of schedules, as clang passes them; above them bits for the modifiers.
 constexpr int32_t static_chunked = 33, static_whole = 34, static_balanced_chunked = 45, first_ordered = 64,
-                  ordered_static_chunked = 65, monotonic = 1 << 29, modifiers = 3 << 29;
+                  ordered_static_chunked = 65, by_runtime = 37, by_runtime_simd = 47, monotonic = 1 << 29,
+                  modifiers = 3 << 29;
 
 // clang's code asks for its thread's number once in a region, and may have gone on on another thread since.
 int32_t own_number(void* location)
@@ -128,13 +131,16 @@ bool begin_dispatch(void* caller, int32_t kind, T lower, T upper, std::make_sign
         unit.team->begin_in_turn(unit, n, by_chunks ? uint64_t(chunk) : 0);
         return true;
     }
-    const Part part = part_of_loop(n, chunk > 0 ? uint64_t(chunk) : 0, unit.units);
-    unit.has_part = !part.empty();
-    unit.has_last = unit.has_part && part.to == n;
-    if (unit.has_part) {
-        unit.hi = unit.lo + (part.to - 1) * unit.incr;
-        unit.lo += part.from * unit.incr;
+    uint64_t whole = chunk > 0 ? uint64_t(chunk) : 0;
+    bool round_robin = false;
+    if ((kind & ~modifiers) == by_runtime || (kind & ~modifiers) == by_runtime_simd) {
+        const directive::RuntimeSchedule schedule = directive::runtime_schedule();
+        const uint64_t said = uint64_t(schedule.chunk);
+        // Of a simd loop's chunks each has so many vectors; `whole` is a vector's length.
+        whole = (kind & ~modifiers) == by_runtime ? said : std::max<uint64_t>(said, 1) * std::max<uint64_t>(whole, 1);
+        round_robin = schedule.round_robin;
     }
+    unit.has_rounds(n, round_robin ? rounds_of_loop(n, whole, unit.units) : one_round(n, whole, unit.units));
     return true;
 }
 
@@ -158,9 +164,10 @@ template <class T> bool next_dispatch(int32_t* has_last, T* lower, T* upper, std
     } else {
         if (!unit.has_part)
             return false;
-        unit.has_part = false;
-        *lower = T(unit.lo);
-        *upper = T(unit.hi);
+        const Part piece = unit.next_round();
+        unit.has_last = piece.to == unit.n;
+        *lower = T(unit.lo + piece.from * unit.incr);
+        *upper = T(unit.lo + (piece.to - 1) * unit.incr);
     }
     if (has_last)
         *has_last = unit.has_last;
@@ -279,14 +286,14 @@ WS_LLVM(__kmpc_end_reduce);
 
 // ---- single and master: the first virtual thread's
 
-#define WS_LLVM_FIRST(name, end)                                                                                           \
+#define WS_LLVM_FIRST(name, end, noted)                                                                                           \
     WS_EXPORT int32_t llvm_##name(void* location, int32_t thread)                                                   \
     {                                                                                                                 \
         static Next<decltype(llvm_##name)> next(#name);                                                               \
         if (current && current->team)                                                                                 \
             return current->units.lo == 0;                                                                            \
         if (current)                                                                                                  \
-            current->watch->note(use::single);                                                                        \
+            current->watch->noted;                                                                                    \
         return next(__builtin_return_address(0))(location, thread);                                                   \
     }                                                                                                                 \
     WS_LLVM(name);                                                                                                    \
@@ -297,8 +304,8 @@ WS_LLVM(__kmpc_end_reduce);
             next(__builtin_return_address(0))(location, thread);                                                      \
     }                                                                                                                 \
     WS_LLVM(end)
-WS_LLVM_FIRST(__kmpc_single, __kmpc_end_single);
-WS_LLVM_FIRST(__kmpc_master, __kmpc_end_master);
+WS_LLVM_FIRST(__kmpc_single, __kmpc_end_single, note_single(*current));
+WS_LLVM_FIRST(__kmpc_master, __kmpc_end_master, note(use::single));
 
 WS_EXPORT int32_t llvm___kmpc_masked(void* location, int32_t thread, int32_t filter)
 {

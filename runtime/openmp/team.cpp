@@ -99,10 +99,19 @@ void Watch::note(Flag use) { note_late(site, use); }
 void Watch::note_barrier(Unit& unit, const void* caller)
 {
     unit.barriers++;
+    unit.singles = 0;
     note(use::barrier);
     const Phase* const next = phase_after(site, caller);
     if (!next || !next->may_stop)
         note_unknown("a barrier beside errno");
+}
+
+// They are all the first virtual thread's: who runs one must not wait there for who runs the next one.
+void Watch::note_single(Unit& unit)
+{
+    note(use::single);
+    if (unit.singles++)
+        note_unknown("several single constructs with nowait");
 }
 
 void Watch::note_unknown(const char* name)
@@ -234,10 +243,11 @@ Unit VirtualTeam::begin(const Units& of_it)
     if (region.loop) {
         const RegionCall::Loop& l = *region.loop;
         const uint64_t n = loop::count_signed(l.start, l.end, l.incr);
-        const Part part = part_of_loop(n, uint64_t(l.chunk > 0 ? l.chunk : 0), unit.units);
-        unit.has_part = !part.empty();
-        unit.lo = uint64_t(l.start) + part.from * uint64_t(l.incr);
-        unit.hi = part.to == n ? uint64_t(l.end) : uint64_t(l.start) + part.to * uint64_t(l.incr);
+        const uint64_t chunk = uint64_t(l.chunk > 0 ? l.chunk : 0);
+        unit.lo = uint64_t(l.start);
+        unit.hi = uint64_t(l.end);
+        unit.incr = uint64_t(l.incr);
+        unit.has_rounds(n, l.round_robin ? rounds_of_loop(n, chunk, unit.units) : one_round(n, chunk, unit.units));
     }
     unit.sections = region.sections;
     unit.section = Unit::before_first;

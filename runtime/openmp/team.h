@@ -37,6 +37,22 @@ struct Unit {
     bool has_part;
     uint64_t lo, hi, incr;
     bool has_last;
+    // Where it has several pieces: the next one is rounds.first, of n iterations counted from 0, [lo, hi) is all.
+    uint64_t n;
+    Rounds rounds;
+    void has_rounds(uint64_t count, const Rounds& its)
+    {
+        n = count;
+        rounds = its;
+        has_part = rounds.first < n;
+    }
+    Part next_round() // has_part is true
+    {
+        const Part piece = {rounds.first, rounds.first + std::min(rounds.size, n - rounds.first)};
+        has_part = rounds.stride < n - rounds.first;
+        rounds.first += rounds.stride;
+        return piece;
+    }
     unsigned sections;    // and sections, so many
     static constexpr unsigned before_first = ~0u;
     unsigned section;     // the one that it runs, from 1; 0: no more
@@ -55,6 +71,7 @@ struct Unit {
     unsigned slot;        // its number for who asks unexpectedly, from 1; 0: none
     uint64_t began;       // watched: ticks
     unsigned barriers;    // watched: so many that are not the region's end
+    unsigned singles;     // watched: so many since the last of these
 };
 extern __thread Unit* current __attribute__((tls_model("initial-exec")));
 
@@ -79,6 +96,7 @@ struct Watch {
     void note(Flag use);
     static void note_late(RegionSite& site, Flag use);
     void note_barrier(Unit& unit, const void* caller);
+    void note_single(Unit& unit);
     void note_unknown(const char* name);
     void note_deal(Flag use, void* caller); // the first one must follow the region's begin
     void note_question(directive::Question question, void* caller);

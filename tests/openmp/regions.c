@@ -39,6 +39,34 @@ LOOP(runtime, "omp parallel for schedule(runtime) reduction(+ : sum)")
 LOOP(three, "omp parallel for num_threads(3) reduction(+ : sum)")
 LOOP(one, "omp parallel for if (turn < 0) reduction(+ : sum)")
 
+/* A chunk is one thread's, and with static they are dealt in turn: as OMP_SCHEDULE says, or the program itself. */
+static int runtime_chunks(void)
+{
+    static int owner[iterations];
+    int threads = 0, chunk, said_chunk, wrong = 0;
+    omp_sched_t kind, said;
+    omp_get_schedule(&said, &said_chunk);
+    if (turn % 2)
+        omp_set_schedule(turn % 4 == 1 ? omp_sched_static : omp_sched_dynamic, 5);
+    omp_get_schedule(&kind, &chunk);
+#pragma omp parallel
+    {
+#pragma omp single nowait
+        threads = omp_get_num_threads();
+#pragma omp for schedule(runtime)
+        for (int i = 0; i < iterations; i++) {
+            work(i);
+            owner[i] = omp_get_thread_num();
+        }
+    }
+    for (int i = 0; chunk > 1 && i < iterations; i++) {
+        wrong += owner[i] != owner[i / chunk * chunk];
+        wrong += (kind & 0xff) == omp_sched_static && owner[i] != i / chunk % threads;
+    }
+    omp_set_schedule(said, said_chunk);
+    return wrong == 0;
+}
+
 static int down(void)
 {
     long sum = 0;
@@ -300,6 +328,22 @@ static int single(void)
         ALL_WORK
     }
     return singles == 1 && masters == 1;
+}
+
+/* The thread of the first one waits for that of the second one. */
+static int singles_wait(void)
+{
+    int released = 0;
+#pragma omp parallel num_threads(4)
+    {
+#pragma omp single nowait
+        while (!__atomic_load_n(&released, __ATOMIC_ACQUIRE))
+            sched_yield();
+#pragma omp single nowait
+        __atomic_store_n(&released, 1, __ATOMIC_RELEASE);
+        ALL_WORK
+    }
+    return released;
 }
 
 static int barriers(void)
@@ -756,6 +800,7 @@ static const struct kind kinds[] = {
     {"guided", guided, iterations},
     {"auto", by_itself, iterations},
     {"runtime", runtime, iterations},
+    {"runtime_chunks", runtime_chunks, iterations},
     {"three", three, iterations},
     {"one", one, iterations},
     {"down", down, 0},
@@ -773,6 +818,7 @@ static const struct kind kinds[] = {
     {"threads_counted", threads_counted, iterations},
     {"parts", parts, iterations},
     {"single", single, iterations},
+    {"singles_wait", singles_wait, iterations},
     {"barriers", barriers, iterations},
     {"phases", phases, iterations},
     {"lock_over_barrier", lock_over_barrier, iterations},

@@ -17,11 +17,11 @@ PROGRAM = sys.argv[3]
 SEEDS = range(3, 20) if '--soak' in sys.argv else ()
 LANGUAGE = PROGRAM.split('.')[1].split('_')[0]  # cxx, fortran; else C
 HELP = '-workshare-openmp=help',
-SHARED = ('plain', 'chunks', 'dynamic', 'dynamic_chunks', 'guided', 'auto', 'runtime', 'down', 'two_loops', 'variables', 'last_of_dynamic',
+SHARED = ('plain', 'chunks', 'dynamic', 'dynamic_chunks', 'guided', 'auto', 'runtime', 'runtime_chunks', 'down', 'two_loops', 'variables', 'last_of_dynamic',
           'exclusion', 'uncombined', 'without_waiting', 'numbers', 'asks_late', 'parts', 'single', 'barriers', 'phases', 'lock_over_barrier', 'late_barrier', 'late_copyprivate',
           'late_order', 'late_tasks', 'late_tasks_of_all', 'late_nest_locks', 'late_conditional', 'late_task_reduction', 'three', 'empty_first',
           'numbers_in_a_row', 'number_after_loop', 'nameless_phases')
-OWN = 'one', 'nest_locks', 'tasks', 'in_order', 'nested', 'settings'
+OWN = 'one', 'nest_locks', 'tasks', 'in_order', 'nested', 'settings', 'singles_wait'
 # Where nothing is said, shared and not: schedule(static, n) deals by thread numbers with GCC.
 UNSEEN = ('plain', 'dynamic', 'guided', 'runtime', 'down', 'two_loops', 'variables', 'exclusion', 'uncombined', 'without_waiting', 'parts', 'single',
           'nameless_phases', 'late_barrier', 'late_copyprivate')
@@ -145,7 +145,7 @@ def help_is_said():
     side_by_side(*all_kinds({'OMP_NUM_THREADS': '3'}, *chaos(1, 2, *SEEDS), {'WS_STEAL_ALL': '1'}),
                  later(job, 'all', ranks=3, env={**ONE, 'WS_CORES': '3'}, title='three ranks'), later(job, 'all', ranks=1, title='one rank'),
                  without, own, spinning, *(later(limited, threads) for threads in ('1', '5', '16')),
-                 *(later(job, 'runtime', env={**ONE, 'OMP_SCHEDULE': schedule}, title=f'runtime {schedule}')
+                 *(later(job, 'runtime', 'runtime_chunks', env={**ONE, 'OMP_SCHEDULE': schedule}, title=f'runtime {schedule}')
                    for schedule in ('static', 'static,3', 'dynamic,2', 'guided')),
                  *(later(job, kind, steals=True, title=f'{kind} is shared') for kind in SHARED))
 
