@@ -61,13 +61,15 @@ extern double a[n], b[n];
 double a[n], b[n];
 extern int numbers[n];
 int numbers[n];
+extern int many;
+int many = n;
 
 namespace {
 
 void (*volatile somewhere)(int);
 
 __attribute__((noinline)) void asks(int i) { numbers[i] = omp_get_thread_num(); }
-__attribute__((noinline)) void asks_not(int i) { a[i] = b[i] + 1; }
+__attribute__((noipa)) void asks_not(int i) { a[i] = b[i] + 1; }
 
 void static_loop()
 {
@@ -115,6 +117,17 @@ void number()
 #pragma omp parallel
     numbers[omp_get_thread_num()] = 1;
 }
+// The compiler knows which registers the function that is called leaves as they are.
+__attribute__((noinline)) void leaves_registers(int i) { a[i] = 7; }
+void number_over_a_call()
+{
+#pragma omp parallel
+    {
+        const int me = omp_get_thread_num();
+        leaves_registers(many);
+        numbers[me] = 1;
+    }
+}
 void threads()
 {
 #pragma omp parallel
@@ -140,6 +153,187 @@ void own_deal()
         const int t = omp_get_num_threads(), me = omp_get_thread_num();
         for (int i = me; i < n; i += t)
             a[i] = i;
+    }
+}
+// As the compiler deals schedule(static, n): which iterations there are, and how each is run, says nothing of threads.
+template <int chunk> void rounds()
+{
+#pragma omp parallel for schedule(static, chunk)
+    for (int i = 0; i < n; i++)
+        a[i] = 2 * b[i];
+}
+template <int chunk> void rounds_with_calls()
+{
+    const int end = many;
+    double sum = 0;
+#pragma omp parallel for schedule(static, chunk) reduction(+ : sum)
+    for (long i = 3; i < end; i += 2) {
+        if (i < 7)
+            asks_not(int(i));
+        sum += b[i];
+    }
+    a[0] = sum;
+}
+void rounds_down()
+{
+    const int end = many;
+#pragma omp parallel for schedule(static, 5)
+    for (int i = end - 1; i >= 0; i--)
+        a[i] = 2 * b[i];
+}
+void rounds_many_times()
+{
+    const int end = many;
+#pragma omp parallel
+    for (int t = 0; t < 10; t++) {
+#pragma omp for schedule(static, 8)
+        for (int i = 0; i < end; i++)
+            a[i] = 2 * b[i];
+#pragma omp for schedule(static, 3)
+        for (int i = 0; i < end; i++)
+            b[i] = a[end - 1 - i] + t;
+    }
+}
+// Rounds, and something of the thread's own beside them.
+void rounds_and_sum()
+{
+    const int end = many;
+#pragma omp parallel
+    {
+        const int t = omp_get_num_threads(), me = omp_get_thread_num();
+        for (int i = me; i < end; i += t)
+            a[me] += b[i];
+    }
+}
+void rounds_and_table()
+{
+    const int end = many;
+#pragma omp parallel
+    {
+        const int t = omp_get_num_threads(), me = omp_get_thread_num();
+        const double mine = b[me];
+        for (int i = me; i < end; i += t)
+            a[i] = mine;
+    }
+}
+void rounds_that_count()
+{
+    const int end = many;
+#pragma omp parallel
+    {
+        const int t = omp_get_num_threads(), me = omp_get_thread_num();
+        for (int i = me, round = 0; i < end; i += t, round++)
+            a[i] = round * me;
+    }
+}
+void rounds_of_others()
+{
+    const int end = many;
+#pragma omp parallel
+    {
+        const int t = omp_get_num_threads(), me = omp_get_thread_num();
+        for (int i = me; i < end; i += t + 1)
+            a[i] = i;
+    }
+}
+void first_of_rounds()
+{
+    const int end = many;
+#pragma omp parallel
+    {
+        const int t = omp_get_num_threads(), me = omp_get_thread_num();
+        int i = me;
+        do {
+            a[i] = i;
+            i += t;
+        } while (i < end);
+    }
+}
+void first_ones_of_rounds()
+{
+    const int end = many;
+#pragma omp parallel
+    {
+        const int t = omp_get_num_threads(), me = omp_get_thread_num();
+        if (me < 64)
+            b[me] = 1;
+        for (int i = me; i < end; i += t)
+            a[i] = i;
+    }
+}
+// A function that writes no register: the compiler may keep the number where results are.
+__attribute__((noinline)) void writes_none() { asm volatile("" : : : "memory"); }
+void number_over_an_empty_call()
+{
+#pragma omp parallel
+    {
+        const int me = omp_get_thread_num();
+        writes_none();
+        numbers[me] = 1;
+    }
+}
+// Who has no round says so.
+void threads_without_rounds()
+{
+    const int end = many;
+#pragma omp parallel
+    {
+        const int t = omp_get_num_threads(), me = omp_get_thread_num();
+        if (me < end)
+            for (int i = me; i < end; i += t)
+                a[i] = i;
+        else
+            somewhere(1);
+    }
+}
+// The program may know which thread has an iteration.
+void rounds_in_parts()
+{
+    const int parts = many;
+#pragma omp parallel for schedule(static, 1)
+    for (int i = 0; i < n; i++)
+        numbers[i % parts] += i;
+}
+void rounds_in_parts_by_mask()
+{
+    const int mask = many;
+#pragma omp parallel for schedule(static, 1)
+    for (int i = 0; i < n; i++)
+        numbers[i & mask] += i;
+}
+void rounds_that_wait()
+{
+    const int end = many;
+#pragma omp parallel
+    {
+        const int t = omp_get_num_threads(), me = omp_get_thread_num();
+        for (int i = me; i < end; i += t) {
+            a[i] = i;
+#pragma omp barrier
+        }
+    }
+}
+void one_round()
+{
+    const int end = many;
+#pragma omp parallel
+    {
+        const int me = omp_get_thread_num();
+        if (me < end)
+            a[me] = 1;
+    }
+}
+void rounds_that_find()
+{
+    const int end = many;
+#pragma omp parallel
+    {
+        const int t = omp_get_num_threads(), me = omp_get_thread_num();
+        for (int i = me; i < end; i += t)
+            if (b[i] > 0) {
+                a[i] = 1;
+                break;
+            }
     }
 }
 void number_in_a_loop()
@@ -194,6 +388,30 @@ TEST_CASE("a static loop asks only to deal its iterations")
     }
 }
 
+TEST_CASE("loops in rounds ask only to deal their chunks")
+{
+    for (auto program : {rounds<1>, rounds<3>, rounds<16>, rounds_with_calls<1>, rounds_with_calls<4>,
+                         rounds_with_calls<100>, rounds_down, rounds_many_times, own_deal}) {
+        const Shown s = shown(program);
+        CHECK_FALSE(s.code.asks);
+        CHECK(s.code.all);
+        CHECK(s.harmless >= 2);
+        CHECK(s.deals == s.harmless);
+    }
+    CHECK(shown(rounds<3>).code.deals_first);
+}
+
+TEST_CASE("what a thread does beside its rounds, or only in some of them, is asked for")
+{
+    for (auto program : {rounds_and_sum, rounds_and_table, rounds_that_count, rounds_of_others, first_of_rounds,
+                         first_ones_of_rounds, one_round, rounds_that_find, rounds_that_wait,
+                         threads_without_rounds, rounds_in_parts, rounds_in_parts_by_mask}) {
+        const Shown s = shown(program);
+        CHECK(s.code.asks);
+        CHECK_FALSE(s.code.all);
+    }
+}
+
 TEST_CASE("a dynamic loop does not ask, and is told by its calls")
 {
     const Shown s = shown(dynamic_loop);
@@ -214,7 +432,8 @@ TEST_CASE("who only compares the number with 0 is not told it")
 
 TEST_CASE("numbers that go anywhere else are asked for")
 {
-    for (auto program : {number, threads, both_in_a_row, own_deal, number_in_a_loop}) {
+    for (auto program :
+         {number, number_over_a_call, number_over_an_empty_call, threads, both_in_a_row, number_in_a_loop}) {
         const Shown s = shown(program);
         CHECK(s.code.asks);
         CHECK_FALSE(s.code.all);

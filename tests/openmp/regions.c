@@ -67,6 +67,26 @@ static int runtime_chunks(void)
     return wrong == 0;
 }
 
+/* Chunks round robin, and what another thread has left. */
+static int rounds(void)
+{
+    static int left[iterations];
+    int sum = 0, wrong = 0;
+#pragma omp parallel
+    {
+#pragma omp for schedule(static, 7) reduction(+ : sum)
+        for (int i = 0; i < iterations; i++) {
+            work(i);
+            left[i] = i + turn;
+            sum += i;
+        }
+#pragma omp for schedule(static, 3) reduction(+ : wrong)
+        for (int i = 0; i < iterations; i++)
+            wrong += left[iterations - 1 - i] != iterations - 1 - i + turn;
+    }
+    return sum == sum_to(iterations) && !wrong;
+}
+
 static int down(void)
 {
     long sum = 0;
@@ -795,6 +815,7 @@ static int empty_first(void)
 static const struct kind kinds[] = {
     {"plain", plain, iterations},
     {"chunks", chunks, iterations},
+    {"rounds", rounds, iterations},
     {"dynamic", dynamic, iterations},
     {"dynamic_chunks", dynamic_chunks, iterations},
     {"guided", guided, iterations},

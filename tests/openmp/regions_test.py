@@ -17,13 +17,13 @@ PROGRAM = sys.argv[3]
 SEEDS = range(3, 20) if '--soak' in sys.argv else ()
 LANGUAGE = PROGRAM.split('.')[1].split('_')[0]  # cxx, fortran; else C
 HELP = '-workshare-openmp=help',
-SHARED = ('plain', 'chunks', 'dynamic', 'dynamic_chunks', 'guided', 'auto', 'runtime', 'runtime_chunks', 'down', 'two_loops', 'variables', 'last_of_dynamic',
+SHARED = ('plain', 'chunks', 'rounds', 'dynamic', 'dynamic_chunks', 'guided', 'auto', 'runtime', 'runtime_chunks', 'down', 'two_loops', 'variables', 'last_of_dynamic',
           'exclusion', 'uncombined', 'without_waiting', 'numbers', 'asks_late', 'parts', 'single', 'barriers', 'phases', 'lock_over_barrier', 'late_barrier', 'late_copyprivate',
           'late_order', 'late_tasks', 'late_tasks_of_all', 'late_nest_locks', 'late_conditional', 'late_task_reduction', 'three', 'empty_first',
           'numbers_in_a_row', 'number_after_loop', 'nameless_phases')
 OWN = 'one', 'nest_locks', 'tasks', 'in_order', 'nested', 'settings', 'singles_wait'
-# Where nothing is said, shared and not: schedule(static, n) deals by thread numbers with GCC.
-UNSEEN = ('plain', 'dynamic', 'guided', 'runtime', 'down', 'two_loops', 'variables', 'exclusion', 'uncombined', 'without_waiting', 'parts', 'single',
+# Where nothing is said, shared and not.
+UNSEEN = ('plain', 'chunks', 'rounds', 'dynamic', 'guided', 'runtime', 'down', 'two_loops', 'variables', 'exclusion', 'uncombined', 'without_waiting', 'parts', 'single',
           'nameless_phases', 'late_barrier', 'late_copyprivate')
 SEEN = ('numbers', 'numbers_in_a_row', 'number_after_loop', 'asks_late', 'barriers', 'phases', 'late_nest_locks', 'spinning', 'pipeline', 'threads_counted',
         'nested', 'tasks', 'in_order', 'nest_locks', 'one', 'settings')
@@ -96,7 +96,7 @@ def nothing_is_said():
         return
     side_by_side(*(later(all_unseen, more) for more in ({}, {'OMP_NUM_THREADS': '3'}, *chaos(5, *SEEDS), {'WS_STEAL_ALL': '1'}, {'WS_CHECK': '1'})),
                  one_rank_unseen, later(seen, '1'), later(seen, '3'), limit_of_one_unseen, *(later(unseen, kind) for kind in UNSEEN),
-                 *(later(unseen, kind, turns=1) for kind in ('plain', 'dynamic', 'uncombined', 'nameless_phases')))
+                 *(later(unseen, kind, turns=1) for kind in ('plain', 'chunks', 'dynamic', 'uncombined', 'nameless_phases')))
 
 
 def errno():

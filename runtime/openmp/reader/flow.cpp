@@ -13,11 +13,13 @@ bool Reader::is_stack(const cs_x86_op& op) const
     const int base = index_of(op.mem.base);
     return (base == rsp || (base == rbp && has_frame_)) && op.mem.index == X86_REG_INVALID;
 }
-// Nobody has its address: what compilers keep of registers lies below variables, which an address may lead up to.
+// Nobody has its address: what compilers keep of registers lies below variables, which an address may lead up to. Of
+// where a jump out of the function leads nothing of that is known.
 bool Reader::is_own_place(const Place& place, unsigned bytes) const
 {
     const bool by_frame = place.first == rbp;
-    return place.second + int64_t(bytes) <= lowest_[by_frame] && lowest_[!by_frame] == INT64_MAX;
+    return uintptr_t(now_->address) - frame_of_.begin < frame_of_.end - frame_of_.begin &&
+           place.second + int64_t(bytes) <= lowest_[by_frame] && lowest_[!by_frame] == INT64_MAX;
 }
 // The instruction may make the address of a place on the stack, or move the stack where such are made.
 void Reader::note_stack(bool& has_called)
@@ -132,8 +134,13 @@ bool Reader::step_call(State& s, uintptr_t at)
     // What lies in the registers of arguments may be left there from before.
     if (takes && in_arguments(s) && (c.name ? !takes_reals(c.name) : !c.to || callee_takes(c.to, s)))
         return true;
-    for (int r : of_caller)
-        s.in[r] = other;
+    if (c.name || !c.to)
+        for (int r : of_caller)
+            s.in[r] = other;
+    else // the compiler may know what a function of this file leaves as it is
+        for (int r : {rax, rdx})
+            if (!is_told(s.in[r]) || !leaves(c.to, r))
+                s.in[r] = other;
     if (q == Question::number || q == Question::threads) {
         s.in[rax] = q == Question::number ? number : threads;
         if (questions_)
@@ -345,6 +352,39 @@ bool Reader::callee_takes(uintptr_t callee, const State& s)
     lowest_[1] = lowest[1];
     has_frame_ = has_frame;
     return out;
+}
+
+// Whether neither the function nor what it calls writes the register: then it holds the same afterwards, and no result.
+bool Reader::leaves(uintptr_t callee, int reg)
+{
+    const Function f = function_at(reinterpret_cast<const void*>(callee));
+    if (!f.begin || depth_ >= 8)
+        return true;
+    for (uintptr_t at = f.begin; at < f.end; at += now_->size) {
+        cs_regs read_too, written;
+        uint8_t reads = 0, writes = 0;
+        if (steps_left_ == 0 || !read(at, f.end) ||
+            cs_regs_access(capstone_, now_, read_too, &reads, written, &writes) != CS_ERR_OK)
+            return true;
+        steps_left_--;
+        if (std::any_of(written, written + writes, [&](uint16_t w) { return index_of(w) == reg; }))
+            return false;
+        const bool is_call = cs_insn_group(capstone_, now_, CS_GRP_CALL);
+        if (!is_call && !cs_insn_group(capstone_, now_, CS_GRP_JUMP))
+            continue;
+        const Called c = called();
+        if (c.name || (is_call && !c.to))
+            return false;
+        if (!c.to || c.to - f.begin < f.end - f.begin) // a switch, or within
+            continue;
+        depth_++;
+        const bool left = leaves(c.to, reg);
+        depth_--;
+        if (!left)
+            return false;
+        read(at, f.end); // again
+    }
+    return true;
 }
 
 // From the call at `question` on, which answers with `told`.

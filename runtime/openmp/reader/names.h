@@ -29,6 +29,15 @@ inline bool is_openmp(const char* name)
     return false;
 }
 
+// One thread after the other, and nobody waits for one that does not come.
+inline bool excludes(const char* name)
+{
+    for (const char* part : {"_critical", "GOMP_atomic_", "_lock"})
+        if (std::strstr(name, part))
+            return true;
+    return false;
+}
+
 inline bool has_no_arguments(const char* name)
 {
     for (const char* begin : {"GOMP_barrier", "GOMP_loop_end", "GOMP_single_start", "GOMP_sections_end",

@@ -109,6 +109,7 @@ bool Reader::read_all(const Function& f, bool is_region, Seen& it)
     Table table;
     lowest_[0] = lowest_[1] = INT64_MAX;
     has_frame_ = begins_with_frame(f);
+    frame_of_ = f;
     for (uintptr_t at = f.begin; at < f.end; at += now_->size) {
         if (steps_left_ == 0 || !read(at, f.end))
             return true;
@@ -158,7 +159,12 @@ bool Reader::read_all(const Function& f, bool is_region, Seen& it)
             continue;
         std::set<uintptr_t> here = {at};
         deals_ = false;
-        asks = flows_out(at, what == Question::number ? number : threads, f, is_region, here);
+        const Kind told = what == Question::number ? number : threads;
+        asks = flows_out(at, told, f, is_region, here);
+        if (asks) {
+            here = {at};
+            asks = !deals_in_rounds(at, told, f, is_region, here);
+        }
         known.insert(here.begin(), here.end());
         if (asks)
             return true;

@@ -5,8 +5,9 @@
 //
 // GCC's code asks both to deal a static loop: thread t of n gets q * t + r and what follows, with q = iterations / n.
 // That is no news to the program: so it is no question if the two numbers go into nothing but such a division, its
-// product, and comparisons with its remainder or (t, as for `master`) with 0, on any way through the code. Everything
-// else that touches a register or a place on the stack that may hold one of them is one.
+// product, and comparisons with its remainder or (t, as for `master`) with 0, on any way through the code; or into
+// loops that are run in rounds (round_state.h). Everything else that touches a register or a place on the stack that
+// may hold one of them is one.
 #pragma once
 
 #include "openmp/binary.h"
@@ -40,6 +41,7 @@ public:
     std::vector<std::pair<uintptr_t, bool>> dealing; // return addresses; whether such a loop follows
 
 private:
+    friend class Rounds;
     struct Called {
         uintptr_t to;     // 0: by way of a register or a table
         const char* name; // of another module's function that is called; null: it is none
@@ -64,7 +66,9 @@ private:
     bool somebody_asks();
     bool flows_out(uintptr_t question, Kind told, const Function& f, bool is_region, std::set<uintptr_t>& seen);
     bool flows_out(uintptr_t begin, const State& state, const Function& f, bool is_region);
+    bool deals_in_rounds(uintptr_t question, Kind told, const Function& f, bool is_region, std::set<uintptr_t>& seen);
     bool callee_takes(uintptr_t callee, const State& s);
+    bool leaves(uintptr_t callee, int reg);
     bool step(State& s, uintptr_t at, uintptr_t& to, bool& goes_on, const Function& f, bool is_region);
     bool step_call(State& s, uintptr_t at);
     bool step_jump(const State& s, uintptr_t at, uintptr_t& to, bool& goes_on, const Function& f);
@@ -97,6 +101,7 @@ private:
     // it makes, by either register.
     bool has_frame_ = false;
     int64_t lowest_[2] = {};
+    Function frame_of_ = {};
     bool deals_ = false;
     unsigned depth_ = 0; // of calls that numbers are followed into
     std::set<uintptr_t>* questions_ = nullptr;
