@@ -20,6 +20,7 @@ struct RegionCode {
     bool asks;        // a thread of it may learn which one it is, or how many there are, but to deal a loop
     bool all;         // all that it may call is known
     bool deals_first; // before it deals a loop it calls nothing, and has no loop
+    bool by_number;   // it deals a loop by its thread number
 };
 // Of the region of this function; tell(to, name): OpenMP's functions that it may call. False: nothing can be seen, as
 // capstone is missing or this is no x86-64. Any thread.

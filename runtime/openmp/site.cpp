@@ -16,6 +16,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <new>
+#include <type_traits>
 
 namespace ws::openmp {
 
@@ -97,9 +98,10 @@ void take_name(void* to, const char* name)
 }
 
 // Where the code shows all, a region is shared the first time that it is run.
-void share_at_once(RegionSite& s, bool has_barriers)
+void share_at_once(RegionSite& s, bool has_barriers, bool by_number)
 {
     s.free = s.first_time = true;
+    s.ranges = !has_barriers && !by_number;
     s.units = has_barriers ? 16 : 64;
     s.longest = window::times::unknown_region_us * loop::host().ticks_per_us;
     Hardware::store_relaxed(s.uses, use::loop);
@@ -139,7 +141,7 @@ RegionSite* make_site(const void* function)
     else if (code.all && code.deals_first && names.right &&
              !(names.barriers && s->keeps_thread && !is_without_errno(s->code, s->code)) &&
              directive::openmp_own() == 1)
-        share_at_once(*s, names.barriers);
+        share_at_once(*s, names.barriers, code.by_number);
     return s;
 }
 
@@ -212,7 +214,7 @@ std::string tell_regions()
 
 Phase* phase_after(RegionSite& site, const void* barrier)
 {
-    constexpr unsigned most = sizeof site.phases / sizeof *site.phases;
+    constexpr unsigned most = std::extent_v<decltype(RegionSite::phases)>;
     for (unsigned i = 0, at = place_of(barrier); i < most; i++, at++) {
         Phase* volatile& entry = site.phases[at % most];
         Phase* phase = window::load_acquire(entry); // pairs with the exchange below

@@ -385,6 +385,7 @@ TEST_CASE("a static loop asks only to deal its iterations")
         CHECK(s.code.deals_first);
         CHECK(s.harmless >= 2);
         CHECK(s.deals == s.harmless);
+        CHECK(s.code.by_number);
     }
 }
 
@@ -397,6 +398,7 @@ TEST_CASE("loops in rounds ask only to deal their chunks")
         CHECK(s.code.all);
         CHECK(s.harmless >= 2);
         CHECK(s.deals == s.harmless);
+        CHECK(s.code.by_number);
     }
     CHECK(shown(rounds<3>).code.deals_first);
 }
@@ -419,6 +421,7 @@ TEST_CASE("a dynamic loop does not ask, and is told by its calls")
     CHECK(s.code.all);
     CHECK(s.code.deals_first);
     CHECK(s.harmless == 0);
+    CHECK_FALSE(s.code.by_number);
     CHECK(s.names.count("GOMP_loop_end"));
     CHECK(s.names.count("GOMP_loop_end_nowait"));
 }

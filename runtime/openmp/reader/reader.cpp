@@ -168,6 +168,7 @@ bool Reader::read_all(const Function& f, bool is_region, Seen& it)
         known.insert(here.begin(), here.end());
         if (asks)
             return true;
+        it.deals |= deals_;
         for (uintptr_t call : here)
             if (read(call, f.end))
                 dealing.push_back({call + now_->size, deals_});
@@ -248,9 +249,9 @@ bool Reader::deals_first(uintptr_t function)
 RegionCode Reader::look_at(uintptr_t function, void (*tell_name)(void* to, const char* name), void* to)
 {
     if (!is_open_ || !now_)
-        return {true, false, false};
+        return {true, false, false, true};
     const bool might_ask = somebody_asks();
-    bool asks = false, all = true;
+    bool asks = false, all = true, by_number = false;
     std::vector<uintptr_t> next = {function};
     std::set<uintptr_t> reached;
     while (!next.empty() && !asks) {
@@ -263,12 +264,13 @@ RegionCode Reader::look_at(uintptr_t function, void (*tell_name)(void* to, const
             continue;
         const Seen& it = seen(f, address == function);
         asks = it.asks;
+        by_number |= it.deals;
         all &= !it.by_table;
         for (const char* name : it.names)
             tell_name(to, name);
         next.insert(next.end(), it.calls.begin(), it.calls.end());
     }
-    return {might_ask && (asks || !all), all && !asks, deals_first(function)};
+    return {might_ask && (asks || !all), all && !asks, deals_first(function), by_number};
 }
 
 } // namespace ws::openmp

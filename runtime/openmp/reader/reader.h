@@ -55,6 +55,7 @@ private:
     // What a function does.
     struct Seen {
         bool asks = false;
+        bool deals = false;           // with the answers
         bool by_table = false;        // it calls by way of a register or a table
         std::vector<uintptr_t> calls; // what else it may call, of which something is to be known
         std::vector<const char*> names; // OpenMP's functions that it calls
