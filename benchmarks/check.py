@@ -201,9 +201,10 @@ def main():
             done = run(2, [], program, options.format(**paths))
             lines = done.stderr.strip().split("\n")
             check(done.returncode == status and len(lines) == 1 and message in lines[0], f"{program} {options}", done)
-        done = run(1, [], "pingpong", "")
-        check(done.returncode == 2 and "needs 2 ranks, not 1" in done.stderr, "pingpong on 1 rank", done)
-        for program, ranks, flags in (("handover", 2, ["-workshare", "-workshare-quiet"]), ("handover", 2, []), ("double_loop_omp_gcc", 1, []),
+        for program in ("pingpong", "one_sided"):
+            done = run(1, [], program, "")
+            check(done.returncode == 2 and "needs 2 ranks, not 1" in done.stderr, f"{program} on 1 rank", done)
+        for program, ranks, flags in (("one_sided", 2, on), ("one_sided", 2, []), ("handover", 2, on), ("handover", 2, []), ("double_loop_omp_gcc", 1, []),
                                       ("claim_cost_omp_gcc", 1, [])):
             done = run(ranks, flags, program, "--repeats 2")
             check(done.returncode == 0 and json.loads(done.stdout)["ranks"] == ranks, f"{program} {flags}", done)

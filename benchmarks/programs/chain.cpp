@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // A chain of short loops, in the manner of LULESH: 34 loops a step over a cube of elements, and an Allreduce for the
-// next time step. There are two cubes, one a rank or both with one. With --uneven the first one's step is computed more
+// next time step. There are some cubes, shared out among the ranks. With --uneven the first one's step is computed more
 // than once, as regions of dearer material are.
 #include "../class_domain.h"
 #include "program.h"
@@ -10,8 +10,7 @@
 
 namespace {
 
-constexpr int PARTS = 2;
-long first_part, parts, side = 15, steps = 20, uneven = 1;
+long cubes_of_all = 2, first_part, parts, side = 15, steps = 20, uneven = 1;
 std::vector<Domain> cubes;
 std::vector<Work> work;
 double least;
@@ -61,16 +60,17 @@ int main(int argc, char **argv)
     bench_init(&argc, &argv);
     program_repeats o{ 30, 5, false };
     const program_option own[] = { { "side", "side S      elements of a cube's edge", &side, 1, 100 },
+                                   { "cubes", "cubes N     of all ranks together", &cubes_of_all, 1, 1000 },
                                    { "steps", "steps N     of a turn", &steps, 1, 100000 },
                                    { "uneven", "uneven N    times that the first cube's step is computed", &uneven, 1,
                                      100 },
                                    { nullptr, nullptr, nullptr, 0, 0 } };
     if (!program_options("chain", "a chain of short loops", argc, argv, own, &o))
         return 0;
-    if (bench_ranks > PARTS)
-        bench_fail(2, "chain: at most %d ranks", PARTS);
-    first_part = PARTS * bench_rank / bench_ranks;
-    parts = PARTS * (bench_rank + 1) / bench_ranks - first_part;
+    if (bench_ranks > cubes_of_all)
+        bench_fail(2, "chain: at most %ld ranks, as many as there are cubes", cubes_of_all);
+    first_part = cubes_of_all * bench_rank / bench_ranks;
+    parts = cubes_of_all * (bench_rank + 1) / bench_ranks - first_part;
     const program chain{ "chain", begin, turn, hash };
     program_run(&chain, o.repeats, o.warmup, o.json);
     MPI_Finalize();

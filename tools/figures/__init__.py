@@ -20,6 +20,7 @@ GROUPS = {
     "flex": flex.flex,
     "tasks": tasks.tasks,
     "pingpong": messages.ping_pong,
+    "onesided": messages.one_sided,
     "netpipe": messages.net_pipe,
     "handover": messages.hand_over,
     "ranks64": messages.many_ranks,

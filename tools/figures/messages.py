@@ -23,6 +23,17 @@ def ping_pong(run, quick):
     yield compare("ping-pong, 8 bytes: flag off / unpatched MPICH", off, stock, read, "ns", 1.01, name)
 
 
+ONE_SIDED = (("put", "put"), ("accumulate", "accumulate"), ("get", "get"), ("fetch_and_op", "fetch-and-op"))
+
+
+def one_sided(run, quick):
+    """One-sided calls to a rank that waits in MPI_Recv, and so has to answer them at once with the flag, too."""
+    shared, off = measure.in_turn(5 if quick else 15, lambda: run.run("one_sided", workshare=True), lambda: run.run("one_sided"))
+    for kind, name in ONE_SIDED:
+        yield compare(f"{name} + flush to a rank that waits in MPI: flag on / off", shared, off, lambda r: r["ns"][kind]["median"], "ns", 1.05,
+                      "without -workshare")
+
+
 # NetPIPE's least and greatest message, and how often each: left to itself it takes a quarter of a second for each size.
 NETPIPE_RANGES = ((1, 1024, 20000), (8192, 1048576, 500))
 NETPIPE_SIZES = (1, 8, 64, 1024, 8192, 65536, 1048576)

@@ -20,6 +20,7 @@ PROGRAMS = (("solver of few long blocks", "blocks", [], 20),
 LEAST = 0.98    # of what is possible
 ATOMIC = 0.85   # the same of loops with atomics, where OpenMP's in one process reach it
 TRUE = 0.05     # how far what the verdict says may be from what was measured
+NOBODY_HELPS = {"workshare": True, "ranks": 8, "flags": ["-workshare-victim", "none"]}
 WARMUP = 2      # turns before those that are timed
 SLOW = 4        # OpenMP's dynamic in chunks of one may be many times slower: fewer repeats then
 
@@ -105,6 +106,11 @@ def programs(run, quick):
         ours = faster(shared)
         rows.append([name, line.us(measure.median_of(plain, median_us)), measure.ratio_of(off, plain, median_us)[0], ours[0], f"{ours[1]:.3f} .. {ours[2]:.3f}",
                      faster(dynamic)[0], faster(guided)[0], measure.median_of(plain, possible), f"{100 * middle:.0f} %", "" if middle >= LEAST else reason])
+    chain = ["--side", 15, "--cubes", NOBODY_HELPS["ranks"], "--repeats", 20, "--warmup", WARMUP]
+    ours, plain = measure.in_turn(2 * pairs + 1, lambda: run.run("chain_ws", chain, **NOBODY_HELPS), lambda: run.run("chain_plain", chain, **NOBODY_HELPS))
+    same_result("chain of short loops, 8 ranks", [*ours, *plain])
+    yield compare("chain of short loops, 15^3, 8 ranks on 2 cores, nobody helps: directives / without", ours, plain, median_us, "us", 1.02,
+                  "compiled without -fws, waiting in the same way")
     yield line.table("Programs: how many times as fast as plain MPI", ["program", "plain", "-fws off / plain", "-workshare", "quartiles", "OpenMP dynamic", "guided",
                      "possible", "of possible", "why not more"], rows,
                      "2 ranks; OpenMP: 2 threads of one process with all of the work, schedule(dynamic) in chunks of one. Possible: the longest of the ranks' useful "
