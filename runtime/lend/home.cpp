@@ -63,13 +63,15 @@ Flag HomeThread::own_call_row() const
 }
 
 // A rank that others put to, get from or lock has to answer them while it waits, and most likely again at once.
-void HomeThread::look_at_served(uint64_t now)
+// Returns whether it has answered since the last look.
+bool HomeThread::look_at_served(uint64_t now)
 {
     const unsigned events = window::load_relaxed(*rank_.options.events);
     if (WS_LIKELY(events == served_events_))
-        return;
+        return false;
     served_events_ = events;
     served_at_ = idle_since_ = now;
+    return true;
 }
 
 void HomeThread::arm()
@@ -164,8 +166,10 @@ void HomeThread::idle(uint64_t now)
         return;
     // Threads of parallel regions came to the core: they will come again, and find it busy if this one still yields.
     const bool taken = was_taken_ = was_taken_ || lender_.is_taken();
-    if (!taken && lender_.core_is_ours_alone() && now - std::max(wait_began_, served_at_) < rank_.times.patience_ticks)
-        cpu_relax(); // a system call here would delay the end of a short wait, or an answer
+    if (!taken && lender_.core_is_ours_alone() && now - served_at_ < rank_.times.patience_ticks)
+        return; // even a pause would delay the next answer
+    if (!taken && lender_.core_is_ours_alone() && now - wait_began_ < rank_.times.patience_ticks)
+        cpu_relax(); // a system call here would delay the end of a short wait
     else if (!taken && !lender_.must_not_spin() && now - idle_since_ < rank_.times.yield_ticks)
         sched_yield();
     else if (!lender_.is_armed())
@@ -237,14 +241,14 @@ void HomeThread::blocked(unsigned polls)
     }
     if (!is_blocked_)
         begin_wait(now);
-    look_at_served(now);
+    const bool served = look_at_served(now);
     if (now - looked_at_peers_ > rank_.times.peers_ticks) {
         looked_at_peers_ = now;
         rank_.check_peers("an MPI call");
         lender_.look_at_neighbours(true);
     }
-    if (gave_step(now, helps_nobody_))
-        return;
+    if (gave_step(now, helps_nobody_) || (served && !lender_.is_armed()))
+        return; // the next call may be there: the look for work can wait for four polls
     if (WS_UNLIKELY(helps_nobody_)) {
         idle(now);
         return;

@@ -28,7 +28,7 @@ private:
     bool is_another() const;
     bool last_poll_was_dry();
     window::Flag own_call_row() const;
-    void look_at_served(uint64_t now);
+    bool look_at_served(uint64_t now);
     void arm();
     void begin_wait(uint64_t now);
     uint64_t end_wait();

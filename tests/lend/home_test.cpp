@@ -292,13 +292,32 @@ TEST_CASE("the idle ladder: it begins anew when MPI had something to handle", "[
         node.times().yield_ticks = (ticks() - began) / 2; // passed since the wait began, but not since the event
         node[1].events++;
         const uint64_t before = node[1].counters().naps;
-        for (unsigned polls = 1; polls < 6; polls++)
+        for (unsigned polls = 1; polls < 10; polls++) // it looks at 4 and at 8
             rank.blocked(polls);
         stays_awake = node[1].counters().naps == before;
         rank.unblocked();
         node.times().yield_ticks = 0;
     }
     CHECK(stays_awake);
+}
+
+TEST_CASE("the idle ladder: who has just answered polls on first", "[lend]")
+{
+    Two node;
+    node.options.times.patience_ticks = 0;
+    node.options.times.yield_ticks = for_ever;
+    Rank& rank = node.start(1);
+    rank.blocked(0);
+    node.times().yield_ticks = 0;
+    node[1].events++;
+    rank.blocked(4);
+    CHECK(node.thief().state == core_kept);
+    rank.blocked(8);
+    CHECK(node.thief().state == core_armed);
+    node[1].events++;
+    rank.blocked(9); // armed, it looks at each poll
+    CHECK(node[1].counters().naps == 0);
+    rank.unblocked();
 }
 
 TEST_CASE("the idle ladder: a rank whose core parallel regions came to sleeps, whatever its times say", "[lend]")

@@ -93,6 +93,7 @@ MISTAKES = [
     ('Other threads', 'lend/doorbell.cpp', 'Hardware::fetch_add_full(core.thread_bell, 1);', ';'),
     ('The idle ladder', 'lend/lender.cpp', 'Hardware::fetch_add_full(window_->node().sleepers, 1);', ''),
     ('The idle ladder', 'lend/home.cpp', 'served_at_ = idle_since_ = now;', ''),
+    ('The idle ladder', 'lend/home.cpp', '(served && !lender_.is_armed())', 'false'),
     ('The idle ladder', 'lend/lender.cpp', 'nap_at_once_ = crowd > 1;', 'nap_at_once_ = false;'),
     ('Workers', 'lend/worker.cpp', 'if (target && target.rank == me && !lender.is_taken())', 'if (false)'),
     ('Workers', 'lend/worker.cpp', 'if (openmp && !lender.has_lease()) {', 'if (false) {'),
