@@ -6,13 +6,15 @@
 
 #include <cstdlib>
 
-// Of openmp_threads.cpp and openmp_fork.cpp, which need the loops: here nobody chooses threads, so none of it is asked.
+// Of openmp_threads.cpp, openmp_questions.cpp and openmp_fork.cpp, which need the loops: here nobody chooses threads,
+// so none of it is asked.
 namespace ws::directive {
 const OpenMP* openmp_found;
 const OpenMP& find_openmp(void*) { std::abort(); }
 int openmp_level() { std::abort(); }
 bool sees_forks() { std::abort(); }
 void see_all_forks() { std::abort(); }
+RuntimeSchedule runtime_schedule() { std::abort(); }
 }
 
 extern "C" {
