@@ -8,7 +8,8 @@
 # Which options of Workshare mpirun has: the file of the installation that mpirun reads itself.
 _workshare_table=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)/../../workshare/options
 _workshare_hydra_options='-genv -genvlist -genvnone -genvall -f -hosts -wdir -configfile -env -envlist -envnone -envall -n -np
-    -launcher -launcher-exec -enable-x -rmk -topolib -bind-to -map-by -membind -demux -verbose -info -version -help
+    -launcher -launcher-exec -enable-x -rmk -rankmap -memory-alloc-kinds -hybrid-hosts -topolib -bind-to -map-by -membind -demux
+    -verbose -info -version -help
     -print-all-exitcodes -iface -ppn -profile -prepend-rank -prepend-pattern -outfile-pattern -errfile-pattern -nameserver
     -disable-auto-cleanup -disable-hostname-propagation -order-nodes -localhost -usize -pmi-port -skip-launch-node -gpus-per-proc'
 _workshare_mpicc_options='-fws -fws=openmp -fws-report -cc= -show'

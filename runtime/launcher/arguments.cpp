@@ -25,11 +25,11 @@ const std::map<std::string, int>& options()
             {a_variable, "genv env"},
             {0, "help h genvnone genvall envnone envall profile prepend-rank l enable-x disable-x verbose v debug info "
                 "version print-all-exitcodes disable-auto-cleanup dac enable-auto-cleanup disable-hostname-propagation "
-                "enable-hostname-propagation pmi-port skip-launch-node"},
+                "enable-hostname-propagation pmi-port skip-launch-node hybrid-hosts"},
             {1, "genvlist f hostfile machinefile machine machines machinelist host hosts hostlist ppn output-from "
                 "prepend-pattern outfile-pattern errfile-pattern outfile errfile wdir configfile envlist n np launcher "
                 "launcher-exec bootstrap bootstrap-exec rmk topolib binding bind-to map-by membind demux iface "
-                "nameserver order-nodes localhost usize gpus-per-proc g"},
+                "nameserver order-nodes localhost usize gpus-per-proc g rankmap memory-alloc-kinds"},
         };
         for (const auto& row : rows) {
             std::istringstream names(row.names);

@@ -371,7 +371,7 @@ std::vector<std::string> Launcher::programs() const
             if (word.find('/') == word.npos)
                 all.push_back(program_in_path(word));
             else
-                all.push_back(word[0] == '/' || folder.empty() ? word : folder + '/' + word);
+                all.push_back(word[0] == '/' || folder.empty() ? word : folder.append("/").append(word));
             folder.clear();
         }
     }
@@ -458,19 +458,19 @@ std::vector<std::string> Launcher::for_hydra(const std::vector<Piece>& pieces) c
 }
 
 // Where the file has options of ours, or settings that one replaces, hydra gets a copy in memory without them, which it
-// inherits. A line is a section.
+// inherits. A line is a section; hydra of MPICH 4.2 takes all lines for one where no colon is between them.
 void Launcher::replace_config_file()
 {
     std::vector<std::string> all;
     for (const Piece& piece : config_)
         all.insert(all.end(), piece.words.begin(), piece.words.end());
     const std::vector<std::string> words = for_hydra(config_);
-    if (!has_ours_in_file_ && words == all)
+    if (!has_ours_in_file_ && words == all && std::find(words.begin(), words.end(), ":") == words.end())
         return;
 
     std::string text;
     for (const std::string& word : words)
-        text += word == ":" ? "\n" : word + " ";
+        text += word == ":" ? ":\n" : word + " ";
     if (text.empty()) // what is so in any case: hydra reads memory that nobody has written where a file has no word
         text = "-enable-auto-cleanup";
     const int fd = memfd_create("mpiexec.conf", 0);

@@ -10,6 +10,8 @@ HYDRA = f'{STAGE}/lib/workshare/mpich/bin/mpiexec.hydra'
 VALUES = {'bind-to': 'none', 'binding': 'none', 'configfile': '/dev/null', 'gpus-per-proc': '0', 'g': '0', 'launcher': 'fork', 'bootstrap': 'fork',
           'order-nodes': 'ASCENDING', 'f': '/dev/null', 'hostfile': '/dev/null', 'machinefile': '/dev/null'}
 
+OF_SOME_VERSIONS = ('dac', 'hybrid-hosts', 'memory-alloc-kinds', 'rankmap')
+
 known = dict(line.split() for line in run(KNOWN)[1].splitlines())
 expect('some are known', len(known) > 50, True)
 listed = re.findall(r'^    (-[a-z-]+(?:/-[a-z-]+)*) ', run(HYDRA, '-help')[1], re.M)
@@ -19,6 +21,8 @@ expect("options of hydra's that are not known", [name for names in listed for na
 # hydra looks at its options one after the other, and says which one it does not know.
 for name, values in known.items():
     code, out, err = run(HYDRA, f'-{name}', '-help')
+    if name in OF_SOME_VERSIONS and 'unrecognized' in err:
+        continue
     expect(f'-{name} is none of hydra\'s: {err!r}', 'unrecognized' in err, False)
     if name in ('help', 'h', 'info', 'version'):
         continue

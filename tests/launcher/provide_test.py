@@ -64,8 +64,12 @@ with tempfile.TemporaryDirectory() as folder:
 
     for series in 'auto', '4.0':
         expect(f'-Dmpich={series}', run(PROVIDE, '--check', '--mpich', series), (0, '4.0.2\n', ''))
-    for series, release in ('4.2', '4.2.1'), ('5.0', '5.0.2'):
-        expect_message('no patches for it', run(PROVIDE, '--check', '--mpich', series), f'MPICH {release}', f'-Dmpich={series}', 'patches for 4.0.2 only')
+    expect('-Dmpich=4.2', run(PROVIDE, '--check', '--mpich', '4.2'), (0, '4.2.1\n', ''))
+    for release in '4.2.0', '4.2.1':
+        expect('the version of the source', run(PROVIDE, '--check', '--source', tree(f'mpich-{release}', release)), (0, f'{release}\n', ''))
+    expect_message('no patches for it', run(PROVIDE, '--check', '--mpich', '5.0'), 'MPICH 5.0.2', '-Dmpich=5.0', 'patches for 4.0.2, 4.2.0, 4.2.1 only')
+    other = tree('mpich-other', '4.0.2')
+    expect_message('a source of another series', run(PROVIDE, '--check', '--mpich', '4.2', '--source', other), other, 'is MPICH 4.0.2', 'for MPICH 4.2.1')
     expect_message('no such version', run(PROVIDE, '--check', '--mpich', '3.4'), "'3.4'", 'auto, 4.0, 4.2, 5.0')
     strange = tarball(tree('mpich-4.0.2', '4.0.2'))
     code, out, err = run(PROVIDE, '--check', '--source', strange)

@@ -44,6 +44,27 @@ static inline void MPIR_Workshare_wait_over(const unsigned *polls)
             MPIR_WORKSHARE_BLOCKED(polls_, );                                   \
     } while (0)
 
+/* One turn of a wait in MPICH's versions whose MPID_Progress_wait polls once and does not tell whether that made progress: it did where
+ * the network handled anything, which ends a wait without progress and begins another one. `over_` is looked at after the poll. Wants the
+ * wait's `mpi_errno` and `state`. */
+#define MPIR_WORKSHARE_PROGRESS_WAIT(over_, polls_)                             \
+    do {                                                                        \
+        if (unlikely(MPIR_Workshare.blocked != NULL)) {                         \
+            unsigned events_ = MPIR_Workshare.events;                           \
+            mpi_errno = MPID_Progress_test(state);                              \
+            if (mpi_errno || (over_))                                           \
+                break;                                                          \
+            if (events_ == MPIR_Workshare.events) {                             \
+                MPIR_WORKSHARE_BLOCKED(polls_, );                               \
+            } else {                                                            \
+                MPIR_Workshare_unblocked(polls_);                               \
+                polls_ = 0;                                                     \
+            }                                                                   \
+        } else {                                                                \
+            mpi_errno = MPID_Progress_wait(state);                              \
+        }                                                                       \
+    } while (0)
+
 /* The program looked for something that is not there. */
 #define MPIR_WORKSHARE_POLLED()                                                 \
     do {                                                                        \
@@ -76,7 +97,12 @@ void MPIR_Workshare_init_from_group(int is_world);
 
 /* MPI_Allreduce with MPI_BAND of a mask of context ids. Where ranks share CPUs each message costs a switch between
  * them: there it is 2n messages in two trees, not n log n in log n rounds, if all of the communicator is on one node. */
-int MPIR_Workshare_agree_on_mask(uint32_t * mask, MPIR_Comm * comm_ptr, MPIR_Errflag_t * errflag);
+#if MPICH_NUMVERSION < 40200000
+typedef MPIR_Errflag_t *MPIR_Workshare_errflag_t;
+#else
+typedef MPIR_Errflag_t MPIR_Workshare_errflag_t;
+#endif
+int MPIR_Workshare_agree_on_mask(uint32_t * mask, MPIR_Comm * comm_ptr, MPIR_Workshare_errflag_t errflag);
 
 /* A wait in memory that processes share: after some yields it sleeps until it is woken, while *word is `value`. */
 void MPIR_Workshare_sleep_while(MPL_atomic_int_t * word, int value);

@@ -141,7 +141,7 @@ void MPIR_Workshare_grequest_wait(MPIR_Request * request_ptr, MPI_Status * statu
     }
 }
 
-int MPIR_Workshare_agree_on_mask(uint32_t * mask, MPIR_Comm * comm_ptr, MPIR_Errflag_t * errflag)
+int MPIR_Workshare_agree_on_mask(uint32_t * mask, MPIR_Comm * comm_ptr, MPIR_Workshare_errflag_t errflag)
 {
     int mpi_errno;
     const int count = MPIR_MAX_CONTEXT_MASK + 1;
@@ -292,6 +292,8 @@ int MPIR_Workshare_cvar_write(const void *place, const void *value)
     if (!shown || i == shown->cvar_count)
         return MPI_SUCCESS;
     c = &shown->cvars[i];
+    if (c->scope == MPI_T_SCOPE_CONSTANT || c->scope == MPI_T_SCOPE_READONLY)   /* MPICH 4.2 looks at that from MPI_Init on only */
+        return MPI_T_ERR_CVAR_SET_NEVER;
     if (c->length && strlen(value) >= c->length)
         return MPI_T_ERR_INVALID;
     if (initialized && !is_enabled())   /* nobody will ever read it but the tool */

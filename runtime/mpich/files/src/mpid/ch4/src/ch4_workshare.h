@@ -6,7 +6,7 @@
 #define CH4_WORKSHARE_H_INCLUDED
 
 /* One turn of a wait. The VCI lock is left around the hook, as MPIDI_progress_test_vci leaves it for global
- * progress. */
+ * progress; while Workshare is off it is yielded, as MPICH 4.2 does. */
 #define MPIDIU_PROGRESS_TURN(polls_, vci)                                       \
     do {                                                                        \
         mpi_errno = MPIDI_progress_test_vci(vci);                               \
@@ -17,6 +17,8 @@
         MPIR_WORKSHARE_YIELD(polls_);                                           \
         if (unlikely(leave_))                                                   \
             MPID_THREAD_CS_ENTER(VCI, MPIDI_VCI(vci).lock);                     \
+        else                                                                    \
+            MPID_THREAD_CS_YIELD(VCI, MPIDI_VCI(vci).lock);                     \
     } while (0)
 
 #define MPIDIU_PROGRESS_WHILE(cond, vci)                                        \

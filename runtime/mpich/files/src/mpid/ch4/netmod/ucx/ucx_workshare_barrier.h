@@ -11,6 +11,12 @@
 #include <pthread.h>
 #include <signal.h>
 
+#if MPICH_NUMVERSION < 40200000
+#define WORKSHARE_UCX_WORKERS MPIDI_UCX_global.num_vnis
+#else
+#define WORKSHARE_UCX_WORKERS MPIDI_UCX_global.num_vcis
+#endif
+
 struct pmi_barrier {
     pthread_mutex_t lock;
     pthread_cond_t left;
@@ -51,7 +57,7 @@ static int pmi_barrier_with_progress(void)
     pthread_mutex_lock(&barrier.lock);
     while (!barrier.is_over) {
         pthread_mutex_unlock(&barrier.lock);
-        for (int i = 0; i < MPIDI_UCX_global.num_vnis; i++)
+        for (int i = 0; i < WORKSHARE_UCX_WORKERS; i++)
             ucp_worker_progress(MPIDI_UCX_global.ctx[i].worker);
         pause = MPL_MIN(2 * pause, 1000000);
         clock_gettime(CLOCK_REALTIME, &until);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * See workshare_launch.h; what a proxy does of it. Included by pmip_utils.c.
+ * See workshare/launch.h; what a proxy does of it. Included by pmip_utils.c.
  */
 #include "common.h"
 
@@ -29,7 +29,7 @@ int HYD_pmcd_pmip_ended(int pid, int ret_status, int ends_others)
     return 0;
 }
 
-void HYD_pmcd_pmip_not_started(void)
+void HYD_pmcd_pmip_not_started(struct pmip_pg *pg)
 {
     char text[HYD_TMP_STRLEN];
     struct HYD_pmcd_hdr hdr;

@@ -3,8 +3,8 @@
  * Processes that cannot be started, in hydra: what failed is noted where it fails, and told in one line by who knows
  * rank and host. For hydra.h.
  */
-#ifndef WORKSHARE_LAUNCH_H_INCLUDED
-#define WORKSHARE_LAUNCH_H_INCLUDED
+#ifndef HYDRA_WORKSHARE_LAUNCH_H_INCLUDED
+#define HYDRA_WORKSHARE_LAUNCH_H_INCLUDED
 
 extern struct HYD_launch_error {
     int idx;                    /* of the process that could not be started */
@@ -32,15 +32,19 @@ void HYDU_proxy_not_started(const struct HYD_proxy *proxy);
 void HYDU_sigpipe(int signum);
 
 /* A process of this proxy could not be started: the others end here, and the launcher, told so, ends those of other
- * proxies. */
-void HYD_pmcd_pmip_not_started(void);
+ * proxies. `pg` is the group that it belongs to; NULL where a proxy has one group only (MPICH 4.0). */
+struct pmip_pg;
+void HYD_pmcd_pmip_not_started(struct pmip_pg *pg);
 
 /* The kernel has given up process `pid`; returns how many of the proxy's that was. Once we have killed some, only those
  * count that gave a reason for it: their connection was closed, and `exit_status` is 1 until here. With `ends_others` a
  * signal ends all. */
 int HYD_pmcd_pmip_ended(int pid, int ret_status, int ends_others);
 
+/* This proxy has begun to kill its processes (MPICH 4.2): a connection that closes from here on ends no others. */
+int HYD_pmcd_pmip_kills(void);
+
 /* A proxy's message, of `len` bytes, that it could not start a process: it is printed, and the job ends. */
 HYD_status HYD_pmcd_pmiserv_launch_failed(int fd, int len);
 
-#endif /* WORKSHARE_LAUNCH_H_INCLUDED */
+#endif /* HYDRA_WORKSHARE_LAUNCH_H_INCLUDED */

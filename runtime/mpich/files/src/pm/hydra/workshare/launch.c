@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * See workshare_launch.h. Included by launch.c: a file of its own would need an entry in Makefile.mk, and with that
+ * See launch.h. Included by hydra's launch.c: a file of its own would need an entry in Makefile.mk, and with that
  * autoconf and automake.
  */
 #include <poll.h>
@@ -13,7 +13,7 @@ static int exec_pipe[2] = { HYD_FD_UNSET, HYD_FD_UNSET };
 void HYDU_set_launch_error(int idx, const char *call, const char *name)
 {
     HYDU_launch_error.idx = idx;
-    MPL_snprintf(HYDU_launch_error.why, sizeof(HYDU_launch_error.why), "%s%s: %s", call, name,
+    snprintf(HYDU_launch_error.why, sizeof(HYDU_launch_error.why), "%s%s: %s", call, name,
                  MPL_strerror(errno));
 }
 
