@@ -76,6 +76,25 @@ with tempfile.TemporaryDirectory() as folder:
     expect(f'a tarball of another checksum: {err!r}', (code, out, err.count('\n'), f'{strange} is not the known tarball' in err), (0, '4.0.2\n', 1, True))
     expect('an unpacked folder has no checksum', run(PROVIDE, '--check', '--source', strange[:-len('.tar.gz')]), (0, '4.0.2\n', ''))
 
+# auto on Debian 13, where apt fetches nothing: its 4.2.1 is given up for a day, and 4.0.2 tried. Wants root, for another /etc/os-release.
+with tempfile.TemporaryDirectory() as folder:
+    release = write(f'{folder}/os-release', 'ID=debian\nVERSION_CODENAME=trixie\n')
+    os.chmod(write(f'{folder}/bin/apt-get', '#!/bin/sh\nexit 1\n'), 0o755)
+    there = {'PATH': f'{folder}/bin:{os.environ["PATH"]}', 'XDG_CACHE_HOME': f'{folder}/cache'}
+    given_up = f'{folder}/cache/workshare/mpich-4.2.1.fails'
+
+    def on_debian_13(*command):
+        return run('unshare', '-m', 'sh', '-c', 'mount --bind "$0" /etc/os-release && exec "$@"', release, *command, env=there)
+
+    if on_debian_13('true')[0] == 0:
+        expect('auto on Debian 13', on_debian_13(PROVIDE, '--check'), (0, '4.2.1\n', ''))
+        code, out, err = on_debian_13(PROVIDE)
+        expect(f'neither can be had: {err!r}', (code != 0, out, 'that was MPICH 4.2.1' in err, 'mpich-4.0.2-' in err.splitlines()[-1],
+                                                os.path.exists(given_up)), (True, '', True, True, True))
+        expect('it is remembered', on_debian_13(PROVIDE, '--check'), (0, '4.0.2\n', ''))
+        os.utime(given_up, (0, 0))
+        expect('for a day', on_debian_13(PROVIDE, '--check'), (0, '4.2.1\n', ''))
+
 code, out, err = run(PROVIDE, '--lines')
 expect('--lines', (code, err, bool(out)), (0, '', True))
 for line in out.splitlines():
