@@ -241,18 +241,25 @@ static void with_algorithms(const char *title, Case *run, const char *wake, cons
         if (*name != '+' || since_42)
             names[count++] = name + (*name == '+');
     for (const char *p = strstr(about, " - "); p; p = strstr(p + 1, " - "), number++) {
-        char name[80], one_title[256];
+        char name[200], one_title[320];
         const char *end = p, *begin;
         while (end > about && isspace((unsigned char)end[-1]))
             end--;
         for (begin = end; begin > about && !isspace((unsigned char)begin[-1]);)
             begin--;
         snprintf(name, sizeof name, "%.*s", (int)(end - begin), begin);
+        /* in 4.0's the text before a name may end where that begins */
         int at = next, usable_at_all = 1;
-        while (at < count && strcmp(name, names[at] + (*names[at] == '!' || *names[at] == '2')))
-            at++;
+        const char *listed = "";
+        for (; at < count; at++) {
+            listed = names[at] + (*names[at] == '!' || *names[at] == '2');
+            size_t more = since_42 || strlen(name) < strlen(listed) ? 0 : strlen(name) - strlen(listed);
+            if (!strcmp(name + more, listed))
+                break;
+        }
         if (at < count) {
             usable_at_all = *names[at] != '!' && (*names[at] != '2' || (ranks & (ranks - 1)) == 0);
+            snprintf(name, sizeof name, "%s", listed);
             if (!since_42)
                 CHECK(at == next);
             next = since_42 ? next : at + 1;
