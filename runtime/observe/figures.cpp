@@ -62,6 +62,8 @@ LoopCounts loop_counts(const LoopRow& row, double tick)
         c.runs_kept[k] = number(row.kept_regions[k]);
     c.iterations_kept = whole_iterations + number(row.cut_iterations) - c.iterations_stolen;
     c.chunks_kept = whole + number(row.kept_chunks);
+    c.runs_cut = cut;
+    c.cut_s = std::max(0.0, number(row.cut_ticks) * tick - c.close_wait_s);
     c.computing_s = std::max(0.0, whole_s + number(row.cut_ticks) * tick - c.close_wait_s);
     c.untimed_s = whole_s - timed_s;
     return c;

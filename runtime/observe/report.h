@@ -28,6 +28,7 @@ struct RankCounts {
 struct LoopCounts { // sums, but for the longest chunk
     WS_LOOP_COUNTERS(WS_FIGURE, WS_FIGURE)
     double runs_kept[kept_kinds]; // of runs: see Kept
+    double runs_cut, cut_s;       // of runs, and of computing_s: those that were long enough to be cut into chunks
 };
 struct CallCounts {
     WS_CALL_COUNTERS(WS_FIGURE)

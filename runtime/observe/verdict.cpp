@@ -43,12 +43,14 @@ double helpable(const Totals& t) { return std::max(0.0, t.idle - t.refused[unsig
 std::string mostly_in_call(const Facts& f) { return f.calls.empty() ? "" : ", mostly in " + f.calls[0].name; }
 
 // A thief cannot take a part of a chunk, so a region lasts at least as long as its longest chunk. Null if no loop has a
-// chunk that is a large part of its region.
-const LoopFigures* coarse_loop(const Totals& t, const Facts& f)
+// chunk that is a large part of its region. Of all executions only the longest chunk is known: if others had the CPU
+// meanwhile, or the data was cold, it is one of thousands, and `waited` is nothing beside such a chunk in each.
+const LoopFigures* coarse_loop(const Totals& t, const Facts& f, double waited)
 {
     const double cores = (t.ranks + t.workers) / std::max(t.nodes, 1.0);
     for (const LoopFigures& l : f.loops)
-        if (time_of(l) > 0.2 * t.loops && l.counts.longest_chunk_s > 0.5 * per_run(l, time_of(l)) / cores)
+        if (time_of(l) > 0.2 * t.loops && l.counts.longest_chunk_s > 0.5 * per_run(l, time_of(l)) / cores &&
+            waited > 0.1 * l.counts.longest_chunk_s * l.counts.runs)
             return &l;
     return nullptr;
 }
@@ -68,7 +70,7 @@ const LoopFigures* unshared_loop(const Facts& f)
 std::string why_ends(const Totals& t, const Facts& f, double share)
 {
     const std::string head = format("%.0f %% of the waiting was for the ends of shared loops", 100 * share);
-    if (const LoopFigures* l = coarse_loop(t, f))
+    if (const LoopFigures* l = coarse_loop(t, f, share * t.idle))
         return head + format(": a chunk of %s took up to %s of %s an execution; its iterations are too long, or too "
                              "few (%.4g), to share out",
                              l->name.c_str(), duration(l->counts.longest_chunk_s).c_str(),
@@ -83,15 +85,38 @@ const char* no_core_text(const Totals& t, const Facts& f)
                                           : "no core was free: there are more ranks than cores";
 }
 
-bool is_short(const LoopFigures& l) { return per_run(l, time_of(l)) < window::times::short_run_s; }
+// In most of the waiting in which others computed.
+bool no_core_was_free(const Totals& t) { return t.refused[unsigned(Refusal::core_taken)] > 0.5 * helpable(t); }
+
+// What an execution took of those in which most of the loop's time was spent: a thousand short ones do not make a long
+// one short. Guests help with long ones only.
+double usual_run(const LoopFigures& l)
+{
+    const LoopCounts& c = l.counts;
+    const double cut = c.cut_s + c.borrowed_s, whole = time_of(l) - cut, runs_whole = c.runs - c.runs_cut;
+    return c.runs_cut > 0 && cut > whole ? cut / c.runs_cut : runs_whole > 0 ? whole / runs_whole : 0;
+}
+
+bool is_short(const LoopFigures& l) { return usual_run(l) < window::times::short_run_s; }
 
 // A loop of which next to nothing was shared.
 std::string why_unshared(const LoopFigures& l)
 {
-    const double took = per_run(l, time_of(l));
+    const double took = usual_run(l);
     return is_short(l) ? format("too short (%s an execution; from %s on a rank that sleeps is woken)",
                                    duration(took).c_str(), duration(window::times::short_run_s).c_str())
                           : format("nobody waited when its executions began (%s each)", duration(took).c_str());
+}
+
+// Most of the time in loops went into executions that were not shared as sharing had brought nothing.
+bool did_not_pay(const Facts& f)
+{
+    double unpaid = 0, all = 0;
+    for (const LoopFigures& l : f.loops) {
+        all += time_of(l);
+        unpaid += l.counts.computing_s * std::min(1.0, per_run(l, l.counts.runs_unpaid));
+    }
+    return unpaid > 0.5 * all;
 }
 
 // Other programs had the CPUs, and what a rank lost by that the others have waited for: most of all the waiting. Where
@@ -204,9 +229,9 @@ std::string why_not(const Totals& t, const Facts& f)
         return "the system refused the guest threads (thread limit?)";
     if (t.guests_barred > 0 && t.lends == 0)
         return "the ranks may not use each other's cores (cpusets)";
-    if (t.refusals > 0 && t.lends == 0)
+    if (t.lends == 0 && no_core_was_free(t))
         return no_core_text(t, f);
-    if (t.unpaid_regions > 0.5 * t.regions)
+    if (did_not_pay(f))
         return "sharing its loops did not pay (memory-bound, or too short), and was stopped";
     // not none: a loop's first execution may be shared, as its cost is not known yet
     if (t.regions_shared < 0.01 * t.regions && t.loops > 0.25 * (t.computing - t.kept_off)) {
@@ -215,7 +240,7 @@ std::string why_not(const Totals& t, const Facts& f)
             return l->name + " was not shared: " + kept_text(kept);
         if (polled && t.idle < 0.02 * t.wall * t.ranks)
             return needs_poll;
-        if (t.refused[unsigned(Refusal::core_taken)] > 0.5 * helpable(t))
+        if (no_core_was_free(t))
             return no_core_text(t, f);
         if (l && (is_short(*l) || !is_noise(t, f))) // short it is, whatever else there was
             return l->name + " was not shared: " + why_unshared(*l);

@@ -40,6 +40,10 @@ verdict('late', ranks=2, env={'MPIR_CVAR_NUM_CLIQUES': '2'}, part=NOTHING, reaso
 # As many ranks compute as there are cores: the core of the one that waits is not idle.
 verdict('balanced', 100, ranks=4 * CORES, part='workshare: ', reason='')
 
+# The others wait all the time that these compute, in one long loop each.
+result = run('imbalance', 'half', 300, ranks=2 * CORES)
+expect(result, 'the cause is not that there are more ranks than cores', 'no core was free: there are more ranks than cores' in result.err)
+
 for how in {'options': ('-workshare-quiet',)}, {'env': {'WS_QUIET': '1'}, 'options': ('-genv', 'WS_QUIET', '1')}, {'workshare': False}:
     result = run('imbalance', 'late', 20, **how)
     expect(result, 'a verdict was printed', result.err == '')
@@ -50,9 +54,11 @@ if CORES > 1:
     hog = subprocess.Popen([sys.executable, '-c', f'import os\nos.sched_setaffinity(0, {{{hog_cpu}}})\nwhile True: pass'])
     try:
         result = run('imbalance', 'balanced', 400, ranks=CORES, options=('-bind-to', 'user:' + ','.join(map(str, sorted(os.sched_getaffinity(0))))))
+        waited = run('imbalance', 'alike', 400, ranks=CORES, options=('-bind-to', 'user:' + ','.join(map(str, sorted(os.sched_getaffinity(0))))))
     finally:
         hog.kill()
         hog.wait()
+    expect(waited, 'it is not called noise', 'nothing was stolen: it is noise: ranks waited for others whose CPU was used by other programs, ' in waited.err)
     said = re.search(r'; other programs used (\d+) % of CPU (\d+)$', result.err, re.MULTILINE)
     expect(result, f'the other program is not told: CPU {hog_cpu}', said and int(said[1]) >= 25)
 

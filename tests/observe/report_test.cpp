@@ -423,3 +423,19 @@ TEST_CASE("cores over time: a line for each change, when all ranks of the node h
     CHECK(both.find("cores of parallel regions, A: after 3 periods, 1.20 s: 8+8 -> 11+5\n") != std::string::npos);
     CHECK(both.find("cores of parallel regions, B: after 6 periods, 2.00 s: 10+8 -> 9+7\n") != std::string::npos);
 }
+
+TEST_CASE("a loop's executions that were cut into chunks are told from those that ran whole")
+{
+    LoopRow row = {};
+    row.whole_regions = row.timed_regions = 1000;
+    row.whole_iterations = row.timed_iterations = 3000;
+    row.timed_ticks = 2000000;
+    row.cut_regions = 4;
+    row.cut_ticks = 50000000;
+    row.close_wait_ticks = 1000000;
+    const LoopCounts c = loop_counts(row, 1e-9);
+    CHECK(c.runs == 1004);
+    CHECK(c.runs_cut == 4);
+    CHECK(c.computing_s == Approx(0.051));
+    CHECK(c.cut_s == Approx(0.049));
+}

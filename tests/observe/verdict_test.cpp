@@ -27,7 +27,8 @@ struct Job {
         LoopFigures l = {"app.c:13:main", {}};
         l.counts.runs = 100;
         l.counts.runs_shared = 50;
-        l.counts.computing_s = 1;
+        l.counts.computing_s = l.counts.cut_s = 1;
+        l.counts.runs_cut = 100;
         l.counts.iterations_kept = 100000;
         l.counts.longest_chunk_s = 30e-6;
         f.loops = {l};
@@ -42,6 +43,13 @@ struct Job {
     {
         t.stolen = t.stolen_home = t.lent = f.loops[0].counts.borrowed_s = seconds;
         t.iterations_stolen = t.chunks_stolen = t.lends = f.loops[0].counts.iterations_stolen = 7;
+        return *this;
+    }
+    Job& runs_whole(double runs)
+    {
+        LoopCounts& c = f.loops[0].counts;
+        c.runs = runs;
+        c.runs_cut = c.cut_s = 0;
         return *this;
     }
     std::string line() const { return judge(t, f).line; }
@@ -94,9 +102,9 @@ TEST_CASE("a middling gain names the largest cause of the rest")
     SECTION("short loops")
     {
         j.lost(Refusal::nothing_shared, 0.3).f.unshared = 0.3;
-        j.f.loops[0].counts.runs = 1e6;
+        j.runs_whole(1e6);
         CHECK(has(j.line(),
-                  "app.c:13:main was not shared: too short (1.2 us an execution; from 100 us on a rank that sleeps "
+                  "app.c:13:main was not shared: too short (1 us an execution; from 100 us on a rank that sleeps "
                   "is woken)"));
     }
     SECTION("loops that are long enough")
@@ -129,6 +137,8 @@ TEST_CASE("a middling gain names the largest cause of the rest")
         j.f.loops[0].counts.iterations_kept = 1600;
         CHECK(has(j.line(), "60 % of the waiting was for the ends of shared loops: a chunk of app.c:13:main took up to "
                             "9 ms of 12 ms an execution"));
+        j.f.loops[0].counts.runs = 1000; // one was disturbed: in each they would have come to 9 s
+        CHECK(has(j.line(), "60 % of the waiting was for the ends of shared loops, where handing over a core"));
     }
     SECTION("short ends")
     {
@@ -216,17 +226,27 @@ TEST_CASE("nothing stolen: the most basic cause")
     SECTION("no cores")
     {
         j.t.refusals = 3;
+        j.lost(Refusal::core_taken, 0.3);
         CHECK(has(j.line(), head + "no core was free"));
+        j.lost(Refusal::core_taken, 0.01).lost(Refusal::all_wait, 0.45); // refused now and then, and communication
+        CHECK(has(j.line(), head + "90 % of the waiting was for communication"));
     }
     SECTION("unpaid")
     {
-        j.t.unpaid_regions = 60;
+        j.f.loops[0].counts.runs_unpaid = 60;
         CHECK(has(j.line(), head + "sharing its loops did not pay"));
+        j.lost(Refusal::all_wait, 0.5);
+        LoopFigures other = j.f.loops[0]; // where most of the time was spent, in few executions
+        other.counts.computing_s = other.counts.cut_s = 5;
+        other.counts.runs = other.counts.runs_cut = 20;
+        other.counts.runs_unpaid = 0;
+        j.f.loops.push_back(other);
+        CHECK(has(j.line(), head + "100 % of the waiting was for communication"));
     }
     SECTION("short")
     {
         j.t.regions_shared = 0;
-        j.f.loops[0].counts.runs = 1e6;
+        j.runs_whole(1e6);
         CHECK(has(j.line(), head + "app.c:13:main was not shared: too short (1 us an execution"));
         j.lost(Refusal::core_taken, 0.3);
         CHECK(has(j.line(), head + "no core was free: there are more ranks than cores"));
@@ -234,15 +254,24 @@ TEST_CASE("nothing stolen: the most basic cause")
     SECTION("not short")
     {
         j.t.regions_shared = 0;
-        j.f.loops[0].counts.runs = 146; // 6.85 ms
+        j.f.loops[0].counts.runs = j.f.loops[0].counts.runs_cut = 146; // 6.85 ms
         CHECK(has(j.line(), head + "app.c:13:main was not shared: nobody waited when its executions began (6.85 ms"));
+    }
+    SECTION("not short, among many that are")
+    {
+        j.t.regions_shared = 0;
+        j.f.loops[0].counts.computing_s = 1.4; // of it 1 s in 100
+        j.f.loops[0].counts.runs = 100000;
+        CHECK(has(j.line(), head + "app.c:13:main was not shared: nobody waited when its executions began (10 ms"));
+        j.f.loops[0].counts.computing_s = 2.4;
+        CHECK(has(j.line(), head + "app.c:13:main was not shared: too short (14 us"));
     }
     SECTION("short, where others have the CPUs")
     {
         j.t.regions_shared = 0;
         j.t.loops = 0.2; // of what it computed for; the rest of the time it had no CPU
         j.lost(Refusal::nothing_shared, 0.5).f.outside = 0.1;
-        j.f.loops[0].counts.runs = 1e6;
+        j.runs_whole(1e6);
         const std::string reason = "app.c:13:main was not shared: too short (1 us an execution; from 100 us on a rank "
                                    "that sleeps is woken)";
         CHECK_FALSE(judge(j.t, j.f).reason == reason);
@@ -285,8 +314,8 @@ TEST_CASE("a run to compare with")
 TEST_CASE("who else used the CPUs")
 {
     Job j;
-    j.t.refusals = 5;
     j.t.lends = 0;
+    j.lost(Refusal::core_taken, 0.3);
     CHECK(has(j.line(), "no core was free: there are more ranks than cores"));
     j.f.other_jobs = true;
     CHECK(has(j.line(), "no core was free: other jobs computed on them"));

@@ -3,6 +3,8 @@
  * imbalance SHAPE [MS]: a program for the verdict; its loops last about MS milliseconds on the last rank.
  *    late       the last rank computes, the others wait
  *    balanced   all compute the same
+ *    half       the second half of the ranks compute the same, the others wait
+ *    alike      all compute the same outside of loops, MS milliseconds of their CPU's time
  *    short      the last rank runs many loops of a few hundred nanoseconds
  *    nothing    no loop at all, but waiting
  *    thread     the last rank's loop runs on another thread than MPI_Init's
@@ -26,6 +28,15 @@ static void *loop(void *result)
     return result;
 }
 
+/* Lasts longer where others have the CPU. */
+static void busy_on_cpu(double seconds)
+{
+    struct timespec t;
+    do
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    while ((double) t.tv_sec + 1e-9 * (double) t.tv_nsec < seconds);
+}
+
 int main(int argc, char **argv)
 {
     begin(&argc, &argv);
@@ -36,6 +47,13 @@ int main(int argc, char **argv)
         loop(NULL);
     if (!strcmp(shape, "balanced"))
         loop(NULL);
+    if (!strcmp(shape, "half") && rank >= ranks / 2)
+        loop(NULL);
+    if (!strcmp(shape, "alike")) {
+        iterations = 1;
+        loop(NULL);
+        busy_on_cpu(1e-3 * number);
+    }
     if (!strcmp(shape, "short") && last) {
         iterations = 3, each = 100e-9;
         for (double until = now() + 1e-3 * number; now() < until;)
