@@ -7,7 +7,7 @@
 
 #include "directive/openmp.h"
 #include "lend/rank.h"
-#include "loop/region.h"
+#include "loop/participant.h"
 #include "measure/meter.h"
 #include "observe/calls.h"
 #include "observe/recorder.h"
@@ -72,6 +72,11 @@ bool HomeThread::look_at_served(uint64_t now)
     served_events_ = events;
     served_at_ = idle_since_ = now;
     return true;
+}
+
+bool HomeThread::has_just_served(uint64_t now) const
+{
+    return served_at_ != 0 && now - served_at_ < rank_.times.patience_ticks;
 }
 
 void HomeThread::arm()
@@ -166,7 +171,7 @@ void HomeThread::idle(uint64_t now)
         return;
     // Threads of parallel regions came to the core: they will come again, and find it busy if this one still yields.
     const bool taken = was_taken_ = was_taken_ || lender_.is_taken();
-    if (!taken && lender_.core_is_ours_alone() && now - served_at_ < rank_.times.patience_ticks)
+    if (!taken && lender_.core_is_ours_alone() && has_just_served(now))
         return; // even a pause would delay the next answer
     if (!taken && lender_.core_is_ours_alone() && now - wait_began_ < rank_.times.patience_ticks)
         cpu_relax(); // a system call here would delay the end of a short wait
@@ -204,23 +209,42 @@ void HomeThread::stop()
     show(lender_.seat(), Seated::computing, ticks());
 }
 
-bool HomeThread::is_another() const { return !WS_LIKELY(active_ && home_thread && !loop::thread_in_region()); }
+bool HomeThread::is_another() const { return !WS_LIKELY(active_ && home_thread && !loop::self.in_region); }
 
+__attribute__((noinline)) void HomeThread::another_blocked(unsigned polls)
+{
+    if (!home_thread && loop::thread_in_region())
+        guest_blocked(polls);
+    else if (!home_thread && active_)
+        others_.blocked(polls);
+    else if (polls > 1000)
+        sched_yield(); // let others run
+}
+
+// What comes while something is done here waits for MPI's next poll, so in most turns nothing is.
 void HomeThread::blocked(unsigned polls)
 {
     if (is_another()) {
-        if (!home_thread && loop::thread_in_region())
-            guest_blocked(polls);
-        else if (!home_thread && active_)
-            others_.blocked(polls);
-        else if (polls > 1000)
-            sched_yield(); // let others run
+        another_blocked(polls);
         return;
     }
-    // Looking for work at every fourth turn is enough; in the others MPI polls, and so notices sooner what it waits
-    // for.
-    if (polls % 4 != 0 && !lender_.is_armed() && !lender_.has_lease())
-        return;
+    if (WS_UNLIKELY((polls & look_mask_) == 0))
+        turn(polls);
+}
+
+__attribute__((noinline)) void HomeThread::turn(unsigned polls)
+{
+    look(polls);
+    if (lender_.is_armed() || lender_.has_lease())
+        look_mask_ = every;
+    else if (!is_blocked_)
+        look_mask_ = eighth;
+    else
+        look_mask_ = has_just_served(waited_until_) ? thirty_second : fourth;
+}
+
+void HomeThread::look(unsigned polls)
+{
     const uint64_t now = ticks();
     if (polls == 0) {
         wait_began_ = idle_since_ = now;
@@ -235,10 +259,8 @@ void HomeThread::blocked(unsigned polls)
         lender_.sleep_while_lent(lender_.us_until(spare_->due_at, now));
         return;
     }
-    if (now - wait_began_ < rank_.times.spin_ticks && !waits_are_long_) {
-        cpu_relax();
+    if (now - wait_began_ < rank_.times.spin_ticks && !waits_are_long_)
         return;
-    }
     if (!is_blocked_)
         begin_wait(now);
     const bool served = look_at_served(now);
@@ -248,7 +270,7 @@ void HomeThread::blocked(unsigned polls)
         lender_.look_at_neighbours(true);
     }
     if (gave_step(now, helps_nobody_) || (served && !lender_.is_armed()))
-        return; // the next call may be there: the look for work can wait for four polls
+        return; // the next call may be there
     if (WS_UNLIKELY(helps_nobody_)) {
         idle(now);
         return;

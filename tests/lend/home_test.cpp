@@ -43,6 +43,22 @@ TEST_CASE("spin, arm, poll, claim: a wait that may end soon does nothing", "[len
     CHECK(node.left() == 10);
 }
 
+TEST_CASE("spin, arm, poll, claim: while it spins it looks after every eighth poll", "[lend]")
+{
+    Two node;
+    node.options.times.spin_ticks = for_ever;
+    Rank& rank = node.start(1);
+    node.publish(0, 10, 0, {1});
+    rank.blocked(0);
+    node.times().spin_ticks = 0; // over at once
+    for (unsigned polls = 1; polls < 8; polls++)
+        rank.blocked(polls);
+    CHECK(node.thief().state == core_kept);
+    rank.blocked(8);
+    CHECK(node.thief().state == core_armed);
+    rank.unblocked();
+}
+
 TEST_CASE("spin, arm, poll, claim: armed first, and MPI polls once more before a chunk is claimed", "[lend]")
 {
     Two node;
@@ -292,7 +308,7 @@ TEST_CASE("the idle ladder: it begins anew when MPI had something to handle", "[
         node.times().yield_ticks = (ticks() - began) / 2; // passed since the wait began, but not since the event
         node[1].events++;
         const uint64_t before = node[1].counters().naps;
-        for (unsigned polls = 1; polls < 10; polls++) // it looks at 4 and at 8
+        for (unsigned polls = 1; polls < 10; polls++) // it looks at 4, at least
             rank.blocked(polls);
         stays_awake = node[1].counters().naps == before;
         rank.unblocked();
@@ -317,6 +333,25 @@ TEST_CASE("the idle ladder: who has just answered polls on first", "[lend]")
     node[1].events++;
     rank.blocked(9); // armed, it looks at each poll
     CHECK(node[1].counters().naps == 0);
+    rank.unblocked();
+}
+
+TEST_CASE("the idle ladder: who answers looks for work when 32 polls had nothing to handle", "[lend]")
+{
+    Two node;
+    node.options.times.patience_ticks = node.options.times.yield_ticks = for_ever;
+    Rank& rank = node.start(1);
+    rank.blocked(0);
+    node[1].events++;
+    rank.blocked(4);
+    node.publish(0, 10, 0, {1});
+    for (unsigned polls = 5; polls < 64; polls++) {
+        node[1].events += polls == 20;
+        rank.blocked(polls);
+    }
+    CHECK(node.thief().state == core_kept);
+    rank.blocked(64);
+    CHECK(node.thief().state == core_armed);
     rank.unblocked();
 }
 
