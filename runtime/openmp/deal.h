@@ -100,4 +100,11 @@ inline unsigned choose_units_that_stop(double phase, double least)
     return units;
 }
 
+// Where OpenMP itself has `threads` threads they may wait for each other: no two of them become one virtual thread.
+// What does not pay (less than 4) stays so.
+inline unsigned no_fewer_than(unsigned threads, unsigned units)
+{
+    return units < 4 ? units : std::max(units, std::min(threads, most_units));
+}
+
 } // namespace ws::openmp

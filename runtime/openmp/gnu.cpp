@@ -281,17 +281,42 @@ WS_GNU_IN_TURN(GOMP_doacross_wait, "GOMP_4.5");
 WS_GNU_IN_TURN(GOMP_doacross_ull_post, "GOMP_4.5");
 WS_GNU_IN_TURN(GOMP_doacross_ull_wait, "GOMP_4.5");
 
-// ---- sections: the first ones come with the region, or by a start of their own
+// ---- sections: the first ones come with the region, or by a start of their own. Each virtual thread has its own ones,
+// so that a guest can leave after one. Where that would be several, the next one is whose who comes first: one may wait
+// for any other as long as not all threads are in such ones.
+
+namespace {
+void begin_sections(Unit& unit, unsigned count)
+{
+    unit.sections = count;
+    unit.section = Unit::before_first;
+    unit.sections_taken = nullptr;
+    if (unit.team->apart && count > unit.team->units)
+        unit.sections_taken =
+            static_cast<volatile Hardware::Word*>(unit.team->common(unit, sizeof *unit.sections_taken));
+}
+
+unsigned next_section_of(Unit& unit)
+{
+    if (unit.sections_taken) {
+        // relaxed would do: it counts, and no more
+        const Hardware::Word before = unit.section ? Hardware::fetch_add_full(*unit.sections_taken, 1) : unit.sections;
+        unit.section = before < unit.sections ? unsigned(before) + 1 : 0;
+    } else
+        unit.section = unit.section == Unit::before_first ? first_section(unit.sections, unit.units)
+                       : unit.section ? next_section(unit.sections, unit.section, unit.units)
+                                      : 0;
+    return unit.section;
+}
+} // namespace
 
 WS_EXPORT unsigned gnu_GOMP_sections_start(unsigned count)
 {
     static Next<decltype(gnu_GOMP_sections_start)> next("GOMP_sections_start");
     void* const caller = __builtin_return_address(0);
     if (current && current->team) {
-        Unit& unit = *current;
-        unit.sections = count;
-        unit.section = first_section(count, unit.units);
-        return unit.section;
+        begin_sections(*current, count);
+        return next_section_of(*current);
     }
     if (current)
         current->watch->note_deal(use::loop, caller);
@@ -318,35 +343,34 @@ WS_EXPORT unsigned gnu_GOMP_sections_next()
     static Next<decltype(gnu_GOMP_sections_next)> next("GOMP_sections_next");
     if (current && current->team) {
         Unit& unit = *current;
-        unit.section = unit.section == Unit::before_first ? first_section(unit.sections, unit.units)
-                       : unit.section ? next_section(unit.sections, unit.section, unit.units)
-                                      : 0;
-        return unit.section;
+        if (unit.section == Unit::before_first) // those of the region
+            begin_sections(unit, unit.sections);
+        return next_section_of(unit);
     }
     return next(__builtin_return_address(0))();
 }
 WS_GNU(GOMP_sections_next, "GOMP_1.0");
 
-// ---- single: the first virtual thread's
+// ---- single: the first to come
 
 WS_EXPORT bool gnu_GOMP_single_start()
 {
     static Next<decltype(gnu_GOMP_single_start)> next("GOMP_single_start");
     if (current && current->team)
-        return current->units.lo == 0;
+        return current->team->takes_single(*current);
     if (current)
-        current->watch->note_single(*current);
+        current->watch->note(use::single);
     return next(__builtin_return_address(0))();
 }
 WS_GNU(GOMP_single_start, "GOMP_1.0");
 
-// copyprivate. All wait until the first one has said where its variables are.
+// copyprivate. All wait until that one has said where its variables are.
 WS_EXPORT void* gnu_GOMP_single_copy_start()
 {
     static Next<decltype(gnu_GOMP_single_copy_start)> next("GOMP_single_copy_start");
     if (current && current->team) {
         Unit& unit = *current; // kept, as the thread may be another after the barrier
-        if (unit.units.lo == 0)
+        if (unit.team->takes_single(unit))
             return nullptr;
         unit.team->barrier(unit, __builtin_return_address(0));
         return window::load_acquire(unit.team->copied);

@@ -284,16 +284,16 @@ WS_EXPORT void llvm___kmpc_end_reduce(void* location, int32_t thread, void* lock
 }
 WS_LLVM(__kmpc_end_reduce);
 
-// ---- single and master: the first virtual thread's
+// ---- single: the first to come; master: the first virtual thread's
 
-#define WS_LLVM_FIRST(name, end, noted)                                                                                           \
+#define WS_LLVM_ONE(name, end, is_it)                                                                                 \
     WS_EXPORT int32_t llvm_##name(void* location, int32_t thread)                                                   \
     {                                                                                                                 \
         static Next<decltype(llvm_##name)> next(#name);                                                               \
         if (current && current->team)                                                                                 \
-            return current->units.lo == 0;                                                                            \
+            return is_it;                                                                                             \
         if (current)                                                                                                  \
-            current->watch->noted;                                                                                    \
+            current->watch->note(use::single);                                                                        \
         return next(__builtin_return_address(0))(location, thread);                                                   \
     }                                                                                                                 \
     WS_LLVM(name);                                                                                                    \
@@ -304,8 +304,8 @@ WS_LLVM(__kmpc_end_reduce);
             next(__builtin_return_address(0))(location, thread);                                                      \
     }                                                                                                                 \
     WS_LLVM(end)
-WS_LLVM_FIRST(__kmpc_single, __kmpc_end_single, note_single(*current));
-WS_LLVM_FIRST(__kmpc_master, __kmpc_end_master, note(use::single));
+WS_LLVM_ONE(__kmpc_single, __kmpc_end_single, current->team->takes_single(*current));
+WS_LLVM_ONE(__kmpc_master, __kmpc_end_master, current->units.lo == 0);
 
 WS_EXPORT int32_t llvm___kmpc_masked(void* location, int32_t thread, int32_t filter)
 {
@@ -325,7 +325,7 @@ WS_EXPORT void llvm___kmpc_end_masked(void* location, int32_t thread)
 }
 WS_LLVM(__kmpc_end_masked);
 
-// All wait until the first one has said where its variables are, and until all have them.
+// All wait until that one has said where its variables are, and until all have them.
 WS_EXPORT void llvm___kmpc_copyprivate(void* location, int32_t thread, size_t size, void* variables,
                                          void (*copy)(void*, void*), int32_t did_it)
 {

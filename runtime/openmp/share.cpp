@@ -85,7 +85,8 @@ void run_shared(RegionCall& region, RegionSite& site, const Wanted& wanted)
     }
     const unsigned units = region.sections && site.free && !wanted.said ? std::min(region.sections, most_units)
                                                                         : units_of(site, wanted.threads, wanted.said);
-    VirtualTeam team(site, region, units, wanted.threads);
+    // With several threads of its own, or where it says how many it wants, a program may have some wait for others.
+    VirtualTeam team(site, region, units, wanted.threads, own > 1 || wanted.said);
     for (ws_site* phase = &site.site; phase; phase = team.next_phase())
         if (own > 1)
             ws_openmp_loop(VirtualTeam::take_part, &team, 0, long(team.units), 1, phase, 0, 0);

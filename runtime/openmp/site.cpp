@@ -152,6 +152,7 @@ unsigned place_of(const void* function)
 
 double least_of_phase() { return window::times::virtual_thread_phase_us * loop::host().ticks_per_us; }
 double grain() { return window::times::virtual_thread_us * loop::host().ticks_per_us; }
+unsigned own_units(unsigned units) { return no_fewer_than(directive::openmp_own(), units); }
 
 } // namespace
 
@@ -261,6 +262,8 @@ void settle(RegionSite& site, double ticks, unsigned barriers)
         site.why = "it opens other regions";
     else if (site.units < 4)
         site.why = "each of its threads prepares more than it shares";
+    if (site.free)
+        site.units = own_units(site.units);
     Hardware::store_release(site.state, Flag(site.why ? State::own : State::shared)); // pairs with now()
 }
 
@@ -283,7 +286,7 @@ unsigned units_of(RegionSite& site, unsigned told, bool said)
         return std::min(site.units, told);
     loop::Learned& l = loop::learned(&site.site);
     const double region = loop::peek(l.unit_ticks) * site.units;
-    const unsigned wanted = choose_units(region, grain(), 2 * site.setup);
+    const unsigned wanted = own_units(choose_units(region, grain(), 2 * site.setup));
     if (region == 0 || wanted < 4 || (wanted <= site.units && wanted * 4 > site.units))
         return site.units;
     const double factor = double(site.units) / wanted; // a unit is another part of the region now

@@ -99,19 +99,10 @@ void Watch::note(Flag use) { note_late(site, use); }
 void Watch::note_barrier(Unit& unit, const void* caller)
 {
     unit.barriers++;
-    unit.singles = 0;
     note(use::barrier);
     const Phase* const next = phase_after(site, caller);
     if (!next || !next->may_stop)
         note_unknown("a barrier beside errno");
-}
-
-// They are all the first virtual thread's: who runs one must not wait there for who runs the next one.
-void Watch::note_single(Unit& unit)
-{
-    note(use::single);
-    if (unit.singles++)
-        note_unknown("several single constructs with nowait");
 }
 
 void Watch::note_unknown(const char* name)
@@ -177,8 +168,9 @@ struct BegunThread {
     unsigned lo, hi;
 };
 
-VirtualTeam::VirtualTeam(RegionSite& the_site, const RegionCall& the_region, unsigned of, unsigned the_told)
-    : site(the_site), region(the_region), units(of), told(the_told), owner_(pthread_self())
+VirtualTeam::VirtualTeam(RegionSite& the_site, const RegionCall& the_region, unsigned of, unsigned the_told,
+                         bool is_apart)
+    : site(the_site), region(the_region), units(of), told(the_told), apart(is_apart), owner_(pthread_self())
 {
 }
 
@@ -332,7 +324,7 @@ void VirtualTeam::run(unsigned lo, unsigned hi)
         opened_at = ticks();
         watch_over(*this);
     }
-    const bool ranges = site.ranges && Hardware::load_relaxed(phase_) == 0;
+    const bool ranges = has_ranges();
     const int level = directive::openmp_level();
     Fiber* spare = nullptr;
     for (unsigned word = lo / 64; word * 64 < hi; word++) {
@@ -356,10 +348,13 @@ void VirtualTeam::run(unsigned lo, unsigned hi)
         Fiber::give_back(spare);
 }
 
+// One call is several virtual threads.
+bool VirtualTeam::has_ranges() const { return site.ranges && !apart && Hardware::load_relaxed(phase_) == 0; }
+
 // A short region that nobody helps with is one virtual thread, where nobody can tell.
 bool VirtualTeam::may_be_whole() const
 {
-    return site.free && Hardware::load_relaxed(phase_) == 0 &&
+    return site.free && !apart && Hardware::load_relaxed(phase_) == 0 &&
            (!site.stops || site.longest < double(loop::host().short_ticks));
 }
 
@@ -491,7 +486,7 @@ void VirtualTeam::begin_threads(unsigned word, uint64_t claimed)
 // Those that have not begun this phase get threads. beginning_ is held.
 void VirtualTeam::begin_rest()
 {
-    const bool ranges = site.ranges && Hardware::load_relaxed(phase_) == 0;
+    const bool ranges = has_ranges();
     for (unsigned word = 0; word * 64 < units; word++)
         each_run(claim(word, bits_below(std::min(units - word * 64, 64u))), [&](unsigned first, unsigned count) {
             const unsigned each = ranges ? count : 1;
@@ -559,6 +554,13 @@ void VirtualTeam::hold(Unit& unit, const char* why)
     c.held += unit.units.hi - unit.units.lo;
     release_if_stopped(c);
     c.released.wait(lock, [&] { return c.phases != met; });
+}
+
+bool VirtualTeam::takes_single(Unit& unit)
+{
+    const Flag n = unit.singles++; // those before it are taken, if only by the unit itself
+    // relaxed: what is done in it others see after a barrier, or in a way of their own
+    return Hardware::load_relaxed(singles_) == n && Hardware::cas_full(singles_, n, n + 1);
 }
 
 void* VirtualTeam::common(Unit& unit, size_t bytes)

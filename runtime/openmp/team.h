@@ -68,10 +68,11 @@ struct Unit {
     unsigned nest_locks;  // that it holds and may set again
     unsigned commons;     // calls of VirtualTeam::common()
     uintptr_t* reductions; // of libgomp's tasks, over all virtual threads: the latest, which knows the one before
+    volatile Hardware::Word* sections_taken; // by all; null: each virtual thread has its own ones
+    Flag singles;         // that it has come to
     unsigned slot;        // its number for who asks unexpectedly, from 1; 0: none
     uint64_t began;       // watched: ticks
     unsigned barriers;    // watched: so many that are not the region's end
-    unsigned singles;     // watched: so many since the last of these
 };
 extern __thread Unit* current __attribute__((tls_model("initial-exec")));
 
@@ -96,7 +97,6 @@ struct Watch {
     void note(Flag use);
     static void note_late(RegionSite& site, Flag use);
     void note_barrier(Unit& unit, const void* caller);
-    void note_single(Unit& unit);
     void note_unknown(const char* name);
     void note_deal(Flag use, void* caller); // the first one must follow the region's begin
     void note_question(directive::Question question, void* caller);
@@ -108,8 +108,9 @@ void run_watched(void* watch);
 
 class VirtualTeam {
 public:
-    // `told`: so many threads the program may tell apart in it.
-    VirtualTeam(RegionSite& site, const RegionCall& region, unsigned units, unsigned told);
+    // `told`: so many threads the program may tell apart in it. `apart`: they may wait for each other, so that no call
+    // of the region's function may be several virtual threads.
+    VirtualTeam(RegionSite& site, const RegionCall& region, unsigned units, unsigned told, bool apart);
     ~VirtualTeam(); // waits for the threads that it has begun
     VirtualTeam(const VirtualTeam&) = delete;
 
@@ -123,6 +124,9 @@ public:
     void barrier(Unit& unit, const void* caller);
     // One does what needs all of them at once: from now on the site is OpenMP's.
     void begin_all(const char* why);
+    // Whether the next single construct is this virtual thread's: the first one to come runs it, as in OpenMP, since
+    // that of an earlier one, and any other, may wait in its own for what is done there.
+    bool takes_single(Unit& unit);
     // Memory that the n-th call of a virtual thread's shares with the n-th one of all others, zero at first; for as
     // long as the region lasts.
     void* common(Unit& unit, size_t bytes);
@@ -143,6 +147,7 @@ public:
     RegionSite& site;
     const RegionCall& region;
     const unsigned units, told;
+    const bool apart;
     uint64_t opened_at = 0; // ticks; 0: not registered with the watchdog
     uint64_t progress() const
     {
@@ -158,6 +163,7 @@ private:
     uint64_t claim(unsigned word, uint64_t wanted);
     void call_all();
     bool may_be_whole() const;
+    bool has_ranges() const;
     Unit begin(const Units& units);
     void end(Unit& unit);
     void play(unsigned lo, unsigned hi, Fiber*& spare, int level);
@@ -181,6 +187,7 @@ private:
     volatile Flag registered_ = 0;
     volatile Flag all_begun_ = 0;
     volatile Flag slots_ = 0;
+    volatile Flag singles_ = 0; // that have been taken
     bool whole_ = false; // one call runs all
     pthread_t owner_;
     std::mutex beginning_; // begin_all(), and the begin of a phase

@@ -125,3 +125,12 @@ TEST_CASE("longer regions have more virtual threads, those that prepare much hav
     CHECK(choose_units(1e6, 16, 100) == 128);
     CHECK(choose_units(1000, 16, 100) < 4);
 }
+
+TEST_CASE("there are no fewer virtual threads than threads that wait for each other under OpenMP")
+{
+    CHECK(no_fewer_than(1, 16) == 16);
+    CHECK(no_fewer_than(24, 16) == 24);
+    CHECK(no_fewer_than(8, choose_units_that_stop(1, 2)) == 8);
+    CHECK(no_fewer_than(1000, 64) == most_units);
+    CHECK(no_fewer_than(24, choose_units(1000, 16, 100)) < 4);
+}
