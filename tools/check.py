@@ -164,6 +164,13 @@ class Demo(unittest.TestCase):
         self.assertIn("~: rough, as even in the quietest runs others used 8 % to 8 % of the CPUs", "\n".join(disturbance.summary([rough])))
         self.assertEqual(demo.row_of(self.measured(15.0, 7.0, 10.0, [0.08] * 18))[-3:], ["noise", "noise", 5])    # rough is not impossible
 
+    def test_runs_that_differ_less_than_what_they_show_are_rough(self):
+        def result(uneven, away):
+            return {**self.measured(15.0, 11.0, 10.0), "spread": uneven, "doubt": disturbance.doubt(0, uneven, 15.0, 11.0, 10.0, away)}
+        self.assertEqual(demo.row_of(result(0.12, 1.3))[-3:], ["~1.36", "~80%", 5])
+        self.assertIn("~: rough, as runs of the same thing differ by up to 12 %", "\n".join(disturbance.summary([result(0.12, 1.3)])))
+        self.assertEqual(demo.row_of(result(0.12, 1.1))[-3:], ["noise", "noise", 5])
+
     def test_what_is_said(self):
         quiet, some, busy, odd = (self.measured(15.0, shared, 10.0, taken)
                                   for shared, taken in ((11.0, [0.02]), (11.0, [0.3]), (11.0, [0.5] * 18), (7.0, [])))
@@ -227,6 +234,10 @@ class Disturbance(unittest.TestCase):
         self.assertEqual(disturbance.doubt(0.16, 0, 15, 11, 10), "disturbed")
         self.assertEqual(disturbance.doubt(0, 0.11, 15, 11, 10), "noise")
         self.assertEqual(disturbance.doubt(0, 0, 9, 11, 10), "noise")
+        self.assertEqual(disturbance.doubt(0, 0.15, 15, 11, 10, disturbance.apart([14, 15, 16], [11, 12.5, 11.2])), "noise")
+        self.assertIsNone(disturbance.doubt(0, 0.15, 15, 11, 10, disturbance.apart([14, 15, 16], [11, 12, 11.2])))
+        self.assertIsNone(disturbance.doubt(0, 0.15, 11, 15, 10, disturbance.apart([11, 12, 11.2], [14, 15, 16])))     # slower is as certain
+        self.assertEqual(disturbance.doubt(0.16, 0.15, 15, 11, 10, 1.2), "disturbed")
         self.assertAlmostEqual(disturbance.spread([11, 10, 9]), 0.2)
 
     def test_repeats_end_in_time(self):

@@ -67,13 +67,23 @@ def spread(values):
     return (values[-1] - values[0]) / middle
 
 
-def doubt(took, uneven, plain, shared, perfect):
-    """Why no figure can be given: others took too much ("disturbed"), or runs contradict each other or what is possible ("noise")."""
+def apart(some, others):
+    """How many times as long each of some runs took as each of the others, at least; below 1 where neither are always longer."""
+    return max(min(some) / max(others), min(others) / max(some))
+
+
+def doubt(took, uneven, plain, shared, perfect, away=1.0):
+    """Why no figure can be given: others took too much ("disturbed"), or runs contradict each other or what is possible ("noise"). Not where runs without
+    and with -workshare are farther `away` from each other (apart()) than runs of the same thing: then the figure is rough, but what it says is so."""
     if took > TOO_MUCH:
         return "disturbed"
-    if uneven > NOISE or min(plain, shared) < perfect * (1 - EXACT):
+    if (uneven > NOISE and away <= 1 + uneven) or min(plain, shared) < perfect * (1 - EXACT):
         return "noise"
     return None
+
+
+def is_rough(took, uneven):
+    return took > LIMIT or uneven > NOISE
 
 
 def won_back(plain, shared, perfect):
@@ -97,6 +107,7 @@ def summary(results, limit=LIMIT):
     most = max(r["taken_at_most"] for r in results)
     lines = []
     rough = [r["taken"] for r in results if not r["doubt"] and r["taken"] > limit]
+    uneven = [r["spread"] for r in results if not r["doubt"] and r["spread"] > NOISE]
     if disturbed:
         lines.append(f"Others used the CPUs meanwhile, up to {percent(most)} of them: {disturbed} of {tried} pairs of runs were disturbed (more than "
                      f"{percent(limit)}), and repeated up to a limit. The least disturbed ones are shown.")
@@ -104,13 +115,15 @@ def summary(results, limit=LIMIT):
         lines.append(f"Others used at most {percent(most)} of the CPUs meanwhile.")
     if rough:
         lines.append(f"~: rough, as even in the quietest runs others used {percent(min(rough))} to {percent(max(rough))} of the CPUs.")
+    if uneven:
+        lines.append(f"~: rough, as runs of the same thing differ by up to {percent(max(uneven))}; but each run with -workshare differs by more from each without.")
     for why, text in (("disturbed", "even in the quietest runs others used {} of the CPUs. These times mean little."),
                       ("noise", "runs of the same thing differ, or are quicker than they could be, though little else ran here: perhaps another virtual "
                                 "machine on the same CPUs. These times mean little.")):
         took = [r["taken"] for r in results if r["doubt"] == why]
         if took:
             lines.append(f"{why}: " + text.format(f"{percent(min(took))} to {percent(max(took))}"))
-    if any(r["doubt"] for r in results):
+    if uneven or any(r["doubt"] for r in results):
         lines.append("For figures run this again while nothing else runs.")
     return lines
 
