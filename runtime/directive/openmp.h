@@ -45,6 +45,9 @@ struct RegionChooser {
     // So many for a region that asks for so many; 0: for the usual number. By the thread that opens it; `site` is the
     // same each time, `region` that of no other region while it lasts.
     unsigned (*threads)(unsigned asked, const void* site, const void* region);
+    // So many lent cores, `most` at most, for one that keeps its threads and has use for more: those whose numbers
+    // follow the rank's own are to be there.
+    unsigned (*cores)(unsigned most, const void* site, const void* region);
     // By each of its threads, when it begins, and when it has done its part: it may still wait for others, and run
     // tasks.
     void (*member)(unsigned number, const void* region);
@@ -53,6 +56,9 @@ struct RegionChooser {
 };
 extern const RegionChooser* volatile openmp_chooser; // null: regions get what they ask for
 void set_openmp_chooser(const RegionChooser* chooser);
+// Where regions are shared it is asked for cores alone, and for those regions alone that are left to OpenMP. Null:
+// nobody has cores for them.
+extern const RegionChooser* volatile openmp_lender;
 
 // A region that is about to open: what it shall ask for. It lives until the region is over.
 class ChosenRegion {
@@ -77,6 +83,31 @@ public:
 private:
     void choose(const void* site);
     const RegionChooser* chooser_ = nullptr;
+};
+
+// One that is left to OpenMP is about to open, and lent cores may join it. It lives until the region is over.
+class LentRegion {
+public:
+    LentRegion(unsigned most, const void* site) : lender_(most ? openmp_lender : nullptr)
+    {
+        if (lender_)
+            cores_ = lender_->cores(most, site, this);
+    }
+    ~LentRegion()
+    {
+        if (lender_)
+            lender_->ended();
+    }
+    LentRegion(const LentRegion&) = delete;
+
+    unsigned cores() const { return cores_; }
+    // Its threads are to say so.
+    void member(unsigned number) const { lender_->member(number, this); }
+    void member_done(unsigned number) const { lender_->member_done(number, this); }
+
+private:
+    const RegionChooser* const lender_;
+    unsigned cores_ = 0;
 };
 
 // A region that is about to open in one call of the library's, and what may be done with it instead

@@ -12,16 +12,24 @@
 #include "loop/numbers.h"
 #include "window/atomics.h"
 #include "window/spin_lock.h"
+#include "window/times.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 #include <elf.h>
 #include <initializer_list>
 #include <link.h>
+#include <pthread.h>
+#include <sched.h>
+#include <strings.h>
+#include <sys/resource.h>
 
 namespace ws::directive {
 
 using loop::Allowed;
+using window::times::openmp_rest_ms;
 using observe::Kept;
 
 namespace {
@@ -149,6 +157,72 @@ int openmp_level()
 {
     const OpenMP& library = openmp(nullptr);
     return library.level ? library.level() : 0;
+}
+
+namespace {
+
+bool is_said(std::initializer_list<const char*> names)
+{
+    return std::any_of(names.begin(), names.end(), [](const char* name) {
+        const char* const value = std::getenv(name);
+        return value && *value;
+    });
+}
+
+// Of a thread that the library begins, if the user has not said it.
+size_t thread_stack(size_t wanted)
+{
+    auto* const set = reinterpret_cast<void (*)(size_t)>(dlsym(RTLD_DEFAULT, "kmp_set_stacksize_s"));
+    auto* const get = reinterpret_cast<size_t (*)()>(dlsym(RTLD_DEFAULT, "kmp_get_stacksize_s"));
+    if (set && get) { // libomp's have 4 MiB
+        set(wanted);
+        return get();
+    }
+    pthread_attr_t usual; // libgomp's
+    size_t bytes = 0;
+    if (pthread_getattr_default_np(&usual) == 0) {
+        pthread_attr_getstacksize(&usual, &bytes);
+        pthread_attr_destroy(&usual);
+    }
+    return bytes;
+}
+
+bool have_stacks()
+{
+    rlimit own;
+    if (openmp_own() > 1 || is_said({"OMP_STACKSIZE", "GOMP_STACKSIZE", "KMP_STACKSIZE"}))
+        return true;
+    return getrlimit(RLIMIT_STACK, &own) == 0 && own.rlim_cur != RLIM_INFINITY &&
+           thread_stack(own.rlim_cur) >= own.rlim_cur;
+}
+
+bool rest_soon()
+{
+    if (is_said({"OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME"})) {
+        const char *policy = std::getenv("OMP_WAIT_POLICY"), *spins = std::getenv("GOMP_SPINCOUNT"),
+                   *time = std::getenv("KMP_BLOCKTIME");
+        const bool is_llvm = dlsym(RTLD_DEFAULT, "kmp_set_blocktime");
+        const char* const limit = is_llvm ? time : spins;
+        constexpr long few_spins = 20000; // some 40 us
+        if (limit && *limit >= '0' && *limit <= '9')
+            return std::atol(limit) <= (is_llvm ? long(openmp_rest_ms) : few_spins);
+        return policy && strcasecmp(policy, "passive") == 0;
+    }
+    if (auto* const set = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "kmp_set_blocktime"))) {
+        if (openmp_own() == 1) // there are no other threads that this could delay
+            set(openmp_rest_ms);
+        return openmp_own() == 1;
+    }
+    cpu_set_t own; // libgomp's sleep almost at once where they are more than the CPUs that the process began with
+    return sched_getaffinity(0, sizeof own, &own) == 0 && unsigned(CPU_COUNT(&own)) <= openmp_own();
+}
+
+} // namespace
+
+bool openmp_may_grow()
+{
+    static const bool may = have_stacks() && rest_soon();
+    return may;
 }
 
 unsigned own_threads_beside_guests(const OpenMP& library, const Allowed& allowed)

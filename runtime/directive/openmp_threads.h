@@ -72,6 +72,11 @@ unsigned openmp_told();
 // Regions are shared, but the program is told what OpenMP has: -workshare-openmp=unseen.
 bool openmp_unseen();
 
+// Whether the library can have threads beyond the rank's own that its user has not asked for, without harm: as large a
+// stack as that of the rank's own thread, where that has been alone; and asleep soon after a region, as they are on the
+// cores of others. The first call, in MPI_Init, sees to it where it can.
+bool openmp_may_grow();
+
 // The calling thread is in an iteration of a loop whose participants are told apart, and in no region of OpenMP's
 // within.
 inline bool is_numbered(const loop::Participant& p) { return WS_UNLIKELY(p.numbers != 0) && openmp_level() == p.level; }

@@ -130,6 +130,7 @@ void start_stealing(Job& job)
 
 const directive::RegionChooser chosen_by_policies = {
     [](unsigned asked, const void* site, const void* region) { return runner->threads(asked, site, region); },
+    [](unsigned most, const void* site, const void* region) { return runner->lent_cores(most, site, region); },
     [](unsigned number, const void* region) { runner->region_member(number, region); },
     [](unsigned number, const void* region) { runner->region_member_done(number, region); },
     [] { runner->region_ended(); },
@@ -160,6 +161,8 @@ void attach_policies(Job& job)
         directive::set_openmp_chooser(&chosen_by_policies);
     else
         directive::tell_usual_threads();
+    if (runner->lends_to_regions() && (directive::openmp_may_grow() || !directive::openmp_unseen()))
+        directive::openmp_lender = &chosen_by_policies;
 }
 
 // While libws itself uses MPI, before and after stealing: ranks that share cores must not spin while others could
@@ -197,6 +200,7 @@ void finalize()
     mpi_t_end();
     job.book.leave();
     directive::set_openmp_chooser(nullptr);
+    directive::openmp_lender = nullptr;
     runner->detach();
     free_window(job);
 }

@@ -265,8 +265,9 @@ Facts::Others gather_others(Job& job, const RankFigures& r)
         const double there =
             std::max(cpu_time(CLOCK_THREAD_CPUTIME_ID) - job.thread_s_before, process - r.counts.borrowed_s) + lent;
         // threads of regions go where cores are lent
-        const bool stays = mask.count() == 1 &&
-                           (job.options.openmp == Options::openmp_none || job.options.openmp == Options::openmp_unseen);
+        const auto mode = job.options.openmp;
+        const bool stays = mask.count() == 1 && !job.board->process.openmp_lent &&
+                           (mode == Options::openmp_none || mode == Options::openmp_unseen);
         const measure::Used mine = {stays ? double(mask.first()) : -1, there, process};
         std::vector<measure::Used> all(job.board->node_rank == 0 ? size_t(job.board->node_ranks) : 0);
         PMPI_Gather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, 0, job.node);

@@ -135,8 +135,16 @@ public:
     {
         return asked;
     }
-    // Its thread of that number begins, and has done its part, by that thread; and, by the one that called threads(),
-    // it is over.
+    // Whether lent_cores() is to be called at all.
+    virtual bool lends_to_regions() const { return false; }
+    // One begins that keeps its threads, but has use for so many more: how many lent cores it has for them. `site` and
+    // `region` as above; by the thread that opens it.
+    virtual unsigned lent_cores(const Rank&, unsigned /*most*/, const void* /*site*/, const void* /*region*/)
+    {
+        return 0;
+    }
+    // Its thread of that number begins, and has done its part, by that thread; and, by the one that called threads() or
+    // lent_cores(), it is over.
     virtual void region_member(const Rank&, unsigned /*number*/, const void* /*region*/) {}
     virtual void region_member_done(const Rank&, unsigned /*number*/, const void* /*region*/) {}
     virtual void region_ended(const Rank&) {}

@@ -72,6 +72,9 @@ constexpr uint64_t guest_nap_us = 1000000;
 constexpr unsigned book_patience_us = 200000, book_look_us = 100;
 // directive/openmp.cpp: the end of a region wakes who waits for it, who looks itself after this.
 constexpr unsigned openmp_nap_us = 50000;
+// directive/openmp_threads.cpp: so long may libomp's idle threads spin on a lent core after a region: the least that it
+// takes, but for none.
+constexpr int openmp_rest_ms = 1;
 // openmp/site.cpp: a virtual thread of a shared parallel region takes about so long, so that few are left at its end.
 // To call the region's function costs some 20 ns.
 constexpr double virtual_thread_us = 16;
@@ -118,6 +121,10 @@ constexpr double settle_us = 5e6; // a rank that hands nothing over for so long 
 // A rank has to wait for so long before its processors are lent; longer, up to the second, where it came back too
 // early.
 constexpr unsigned borrow_least_us = 20, borrow_most_us = 20000;
+// A region that takes at least borrow_wait_pays times as long without one more core waits for so long for a rank that
+// begins to wait as the region begins; but not in the next 2^n - 1, if it was in vain n times, up to so many.
+constexpr double borrow_wait_us = 30, borrow_wait_pays = 50;
+constexpr unsigned borrow_waits_in_vain = 7;
 // The same for those of another job, all of whose ranks must have waited so long: the last of them sleeps by then.
 constexpr unsigned share_least_us = 1000, share_most_us = 100000;
 constexpr double share_look_us = 20000; // whether a process that has left MPI has ended

@@ -70,6 +70,8 @@ public:
     bool wants_periods() const override { return balances_; }
     bool chooses_threads() const override { return chooses_; }
     unsigned threads(const policy::Rank& rank, unsigned asked, const void* site, const void* region) override;
+    bool lends_to_regions() const override { return leaves_ && lends_; }
+    unsigned lent_cores(const policy::Rank& rank, unsigned most, const void* site, const void* region) override;
     void region_member(const policy::Rank&, unsigned number, const void* region) override
     {
         if (is_own(region))
@@ -91,6 +93,11 @@ public:
 
 private:
     bool share(policy::Rank& rank, bool fixed);
+    void begin_region(const void* site, const void* region, uint64_t now);
+    unsigned borrow(const void* site, unsigned own, unsigned most, unsigned there, uint64_t now);
+    unsigned could_borrow(bool is_long);
+    bool somebody_waits(const policy::Rank& rank) const;
+    bool has_neighbours(const policy::Rank& rank);
     void look_at_deal();
     void note_cores(unsigned cores);
     void offer(const policy::Rank& rank);
@@ -105,6 +112,8 @@ private:
     uint64_t decide_every() const;
 
     bool lends_ = false, balances_ = false, chooses_ = false, attached_ = false, ended_ = false;
+    // Regions are shared, and only those that are left to OpenMP may have lent cores. Else they are as they would be.
+    bool leaves_ = false;
     bool shared_ = false;  // CPUs were divided
     bool shares_ = false, offered_ = false; // cores with other jobs
     Rule rule_ = whole_deal;
@@ -129,6 +138,9 @@ private:
     uint64_t opened_ = 0;
     unsigned wished_ = 0; // the most threads that a region wanted, of those that are measured
     unsigned threads_ = 1, extra_ = 0, foreign_extra_ = 0;
+    unsigned in_vain_ = 0, passes_ = 0; // could_borrow(): how often it waited in vain; and will not wait
+    Flag book_changes_ = ~Flag(0);      // when it was looked whether other jobs are on these CPUs
+    bool has_neighbours_ = false;
     std::vector<observe::CoresFrom> cores_; // over time
     Flag seen_ = 0;         // generation that this rank has its processors of
     uint64_t deal_seen_at_ = 0;
@@ -181,7 +193,7 @@ bool Dpb::share(policy::Rank& rank, bool fixed)
         return false; // which has been said
     const Start start = start_of(masks, home, usual, rank.options->cores);
     if (start.cpus.empty()) {
-        if (me_ == 0)
+        if (me_ == 0 && !leaves_)
             std::fprintf(stderr,
                          "workshare: -workshare-openmp has no effect on node %d: it has fewer cores than ranks\n",
                          rank.node_number);
@@ -194,8 +206,9 @@ bool Dpb::share(policy::Rank& rank, bool fixed)
 policy::Wants Dpb::attach(policy::Rank& rank)
 {
     const Options& o = *rank.options;
-    if (o.openmp == Options::openmp_none || o.openmp == Options::openmp_help || o.openmp == Options::openmp_unseen)
+    if (o.openmp == Options::openmp_none)
         return {};
+    leaves_ = o.openmp == Options::openmp_help || o.openmp == Options::openmp_unseen;
     const char* why = !rank.window ? "no window is shared" : rank.openmp->why_fixed();
     int me, first;
     PMPI_Comm_rank(MPI_COMM_WORLD, &me);
@@ -203,17 +216,17 @@ policy::Wants Dpb::attach(policy::Rank& rank)
     if (why)
         first = me;
     PMPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    if (why && first == me)
+    if (why && first == me && !leaves_)
         std::fprintf(stderr, "workshare: -workshare-openmp has no effect in rank %d, and perhaps others: %s\n", me,
                      why);
-    if (!rank.window || !share(rank, why != nullptr))
+    if (!rank.window || (leaves_ && rank.window->ranks() < 2) || !share(rank, why != nullptr))
         return {};
     home_thread = true;
     attached_ = true;
-    chooses_ = !why;
+    chooses_ = !why && !leaves_;
     lends_ = o.openmp != Options::openmp_balance && o.openmp != Options::openmp_balance_share;
-    balances_ = o.openmp != Options::openmp_lend && o.openmp != Options::openmp_lend_share;
-    shares_ = o.openmp >= Options::openmp_lend_share;
+    balances_ = o.openmp != Options::openmp_lend && o.openmp != Options::openmp_lend_share && !leaves_;
+    shares_ = o.openmp >= Options::openmp_lend_share && !leaves_;
     if (shares_ && o.ignore_jobs && me == 0)
         std::fprintf(stderr, "workshare: -workshare-openmp: no cores are shared with other jobs: WS_IGNORE_JOBS=1\n");
     shares_ = shares_ && !o.ignore_jobs;
@@ -222,7 +235,13 @@ policy::Wants Dpb::attach(policy::Rank& rank)
     board_ = rank.board;
     meter_ = rank.meter;
     first_ = table_.first()[me_];
-    team_.attach(table_, *rank.window, me_, threads_are_placed());
+    team_.attach(table_, *rank.window, me_, threads_are_placed(), leaves_);
+    if (leaves_) {
+        // With fewer cores than threads its regions have those of others anyway; to check loops is to share them.
+        lends_ = !why && team_.own() >= usual_ && !o.check;
+        regions_ = Regions(uint64_t(times::thread_cost_us * ticks_per_us_));
+        return {};
+    }
     board_->process.openmp_cores = team_.own();
     note_cores(team_.own());
     turns_ = Turns(uint64_t(times::unknown_period_us * ticks_per_us_));
@@ -324,11 +343,8 @@ void Dpb::look_at_periods(uint64_t now)
     turns_.change(periods->length(), periods->turns(), spent(now), past, many);
 }
 
-unsigned Dpb::threads(const policy::Rank& rank, unsigned asked, const void* site, const void* region)
+void Dpb::begin_region(const void* site, const void* region, uint64_t now)
 {
-    if (!home_thread || region_ || ended_)
-        return asked;
-    const uint64_t now = ticks();
     window::store_relaxed(region_, region);
     if (WS_UNLIKELY(!has_regions_)) {
         has_regions_ = true;
@@ -336,6 +352,22 @@ unsigned Dpb::threads(const policy::Rank& rank, unsigned asked, const void* site
     }
     site_ = site;
     opened_ = now;
+    extra_ = foreign_extra_ = 0;
+}
+
+// Of the lent cores that are `there`, if `most` and no more of them pay.
+unsigned Dpb::borrow(const void* site, unsigned own, unsigned most, unsigned there, uint64_t now)
+{
+    const unsigned more = std::min(most, there);
+    return more && regions_.pays(site, own, more) ? team_.borrow(more, now) : 0;
+}
+
+unsigned Dpb::threads(const policy::Rank& rank, unsigned asked, const void* site, const void* region)
+{
+    if (!home_thread || region_ || ended_)
+        return asked;
+    const uint64_t now = ticks();
+    begin_region(site, region, now);
     if (balances_) {
         look_at_deal();
         measure_at(now);
@@ -348,7 +380,6 @@ unsigned Dpb::threads(const policy::Rank& rank, unsigned asked, const void* site
     const bool set = !asked && rank.openmp->set_by_program();
     const unsigned wish = asked ? asked : set ? rank.openmp->usual() : std::max(rank.openmp->most(), usual_);
     wished_ = std::max(wished_, wish);
-    extra_ = 0;
     unsigned more = 0; // that it could have
     if (lends_)
         if (const unsigned there = team_.could_borrow(now, ticks_per_us_); there && regions_.pays(site, own, there))
@@ -358,9 +389,7 @@ unsigned Dpb::threads(const policy::Rank& rank, unsigned asked, const void* site
         bump(table_.row(me_).limited);
     }
     if (more && wish > own)
-        if (more = std::min(more, wish - own); regions_.pays(site, own, more))
-            extra_ = team_.borrow(more, now);
-    foreign_extra_ = 0;
+        extra_ = borrow(site, own, wish - own, more, now);
     if (WS_UNLIKELY(foreign_.is_attached()) && wish > own + extra_)
         if (const unsigned there = foreign_.could_borrow(now))
             if (more = std::min(there, wish - own - extra_); regions_.pays(site, own + extra_, more))
@@ -370,6 +399,67 @@ unsigned Dpb::threads(const policy::Rank& rank, unsigned asked, const void* site
     team_.place(foreign_.cpus());
     threads_ = std::min(wish, own + extra_ + foreign_extra_);
     return threads_;
+}
+
+// A hint, by one or two loads: cores need not be looked at one by one where it is false.
+bool Dpb::somebody_waits(const policy::Rank& rank) const
+{
+    window::Window& w = *rank.window;
+    return Hardware::load_relaxed(w.mine().hunger.hungry) || Hardware::load_relaxed(w.node().sleepers);
+}
+
+// Another job computes on the ranks' CPUs, too: who waits there may leave its core to that.
+bool Dpb::has_neighbours(const policy::Rank& rank)
+{
+    if (rank.options->cores) // pretended
+        return false;
+    const Flag changes = rank.book->changes();
+    if (WS_UNLIKELY(changes != book_changes_)) {
+        book_changes_ = changes; // noted before the look: what changes after this counts as another change
+        window::CpuSet cpus;
+        for (unsigned r = 0; r < table_.ranks(); r++)
+            cpus.add(rank.window->mask(r));
+        has_neighbours_ = rank.book->joined() && !rank.book->neighbours(cpus.mask()).empty();
+    }
+    return has_neighbours_;
+}
+
+// Processors that can be had. Ranks often leave a barrier together, one to open a long region, the others to wait for
+// it: for those it waits until they count as waiting, where that costs little beside what is won; and less and less
+// often where nobody came.
+unsigned Dpb::could_borrow(bool is_long)
+{
+    uint64_t now = ticks();
+    unsigned there = team_.could_borrow(now, ticks_per_us_);
+    if (there || !is_long)
+        return there;
+    if (passes_) {
+        passes_--;
+        return 0;
+    }
+    for (const uint64_t until = now + uint64_t(times::borrow_wait_us * ticks_per_us_); !there && now < until;) {
+        window::cpu_relax();
+        now = ticks();
+        there = team_.could_borrow(now, ticks_per_us_);
+    }
+    in_vain_ = there ? 0 : std::min(in_vain_ + 1, times::borrow_waits_in_vain);
+    passes_ = (1u << in_vain_) - 1;
+    return there;
+}
+
+unsigned Dpb::lent_cores(const policy::Rank& rank, unsigned most, const void* site, const void* region)
+{
+    if (!home_thread || region_ || ended_)
+        return 0;
+    begin_region(site, region, ticks());
+    const unsigned own = team_.own();
+    const bool is_long =
+        double(regions_.saves(site, own, 1)) > times::borrow_wait_pays * times::borrow_wait_us * ticks_per_us_;
+    if (most && (somebody_waits(rank) || is_long) && !has_neighbours(rank))
+        extra_ = borrow(site, own, most, could_borrow(is_long), ticks());
+    team_.place({});
+    threads_ = own + extra_;
+    return extra_;
 }
 
 void Dpb::give_foreign_back(uint64_t now)
@@ -392,7 +482,10 @@ void Dpb::give_foreign_back(uint64_t now)
 void Dpb::end(policy::Rank&)
 {
     ended_ = true;
-    if (attached_) {
+    bool lent = !leaves_;
+    for (unsigned r = 0; attached_ && r < table_.ranks(); r++)
+        lent |= table_.row(r).regions != 0; // of all, which are in MPI_Finalize
+    if (attached_ && lent) {
         board_->process.openmp_cores = team_.own_at_end();
         note_cores(team_.own_at_end());
     }
@@ -411,11 +504,11 @@ void Dpb::region_ended(const policy::Rank&)
     window::store_relaxed(region_, nullptr);
     if (!ended_)
         regions_.took(site_, now - opened_, threads_);
-    if (WS_UNLIKELY(recording))
+    if (WS_UNLIKELY(recording) && (extra_ || !leaves_))
         record(EventKind::parallel, opened_, now, 0, threads_, extra_ + foreign_extra_);
     if (WS_UNLIKELY(foreign_extra_))
         give_foreign_back(now);
-    if (!extra_ && WS_LIKELY(!team_.has_workers()))
+    if (!extra_ && WS_LIKELY(leaves_ || !team_.has_workers()))
         return;
     const Team::Lent lent = team_.give_back(now, ticks_per_us_);
     RankRow& row = table_.row(me_); // the same for the verdict of the node
@@ -563,6 +656,8 @@ void Dpb::tell(Facts& facts) const
     bool seen = false;
     for (unsigned r = 0; r < table_.ranks(); r++)
         seen = seen || table_.row(r).seen;
+    if (!seen && leaves_) // which openmp/ tells of
+        return;
     if (!seen) {
         facts.policies.push_back("no core was moved: no parallel region was seen (is OpenMP linked statically?)");
         return;
@@ -594,7 +689,7 @@ void Dpb::tell(Facts& facts) const
         beside_ticks += table_.row(r).beside_ticks;
         longest = std::max(longest, uint64_t(table_.row(r).beside_longest));
     }
-    if (lends_) {
+    if (leaves_ ? regions > 0 : lends_) {
         std::snprintf(text, sizeof text,
                       "%llu parallel regions had lent cores, for %.3f s of them (%.3f s beside their owners)",
                       static_cast<unsigned long long>(regions), double(used) * 1e-6 / ticks_per_us_,

@@ -17,8 +17,13 @@ public:
     // Whether `more` threads beside `own` make it faster; one that is not known is taken to be long.
     bool pays(const void* site, unsigned own, unsigned more) const
     {
+        return rows_[place(site)].site != site || saves(site, own, more) > cost_;
+    }
+    // Ticks by which they make it shorter; 0: it is not known.
+    uint64_t saves(const void* site, unsigned own, unsigned more) const
+    {
         const Row& row = rows_[place(site)];
-        return row.site != site || row.work / own - row.work / (own + more) > cost_;
+        return row.site != site ? 0 : row.work / own - row.work / (own + more);
     }
     void took(const void* site, uint64_t ticks, unsigned threads)
     {

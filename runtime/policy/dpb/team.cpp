@@ -22,12 +22,13 @@ constexpr int unbound = -1;
 
 } // namespace
 
-void Team::attach(Table& table, window::Window& window, unsigned me, bool placed)
+void Team::attach(Table& table, window::Window& window, unsigned me, bool placed, bool stays)
 {
     table_ = &table;
     window_ = &window;
     me_ = me;
-    placed_ = placed;
+    placed_ = placed && !stays;
+    stays_ = stays;
     all_ = CpuSet(window.mask(me));
     window::Place home = {};
     owner_.assign(table.processors(), 0);
@@ -235,11 +236,12 @@ void Team::member(unsigned number)
 {
     if (!placed_before_)
         return;
-    const int cpu = places_ && number < cpus_.size()       ? cpus_[number]
+    const bool places = places_ && (!stays_ || number >= own_cpus_.size());
+    const int cpu = places && number < cpus_.size()        ? cpus_[number]
                     : placed_ && number < own_cpus_.size() ? own_cpus_[number]
                                                            : anywhere;
     const int want = cpu == anywhere ? unbound : cpu + 1;
-    if (bound != want)
+    if (bound != want && !(stays_ && want == unbound && bound <= 0)) // else it was never elsewhere
         bind(want);
 }
 

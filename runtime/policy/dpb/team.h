@@ -12,8 +12,8 @@ namespace ws::policy::dpb {
 class Team {
 public:
     // `me`'s, whose threads may use `cpus` while they have no processor of their own. Where the user has said where
-    // threads are (`placed`), each stays on one CPU.
-    void attach(Table& table, window::Window& window, unsigned me, bool placed);
+    // threads are (`placed`), each stays on one CPU. `stays`: the rank's own threads are left where they are.
+    void attach(Table& table, window::Window& window, unsigned me, bool placed, bool stays);
 
     // Between two regions: hands over what is promised to others, and looks at what is its own. The number of its
     // processors.
@@ -92,7 +92,7 @@ private:
     std::vector<uint64_t> waits_since_;
     uint64_t taken_at_ = 0;
     window::CpuSet all_; // this rank's mask as it was
-    bool placed_ = false, places_ = false, moved_ = false, placed_before_ = false;
+    bool placed_ = false, stays_ = false, places_ = false, moved_ = false, placed_before_ = false;
 };
 
 } // namespace ws::policy::dpb
