@@ -102,8 +102,16 @@ public:
 
     unsigned cores() const { return cores_; }
     // Its threads are to say so.
-    void member(unsigned number) const { lender_->member(number, this); }
-    void member_done(unsigned number) const { lender_->member_done(number, this); }
+    void member(unsigned number) const
+    {
+        if (lender_)
+            lender_->member(number, this);
+    }
+    void member_done(unsigned number) const
+    {
+        if (lender_)
+            lender_->member_done(number, this);
+    }
 
 private:
     const RegionChooser* const lender_;

@@ -41,16 +41,87 @@ Wanted wanted_of(const RegionCall& region)
     return {library.thread_limit ? std::min(said, unsigned(library.thread_limit())) : said, true};
 }
 
+// What each thread of a region runs that lent cores may have joined.
+struct Member {
+    const directive::LentRegion& lent;
+    directive::RegionCall::Body fn;
+    void* data;
+};
+void run_member(void* argument)
+{
+    const Member& member = *static_cast<Member*>(argument);
+    const unsigned number = unsigned(openmp(nullptr).thread_num());
+    member.lent.member(number);
+    member.fn(member.data);
+    member.lent.member_done(number);
+}
+
+// A task that calls MPI may be run by a thread that the program has not asked for, whatever its level: as guests may.
+class LetIn {
+public:
+    explicit LetIn(bool threads) : does_(threads && directive::openmp_own() == 1)
+    {
+        if (does_)
+            host().let_threads_in(1);
+    }
+    ~LetIn()
+    {
+        if (does_)
+            host().let_threads_in(0);
+    }
+    LetIn(const LetIn&) = delete;
+
+private:
+    const bool does_;
+};
+
+// It has as many threads as its number says (0: it is not to be seen how many), some of them on lent cores if there are
+// any, or one more for each of at most `most` of these.
+void open_with_lent(RegionCall& region, unsigned number, unsigned most)
+{
+    const directive::LentRegion lent(most, region.site);
+    if (number == 0 && lent.cores() == 0) {
+        region.open(region.fn, region.data, region.threads);
+        return;
+    }
+    Member member = {lent, region.fn, region.data};
+    const LetIn let_in(lent.cores() != 0);
+    region.open(run_member, &member, number ? number : directive::openmp_own() + lent.cores());
+}
+
+// More threads than the rank has that may join this one of its regions, which is OpenMP's.
+unsigned most_lent(const RegionSite& site)
+{
+    const Flag uses = Hardware::load_relaxed(site.uses);
+    if (!site.may_be_lent || site.now() != State::own)
+        return 0;
+    if (directive::openmp_unseen() && !(uses & (use::pair | use::loop | use::tasks))) // each thread does the same
+        return 0;
+    const auto& library = openmp(nullptr);
+    const unsigned limit = library.thread_limit ? unsigned(library.thread_limit()) : ~0u, own = directive::openmp_own();
+    const unsigned most = directive::openmp_unseen() ? limit : std::min(limit, directive::openmp_told());
+    return most > own ? most - own : 0;
+}
+
 void run_by_openmp(RegionCall& region, const RegionSite* site, const Wanted& wanted)
 {
     const Current none(nullptr);
     // Who keeps thread numbers finds the same ones in each region: as many as it was told from the start. But threads
-    // that spin keep a core from those for which they wait: no more than the rank has, if the region asks how many
-    // there are.
+    // that spin keep a core from those for which they wait: no more than there are cores, if the region asks how many
+    // threads there are.
     const Flag uses = site ? Hardware::load_relaxed(site->uses) : 0;
-    const bool few = site && site->spins && (uses & use::counts);
-    const bool same = !wanted.said && (uses & use::numbers) && !few && !directive::openmp_unseen();
-    region.open(region.fn, region.data, same ? wanted.threads : region.threads);
+    const bool spins = site && site->spins;
+    const bool same = !wanted.said && (uses & use::numbers) && !(spins && (uses & use::counts)) &&
+                      !directive::openmp_unseen();
+    const unsigned number = same || wanted.said ? wanted.threads : 0, own = directive::openmp_own();
+    // Where the number stays nobody sees where its threads are. Those that spin for others on the rank's own cores
+    // would only keep a lent one busy.
+    const bool may = site && directive::openmp_lender;
+    const unsigned most = !may ? 0 : !number ? most_lent(*site) : number > own && !spins ? number - own : 0;
+    if (WS_LIKELY(!may || (most == 0 && number <= own)))
+        region.open(region.fn, region.data, same ? number : region.threads);
+    else
+        open_with_lent(region, number, most);
 }
 
 __attribute__((noinline)) void run_watching(RegionCall& region, RegionSite& site, const Wanted& wanted)

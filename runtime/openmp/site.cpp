@@ -132,6 +132,7 @@ RegionSite* make_site(const void* function)
     RegionCode code = {};
     Names names;
     const bool is_known = look_at_region(s->code, code, take_name, &names);
+    s->may_be_lent = !directive::openmp_unseen() || (is_known && !code.asks);
     if (!directive::openmp_unseen())
         return s;
     if (!is_known)

@@ -28,7 +28,8 @@ constexpr Flag
     nested = 32,  // opens another region
     single = 64,  // has one thread do something
     unknown = 128, // calls what is not known to be right
-    counts = 256; // asks itself how many threads there are
+    counts = 256, // asks itself how many threads there are
+    tasks = 512;  // has the library deal work that is not shared: tasks, loops whose iterations have an order
 }
 
 enum class State : Flag { watched, shared, own };
@@ -41,6 +42,7 @@ struct alignas(64) RegionSite {
     volatile Flag uses;
     volatile Flag executions; // that were watched
     const char* volatile why; // it is OpenMP's
+    bool may_be_lent;    // where it is OpenMP's, nobody minds how many threads it has
     const char* volatile passed; // why an execution was, without any look at it
     volatile bool spins; // its threads wait for each other by spinning
     bool free;     // nobody can tell how many virtual threads there are: any number will do

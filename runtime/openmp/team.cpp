@@ -108,7 +108,10 @@ void Watch::note_barrier(Unit& unit, const void* caller)
 void Watch::note_unknown(const char* name)
 {
     site.why = name;
-    note(use::unknown);
+    bool deals = false;
+    for (const char* part : {"task", "loop", "ordered", "doacross"})
+        deals |= std::strstr(name, part) != nullptr;
+    note(deals ? use::unknown | use::tasks : use::unknown);
 }
 
 void Watch::note_deal(Flag use, void* caller)

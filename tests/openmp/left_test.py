@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""left_test.py MPIRUN PROGRAMS COMPILER: parallel regions of unmodified programs that sharing leaves to OpenMP have threads on the cores of ranks that
+wait, where that cannot hurt, under -workshare-openmp=help and where nothing is said; and are right wherever their threads are."""
+import os
+import re
+import resource
+import sys
+
+from job import CORES, MPIRUN, expect, finish, run, skip
+
+PROGRAM, PRIVATE = 'left.' + sys.argv[3], 'left.private_' + sys.argv[3]
+HELP, UNSEEN = ('-workshare-openmp=help',), ()
+BOUND = '-bind-to', 'core'
+HAS_READER = os.path.exists(os.path.join(os.path.dirname(MPIRUN), '../lib/workshare/code.so'))
+# As a program with spare cores, whose threads are real and whose cores are not.
+PRETENDED = {'WS_CORES': '4', 'OMP_NUM_THREADS': '2', 'OMP_WAIT_POLICY': 'passive'}
+UNLIMITED = 'sh', '-c', 'ulimit -s unlimited && exec "$@"', 'sh'
+
+
+def job(mode, *kinds, turns=12, options=BOUND, env=None, program=PROGRAM, **how):
+    result = run(program, turns, *kinds, options=(*mode, *options), env={'OMP_NUM_THREADS': '1', **(env or {})}, limit=120, **how)
+    found = re.search(r'^elsewhere (\d+), most (\d+)$', result.out, re.MULTILINE)
+    result.elsewhere, result.most = (int(found[1]), int(found[2])) if found else (0, 0)
+    found = re.search(r'(\d+) parallel regions had lent cores', result.err)
+    result.lent = int(found[1]) if found else 0
+    if not how.get('code'):
+        expect(result, 'not every kind was run', result.out.count(' right') >= len(kinds))
+    return result
+
+
+def lent(mode, *kinds, tries=8, **how):
+    """Regions have lent cores, and threads are seen there, if need be in one of several runs: others use this machine, too."""
+    for _ in range(tries):
+        result = job(mode, *kinds, **how)
+        if result.failed or (result.lent and (result.elsewhere or 'WS_CORES' in how.get('env', {}))):
+            return result
+    expect(result, f'no region had a lent core, or none of its threads was there: {result.lent}, {result.elsewhere}', False)
+    return result
+
+
+def alone(mode, *kinds, **how):
+    result = job(mode, *kinds, **how)
+    expect(result, f'a region had lent cores: {result.lent}', not result.lent)
+    if 'WS_CORES' not in how.get('env', {}):
+        expect(result, 'a thread was on another core', not result.elsewhere)
+    return result
+
+
+def of_mode(mode):
+    for kind in 'tasks', 'recursion', 'messages', 'taskloop', 'in_order', 'nested':
+        if CORES >= 2:
+            lent(mode, kind, title=f'{kind}, {mode}')
+        if kind != 'messages':  # with two threads of its own it would be no right program
+            lent(mode, kind, env=PRETENDED, options=(), title=f'{kind} on pretended cores, {mode}')
+    result = lent(mode, 'four', env=PRETENDED, options=(), title=f'four threads, {mode}')
+    expect(result, f'{result.most} threads in a region of 4', result.most == 4)
+    # Other numbers of threads than the program has said, or where its thread-private variables live.
+    result = alone(mode, 'one', title=f'one thread, {mode}')
+    expect(result, f'{result.most} threads in a region of one', result.most == 1)
+    alone(mode, 'tasks', program=PRIVATE, title=f'thread-private variables, {mode}')
+    alone(mode, 'tasks', env={'OMP_THREAD_LIMIT': '1'}, title=f'a limit of one thread, {mode}')
+    alone(mode, 'tasks', ranks=1, title=f'one rank, {mode}')
+    # Who lends dies: the job ends.
+    job(mode, 'tasks', 'dies', turns=10000, code='error', title=f'the lender dies, {mode}')
+    for chaos in 1, 2:
+        job(mode, 'tasks', 'recursion', 'in_order', 'nested', env={**PRETENDED, 'WS_CHAOS': str(chaos)}, options=(), title=f'chaos {chaos}, {mode}')
+
+
+of_mode(HELP)
+if CORES >= 2:
+    spins = lent(HELP, 'pipeline', turns=10, title='a pipeline that spins')
+    expect(spins, f'{spins.most} threads at most in its regions', spins.most >= 2)
+    expect(spins, 'no reason', 'wait for each other by spinning' in spins.err)
+else:
+    skip('needs two cores')
+# As many threads in each region as the program was told, wherever they are.
+kept = lent(HELP, 'kept_number', env=PRETENDED, options=(), title='a number that is kept')
+expect(kept, f'{kept.most} threads where 16 were told', kept.most == 16)
+kept = job(HELP, 'kept_number', title='a number that is kept, on real cores')
+
+if HAS_READER:
+    of_mode(UNSEEN)
+    for kind in 'kept_number', 'pipeline', 'each_the_same':
+        result = alone(UNSEEN, kind, turns=4, title=f'{kind}, where nothing is said')
+        expect(result, f'{result.most} threads of a rank with one', result.most == 1)
+    # A thread more would keep the lent core from its owner after the region, or have less stack than the rank's own.
+    alone(UNSEEN, 'tasks', env={'OMP_WAIT_POLICY': 'active'}, title='threads that never sleep')
+    if resource.getrlimit(resource.RLIMIT_STACK)[1] == resource.RLIM_INFINITY:
+        alone(UNSEEN, 'tasks', prefix=UNLIMITED, title='a stack without a limit')
+        if CORES >= 2:
+            lent(UNSEEN, 'tasks', prefix=UNLIMITED, env={'OMP_STACKSIZE': '16M'}, title='stacks that are said')
+    else:
+        skip('no stack without a limit')
+else:
+    skip('which regions ask for thread numbers is not known: built without capstone')
+finish()
