@@ -79,12 +79,20 @@ inline unsigned next_section(unsigned count, unsigned section, const Units& u)
 
 // How many virtual threads a region is cut into where nobody can count them: so many that each takes about `grain`,
 // at least 16 and at most most_units, a power of two; and no more than keep what each does before and after its part
-// of the work (`setup` each) below a fiftieth. Less than 4: it does not pay.
-inline unsigned choose_units(double region, double grain, double setup)
+// of the work (`setup` each) below a fiftieth. Less than 4: it does not pay. Where one call can be `several` of them
+// they are a quarter as long: as they are called so many at a time as take long enough, and one alone only at the
+// region's end, they cost no more, and who ends first waits less for the other.
+inline unsigned choose_units(double region, double grain, double setup, bool several = false)
 {
-    unsigned units = 16;
-    while (units < most_units && double(units) * grain * 2 <= region)
-        units *= 2;
+    const auto fit = [&](double each) {
+        unsigned units = 16;
+        while (units < most_units && double(units) * each * 2 <= region)
+            units *= 2;
+        return units;
+    };
+    unsigned units = fit(grain);
+    if (several && double(units) * setup * 50 <= region)
+        return fit(grain / 4);
     while (units > 1 && double(units) * setup * 50 > region)
         units /= 2;
     return units;

@@ -151,9 +151,16 @@ unsigned place_of(const void* function)
     return unsigned(uintptr_t(function) * 0x9E3779B97F4A7C15ull >> (64 - table_bits));
 }
 
+// Than the program was told of: who does not ask cannot keep anything by a thread's number.
+bool may_be_fewer(Flag uses) { return (uses & (use::pair | use::loop)) && !(uses & use::numbers); }
+
 double least_of_phase() { return window::times::virtual_thread_phase_us * loop::host().ticks_per_us; }
 double grain() { return window::times::virtual_thread_us * loop::host().ticks_per_us; }
 unsigned own_units(unsigned units) { return no_fewer_than(directive::openmp_own(), units); }
+unsigned choose_own_units(const RegionSite& s, double ticks, double setup)
+{
+    return own_units(choose_units(ticks, grain(), setup, s.ranges && directive::openmp_own() == 1));
+}
 
 } // namespace
 
@@ -247,11 +254,11 @@ void settle(RegionSite& site, double ticks, unsigned barriers)
     site.free = deals && !(uses & (use::numbers | (directive::openmp_unseen() ? 0 : use::far)));
     site.ranges = site.free && !(uses & use::pair);
     if (site.free)
-        site.units = choose_units(ticks, grain(), 2 * site.setup);
+        site.units = choose_own_units(site, ticks, 2 * site.setup);
     if (uses & use::barrier) {
         site.stops = true;
         site.ranges = false;
-        if (site.free)
+        if (may_be_fewer(uses))
             site.units = choose_units_that_stop(ticks / (barriers + 1), least_of_phase());
     }
     if (uses & use::unknown) {
@@ -263,7 +270,7 @@ void settle(RegionSite& site, double ticks, unsigned barriers)
         site.why = "it opens other regions";
     else if (site.units < 4)
         site.why = "each of its threads prepares more than it shares";
-    if (site.free)
+    if (may_be_fewer(uses))
         site.units = own_units(site.units);
     Hardware::store_release(site.state, Flag(site.why ? State::own : State::shared)); // pairs with now()
 }
@@ -273,7 +280,28 @@ void settle_first(RegionSite& site, double ticks)
     site.first_time = false;
     site.longest = ticks;
     if (!site.stops)
-        site.units = choose_units(ticks, grain(), 0);
+        site.units = choose_own_units(site, ticks, 0);
+}
+
+void settle_phases(RegionSite& site, unsigned units, double ticks, unsigned phases)
+{
+    if (units != site.units || !may_be_fewer(Hardware::load_relaxed(site.uses)))
+        return;
+    // 2: a helper had half of it
+    const unsigned wanted = own_units(choose_units_that_stop(2 * ticks / phases, least_of_phase()));
+    if (wanted >= units)
+        return;
+    const double factor = double(units) / wanted; // a virtual thread is another part of each phase now
+    const auto scale = [&](ws_site& s) {
+        loop::Learned& l = loop::learned(&s);
+        loop::poke(l.unit_ticks, loop::peek(l.unit_ticks) * factor);
+        loop::poke(l.alone_ticks, loop::peek(l.alone_ticks) * factor);
+    };
+    scale(site.site);
+    for (Phase* volatile& entry : site.phases)
+        if (Phase* const phase = window::load_acquire(entry)) // pairs with phase_after()
+            scale(phase->site);
+    site.units = wanted;
 }
 
 unsigned units_of(RegionSite& site, unsigned told, bool said)
@@ -287,7 +315,7 @@ unsigned units_of(RegionSite& site, unsigned told, bool said)
         return std::min(site.units, told);
     loop::Learned& l = loop::learned(&site.site);
     const double region = loop::peek(l.unit_ticks) * site.units;
-    const unsigned wanted = own_units(choose_units(region, grain(), 2 * site.setup));
+    const unsigned wanted = choose_own_units(site, region, 2 * site.setup);
     if (region == 0 || wanted < 4 || (wanted <= site.units && wanted * 4 > site.units))
         return site.units;
     const double factor = double(site.units) / wanted; // a unit is another part of the region now

@@ -66,6 +66,9 @@ RegionSite* find_site(const void* function);
 void settle(RegionSite& site, double ticks, unsigned barriers);
 // After the first execution of one that was shared at once, which took so many ticks.
 void settle_first(RegionSite& site, double ticks);
+// After an execution of one whose virtual threads stop, that had `units` of them and so many phases: the next ones have
+// fewer where phases are short. A watched execution shows them longer, as its threads are woken at each barrier.
+void settle_phases(RegionSite& site, unsigned units, double ticks, unsigned phases);
 // From now on it is OpenMP's.
 void give_up(RegionSite& site, const char* why);
 // What became of this process's regions, for the verdict: how many are shared, and why others are not; empty where the

@@ -184,6 +184,8 @@ VirtualTeam::~VirtualTeam()
         if (site.first_time)
             settle_first(site, double(ticks() - opened_at));
         site.longest = std::max(site.longest, double(ticks() - opened_at));
+        if (site.stops)
+            settle_phases(site, units, double(ticks() - opened_at), Hardware::load_relaxed(phase_) + 1);
     }
     if (window::load_acquire(cold_)) {
         join_threads();

@@ -75,12 +75,13 @@ constexpr unsigned openmp_nap_us = 50000;
 // directive/openmp_threads.cpp: so long may libomp's idle threads spin on a lent core after a region: the least that it
 // takes, but for none.
 constexpr int openmp_rest_ms = 1;
-// openmp/site.cpp: a virtual thread of a shared parallel region takes about so long, so that few are left at its end.
-// To call the region's function costs some 20 ns.
+// openmp/site.cpp: a virtual thread of a shared parallel region takes about so long, so that few are left at its end,
+// and a quarter of it where one call serves several. To call the region's function costs some 20 ns.
 constexpr double virtual_thread_us = 16;
 // Where virtual threads stop at barriers there are fewer of them, down to 4, so that none has less to do between two:
-// to stop and to go on costs about 50 ns.
-constexpr double virtual_thread_phase_us = 2;
+// to stop and to go on costs about 70 ns, and what lies on its stack comes from another core's cache where another one
+// goes on with it.
+constexpr double virtual_thread_phase_us = 4;
 // openmp/watchdog.cpp: virtual threads of a region may wait for others that have not begun. So a region none of whose
 // virtual threads has ended for so long, or for 8 times what it took at its longest, gives threads to all of them; or,
 // where cores were busy for so long, for three times what it took; how often that is looked at.

@@ -124,6 +124,10 @@ TEST_CASE("longer regions have more virtual threads, those that prepare much hav
     CHECK(choose_units(1e6, 16, 0) == most_units);
     CHECK(choose_units(1e6, 16, 100) == 128);
     CHECK(choose_units(1000, 16, 100) < 4);
+    CHECK(choose_units(605, 16, 0, true) == 128);
+    CHECK(choose_units(60, 16, 0, true) == 16);
+    CHECK(choose_units(605, 16, 0.3, true) == 128);
+    CHECK(choose_units(605, 16, 0.5, true) == 16); // calls of many at a time would prepare too much
 }
 
 TEST_CASE("there are no fewer virtual threads than threads that wait for each other under OpenMP")
