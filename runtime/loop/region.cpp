@@ -421,18 +421,22 @@ bool disturbed(const Region& r, uint64_t now)
     return host().meter->disturbed_since(std::min(r.opened_at, now - late));
 }
 
-// Guests and owner have computed for so many ticks in a region that lasted `wall`: how much later would the rank be
-// without guests?
-void add_lag(const Region& r, uint64_t computed, uint64_t wall, Crowding crowding, bool disturbed, uint64_t now)
+// Guests have computed for so many ticks, they and the owner together for so many, in a region that lasted `wall`: how
+// much later would the rank be without guests?
+void add_lag(const Region& r, uint64_t helped, uint64_t computed, uint64_t wall, Crowding crowding, bool disturbed,
+             uint64_t now)
 {
     LoopHost& h = host();
-    // of a team's threads only one is counted here
-    const double slowdown = r.own_threads > 1 ? 1
-                                              : remember_helped(r.site, double(computed) / double(r.bounds.iterations),
-                                                                crowding, disturbed);
-    const double unhelped = double(computed) / std::min(slowdown, double(h.participants));
+    double won = double(computed) - double(wall);
+    if (r.own_threads == 1) { // of a team's threads only one is counted here
+        const double each = double(computed) / double(r.bounds.iterations);
+        const double overlap = std::min(1.0, 2 * double(helped) / double(computed));
+        const double slowdown =
+            std::min(remember_helped(r.site, each, crowding, disturbed, overlap), double(h.participants));
+        won = truly_won(r.site, double(computed), overlap, double(wall), slowdown);
+    }
     const Hardware::Word was = Hardware::load_relaxed(*h.lag);
-    const Hardware::Word lag = unhelped > double(wall) ? was + Hardware::Word(unhelped - double(wall)) : was;
+    const Hardware::Word lag = won > 0 ? was + Hardware::Word(won) : was;
     Hardware::store_relaxed(*h.lag, lag);
     window::store_relaxed(h.board->lag_ticks, window::lag_now(lag, now));
 }
@@ -471,7 +475,7 @@ uint64_t close_published(Participant& p)
     const bool by_others = disturbed(r, now);
     remember_shared(r.site, r.bounds.iterations, stolen, wall, crowding, by_others);
     if (helped)
-        add_lag(r, helped + wall - std::min(waited, wall), wall, crowding, by_others, now);
+        add_lag(r, helped, helped + wall - std::min(waited, wall), wall, crowding, by_others, now);
     // Thieves that still wait raise the flag again. If guests were at work to the end, thieves certainly wait: then it
     // stays raised.
     if (!waited)

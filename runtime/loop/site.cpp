@@ -23,7 +23,7 @@ namespace {
 // times::first_pause_us at most, or as many times that as it lasts first_pause executions.
 constexpr uint64_t first_pause = 64, longest_pause = 4096;
 constexpr uint64_t look_again = 512; // shared regions after which the loop is measured alone again
-constexpr uint64_t first_look = 64;  // the same as long as it was never measured alone
+constexpr uint64_t first_look = 8;   // the same for the first time; for the next, which make up a median, twice as many
 constexpr uint64_t enough_doubts = 4; // more than 1, as guests have cold caches in the first region after a pause
 // If guests ran less than this share, a gain cannot be told from noise: nothing is concluded.
 constexpr double least_share = 0.1;
@@ -35,7 +35,22 @@ constexpr double least_return = 0.15;
 // were now and then idle, which brings others to them.
 constexpr double least_beside_others = 0.1;
 
+// Where guests and owner computed beside each other for less, what that costs cannot be told from noise.
+constexpr double enough_overlap = 0.3;
 constexpr uint64_t enough_compared = 3; // fewer may all be disturbed, or executions of another size
+
+uint64_t next_look(const SiteRecord& r)
+{
+    const uint64_t alones = peek(r.alones);
+    return alones < enough_compared ? first_look << alones : look_again;
+}
+
+// Whether remember_helped() knows how much guests slow the loop, beside regions without guests or within regions.
+bool compared_beside(const SiteRecord& r)
+{
+    return peek(r.alones) >= enough_compared && r.beside.count() >= enough_compared;
+}
+bool is_compared(const SiteRecord& r) { return compared_beside(r) || r.crowded.count() >= enough_compared; }
 
 void measure_alone(Learned& l) { poke(l.unshared, int64_t(1)); }
 
@@ -92,7 +107,7 @@ SiteRecord* record_of(ws_site* site)
     SiteRecord* r = window::load_acquire(l.record); // pairs with the exchange below
     if (r)
         return r;
-    r = new (std::nothrow) SiteRecord{site, 0, 0, 0, first_pause, 0, nullptr, 0, {}, {}};
+    r = new (std::nothrow) SiteRecord{site, 0, 0, 0, first_pause, 0, nullptr, 0, {}, {}, 0, 0};
     if (!r)
         return nullptr;
     SiteRecord* other = nullptr;
@@ -118,20 +133,38 @@ void remember_alone(Learned& l, double ticks)
 // Costs change while a program runs. So what an iteration costs alone is compared only with regions next to that one,
 // but for the first, whose guests have to fetch the data; and what was found then stands until it is measured again.
 // Executions may differ, too: one alone tells nothing.
-double remember_helped(ws_site* site, double ticks, Crowding crowding, bool disturbed)
+double remember_helped(ws_site* site, double ticks, Crowding crowding, bool disturbed, double overlap)
 {
     SiteRecord* r = record_of(site);
     if (!r)
         return usual_slowdown;
     const double alone = peek(learned(site).alone_ticks);
     const uint64_t since = peek(r->since_alone);
-    if (!disturbed && alone > 0 && (since == 2 || since == 3))
-        r->beside.add(ticks / alone);
+    if (!disturbed && alone > 0 && (since == 2 || since == 3) && overlap >= enough_overlap)
+        r->beside.add(1 + (ticks / alone - 1) / overlap);
     if (!disturbed && crowding.was_alone && tells(*r, crowding))
         r->crowded.add(crowding.after / crowding.before);
-    if (peek(r->alones) >= enough_compared && r->beside.count() >= enough_compared)
-        return std::max(1.0, r->beside.median());
-    return r->crowded.count() >= enough_compared ? std::max(1.0, r->crowded.median()) : usual_slowdown;
+    if (!is_compared(*r))
+        return usual_slowdown;
+    return std::max(1.0, (compared_beside(*r) ? r->beside : r->crowded).median());
+}
+
+double truly_won(ws_site* site, double computed, double overlap, double wall, double slowdown)
+{
+    const double won = computed / (1 + (slowdown - 1) * overlap) - wall;
+    SiteRecord* r = record_of(site);
+    if (!r)
+        return std::max(0.0, won);
+    const double guessed = peek(r->guessed);
+    if (!is_compared(*r)) {
+        poke(r->guessed, guessed + computed * overlap);
+        return std::max(0.0, won);
+    }
+    const double owed = peek(r->owed) + guessed * (1 / usual_slowdown - 1 / slowdown);
+    const double said = std::max(0.0, won - owed);
+    poke(r->guessed, 0.0);
+    poke(r->owed, owed + said - won);
+    return said;
 }
 
 double helped_last(const Learned& l)
@@ -200,11 +233,11 @@ void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64
         alone = now / (1 - std::min(share, 0.99)) * crowding.before / crowding.after;
     if (alone == 0) {
         const bool crowded = told && crowding.after > 1.6 * crowding.before;
-        if (!is_long && (since >= first_look || (crowded && since > 1)))
+        if (!is_long && (since >= next_look(r) || (crowded && since > 1)))
             measure_alone(l);
         return;
     }
-    if (since >= look_again && !is_long) {
+    if (since >= next_look(r) && !is_long) {
         measure_alone(l);
         return;
     }

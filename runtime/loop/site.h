@@ -45,6 +45,9 @@ struct SiteRecord {
     // How many times as much an iteration has cost its threads as alone; see remember_helped(). Beside regions without
     // guests; and in one region, before and after the first guest's coming.
     Recent beside, crowded;
+    // What guests and owner have computed beside each other while that was not known, and what was said to have been
+    // won and was not, in ticks; see truly_won().
+    double guessed, owed;
 };
 SiteRecord* record_of(ws_site* site); // made where there is none yet; null: no memory
 
@@ -100,7 +103,13 @@ void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64
 // A region was helped with; an iteration has cost `ticks` to the thread that ran it, guests and owner alike. Returns
 // how many times as much that is as one costs while nobody helps: cores share memory, caches and what atomic operations
 // touch. At least 1; usual_slowdown where it is not known. To be called after remember_shared().
-double remember_helped(ws_site* site, double ticks, Crowding crowding, bool disturbed);
+// `overlap`: of what it has cost, the part in which others computed beside its threads; what is returned is for all.
+double remember_helped(ws_site* site, double ticks, Crowding crowding, bool disturbed, double overlap = 1);
+// By how much longer a region would have lasted without guests, in which they and the owner computed for so many ticks,
+// so much of it beside each other, in `wall`; `slowdown`: what remember_helped() has just said. Where that had to be
+// guessed before, what was said too much is taken off what regions win now: nobody can take it off the lags of ranks
+// that have waited since. So are regions that guests made longer.
+double truly_won(ws_site* site, double computed, double overlap, double wall, double slowdown);
 // What it is in programs in which it is known: 1.01 to 1.09 (tools/bench --only programs, beside -workshare-victim
 // none).
 constexpr double usual_slowdown = 1.03;

@@ -96,9 +96,9 @@ constexpr double number_wait_us = 60000000;
 // measure/kept_off.cpp: how often a thread asks the kernel how long it had no CPU: what it missed it learns at the next
 // look.
 constexpr double kept_off_us = 8000;
-// measure/meter.cpp: who learns that it was kept off for longer was disturbed: a twentieth of the time between two
-// looks.
-constexpr double disturbed_us = 400;
+// measure/meter.cpp: who learns that it was kept off for longer was disturbed: an eighth of the time between two looks.
+// Cores that are handed over and back in a chain of short regions keep threads off for up to 0.9 ms of it.
+constexpr double disturbed_us = 1000;
 // mpi/carry.cpp: looking for letters costs some 100 ns. A rank that sleeps in its wait looks when it wakes.
 constexpr double letters_blocked_us = 20, letters_called_us = 1000;
 // window/os.cpp: the clock is calibrated over so long, for an error below 0.1 %.

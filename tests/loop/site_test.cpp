@@ -205,6 +205,64 @@ TEST_CASE("how much guests slow an iteration down is measured beside regions wit
     CHECK(remember_helped(&loop.site, 200, {}, false) == 1); // never below
 }
 
+TEST_CASE("a loop is measured alone three times soon, then seldom", "[site]")
+{
+    Loop& loop = new_loop();
+    loop.run(62);
+    CHECK(loop.published == 59);
+    loop.run(500);
+    CHECK(loop.published == 559);
+}
+
+TEST_CASE("guests that compute beside the owner for a part of a region slow that part only", "[site]")
+{
+    Loop& loop = new_loop();
+    double said = 0;
+    for (int alone = 0; alone < 4; alone++) {
+        remember_alone(learned(&loop.site), 100);
+        for (int i = 0; i < 5; i++) {
+            loop.run(1);
+            remember_helped(&loop.site, 300, {}, false, 0.2); // too little of it to tell
+            said = remember_helped(&loop.site, 110, {}, false, 0.5);
+        }
+    }
+    CHECK(said == Approx(1.2));
+    CHECK(truly_won(&loop.site, 240, 1, 100, said) == Approx(100));
+    CHECK(truly_won(&loop.site, 110, 0.5, 90, said) == Approx(10));
+}
+
+TEST_CASE("what was said to have been won while guests' cost was not known is put right later", "[site]")
+{
+    Loop& loop = new_loop();
+    loop.run(1);
+    double said = 0;
+    const auto region = [&] {
+        said += truly_won(&loop.site, 200, 1, 100, remember_helped(&loop.site, 130, {}, false));
+    };
+    for (int i = 0; i < 20; i++)
+        region();
+    CHECK(said == Approx(20 * (200 / usual_slowdown - 100)));
+    for (int i = 0; i < 4; i++)
+        alone_then_helped(loop, 100, 130);
+    for (int i = 0; i < 5; i++) // nothing is taken back of what others may have made of it
+        region();
+    CHECK(said == Approx(20 * (200 / usual_slowdown - 100)));
+    for (int i = 0; i < 75; i++)
+        region();
+    CHECK(said == Approx(100 * (200 / 1.3 - 100)));
+}
+
+TEST_CASE("regions that guests made longer are counted, too", "[site]")
+{
+    Loop& loop = new_loop();
+    for (int i = 0; i < 4; i++)
+        alone_then_helped(loop, 100, 125);
+    CHECK(truly_won(&loop.site, 200, 1, 100, 1.25) == Approx(60));
+    CHECK(truly_won(&loop.site, 100, 1, 110, 1.25) == 0); // 30 lost
+    CHECK(truly_won(&loop.site, 200, 1, 100, 1.25) == Approx(30));
+    CHECK(truly_won(&loop.site, 200, 1, 100, 1.25) == Approx(60));
+}
+
 TEST_CASE("a disturbed region does not change what is known of how much guests slow an iteration down", "[site]")
 {
     Loop& loop = new_loop();
