@@ -38,6 +38,8 @@ GOOD = [
     ("openmp_cost_gcc", "--repeats 2"),
     *((f"one_region_{build}", options) for build in ("gcc", "clang", "ws_gcc", "ws_clang")
       for options in ("--repeats 2 --warmup 1", "--repeats 2 --warmup 1 --short")),
+    *((f"one_region_{build}", options) for build in ("gcc", "clang")
+      for options in ("--repeats 2 --warmup 1 --tasks", "--repeats 2 --warmup 1 --short --tasks")),
     ("openmp_turns", "--work 2ms --turns 5 --spread 20 --zones 6 --serial"),
     ("openmp_turns", "--work 8ms --turns 3 --shares 3,1 --zones 4 --sleep --threads 2,1"),
     ("openmp_turns", "--work 2ms --turns 3 --spread 20 --dealt"),
@@ -92,6 +94,7 @@ BAD = [
     ("tasks", "--what lis", 2, "not 'lis'"),
     ("tasks", "--what list --cost 100n", 2, "such as 450us, 20ms or 1.5s, not '100n'"),
     ("one_region_ws_gcc", "--flags", 2, "--flags: a ws for has no threads of its own"),
+    ("one_region_ws_gcc", "--tasks", 2, "--tasks: there are none of ws for"),
     ("one_region_gcc", "--sweeps 0", 2, "--sweeps takes a whole number from 1"),
     ("gradients_ws", "--share 99", 2, "--share takes a whole number from 5 to 95"),
     ("chain_omp", "", 2, "needs 1 rank when it is built for OpenMP"),

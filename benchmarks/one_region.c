@@ -2,7 +2,8 @@
  *
  * Shaped like the NAS codes: one parallel region around many loops with barriers between them, a scratch array of each
  * thread's own, single and reductions. Or a region whose threads wait for each other by spinning on flags, a pipeline
- * over the rows. Rank 0 computes, the others wait: MPI+OpenMP as a compiler makes it, which knows nothing of Workshare.
+ * over the rows; or one of tasks. Rank 0 computes, the others wait: MPI+OpenMP as a compiler makes it, which knows
+ * nothing of Workshare.
  *
  * Built with -fws instead of -fopenmp each loop is a ws for, and there is no region around them.
  */
@@ -28,7 +29,7 @@ enum { ROWS = 96, SCRATCH = 256, SHORT_REGIONS = 1000, MOST_REPEATS = 100000 };
 
 static double now_at[ROWS], next_at[ROWS], right[ROWS];
 static long sweeps = 10, steps = 500;
-static bool on_flags, is_short;
+static bool on_flags, of_tasks, is_short;
 
 /* `left`: the row before it, which is not always in `a` any more. */
 static double row(const double *a, long i, double left, const double *scratch)
@@ -96,12 +97,48 @@ static void pipeline(void)
         }
     }
 }
+
+/* A task for each row, none of which reads what another writes before all have ended. */
+static void many_tasks(void)
+{
+    static double scratch[SCRATCH];
+#pragma omp parallel
+#pragma omp single
+    for (long s = 0; s < sweeps; s++) {
+        fill(scratch, s);
+        for (long i = 0; i < ROWS; i++)
+#pragma omp task firstprivate(i)
+            next_at[i] = row(now_at, i, left_of(now_at, i), scratch);
+#pragma omp taskwait
+        for (long i = 0; i < ROWS; i++)
+#pragma omp task firstprivate(i)
+            now_at[i] = row(next_at, i, left_of(next_at, i), scratch);
+#pragma omp taskwait
+    }
+}
+
+static void short_tasks(void)
+{
+    for (long r = 0; r < SHORT_REGIONS; r++) {
+#pragma omp parallel
+#pragma omp single
+#pragma omp task
+        for (long i = 0; i < ROWS; i++)
+            now_at[i] = now_at[i] * 0.999 + 1;
+    }
+}
 #else
-static void pipeline(void) {} /* its option is refused */
+static void pipeline(void) {} /* their options are refused */
+static void many_tasks(void) {}
+static void short_tasks(void) {}
 #endif
 
 static void short_regions(void)
 {
+    if (of_tasks) {
+        short_tasks();
+        return;
+    }
     for (long r = 0; r < SHORT_REGIONS; r++) {
         REGION_OF_LOOP
         for (long i = 0; i < ROWS; i++)
@@ -118,7 +155,7 @@ static void turn(void *context)
     } else if (bench_rank == 0) {
         for (long i = 0; i < ROWS; i++)
             now_at[i] = (double) i / ROWS;
-        on_flags ? pipeline() : many_loops();
+        on_flags ? pipeline() : of_tasks ? many_tasks() : many_loops();
     }
     MPI_Barrier(MPI_COMM_WORLD);
 }
@@ -130,7 +167,8 @@ static void usage(void)
              "  --sweeps N   of three loops (10)\n"
              "  --steps N    of computing in each of 96 rows (500)\n"
              "  --flags      its threads wait for each other by spinning instead\n"
-             "  --short      1000 regions of one short loop instead, by each rank\n"
+             "  --tasks      it has a task for each row instead\n"
+             "  --short      1000 regions of one short loop, or task, instead, by each rank\n"
              "  --repeats R  timed regions (50)\n"
              "  --warmup W   regions before them (5)\n"
              "  --json       one JSON object instead of text");
@@ -144,6 +182,7 @@ int main(int argc, char **argv)
         sweeps_option,
         steps_option,
         flags_option,
+        tasks_option,
         short_option,
         repeats_option,
         warmup_option,
@@ -153,8 +192,8 @@ int main(int argc, char **argv)
     static const struct option options[] = {{"sweeps", 1, NULL, sweeps_option},   {"steps", 1, NULL, steps_option},
                                             {"flags", 0, NULL, flags_option},     {"repeats", 1, NULL, repeats_option},
                                             {"warmup", 1, NULL, warmup_option},   {"json", 0, NULL, json_option},
-                                            {"short", 0, NULL, short_option},     {"help", 0, NULL, help_option},
-                                            {NULL, 0, NULL, 0}};
+                                            {"short", 0, NULL, short_option},     {"tasks", 0, NULL, tasks_option},
+                                            {"help", 0, NULL, help_option},       {NULL, 0, NULL, 0}};
 #ifdef _OPENMP
     flags = (volatile int *) calloc(2 * (size_t) omp_get_max_threads(), sizeof *flags);
 #endif
@@ -167,6 +206,11 @@ int main(int argc, char **argv)
             on_flags = HAS_THREADS;
             if (!on_flags)
                 bench_fail(2, "one_region: --flags: a ws for has no threads of its own");
+            break;
+        case tasks_option:
+            of_tasks = HAS_THREADS;
+            if (!of_tasks)
+                bench_fail(2, "one_region: --tasks: there are none of ws for");
             break;
         case short_option: is_short = true; break;
         case repeats_option: repeats = bench_count(argv[0], "repeats", optarg, 1, MOST_REPEATS); break;
@@ -184,7 +228,7 @@ int main(int argc, char **argv)
                bench_ranks, sweeps, steps, is_short ? SHORT_REGIONS : 1);
         bench_json_times("us", r.parallel);
     } else if (bench_rank == 0)
-        bench_print_times(is_short ? "1000 regions" : on_flags ? "flags" : "loops", r.parallel);
+        bench_print_times(is_short ? "1000 regions" : on_flags ? "flags" : of_tasks ? "tasks" : "loops", r.parallel);
     bench_json_end(json);
     MPI_Finalize();
     return 0;
