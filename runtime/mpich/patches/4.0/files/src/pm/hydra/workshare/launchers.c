@@ -3,28 +3,7 @@
  * What mpiexec does about processes and proxies that could not be started. Included by pmiserv_pmci.c.
  */
 
-HYD_status HYD_pmcd_pmiserv_launch_failed(int fd, int len)
-{
-    char *buf = NULL;
-    int count, closed;
-    HYD_status status = HYD_SUCCESS;
-
-    HYDU_MALLOC_OR_JUMP(buf, char *, len, status);
-    status = HYDU_sock_read(fd, buf, len, &count, &closed, HYDU_SOCK_COMM_MSGWAIT);
-    HYDU_ERR_POP(status, "unable to read the reason from proxy\n");
-    HYDU_ASSERT(!closed, status);
-
-    /* The other proxies end their processes when our sockets close */
-    HYDU_dump_noprefix(stderr, "%s", buf);
-    exit(255);
-
-  fn_exit:
-    MPL_free(buf);
-    return status;
-
-  fn_fail:
-    goto fn_exit;
-}
+#include "launch_failed.c"
 
 /* A host that cannot be reached: ssh, or its like, fails there, and its proxy never connects. The launchers are left
  * for HYDT_bsci_wait_for_completion to wait for. Returns how many seconds to wait for the next event: `time_left`, but

@@ -2,7 +2,7 @@
  *
  * See workshare/launch.h; what a proxy does of it. Included by pmip_utils.c.
  */
-#include "common.h"
+#include "../pm/pmiserv/common.h"
 
 static void signal_process(int pid, int pgid, int sig)
 {
