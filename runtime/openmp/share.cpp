@@ -9,6 +9,7 @@
 #include "directive/openmp.h"
 #include "loop/participant.h"
 #include "openmp/team.h"
+#include "window/times.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -89,6 +90,17 @@ void open_with_lent(RegionCall& region, unsigned number, unsigned most)
     region.open(run_member, &member, number ? number : directive::openmp_own() + lent.cores());
 }
 
+// Whether to ask for lent cores at all, by two loads: somebody waits, or will when a region that is as long as this one
+// has begun.
+bool may_have_lenders(const RegionSite& site)
+{
+    const auto& h = host();
+    if (!h.row || !h.sleepers)
+        return false;
+    return Hardware::load_relaxed(h.row->hunger.hungry) || Hardware::load_relaxed(*h.sleepers) || // hints, both
+           site.longest > window::times::borrow_wait_pays * window::times::borrow_wait_us * h.ticks_per_us;
+}
+
 // More threads than the rank has that may join this one of its regions, which is OpenMP's.
 unsigned most_lent(const RegionSite& site)
 {
@@ -117,7 +129,11 @@ void run_by_openmp(RegionCall& region, const RegionSite* site, const Wanted& wan
     // Where the number stays nobody sees where its threads are. Those that spin for others on the rank's own cores
     // would only keep a lent one busy.
     const bool may = site && directive::openmp_lender;
-    const unsigned most = !may ? 0 : !number ? most_lent(*site) : number > own && !spins ? number - own : 0;
+    const unsigned most = !may                                  ? 0
+                          : !number && !may_have_lenders(*site) ? 0
+                          : !number                             ? most_lent(*site)
+                          : number > own && !spins              ? number - own
+                                                                : 0;
     if (WS_LIKELY(!may || (most == 0 && number <= own)))
         region.open(region.fn, region.data, same ? number : region.threads);
     else

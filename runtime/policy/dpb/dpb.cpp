@@ -455,8 +455,12 @@ unsigned Dpb::lent_cores(const policy::Rank& rank, unsigned most, const void* si
     const unsigned own = team_.own();
     const bool is_long =
         double(regions_.saves(site, own, 1)) > times::borrow_wait_pays * times::borrow_wait_us * ticks_per_us_;
-    if (most && (somebody_waits(rank) || is_long) && !has_neighbours(rank))
-        extra_ = borrow(site, own, most, could_borrow(is_long), ticks());
+    if (most && (somebody_waits(rank) || is_long) && !has_neighbours(rank)) {
+        const unsigned there = could_borrow(is_long);
+        extra_ = borrow(site, own, most, there, ticks());
+        if (!there) // who still waits raises it again
+            Hardware::store_relaxed(rank.window->mine().hunger.hungry, window::not_hungry);
+    }
     team_.place({});
     threads_ = own + extra_;
     return extra_;
