@@ -57,7 +57,7 @@ bool deal_static(void* caller, int32_t kind, int32_t* has_last, T* lower, T* upp
         if (chunked || kind == static_whole)
             unit.watch->note_deal(use::loop, caller);
         else
-            unit.watch->note_unknown("a distributed or ordered loop");
+            unit.watch->note_unknown("a distributed or ordered loop", use::tasks);
         return false;
     }
     if (!chunked && kind != static_whole) {
@@ -115,7 +115,7 @@ bool begin_dispatch(void* caller, int32_t kind, T lower, T upper, std::make_sign
     const bool ordered = (kind & ~modifiers) >= first_ordered && (kind & ~modifiers) < 2 * first_ordered;
     if (unit.watch) {
         if (ordered)
-            unit.watch->note_unknown("an ordered loop");
+            unit.watch->note_unknown("an ordered loop", use::tasks);
         else
             unit.watch->note_deal(use::loop, caller);
         return false;

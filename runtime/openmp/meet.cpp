@@ -12,6 +12,15 @@ namespace {
 
 bool is_ours(uintptr_t code) { return code - uintptr_t(__ehdr_start) < uintptr_t(_etext) - uintptr_t(__ehdr_start); }
 
+// The libraries' functions for tasks, and for loops whose iterations have an order, have that in their names.
+Flag dealt_by(const char* function)
+{
+    for (const char* part : {"task", "loop", "ordered", "doacross"})
+        if (std::strstr(function, part))
+            return use::tasks;
+    return 0;
+}
+
 } // namespace
 
 bool ends_region(const void* caller, uintptr_t frame)
@@ -72,7 +81,7 @@ void meet_other(const char* name)
 {
     Unit& unit = *current;
     if (unit.watch)
-        unit.watch->note_unknown(name);
+        unit.watch->note_unknown(name, dealt_by(name));
     else
         unit.team->meet_other(name);
 }

@@ -105,13 +105,10 @@ void Watch::note_barrier(Unit& unit, const void* caller)
         note_unknown("a barrier beside errno");
 }
 
-void Watch::note_unknown(const char* name)
+void Watch::note_unknown(const char* name, Flag also)
 {
     site.why = name;
-    bool deals = false;
-    for (const char* part : {"task", "loop", "ordered", "doacross"})
-        deals |= std::strstr(name, part) != nullptr;
-    note(deals ? use::unknown | use::tasks : use::unknown);
+    note(use::unknown | also);
 }
 
 void Watch::note_deal(Flag use, void* caller)

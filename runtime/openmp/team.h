@@ -97,7 +97,7 @@ struct Watch {
     void note(Flag use);
     static void note_late(RegionSite& site, Flag use);
     void note_barrier(Unit& unit, const void* caller);
-    void note_unknown(const char* name);
+    void note_unknown(const char* name, Flag also = 0); // what is not right for virtual threads, and what it is besides
     void note_deal(Flag use, void* caller); // the first one must follow the region's begin
     void note_question(directive::Question question, void* caller);
     void end(Unit& unit);
