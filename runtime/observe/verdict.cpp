@@ -85,8 +85,12 @@ const char* no_core_text(const Totals& t, const Facts& f)
                                           : "no core was free: there are more ranks than cores";
 }
 
-// In most of the waiting in which others computed.
-bool no_core_was_free(const Totals& t) { return t.refused[unsigned(Refusal::core_taken)] > 0.5 * helpable(t); }
+// In most of the waiting in which others computed. Where ranks share CPUs a part is enough: while another has the CPU
+// they wait for it, too, and nothing is shared before it has gone on.
+bool no_core_was_free(const Totals& t)
+{
+    return t.refused[unsigned(Refusal::core_taken)] > (t.crowded > 0 ? 0.1 : 0.5) * helpable(t);
+}
 
 // What an execution took of those in which most of the loop's time was spent: a thousand short ones do not make a long
 // one short. Guests help with long ones only.

@@ -230,6 +230,10 @@ TEST_CASE("nothing stolen: the most basic cause")
         CHECK(has(j.line(), head + "no core was free"));
         j.lost(Refusal::core_taken, 0.01).lost(Refusal::all_wait, 0.45); // refused now and then, and communication
         CHECK(has(j.line(), head + "90 % of the waiting was for communication"));
+        j.lost(Refusal::all_wait, 0.05).lost(Refusal::core_taken, 0.15).lost(Refusal::nothing_shared, 0.3);
+        CHECK(has(j.line(), head + "60 % of the waiting was for the ends of shared loops"));
+        j.t.crowded = 2; // they share a CPU: none of them can have another's
+        CHECK(has(j.line(), head + "no core was free: there are more ranks than cores"));
     }
     SECTION("unpaid")
     {
