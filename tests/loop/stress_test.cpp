@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <csignal>
 #include <new>
 #include <sched.h>
@@ -85,8 +86,10 @@ struct Arena {
     {
         Random random{seed};
         descriptor.init();
-        // Goes on until somebody stole, however busy the machine is.
-        for (unsigned r = 1; r <= regions || (stolen == 0 && r < 100 * regions); r++) {
+        // Goes on until somebody stole, however busy the machine is: threads that have just begun may get no CPU for
+        // longer than all regions take.
+        const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+        for (unsigned r = 1; r <= regions || (stolen == 0 && std::chrono::steady_clock::now() < give_up); r++) {
             if (random(1024) == 0)
                 sched_yield();
             uint64_t n = 1 + random(r % 16 ? 40 : most_units);
@@ -97,6 +100,8 @@ struct Arena {
             uint64_t first = random(n);
             run({0, first}, r);
             descriptor.publish(first, {n, r, 0, descriptor.max_joiners, 0, random(2) != 0});
+            if (random(1024) == 0) // others' turn, where they are on this CPU
+                sched_yield();
             Chunk c;
             uint64_t takes = 1 + random(8);
             while (descriptor.claim([&](uint64_t, unsigned) { return takes; }, c) == Claim::taken)
