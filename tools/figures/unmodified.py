@@ -51,7 +51,7 @@ def codes(run, quick):
             yield from beside(name, f"one_region_{compiler}", [*options, "--repeats", 20 if quick else 60], 1.1, f"one_region_ws_{compiler}")
         yield from beside("threads that spin, in one region", f"one_region_{compiler}", ["--flags", "--steps", 5000, "--repeats", 20 if quick else 60],
                           1.1, None, pairs=1 if quick else 3)
-        yield from beside("tasks, 13 us each", f"one_region_{compiler}", ["--tasks", "--steps", 5000, "--repeats", 20 if quick else 60], 1.1, None)
+        yield from beside("tasks, 13 us each", f"one_region_{compiler}", ["--tasks", "--steps", 5000, "--repeats", 60], 1.1, None)
         alone = lambda **how: run.run(f"one_region_{compiler}", ["--short", "--repeats", 200], ranks=1, env={"OMP_NUM_THREADS": "1"}, **how)  # noqa: E731
         plain, ours = measure.in_turn(pairs, alone, lambda: alone(workshare=True, flags=["-workshare-openmp", "help"]))
         yield difference(f"unmodified, a short region that nobody waits for, {OPENMP[compiler]}: help - without", ours, plain,

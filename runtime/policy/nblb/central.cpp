@@ -185,7 +185,7 @@ private:
                      {order.rest, speed(order.pace, order.all), order.cores}, false, speed(own.pace, order.all)};
         if (levels >= order.tasks)
             actions.gifts.push_back(gift);
-        else if (levels < 1) { // for now: as a node that is not heavy it gets no such order
+        else if (levels < 1) { // as a node that is not heavy it gets no such order before it tells more
             paused_until_s_ = own.now_s + own.unit_s;
             went_ += gift.tasks;
             lacks(gift.node, gift.tasks, own, actions);
