@@ -39,13 +39,19 @@ static void count(int *threads)
         most = *threads;
 }
 
-static int tasks(void)
+/* By each thread of a region. */
+static void deal_tasks(void)
 {
-#pragma omp parallel
 #pragma omp single
     for (int i = 0; i < iterations; i++)
 #pragma omp task firstprivate(i)
         item(i);
+}
+
+static int tasks(void)
+{
+#pragma omp parallel
+    deal_tasks();
 #ifdef KEEPS_PRIVATE
     int wrong = 0;
 #pragma omp parallel reduction(+ : wrong)
@@ -169,10 +175,7 @@ static int four(void)
 #pragma omp parallel num_threads(4)
     {
         count(&threads);
-#pragma omp single
-        for (int i = 0; i < iterations; i++)
-#pragma omp task firstprivate(i)
-            item(i);
+        deal_tasks();
     }
     return threads == 4;
 }
@@ -183,10 +186,7 @@ static int one(void)
 #pragma omp parallel if (turn < 0)
     {
         count(&threads);
-#pragma omp single
-        for (int i = 0; i < iterations; i++)
-#pragma omp task firstprivate(i)
-            item(i);
+        deal_tasks();
     }
     return threads == 1;
 }
