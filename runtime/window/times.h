@@ -97,7 +97,7 @@ constexpr double number_wait_us = 60000000;
 // look.
 constexpr double kept_off_us = 8000;
 // measure/meter.cpp: who learns that it was kept off for longer was disturbed: an eighth of the time between two looks.
-// Cores that are handed over and back in a chain of short regions keep threads off for up to 0.9 ms of it.
+// In chains of short regions threads were kept off for 0.4 to 0.9 ms of it, most likely by handing cores over and back.
 constexpr double disturbed_us = 1000;
 // mpi/carry.cpp: looking for letters costs some 100 ns. A rank that sleeps in its wait looks when it wakes.
 constexpr double letters_blocked_us = 20, letters_called_us = 1000;
