@@ -53,6 +53,7 @@ OpenMPWatcher* watcher;
 volatile Hardware::Flag waiting;  // threads in wait_for_openmp()
 volatile Hardware::Flag woken;    // what they sleep on: changes when they are to look
 bool tool_is_on;
+bool libomp_has_begun; // by the thread that begins it
 
 } // namespace
 
@@ -294,6 +295,7 @@ bool workers_wanted()
 extern "C" __attribute__((visibility("default"))) ToolStart* ompt_start_tool(unsigned version, const char* runtime)
 {
     static Next<ToolStart*(unsigned, const char*)> next("ompt_start_tool"); // in the end libomp's own, which gives none
+    libomp_has_begun = true;
     auto* const start = next.of_all();
     if (ToolStart* theirs = start ? start(version, runtime) : nullptr)
         return theirs;
@@ -408,6 +410,8 @@ const char* why_threads_are_fixed()
     }
     return nullptr;
 }
+
+bool openmp_reads_later() { return !libomp_has_begun && dlsym(RTLD_DEFAULT, "kmp_set_stacksize_s"); }
 
 const char* watch_openmp(OpenMPWatcher* watching)
 {

@@ -157,6 +157,9 @@ RuntimeSchedule runtime_schedule(); // any thread
 // What the program's OpenMP library keeps a policy from choosing threads, for a message; null: nothing does. Called in
 // MPI_Init.
 const char* why_threads_are_fixed();
+// The library is libomp, and has not been asked for anything: only then does it read OMP_NUM_THREADS and the like, and
+// a program may set them till then. libgomp reads them before main().
+bool openmp_reads_later();
 // The most threads that omp_get_max_threads() and omp_get_num_procs() speak of: WS_OPENMP. 0: no more than there are.
 unsigned openmp_most();
 // No policy chooses after all: from here on programs are told what OpenMP has.

@@ -9,8 +9,10 @@
 #include "directive/next.h"
 #include "directive/openmp.h"
 #include "window/atomics.h"
+#include "window/cpus.h"
 
 #include <algorithm>
+#include <climits>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -67,6 +69,8 @@ unsigned read_told()
         return 0;
     const OpenMP& library = openmp(nullptr);
     const unsigned own = openmp_own();
+    if (openmp_lender && !openmp_may_grow() && openmp_unseen()) // asked before the library has threads
+        openmp_lender = nullptr;
     const unsigned limit = library.thread_limit ? unsigned(library.thread_limit()) : ~0u;
     const unsigned told = std::min({std::max(least_told, 2 * own), limit, loop::Descriptor::max_joiners});
     return told <= own ? 0 : is_mode("unseen") ? own : told;
@@ -156,6 +160,19 @@ unsigned openmp_own()
 {
     static const unsigned own = unsigned(std::max(1, openmp(nullptr).max_threads()));
     return own;
+}
+
+unsigned openmp_own_so_far()
+{
+    if (!openmp_reads_later())
+        return openmp_own();
+    const auto number_in = [](const char* name) {
+        const char* const value = std::getenv(name); // of a list the first counts
+        return unsigned(std::clamp(value ? std::atol(value) : 0, 0L, long(INT_MAX)));
+    };
+    const unsigned said = number_in("OMP_NUM_THREADS"), limit = number_in("OMP_THREAD_LIMIT");
+    const unsigned threads = said ? said : std::max(1u, unsigned(window::own_cpus().mask().count()));
+    return limit ? std::min(threads, limit) : threads;
 }
 
 unsigned openmp_told()

@@ -66,6 +66,8 @@ enum class Question { number, threads, other, setting, harmless };
 extern __thread void (*openmp_asked)(Question question, void* caller) __attribute__((tls_model("initial-exec")));
 // As many threads as OpenMP had before the program said how many it wants.
 unsigned openmp_own();
+// The same, as far as it is known without waking a library that has not read its variables yet.
+unsigned openmp_own_so_far();
 // As many threads as omp_get_max_threads() has told the program from the start that a region can have; 0: none is
 // shared.
 unsigned openmp_told();
@@ -74,7 +76,8 @@ bool openmp_unseen();
 
 // Whether the library can have threads beyond the rank's own that its user has not asked for, without harm: as large a
 // stack as that of the rank's own thread, where that has been alone; and asleep soon after a region, as they are on the
-// cores of others. The first call, in MPI_Init, sees to it where it can.
+// cores of others. The first call sees to it where it can: in MPI_Init, or before the first region if
+// openmp_reads_later().
 bool openmp_may_grow();
 
 // The calling thread is in an iteration of a loop whose participants are told apart, and in no region of OpenMP's

@@ -138,6 +138,7 @@ const directive::RegionChooser chosen_by_policies = {
 const policy::OpenMPThreads openmp_threads = {
     directive::why_threads_are_fixed,
     [] { return unsigned(std::max(1, directive::openmp(nullptr).max_threads())); },
+    directive::openmp_own_so_far,
     directive::openmp_threads_set_here,
     directive::openmp_most,
 };
@@ -161,7 +162,8 @@ void attach_policies(Job& job)
         directive::set_openmp_chooser(&chosen_by_policies);
     else
         directive::tell_usual_threads();
-    if (runner->lends_to_regions() && (directive::openmp_may_grow() || !directive::openmp_unseen()))
+    if (runner->lends_to_regions() &&
+        (directive::openmp_reads_later() || directive::openmp_may_grow() || !directive::openmp_unseen()))
         directive::openmp_lender = &chosen_by_policies;
 }
 

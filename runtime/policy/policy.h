@@ -41,6 +41,7 @@ protected:
 struct OpenMPThreads {
     const char* (*why_fixed)(); // what keeps policies from choosing threads, for a message; null: nothing
     unsigned (*usual)();        // threads of a region that asks for none, of the calling thread; at least 1
+    unsigned (*usual_so_far)(); // the same, as far as it is known without the library's reading its variables
     bool (*set_by_program)();   // that number is one that the program itself has set
     unsigned (*most)();         // that the program has been told of; it may have arrays of this length
 };

@@ -174,7 +174,8 @@ bool Dpb::share(policy::Rank& rank, bool fixed)
 {
     window::Window& w = *rank.window;
     me_ = w.me();
-    usual_ = fixed ? 1 : rank.openmp->usual();
+    // What the program sets in its environment after MPI_Init counts as it does without, where nothing is asked for.
+    usual_ = fixed ? 1 : leaves_ ? rank.openmp->usual_so_far() : rank.openmp->usual();
     // A program that has set a number of threads itself has no more, whatever there is.
     const unsigned most = fixed ? 1 : rank.openmp->set_by_program() ? usual_ : std::max(usual_, rank.openmp->most());
     const Told mine = {home_cpu(w), usual_, most, fixed};

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT
+"""What a program sets in its environment after MPI_Init, before libomp reads it, counts with -workshare as it does without.
+
+Arguments: mpirun, the folder of the program, its name."""
+import sys
+
+from job import expect, finish, run
+
+PROGRAM = sys.argv[3]
+
+for threads in '1', '2':
+    for options in ('-workshare-openmp=none',), (), ('-workshare-openmp=help',):
+        # Under help the program is told of as many threads as the limit allows.
+        most = 7 if '-workshare-openmp=help' in options else 3
+        result = run(PROGRAM, options=options, env={'OMP_NUM_THREADS': threads}, limit=60)
+        for rank in range(2):
+            expect(result, f'not what rank {rank} has set, with {options} and {threads} threads before',
+                   f'rank {rank} threads {most} most {most} limit 7 chunk 5\n' in result.out)
+finish()
