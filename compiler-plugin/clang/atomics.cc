@@ -132,6 +132,51 @@ private:
         }
     }
 
+    // Of `sum[i] += value` clang computes the address first if it is atomic, and last if it is not. Which load comes
+    // first counts: additions to random places take a tenth longer in the other order. So it comes last here too.
+    static void compute_address_last(BasicBlock *before, const Blocks &blocks) {
+        const Value *address = nullptr;
+        for (BasicBlock *block : blocks)
+            for (Instruction &instruction : *block)
+                if (is_atomic(instruction)) {
+                    const Value *pointer = getLoadStorePointerOperand(&instruction);
+                    if (const auto *exchange = dyn_cast<AtomicCmpXchgInst>(&instruction))
+                        pointer = exchange->getPointerOperand();
+                    else if (const auto *update = dyn_cast<AtomicRMWInst>(&instruction))
+                        pointer = update->getPointerOperand();
+                    pointer = pointer ? pointer->stripPointerCasts() : nullptr;
+                    if (!pointer || (address && address != pointer))
+                        return;     // a call, or a flush
+                    address = pointer;
+                }
+        // What computes nothing but the address, and in this block what makes another type of it.
+        SmallPtrSet<const Instruction *, 16> moved;
+        for (auto at = before->rbegin(); at != before->rend(); ++at)
+            if (!at->isTerminator() && !isa<PHINode>(*at) && !isa<AllocaInst>(*at)
+                && (&*at == address || (!at->user_empty() && all_of(at->users(), [&](const User *user) {
+                        return moved.count(cast<Instruction>(user));
+                    }))))
+                moved.insert(&*at);
+        for (Instruction &instruction : *before)
+            if (isa<CastInst>(instruction) && instruction.getOperand(0) == address)
+                moved.insert(&instruction);
+        SmallVector<Instruction *, 16> in_order;
+        for (Instruction &instruction : *before) {
+            const bool moves = moved.count(&instruction);
+            if (moves)
+                in_order.push_back(&instruction);
+            if ((moves && instruction.mayHaveSideEffects())
+                || (!in_order.empty() && !isa<DbgInfoIntrinsic>(instruction) && instruction.mayWriteToMemory())
+                || (!moves && any_of(instruction.operands(), [&](const Use &use) {
+                        const auto *operand = dyn_cast<Instruction>(use.get());
+                        return operand && moved.count(operand);
+                    })))
+                return;
+        }
+        for (Instruction *instruction : in_order)
+            instruction->moveBefore(*before, before->getTerminator()->getIterator());
+    }
+
     void lower(CallBase *start, GlobalVariable *lock) {
         BasicBlock *before = start->getParent();
         BasicBlock *body = SplitBlock(before, start->getNextNode() ? start->getNextNode() : start);
@@ -165,6 +210,7 @@ private:
         for (BasicBlock *block : shared)
             locked |= any_of(*block, [&](const Instruction &i) { return needs_lock(i); });
         copy(shared, alone);
+        compute_address_last(first->getSinglePredecessor(), shared);
         Instruction *jump = first->getSinglePredecessor()->getTerminator();
         IRBuilder<> builder(jump);
         builder.CreateCondBr(builder.CreateICmpNE(load_alone(builder), builder.getInt8(0)), alone.front(), first,
@@ -254,19 +300,26 @@ private:
     // ---- the same without anything atomic
 
     void make_plain(const Blocks &blocks) {
+        // What type the object has is known of the load, not of the exchange. A store of an unknown type could change
+        // whatever the loop has loaded.
+        MDNode *type = nullptr;
+        for (BasicBlock *block : blocks)
+            for (Instruction &instruction : *block)
+                if (isa<LoadInst>(instruction) && instruction.isAtomic())
+                    type = instruction.getMetadata(LLVMContext::MD_tbaa);
         for (BasicBlock *block : blocks)
             for (auto at = block->begin(); at != block->end();) {
                 Instruction &instruction = *at++;
                 // Clang says of each access in the loop that no other iteration uses the same place. That holds of
                 // atomic ones only as long as they are.
                 instruction.setMetadata(LLVMContext::MD_access_group, nullptr);
-                make_plain(instruction);
+                make_plain(instruction, type);
             }
         for (BasicBlock *block : blocks)
             ConstantFoldTerminator(block);      // no second try
     }
 
-    void make_plain(Instruction &instruction) {
+    void make_plain(Instruction &instruction, MDNode *type) {
         if (auto *load = dyn_cast<LoadInst>(&instruction)) {
             load->setAtomic(AtomicOrdering::NotAtomic);
         } else if (auto *store = dyn_cast<StoreInst>(&instruction)) {
@@ -274,7 +327,7 @@ private:
         } else if (auto *update = dyn_cast<AtomicRMWInst>(&instruction)) {
             lowerAtomicRMWInst(update);
         } else if (auto *exchange = dyn_cast<AtomicCmpXchgInst>(&instruction)) {
-            make_plain_exchange(exchange);
+            make_plain_exchange(exchange, type);
         } else if (isa<FenceInst>(instruction)) {
             instruction.eraseFromParent();
         } else if (is_flush(instruction)) {
@@ -285,10 +338,11 @@ private:
     }
 
     // What was loaded is still there: it succeeds.
-    void make_plain_exchange(AtomicCmpXchgInst *exchange) {
+    void make_plain_exchange(AtomicCmpXchgInst *exchange, MDNode *type) {
         IRBuilder<> builder(exchange);
         builder.CreateAlignedStore(exchange->getNewValOperand(), exchange->getPointerOperand(), exchange->getAlign(),
-                                   exchange->isVolatile());
+                                   exchange->isVolatile())
+            ->setMetadata(LLVMContext::MD_tbaa, type);
         // Clang uses the two parts and never the pair. They stay where they are, without a use.
         for (User *user : exchange->users())
             if (auto *part = dyn_cast<ExtractValueInst>(user))

@@ -25,7 +25,8 @@ namespace ws_clang {
 void lower_atomics(llvm::Module &module);
 // These two return what of libws is used: WS_USES_... of abi.h.
 unsigned lower_criticals(llvm::Module &module);
-unsigned lower_loops(llvm::Module &module);
+// `level`: of optimization.
+unsigned lower_loops(llvm::Module &module, unsigned level);
 unsigned features_of_loops(llvm::Module &module, llvm::ArrayRef<llvm::Function *> loops);
 void announce(llvm::Module &module, unsigned features);
 // Has a linker that does not find libws name -fws.
@@ -46,6 +47,20 @@ struct Captures {
 // `addresses`: of static ones.
 std::string results_text(const llvm::CallBase *fork, const llvm::Function *body, unsigned directive,
                          const Captures &captures, std::vector<llvm::Constant *> &addresses);
+// What a call of ws_parallel is given, but for the captures.
+struct Sharing {
+    llvm::Function *thunk;
+    llvm::Constant *site;
+    llvm::Value *chunk, *steal_chunk;
+};
+// The plain version of `body`, an outlined loop that is not lowered yet: a function with the same parameters, for which
+// libws is asked, and which still has merges and barriers of libomp's in it. Null if the loop has none.
+llvm::Function *make_plain_version(const llvm::CallBase *fork, llvm::Function *body, const Captures &captures,
+                                   const Sharing &sharing);
+// ws_alone changes between chunks only: a loop over a chunk has it in a variable, loaded here, and so can become two.
+void look_once_at_alone(llvm::Function *function, llvm::Instruction *before);
+// Inlines the outlined functions that a function calls itself.
+void inline_outlined(llvm::Function *function);
 // A symbol as the user knows it, without parameters.
 std::string readable_name(const std::string &symbol);
 

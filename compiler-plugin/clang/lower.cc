@@ -7,7 +7,7 @@
 //     __kmpc_push_num_threads(loc, thread, n)                       removed __kmpc_fork_call(loc, count, fn,
 //     captures...)                 ws_parallel(thunk, &captures, &site, chunk, steal_chunk)
 //                                                                   (with an if clause ws_parallel_if)
-// where thunk(captures) calls fn(&thread, &thread, captures...), and in fn
+// where thunk(captures) calls worker(captures...), which calls fn(&thread, &thread, captures...), and in fn
 //
 //     __kmpc_dispatch_init(loc, thread, kind, 0, last, 1, 1)        ws_loop_ull_start(true, 0, last + 1, 1, &lo, &hi)
 //     __kmpc_dispatch_next(loc, thread, &is_last, &lo, &hi, &step)  ws_loop_ull_next(&lo, &hi)
@@ -45,7 +45,7 @@ namespace {
 
 class Lowering {
 public:
-    explicit Lowering(Module &module) : module_(module), context_(module.getContext()) {}
+    Lowering(Module &module, unsigned level) : module_(module), context_(module.getContext()), level_(level) {}
     unsigned run();
 
 private:
@@ -62,7 +62,12 @@ private:
     bool stays_openmp(Region &region);
     Constant *make_site(std::string where, uint64_t kinds, const std::string &results,
                         const std::vector<Constant *> &addresses);
-    Function *make_thunk(const Region &region, const Captures &captures);
+    Value *thread_number(IRBuilder<> &builder, const Region &region);
+    Function *make_function(const Region &region, const char *ending, ArrayRef<Type *> parameters,
+                            IRBuilder<> &builder);
+    Function *make_worker(const Region &region, const Captures &captures);
+    Function *make_thunk(const Region &region, const Captures &captures, Function *worker);
+    void call_plainly(const Region &region, Function *plain);
     Function *lower_fork(const Region &region);
     void lower_body(Function *function);
     void lower_dispatch(CallBase *init);
@@ -74,11 +79,13 @@ private:
 
     Module &module_;
     LLVMContext &context_;
+    const unsigned level_;      // of optimization
     Type *const nothing_ = Type::getVoidTy(context_);
     IntegerType *const i1_ = Type::getInt1Ty(context_), *const i32_ = Type::getInt32Ty(context_),
                 *const i64_ = Type::getInt64Ty(context_);
     PointerType *const pointer_ = pointer_to(Type::getInt8Ty(context_));
     SmallPtrSet<Function *, 8> lowered_;
+    SmallVector<Function *, 8> plain_;      // versions, each called at one place
     ws::LoopNames names_;
 };
 
@@ -222,52 +229,20 @@ Constant *Lowering::make_site(std::string where, uint64_t kinds, const std::stri
     return ConstantExpr::getBitCast(site, pointer_);
 }
 
-// What the parameter says of a pointer, the one loaded says in its place: what a reference leads to may then be read
-// before the loop, also where not every iteration reads it.
-static void keep_what_is_known(LoadInst *loaded, const Argument *parameter) {
-    if (!loaded->getType()->isPointerTy())
-        return;
-    LLVMContext &context = loaded->getContext();
-    const auto number = [&](uint64_t value) {
-        return MDNode::get(context, ConstantAsMetadata::get(ConstantInt::get(Type::getInt64Ty(context), value)));
-    };
-    if (parameter->hasNonNullAttr())
-        loaded->setMetadata(LLVMContext::MD_nonnull, MDNode::get(context, {}));
-    if (uint64_t bytes = parameter->getDereferenceableBytes())
-        loaded->setMetadata(LLVMContext::MD_dereferenceable, number(bytes));
-    if (MaybeAlign alignment = parameter->getParamAlign())
-        loaded->setMetadata(LLVMContext::MD_align, number(alignment->value()));
+// What is known of a pointer: what a reference leads to may then be read before the loop, also where not every
+// iteration reads it.
+static void keep_what_is_known(Argument *parameter, const Argument *of) {
+    for (Attribute::AttrKind kind :
+         {Attribute::NonNull, Attribute::Dereferenceable, Attribute::Alignment, Attribute::NoUndef})
+        if (of->hasAttribute(kind))
+            parameter->addAttr(of->getAttribute(kind));
 }
 
-// thunk(captures): what the runtime calls, the owner and each guest.
-Function *Lowering::make_thunk(const Region &region, const Captures &captures) {
-    Function *body = region.body;
-    Function *thunk = Function::Create(FunctionType::get(nothing_, {pointer_}, false), GlobalValue::InternalLinkage,
-                                       readable_name(function_symbol(region.fork->getFunction())) + ".ws", module_);
-    for (const char *kept :
-         {"target-cpu", "target-features", "tune-cpu", "frame-pointer", "stack-protector-buffer-size"})
-        if (body->hasFnAttribute(kept))
-            thunk->addFnAttr(body->getFnAttribute(kept));
-    for (Attribute::AttrKind kept : {Attribute::NoUnwind, Attribute::UWTable, Attribute::OptimizeNone,
-                                     Attribute::NoInline, Attribute::OptimizeForSize, Attribute::MinSize})
-        if (body->hasFnAttribute(kept))
-            thunk->addFnAttr(body->getFnAttribute(kept));
-    IRBuilder<> builder(BasicBlock::Create(context_, "", thunk));
-    if (DISubprogram *of = body->getSubprogram()) {
-        // What is inlined in a function without debug information loses its own.
-        DIBuilder debug(module_, false, of->getUnit());
-        auto flags = DISubprogram::SPFlagDefinition | DISubprogram::SPFlagLocalToUnit;
-        if (of->isOptimized())
-            flags |= DISubprogram::SPFlagOptimized;
-        DISubprogram *own = debug.createFunction(of->getFile(), thunk->getName(), "", of->getFile(), of->getLine(),
-                                                 debug.createSubroutineType(debug.getOrCreateTypeArray({})),
-                                                 of->getLine(), DINode::FlagArtificial, flags);
-        debug.finalizeSubprogram(own);
-        thunk->setSubprogram(own);
-        builder.SetCurrentDebugLocation(DILocation::get(context_, of->getLine(), 0, own));
-    }
-    // libomp's number of this thread: for `omp` constructs of the user's in the loop.
-    Value *thread = builder.CreateAlloca(i32_, nullptr, "thread");
+// A variable with libomp's number of this thread: for `omp` constructs of the user's in the loop.
+Value *Lowering::thread_number(IRBuilder<> &builder, const Region &region) {
+    Function *function = builder.GetInsertBlock()->getParent();
+    IRBuilder<> at_entry(&function->getEntryBlock(), function->getEntryBlock().begin());
+    Value *thread = at_entry.CreateAlloca(i32_, nullptr, "thread");
     Value *number = builder.getInt32(0);
     if (options.openmp) {
         FunctionCallee ask = module_.getOrInsertFunction(
@@ -281,29 +256,93 @@ Function *Lowering::make_thunk(const Region &region, const Captures &captures) {
         number = asked;
     }
     builder.CreateStore(number, thread);
+    return thread;
+}
+
+// A function of ours that runs what was outlined. Sets the builder to its begin.
+Function *Lowering::make_function(const Region &region, const char *ending, ArrayRef<Type *> parameters,
+                                  IRBuilder<> &builder) {
+    Function *body = region.body;
+    Function *made =
+        Function::Create(FunctionType::get(nothing_, parameters, false), GlobalValue::InternalLinkage,
+                         readable_name(function_symbol(region.fork->getFunction())) + ending, module_);
+    for (const char *kept :
+         {"target-cpu", "target-features", "tune-cpu", "frame-pointer", "stack-protector-buffer-size"})
+        if (body->hasFnAttribute(kept))
+            made->addFnAttr(body->getFnAttribute(kept));
+    for (Attribute::AttrKind kept : {Attribute::NoUnwind, Attribute::UWTable, Attribute::OptimizeNone,
+                                     Attribute::NoInline, Attribute::OptimizeForSize, Attribute::MinSize})
+        if (body->hasFnAttribute(kept))
+            made->addFnAttr(body->getFnAttribute(kept));
+    builder.SetInsertPoint(BasicBlock::Create(context_, "", made));
+    if (DISubprogram *of = body->getSubprogram()) {
+        // What is inlined in a function without debug information loses its own.
+        DIBuilder debug(module_, false, of->getUnit());
+        auto flags = DISubprogram::SPFlagDefinition | DISubprogram::SPFlagLocalToUnit;
+        if (of->isOptimized())
+            flags |= DISubprogram::SPFlagOptimized;
+        DISubprogram *own = debug.createFunction(of->getFile(), made->getName(), "", of->getFile(), of->getLine(),
+                                                 debug.createSubroutineType(debug.getOrCreateTypeArray({})),
+                                                 of->getLine(), DINode::FlagArtificial, flags);
+        debug.finalizeSubprogram(own);
+        made->setSubprogram(own);
+        builder.SetCurrentDebugLocation(DILocation::get(context_, of->getLine(), 0, own));
+    }
+    return made;
+}
+
+// worker(captured values and addresses...): the loop. To LLVM an argument is something else than what is loaded:
+// `a * x` it computes as `x * a` if `a` is an argument, as in the user's function, and that takes fewer registers.
+Function *Lowering::make_worker(const Region &region, const Captures &captures) {
+    Function *body = region.body;
+    IRBuilder<> builder(context_);
+    Function *worker = make_function(region, ".ws", captures.type->elements(), builder);
+    Value *thread = thread_number(builder, region);
     SmallVector<Value *, 8> arguments{thread, thread};
-    Value *data = builder.CreateBitCast(thunk->getArg(0), pointer_to(captures.type));
     for (unsigned i = 0; i + 2 < body->arg_size(); i++) {
-        LoadInst *loaded =
-            builder.CreateLoad(captures.type->getElementType(i), builder.CreateStructGEP(captures.type, data, i));
-        Value *value = loaded;
-        if (!captures.by_value[i])
-            keep_what_is_known(loaded, body->getArg(i + 2));
-        else {
-            // Given by value: the function finds it in a variable of the thunk's.
-            Value *variable = builder.CreateAlloca(value->getType());
-            builder.CreateStore(value, variable);
-            value = variable;
+        Argument *given = worker->getArg(i);
+        if (captures.by_value[i]) {
+            // The function finds it in a variable of the worker's.
+            arguments.push_back(builder.CreateAlloca(given->getType()));
+            builder.CreateStore(given, arguments.back());
+        } else {
+            keep_what_is_known(given, body->getArg(i + 2));
+            arguments.push_back(given);
         }
-        arguments.push_back(value);
     }
     CallInst *call = builder.CreateCall(body->getFunctionType(), body, arguments);
     call->setCallingConv(body->getCallingConv());
     builder.CreateRetVoid();
+    return worker;
+}
+
+// thunk(captures): what the runtime calls, the owner and each guest.
+Function *Lowering::make_thunk(const Region &region, const Captures &captures, Function *worker) {
+    IRBuilder<> builder(context_);
+    Function *thunk = make_function(region, ".ws.start", {pointer_}, builder);
+    SmallVector<Value *, 8> arguments;
+    Value *data = builder.CreateBitCast(thunk->getArg(0), pointer_to(captures.type));
+    for (unsigned i = 0; i < captures.type->getNumElements(); i++)
+        arguments.push_back(
+            builder.CreateLoad(captures.type->getElementType(i), builder.CreateStructGEP(captures.type, data, i)));
+    builder.CreateCall(worker->getFunctionType(), worker, arguments);
+    builder.CreateRetVoid();
     return thunk;
 }
 
-// Returns the thunk.
+// Calls the plain version with what the fork was given.
+void Lowering::call_plainly(const Region &region, Function *plain) {
+    IRBuilder<> builder(region.fork);
+    Value *thread = thread_number(builder, region);
+    SmallVector<Value *, 8> arguments{thread, thread};
+    for (unsigned i = 2; i < plain->arg_size(); i++)
+        arguments.push_back(
+            builder.CreateBitOrPointerCast(region.fork->getArgOperand(i + 1), plain->getArg(i)->getType()));
+    CallInst *call = builder.CreateCall(plain->getFunctionType(), plain, arguments);
+    call->setCallingConv(plain->getCallingConv());
+}
+
+// Returns the worker.
 Function *Lowering::lower_fork(const Region &region) {
     SmallVector<Type *, 8> types;
     Captures captures;
@@ -316,12 +355,32 @@ Function *Lowering::lower_fork(const Region &region) {
     std::vector<Constant *> addresses;
     const std::string results =
         results_text(region.fork, region.body, unsigned(directive_number(region.mark)), captures, addresses);
-    Function *thunk = make_thunk(region, captures);
+    Function *worker = make_worker(region, captures), *thunk = make_thunk(region, captures, worker);
+
+    IRBuilder<> builder(region.fork);
+    uint64_t kinds = cast<ConstantInt>(region.mark->getArgOperand(1))->getZExtValue() & (openmp_loop - 1);
+    if (!asks_for_last(region.body))
+        kinds |= WS_SITE_ANY_ORDER;
+    if (region.unknown_calls)
+        kinds |= WS_SITE_UNSEEN;
+    const Sharing sharing{thunk, make_site(region.where, kinds, results, addresses), region.mark->getArgOperand(2),
+                          region.mark->getArgOperand(3)};
+    Value *condition = region.mark->arg_size() > 6 ? region.mark->getArgOperand(6) : builder.getInt32(1);
+    auto *constant = dyn_cast<ConstantInt>(condition);
+    const bool always = constant && constant->isOne();
+    if (Function *plain = level_ >= 3 && always && !region.openmp
+            ? make_plain_version(region.fork, region.body, captures, sharing) : nullptr) {
+        call_plainly(region, plain);
+        lower_body(plain);
+        plain_.push_back(plain);
+        remove_call(region.fork);
+        remove_call(region.push);
+        return worker;
+    }
 
     Function *host = region.fork->getFunction();
     IRBuilder<> at_entry(&*host->getEntryBlock().getFirstInsertionPt());
     Value *data = types.empty() ? nullptr : at_entry.CreateAlloca(captures.type, nullptr, "ws.captures");
-    IRBuilder<> builder(region.fork);
     for (unsigned i = 0; i < types.size(); i++) {
         Value *value = region.fork->getArgOperand(3 + i);
         if (captures.by_value[i])
@@ -330,17 +389,10 @@ Function *Lowering::lower_fork(const Region &region) {
             value = builder.CreateBitOrPointerCast(value, types[i]);
         builder.CreateStore(value, builder.CreateStructGEP(captures.type, data, i));
     }
-    uint64_t kinds = cast<ConstantInt>(region.mark->getArgOperand(1))->getZExtValue() & (openmp_loop - 1);
-    if (!asks_for_last(region.body))
-        kinds |= WS_SITE_ANY_ORDER;
-    if (region.unknown_calls)
-        kinds |= WS_SITE_UNSEEN;
     SmallVector<Value *, 6> arguments{thunk,
                                       data ? builder.CreateBitCast(data, pointer_) : ConstantPointerNull::get(pointer_),
-                                      make_site(region.where, kinds, results, addresses), region.mark->getArgOperand(2),
-                                      region.mark->getArgOperand(3)};
-    Value *condition = region.mark->arg_size() > 6 ? region.mark->getArgOperand(6) : builder.getInt32(1);
-    if (auto *constant = dyn_cast<ConstantInt>(condition); constant && constant->isOne()) {
+                                      sharing.site, sharing.chunk, sharing.steal_chunk};
+    if (always) {
         builder.CreateCall(runtime(region.openmp ? "ws_openmp" : "ws_parallel", nothing_,
                                    {thunk->getType(), pointer_, pointer_, i64_, i64_}),
                            arguments);
@@ -351,30 +403,34 @@ Function *Lowering::lower_fork(const Region &region) {
     }
     remove_call(region.fork);
     remove_call(region.push);
-    return thunk;
+    return worker;
 }
 
-// The body becomes the thunk's own code before anything is optimized: as a function it would be optimized by itself,
-// and once more in the thunk. Inner loops are unrolled in the first round, arrays that only they use are gone after the
-// second, and with them the stores that the vectorizer of straight code starts from.
-static void inline_body(Function *thunk) {
-    if (thunk->hasFnAttribute(Attribute::OptimizeNone) || thunk->hasFnAttribute(Attribute::NoInline))
-        return;
-    for (bool found = true; found;) {
-        found = false;
-        for (BasicBlock &block : *thunk) {
-            for (Instruction &instruction : block) {
-                Function *called = callee(instruction);
-                if (!called || !called->hasInternalLinkage() || !is_outlined(called->getName()))
-                    continue;
-                InlineFunctionInfo info;
-                found = InlineFunction(*cast<CallBase>(&instruction), info).isSuccess();
-                break;
-            }
-            if (found)
-                break;
-        }
+// As the plain version becomes code of the function that the loop stands in.
+static void inline_where_called(Function *function) {
+    SmallVector<CallBase *, 2> calls;
+    for (User *user : function->users())
+        if (auto *call = dyn_cast<CallBase>(user); call && callee(*call) == function)
+            calls.push_back(call);
+    for (CallBase *call : calls) {
+        InlineFunctionInfo info;
+        InlineFunction(*call, info);
     }
+    if (function->use_empty())
+        function->eraseFromParent();
+}
+
+// The body becomes the worker's own code before anything is optimized: as a function it would be optimized by itself,
+// and once more in the worker. Inner loops are unrolled in the first round, arrays that only they use are gone after
+// the second, and with them the stores that the vectorizer of straight code starts from.
+static void inline_body(Function *worker, unsigned level) {
+    if (worker->hasFnAttribute(Attribute::OptimizeNone) || worker->hasFnAttribute(Attribute::NoInline))
+        return;
+    inline_outlined(worker);
+    if (level >= 2)
+        worker->addFnAttr(Attribute::NoInline);
+    else
+        inline_where_called(worker);    // a debugger finds less of arguments
 }
 
 // The loop that asks for chunks. Its first block asks libomp for the next one each time; libws gives the first chunk
@@ -423,22 +479,7 @@ void Lowering::lower_dispatch(CallBase *init) {
     // Set with the last iteration, never cleared.
     Value *holds_last = builder.CreateZExt(builder.CreateAnd(more, builder.CreateICmpEQ(end, iterations)), i32_);
     builder.CreateStore(builder.CreateOr(builder.CreateLoad(i32_, is_last), holds_last), is_last);
-    // ws_alone changes between chunks only: the loop over a chunk has it in a variable, and can become two loops.
-    if (GlobalVariable *alone = module_.getGlobalVariable("ws_alone")) {
-        SmallVector<LoadInst *, 8> looks;
-        for (User *user : alone->users())
-            if (auto *load = dyn_cast<LoadInst>(user); load && load->getFunction() == next->getFunction())
-                looks.push_back(load);
-        if (!looks.empty()) {
-            IRBuilder<> at_entry(&*next->getFunction()->getEntryBlock().getFirstInsertionPt());
-            Value *known = at_entry.CreateAlloca(builder.getInt8Ty(), nullptr, "ws.alone.chunk");
-            builder.CreateStore(builder.CreateLoad(builder.getInt8Ty(), alone), known);
-            for (LoadInst *look : looks) {
-                look->setOperand(0, known);
-                look->setMetadata(LLVMContext::MD_tbaa, nullptr);
-            }
-        }
-    }
+    look_once_at_alone(next->getFunction(), next);
     next->replaceAllUsesWith(builder.CreateZExt(more, i32_));
     remove_call(next);
     remove_call(init);
@@ -601,7 +642,7 @@ bool Lowering::stays_openmp(Region &region) {
 }
 
 unsigned Lowering::run() {
-    SmallVector<Function *, 8> bodies, thunks;
+    SmallVector<Function *, 8> bodies, workers;
     if (Function *mark = module_.getFunction(ws::mark_function)) {
         SmallVector<CallBase *, 8> marks;
         for (User *user : mark->users())
@@ -618,7 +659,7 @@ unsigned Lowering::run() {
             regions.push_back(region);
         }
         for (const Region &region : regions) {
-            thunks.push_back(lower_fork(region));
+            workers.push_back(lower_fork(region));
             lower_body(region.body);
             bodies.push_back(region.body);
         }
@@ -644,8 +685,10 @@ unsigned Lowering::run() {
         if (begins(variable.getName(), ".gomp_critical_user_.") && variable.use_empty())
             variable.eraseFromParent();
     const unsigned features = features_of_loops(module_, bodies);
-    for (Function *thunk : thunks)
-        inline_body(thunk);
+    for (Function *worker : workers)
+        inline_body(worker, level_);
+    for (Function *plain : plain_)
+        inline_where_called(plain);
     return features;
 }
 
@@ -681,6 +724,24 @@ void remove_call(CallBase *call) {
     call->eraseFromParent();
 }
 
-unsigned lower_loops(Module &module) { return Lowering(module).run(); }
+void inline_outlined(Function *function) {
+    for (bool found = true; found;) {
+        found = false;
+        for (BasicBlock &block : *function) {
+            for (Instruction &instruction : block) {
+                Function *called = callee(instruction);
+                if (!called || !called->hasInternalLinkage() || !is_outlined(called->getName()))
+                    continue;
+                InlineFunctionInfo info;
+                found = InlineFunction(*cast<CallBase>(&instruction), info).isSuccess();
+                break;
+            }
+            if (found)
+                break;
+        }
+    }
+}
+
+unsigned lower_loops(Module &module, unsigned level) { return Lowering(module, level).run(); }
 
 }  // namespace ws_clang

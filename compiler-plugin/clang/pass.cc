@@ -16,14 +16,19 @@ namespace {
 
 class LoweringPass : public llvm::PassInfoMixin<LoweringPass> {
 public:
+    explicit LoweringPass(unsigned level) : level_(level) {}
+
     static bool isRequired() { return true; }   // at -O0 too
 
     llvm::PreservedAnalyses run(llvm::Module &module, llvm::ModuleAnalysisManager &) {
         lower_atomics(module);
-        announce(module, lower_criticals(module) | lower_loops(module));
+        announce(module, lower_criticals(module) | lower_loops(module, level_));
         name_fws(module);
         return llvm::PreservedAnalyses::none();
     }
+
+private:
+    const unsigned level_;
 };
 
 }  // namespace
@@ -35,8 +40,8 @@ public:
 extern "C" LLVM_ATTRIBUTE_WEAK llvm::PassPluginLibraryInfo llvmGetPassPluginInfo() {
     return {LLVM_PLUGIN_API_VERSION, "ws", "1", [](llvm::PassBuilder &builder) {
                 builder.registerPipelineStartEPCallback(
-                    [](llvm::ModulePassManager &passes, llvm::OptimizationLevel) {
-                        passes.addPass(ws_clang::LoweringPass());
+                    [](llvm::ModulePassManager &passes, llvm::OptimizationLevel level) {
+                        passes.addPass(ws_clang::LoweringPass(level.getSpeedupLevel()));
                     });
             }};
 }

@@ -11,6 +11,7 @@
 //   pass.cc         the back half (back.h): an LLVM pass before any optimization
 //   lower.cc        the outlined loops call libws instead of libomp
 //   results.cc      where the results of reductions lie, for mpirun -workshare-check
+//   plain.cc        a loop that nobody shares runs in its function, as it was written
 //   captures.cc     which variables it gets by value
 //   atomics.cc      the same for `ws atomic`: plain operations while nobody shares the loop
 //   critical.cc     the same for `ws critical`

@@ -80,7 +80,7 @@ bool ws_loop_ull_start(bool up, unsigned long long start, unsigned long long end
 bool ws_loop_ull_next(unsigned long long *lo, unsigned long long *hi);
 void ws_loop_end(void);
 
-/* The combined and the uncombined form of a loop that stands in its function a second time, plainly (GCC at -O3).
+/* The combined and the uncombined form of a loop that stands in its function a second time, plainly (at -O3).
  * True: nobody is to share this execution. Then the caller runs all of its `iterations` itself, without asking for
  * chunks, and calls ws_plain_end(). False, without an effect: it calls ws_parallel or ws_parallel_loop. */
 bool ws_plain_begin(struct ws_site *site, long chunk, long steal_chunk, unsigned long iterations);

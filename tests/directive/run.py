@@ -19,6 +19,7 @@ torture   words thrown together at random never crash the compiler (a fixed seed
 wrapper   what mpicc -fws is told for good and bad compilers
 debug     gdb stops in a chunk at the user's line and shows the variables (77 without gdb)
 vectors   a loop with a directive is vectorized as it is without, and takes its registers as that does (77 but for x86-64)
+plain     where nobody shares it, it knows its function's constants, and adds as without atomics (the same)
 exception what leaves an iteration ends the program with a message that names the loop; with the libws of --libws
 """
 import concurrent.futures
@@ -40,7 +41,7 @@ CC = os.environ.get('CC', 'clang-14' if CLANG else 'gcc').split()
 CXX = os.environ.get('CXX', 'clang++-14' if CLANG else 'g++').split()
 MAJOR = int(subprocess.run([*CC, '-dumpversion'], capture_output=True, text=True).stdout.split('.')[0] or 0)
 MODES = ('order', 'tail', 'random')
-PLAIN_TOO = '-O3'     # GCC's option for which a loop has a plain version where it stands
+PLAIN_TOO = '-O3'     # the option for which a loop has a plain version where it stands
 WARNINGS = ['-Wall', '-Wextra', '-Werror', '-Wno-unknown-pragmas']
 if CLANG:       # of newer versions, about the tests
     WARNINGS += ['-Wno-unknown-warning-option', '-Wno-vla-cxx-extension', '-Wno-deprecated-ofast']
@@ -126,7 +127,7 @@ class Test:
         if status or output:
             fail(f'{label}: compilation ({status})', output)
             return
-        plainly = PLAIN_TOO in options.split() and not CLANG and modes is MODES
+        plainly = PLAIN_TOO in options.split() and modes is MODES
         for mode in [*modes, 'plain'] if plainly else modes:
             status, output = start([binary], WS_FAKE=mode)
             if status or not output.startswith('ok'):
@@ -147,7 +148,7 @@ class Test:
                 for options in configurations:
                     jobs.append((self.build_and_run, source, language, options, runtime))
         in_parallel(jobs)
-        if not self.plain_loops and not CLANG:
+        if not self.plain_loops:
             fail(f'no loop ran plainly with {PLAIN_TOO}')
         print(f'{len(jobs)} programs, {len(MODES)} runs each; {self.plain_loops} loops ran plainly')
 
@@ -285,7 +286,7 @@ class Test:
         in_parallel(jobs)
         # clang's loops all come in one form.
         only_gcc = {'ws_parallel_loop', 'ws_parallel_loop_if', 'ws_loop_start', 'ws_loop_next', 'ws_loop_end', 'ws_loop_start_step',
-                    'ws_loop_ull_start_step', 'ws_plain_begin', 'ws_plain_end'} if CLANG else set()
+                    'ws_loop_ull_start_step'} if CLANG else set()
         if seen != self.ABI - only_gcc:
             fail(f'no program calls {", ".join(sorted(self.ABI - only_gcc - seen))}')
         with open(os.path.join(ROOT, 'runtime/directive/abi.h')) as f:
@@ -317,6 +318,57 @@ class Test:
             hottest[name] = max(counts, default=0) / max(counts[:1], default=1)
         if status or len(hottest) < 2 or not 1 < hottest['shared'] <= hottest['plain']:
             fail(f'how often a loop seems to run: {hottest} ({status})', output[:2000])
+
+    # plain
+
+    def plain_code(self, *options, to='-'):
+        """What the compiler says when it makes assembly of plain.c."""
+        status, output = start([*CC, *self.plugin(), *options, '-S', os.path.join(HERE, 'plain.c'), '-o', to])
+        if status:
+            fail(f'plain.c with {" ".join(options)} ({status})', output)
+        return output
+
+    def plain(self):
+        if platform.machine() != 'x86_64':
+            print('looks at code of x86-64')
+            sys.exit(77)
+        if CLANG:
+            self.copies(PLAIN_TOO)
+        for debug in ([], ['-g']):
+            if CLANG:
+                code, constant = self.plain_code(PLAIN_TOO, *debug, '-emit-llvm'), r'fmul [^\n]*3\.75'
+                functions = dict(re.findall(r'^define [^\n]*@([\w.]+)\((.*?)^}', code, re.M | re.S))
+                self.loads_in_order(functions)
+            else:
+                code, constant = self.plain_code(PLAIN_TOO, *debug, '-fdump-tree-optimized=stdout', to=os.devnull), r'\* \{? ?3\.75e\+0'
+                functions = dict(re.findall(r'^;; Function ([\w.]+) (.*?)(?=^;; Function|\Z)', code, re.M | re.S))
+            scale = functions.get('scale', code)
+            if 'ws_plain_begin' not in scale or not re.search(constant, scale):
+                fail(f'with {debug} the plain version of a loop does not know the constant of its function', scale)
+
+    def copies(self, *options):
+        """A loop that is cut into chunks copies registers no more than one without a directive does."""
+        most = {}
+        for name, code in re.findall(r'^map_(plain|shared)(?:\.ws)?:(.*?)^\s+\.size', self.plain_code(*options), re.M | re.S):
+            for block in re.split(r'^\.L\w+:', code, flags=re.M):
+                if block.count('mulpd') > 40:
+                    most[name] = max(most.get(name, 0), block.count('movapd'))
+        if len(most) < 2 or most['shared'] > most['plain'] + 2:
+            fail(f'copies of registers in a loop with {" ".join(options)}: {most}')
+
+    @staticmethod
+    def loads_in_order(functions):
+        """An addition that is not atomic loads first what is added, as clang does without a directive, and then what its address needs."""
+        for name in ('scatter_plain', 'scatter_shared'):
+            additions = [block for block in re.split(r'^\d+:.*', functions[name], flags=re.M) if re.search(r'\bfadd\b', block) and 'cmpxchg' not in block]
+            first = [re.search(r'\bload (\w+),', block) for block in additions]
+            if not first or any(not load or load[1] != 'double' for load in first):
+                fail(f'{name} loads first what its address needs', functions[name])
+        for name in ('cross_plain', 'cross_shared'):
+            blocks = [block for block in re.split(r'^\d+:.*', functions[name], flags=re.M) if re.search(r'\bfadd\b', block) and 'cmpxchg' not in block]
+            additions, places = (sum(len(re.findall(what, block)) for block in blocks) for what in (r'\bfadd\b', r'\bload i32,'))
+            if not additions or places > additions:
+                fail(f'{name} loads {places} places for {additions} additions', functions[name])
 
     def vectors(self):
         if platform.machine() != 'x86_64':
@@ -739,7 +791,7 @@ def main():
     update, everything = '--update' in arguments, '--all' in arguments
     libws = next((word.split('=', 1)[1] for word in arguments if word.startswith('--libws=')), None)
     arguments = [word for word in arguments if not word.startswith('--')]
-    tests = ('accept', 'reject', 'symbols', 'warn', 'ways', 'torture', 'wrapper', 'debug', 'vectors', 'exception')
+    tests = ('accept', 'reject', 'symbols', 'warn', 'ways', 'torture', 'wrapper', 'debug', 'vectors', 'plain', 'exception')
     if len(arguments) != 3 or arguments[0] not in tests:
         sys.exit(__doc__)
     getattr(Test(arguments[1], arguments[2], update, everything, libws), arguments[0])()
