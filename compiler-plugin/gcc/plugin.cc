@@ -99,7 +99,7 @@ int plugin_init(plugin_name_args *info, plugin_gcc_version *version) {
     const bool in_fortran = &language() == &ws::fortran_language;
     if (strcmp(lang_hooks.name, "GNU GIMPLE") == 0) {   // lto1, perhaps of another version: all else was done before
         if (plugin_default_version_check(version, &gcc_version))
-            register_alone_pass(info->base_name);
+            register_alone_pass(info->base_name), register_align_passes(info->base_name);
         return 0;
     }
     if (!read_arguments(*info))
@@ -128,5 +128,6 @@ int plugin_init(plugin_name_args *info, plugin_gcc_version *version) {
     register_alone_pass(info->base_name);
     register_lowering_pass(info->base_name);
     register_plain_pass(info->base_name);
+    register_align_passes(info->base_name);
     return 0;
 }

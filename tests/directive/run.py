@@ -19,7 +19,7 @@ torture   words thrown together at random never crash the compiler (a fixed seed
 wrapper   what mpicc -fws is told for good and bad compilers
 debug     gdb stops in a chunk at the user's line and shows the variables (77 without gdb)
 vectors   a loop with a directive is vectorized as it is without, and takes its registers as that does (77 but for x86-64)
-plain     where nobody shares it, it knows its function's constants, and adds as without atomics (the same)
+plain     where nobody shares it, it knows its function's constants, begins where short loops are fast, and adds as without atomics (the same)
 exception what leaves an iteration ends the program with a message that names the loop; with the libws of --libws
 """
 import concurrent.futures
@@ -328,12 +328,32 @@ class Test:
             fail(f'plain.c with {" ".join(options)} ({status})', output)
         return output
 
+    def starts_of_loops(self, *options):
+        """{function: to what power of two its most aligned loop is aligned}"""
+        found = {}
+        for name, code in re.findall(r'^(product_[\w.]+):(.*?)^\s+\.size', self.plain_code(*options), re.M | re.S):
+            # A label that a jump below it leads to.
+            labels = re.finditer(r'\.p2align (\d+).*\n(?:\s+\.p2align.*\n)*(\.L\d+):', code)
+            found[name] = max((int(at[1]) for at in labels if re.search(rf'\sj\w+\s+{re.escape(at[2])}\n', code[at.end():])), default=0)
+        return found
+
+    def aligned(self):
+        """A short loop in two cache lines takes longer: with a directive it never lies worse than without."""
+        for options, ours in ((['-O3'], 5), (['-O2'], 5), (['-O3', '-falign-loops=64'], 6), (['-O3', '-fno-align-loops'], 0), (['-Os'], 0)):
+            found = self.starts_of_loops(*options)
+            shared = {power for name, power in found.items() if 'shared' in name and (name != 'product_shared' or '-O3' in options)}
+            right = shared == {ours} if ours else max(shared) < 5     # GCC's own, at the targets of other jumps
+            if not right or ours == 5 and found['product_plain'] > 4:
+                fail(f'loops with {" ".join(options)} begin at multiples of two to the power of {found}')
+
     def plain(self):
         if platform.machine() != 'x86_64':
             print('looks at code of x86-64')
             sys.exit(77)
         if CLANG:
             self.copies(PLAIN_TOO)
+        else:
+            self.aligned()
         for debug in ([], ['-g']):
             if CLANG:
                 code, constant = self.plain_code(PLAIN_TOO, *debug, '-emit-llvm'), r'fmul [^\n]*3\.75'
