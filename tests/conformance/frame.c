@@ -172,7 +172,8 @@ int main(int argc, char **argv)
     name = "the program";
     /* A run in which no guests joined would test nothing. Some regions have so few iterations that none needs to. */
     const char *mode = getenv("WS_FAKE");
-    if (&ws_fake_joined && !(mode && strcmp(mode, "alone") == 0) && 2 * joined < sharing)
+    const int expected = !mode || (strcmp(mode, "alone") != 0 && strcmp(mode, "plain") != 0);
+    if (&ws_fake_joined && expected && 2 * joined < sharing)
         fail("guests joined in less than half of its cases");
     if (rank == 0)
         printf("%d cases, %d failed\n", cases, failures);

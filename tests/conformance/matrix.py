@@ -15,7 +15,7 @@ usage: matrix.py PREFIX WORK_FOLDER [option]...      PREFIX has bin/mpicc, mpicx
 --list            print the names of the cases and stop
 
 cases_*.py are the tables, frame.c what a case calls. Thieves are those of tests/directive/fake_runtime.c: none, two that
-take from the front, or from the end, or at random.
+take from the front, or from the end, or at random; or none where a loop's plain version (at -O3) runs at every other execution.
 """
 import argparse
 import collections
@@ -35,7 +35,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 LIMIT = 100                 # seconds for one compilation or one run
 CASES_IN_A_FILE = 120
-THIEVES = ('alone', 'order', 'tail', 'random')
+THIEVES = ('alone', 'order', 'tail', 'random', 'plain')
 OPTIONS = ('-O0', '-O0 -fopenmp', '-O3', '-O3 -fopenmp')
 LANGUAGES = {   # table, suffix, wrapper, how the wrapper is told the compiler, compilers (with a version: 'gcc-14' is g++-14)
     'c': (cases_c, '.c', 'mpicc', 'MPICH_CC', {'gcc': 'gcc', 'clang': 'clang'}),
@@ -325,7 +325,7 @@ class Matrix:
                 cells.append(f'{count or "-"}{f" ({len(names)} bad)" if names else ""}')
             print(f'{group:12}' + ''.join(f'{cell:>16}' for cell in cells))
         runs = len(THIEVES)
-        print(f'{sum(total.values())} cases compiled, each run with {runs} kinds of thieves'
+        print(f'{sum(total.values())} cases compiled, each run in {runs} ways'
               + (' and under mpirun' if self.arguments.mpi else '')
               + ''.join(f'; {int(seconds)} s {what}' for what, seconds in self.seconds.items()))
         for line in self.not_here:
