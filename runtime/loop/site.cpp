@@ -31,8 +31,7 @@ constexpr double least_share = 0.1;
 // the memory, next to nothing is won.
 constexpr double least_return = 0.15;
 // A region lasted longer as others took its owner's core, and guests did less than this part of that time's work: what
-// they took off the owner it would have done in the same slice of time, and the thieves' cores, lent and given back,
-// were now and then idle, which brings others to them.
+// they took off the owner it would have done in the same slice of time.
 constexpr double least_beside_others = 0.1;
 
 // Where guests and owner computed beside each other for less, what that costs cannot be told from noise.
