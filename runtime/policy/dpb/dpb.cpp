@@ -10,6 +10,7 @@
 #include "policy/dpb/foreign.h"
 #include "policy/dpb/regions.h"
 #include "policy/dpb/team.h"
+#include "policy/dpb/tell.h"
 #include "policy/dpb/turns.h"
 #include "window/os.h"
 #include "window/times.h"
@@ -46,14 +47,6 @@ bool threads_are_placed()
             return true;
     const char* bind = std::getenv("OMP_PROC_BIND");
     return bind && *bind && strcasecmp(bind, "false") != 0;
-}
-
-std::string sum_text(const uint16_t* deal, unsigned ranks)
-{
-    std::string text;
-    for (unsigned r = 0; r < ranks && r < 16; r++)
-        text += (r ? "+" : "") + std::to_string(deal[r]);
-    return ranks > 16 ? text + "+..." : text;
 }
 
 // What a period is that was measured.
@@ -656,98 +649,7 @@ void Dpb::tell(Facts& facts) const
     if (!attached_)
         return;
     facts.cores = cores_;
-    const Head& head = table_.head();
-    char text[240];
-    bool seen = false;
-    for (unsigned r = 0; r < table_.ranks(); r++)
-        seen = seen || table_.row(r).seen;
-    if (!seen && leaves_) // which openmp/ tells of
-        return;
-    if (!seen) {
-        facts.policies.push_back("no core was moved: no parallel region was seen (is OpenMP linked statically?)");
-        return;
-    }
-    if (head.changes) {
-        std::string line =
-            "cores " + sum_text(table_.first(), table_.ranks()) + " -> " + sum_text(table_.last(), table_.ranks());
-        std::snprintf(text, sizeof text, " after %u periods", head.periods_then);
-        line += text;
-        if (head.period_first > 0 && head.period_last > 0) {
-            std::snprintf(text, sizeof text, "; about %.2f times as fast", head.period_first / head.period_last);
-            line += text;
-        }
-        facts.policies.push_back(line);
-    } else if (balances_)
-        facts.policies.push_back(
-            "cores " + sum_text(table_.first(), table_.ranks()) + ", " +
-            (head.periods ? "no other deal was better" : "not measured long enough for another deal"));
-    if (head.timed)
-        facts.policies.push_back("no turns of an outer loop were found, and what was measured are half seconds");
-    uint64_t regions = 0, used = 0, late = 0, recalled = 0, left = 0, beside = 0, beside_ticks = 0, longest = 0;
-    for (unsigned r = 0; r < table_.ranks(); r++) {
-        regions += table_.row(r).regions;
-        used += table_.row(r).used;
-        late += table_.row(r).late;
-        recalled += table_.row(r).recalled;
-        left += table_.row(r).left;
-        beside += table_.row(r).beside;
-        beside_ticks += table_.row(r).beside_ticks;
-        longest = std::max(longest, uint64_t(table_.row(r).beside_longest));
-    }
-    if (leaves_ ? regions > 0 : lends_) {
-        std::snprintf(text, sizeof text,
-                      "%llu parallel regions had lent cores, for %.3f s of them (%.3f s beside their owners)",
-                      static_cast<unsigned long long>(regions), double(used) * 1e-6 / ticks_per_us_,
-                      double(late) * 1e-6 / ticks_per_us_);
-        std::string line = text;
-        if (recalled) {
-            std::snprintf(text, sizeof text, "; %llu were recalled before the end, and %llu of them were left then",
-                          static_cast<unsigned long long>(recalled), static_cast<unsigned long long>(left));
-            line += text;
-        }
-        facts.policies.push_back(line);
-    }
-    uint64_t limited = 0;
-    for (unsigned r = 0; r < table_.ranks(); r++)
-        limited += table_.row(r).limited;
-    if (limited) {
-        std::snprintf(text, sizeof text,
-                      "%llu parallel regions could have had more cores, but the program asked for no more threads",
-                      static_cast<unsigned long long>(limited));
-        facts.policies.push_back(text);
-    }
-    uint64_t foreign = 0, foreign_used = 0, foreign_late = 0, foreign_recalled = 0, foreign_left = 0, given = 0;
-    for (unsigned r = 0; r < table_.ranks(); r++) {
-        foreign += table_.row(r).foreign_regions;
-        foreign_used += table_.row(r).foreign_used;
-        foreign_late += table_.row(r).foreign_late;
-        foreign_recalled += table_.row(r).foreign_recalled;
-        foreign_left += table_.row(r).foreign_left;
-        given += table_.row(r).used_by_others;
-    }
-    if (shares_) {
-        std::snprintf(text, sizeof text,
-                      "%llu parallel regions had cores of other jobs, for %.3f s of them (%.3f s beside their owners), "
-                      "and other jobs "
-                      "had cores of this one for %.3f s",
-                      static_cast<unsigned long long>(foreign), double(foreign_used) * 1e-6 / ticks_per_us_,
-                      double(foreign_late) * 1e-6 / ticks_per_us_, double(given) * 1e-6 / ticks_per_us_);
-        std::string line = text;
-        if (foreign_recalled) {
-            std::snprintf(text, sizeof text,
-                          "; %llu of other jobs were recalled before the end, and %llu of them were left then",
-                          static_cast<unsigned long long>(foreign_recalled),
-                          static_cast<unsigned long long>(foreign_left));
-            line += text;
-        }
-        facts.policies.push_back(line);
-    }
-    if (beside) {
-        std::snprintf(text, sizeof text,
-                      "%llu times a region came to a core before its worker's last chunk was over, for %.3f ms at most",
-                      static_cast<unsigned long long>(beside), double(longest) * 1e-3 / ticks_per_us_);
-        facts.policies.push_back(text);
-    }
+    dpb::tell(facts, table_, {lends_, balances_, leaves_, shares_, ticks_per_us_});
 }
 
 } // namespace
