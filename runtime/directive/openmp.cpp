@@ -30,7 +30,7 @@ namespace ws::directive {
 volatile Hardware::Flag openmp_regions, watching_openmp;
 const RegionChooser *volatile openmp_chooser, *volatile openmp_lender;
 void (*openmp_sharer)(RegionCall& region);
-void (*openmp_serializes)();
+bool (*openmp_serializes)();
 
 void set_openmp_chooser(const RegionChooser* chooser)
 {

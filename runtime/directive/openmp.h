@@ -88,7 +88,8 @@ private:
 // One that is left to OpenMP is about to open, and lent cores may join it. It lives until the region is over.
 class LentRegion {
 public:
-    LentRegion(unsigned most, const void* site) : lender_(most ? openmp_lender : nullptr)
+    // `most` 0: none, and threads that were on such cores before leave them.
+    LentRegion(unsigned most, const void* site) : lender_(openmp_lender)
     {
         if (lender_)
             cores_ = lender_->cores(most, site, this);
@@ -144,8 +145,9 @@ protected:
 };
 // Runs the region; null: the library opens all of them itself. Set before the program begins, or never.
 extern void (*openmp_sharer)(RegionCall& region);
-// Hears of regions of one thread that libomp begins in the calling one, by __kmpc_serialized_parallel().
-extern void (*openmp_serializes)();
+// Hears of regions of one thread that libomp begins in the calling one, by __kmpc_serialized_parallel(). True: the
+// thread may be another than the one whose number the caller has.
+extern bool (*openmp_serializes)();
 
 // What schedule(runtime) stands for in the rank's regions: the program's last omp_set_schedule(), or OMP_SCHEDULE.
 struct RuntimeSchedule {

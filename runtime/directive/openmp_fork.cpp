@@ -64,6 +64,10 @@ struct ForkedRegion {
     const ChosenRegion* chosen;
     void* location;
 };
+void run_as_it_is(int32_t* thread, int32_t* bound, ForkedRegion* region)
+{
+    region->call(region->function, thread, bound, region->shared);
+}
 void run_forked(int32_t* thread, int32_t* bound, ForkedRegion* region)
 {
     const unsigned number = unsigned(openmp(nullptr).thread_num());
@@ -96,6 +100,10 @@ public:
     {
         if (threads)
             next_push_num_threads(caller_)(location_, next_thread(caller_)(location_), int32_t(threads));
+        if (WS_LIKELY(fn == this->fn && data == this->data)) { // libomp says each thread's number
+            fork_(location_, 1, reinterpret_cast<void (*)()>(run_as_it_is), static_cast<ForkedRegion*>(data));
+            return;
+        }
         Member member = {fn, data};
         fork_(location_, 1, reinterpret_cast<void (*)()>(run_plain_member), &member);
     }
@@ -143,10 +151,7 @@ __attribute__((visibility("hidden"))) void ws_fork(void* location, int32_t count
     if (!openmp_chooser)
         window::store_relaxed(ws_libomp_fork, next_fork.of_all()); // one word, and the library behind it never changes
     if (!chosen.is_chosen()) {
-        static constexpr auto as_it_is = [](int32_t* thread, int32_t* bound, ForkedRegion* r) {
-            r->call(r->function, thread, bound, r->shared);
-        };
-        fork(location, 1, reinterpret_cast<void (*)()>(+as_it_is), &region);
+        fork(location, 1, reinterpret_cast<void (*)()>(run_as_it_is), &region);
         return;
     }
     if (chosen.threads != asked)
@@ -201,10 +206,10 @@ asm(".symver openmp_push_num_threads,__kmpc_push_num_threads@VERSION");
 extern "C" __attribute__((visibility("default"))) void openmp_serialized_parallel(void* location, int32_t thread)
 {
     pushed = 0;
-    if (openmp_serializes)
-        openmp_serializes();
     void* const caller = __builtin_return_address(0);
-    next_serialized(caller)(location, own_number(location, thread, caller));
+    if (openmp_serializes && openmp_serializes())
+        thread = own_number(location, thread, caller);
+    next_serialized(caller)(location, thread);
 }
 asm(".symver openmp_serialized_parallel,__kmpc_serialized_parallel@VERSION");
 

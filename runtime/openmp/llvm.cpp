@@ -389,18 +389,19 @@ __thread struct {
     unsigned depth;
 } outside __attribute__((tls_model("initial-exec")));
 
-void begin_serialized()
+bool begin_serialized()
 {
     if (!current && !outside.depth)
-        return;
+        return loop::self.in_region;
     if (outside.depth++ != 0)
-        return;
+        return true;
     if (current->watch)
         current->watch->note(use::nested);
     outside.unit = current;
     outside.asked = directive::openmp_asked;
     current = nullptr;
     directive::openmp_asked = nullptr;
+    return true;
 }
 __attribute__((constructor)) void hear_of_serialized() { directive::openmp_serializes = begin_serialized; }
 } // namespace
@@ -422,17 +423,18 @@ WS_LLVM(__kmpc_end_serialized_parallel);
 // to wait for inside.
 
 #define WS_LLVM_IN_TURN(name, in_team)                                                                                \
-    WS_EXPORT long llvm_##name(WS_12(long, WS_NAMED))                                                                 \
+    WS_EXPORT long llvm_##name(WS_6(long, WS_NAMED))                                                                  \
     {                                                                                                                 \
         static Next<decltype(llvm_##name)> next(#name);                                                               \
-        if (current)                                                                                                  \
-            meet_other(#name);                                                                                        \
+        if (WS_LIKELY(!current))                                                                                      \
+            return next(__builtin_return_address(0))(WS_6(, WS_NAMED));                                               \
+        meet_other(#name);                                                                                            \
         if (current && current->team) {                                                                               \
             [[maybe_unused]] Unit& unit = *current;                                                                   \
             in_team;                                                                                                  \
             return 0;                                                                                                 \
         }                                                                                                             \
-        WS_RETURN(next(__builtin_return_address(0))(WS_12(, WS_NAMED)));                                              \
+        return next(__builtin_return_address(0))(WS_6(, WS_NAMED));                                                   \
     }                                                                                                                 \
     WS_LLVM(name)
 WS_LLVM_IN_TURN(__kmpc_ordered, );
@@ -445,12 +447,12 @@ WS_LLVM_IN_TURN(__kmpc_doacross_fini, if (unit.turn.runs) unit.team->next_in_tur
 // ---- what takes the calling thread's number, and is the same for every thread otherwise
 
 #define WS_LLVM_OWN_NUMBER(name)                                                                                      \
-    WS_EXPORT long llvm_##name(WS_12(long, WS_NAMED))                                                                 \
+    WS_EXPORT long llvm_##name(WS_6(long, WS_NAMED))                                                                  \
     {                                                                                                                 \
         static Next<decltype(llvm_##name)> next(#name);                                                               \
         if (WS_UNLIKELY(current != nullptr) && current->team)                                                         \
             b = own_number(reinterpret_cast<void*>(a));                                                               \
-        WS_RETURN(next(__builtin_return_address(0))(WS_12(, WS_NAMED)));                                              \
+        return next(__builtin_return_address(0))(WS_6(, WS_NAMED));                                                   \
     }                                                                                                                 \
     WS_LLVM(name)
 WS_LLVM_OWN_NUMBER(__kmpc_critical);
@@ -462,21 +464,27 @@ WS_LLVM_OWN_NUMBER(__kmpc_omp_task_complete_if0);
 
 // ---- all others but critical sections, atomic operations, locks and memory, which are the same for every thread
 
-// They take integers and pointers, none more than 12. `in_team`: what is done instead, or before, for a virtual thread.
-#define WS_LLVM_OTHER_AS(name, in_team)                                                                               \
-    WS_EXPORT long llvm_##name(WS_12(long, WS_NAMED))                                                                 \
+// They take integers and pointers, none more than 12, and most no more than 6, for which a call in a region of OpenMP's
+// is a jump. `in_team`: what is done instead, or before, for a virtual thread.
+#define WS_LLVM_OTHER_OF(name, arguments, give, in_team)                                                              \
+    WS_EXPORT long llvm_##name(arguments(long, WS_NAMED))                                                             \
     {                                                                                                                 \
         static Next<decltype(llvm_##name)> next(#name);                                                               \
-        if (current)                                                                                                  \
-            meet_other(#name);                                                                                        \
+        if (WS_LIKELY(!current)) { /* by itself: nothing is to be kept over a call */                                 \
+            give(next(__builtin_return_address(0))(arguments(, WS_NAMED)));                                           \
+        }                                                                                                             \
+        meet_other(#name);                                                                                            \
         if (current && current->team) {                                                                               \
             in_team;                                                                                                  \
         }                                                                                                             \
-        WS_RETURN(next(__builtin_return_address(0))(WS_12(, WS_NAMED)));                                              \
+        give(next(__builtin_return_address(0))(arguments(, WS_NAMED)));                                               \
     }                                                                                                                 \
     WS_LLVM(name)
+#define WS_LLVM_OTHER_AS(name, in_team) WS_LLVM_OTHER_OF(name, WS_6, return, in_team)
+#define WS_LLVM_LONG_AS(name, in_team) WS_LLVM_OTHER_OF(name, WS_12, WS_RETURN, in_team)
 // The calling thread's number is the second argument, most often.
 #define WS_LLVM_OTHER(name) WS_LLVM_OTHER_AS(name, b = own_number(nullptr))
+#define WS_LLVM_LONG(name) WS_LLVM_LONG_AS(name, b = own_number(nullptr))
 
 // Tasks of a virtual thread run at once, as those of an if clause that is false: it may end on another thread of the
 // library's, and its barriers are not the library's.
@@ -504,10 +512,10 @@ long run_task_after(void* location, void* task, long count, void* of, long count
 void* pointer(long argument) { return reinterpret_cast<void*>(argument); }
 } // namespace
 WS_LLVM_OTHER_AS(__kmpc_omp_task, return run_task(pointer(a), pointer(c)));
-WS_LLVM_OTHER_AS(__kmpc_omp_task_with_deps,
-                 return run_task_after(pointer(a), pointer(c), d, pointer(e), f, pointer(g)));
-WS_LLVM_OTHER_AS(__kmpc_taskloop, b = own_number(nullptr); d = 0);
-WS_LLVM_OTHER_AS(__kmpc_taskloop_5, b = own_number(nullptr); d = 0);
+WS_LLVM_LONG_AS(__kmpc_omp_task_with_deps,
+                return run_task_after(pointer(a), pointer(c), d, pointer(e), f, pointer(g)));
+WS_LLVM_LONG_AS(__kmpc_taskloop, b = own_number(nullptr); d = 0);
+WS_LLVM_LONG_AS(__kmpc_taskloop_5, b = own_number(nullptr); d = 0);
 // So what they reduce over all threads is their virtual thread's own copy, which it adds to the others itself.
 WS_LLVM_OTHER_AS(__kmpc_task_reduction_modifier_init, return 0);
 WS_LLVM_OTHER_AS(__kmpc_taskred_modifier_init, return 0);
@@ -516,20 +524,20 @@ WS_LLVM_OTHER_AS(__kmpc_task_reduction_get_th_data, return c);
 
 WS_LLVM_OTHER(__kmpc_barrier_master);
 WS_LLVM_OTHER(__kmpc_barrier_master_nowait);
-WS_LLVM_OTHER(__kmpc_dist_dispatch_init_4);
-WS_LLVM_OTHER(__kmpc_dist_dispatch_init_4u);
-WS_LLVM_OTHER(__kmpc_dist_dispatch_init_8);
-WS_LLVM_OTHER(__kmpc_dist_dispatch_init_8u);
-WS_LLVM_OTHER(__kmpc_dist_for_static_init_4);
-WS_LLVM_OTHER(__kmpc_dist_for_static_init_4u);
-WS_LLVM_OTHER(__kmpc_dist_for_static_init_8);
-WS_LLVM_OTHER(__kmpc_dist_for_static_init_8u);
-WS_LLVM_OTHER(__kmpc_team_static_init_4);
-WS_LLVM_OTHER(__kmpc_team_static_init_4u);
-WS_LLVM_OTHER(__kmpc_team_static_init_8);
-WS_LLVM_OTHER(__kmpc_team_static_init_8u);
+WS_LLVM_LONG(__kmpc_dist_dispatch_init_4);
+WS_LLVM_LONG(__kmpc_dist_dispatch_init_4u);
+WS_LLVM_LONG(__kmpc_dist_dispatch_init_8);
+WS_LLVM_LONG(__kmpc_dist_dispatch_init_8u);
+WS_LLVM_LONG(__kmpc_dist_for_static_init_4);
+WS_LLVM_LONG(__kmpc_dist_for_static_init_4u);
+WS_LLVM_LONG(__kmpc_dist_for_static_init_8);
+WS_LLVM_LONG(__kmpc_dist_for_static_init_8u);
+WS_LLVM_LONG(__kmpc_team_static_init_4);
+WS_LLVM_LONG(__kmpc_team_static_init_4u);
+WS_LLVM_LONG(__kmpc_team_static_init_8);
+WS_LLVM_LONG(__kmpc_team_static_init_8u);
 WS_LLVM_OTHER(__kmpc_omp_task_alloc);
-WS_LLVM_OTHER(__kmpc_omp_target_task_alloc);
+WS_LLVM_LONG(__kmpc_omp_target_task_alloc);
 WS_LLVM_OTHER(__kmpc_omp_task_begin_if0);
 WS_LLVM_OTHER(__kmpc_omp_task_parts);
 WS_LLVM_OTHER(__kmpc_omp_taskwait);

@@ -14,6 +14,9 @@
 #define WS_12(type, each)                                                                                             \
     each(type, a) each(type, b) each(type, c) each(type, d) each(type, e) each(type, f) each(type, g) each(type, h)   \
         each(type, i) each(type, j) each(type, k) type l
+// Or none more than 6, which are in registers.
+#define WS_6(type, each)                                                                                              \
+    each(type, a) each(type, b) each(type, c) each(type, d) each(type, e) type f
 #define WS_NAMED(type, name) type name,
 // Returns what such a function gives: never by a jump to it, for which the compiler would write all 12 to
 // where its caller has put them, and those that it has not are its caller's variables, which may have changed.

@@ -78,27 +78,44 @@ private:
 
 // It has as many threads as its number says (0: it is not to be seen how many), some of them on lent cores if there are
 // any, or one more for each of at most `most` of these.
-void open_with_lent(RegionCall& region, unsigned number, unsigned most)
+__attribute__((noinline)) void open_with_lent(RegionCall& region, RegionSite& site, unsigned number, unsigned most)
 {
-    const directive::LentRegion lent(most, region.site);
-    if (number == 0 && lent.cores() == 0) {
-        region.open(region.fn, region.data, region.threads);
-        return;
+    const unsigned own = directive::openmp_own();
+    const uint64_t began = ticks();
+    unsigned cores;
+    {
+        const directive::LentRegion lent(most, region.site);
+        cores = lent.cores();
+        if (number == 0 && cores == 0)
+            region.open(region.fn, region.data, region.threads);
+        else {
+            Member member = {lent, region.fn, region.data};
+            const LetIn let_in(cores != 0);
+            region.open(run_member, &member, number ? number : own + cores);
+        }
     }
-    Member member = {lent, region.fn, region.data};
-    const LetIn let_in(lent.cores() != 0);
-    region.open(run_member, &member, number ? number : directive::openmp_own() + lent.cores());
+    // Its first execution, in which OpenMP may have begun its threads, is no measure for the next ones.
+    const double took = double(ticks() - began) * (own + cores) / own;
+    if (site.now() == State::own)
+        window::store_relaxed(site.longest, std::max(took, window::load_relaxed(site.longest) / 2));
 }
 
 // Whether to ask for lent cores at all, by two loads: somebody waits, or will when a region that is as long as this one
-// has begun.
-bool may_have_lenders(const RegionSite& site)
+// has begun. One that takes less than a thread more would cost asks seldom: how long it is now is seen when it asks.
+bool may_have_lenders(RegionSite& site)
 {
+    constexpr Flag seldom = 16;
     const auto& h = host();
     if (!h.row || !h.sleepers)
         return false;
+    const double took = window::load_relaxed(site.longest);
+    if (took > 0 && took < window::times::thread_cost_us * h.ticks_per_us) { // 0: it is not known
+        const Flag short_ones = Hardware::load_relaxed(site.short_ones) + 1; // relaxed: nothing follows from it
+        Hardware::store_relaxed(site.short_ones, short_ones);
+        return WS_UNLIKELY(short_ones % seldom == 0);
+    }
     return Hardware::load_relaxed(h.row->hunger.hungry) || Hardware::load_relaxed(*h.sleepers) || // hints, both
-           site.longest > window::times::borrow_wait_pays * window::times::borrow_wait_us * h.ticks_per_us;
+           took > window::times::borrow_wait_pays * window::times::borrow_wait_us * h.ticks_per_us;
 }
 
 // More threads than the rank has that may join this one of its regions, which is OpenMP's.
@@ -115,9 +132,9 @@ unsigned most_lent(const RegionSite& site)
     return most > own ? most - own : 0;
 }
 
-void run_by_openmp(RegionCall& region, const RegionSite* site, const Wanted& wanted)
+// The calling thread is in no virtual thread.
+void run_by_openmp(RegionCall& region, RegionSite* site, const Wanted& wanted)
 {
-    const Current none(nullptr);
     // Who keeps thread numbers finds the same ones in each region: as many as it was told from the start. But threads
     // that spin keep a core from those for which they wait: no more than there are cores, if the region asks how many
     // threads there are.
@@ -129,15 +146,13 @@ void run_by_openmp(RegionCall& region, const RegionSite* site, const Wanted& wan
     // Where the number stays nobody sees where its threads are. Those that spin for others on the rank's own cores
     // would only keep a lent one busy.
     const bool may = site && directive::openmp_lender;
-    const unsigned most = !may                                  ? 0
-                          : !number && !may_have_lenders(*site) ? 0
-                          : !number                             ? most_lent(*site)
-                          : number > own && !spins              ? number - own
-                                                                : 0;
+    unsigned most = 0;
+    if (may && (number == 0 || (number > own && !spins)) && may_have_lenders(*site))
+        most = number ? number - own : most_lent(*site);
     if (WS_LIKELY(!may || (most == 0 && number <= own)))
         region.open(region.fn, region.data, same ? number : region.threads);
     else
-        open_with_lent(region, number, most);
+        open_with_lent(region, *site, number, most);
 }
 
 __attribute__((noinline)) void run_watching(RegionCall& region, RegionSite& site, const Wanted& wanted)

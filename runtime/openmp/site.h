@@ -52,7 +52,8 @@ struct alignas(64) RegionSite {
     bool first_time;     // it was shared before it was ever run: `longest` is a guess
     unsigned units;
     double setup;  // ticks that each spends before its part of the work
-    double longest; // ticks that an execution took
+    double longest; // ticks that an execution took; where it is OpenMP's: about so many, in one thread
+    volatile Flag short_ones; // executions by OpenMP for which nobody was asked for a core, or seldom
     struct Phase* volatile phases[128]; // after a barrier, found by where that is
 
     State now() const { return State(Hardware::load_acquire(state)); } // pairs with settle() and give_up()

@@ -66,6 +66,21 @@ static int tasks(void)
 #endif
 }
 
+/* A region that was short for so many executions that nobody is asked for a core any more becomes long. */
+static int grows(void)
+{
+    for (int r = turn ? 0 : 200; r >= 0; r--) {
+        const int n = r ? 1 : iterations;
+#pragma omp parallel
+#pragma omp single
+        for (int i = 0; i < n; i++)
+#pragma omp task firstprivate(i, n)
+            if (n == iterations)
+                item(i);
+    }
+    return 1;
+}
+
 /* Tasks that call MPI. The level that frame.h asks for would do for one thread, which is all that the program has. */
 static int messages(void)
 {
@@ -255,6 +270,7 @@ static int pipeline(void)
 static const struct kind kinds[] = {
     {"tasks", tasks, iterations},
     {"recursion", recursion, 0},
+    {"grows", grows, iterations},
     {"messages", messages, iterations},
     {"taskloop", taskloop, iterations},
     {"in_order", in_order, iterations},

@@ -52,6 +52,8 @@ def of_mode(mode):
             lent(mode, kind, title=f'{kind}, {mode}')
         if kind != 'messages':  # with two threads of its own it would be no right program
             lent(mode, kind, env=PRETENDED, options=(), title=f'{kind} on pretended cores, {mode}')
+    if CORES >= 2:
+        lent(mode, 'grows', turns=40, title=f'a region that becomes long, {mode}')
     result = lent(mode, 'four', env=PRETENDED, options=(), title=f'four threads, {mode}')
     expect(result, f'{result.most} threads in a region of 4', result.most == 4)
     # Other numbers of threads than the program has said, or where its thread-private variables live.

@@ -89,7 +89,6 @@ private:
     void begin_region(const void* site, const void* region, uint64_t now);
     unsigned borrow(const void* site, unsigned own, unsigned most, unsigned there, uint64_t now);
     unsigned could_borrow(bool is_long);
-    bool somebody_waits(const policy::Rank& rank) const;
     bool has_neighbours(const policy::Rank& rank);
     void look_at_deal();
     void note_cores(unsigned cores);
@@ -395,13 +394,6 @@ unsigned Dpb::threads(const policy::Rank& rank, unsigned asked, const void* site
     return threads_;
 }
 
-// A hint, by one or two loads: cores need not be looked at one by one where it is false.
-bool Dpb::somebody_waits(const policy::Rank& rank) const
-{
-    window::Window& w = *rank.window;
-    return Hardware::load_relaxed(w.mine().hunger.hungry) || Hardware::load_relaxed(w.node().sleepers);
-}
-
 // Another job computes on the ranks' CPUs, too: who waits there may leave its core to that.
 bool Dpb::has_neighbours(const policy::Rank& rank)
 {
@@ -449,7 +441,7 @@ unsigned Dpb::lent_cores(const policy::Rank& rank, unsigned most, const void* si
     const unsigned own = team_.own();
     const bool is_long =
         double(regions_.saves(site, own, 1)) > times::borrow_wait_pays * times::borrow_wait_us * ticks_per_us_;
-    if (most && (somebody_waits(rank) || is_long) && !has_neighbours(rank)) {
+    if (most && !has_neighbours(rank)) {
         const unsigned there = could_borrow(is_long);
         extra_ = borrow(site, own, most, there, ticks());
         if (!there) // who still waits raises it again
