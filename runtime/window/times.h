@@ -122,6 +122,8 @@ constexpr double settle_us = 5e6; // a rank that hands nothing over for so long 
 // A rank has to wait for so long before its processors are lent; longer, up to the second, where it came back too
 // early.
 constexpr unsigned borrow_least_us = 20, borrow_most_us = 20000;
+// Whoever waits anew so soon after a region took its processors was on its way from one wait to the next.
+constexpr double between_waits_us = 1000;
 // A region that takes at least borrow_wait_pays times as long without one more core waits for so long for a rank that
 // begins to wait as the region begins; but not in the next 2^n - 1, if it was in vain n times, up to so many.
 constexpr double borrow_wait_us = 30, borrow_wait_pays = 50;

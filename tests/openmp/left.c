@@ -100,6 +100,39 @@ static int messages(void)
     return wrong == 0;
 }
 
+/* In its first turns the other rank comes back from the wait in which its core is lent, which is to be noticed; later
+ * it has just begun to wait when the region opens. */
+enum { early_turns = 6 };
+static void nap(long us)
+{
+    const struct timespec time = {0, 1000 * us};
+    nanosleep(&time, NULL);
+}
+static int comes_back(void)
+{
+    int ranks;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    nap(turn < early_turns ? 3000 : 60);
+#pragma omp parallel
+#pragma omp single
+    for (int i = 0; i < iterations; i++)
+#pragma omp task firstprivate(i)
+    {
+        if (turn < early_turns && i == iterations / 8)
+            MPI_Send(&i, 1, MPI_INT, ranks - 1, 0, MPI_COMM_WORLD);
+        item(i);
+    }
+    return 1;
+}
+static void comes(void)
+{
+    int got;
+    if (turn < early_turns) {
+        MPI_Recv(&got, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        nap(15000);
+    }
+}
+
 static int fibonacci(int n)
 {
     int a, b;
@@ -268,18 +301,19 @@ static int pipeline(void)
 }
 
 static const struct kind kinds[] = {
-    {"tasks", tasks, iterations},
-    {"recursion", recursion, 0},
-    {"grows", grows, iterations},
-    {"messages", messages, iterations},
-    {"taskloop", taskloop, iterations},
-    {"in_order", in_order, iterations},
-    {"nested", nested, iterations},
-    {"kept_number", kept_number, iterations},
-    {"four", four, iterations},
-    {"one", one, iterations},
-    {"each_the_same", each_the_same, iterations},
-    {"pipeline", pipeline, iterations},
+    {"tasks", tasks, iterations, NULL},
+    {"recursion", recursion, 0, NULL},
+    {"grows", grows, iterations, NULL},
+    {"messages", messages, iterations, NULL},
+    {"comes_back", comes_back, iterations, comes},
+    {"taskloop", taskloop, iterations, NULL},
+    {"in_order", in_order, iterations, NULL},
+    {"nested", nested, iterations, NULL},
+    {"kept_number", kept_number, iterations, NULL},
+    {"four", four, iterations, NULL},
+    {"one", one, iterations, NULL},
+    {"each_the_same", each_the_same, iterations, NULL},
+    {"pipeline", pipeline, iterations, NULL},
 };
 
 int main(int argc, char **argv)

@@ -228,7 +228,7 @@ policy::Wants Dpb::attach(policy::Rank& rank)
     board_ = rank.board;
     meter_ = rank.meter;
     first_ = table_.first()[me_];
-    team_.attach(table_, *rank.window, me_, threads_are_placed(), leaves_);
+    team_.attach(table_, *rank.window, me_, ticks_per_us_, threads_are_placed(), leaves_);
     if (leaves_) {
         // With fewer cores than threads its regions have those of others anyway; to check loops is to share them.
         lends_ = !why && team_.own() >= usual_ && !o.check;
@@ -375,7 +375,7 @@ unsigned Dpb::threads(const policy::Rank& rank, unsigned asked, const void* site
     wished_ = std::max(wished_, wish);
     unsigned more = 0; // that it could have
     if (lends_)
-        if (const unsigned there = team_.could_borrow(now, ticks_per_us_); there && regions_.pays(site, own, there))
+        if (const unsigned there = team_.could_borrow(now); there && regions_.pays(site, own, there))
             more = there;
     if (WS_UNLIKELY((asked > 1 || set) && wish < own + more)) { // of one: most often by an if clause
         bump(board_->process.openmp_limited);
@@ -416,7 +416,7 @@ bool Dpb::has_neighbours(const policy::Rank& rank)
 unsigned Dpb::could_borrow(bool is_long)
 {
     uint64_t now = ticks();
-    unsigned there = team_.could_borrow(now, ticks_per_us_);
+    unsigned there = team_.could_borrow(now);
     if (there || !is_long)
         return there;
     if (passes_) {
@@ -426,9 +426,10 @@ unsigned Dpb::could_borrow(bool is_long)
     for (const uint64_t until = now + uint64_t(times::borrow_wait_us * ticks_per_us_); !there && now < until;) {
         window::cpu_relax();
         now = ticks();
-        there = team_.could_borrow(now, ticks_per_us_);
+        there = team_.could_borrow(now);
     }
-    in_vain_ = there ? 0 : std::min(in_vain_ + 1, times::borrow_waits_in_vain);
+    // Who waits, but came back too early before, has come.
+    in_vain_ = there || team_.passes_over() ? 0 : std::min(in_vain_ + 1, times::borrow_waits_in_vain);
     passes_ = (1u << in_vain_) - 1;
     return there;
 }
@@ -498,9 +499,11 @@ void Dpb::region_ended(const policy::Rank&)
         record(EventKind::parallel, opened_, now, 0, threads_, extra_ + foreign_extra_);
     if (WS_UNLIKELY(foreign_extra_))
         give_foreign_back(now);
+    if (WS_UNLIKELY(team_.passes_over()))
+        team_.forgive(now);
     if (!extra_ && WS_LIKELY(leaves_ || !team_.has_workers()))
         return;
-    const Team::Lent lent = team_.give_back(now, ticks_per_us_);
+    const Team::Lent lent = team_.give_back(now);
     RankRow& row = table_.row(me_); // the same for the verdict of the node
     if (WS_UNLIKELY(lent.beside)) {
         bump(board_->process.openmp_beside, lent.beside);

@@ -22,13 +22,14 @@ constexpr int unbound = -1;
 
 } // namespace
 
-void Team::attach(Table& table, window::Window& window, unsigned me, bool placed, bool stays)
+void Team::attach(Table& table, window::Window& window, unsigned me, double ticks_per_us, bool placed, bool stays)
 {
     table_ = &table;
     window_ = &window;
     me_ = me;
     placed_ = placed && !stays;
     stays_ = stays;
+    ticks_per_us_ = ticks_per_us;
     all_ = CpuSet(window.mask(me));
     window::Place home = {};
     owner_.assign(table.processors(), 0);
@@ -41,6 +42,7 @@ void Team::attach(Table& table, window::Window& window, unsigned me, bool placed
         return window::distance(table.processor(a).place, home) < window::distance(table.processor(b).place, home);
     });
     waits_since_.assign(table.ranks(), 0);
+    passed_over_.assign(table.ranks(), 0);
     settle();
 }
 
@@ -77,7 +79,7 @@ unsigned Team::own_at_end() const
     return own;
 }
 
-bool Team::is_lendable(unsigned rank, uint64_t now, double ticks_per_us, uint64_t* since) const
+bool Team::is_lendable(unsigned rank, uint64_t now, uint64_t* since) const
 {
     Load load;
     // Relaxed: a hint. What it does then decides: the word is taken by an exchange.
@@ -87,20 +89,36 @@ bool Team::is_lendable(unsigned rank, uint64_t now, double ticks_per_us, uint64_
     *since = load.at;
     const Flag patience =
         std::max(window::times::borrow_least_us, Hardware::load_relaxed(table_->row(rank).patience_us));
-    return now > load.at && double(now - load.at) > double(patience) * ticks_per_us;
+    return now > load.at && double(now - load.at) > double(patience) * ticks_per_us_;
 }
 
-unsigned Team::could_borrow(uint64_t now, double ticks_per_us)
+unsigned Team::could_borrow(uint64_t now)
 {
     unsigned processors = 0;
+    passes_over_ = false;
     for (unsigned r = 0; r < table_->ranks(); r++) {
-        waits_since_[r] = 0;
-        if (r != me_ && is_lendable(r, now, ticks_per_us, &waits_since_[r]))
+        uint64_t since = 0;
+        const bool lendable = r != me_ && is_lendable(r, now, &since);
+        if (lendable)
             processors += Hardware::load_relaxed(table_->row(r).target);
-        else
-            waits_since_[r] = 0;
+        waits_since_[r] = lendable ? since : 0;
+        passed_over_[r] = lendable ? 0 : since;
+        passes_over_ |= passed_over_[r] != 0;
     }
     return processors;
+}
+
+void Team::forgive(uint64_t now)
+{
+    passes_over_ = false;
+    for (unsigned r = 0; r < table_->ranks(); r++) {
+        Load load;
+        if (!passed_over_[r] || !window_->load(r).read(load) || !load.waits || load.at != passed_over_[r])
+            continue;
+        volatile Flag& patience = table_->row(r).patience_us; // relaxed, as in give_back()
+        if (const Flag us = Hardware::load_relaxed(patience); double(now - load.at) > 2 * us * ticks_per_us_)
+            Hardware::store_relaxed(patience, std::max(window::times::borrow_least_us, us / 2));
+    }
 }
 
 unsigned Team::borrow(unsigned most, uint64_t now)
@@ -155,7 +173,7 @@ void Team::place(const std::vector<int>& foreign)
     cpus_.insert(cpus_.end(), foreign.begin(), foreign.end());
 }
 
-Team::Lent Team::give_back(uint64_t now, double ticks_per_us)
+Team::Lent Team::give_back(uint64_t now)
 {
     Lent sum = {};
     for (const Beside& b : beside_) {
@@ -186,7 +204,7 @@ Team::Lent Team::give_back(uint64_t now, double ticks_per_us)
             RankRow& row = table_->row(b.from);
             const Flag patience = std::max(window::times::borrow_least_us, Hardware::load_relaxed(row.patience_us));
             const bool too_early =
-                double(owner.beside) > 5 * ticks_per_us && owner.beside > (now - taken_at_) / 20;
+                double(owner.beside) > 5 * ticks_per_us_ && owner.beside > (now - taken_at_) / 20;
             Hardware::store_relaxed(row.patience_us, too_early
                                                          ? std::min(window::times::borrow_most_us, 2 * patience)
                                                          : std::max(window::times::borrow_least_us, patience / 2));
@@ -206,9 +224,10 @@ Team::Return Team::owner_returned(unsigned rank, uint64_t now) const
 {
     Load load;
     if (!window_->load(rank).read(load) || (load.waits && load.at == waits_since_[rank]))
-        return {false, 0};
+        return {false, false, 0};
     const uint64_t at = std::clamp(load.at, taken_at_, now);
-    return {true, load.waits ? (at - taken_at_) / 2 : now - at};
+    const bool was_on_its_way = double(at - taken_at_) < window::times::between_waits_us * ticks_per_us_;
+    return {true, load.waits && was_on_its_way, load.waits ? (at - taken_at_) / 2 : now - at};
 }
 
 void Team::member_done(unsigned number)
@@ -222,6 +241,8 @@ void Team::member_done(unsigned number)
     if (!owner.came)
         return;
     b.late = owner.beside;
+    if (owner.waits)
+        return;
     b.left = table_->word(b.processor).change(arbiter::Use::openmp, table_->idle_use(b.processor));
     leave();
 }
