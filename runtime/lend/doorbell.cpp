@@ -58,7 +58,7 @@ void Rank::taken()
     }
 }
 
-void Rank::ring(Home& core)
+void Rank::ring_absent(Home& core)
 {
     if (WS_UNLIKELY(Hardware::load_relaxed(core.threads_asleep) != 0)) { // relaxed: see OtherThreads::blocked()
         Hardware::fetch_add_full(core.thread_bell, 1);

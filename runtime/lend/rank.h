@@ -38,7 +38,13 @@ public:
     void blocked(unsigned polls) { home_.blocked(polls); }
     void unblocked() { home_.unblocked(); }
     void polled() { home_.polled(); }
-    static void ring(window::Home& core);
+    static void ring(window::Home& core)
+    {
+        // Almost always, and at each send. relaxed: see OtherThreads::blocked() and Lender::arm()
+        if (WS_UNLIKELY((window::Hardware::load_relaxed(core.threads_asleep) |
+                         (window::Hardware::load_relaxed(core.state) ^ window::core_kept)) != 0))
+            ring_absent(core);
+    }
     void taken();
 
     // Whether another job of the node was seen to use this rank's CPUs.
@@ -52,6 +58,9 @@ public:
     void long_wait(const char* what) override { check_peers(what); }
 
     // ---- for the files of this folder
+
+    // The same, of a rank with threads asleep, or whose core is not its own.
+    static void ring_absent(window::Home& core);
 
     // Ends the job when a rank of this node has died; otherwise returns. Cheap enough for every millisecond.
     void check_peers(const char* waiting_for);

@@ -42,32 +42,36 @@ namespace {
 Job* attached;          // MPICH's hooks are about it
 policy::Runner* runner; // of the policies
 
+// Job::home_of of that job: each send looks there.
+window::Home* const* bells;
+unsigned bell_count;
+
+// For who rings.
 void map_ranks(Job& job)
 {
     MPI_Group world, node;
     PMPI_Comm_group(MPI_COMM_WORLD, &world);
     PMPI_Comm_group(job.node, &node);
-    std::vector<int> ranks(size_t(job.size));
+    std::vector<int> ranks(size_t(job.size)), node_ranks(size_t(job.size));
     for (int r = 0; r < job.size; r++)
         ranks[size_t(r)] = r;
-    job.node_rank_of.resize(size_t(job.size));
-    PMPI_Group_translate_ranks(world, job.size, ranks.data(), node, job.node_rank_of.data());
-    for (int& r : job.node_rank_of)
-        if (r == MPI_UNDEFINED)
-            r = -1;
+    PMPI_Group_translate_ranks(world, job.size, ranks.data(), node, node_ranks.data());
+    job.home_of.resize(size_t(job.size));
+    for (size_t r = 0; r < job.home_of.size(); r++)
+        job.home_of[r] = node_ranks[r] == MPI_UNDEFINED ? nullptr : &job.window.home(unsigned(node_ranks[r]));
+    bells = job.home_of.data();
+    bell_count = unsigned(job.home_of.size());
     PMPI_Group_free(&world);
     PMPI_Group_free(&node);
 }
 
 void ring_world_rank(int world_rank)
 {
-    Job& job = *attached;
     // An MPI_Comm_spawn'ed peer has no row here: its number lies outside the world.
-    if (unsigned(world_rank) >= job.node_rank_of.size())
+    if (unsigned(world_rank) >= bell_count)
         return;
-    int r = job.node_rank_of[size_t(world_rank)];
-    if (r >= 0)
-        lend::Rank::ring(job.window.home(unsigned(r)));
+    if (window::Home* const core = bells[world_rank])
+        lend::Rank::ring(*core);
 }
 
 static_assert(option::option_row("WS_WORKERS").most == window::max_node_cores);
@@ -307,7 +311,8 @@ int attach(Job& job, int version, unsigned what, MPIR_Workshare_hooks* hooks)
     host.board = job.board;
     host.meter = &job.meter;
     prepare_trace(job);
-    map_ranks(job);
+    if (!job.inactive)
+        map_ranks(job);
     hooks->finalize = finalize;
     attach_policies(job);
     if (!job.inactive) {

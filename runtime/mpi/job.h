@@ -45,7 +45,7 @@ struct Job {
     std::vector<double> cpu_s_before; // by CPU, when it attached: rank 0 of the node
     double process_s_before = 0, thread_s_before = 0; // CPU time of this process and of its home thread, then
     int rank = 0, size = 1;   // in MPI_COMM_WORLD
-    std::vector<int> node_rank_of; // world rank -> node rank, -1 on other nodes
+    std::vector<window::Home*> home_of; // world rank -> its row, null on other nodes
     MPIR_Workshare_hooks* hooks = nullptr;
 };
 

@@ -5,8 +5,8 @@
  * MPICH calls hooks and holds no policy; libws fills them in when the job was started with
  * `mpirun -workshare`. While the flag is off every hook is NULL and a call site costs one load and one
  * branch, in places that are already waiting (blocked, unblocked), looking in vain (polled) or already
- * sending (ring) or receiving (taken); and at the begin of each MPI function (called), which also notes its
- * name for the thread.
+ * sending (ring) or receiving (taken). Each MPI function looks at one word at its begin and at its end; with
+ * the flag it notes its name for the thread there, and tells who wants to know (called).
  *
  * This header is C, is copied into the MPICH source tree by the build, and is included by libws from here.
  */
@@ -18,8 +18,11 @@
 /* Raised whenever the struct below changes; MPICH passes it, libws refuses another one. */
 #define MPIR_WORKSHARE_VERSION 8
 
-/* A wait counts as blocked after this many polls without progress: a short wait (ping-pong) never leaves MPICH. */
-#define MPIR_WORKSHARE_POLLS 8
+/* A wait counts as blocked after this many polls without progress: a short wait (ping-pong) never leaves MPICH. In a
+ * ping-pong over shared memory a rank polls 70 to 80 times for each message, for about 4 ns each time. Where a poll
+ * takes longer, as it may be a system call or takes a lock, with several nodes or several threads, it is SLOW_POLLS. */
+#define MPIR_WORKSHARE_POLLS 128
+#define MPIR_WORKSHARE_SLOW_POLLS 8
 
 /* What MPI_T shows: libws has the lists, so that a new option or counter is no new build of MPICH. libmpich asks for them when a tool
  * initializes MPI_T, with -workshare or without. */
@@ -70,8 +73,7 @@ typedef struct MPIR_Workshare_hooks {
     const volatile unsigned *senders_waiting;
     /* The calling thread enters (1) or leaves (0) the MPI function `name`, and is in no other one. The same name has the same
      * address in each call. Not told of the MPI_Init that filled in this hook, and only the begin of MPI_Finalize. Maybe under
-     * MPICH's lock: brief, and calls MPI only at the begin and by `without_lock`. NULL unless somebody wants it: without it a
-     * call costs two stores, a load and two branches. */
+     * MPICH's lock: brief, and calls MPI only at the begin and by `without_lock`. NULL unless somebody wants it. */
     void (*called) (const char *name, int enter);
     /* The program called MPI_Pcontrol(level, ...). */
     void (*pcontrol) (int level);
@@ -85,7 +87,8 @@ typedef struct MPIR_Workshare_hooks {
      * several. A hint: other threads change it. */
     int sends_open;
     int sends_to;
-    /* Raised by each poll of the network that handled anything, wanted or not: one poll does not handle all that is there. Wraps. */
+    /* Raised by each poll of the network that handled anything, wanted or not, while `blocked` is not NULL: one poll
+     * does not handle all that is there. Wraps. */
     unsigned events;
     /* The level of thread support that the program asked for; MPI may have given more. */
     int thread_level_asked;
@@ -103,7 +106,10 @@ typedef struct MPIR_Workshare_hooks {
     const void *(*call_site) (void);
 } MPIR_Workshare_hooks;
 
-extern MPIR_Workshare_hooks MPIR_Workshare;
+/* Libmpich's own: where the compiler knows that, a place looks at a hook without a register for its address. */
+#define MPIR_WORKSHARE_OWN __attribute__ ((visibility("hidden")))
+
+extern MPIR_Workshare_hooks MPIR_Workshare MPIR_WORKSHARE_OWN;
 
 /* Begin of the first MPI_Init, MPI_Init_thread or MPI_Session_init: the level to initialize with when the program asks for
  * `level`. Higher under WS_ENABLE=1 if the program's shared loops are known to call MPI, as several threads will then, and if it
@@ -128,9 +134,21 @@ typedef struct {
     const char *name;           /* as in the source, see call_name in mpir_workshare.c */
     int told;                   /* `called` knows of it */
 } MPIR_Workshare_call_t;
-extern __thread MPIR_Workshare_call_t MPIR_Workshare_call __attribute__ ((tls_model("initial-exec")));
-void MPIR_Workshare_tell_begin(void);
-void MPIR_Workshare_tell_end(void);
+extern __thread MPIR_Workshare_call_t MPIR_Workshare_call
+    __attribute__ ((tls_model("initial-exec"))) MPIR_WORKSHARE_OWN;
+void MPIR_Workshare_tell_begin(void) __attribute__ ((cold)) MPIR_WORKSHARE_OWN;
+void MPIR_Workshare_tell_end(void) __attribute__ ((cold)) MPIR_WORKSHARE_OWN;
+/* Calls are noted: libws is there, and asks for them or is told of them. All that the begin and the end of an MPI
+ * function look at without -workshare. */
+extern int MPIR_Workshare_notes_calls MPIR_WORKSHARE_OWN;
+
+/* __builtin_frame_address(0), without what that one does to a function: it keeps a frame pointer, on the way without
+ * -workshare too, and so has a register less. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define MPIR_WORKSHARE_FRAME ((void *) ((uintptr_t *) __builtin_dwarf_cfa() - 2))
+#else
+#define MPIR_WORKSHARE_FRAME __builtin_frame_address(0)
+#endif
 
 /* What libws exports for MPICH to find by name. `what` is MPIR_WORKSHARE_STEAL, or 0 for the locks alone. Fills *hooks and
  * returns 0; on any other value the hooks stay NULL. Collective over MPI_COMM_WORLD; prints its own message where the
@@ -149,7 +167,7 @@ typedef const MPIR_Workshare_variables_t *(*MPIR_Workshare_variables_fn)(int ver
 #define MPIR_WORKSHARE_USES_LOCKS 1u
 #define MPIR_WORKSHARE_USES_MPI_IN_LOOPS 2u
 
-/* An MPI function begins and ends; `frame` is its __builtin_frame_address(0). */
+/* An MPI function begins and ends, and calls are noted; `frame` is its MPIR_WORKSHARE_FRAME. */
 static inline void MPIR_Workshare_enter(const char *name, void *frame)
 {
     if ((uintptr_t) frame >= MPIR_Workshare_call.frame) {
@@ -168,6 +186,18 @@ static inline void MPIR_Workshare_leave(void *frame)
         MPIR_Workshare_call.frame = 0;
     }
 }
+
+/* The same in the function itself. The frame is looked for only where it is wanted. */
+#define MPIR_WORKSHARE_ENTER(name_)                                             \
+    do {                                                                        \
+        if (__builtin_expect(MPIR_Workshare_notes_calls, 0))                    \
+            MPIR_Workshare_enter(name_, MPIR_WORKSHARE_FRAME);                  \
+    } while (0)
+#define MPIR_WORKSHARE_LEAVE()                                                  \
+    do {                                                                        \
+        if (__builtin_expect(MPIR_Workshare_notes_calls, 0))                    \
+            MPIR_Workshare_leave(MPIR_WORKSHARE_FRAME);                         \
+    } while (0)
 
 /* One turn of a waiting loop. `polls` is a local of the wait, 0 at its begin. */
 static inline void MPIR_Workshare_blocked(unsigned *polls)
@@ -201,20 +231,20 @@ static inline void MPIR_Workshare_send_closed(void)
 }
 
 /* After messages may have been taken in. */
+void MPIR_Workshare_tell_taken(void) MPIR_WORKSHARE_OWN;
 static inline void MPIR_Workshare_taken(void)
 {
-    if (__builtin_expect(MPIR_Workshare.senders_waiting != 0, 0) &&
-        (*MPIR_Workshare.senders_waiting || MPIR_Workshare.sends_open > 0))
-        MPIR_Workshare.taken();
+    if (__builtin_expect(MPIR_Workshare.senders_waiting != 0, 0))
+        MPIR_Workshare_tell_taken();
 }
 
-/* After a poll of the network that handled `events` things. */
+/* After a poll of the network that handled `events` things, which count only for those who wait with `blocked`. Short:
+ * MPICH's loop of polls is one function only as long as it is small enough. */
+void MPIR_Workshare_handled(void) MPIR_WORKSHARE_OWN;
 static inline void MPIR_Workshare_progressed(unsigned events)
 {
-    if (events == 0)
-        return;
-    MPIR_Workshare.events++;
-    MPIR_Workshare_taken();
+    if (__builtin_expect(events != 0, 0) && __builtin_expect(MPIR_Workshare.blocked != 0, 0))
+        MPIR_Workshare_handled();
 }
 
 /* After something was posted for the given MPI_COMM_WORLD rank. */

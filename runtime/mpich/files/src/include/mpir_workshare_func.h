@@ -7,7 +7,7 @@
 
 #include "mpir_workshare.h"
 
-#define MPIR_FUNC_TERSE_ENTER MPIR_Workshare_enter(__func__, __builtin_frame_address(0))
-#define MPIR_FUNC_TERSE_EXIT MPIR_Workshare_leave(__builtin_frame_address(0))
+#define MPIR_FUNC_TERSE_ENTER MPIR_WORKSHARE_ENTER(__func__)
+#define MPIR_FUNC_TERSE_EXIT MPIR_WORKSHARE_LEAVE()
 
 #endif /* MPIR_WORKSHARE_FUNC_H_INCLUDED */

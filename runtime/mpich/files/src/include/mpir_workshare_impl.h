@@ -16,14 +16,27 @@ static inline void MPIR_Workshare_wait_over(const unsigned *polls)
 /* Declares the count of polls of a wait, which is over when the scope is left, in whatever way. */
 #define MPIR_WORKSHARE_WAIT(polls_) unsigned polls_ __attribute__ ((cleanup(MPIR_Workshare_wait_over))) = 0
 
-/* One turn of a wait whose last poll made no progress; yield_ is what the wait does when Workshare is off. The lock of
- * the GLOBAL granularity is left around the hook. */
+/* What the places below do when Workshare is on; apart from them, so that the functions around them are compiled, and
+ * inlined, as if they were not there. Leave the lock of the GLOBAL granularity around the hook. */
+void MPIR_Workshare_turn(unsigned *polls) MPIR_WORKSHARE_OWN;
+extern unsigned MPIR_Workshare_quick_polls MPIR_WORKSHARE_OWN;  /* so many need no such turn, with one thread */
+void MPIR_Workshare_looked(void) MPIR_WORKSHARE_OWN;
+
+#if defined(MPICH_IS_THREADED)
+#define MPIR_WORKSHARE_THREADED MPIR_ThreadInfo.isThreaded
+#else
+#define MPIR_WORKSHARE_THREADED 0
+#endif
+
+/* One turn of a wait whose last poll made no progress; yield_ is what the wait does when Workshare is off. With several
+ * threads it leaves the lock from its first turn on: another one may have what this one waits for. */
 #define MPIR_WORKSHARE_BLOCKED(polls_, yield_)                                  \
     do {                                                                        \
         if (unlikely(MPIR_Workshare.blocked != NULL)) {                         \
-            MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);      \
-            MPIR_Workshare_blocked(&(polls_));                                  \
-            MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);     \
+            if ((polls_) < MPIR_Workshare_quick_polls && !MPIR_WORKSHARE_THREADED) \
+                (polls_)++;                                                     \
+            else                                                                \
+                MPIR_Workshare_turn(&(polls_));                                 \
         } else {                                                                \
             yield_;                                                             \
         }                                                                       \
@@ -68,11 +81,8 @@ static inline void MPIR_Workshare_wait_over(const unsigned *polls)
 /* The program looked for something that is not there. */
 #define MPIR_WORKSHARE_POLLED()                                                 \
     do {                                                                        \
-        if (unlikely(MPIR_Workshare.polled != NULL)) {                          \
-            MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);      \
-            MPIR_Workshare.polled();                                            \
-            MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);     \
-        }                                                                       \
+        if (unlikely(MPIR_Workshare.polled != NULL))                            \
+            MPIR_Workshare_looked();                                            \
     } while (0)
 #define MPIR_WORKSHARE_POLLED_UNLESS(there_)                                    \
     do {                                                                        \

@@ -16,6 +16,7 @@
 
 MPIR_Workshare_hooks MPIR_Workshare;
 __thread MPIR_Workshare_call_t MPIR_Workshare_call;
+int MPIR_Workshare_notes_calls;
 
 /* The runtime belongs to this very MPICH: the one beside libmpich goes before any that the search path has. */
 static void *open_libws(void)
@@ -70,6 +71,37 @@ static void without_lock(void (*what) (void))
     what();
     if (held)
         MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+}
+
+unsigned MPIR_Workshare_quick_polls;
+
+/* What comes here before MPIR_Workshare_quick_polls polls slowly: it has waited for as long after fewer polls. */
+void MPIR_Workshare_turn(unsigned *polls)
+{
+    if (*polls < MPIR_WORKSHARE_POLLS - MPIR_WORKSHARE_SLOW_POLLS)
+        *polls = MPIR_WORKSHARE_POLLS - MPIR_WORKSHARE_SLOW_POLLS;
+    MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    MPIR_Workshare_blocked(polls);
+    MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+}
+
+void MPIR_Workshare_looked(void)
+{
+    MPID_THREAD_CS_EXIT(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+    MPIR_Workshare.polled();
+    MPID_THREAD_CS_ENTER(GLOBAL, MPIR_THREAD_GLOBAL_ALLFUNC_MUTEX);
+}
+
+void MPIR_Workshare_tell_taken(void)
+{
+    if (*MPIR_Workshare.senders_waiting || MPIR_Workshare.sends_open > 0)
+        MPIR_Workshare.taken();
+}
+
+void MPIR_Workshare_handled(void)
+{
+    MPIR_Workshare.events++;
+    MPIR_Workshare_taken();
 }
 
 /* MPICH's functions are "internal_Send" in the source, ROMIO's "PMPI_File_delete" or "MPI_FILE_READ". Each gets its MPI name when
@@ -137,7 +169,7 @@ void MPIR_Workshare_grequest_wait(MPIR_Request * request_ptr, MPI_Status * statu
 
     while (MPIR_Workshare.blocked && MPIR_Request_has_poll_fn(request_ptr) && !MPIR_Request_is_complete(request_ptr)) {
         MPIR_Grequest_poll(request_ptr, status);
-        MPIR_WORKSHARE_BLOCKED(polls, );
+        MPIR_Workshare_turn(&polls);    /* that may have taken long */
     }
 }
 
@@ -530,6 +562,11 @@ static void load_and_attach(void)
         /* The hooks themselves, not a copy: libws takes back blocked and ring while it still finalizes. */
         if (attach(MPIR_WORKSHARE_VERSION, what, &MPIR_Workshare) != 0)
             memset(&MPIR_Workshare, 0, sizeof(MPIR_Workshare));
+        else if (what) {
+            MPIR_Workshare_notes_calls = 1;     /* the call in which this is has begun unnoted, and ends so */
+            if (MPIR_Process.local_size == MPIR_Process.size)
+                MPIR_Workshare_quick_polls = MPIR_WORKSHARE_POLLS;
+        }
         return;
     }
 

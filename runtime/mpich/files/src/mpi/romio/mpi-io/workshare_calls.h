@@ -12,10 +12,10 @@ static const char myname[] __attribute__ ((unused)) = "";
 
 #define ROMIO_THREAD_CS_ENTER() do {                                            \
         MPIR_Ext_cs_enter();                                                    \
-        MPIR_Workshare_enter(myname[0] ? myname : __func__, __builtin_frame_address(0)); \
+        MPIR_WORKSHARE_ENTER(myname[0] ? myname : __func__);                    \
     } while (0)
 #define ROMIO_THREAD_CS_EXIT() do {                                             \
-        MPIR_Workshare_leave(__builtin_frame_address(0));                       \
+        MPIR_WORKSHARE_LEAVE();                                                 \
         MPIR_Ext_cs_exit();                                                     \
     } while (0)
 

@@ -54,7 +54,9 @@ MPL_STATIC_INLINE_PREFIX int MPIDIU_workshare_world_rank(MPIDI_av_entry_t * av)
         (int) (offset / sizeof(MPIDI_av_entry_t)) : -1;
 }
 
-MPL_STATIC_INLINE_PREFIX void MPIDIU_workshare_ring(MPIDI_av_entry_t * av)
+/* Not inline: it would move the code of each send. */
+__attribute__ ((noinline, unused))
+static void MPIDIU_workshare_ring(MPIDI_av_entry_t * av)
 {
     int rank = MPIDIU_workshare_world_rank(av);
     if (rank >= 0)
@@ -69,7 +71,8 @@ MPL_STATIC_INLINE_PREFIX void MPIDIU_workshare_ring(MPIDI_av_entry_t * av)
     } while (0)
 
 /* A send to the process behind av does not end by itself. */
-MPL_STATIC_INLINE_PREFIX void MPIDIU_workshare_send_opened(MPIDI_av_entry_t * av)
+__attribute__ ((noinline, unused))
+static void MPIDIU_workshare_send_opened(MPIDI_av_entry_t * av)
 {
     MPIR_Workshare_send_opened(MPIDIU_workshare_world_rank(av));
 }

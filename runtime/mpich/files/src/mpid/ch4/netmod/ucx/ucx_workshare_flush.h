@@ -5,6 +5,9 @@
 #ifndef UCX_WORKSHARE_FLUSH_H_INCLUDED
 #define UCX_WORKSHARE_FLUSH_H_INCLUDED
 
+/* A flush rings once in so many of its polls, as its targets may lend their cores again. */
+#define MPIDI_UCX_POLLS_PER_RING 8
+
 MPL_STATIC_INLINE_PREFIX void MPIDI_UCX_win_ring(MPIR_Win * win)
 {
     for (int rank = 0; rank < win->comm_ptr->local_size; rank++)
@@ -36,7 +39,7 @@ MPL_STATIC_INLINE_PREFIX ucs_status_t MPIDI_UCX_flush(MPIR_Win * win, ucp_ep_h e
         MPIR_Workshare_progressed(ucp_worker_progress(MPIDI_UCX_global.ctx[vni].worker));
         status = ucp_request_check_status(request);
         if (unlikely(MPIR_Workshare.blocked != NULL) && status == UCS_INPROGRESS) {
-            if (polls && polls % MPIR_WORKSHARE_POLLS == 0)
+            if (polls && polls % MPIDI_UCX_POLLS_PER_RING == 0)
                 MPIDI_UCX_win_ring(win);
             MPID_THREAD_CS_EXIT(VCI, MPIDI_VCI(vni).lock);
             MPIR_WORKSHARE_BLOCKED(polls, );
