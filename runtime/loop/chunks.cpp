@@ -99,7 +99,7 @@ bool claim_next(Participant& p, long* lo, long* hi)
     if (WS_UNLIKELY(p.host->check))
         before_chunk(r);
     p.took_last = c.hi == r.units && !r.two_ends;
-    p.pace.start_chunk(c.size(), 2 * c.lo >= r.units);
+    p.pace.start_chunk(c.size(), 2 * c.lo >= r.units, p.crowded);
     count_units(p, c.size());
     return hand_out(p, r, c, lo, hi);
 }

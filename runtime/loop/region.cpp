@@ -318,7 +318,7 @@ bool takes_two_ends(const Participant& p, const ws_site* site, const Learned& l)
     const bool fixed = (site->kinds & (WS_SITE_STEAL | WS_SITE_STEAL_CHUNK)) || own_schedule(site->kinds) != WS_AUTO ||
                        (site->kinds >> 8 & 255) != WS_AUTO;
     return (site->kinds & WS_SITE_ANY_ORDER) && !fixed && !p.host->share_all &&
-           (is_even(tilt_of(l)) || (chaos && chaos.random(2)));
+           (has_even_ends(l) || (chaos && chaos.random(2)));
 }
 
 } // namespace
@@ -405,7 +405,7 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
         // The costly half first, where it is known and nothing depends on the order: what is left at the end is then
         // cheap, and easily shared.
         r.backwards = (site->kinds & WS_SITE_ANY_ORDER) && own.kind == WS_AUTO && thief.kind == WS_AUTO &&
-                      tilt_of(l) > even_most;
+                      !two_ends && tilt_of(l) > even_most;
         if (!publish_if_wanted(p, unasked))
             r.backwards = false;
     }
@@ -489,8 +489,10 @@ uint64_t close_published(Participant& p)
 void compare_ends(const Participant& p, const Region& r)
 {
     const double own = p.pace.ticks_per_unit(), stolen = double(r.stolen) / double(r.unit); // ordered by joiners()
-    if (own > 0 && stolen > 0.1 * double(r.units))
-        remember_tilt(r.site, double(r.stolen_ticks) / stolen / own);
+    if (own == 0 || stolen <= 0.1 * double(r.units))
+        return;
+    const double ratio = double(r.stolen_ticks) / stolen / own;
+    remember_tilt(r.site, ratio > cold_most || ratio < 1 / cold_most ? ratio : 1);
 }
 
 } // namespace
@@ -534,6 +536,8 @@ void close_region(Participant& p, ws_site* site)
         remember_tilt(site, r.backwards ? 1 / tilt : tilt);
     else if (r.two_ends && ending == Ending::published)
         compare_ends(p, r);
+    else if (double rough = p.pace.rough_tilt())
+        remember_tilt(site, r.backwards ? 1 / rough : rough, true);
 }
 
 namespace {

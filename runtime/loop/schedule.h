@@ -83,7 +83,7 @@ public:
         sizing_ = sizing;
         started_ = now;
         last_ = unmeasured_ = units_ = ticks_ = longest_ = 0;
-        for (Half& h : halves_)
+        for (Halves& h : halves_)
             h = {};
     }
 
@@ -95,10 +95,12 @@ public:
         const double n = unit_ticks > 0 ? double(ticks) / unit_ticks : 1;
         return n < 1 ? 1 : n < double(Sizing::max_least) ? uint64_t(n) : Sizing::max_least;
     }
-    void start_chunk(uint64_t units, bool second_half = false)
+    // `crowded`: others are in the region, too.
+    void start_chunk(uint64_t units, bool second_half = false, bool crowded = false)
     {
         last_ = units;
         second_half_ = second_half;
+        crowded_ = crowded;
     }
 
     // Whether finish_chunk needs the time: always for auto; only now and then for sizes that the user fixed, as reading
@@ -116,8 +118,9 @@ public:
             last_cost_ = double(took) / double(last_ + unmeasured_);
             const uint64_t chunk = unmeasured_ ? uint64_t(last_cost_ * double(last_)) : took;
             longest_ = chunk > longest_ ? chunk : longest_;
-            halves_[second_half_].units += last_ + unmeasured_;
-            halves_[second_half_].ticks += took;
+            Half& half = halves_[crowded_].half[second_half_];
+            half.units += last_ + unmeasured_;
+            half.ticks += took;
             unmeasured_ = 0;
             if (sizing_.kind == WS_AUTO)
                 sizing_.chunk = resize(last_, took, target);
@@ -132,11 +135,23 @@ public:
     // The chunk that was finished last; 0 units: it was not measured.
     double last_cost() const { return last_cost_; }
     uint64_t last_units() const { return unmeasured_ ? 0 : last_; }
-    // Cost of a unit in the second half of the units over one in the first; 0: this participant has not seen both.
+    // Cost of a unit in the second half of the units over one in the first; 0: this participant has not seen enough of
+    // both, either alone or in company. Company makes units dearer, so the begin of a region, before its first guest
+    // came, and the rest of it tell nothing of the loop.
     double tilt() const
     {
-        const Half &a = halves_[0], &b = halves_[1];
-        return a.ticks && b.ticks ? double(b.ticks) / double(b.units) / (double(a.ticks) / double(a.units)) : 0;
+        const Halves &alone = halves_[0], &crowded = halves_[1];
+        return (alone.fewest() >= crowded.fewest() ? alone : crowded).tilt();
+    }
+    // The same without regard to company.
+    double rough_tilt() const
+    {
+        Halves all = halves_[0];
+        for (unsigned k = 0; k < 2; k++) {
+            all.half[k].units += halves_[1].half[k].units;
+            all.half[k].ticks += halves_[1].half[k].ticks;
+        }
+        return all.tilt();
     }
     double ticks_per_unit() const { return units_ ? double(ticks_) / double(units_) : 0; }
 
@@ -158,10 +173,20 @@ private:
     uint64_t unmeasured_ = 0; // units finished since the last reading
     uint64_t units_ = 0, ticks_ = 0, longest_ = 0;
     double last_cost_ = 0; // ticks a unit
-    bool second_half_ = false; // where the running chunk lies
+    bool second_half_ = false, crowded_ = false; // where the running chunk lies, and who else is there
     struct Half {
         uint64_t units, ticks;
-    } halves_[2] = {};
+    };
+    struct Halves {
+        Half half[2];
+        uint64_t fewest() const { return half[0].units < half[1].units ? half[0].units : half[1].units; }
+        double tilt() const
+        {
+            const Half &a = half[0], &b = half[1];
+            const bool enough = a.ticks && b.ticks && 8 * fewest() >= a.units && 8 * fewest() >= b.units;
+            return enough ? double(b.ticks) / double(b.units) / (double(a.ticks) / double(a.units)) : 0;
+        }
+    } halves_[2] = {}; // alone, crowded
 };
 
 } // namespace ws::loop

@@ -36,6 +36,7 @@ constexpr double least_beside_others = 0.1;
 
 // Where guests and owner computed beside each other for less, what that costs cannot be told from noise.
 constexpr double enough_overlap = 0.3;
+constexpr uint64_t tilts_compared = 5;
 constexpr uint64_t enough_compared = 3; // fewer may all be disturbed, or executions of another size
 
 uint64_t next_look(const SiteRecord& r)
@@ -88,14 +89,15 @@ void Recent::add(double value)
 
 uint64_t Recent::count() const { return peek(count_); }
 
-double Recent::median() const
+double Recent::median(uint64_t of_last) const
 {
-    const size_t n = size_t(std::min(peek(count_), most));
+    const uint64_t count = peek(count_);
+    const size_t n = size_t(std::min(count, of_last));
     if (!n)
         return 0;
     double sorted[most];
     for (size_t i = 0; i < n; i++)
-        sorted[i] = peek(last_[i]);
+        sorted[i] = peek(last_[(count - 1 - i) % most]);
     std::nth_element(sorted, sorted + (n - 1) / 2, sorted + n);
     return sorted[(n - 1) / 2];
 }
@@ -106,7 +108,11 @@ SiteRecord* record_of(ws_site* site)
     SiteRecord* r = window::load_acquire(l.record); // pairs with the exchange below
     if (r)
         return r;
-    r = new (std::nothrow) SiteRecord{site, 0, 0, 0, first_pause, 0, nullptr, 0, {}, {}, 0, 0};
+    r = new (std::nothrow) SiteRecord{};
+    if (r) {
+        r->site = site;
+        r->pause = first_pause;
+    }
     if (!r)
         return nullptr;
     SiteRecord* other = nullptr;
@@ -172,18 +178,31 @@ double helped_last(const Learned& l)
     return r ? peek(r->helped) : 0;
 }
 
-void remember_tilt(ws_site* site, double tilt)
+// A median, as one region's first half may have met cold caches or pages, and be five times as dear; of few, as costs
+// change.
+void remember_tilt(ws_site* site, double tilt, bool rough)
 {
-    if (SiteRecord* r = record_of(site)) {
-        const double before = peek(r->tilt);
-        poke(r->tilt, before > 0 ? (3 * before + tilt) / 4 : tilt);
+    SiteRecord* r = record_of(site);
+    if (!r || (rough && r->tilts.count()))
+        return;
+    if (!rough) {
+        r->tilts.add(tilt);
+        tilt = r->tilts.median(tilts_compared);
     }
+    poke(r->tilt, tilt);
+    poke(r->two_ends, is_even(tilt) || (peek(r->two_ends) && tilt > ends_least && tilt < ends_most));
 }
 
 double tilt_of(const Learned& l)
 {
     const SiteRecord* r = window::load_acquire(l.record);
     return r ? peek(r->tilt) : 0;
+}
+
+bool has_even_ends(const Learned& l)
+{
+    const SiteRecord* r = window::load_acquire(l.record);
+    return r && peek(r->two_ends);
 }
 
 void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64_t wall, Crowding crowding,

@@ -21,12 +21,12 @@ struct TeamRecord;
 // The last few of what was measured; its median, as a disturbance makes any single one many times too large.
 class Recent {
 public:
+    static constexpr uint64_t most = 7;
     void add(double value);
     uint64_t count() const; // of all that were added
-    double median() const;  // 0: none
+    double median(uint64_t of_last = most) const; // 0: none
 
 private:
-    static constexpr uint64_t most = 7;
     double last_[most] = {};
     uint64_t count_ = 0;
 };
@@ -35,6 +35,8 @@ private:
 struct SiteRecord {
     ws_site* site;
     double tilt; // 0 = never measured
+    Recent tilts;
+    bool two_ends; // see has_even_ends()
     // Whether sharing pays. Plain values that racing threads overwrite.
     uint64_t since_alone; // regions that were helped with since one was last measured alone
     uint64_t doubts;      // comparisons in a row that found no gain
@@ -120,12 +122,19 @@ double helped_last(const Learned& l);
 constexpr double much_help = 0.05;
 
 // How many times as much an iteration of the second half of the range costs as one of the first half, as measured in
-// one region.
-void remember_tilt(ws_site* site, double tilt);
+// one region. `rough`: perhaps beside guests in one half only; counts only as long as nothing better is known.
+void remember_tilt(ws_site* site, double tilt, bool rough = false);
 // 0 = never measured.
 double tilt_of(const Learned& l);
 constexpr double even_least = 0.8, even_most = 1.25;
 constexpr bool is_even(double tilt) { return tilt > even_least && tilt < even_most; }
+// Whether owner and guests are to begin at the two ends. Once they do that, it takes more to end it: a loop that goes
+// to and fro loses what lies in its cores' caches each time, and with two ends a little unevenness costs nothing.
+bool has_even_ends(const Learned& l);
+constexpr double ends_least = 0.625, ends_most = 1.6;
+// In a region with two ends guests see one half, and the owner the other. Guests' caches are colder: so only more than
+// this tells of the loop, either way; less says that it is even.
+constexpr double cold_most = 2.5;
 
 // Whether this execution may be shared. Counts down what remember_shared() has set.
 inline bool may_share(Learned& l)

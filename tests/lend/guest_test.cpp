@@ -670,6 +670,43 @@ TEST_CASE("each in one piece: where iterations cost the same the owner begins at
     }
 }
 
+TEST_CASE("each in one piece: guests on a quicker core do not make a loop uneven, much dearer iterations do", "[lend]")
+{
+    static Wanted* now;
+    static std::vector<std::thread> guests;
+    static unsigned (*cost_us)(long i, bool owner);
+    for (const bool quick : {true, false}) {
+        Wanted node;
+        now = &node;
+        cost_us = quick ? [](long, bool owner) { return owner ? 1000u : 500u; }
+                        : [](long i, bool) { return i < 20 ? 500u : 4000u; };
+        ws_site site = {"even", WS_SITE_KINDS(WS_AUTO, WS_AUTO) | WS_SITE_ANY_ORDER, {}};
+        ws::loop::row_of(&site);
+        ws::loop::remember_cost(ws::loop::learned(&site), 1e6);
+        ws::loop::remember_tilt(&site, 1);
+        const auto body = [](void* owner) {
+            long lo, hi;
+            while (ws_loop_next(&lo, &hi)) {
+                if (&ws::loop::self == owner && guests.empty() && now->published())
+                    guests.push_back(
+                        thief(*now, 1, [](const Lease& lease) { ws::loop::run_as_guest(lease, &never, 0); }));
+                for (long i = lo; i < hi; i++)
+                    sleep_us(cost_us(i, &ws::loop::self == owner));
+            }
+        };
+        for (int region = 0; region < 6; region++) {
+            node[0].window.mine().hunger.hungry = long_hungry;
+            ws_parallel_loop(body, &ws::loop::self, 0, 40, 1, &site, 0, 0);
+            REQUIRE(guests.size() == 1);
+            guests[0].join();
+            guests.clear();
+            if (quick)
+                CHECK(ws::loop::has_even_ends(ws::loop::learned(&site)));
+        }
+        CHECK(ws::loop::has_even_ends(ws::loop::learned(&site)) == quick);
+    }
+}
+
 TEST_CASE("chunks by time: chunks grow until they take the set time, and leave half of an equal share", "[lend]")
 {
     TestNode node(2);

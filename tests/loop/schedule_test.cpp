@@ -237,3 +237,29 @@ TEST_CASE("the longest chunk does not overflow a pace", "[schedule][pace]")
         p.finish_chunk(++now, 30000);
     }
 }
+
+TEST_CASE("halves of a region are compared in equal company", "[schedule]")
+{
+    Pace p;
+    uint64_t now = 0;
+    const auto chunk = [&](uint64_t units, bool second_half, bool crowded, uint64_t cost) {
+        p.start_chunk(units, second_half, crowded);
+        p.finish_chunk(now += units * cost, 30000);
+    };
+    p.begin(Sizing::resolve(WS_AUTO, 0, 2000, 2), 0);
+    chunk(800, false, false, 10); // a guest comes, and all gets dearer
+    CHECK(p.tilt() == 0);
+    chunk(200, false, true, 40);
+    chunk(1000, true, true, 44);
+    CHECK(p.tilt() == Approx(1.1));
+    CHECK(p.rough_tilt() == Approx(44 / 16.));
+    p.begin(Sizing::resolve(WS_AUTO, 0, 2000, 2), now);
+    chunk(1000, false, false, 10);
+    chunk(900, true, false, 15);
+    chunk(100, true, true, 90);
+    CHECK(p.tilt() == Approx(1.5));
+    p.begin(Sizing::resolve(WS_AUTO, 0, 2000, 2), now);
+    chunk(50, false, true, 90); // too few to compare with
+    chunk(1000, true, true, 10);
+    CHECK(p.tilt() == 0);
+}

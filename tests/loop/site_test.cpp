@@ -327,6 +327,45 @@ TEST_CASE("a long loop is not run without help to find out what that costs", "[s
     CHECK(loop.shared_part(2000) == 1);
 }
 
+TEST_CASE("one region whose first half met cold caches does not change where guests begin", "[site]")
+{
+    Loop& loop = new_loop();
+    Learned& l = learned(&loop.site);
+    CHECK_FALSE(has_even_ends(l)); // nothing is known
+    remember_tilt(&loop.site, 5.6, true);
+    CHECK(tilt_of(l) == 5.6);
+    remember_tilt(&loop.site, 0.9);
+    CHECK(has_even_ends(l));
+    for (int i = 0; i < 4; i++) {
+        remember_tilt(&loop.site, 5.6, true); // better is known
+        remember_tilt(&loop.site, 1);
+    }
+    remember_tilt(&loop.site, 5.6);
+    remember_tilt(&loop.site, 5.6);
+    CHECK(has_even_ends(l));
+    CHECK(tilt_of(l) == 1);
+    remember_tilt(&loop.site, 5.6); // it has changed
+    CHECK_FALSE(has_even_ends(l));
+    CHECK(tilt_of(l) == 5.6);
+}
+
+TEST_CASE("a loop a little uneven keeps the ends that guests have begun at", "[site]")
+{
+    Loop& loop = new_loop();
+    Learned& l = learned(&loop.site);
+    const auto measured = [&](double tilt) {
+        for (int i = 0; i < 5; i++)
+            remember_tilt(&loop.site, tilt);
+        return has_even_ends(l);
+    };
+    for (const double a_little : {1.4, 0.7}) {
+        CHECK_FALSE(measured(a_little));
+        CHECK(measured(1));
+        CHECK(measured(a_little));
+        CHECK_FALSE(measured(a_little > 1 ? 1.7 : 0.6));
+    }
+}
+
 TEST_CASE("a rise of an iteration's cost is believed at once, a fall by halves", "[site]")
 {
     Loop& loop = new_loop();
