@@ -17,7 +17,10 @@ PROGRAMS = (("solver of few long blocks", "blocks", [], 20),
             ("chain of short loops, 15^3", "chain", ["--side", 15], 20),
             ("chain of short loops, 30^3", "chain", ["--side", 30, "--steps", 4], 10),
             ("chain of short loops, 30^3, uneven", "chain", ["--side", 30, "--steps", 4, "--uneven", 3], 10))
+# Programs that can be told to share their work out in equal parts: what both cores give when both are busy, as they share memory and its caches.
+EQUAL = {"gradients": ["--share", 50]}
 LEAST = 0.98    # of what is possible
+OPENMP = 1.05   # how much longer than by OpenMP in one process, which needs no messages either
 ATOMIC = 0.85   # the same of loops with atomics, where OpenMP's in one process reach it
 TRUE = 0.05     # how far what the verdict says may be from what was measured
 NOBODY_HELPS = {"workshare": True, "ranks": 8, "flags": ["-workshare-victim", "none"]}
@@ -73,6 +76,13 @@ def beside_atomics(name, share, plain, openmp):
                        f">= {ATOMIC:g}" if theirs >= ATOMIC else f"OpenMP's, below {ATOMIC:g}", ours >= min(ATOMIC, theirs), [low, high])
 
 
+def both_busy(name, shared, equal):
+    """Speed, of that of the same program, plain, whose ranks have equal parts. `possible` knows only what each part takes while the other core waits."""
+    share, low, high = measure.ratio_of(equal, shared, median_us)
+    return line.figure(f"{name}: speed with -workshare, of equal parts on both cores", measure.median_of(shared, median_us), measure.median_of(equal, median_us),
+                       "us", share, f">= {LEAST:g}", share >= LEAST, [low, high], "rival: the ranks have equal parts, without -workshare")
+
+
 def same_result(name, results):
     found = {r.get("hash") or r["triangles"] for r in results}
     if len(found) > 1:
@@ -87,18 +97,25 @@ def programs(run, quick):
             return lambda: run.run(f"{program}_omp", [*options, "--repeats", few, "--warmup", 1], ranks=1, bind="none",
                                    env={"OMP_NUM_THREADS": "2", "OMP_SCHEDULE": schedule, "OMP_PLACES": "cores", "OMP_PROC_BIND": "close",
                                         "OMP_WAIT_POLICY": "active"})
-        timed = [*options, "--repeats", repeats, "--warmup", WARMUP]
-        plain, off, shared, dynamic, guided = measure.in_turn(
+        counts = ["--repeats", repeats, "--warmup", WARMUP]
+        timed = [*options, *counts]
+        parted = EQUAL.get(program, options) != options
+        plain, off, shared, dynamic, guided, *equal = measure.in_turn(
             pairs, lambda: run.run(f"{program}_plain", timed), lambda: run.run(f"{program}_ws", timed),
-            lambda: run.run(f"{program}_ws", timed, workshare=True), openmp("dynamic"), openmp("guided"))
-        same_result(name, [*plain, *off, *shared, *dynamic, *guided])
+            lambda: run.run(f"{program}_ws", timed, workshare=True), openmp("dynamic"), openmp("guided"),
+            *([lambda: run.run(f"{program}_plain", [*EQUAL[program], *counts])] if parted else []))
+        same_result(name, [*plain, *off, *shared, *dynamic, *guided, *(equal[0] if parted else [])])
+        fastest = min((dynamic, guided), key=lambda runs: measure.median_of(runs, median_us))
         share = sorted(median_us(p) / median_us(s) / possible(p) for p, s in zip(plain, shared))
         middle, low, high = measure.quartiles(share)
         reason = shared[-1]["workshare"].get("reason") or (parts(plain, shared) if program != "triangles" else "no cause is named")
         yield line.figure(f"{name}: speed with -workshare, of what is possible", measure.median_of(shared, median_us), measure.median_of(plain, median_us),
                           "us", middle, f">= {LEAST:g}", middle >= LEAST, [low, high], None if middle >= LEAST else reason)
+        if parted:
+            yield both_busy(name, shared, equal[0])
+        yield compare(f"{name}: -workshare / OpenMP in one process", shared, fastest, median_us, "us", OPENMP, "2 threads, the faster of dynamic and guided")
         if program == "particles":
-            yield beside_atomics(name, share, plain, min((dynamic, guided), key=lambda runs: measure.median_of(runs, median_us)))
+            yield beside_atomics(name, share, plain, fastest)
         if program != "triangles":  # its runs have turns in one thread, too
             yield told(name, repeats + WARMUP, off, shared)
         yield compare(f"{name}: -fws without -workshare / plain", off, plain, median_us, "us", 1.01, "compiled without -fws")
