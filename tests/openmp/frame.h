@@ -37,8 +37,10 @@ struct kind {
     const char *name;
     int (*run)(void); /* whether the result is right */
     int iterations;   /* that it has done at its end; 0: it looks itself */
-    void (*other)(void); /* what the last rank does before it waits; NULL: nothing */
 };
+
+/* What the last rank does of a kind before it waits; NULL: nothing. */
+static void (*last_rank)(const char *kind);
 
 static int run_kinds(int argc, char **argv, const struct kind *kinds, size_t count)
 {
@@ -62,8 +64,8 @@ static int run_kinds(int argc, char **argv, const struct kind *kinds, size_t cou
                         }
                         if (kinds[k].iterations)
                             bad += !all_done(kinds[k].iterations);
-                    } else if (kinds[k].other)
-                        kinds[k].other();
+                    } else if (last_rank)
+                        last_rank(kinds[k].name);
                     MPI_Barrier(MPI_COMM_WORLD);
                 }
                 if (me == 0)
