@@ -69,7 +69,7 @@ unsigned read_told()
         return 0;
     const OpenMP& library = openmp(nullptr);
     const unsigned own = openmp_own();
-    if (openmp_lender && !openmp_may_grow() && openmp_unseen()) // asked before the library has threads
+    if (openmp_lender && !openmp_may_lend()) // asked before the library has threads
         openmp_lender = nullptr;
     const unsigned limit = library.thread_limit ? unsigned(library.thread_limit()) : ~0u;
     const unsigned told = std::min({std::max(least_told, 2 * own), limit, loop::Descriptor::max_joiners});

@@ -79,6 +79,8 @@ bool openmp_unseen();
 // cores of others. The first call sees to it where it can: in MPI_Init, or before the first region if
 // openmp_reads_later().
 bool openmp_may_grow();
+// Regions that are OpenMP's may have such threads on lent cores: under -workshare-openmp=help the user has asked.
+inline bool openmp_may_lend() { return openmp_may_grow() || !openmp_unseen(); }
 
 // The calling thread is in an iteration of a loop whose participants are told apart, and in no region of OpenMP's
 // within.

@@ -166,8 +166,7 @@ void attach_policies(Job& job)
         directive::set_openmp_chooser(&chosen_by_policies);
     else
         directive::tell_usual_threads();
-    if (runner->lends_to_regions() &&
-        (directive::openmp_reads_later() || directive::openmp_may_grow() || !directive::openmp_unseen()))
+    if (runner->lends_to_regions() && (directive::openmp_reads_later() || directive::openmp_may_lend()))
         directive::openmp_lender = &chosen_by_policies;
 }
 

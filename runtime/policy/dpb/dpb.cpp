@@ -453,6 +453,16 @@ unsigned Dpb::lent_cores(const policy::Rank& rank, unsigned most, const void* si
     return extra_;
 }
 
+// What the rank's own counters say, for the verdict of the node.
+template <class Lent> void add(LentRow& row, const Lent& lent)
+{
+    bump(row.regions);
+    bump(row.used, lent.used);
+    bump(row.late, lent.late);
+    bump(row.recalled, lent.recalled);
+    bump(row.left, lent.left);
+}
+
 void Dpb::give_foreign_back(uint64_t now)
 {
     const Foreign::Lent lent = foreign_.give_back(now);
@@ -462,12 +472,7 @@ void Dpb::give_foreign_back(uint64_t now)
     bump(board_->process.openmp_shared_late_ticks, lent.late);
     bump(board_->process.openmp_shared_recalled, lent.recalled);
     bump(board_->process.openmp_shared_left, lent.left);
-    RankRow& row = table_.row(me_); // the same for the verdict of the node
-    bump(row.foreign_regions);
-    bump(row.foreign_used, lent.used);
-    bump(row.foreign_late, lent.late);
-    bump(row.foreign_recalled, lent.recalled);
-    bump(row.foreign_left, lent.left);
+    add(table_.row(me_).foreign, lent);
 }
 
 void Dpb::end(policy::Rank&)
@@ -475,7 +480,7 @@ void Dpb::end(policy::Rank&)
     ended_ = true;
     bool lent = !leaves_;
     for (unsigned r = 0; attached_ && r < table_.ranks(); r++)
-        lent |= table_.row(r).regions != 0; // of all, which are in MPI_Finalize
+        lent |= table_.row(r).lent.regions != 0; // of all, which are in MPI_Finalize
     if (attached_ && lent) {
         board_->process.openmp_cores = team_.own_at_end();
         note_cores(team_.own_at_end());
@@ -504,7 +509,7 @@ void Dpb::region_ended(const policy::Rank&)
     if (!extra_ && WS_LIKELY(leaves_ || !team_.has_workers()))
         return;
     const Team::Lent lent = team_.give_back(now);
-    RankRow& row = table_.row(me_); // the same for the verdict of the node
+    RankRow& row = table_.row(me_);
     if (WS_UNLIKELY(lent.beside)) {
         bump(board_->process.openmp_beside, lent.beside);
         bump(board_->process.openmp_beside_ticks, lent.beside_ticks);
@@ -521,11 +526,7 @@ void Dpb::region_ended(const policy::Rank&)
     bump(board_->process.openmp_late_ticks, lent.late);
     bump(board_->process.openmp_recalled, lent.recalled);
     bump(board_->process.openmp_left, lent.left);
-    bump(row.regions);
-    bump(row.used, lent.used);
-    bump(row.late, lent.late);
-    bump(row.recalled, lent.recalled);
-    bump(row.left, lent.left);
+    add(row.lent, lent);
 }
 
 // ---- in blocked time

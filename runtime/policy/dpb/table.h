@@ -38,6 +38,12 @@ struct alignas(64) Processor {
     window::Place place;
 };
 
+// Of a rank: regions with lent processors, processor ticks, and of those beside the owner; processors whose owner came
+// back before, and those of them that were given back at once.
+struct LentRow {
+    volatile Hardware::Word regions, used, late, recalled, left;
+};
+
 // A rank's. Measured: by its home thread, since the last change.
 struct alignas(64) RankRow {
     // generation, periods, and of one its useful and waited ticks, all its ticks, and its MPI calls
@@ -46,13 +52,11 @@ struct alignas(64) RankRow {
     volatile Flag most;            // the rank: threads that its regions want
     volatile Flag seen;            // the rank: a region of it has begun in libws
     volatile Flag patience_us;     // borrowers: how long it has to wait before its processors are lent
-    // the rank: regions with lent processors, processor ticks, and of those beside the owner; processors whose owner
-    // came back before, and those of them that were given back at once; how often beside somebody's last chunk, ticks,
-    // and the longest
-    volatile Hardware::Word regions, used, late, recalled, left, beside, beside_ticks, beside_longest;
+    // the rank: with processors of other ranks, and with cores of other jobs; ticks that those have used its own
+    LentRow lent, foreign;
+    volatile Hardware::Word used_by_others;
+    volatile Hardware::Word beside, beside_ticks, beside_longest; // the rank: how often beside somebody's last chunk
     volatile Hardware::Word limited; // regions for which the program asked for fewer threads than there were cores
-    // the same with cores of other jobs; and ticks that those have used its own
-    volatile Hardware::Word foreign_regions, foreign_used, foreign_late, foreign_recalled, foreign_left, used_by_others;
 };
 
 struct alignas(64) Head {

@@ -17,11 +17,57 @@ std::string sum_text(const uint16_t* deal, unsigned ranks)
     return ranks > 16 ? text + "+..." : text;
 }
 
+unsigned long long sum(const Table& table, const volatile Hardware::Word RankRow::*field)
+{
+    unsigned long long all = 0;
+    for (unsigned r = 0; r < table.ranks(); r++)
+        all += table.row(r).*field;
+    return all;
+}
+
+struct Lent {
+    unsigned long long regions = 0, used = 0, late = 0, recalled = 0, left = 0;
+};
+
+Lent sum(const Table& table, const LentRow RankRow::*field)
+{
+    Lent all;
+    for (unsigned r = 0; r < table.ranks(); r++) {
+        const LentRow& row = table.row(r).*field;
+        all.regions += row.regions;
+        all.used += row.used;
+        all.late += row.late;
+        all.recalled += row.recalled;
+        all.left += row.left;
+    }
+    return all;
+}
+
+// `what`: the cores.
+std::string lent_text(const Lent& lent, const char* what, double ticks_per_s)
+{
+    char text[160];
+    std::snprintf(text, sizeof text, "%llu parallel regions had %s, for %.3f s of them (%.3f s beside their owners)",
+                  lent.regions, what, double(lent.used) / ticks_per_s, double(lent.late) / ticks_per_s);
+    return text;
+}
+
+std::string recalled_text(const Lent& lent, const char* of)
+{
+    if (!lent.recalled)
+        return "";
+    char text[120];
+    std::snprintf(text, sizeof text, "; %llu%s were recalled before the end, and %llu of them were left then",
+                  lent.recalled, of, lent.left);
+    return text;
+}
+
 } // namespace
 
 void tell(observe::Facts& facts, const Table& table, const Done& what)
 {
     const Head& head = table.head();
+    const double ticks_per_s = what.ticks_per_us * 1e6;
     char text[240];
     bool seen = false;
     for (unsigned r = 0; r < table.ranks(); r++)
@@ -48,69 +94,29 @@ void tell(observe::Facts& facts, const Table& table, const Done& what)
             (head.periods ? "no other deal was better" : "not measured long enough for another deal"));
     if (head.timed)
         facts.policies.push_back("no turns of an outer loop were found, and what was measured are half seconds");
-    uint64_t regions = 0, used = 0, late = 0, recalled = 0, left = 0, beside = 0, beside_ticks = 0, longest = 0;
-    for (unsigned r = 0; r < table.ranks(); r++) {
-        regions += table.row(r).regions;
-        used += table.row(r).used;
-        late += table.row(r).late;
-        recalled += table.row(r).recalled;
-        left += table.row(r).left;
-        beside += table.row(r).beside;
-        beside_ticks += table.row(r).beside_ticks;
-        longest = std::max(longest, uint64_t(table.row(r).beside_longest));
-    }
-    if (what.leaves ? regions > 0 : what.lends) {
-        std::snprintf(text, sizeof text,
-                      "%llu parallel regions had lent cores, for %.3f s of them (%.3f s beside their owners)",
-                      static_cast<unsigned long long>(regions), double(used) * 1e-6 / what.ticks_per_us,
-                      double(late) * 1e-6 / what.ticks_per_us);
-        std::string line = text;
-        if (recalled) {
-            std::snprintf(text, sizeof text, "; %llu were recalled before the end, and %llu of them were left then",
-                          static_cast<unsigned long long>(recalled), static_cast<unsigned long long>(left));
-            line += text;
-        }
-        facts.policies.push_back(line);
-    }
-    uint64_t limited = 0;
-    for (unsigned r = 0; r < table.ranks(); r++)
-        limited += table.row(r).limited;
-    if (limited) {
+    const Lent lent = sum(table, &RankRow::lent);
+    if (what.leaves ? lent.regions > 0 : what.lends)
+        facts.policies.push_back(lent_text(lent, "lent cores", ticks_per_s) + recalled_text(lent, ""));
+    if (const unsigned long long limited = sum(table, &RankRow::limited)) {
         std::snprintf(text, sizeof text,
                       "%llu parallel regions could have had more cores, but the program asked for no more threads",
-                      static_cast<unsigned long long>(limited));
+                      limited);
         facts.policies.push_back(text);
     }
-    uint64_t foreign = 0, foreign_used = 0, foreign_late = 0, foreign_recalled = 0, foreign_left = 0, given = 0;
-    for (unsigned r = 0; r < table.ranks(); r++) {
-        foreign += table.row(r).foreign_regions;
-        foreign_used += table.row(r).foreign_used;
-        foreign_late += table.row(r).foreign_late;
-        foreign_recalled += table.row(r).foreign_recalled;
-        foreign_left += table.row(r).foreign_left;
-        given += table.row(r).used_by_others;
-    }
     if (what.shares) {
-        std::snprintf(text, sizeof text,
-                      "%llu parallel regions had cores of other jobs, for %.3f s of them (%.3f s beside their owners), "
-                      "and other jobs "
-                      "had cores of this one for %.3f s",
-                      static_cast<unsigned long long>(foreign), double(foreign_used) * 1e-6 / what.ticks_per_us,
-                      double(foreign_late) * 1e-6 / what.ticks_per_us, double(given) * 1e-6 / what.ticks_per_us);
-        std::string line = text;
-        if (foreign_recalled) {
-            std::snprintf(text, sizeof text,
-                          "; %llu of other jobs were recalled before the end, and %llu of them were left then",
-                          static_cast<unsigned long long>(foreign_recalled),
-                          static_cast<unsigned long long>(foreign_left));
-            line += text;
-        }
-        facts.policies.push_back(line);
+        const Lent foreign = sum(table, &RankRow::foreign);
+        std::snprintf(text, sizeof text, ", and other jobs had cores of this one for %.3f s",
+                      double(sum(table, &RankRow::used_by_others)) / ticks_per_s);
+        facts.policies.push_back(lent_text(foreign, "cores of other jobs", ticks_per_s) + text +
+                                 recalled_text(foreign, " of other jobs"));
     }
-    if (beside) {
+    if (const unsigned long long beside = sum(table, &RankRow::beside)) {
+        uint64_t longest = 0;
+        for (unsigned r = 0; r < table.ranks(); r++)
+            longest = std::max(longest, uint64_t(table.row(r).beside_longest));
         std::snprintf(text, sizeof text,
                       "%llu times a region came to a core before its worker's last chunk was over, for %.3f ms at most",
-                      static_cast<unsigned long long>(beside), double(longest) * 1e-3 / what.ticks_per_us);
+                      beside, double(longest) * 1e3 / ticks_per_s);
         facts.policies.push_back(text);
     }
 }
