@@ -222,7 +222,18 @@ struct order {
     double highest, *seconds, median;
 };
 
-/* Times all orders in turn and prints the table; ratios are to the first. */
+static inline double reorder_median(const double *samples, const double *by, long n)
+{
+    double *ratios = (double *) malloc((size_t) n * sizeof(double));
+    for (long k = 0; k < n; k++)
+        ratios[k] = samples[k] / (by ? by[k] : 1);
+    double median = bench_summary(ratios, n).median;
+    free(ratios);
+    return median;
+}
+
+/* Times all orders in turn and prints the table. Ratios are to the first, the medians of what the turns say: the
+ * machine's speed changes in between. */
 static inline void reorder_measure(const char *program, struct order *orders, int count, void *context, long repeats,
                                    bool json)
 {
@@ -234,31 +245,34 @@ static inline void reorder_measure(const char *program, struct order *orders, in
     for (long k = 0; k < repeats; k++)
         for (int i = 0; i < count; i++)
             orders[i].seconds[k] = reorder_time(orders[i].comm, orders[i].body, context);
-    for (int i = 0; i < count; i++) {
-        orders[i].median = bench_summary(orders[i].seconds, repeats).median;
-        free(orders[i].seconds);
-    }
-    if (!prints)
-        return;
-    if (json)
-        printf("{\"program\": \"%s\", \"ranks\": %d, \"sleeping\": %s, \"orders\": [", program, bench_ranks,
+    for (int i = 0; i < count; i++)
+        orders[i].median = reorder_median(orders[i].seconds, NULL, repeats);
+    if (prints && json) {
+        printf("{\"program\": \"%s\", \"ranks\": %d, \"sleeping\": %s, \"turns_ms\": [", program, bench_ranks,
                chain_steps > 0 ? "false" : "true");
-    else {
+        for (long k = 0; k < repeats; k++)
+            for (int i = 0; i < count; i++)
+                printf("%s%.3f%s", i ? ", " : k ? ", [" : "[", orders[i].seconds[k] * 1e3, i == count - 1 ? "]" : "");
+        fputs("], \"orders\": [", stdout);
+    } else if (prints) {
         if (chain_steps == 0)
             puts("sleeping work: no core computes");
         printf("%-12s %12s %10s %12s %10s\n", "order", "highest load", "predicted", "measured", "ratio");
     }
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count && prints; i++) {
         const struct order *o = &orders[i];
-        double predicted = orders[0].highest / o->highest, ratio = orders[0].median / o->median;
+        double predicted = orders[0].highest / o->highest;
+        double ratio = reorder_median(orders[0].seconds, o->seconds, repeats);
         if (json)
             printf("%s{\"order\": \"%s\", \"highest\": %g, \"predicted\": %.4f, \"ms\": %.3f, \"measured\": %.4f}",
                    i ? ", " : "", o->name, o->highest, predicted, o->median * 1e3, ratio);
         else
             printf("%-12s %12g %9.3fx %9.1f ms %9.3fx\n", o->name, o->highest, predicted, o->median * 1e3, ratio);
     }
-    if (json)
+    if (prints && json)
         puts("]}");
+    for (int i = 0; i < count; i++)
+        free(orders[i].seconds);
 }
 
 #endif
