@@ -9,6 +9,7 @@
 #include "loop/numbers.h"
 #include "loop/participant.h"
 #include "loop/thread_state.h"
+#include "window/times.h"
 
 namespace ws::loop {
 
@@ -65,15 +66,25 @@ inline Region& region_in(unsigned slot) { return host().slots->regions[slot]; } 
 template <class Done>
 __attribute__((noinline)) void wait_until(const char* what, Done&& done)
 {
+    uint64_t since = 0, look_at = 0; // ticks
     for (unsigned turn = 0; !done(); turn++) {
-        if (turn < 2000)
+        if (turn < 2000) {
             window::cpu_relax();
-        else if (turn < 20000)
+            continue;
+        }
+        const uint64_t now = window::ticks();
+        if (since == 0) {
+            since = now;
+            look_at = now + uint64_t(window::times::close_look_us * host().ticks_per_us);
+        }
+        if (turn < 20000 && double(now - since) < window::times::close_yield_us * host().ticks_per_us)
             sched_yield();
         else {
             usleep(50); // others are in a chunk that takes milliseconds, or that waits itself
-            if (turn % 2048 == 0)
+            if (now > look_at) {
                 host().lending->long_wait(what);
+                look_at = now + uint64_t(window::times::close_look_us * host().ticks_per_us);
+            }
         }
     }
 }

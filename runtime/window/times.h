@@ -49,6 +49,9 @@ constexpr double return_us = 30;
 constexpr double yield_us = 4000;
 // A blocked rank that has nothing to lend for looks this often whether the others live.
 constexpr double peers_us = 1e6;
+// loop/open_region.h, an owner that waits for its guests: so many yields take 10 ms, but minutes where somebody else
+// has the CPU at each. Then it looks so often whether the others live.
+constexpr double close_yield_us = 50000, close_look_us = 200000;
 // lend/lender.cpp: the same for one that sleeps: after so long slept in vain.
 constexpr uint64_t peers_asleep_us = 100000;
 // What MPI_Test may take for a chunk: the program has other things to do.

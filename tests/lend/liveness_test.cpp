@@ -119,6 +119,34 @@ TEST_CASE("liveness: an owner looks while it waits for a guest that a dead rank 
     ws::loop::self = ws::loop::participant_of(node[0].host);
 }
 
+TEST_CASE("liveness: an owner looks soon, also where each of its yields gives others the CPU for milliseconds", "[lend]")
+{
+    cpu_set_t before, one;
+    REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
+    TestNode node(2);
+    Process other;
+    node.home(1).process = other.id;
+    node.start_owner(0);
+    volatile Flag over = 0;
+    std::vector<std::thread> busy;
+    for (int i = 0; i < 2; i++) // on the owner's CPU
+        busy.emplace_back([&] {
+            while (!Hardware::load_acquire(over))
+                ;
+        });
+    other.die();
+    const uint64_t began = ticks();
+    CHECK_THROWS_AS(ws::loop::wait_until("this test", [] { return false; }), JobEnds);
+    CHECK(double(ticks() - began) < 20e6 * node[0].host.ticks_per_us);
+    Hardware::store_release(over, 1);
+    for (std::thread& t : busy)
+        t.join();
+    REQUIRE(sched_setaffinity(0, sizeof before, &before) == 0);
+}
+
 TEST_CASE("liveness: of many ranks all are looked at, if not at once", "[lend]")
 {
     Mortal node(40);
