@@ -3,12 +3,24 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <random>
 #include <thread>
 #include <vector>
 
 using namespace ws::window;
 using namespace ws::arbiter;
+
+namespace {
+
+// For a while, and as long as threads have not come to what is tested: on a busy machine that takes longer.
+template <class Enough> void let_run(Enough enough)
+{
+    for (int turn = 0; turn < 30 || (turn < 4000 && !enough()); turn++)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+}
+
+} // namespace
 
 TEST_CASE("a core's word holds what was put into it")
 {
@@ -120,7 +132,7 @@ TEST_CASE("many at once")
             std::this_thread::yield();
         }
     });
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    let_run([&] { return taken > 0 && settled > 0; });
     stop = true;
     for (std::thread& t : threads)
         t.join();
@@ -177,7 +189,7 @@ TEST_CASE("a region and a worker see each other")
             std::this_thread::yield();
         }
     });
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    let_run([&] { return chunks > 100 && regions > 100; });
     stop = true;
     worker.join();
     region.join();

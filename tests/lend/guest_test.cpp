@@ -174,12 +174,12 @@ TEST_CASE("closing: the owner waits for a guest that has claimed, and for nothin
     std::thread guest;
     Loop loop(50, [&](long i) {
         if (i > 0 && !joined && node[0].window.open(0)) {
-            joined = true;
-            guest = std::thread([&] { // claims all that is left, and takes its time
+            Lease lease = {}; // its thief claims all that is left, and it takes its time
+            joined = d.claim_and_join([](uint64_t remaining, unsigned) { return remaining; }, lease.chunk) ==
+                     ws::loop::Claim::taken;
+            REQUIRE(joined);
+            guest = std::thread([&node, &left, lease] {
                 ws::loop::join(node[0].host);
-                Lease lease = {};
-                REQUIRE(d.claim_and_join([](uint64_t remaining, unsigned) { return remaining; }, lease.chunk) ==
-                        ws::loop::Claim::taken);
                 sleep_us(50000);
                 static const volatile Flag never = 0;
                 Hardware::store_full(left, 1);
@@ -276,13 +276,14 @@ TEST_CASE("recall: a guest leaves after its chunk when it is asked to", "[lend]"
     Loop loop(400, [&](long i) {
         if (i > 0 && !begun && node[0].window.open(0)) {
             begun = true;
-            for (unsigned g = 0; g < 2; g++)
-                guests.emplace_back([&, g] {
+            for (unsigned g = 0; g < 2; g++) {
+                Lease lease = {};
+                REQUIRE(d.claim_and_join([](uint64_t, unsigned) { return 1; }, lease.chunk) == ws::loop::Claim::taken);
+                guests.emplace_back([&, g, lease] {
                     ws::loop::join(node[0].host);
-                    Lease lease = {};
-                    if (d.claim_and_join([](uint64_t, unsigned) { return 1; }, lease.chunk) == ws::loop::Claim::taken)
-                        chunks[g] = ws::loop::run_as_guest(lease, &recall[g], way_home[g]);
+                    chunks[g] = ws::loop::run_as_guest(lease, &recall[g], way_home[g]);
                 });
+            }
         }
         sleep_us(200);
     });

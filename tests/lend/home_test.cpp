@@ -301,10 +301,11 @@ TEST_CASE("the idle ladder: it begins anew when MPI had something to handle", "[
     Two node;
     Rank& rank = node.start(1);
     bool stays_awake = false;
-    for (int tries = 0; tries < 10 && !stays_awake; tries++) { // the calls below are to take less than the half
+    // The calls below, which yield, are to take less than the half; on a busy machine that is much.
+    for (unsigned us = 5000; us < 6000000 && !stays_awake; us *= 2) {
         const uint64_t began = ticks();
         rank.blocked(0);
-        usleep(100000);
+        usleep(us);
         node.times().yield_ticks = (ticks() - began) / 2; // passed since the wait began, but not since the event
         node[1].events++;
         const uint64_t before = node[1].counters().naps;

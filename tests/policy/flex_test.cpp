@@ -8,8 +8,8 @@
 
 #include <catch2/catch.hpp>
 
-#include <chrono>
 #include <cmath>
+#include <ctime>
 #include <functional>
 #include <numeric>
 #include <random>
@@ -363,13 +363,13 @@ TEST_CASE("a plan for 10,000 processes takes less than 50 ms")
         all.push_back({double(rows) / p, some(random)});
     double least = 1e9;
     for (int i = 0; i < 5; i++) {
-        const auto began = std::chrono::steady_clock::now();
+        const std::clock_t began = std::clock(); // of the CPU, as others may have it meanwhile
         std::vector<double> known;
         const Starts next = next_partition(now, all, relative_power(rates_of(all, known)));
         size_t pieces = 0;
         for (size_t me = 0; me < p; me++) // one process needs its own only
             pieces += outgoing(now, next, me).size() + incoming(now, next, me).size();
-        least = std::min(least, std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count());
+        least = std::min(least, double(std::clock() - began) / CLOCKS_PER_SEC);
         REQUIRE(pieces > p / 2);
     }
     INFO("s: " << least);
