@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <ctime>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -24,6 +25,14 @@ Scheduled read_from(int fd, const Scheduled& otherwise)
     return some ? s : otherwise;
 }
 
+// What the calling thread has run; 0 where there is no such clock: then each question is a look.
+unsigned long long ran_ns()
+{
+    timespec t = {};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (unsigned long long)t.tv_sec * 1000000000 + (unsigned long long)t.tv_nsec;
+}
+
 } // namespace
 
 Scheduled scheduled()
@@ -35,32 +44,43 @@ Scheduled scheduled()
     return s;
 }
 
-Scheduled KeptOff::look() const { return file_ >= 0 ? read_from(file_, told_) : scheduled(); }
+unsigned long long KeptOff::look()
+{
+    looks_++;
+    return file_ >= 0 ? read_from(file_, {0, told_}).kept_off : scheduled().kept_off;
+}
 
 void KeptOff::start(uint64_t now, double ticks_per_us, bool keep_open)
 {
     every_ = uint64_t(window::times::kept_off_us * ticks_per_us) + 1;
+    little_ = uint64_t(window::times::kept_off_little_us * ticks_per_us);
     ticks_per_ns_ = ticks_per_us * 1e-3;
     asked_at_ = now;
     file_ = window::lift(keep_open ? open(of_this_thread, O_RDONLY | O_CLOEXEC) : -1);
     told_ = look();
+    ran_ = ran_ns();
 }
 
 // The time without a core is divided between work and the rest as the time in which the thread did not sleep is. But
 // all time that the thread ran beyond the rest's time was work.
 uint64_t KeptOff::ask(uint64_t now)
 {
-    const Scheduled before = told_;
-    told_ = look();
     const auto ticks_of = [&](unsigned long long from, unsigned long long to) {
         return uint64_t(double(to - std::min(from, to)) * ticks_per_ns_);
     };
-    const uint64_t off = ticks_of(before.kept_off, told_.kept_off), ran = ticks_of(before.ran, told_.ran);
-    const uint64_t ran_for_work = std::min(ran - std::min(ran, other_), work_);
+    const unsigned long long ran_before = ran_;
+    ran_ = ran_ns();
+    const uint64_t ran = ticks_of(ran_before, ran_);
     const double share = work_ ? double(work_) / double(work_ + other_) : 0;
-    const uint64_t of_work = std::min(uint64_t(double(off) * share), work_ - ran_for_work);
+    missed_ += work_ - std::min(ran - std::min(ran, other_), work_);
     asked_at_ = now;
     work_ = other_ = 0;
+    if (missed_ <= little_)
+        return 0;
+    const unsigned long long before = told_;
+    told_ = look();
+    const uint64_t of_work = std::min(uint64_t(double(ticks_of(before, told_)) * share), missed_);
+    missed_ = 0;
     return of_work;
 }
 

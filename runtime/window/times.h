@@ -99,6 +99,9 @@ constexpr double number_wait_us = 60000000;
 // measure/kept_off.cpp: how often a thread asks the kernel how long it had no CPU: what it missed it learns at the next
 // look.
 constexpr double kept_off_us = 8000;
+// Of work in which a thread did not run, for whatever reason, so much is neglected, all in all: a quarter of what is
+// called disturbed. A guest misses some 25 each time that the thread whose core it has looks at MPI.
+constexpr double kept_off_little_us = 250;
 // measure/meter.cpp: who learns that it was kept off for longer was disturbed: an eighth of the time between two looks.
 // In chains of short regions threads were kept off for 0.4 to 0.9 ms of it, most likely by handing cores over and back.
 constexpr double disturbed_us = 1000;

@@ -8,6 +8,7 @@
 #include "../loop/explore.h"
 #include "../window/in_memory.h"
 #include "window/os.h"
+#include "window/times.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -318,4 +319,50 @@ TEST_CASE("time in which others have the core is no work", "[meter]")
     for (std::thread& t : others)
         t.join();
     sched_setaffinity(0, sizeof before, &before);
+}
+
+TEST_CASE("the kernel's file is read only by who has not run while it worked", "[meter]")
+{
+    if (ws::measure::scheduled().ran == 0)
+        return; // a kernel that does not say
+    Clock clock;
+    clock.start();
+    clock.calibrate();
+    const double tick = clock.ticks_per_us();
+    auto cpu_us = [] {
+        timespec t;
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+        return double(t.tv_sec) * 1e6 + double(t.tv_nsec) * 1e-3;
+    };
+    ws::measure::KeptOff kept_off;
+    const uint64_t began = ticks();
+    kept_off.start(began, tick, true);
+    const unsigned looks = kept_off.looks();
+    double reported = cpu_us(), later = 0;
+    // It has run for so long, whatever else runs here, and says that it has worked for `more` than that.
+    auto work = [&](double more) {
+        const double until = reported + 1000;
+        double ran;
+        while ((ran = cpu_us()) < until)
+            ;
+        later += 2 * ws::window::times::kept_off_us * tick;
+        kept_off.worked(uint64_t((ran - reported + more) * tick));
+        reported = ran;
+        return kept_off.settle(began + uint64_t(later));
+    };
+    const double little = ws::window::times::kept_off_little_us;
+    for (int i = 0; i < 20; i++)
+        CHECK(work(0) == 0);
+    CHECK(kept_off.looks() == looks);
+    CHECK(work(0.6 * little) == 0);
+    CHECK(kept_off.looks() == looks);
+    work(0.6 * little); // a little and a little more
+    CHECK(kept_off.looks() == looks + 1);
+    CHECK(work(0.6 * little) == 0); // it is known until here
+    CHECK(kept_off.looks() == looks + 1);
+    CHECK(double(work(10 * little)) <= 11 * little * tick);
+    CHECK(kept_off.looks() == looks + 2);
+    kept_off.was_awake(uint64_t(1000 * tick)); // all that it ran was a wait
+    CHECK(work(-1000) == 0);
+    CHECK(kept_off.looks() == looks + 2);
 }
