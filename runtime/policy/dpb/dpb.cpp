@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// The policy: who measures, who decides, and what a region gets. Arithmetic: deal.h, assign.h, turns.h, regions.h. The
-// node's memory: table.h. The threads: team.h.
+// The policy: who measures, and what a region gets. Who decides: balance.h. Arithmetic: deal.h, assign.h, turns.h,
+// regions.h. The node's memory: table.h. The threads: team.h.
 #include "policy/dpb/dpb.h"
 
 #include "measure/meter.h"
 #include "observe/board.h"
 #include "observe/recorder.h"
+#include "policy/dpb/balance.h"
 #include "policy/dpb/foreign.h"
 #include "policy/dpb/regions.h"
 #include "policy/dpb/team.h"
@@ -34,9 +35,6 @@ namespace times = window::times;
 
 namespace {
 
-// to be measured for a decision: more where nothing changes
-constexpr uint32_t first_periods = 3, most_periods = Turns::most;
-
 WS_THREAD_LOCAL bool home_thread;
 
 // The user has said which threads run where.
@@ -48,12 +46,6 @@ bool threads_are_placed()
     const char* bind = std::getenv("OMP_PROC_BIND");
     return bind && *bind && strcasecmp(bind, "false") != 0;
 }
-
-// What a period is that was measured.
-struct Kind {
-    bool by_turns = true; // of all ranks
-    unsigned calls = 0;   // of a turn, all ranks' together
-};
 
 class Dpb final : public policy::Policy {
 public:
@@ -97,10 +89,6 @@ private:
     Spent spent(uint64_t now);
     void look_at_periods(uint64_t now);
     void measure_at(uint64_t now);
-    void decide(const policy::Rank& rank, uint64_t now);
-    void deal_out(const Deal& deal, uint64_t now);
-    void take_back(uint64_t now);
-    bool read_rows(std::vector<Measured>& ranks, const policy::Rank& rank, Kind& kind) const;
     uint64_t decide_every() const;
 
     bool lends_ = false, balances_ = false, chooses_ = false, attached_ = false, ended_ = false;
@@ -108,7 +96,6 @@ private:
     bool leaves_ = false;
     bool shared_ = false;  // CPUs were divided
     bool shares_ = false, offered_ = false; // cores with other jobs
-    Rule rule_ = whole_deal;
     unsigned me_ = 0, usual_ = 1, first_ = 1;
     double ticks_per_us_ = 1000;
     observe::Board* board_ = nullptr;
@@ -118,7 +105,7 @@ private:
     Foreign foreign_;
     Turns turns_;
     Regions regions_;
-    arbiter::Decider decider_;
+    Balance balance_;
 
     // Else it is another thread's, which got what it asked for. Relaxed: threads of this region are begun after the
     // store, those of another see neither value as theirs.
@@ -223,7 +210,6 @@ policy::Wants Dpb::attach(policy::Rank& rank)
     if (shares_ && o.ignore_jobs && me == 0)
         std::fprintf(stderr, "workshare: -workshare-openmp: no cores are shared with other jobs: WS_IGNORE_JOBS=1\n");
     shares_ = shares_ && !o.ignore_jobs;
-    rule_ = o.openmp_deal == Options::openmp_deal_paper ? paper_deal : whole_deal;
     ticks_per_us_ = rank.ticks_per_us;
     board_ = rank.board;
     meter_ = rank.meter;
@@ -241,9 +227,8 @@ policy::Wants Dpb::attach(policy::Rank& rank)
     regions_ = Regions(uint64_t(times::thread_cost_us * ticks_per_us_));
     if (!balances_)
         return {false, shares_ ? ticks() + decide_every() : Wants::never};
-    decider_ = rank.node_decider(*this);
-    if (me_ == 0)
-        Hardware::store_relaxed(table_.head().needed, first_periods);
+    balance_.attach(table_, rank.node_decider(*this),
+                    o.openmp_deal == Options::openmp_deal_paper ? paper_deal : whole_deal, me_ == 0, ticks_per_us_);
     return {false, ticks() + decide_every()};
 }
 
@@ -544,100 +529,8 @@ policy::Wants Dpb::step(policy::Rank& rank, uint64_t now, uint64_t)
         if (!has_regions_)
             measure_at(now);
     }
-    decide(rank, now);
+    balance_.step(now, decide_every());
     return {false, now + decide_every()};
-}
-
-// False: some rank has not measured enough of this deal yet.
-bool Dpb::read_rows(std::vector<Measured>& ranks, const policy::Rank& rank, Kind& kind) const
-{
-    const Head& head = table_.head();
-    const Flag generation = Hardware::load_relaxed(head.generation), needed = Hardware::load_relaxed(head.needed);
-    const double second = 1e6 * rank.ticks_per_us;
-    std::vector<double> took;
-    for (unsigned r = 0; r < table_.ranks(); r++) {
-        const RankRow& row = table_.row(r);
-        Hardware::Word w[6];
-        if (!row.measured.read(w, 100) || w[0] >> 1 != generation || w[1] < needed)
-            return false;
-        ranks.push_back({Hardware::load_relaxed(row.target), double(w[2]) / second, double(w[3]) / second,
-                         Hardware::load_relaxed(row.most)});
-        took.push_back(double(w[4]));
-        kind.by_turns = kind.by_turns && (w[0] & 1);
-        kind.calls += unsigned(w[5]);
-    }
-    if (kind.by_turns)
-        scale_to_equal_time(ranks, took);
-    else
-        scale_to_equal_work(ranks);
-    return true;
-}
-
-void Dpb::decide(const policy::Rank& rank, uint64_t now)
-{
-    const uint64_t every = decide_every();
-    if (!decider_.take(now, now + 2 * every))
-        return;
-    Head& head = table_.head();
-    std::vector<Measured> ranks;
-    Kind kind;
-    if (!read_rows(ranks, rank, kind)) {
-        if (head.changes && double(now - Hardware::load_relaxed(head.decided_at)) > times::settle_us * ticks_per_us_)
-            take_back(now);
-        return;
-    }
-    if (head.timed != !kind.by_turns || (kind.by_turns && head.calls != kind.calls)) {
-        head.history.before = 0; // what was measured before is no measure for this
-        head.period_first = 0;
-    }
-    const double period = period_of(ranks);
-    const Deal now_dealt = dealt(ranks), next = dpb::decide(rule_, ranks, head.history, table_.former());
-    head.timed = !kind.by_turns;
-    head.calls = kind.calls;
-    head.periods += Hardware::load_relaxed(head.needed);
-    if (head.changes)
-        head.period_last = period;
-    if (next == now_dealt) {
-        Hardware::store_relaxed(head.needed, std::min(most_periods, 2 * Hardware::load_relaxed(head.needed)));
-        Hardware::store_release(head.generation, head.generation + 1); // counters begin anew
-        return;
-    }
-    if (!head.changes++)
-        head.period_first = period;
-    head.periods_then = head.periods;
-    head.period_last = 0;
-    deal_out(next, now);
-}
-
-void Dpb::deal_out(const Deal& deal, uint64_t now)
-{
-    Head& head = table_.head();
-    for (const Move& m : moves_to(deal, table_.located()))
-        table_.word(m.processor).promise(m.from, m.to);
-    for (unsigned r = 0; r < table_.ranks(); r++) {
-        Hardware::store_relaxed(table_.row(r).target, deal[r]);
-        table_.last()[r] = uint16_t(deal[r]);
-    }
-    Hardware::store_relaxed(head.needed, first_periods);
-    Hardware::store_relaxed(head.decided_at, now);
-    Hardware::store_relaxed(head.deal_periods, head.periods);
-    Hardware::store_relaxed(head.deals, head.deals + 1);
-    Hardware::store_release(head.generation, head.generation + 1); // pairs with look_at_deal()
-}
-
-// Somebody keeps what it was to hand over: then it is its own again.
-void Dpb::take_back(uint64_t now)
-{
-    Deal deal(table_.ranks());
-    bool withdrawn = false;
-    for (unsigned p = 0; p < table_.processors(); p++)
-        if (table_.processor(p).home == no_rank)
-            withdrawn |= table_.word(p).withdraw(table_.word(p).look().owner);
-    if (!withdrawn)
-        return;
-    for (const Located& l : table_.located())
-        deal[l.owner]++;
-    deal_out(deal, now);
 }
 
 void Dpb::tell(Facts& facts) const
