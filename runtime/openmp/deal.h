@@ -12,8 +12,7 @@
 
 namespace ws::openmp {
 
-// Where each virtual thread is a call, or a thread, of its own; and where one call is several of them.
-constexpr unsigned most_calls = 256, most_units = 1024;
+constexpr unsigned most_units = 256;
 
 // The virtual threads [lo, hi) of `of`, run by one call of the region's function.
 struct Units {
@@ -79,21 +78,21 @@ inline unsigned next_section(unsigned count, unsigned section, const Units& u)
 }
 
 // How many virtual threads a region is cut into where nobody can count them: so many that each takes about `grain`,
-// at least 16 and at most most_calls, a power of two; and no more than keep what each does before and after its part
+// at least 16 and at most most_units, a power of two; and no more than keep what each does before and after its part
 // of the work (`setup` each) below a fiftieth. Less than 4: it does not pay. Where one call can be `several` of them
-// they are a quarter as long, and as many as most_units: as they are called so many at a time as take long enough, and
-// one alone only at the region's end, they cost no more, and who ends first waits less for the other.
+// they are a quarter as long: as they are called so many at a time as take long enough, and one alone only at the
+// region's end, they cost no more, and who ends first waits less for the other.
 inline unsigned choose_units(double region, double grain, double setup, bool several = false)
 {
-    const auto fit = [&](double each, unsigned most) {
+    const auto fit = [&](double each) {
         unsigned units = 16;
-        while (units < most && double(units) * each * 2 <= region)
+        while (units < most_units && double(units) * each * 2 <= region)
             units *= 2;
         return units;
     };
-    unsigned units = fit(grain, most_calls);
+    unsigned units = fit(grain);
     if (several && double(units) * setup * 50 <= region)
-        return fit(grain / 4, most_units);
+        return fit(grain / 4);
     while (units > 1 && double(units) * setup * 50 > region)
         units /= 2;
     return units;
@@ -113,7 +112,7 @@ inline unsigned choose_units_that_stop(double phase, double least)
 // What does not pay (less than 4) stays so.
 inline unsigned no_fewer_than(unsigned threads, unsigned units)
 {
-    return units < 4 ? units : std::max(units, std::min(threads, most_calls));
+    return units < 4 ? units : std::max(units, std::min(threads, most_units));
 }
 
 } // namespace ws::openmp

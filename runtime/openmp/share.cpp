@@ -185,7 +185,7 @@ void run_shared(RegionCall& region, RegionSite& site, const Wanted& wanted)
         region.open(region.fn, region.data, region.threads);
         return;
     }
-    const unsigned units = region.sections && site.free && !wanted.said ? std::min(region.sections, most_calls)
+    const unsigned units = region.sections && site.free && !wanted.said ? std::min(region.sections, most_units)
                                                                         : units_of(site, wanted.threads, wanted.said);
     // With several threads of its own, or where it says how many it wants, a program may have some wait for others.
     VirtualTeam team(site, region, units, wanted.threads, own > 1 || wanted.said);
@@ -206,7 +206,7 @@ const char* why_passed(const Wanted& wanted)
     if (wanted.threads == 1)
         return "it has one thread";
     return wanted.threads <= directive::openmp_own() ? "the program wants no more threads than its own"
-           : wanted.threads > most_calls             ? "the program wants more threads than can be shared"
+           : wanted.threads > most_units             ? "the program wants more threads than can be shared"
                                                      : nullptr;
 }
 

@@ -377,8 +377,8 @@ void VirtualTeam::take_part(void* argument)
 unsigned VirtualTeam::stopped() const
 {
     unsigned all = 0;
-    for (unsigned word = 0; word < own_words(); word++)
-        all += unsigned(__builtin_popcountll(Hardware::load_acquire(stopped_[word])));
+    for (const volatile Hardware::Word& word : stopped_)
+        all += unsigned(__builtin_popcountll(Hardware::load_acquire(word)));
     return all;
 }
 
@@ -392,7 +392,7 @@ ws_site* VirtualTeam::next_phase()
         if (waiting == 0)
             return nullptr;
         const std::lock_guard<std::mutex> lock(beginning_);
-        for (unsigned word = 0; word < own_words(); word++) {
+        for (unsigned word = 0; word < words; word++) {
             Hardware::store_relaxed(begun_[word], ~Hardware::load_relaxed(stopped_[word]));
             Hardware::store_relaxed(stopped_[word], 0);
         }
@@ -532,13 +532,13 @@ void VirtualTeam::release_if_stopped(Cold& c)
     const std::lock_guard<std::mutex> begins(beginning_);
     const unsigned waiting = stopped();
     uint64_t again[words];
-    for (unsigned word = 0; word < own_words(); word++) {
+    for (unsigned word = 0; word < words; word++) {
         again[word] = Hardware::load_relaxed(stopped_[word]);
         Hardware::store_relaxed(stopped_[word], 0);
     }
     Hardware::store_relaxed(ended_, units - waiting - unsigned(c.held));
     Hardware::store_full(phase_, Hardware::load_relaxed(phase_) + 1);
-    for (unsigned word = 0; word < own_words(); word++) // who claims one of them sees the phase; pairs with claim()
+    for (unsigned word = 0; word < words; word++) // who claims one of them sees the phase; pairs with claim()
         Hardware::store_release(begun_[word], ~again[word]);
     begin_rest();
     c.held = 0;

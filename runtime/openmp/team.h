@@ -178,7 +178,6 @@ private:
     static void* thread(void*);
 
     static constexpr unsigned words = most_units / 64;
-    unsigned own_words() const { return (units + 63) / 64; } // those in use
     // Of this phase, a bit for each virtual thread: those that have begun it, and those that have stopped at its end.
     volatile Hardware::Word begun_[words] = {}, stopped_[words] = {};
     volatile Hardware::Word ended_ = 0; // how many have stopped or ended, or have nothing to do in it
