@@ -17,16 +17,14 @@ PROGRAM = sys.argv[3]
 SEEDS = range(3, 20) if '--soak' in sys.argv else ()
 LANGUAGE = PROGRAM.split('.')[1].split('_')[0]  # cxx, fortran; else C
 HELP = '-workshare-openmp=help',
-WAITING = ('late_singles', 'late_wait_for_single', 'late_waiting_static', 'late_waiting_chunks', 'late_waiting_dynamic', 'late_waiting_guided', 'late_waiting_sections',
-           'late_waiting_parts')
 SHARED = ('plain', 'chunks', 'rounds', 'dynamic', 'dynamic_chunks', 'guided', 'auto', 'runtime', 'runtime_chunks', 'down', 'two_loops', 'variables', 'last_of_dynamic',
           'exclusion', 'uncombined', 'without_waiting', 'numbers', 'asks_late', 'parts', 'single', 'barriers', 'phases', 'lock_over_barrier', 'late_barrier', 'late_copyprivate',
           'late_order', 'late_tasks', 'late_tasks_of_all', 'late_nest_locks', 'late_conditional', 'late_task_reduction', 'three', 'empty_first',
-          'numbers_in_a_row', 'number_after_loop', 'nameless_phases', 'singles_wait', *WAITING)
+          'numbers_in_a_row', 'number_after_loop', 'nameless_phases')
 OWN = 'one', 'nest_locks', 'tasks', 'in_order', 'nested', 'settings'
 # Where nothing is said, shared and not.
 UNSEEN = ('plain', 'chunks', 'rounds', 'dynamic', 'guided', 'runtime', 'down', 'two_loops', 'variables', 'exclusion', 'uncombined', 'without_waiting', 'parts', 'single',
-          'nameless_phases', 'late_barrier', 'late_copyprivate', 'late_singles', 'late_waiting_dynamic', 'late_waiting_sections')
+          'nameless_phases', 'late_barrier', 'late_copyprivate')
 SEEN = ('numbers', 'numbers_in_a_row', 'number_after_loop', 'asks_late', 'barriers', 'phases', 'late_nest_locks', 'spinning', 'pipeline', 'threads_counted',
         'nested', 'tasks', 'in_order', 'nest_locks', 'one', 'settings')
 ONE = {'OMP_NUM_THREADS': '1'}

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+"""Regions of unmodified programs whose threads wait for each other by flags: no execution of them hangs that would not under OpenMP
+itself, with as many threads as the region says, or the rank has. Two ranks, with -workshare-openmp=help and where nothing is said.
+
+Arguments: mpirun, the folder of the programs, a program; --soak: more of what is random."""
+import sys
+
+from job import expect, finish, run, side_by_side
+
+PROGRAM = sys.argv[3]
+SEEDS = (1, *range(3, 12)) if '--soak' in sys.argv else (1,)
+HELP, UNSEEN = ('-workshare-openmp=help',), ()
+# Their regions say how many threads they have: more than the rank.
+SAID = ('singles_wait', 'late_singles', 'late_wait_for_single', 'late_waiting_static', 'late_waiting_chunks', 'late_waiting_dynamic', 'late_waiting_guided',
+        'late_waiting_sections', 'late_waiting_parts')
+
+
+def job(kind, threads, options, steals=False, turns=7, **more):
+    result = run(PROGRAM, turns, kind, options=options, env={'OMP_NUM_THREADS': str(threads), **more}, limit=240, steals=steals,
+                 title=f'{kind}, {threads} threads, {" ".join(options) or "nothing is said"}, {more}')
+    expect(result, 'it was not run', ' right' in result.out)
+    return result
+
+
+def later(*args, **how):
+    """For side_by_side."""
+    return lambda: job(*args, **how)
+
+
+def without():
+    result = job('all', 3, ('-workshare-openmp=none',))
+    expect(result, 'something was shared', result.stats.get('regions', 0) == 0)
+
+
+# Where nothing is said a region is OpenMP's that asks for numbers, as GCC's code does to deal chunks round robin beside other loops.
+ASK = 'late_waiting_chunks',
+jobs = [without, *(later(kind, 1, HELP, steals=True) for kind in SAID), *(later(kind, 1, UNSEEN, steals=True) for kind in SAID if kind not in ASK)]
+for options in HELP, UNSEEN:
+    jobs += [later('all', 1, options), later('all', 2, options), later('all', 3, options, WS_STEAL_ALL='1')]
+jobs += [later('all', 1, HELP, WS_STEAL_ALL='1'), *(later('all', 2, HELP, WS_CHAOS=str(seed)) for seed in SEEDS)]
+side_by_side(*jobs)
+finish()
