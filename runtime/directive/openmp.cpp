@@ -147,15 +147,15 @@ public:
     {
     }
     void open(Body fn, void* data, unsigned threads) override { open_(fn, data, threads); }
-    void is_loop(long start, long end, long incr, long chunk, bool round_robin = false)
+    void is_loop(long start, long end, long incr, long chunk, Deal deal)
     {
-        bounds_ = {start, end, incr, chunk, round_robin};
+        bounds_ = {start, end, incr, chunk, deal};
         loop = &bounds_;
     }
     void is_runtime_loop(long start, long end, long incr)
     {
         const RuntimeSchedule schedule = runtime_schedule();
-        is_loop(start, end, incr, schedule.chunk, schedule.round_robin);
+        is_loop(start, end, incr, schedule.chunk, schedule.deal);
     }
 
 private:
@@ -197,15 +197,15 @@ WS_REGION_UNSHARED(GOMP_parallel_reductions, "GOMP_5.0", true, unsigned,
 WS_REGION(GOMP_parallel_sections, "GOMP_4.0", (Body fn, void* data, unsigned threads, unsigned count, unsigned flags),
           (fn, data, threads, count, flags), region.sections = count;);
 
-#define WS_LOOP(name, version)                                                                                        \
+#define WS_LOOP(name, version, deal)                                                                                     \
     WS_REGION(name, version,                                                                                          \
               (Body fn, void* data, unsigned threads, long start, long end, long incr, long chunk, unsigned flags),   \
-              (fn, data, threads, start, end, incr, chunk, flags), region.is_loop(start, end, incr, chunk);)
-WS_LOOP(GOMP_parallel_loop_static, "GOMP_4.0");
-WS_LOOP(GOMP_parallel_loop_dynamic, "GOMP_4.0");
-WS_LOOP(GOMP_parallel_loop_guided, "GOMP_4.0");
-WS_LOOP(GOMP_parallel_loop_nonmonotonic_dynamic, "GOMP_4.5");
-WS_LOOP(GOMP_parallel_loop_nonmonotonic_guided, "GOMP_4.5");
+              (fn, data, threads, start, end, incr, chunk, flags), region.is_loop(start, end, incr, chunk, deal);)
+WS_LOOP(GOMP_parallel_loop_static, "GOMP_4.0", chunk > 0 ? Deal::round_robin : Deal::parts);
+WS_LOOP(GOMP_parallel_loop_dynamic, "GOMP_4.0", Deal::on_demand);
+WS_LOOP(GOMP_parallel_loop_guided, "GOMP_4.0", Deal::guided);
+WS_LOOP(GOMP_parallel_loop_nonmonotonic_dynamic, "GOMP_4.5", Deal::on_demand);
+WS_LOOP(GOMP_parallel_loop_nonmonotonic_guided, "GOMP_4.5", Deal::guided);
 
 #define WS_RUNTIME_LOOP(name, version)                                                                                \
     WS_REGION(name, version,                                                                                          \

@@ -7,6 +7,8 @@
 #include "window/atomics.h"
 #include "window/os.h"
 
+#include <cstdint>
+
 namespace ws::directive {
 
 using window::Hardware;
@@ -119,6 +121,11 @@ private:
     unsigned cores_ = 0;
 };
 
+// How a loop's iterations come to threads: a contiguous part each; chunks round robin, as schedule(static, chunk);
+// chunks in their order to whoever comes first, as `dynamic`; the same with many at a time while many are left, as
+// `guided`; or chunks of a part each, and then of others' parts, as libomp's `nonmonotonic: dynamic`.
+enum class Deal : uint8_t { parts, round_robin, on_demand, guided, own_part_first };
+
 // A region that is about to open in one call of the library's, and what may be done with it instead
 // (-workshare-openmp=help, runtime/openmp/).
 class RegionCall {
@@ -126,7 +133,7 @@ public:
     using Body = void (*)(void*);
     struct Loop {
         long start, end, incr, chunk;
-        bool round_robin; // its chunks
+        Deal deal;
     };
     Body fn;
     void* data;
@@ -151,8 +158,8 @@ extern bool (*openmp_serializes)();
 
 // What schedule(runtime) stands for in the rank's regions: the program's last omp_set_schedule(), or OMP_SCHEDULE.
 struct RuntimeSchedule {
-    bool round_robin; // chunks, as schedule(static, chunk)
-    long chunk;       // 0: none is said
+    Deal deal;
+    long chunk; // 0: none is said
 };
 RuntimeSchedule runtime_schedule(); // any thread
 

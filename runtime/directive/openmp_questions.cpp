@@ -284,10 +284,14 @@ bool is_ignored(void* caller)
 volatile Hardware::Word schedule_set;
 Hardware::Word set_schedule(int kind, long chunk)
 {
-    enum { of_static = 1, automatic = 4 };   // omp_sched_t; above it a bit of the modifier monotonic
+    enum { of_static = 1, dynamic, guided, automatic };   // omp_sched_t; above it a bit of the modifier monotonic
     const int plain = kind & 0xff;
     const Hardware::Word said = plain == automatic || chunk < 0 ? 0 : Hardware::Word(chunk);
-    const Hardware::Word set = said << 2 | Hardware::Word(plain == of_static && said) << 1 | 1;
+    const Deal deal = plain == of_static && said ? Deal::round_robin
+                      : plain == dynamic         ? Deal::on_demand
+                      : plain == guided          ? Deal::guided
+                                                 : Deal::parts;
+    const Hardware::Word set = said << 3 | Hardware::Word(deal) << 1 | 1;
     Hardware::store_relaxed(schedule_set, set); // relaxed, as for dynamic_set: the program's own order is enough
     return set;
 }
@@ -304,7 +308,7 @@ RuntimeSchedule runtime_schedule()
             ask(&kind, &chunk);
         set = set_schedule(kind, chunk);
     }
-    return {(set & 2) != 0, long(set >> 2)};
+    return {Deal(set >> 1 & 3), long(set >> 3)};
 }
 
 #define WS_SET_THREADS(function, name, type, version, value, pass)                                                    \

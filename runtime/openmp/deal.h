@@ -4,7 +4,8 @@
 // alone. Any deal of whole chunks is right for `dynamic` and `guided`, and any at all for `auto`, and for `static`
 // without a chunk: which thread has an iteration is not said. `runtime` is one of these, or `static` with a chunk. A
 // part is contiguous, and follows from the number of its virtual thread alone: so nothing is counted or claimed inside
-// a region, and a loop that is run again is dealt in the same way.
+// a region, and a loop that is run again is dealt in the same way. But where threads may wait for each other, an
+// iteration may wait for any later one: then chunks of `dynamic` and `guided` are claimed one by one (on_demand.h).
 #pragma once
 
 #include <algorithm>
@@ -108,11 +109,16 @@ inline unsigned choose_units_that_stop(double phase, double least)
     return units;
 }
 
-// Where OpenMP itself has `threads` threads they may wait for each other: no two of them become one virtual thread.
-// What does not pay (less than 4) stays so.
+// Where OpenMP itself has `threads` threads they may wait for each other: no two of them become one virtual thread, and
+// all chunks of a virtual thread, dealt round robin, would be those of one of them. What does not pay (less than 4)
+// stays so.
 inline unsigned no_fewer_than(unsigned threads, unsigned units)
 {
-    return units < 4 ? units : std::max(units, std::min(threads, most_units));
+    if (units < 4 || threads < 2)
+        return units;
+    if (threads >= most_units)
+        return most_units;
+    return std::min((units + threads - 1) / threads, most_units / threads) * threads;
 }
 
 } // namespace ws::openmp

@@ -28,6 +28,7 @@ public:
     void stop();
 
     Unit unit;
+    OnDemand on_demand; // what the unit's points to
 
 private:
     Fiber() = default;

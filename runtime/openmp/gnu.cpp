@@ -14,6 +14,7 @@
 
 namespace ws::openmp {
 
+using directive::Deal;
 using directive::Next;
 using loop::count_signed;
 using loop::count_unsigned;
@@ -28,50 +29,33 @@ using Ull = unsigned long long;
 template <class T> struct Bounds {
     uint64_t n;
     T start, end, incr, chunk;
+    long kind; // of its schedule, where the function is told
 };
 
 // How a thread with a `current` begins a loop: whether it has a part of it, or nothing where the library deals it.
 using Begun = std::optional<bool>;
 
-// A virtual thread gets its part as the loop begins.
-template <class T> Begun deal(void* caller, const char*, const Bounds<T>& b, T* lo, T* hi)
+template <class T> void has_bounds(Unit& unit, const Bounds<T>& b)
 {
-    Unit& unit = *current;
-    if (!unit.team) {
-        unit.watch->note_deal(use::loop, caller);
-        return {};
-    }
-    const Part part = part_of_loop(b.n, b.chunk > 0 ? uint64_t(b.chunk) : 0, unit.units);
+    unit.lo = uint64_t(b.start);
+    unit.hi = uint64_t(b.end);
+    unit.incr = uint64_t(b.incr);
     unit.has_part = false;
-    if (part.empty())
-        return false;
-    *lo = T(uint64_t(b.start) + part.from * uint64_t(b.incr));
-    *hi = part.to == b.n ? b.end : T(uint64_t(b.start) + part.to * uint64_t(b.incr));
-    return true;
+}
+
+// The bounds of a piece of n iterations.
+template <class T> void tell(const Unit& unit, const Part& piece, uint64_t n, T* lo, T* hi)
+{
+    *lo = T(unit.lo + piece.from * unit.incr);
+    *hi = piece.to == n ? T(unit.hi) : T(unit.lo + piece.to * unit.incr);
 }
 
 template <class T> bool next_round(Unit& unit, T* lo, T* hi)
 {
     if (!unit.has_part)
         return false;
-    const Part piece = unit.next_round();
-    *lo = T(unit.lo + piece.from * unit.incr);
-    *hi = piece.to == unit.n ? T(unit.hi) : T(unit.lo + piece.to * unit.incr);
+    tell(unit, unit.next_round(), unit.n, lo, hi);
     return true;
-}
-
-// schedule(runtime)
-template <class T> Begun deal_runtime(void* caller, const char* name, const Bounds<T>& b, T* lo, T* hi)
-{
-    const directive::RuntimeSchedule schedule = directive::runtime_schedule();
-    Unit& unit = *current;
-    if (!unit.team || !schedule.round_robin)
-        return deal<T>(caller, name, {b.n, b.start, b.end, b.incr, T(schedule.chunk)}, lo, hi);
-    unit.lo = uint64_t(b.start);
-    unit.hi = uint64_t(b.end);
-    unit.incr = uint64_t(b.incr);
-    unit.has_rounds(b.n, rounds_of_loop(b.n, uint64_t(schedule.chunk), unit.units));
-    return next_round(unit, lo, hi);
 }
 
 template <class T> bool next_in_turn(Unit& unit, T* lo, T* hi)
@@ -79,9 +63,76 @@ template <class T> bool next_in_turn(Unit& unit, T* lo, T* hi)
     Part piece;
     if (!unit.team->next_in_turn(unit, piece))
         return false;
-    *lo = T(unit.lo + piece.from * unit.incr);
-    *hi = piece.to == unit.turn.n ? T(unit.hi) : T(unit.lo + piece.to * unit.incr);
+    tell(unit, piece, unit.turn.n, lo, hi);
     return true;
+}
+
+template <class T> bool next_on_demand(Unit& unit, T* lo, T* hi)
+{
+    Part piece;
+    if (!unit.team->next_on_demand(unit, piece))
+        return false;
+    tell(unit, piece, unit.n, lo, hi);
+    return true;
+}
+
+// A virtual thread gets its part as the loop begins, or its first chunk.
+template <class T> Begun deal_as(void* caller, const Bounds<T>& b, T* lo, T* hi, Deal how, uint64_t chunk)
+{
+    Unit& unit = *current;
+    if (!unit.team) {
+        unit.watch->note_deal(use::loop, caller);
+        return {};
+    }
+    if (WS_UNLIKELY(unit.team->claims(how))) {
+        has_bounds(unit, b);
+        unit.team->begin_on_demand(unit, b.n, chunk, how);
+        return next_on_demand(unit, lo, hi);
+    }
+    if (how == Deal::round_robin) {
+        has_bounds(unit, b);
+        unit.has_rounds(b.n, rounds_of_loop(b.n, chunk, unit.units));
+        return next_round(unit, lo, hi);
+    }
+    const Part part = part_of_loop(b.n, chunk, unit.units);
+    unit.has_part = false;
+    if (part.empty())
+        return false;
+    *lo = T(uint64_t(b.start) + part.from * uint64_t(b.incr));
+    *hi = part.to == b.n ? b.end : T(uint64_t(b.start) + part.to * uint64_t(b.incr));
+    return true;
+}
+template <class T> uint64_t chunk_of(const Bounds<T>& b) { return b.chunk > 0 ? uint64_t(b.chunk) : 0; }
+
+template <class T> Begun deal_static(void* caller, const char*, const Bounds<T>& b, T* lo, T* hi)
+{
+    return deal_as(caller, b, lo, hi, chunk_of(b) ? Deal::round_robin : Deal::parts, chunk_of(b));
+}
+template <class T> Begun deal_dynamic(void* caller, const char*, const Bounds<T>& b, T* lo, T* hi)
+{
+    return deal_as(caller, b, lo, hi, Deal::on_demand, chunk_of(b));
+}
+template <class T> Begun deal_guided(void* caller, const char*, const Bounds<T>& b, T* lo, T* hi)
+{
+    return deal_as(caller, b, lo, hi, Deal::guided, chunk_of(b));
+}
+// schedule(runtime)
+template <class T> Begun deal_runtime(void* caller, const char*, const Bounds<T>& b, T* lo, T* hi)
+{
+    const directive::RuntimeSchedule schedule = directive::runtime_schedule();
+    return deal_as(caller, b, lo, hi, schedule.deal, uint64_t(schedule.chunk));
+}
+// As its kind says.
+template <class T> Begun deal(void* caller, const char* name, const Bounds<T>& b, T* lo, T* hi)
+{
+    enum { by_runtime, of_static, dynamic, guided };
+    switch (b.kind & 0xff) { // above it a bit of the modifier monotonic
+    case by_runtime: return deal_runtime(caller, name, b, lo, hi);
+    case of_static: return deal_static(caller, name, b, lo, hi);
+    case dynamic: return deal_dynamic(caller, name, b, lo, hi);
+    case guided: return deal_guided(caller, name, b, lo, hi);
+    default: return deal_as(caller, b, lo, hi, Deal::parts, 0);
+    }
 }
 
 // One whose iterations have an order.
@@ -91,10 +142,7 @@ template <class T> Begun in_turn(void*, const char* name, const Bounds<T>& b, T*
     Unit& unit = *current;
     if (!unit.team)
         return {};
-    unit.lo = uint64_t(b.start);
-    unit.hi = uint64_t(b.end);
-    unit.incr = uint64_t(b.incr);
-    unit.has_part = false;
+    has_bounds(unit, b);
     unit.team->begin_in_turn(unit, b.n, round);
     return next_in_turn(unit, lo, hi);
 }
@@ -110,9 +158,9 @@ template <class T> Begun in_order_by_chunks(void* caller, const char* name, cons
 
 template <class T> bool next_part(Unit& unit, T* lo, T* hi)
 {
-    if (WS_UNLIKELY(unit.turn.runs))
-        return next_in_turn(unit, lo, hi);
-    return next_round(unit, lo, hi);
+    if (WS_LIKELY(unit.way == Unit::Way::pieces))
+        return next_round(unit, lo, hi);
+    return unit.way == Unit::Way::in_turn ? next_in_turn(unit, lo, hi) : next_on_demand(unit, lo, hi);
 }
 
 } // namespace
@@ -120,22 +168,22 @@ template <class T> bool next_part(Unit& unit, T* lo, T* hi)
 // The functions that begin a loop differ in what they take: a type, parameters, arguments to hand on, Bounds.
 #define WS_SIGNED                                                                                                     \
     long, (long start, long end, long incr, long chunk, long* lo, long* hi), (start, end, incr, chunk, lo, hi),       \
-        count_signed(start, end, incr), start, end, incr, chunk
+        count_signed(start, end, incr), start, end, incr, chunk, 0
 #define WS_SIGNED_RUNTIME                                                                                             \
     long, (long start, long end, long incr, long* lo, long* hi), (start, end, incr, lo, hi),                          \
-        count_signed(start, end, incr), start, end, incr, 0
+        count_signed(start, end, incr), start, end, incr, 0, 0
 #define WS_UNSIGNED                                                                                                   \
     Ull, (bool up, Ull start, Ull end, Ull incr, Ull chunk, Ull* lo, Ull* hi), (up, start, end, incr, chunk, lo, hi), \
-        count_unsigned(up, start, end, incr), start, end, incr, chunk
+        count_unsigned(up, start, end, incr), start, end, incr, chunk, 0
 #define WS_UNSIGNED_RUNTIME                                                                                           \
     Ull, (bool up, Ull start, Ull end, Ull incr, Ull* lo, Ull* hi), (up, start, end, incr, lo, hi),                   \
-        count_unsigned(up, start, end, incr), start, end, incr, 0
+        count_unsigned(up, start, end, incr), start, end, incr, 0, 0
 #define WS_DOACROSS(type)                                                                                             \
     type, (unsigned loops, type* counts, type chunk, type* lo, type* hi), (loops, counts, chunk, lo, hi),             \
-        uint64_t(counts[0]), 0, counts[0], 1, chunk
+        uint64_t(counts[0]), 0, counts[0], 1, chunk, 0
 #define WS_DOACROSS_RUNTIME(type) \
     type, (unsigned loops, type* counts, type* lo, type* hi), (loops, counts, lo, hi), uint64_t(counts[0]), 0, \
-        counts[0], 1, 0
+        counts[0], 1, 0, 0
 
 #define WS_GNU_START_AS(name, version, begin, type, parameters, arguments, ...)                                       \
     WS_EXPORT bool gnu_##name parameters                                                                              \
@@ -159,11 +207,11 @@ template <class T> bool next_part(Unit& unit, T* lo, T* hi)
     }                                                                                                                 \
     WS_GNU(name, version)
 
-WS_GNU_START(GOMP_loop_static_start, "GOMP_1.0", deal, WS_SIGNED);
-WS_GNU_START(GOMP_loop_dynamic_start, "GOMP_1.0", deal, WS_SIGNED);
-WS_GNU_START(GOMP_loop_guided_start, "GOMP_1.0", deal, WS_SIGNED);
-WS_GNU_START(GOMP_loop_nonmonotonic_dynamic_start, "GOMP_4.5", deal, WS_SIGNED);
-WS_GNU_START(GOMP_loop_nonmonotonic_guided_start, "GOMP_4.5", deal, WS_SIGNED);
+WS_GNU_START(GOMP_loop_static_start, "GOMP_1.0", deal_static, WS_SIGNED);
+WS_GNU_START(GOMP_loop_dynamic_start, "GOMP_1.0", deal_dynamic, WS_SIGNED);
+WS_GNU_START(GOMP_loop_guided_start, "GOMP_1.0", deal_guided, WS_SIGNED);
+WS_GNU_START(GOMP_loop_nonmonotonic_dynamic_start, "GOMP_4.5", deal_dynamic, WS_SIGNED);
+WS_GNU_START(GOMP_loop_nonmonotonic_guided_start, "GOMP_4.5", deal_guided, WS_SIGNED);
 WS_GNU_START(GOMP_loop_runtime_start, "GOMP_1.0", deal_runtime, WS_SIGNED_RUNTIME);
 WS_GNU_START(GOMP_loop_nonmonotonic_runtime_start, "GOMP_5.0", deal_runtime, WS_SIGNED_RUNTIME);
 WS_GNU_START(GOMP_loop_maybe_nonmonotonic_runtime_start, "GOMP_5.0", deal_runtime, WS_SIGNED_RUNTIME);
@@ -175,11 +223,11 @@ WS_GNU_NEXT(GOMP_loop_nonmonotonic_dynamic_next, "GOMP_4.5", long);
 WS_GNU_NEXT(GOMP_loop_nonmonotonic_guided_next, "GOMP_4.5", long);
 WS_GNU_NEXT(GOMP_loop_nonmonotonic_runtime_next, "GOMP_5.0", long);
 WS_GNU_NEXT(GOMP_loop_maybe_nonmonotonic_runtime_next, "GOMP_5.0", long);
-WS_GNU_START(GOMP_loop_ull_static_start, "GOMP_2.0", deal, WS_UNSIGNED);
-WS_GNU_START(GOMP_loop_ull_dynamic_start, "GOMP_2.0", deal, WS_UNSIGNED);
-WS_GNU_START(GOMP_loop_ull_guided_start, "GOMP_2.0", deal, WS_UNSIGNED);
-WS_GNU_START(GOMP_loop_ull_nonmonotonic_dynamic_start, "GOMP_4.5", deal, WS_UNSIGNED);
-WS_GNU_START(GOMP_loop_ull_nonmonotonic_guided_start, "GOMP_4.5", deal, WS_UNSIGNED);
+WS_GNU_START(GOMP_loop_ull_static_start, "GOMP_2.0", deal_static, WS_UNSIGNED);
+WS_GNU_START(GOMP_loop_ull_dynamic_start, "GOMP_2.0", deal_dynamic, WS_UNSIGNED);
+WS_GNU_START(GOMP_loop_ull_guided_start, "GOMP_2.0", deal_guided, WS_UNSIGNED);
+WS_GNU_START(GOMP_loop_ull_nonmonotonic_dynamic_start, "GOMP_4.5", deal_dynamic, WS_UNSIGNED);
+WS_GNU_START(GOMP_loop_ull_nonmonotonic_guided_start, "GOMP_4.5", deal_guided, WS_UNSIGNED);
 WS_GNU_START(GOMP_loop_ull_runtime_start, "GOMP_2.0", deal_runtime, WS_UNSIGNED_RUNTIME);
 WS_GNU_START(GOMP_loop_ull_nonmonotonic_runtime_start, "GOMP_5.0", deal_runtime, WS_UNSIGNED_RUNTIME);
 WS_GNU_START(GOMP_loop_ull_maybe_nonmonotonic_runtime_start, "GOMP_5.0", deal_runtime, WS_UNSIGNED_RUNTIME);
@@ -226,18 +274,18 @@ WS_GNU_NEXT(GOMP_loop_ull_ordered_runtime_next, "GOMP_2.0", Ull);
         (long start, long end, long incr, long kind, long chunk, long* lo, long* hi, uintptr_t* reductions,           \
          void** memory),                                                                                              \
         (start, end, incr, kind, chunk, lo, hi, reductions, memory), count_signed(start, end, incr), start, end,      \
-        incr, chunk
+        incr, chunk, kind
 #define WS_UNSIGNED_WITH                                                                                              \
     Ull,                                                                                                              \
         (bool up, Ull start, Ull end, Ull incr, long kind, Ull chunk, Ull* lo, Ull* hi, uintptr_t* reductions,        \
          void** memory),                                                                                              \
         (up, start, end, incr, kind, chunk, lo, hi, reductions, memory), count_unsigned(up, start, end, incr), start, \
-        end, incr, chunk
+        end, incr, chunk, kind
 #define WS_DOACROSS_WITH(type)                                                                                        \
     type,                                                                                                             \
         (unsigned loops, type* counts, long kind, type chunk, type* lo, type* hi, uintptr_t* reductions,              \
          void** memory),                                                                                              \
-        (loops, counts, kind, chunk, lo, hi, reductions, memory), uint64_t(counts[0]), 0, counts[0], 1, chunk
+        (loops, counts, kind, chunk, lo, hi, reductions, memory), uint64_t(counts[0]), 0, counts[0], 1, chunk, kind
 
 #define WS_GNU_WITH_AS(name, version, begin, type, parameters, arguments, ...)                                        \
     WS_EXPORT bool gnu_##name##_with parameters                                                                       \
@@ -291,7 +339,7 @@ void begin_sections(Unit& unit, unsigned count)
     unit.sections = count;
     unit.section = Unit::before_first;
     unit.sections_taken = nullptr;
-    if (unit.team->apart && count > unit.team->units)
+    if (unit.team->at_once && count > unit.team->units)
         unit.sections_taken =
             static_cast<volatile Hardware::Word*>(unit.team->common(unit, sizeof *unit.sections_taken));
 }

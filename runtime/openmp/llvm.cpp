@@ -15,6 +15,7 @@
 
 namespace ws::openmp {
 
+using directive::Deal;
 using directive::Next;
 
 namespace {
@@ -23,8 +24,8 @@ namespace {
 
 // Kinds of schedules, as clang passes them; above them bits for the modifiers.
 constexpr int32_t static_chunked = 33, static_whole = 34, static_balanced_chunked = 45, first_ordered = 64,
-                  ordered_static_chunked = 65, by_runtime = 37, by_runtime_simd = 47, monotonic = 1 << 29,
-                  modifiers = 3 << 29;
+                  ordered_static_chunked = 65, dynamic_chunked = 35, static_steal = 44, by_runtime = 37,
+                  by_runtime_simd = 47, monotonic = 1 << 29, nonmonotonic = 1 << 30, modifiers = 3 << 29;
 
 // clang's code asks for its thread's number once in a region, and may have gone on on another thread since.
 int32_t own_number(void* location)
@@ -104,7 +105,7 @@ bool deal_static(void* caller, int32_t kind, int32_t* has_last, T* lower, T* upp
     return true;
 }
 
-// A loop that is handed out piece by piece: here in one.
+// A loop that is handed out piece by piece: here in one, if no iteration waits for a later one.
 template <class T>
 bool begin_dispatch(void* caller, int32_t kind, T lower, T upper, std::make_signed_t<T> step,
                     std::make_signed_t<T> chunk)
@@ -132,15 +133,25 @@ bool begin_dispatch(void* caller, int32_t kind, T lower, T upper, std::make_sign
         return true;
     }
     uint64_t whole = chunk > 0 ? uint64_t(chunk) : 0;
-    bool round_robin = false;
+    const int32_t plain = kind & ~modifiers;
+    const bool is_static = plain == static_chunked || plain == static_whole || plain == static_balanced_chunked;
+    Deal deal = is_static                  ? Deal::parts
+                : plain == static_steal    ? Deal::own_part_first
+                : plain != dynamic_chunked ? Deal::guided
+                : kind & nonmonotonic      ? Deal::own_part_first
+                                           : Deal::on_demand;
     if ((kind & ~modifiers) == by_runtime || (kind & ~modifiers) == by_runtime_simd) {
         const directive::RuntimeSchedule schedule = directive::runtime_schedule();
         const uint64_t said = uint64_t(schedule.chunk);
         // Of a simd loop's chunks each has so many vectors; `whole` is a vector's length.
         whole = (kind & ~modifiers) == by_runtime ? said : std::max<uint64_t>(said, 1) * std::max<uint64_t>(whole, 1);
-        round_robin = schedule.round_robin;
+        deal = schedule.deal;
     }
-    unit.has_rounds(n, round_robin ? rounds_of_loop(n, whole, unit.units) : one_round(n, whole, unit.units));
+    if (WS_UNLIKELY(unit.team->claims(deal)))
+        unit.team->begin_on_demand(unit, n, whole, deal);
+    else
+        unit.has_rounds(n, deal == Deal::round_robin ? rounds_of_loop(n, whole, unit.units)
+                                                     : one_round(n, whole, unit.units));
     return true;
 }
 
@@ -154,21 +165,21 @@ int32_t kind_for_library(int32_t kind)
 template <class T> bool next_dispatch(int32_t* has_last, T* lower, T* upper, std::make_signed_t<T>* stride)
 {
     Unit& unit = *current;
-    if (WS_UNLIKELY(unit.turn.runs)) {
-        Part piece;
-        if (!unit.team->next_in_turn(unit, piece))
-            return false;
-        unit.has_last = piece.to == unit.turn.n;
-        *lower = T(unit.lo + piece.from * unit.incr);
-        *upper = T(unit.lo + (piece.to - 1) * unit.incr);
-    } else {
+    Part piece;
+    uint64_t n = unit.n;
+    if (WS_LIKELY(unit.way == Unit::Way::pieces)) {
         if (!unit.has_part)
             return false;
-        const Part piece = unit.next_round();
-        unit.has_last = piece.to == unit.n;
-        *lower = T(unit.lo + piece.from * unit.incr);
-        *upper = T(unit.lo + (piece.to - 1) * unit.incr);
-    }
+        piece = unit.next_round();
+    } else if (unit.way == Unit::Way::in_turn) {
+        n = unit.turn.n;
+        if (!unit.team->next_in_turn(unit, piece))
+            return false;
+    } else if (!unit.team->next_on_demand(unit, piece))
+        return false;
+    unit.has_last = piece.to == n;
+    *lower = T(unit.lo + piece.from * unit.incr);
+    *upper = T(unit.lo + (piece.to - 1) * unit.incr);
     if (has_last)
         *has_last = unit.has_last;
     if (stride)
@@ -442,7 +453,8 @@ WS_LLVM_IN_TURN(__kmpc_end_ordered, );
 WS_LLVM_IN_TURN(__kmpc_doacross_init, unit.turn.of_doacross = true);
 WS_LLVM_IN_TURN(__kmpc_doacross_post, );
 WS_LLVM_IN_TURN(__kmpc_doacross_wait, );
-WS_LLVM_IN_TURN(__kmpc_doacross_fini, if (unit.turn.runs) unit.team->next_in_turn(unit, unit.turn.piece));
+WS_LLVM_IN_TURN(__kmpc_doacross_fini,
+                if (unit.way == Unit::Way::in_turn) unit.team->next_in_turn(unit, unit.turn.piece));
 
 // ---- what takes the calling thread's number, and is the same for every thread otherwise
 

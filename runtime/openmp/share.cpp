@@ -187,8 +187,10 @@ void run_shared(RegionCall& region, RegionSite& site, const Wanted& wanted)
     }
     const unsigned units = region.sections && site.free && !wanted.said ? std::min(region.sections, most_units)
                                                                         : units_of(site, wanted.threads, wanted.said);
-    // With several threads of its own, or where it says how many it wants, a program may have some wait for others.
-    VirtualTeam team(site, region, units, wanted.threads, own > 1 || wanted.said);
+    // With several threads of its own, or where it says how many it wants or asks how many there are, a program may
+    // have some wait for others.
+    const bool counted = wanted.said || (Hardware::load_relaxed(site.uses) & use::numbers);
+    VirtualTeam team(site, region, units, wanted.threads, counted ? units : own > 1 ? own : 0);
     for (ws_site* phase = &site.site; phase; phase = team.next_phase())
         if (own > 1)
             ws_openmp_loop(VirtualTeam::take_part, &team, 0, long(team.units), 1, phase, 0, 0);

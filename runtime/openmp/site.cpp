@@ -154,6 +154,13 @@ unsigned place_of(const void* function)
 // Than the program was told of: who does not ask cannot keep anything by a thread's number.
 bool may_be_fewer(Flag uses) { return (uses & (use::pair | use::loop)) && !(uses & use::numbers); }
 
+// Than the program was told of; and where nobody asks how many, as many for each of the rank's own threads.
+unsigned no_more_than(unsigned told, const RegionSite& site)
+{
+    const unsigned units = std::min(site.units, told), own = directive::openmp_own();
+    return own > 1 && units > own && may_be_fewer(Hardware::load_relaxed(site.uses)) ? units / own * own : units;
+}
+
 double least_of_phase() { return window::times::virtual_thread_phase_us * loop::host().ticks_per_us; }
 double grain() { return window::times::virtual_thread_us * loop::host().ticks_per_us; }
 unsigned own_units(unsigned units) { return no_fewer_than(directive::openmp_own(), units); }
@@ -312,7 +319,7 @@ unsigned units_of(RegionSite& site, unsigned told, bool said)
     if (site.stops && directive::openmp_unseen())
         return site.units;
     if (!site.free || seen) // no more than the program was told of can wait, or be told apart, at once
-        return std::min(site.units, told);
+        return no_more_than(told, site);
     loop::Learned& l = loop::learned(&site.site);
     const double region = loop::peek(l.unit_ticks) * site.units;
     const unsigned wanted = choose_own_units(site, region, 2 * site.setup);

@@ -154,6 +154,8 @@ void run_watched(void* argument)
 // ---- shared
 
 struct VirtualTeam::Cold {
+    explicit Cold(const VirtualTeam& of) : on_demand(of.units, of.at_once) {}
+    OnDemandLoops on_demand;
     std::mutex lock;
     std::condition_variable ended, released;
     std::vector<pthread_t> threads;
@@ -169,8 +171,8 @@ struct BegunThread {
 };
 
 VirtualTeam::VirtualTeam(RegionSite& the_site, const RegionCall& the_region, unsigned of, unsigned the_told,
-                         bool is_apart)
-    : site(the_site), region(the_region), units(of), told(the_told), apart(is_apart), owner_(pthread_self())
+                         unsigned wait)
+    : site(the_site), region(the_region), units(of), told(the_told), at_once(wait), owner_(pthread_self())
 {
 }
 
@@ -229,10 +231,11 @@ uint64_t VirtualTeam::claim(unsigned word, uint64_t wanted)
     }
 }
 
-Unit VirtualTeam::begin(const Units& of_it)
+Unit VirtualTeam::begin(const Units& of_it, Fiber* fiber)
 {
     Unit unit = {};
     unit.team = this;
+    unit.fiber = fiber;
     unit.units = of_it;
     if (region.loop) {
         const RegionCall::Loop& l = *region.loop;
@@ -241,7 +244,11 @@ Unit VirtualTeam::begin(const Units& of_it)
         unit.lo = uint64_t(l.start);
         unit.hi = uint64_t(l.end);
         unit.incr = uint64_t(l.incr);
-        unit.has_rounds(n, l.round_robin ? rounds_of_loop(n, chunk, unit.units) : one_round(n, chunk, unit.units));
+        if (WS_UNLIKELY(claims(l.deal)))
+            begin_on_demand(unit, n, chunk, l.deal);
+        else
+            unit.has_rounds(n, l.deal == directive::Deal::round_robin ? rounds_of_loop(n, chunk, unit.units)
+                                                                      : one_round(n, chunk, unit.units));
     }
     unit.sections = region.sections;
     unit.section = Unit::before_first;
@@ -252,6 +259,8 @@ void VirtualTeam::end(Unit& unit)
 {
     if (WS_UNLIKELY(unit.slot != 0))
         Hardware::and_full(slots_, ~(Flag(1) << (unit.slot - 1))); // full: its use comes before; pairs with slot()
+    if (WS_UNLIKELY(unit.on_demand != nullptr))
+        cold().on_demand.pass(*unit.on_demand->loop());
 }
 
 namespace {
@@ -277,7 +286,7 @@ void VirtualTeam::run_unit(void* argument)
 
 void VirtualTeam::call_all()
 {
-    Unit unit = begin({0, 1, 1});
+    Unit unit = begin({0, 1, 1}, nullptr);
     const Current here(&unit);
     be(unit, directive::openmp_level());
     region.fn(region.data);
@@ -293,8 +302,7 @@ void VirtualTeam::play(unsigned lo, unsigned hi, Fiber*& spare, int level)
         spare = nullptr;
         if (!fiber)
             refuse(site, "there is no memory for the stack of a virtual thread");
-        fiber->unit = begin({lo, hi, units});
-        fiber->unit.fiber = fiber;
+        fiber->unit = begin({lo, hi, units}, fiber);
         fiber->begin(run_unit, fiber);
     } else
         fiber = waiting_[lo];
@@ -351,12 +359,12 @@ void VirtualTeam::run(unsigned lo, unsigned hi)
 }
 
 // One call is several virtual threads.
-bool VirtualTeam::has_ranges() const { return site.ranges && !apart && Hardware::load_relaxed(phase_) == 0; }
+bool VirtualTeam::has_ranges() const { return site.ranges && !at_once && Hardware::load_relaxed(phase_) == 0; }
 
 // A short region that nobody helps with is one virtual thread, where nobody can tell.
 bool VirtualTeam::may_be_whole() const
 {
-    return site.free && !apart && Hardware::load_relaxed(phase_) == 0 &&
+    return site.free && !at_once && Hardware::load_relaxed(phase_) == 0 &&
            (!site.stops || site.longest < double(loop::host().short_ticks));
 }
 
@@ -442,7 +450,7 @@ VirtualTeam::Cold& VirtualTeam::cold()
     Cold* c = window::load_acquire(cold_);
     if (c)
         return *c;
-    Cold* const made = new Cold;
+    Cold* const made = new Cold(*this);
     if (window::exchange_if_acq_rel(cold_, c, made))
         return *made;
     delete made;
@@ -599,7 +607,7 @@ template <class F> void VirtualTeam::with_turns(unsigned loop, F f)
 
 void VirtualTeam::begin_in_turn(Unit& unit, uint64_t n, uint64_t chunk)
 {
-    unit.turn.runs = true;
+    unit.way = Unit::Way::in_turn;
     unit.turn.begun = false;
     unit.turn.n = n;
     unit.turn.rounds = pieces_of_loop(n, chunk, unit.units);
@@ -615,7 +623,8 @@ bool VirtualTeam::next_in_turn(Unit& unit, Part& piece)
         t.rounds.first += t.rounds.stride;
     }
     if (t.rounds.first >= t.n) {
-        t.runs = t.begun = false;
+        unit.way = Unit::Way::pieces;
+        t.begun = false;
         t.loop++;
         return false;
     }
@@ -628,6 +637,28 @@ bool VirtualTeam::next_in_turn(Unit& unit, Part& piece)
         });
     }
     return true;
+}
+
+void VirtualTeam::begin_on_demand(Unit& unit, uint64_t n, uint64_t chunk, directive::Deal deal)
+{
+    unit.way = Unit::Way::on_demand;
+    unit.n = n;
+    OnDemandLoops& all = cold().on_demand;
+    OnDemandLoop& loop = all.after(unit.on_demand ? unit.on_demand->loop() : nullptr);
+    if (!unit.on_demand) {
+        unit.on_demand = &unit.fiber->on_demand; // where threads may wait for each other each has one
+        window::store_release(on_demand_, &all); // pairs with on_demand_progress()
+    }
+    unit.on_demand->begin(loop, n, chunk, deal, units, at_once);
+}
+
+bool VirtualTeam::next_on_demand(Unit& unit, Part& piece)
+{
+    if (unit.on_demand->next(piece))
+        return true;
+    unit.way = Unit::Way::pieces;
+    unit.has_part = false;
+    return false;
 }
 
 unsigned VirtualTeam::slot(Unit& unit)

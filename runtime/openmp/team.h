@@ -12,6 +12,7 @@
 #pragma once
 
 #include "openmp/deal.h"
+#include "openmp/on_demand.h"
 #include "openmp/site.h"
 #include "directive/openmp.h"
 #include "window/spin_lock.h"
@@ -34,6 +35,7 @@ struct Unit {
     Units units;
     Fiber* fiber;         // null: all virtual threads are one, on its thread's own stack
     // The loop that it has, as [lo, hi) in the loop variable's own values.
+    enum class Way : uint8_t { pieces, in_turn, on_demand } way; // in which its next iterations come
     bool has_part;
     uint64_t lo, hi, incr;
     bool has_last;
@@ -46,6 +48,7 @@ struct Unit {
         rounds = its;
         has_part = rounds.first < n;
     }
+    OnDemand* on_demand; // and where they are claimed one by one; null: none were
     Part next_round() // has_part is true
     {
         const Part piece = {rounds.first, rounds.first + std::min(rounds.size, n - rounds.first)};
@@ -59,7 +62,7 @@ struct Unit {
     // A loop whose iterations have an order, counted from 0: its pieces, and the one that it runs.
     struct Turn {
         unsigned loop;    // which one of the region's
-        bool runs, begun; // the loop; its piece
+        bool begun;       // its piece
         bool of_doacross; // the next loop is such a one
         uint64_t n;
         Rounds rounds;
@@ -108,9 +111,9 @@ void run_watched(void* watch);
 
 class VirtualTeam {
 public:
-    // `told`: so many threads the program may tell apart in it. `apart`: they may wait for each other, so that no call
-    // of the region's function may be several virtual threads.
-    VirtualTeam(RegionSite& site, const RegionCall& region, unsigned units, unsigned told, bool apart);
+    // `told`: so many threads the program may tell apart in it. `at_once`: so many may wait for each other, as OpenMP
+    // would run them at once; so no call of the region's function may be several virtual threads. 0: none do.
+    VirtualTeam(RegionSite& site, const RegionCall& region, unsigned units, unsigned told, unsigned at_once);
     ~VirtualTeam(); // waits for the threads that it has begun
     VirtualTeam(const VirtualTeam&) = delete;
 
@@ -137,6 +140,10 @@ public:
     void begin_in_turn(Unit& unit, uint64_t n, uint64_t chunk);
     // Waits until all iterations before the unit's next piece are over. False: it has no more.
     bool next_in_turn(Unit& unit, Part& piece);
+    // Whether the chunks of a loop that is dealt so are claimed one by one; then its begin, and the next ones.
+    bool claims(directive::Deal deal) const { return at_once && deal >= directive::Deal::on_demand; }
+    void begin_on_demand(Unit& unit, uint64_t n, uint64_t chunk, directive::Deal deal);
+    bool next_on_demand(Unit& unit, Part& piece);
     // The number by which the program may know a thread that it did not ask for before: below `told`, and nobody else's
     // at the time.
     unsigned slot(Unit& unit);
@@ -146,12 +153,17 @@ public:
 
     RegionSite& site;
     const RegionCall& region;
-    const unsigned units, told;
-    const bool apart;
+    const unsigned units, told, at_once;
     uint64_t opened_at = 0; // ticks; 0: not registered with the watchdog
+    uint64_t on_demand_progress() const
+    {
+        const OnDemandLoops* const loops = window::load_acquire(on_demand_); // pairs with begin_on_demand()
+        return loops ? loops->progress() : 0;
+    }
     uint64_t progress() const
     {
-        return uint64_t(Hardware::load_relaxed(phase_)) * (most_units + 1) + Hardware::load_relaxed(ended_);
+        return uint64_t(Hardware::load_relaxed(phase_)) * (most_units + 1) + Hardware::load_relaxed(ended_) +
+               (on_demand_progress() << 32);
     }
     // The watchdog's.
     VirtualTeam *next = nullptr, *previous = nullptr;
@@ -164,7 +176,7 @@ private:
     void call_all();
     bool may_be_whole() const;
     bool has_ranges() const;
-    Unit begin(const Units& units);
+    Unit begin(const Units& units, Fiber* fiber);
     void end(Unit& unit);
     void play(unsigned lo, unsigned hi, Fiber*& spare, int level);
     static void run_unit(void* fiber);
@@ -188,6 +200,7 @@ private:
     volatile Flag all_begun_ = 0;
     volatile Flag slots_ = 0;
     volatile Flag singles_ = 0; // that have been taken
+    OnDemandLoops* volatile on_demand_ = nullptr; // cold()'s, where there is one
     bool whole_ = false; // one call runs all
     pthread_t owner_;
     std::mutex beginning_; // begin_all(), and the begin of a phase

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "openmp/deal.h"
+#include "openmp/on_demand.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <random>
 #include <vector>
 
 using namespace ws::openmp;
+using ws::directive::Deal;
 
 namespace {
 
@@ -133,8 +136,78 @@ TEST_CASE("longer regions have more virtual threads, those that prepare much hav
 TEST_CASE("there are no fewer virtual threads than threads that wait for each other under OpenMP")
 {
     CHECK(no_fewer_than(1, 16) == 16);
+    CHECK(no_fewer_than(1, most_units) == most_units);
     CHECK(no_fewer_than(24, 16) == 24);
+    CHECK(no_fewer_than(3, 16) == 18); // chunks round robin are dealt to 3 or 6 of them where OpenMP deals them to one
+    CHECK(no_fewer_than(3, 256) == 255);
+    CHECK(no_fewer_than(200, 256) == 200);
+    CHECK(no_fewer_than(8, 64) == 64);
     CHECK(no_fewer_than(8, choose_units_that_stop(1, 2)) == 8);
     CHECK(no_fewer_than(1000, 64) == most_units);
     CHECK(no_fewer_than(24, choose_units(1000, 16, 100)) < 4);
+}
+
+namespace {
+// Virtual threads on a few threads, in any order. Each has loops with chunks on demand.
+struct Played {
+    OnDemand part;
+    unsigned loops = 0;
+    bool stands = false, ended = false; // in a chunk that waits
+};
+} // namespace
+
+TEST_CASE("chunks on demand are run once each, though all but one of as many as OpenMP has threads stand still")
+{
+    std::mt19937_64 random(11);
+    for (int round = 0; round < 4000; round++) {
+        const unsigned at_once = 2 + unsigned(random() % 5), units = at_once * (1 + unsigned(random() % 5)), loops = 3;
+        const uint64_t n = random() % 300, chunk = random() % 6;
+        const Deal deal = random() % 3 == 0   ? Deal::own_part_first
+                          : random() % 2 == 0 ? Deal::guided
+                                              : Deal::on_demand;
+        OnDemandLoops all(units, at_once);
+        std::vector<Played> played(units);
+        std::vector<std::vector<int>> count(loops, std::vector<int>(n));
+        std::vector<uint64_t> next(loops);
+        unsigned standing = 0, begun = 0, over = 0;
+        const auto begin = [&](Played& p) {
+            p.part.begin(all.after(p.loops ? p.part.loop() : nullptr), n, chunk, deal, units, at_once);
+            p.loops++;
+        };
+        while (over + standing < units) {
+            // one that has not begun, as a thread is free that runs it or the watchdog gave it one; or any that has
+            const unsigned u = unsigned(random() % std::min(units, begun + 1));
+            begun = std::max(begun, u + 1);
+            Played& p = played[u];
+            if (p.stands || p.ended)
+                continue;
+            if (p.loops == 0)
+                begin(p);
+            const uint64_t progress = all.progress();
+            Part piece;
+            if (p.part.next(piece)) {
+                if (deal != Deal::own_part_first)
+                    REQUIRE(piece.from == next[p.loops - 1]);
+                for (uint64_t i = piece.from; i < piece.to; i++)
+                    count[p.loops - 1].at(i)++;
+                REQUIRE(piece.to > piece.from);
+                REQUIRE((piece.to == n || piece.to % std::max<uint64_t>(chunk, 1) == 0));
+                next[p.loops - 1] = piece.to;
+                if (p.loops == loops)
+                    REQUIRE(all.progress() != progress);
+                if (standing + 1 < at_once && random() % 4 == 0) {
+                    p.stands = true;
+                    standing++;
+                }
+            } else if (p.loops < loops)
+                begin(p);
+            else {
+                all.pass(*p.part.loop());
+                p.ended = true;
+                over++;
+            }
+        }
+        for (const auto& loop : count)
+            REQUIRE(std::count(loop.begin(), loop.end(), 1) == long(n));
+    }
 }

@@ -215,6 +215,223 @@ static int late_waiting_parts(void)
     return released == 1 && runs == 2;
 }
 
+/* What the iterations of a loop have done, each once. */
+static int ran[iterations];
+static void forget(void) { memset(ran, 0, sizeof ran); }
+static int ran_once(int n)
+{
+    for (int i = 0; i < iterations; i++)
+        if (ran[i] != (i < n))
+            return 0;
+    return 1;
+}
+
+/* Iterations, or chunks of so many, wait for the one that follows, but the last one of each group. The deal is in
+ * order: libomp's own threads would begin in different places otherwise, and all be in such ones. */
+static void wait_in_group(int i, int chunk, int group)
+{
+    const int of = i / chunk;
+    if (of % group != group - 1 && i % chunk == 0)
+        await(&ran[i + chunk], 1);
+    release(&ran[i]);
+}
+#define GROUPS(name, region, clauses, chunk, group, when)                                                             \
+    static int name(void)                                                                                             \
+    {                                                                                                                 \
+        const int n = when ? iterations : 0;                                                                          \
+        int last = -1, sum = 0;                                                                                       \
+        forget();                                                                                                     \
+        _Pragma(region)                                                                                               \
+        {                                                                                                             \
+            ALL_WORK                                                                                                  \
+            _Pragma(clauses) for (int i = 0; i < n; i++)                                                              \
+            {                                                                                                         \
+                wait_in_group(i, chunk, group);                                                                       \
+                last = i;                                                                                             \
+                __atomic_fetch_add(&sum, i, __ATOMIC_RELAXED);                                                        \
+            }                                                                                                         \
+        }                                                                                                             \
+        return ran_once(n) && (n == 0 || last == n - 1) && sum == sum_to(n);                                          \
+    }
+#define LATE turn > 3
+#define OF_OWN (turn > 3 && own_threads() > 1)
+GROUPS(pairs, "omp parallel num_threads(4)", "omp for schedule(monotonic : dynamic) lastprivate(last) nowait", 1, 2,
+       LATE)
+GROUPS(fours, "omp parallel num_threads(4)", "omp for schedule(monotonic : dynamic) lastprivate(last)", 1, 4, LATE)
+GROUPS(chunks, "omp parallel num_threads(4)", "omp for schedule(monotonic : dynamic, 5) lastprivate(last)", 5, 2, LATE)
+GROUPS(one_by_one, "omp parallel num_threads(2)", "omp for schedule(static, 1) lastprivate(last)", 1, 2, LATE)
+GROUPS(own_pairs, "omp parallel", "omp for schedule(monotonic : dynamic) lastprivate(last) nowait", 1, 2, OF_OWN)
+GROUPS(own_groups, "omp parallel", "omp for schedule(monotonic : dynamic) lastprivate(last)", 1, own_threads(), OF_OWN)
+GROUPS(own_one_by_one, "omp parallel", "omp for schedule(static, 1) lastprivate(last) nowait", 1, 2, OF_OWN)
+
+/* The region is the loop; and the loop is of a wider type. */
+#define GROUPS_ALONE(name, clauses, type, when)                                                                       \
+    static int name(void)                                                                                             \
+    {                                                                                                                 \
+        const int waits = when;                                                                                       \
+        forget();                                                                                                     \
+        _Pragma(clauses) for (type i = iterations; i > 0; i--)                                                        \
+        {                                                                                                             \
+            if (waits)                                                                                                \
+                wait_in_group(iterations - (int) i, 1, 2);                                                            \
+            work((int) i - 1);                                                                                        \
+        }                                                                                                             \
+        return ran_once(waits ? iterations : 0);                                                                      \
+    }
+GROUPS_ALONE(alone, "omp parallel for num_threads(4) schedule(monotonic : dynamic)", long, LATE)
+GROUPS_ALONE(alone_at_first, "omp parallel for num_threads(4) schedule(monotonic : dynamic, 1)", int, 1)
+GROUPS_ALONE(alone_wide, "omp parallel for num_threads(3) schedule(monotonic : dynamic)", unsigned long long, LATE)
+GROUPS_ALONE(alone_own, "omp parallel for schedule(monotonic : dynamic)", long, OF_OWN)
+GROUPS_ALONE(alone_own_at_first, "omp parallel for schedule(monotonic : dynamic)", int, own_threads() > 1)
+
+/* Each iteration of the first half waits for one of the second half: libomp's threads begin in different places of such
+ * a loop. GCC's would all be in the first half. */
+#ifdef __clang__
+static int halves(void)
+{
+    const int n = LATE ? iterations : 0;
+    forget();
+#pragma omp parallel num_threads(2)
+    {
+        ALL_WORK
+#pragma omp for schedule(nonmonotonic : dynamic)
+        for (int i = 0; i < n; i++) {
+            if (i < n / 2)
+                await(&ran[i + n / 2], 1);
+            release(&ran[i]);
+        }
+    }
+    return ran_once(n);
+}
+#endif
+
+/* As omp_set_schedule() says. */
+#define RUNTIME(name, region, kind, when)                                                                             \
+    static int name(void)                                                                                             \
+    {                                                                                                                 \
+        const int n = when ? iterations : 0;                                                                          \
+        int said_chunk;                                                                                               \
+        omp_sched_t said;                                                                                             \
+        omp_get_schedule(&said, &said_chunk);                                                                         \
+        omp_set_schedule((omp_sched_t) (kind), 1);                                                                    \
+        forget();                                                                                                     \
+        _Pragma(region)                                                                                               \
+        {                                                                                                             \
+            ALL_WORK                                                                                                  \
+            _Pragma("omp for schedule(runtime)") for (int i = 0; i < n; i++) wait_in_group(i, 1, 2);                  \
+        }                                                                                                             \
+        omp_set_schedule(said, said_chunk);                                                                           \
+        return ran_once(n);                                                                                           \
+    }
+RUNTIME(runtime, "omp parallel num_threads(4)", omp_sched_dynamic | 0x80000000u, LATE)
+RUNTIME(own_runtime, "omp parallel", omp_sched_static, OF_OWN)
+
+/* The first iteration waits for the last one, and for all that are other threads' (schedule(static, 1)). */
+#define FIRST(name, region, clauses, threads, when)                                                                   \
+    static int name(void)                                                                                             \
+    {                                                                                                                 \
+        const int n = when ? iterations : 0, of = threads;                                                            \
+        int others = 0, last = 0;                                                                                     \
+        forget();                                                                                                     \
+        _Pragma(region)                                                                                               \
+        {                                                                                                             \
+            ALL_WORK                                                                                                  \
+            _Pragma(clauses) for (int i = 0; i < n; i++)                                                              \
+            {                                                                                                         \
+                if (i == 0 && of == 1)                                                                                \
+                    await(&last, 1);                                                                                  \
+                else if (i == 0)                                                                                      \
+                    await(&others, n - (n + of - 1) / of);                                                            \
+                if (of > 1 && i % of != 0)                                                                            \
+                    release(&others);                                                                                 \
+                if (i == n - 1)                                                                                       \
+                    release(&last);                                                                                   \
+                release(&ran[i]);                                                                                     \
+            }                                                                                                         \
+        }                                                                                                             \
+        return ran_once(n);                                                                                           \
+    }
+FIRST(first_for_last, "omp parallel num_threads(2)", "omp for schedule(dynamic) nowait", 1, LATE)
+FIRST(first_for_last_guided, "omp parallel num_threads(2)", "omp for schedule(guided)", 1, LATE)
+FIRST(first_for_others, "omp parallel num_threads(3)", "omp for schedule(static, 1)", 3, LATE)
+/* Under -workshare-openmp=help a region has as many threads as it was told, if it asks for their numbers, as GCC's code
+ * does here, and is free to have others, if not. */
+FIRST(own_first_for_others, "omp parallel", "omp for schedule(static, 1)", own_threads(),
+      OF_OWN &&told == own_threads())
+
+/* The last chunks of this schedule are of one iteration. */
+#define TAIL(name, region, when)                                                                                      \
+    static int name(void)                                                                                             \
+    {                                                                                                                 \
+        const int n = when ? iterations : 0;                                                                          \
+        forget();                                                                                                     \
+        _Pragma(region)                                                                                               \
+        {                                                                                                             \
+            ALL_WORK                                                                                                  \
+            _Pragma("omp for schedule(monotonic : guided)") for (int i = 0; i < n; i++)                               \
+            {                                                                                                         \
+                if (i == n - 2)                                                                                       \
+                    await(&ran[n - 1], 1);                                                                            \
+                release(&ran[i]);                                                                                     \
+            }                                                                                                         \
+        }                                                                                                             \
+        return ran_once(n);                                                                                           \
+    }
+TAIL(guided_end, "omp parallel num_threads(4)", LATE)
+TAIL(own_guided_end, "omp parallel", OF_OWN)
+
+/* An iteration waits for the last one of the next loop, in phases. */
+static int next_loop(void)
+{
+    enum { times = 3 };
+    const int n = LATE ? iterations : 0;
+    int released[times] = {0}, wrong = 0, next[iterations] = {0};
+    forget();
+#pragma omp parallel num_threads(4) reduction(+ : wrong)
+    {
+        ALL_WORK
+        for (int time = 0; time < times; time++) {
+#pragma omp for schedule(monotonic : dynamic) nowait
+            for (int i = 0; i < n; i++) {
+                if (i == 0)
+                    await(&released[time], 1);
+                release(&ran[i]);
+            }
+#pragma omp for schedule(monotonic : dynamic, 3) nowait
+            for (int i = 0; i < n; i++) {
+                if (i % 6 == 0)
+                    await(&next[i + 3], time + 1);
+                release(&next[i]);
+                if (i == n - 1)
+                    release(&released[time]);
+            }
+#pragma omp barrier
+            for (int i = 0; i < n; i++)
+                wrong += ran[i] != time + 1 || next[i] != time + 1;
+#pragma omp barrier
+        }
+    }
+    return wrong == 0;
+}
+
+/* As many threads as the region says that it has. */
+static int as_many_as_it_says(void)
+{
+    forget();
+    int waited = 0;
+#pragma omp parallel
+    {
+        const int threads = omp_get_num_threads(), n = turn > 3 && threads > 1 ? iterations : 0;
+        ALL_WORK
+#pragma omp for schedule(monotonic : dynamic)
+        for (int i = 0; i < n; i++)
+            wait_in_group(i, 1, threads < 8 ? threads : 8);
+#pragma omp master
+        waited = n;
+    }
+    return ran_once(waited);
+}
+
 static const struct kind kinds[] = {
     {"singles_wait", singles_wait, iterations},
     {"late_singles", late_singles, iterations},
@@ -227,6 +444,31 @@ static const struct kind kinds[] = {
     {"late_waiting_short", late_waiting_short, 0},
     {"late_waiting_sections", late_waiting_sections, iterations},
     {"late_waiting_parts", late_waiting_parts, iterations},
+    {"pairs", pairs, iterations},
+    {"fours", fours, iterations},
+    {"chunks", chunks, iterations},
+    {"one_by_one", one_by_one, iterations},
+    {"own_pairs", own_pairs, iterations},
+    {"own_groups", own_groups, iterations},
+    {"own_one_by_one", own_one_by_one, iterations},
+    {"alone", alone, iterations},
+    {"alone_at_first", alone_at_first, iterations},
+    {"alone_wide", alone_wide, iterations},
+    {"alone_own", alone_own, iterations},
+    {"alone_own_at_first", alone_own_at_first, iterations},
+#ifdef __clang__
+    {"halves", halves, iterations},
+#endif
+    {"runtime", runtime, iterations},
+    {"own_runtime", own_runtime, iterations},
+    {"first_for_last", first_for_last, iterations},
+    {"first_for_last_guided", first_for_last_guided, iterations},
+    {"first_for_others", first_for_others, iterations},
+    {"own_first_for_others", own_first_for_others, iterations},
+    {"guided_end", guided_end, iterations},
+    {"own_guided_end", own_guided_end, iterations},
+    {"next_loop", next_loop, iterations},
+    {"as_many_as_it_says", as_many_as_it_says, iterations},
 };
 
 int main(int argc, char **argv) { return run_kinds(argc, argv, kinds, sizeof kinds / sizeof *kinds); }

@@ -12,7 +12,8 @@ SEEDS = (1, *range(3, 12)) if '--soak' in sys.argv else (1,)
 HELP, UNSEEN = ('-workshare-openmp=help',), ()
 # Their regions say how many threads they have: more than the rank.
 SAID = ('singles_wait', 'late_singles', 'late_wait_for_single', 'late_waiting_static', 'late_waiting_chunks', 'late_waiting_dynamic', 'late_waiting_guided',
-        'late_waiting_sections', 'late_waiting_parts')
+        'late_waiting_sections', 'late_waiting_parts', 'pairs', 'fours', 'chunks', 'one_by_one', 'alone', 'alone_at_first', 'alone_wide', 'runtime', 'first_for_last',
+        'first_for_last_guided', 'first_for_others', 'guided_end', 'next_loop')
 
 
 def job(kind, threads, options, steals=False, turns=7, **more):
@@ -32,9 +33,12 @@ def without():
     expect(result, 'something was shared', result.stats.get('regions', 0) == 0)
 
 
+if 'clang' in PROGRAM:
+    SAID += 'halves',
 # Where nothing is said a region is OpenMP's that asks for numbers, as GCC's code does to deal chunks round robin beside other loops.
-ASK = 'late_waiting_chunks',
-jobs = [without, *(later(kind, 1, HELP, steals=True) for kind in SAID), *(later(kind, 1, UNSEEN, steals=True) for kind in SAID if kind not in ASK)]
+ASK = 'late_waiting_chunks', 'one_by_one', 'first_for_others'
+jobs = [without, *(later(kind, 1, HELP, steals=True) for kind in SAID), *(later(kind, 1, UNSEEN, steals=True) for kind in SAID if kind not in ASK),
+        later('as_many_as_it_says', 1, HELP, steals=True), later('alone_at_first', 1, UNSEEN, turns=1)]
 for options in HELP, UNSEEN:
     jobs += [later('all', 1, options), later('all', 2, options), later('all', 3, options, WS_STEAL_ALL='1')]
 jobs += [later('all', 1, HELP, WS_STEAL_ALL='1'), *(later('all', 2, HELP, WS_CHAOS=str(seed)) for seed in SEEDS)]
