@@ -6,7 +6,7 @@ import re
 import resource
 import sys
 
-from job import CORES, MPIRUN, expect, finish, run, skip
+from job import CORES, MPIRUN, expect, finish, run, side_by_side, skip
 
 PROGRAM, PRIVATE = 'left.' + sys.argv[3], 'left.private_' + sys.argv[3]
 HELP, UNSEEN = ('-workshare-openmp=help',), ()
@@ -66,33 +66,45 @@ def alone(mode, *kinds, **how):
     return result
 
 
+def on_pretended(mode):
+    """Each a job or some; they sleep, and no core is looked at."""
+    def four():
+        result = lent(mode, 'four', env=PRETENDED, options=(), title=f'four threads, {mode}')
+        expect(result, f'{result.most} threads in a region of 4', result.most == 4)
+    # With two threads of its own 'messages' would be no right program.
+    yield from (lambda kind=kind: lent(mode, kind, env=PRETENDED, options=(), title=f'{kind} on pretended cores, {mode}')
+                for kind in ('tasks', 'recursion', 'taskloop', 'in_order', 'nested'))
+    yield four
+    yield from (lambda chaos=chaos: job(mode, 'tasks', 'recursion', 'in_order', 'nested', env={**PRETENDED, 'WS_CHAOS': str(chaos)}, options=(),
+                                        title=f'chaos {chaos}, {mode}') for chaos in (1, 2))
+
+
+def on_its_own(mode):
+    """No core is lent: whatever else runs there."""
+    def one():  # other numbers of threads than the program has said
+        result = alone(mode, 'one', title=f'one thread, {mode}')
+        expect(result, f'{result.most} threads in a region of one', result.most == 1)
+    yield one
+    yield lambda: alone(mode, 'tasks', program=PRIVATE, title=f'thread-private variables, {mode}')  # or where those live
+    yield lambda: alone(mode, 'tasks', env={'OMP_THREAD_LIMIT': '1'}, title=f'a limit of one thread, {mode}')
+    yield lambda: alone(mode, 'tasks', ranks=1, title=f'one rank, {mode}')
+    # Who lends dies: the job ends.
+    yield lambda: job(mode, 'tasks', 'dies', turns=10000, code='error', title=f'the lender dies, {mode}')
+
+
 def of_mode(mode):
-    for kind in 'tasks', 'recursion', 'messages', 'taskloop', 'in_order', 'nested':
-        if CORES >= 2:
-            lent(mode, kind, title=f'{kind}, {mode}')
-        if kind != 'messages':  # with two threads of its own it would be no right program
-            lent(mode, kind, env=PRETENDED, options=(), title=f'{kind} on pretended cores, {mode}')
     if CORES >= 2:
+        for kind in 'tasks', 'recursion', 'messages', 'taskloop', 'in_order', 'nested':
+            lent(mode, kind, title=f'{kind}, {mode}')
         forgiven(mode)
         stays(mode)
         lent(mode, 'grows', turns=40, title=f'a region that becomes long, {mode}')
-    result = lent(mode, 'four', env=PRETENDED, options=(), title=f'four threads, {mode}')
-    expect(result, f'{result.most} threads in a region of 4', result.most == 4)
-    # Other numbers of threads than the program has said, or where its thread-private variables live.
-    result = alone(mode, 'one', title=f'one thread, {mode}')
-    expect(result, f'{result.most} threads in a region of one', result.most == 1)
-    alone(mode, 'tasks', program=PRIVATE, title=f'thread-private variables, {mode}')
-    alone(mode, 'tasks', env={'OMP_THREAD_LIMIT': '1'}, title=f'a limit of one thread, {mode}')
-    alone(mode, 'tasks', ranks=1, title=f'one rank, {mode}')
-    # Who lends dies: the job ends.
-    job(mode, 'tasks', 'dies', turns=10000, code='error', title=f'the lender dies, {mode}')
-    for chaos in 1, 2:
-        job(mode, 'tasks', 'recursion', 'in_order', 'nested', env={**PRETENDED, 'WS_CHAOS': str(chaos)}, options=(), title=f'chaos {chaos}, {mode}')
+    side_by_side(*on_pretended(mode), *on_its_own(mode), at_once=3)
 
 
 of_mode(HELP)
 if CORES >= 2:
-    spins = lent(HELP, 'pipeline', turns=10, title='a pipeline that spins')
+    spins = lent(HELP, 'pipeline', turns=5, title='a pipeline that spins')
     expect(spins, f'{spins.most} threads at most in its regions', spins.most >= 2)
     expect(spins, 'no reason', 'wait for each other by spinning' in spins.err)
 else:

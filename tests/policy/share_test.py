@@ -37,7 +37,7 @@ def borrower(mode, turns, *args, env=BORROWER, **how):
 def uneven():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, 'report.json')
-        result = run('leaves', 60, 4, options=('-workshare-openmp', 'lend,share', f'-workshare-report={path}'), env=BORROWER, ranks=1)
+        result = run('leaves', 50, 4, options=('-workshare-openmp', 'lend,share', f'-workshare-report={path}'), env=BORROWER, ranks=1)
         with open(path) as f:
             result.totals = json.load(f)['totals']
     return result
@@ -83,13 +83,13 @@ def shared(result):
 
 
 # ---- both share; only the borrower; only the lender; and both, but jobs are not looked at
-lent, both, alone, without = together(lambda **how: lender('auto,share', 60, limit=60, **how), lambda: borrower('auto,share', 40),
+lent, both, alone, without = together(lambda **how: lender('auto,share', 36, limit=60, **how), lambda: borrower('auto,share', 40),
                                       lambda: borrower('auto', 40), lambda: borrower('auto,share', 20, env={**BORROWER, 'WS_IGNORE_JOBS': '1'}))
 for _ in range(2):
     if threads(both)[1] != 12:
         break
     # The rank that computes waited, too, at the end of a turn, as others kept the one that had waited from its CPU. Not in each run.
-    lent, both = together(lambda **how: lender('auto,share', 60, limit=60, **how), lambda: borrower('auto,share', 40))
+    lent, both = together(lambda **how: lender('auto,share', 30, limit=60, **how), lambda: borrower('auto,share', 40))
 expect(both, f'the four cores of the rank that waits join regions, and no others: {threads(both)}', threads(both)[1] == 8)
 expect(both, f'the verdict tells of them: {shared(both)}', shared(both) and shared(both)[0] > 20 and shared(both)[1] > 0.3)
 expect(lent, f'so does the report of the job that lends: {lent.given} s', abs(lent.given - shared(both)[1]) < 0.01)
@@ -101,13 +101,13 @@ lent, kept = together(lambda **how: lender('auto', 25, limit=60, **how), lambda:
 expect(kept, f'nothing is taken from a job that does not share: {threads(kept)}', threads(kept) == (4, 4))
 
 # ---- they come back on demand: the rank computes for 40 % of the time, and no region begins with its cores then
-lent, asked = together(lambda **how: lender('lend,share', 40, limit=60, work=(400000, 160000), **how), lambda: borrower('lend,share', 60))
+lent, asked = together(lambda **how: lender('lend,share', 25, limit=60, work=(400000, 160000), **how), lambda: borrower('lend,share', 60))
 regions, used, late = shared(asked) or (0, 0, 0)
 expect(asked, f'with and without: {threads(asked)}', threads(asked)[0] == 4 and threads(asked)[1] >= 8)
 expect(asked, f'regions that began while their owner waited: {late} of {used} s beside it', 0 < used and late < 0.3 * used)
 
 # ... and those that are inside are left as soon as their threads have done their part: those on cores of the other job after 15 of a region's 60 ms
-lent, left = together(lambda **how: lender('lend,share', 60, limit=60, work=(400000, 160000), **how), uneven)
+lent, left = together(lambda **how: lender('lend,share', 40, limit=60, work=(400000, 160000), **how), uneven)
 counts = {name: left.totals[f'openmp_shared_{name}'] for name in ('recalled', 'left', 's', 'late_s')}
 expect(left, f'cores that were recalled are left: {counts}', counts['recalled'] >= counts['left'] > 0)
 expect(left, f'threads are beside the owner until they have done their part: {counts}', 0 < counts['late_s'] < 0.03 * counts['left'])
@@ -123,9 +123,9 @@ first.join()
 expect(both, f'cores of a job that has ended: {threads(both)} {shared(both)}', threads(both)[1] >= 8 and (shared(both) or [0, 0])[1] > 0.6)
 
 # ---- either of them dies
-lent, died = together(lambda **how: lender('auto,share', 40, limit=60, **how), lambda: borrower('auto,share', 500, code='error', meanwhile=kill_ranks(1.5)))
+lent, died = together(lambda **how: lender('auto,share', 25, limit=60, **how), lambda: borrower('auto,share', 500, code='error', meanwhile=kill_ranks(1.5)))
 expect(lent, 'a borrower that dies does not harm the job that lends', lent.code == 0)
-lent, died, again = together(lambda **how: lender('auto,share', 60, limit=60, **how), lambda: borrower('auto,share', 500, code='error', meanwhile=kill_ranks(1.5)),
+lent, died, again = together(lambda **how: lender('auto,share', 36, limit=60, **how), lambda: borrower('auto,share', 500, code='error', meanwhile=kill_ranks(1.5)),
                              lambda: borrower('auto,share', 20))
 expect(again, f'what a borrower had that died can be had again: {threads(again)}', threads(again)[1] >= 8)
 done = []

@@ -6,7 +6,7 @@ import re
 import sys
 import threading
 
-from job import expect, finish, run, skip
+from job import expect, finish, run, side_by_side, skip
 from sanitized import environment
 
 library, order = map(os.path.abspath, sys.argv[3:5])
@@ -29,26 +29,45 @@ def job(program, *args, ranks=2, env, code=0, more=(), openmp='auto'):
 
 
 NODE = {'WS_CORES': '16', 'OMP_NUM_THREADS': '8'}
-for of in ['', '_clang'] if ARCHER else ['']:
-    for chaos in {}, {'WS_CHAOS': '1'}:
-        result = job(f'processors{of}', 'sleep', 40, 4, 160000, 40000, env={**NODE, **chaos})
-        expect(result, 'no core has moved, or none was lent', ' -> ' in result.err and re.search(r'[1-9]\d* parallel regions had lent cores', result.err))
+LANGUAGES = ['', '_clang'] if ARCHER else ['']
+
+
+def moves(of, chaos):
+    result = job(f'processors{of}', 'sleep', 40, 4, 160000, 40000, env={**NODE, **chaos})
+    expect(result, 'no core has moved, or none was lent', ' -> ' in result.err and re.search(r'[1-9]\d* parallel regions had lent cores', result.err))
+
+
+def recalls(of):
     result = job(f'leaves{of}', 3, ranks=3, env={'WS_CORES': '6', 'OMP_NUM_THREADS': '2'})
     expect(result, 'no core was recalled', re.search(r'[1-9]\d* of them were left then', result.err))
+
+
+def races(of):
     result = job(f'racy_region{of}', env=NODE, code=None)
     expect(result, 'the race in a region was not reported', result.code != 0 and re.search('Sanitizer: data race .*racy_region', result.err))
-# Two jobs: regions of one have cores of the other, which come back from inside of them.
-for of in ['', '_clang'] if ARCHER else ['']:
-    seen, done = {'WS_IGNORE_JOBS': '0', 'OMP_NUM_THREADS': '4'}, []
-    lender = threading.Thread(target=lambda: done.append(job(f'processors{of}', 'sleep', 80, 1, 400000, 160000, openmp='lend,share',
-                                                             env={**seen, 'WS_CORES': '4', 'MPIR_CVAR_NUM_CLIQUES': '2'})))
-    lender.start()
-    result = job(f'leaves{of}', 100, 4, ranks=1, openmp='lend,share', env={**seen, 'WS_CORES': '12'})
-    lender.join()
-    expect(result, 'no core of the other job was recalled', re.search(r'[1-9]\d* of other jobs were recalled before the end, and [1-9]', result.err))
-for chaos in {}, {'WS_CHAOS': '2'}:
+
+
+def two_jobs():
+    """Regions of one have cores of the other, which come back from inside of them. One after the other: all such jobs see each other."""
+    for of in LANGUAGES:
+        seen = {'WS_IGNORE_JOBS': '0', 'OMP_NUM_THREADS': '4'}
+        lender = threading.Thread(target=job, args=(f'processors{of}', 'sleep', 40, 1, 400000, 160000),
+                                  kwargs={'openmp': 'lend,share', 'env': {**seen, 'WS_CORES': '4', 'MPIR_CVAR_NUM_CLIQUES': '2'}})
+        lender.start()
+        result = job(f'leaves{of}', 50, 4, ranks=1, openmp='lend,share', env={**seen, 'WS_CORES': '12'})
+        lender.join()
+        expect(result, 'no core of the other job was recalled', re.search(r'[1-9]\d* of other jobs were recalled before the end, and [1-9]', result.err))
+
+
+def composed(chaos):
     result = job('composed', 8, env={'WS_CORES': '8', 'OMP_NUM_THREADS': '4', **chaos}, more=('-env', 'WS_WORKERS', '3'))
     expect(result, 'no chunk was taken, or no core lent', result.stats.get('chunks_stolen', 0) > 0 and 'regions had lent cores' in result.err)
+
+
+# They sleep most of the time.
+side_by_side(two_jobs, *(lambda of=of, chaos=chaos: moves(of, chaos) for of in LANGUAGES for chaos in ({}, {'WS_CHAOS': '1'})),
+             *(lambda of=of, call=call: call(of) for of in LANGUAGES for call in (recalls, races)),
+             *(lambda chaos=chaos: composed(chaos) for chaos in ({}, {'WS_CHAOS': '2'})), at_once=3)
 if not ARCHER:
     skip('libomp needs clang and its libarcher.so')
 finish()
