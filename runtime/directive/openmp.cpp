@@ -197,7 +197,7 @@ WS_REGION_UNSHARED(GOMP_parallel_reductions, "GOMP_5.0", true, unsigned,
 WS_REGION(GOMP_parallel_sections, "GOMP_4.0", (Body fn, void* data, unsigned threads, unsigned count, unsigned flags),
           (fn, data, threads, count, flags), region.sections = count;);
 
-#define WS_LOOP(name, version, deal)                                                                                     \
+#define WS_LOOP(name, version, deal)                                                                                  \
     WS_REGION(name, version,                                                                                          \
               (Body fn, void* data, unsigned threads, long start, long end, long incr, long chunk, unsigned flags),   \
               (fn, data, threads, start, end, incr, chunk, flags), region.is_loop(start, end, incr, chunk, deal);)
