@@ -66,24 +66,22 @@ inline Region& region_in(unsigned slot) { return host().slots->regions[slot]; } 
 template <class Done>
 __attribute__((noinline)) void wait_until(const char* what, Done&& done)
 {
-    uint64_t since = 0, look_at = 0; // ticks
+    uint64_t since = 0, looked = 0; // ticks
     for (unsigned turn = 0; !done(); turn++) {
         if (turn < 2000) {
             window::cpu_relax();
             continue;
         }
         const uint64_t now = window::ticks();
-        if (since == 0) {
-            since = now;
-            look_at = now + uint64_t(window::times::close_look_us * host().ticks_per_us);
-        }
+        if (since == 0)
+            since = looked = now;
         if (turn < 20000 && double(now - since) < window::times::close_yield_us * host().ticks_per_us)
             sched_yield();
         else {
             usleep(50); // others are in a chunk that takes milliseconds, or that waits itself
-            if (now > look_at) {
+            if (double(now - looked) > window::times::close_look_us * host().ticks_per_us) {
                 host().lending->long_wait(what);
-                look_at = now + uint64_t(window::times::close_look_us * host().ticks_per_us);
+                looked = now;
             }
         }
     }

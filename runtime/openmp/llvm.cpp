@@ -140,18 +140,14 @@ bool begin_dispatch(void* caller, int32_t kind, T lower, T upper, std::make_sign
                 : plain != dynamic_chunked ? Deal::guided
                 : kind & nonmonotonic      ? Deal::own_part_first
                                            : Deal::on_demand;
-    if ((kind & ~modifiers) == by_runtime || (kind & ~modifiers) == by_runtime_simd) {
+    if (plain == by_runtime || plain == by_runtime_simd) {
         const directive::RuntimeSchedule schedule = directive::runtime_schedule();
         const uint64_t said = uint64_t(schedule.chunk);
         // Of a simd loop's chunks each has so many vectors; `whole` is a vector's length.
-        whole = (kind & ~modifiers) == by_runtime ? said : std::max<uint64_t>(said, 1) * std::max<uint64_t>(whole, 1);
+        whole = plain == by_runtime ? said : std::max<uint64_t>(said, 1) * std::max<uint64_t>(whole, 1);
         deal = schedule.deal;
     }
-    if (WS_UNLIKELY(unit.team->claims(deal)))
-        unit.team->begin_on_demand(unit, n, whole, deal);
-    else
-        unit.has_rounds(n, deal == Deal::round_robin ? rounds_of_loop(n, whole, unit.units)
-                                                     : one_round(n, whole, unit.units));
+    unit.team->begin_loop(unit, n, whole, deal);
     return true;
 }
 

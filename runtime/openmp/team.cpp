@@ -244,11 +244,7 @@ Unit VirtualTeam::begin(const Units& of_it, Fiber* fiber)
         unit.lo = uint64_t(l.start);
         unit.hi = uint64_t(l.end);
         unit.incr = uint64_t(l.incr);
-        if (WS_UNLIKELY(claims(l.deal)))
-            begin_on_demand(unit, n, chunk, l.deal);
-        else
-            unit.has_rounds(n, l.deal == directive::Deal::round_robin ? rounds_of_loop(n, chunk, unit.units)
-                                                                      : one_round(n, chunk, unit.units));
+        begin_loop(unit, n, chunk, l.deal);
     }
     unit.sections = region.sections;
     unit.section = Unit::before_first;

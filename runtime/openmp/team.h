@@ -144,6 +144,15 @@ public:
     bool claims(directive::Deal deal) const { return at_once && deal >= directive::Deal::on_demand; }
     void begin_on_demand(Unit& unit, uint64_t n, uint64_t chunk, directive::Deal deal);
     bool next_on_demand(Unit& unit, Part& piece);
+    // A loop of n iterations that is dealt so, whichever way its pieces come.
+    void begin_loop(Unit& unit, uint64_t n, uint64_t chunk, directive::Deal deal)
+    {
+        if (WS_UNLIKELY(claims(deal)))
+            begin_on_demand(unit, n, chunk, deal);
+        else
+            unit.has_rounds(n, deal == directive::Deal::round_robin ? rounds_of_loop(n, chunk, unit.units)
+                                                                    : one_round(n, chunk, unit.units));
+    }
     // The number by which the program may know a thread that it did not ask for before: below `told`, and nobody else's
     // at the time.
     unsigned slot(Unit& unit);
