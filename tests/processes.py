@@ -3,7 +3,8 @@
 import glob
 import os
 import signal
-import time
+
+import patience
 
 
 def processes_of(mark):
@@ -22,11 +23,21 @@ def processes_of(mark):
     return [pid for pid in found if pid != os.getpid()]
 
 
-def end_processes(mark, patience):
+def cpu_seconds(pids):
+    """What they have computed so far."""
+    ticks = 0
+    for pid in pids:
+        try:
+            with open(f'/proc/{pid}/stat') as f:
+                ticks += sum(map(int, f.read().rpartition(')')[2].split()[11:15]))     # children that it has waited for, too
+        except OSError:
+            pass
+    return ticks / os.sysconf('SC_CLK_TCK')
+
+
+def end_processes(mark, seconds):
     """Kills those that still live after so many seconds, and returns them: a launcher may end ahead of the last of its processes."""
-    until = time.monotonic() + patience
-    while (left := processes_of(mark)) and time.monotonic() < until:
-        time.sleep(0.01)
+    left = [] if patience.waited_for(lambda: not processes_of(mark), seconds, lambda: cpu_seconds(processes_of(mark))) else processes_of(mark)
     for pid in left:
         kill(pid)
     return left
@@ -51,10 +62,11 @@ def name_of(pid):
 
 def wait_for_ranks(processes, program, ranks, seconds=10):
     """The ids of a job's ranks, in rising order, as soon as there are so many of that program."""
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        found = sorted(pid for pid in processes() if name_of(pid) == program)
-        if len(found) == ranks:
-            return found
-        time.sleep(0.01)
-    raise RuntimeError(f'{ranks} ranks of {program} did not start in {seconds} s')
+    found = []
+
+    def all_there():
+        found[:] = sorted(pid for pid in processes() if name_of(pid) == program)
+        return len(found) == ranks
+    if not patience.waited_for(all_there, seconds):
+        raise RuntimeError(f'{ranks} ranks of {program} did not start in {seconds} s')
+    return found

@@ -18,7 +18,7 @@ ENV['PATH'] = f'{os.path.dirname(MPIRUN)}:{ENV["PATH"]}'
 
 def ask(command, **environment):
     """{number: what the doctor finds}; and the ranks."""
-    done = subprocess.run(command, capture_output=True, text=True, timeout=50, env={**ENV, **environment}, shell=isinstance(command, str))
+    done = subprocess.run(command, capture_output=True, text=True, timeout=150, env={**ENV, **environment}, shell=isinstance(command, str))
     try:
         answer = json.loads(done.stdout)
     except ValueError:

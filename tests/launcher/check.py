@@ -5,6 +5,9 @@ import shutil
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import patience  # noqa: E402
+
 failures = 0
 
 
@@ -20,6 +23,12 @@ def expect(what, got, wanted):
     if got != wanted:
         failures += 1
         print(f'{what}:\n  got    {got!r}\n  wanted {wanted!r}')
+
+
+def likely(what, condition):
+    """In a function under @repeated: what load on the machine can change (patience.py)."""
+    if not condition:
+        raise patience.Unlikely(what, lambda: expect(what, False, True))
 
 
 def expect_message(what, result, *parts, status=1):
@@ -42,4 +51,6 @@ def need(program):
 
 
 def finish():
-    sys.exit(1 if failures else 0)
+    if patience.unjudged:
+        print('; '.join(patience.unjudged))
+    sys.exit(1 if failures else 77 if patience.unjudged else 0)

@@ -11,6 +11,7 @@ import uuid
 from check import expect, finish
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import patience  # noqa: E402
 from processes import end_processes  # noqa: E402
 
 MPIRUN, APP, FORK_FAILS = sys.argv[1:]
@@ -25,10 +26,7 @@ def launch(what, *args, env=None, files=None, limit=20):
         command = ['sh', '-c', f'ulimit -n {files} && exec "$@"', 'sh', *command]
     with tempfile.TemporaryFile('w+') as out, tempfile.TemporaryFile('w+') as err:
         job = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env={**os.environ, **(env or {}), TOKEN: token})
-        try:
-            code = job.wait(limit)
-        except subprocess.TimeoutExpired:
-            code = 'none: it hangs'
+        code = job.returncode if patience.waited_for(lambda: job.poll() is not None, limit) else 'none: it hangs'
         left = end_processes(f'{TOKEN}={token}', 0 if code == 'none: it hangs' else 5)  # other hosts' processes see mpirun's end
         job.wait()
         expect(f'{what}: processes left', [] if code == 'none: it hangs' else left, [])
@@ -105,9 +103,6 @@ token = uuid.uuid4().hex
 with subprocess.Popen([MPIRUN, '-n', '2', 'yes'], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env={**os.environ, TOKEN: token}) as job:
     line = job.stdout.readline()
     job.stdout.close()
-    try:
-        code = job.wait(20)
-    except subprocess.TimeoutExpired:
-        code = 'none: it hangs'
+    code = job.returncode if patience.waited_for(lambda: job.poll() is not None, 20) else 'none: it hangs'
     expect('the reader goes', (line, code, end_processes(f'{TOKEN}={token}', 5)), (b'y\n', -signal.SIGPIPE, []))
 finish()

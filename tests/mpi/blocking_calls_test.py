@@ -6,7 +6,7 @@ import os
 import re
 import sys
 
-from job import CORES, MPIRUN, Result, expect, fail, finish, run, skip
+from job import CORES, MPIRUN, Result, expect, fail, finish, likely, repeated, run, skip
 
 TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'blocking_calls.txt')
 QUANTUM, USABLE = 0.050, 0.010  # seconds: what a call may be late if nobody rings, and if its rank is rung
@@ -58,8 +58,8 @@ def check_complete(table):
 
 
 def judge(result, quantum=QUANTUM, usable=USABLE):
-    """Every line the program printed, and every case that it should have."""
-    seen = {}
+    """Every case of which the program printed a line, and those that load on the machine may have spoilt."""
+    seen, late_ones = {}, []
     for line in result.out.splitlines():
         match = re.match(r'(\S+) (rung|quantum) (\d+) ([-0-9.]+) ([-0-9.]+) (right|wrong)$', line)
         if not match:
@@ -68,19 +68,22 @@ def judge(result, quantum=QUANTUM, usable=USABLE):
         case, wake, guests, late, _, outcome = match.groups()
         seen[case.split('/')[0]] = case
         expect(result, f'{case}: wrong result', outcome == 'right')
-        if not expect(result, f'{case}: no chunk was stolen', int(guests) > 0):
-            continue
         limit = usable if wake == 'rung' else quantum + usable
-        expect(result, f'{case}: {float(late):.0f} us late, {wake}', float(late) < 1e6 * limit)
-    return seen
+        if int(guests) == 0:
+            late_ones.append(f'{case}: no chunk was stolen')
+        elif float(late) >= 1e6 * limit:
+            late_ones.append(f'{case}: {float(late):.0f} us late, {wake}')
+    return seen, late_ones
 
 
+@repeated
 def try_all(section, table, ranks, quantum=QUANTUM, usable=USABLE, env=None):
     result = run('blocking', TABLE, usable, ranks=ranks, options=('-workshare-quantum', str(int(quantum * 1e6))), limit=300,
                  env={**UCX, **(env or {})}, title=f'{section}, {ranks} ranks {env or ""}')
-    seen = judge(result, quantum, usable)
+    seen, late_ones = judge(result, quantum, usable)
     missing = [case for line in table[section] for case in line[2:] if case not in seen]
     expect(result, f'not tried: {missing}', not missing)
+    likely(result, '; '.join(late_ones), not late_ones)
 
 
 rows = sections()

@@ -4,7 +4,7 @@
 import re
 import sys
 
-from job import CORES, expect, finish, run, skip
+from job import CORES, expect, finish, likely, repeated, run, skip
 
 COMPILERS = sys.argv[3:]
 
@@ -34,19 +34,26 @@ FORTRAN = {('dummy and module', v) for v in ('answer', 'counted')} | {('module a
           {('of the host', v) for v in ('answer', 'best')}
 
 # A wrong result of each variable is found, wherever the variable lies: helpers compute something else for each.
-for program, variables in [(f'compared_{c}', C) for c in COMPILERS] + [(f'compared_cxx_{c}', CXX) for c in COMPILERS] + [('compared_fortran', FORTRAN)]:
-    for attempt in range(5):  # on a very busy machine no helper may come in time
-        result = check(program, 'wrong', 4, ranks=1, code=None)
-        if differing(result) >= variables:
-            break
-    expect(result, f'not told of: {sorted(variables - differing(result))}', differing(result) >= variables)
-    expect(result, f'exit status {result.code}', result.code == 1)
+@repeated(chances=3)
+def finds(program, variables):
+    result = check(program, 'wrong', 4, ranks=1, code=None)
     expect(result, 'too many lines of a loop', all(len(re.findall(f'check: {re.escape(name)}: ', result.err)) <= 4 for name, _ in variables - {('template', 'sum')}))
+    likely(result, f'not told of: {sorted(variables - differing(result))}', differing(result) >= variables)
+    expect(result, f'exit status {result.code}', result.code == 1)
+
+
+@repeated
+def finds_nothing(program, variables, ranks):
+    result = check(program, 'right', 6, ranks=ranks, first=1 + ranks)
+    expect(result, 'a right loop differs', not differing(result) and 'DIFFER' not in result.err)
+    names = {name for name, _ in variables} | ({'simd'} if variables is CXX else set())
+    likely(result, f'not compared: {sorted(names - set(compared(result)))}', names <= set(compared(result)))
+
+
+for program, variables in [(f'compared_{c}', C) for c in COMPILERS] + [(f'compared_cxx_{c}', CXX) for c in COMPILERS] + [('compared_fortran', FORTRAN)]:
+    finds(program, variables)
     for ranks in 1, 2:
-        result = check(program, 'right', 6, ranks=ranks, first=1 + ranks)
-        expect(result, 'a right loop differs', not differing(result) and 'DIFFER' not in result.err)
-        names = {name for name, _ in variables} | ({'simd'} if variables is CXX else set())
-        expect(result, f'not compared: {sorted(names - set(compared(result)))}', names <= set(compared(result)))
+        finds_nothing(program, variables, ranks)
 
 own = f'compared_{COMPILERS[0]}'
 result = check('compared_cxx_' + COMPILERS[0], 'right', 1)
@@ -59,29 +66,38 @@ expect(result, 'no line', re.search(r"^workshare check: chain: reduction 'total'
 expect(result, 'the report does not tell', 'Reductions of 1 loop of 1 compared with one thread DIFFER: the exit status is 1.' in result.err)
 expect(result, 'the last line', result.err.endswith("Compare the program's other results with those of a run without -workshare.\n"))
 
+
 # Races are seen by chance only. exit(3) stays 3, and a rank that goes on after MPI_Finalize is not killed.
-for kind, status in (('racy', 1), ('exits', 3), ('leaves', 1), ('children', 1)) if CORES > 1 else ():
-    for attempt in range(10):
-        result = check(own, kind, 5, code=None)
-        if ('racy', 'total') in differing(result):
-            break
-    expect(result, f'exit status {result.code}', result.code == status)
-    expect(result, 'nothing is told', ('racy', 'total') in differing(result))
+@repeated(chances=10)
+def races(kind, status):
+    result = check(own, kind, 5, code=None)
     expect(result, 'a check of the program failed', 'not so' not in result.out)
     expect(result, 'rank 0 was ended', kind != 'leaves' or 'rank 0 was not killed' in result.out)
+    likely(result, 'nothing is told', ('racy', 'total') in differing(result))
+    expect(result, f'exit status {result.code}', result.code == status)
+
+
+for kind, status in (('racy', 1), ('exits', 3), ('leaves', 1), ('children', 1)) if CORES > 1 else ():
+    races(kind, status)
 if CORES < 2:
     skip('races need two cores')
 
+
 # Loops that cannot be run twice are run once, and the reason is told.
+@repeated
+def is_told(kind, why):
+    result = check(own, kind)
+    if kind == 'prints':
+        lines = sorted(result.out.splitlines())
+        expect(result, 'not each line once', lines == [f'rank {r} iteration {i}' for r in range(2) for i in range(4)])
+    likely(result, 'the reason is not told', re.search(f'^  {kind} .*(; reductions not compared|times? not): {why}', result.err, re.MULTILINE))
+
+
 for kind, why in ('prints', 'its body makes the system call write'), ('writes', 'its body writes shared memory, or calls MPI'), \
         ('waits', 'its body waits for another thread'), ('spins', 'its body does not come to its end in 2 s in a copy of the process'), \
         ('thread', 'its body makes the system call gettid'), ('long', "of 'many' place, type or size are not known"), \
         ('time', 'two serial passes give different results'), ('sends', '(its body writes shared memory, or calls MPI|.*system call)'):
-    result = check(own, kind)
-    expect(result, 'the reason is not told', re.search(f'^  {kind} .*(; reductions not compared|times? not): {why}', result.err, re.MULTILINE))
-    if kind == 'prints':
-        lines = sorted(result.out.splitlines())
-        expect(result, 'not each line once', lines == [f'rank {r} iteration {i}' for r in range(2) for i in range(4)])
+    is_told(kind, why)
 result = check(own, 'mpi')
 result = check(own, 'record')
 expect(result, 'the rest of the loop is not compared', re.search("^  record .*none differs, not all: of 'p'", result.err, re.MULTILINE))

@@ -2,7 +2,7 @@
 """Loads are what a rank's work costs, not what stealing left of it: of known work they are the same whether much of it is stolen or none."""
 import re
 
-from job import CORES, expect, finish, run, skip
+from job import CORES, finish, likely, repeated, run, skip
 
 if CORES < 2:
     skip('needs two cores')
@@ -13,13 +13,12 @@ if CORES < 2:
 TOLERANCE = 0.06
 
 
+@repeated(chances=3)
 def measure(least_stolen, most_stolen, **how):
-    for attempt in range(8):  # other programs on this machine take time of its cores, not evenly
-        result = run('loads', 40, 3, ranks=2, **how)
-        numbers = [float(n) for n in re.findall(r'[\d.]+', result.out)]
-        if len(numbers) == 4 and abs(numbers[0] / numbers[1] - 1) < TOLERANCE and least_stolen <= numbers[2] / numbers[3] <= most_stolen:
-            return
-    expect(result, f'imbalance, expected, stolen, of: {numbers}', False)
+    result = run('loads', 40, 3, ranks=2, **how)
+    numbers = [float(n) for n in re.findall(r'[\d.]+', result.out)]
+    likely(result, f'imbalance, expected, stolen, of: {numbers}',
+           len(numbers) == 4 and abs(numbers[0] / numbers[1] - 1) < TOLERANCE and least_stolen <= numbers[2] / numbers[3] <= most_stolen)
 
 
 for bound in ('-bind-to', 'core'), ():

@@ -8,7 +8,7 @@ import os
 import re
 import sys
 
-from job import expect, finish, run
+from job import expect, finish, likely, repeated, run
 
 
 def stolen(result):
@@ -24,22 +24,29 @@ def no_guests(program, *args, options=(), **how):
     return result
 
 
+four = {'WS_CORES': '4'}
+cpus = sorted(os.sched_getaffinity(0))
+on_one_cpu = ('taskset', '-c', str(cpus[0]))  # where OpenMP's threads are to be no more than the rank's CPUs
+one, two = {'OMP_NUM_THREADS': '1'}, {'OMP_NUM_THREADS': '2'}
+
+
+@repeated
+def many_chunks(program):
+    """A static schedule that nobody can tell from another is none: equal parts of four would be twelve chunks."""
+    result = run(program, 'threads', env={**one, **four}, steals=True)
+    likely(result, 'equal parts', stolen(result) > 24)
+
+
+@repeated
 def watched(most, program, *args, shared=True, told=None, **how):
     """No more than `most` participants at once, in any loop; with `told` numbers for them."""
     result = run(program, *args, ranks=4, steals=shared, options=() if shared else ALONE, **how)
     counts = re.findall(r'(\d+) at once', result.out)
     expect(result, f'more than {most} at once', len(counts) == 3 and all(int(c) <= most for c in counts))
-    if told is not None:
-        expect(result, 'other numbers', result.out.count(f'{told} numbers, ') == 3)
     if not shared:
         expect(result, 'a loop was shared', stolen(result) == 0)
-    return result
-
-
-four = {'WS_CORES': '4'}
-cpus = sorted(os.sched_getaffinity(0))
-on_one_cpu = ('taskset', '-c', str(cpus[0]))  # where OpenMP's threads are to be no more than the rank's CPUs
-one, two = {'OMP_NUM_THREADS': '1'}, {'OMP_NUM_THREADS': '2'}
+    if told is not None:
+        likely(result, 'other numbers', result.out.count(f'{told} numbers, ') == 3)
 
 
 def test_fortran():
@@ -102,9 +109,7 @@ def test(compiler):
             expect(result, 'other threads', result.out == 3 * f'{env["OMP_NUM_THREADS"]} threads\n')
             run(plain, 'clauses', env=env, workshare=workshare)
         run(asks, 'static', env=two, workshare=workshare)
-    # A static schedule that nobody can tell from another is none: equal parts of four would be twelve chunks.
-    result = run(plain, 'threads', env={**one, **four}, steals=True)
-    expect(result, 'equal parts', stolen(result) > 24)
+    many_chunks(plain)
     result = run(plain, 'threads', 2, env=one, workshare=False)
     expect(result, 'other threads', result.out == 3 * '2 threads\n')
     # A loop that takes less time than opening a region is run by one thread: with OpenMP's numbers, and the same sums.

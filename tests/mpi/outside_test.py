@@ -8,7 +8,7 @@ from job import CORES, PROGRAMS, Result, expect, finish, run
 for enable in {}, {'WS_ENABLE': '1'}:
     for chaos in {}, {'WS_CHAOS': '1'}:
         alone = subprocess.run([os.path.join(PROGRAMS, 'outside'), 'without_mpi'], env={**os.environ, **enable, **chaos},
-                               capture_output=True, text=True, timeout=30)
+                               capture_output=True, text=True, timeout=120)
         expect(Result('outside without_mpi', alone.returncode, alone.stdout, alone.stderr, 0, {}), 'wrong',
                alone.returncode == 0 and alone.stdout == alone.stderr == '')
 

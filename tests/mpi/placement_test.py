@@ -10,7 +10,7 @@ import re
 import sys
 import time
 
-from job import CORES, PROGRAMS, expect, expect_lines, finish, preload, run, skip
+from job import CORES, PROGRAMS, expect, expect_lines, finish, likely, preload, repeated, run, skip
 
 SOAK = '--soak' in sys.argv
 CPUS = sorted(os.sched_getaffinity(0))
@@ -50,9 +50,16 @@ placement('loops', ROUNDS, 50, (f'{a}', f'{b}', f'{a},{b}'))
 placement('loops', ROUNDS, 50, (f'{a}', f'{a}', f'{a},{b}'))
 placement('loops', ROUNDS, 50, ranks=4)
 placement('loops', ROUNDS, 50, ranks=4, options=('-bind-to', 'core'))
-result = run('placement', 'loops', ROUNDS, 50, prefix=('taskset', '-c', str(a)), title='all on one CPU')
-expect(result, 'a core was lent on which its owner computes', stolen(result) == 0)
-expect_lines(result, result.err, 'no core was free: there are more ranks than cores')
+
+
+@repeated
+def on_one_cpu():
+    result = run('placement', 'loops', ROUNDS, 50, prefix=('taskset', '-c', str(a)), title='all on one CPU')
+    expect(result, 'a core was lent on which its owner computes', stolen(result) == 0)
+    likely(result, 'another cause', 'no core was free: there are more ranks than cores' in result.err)
+
+
+on_one_cpu()
 for ranks in (2, 3):
     placement('comms', 4, 50, ranks=ranks, steals=ranks == 2)
 placement('loops', ROUNDS, 50, env={'WS_CHAOS': '5'}, steals=True)
@@ -102,10 +109,17 @@ if sets.folders:
     result = placement('loops', ROUNDS, 50, setup=f'echo $$ > {sets.folders[0]}/cgroup.procs;', steals=True, title='all in one cpuset')
     sets.remove()
 sets = Cpusets([a, b])
-if sets.folders:
+
+
+@repeated
+def apart():
     result = placement('loops', ROUNDS, 50, setup=f'echo $$ > {sets.folders[0][:-1]}$PMI_RANK/cgroup.procs;', title='cpusets of their own')
     expect(result, 'chunks ran on a CPU that was not lent', stolen(result) == 0)
-    expect_lines(result, result.err, "the ranks may not use each other's cores")
+    likely(result, 'another cause', "the ranks may not use each other's cores" in result.err)
+
+
+if sets.folders:
+    apart()
     sets.remove()
 
 # A cpuset that changes while the job runs: ranks find themselves on other CPUs than their masks say.
@@ -145,12 +159,18 @@ for number, words in enumerate(THREADS):
 
 # ---- workers
 
-for options in ('-workshare-workers', '1'), ('-workshare-workers', 'auto'):
-    result = run('placement', 'openmp', 6, 50, ranks=1, options=options)
+@repeated
+def has_a_worker(workers):
+    result = run('placement', 'openmp', 6, 50, ranks=1, options=('-workshare-workers', workers))
     found = re.search(r'workers ([\d.]+) ([\d.]+)', result.out)
-    # Asleep in a region, and at work in a loop as far as other tests on this machine let it.
-    expect(result, 'the worker was not asleep in an OpenMP region', found and float(found[1]) < 0.02)
-    expect(result, 'the worker took no part in loops', found and float(found[2]) > 0.05)
+    # Asleep in a region, and at work in a loop.
+    if expect(result, 'no line about the worker', found):
+        likely(result, 'the worker was not asleep in an OpenMP region', float(found[1]) < 0.02)
+        likely(result, 'the worker took no part in loops', float(found[2]) > 0.05)
+
+
+has_a_worker('1')
+has_a_worker('auto')
 result = run('placement', 'openmp', 3, 50, ranks=1, options=('-workshare-workers', '1'), env={'OMP_WAIT_POLICY': 'active'})
 expect(result, 'there are workers where OpenMP never leaves its cores', result.stats.get('workers') == 0)
 expect_lines(result, result.err, 'no workers in rank 0: OMP_WAIT_POLICY=active')
@@ -158,16 +178,19 @@ result = run('placement', 'loops', 4, 50, ranks=2, options=('-workshare-workers'
 expect(result, 'workers where each rank needs its core', result.stats.get('workers') == 0 or CORES > 2)
 run('placement', 'loops', 4, 50, ranks=2, options=('-workshare-workers', '3'))
 run('oracle', 3, 60, options=('-workshare-workers', '1'))
+
+
 # Only rank 0 has a worker, and WS_CORES pretends a core for each thread: the worker helps rank 1 until OpenMP wants its core back.
-for attempt in range(4):
+@repeated(chances=4)
+def comes_back():
     result = run('/bin/sh', '-c', f'[ $PMI_RANK = 0 ] || export WS_WORKERS=0; exec {os.path.join(PROGRAMS, "placement")} recall 0 0',
                  options=('-workshare-workers', '1'), env={'WS_CORES': '4'}, title='recall')
     found = re.search(r'of the worker: (\d+), in the region (\d+)', result.out)
     expect(result, 'a worker was lent in an OpenMP region', found and found[2] == '0')
-    if not found or found[1] != '0':
-        break
-else:
-    expect(result, 'the worker helped nobody in four runs', False)
+    likely(result, 'the worker helped nobody', not found or found[1] != '0')
+
+
+comes_back()
 
 # ---- schedule(runtime)
 

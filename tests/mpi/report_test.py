@@ -11,7 +11,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'observe'))
 import check_report  # noqa: E402
-from job import expect, finish, in_tiny_shm, run  # noqa: E402
+from job import expect, finish, in_tiny_shm, likely, repeated, run  # noqa: E402
 
 folder = tempfile.TemporaryDirectory(prefix='ws-report-')
 FILE = os.path.join(folder.name, 'out.json')
@@ -40,27 +40,29 @@ def near(a, b, share=0.05, slack=5e-3):
 
 
 def counted_right(result, steps_take_all=True):
-    """What each rank counted itself is in the report."""
+    """What each rank counted itself is in the report. Of times load can change what lies between its clock and ours: for functions under @repeated."""
     if not expect(result, 'there is no report', result.report is not None):
         return
     for r in result.report['by_rank']:
         own, t = result.own[r['rank']], r['totals']
         expect(result, f'rank {r["rank"]} ran {own["iterations"]} iterations: {t["iterations_kept"]} + {t["iterations_stolen"]}',
                own['iterations'] == t['iterations_kept'] + t['iterations_stolen'])
-        expect(result, f'rank {r["rank"]} was {own["loops"]} s in its loops: {t["loops_s"]} + {t["close_wait_s"]}',
-               near(own['loops'], t['loops_s'] + t['close_wait_s']))
-        if steps_take_all:
-            expect(result, f'rank {r["rank"]} was {own["mpi"]} s in its barriers: {t["mpi_s"]}', near(own['mpi'], t['mpi_s'], slack=30e-3))
-        expect(result, f'rank {r["rank"]}: blocked {t["blocked_s"]} of {t["mpi_s"]}', near(t['blocked_s'], t['mpi_s'], 0.1, 40e-3))
-        expect(result, f'the run took {own["took"]}: {t["wall_s"]}', near(own['took'], t['wall_s'], slack=60e-3))
     barrier = [c for c in result.report['by_call'] if c['call'] == 'MPI_Barrier']
     expect(result, f'barriers: {barrier}', len(barrier) == 1)
     expect(result, f'untimed: {result.report["totals"]["untimed_s"]}', result.report['totals']['untimed_s'] == 0)
+    for r in result.report['by_rank']:
+        own, t = result.own[r['rank']], r['totals']
+        likely(result, f'rank {r["rank"]} was {own["loops"]} s in its loops: {t["loops_s"]} + {t["close_wait_s"]}',
+               near(own['loops'], t['loops_s'] + t['close_wait_s']))
+        if steps_take_all:
+            likely(result, f'rank {r["rank"]} was {own["mpi"]} s in its barriers: {t["mpi_s"]}', near(own['mpi'], t['mpi_s'], slack=30e-3))
+        likely(result, f'rank {r["rank"]}: blocked {t["blocked_s"]} of {t["mpi_s"]}', near(t['blocked_s'], t['mpi_s'], 0.1, 40e-3))
+        likely(result, f'the run took {own["took"]}: {t["wall_s"]}', near(own['took'], t['wall_s'], slack=60e-3))
 
 
 def stolen_right(result):
     t = result.report['totals']
-    expect(result, 'nothing was stolen', t['iterations_stolen'] > 0 and t['chunks_stolen'] > 0)
+    likely(result, 'nothing was stolen', t['iterations_stolen'] > 0 and t['chunks_stolen'] > 0)
     expect(result, 'statistics and report differ', t['iterations_stolen'] == result.stats['iterations_stolen'] and
            t['chunks_stolen'] == result.stats['chunks_stolen'])
     expect(result, 'no latencies', t['steal_latency']['count'] > 0 and t['return_latency']['count'] > 0)
@@ -76,53 +78,65 @@ def plain(shape, steps):
 
 # What it would have taken without stealing: as long as one rank after the other worked; and against a run without. Others on the machine
 # make that longer, never shorter.
-for shape in 'one', 'rotate':
-    for attempt in range(4):
-        result = job(shape, 20, 'nap')
-        counted_right(result)
-        took, least = max(own['took'] for own in result.own.values()), sum(own['worked'] for own in result.own.values())
-        without = plain(shape, 20)
-        estimate = result.report['without_stealing']['speedup'] * took
-        if 0.92 * least < estimate < 1.1 * without:
-            break
-    else:
-        expect(result, f'without stealing {shape} takes {without:.3f} s, of which {least:.3f} s work; the estimate is {estimate:.3f} s', False)
+@repeated(chances=3)
+def gains(shape):
+    result = job(shape, 20, 'nap')
+    counted_right(result)
+    took, least = max(own['took'] for own in result.own.values()), sum(own['worked'] for own in result.own.values())
+    without = plain(shape, 20)
+    estimate = result.report['without_stealing']['speedup'] * took
+    likely(result, f'without stealing {shape} takes {without:.3f} s, of which {least:.3f} s work; the estimate is {estimate:.3f} s',
+           0.92 * least < estimate < 1.1 * without)
     stolen_right(result)
     ratio = re.search(r'; about (\S+) times as fast as without', result.err)
-    expect(result, 'the verdict tells no gain', ratio and float(ratio[1]) > 1.3)
+    likely(result, 'the verdict tells no gain', ratio and float(ratio[1]) > 1.3)
+
+
 # Help that brought nothing, as all wait for another rank. (No plain run to compare with: its three ranks would spin on two cores.)
-result = job('absorb', 10, 'nap', ranks=3)
-counted_right(result, False)
-stolen_right(result)
-expect(result, f'an estimate of {result.report["without_stealing"]["speedup"]}', result.report['without_stealing']['speedup'] < 1.05)
+@repeated
+def gains_nothing():
+    result = job('absorb', 10, 'nap', ranks=3)
+    counted_right(result, False)
+    stolen_right(result)
+    likely(result, f'an estimate of {result.report["without_stealing"]["speedup"]}', result.report['without_stealing']['speedup'] < 1.05)
+
 
 # Phases; and the same report as text on stderr, followed by the verdict.
-result = job('phases', 10, 'nap', options=('-workshare-report',))
-counted_right(result)
-phases = {p['level']: p for p in result.report['by_phase']}
-expect(result, f'phases {sorted(phases)}', sorted(phases) == [-7, 1, 2])
-if sorted(phases) == [-7, 1, 2]:
-    expect(result, 'entered', [phases[n]['entered'] for n in (-7, 1, 2)] == [10, 1, 10])
-    expect(result, 'borrowed in another phase', phases[2]['borrowed_s'] > 0 and phases[-7]['borrowed_s'] == phases[1]['borrowed_s'] == 0)
-    expect(result, 'phases do not add up', near(sum(p['wall_s'] for p in phases.values()), result.report['elapsed_s'], slack=2e-3))
-    expect(result, f'balance {phases[2]["without_stealing"]}', 0.45 < phases[2]['without_stealing']['load_balance'] < 0.6)
-    expect(result, f'balance {phases[-7]["efficiency"]}', phases[-7]['efficiency']['load_balance'] > 0.7)
-lines = result.err.splitlines()
-expect(result, 'the text is not on stderr', lines[0].startswith('WORKSHARE REPORT   report, 2 ranks on 1 node') and '\nPHASES ' in result.err)
-expect(result, 'the verdict is not the last line, or not the only one', result.verdicts() == lines[-1:])
+@repeated
+def in_phases():
+    result = job('phases', 10, 'nap', options=('-workshare-report',))
+    lines = result.err.splitlines()
+    expect(result, 'the text is not on stderr', lines[0].startswith('WORKSHARE REPORT   report, 2 ranks on 1 node') and '\nPHASES ' in result.err)
+    expect(result, 'the verdict is not the last line, or not the only one', result.verdicts() == lines[-1:])
+    phases = {p['level']: p for p in result.report['by_phase']}
+    if expect(result, f'phases {sorted(phases)}', sorted(phases) == [-7, 1, 2]):
+        expect(result, 'entered', [phases[n]['entered'] for n in (-7, 1, 2)] == [10, 1, 10])
+        expect(result, 'borrowed in another phase', phases[-7]['borrowed_s'] == phases[1]['borrowed_s'] == 0)
+        expect(result, 'phases do not add up', near(sum(p['wall_s'] for p in phases.values()), result.report['elapsed_s'], slack=2e-3))
+        likely(result, 'nothing was borrowed', phases[2]['borrowed_s'] > 0)
+        likely(result, f'balance {phases[2]["without_stealing"]}', 0.45 < phases[2]['without_stealing']['load_balance'] < 0.6)
+        likely(result, f'balance {phases[-7]["efficiency"]}', phases[-7]['efficiency']['load_balance'] > 0.7)
+    counted_right(result)
 
+
+# `coarse`: if the guest gets most of the long iterations, too little is left to have a cause.
+@repeated(chances=9)
+def says(part, shape, **how):
+    result = job(shape, 15, 'nap', report=None, **how)
+    likely(result, f'the verdict does not say {part}', re.search(part, result.err))
+
+
+gains('one')
+gains('rotate')
+gains_nothing()
+in_phases()
 # Causes that a job provokes; tests/observe has them all.
 for shape, how, part in \
         ('serial', {}, r'rank 1 computed \S+ m?s of \S+ m?s outside of ws loops, and others waited, mostly in MPI_Barrier'), \
         ('coarse', {}, r'for the ends of shared loops: a chunk of \S*report.c:\d+:coarse_loop took up to 1\d'), \
         ('one', {'ranks': 4, 'env': {'MPIR_CVAR_NUM_CLIQUES': '2'}},
          r'was for communication, while no rank of the node computed, mostly in MPI_Barrier'):
-    for attempt in range(9):    # `coarse`: if the guest gets most of the long iterations, too little is left to have a cause
-        result = job(shape, 15, 'nap', report=None, **how)
-        if re.search(part, result.err):
-            break
-    else:
-        expect(result, f'the verdict does not say {part}', False)
+    says(part, shape, **how)
 
 # Nodes, names that need quoting, and a number of ranks that is summarised.
 csv_file = os.path.join(folder.name, 'out.csv')
@@ -163,11 +177,18 @@ expect(result, 'no message', f'cannot write the report to {pipe}: ' in result.er
 
 # Without a window ranks' calls are timed all the same.
 tiny = in_tiny_shm()
-if tiny:
+
+
+@repeated
+def without_window():
     result = job('one', 10, 'nap', env=tiny['env'], prefix=tiny['prefix'])
     first = result.report['by_rank'][0]
-    expect(result, f'{first["totals"]["mpi_s"]} s in MPI', near(first['totals']['mpi_s'], result.own[0]['mpi'], slack=30e-3))
     expect(result, f'it ran without stealing: {first["inactive"]}', '/dev/shm' in (first['inactive'] or ''))
+    likely(result, f'{first["totals"]["mpi_s"]} s in MPI', near(first['totals']['mpi_s'], result.own[0]['mpi'], slack=30e-3))
+
+
+if tiny:
+    without_window()
 
 # A run to compare with, in which nobody helps: the verdict and the table of waiting say so.
 result = job('one', 2, options=('-workshare-victim', 'none', '-workshare-report'))

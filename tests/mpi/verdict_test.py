@@ -5,51 +5,62 @@ import re
 import subprocess
 import sys
 
-from job import CORES, expect, finish, in_tiny_shm, preload, run
+from job import CORES, expect, finish, in_tiny_shm, likely, preload, repeated, run
 
 
+@repeated
 def verdict(*args, part, reason=None, **how):
     """Runs `imbalance`; its only line from workshare is a verdict that holds `part`. reason: in the statistics, too."""
     result = run('imbalance', *args, **how)
     expect(result, 'stdout is not the program\'s', result.out == 'right\n')
     lines = result.err.splitlines()
     expect(result, 'not one line on stderr', len(lines) == 1 and lines == result.verdicts())
-    expect(result, f'the verdict does not say {part!r}', part in result.err)
-    expect(result, f'reason is {result.stats.get("reason")!r}', (result.stats.get('reason') or '').startswith(reason or ''))
+    likely(result, f'the verdict does not say {part!r}', part in result.err)
+    likely(result, f'reason is {result.stats.get("reason")!r}', (result.stats.get('reason') or '').startswith(reason or ''))
     if reason is None:
         expect(result, 'a reason why nothing was stolen, although something was', result.stats.get('reason') is None)
     return result
 
 
-if CORES > 1:
+@repeated
+def late():
     result = verdict('late', part='stealing computed in', steals=True)
     expect(result, 'the loop is not named', 'imbalance.c:' in result.err and 'loop' in result.err)
     expect(result, 'the loop is not in the statistics', 'imbalance.c:' in (result.stats.get('loop') or ''))
-    expect(result, 'more stolen than idle', 0 < result.stats['stolen_s'] <= 1.1 * result.stats['idle_s'])
+    likely(result, 'more stolen than idle', 0 < result.stats['stolen_s'] <= 1.1 * result.stats['idle_s'])
 
+
+if CORES > 1:
+    late()
 NOTHING = 'nothing was stolen: '
 verdict('nothing', part=NOTHING, reason='no ws loop ran')
 verdict('late', ranks=1, part=NOTHING, reason='there is one rank')
-# The first of many short loops may be shared: what they cost is not known yet.
-result = verdict('short', part='workshare: ', reason='')
-expect(result, 'short loops were shared', result.stats['regions_shared'] < 0.01 * result.stats['regions'])
-if result.stats['chunks_stolen'] == 0:
-    expect(result, 'another reason', 'was not shared: too short (' in result.err)
+
+
+@repeated
+def short():    # The first of many short loops may be shared: what they cost is not known yet.
+    result = verdict('short', part='workshare: ', reason='')
+    likely(result, 'short loops were shared', result.stats['regions_shared'] < 0.01 * result.stats['regions'])
+    if result.stats['chunks_stolen'] == 0:
+        likely(result, 'another reason', 'was not shared: too short (' in result.err)
+
+
+short()
 verdict('thread', part=NOTHING, reason='its ws loops ran on other threads')
 verdict('late', ranks=2, env={'MPIR_CVAR_NUM_CLIQUES': '2'}, part=NOTHING, reason='every rank is alone on its node')
 # As many ranks compute as there are cores: the core of the one that waits is not idle.
 verdict('balanced', 100, ranks=4 * CORES, part='workshare: ', reason='')
 
 # The others wait all the time that these compute, in one long loop each.
-result = run('imbalance', 'half', 300, ranks=2 * CORES)
-expect(result, 'the cause is not that there are more ranks than cores', 'no core was free: there are more ranks than cores' in result.err)
+verdict('half', 300, ranks=2 * CORES, part='no core was free: there are more ranks than cores', reason='')
 
 for how in {'options': ('-workshare-quiet',)}, {'env': {'WS_QUIET': '1'}, 'options': ('-genv', 'WS_QUIET', '1')}, {'workshare': False}:
     result = run('imbalance', 'late', 20, **how)
     expect(result, 'a verdict was printed', result.err == '')
 
-# Another program on the CPU of one rank.
-if CORES > 1:
+
+@repeated
+def beside_another():   # Another program on the CPU of one rank.
     hog_cpu = min(os.sched_getaffinity(0))
     hog = subprocess.Popen([sys.executable, '-c', f'import os\nos.sched_setaffinity(0, {{{hog_cpu}}})\nwhile True: pass'])
     try:
@@ -58,9 +69,13 @@ if CORES > 1:
     finally:
         hog.kill()
         hog.wait()
-    expect(waited, 'it is not called noise', 'nothing was stolen: it is noise: ranks waited for others whose CPU was used by other programs, ' in waited.err)
+    likely(waited, 'it is not called noise', 'nothing was stolen: it is noise: ranks waited for others whose CPU was used by other programs, ' in waited.err)
     said = re.search(r'; other programs used (\d+) % of CPU (\d+)$', result.err, re.MULTILINE)
-    expect(result, f'the other program is not told: CPU {hog_cpu}', said and int(said[1]) >= 25)
+    likely(result, f'the other program is not told: CPU {hog_cpu}', said and int(said[1]) >= 25 and int(said[2]) == hog_cpu)
+
+
+if CORES > 1:
+    beside_another()
 
 # The system gives no threads.
 result = verdict('late', options=preload('refuse_threads.so'), part=NOTHING, reason='the system refused the guest threads')

@@ -6,7 +6,7 @@ import re
 import resource
 import sys
 
-from job import CORES, MPIRUN, expect, finish, run, side_by_side, skip
+from job import CORES, MPIRUN, expect, finish, likely, repeated, run, side_by_side, skip
 
 PROGRAM, PRIVATE = 'left.' + sys.argv[3], 'left.private_' + sys.argv[3]
 HELP, UNSEEN = ('-workshare-openmp=help',), ()
@@ -30,32 +30,28 @@ def job(mode, *kinds, turns=12, options=BOUND, env=None, program=PROGRAM, **how)
     return result
 
 
-def lent(mode, *kinds, tries=8, **how):
-    """Regions have lent cores, and threads are seen there, if need be in one of several runs: others use this machine, too."""
-    for _ in range(tries):
-        result = job(mode, *kinds, **how)
-        if result.failed or (result.lent and (result.elsewhere or 'WS_CORES' in how.get('env', {}))):
-            return result
-    expect(result, f'no region had a lent core, or none of its threads was there: {result.lent}, {result.elsewhere}', False)
+@repeated(chances=4)
+def lent(mode, *kinds, **how):
+    """Regions have lent cores, and threads are seen there, if need be in one of several runs."""
+    result = job(mode, *kinds, **how)
+    likely(result, f'no region had a lent core, or none of its threads was there: {result.lent}, {result.elsewhere}',
+           result.failed or (result.lent and (result.elsewhere or 'WS_CORES' in how.get('env', {}))))
     return result
 
 
+@repeated(chances=4)
 def forgiven(mode):
     """A rank that came back too early a few times lends again once it has only waited, also to regions that open when its wait has just begun."""
-    for _ in range(8):
-        result = job(mode, 'comes_back', turns=40, title=f'a rank that came back too early, {mode}')
-        if result.failed or result.lent >= 20:
-            return
-    expect(result, f'only {result.lent} of 40 regions had a lent core', False)
+    result = job(mode, 'comes_back', turns=40, title=f'a rank that came back too early, {mode}')
+    likely(result, f'only {result.lent} of 40 regions had a lent core', result.failed or result.lent >= 20)
 
 
+@repeated(chances=4)
 def stays(mode):
     """Who leaves a barrier last has most often not begun to wait in the next one when its core is lent: the thread there stays for the tasks to come."""
-    for _ in range(8):
-        result = job(mode, 'tasks', turns=40, title=f'a rank on its way to the next wait, {mode}')
-        if result.failed or (result.lent >= 10 and result.left < result.lent / 2):
-            return
-    expect(result, f'threads left {result.left} of {result.lent} lent cores before the end of the region', False)
+    result = job(mode, 'tasks', turns=40, title=f'a rank on its way to the next wait, {mode}')
+    likely(result, f'threads left {result.left} of {result.lent} lent cores before the end of the region',
+           result.failed or (result.lent >= 10 and result.left < result.lent / 2))
 
 
 def alone(mode, *kinds, **how):
@@ -102,11 +98,16 @@ def of_mode(mode):
     side_by_side(*on_pretended(mode), *on_its_own(mode), at_once=3)
 
 
+@repeated
+def spins():
+    result = lent(HELP, 'pipeline', turns=5, title='a pipeline that spins')
+    expect(result, f'{result.most} threads at most in its regions', result.most >= 2)
+    likely(result, 'no reason', 'wait for each other by spinning' in result.err)
+
+
 of_mode(HELP)
 if CORES >= 2:
-    spins = lent(HELP, 'pipeline', turns=5, title='a pipeline that spins')
-    expect(spins, f'{spins.most} threads at most in its regions', spins.most >= 2)
-    expect(spins, 'no reason', 'wait for each other by spinning' in spins.err)
+    spins()
 else:
     skip('needs two cores')
 # As many threads in each region as the program was told, wherever they are.

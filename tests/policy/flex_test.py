@@ -6,7 +6,7 @@ import os
 import re
 import tempfile
 
-from job import PROGRAMS, expect, expect_lines, finish, run, skip
+from job import PROGRAMS, expect, expect_lines, finish, likely, repeated, run, skip
 
 INTERVAL = ('-workshare-flex-interval', '5')
 
@@ -29,15 +29,20 @@ def gained(result):
 
 
 # ---- everything moves, by speed: all structures, several numbers of processes, rows of unequal weight (a sparse matrix is among them)
+@repeated   # what a move takes is no pretence, nor when it pays
+def by_speed(mode, ranks, speeds):
+    result = job('flex_rows', mode, 1000, 30, ranks=ranks, speeds=speeds)
+    rows, moves = counts(result)
+    wanted = [float(s) * 1000 / sum(map(float, speeds.split(','))) for s in speeds.split(',')]
+    likely(result, f'moves {moves}', moves == [1] * ranks)
+    expect(result, f'rows {rows}, wanted about {wanted}', len(rows) == ranks and all(abs(a - b) < 6 for a, b in zip(rows, wanted)))
+    expect(result, 'the verdict says nothing', 'XMPI moved rows 1 time' in result.err and 'pretended' in result.err)
+    likely(result, f'gained {gained(result)} %', gained(result) is not None and 85 <= gained(result) <= 115)
+
+
 for mode in 'all', 'split':
     for ranks, speeds in (2, '1e4,3e4'), (3, '1e4,2e4,3e4'), (5, '3e4,1e4,1e4,2e4,1e4'):
-        result = job('flex_rows', mode, 1000, 30, ranks=ranks, speeds=speeds)
-        rows, moves = counts(result)
-        wanted = [float(s) * 1000 / sum(map(float, speeds.split(','))) for s in speeds.split(',')]
-        expect(result, f'rows {rows}, wanted about {wanted}', len(rows) == ranks and all(abs(a - b) < 6 for a, b in zip(rows, wanted)))
-        expect(result, f'moves {moves}', moves == [1] * ranks)
-        expect(result, 'the verdict says nothing', 'XMPI moved rows 1 time' in result.err and 'pretended' in result.err)
-        expect(result, f'gained {gained(result)} %', gained(result) is not None and 85 <= gained(result) <= 115)
+        by_speed(mode, ranks, speeds)
 # Chances are that speeds turn round: rows travel far, in rounds.
 result = job('flex_rows', 'all', 1000, 60, ranks=6, speeds='1,1,1,1,1,200')
 expect(result, f'rows {counts(result)[0]}', counts(result)[0][5] > 900)
@@ -85,18 +90,24 @@ def planned(report):
     return [(r['flex_plans'], r['flex_plans_blocked']) for r in ranks]
 
 
-with tempfile.TemporaryDirectory() as folder:
-    report = os.path.join(folder, 'plans.json')
-    for mode, ranks, rows in ('waits', 3, 200), ('waits-split', 3, 200), ('waits', 36, 1800):
+@repeated
+def plans(mode, ranks, rows):
+    with tempfile.TemporaryDirectory() as folder:
+        report = os.path.join(folder, 'plans.json')
         result = job('flex_rows', mode, rows, 30, 'ws_flex_iterations', '1', ranks=ranks,
                      options=('-workshare-flex-interval', '1', '-workshare-flex-th1', '100', '-workshare-report=' + report))
-        plans = planned(report)
-        expect(result, f'plans, and those in blocked time: {plans}', plans[0][0] > 3 and len({p[0] for p in plans}) == 1)
+        made = planned(report)
+        expect(result, f'plans, and those in blocked time: {made}', made[0][0] > 3 and len({p[0] for p in made}) == 1)
         if ranks == 3:  # the numbers of more than 16 are reduced, which needs each of them on the way
-            expect(result, f'plans, and those in blocked time: {plans}', all(p[1] > 0 for p in plans[1:]))
-    # A partition that ends while numbers are under way, which some have looked at in blocked time and others have not
-    for ranks in 3, 36:
-        job('flex_rows', 'left', 200, 6, ranks=ranks, options=(*INTERVAL, '-workshare-flex-th1', '100'))
+            likely(result, f'plans, and those in blocked time: {made}', all(p[1] > 0 for p in made[1:]))
+
+
+plans('waits', 3, 200)
+plans('waits-split', 3, 200)
+plans('waits', 36, 1800)
+# A partition that ends while numbers are under way, which some have looked at in blocked time and others have not
+for ranks in 3, 36:
+    job('flex_rows', 'left', 200, 6, ranks=ranks, options=(*INTERVAL, '-workshare-flex-th1', '100'))
 
 # ---- without -workshare nothing moves, and all works
 for program, args in (('flex_rows', ('all', 1000, 30)), ('flex_rows', ('split', 100, 30)), ('flex_rows', ('two', 100, 30)), ('flex_vectors', ()), ('flex_module', ())):
@@ -104,10 +115,15 @@ for program, args in (('flex_rows', ('all', 1000, 30)), ('flex_rows', ('split', 
     expect(result, 'something moved', re.search(r'moves 0', result.out) and not re.search(r'moves [1-9]', result.out))
 
 # ---- what the program says itself: row i costs i units. Half of the cost lies in the last 29 %.
-result = job('flex_rows', 'work', 2000, 40, ranks=2)
-rows = counts(result)[0]
-expect(result, f'rows {rows}', len(rows) == 2 and 0.64 < rows[0] / 2000 < 0.78)
-expect(result, 'the verdict does not say by what', 'by XMPI_Set_work' in result.err)
+@repeated
+def by_work():
+    result = job('flex_rows', 'work', 2000, 40, ranks=2)
+    rows = counts(result)[0]
+    expect(result, 'the verdict does not say by what', 'by XMPI_Set_work' in result.err)
+    likely(result, f'rows {rows}', len(rows) == 2 and 0.64 < rows[0] / 2000 < 0.78)
+
+
+by_work()
 
 # ---- C++ and Fortran
 for program in 'flex_vectors', 'flex_vectors_20', 'flex_module':
@@ -161,42 +177,58 @@ def moved_at(result):
     return [int(i) for i in re.findall(r'^moved at (\d+)$', result.out, re.MULTILINE)]
 
 
-def loaded(mode, *keys, options=(), iterations=30):
-    return job('flex_rows', mode, 400, iterations, *keys, ranks=2, speeds='1e5', options=(*INTERVAL, *options))
+@repeated   # whether a move pays
+def loaded(right, mode, *keys, options=(), iterations=30, told=''):
+    result = job('flex_rows', mode, 400, iterations, *keys, ranks=2, speeds='1e5', options=(*INTERVAL, *options))
+    likely(result, f'moved at {moved_at(result)}', right(moved_at(result)) and told in result.err)
+
+
+def first_at(*iterations):
+    return lambda moved: moved[:1] in [[i] for i in iterations]
+
+
+def never(moved):
+    return not moved
 
 
 for k in 1, 3, 5:  # lines 7 and 8: k intervals in a row
-    expect(result := loaded('load', options=('-workshare-flex-k', str(k))), f'moved at {moved_at(result)}', moved_at(result)[:1] == [5 * k])
-expect(result := loaded('load', 'ws_flex_k', '2'), f'moved at {moved_at(result)}', moved_at(result)[:1] == [10])
+    loaded(first_at(5 * k), 'load', options=('-workshare-flex-k', str(k)))
+loaded(first_at(10), 'load', 'ws_flex_k', '2')
 # lines 1 to 5 and 9: below TH1 the processor is the process's own, and the imbalance the rows'
-expect(result := loaded('load', options=('-workshare-flex-th1', '99')), f'moved at {moved_at(result)}', moved_at(result)[:1] == [5])
-expect(result := loaded('load', 'ws_flex_th1', '99'), f'moved at {moved_at(result)}', moved_at(result)[:1] == [5])
+loaded(first_at(5), 'load', options=('-workshare-flex-th1', '99'))
+loaded(first_at(5), 'load', 'ws_flex_th1', '99')
 # line 12
 for options, keys in ((('-workshare-flex-th2', '100'), ()), ((), ('ws_flex_th2', '100'))):
-    expect(result := loaded('load', *keys, options=('-workshare-flex-k', '1', *options)), f'moved at {moved_at(result)}', not moved_at(result))
+    loaded(never, 'load', *keys, options=('-workshare-flex-k', '1', *options))
 # a burst of two intervals: nothing moves, and it is said why; with k = 1 it does, after one of the two
-expect(result := loaded('burst'), f'moved at {moved_at(result)}', not moved_at(result) and 'not for bursts of foreign load' in result.err)
-expect(result := loaded('burst', 'ws_flex_k', '1'), f'moved at {moved_at(result)}', moved_at(result)[:1] in ([5], [10]))
+loaded(never, 'burst', told='not for bursts of foreign load')
+loaded(first_at(5, 10), 'burst', 'ws_flex_k', '1')
 # the interval by info, and the end of the program: a move in its last iteration would not pay
-expect(result := loaded('load', 'ws_flex_k', '1', 'ws_flex_interval', '3'), f'moved at {moved_at(result)}', moved_at(result)[:1] == [3])
-expect(result := loaded('load', 'ws_flex_k', '1', 'ws_flex_iterations', '6', iterations=6), f'moved at {moved_at(result)}',
-       not moved_at(result) and 'not as it would not have paid' in result.err)
+loaded(first_at(3), 'load', 'ws_flex_k', '1', 'ws_flex_interval', '3')
+loaded(never, 'load', 'ws_flex_k', '1', 'ws_flex_iterations', '6', iterations=6, told='not as it would not have paid')
 # auto: the first interval has 5 iterations, later ones as few as last as long as it takes to see others' loads
-expect(result := loaded('load', 'ws_flex_k', 'auto', 'ws_flex_interval', 'auto', iterations=200), f'moved at {moved_at(result)}', moved_at(result))
+loaded(bool, 'load', 'ws_flex_k', 'auto', 'ws_flex_interval', 'auto', iterations=200)
+
 
 # ---- a move that gained nothing: the next one would pay if it kept its promise, and is not made. Each takes 0.4 s; the first is to gain 17 ms an iteration, the
 # second 20 ms, and some 20 iterations are left then.
-for attempt in range(3):  # others' load lengthens the sleeps
+@repeated(chances=3)
+def gains_nothing():
     result = job('flex_rows', 'constant', 400, 26, 'ws_flex_iterations', '26', 'ws_flex_interval', '1', ranks=2, options=('-workshare-flex-th1', '100'))
-    if counts(result)[1] == [1, 1] and gained(result) is not None and gained(result) < 50 and 'not as moves before had not gained what was expected' in result.err:
-        break
-else:
-    expect(result, f'moves {counts(result)[1]}, gained {gained(result)} %, or it is not said why rows stay', False)
+    likely(result, f'moves {counts(result)[1]}, gained {gained(result)} %, or it is not said why rows stay', counts(result)[1] == [1, 1] and
+           gained(result) is not None and gained(result) < 50 and 'not as moves before had not gained what was expected' in result.err)
+
 
 # ---- waiting in MPI is no time of the process: equal numbers would come out with it, and nothing would move
-result = job('flex_rows', 'waits', 200, 12, ranks=3, options=(*INTERVAL, '-workshare-flex-th1', '100'))
-rows = counts(result)[0]
-expect(result, f'rows {rows}', len(rows) == 3 and 15 < rows[0] < 50 and abs(rows[1] - rows[2]) < 40)
+@repeated
+def waits():
+    result = job('flex_rows', 'waits', 200, 12, ranks=3, options=(*INTERVAL, '-workshare-flex-th1', '100'))
+    rows = counts(result)[0]
+    likely(result, f'rows {rows}', len(rows) == 3 and 15 < rows[0] < 50 and abs(rows[1] - rows[2]) < 40)
+
+
+gains_nothing()
+waits()
 
 # ---- counters of the processor: PAPI, or why not
 result = job('flex_rows', 'all', 1000, 12, ranks=2)
@@ -209,15 +241,16 @@ for counts_what, wanted in ('flop', 'floating-point operations'), ('instructions
     result = run('flex_rows', 'all', '1000', '30', options=INTERVAL, env={'LD_PRELOAD': folder, 'FAKE_PAPI': counts_what}, ranks=2)
     expect(result, f'not by {wanted}', f'by {wanted}' in result.err)
 # Processors that count differently are made equal: rank 1's counts ten times what it does, and its rows take twice the computing. Rank 0 gets half of
-# that, with 500 rows; by the counts as they are it would get 418.
-for attempt in range(5):  # what others take of a processor counts, too
+# that, with 500 rows; by the counts as they are it would get 418. What others take of a processor counts, too.
+@repeated(chances=3)
+def made_equal():
     result = run('flex_rows', 'dear', '800', '300', options=('-workshare-flex-interval', '15', '-workshare-flex-th1', '100'),
                  env={'LD_PRELOAD': folder, 'FAKE_PAPI': 'flop', 'FAKE_PAPI_TIMES': '10'}, ranks=2)
     rows = counts(result)[0]
-    if len(rows) == 2 and 455 < rows[0] < 545:
-        break
-else:
-    expect(result, f'rows {rows}', False)
+    likely(result, f'rows {rows}', len(rows) == 2 and 455 < rows[0] < 545)
+
+
+made_equal()
 result = run('flex_rows', 'all', '1000', '30', options=INTERVAL, env={'LD_PRELOAD': folder, 'FAKE_PAPI': 'refused'}, ranks=2)
 expect(result, 'what the kernel refuses is not told', 'by registered rows (PAPI: /proc/sys/kernel/perf_event_paranoid forbids it)' in result.err)
 finish()

@@ -4,7 +4,7 @@ the user's own tool of OMPT, which goes on seeing every region."""
 import re
 import sys
 
-from job import expect, finish, run, skip
+from job import expect, finish, likely, repeated, run, skip
 
 TOOL = sys.argv[3:]
 NODE = {'WS_CORES': '16', 'OMP_NUM_THREADS': '8'}
@@ -28,23 +28,29 @@ expect(result, f'one line names both libraries: {said}', len(said) == 1 and 'ran
 expect(result, 'the job runs as without', threads(result) == (8, 8))
 expect(result, 'a core is said to have moved', ' -> ' not in result.err)
 
+
 # ---- a tool, in each way in which libomp finds one
+@repeated
+def use_tool(way, program, mode, env):
+    result = run(program, *WORK, options=('-workshare-openmp', mode or 'none'), env={**NODE, **env})
+    tools = [list(map(int, numbers)) for numbers in
+             re.findall(r'^tool regions (\d+) ended (\d+) tasks (\d+) threads (\d+) open (-?\d+)$', result.out, re.MULTILINE)]
+    if not expect(result, f'a tool {way} tells of each rank: {tools}', len(tools) == 2):
+        return
+    # 60 turns of 2 regions, and a last one
+    expect(result, f'a tool {way} sees each region begin and end: {tools}', all(t[0] == t[1] == 121 for t in tools))
+    expect(result, f'a tool {way} sees each thread of them: {tools}', all(t[2] == t[3] and t[4] == 0 for t in tools))
+    if mode:
+        likely(result, f'with a tool {way} cores move: {tools}', ' -> ' in result.err and threads(result)[1] > 8)
+        likely(result, f'a tool {way} sees that rank 0 has more threads: {tools}', max(t[3] for t in tools) > 121 * 8 > min(t[3] for t in tools))
+    else:
+        expect(result, f'without the option there are 8 threads: {tools}', all(t[3] == 121 * 8 for t in tools))
+
+
 ways = {'of the program itself': ('processors_tool', {}),
         'by OMP_TOOL_LIBRARIES': ('processors_clang', {'OMP_TOOL_LIBRARIES': TOOL[0]}),
         'by LD_PRELOAD': ('processors_clang', {'LD_PRELOAD': TOOL[0]})}
 for way, (program, env) in ways.items():
     for mode in None, 'auto':
-        result = run(program, *WORK, options=('-workshare-openmp', mode or 'none'), env={**NODE, **env})
-        tools = [list(map(int, numbers)) for numbers in
-                 re.findall(r'^tool regions (\d+) ended (\d+) tasks (\d+) threads (\d+) open (-?\d+)$', result.out, re.MULTILINE)]
-        if not expect(result, f'a tool {way} tells of each rank: {tools}', len(tools) == 2):
-            continue
-        # 60 turns of 2 regions, and a last one
-        expect(result, f'a tool {way} sees each region begin and end: {tools}', all(t[0] == t[1] == 121 for t in tools))
-        expect(result, f'a tool {way} sees each thread of them: {tools}', all(t[2] == t[3] and t[4] == 0 for t in tools))
-        if mode:
-            expect(result, f'with a tool {way} cores move: {tools}', ' -> ' in result.err and threads(result)[1] > 8)
-            expect(result, f'a tool {way} sees that rank 0 has more threads: {tools}', max(t[3] for t in tools) > 121 * 8 > min(t[3] for t in tools))
-        else:
-            expect(result, f'without the option there are 8 threads: {tools}', all(t[3] == 121 * 8 for t in tools))
+        use_tool(way, program, mode, env)
 finish()

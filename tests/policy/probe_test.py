@@ -8,7 +8,7 @@ import shutil
 import sys
 import tempfile
 
-from job import CORES, MPIRUN, expect, finish, run, skip
+from job import CORES, MPIRUN, expect, finish, likely, repeated, run, skip
 
 library = sys.argv[3]
 beside = tempfile.mkdtemp(dir='/tmp')
@@ -35,33 +35,42 @@ if CORES < 2:
     finish()
 
 # Rank 0 has three times the work of rank 1, which steals and gives steps meanwhile. 40 turns of 15.5 and 5.5 ms.
-for env in {}, {'PROBE_IDLE': '0'}, {'WS_VICTIM': 'none'}, {'PROBE_IDLE': '0', 'WS_VICTIM': 'none'}:
-    for attempt in range(20):  # others on this machine take time of its cores
-        result, told = job('loads', 40, 3, env=env, options=('-bind-to', 'core'))
-        ratio = told[0]['useful_s'] / told[1]['useful_s']
-        if abs(ratio / (15.5 / 5.5) - 1) < 0.1 and (told[0]['borrowed_s'] > 0) == ('WS_VICTIM' not in env):
-            break
-    expect(result, f'loads {told}', abs(ratio / (15.5 / 5.5) - 1) < 0.1)
+@repeated(chances=3)
+def steps(env):
+    result, told = job('loads', 40, 3, env=env, options=('-bind-to', 'core'))
+    ratio = told[0]['useful_s'] / told[1]['useful_s']
     expect(result, 'borrowed, though nobody helped', 'WS_VICTIM' not in env or told[0]['borrowed_s'] == 0)
-    expect(result, 'nothing was borrowed', 'WS_VICTIM' in env or told[0]['borrowed_s'] > 0.05)
-    expect(result, f'rank 1 was given no steps when they were due: {told[1]}', told[1]['due'] >= 10)
-    # At least one more in each turn, unless the policy takes no idle time and so gets only steps that are due.
-    expect(result, f'rank 1 gave steps {told[1]}', (told[1]['steps'] > 2 * told[1]['due']) == (env.get('PROBE_IDLE') != '0'))
     expect(result, 'wrong sums were seen', all(t['wrong'] == 0 for t in told.values()))
+    likely(result, f'loads {told}', abs(ratio / (15.5 / 5.5) - 1) < 0.1)
+    likely(result, 'nothing was borrowed', 'WS_VICTIM' in env or told[0]['borrowed_s'] > 0.05)
+    likely(result, f'rank 1 was given no steps when they were due: {told[1]}', told[1]['due'] >= 10)
+    # At least one more in each turn, unless the policy takes no idle time and so gets only steps that are due.
+    likely(result, f'rank 1 gave steps {told[1]}', (told[1]['steps'] > 2 * told[1]['due']) == (env.get('PROBE_IDLE') != '0'))
+
 
 # A rank with nothing to steal sleeps, but not beyond the moment when a step is due, here every 5 ms. A sleep of the usual length, here
 # 12.8 ms, would miss half of them.
-for attempt in range(20):
+@repeated(chances=3)
+def steps_of_a_sleeper():
     result, told = job('late', 600, env={'PROBE_IDLE': '0'})
-    if told[1]['due'] >= 80:
-        break
-expect(result, f'a rank that slept was given {told[1]["due"]} of 120 steps', told[1]['due'] >= 80)
+    likely(result, f'a rank that slept was given {told[1]["due"]} of 120 steps', told[1]['due'] >= 80)
+
+
+for env in {}, {'PROBE_IDLE': '0'}, {'WS_VICTIM': 'none'}, {'PROBE_IDLE': '0', 'WS_VICTIM': 'none'}:
+    steps(env)
+steps_of_a_sleeper()
 
 # Every new decider has a term of its own: there were as many as the last one's number says.
-for ranks in 2, 6:
+@repeated
+def decides(ranks):
     result, told = job('oracle', 3, 200, ranks=ranks, env={'PROBE_DUE_US': '500'})
     decisions, terms = sum(t['decisions'] for t in told.values()), [t['term'] for t in told.values()]
-    expect(result, f'{decisions} decisions, terms {terms}', decisions > 10 and decisions % 2**14 in terms)
+    expect(result, f'{decisions} decisions, terms {terms}', decisions % 2**14 in terms)
+    likely(result, f'{decisions} decisions', decisions > 10)
+
+
+decides(2)
+decides(6)
 
 # Between nodes, and where there is no window.
 result, told = job('oracle', 4, 50, ranks=2)
@@ -83,16 +92,19 @@ for ranks, cliques, each in (1, 1, 1000), (2, 1, 20000), (4, 2, 20000), (8, 4, 1
     told, posted = letters(result)
     expect(result, f'{posted} letters posted', posted >= ranks * (each + each // 8) and len(told) == ranks)
 
+
 # Rank 0 waits and posts; rank 1 computes and never waits, but enters an MPI function now and then. On two nodes nothing can ring.
+@repeated(chances=3)
+def looks_now_and_then(cliques, *level):
+    result = run('calls', 1, *level, env={'LD_LIBRARY_PATH': beside, 'PROBE_LETTERS': '0', 'MPIR_CVAR_NUM_CLIQUES': cliques})
+    told, posted = letters(result)
+    slowest = max(t['slowest_us'] for t in told)
+    likely(result, f'{posted} letters, the slowest took {slowest} us', posted >= 50 and slowest < 1e5)
+
+
 for cliques in '1', '2':
     for level in (), ('multiple',):
-        for attempt in range(20):    # others on this machine may keep rank 1 from its core for long
-            result = run('calls', 1, *level, env={'LD_LIBRARY_PATH': beside, 'PROBE_LETTERS': '0', 'MPIR_CVAR_NUM_CLIQUES': cliques})
-            told, posted = letters(result)
-            slowest = max(t['slowest_us'] for t in told)
-            if posted >= 50 and slowest < 1e5:
-                break
-        expect(result, f'{posted} letters, the slowest took {slowest} us', posted >= 50 and slowest < 1e5)
+        looks_now_and_then(cliques, *level)
 
 # The loads of nodes: each node learns those of all others, while rank 0 computes and the others wait. What was known when MPI_Finalize began
 # is a little less than what each node then says of itself.
@@ -109,23 +121,26 @@ def close(read, told, what):
     return truth - 0.2 - 0.1 * truth < read[what] < truth + 0.01
 
 
-for ranks, cliques in (2, 1), (4, 2), (6, 3):
-    for attempt in range(12):  # others on this machine may keep all of them from their cores for long
-        result = run('loads', STEPS, 3, ranks=ranks, limit=100, env={'LD_LIBRARY_PATH': beside, 'MPIR_CVAR_NUM_CLIQUES': str(cliques),
-                                                                    'PROBE_LOADS': '1', 'PROBE_PERIODS': '1', 'PROBE_IDLE': '0'})
-        told, loads = words_of(result, 'probe: '), words_of(result, 'loads: ')
-        # `on` a node that is told `of` another one
-        wrong = [l for l in loads if not 0 <= l['age_s'] < 0.5 or l['ranks'] != ranks // cliques or
-                 not all(close(l, [t for t in told if t['node'] == l['of']], what) for what in ('useful_s', 'waited_s', 'borrowed_s'))]
-        if not wrong:
-            break
+@repeated(chances=3)
+def learns(ranks, cliques):
+    result = run('loads', STEPS, 3, ranks=ranks, limit=100, env={'LD_LIBRARY_PATH': beside, 'MPIR_CVAR_NUM_CLIQUES': str(cliques),
+                                                                'PROBE_LOADS': '1', 'PROBE_PERIODS': '1', 'PROBE_IDLE': '0'})
+    told, loads = words_of(result, 'probe: '), words_of(result, 'loads: ')
+    # `on` a node that is told `of` another one
+    wrong = [l for l in loads if not 0 <= l['age_s'] < 0.5 or
+             not all(close(l, [t for t in told if t['node'] == l['of']], what) for what in ('useful_s', 'waited_s', 'borrowed_s'))]
+    expect(result, f'nodes with other ranks: {loads}', all(l['ranks'] == ranks // cliques for l in loads))
     expect(result, f'nodes that know of nodes: {[(l["on"], l["of"]) for l in loads]}',
            sorted((l['on'], l['of']) for l in loads) == [(a, b) for a in range(cliques) for b in range(cliques)])
-    expect(result, f'of these ranks {told} this was read: {wrong}', not wrong)
+    likely(result, f'of these ranks {told} this was read: {wrong}', not wrong)
     # A turn of the program is a step and its barrier.
-    expect(result, f'turns of {STEPS}: {told}', all(STEPS - 5 <= t['turns'] <= STEPS + 1 for t in told))
+    likely(result, f'turns of {STEPS}: {told}', all(STEPS - 5 <= t['turns'] <= STEPS + 1 for t in told))
     period = sorted(t['period_s'] for t in told)
-    expect(result, f'periods {period}', period[0] > 0.005 and all(l['period_s'] > 0.005 for l in loads))
+    likely(result, f'periods {period}', period[0] > 0.005 and all(l['period_s'] > 0.005 for l in loads))
+
+
+for ranks, cliques in (2, 1), (4, 2), (6, 3):
+    learns(ranks, cliques)
 for env in {}, {'PROBE_LETTERS': '0'}:  # nobody has asked
     result = run('loads', 20, 3, env={'LD_LIBRARY_PATH': beside, **env})
     told = words_of(result, 'probe: ')

@@ -3,7 +3,7 @@
 Any report fails the job; a program with an error must be reported."""
 import sys
 
-from job import CORES, expect, finish, run, skip
+from job import CORES, finish, likely, repeated, run, skip
 from sanitized import environment
 
 sanitizer, library = sys.argv[3:5]
@@ -42,10 +42,13 @@ for seed in range(1, 21 if soak else 2):
 if CORES < 2:
     skip('needs two cores for the errors that must be found')
     finish()
-what = {'thread': 'race', 'address': 'overrun'}[sanitizer]
-for attempt in range(6):  # on a busy machine nobody may have stolen
+
+
+@repeated(chances=6)    # nobody may have stolen
+def reports(what):
     result = run(f'{sanitizer}_racy', what, env=ENV, code=None)
-    if result.code != 0:
-        break
-expect(result, f'the {what} was not reported', 'Sanitizer: ' in result.err and 'racy.c:' in result.err)
+    likely(result, f'the {what} was not reported', 'Sanitizer: ' in result.err and 'racy.c:' in result.err)
+
+
+reports({'thread': 'race', 'address': 'overrun'}[sanitizer])
 finish()

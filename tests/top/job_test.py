@@ -8,19 +8,18 @@ import subprocess
 import sys
 import time
 
-from job import expect, finish, run
+from job import expect, finish, likely, repeated, run
+import patience
 from processes import wait_for_ranks
 
 WS_TOP = sys.argv[3]
 
 
 def attached(pid):
-    for _ in range(200):
+    def by_all():
         seen = subprocess.run([WS_TOP, '--json', '-i', '0.05', '--pid', str(pid)], capture_output=True, text=True)
-        if seen.returncode == 0 and json.loads(seen.stdout)['jobs'][0]['ranks_here'] == json.loads(seen.stdout)['jobs'][0]['size']:
-            return True
-        time.sleep(0.02)
-    return False
+        return seen.returncode == 0 and json.loads(seen.stdout)['jobs'][0]['ranks_here'] == json.loads(seen.stdout)['jobs'][0]['size']
+    return patience.waited_for(by_all, 10)
 
 
 class Watcher:
@@ -36,31 +35,31 @@ class Watcher:
         watch = subprocess.Popen([WS_TOP, '--json', '--count', '0', '-i', self.interval, '--pid', str(pids[0])], stdout=subprocess.PIPE,
                                  stderr=subprocess.PIPE, text=True)
         self.beside(pids)
-        out, self.err = watch.communicate(timeout=30)
+        out, self.err = watch.communicate(timeout=120)
         self.code = watch.returncode
         self.seen = [json.loads(line)['jobs'][0] for line in out.splitlines()]
 
 
+@repeated
 def watched_to_its_end():
     def once(pids):
         watcher.text = subprocess.run([WS_TOP, '--once', '-i', '0.2', '--pid', str(pids[1])], capture_output=True, text=True).stdout
     watcher = Watcher(3, once)
     result = run('top_job', 10, 150, ranks=3, env={'WS_IGNORE_JOBS': '0', 'WS_CORES': '3'}, meanwhile=watcher)
     seen = watcher.seen
-    if not expect(result, f'ws-top ended with {watcher.code}: {watcher.err}', watcher.code == 0 and len(seen) > 10):
-        return
+    likely(result, f'ws-top ended with {watcher.code}: {watcher.err}', watcher.code == 0 and len(seen) > 10)
     homes = [(rank['rank'], rank['cores'][0]) for job in seen for rank in job['ranks']]
     for state in ('computing', 'lent'):
-        expect(result, f'no rank was ever {state}', any(core['state'] == state for _, core in homes))
-    expect(result, 'no rank waited with its core kept', any(core['state'] in ('blocked', 'asleep') for _, core in homes))
+        likely(result, f'no rank was ever {state}', any(core['state'] == state for _, core in homes))
+    likely(result, 'no rank waited with its core kept', any(core['state'] in ('blocked', 'asleep') for _, core in homes))
     expect(result, 'a core was lent to another than rank 0', all(core['lent_to'] == 0 for _, core in homes if core['state'] == 'lent'))
-    expect(result, 'rank 0 waited, or so it seemed', all(core['state'] == 'computing' for rank, core in homes if rank == 0 and core['wait_s'] > 0.02))
+    likely(result, 'rank 0 waited, or so it seemed', all(core['state'] == 'computing' for rank, core in homes if rank == 0 and core['wait_s'] > 0.02))
     calls = {core['call'] for rank, core in homes if rank == 2 and core['call']}
-    expect(result, f'rank 2 was seen in {calls}', {'MPI_Recv', 'MPI_Allreduce'} <= calls)
+    likely(result, f'rank 2 was seen in {calls}', {'MPI_Recv', 'MPI_Allreduce'} <= calls)
     guests = [guest for job in seen for guest in job['ranks'][0]['guests']]
-    expect(result, 'the guests of rank 0, and their loop', {guest['on_rank'] for guest in guests} == {1, 2} and
+    likely(result, 'the guests of rank 0, and their loop', {guest['on_rank'] for guest in guests} == {1, 2} and
            any('top_job.c' in (guest['loop'] or '') for guest in guests))
-    expect(result, 'the loop that runs on a lent core', any('top_job.c' in (core['loop'] or '') for _, core in homes if core['state'] == 'lent'))
+    likely(result, 'the loop that runs on a lent core', any('top_job.c' in (core['loop'] or '') for _, core in homes if core['state'] == 'lent'))
     for job in seen:
         for rank in job['ranks']:
             shares = rank['interval']
@@ -68,7 +67,7 @@ def watched_to_its_end():
                           abs(shares['computing'] + shares['lent'] + shares['waiting'] - 1) < 1e-6 or job['over']):
                 return
     middle = [job['interval'] for job in seen[2:-2] if job['interval']['seconds'] > 0]
-    expect(result, 'steals were seen as they happened', sum(m['steals_per_s'] > 0 for m in middle) > len(middle) / 4)
+    likely(result, 'steals were seen as they happened', sum(m['steals_per_s'] > 0 for m in middle) > len(middle) / 4)
     # The job's own end: all figures once more.
     last = seen[-1]
     lent = sum(rank['total']['lent'] * rank['seconds'] for rank in last['ranks'])
@@ -77,21 +76,23 @@ def watched_to_its_end():
     stats = result.stats
 
     def near(what, own, theirs):
-        expect(result, f'{what}: {own} here, {theirs} there', abs(own - theirs) < 0.05 * theirs + 0.02)
+        likely(result, f'{what}: {own} here, {theirs} there', abs(own - theirs) < 0.05 * theirs + 0.02)
     expect(result, f'the last snapshot is of the end: {last["over"]}, {last["died"]}', last['over'] and last['died'] == 0)
-    expect(result, f'chunks: {last["chunks_stolen"]}', last['chunks_stolen'] == stats['chunks_stolen'] > 0)
+    expect(result, f'chunks: {last["chunks_stolen"]}', last['chunks_stolen'] == stats['chunks_stolen'])
+    likely(result, 'nothing was stolen', stats['chunks_stolen'] > 0)
     near('wall', last['seconds'], stats['wall_s'])
     near('lent', lent, stats['lent_s'])
     near('waited', idle, stats['idle_s'])
     near('borrowed', borrowed, stats['stolen_s'])
-    expect(result, f'it was worth it: {last["total"]}', last['total']['parallel_efficiency'] >
+    likely(result, f'it was worth it: {last["total"]}', last['total']['parallel_efficiency'] >
            last['total']['parallel_efficiency_without_stealing'] + 0.1)
     because = last['total'].get('waited_because', {})
-    expect(result, f'nothing was shared while rank 0 slept outside of its loop: {because}', because.get('nothing_shared', 0) > 0.5)
-    expect(result, f'as text: {watcher.text}', 'top_job  job ' + last['job'][:8] in watcher.text and '3 ranks on' in watcher.text
+    likely(result, f'nothing was shared while rank 0 slept outside of its loop: {because}', because.get('nothing_shared', 0) > 0.5)
+    likely(result, f'as text: {watcher.text}', 'top_job  job ' + last['job'][:8] in watcher.text and '3 ranks on' in watcher.text
            and 'top_job.c' in watcher.text)
 
 
+@repeated
 def killed():
     def kill(pids):
         time.sleep(0.3)
@@ -99,13 +100,14 @@ def killed():
     watcher = Watcher(3, kill)
     result = run('top_job', 1000, 50, ranks=3, env={'WS_IGNORE_JOBS': '0', 'WS_CORES': '3'}, code='error', meanwhile=watcher)
     expect(result, f'ws-top ended with {watcher.code}: {watcher.err}', watcher.code == 0 and not watcher.err)
-    expect(result, 'that ranks died is told', watcher.seen and watcher.seen[-1]['over'] and watcher.seen[-1]['died'] >= 1)
+    likely(result, 'that ranks died is told', watcher.seen and watcher.seen[-1]['over'] and watcher.seen[-1]['died'] >= 1)
 
 
+@repeated
 def as_several_nodes():
     watcher = Watcher(4)
     result = run('top_job', 2, 100, ranks=4, env={'WS_IGNORE_JOBS': '0', 'WS_CORES': '2', 'MPIR_CVAR_NUM_CLIQUES': '2'}, meanwhile=watcher)
-    expect(result, f'ws-top ended with {watcher.code}: {watcher.err}', watcher.code == 0)
+    likely(result, f'ws-top ended with {watcher.code}: {watcher.err}', watcher.code == 0)
     if watcher.seen:
         job = watcher.seen[-1]
         expect(result, f'two nodes: {job["nodes_here"]}', job['nodes_here'] == 2 and sorted(rank['node'] for rank in job['ranks']) == [0, 0, 1, 1])

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 from collections import Counter, defaultdict
 
-from job import CORES, MPIRUN, expect, expect_lines, fail, finish, run, skip
+from job import CORES, MPIRUN, expect, expect_lines, fail, finish, likely, repeated, run, skip
 
 folder = tempfile.mkdtemp(prefix='workshare-')
 STAGE = os.path.dirname(os.path.dirname(MPIRUN))
@@ -124,13 +124,19 @@ if trace:
     expect(result, f'calls: {calls}', {'MPI_Finalize'} < calls and all(c.startswith('MPI_') for c in calls))
 
 # Several nodes: their clocks are compared by messages. Here they are the same clock, so the comparison must find that.
-result, trace = traced('nodes.json', 'cliques', ranks=4, env={'MPIR_CVAR_NUM_CLIQUES': '2', 'WS_CORES': '4'})
-if trace:
+@repeated
+def of_nodes():
+    result, trace = traced('nodes.json', 'cliques', ranks=4, env={'MPIR_CVAR_NUM_CLIQUES': '2', 'WS_CORES': '4'})
+    if not trace:
+        return
     begins = [p['begin_ns'] for p in trace['otherData']['processes']]
     expect(result, f'nodes: {trace["otherData"]["nodes"]}', trace['otherData']['nodes'] == 2)
     last = [max(sum(ends_of(e)[1:]) for e in slices(trace) if e['tid'] == t['tid']) for t in trace['otherData']['threads'] if t['kind'] == 'home']
     # All leave MPI_Finalize's first barrier together, give or take what two cores do with four ranks.
-    expect(result, f'the ranks begin at {begins} ns and end at {last} us', min(begins) == 0 and max(begins) < 200e6 and max(last) - min(last) < 200e3)
+    likely(result, f'the ranks begin at {begins} ns and end at {last} us', min(begins) == 0 and max(begins) < 200e6 and max(last) - min(last) < 200e3)
+
+
+of_nodes()
 
 # OTF2, without stealing.
 path = os.path.join(folder, 'plain.otf2')
@@ -143,17 +149,22 @@ for what in 'imbalance.c', 'MPI_Finalize', 'chunk of':
 expect(result, 'was stolen from', result.stats.get('chunks_stolen') == 0)
 
 # Memory: the newest or the oldest stay, the rest is counted. A MiB holds 6000 or so events of each of two threads or more.
-for keep in 'newest', 'oldest':
+@repeated
+def little_memory(keep):
     result, trace = traced(keep + '.json', 'tiny_regions', 20000, ranks=1, options=['-workshare-trace-buffer=1', '-workshare-trace-keep=' + keep])
     if not trace:
-        continue
+        return
     about = trace['otherData']
     expect(result, f'kept {about["events"]}, dropped {about["dropped"]}', about['dropped'] > 0 and 0 < about['events'] < 2**20 / 40)
     expect(result, 'the file says how many, and which', about['kept'] == keep)
     expect_lines(result, result.err, rf'lacks {about["dropped"]} of {about["dropped"] + about["events"]} events, the {"oldest" if keep == "newest" else "newest"} ones')
     first, last = min(e['ts'] for e in slices(trace)), max(ends_of(e)[1] for e in slices(trace))
     length = about['length_ns'] / 1000
-    expect(result, f'{keep}: events from {first} to {last} us of {length}', last > 0.99 * length if keep == 'newest' else last < 0.9 * length)
+    likely(result, f'{keep}: events from {first} to {last} us of {length}', last > 0.99 * length if keep == 'newest' else last < 0.9 * length)
+
+
+little_memory('newest')
+little_memory('oldest')
 
 # Threads that come and go, a loop each: there is room for all.
 result, trace = traced('threads.json', 'threads', 'come', 3, 20, options=['-workshare-trace-buffer=1'])

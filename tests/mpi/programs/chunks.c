@@ -72,7 +72,7 @@ static int by_lo(const void *a, const void *b)
 static void run_loop(struct ws_site *site, long chunk, long steal_chunk, uint64_t iterations, uint64_t own,
                      uint64_t thief)
 {
-    double deadline = now() + 10;
+    double deadline = now() + PATIENCE;
     do {
         MPI_Barrier(MPI_COMM_WORLD);
         recorded = stolen = 0;

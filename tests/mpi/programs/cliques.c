@@ -16,7 +16,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(node, &on_node);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 1) {
-        double deadline = now() + 10;
+        double deadline = now() + PATIENCE;
         do {
 #pragma ws for schedule(dynamic, 1)
             for (int i = 0; i < N; i++) {

@@ -59,7 +59,7 @@ static void loop(struct shared *s)
 {
     enum { N = 2000 };
     long rounds = 0, on_guests = 0, all = 0;
-    double deadline = now() + 10;
+    double deadline = now() + PATIENCE;
     int go_on = 1;
     while (go_on) {
         /* Rank 0 has nothing to do and lends; the others exclude each other. */
@@ -93,7 +93,7 @@ static void names(struct shared *s)
 #pragma ws critical(one)
         {
             s->plain = 1;
-            double deadline = now() + 10;
+            double deadline = now() + PATIENCE;
             while (s->plain != 2 && now() < deadline)
                 ;
             CHECK(s->plain == 2);

@@ -40,7 +40,7 @@ int main(int argc, char **argv)
         busy(20);
     } else if (rank == 1) {
         static volatile int guest_iterations, killed;
-        for (double until = now() + 20; now() < until && !killed;) {
+        for (double until = now() + PATIENCE; now() < until && !killed;) {
 #pragma ws for schedule(dynamic, 4)
             for (int i = 0; i < N; i++) {
                 if (on_guest())

@@ -39,7 +39,7 @@ int main(int argc, char **argv)
     } else if (rank == 0) {
         static volatile int guest_iterations;
         int done = 0, before = 0;
-        double deadline = now() + 30;
+        double deadline = now() + PATIENCE;
         while (done < messages && now() < deadline) {
 #pragma ws for
             for (int i = 0; i < N; i++) {

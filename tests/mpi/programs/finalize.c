@@ -36,7 +36,7 @@ int main(int argc, char **argv)
         MPI_Finalize();
         return failures != 0;
     }
-    double deadline = now() + 10;
+    double deadline = now() + PATIENCE;
     while (rank == 1 && !guests_seen && now() < deadline) {
         int sum = 0;
 #pragma ws for reduction(+ : sum)

@@ -99,7 +99,7 @@ static void thread(void)
 static void inside(void)
 {
     int bad = 0, forked_by_guests = 0;
-    for (double deadline = now() + 10; forked_by_guests == 0 && now() < deadline;) {
+    for (double deadline = now() + PATIENCE; forked_by_guests == 0 && now() < deadline;) {
         long sum = 0;
 #pragma ws for reduction(+ : bad, forked_by_guests, sum) schedule(dynamic, 1)
         for (int i = 0; i < 40; i++) {
@@ -122,7 +122,7 @@ static void inside(void)
 static void spawn(void)
 {
     int bad = 0, others = 0;
-    for (double deadline = now() + 10; others == 0 && now() < deadline;) {
+    for (double deadline = now() + PATIENCE; others == 0 && now() < deadline;) {
 #pragma ws for reduction(+ : bad, others) schedule(dynamic, 1)
         for (int i = 0; i < 16; i++) {
             char *arguments[] = {"true", NULL};
@@ -198,7 +198,7 @@ int main(int argc, char **argv)
             CHECK(child_goes_on(0, 100) == 0);
         } else {
             int status = -1;
-            for (double deadline = now() + 10; status < 0 && now() < deadline;)
+            for (double deadline = now() + PATIENCE; status < 0 && now() < deadline;)
                 status = child_goes_on(!strcmp(what, "guest"), 200);
             CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 1);
         }

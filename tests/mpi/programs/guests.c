@@ -47,7 +47,7 @@ static int faults(const char *when)
     if (!strcmp(when, "before"))
         handle();
     int on_guests = 0;
-    for (double deadline = now() + 10; (on_guests < 200 || !sent) && now() < deadline;) {
+    for (double deadline = now() + PATIENCE; (on_guests < 200 || !sent) && now() < deadline;) {
         int late = on_guests > 100;
         if (late && !strcmp(when, "late"))
             handle();
@@ -82,7 +82,7 @@ int main(int argc, char **argv)
     int cpu = !strcmp(argv[1], "cpu");
     size_t megabytes = argc > 2 ? (size_t) atoi(argv[2]) : 0;
     if (rank == 0) {
-        double deadline = now() + 10;
+        double deadline = now() + PATIENCE;
         do {
 #pragma ws for reduction(+ : on_guests, elsewhere, moved)
             for (int i = 0; i < 2000; i++) {

@@ -118,7 +118,7 @@ int main(int argc, char **argv)
     }
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) {
-        double deadline = now() + 15;
+        double deadline = now() + PATIENCE;
         do {
             if (!strcmp(how, "ring"))
                 ring();

@@ -27,7 +27,7 @@ int main(int argc, char **argv)
         pthread_create(&thread, NULL, wait_for_the_end, &got);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) {
-        double deadline = now() + 15;
+        double deadline = now() + PATIENCE;
         do {
 #pragma ws for reduction(+ : on_guests, wrong)
             for (int i = 0; i < N; i++) {

@@ -103,7 +103,7 @@ static void run_loops(void)
     cpu_set_t cpus;
     pthread_t thread;
     CPU_ZERO(&cpus);
-    for (double until = now() + 5; !find_thread("ws worker", &cpus) && now() < until;)
+    for (double until = now() + PATIENCE; !find_thread("ws worker", &cpus) && now() < until;)
         usleep(1000); /* it gives itself its name */
     if (CPU_COUNT(&cpus) != 1) {
         printf("no worker\n");

@@ -16,7 +16,7 @@ static void loop(MPI_Comm comm, int owner, const char *wait)
     enum { N = 2000 };
     static volatile int guests_seen;
     guests_seen = 0;
-    for (double deadline = now() + 10; rank == owner && !guests_seen && now() < deadline;) {
+    for (double deadline = now() + PATIENCE; rank == owner && !guests_seen && now() < deadline;) {
         int sum = 0;
 #pragma ws for reduction(+ : sum)
         for (int i = 0; i < N; i++) {

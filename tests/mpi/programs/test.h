@@ -13,6 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Seconds that a program waits for what comes at once where nothing else runs, a guest above all. */
+enum { PATIENCE = 40 };
+
 static int rank, ranks, failures;
 
 #define CHECK(...) \

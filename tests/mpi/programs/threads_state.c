@@ -41,7 +41,7 @@ static int run(void)
 /* Repeats until guests have had a part; false if none comes. */
 static int run_with_guests(void)
 {
-    for (double deadline = now() + 10; now() < deadline;)
+    for (double deadline = now() + PATIENCE; now() < deadline;)
         if (run() > N / 20)
             return 1;
     return 0;
@@ -90,7 +90,7 @@ static void floats(void)
     feclearexcept(FE_ALL_EXCEPT);
     if (feenableexcept(FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW) != -1) {
         int masked = 0;
-        for (double deadline = now() + 10; masked == 0 && now() < deadline;) {
+        for (double deadline = now() + PATIENCE; masked == 0 && now() < deadline;) {
             int on_guests = 0, trapping = 0;
 #pragma ws for reduction(+ : on_guests, trapping)
             for (int i = 0; i < N; i++) {
@@ -114,7 +114,7 @@ static void locales(const char *name)
         int on_guests = 0, wrong = 0;
         if (turn % 2 == 0)
             uselocale(comma);
-        for (double deadline = now() + 10; on_guests < N / 20 && now() < deadline;) {
+        for (double deadline = now() + PATIENCE; on_guests < N / 20 && now() < deadline;) {
             on_guests = wrong = 0;
 #pragma ws for reduction(+ : on_guests, wrong)
             for (int i = 0; i < N; i++) {
@@ -152,7 +152,7 @@ static void masks(void)
     sigemptyset(&usr1);
     sigaddset(&usr1, SIGUSR1);
     pthread_sigmask(SIG_BLOCK, &usr1, NULL);
-    for (double deadline = now() + 10; on_guests < 100 && now() < deadline;) {
+    for (double deadline = now() + PATIENCE; on_guests < 100 && now() < deadline;) {
 #pragma ws for reduction(+ : on_guests, unblocked, faults, sent)
         for (int i = 0; i < N; i++) {
             busy(5e-6);

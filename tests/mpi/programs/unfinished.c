@@ -84,7 +84,7 @@ int main(int argc, char **argv)
         pthread_t t;
         if (!strcmp(how, "other_cancel"))
             pthread_create(&t, NULL, canceller, NULL);
-        for (double deadline = now() + 10; now() < deadline;)
+        for (double deadline = now() + PATIENCE; now() < deadline;)
             if (setjmp(before) == 0)
                 loop(!strcmp(argv[2], "guest"));
             else

@@ -18,7 +18,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (rank == 0) {
-        double deadline = now() + 15;
+        double deadline = now() + PATIENCE;
         do {
 #pragma ws for reduction(+ : on_guests, wrong)
             for (int i = 1; i < N; i++) {
