@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '../
 import disturbance  # noqa: E402
 
 TRIES = 8       # disturbed ones
-BUDGET = 90     # seconds that a script spends with disturbed runs; then two of a check must do
+BUDGET = 60     # seconds that a script spends with disturbed runs; then two of a check must do
 CPUS = len(os.sched_getaffinity(0))
 
 unjudged = []   # sentences

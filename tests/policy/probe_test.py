@@ -130,7 +130,7 @@ def learns(ranks, cliques):
     wrong = [l for l in loads if not 0 <= l['age_s'] < 0.5 or
              not all(close(l, [t for t in told if t['node'] == l['of']], what) for what in ('useful_s', 'waited_s', 'borrowed_s'))]
     expect(result, f'nodes with other ranks: {loads}', all(l['ranks'] == ranks // cliques for l in loads))
-    expect(result, f'nodes that know of nodes: {[(l["on"], l["of"]) for l in loads]}',
+    likely(result, f'nodes that know of nodes: {[(l["on"], l["of"]) for l in loads]}',
            sorted((l['on'], l['of']) for l in loads) == [(a, b) for a in range(cliques) for b in range(cliques)])
     likely(result, f'of these ranks {told} this was read: {wrong}', not wrong)
     # A turn of the program is a step and its barrier.

@@ -56,7 +56,7 @@ def balances(program):
     expect(result, 'omp_get_max_threads tells the most from the start',
            all((r['told'], r['before'], r['procs']) == (16, 16, 16) for r in ranks.values()))
     expect(result, 'thread numbers below that', all(r['highest'] < 16 for r in ranks.values()))
-    expect(result, 'a region after the change has as many threads as its rank has cores',
+    likely(result, 'a region after the change has as many threads as its rank has cores',
            all(abs(ranks[r]['last'] - deal(result)[r]) <= 1 for r in (0, 1)))  # the last change may come after the last region
     likely(result, f'12 or 13 of 16 cores for rank 0, and turns that are shorter: {turn} of {plain_turn}',
            deal(result) in ([12, 4], [13, 3]) and turn < 0.8 * plain_turn)

@@ -60,7 +60,7 @@ def oracle():
     # Each letter with tasks is an arrow in the timeline, from the rank that gives to the one that gets.
     with tempfile.TemporaryDirectory() as folder:
         trace = os.path.join(folder, 'a.json')
-        result = job('tasks_oracle', 10000, 20, ranks=4, nodes=2, trace=trace)
+        result = moves(0, 10000, 20, ranks=4, nodes=2, trace=trace)
         came = moved(result)
         with open(trace) as f:
             events = [e for e in json.load(f)['traceEvents'] if e.get('cat') == 'tasks']

@@ -112,7 +112,7 @@ static void run_loops(void)
     pthread_create(&thread, NULL, pinned, &cpus);
     while (!has_waited)
         usleep(1000);
-    CHECK(helped_within(20, &loops)); /* it waits */
+    CHECK(helped_within(PATIENCE, &loops)); /* it waits */
     MPI_Send(&word, 1, MPI_INT, 1, ASK, MPI_COMM_WORLD);
     while (!computes)
         usleep(100);
@@ -120,7 +120,7 @@ static void run_loops(void)
         helped += loop() > 0;
     CHECK(helped <= 1); /* the worker may just have been about to claim a chunk */
     stop_computing = 1;
-    CHECK(helped_within(20, &loops)); /* it waits again */
+    CHECK(helped_within(PATIENCE, &loops)); /* it waits again */
     MPI_Send(&word, 1, MPI_INT, 1, ASK, MPI_COMM_WORLD);
     pthread_join(thread, NULL);
     MPI_Send(&word, 1, MPI_INT, 1, END, MPI_COMM_WORLD);
