@@ -204,8 +204,8 @@ WS_REGION(GOMP_parallel_sections, "GOMP_4.0", (Body fn, void* data, unsigned thr
 WS_LOOP(GOMP_parallel_loop_static, "GOMP_4.0", chunk > 0 ? Deal::round_robin : Deal::parts);
 WS_LOOP(GOMP_parallel_loop_dynamic, "GOMP_4.0", Deal::on_demand);
 WS_LOOP(GOMP_parallel_loop_guided, "GOMP_4.0", Deal::guided);
-WS_LOOP(GOMP_parallel_loop_nonmonotonic_dynamic, "GOMP_4.5", Deal::on_demand);
-WS_LOOP(GOMP_parallel_loop_nonmonotonic_guided, "GOMP_4.5", Deal::guided);
+WS_LOOP(GOMP_parallel_loop_nonmonotonic_dynamic, "GOMP_4.5", Deal::on_demand_in_any_order);
+WS_LOOP(GOMP_parallel_loop_nonmonotonic_guided, "GOMP_4.5", Deal::guided_in_any_order);
 
 #define WS_RUNTIME_LOOP(name, version)                                                                                \
     WS_REGION(name, version,                                                                                          \

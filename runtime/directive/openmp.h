@@ -122,9 +122,20 @@ private:
 };
 
 // How a loop's iterations come to threads: a contiguous part each; chunks round robin, as schedule(static, chunk);
-// chunks in their order to whoever comes first, as `dynamic`; the same with many at a time while many are left, as
-// `guided`; or chunks of a part each, and then of others' parts, as libomp's `nonmonotonic: dynamic`.
-enum class Deal : uint8_t { parts, round_robin, on_demand, guided, own_part_first };
+// chunks in their order to whoever comes first, as `monotonic: dynamic`; the same with many at a time while many are
+// left, as `monotonic: guided`; the two where the program does not mind which chunk comes first; or so, chunks of a
+// part each, and then of others' parts, as libomp's `nonmonotonic: dynamic`.
+enum class Deal : uint8_t {
+    parts,
+    round_robin,
+    on_demand,
+    guided,
+    on_demand_in_any_order,
+    guided_in_any_order,
+    own_part_first
+};
+inline bool is_guided(Deal deal) { return deal == Deal::guided || deal == Deal::guided_in_any_order; }
+inline bool is_in_order(Deal deal) { return deal == Deal::on_demand || deal == Deal::guided; }
 
 // A region that is about to open in one call of the library's, and what may be done with it instead
 // (-workshare-openmp=help, runtime/openmp/).

@@ -116,6 +116,14 @@ template <class T> Begun deal_guided(void* caller, const char*, const Bounds<T>&
 {
     return deal_as(caller, b, lo, hi, Deal::guided, chunk_of(b));
 }
+template <class T> Begun deal_any_dynamic(void* caller, const char*, const Bounds<T>& b, T* lo, T* hi)
+{
+    return deal_as(caller, b, lo, hi, Deal::on_demand_in_any_order, chunk_of(b));
+}
+template <class T> Begun deal_any_guided(void* caller, const char*, const Bounds<T>& b, T* lo, T* hi)
+{
+    return deal_as(caller, b, lo, hi, Deal::guided_in_any_order, chunk_of(b));
+}
 // schedule(runtime)
 template <class T> Begun deal_runtime(void* caller, const char*, const Bounds<T>& b, T* lo, T* hi)
 {
@@ -210,8 +218,8 @@ template <class T> bool next_part(Unit& unit, T* lo, T* hi)
 WS_GNU_START(GOMP_loop_static_start, "GOMP_1.0", deal_static, WS_SIGNED);
 WS_GNU_START(GOMP_loop_dynamic_start, "GOMP_1.0", deal_dynamic, WS_SIGNED);
 WS_GNU_START(GOMP_loop_guided_start, "GOMP_1.0", deal_guided, WS_SIGNED);
-WS_GNU_START(GOMP_loop_nonmonotonic_dynamic_start, "GOMP_4.5", deal_dynamic, WS_SIGNED);
-WS_GNU_START(GOMP_loop_nonmonotonic_guided_start, "GOMP_4.5", deal_guided, WS_SIGNED);
+WS_GNU_START(GOMP_loop_nonmonotonic_dynamic_start, "GOMP_4.5", deal_any_dynamic, WS_SIGNED);
+WS_GNU_START(GOMP_loop_nonmonotonic_guided_start, "GOMP_4.5", deal_any_guided, WS_SIGNED);
 WS_GNU_START(GOMP_loop_runtime_start, "GOMP_1.0", deal_runtime, WS_SIGNED_RUNTIME);
 WS_GNU_START(GOMP_loop_nonmonotonic_runtime_start, "GOMP_5.0", deal_runtime, WS_SIGNED_RUNTIME);
 WS_GNU_START(GOMP_loop_maybe_nonmonotonic_runtime_start, "GOMP_5.0", deal_runtime, WS_SIGNED_RUNTIME);
@@ -226,8 +234,8 @@ WS_GNU_NEXT(GOMP_loop_maybe_nonmonotonic_runtime_next, "GOMP_5.0", long);
 WS_GNU_START(GOMP_loop_ull_static_start, "GOMP_2.0", deal_static, WS_UNSIGNED);
 WS_GNU_START(GOMP_loop_ull_dynamic_start, "GOMP_2.0", deal_dynamic, WS_UNSIGNED);
 WS_GNU_START(GOMP_loop_ull_guided_start, "GOMP_2.0", deal_guided, WS_UNSIGNED);
-WS_GNU_START(GOMP_loop_ull_nonmonotonic_dynamic_start, "GOMP_4.5", deal_dynamic, WS_UNSIGNED);
-WS_GNU_START(GOMP_loop_ull_nonmonotonic_guided_start, "GOMP_4.5", deal_guided, WS_UNSIGNED);
+WS_GNU_START(GOMP_loop_ull_nonmonotonic_dynamic_start, "GOMP_4.5", deal_any_dynamic, WS_UNSIGNED);
+WS_GNU_START(GOMP_loop_ull_nonmonotonic_guided_start, "GOMP_4.5", deal_any_guided, WS_UNSIGNED);
 WS_GNU_START(GOMP_loop_ull_runtime_start, "GOMP_2.0", deal_runtime, WS_UNSIGNED_RUNTIME);
 WS_GNU_START(GOMP_loop_ull_nonmonotonic_runtime_start, "GOMP_5.0", deal_runtime, WS_UNSIGNED_RUNTIME);
 WS_GNU_START(GOMP_loop_ull_maybe_nonmonotonic_runtime_start, "GOMP_5.0", deal_runtime, WS_UNSIGNED_RUNTIME);

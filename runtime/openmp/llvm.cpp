@@ -137,7 +137,7 @@ bool begin_dispatch(void* caller, int32_t kind, T lower, T upper, std::make_sign
     const bool is_static = plain == static_chunked || plain == static_whole || plain == static_balanced_chunked;
     Deal deal = is_static                  ? Deal::parts
                 : plain == static_steal    ? Deal::own_part_first
-                : plain != dynamic_chunked ? Deal::guided
+                : plain != dynamic_chunked ? kind & nonmonotonic ? Deal::guided_in_any_order : Deal::guided
                 : kind & nonmonotonic      ? Deal::own_part_first
                                            : Deal::on_demand;
     if (plain == by_runtime || plain == by_runtime_simd) {

@@ -7,6 +7,7 @@
 
 #include "directive/abi.h"
 #include "directive/openmp_threads.h"
+#include "openmp/on_demand.h"
 #include "window/atomics.h"
 
 #include <cstdint>
@@ -53,6 +54,7 @@ struct alignas(64) RegionSite {
     unsigned units;
     double setup;  // ticks that each spends before its part of the work
     double longest; // ticks that an execution took; where it is OpenMP's: about so many, in one thread
+    Slopes slopes; // of its loops whose chunks go to whoever asks
     volatile Flag short_ones; // executions by OpenMP for which nobody was asked for a core, or seldom
     struct Phase* volatile phases[128]; // after a barrier, found by where that is
 

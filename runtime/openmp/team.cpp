@@ -154,7 +154,10 @@ void run_watched(void* argument)
 // ---- shared
 
 struct VirtualTeam::Cold {
-    explicit Cold(const VirtualTeam& of) : on_demand(of.units, of.at_once) {}
+    explicit Cold(const VirtualTeam& of)
+        : on_demand(of.units, of.at_once, of.minds_order() ? &of.site.slopes : nullptr)
+    {
+    }
     OnDemandLoops on_demand;
     std::mutex lock;
     std::condition_variable ended, released;
@@ -635,6 +638,11 @@ bool VirtualTeam::next_in_turn(Unit& unit, Part& piece)
     return true;
 }
 
+bool VirtualTeam::minds_order() const
+{
+    return at_once < units && site.longest > window::times::order_pays_us * loop::host().ticks_per_us;
+}
+
 void VirtualTeam::begin_on_demand(Unit& unit, uint64_t n, uint64_t chunk, directive::Deal deal)
 {
     unit.way = Unit::Way::on_demand;
@@ -645,7 +653,9 @@ void VirtualTeam::begin_on_demand(Unit& unit, uint64_t n, uint64_t chunk, direct
         unit.on_demand = &unit.fiber->on_demand; // where threads may wait for each other each has one
         window::store_release(on_demand_, &all); // pairs with on_demand_progress()
     }
-    unit.on_demand->begin(loop, n, chunk, deal, units, at_once);
+    // Where threads were seen to wait for each other they find chunks in the library's order.
+    const double slope = Hardware::load_relaxed(all_begun_) ? 0 : all.slope(loop);
+    unit.on_demand->begin(loop, n, chunk, deal, units, at_once, slope, all.measures());
 }
 
 bool VirtualTeam::next_on_demand(Unit& unit, Part& piece)

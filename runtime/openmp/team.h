@@ -142,6 +142,8 @@ public:
     bool next_in_turn(Unit& unit, Part& piece);
     // Whether the chunks of a loop that is dealt so are claimed one by one; then its begin, and the next ones.
     bool claims(directive::Deal deal) const { return at_once && deal >= directive::Deal::on_demand; }
+    // Whether it is long enough that the last chunks to be taken should be short ones.
+    bool minds_order() const;
     void begin_on_demand(Unit& unit, uint64_t n, uint64_t chunk, directive::Deal deal);
     bool next_on_demand(Unit& unit, Part& piece);
     // A loop of n iterations that is dealt so, whichever way its pieces come.

@@ -85,6 +85,8 @@ constexpr double virtual_thread_us = 16;
 // to stop and to go on costs about 70 ns, and what lies on its stack comes from another core's cache where another one
 // goes on with it.
 constexpr double virtual_thread_phase_us = 4;
+// openmp/team.cpp: in a region that takes less it is not worth a look which chunks of its loops are the longest.
+constexpr double order_pays_us = 1000;
 // openmp/watchdog.cpp: virtual threads of a region may wait for others that have not begun. So a region none of whose
 // virtual threads has ended for so long, or for 8 times what it took at its longest, gives threads to all of them; or,
 // where cores were busy for so long, for three times what it took; how often that is looked at.

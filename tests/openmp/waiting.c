@@ -380,6 +380,42 @@ FIRST(own_first_for_others, "omp parallel", "omp for schedule(static, 1)", own_t
 TAIL(guided_end, "omp parallel num_threads(4)", LATE)
 TAIL(own_guided_end, "omp parallel", OF_OWN)
 
+/* Chunks that take longer, the later they come, may be taken from the end once that was seen. Then each waits for the
+ * one before, or for the one behind (pairs). Nothing is said of the order; libomp's own threads would all be in pairs'
+ * first ones. */
+enum { long_loop = 120 };
+static int ran_long[long_loop];
+#define RISING(name, schedule_clause, before, when)                                                                   \
+    static int name(void)                                                                                             \
+    {                                                                                                                 \
+        const int n = when ? long_loop : 0, rises = turn <= 3 && own_threads() > 1 ? long_loop : 0;                   \
+        memset(ran_long, 0, sizeof ran_long);                                                                         \
+        _Pragma("omp parallel")                                                                                       \
+        {                                                                                                             \
+            _Pragma(schedule_clause) for (int i = 0; i < n + rises; i++)                                              \
+            {                                                                                                         \
+                const struct timespec nap = {0, i < long_loop / 2 ? 50000 : 500000};                                  \
+                if (rises)                                                                                            \
+                    nanosleep(&nap, NULL);                                                                            \
+                else if (before && i > 0)                                                                             \
+                    await(&ran_long[i - 1], 1);                                                                       \
+                else if (!before && i % 2 == 0)                                                                       \
+                    await(&ran_long[i + 1], 1);                                                                       \
+                release(&ran_long[i]);                                                                                \
+            }                                                                                                         \
+            ALL_WORK                                                                                                  \
+        }                                                                                                             \
+        for (int i = 0; i < long_loop; i++)                                                                           \
+            if (ran_long[i] != (i < n + rises))                                                                       \
+                return 0;                                                                                             \
+        return 1;                                                                                                     \
+    }
+RISING(rising_chain, "omp for schedule(dynamic) nowait", 1, OF_OWN)
+RISING(rising_chain_guided, "omp for schedule(guided) nowait", 1, OF_OWN)
+#ifndef __clang__
+RISING(rising_pairs, "omp for schedule(dynamic) nowait", 0, OF_OWN)
+#endif
+
 /* An iteration waits for the last one of the next loop, in phases. */
 static int next_loop(void)
 {
@@ -467,6 +503,11 @@ static const struct kind kinds[] = {
     {"own_first_for_others", own_first_for_others, iterations},
     {"guided_end", guided_end, iterations},
     {"own_guided_end", own_guided_end, iterations},
+    {"rising_chain", rising_chain, iterations},
+    {"rising_chain_guided", rising_chain_guided, iterations},
+#ifndef __clang__
+    {"rising_pairs", rising_pairs, iterations},
+#endif
     {"next_loop", next_loop, iterations},
     {"as_many_as_it_says", as_many_as_it_says, iterations},
 };
