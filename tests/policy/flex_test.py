@@ -8,7 +8,8 @@ import tempfile
 
 from job import PROGRAMS, expect, expect_lines, finish, likely, repeated, run, skip
 
-INTERVAL = ('-workshare-flex-interval', '5')
+EVERY_5 = ('-workshare-flex-interval', '5')
+INTERVAL = (*EVERY_5, '-workshare-flex-th1', '100')     # whatever others use of the processors
 
 
 def job(program, *args, speeds=None, options=INTERVAL, env=None, **how):
@@ -128,7 +129,7 @@ plans('waits-split', 3, 200)
 plans('waits', 36, 1800)
 # A partition that ends while numbers are under way, which some have looked at in blocked time and others have not
 for ranks in 3, 36:
-    job('flex_rows', 'left', 200, 6, ranks=ranks, options=(*INTERVAL, '-workshare-flex-th1', '100'))
+    job('flex_rows', 'left', 200, 6, ranks=ranks, options=INTERVAL)
 
 # ---- without -workshare nothing moves, and all works
 for program, args in (('flex_rows', ('all', 1000, 30)), ('flex_rows', ('split', 100, 30)), ('flex_rows', ('two', 100, 30)), ('flex_vectors', ()), ('flex_module', ())):
@@ -199,7 +200,7 @@ def moved_at(result):
 
 @repeated   # whether a move pays
 def loaded(right, mode, *keys, options=(), iterations=30, told=''):
-    result = job('flex_rows', mode, 400, iterations, *keys, ranks=2, speeds='1e5', options=(*INTERVAL, *options))
+    result = job('flex_rows', mode, 400, iterations, *keys, ranks=2, speeds='1e5', options=(*EVERY_5, *options))
     likely(result, f'moved at {moved_at(result)}', right(moved_at(result)) and told in result.err)
 
 
@@ -243,7 +244,7 @@ gains_nothing()
 
 # ---- waiting in MPI is no time of the process: equal numbers would come out with it, and nothing would move
 rows_are(lambda rows: len(rows) == 3 and 15 < rows[0] < 50 and abs(rows[1] - rows[2]) < 40, 'flex_rows', 'waits', 200, 12, ranks=3,
-         options=(*INTERVAL, '-workshare-flex-th1', '100'))
+         options=INTERVAL)
 
 # ---- counters of the processor: PAPI, or why not
 result = job('flex_rows', 'all', 1000, 12, ranks=2)
