@@ -152,12 +152,17 @@ for program in 'flex_vectors', 'flex_vectors_20', 'flex_module':
     something_moves(program, ranks=3, speeds='1e4,2e4,3e4')
 
 # ---- memory: during a move an eighth of the data beyond what a process has before or after it, and MPI's own; what is refused moves nothing
-result = job('flex_rows', 'large', 600, 8, ranks=2, speeds='1e4,3e4', env={'WS_FLEX_CHECK': '0'})
-over = [float(x) for x in re.findall(r'over ([\d.-]+)', result.out)]
-expect(result, f'beyond the larger of the two: {over}', len(over) == 2 and max(over) <= 0.16 and ' moves 1' in result.out)
-result = job('flex_rows', 'large', 600, 8, ranks=3, speeds='1e3,3e4,6e4', env={'WS_FLEX_CHECK': '0'})
-over = [float(x) for x in re.findall(r'over ([\d.-]+)', result.out)]
-expect(result, f'in rounds, beyond the larger of the two: {over}', len(over) == 3 and max(over) <= 0.16)
+@repeated   # MPI keeps what comes before its receiver runs
+def needs_little(speeds):
+    ranks = len(speeds.split(','))
+    result = job('flex_rows', 'large', 600, 8, ranks=ranks, speeds=speeds, env={'WS_FLEX_CHECK': '0'})
+    over = [float(x) for x in re.findall(r'over ([\d.-]+)', result.out)]
+    expect(result, 'nothing moved', ' moves 1' in result.out)
+    likely(result, f'beyond the larger of the two: {over}', len(over) == ranks and max(over) <= 0.16)
+
+
+needs_little('1e4,3e4')
+needs_little('1e3,3e4,6e4')     # in rounds
 result = job('flex_rows', 'little', 1000, 30, ranks=3, speeds='1e4,2e4,3e4')
 expect(result, f'moves {counts(result)[1]}', counts(result) == ([334, 333, 333], [0, 0, 0]))
 expect(result, 'not said once', result.err.count('has no memory for more') == 1 and 'not for want of memory' in result.err)
