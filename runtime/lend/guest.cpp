@@ -165,12 +165,13 @@ void Guests::live(const unsigned index)
         uint64_t latency = ticks() - core.lent_at;
         Hardware::store_relaxed(core.came_ticks, Flag(std::min<uint64_t>(latency, ~Flag(0))));
         observe::count_latency(own_seat->steal_latency, latency, rank_.loops.ticks_per_us);
-        bool stayed;
+        bool stayed = false;
         do {
             const bool stays = allowed && lingering.pays();
             const uint64_t begin = ticks();
             show(*own_seat, Seated::visiting, begin, Flag(core.world_rank));
-            loop::run_as_guest(lease, &core.recall, stays ? 0 : Hardware::load_relaxed(core.return_ticks));
+            loop::run_as_guest(lease, &core.recall, stays ? 0 : Hardware::load_relaxed(core.return_ticks),
+                               loop::no_number, stayed);
             if (WS_UNLIKELY(observe::recording))
                 record(EventKind::visit, begin, ticks(), Flag(core.world_rank), Hardware::load_relaxed(own_seat->loop),
                        latency);

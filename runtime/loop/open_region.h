@@ -43,11 +43,13 @@ struct alignas(64) Region {
     double cost_before;
     bool was_alone; // until it was published
     uint64_t crowded_units, crowded_ticks;
+    Chain chain;          // not of this region, but of all that the slot has had
     // Guests write these.
     alignas(64) uint64_t stolen, stolen_ticks; // iterations run by guests; atomically added
     // Guests that have asked for their first chunk and not left. joiners() minus this is the number that may still be
     // copying firstprivate variables.
     volatile Flag guests_inside;
+    volatile Flag stayed; // a guest has come from an earlier region, and no core was handed over for it
 };
 
 // A rank's regions, by slot, and which of its threads have one.

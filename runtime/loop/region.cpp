@@ -208,6 +208,7 @@ void publish(Participant& p)
     if (first.kind == WS_AUTO) // a thief starts with half of what the owner takes, because it pays for the hand-over
         first.chunk = p.pace.sizing().kind == WS_AUTO && p.pace.sizing().chunk > 1 ? p.pace.sizing().chunk / 2 : 1;
     r.stolen = r.stolen_ticks = 0;
+    Hardware::store_relaxed(r.stayed, 0);
     r.crowded_units = r.crowded_ticks = 0;
     r.was_alone = p.lo > 0;
     r.state.note();
@@ -473,7 +474,8 @@ uint64_t close_published(Participant& p)
     if (helped && is_home(p))
         h.meter->bring_up(now);
     const bool by_others = disturbed(r, now);
-    remember_shared(r.site, r.bounds.iterations, stolen, wall, crowding, by_others);
+    remember_shared(r.site, r.bounds.iterations, stolen, wall, crowding, by_others,
+                    Hardware::load_relaxed(r.stayed) ? &r.chain : nullptr); // ordered by joiners()
     if (helped)
         add_lag(r, helped, helped + wall - std::min(waited, wall), wall, crowding, by_others, now);
     // Thieves that still wait raise the flag again. If guests were at work to the end, thieves certainly wait: then it

@@ -111,9 +111,10 @@ void leave_after_chunk();
 // A guest's or a worker's visit: runs the body of the region in the lease's slot, beginning with the claimed chunk,
 // until the region has no chunk, *recall becomes nonzero or what is left takes less than `way_home` ticks: then the
 // thief has its core back when the owner is done and wants to meet it in MPI. Leaves the region. Returns the number of
-// chunks that it ran. `number`: if the caller is one of the owner's own threads, its OpenMP thread number.
+// chunks that it ran. `number`: if the caller is one of the owner's own threads, its OpenMP thread number. `stayed`: it
+// has lingered since an earlier region.
 constexpr unsigned no_number = ~0u;
 uint64_t run_as_guest(const window::Lease& lease, const volatile Flag* recall, uint64_t way_home,
-                      unsigned number = no_number);
+                      unsigned number = no_number, bool stayed = false);
 
 } // namespace ws::loop

@@ -33,6 +33,9 @@ constexpr double least_return = 0.15;
 // A region lasted longer as others took its owner's core, and guests did less than this part of that time's work: what
 // they took off the owner it would have done in the same slice of time.
 constexpr double least_beside_others = 0.1;
+// Of a chain that pays, a loop must have been made longer by its guests so often in a row: where they have just come
+// all data lie in the owner's cache, and where one loop of the chain was not shared part of them do again.
+constexpr uint64_t enough_losses = 16;
 
 // Where guests and owner computed beside each other for less, what that costs cannot be told from noise.
 constexpr double enough_overlap = 0.3;
@@ -63,11 +66,11 @@ bool tells(const SiteRecord& r, Crowding crowding)
 
 // A region of `wall` ticks was shared without a gain. After several of these in a row the loop goes on unshared for a
 // while.
-void doubt(Learned& l, SiteRecord& r, uint64_t wall)
+void doubt(Learned& l, SiteRecord& r, uint64_t wall, uint64_t enough = enough_doubts)
 {
     const uint64_t doubts = peek(r.doubts) + 1;
     poke(r.doubts, doubts);
-    if (doubts < enough_doubts)
+    if (doubts < enough)
         return;
     const uint64_t pause = peek(r.pause);
     const double most_ticks = window::times::first_pause_us * host().ticks_per_us * double(pause) / first_pause;
@@ -75,7 +78,14 @@ void doubt(Learned& l, SiteRecord& r, uint64_t wall)
     add(peek(l.row)->runs_unpaid, runs);
     poke(l.unshared, int64_t(runs));
     poke(r.pause, pause * 2 < longest_pause ? pause * 2 : longest_pause);
-    poke(r.doubts, uint64_t(1)); // a few regions after the pause decide
+    poke(r.doubts, enough - enough_doubts + 1); // a few regions after the pause decide
+}
+
+// Whether guests that linger from region to region have made this one longer, and by more than it costs that they leave
+// and come again.
+bool lost_more_than_leaving(double now, double alone, uint64_t iterations, double us)
+{
+    return (now - alone) * double(iterations) > window::times::handover_us * us;
 }
 
 } // namespace
@@ -86,6 +96,20 @@ void Recent::add(double value)
     poke(last_[n % most], value);
     poke(count_, n + 1);
 }
+
+void Chain::add(double won, double taken, double wall, double most)
+{
+    won_ += won;
+    taken_ += taken;
+    wall_ += wall;
+    if (wall_ > most) {
+        won_ /= 2;
+        taken_ /= 2;
+        wall_ /= 2;
+    }
+}
+
+bool Chain::pays() const { return taken_ > 0 && won_ >= least_return * taken_; }
 
 uint64_t Recent::count() const { return peek(count_); }
 
@@ -206,7 +230,7 @@ bool has_even_ends(const Learned& l)
 }
 
 void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64_t wall, Crowding crowding,
-                     bool disturbed)
+                     bool disturbed, Chain* chain)
 {
     SiteRecord* record = record_of(site);
     if (!record)
@@ -231,22 +255,27 @@ void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64
             poke(r.doubts, uint64_t(0));
         return;
     }
-    if (stolen && cost > 0 && double(wall) < window::times::short_region_us * us &&
+    const double now = double(wall) / double(iterations);
+    double alone = peek(l.alone_ticks);
+    const bool is_long = double(wall) > window::times::long_region_us * us;
+    if (is_long || !stolen) // what lies in caches does not count; nothing was tried
+        chain = nullptr;
+    if (chain && alone > 0)
+        chain->add((alone - now) * double(iterations), share * alone * double(iterations), double(wall),
+                   window::times::first_pause_us * us);
+    if (!chain && stolen && cost > 0 && double(wall) < window::times::short_region_us * us &&
         double(stolen) * cost < window::times::handover_us * us) {
         doubt(l, r, wall);
         return;
     }
     if (share < least_share)
         return;
-    const double now = double(wall) / double(iterations);
     const uint64_t since = peek(r.since_alone) + 1;
     poke(r.since_alone, since);
-    double alone = peek(l.alone_ticks);
     // Did the first guest slow the owner down by as much as it could help? Then measure the loop alone. But a long
     // region is not run alone only to find out, as a program has few of them: there what the owner's share took is
     // reckoned back to the cost before the first guest.
     const bool told = tells(r, crowding);
-    const bool is_long = double(wall) > window::times::long_region_us * us;
     if (alone == 0 && is_long && told)
         alone = now / (1 - std::min(share, 0.99)) * crowding.before / crowding.after;
     if (alone == 0) {
@@ -264,12 +293,19 @@ void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64
         poke(r.pause, first_pause);
         return;
     }
+    // What one loop of a chain loses others win, whose data it has left in the right cache.
+    const bool in_good_chain = chain && chain->pays();
+    if (in_good_chain && !lost_more_than_leaving(now, alone, iterations, us)) {
+        poke(r.doubts, uint64_t(0));
+        return;
+    }
+    const uint64_t enough = in_good_chain ? enough_losses : enough_doubts;
     // and the figure to compare with is old
-    if (peek(r.doubts) + 1 >= enough_doubts && since > 2 * enough_doubts && !is_long) {
+    if (peek(r.doubts) + 1 >= enough && since > 2 * enough_doubts && !is_long) {
         measure_alone(l);
         return;
     }
-    doubt(l, r, wall);
+    doubt(l, r, wall, enough);
 }
 
 LoopRow& row_of(ws_site* site)

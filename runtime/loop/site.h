@@ -97,10 +97,24 @@ struct Crowding {
     bool was_alone;
 };
 
+// Regions of one owner between which guests linger, as those of a chain of short loops: together they share data, which
+// go to and fro between the cores' caches where some are shared and some are not. So it is judged of all of them
+// whether sharing pays. Of the last some 20 ms. In ticks.
+class Chain {
+public:
+    // One has `won` so much, of what guests have `taken` off the owner, in `wall`. Of `most` ticks or so it is kept.
+    void add(double won, double taken, double wall, double most);
+    bool pays() const;
+
+private:
+    double won_ = 0, taken_ = 0, wall_ = 0;
+};
+
 // A published region is over: `iterations` in it, of them `stolen`, in `wall` ticks open to close. Decides whether the
 // next ones are to be shared. What other programs have `disturbed` tells only whether it was worth it beside them.
+// `chain`: its owner's, if a guest was there already when it began; else null.
 void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64_t wall, Crowding crowding,
-                     bool disturbed);
+                     bool disturbed, Chain* chain = nullptr);
 
 // A region was helped with; an iteration has cost `ticks` to the thread that ran it, guests and owner alike. Returns
 // how many times as much that is as one costs while nobody helps: cores share memory, caches and what atomic operations

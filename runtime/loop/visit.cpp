@@ -11,7 +11,8 @@ namespace ws::loop {
 using observe::add;
 using observe::own_seat;
 
-uint64_t run_as_guest(const window::Lease& lease, const volatile Flag* recall, uint64_t way_home, unsigned number)
+uint64_t run_as_guest(const window::Lease& lease, const volatile Flag* recall, uint64_t way_home, unsigned number,
+                      bool stayed)
 {
     Participant& p = self;
     Region& r = region_in(lease.slot);
@@ -69,6 +70,8 @@ uint64_t run_as_guest(const window::Lease& lease, const volatile Flag* recall, u
         observe::bump(own_seat->visit.borrowed_ticks, busy);
         p.host->meter->visit_ends(begin + busy, busy);
     }
+    if (stayed)
+        Hardware::store_relaxed(r.stayed, 1); // ordered by leave(), as the next two
     window::fetch_add_relaxed(r.stolen_ticks, busy); // ordered by leave()
     window::fetch_add_relaxed(r.stolen, iterations);
     if (!p.first)

@@ -5,7 +5,7 @@
 #include "node.h"
 
 #include "lend/guest.h"
-#include "loop/participant.h"
+#include "loop/open_region.h"
 
 #include <algorithm>
 #include <chrono>
@@ -321,6 +321,32 @@ TEST_CASE("return: a guest stays for its owner's next region, without another ha
     waiter.end(); // recalls it, and has its core back
     CHECK(node.home(1).state == core_kept);
     CHECK(node[0].visits(1).visits >= 2);
+}
+
+TEST_CASE("chains: a region to which a guest has stayed is one of a chain, that to which it came is none", "[lend]")
+{
+    TestNode node(2);
+    node.start_owner(0);
+    node[0].lending->times.linger_ticks = for_ever;
+    const auto owner = std::this_thread::get_id();
+    const ws::loop::Region& region = node[0].host.slots->regions[0];
+    volatile Flag helped = 0;
+    Loop loop(300, [&](long) {
+        if (is_guest(owner))
+            Hardware::fetch_add_full(helped, 1);
+        sleep_us(100);
+    });
+    TestNode::Waiter waiter(node, 1);
+    for (int tries = 0; tries < 100 && helped == 0; tries++)
+        loop.run();
+    REQUIRE(helped > 0);
+    CHECK(region.stayed == 0);
+    const Flag before = helped;
+    for (int tries = 0; tries < 100 && helped == before; tries++)
+        loop.run();
+    REQUIRE(helped > before);
+    CHECK(region.stayed == 1);
+    waiter.end();
 }
 
 TEST_CASE("return: a guest does not linger for an owner that is blocked itself", "[lend]")

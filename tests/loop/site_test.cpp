@@ -25,6 +25,7 @@ struct Loop {
     double share = 0.5;  // of the iterations, taken by guests
     double shared = 55;  // wall ticks an iteration while guests help
     bool disturbed = false;
+    Chain* chain = nullptr; // of the owner, while guests linger between its loops
     uint64_t published = 0, runs = 0;
 
     void run(uint64_t times)
@@ -38,7 +39,7 @@ struct Loop {
             }
             published++;
             remember_cost(l, alone);
-            remember_shared(&site, 1000, uint64_t(1000 * share), uint64_t(1000 * shared), {}, disturbed);
+            remember_shared(&site, 1000, uint64_t(1000 * share), uint64_t(1000 * shared), {}, disturbed, chain);
         }
     }
     double shared_part(uint64_t times)
@@ -317,6 +318,112 @@ TEST_CASE("help that others' slices of time outweigh is not asked for again at o
         loop.run(10000);
         CHECK(loop.shared_part(10000) > 0.9);
     }
+}
+
+TEST_CASE("a loop of a chain that pays is shared though it is a little longer for it, alone it is not", "[site]")
+{
+    Loop &dear = new_loop(), &cheap = new_loop();
+    dear.alone = 1000; // 1 ms
+    dear.shared = 600;
+    cheap.alone = 50; // 50 us
+    cheap.shared = 55;
+    Chain chain;
+    const auto turns = [&](uint64_t times) {
+        for (uint64_t i = 0; i < times; i++) {
+            dear.run(1);
+            cheap.run(1);
+        }
+    };
+    SECTION("guests linger")
+    {
+        dear.chain = cheap.chain = &chain;
+        turns(2000);
+        CHECK(cheap.published > 1980);
+        SECTION("until the chain pays no more")
+        {
+            dear.shared = 1010;
+            turns(1000);
+            CHECK(cheap.shared_part(10000) < 0.1);
+        }
+    }
+    SECTION("guests come to each")
+    {
+        turns(2000);
+        CHECK(cheap.published < 400);
+    }
+    CHECK(dear.published > 1300);
+}
+
+TEST_CASE("a loop of a chain that pays is not shared where guests make it much longer each time", "[site]")
+{
+    Loop &dear = new_loop(), &bound = new_loop();
+    dear.alone = 1000;
+    dear.shared = 550;
+    bound.alone = 300; // 300 us
+    bound.shared = 330; // both wait for the same memory
+    Chain chain;
+    dear.chain = bound.chain = &chain;
+    const auto turns = [&](uint64_t times) {
+        const uint64_t before = bound.published;
+        for (uint64_t i = 0; i < times; i++) {
+            dear.run(1);
+            bound.run(1);
+        }
+        return double(bound.published - before) / double(times);
+    };
+    turns(1000);
+    CHECK(turns(10000) < 0.1);
+    CHECK(dear.published > 10950);
+}
+
+TEST_CASE("loops of a chain that wait for their data at each second execution only are shared", "[site]")
+{
+    Loop &dear = new_loop(), &bound = new_loop();
+    dear.alone = 1000;
+    dear.shared = 550;
+    bound.alone = 100;
+    Chain chain;
+    dear.chain = bound.chain = &chain;
+    for (uint64_t i = 0; i < 1000; i++) {
+        dear.run(1);
+        bound.shared = i % 2 ? 200 : 60;
+        bound.run(1);
+    }
+    CHECK(bound.published > 990);
+}
+
+TEST_CASE("small steals stop no loop of a chain, as no core is handed over for them", "[site]")
+{
+    Chain chain;
+    Loop& loop = new_loop();
+    loop.alone = 20; // 20 us
+    loop.share = 0.3; // 6 us
+    loop.shared = 15;
+    SECTION("guests linger")
+    {
+        loop.chain = &chain;
+        CHECK(loop.shared_part(2000) > 0.99);
+    }
+    SECTION("guests come to each")
+    {
+        CHECK(loop.shared_part(20000) < 0.1);
+    }
+}
+
+TEST_CASE("a chain whose loops all gain nothing is shared less and less", "[site]")
+{
+    Chain chain;
+    Loop *loops[] = {&new_loop(), &new_loop(), &new_loop()};
+    for (Loop* l : loops) {
+        l->chain = &chain;
+        l->alone = 20;
+        l->shared = 20.2;
+    }
+    for (int i = 0; i < 20000; i++)
+        for (Loop* l : loops)
+            l->run(1);
+    for (Loop* l : loops)
+        CHECK(l->shared_part(10000) < 0.02);
 }
 
 TEST_CASE("a long loop is not run without help to find out what that costs", "[site]")
