@@ -21,7 +21,8 @@ static void expect(bool is, const char* what)
 
 static int escape(ws_task*) { throw std::runtime_error("nobody catches this"); }
 
-// A task of C whose exception leaves it: that must end the job.
+// A task of C whose exception leaves it: that must end the job. There is one in the job, as the messages of two
+// processes that end at once come mixed.
 static void let_escape()
 {
     ws_tasks* pool;
@@ -30,7 +31,7 @@ static void let_escape()
     kind.name = "escapes";
     kind.run = escape;
     expect(!ws_tasks_create(MPI_COMM_WORLD, &pool) && !ws_tasks_kind(pool, &kind, &number) &&
-               !ws_task_put(pool, number, nullptr, 0, nullptr),
+               (rank > 0 || !ws_task_put(pool, number, nullptr, 0, nullptr)),
            "a pool with a task");
     (void) !ws_tasks_run(pool);
     expect(false, "the job has ended");
