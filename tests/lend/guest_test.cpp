@@ -295,27 +295,41 @@ TEST_CASE("recall: a guest leaves after its chunk when it is asked to", "[lend]"
     CHECK(chunks[1] == 1); // return: what is left takes less than its thief's way home
 }
 
-TEST_CASE("return: a guest stays for its owner's next region, without another hand-over, and leaves when recalled",
-          "[lend]")
-{
-    TestNode node(2);
-    node.start_owner(0);
-    node[0].lending->times.linger_ticks = for_ever;
-    const auto owner = std::this_thread::get_id();
+namespace {
+// An owner's loop, and a guest that stays for its next region.
+struct Staying {
+    Staying()
+    {
+        node.start_owner(0);
+        node[0].lending->times.linger_ticks = for_ever;
+    }
+    // Runs the loop until a guest helps once more.
+    bool is_helped()
+    {
+        const Flag before = helped;
+        for (int tries = 0; tries < 100 && helped == before; tries++)
+            loop.run();
+        return helped > before;
+    }
+    TestNode node{2};
+    const std::thread::id owner = std::this_thread::get_id();
     volatile Flag helped = 0;
-    Loop loop(300, [&](long) {
+    Loop loop{300, [this](long) {
         if (is_guest(owner))
             Hardware::fetch_add_full(helped, 1);
         sleep_us(100);
-    });
+    }};
+};
+} // namespace
+
+TEST_CASE("return: a guest stays for its owner's next region, without another hand-over, and leaves when recalled",
+          "[lend]")
+{
+    Staying s;
+    TestNode& node = s.node;
     TestNode::Waiter waiter(node, 1);
-    for (int tries = 0; tries < 100 && helped == 0; tries++)
-        loop.run();
-    REQUIRE(helped > 0);
-    const Flag before = helped;
-    for (int tries = 0; tries < 100 && helped == before; tries++)
-        loop.run();
-    CHECK(helped > before);
+    REQUIRE(s.is_helped());
+    CHECK(s.is_helped());
     CHECK(node.home(1).state == core_lent);
     CHECK(node[1].counters().lends == 1);
     waiter.end(); // recalls it, and has its core back
@@ -325,26 +339,13 @@ TEST_CASE("return: a guest stays for its owner's next region, without another ha
 
 TEST_CASE("chains: a region to which a guest has stayed is one of a chain, that to which it came is none", "[lend]")
 {
-    TestNode node(2);
-    node.start_owner(0);
-    node[0].lending->times.linger_ticks = for_ever;
-    const auto owner = std::this_thread::get_id();
+    Staying s;
+    TestNode& node = s.node;
     const ws::loop::Region& region = node[0].host.slots->regions[0];
-    volatile Flag helped = 0;
-    Loop loop(300, [&](long) {
-        if (is_guest(owner))
-            Hardware::fetch_add_full(helped, 1);
-        sleep_us(100);
-    });
     TestNode::Waiter waiter(node, 1);
-    for (int tries = 0; tries < 100 && helped == 0; tries++)
-        loop.run();
-    REQUIRE(helped > 0);
+    REQUIRE(s.is_helped());
     CHECK(region.stayed == 0);
-    const Flag before = helped;
-    for (int tries = 0; tries < 100 && helped == before; tries++)
-        loop.run();
-    REQUIRE(helped > before);
+    REQUIRE(s.is_helped());
     CHECK(region.stayed == 1);
     waiter.end();
 }
