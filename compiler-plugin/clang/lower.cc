@@ -359,6 +359,7 @@ Function *Lowering::lower_fork(const Region &region) {
 
     IRBuilder<> builder(region.fork);
     uint64_t kinds = cast<ConstantInt>(region.mark->getArgOperand(1))->getZExtValue() & (openmp_loop - 1);
+    kinds |= WS_SITE_OUTLINED;
     if (!asks_for_last(region.body))
         kinds |= WS_SITE_ANY_ORDER;
     if (region.unknown_calls)

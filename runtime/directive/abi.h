@@ -50,6 +50,9 @@ struct ws_site {
 /* A loop of OpenMP's (mpicc -fws=openmp). UNSEEN: it calls functions that the compiler could not look into. */
 #define WS_SITE_OPENMP ((uintptr_t) 1 << 20)
 #define WS_SITE_UNSEEN ((uintptr_t) 1 << 21)
+/* The compiler's outlined code of the loop is no slower than its plain version: clang's is often faster, GCC's is
+ * slower. So the plain one is taken only where it saves what a short region costs. */
+#define WS_SITE_OUTLINED ((uintptr_t) 1 << 23)
 
 /* Behind the NUL that ends the name of a loop with reductions it is said where their results lie, for who wants to
  * compare them: words with a blank between them, ended by another NUL.

@@ -182,7 +182,7 @@ WS_EXPORT bool ws_plain_begin(ws_site* site, long chunk, long steal_chunk, unsig
     if (WS_UNLIKELY(p.site)) // in another region
         return false;
     if (WS_LIKELY(p.owner)) {
-        if (!open_whole(p, site, iterations, chunk, steal_chunk))
+        if (!open_whole(p, site, iterations, chunk, steal_chunk, true))
             return false;
         p.in_region = true;
         p.frame = own_frame() + 1; // loops in the body begin in this very frame

@@ -155,7 +155,7 @@ void run_solo(const OpenMP& library, Team& team, Solo& solo)
 // With guests, who make up the number of threads that the program expects: there is one CPU for those of its own.
 void run_alone_with_guests(Team& team)
 {
-    const int64_t left = peek(learned(team.site).countdown); // of team_wants_guests()
+    const int32_t left = peek(learned(team.site).countdown); // of team_wants_guests()
     const LoopBounds& b = team.bounds;
     if (team.how & Team::has_bounds)
         ws_parallel_loop(team.fn, team.data, long(b.start), long(b.end), long(b.incr), team.site, team.chunk,

@@ -172,7 +172,9 @@ inline bool is_empty(const Participant& p, ws_site* site, uint64_t iterations)
 }
 
 // Decides whether a region runs whole: when it is known to be short, unless a thief waits and there is enough for two.
-inline bool open_whole(Participant& p, ws_site* site, uint64_t iterations, long chunk, long steal_chunk)
+// `plain`: in the plain version of its code.
+inline bool open_whole(Participant& p, ws_site* site, uint64_t iterations, long chunk, long steal_chunk,
+                       bool plain = false)
 {
     Learned& l = learned(site);
     const double cost = peek(l.unit_ticks), estimate = double(iterations) * cost;
@@ -181,10 +183,14 @@ inline bool open_whole(Participant& p, ws_site* site, uint64_t iterations, long 
     if (WS_UNLIKELY(peek(l.unshared) != 0) && estimate < double(10 * p.host->short_ticks)) {
         // It is not to be shared, even if somebody waits: so it need not be cut into chunks, but it is measured.
         may_share(l); // called because it counts down
-        poke(l.countdown, int64_t(1));
+        poke(l.countdown, int32_t(1));
     } else {
-        if (WS_UNLIKELY(estimate >= double(p.host->short_ticks)))
-            return is_empty(p, site, iterations);
+        if (WS_UNLIKELY(estimate >= double(p.host->short_ticks))) {
+            if (estimate >= double(p.host->calm_ticks) || peek(l.calm) < calm_enough ||
+                (plain && (site->kinds & WS_SITE_OUTLINED)))
+                return is_empty(p, site, iterations);
+            poke(l.countdown, int32_t(1)); // measured, so that one that has become long is not long without help
+        }
         Flag hungry = Hardware::load_relaxed(p.host->row->hunger.hungry); // relaxed: a hint
         if (WS_UNLIKELY(hungry) && estimate > double(p.host->publish_ticks[hungry]))
             return false;
@@ -192,7 +198,7 @@ inline bool open_whole(Participant& p, ws_site* site, uint64_t iterations, long 
     observe::LoopRow& row = *peek(l.row); // there is one: the cost is known since a region that was opened
     observe::bump(row.whole_regions);
     observe::bump(row.whole_iterations, iterations);
-    const int64_t countdown = peek(l.countdown) - 1;
+    const int32_t countdown = peek(l.countdown) - 1;
     poke(l.countdown, countdown);
     if (WS_UNLIKELY(countdown <= 0) && iterations) {
         poke(l.countdown, measure_every);

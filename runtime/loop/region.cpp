@@ -286,6 +286,13 @@ void ring_sleepers(Participant& p, uint64_t now)
 
 namespace {
 
+// Whether somebody has begun to wait while an execution of so many ticks ran that was not published.
+bool was_wanted(const Participant& p, double took)
+{
+    const Flag hungry = Hardware::load_relaxed(p.host->row->hunger.hungry); // relaxed: a hint
+    return hungry && took > double(p.host->publish_ticks[hungry]);
+}
+
 // Decides who may take part in a loop of OpenMP, when it begins.
 void allow(Participant& p, Region& r)
 {
@@ -516,12 +523,15 @@ void close_region(Participant& p, ws_site* site)
         double cost = double(took) / double(p.units);
         remember_cost(l, cost);
         remember_alone(l, cost);
+        if (peek(l.calm) && was_wanted(p, double(took)))
+            remember_calm(l, true);
         return;
     }
     if (WS_UNLIKELY(ending == Ending::in_parent))
         left_in_child(site);
     Region& r = *p.region;
     const uint64_t now = ending == Ending::published ? close_published(p) : ticks();
+    remember_calm(l, ending == Ending::published || was_wanted(p, double(now - r.opened_at)));
     if (ending == Ending::unshared && r.bounds.iterations && !disturbed(r, now))
         remember_alone(l, double(now - r.opened_at) / double(r.bounds.iterations));
     LoopRow& row = row_of(site);

@@ -76,6 +76,7 @@ struct alignas(64) LoopHost {
     size_t stack_bytes = 0;      // of a stack that bodies run on (stack.h): what the user wants, or 0
     uint64_t chunk_ticks = 0;    // time a chunk should take
     uint64_t least_ticks = 0;       // a chunk of a published region should not take less
+    uint64_t calm_ticks = 0;        // run whole what lasts less, where nobody has come for long: remember_calm()
     RuntimeSchedule schedule, steal_schedule; // what schedule(runtime) and steal_schedule(runtime) mean
     // For a loop of OpenMP that `own` threads of the owner's run. `anew`: checks again which code can ask for threads,
     // which takes longer.

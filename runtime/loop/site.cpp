@@ -14,7 +14,7 @@ namespace ws::loop {
 using observe::LoopRow;
 using observe::add;
 
-int64_t measure_every = 16;
+int32_t measure_every = 16;
 
 namespace {
 

@@ -55,7 +55,8 @@ SiteRecord* record_of(ws_site* site); // made where there is none yet; null: no 
 
 struct Learned {
     double unit_ticks;    // cost of an iteration to the thread that runs it; 0 = never measured
-    int64_t countdown;    // whole runs until the next measurement
+    int32_t countdown;    // whole runs until the next measurement
+    uint32_t calm;        // executions in a row while which nobody began to wait; see remember_calm()
     // wall time an iteration, open to close, in regions that nobody helped with; 0 = never measured
     double alone_ticks;
     int64_t unshared;     // regions to run without sharing: it does not pay, or must be measured alone
@@ -76,7 +77,7 @@ template <class T> std::remove_cv_t<T> peek(const T& field)
 template <class T> void poke(T& field, std::remove_cv_t<T> value) { window::store_relaxed(field, value); }
 
 // One in so many of the regions that run whole is timed; in an observed run each is.
-extern int64_t measure_every;
+extern int32_t measure_every;
 
 // An iteration has cost `ticks` to the thread that ran it. A rise is believed at once, as a loop that suddenly takes
 // long must not go on unshared; of a fall only half is believed.
@@ -85,6 +86,17 @@ inline void remember_cost(Learned& l, double ticks)
     double before = peek(l.unit_ticks);
     poke(l.unit_ticks, ticks > before ? ticks : (ticks + before) / 2);
     poke(l.countdown, measure_every);
+}
+
+// An execution that was long enough to be shared is over. Did anybody want a part of it, before or after it began?
+// Where nobody did in so many in a row the next one may run whole: who then comes in the middle of it waits for its
+// end, but that happens once in more than so many, so that thieves lose less than a hundredth of what all of them take.
+constexpr uint32_t calm_enough = 64;
+inline void remember_calm(Learned& l, bool wanted)
+{
+    const uint32_t calm = peek(l.calm), now = wanted ? 0 : calm < calm_enough ? calm + 1 : calm;
+    if (now != calm)
+        poke(l.calm, now);
 }
 
 // A region that nobody helped with took `ticks` an iteration, open to close.

@@ -71,7 +71,7 @@ void run_owner(Team& team, Member& m)
 {
     Participant& p = self;
     // kept for team_wants_guests(), as close_region() uses it otherwise
-    const int64_t left = peek(learned(team.site).countdown);
+    const int32_t left = peek(learned(team.site).countdown);
     p.member = &m;
     p.fn = team.fn;
     p.data = team.data;
@@ -126,7 +126,7 @@ void run_beside(Team& team, unsigned owner_slot, unsigned number)
 
 // After a region at whose end somebody waited, so many regions are open to guests; then one without guests shows how it
 // is now.
-constexpr int64_t open_regions = 15;
+constexpr int32_t open_regions = 15;
 
 } // namespace
 
@@ -286,7 +286,7 @@ bool team_wants_guests(ws_site* site)
 {
     Learned& l = learned(site);
     const bool always = host().share_all; // tests
-    const int64_t left = peek(l.countdown);
+    const int32_t left = peek(l.countdown);
     if (peek(l.unit_ticks) != 0 && !always) { // 0 is the first time: nobody knows how long it takes
         if (left <= 0)
             return false;

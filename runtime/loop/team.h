@@ -192,7 +192,7 @@ void remember_team(const Team& team, unsigned threads, uint64_t opened_at);
 inline bool team_is_short(ws_site* site)
 {
     Learned& l = learned(site);
-    const int64_t left = peek(l.countdown);
+    const int32_t left = peek(l.countdown);
     if (left >= 0)
         return false;
     observe::LoopRow* const row = peek(l.row); // there is one since the last measurement

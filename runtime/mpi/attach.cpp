@@ -103,8 +103,9 @@ void start_stealing(Job& job)
     host.publish_ticks[long_hungry] = job.clock.from_us(window::times::publish_long_us);
     host.least_ticks = job.clock.from_us(window::times::least_chunk_us);
     host.short_ticks = job.clock.from_us(window::times::run_whole_us);
+    host.calm_ticks = job.clock.from_us(window::times::calm_whole_us);
     if (host.share_all)
-        host.short_ticks = host.publish_ticks[asleep_hungry] = host.publish_ticks[newly_hungry] =
+        host.calm_ticks = host.short_ticks = host.publish_ticks[asleep_hungry] = host.publish_ticks[newly_hungry] =
             host.publish_ticks[long_hungry] = 0;
     host.let_threads_in = job.hooks->let_threads_in;
     host.allow = directive::allow_openmp;

@@ -584,6 +584,76 @@ TEST_CASE("publish on demand: a loop runs plainly where it stands while it is kn
     node.stop();
 }
 
+TEST_CASE("publish on demand: a longer loop runs plainly, too, where nobody came in many executions", "[lend]")
+{
+    constexpr long n = 50;
+    constexpr double cost = 30, all = n * cost; // ticks
+    static volatile Flag* hungry;
+    static bool comes;
+    TestNode node(2);
+    node.start_owner(0);
+    ws::loop::LoopHost& host = node[0].host;
+    hungry = &node[0].window.mine().hunger.hungry;
+    host.short_ticks = uint64_t(all / 2);
+    host.calm_ticks = uint64_t(all * 1.5);
+    host.publish_ticks[long_hungry] = 1; // so whatever ends with a raised flag was wanted
+    ws_site site = {"a longer loop", WS_SITE_KINDS(WS_AUTO, WS_AUTO) | WS_SITE_ANY_ORDER, {}};
+    const auto known = [&] { ws::loop::poke(ws::loop::learned(&site).unit_ticks, cost); }; // not what it took here
+    const auto runs_plainly = [&](long iterations, bool somebody_comes = false) {
+        known();
+        if (!ws_plain_begin(&site, 0, 0, static_cast<unsigned long>(iterations)))
+            return false;
+        if (somebody_comes)
+            *hungry = long_hungry;
+        ws_plain_end(&site);
+        *hungry = not_hungry;
+        return true;
+    };
+    const auto run_in_chunks = [&](uint32_t times, bool somebody_comes = false) {
+        comes = somebody_comes;
+        for (uint32_t i = 0; i < times; i++) {
+            known();
+            const auto body = [](void*) {
+                for (long lo, hi; ws_loop_next(&lo, &hi);)
+                    if (comes && hi == n) // at its end: nothing is left to be published
+                        *hungry = long_hungry;
+            };
+            ws_parallel_loop(body, nullptr, 0, n, 1, &site, 0, 0);
+            *hungry = not_hungry;
+        }
+    };
+    using ws::loop::calm_enough;
+    run_in_chunks(calm_enough - 1);
+    CHECK_FALSE(runs_plainly(n));
+    run_in_chunks(1);
+    REQUIRE(runs_plainly(n));
+    const ws::observe::LoopRow& row = ws::loop::row_of(&site);
+    CHECK(row.cut_regions == calm_enough);
+    CHECK(row.timed_regions == 1);
+    REQUIRE(runs_plainly(n));
+    CHECK(row.timed_regions == 2); // each, so that one that has become long is not long without help
+    CHECK_FALSE(runs_plainly(2 * n));
+    *hungry = long_hungry; // before it begins: it is shared
+    CHECK_FALSE(runs_plainly(n));
+    *hungry = not_hungry;
+
+    site.kinds |= WS_SITE_OUTLINED; // whole, too, but not in the plain version of its code
+    const auto whole = row.whole_regions;
+    CHECK_FALSE(runs_plainly(n));
+    run_in_chunks(1);
+    CHECK(row.whole_regions == whole + 1);
+    site.kinds &= ~WS_SITE_OUTLINED;
+
+    REQUIRE(runs_plainly(n, true));
+    CHECK_FALSE(runs_plainly(n));
+    run_in_chunks(calm_enough - 1);
+    run_in_chunks(1, true);
+    CHECK_FALSE(runs_plainly(n));
+    run_in_chunks(calm_enough);
+    CHECK(runs_plainly(n));
+    node.stop();
+}
+
 TEST_CASE("reductions: each participant merges once, one after the other", "[lend]")
 {
     static Wanted* now;

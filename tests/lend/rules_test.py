@@ -58,6 +58,8 @@ MISTAKES = [
     ('Publish on demand', 'loop/region.cpp', '(unasked || still_hungry())', '(unasked || (still_hungry(), true))'),
     ('Publish on demand', 'loop/region.cpp', 'helped > much_help &&', 'false &&'),
     ('Publish on demand', 'loop/region.cpp', 'helped > much_help &&', 'helped >= 0 &&'),
+    ('Publish on demand', 'loop/region.cpp', 'if (peek(l.calm) && was_wanted(p, double(took)))', 'if (false)'),
+    ('Publish on demand', 'loop/region.cpp', 'ending == Ending::published || was_wanted(p, double(now - r.opened_at))', 'false'),
     ('Publish on demand', 'lend/doorbell.cpp', 'constexpr unsigned enough = 2;', 'constexpr unsigned enough = 3;'),
     ('Publish on demand', 'lend/doorbell.cpp', '(!loops.share_all && !a_core_is_idle(w))', 'false'),
     ('Publish on demand', 'lend/chooser.cpp', 'Hardware::store_release(w.row(r).hunger.hungry, hunger); // after wanted', ';'),
