@@ -19,6 +19,7 @@ GOOD = [
     ("double_loop", "--steps 1 --iterations 1 --repeats 1 --warmup 0"),
     ("double_loop", "--sleep 20ms --iterations 8 --repeats 2 --one-owner --shape random"),
     ("double_loop", "--work 1ms --repeats 3 --chunk 3 --shape steep"),
+    ("double_loop", "--work 1ms --repeats 3 --by-hand --iterations 7 --shape random"),
     ("double_loop_plain", "--work 1ms --repeats 3 --shape falling"),
     ("barrier_loop", "--repeats 3"),
     ("claim_cost", "--repeats 2 --helped"),
@@ -213,7 +214,13 @@ def main():
         for program, ranks, flags in (("one_sided", 2, on), ("one_sided", 2, []), ("handover", 2, on), ("handover", 2, []), ("double_loop_omp_gcc", 1, []),
                                       ("claim_cost_omp_gcc", 1, [])):
             done = run(ranks, flags, program, "--repeats 2")
-            check(done.returncode == 0 and json.loads(done.stdout)["ranks"] == ranks, f"{program} {flags}", done)
+            result = json.loads(done.stdout) if done.returncode == 0 else {}
+            check(result.get("ranks") == ranks and (program != "handover" or result["there_us"]["count"] == result["back_us"]["count"] == 2),
+                  f"{program} {flags}", done)
+        # By hand the loop is cut where both parts cost the same, and so in equal counts where each iteration does.
+        cuts = [json.loads(run(2, [], "double_loop", f"--iterations 1000 --steps 1000 --repeats 1 --by-hand --shape {shape}").stdout)["first"]
+                for shape in ("rising", "falling", "flat")]
+        check(cuts == [[0, 707], [0, 293], [0, 500]], f"double_loop --by-hand: {cuts}", done)
         # Small programs: the same bits from each build, and on one rank and two.
         for program, options in (("blocks", ""), ("gradients", "--share 40"), ("particles", "--share 70"), ("refined", ""), ("chain", "--side 4")):
             found = set()

@@ -68,6 +68,7 @@ static void usage(void)
              "  --shape S       of the iterations' cost: rising, falling, flat, random, steep (rising)\n"
              "  --balanced      every outer iteration costs the same: --shape flat\n"
              "  --one-owner     rank 0 has the whole loop, the others have none\n"
+             "  --by-hand       the outer loop is cut into equal work, not into equal counts\n"
              "  --chunk C       schedule(dynamic, C) steal_schedule(dynamic, C) (no clauses)\n"
              "  --guided        built for OpenMP: schedule(guided)\n"
              "  --static        built for OpenMP: schedule(static)\n"
@@ -98,6 +99,7 @@ int main(int argc, char **argv)
         SHAPE,
         BALANCED,
         ONE_OWNER,
+        BY_HAND,
         CHUNK,
         GUIDED,
         STATIC,
@@ -113,7 +115,7 @@ int main(int argc, char **argv)
         { "steps", required_argument, 0, STEPS }, { "sleep", required_argument, 0, SLEEP },
         { "shape", required_argument, 0, SHAPE }, { "balanced", no_argument, 0, BALANCED },
         { "one-owner", no_argument, 0, ONE_OWNER }, { "chunk", required_argument, 0, CHUNK },
-        { "guided", no_argument, 0, GUIDED }, { "static", no_argument, 0, STATIC },
+        { "by-hand", no_argument, 0, BY_HAND }, { "guided", no_argument, 0, GUIDED }, { "static", no_argument, 0, STATIC },
         { "no-serial", no_argument, 0, NO_SERIAL },
         { "cores", required_argument, 0, CORES }, { "repeats", required_argument, 0, REPEATS },
         { "warmup", required_argument, 0, WARMUP }, { "json", no_argument, 0, JSON },
@@ -139,6 +141,7 @@ int main(int argc, char **argv)
         case SHAPE: w.shape = shape_of(me, optarg); break;
         case BALANCED: w.shape = FLAT; break;
         case ONE_OWNER: one_owner = true; break;
+        case BY_HAND: w.by_hand = true; break;
         case CHUNK: chunk = bench_count(me, "chunk", optarg, 1, 100000000); break;
         case GUIDED: guided = true; break;
         case STATIC: equal_parts = true; break;
@@ -163,9 +166,12 @@ int main(int argc, char **argv)
     if (bench_rank == 0 && json) {
         printf("{\"program\": \"%s\", \"ranks\": %d, \"cores\": %d, \"iterations\": %ld, \"shape\": \"%s\", "
                "\"sleeping\": %s, \"steps\": %ld, "
-               "\"chunk\": %ld, \"repeats\": %ld, \"in_order_us\": %.3f",
+               "\"chunk\": %ld, \"repeats\": %ld, \"in_order_us\": %.3f, \"first\": [0",
                me, bench_ranks, bench_cores, w.iterations, shape_names[w.shape], w.sleep > 0 ? "true" : "false",
                w.steps, chunk, repeats, result.serial.median * work_in_order(&w, bench_cores) * 1e6);
+        for (int r = 1; r < bench_ranks; r++)
+            printf(", %ld", work_slice(&w, owners, r));
+        putchar(']');
         bench_json_result(result);
     } else if (bench_rank == 0) {
         if (w.sleep > 0)

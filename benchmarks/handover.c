@@ -7,10 +7,12 @@
  *   return   the same, counted from the end of the iteration that the guest was running when the message was sent
  *   wake     a message is sent to rank 1, which has had nothing to do for long -> its MPI_Recv returns
  *   cpu      share of a core that rank 1 uses meanwhile, in a wait of half a second
+ *   there    what the machine takes at least to hand a core over (bare_handover.h), with nothing of ours
+ *   back     the same, back to the one who lent it
  *
  * Times of both ranks are compared: CLOCK_MONOTONIC is one clock on a node.
  */
-#include "bench.h"
+#include "bare_handover.h"
 
 #include <sys/resource.h>
 
@@ -130,9 +132,9 @@ int main(int argc, char **argv)
     if (bench_ranks != 2)
         bench_fail(2, "%s: needs 2 ranks, not %d", me, bench_ranks);
 
-    struct samples start = { 0 }, late = { 0 }, back = { 0 }, wake = { 0 };
-    struct samples *all[] = { &start, &late, &back, &wake };
-    for (int k = 0; k < 4; k++)
+    struct samples start = { 0 }, late = { 0 }, back = { 0 }, wake = { 0 }, bare_there = { 0 }, bare_back = { 0 };
+    struct samples *all[] = { &start, &late, &back, &wake, &bare_there, &bare_back };
+    for (int k = 0; k < 6; k++)
         all[k]->values = (double *) malloc(sizeof(double) * (size_t) repeats);
 
     for (long r = -3; r < repeats; r++) {       /* the first make the guest */
@@ -196,6 +198,13 @@ int main(int argc, char **argv)
         MPI_Send(&cpu_share, 1, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD);
     }
 
+    bench_others_sleep();
+    if (bench_rank == 0) {
+        bare_there.count = bare_back.count = bare_hand_overs(repeats, iteration_seconds, bare_there.values,
+                                                             bare_back.values);
+        bench_others_stop();
+    }
+
     MPI_Bcast(&wrong, 1, MPI_LONG, 0, MPI_COMM_WORLD);
     if (wrong)
         bench_fail(1, "%s: WRONG: %ld iterations were lost", me, wrong);
@@ -208,11 +217,13 @@ int main(int argc, char **argv)
         print("late", &late, json);
         print("return", &back, json);
         print("wake", &wake, json);
+        print("there", &bare_there, json);
+        print("back", &bare_back, json);
         if (!json)
             printf("cpu      %.1f%% of a core while blocked\n", cpu_share * 100);
     }
     bench_json_end(json);
-    for (int k = 0; k < 4; k++)
+    for (int k = 0; k < 6; k++)
         free(all[k]->values);
     MPI_Finalize();
     return 0;

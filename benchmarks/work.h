@@ -30,6 +30,7 @@ struct work {
     enum shape shape;
     long steps;                 /* inner steps of all iterations together */
     double sleep;               /* sleeping: seconds of all iterations together; else 0 */
+    bool by_hand;               /* slices of equal cost, as one would cut them who knows what each iteration costs */
     long first, end;            /* this rank's slice */
     struct cell *mine;          /* its cells, from `first` on */
     struct cell *serial;        /* rank 0: the cells of a serial run of all iterations */
@@ -128,16 +129,26 @@ static void work_serial(void *context)
         work_iteration(&awake, i, &awake.serial[i]);
 }
 
-/* Rank r's first iteration; `owners` ranks share the loop in equal counts, the others have none. */
-static inline long work_slice(long iterations, long owners, long r)
+/* Rank r's first iteration; `owners` ranks share the loop in equal counts, or by hand, the others have none. */
+static inline long work_slice(const struct work *w, long owners, long r)
 {
-    return r >= owners ? iterations : iterations * r / owners;
+    if (r >= owners)
+        return w->iterations;
+    if (!w->by_hand)
+        return w->iterations * r / owners;
+    double all = 0, before = 0;
+    for (long i = 0; i < w->iterations; i++)
+        all += work_weight(w, i);
+    long first = 0;             /* the cut that is nearest to an equal share */
+    while (first < w->iterations && before + work_weight(w, first) / 2 < all * (double) r / (double) owners)
+        before += work_weight(w, first++);
+    return first;
 }
 
 static inline void work_allocate(struct work *w, long owners)
 {
-    w->first = work_slice(w->iterations, owners, bench_rank);
-    w->end = work_slice(w->iterations, owners, bench_rank + 1);
+    w->first = work_slice(w, owners, bench_rank);
+    w->end = work_slice(w, owners, bench_rank + 1);
     w->mine = (struct cell *) calloc((size_t) (w->end - w->first) + 1, sizeof(struct cell));
     w->serial = bench_rank ? NULL : (struct cell *) calloc((size_t) w->iterations, sizeof(struct cell));
 }
@@ -193,8 +204,8 @@ static inline void work_check(const struct work *w, const char *program, long ow
     int *counts = (int *) malloc(sizeof(int) * (size_t) bench_ranks),
         *offsets = (int *) malloc(sizeof(int) * (size_t) bench_ranks);
     for (int r = 0; r < bench_ranks; r++) {
-        offsets[r] = (int) work_slice(w->iterations, owners, r);
-        counts[r] = (int) work_slice(w->iterations, owners, r + 1) - offsets[r];
+        offsets[r] = (int) work_slice(w, owners, r);
+        counts[r] = (int) work_slice(w, owners, r + 1) - offsets[r];
     }
     struct cell *all = bench_rank ? NULL : (struct cell *) malloc(sizeof(struct cell) * (size_t) w->iterations);
     MPI_Gatherv(w->mine, (int) (w->end - w->first), cell_type, all, counts, offsets, cell_type, 0, MPI_COMM_WORLD);

@@ -16,7 +16,7 @@ sys.dont_write_bytecode = True
 import compile_time  # noqa: E402
 import disturbance  # noqa: E402
 import measure  # noqa: E402
-from figures import line, sleeping  # noqa: E402
+from figures import line, loops, sleeping  # noqa: E402
 from paper import chart as papers_chart  # noqa: E402
 
 
@@ -272,6 +272,33 @@ class Bench(unittest.TestCase):
         self.assertFalse(passes((10.2, 10.2, 10.2), (10, 10, 10), 1.01))
         self.assertTrue(passes((10.2, 9, 11), (10, 9, 11), None))
         self.assertFalse(passes((10.2, 10.2, 10.2), (10, 10, 10), None))
+
+
+class WhatTheMachineLeaves(unittest.TestCase):
+    class Run:
+        """Runs whose times are known."""
+        def __init__(self, there):
+            self.there = there
+
+        def run(self, program, options):
+            if program == "handover":
+                return {"there_us": self.there and {"median": self.there}, "back_us": self.there and {"median": 4.0}}
+            assert program == "double_loop_plain" and options == ["--steps", 7, "--by-hand"]
+            return {"us": {"median": 102.0}, "perfect_us": 100.0}
+
+    def test_limit_is_the_cut_by_hand_and_half_of_a_hand_over(self):
+        limit = loops.Limit(self.Run(6.0), True)
+        by_hand = limit.by_hand(["--steps", 7])
+        self.assertAlmostEqual(limit.us(by_hand), 107.0)
+        ours = {"us": {"median": 220.0}, "perfect_us": 200.0}  # of other work: each over its own perfect half
+        found = limit.line("ours", [ours], [by_hand], 1.05)
+        self.assertAlmostEqual(found["value"], 1.1 / 1.07)
+        self.assertTrue(found["pass"])
+        self.assertFalse(limit.line("ours", [ours], [by_hand], 1.02)["pass"])
+
+    def test_without_a_hand_over_there_is_no_limit(self):
+        with self.assertRaisesRegex(measure.Failure, "the system refused a process"):
+            loops.Limit(self.Run(None), True)
 
 
 class History(unittest.TestCase):

@@ -4,7 +4,7 @@ import measure
 
 from . import line
 from .line import compare, difference, median_us
-from .loops import OPENMP, over_perfect, perfect_line, with_openmp
+from .loops import OPENMP, Limit, of_limit, over_perfect, perfect_line, with_openmp
 
 LENGTHS = (("1s", 1.005), ("37ms", 1.005), ("3.7ms", 1.01), ("600us", 1.025), ("275us", 1.08))
 SCHEDULES = (("static", ["--static"]), ("dynamic", []), ("guided", ["--guided"]))
@@ -68,15 +68,16 @@ def codes(run, quick):
 
 
 def unmodified(run, quick):
-    rows = []
+    rows, limit = [], Limit(run, quick)
     for text, most in LENGTHS:
         us = measure.microseconds(text)
         if quick and us > 5e5:      # as many seconds as all others: one library, and nothing beside it
             options = ["--warmup", 2, "--repeats", 2, "--steps", int(measure.calibrated(run, "37ms") * us / measure.microseconds("37ms"))]
             for schedule, flags in SCHEDULES if run.has("double_loop_unmodified_gcc") else ():
-                ours = [helped(run, "gcc", [*options, *flags])]
+                ours, by_hand = measure.in_turn(1, lambda: helped(run, "gcc", [*options, *flags]), lambda: limit.by_hand(options))
                 yield perfect_line(f"unmodified double loop, libgomp, {schedule}, {text}: workshare / perfect half", ours, most)
-                rows.append([text, "libgomp", schedule, over_perfect(ours[0]), None, None, None])
+                yield limit.line(f"unmodified double loop, libgomp, {schedule}, {text}: workshare / what the machine leaves", ours, by_hand, of_limit(us))
+                rows.append([text, "libgomp", schedule, over_perfect(ours[0]), limit.over_perfect(by_hand[0]), None, None, None])
             continue
         options = ["--warmup", 3 if us > 5e5 else 8, "--steps", measure.calibrated(run, text),
                    "--repeats", max(3, min(1000, int((0.15e6 if quick else 0.4e6) / us / 1.7)))]
@@ -84,11 +85,12 @@ def unmodified(run, quick):
         plain, directive = measure.in_turn(pairs, lambda: run.run("double_loop", options), lambda: run.run("double_loop", options, workshare=True))
         for compiler in (c for c in OPENMP if run.has(f"double_loop_unmodified_{c}") and run.has(f"double_loop_omp_{c}")):
             for schedule, flags in SCHEDULES:
-                ours, one = measure.in_turn(pairs, lambda: helped(run, compiler, [*options, *flags]),
-                                            lambda: with_openmp(run, compiler, "double_loop", [*options, *flags]))
+                ours, by_hand, one = measure.in_turn(pairs, lambda: helped(run, compiler, [*options, *flags]), lambda: limit.by_hand(options),
+                                                     lambda: with_openmp(run, compiler, "double_loop", [*options, *flags]))
                 yield perfect_line(f"unmodified double loop, {OPENMP[compiler]}, {schedule}, {text}: workshare / perfect half", ours, most)
-                rows.append([text, OPENMP[compiler], schedule,
-                             *(measure.median_of(results, over_perfect) for results in (ours, plain, directive, one))])
+                yield limit.line(f"unmodified double loop, {OPENMP[compiler]}, {schedule}, {text}: workshare / what the machine leaves", ours, by_hand, of_limit(us))
+                rows.append([text, OPENMP[compiler], schedule, measure.median_of(ours, over_perfect), measure.median_of(by_hand, limit.over_perfect),
+                             *(measure.median_of(results, over_perfect) for results in (plain, directive, one))])
     options = ["--balanced", "--steps", measure.calibrated(run, "5ms", "--balanced"), "--no-serial", "--repeats", 50 if quick else 200]
     for compiler in (c for c in OPENMP if run.has(f"double_loop_unmodified_{c}")):
         balanced = lambda **how: run.run(f"double_loop_unmodified_{compiler}", options, env={"OMP_NUM_THREADS": "1"}, **how)  # noqa: E731
@@ -99,5 +101,5 @@ def unmodified(run, quick):
         for schedule, flags in SCHEDULES:
             ours = sleeping(run, compiler, [*flags, "--repeats", 3 if quick else 8])
             yield perfect_line(f"2 ranks x 8 threads, 7 workers each, {OPENMP[compiler]}, {schedule}, sleeping work: workshare / perfect", ours, 1.03)
-    yield line.table("Unmodified double loop: time over the perfect half", ["work", "library", "schedule", "unmodified", "plain", "ws for", "one process"],
-                     rows, "2 ranks with 1 thread each; plain: without -workshare; ws for: the directive, recompiled; one process: OpenMP with 2 threads.")
+    yield line.table("Unmodified double loop: time over the perfect half", ["work", "library", "schedule", "unmodified", "limit", "plain", "ws for", "one process"],
+                     rows, "2 ranks with 1 thread each; limit: cut by hand, and half of a bare hand-over; plain: without -workshare; ws for: the directive, recompiled; one process: OpenMP with 2 threads.")
