@@ -29,6 +29,8 @@ public:
 
     Unit unit;
     OnDemand on_demand; // what the unit's points to
+    unsigned stands_for; // so many virtual threads of the phase: the unit's, and one from its first stop on
+    Series* series;     // what it runs after the unit; null: nothing, as it has stopped, or is one that runs alone
 
 private:
     Fiber() = default;

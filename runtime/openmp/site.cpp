@@ -162,6 +162,7 @@ unsigned no_more_than(unsigned told, const RegionSite& site)
 }
 
 double least_of_phase() { return window::times::virtual_thread_phase_us * loop::host().ticks_per_us; }
+constexpr double surely = 1.4;
 double grain() { return window::times::virtual_thread_us * loop::host().ticks_per_us; }
 unsigned own_units(unsigned units) { return no_fewer_than(directive::openmp_own(), units); }
 unsigned choose_own_units(const RegionSite& s, double ticks, double setup)
@@ -322,8 +323,11 @@ unsigned units_of(RegionSite& site, unsigned told, bool said)
         return no_more_than(told, site);
     loop::Learned& l = loop::learned(&site.site);
     const double region = loop::peek(l.unit_ticks) * site.units;
-    const unsigned wanted = choose_own_units(site, region, 2 * site.setup);
-    if (region == 0 || wanted < 4 || (wanted <= site.units && wanted * 4 > site.units))
+    // Only what is clearly longer or shorter than they fit changes their number: what is measured goes to and fro.
+    const auto fit = [&](double ticks) { return choose_own_units(site, ticks, 2 * site.setup); };
+    const unsigned wanted = region > 0 ? fit(region) : 0;
+    if (wanted == site.units || wanted < 4 ||
+        (wanted > site.units ? fit(region / surely) <= site.units : fit(region * surely) >= site.units))
         return site.units;
     const double factor = double(site.units) / wanted; // a unit is another part of the region now
     loop::poke(l.unit_ticks, loop::peek(l.unit_ticks) * factor);

@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ws::openmp {
@@ -226,17 +227,17 @@ uint64_t bits_below(unsigned count) { return count >= 64 ? ~uint64_t(0) : (uint6
 uint64_t VirtualTeam::claim(unsigned word, uint64_t wanted)
 {
     for (;;) {
-        const Hardware::Word begun = Hardware::load_relaxed(begun_[word]);
+        const Hardware::Word begun = Hardware::load_relaxed(those_[word].begun);
         if ((begun & wanted) == wanted)
             return 0;
-        if (Hardware::cas_full(begun_[word], begun, begun | wanted)) // full: begin_rest() sees it, or it the claim
+        if (Hardware::cas_full(those_[word].begun, begun, begun | wanted)) // full: begin_rest() sees it, or it the claim
             return wanted & ~begun;
     }
 }
 
-Unit VirtualTeam::begin(const Units& of_it, Fiber* fiber)
+void VirtualTeam::begin(Unit& unit, const Units& of_it, Fiber* fiber)
 {
-    Unit unit = {};
+    unit = {};
     unit.team = this;
     unit.fiber = fiber;
     unit.units = of_it;
@@ -251,7 +252,6 @@ Unit VirtualTeam::begin(const Units& of_it, Fiber* fiber)
     }
     unit.sections = region.sections;
     unit.section = Unit::before_first;
-    return unit;
 }
 
 void VirtualTeam::end(Unit& unit)
@@ -274,51 +274,64 @@ void be(const Unit& unit, int level)
 }
 } // namespace
 
-// On a stack of its own, and perhaps on another thread at its end than at its begin.
-void VirtualTeam::run_unit(void* argument)
+// What a participant's chunk [lo, hi) of virtual threads is to its thread, and in the first phase to the stack on which
+// they run one after the other: each is claimed just before it begins, as begin_rest() may be faster.
+struct Series {
+    VirtualTeam& team;
+    unsigned at, hi;    // not looked at yet
+    const bool ranges;  // neighbours begin together
+    const int level;
+    uint64_t claimed = 0; // ranges: of the word before `at`, those that are to begin
+    Units next = {};      // claimed; empty: it has begun
+
+    bool has_next() const { return next.lo != next.hi; }
+    // Finds `next`. False: there is no more.
+    bool find();
+    bool begins_in(unsigned phase) const { return Hardware::load_relaxed(team.phase_) == phase; }
+
+private:
+    bool find_range();
+};
+
+bool Series::find()
 {
-    Unit& unit = static_cast<Fiber*>(argument)->unit;
-    VirtualTeam& team = *unit.team;
-    team.region.fn(team.region.data);
-    team.end(unit);
+    if (ranges)
+        return find_range();
+    for (; at < hi; at++)
+        if (team.claim(at / 64, uint64_t(1) << at % 64)) {
+            next = {at, at + 1, team.units};
+            at++;
+            return true;
+        }
+    return false;
 }
 
-void VirtualTeam::call_all()
+bool Series::find_range()
 {
-    Unit unit = begin({0, 1, 1}, nullptr);
-    const Current here(&unit);
-    be(unit, directive::openmp_level());
-    region.fn(region.data);
-    end(unit);
-}
-
-// Begins it, or goes on with it, until it stops or ends. `spare`: a stack that is free; it may leave one.
-void VirtualTeam::play(unsigned lo, unsigned hi, Fiber*& spare, int level)
-{
-    Fiber* fiber;
-    if (Hardware::load_relaxed(phase_) == 0) { // relaxed: stays while one runs
-        fiber = spare ? spare : Fiber::take();
-        spare = nullptr;
-        if (!fiber)
-            refuse(site, "there is no memory for the stack of a virtual thread");
-        fiber->unit = begin({lo, hi, units}, fiber);
-        fiber->begin(run_unit, fiber);
-    } else
-        fiber = waiting_[lo];
-    bool over;
-    {
-        const Current here(&fiber->unit);
-        be(fiber->unit, level);
-        over = fiber->resume();
+    while (!claimed) {
+        if (at >= hi)
+            return false;
+        const unsigned word = at / 64, from = at % 64, to = std::min(hi - word * 64, 64u);
+        claimed = team.claim(word, bits_below(to) & ~bits_below(from));
+        at = word * 64 + to;
+        // the claim comes before; pairs with release_if_stopped()
+        if (WS_UNLIKELY(!begins_in(0))) {
+            team.begin_threads(word, claimed);
+            claimed = 0;
+        }
     }
-    if (!over) {
-        waiting_[lo] = fiber;
-        Hardware::fetch_add_full(stopped_[lo / 64], Hardware::Word(1) << lo % 64); // full: before it counts as ended
-    } else if (spare)
-        Fiber::give_back(fiber);
-    else
-        spare = fiber;
-    Hardware::fetch_add_full(ended_, hi - lo); // full, before the look; pairs with begin_all()
+    const unsigned word = (at - 1) / 64, first = unsigned(__builtin_ctzll(claimed));
+    const uint64_t rest = ~(claimed >> first);
+    const unsigned count = rest ? unsigned(__builtin_ctzll(rest)) : 64;
+    claimed &= ~(bits_below(count) << first);
+    next = {word * 64 + first, word * 64 + first + count, team.units};
+    return true;
+}
+
+// So many have stopped or ended. One that has stopped may go on, on another thread, at once.
+void VirtualTeam::count_ended(unsigned lo, unsigned count)
+{
+    Hardware::fetch_add_full(those_[lo / 64].ended, count); // full, before the look; pairs with begin_all()
     if (WS_UNLIKELY(Hardware::load_acquire(all_begun_))) {
         Cold& c = cold();
         const std::lock_guard<std::mutex> lock(c.lock);
@@ -327,34 +340,84 @@ void VirtualTeam::play(unsigned lo, unsigned hi, Fiber*& spare, int level)
     }
 }
 
-void VirtualTeam::run(unsigned lo, unsigned hi)
+// On a stack of their own. One that has stopped ends perhaps on another thread, and begins no other; so nothing is kept
+// from before a call but what lies on this stack.
+void VirtualTeam::run_units(void* argument)
+{
+    Fiber& fiber = *static_cast<Fiber*>(argument);
+    for (;;) {
+        VirtualTeam& team = *fiber.unit.team;
+        team.region.fn(team.region.data);
+        team.end(fiber.unit);
+        team.count_ended(fiber.unit.units.lo, fiber.stands_for);
+        Series* const series = fiber.series;
+        if (!series || !series->find() || WS_UNLIKELY(!series->begins_in(0))) // others of it go on: see run()
+            return;
+        team.begin(fiber.unit, series->next, &fiber);
+        fiber.stands_for = series->next.hi - series->next.lo;
+        series->next = {};
+        be(fiber.unit, series->level);
+    }
+}
+
+void VirtualTeam::call_all(int level)
+{
+    Unit unit;
+    begin(unit, {0, 1, 1}, nullptr);
+    const Current here(&unit);
+    be(unit, level);
+    region.fn(region.data);
+    end(unit);
+}
+
+// Begins those, and what the series has after them, or goes on with one that has stopped, until one stops or all have
+// ended. `spare`: a stack that is free; it may leave one.
+void VirtualTeam::play(const Units& those, Fiber*& spare, int level, Series* series)
+{
+    Fiber* fiber;
+    if (Hardware::load_relaxed(phase_) == 0) { // relaxed: stays while one runs
+        fiber = spare ? spare : Fiber::take();
+        spare = nullptr;
+        if (!fiber)
+            refuse(site, "there is no memory for the stack of a virtual thread");
+        begin(fiber->unit, those, fiber);
+        fiber->stands_for = those.hi - those.lo;
+        fiber->series = series;
+        fiber->begin(run_units, fiber);
+    } else
+        fiber = waiting_[those.lo];
+    bool over;
+    {
+        const Current here(&fiber->unit);
+        be(fiber->unit, level);
+        over = fiber->resume();
+    }
+    if (!over) {
+        fiber->series = nullptr;
+        const unsigned stopped = fiber->unit.units.lo; // perhaps not the first of its series
+        const unsigned count = std::exchange(fiber->stands_for, 1u);
+        waiting_[stopped] = fiber;
+        // full: before it counts as ended
+        Hardware::fetch_add_full(those_[stopped / 64].stopped, Hardware::Word(1) << stopped % 64);
+        count_ended(stopped, count);
+    } else if (spare)
+        Fiber::give_back(fiber);
+    else
+        spare = fiber;
+}
+
+void VirtualTeam::run(unsigned lo, unsigned hi, Fiber*& spare, int level)
 {
     if (!Hardware::load_relaxed(registered_) && Hardware::fetch_add_full(registered_, 1) == 0) {
         opened_at = ticks();
         watch_over(*this);
     }
-    const bool ranges = has_ranges();
-    const int level = directive::openmp_level();
-    Fiber* spare = nullptr;
-    for (unsigned word = lo / 64; word * 64 < hi; word++) {
-        const unsigned from = std::max(lo, word * 64) - word * 64, to = std::min(hi - word * 64, 64u);
-        const auto play_those = [&](unsigned first, unsigned count) {
-            play(word * 64 + first, word * 64 + first + count, spare, level);
-        };
-        if (ranges) {
-            const uint64_t claimed = claim(word, bits_below(to) & ~bits_below(from));
-            // the claim comes before; pairs with release_if_stopped()
-            if (WS_UNLIKELY(Hardware::load_relaxed(phase_) != 0))
-                begin_threads(word, claimed);
-            else
-                each_run(claimed, play_those);
-        } else
-            for (unsigned bit = from; bit < to; bit++)
-                if (claim(word, uint64_t(1) << bit))
-                    play_those(bit, 1);
+    Series series = {*this, lo, hi, has_ranges(), level};
+    while (series.has_next() || series.find()) {
+        const Units those = series.next;
+        series.next = {};
+        play(those, spare, level, &series);
     }
-    if (spare)
-        Fiber::give_back(spare);
 }
 
 // One call is several virtual threads.
@@ -370,13 +433,17 @@ bool VirtualTeam::may_be_whole() const
 void VirtualTeam::take_part(void* argument)
 {
     VirtualTeam& team = *static_cast<VirtualTeam*>(argument);
+    Fiber* spare = nullptr;
+    const int level = directive::openmp_level();
     for (long lo, hi; loop::next_chunk(&lo, &hi);) {
         if (lo == 0 && hi == long(team.units) && team.may_be_whole()) {
             team.whole_ = true;
-            team.call_all();
+            team.call_all(level);
         } else
-            team.run(unsigned(lo), unsigned(hi));
+            team.run(unsigned(lo), unsigned(hi), spare, level);
     }
+    if (spare)
+        Fiber::give_back(spare);
 }
 
 // ---- phases
@@ -384,8 +451,8 @@ void VirtualTeam::take_part(void* argument)
 unsigned VirtualTeam::stopped() const
 {
     unsigned all = 0;
-    for (const volatile Hardware::Word& word : stopped_)
-        all += unsigned(__builtin_popcountll(Hardware::load_acquire(word)));
+    for (const Sixty4& some : those_)
+        all += unsigned(__builtin_popcountll(Hardware::load_acquire(some.stopped)));
     return all;
 }
 
@@ -399,11 +466,11 @@ ws_site* VirtualTeam::next_phase()
         if (waiting == 0)
             return nullptr;
         const std::lock_guard<std::mutex> lock(beginning_);
-        for (unsigned word = 0; word < words; word++) {
-            Hardware::store_relaxed(begun_[word], ~Hardware::load_relaxed(stopped_[word]));
-            Hardware::store_relaxed(stopped_[word], 0);
+        for (Sixty4& some : those_) {
+            Hardware::store_relaxed(some.begun, ~Hardware::load_relaxed(some.stopped));
+            Hardware::store_relaxed(some.stopped, 0);
         }
-        Hardware::store_relaxed(ended_, units - waiting);
+        set_ended(units - waiting);
         Hardware::store_full(phase_, Hardware::load_relaxed(phase_) + 1);
         if (!Hardware::load_relaxed(all_begun_)) // changes under the lock
             return &window::load_relaxed(next_)->site;
@@ -413,12 +480,12 @@ ws_site* VirtualTeam::next_phase()
 
 void VirtualTeam::wait_for_threads()
 {
-    if (Hardware::load_acquire(ended_) == units) // pairs with play()
+    if (ended() == units)
         return;
     {
         Cold& c = cold();
         std::unique_lock<std::mutex> lock(c.lock);
-        c.ended.wait(lock, [&] { return Hardware::load_acquire(ended_) == units; });
+        c.ended.wait(lock, [&] { return ended() == units; });
     }
     join_threads();
 }
@@ -461,7 +528,7 @@ void* VirtualTeam::thread(void* argument)
     const BegunThread it = *static_cast<BegunThread*>(argument);
     delete static_cast<BegunThread*>(argument);
     Fiber* spare = nullptr;
-    it.team->play(it.lo, it.hi, spare, directive::openmp_level());
+    it.team->play({it.lo, it.hi, it.team->units}, spare, directive::openmp_level(), nullptr);
     if (spare)
         Fiber::give_back(spare);
     return nullptr;
@@ -534,19 +601,19 @@ void VirtualTeam::begin_all(const char* why)
 // c.lock is held. Where all others have stopped at a barrier those in hold() go on, and the others on threads.
 void VirtualTeam::release_if_stopped(Cold& c)
 {
-    if (!c.held || c.held + Hardware::load_acquire(ended_) < units)
+    if (!c.held || c.held + ended() < units)
         return;
     const std::lock_guard<std::mutex> begins(beginning_);
     const unsigned waiting = stopped();
     uint64_t again[words];
     for (unsigned word = 0; word < words; word++) {
-        again[word] = Hardware::load_relaxed(stopped_[word]);
-        Hardware::store_relaxed(stopped_[word], 0);
+        again[word] = Hardware::load_relaxed(those_[word].stopped);
+        Hardware::store_relaxed(those_[word].stopped, 0);
     }
-    Hardware::store_relaxed(ended_, units - waiting - unsigned(c.held));
+    set_ended(units - waiting - c.held);
     Hardware::store_full(phase_, Hardware::load_relaxed(phase_) + 1);
     for (unsigned word = 0; word < words; word++) // who claims one of them sees the phase; pairs with claim()
-        Hardware::store_release(begun_[word], ~again[word]);
+        Hardware::store_release(those_[word].begun, ~again[word]);
     begin_rest();
     c.held = 0;
     c.phases++;

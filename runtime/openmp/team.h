@@ -3,9 +3,9 @@
 // One execution of a shared region: its virtual threads. Each is run once, as a call of the region's function with a
 // thread number of its own, by whoever takes its chunk of the loop over them: the rank's own threads and guests.
 //
-// Each runs on a stack of its own (fiber.h), on which it stops at a barrier. When all have come there the next phase
-// begins: one more loop over them. So who comes late helps from the next phase on, and a virtual thread may go on on
-// another thread than it began on.
+// They run on stacks that are not their thread's (fiber.h), one after the other on the same one, until one of them stops
+// at a barrier and keeps it. When all have come there the next phase begins: one more loop over them. So who comes late
+// helps from the next phase on, and a virtual thread may go on on another thread than it began on.
 //
 // Where they wait for each other in another way (spinning, noticed by the watchdog; an order of iterations) every one
 // that does not run gets a thread of its own: then all of them run at once, as OpenMP's do.
@@ -25,6 +25,7 @@ namespace ws::openmp {
 using directive::RegionCall;
 
 struct Watch;
+struct Series;
 class Fiber;
 class VirtualTeam;
 
@@ -173,7 +174,7 @@ public:
     }
     uint64_t progress() const
     {
-        return uint64_t(Hardware::load_relaxed(phase_)) * (most_units + 1) + Hardware::load_relaxed(ended_) +
+        return uint64_t(Hardware::load_relaxed(phase_)) * (most_units + 1) + ended() +
                (on_demand_progress() << 32);
     }
     // The watchdog's.
@@ -182,15 +183,17 @@ public:
     double seen_used = 0; // seconds of the process's processor time
 
 private:
-    void run(unsigned lo, unsigned hi);
+    friend Series;
+    void run(unsigned lo, unsigned hi, Fiber*& spare, int level);
     uint64_t claim(unsigned word, uint64_t wanted);
-    void call_all();
+    void call_all(int level);
     bool may_be_whole() const;
     bool has_ranges() const;
-    Unit begin(const Units& units, Fiber* fiber);
+    void begin(Unit& unit, const Units& units, Fiber* fiber);
     void end(Unit& unit);
-    void play(unsigned lo, unsigned hi, Fiber*& spare, int level);
-    static void run_unit(void* fiber);
+    void play(const Units& those, Fiber*& spare, int level, Series* series);
+    static void run_units(void* fiber);
+    void count_ended(unsigned lo, unsigned count);
     void begin_thread(unsigned lo, unsigned hi);
     void begin_threads(unsigned word, uint64_t claimed);
     void begin_rest();
@@ -201,9 +204,24 @@ private:
     static void* thread(void*);
 
     static constexpr unsigned words = most_units / 64;
-    // Of this phase, a bit for each virtual thread: those that have begun it, and those that have stopped at its end.
-    volatile Hardware::Word begun_[words] = {}, stopped_[words] = {};
-    volatile Hardware::Word ended_ = 0; // how many have stopped or ended, or have nothing to do in it
+    // Of this phase, a bit for each virtual thread: those that have begun it, and those that have stopped at its end;
+    // and how many of these have stopped or ended, or have nothing to do in it. Owner and guests mostly have those of
+    // different words, so each word has a cache line of its own.
+    struct alignas(64) Sixty4 {
+        volatile Hardware::Word begun = 0, stopped = 0, ended = 0;
+    } those_[words];
+    uint64_t ended() const // of all; who has just counted his own sees those that were counted before
+    {
+        uint64_t all = 0;
+        for (const Sixty4& some : those_)
+            all += Hardware::load_acquire(some.ended); // pairs with count_ended()
+        return all;
+    }
+    void set_ended(uint64_t all) // by who begins a phase, while nobody counts
+    {
+        for (Sixty4& some : those_)
+            Hardware::store_relaxed(some.ended, &some == those_ ? all : 0);
+    }
     volatile Flag phase_ = 0;
     Phase* volatile next_ = nullptr; // what follows it
     Fiber* waiting_[most_units]; // those that have stopped, by their first number

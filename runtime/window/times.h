@@ -94,7 +94,7 @@ constexpr double order_pays_us = 1000;
 // virtual threads has ended for so long, or for 8 times what it took at its longest, gives threads to all of them; or,
 // where cores were busy for so long, for three times what it took; how often that is looked at.
 constexpr double stuck_least_us = 1000000, stuck_busy_us = 200000;
-constexpr unsigned stuck_look_us = 20000;
+constexpr unsigned stuck_look_us = 50000;
 // openmp/site.cpp: what a region is taken to last that is shared before it was ever run; three times this, and it is
 // stuck.
 constexpr double unknown_region_us = 4000000;
