@@ -7,6 +7,8 @@
 #include "loop/serial_pass.h"
 #include "observe/recorder.h"
 
+#include <algorithm>
+
 namespace ws::loop {
 
 using observe::own_seat;
@@ -63,6 +65,10 @@ bool is_worth(const Participant& p, uint64_t units, Flag hungry)
     double cost = unit_ticks(p);
     return cost == 0 || double(units) * cost > double(p.host->publish_ticks[hungry]);
 }
+
+// Of what is left of a region that nobody has come to, an owner takes no more than one in so many at a time: who comes
+// in the middle waits for the end of that.
+constexpr uint64_t alone_part = 16;
 
 // Nobody would come for the tail of a loop: its owner does not cut it into chunks.
 bool is_tail(const Participant& p, uint64_t units, unsigned joiners)
@@ -142,7 +148,8 @@ bool alone_next(Participant& p, long* lo, long* hi)
         if (publish_if_wanted(p, false))
             return claim_next(p, lo, hi);
     }
-    const Sizing& sizing = p.pace.sizing();
+    Sizing sizing = p.pace.sizing();
+    sizing.chunk = std::max(sizing.chunk, std::min(remaining / alone_part, r.most_alone));
     uint64_t n = sizing.units_from(p.lo, remaining, 1, p.host->participants);
     if (chaos)
         n = 1 + chaos.random(remaining);

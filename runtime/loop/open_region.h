@@ -25,6 +25,7 @@ struct alignas(64) Region {
     ws_site* site;
     Sizing thief;
     uint64_t chunk_ticks; // time a chunk should take
+    uint64_t most_alone;  // units that the owner may take at a time until somebody comes, though they take longer
     uint64_t opened_at;   // ticks
     uint64_t ring_at;     // published: ticks before which sleepers are left alone
     bool may_share;       // this execution

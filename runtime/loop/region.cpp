@@ -331,6 +331,11 @@ bool takes_two_ends(const Participant& p, const ws_site* site, const Learned& l)
 
 } // namespace
 
+namespace {
+// So many times as long as else may chunks be while nobody has come.
+constexpr double few_chunks_longer = 4;
+} // namespace
+
 void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds& bounds, ws_site* site, long chunk,
                  long steal_chunk)
 {
@@ -381,6 +386,11 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
     r.two_ends = two_ends;
     r.cost_before = 0;
     const bool for_test = WS_UNLIKELY(p.host->share_all) && open_for_test(r, own);
+
+    // Where guests did little the last time, whoever comes will most likely come at the end: until then few chunks will
+    // do.
+    const bool few_chunks = own.kind == WS_AUTO && cost > 0 && helped_last(l) < much_help;
+    r.most_alone = few_chunks ? uint64_t(few_chunks_longer * double(p.host->chunk_ticks) / cost) : 0;
 
     if (own.kind == WS_AUTO && cost > 0 && target < double(p.host->chunk_ticks)) {
         own.chunk = uint64_t(target / cost); // the region is too short to find the size by doubling

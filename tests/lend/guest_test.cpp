@@ -869,6 +869,37 @@ TEST_CASE("chunks by time: chunks grow until they take the set time, and leave h
     }
 }
 
+TEST_CASE("chunks by time: until somebody comes they are longer where guests did little, but no large part", "[lend]")
+{
+    constexpr long n = 100000;
+    constexpr double cost = 100; // ticks
+    static std::vector<long> sizes;
+    TestNode node(2);
+    node.start_owner(0);
+    ws::loop::LoopHost& host = node[0].host;
+    host.chunk_ticks = uint64_t(1000 * cost);
+    host.publish_ticks[long_hungry] = 1;
+    host.publish_ticks[newly_hungry] = ~uint64_t(0); // not published unasked
+    ws_site site = {"few chunks", WS_SITE_KINDS(WS_AUTO, WS_AUTO) | WS_SITE_ANY_ORDER, {}};
+    const auto first_chunk = [&](double helped, long iterations) {
+        ws::loop::poke(ws::loop::learned(&site).unit_ticks, cost);
+        ws::loop::poke(ws::loop::record_of(&site)->helped, helped);
+        sizes.clear();
+        const auto body = [](void*) {
+            for (long lo, hi; ws_loop_next(&lo, &hi);)
+                sizes.push_back(hi - lo);
+        };
+        ws_parallel_loop(body, nullptr, 0, iterations, 1, &site, 0, 0);
+        return sizes.front();
+    };
+    CHECK(first_chunk(0.01, n) == 4000 / 64 * 64); // ends at a multiple of 64, as any long chunk
+    CHECK(first_chunk(0.01, n / 4) == n / 4 / 16 / 64 * 64);
+    CHECK(first_chunk(0.06, n) == 1);
+    site.kinds = WS_SITE_KINDS(WS_DYNAMIC, WS_AUTO);
+    CHECK(first_chunk(0.01, n) == 1); // what the user wanted
+    node.stop();
+}
+
 TEST_CASE("alone: compiled code may use plain operations while its region is not published, and no longer", "[lend]")
 {
     static TestNode* now;

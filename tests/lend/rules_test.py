@@ -75,6 +75,8 @@ MISTAKES = [
     ('Each in one piece', 'loop/chunks.cpp', 'p.mode == Mode::guest ? Descriptor::guest : Descriptor::owner', 'Descriptor::owner'),
     ('Each in one piece', 'loop/region.cpp', 'return (site->kinds & WS_SITE_ANY_ORDER) && !fixed', 'return !fixed'),
     ('Chunks by time', 'loop/chunks.cpp', 'p.pace.finish_chunk(ticks(), p.region->chunk_ticks);', ';'),
+    ('Chunks by time', 'loop/region.cpp', 'own.kind == WS_AUTO && cost > 0 && helped_last(l) < much_help', 'cost > 0'),
+    ('Chunks by time', 'loop/chunks.cpp', 'std::min(remaining / alone_part, r.most_alone)', 'r.most_alone'),
     ('Chunks by time', 'loop/schedule.h', 'return n > chunk ? n - n % chunk : chunk;', 'return n > chunk ? n : chunk;', 'loop/loop_tests'),
     ('Claim before wake', 'lend/lender.cpp', 'return result == Claim::taken;', 'return true;'),
     ('Claim before wake', 'lend/chooser.cpp', 'if (state != window::guest_ready || !open) {', 'if (!open) {'),
