@@ -3,6 +3,8 @@
 
 #include "loop/chaos.h"
 
+#include <algorithm>
+
 namespace ws::lend {
 
 using observe::Refusal;
@@ -38,6 +40,7 @@ Target Chooser::choose(window::Hungry hunger, bool direct, uint64_t least)
     const unsigned ranks = w.ranks();
     Target best;
     why_none_ = Refusal::nothing_shared;
+    little_left_ = unknown;
     if (WS_UNLIKELY(!score_)) // nobody is helped, and nobody is told that somebody waits
         return best;
     double most = 0;
@@ -85,8 +88,10 @@ Target Chooser::choose(window::Hungry hunger, bool direct, uint64_t least)
             }
             if (own && direct) // a worker: nothing is nearer
                 return t;
-            if (t.look.unit_ticks && t.look.remaining * t.look.unit_ticks < least) {
+            const uint64_t left = t.look.remaining * t.look.unit_ticks; // 0: it is not known
+            if (left && left < least) {
                 why_none_ = Refusal::too_little;
+                little_left_ = std::min(little_left_, left / (t.look.joiners + 1));
                 continue;
             }
             const Candidate c = {double(t.look.remaining) * double(t.look.unit_ticks + 1), t.look.joiners,

@@ -47,6 +47,9 @@ public:
     Target choose(window::Hungry hunger, bool direct, uint64_t least);
     // Why the last choose() found none.
     observe::Refusal why_none() const { return why_none_; }
+    // If that was too little work: for so many ticks the owners, and who helps them already, have something to do; then
+    // the first of these regions is over. 0: it is not known.
+    uint64_t little_left() const { return little_left_ == unknown ? 0 : little_left_; }
 
 private:
     uint64_t random();
@@ -56,6 +59,8 @@ private:
     double (*score_)(const Candidate&) = nullptr;
     bool help_own_ = false;
     observe::Refusal why_none_ = observe::Refusal::nothing_shared;
+    static constexpr uint64_t unknown = ~uint64_t(0);
+    uint64_t little_left_ = unknown;
     uint64_t random_ = 1;
     std::vector<unsigned char> distances_; // by rank
 };

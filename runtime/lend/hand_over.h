@@ -41,9 +41,11 @@ public:
     }
 
     // What a way usually takes, after one more that took `took` (known: 0 at first): it follows the median, as a guest
-    // that goes home too early loses as much as one that goes too late.
+    // that goes home too early loses as much as one that goes too late. The first one of all finds a thread that was
+    // just made, and nothing in its caches: it is no measure, else short regions would never see a second one.
     static uint64_t usual(uint64_t known, uint64_t took, uint64_t most)
     {
+        most = known ? most : most / 4;
         took = took < most ? took : most;
         const uint64_t step = known / 16 + 1;
         return known == 0 || took < known / 2 ? took : took > known ? (took < known + step ? took : known + step)

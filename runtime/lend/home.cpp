@@ -90,7 +90,7 @@ void HomeThread::begin_wait(uint64_t now)
 {
     is_blocked_ = true;
     looked_at_peers_ = now;
-    served_at_ = 0;
+    served_at_ = little_until_ = 0;
     served_events_ = window::load_relaxed(*rank_.options.events);
     Seat& seat = lender_.seat();
     wait_call_ = own_call_row();
@@ -163,6 +163,16 @@ bool HomeThread::gave_step(uint64_t now, bool idle)
     return true;
 }
 
+void HomeThread::yield(uint64_t now)
+{
+    if (!yields_.are_due(now) && lender_.core_is_ours_alone()) {
+        cpu_relax();
+        return;
+    }
+    sched_yield();
+    yields_.took(now, ticks(), rank_.times.patience_ticks);
+}
+
 // Blocked, and nothing to help with, or no right to help: gives policies a step; else spins on, then yields, then
 // sleeps on the doorbell.
 void HomeThread::idle(uint64_t now)
@@ -176,7 +186,7 @@ void HomeThread::idle(uint64_t now)
     if (!taken && lender_.core_is_ours_alone() && now - wait_began_ < rank_.times.patience_ticks)
         cpu_relax(); // a system call here would delay the end of a short wait
     else if (!taken && !lender_.must_not_spin() && now - idle_since_ < rank_.times.yield_ticks)
-        sched_yield();
+        yield(now);
     else if (!lender_.is_armed())
         arm();
     else if (!lender_.disarm_if_rung() && last_poll_was_dry())
@@ -271,7 +281,8 @@ void HomeThread::look(unsigned polls)
     }
     if (gave_step(now, helps_nobody_) || (served && !lender_.is_armed()))
         return; // the next call may be there
-    if (WS_UNLIKELY(helps_nobody_)) {
+    // An owner claims its last chunks on the cache line that a look reads: it is slower for each of them.
+    if (WS_UNLIKELY(helps_nobody_) || now < little_until_) {
         idle(now);
         return;
     }
@@ -284,6 +295,8 @@ void HomeThread::look(unsigned polls)
         if (why == Refusal::no_guest && !lender_.core_is_free()) // a guest would be of no use
             why = Refusal::core_taken;
         lender_.refuse(why, now);
+        if (why == Refusal::too_little)
+            little_until_ = now + lender_.little_left();
         idle(now);
     } else if (!lender_.core_is_free()) {
         bump(lender_.counters().refusals);

@@ -8,6 +8,22 @@
 
 namespace ws::lend {
 
+// When a waiting thread offers its core to others of the system by sched_yield(). What comes for it meanwhile waits for
+// the end of that call, which takes from some 0.2 to 2 us. So where nobody took the core the next one is due when eight
+// times as long has passed. Ticks.
+class Yields {
+public:
+    bool are_due(uint64_t now) const { return now >= at_; }
+    // One took less than `short_ones`: nobody had the core.
+    void took(uint64_t begin, uint64_t end, uint64_t short_ones)
+    {
+        at_ = end - begin < short_ones ? end + 8 * (end - begin) : end;
+    }
+
+private:
+    uint64_t at_ = 0;
+};
+
 class HomeThread {
 public:
     explicit HomeThread(Rank& rank) : rank_(rank), others_(rank) {}
@@ -38,6 +54,7 @@ private:
     uint64_t end_wait();
     void carry_lag(uint64_t now, uint64_t waited);
     bool gave_step(uint64_t now, bool idle);
+    void yield(uint64_t now);
     void idle(uint64_t now);
 
     // After which of a wait's polls it looks at the clock, and for work. Armed or lent: after each. Before the spin is
@@ -60,6 +77,8 @@ private:
     uint64_t wait_began_ = 0;      // ticks
     uint64_t waited_until_ = 0;    // ticks: of a wait that may turn out short; 0: in none
     uint64_t idle_since_ = 0;      // ticks: since when there is nothing to help with, nor anything to do for MPI
+    Yields yields_;
+    uint64_t little_until_ = 0;    // ticks: until then there is only work that is not worth a hand-over
     uint64_t served_at_ = 0;       // ticks: MPI handled something in this wait that did not end it; 0: nothing
     unsigned served_events_ = 0;   // LendOptions::events then
     uint64_t looked_at_peers_ = 0; // ticks

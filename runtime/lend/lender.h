@@ -40,6 +40,7 @@ public:
     void resume();
 
     Target choose(window::Hungry hunger, bool direct) { return chooser_.choose(hunger, direct, hand_over_.least()); }
+    uint64_t little_left() const { return chooser_.little_left(); }
     // With more threads than cores an idle thread's core is not idle: another computes there. Free while fewer ranks,
     // workers and guests are at work than there are cores for them.
     bool core_is_free() const;

@@ -180,7 +180,7 @@ inline bool open_whole(Participant& p, ws_site* site, uint64_t iterations, long 
     const double cost = peek(l.unit_ticks), estimate = double(iterations) * cost;
     if (WS_UNLIKELY(cost == 0 || (chunk | steal_chunk) < 0))
         return is_empty(p, site, iterations);
-    if (WS_UNLIKELY(peek(l.unshared) != 0) && estimate < double(10 * p.host->short_ticks)) {
+    if (WS_UNLIKELY(peek(l.unshared) != 0) && estimate < p.host->whole_at_pause()) {
         // It is not to be shared, even if somebody waits: so it need not be cut into chunks, but it is measured.
         may_share(l); // called because it counts down
         poke(l.countdown, int32_t(1));

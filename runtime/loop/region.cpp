@@ -541,9 +541,13 @@ void close_region(Participant& p, ws_site* site)
         left_in_child(site);
     Region& r = *p.region;
     const uint64_t now = ending == Ending::published ? close_published(p) : ticks();
-    remember_calm(l, ending == Ending::published || was_wanted(p, double(now - r.opened_at)));
-    if (ending == Ending::unshared && r.bounds.iterations && !disturbed(r, now))
+    const bool wanted = ending == Ending::published || was_wanted(p, double(now - r.opened_at));
+    remember_calm(l, wanted);
+    if (ending == Ending::unshared && r.bounds.iterations && !disturbed(r, now)) {
         remember_alone(l, double(now - r.opened_at) / double(r.bounds.iterations));
+        if (wanted && r.may_share)
+            remember_in_vain(site, now - r.opened_at);
+    }
     LoopRow& row = row_of(site);
     add(row.cut_regions, 1);
     add(row.cut_iterations, r.bounds.iterations);

@@ -25,6 +25,9 @@ constexpr uint64_t first_pause = 64, longest_pause = 4096;
 constexpr uint64_t look_again = 512; // shared regions after which the loop is measured alone again
 constexpr uint64_t first_look = 8;   // the same for the first time; for the next, which make up a median, twice as many
 constexpr uint64_t enough_doubts = 4; // more than 1, as guests have cold caches in the first region after a pause
+// The first guest has to be made, and comes late to its first regions, so more than of the doubts; half as many after a
+// pause.
+constexpr uint64_t enough_vain = 16;
 // If guests ran less than this share, a gain cannot be told from noise: nothing is concluded.
 constexpr double least_share = 0.1;
 // At least this part of the work that guests took off the owner must have been won in time; where one core saturates
@@ -64,20 +67,25 @@ bool tells(const SiteRecord& r, Crowding crowding)
     return is_even(peek(r.tilt)) && crowding.before > 0 && crowding.after > 0;
 }
 
-// A region of `wall` ticks was shared without a gain. After several of these in a row the loop goes on unshared for a
-// while.
-void doubt(Learned& l, SiteRecord& r, uint64_t wall, uint64_t enough = enough_doubts)
+// The loop goes on unshared for a while: its regions last `wall` ticks.
+void pause(Learned& l, SiteRecord& r, uint64_t wall)
 {
-    const uint64_t doubts = peek(r.doubts) + 1;
-    poke(r.doubts, doubts);
-    if (doubts < enough)
-        return;
     const uint64_t pause = peek(r.pause);
     const double most_ticks = window::times::first_pause_us * host().ticks_per_us * double(pause) / first_pause;
     const uint64_t runs = std::min(pause, uint64_t(most_ticks / double(wall + 1)) + 1);
     add(peek(l.row)->runs_unpaid, runs);
     poke(l.unshared, int64_t(runs));
     poke(r.pause, pause * 2 < longest_pause ? pause * 2 : longest_pause);
+}
+
+// A region of `wall` ticks was shared without a gain. After several of these in a row the loop pauses.
+void doubt(Learned& l, SiteRecord& r, uint64_t wall, uint64_t enough = enough_doubts)
+{
+    const uint64_t doubts = peek(r.doubts) + 1;
+    poke(r.doubts, doubts);
+    if (doubts < enough)
+        return;
+    pause(l, r, wall);
     poke(r.doubts, enough - enough_doubts + 1); // a few regions after the pause decide
 }
 
@@ -229,6 +237,17 @@ bool has_even_ends(const Learned& l)
     return r && peek(r->two_ends);
 }
 
+void remember_in_vain(ws_site* site, uint64_t wall)
+{
+    SiteRecord* const r = record_of(site);
+    if (!r || wall >= host().whole_at_pause() || host().share_all)
+        return;
+    const uint64_t vain = peek(r->vain) + 1;
+    poke(r->vain, vain < enough_vain ? vain : enough_vain / 2);
+    if (vain == enough_vain)
+        pause(learned(site), *r, wall);
+}
+
 void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64_t wall, Crowding crowding,
                      bool disturbed, Chain* chain)
 {
@@ -255,15 +274,20 @@ void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64
             poke(r.doubts, uint64_t(0));
         return;
     }
+    if (!stolen) {
+        remember_in_vain(site, wall);
+        return;
+    }
+    poke(r.vain, uint64_t(0));
     const double now = double(wall) / double(iterations);
     double alone = peek(l.alone_ticks);
     const bool is_long = double(wall) > window::times::long_region_us * us;
-    if (is_long || !stolen) // what lies in caches does not count; nothing was tried
+    if (is_long) // what lies in caches does not count
         chain = nullptr;
     if (chain && alone > 0)
         chain->add((alone - now) * double(iterations), share * alone * double(iterations), double(wall),
                    window::times::first_pause_us * us);
-    if (!chain && stolen && cost > 0 && double(wall) < window::times::short_region_us * us &&
+    if (!chain && cost > 0 && double(wall) < window::times::short_region_us * us &&
         double(stolen) * cost < window::times::handover_us * us) {
         doubt(l, r, wall);
         return;

@@ -40,6 +40,7 @@ struct SiteRecord {
     // Whether sharing pays. Plain values that racing threads overwrite.
     uint64_t since_alone; // regions that were helped with since one was last measured alone
     uint64_t doubts;      // comparisons in a row that found no gain
+    uint64_t vain;        // regions in a row that nobody took any of; see remember_in_vain()
     uint64_t pause;       // regions that the next pause in sharing lasts
     double helped;        // share of the last region that guests ran
     TeamRecord* team;     // team.h; null until a team has run it
@@ -127,6 +128,10 @@ private:
 // `chain`: its owner's, if a guest was there already when it began; else null.
 void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64_t wall, Crowding crowding,
                      bool disturbed, Chain* chain = nullptr);
+
+// A region of `wall` ticks was cut into chunks, and perhaps published, for somebody who then took none: what was left was
+// not worth it. To be cut costs short regions up to a tenth, so after several in a row the loop runs whole for a while.
+void remember_in_vain(ws_site* site, uint64_t wall);
 
 // A region was helped with; an iteration has cost `ticks` to the thread that ran it, guests and owner alike. Returns
 // how many times as much that is as one costs while nobody helps: cores share memory, caches and what atomic operations

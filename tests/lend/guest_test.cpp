@@ -654,6 +654,53 @@ TEST_CASE("publish on demand: a longer loop runs plainly, too, where nobody came
     node.stop();
 }
 
+TEST_CASE("publish on demand: a short loop that is cut for somebody who takes none of it runs whole for a while", "[lend]")
+{
+    constexpr long n = 50;
+    static volatile Flag* hungry;
+    TestNode node(2);
+    node.start_owner(0);
+    ws::loop::LoopHost& host = node[0].host;
+    hungry = &node[0].window.mine().hunger.hungry;
+    host.publish_ticks[long_hungry] = 1;
+    host.short_ticks = ~uint64_t(0) / 16;
+    ws_site site = {"cut in vain", WS_SITE_KINDS(WS_AUTO, WS_AUTO) | WS_SITE_ANY_ORDER, {}};
+    ws::loop::Learned& l = ws::loop::learned(&site);
+    const auto cut_in_vain = [&](uint64_t times) { // nobody waits any more when it begins, and somebody at its end
+        for (uint64_t i = 0; i < times; i++) {
+            ws::loop::poke(l.unit_ticks, 30.0);
+            *hungry = long_hungry;
+            const auto body = [](void*) {
+                for (long lo, hi; ws_loop_next(&lo, &hi);)
+                    if (hi == n)
+                        *hungry = long_hungry;
+            };
+            ws_parallel_loop(body, nullptr, 0, n, 1, &site, 0, 0);
+            *hungry = not_hungry;
+        }
+    };
+    const auto pause = [&] { return ws::loop::peek(l.unshared); };
+    cut_in_vain(15);
+    CHECK(pause() == 0);
+    cut_in_vain(1);
+    CHECK(ws::loop::row_of(&site).cut_regions == 16);
+    CHECK(pause() == 64);
+    CHECK(ws::loop::row_of(&site).runs_unpaid == 64);
+    cut_in_vain(64); // runs whole, though somebody waits
+    CHECK(ws::loop::row_of(&site).cut_regions == 16);
+    CHECK(pause() == 0);
+    cut_in_vain(8);
+    CHECK(pause() == 128);
+    ws::loop::poke(l.unshared, int64_t(0));
+    ws::loop::remember_shared(&site, n, n / 2, 1000, {}, false); // helped
+    cut_in_vain(15);
+    CHECK(pause() == 0);
+    host.short_ticks = 0; // a long one may be worth it the next time
+    cut_in_vain(100);
+    CHECK(pause() == 0);
+    node.stop();
+}
+
 TEST_CASE("reductions: each participant merges once, one after the other", "[lend]")
 {
     static Wanted* now;

@@ -208,8 +208,8 @@ TEST_CASE("return: what one usually takes follows the median, whatever delays so
 {
     constexpr uint64_t most = 30000;
     CHECK(HandOver::usual(0, 4000, most) == 4000);
-    CHECK(HandOver::usual(0, 10000000, most) == most);
-    CHECK(HandOver::usual(most, 4000, most) == 4000); // the first was nothing of the kind
+    CHECK(HandOver::usual(0, 10000000, most) == most / 4); // the first is no measure
+    CHECK(HandOver::usual(most, 4000, most) == 4000);
     CHECK(HandOver::usual(4000, 4001, most) == 4001);
     CHECK(HandOver::usual(4000, 3999, most) == 3999);
     uint64_t known = 4000;
@@ -228,7 +228,7 @@ TEST_CASE("return: what one usually takes follows the median, whatever delays so
 TEST_CASE("whom to help: work that wins little beside both ways is left alone, but for a try now and then",
           "[lend]")
 {
-    constexpr uint64_t most = 100000;
+    constexpr uint64_t most = 200000;
     HandOver hand_over;
     CHECK(hand_over.least() == 0); // not known yet
     CHECK(hand_over.part(1000, 1) == 500);
@@ -398,7 +398,7 @@ TEST_CASE("whom to help: work that takes less than a hand-over is left alone", "
     rank.blocked(0);
     rank.blocked(1);
     CHECK(node.left() == 0);
-    const uint64_t most = uint64_t(times::return_us * node[1].host.ticks_per_us);
+    const uint64_t most = uint64_t(times::return_us * node[1].host.ticks_per_us) / 4; // for the first one
     node.thief().came_ticks = ~Flag(0); // the way there took longer than it may count
     node.give_back(1);
     rank.blocked(2);
@@ -415,6 +415,45 @@ TEST_CASE("whom to help: work that takes less than a hand-over is left alone", "
     CHECK(node.left() == 0);
 }
 
+TEST_CASE("whom to help: a region with too little work is not looked at again before it must be over", "[lend]")
+{
+    Two node;
+    node[1].host.ticks_per_us = 1e6; // so that a hand-over takes milliseconds
+    Rank& rank = node.start(1);
+    node.publish(0, 1, 0, {1});
+    rank.blocked(0);
+    rank.blocked(1);
+    node.thief().came_ticks = ~Flag(0);
+    node.give_back(1);
+    rank.blocked(2);
+    rank.unblocked();
+    const uint64_t first = uint64_t(times::return_us * 1e6) / 4; // what the way there counts for
+    node.publish(0, 1, first, {1});
+    rank.blocked(0);
+    const uint64_t refused_at = ticks();
+    const auto& counters = node[1].counters();
+    CHECK(counters.refused[unsigned(ws::observe::Refusal::too_little)] == 1);
+    node.publish(0, 1, 0, {1}); // now there is work, and it would be taken
+    unsigned polls = 1;
+    while (ticks() - refused_at < first / 2)
+        rank.blocked(polls++);
+    CHECK(node.left() == 1);
+    while (ticks() - refused_at < 2 * first)
+        rank.blocked(polls++);
+    CHECK(node.left() == 0);
+}
+
+TEST_CASE("the idle ladder: a yield that came back at once is not followed by another one soon", "[lend]")
+{
+    ws::lend::Yields yields;
+    CHECK(yields.are_due(0));
+    yields.took(1000, 1500, 20000);
+    CHECK_FALSE(yields.are_due(1500 + 8 * 500 - 1));
+    CHECK(yields.are_due(1500 + 8 * 500));
+    yields.took(10000, 30000, 20000); // others had the core meanwhile
+    CHECK(yields.are_due(30000));
+}
+
 TEST_CASE("claim before wake: a guest's first chunk is no more than it can do before the owner is done", "[lend]")
 {
     Two node;
@@ -424,8 +463,8 @@ TEST_CASE("claim before wake: a guest's first chunk is no more than it can do be
     rank.blocked(0);
     rank.blocked(1);
     CHECK(node.left() == 600); // half of an equal part
-    const uint64_t most = uint64_t(times::return_us * node[1].host.ticks_per_us), unit = most / 250;
-    node.thief().came_ticks = Flag(most); // both ways take as long as they may count
+    const uint64_t most = uint64_t(times::return_us * node[1].host.ticks_per_us) / 4, unit = most / 250;
+    node.thief().came_ticks = Flag(most); // both ways take as long as the first may count
     node.give_back(1);
     while (ticks() - node.thief().returned_at < most) {
     }
