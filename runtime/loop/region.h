@@ -59,7 +59,8 @@ struct alignas(64) LoopHost {
     // On this first cache line: what each region reads (open_whole()).
     window::Row* row = nullptr;          // this rank's; null: not attached
     uint64_t short_ticks = 0;            // run whole what lasts less
-    double whole_at_pause() const { return 10 * double(short_ticks); } // and this, while it is not to be shared, in ticks
+    // And this, in ticks, while it is not to be shared.
+    double whole_at_pause() const { return 10 * double(short_ticks); }
     uint64_t publish_ticks[window::hungry_levels] = {}; // publish only what lasts longer, by Hunger::hungry
     volatile Flag* open = nullptr; // this rank's Window::open
     volatile Hardware::Word* lag = nullptr; // this rank's Window::lag

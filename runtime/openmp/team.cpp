@@ -230,7 +230,8 @@ uint64_t VirtualTeam::claim(unsigned word, uint64_t wanted)
         const Hardware::Word begun = Hardware::load_relaxed(those_[word].begun);
         if ((begun & wanted) == wanted)
             return 0;
-        if (Hardware::cas_full(those_[word].begun, begun, begun | wanted)) // full: begin_rest() sees it, or it the claim
+        // full: begin_rest() sees it, or it the claim
+        if (Hardware::cas_full(those_[word].begun, begun, begun | wanted))
             return wanted & ~begun;
     }
 }

@@ -3,9 +3,9 @@
 // One execution of a shared region: its virtual threads. Each is run once, as a call of the region's function with a
 // thread number of its own, by whoever takes its chunk of the loop over them: the rank's own threads and guests.
 //
-// They run on stacks that are not their thread's (fiber.h), one after the other on the same one, until one of them stops
-// at a barrier and keeps it. When all have come there the next phase begins: one more loop over them. So who comes late
-// helps from the next phase on, and a virtual thread may go on on another thread than it began on.
+// They run on stacks that are not their thread's (fiber.h), one after the other on the same one, until one of them
+// stops at a barrier and keeps it. When all have come there the next phase begins: one more loop over them. So who
+// comes late helps from the next phase on, and a virtual thread may go on on another thread than it began on.
 //
 // Where they wait for each other in another way (spinning, noticed by the watchdog; an order of iterations) every one
 // that does not run gets a thread of its own: then all of them run at once, as OpenMP's do.
