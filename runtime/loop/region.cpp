@@ -329,11 +329,9 @@ bool takes_two_ends(const Participant& p, const ws_site* site, const Learned& l)
            (has_even_ends(l) || (chaos && chaos.random(2)));
 }
 
-} // namespace
-
-namespace {
 // So many times as long as else may chunks be while nobody has come.
 constexpr double few_chunks_longer = 4;
+
 } // namespace
 
 void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds& bounds, ws_site* site, long chunk,

@@ -198,22 +198,18 @@ VirtualTeam::~VirtualTeam()
 
 namespace {
 
-// f(first, count) for each run of neighbouring bits in the word.
-template <class F> void each_run(uint64_t bits, F f)
-{
-    while (bits) {
-        const unsigned first = unsigned(__builtin_ctzll(bits));
-        const uint64_t rest = bits >> first;
-        const unsigned count = ~rest ? unsigned(__builtin_ctzll(~rest)) : 64 - first;
-        f(first, count);
-        if (first + count >= 64)
-            return;
-        bits &= ~uint64_t(0) << (first + count);
-    }
-}
-
 // The lowest `count` bits.
 uint64_t bits_below(unsigned count) { return count >= 64 ? ~uint64_t(0) : (uint64_t(1) << count) - 1; }
+
+// Takes the lowest run of neighbouring bits out of the word, which has some, and calls f(first, count).
+template <class F> void take_run(uint64_t& bits, F f)
+{
+    const unsigned first = unsigned(__builtin_ctzll(bits));
+    const uint64_t rest = ~(bits >> first);
+    const unsigned count = rest ? unsigned(__builtin_ctzll(rest)) : 64;
+    bits &= ~(bits_below(count) << first);
+    f(first, count);
+}
 
 [[noreturn]] void refuse(const RegionSite& site, const char* what)
 {
@@ -321,11 +317,10 @@ bool Series::find_range()
             claimed = 0;
         }
     }
-    const unsigned word = (at - 1) / 64, first = unsigned(__builtin_ctzll(claimed));
-    const uint64_t rest = ~(claimed >> first);
-    const unsigned count = rest ? unsigned(__builtin_ctzll(rest)) : 64;
-    claimed &= ~(bits_below(count) << first);
-    next = {word * 64 + first, word * 64 + first + count, team.units};
+    const unsigned begin = (at - 1) / 64 * 64;
+    take_run(claimed, [&](unsigned first, unsigned count) {
+        next = {begin + first, begin + first + count, team.units};
+    });
     return true;
 }
 
@@ -564,12 +559,15 @@ void VirtualTeam::begin_threads(unsigned word, uint64_t claimed)
 void VirtualTeam::begin_rest()
 {
     const bool ranges = has_ranges();
-    for (unsigned word = 0; word * 64 < units; word++)
-        each_run(claim(word, bits_below(std::min(units - word * 64, 64u))), [&](unsigned first, unsigned count) {
-            const unsigned each = ranges ? count : 1;
-            for (unsigned bit = first; bit < first + count; bit += each)
-                begin_thread(word * 64 + bit, word * 64 + bit + each);
-        });
+    for (unsigned word = 0; word * 64 < units; word++) {
+        uint64_t claimed = claim(word, bits_below(std::min(units - word * 64, 64u)));
+        while (claimed)
+            take_run(claimed, [&](unsigned first, unsigned count) {
+                const unsigned each = ranges ? count : 1;
+                for (unsigned bit = first; bit < first + count; bit += each)
+                    begin_thread(word * 64 + bit, word * 64 + bit + each);
+            });
+    }
 }
 
 void VirtualTeam::join_threads()
