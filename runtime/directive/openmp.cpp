@@ -164,16 +164,19 @@ private:
 };
 #define WS_REGION(name, version, parameters, arguments, what)                                                         \
     WS_REGION_UNSHARED(                                                                                               \
-        name, version, false, void, parameters, arguments, if (WS_UNLIKELY(openmp_sharer != nullptr)) {               \
-            auto open = [&](Body its_fn, void* its_data, unsigned its_threads) {                                      \
-                fn = its_fn;                                                                                          \
-                data = its_data;                                                                                      \
-                threads = its_threads;                                                                                \
-                const Counted counted(threads, caller);                                                               \
-                next(caller) arguments;                                                                               \
-            };                                                                                                        \
-            GnuRegion region(fn, data, threads, open);                                                                \
-            what openmp_sharer(region);                                                                               \
+        name, version, false, void, parameters, arguments,                                                            \
+        if (WS_UNLIKELY(openmp_sharer != nullptr) && !opens_alone(reinterpret_cast<void*>(fn))) {                     \
+            [=]() mutable __attribute__((noinline)) { /* by value: else the others' arguments went through memory */  \
+                auto open = [&](Body its_fn, void* its_data, unsigned its_threads) {                                  \
+                    fn = its_fn;                                                                                      \
+                    data = its_data;                                                                                  \
+                    threads = its_threads;                                                                            \
+                    const Counted counted(threads, caller);                                                           \
+                    next(caller) arguments;                                                                           \
+                };                                                                                                    \
+                GnuRegion region(fn, data, threads, open);                                                            \
+                what openmp_sharer(region);                                                                           \
+            }();                                                                                                      \
             return;                                                                                                   \
         })
 

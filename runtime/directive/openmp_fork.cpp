@@ -143,7 +143,10 @@ __attribute__((visibility("hidden"))) void ws_fork(void* location, int32_t count
     ForkedRegion region = {function, how->call, shared, nullptr, location};
     if (WS_UNLIKELY(openmp_sharer != nullptr)) {
         LlvmRegion call(region, asked, fork, caller);
-        openmp_sharer(call);
+        if (opens_alone(call.site))
+            call.open(call.fn, call.data, asked);
+        else
+            openmp_sharer(call);
         return;
     }
     const ChosenRegion chosen(asked, reinterpret_cast<void*>(function));

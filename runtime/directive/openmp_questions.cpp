@@ -155,6 +155,7 @@ unsigned openmp_guests()
 }
 
 __thread void (*openmp_asked)(Question question, void* caller) __attribute__((tls_model("initial-exec")));
+__thread LeftAlone openmp_left_alone[most_left_alone] __attribute__((tls_model("initial-exec")));
 
 unsigned openmp_own()
 {

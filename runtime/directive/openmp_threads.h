@@ -64,6 +64,27 @@ enum class Question { number, threads, other, setting, harmless };
 // Hears of the calling thread's questions before they are answered, and may change what the thread's numbers are; null:
 // nobody does. `caller`: where in the program.
 extern __thread void (*openmp_asked)(Question question, void* caller) __attribute__((tls_model("initial-exec")));
+
+// A region that the sharer would only pass on (openmp_sharer): so many executions more the calling thread opens without
+// asking it. The sharer's code and data lie elsewhere, and after a system call, as libgomp makes one for a task, none
+// of their pages may be in the TLB.
+struct LeftAlone {
+    const void* site; // RegionCall::site
+    unsigned executions;
+};
+constexpr unsigned most_left_alone = 4; // at a time
+extern __thread LeftAlone openmp_left_alone[most_left_alone] __attribute__((tls_model("initial-exec")));
+// Where the region is kept, or another one: then the sharer is asked each time.
+inline LeftAlone& left_alone(const void* site) { return openmp_left_alone[uintptr_t(site) / 64 % most_left_alone]; }
+inline bool opens_alone(const void* site)
+{
+    LeftAlone& left = left_alone(site);
+    if (left.site != site || left.executions == 0 || WS_UNLIKELY(openmp_asked != nullptr))
+        return false; // or: who watches is to see it
+    left.executions--;
+    return true;
+}
+
 // As many threads as OpenMP had before the program said how many it wants.
 unsigned openmp_own();
 // The same, as far as it is known without waking a library that has not read its variables yet.

@@ -81,6 +81,31 @@ static int grows(void)
     return 1;
 }
 
+/* Such a region, which its thread opens without asking anybody; and within a region that is shared, where it has one
+ * thread, whose number is 0. */
+static int short_region(int within)
+{
+    int sum = 0;
+#pragma omp parallel
+#pragma omp single
+#pragma omp task shared(sum)
+    sum = within ? 100 * omp_get_thread_num() + omp_get_num_threads() : 1;
+    return sum;
+}
+static int short_within(void)
+{
+    int wrong = 0;
+    for (int r = turn ? 0 : 200; r >= 0; r--)
+        wrong += short_region(0) != 1;
+#pragma omp parallel for schedule(dynamic) reduction(+ : wrong)
+    for (int i = 0; i < iterations; i++) {
+        work(i);
+        if (turn > 3 && i % 8 == 0)
+            wrong += short_region(1) != 1;
+    }
+    return wrong == 0;
+}
+
 /* Tasks that call MPI. The level that frame.h asks for would do for one thread, which is all that the program has. */
 static int messages(void)
 {
@@ -303,6 +328,7 @@ static int pipeline(void)
 static const struct kind kinds[] = {
     {"tasks", tasks, iterations},
     {"recursion", recursion, 0},
+    {"short_within", short_within, iterations},
     {"grows", grows, iterations},
     {"messages", messages, iterations},
     {"comes_back", comes_back, iterations},

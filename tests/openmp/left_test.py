@@ -82,6 +82,9 @@ def on_its_own(mode):
         expect(result, f'{result.most} threads in a region of one', result.most == 1)
     yield one
     yield lambda: alone(mode, 'tasks', program=PRIVATE, title=f'thread-private variables, {mode}')  # or where those live
+    for threads in '1', '2':
+        yield lambda threads=threads: job(mode, 'short_within', env={'OMP_NUM_THREADS': threads},
+                                          title=f'a short region within a shared one, {threads} threads, {mode}')
     yield lambda: alone(mode, 'tasks', env={'OMP_THREAD_LIMIT': '1'}, title=f'a limit of one thread, {mode}')
     yield lambda: alone(mode, 'tasks', ranks=1, title=f'one rank, {mode}')
     # Who lends dies: the job ends.
