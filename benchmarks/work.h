@@ -78,18 +78,22 @@ static inline void work_wait_for_result(double x)
 #endif
 }
 
-/* Built with -DWORK_SLEEPS_ALONE a program has no thread-local variables, for which its parallel regions would not be
- * shared: each sleep may last somewhat too long. */
-#ifdef WORK_SLEEPS_ALONE
+/* Sleeps so that the thread's sleeps add up: what one lasted too long, as there are fewer cores than threads to be
+ * woken, the next is shorter. Built with -DWORK_SLEEPS_TOGETHER a program has no thread-local variables, for which its
+ * parallel regions would not be shared: then those of all threads add up. */
+#ifdef WORK_SLEEPS_TOGETHER
 static inline void work_sleep(double seconds)
 {
+    static int64_t debt;        /* nanoseconds; relaxed: it counts, and no more */
     prctl(PR_SET_TIMERSLACK, 1ul, 0ul, 0ul, 0ul);
-    const struct timespec nap = { (time_t) seconds, (long) ((seconds - (double) (time_t) seconds) * 1e9) };
-    nanosleep(&nap, NULL);
+    const double begin = bench_now(), wanted = seconds - (double) __atomic_exchange_n(&debt, 0, __ATOMIC_RELAXED) * 1e-9;
+    if (wanted > 0) {
+        const struct timespec nap = { (time_t) wanted, (long) ((wanted - (double) (time_t) wanted) * 1e9) };
+        nanosleep(&nap, NULL);
+    }
+    __atomic_fetch_add(&debt, (int64_t) ((bench_now() - begin - wanted) * 1e9), __ATOMIC_RELAXED);
 }
 #else
-/* Sleeps so that the thread's sleeps add up: what one lasted too long, as there are fewer cores than threads to be
- * woken, the next is shorter. */
 static inline void work_sleep(double seconds)
 {
     static __thread double debt;
