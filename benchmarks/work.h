@@ -86,7 +86,8 @@ static inline void work_sleep(double seconds)
 {
     static int64_t debt;        /* nanoseconds; relaxed: it counts, and no more */
     prctl(PR_SET_TIMERSLACK, 1ul, 0ul, 0ul, 0ul);
-    const double begin = bench_now(), wanted = seconds - (double) __atomic_exchange_n(&debt, 0, __ATOMIC_RELAXED) * 1e-9;
+    const double begin = bench_now();
+    const double wanted = seconds - (double) __atomic_exchange_n(&debt, 0, __ATOMIC_RELAXED) * 1e-9;
     if (wanted > 0) {
         const struct timespec nap = { (time_t) wanted, (long) ((wanted - (double) (time_t) wanted) * 1e9) };
         nanosleep(&nap, NULL);

@@ -225,3 +225,25 @@ void TestNode::give_back(unsigned core)
     Hardware::store_full(home(core).state, core_kept);
     futex_wake(&home(core).state);
 }
+
+Wanted::Wanted() : TestNode(2)
+{
+    start_owner(0);
+    home(1).occupancy = ws::window::rank_blocked;
+    (*this)[0].window.mine().hunger.hungry = ws::window::long_hungry;
+}
+
+std::thread thief(TestNode& node, uint64_t units, std::function<void(const ws::window::Lease&)> visit)
+{
+    ws::window::Lease lease = {};
+    const bool taken = node[0].window.mine().loops[0].claim_and_join([=](uint64_t, unsigned) { return units; },
+                                                                     lease.chunk) == ws::loop::Claim::taken;
+    return std::thread([&node, visit, lease, taken] {
+        ws::loop::join(node[0].host);
+        if (taken)
+            visit(lease);
+    });
+}
+const volatile Flag never = 0;
+
+void sleep_us(unsigned us) { std::this_thread::sleep_for(std::chrono::microseconds(us)); }

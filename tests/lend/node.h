@@ -124,6 +124,20 @@ private:
     ws_site site_ = {"a loop", WS_SITE_KINDS(WS_AUTO, WS_AUTO) | WS_SITE_ANY_ORDER, {}};
 };
 
+// Rank 0 owns loops, and somebody waits.
+struct Wanted : TestNode {
+    Wanted();
+    bool published() { return (*this)[0].window.open(0); }
+};
+
+
+// A thread that waits in no MPI: it joins rank 0's region, if that is open, claims `units` and then runs `visit`.
+std::thread thief(TestNode& node, uint64_t units, std::function<void(const ws::window::Lease&)> visit);
+// A core that nobody wants back, for a visit.
+extern const volatile ws::window::Flag never;
+
+void sleep_us(unsigned us);
+
 // Waits until `done`, up to some seconds; false if that was in vain.
 template <class Done> bool comes_true(Done&& done)
 {

@@ -19,7 +19,6 @@ struct WithWorker : TestNode {
     uint64_t chunks() { return (*this)[0].host.board->process.worker_chunks; }
     ws::observe::LendCounters& worker() { return (*this)[0].host.board->seat(1).lend; }
 };
-void sleep_us(unsigned us) { std::this_thread::sleep_for(std::chrono::microseconds(us)); }
 
 } // namespace
 
