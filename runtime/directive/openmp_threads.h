@@ -65,12 +65,12 @@ enum class Question { number, threads, other, setting, harmless };
 // nobody does. `caller`: where in the program.
 extern __thread void (*openmp_asked)(Question question, void* caller) __attribute__((tls_model("initial-exec")));
 
-// A region that the sharer would only pass on (openmp_sharer): so many executions more the calling thread opens without
-// asking it. The sharer's code and data lie elsewhere, and after a system call, as libgomp makes one for a task, none
-// of their pages may be in the TLB.
+// A region that the sharer would only pass on (openmp_sharer): for a while the calling thread opens it without asking.
+// The sharer's code and data lie elsewhere, and after a system call, as libgomp makes one for a task, none of their
+// pages may be in the TLB.
 struct LeftAlone {
     const void* site; // RegionCall::site
-    unsigned executions;
+    uint64_t until;   // ticks
 };
 constexpr unsigned most_left_alone = 4; // at a time
 extern __thread LeftAlone openmp_left_alone[most_left_alone] __attribute__((tls_model("initial-exec")));
@@ -78,11 +78,8 @@ extern __thread LeftAlone openmp_left_alone[most_left_alone] __attribute__((tls_
 inline LeftAlone& left_alone(const void* site) { return openmp_left_alone[uintptr_t(site) / 64 % most_left_alone]; }
 inline bool opens_alone(const void* site)
 {
-    LeftAlone& left = left_alone(site);
-    if (left.site != site || left.executions == 0 || WS_UNLIKELY(openmp_asked != nullptr))
-        return false; // or: who watches is to see it
-    left.executions--;
-    return true;
+    const LeftAlone& left = left_alone(site);
+    return left.site == site && WS_LIKELY(openmp_asked == nullptr) && window::ticks() < left.until; // who asks watches
 }
 
 // As many threads as OpenMP had before the program said how many it wants.

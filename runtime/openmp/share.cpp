@@ -100,19 +100,19 @@ __attribute__((noinline)) void open_with_lent(RegionCall& region, RegionSite& si
         window::store_relaxed(site.longest, std::max(took, window::load_relaxed(site.longest) / 2));
 }
 
-// A region that takes less than a thread more would cost asks for lent cores seldom, the shorter the more so, as asking
-// takes most of a microsecond: how long it is now is seen when it does. `as_it_is`: the calling thread need not even
-// come here before.
-bool asks_now(RegionSite& site, double took, bool as_it_is)
+// A region that takes less than a thread more would cost asks for lent cores seldom: how long it is now is seen when it
+// does. `as_it_is`: for a while the calling thread need not even come here.
+bool asks_now(RegionSite& site, bool as_it_is)
 {
-    constexpr double least = 16, most = 64;
-    const auto seldom = Flag(std::clamp(window::times::thread_ask_us * host().ticks_per_us / took, least, most));
-    directive::LeftAlone& left = directive::left_alone(site.function);
-    const bool used_up = left.site == site.function; // else another one was in its place: they are counted here
+    constexpr Flag seldom = 16;
     const Flag short_ones = Hardware::load_relaxed(site.short_ones) + 1; // relaxed: nothing follows from it
     Hardware::store_relaxed(site.short_ones, short_ones);
-    left = as_it_is ? directive::LeftAlone{site.function, seldom - 1} : directive::LeftAlone{};
-    return used_up || WS_UNLIKELY(short_ones % seldom == 0);
+    if (WS_UNLIKELY(short_ones % seldom == 0))
+        return true;
+    if (as_it_is)
+        directive::left_alone(site.function) = {
+            site.function, ticks() + uint64_t(window::times::left_alone_us * host().ticks_per_us)};
+    return false;
 }
 
 // Whether to ask for lent cores at all, by two loads: somebody waits, or will when a region that is as long as this one
@@ -124,7 +124,7 @@ bool may_have_lenders(RegionSite& site, bool as_it_is)
         return false;
     const double took = window::load_relaxed(site.longest);
     if (took > 0 && took < window::times::thread_cost_us * h.ticks_per_us) // 0: it is not known
-        return asks_now(site, took, as_it_is);
+        return asks_now(site, as_it_is);
     return Hardware::load_relaxed(h.row->hunger.hungry) || Hardware::load_relaxed(*h.sleepers) || // hints, both
            took > window::times::borrow_wait_pays * window::times::borrow_wait_us * h.ticks_per_us;
 }
