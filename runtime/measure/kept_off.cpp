@@ -71,10 +71,7 @@ uint64_t KeptOff::ask(uint64_t now)
     const unsigned long long ran_before = ran_;
     ran_ = ran_ns();
     const uint64_t ran = ticks_of(ran_before, ran_);
-    const uint64_t awake = work_ + other_;
-    const double share = work_ ? double(work_) / double(awake) : 0;
-    if (awake > ran + little_)
-        others_until_ = now + 8 * every_;
+    const double share = work_ ? double(work_) / double(work_ + other_) : 0;
     missed_ += work_ - std::min(ran - std::min(ran, other_), work_);
     asked_at_ = now;
     work_ = other_ = 0;

@@ -25,9 +25,6 @@ public:
     void was_awake(uint64_t ticks) { other_ += ticks; }
     // Where work begins or ends: how many ticks are to be subtracted from it; mostly 0, as the system is not asked.
     uint64_t settle(uint64_t now) { return now - asked_at_ < every_ ? 0 : ask(now); }
-    // The same, where a wait begins or ends. While others are seen it asks each time: a wait that yields loses the core
-    // at once, and what it was kept off for would be divided between it and the work beside it.
-    uint64_t turn(uint64_t now) { return now - asked_at_ < every_ && now >= others_until_ ? 0 : ask(now); }
     bool is_started() const { return every_ != 0; }
     // How often it has read the file.
     unsigned looks() const { return looks_; }
@@ -37,7 +34,6 @@ private:
     unsigned long long look();
 
     uint64_t every_ = 0, asked_at_ = 0; // ticks
-    uint64_t others_until_ = 0;         // ticks; they were seen not long before
     // Ticks of work in which it did not run: so many are not worth a look, and those since the last look.
     uint64_t little_ = 0, missed_ = 0;
     unsigned long long told_ = 0; // ns kept off, at the last look

@@ -22,13 +22,14 @@ void Meter::start(window::LoadRow* row, uint64_t now, double ticks_per_us)
     write(now, false);
 }
 
-void Meter::count_until(uint64_t at)
+void Meter::work_until(uint64_t at)
 {
     const uint64_t passed = at > last_ ? at - last_ : 0, waited = std::min(within_, passed), worked = passed - waited;
     waited_ += waited;
     worked_ += worked;
     kept_off_.worked(worked);
     kept_off_.was_awake(waited);
+    settle(at);
     within_ = 0;
     last_ = std::max(last_, at);
 }
@@ -42,9 +43,9 @@ uint64_t Meter::note_kept_off(uint64_t ticks, uint64_t at)
 }
 
 // Time that was counted as work before it was known that others had the core.
-void Meter::take_off(uint64_t off, uint64_t at)
+void Meter::settle(uint64_t at)
 {
-    note_kept_off(off, at);
+    const uint64_t off = note_kept_off(kept_off_.settle(at), at);
     worked_ -= off;
     kept_ += off;
 }
@@ -58,8 +59,7 @@ void Meter::write(uint64_t at, bool waits)
 
 void Meter::wait_begins(uint64_t at)
 {
-    count_until(at);
-    take_off(kept_off_.turn(at), at);
+    work_until(at);
     write(at, true);
 }
 
@@ -68,7 +68,7 @@ void Meter::wait_ends(uint64_t at, uint64_t asleep)
     const uint64_t took = at > last_ ? at - last_ : 0;
     waited_ += took;
     kept_off_.was_awake(took - std::min(asleep, took));
-    take_off(kept_off_.turn(at), at); // of the work before it
+    settle(at); // of the work before it
     last_ = at;
     within_ = 0; // it is in `took`
     write(at, false);
@@ -88,8 +88,7 @@ void Meter::bring_up(uint64_t now)
 {
     if (waits_ || !started_)
         return;
-    count_until(now);
-    take_off(kept_off_.settle(now), now);
+    work_until(now);
     write(now, false);
 }
 

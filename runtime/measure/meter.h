@@ -58,8 +58,8 @@ public:
     bool disturbed_since(uint64_t at) const { return window::load_relaxed(disturbed_at_) > at; }
 
 private:
-    void count_until(uint64_t at);
-    void take_off(uint64_t off, uint64_t at);
+    void work_until(uint64_t at);
+    void settle(uint64_t at);
     void add_borrowed(uint64_t ticks);
     uint64_t note_kept_off(uint64_t ticks, uint64_t at);
     void write(uint64_t at, bool waits);

@@ -298,25 +298,6 @@ TEST_CASE("time in which others have the core is no work", "[meter]")
         CHECK(clock.seconds(load.useful + load.kept_off) == Approx(clock.seconds(ended - began)));
         CHECK(load.rate({}) < 0.6);
     }
-    SECTION("its own thread's, whose waits yield to others")
-    {
-        auto meter = std::make_unique<ws::measure::Meter>();
-        const uint64_t began = ticks();
-        meter->start(nullptr, began, clock.ticks_per_us());
-        const double ran = cpu_ms();
-        double waiting = 0;
-        for (int turn = 0; turn < 100; turn++) {
-            work(2);
-            const double worked = cpu_ms();
-            meter->wait_begins(ticks());
-            sched_yield();
-            meter->wait_ends(ticks(), 0);
-            waiting += cpu_ms() - worked;
-        }
-        const double wanted = cpu_ms() - ran - waiting, useful = clock.seconds(meter->load(ticks()).useful) * 1e3;
-        CHECK(useful > 0.93 * wanted);
-        CHECK(useful < 1.15 * wanted);
-    }
     SECTION("a guest's")
     {
         auto meter = std::make_unique<ws::measure::Meter>();
