@@ -78,39 +78,28 @@ static inline void work_wait_for_result(double x)
 #endif
 }
 
-/* Sleeps so that the thread's sleeps add up: what one lasted too long, as there are fewer cores than threads to be
- * woken, the next is shorter. Built with -DWORK_SLEEPS_TOGETHER a program has no thread-local variables, for which its
- * parallel regions would not be shared: then those of all threads add up. */
+/* What a thread's sleeps lasted too long. Built with -DWORK_SLEEPS_TOGETHER a program has no thread-local variables,
+ * for which its parallel regions would not be shared: then it is that of all threads. */
 #ifdef WORK_SLEEPS_TOGETHER
+#define WORK_DEBT static
+#else
+#define WORK_DEBT static __thread
+#endif
+
+/* Sleeps so that the sleeps add up: what one lasted too long, as there are fewer cores than threads to be woken, the
+ * next is shorter. */
 static inline void work_sleep(double seconds)
 {
-    static int64_t debt;        /* nanoseconds; relaxed: it counts, and no more */
-    prctl(PR_SET_TIMERSLACK, 1ul, 0ul, 0ul, 0ul);
+    WORK_DEBT int64_t debt;     /* nanoseconds; relaxed: it counts, and no more */
     const double begin = bench_now();
     const double wanted = seconds - (double) __atomic_exchange_n(&debt, 0, __ATOMIC_RELAXED) * 1e-9;
+    prctl(PR_SET_TIMERSLACK, 1ul, 0ul, 0ul, 0ul);
     if (wanted > 0) {
         const struct timespec nap = { (time_t) wanted, (long) ((wanted - (double) (time_t) wanted) * 1e9) };
         nanosleep(&nap, NULL);
     }
     __atomic_fetch_add(&debt, (int64_t) ((bench_now() - begin - wanted) * 1e9), __ATOMIC_RELAXED);
 }
-#else
-static inline void work_sleep(double seconds)
-{
-    static __thread double debt;
-    static __thread bool prepared;
-    if (!prepared) {
-        prctl(PR_SET_TIMERSLACK, 1ul, 0ul, 0ul, 0ul);
-        prepared = true;
-    }
-    double begin = bench_now(), wanted = seconds - debt;
-    if (wanted > 0) {
-        struct timespec nap = { (time_t) wanted, (long) ((wanted - (double) (time_t) wanted) * 1e9) };
-        nanosleep(&nap, NULL);
-    }
-    debt = bench_now() - begin - wanted;
-}
-#endif
 
 /* Not inlined: the serial loop, the plain loop and the shared loop run the very same instructions. */
 __attribute__((noinline))

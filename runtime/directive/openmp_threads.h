@@ -79,7 +79,8 @@ inline LeftAlone& left_alone(const void* site) { return openmp_left_alone[uintpt
 inline bool opens_alone(const void* site)
 {
     const LeftAlone& left = left_alone(site);
-    return left.site == site && WS_LIKELY(openmp_asked == nullptr) && window::ticks() < left.until; // who asks watches
+    // Not where questions are heard: in a virtual thread, or a watched region, the sharer is to see what is opened.
+    return left.site == site && WS_LIKELY(openmp_asked == nullptr) && window::ticks() < left.until;
 }
 
 // As many threads as OpenMP had before the program said how many it wants.

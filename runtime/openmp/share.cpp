@@ -158,7 +158,7 @@ void run_by_openmp(RegionCall& region, RegionSite* site, const Wanted& wanted)
     // would only keep a lent one busy.
     const bool may = site && directive::openmp_lender;
     unsigned most = 0;
-    if (may && (number == 0 || (number > own && !spins)) && may_have_lenders(*site, !same && !wanted.said))
+    if (may && (number == 0 || (number > own && !spins)) && may_have_lenders(*site, number == 0))
         most = number ? number - own : most_lent(*site);
     if (WS_LIKELY(!may || (most == 0 && number <= own)))
         region.open(region.fn, region.data, same ? number : region.threads);

@@ -8,7 +8,6 @@
 #include "loop/open_region.h"
 
 #include <algorithm>
-#include <chrono>
 
 using namespace ws::lend;
 using namespace ws::window;

@@ -5,6 +5,7 @@
 #include "policy/steal/victim.h"
 
 #include <algorithm>
+#include <chrono>
 #include <sys/mman.h>
 
 using namespace ws::window;

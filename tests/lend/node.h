@@ -130,7 +130,6 @@ struct Wanted : TestNode {
     bool published() { return (*this)[0].window.open(0); }
 };
 
-
 // A thread that waits in no MPI: it joins rank 0's region, if that is open, claims `units` and then runs `visit`.
 std::thread thief(TestNode& node, uint64_t units, std::function<void(const ws::window::Lease&)> visit);
 // A core that nobody wants back, for a visit.

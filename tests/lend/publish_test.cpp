@@ -5,8 +5,6 @@
 
 #include "loop/open_region.h"
 
-#include <algorithm>
-
 using namespace ws::lend;
 using namespace ws::window;
 

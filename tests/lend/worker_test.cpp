@@ -6,8 +6,6 @@
 
 #include "loop/participant.h"
 
-#include <chrono>
-
 using namespace ws::lend;
 using namespace ws::window;
 
