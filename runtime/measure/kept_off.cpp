@@ -25,14 +25,6 @@ Scheduled read_from(int fd, const Scheduled& otherwise)
     return some ? s : otherwise;
 }
 
-// What the calling thread has run; 0 where there is no such clock: then each question is a look.
-unsigned long long ran_ns()
-{
-    timespec t = {};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (unsigned long long)t.tv_sec * 1000000000 + (unsigned long long)t.tv_nsec;
-}
-
 } // namespace
 
 Scheduled scheduled()
@@ -42,6 +34,14 @@ Scheduled scheduled()
     if (fd >= 0)
         close(fd);
     return s;
+}
+
+// What the calling thread has run; 0 where there is no such clock: then each question is a look.
+unsigned long long KeptOff::ran_ns()
+{
+    timespec t = {};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (unsigned long long)t.tv_sec * 1000000000 + (unsigned long long)t.tv_nsec;
 }
 
 unsigned long long KeptOff::look()
@@ -63,13 +63,13 @@ void KeptOff::start(uint64_t now, double ticks_per_us, bool keep_open)
 
 // The time without a core is divided between work and the rest as the time in which the thread did not sleep is. But
 // all time that the thread ran beyond the rest's time was work.
-uint64_t KeptOff::ask(uint64_t now)
+uint64_t KeptOff::ask(uint64_t now, unsigned long long has_run_ns)
 {
     const auto ticks_of = [&](unsigned long long from, unsigned long long to) {
         return uint64_t(double(to - std::min(from, to)) * ticks_per_ns_);
     };
     const unsigned long long ran_before = ran_;
-    ran_ = ran_ns();
+    ran_ = has_run_ns;
     const uint64_t ran = ticks_of(ran_before, ran_);
     const double share = work_ ? double(work_) / double(work_ + other_) : 0;
     missed_ += work_ - std::min(ran - std::min(ran, other_), work_);

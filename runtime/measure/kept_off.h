@@ -24,13 +24,15 @@ public:
     void worked(uint64_t ticks) { work_ += ticks; }
     void was_awake(uint64_t ticks) { other_ += ticks; }
     // Where work begins or ends: how many ticks are to be subtracted from it; mostly 0, as the system is not asked.
-    uint64_t settle(uint64_t now) { return now - asked_at_ < every_ ? 0 : ask(now); }
+    uint64_t settle(uint64_t now) { return now - asked_at_ < every_ ? 0 : ask(now, ran_ns()); }
+    // The same where the thread is known to have run for so long since any one moment, however lately it was asked.
+    uint64_t ask(uint64_t now, unsigned long long has_run_ns);
     bool is_started() const { return every_ != 0; }
     // How often it has read the file.
     unsigned looks() const { return looks_; }
 
 private:
-    uint64_t ask(uint64_t now);
+    static unsigned long long ran_ns();
     unsigned long long look();
 
     uint64_t every_ = 0, asked_at_ = 0; // ticks
