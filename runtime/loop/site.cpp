@@ -45,6 +45,11 @@ constexpr double enough_overlap = 0.3;
 constexpr uint64_t tilts_compared = 5;
 constexpr uint64_t enough_compared = 3; // fewer may all be disturbed, or executions of another size
 
+// Of a loop whose executions are too long to be measured alone some begin so, for this part, until enough could be
+// compared: their guests come later by it. Others may disturb some.
+constexpr uint64_t most_begun_alone = 2 * enough_compared;
+constexpr double begun_alone_part = 1. / 32;
+
 uint64_t next_look(const SiteRecord& r)
 {
     const uint64_t alones = peek(r.alones);
@@ -165,6 +170,17 @@ void remember_alone(Learned& l, double ticks)
         poke(r->alones, peek(r->alones) + 1);
     }
     poke(l.alone_ticks, before > 0 ? (before + ticks) / 2 : ticks);
+}
+
+double begins_alone(Learned& l, double ticks)
+{
+    SiteRecord* r = window::load_acquire(l.record);
+    const double us = host().ticks_per_us;
+    if (!r || ticks < window::times::long_region_us * us || compared_beside(*r) || !is_even(peek(r->tilt)) ||
+        peek(r->begun_alone) >= most_begun_alone)
+        return 0;
+    poke(r->begun_alone, peek(r->begun_alone) + 1);
+    return std::min(ticks * begun_alone_part, window::times::begun_alone_us * us);
 }
 
 // Costs change while a program runs. So what an iteration costs alone is compared only with regions next to that one,

@@ -48,6 +48,7 @@ struct SiteRecord {
     // How many times as much an iteration has cost its threads as alone; see remember_helped(). Beside regions without
     // guests; and in one region, before and after the first guest's coming.
     Recent beside, crowded;
+    uint64_t begun_alone; // executions that begins_alone() has chosen
     // What guests and owner have computed beside each other while that was not known, and what was said to have been
     // won and was not, in ticks; see truly_won().
     double guessed, owed;
@@ -102,6 +103,10 @@ inline void remember_calm(Learned& l, bool wanted)
 
 // A region that nobody helped with took `ticks` an iteration, open to close.
 void remember_alone(Learned& l, double ticks);
+
+// An execution that is to take `ticks` by one thread begins: for how many ticks its owner runs alone first, though
+// somebody waits, so that remember_helped() has something to compare with; mostly 0. For some long ones.
+double begins_alone(Learned& l, double ticks);
 
 // Owner's costs before and after the first guest's coming, as the chunks of one region show them; 0 = not seen.
 // `was_alone`: part of the region ran before it was published, when its atomic operations were plain ones.

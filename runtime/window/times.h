@@ -28,6 +28,8 @@ constexpr double calm_whole_us = 500;
 // for nothing; one above long_region_us is not run without help only to find out what help is worth: few of them make
 // up a run.
 constexpr double handover_us = 8, short_region_us = 500, long_region_us = 5000;
+// The same of the begin of some of these: several chunks of the owner's.
+constexpr double begun_alone_us = 500;
 // loop/site.cpp: a loop that gained nothing goes on unshared for so long at first: long beside the regions that tried
 // it, short beside a run, so that one that was only unlucky, or has changed, is tried again.
 constexpr double first_pause_us = 20000;

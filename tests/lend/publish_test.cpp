@@ -80,6 +80,47 @@ TEST_CASE("publish on demand: one that guests helped with much the last time is,
     CHECK(first_open == -1);
 }
 
+TEST_CASE("publish on demand: the first long ones begin alone, though somebody waits", "[lend]")
+{
+    Wanted node;
+    ws::loop::Region& region = node[0].slots.regions[0];
+    static uint64_t began, opened;
+    static ws::window::Window* window;
+    window = &node[0].window;
+    ws_site site = {"long ones", WS_SITE_KINDS(WS_AUTO, WS_AUTO) | WS_SITE_ANY_ORDER, {}};
+    const double us = node[0].host.ticks_per_us;
+    const auto us_until_open = [&](double known_us) { // of one that is thought to take so long
+        constexpr long n = 100;
+        ws::loop::remember_tilt(&site, 1);
+        ws::loop::poke(ws::loop::learned(&site).unit_ticks, known_us * us / n);
+        node[0].window.mine().hunger.hungry = long_hungry;
+        opened = 0;
+        began = ticks();
+        const auto body = [](void*) {
+            for (long lo, hi; ws_loop_next(&lo, &hi);)
+                for (long i = lo; i < hi; i++) {
+                    if (!opened && window->open(0))
+                        opened = ticks();
+                    sleep_us(20);
+                }
+        };
+        ws_parallel_loop(body, nullptr, 0, n, 1, &site, 0, 0);
+        REQUIRE(opened != 0);
+        return double(opened - began) / us;
+    };
+    ws::loop::record_of(&site);
+    us_until_open(4000);
+    CHECK(!region.was_alone); // at once
+    for (int i = 0; i < 6; i++) {
+        CHECK(us_until_open(16000) >= 500);
+        CHECK(region.was_alone);
+        CHECK(region.cost_before >= 20 * us);
+    }
+    us_until_open(16000);
+    CHECK(!region.was_alone);
+    node.stop();
+}
+
 TEST_CASE("publish on demand: a loop runs plainly where it stands while it is known to be short and nobody waits",
           "[lend]")
 {

@@ -291,6 +291,27 @@ TEST_CASE("of a loop that never ran alone the owner's cost before its first gues
         CHECK(remember_helped(&loop.site, 999, {100, 300, true}, false) == Approx(1.5));
 }
 
+TEST_CASE("a few executions too long to be measured alone begin alone, to tell what guests cost", "[site]")
+{
+    Loop& loop = new_loop();
+    const double us = host().ticks_per_us;
+    const auto begins = [&](double ms) { return begins_alone(learned(&loop.site), ms * 1000 * us) / us; };
+    CHECK(begins(8) == 0); // nothing is known of it
+    record_of(&loop.site);
+    CHECK(begins(8) == 0);
+    for (int i = 0; i < 20; i++)
+        remember_tilt(&loop.site, 2);
+    CHECK(begins(8) == 0); // its begin is no measure of the rest
+    for (int i = 0; i < 20; i++)
+        remember_tilt(&loop.site, 1);
+    CHECK(begins(4) == 0); // one of them is measured alone from begin to end
+    CHECK(begins(8) == Approx(250));
+    CHECK(begins(1000) == Approx(500));
+    for (int i = 0; i < 4; i++)
+        CHECK(begins(8) > 0);
+    CHECK(begins(8) == 0);
+}
+
 TEST_CASE("what others have disturbed is no evidence", "[site]")
 {
     Loop& loop = new_loop();
