@@ -127,7 +127,7 @@ void watch_crowding(Participant& p)
     if (!p.crowded) {
         if (!r.was_alone) // else it is known already, of a chunk whose atomic operations were plain ones
             r.cost_before = p.pace.last_cost();
-    } else if (r.crowded_ticks < r.crowded_most) {
+    } else if (r.crowded_ticks < std::max(8 * r.chunk_ticks, r.alone_first)) {
         r.crowded_units += p.pace.last_units();
         r.crowded_ticks += uint64_t(p.pace.last_cost() * double(p.pace.last_units()));
     }
@@ -144,8 +144,9 @@ bool alone_next(Participant& p, long* lo, long* hi)
     }
     // Relaxed: a hint; publishing one chunk later does no harm. Pairs with the thieves' store in Chooser::choose().
     Flag hungry = Hardware::load_relaxed(p.host->row->hunger.hungry);
-    if (WS_UNLIKELY(hungry) && r.may_share && p.pace.started() >= r.alone_until && is_worth(p, remaining, hungry)) {
-        r.cost_before = r.alone_until ? double(p.pace.measured_ticks()) / double(p.pace.measured_units())
+    if (WS_UNLIKELY(hungry) && r.may_share && p.pace.started() - r.opened_at >= r.alone_first &&
+        is_worth(p, remaining, hungry)) {
+        r.cost_before = r.alone_first ? double(p.pace.measured_ticks()) / double(p.pace.measured_units())
                                       : p.pace.last_cost();
         if (publish_if_wanted(p, false))
             return claim_next(p, lo, hi);

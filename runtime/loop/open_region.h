@@ -27,7 +27,7 @@ struct alignas(64) Region {
     uint64_t chunk_ticks; // time a chunk should take
     uint64_t most_alone;  // units that the owner may take at a time until somebody comes, though they take longer
     uint64_t opened_at;   // ticks
-    uint64_t alone_until; // ticks: it is published no earlier
+    uint64_t alone_first; // ticks after its begin: it is published no earlier; see begins_alone()
     uint64_t ring_at;     // published: ticks before which sleepers are left alone
     bool may_share;       // this execution
     bool backwards;       // unit 0 holds the last iterations
@@ -44,7 +44,7 @@ struct alignas(64) Region {
     // How the first guest's coming changed the cost of a unit to the owner (see Crowding): before it, and from then on.
     double cost_before;
     bool was_alone; // until it was published
-    uint64_t crowded_units, crowded_ticks, crowded_most; // the last: ticks that are looked at
+    uint64_t crowded_units, crowded_ticks;
     Chain chain;          // not of this region, but of all that the slot has had
     // Guests write these.
     alignas(64) uint64_t stolen, stolen_ticks; // iterations run by guests; atomically added

@@ -210,7 +210,6 @@ void publish(Participant& p)
     r.stolen = r.stolen_ticks = 0;
     Hardware::store_relaxed(r.stayed, 0);
     r.crowded_units = r.crowded_ticks = 0;
-    r.crowded_most = std::max(8 * r.chunk_ticks, r.alone_until - std::min(r.alone_until, r.opened_at));
     r.was_alone = p.lo > 0;
     r.state.note();
     Hardware::store_relaxed(*p.host->running_on, Flag(sched_getcpu()));
@@ -384,7 +383,7 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
     r.backwards = false;
     r.two_ends = two_ends;
     r.cost_before = 0;
-    r.alone_until = 0;
+    r.alone_first = 0;
     const bool for_test = WS_UNLIKELY(p.host->share_all) && open_for_test(r, own);
 
     // Where guests did little the last time, whoever comes will most likely come at the end: until then few chunks will
@@ -420,10 +419,10 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
     const bool again = helped > much_help && estimate > double(p.host->publish_ticks[window::newly_hungry]);
     const bool unasked = coarse || again;
     if (r.may_share && (unasked || (hungry && estimate > double(p.host->publish_ticks[hungry])))) {
-        if (const double alone_first = coarse || own.kind != WS_AUTO ? 0 : begins_alone(l, estimate); alone_first > 0) {
-            r.alone_until = r.opened_at + uint64_t(alone_first);
+        if (!coarse && own.kind == WS_AUTO) // each chunk is timed, and short beside the time alone
+            r.alone_first = begins_alone(l, estimate);
+        if (r.alone_first)
             return;
-        }
         // The costly half first, where it is known and nothing depends on the order: what is left at the end is then
         // cheap, and easily shared.
         r.backwards = (site->kinds & WS_SITE_ANY_ORDER) && own.kind == WS_AUTO && thief.kind == WS_AUTO &&

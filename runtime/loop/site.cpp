@@ -172,7 +172,7 @@ void remember_alone(Learned& l, double ticks)
     poke(l.alone_ticks, before > 0 ? (before + ticks) / 2 : ticks);
 }
 
-double begins_alone(Learned& l, double ticks)
+uint64_t begins_alone(Learned& l, double ticks)
 {
     SiteRecord* r = window::load_acquire(l.record);
     const double us = host().ticks_per_us;
@@ -180,7 +180,7 @@ double begins_alone(Learned& l, double ticks)
         peek(r->begun_alone) >= most_begun_alone)
         return 0;
     poke(r->begun_alone, peek(r->begun_alone) + 1);
-    return std::min(ticks * begun_alone_part, window::times::begun_alone_us * us);
+    return uint64_t(std::min(ticks * begun_alone_part, window::times::begun_alone_us * us));
 }
 
 // Costs change while a program runs. So what an iteration costs alone is compared only with regions next to that one,

@@ -106,7 +106,7 @@ void remember_alone(Learned& l, double ticks);
 
 // An execution that is to take `ticks` by one thread begins: for how many ticks its owner runs alone first, though
 // somebody waits, so that remember_helped() has something to compare with; mostly 0. For some long ones.
-double begins_alone(Learned& l, double ticks);
+uint64_t begins_alone(Learned& l, double ticks);
 
 // Owner's costs before and after the first guest's coming, as the chunks of one region show them; 0 = not seen.
 // `was_alone`: part of the region ran before it was published, when its atomic operations were plain ones.

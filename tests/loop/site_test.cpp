@@ -295,7 +295,7 @@ TEST_CASE("a few executions too long to be measured alone begin alone, to tell w
 {
     Loop& loop = new_loop();
     const double us = host().ticks_per_us;
-    const auto begins = [&](double ms) { return begins_alone(learned(&loop.site), ms * 1000 * us) / us; };
+    const auto begins = [&](double ms) { return double(begins_alone(learned(&loop.site), ms * 1000 * us)) / us; };
     CHECK(begins(8) == 0); // nothing is known of it
     record_of(&loop.site);
     CHECK(begins(8) == 0);
