@@ -2,8 +2,8 @@
 """What load on the machine can falsify: times, and what follows from them, such as shares, estimates, causes, and who came first.
 
 Such a check is a function under @repeated that calls likely() for what load may change, after all that must hold whatever else runs here. It is
-repeated when others used the CPUs meanwhile, and only then; after a longer wait for a quiet moment each time. If they used them in all of its runs
-it is not judged: the script's finish() says so, and its exit status is 77."""
+repeated when others used the CPUs meanwhile, after a longer wait for a quiet moment each time; else a few times only. If they used them in all of its
+runs it is not judged: the script's finish() says so, and its exit status is 77."""
 import functools
 import os
 import sys
@@ -69,8 +69,8 @@ def waited_for(condition, seconds, own=lambda: 0.0):
     return bool(condition())
 
 
-def repeated(check=None, tries=TRIES, chances=1):
-    """chances: undisturbed runs, where a check can fail by chance even in these, as what the host of a virtual machine does is not seen, or for a reason
+def repeated(check=None, tries=TRIES, chances=3):
+    """chances: undisturbed runs, of which one must be right. Not one alone: what the host of a virtual machine does is not always seen. More for a reason
     that stands beside it."""
     if check is None:
         return lambda function: repeated(function, tries, chances)

@@ -57,13 +57,14 @@ check(own < seen, f"it is not seen that it is the script's own: {own} of {seen}"
 
 patience.Machine, patience.wait_for_calm = Made, lambda seconds: None
 for what, got, wanted in (('right at once', tried([], 1), ('right', 1, 0, 0)),
-                          ('wrong, undisturbed', tried([QUIET]), ('wrong', 1, 1, 0)),
+                          ('wrong, undisturbed', tried([QUIET] * 3), ('wrong', 3, 1, 0)),
+                          ('one chance', tried([QUIET], chances=1), ('wrong', 1, 1, 0)),
                           ('right when it is quiet again', tried([LOADED] * 3, 4), ('right', 4, 0, 0)),
-                          ('wrong when it is quiet again', tried([LOADED] * 3 + [QUIET]), ('wrong', 4, 1, 0)),
+                          ('wrong when it is quiet again', tried([LOADED] * 3 + [QUIET] * 3), ('wrong', 6, 1, 0)),
                           ('never quiet', tried([LOADED] * 99), ('wrong', patience.TRIES, 0, 1)),
                           ('fewer tries', tried([LOADED] * 99, tries=3), ('wrong', 3, 0, 1)),
-                          ('chances', tried([QUIET, LOADED, QUIET, QUIET], chances=3), ('wrong', 4, 1, 0)),
-                          ('right at the last chance', tried([QUIET, QUIET], 3, chances=3), ('right', 3, 0, 0))):
+                          ('chances', tried([QUIET, LOADED, QUIET], chances=2), ('wrong', 3, 1, 0)),
+                          ('right at the last chance', tried([QUIET, QUIET], 3), ('right', 3, 0, 0))):
     check(got == wanted, f'{what}: {got}, wanted {wanted}')
 Made.loads, patience.unjudged[:], patience.spent = iter([LOADED] * 99), [], patience.BUDGET
 

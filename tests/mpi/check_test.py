@@ -20,7 +20,7 @@ def loops(result):
 
 
 # Loops so short that they are over before a helper comes by itself. On a very busy machine one may not come in time even here.
-@repeated(chances=3)
+@repeated
 def short(least, env, ranks=2):
     result = run('checked', 'short', 1000, ranks=ranks, env=env)
     expect(result, 'loops were not shared', result.stats['regions'] == result.stats['regions_shared'] == 1000)

@@ -34,7 +34,7 @@ FORTRAN = {('dummy and module', v) for v in ('answer', 'counted')} | {('module a
           {('of the host', v) for v in ('answer', 'best')}
 
 # A wrong result of each variable is found, wherever the variable lies: helpers compute something else for each.
-@repeated(chances=3)
+@repeated
 def finds(program, variables):
     result = check(program, 'wrong', 4, ranks=1, code=None)
     expect(result, 'too many lines of a loop', all(len(re.findall(f'check: {re.escape(name)}: ', result.err)) <= 4 for name, _ in variables - {('template', 'sum')}))

@@ -9,11 +9,13 @@ if CORES < 2:
     finish()
 
 
-# It would be 1.33 instead of 1.48 if what guests did were left out, and 1.2 if a rank's help for others counted as its own work.
+# A sixth is stolen where both ranks end at once. Of less than MUCH of it the loads would tell too little; that stealing wins back all is not judged here.
+MUCH = 0.12
+# The imbalance would be 1.33 instead of 1.48 if what guests did were left out, and 1.2 if a rank's help for others counted as its own work.
 TOLERANCE = 0.06
 
 
-@repeated(chances=3)
+@repeated
 def measure(least_stolen, most_stolen, **how):
     result = run('loads', 40, 3, ranks=2, **how)
     numbers = [float(n) for n in re.findall(r'[\d.]+', result.out)]
@@ -22,8 +24,8 @@ def measure(least_stolen, most_stolen, **how):
 
 
 for bound in ('-bind-to', 'core'), ():
-    measure(0.15, 1, options=bound)
+    measure(MUCH, 1, options=bound)
     measure(0, 0, options=(*bound, '-workshare-victim', 'none'))
-measure(0.15, 1, env={'WS_WORKERS': '1', 'WS_CORES': '4'})
+measure(MUCH, 1, env={'WS_WORKERS': '1', 'WS_CORES': '4'})
 measure(0, 0, options=('-workshare-workers', '1', '-workshare-victim', 'none'), env={'WS_CORES': '4'})
 finish()

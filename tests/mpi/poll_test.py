@@ -9,7 +9,7 @@ if CORES < 2:
     finish()
 
 
-@repeated(chances=3)
+@repeated
 def looks(look):
     result = run('polling', look, options=('-workshare-poll',), steals=True)
     found = re.search(r'^(\d+) looks, longest \S+, median (\S+), last (\S+)$', result.out, re.MULTILINE)

@@ -80,7 +80,7 @@ def plain(shape, steps):
 
 # What it would have taken without stealing: as long as one rank after the other worked; and against a run without. Others on the machine
 # make that longer, never shorter.
-@repeated(chances=3)
+@repeated
 def gains(shape):
     result = job(shape, 20, 'nap')
     counted_right(result)

@@ -15,7 +15,7 @@ def serve(**how):
 
 
 # A wake-up, and not a nap of the thread or a quantum of the rank: these would be in each of several runs, programs beside us are not.
-@repeated(chances=3)
+@repeated
 def answers():
     _, _, plain_us = serve(workshare=False)
     with tempfile.NamedTemporaryFile(suffix='.json') as file:

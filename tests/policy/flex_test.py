@@ -238,7 +238,7 @@ loaded(bool, 'load', 'ws_flex_k', 'auto', 'ws_flex_interval', 'auto', iterations
 
 # ---- a move that gained nothing: the next one would pay if it kept its promise, and is not made. Each takes 0.4 s; the first is to gain 17 ms an iteration, the
 # second 20 ms, and some 20 iterations are left then.
-@repeated(chances=3)
+@repeated
 def gains_nothing():
     result = job('flex_rows', 'constant', 400, 26, 'ws_flex_iterations', '26', 'ws_flex_interval', '1', ranks=2, options=('-workshare-flex-th1', '100'))
     likely(result, f'moves {counts(result)[1]}, gained {gained(result)} %, or it is not said why rows stay', counts(result)[1] == [1, 1] and
@@ -263,7 +263,7 @@ for counts_what, wanted in ('flop', 'floating-point operations'), ('instructions
     expect(result, f'not by {wanted}', f'by {wanted}' in result.err)
 # Processors that count differently are made equal: rank 1's counts ten times what it does, and its rows take twice the computing. Rank 0 gets half of
 # that, with 500 rows; by the counts as they are it would get 418. What others take of a processor counts, too.
-@repeated(chances=3)
+@repeated
 def made_equal():
     result = run('flex_rows', 'dear', '800', '300', options=('-workshare-flex-interval', '15', '-workshare-flex-th1', '100'),
                  env={'LD_PRELOAD': folder, 'FAKE_PAPI': 'flop', 'FAKE_PAPI_TIMES': '10'}, ranks=2)

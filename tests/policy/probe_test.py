@@ -35,7 +35,7 @@ if CORES < 2:
     finish()
 
 # Rank 0 has three times the work of rank 1, which steals and gives steps meanwhile. 40 turns of 15.5 and 5.5 ms.
-@repeated(chances=3)
+@repeated
 def steps(env):
     result, told = job('loads', 40, 3, env=env, options=('-bind-to', 'core'))
     ratio = told[0]['useful_s'] / told[1]['useful_s']
@@ -50,7 +50,7 @@ def steps(env):
 
 # A rank with nothing to steal sleeps, but not beyond the moment when a step is due, here every 5 ms. A sleep of the usual length, here
 # 12.8 ms, would miss half of them.
-@repeated(chances=3)
+@repeated
 def steps_of_a_sleeper():
     result, told = job('late', 600, env={'PROBE_IDLE': '0'})
     likely(result, f'a rank that slept was given {told[1]["due"]} of 120 steps', told[1]['due'] >= 80)
@@ -94,7 +94,7 @@ for ranks, cliques, each in (1, 1, 1000), (2, 1, 20000), (4, 2, 20000), (8, 4, 1
 
 
 # Rank 0 waits and posts; rank 1 computes and never waits, but enters an MPI function now and then. On two nodes nothing can ring.
-@repeated(chances=3)
+@repeated
 def looks_now_and_then(cliques, *level):
     result = run('calls', 1, *level, env={'LD_LIBRARY_PATH': beside, 'PROBE_LETTERS': '0', 'MPIR_CVAR_NUM_CLIQUES': cliques})
     told, posted = letters(result)
@@ -121,7 +121,7 @@ def close(read, told, what):
     return truth - 0.2 - 0.1 * truth < read[what] < truth + 0.01
 
 
-@repeated(chances=3)
+@repeated
 def learns(ranks, cliques):
     result = run('loads', STEPS, 3, ranks=ranks, limit=100, env={'LD_LIBRARY_PATH': beside, 'MPIR_CVAR_NUM_CLIQUES': str(cliques),
                                                                 'PROBE_LOADS': '1', 'PROBE_PERIODS': '1', 'PROBE_IDLE': '0'})

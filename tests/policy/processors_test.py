@@ -46,7 +46,7 @@ def reported(program, *args, **how):
 
 
 # ---- sleeping work, 2 ranks x 8 threads on 16 pretended cores: 160 to 40
-@repeated(chances=3)
+@repeated
 def balances(program):
     plain = job(None, 'sleep', 40, 2, 160000, 40000, program=program)
     ranks, plain_turn = told(plain)
@@ -63,7 +63,7 @@ def balances(program):
 
 
 # Rank 1 waits while rank 0 is in its 3rd of 8 regions.
-@repeated(chances=3)
+@repeated
 def lends(program):
     _, alone = told(job(None, 'sleep', 15, 8, 320000, 80000, program=program))
     result = job('lend', 'sleep', 30, 8, 320000, 80000, program=program)
@@ -102,14 +102,14 @@ for program in ['processors'] + ['processors_' + c for c in COMPILERS]:
 
 
 # One move at a time.
-@repeated(chances=3)
+@repeated
 def paper():
     result = job('balance', 'sleep', 120, 2, 80000, 20000, options=('-workshare-openmp-deal', 'paper'))
     likely(result, 'the paper\'s rule reaches 11 of 16 cores or more', (deal(result) or [0])[0] >= 11)
 
 
 # 4 ranks, 16 cores, work 8 : 4 : 2 : 2.
-@repeated(chances=3)
+@repeated
 def four():
     result = job('balance', 'sleep', 60, 2, 160000, 80000, 40000, 40000, ranks=4, env={'WS_CORES': '16', 'OMP_NUM_THREADS': '4'})
     likely(result, f'about 8+4+2+2: {deal(result)}', deal(result) in ([8, 4, 2, 2], [7, 4, 3, 2], [7, 4, 2, 3], [8, 3, 3, 2], [8, 3, 2, 3], [7, 5, 2, 2]))
@@ -140,7 +140,7 @@ def two_nodes():
 
 # An owner that goes on in the middle of a region with its cores has its own region at once; the other's goes on beside it until its end, for 60 ms
 # in each of 10 turns, on 2 cores; and that is told.
-@repeated(chances=3)
+@repeated
 def comes_back():
     result = reported('comes_back', '10', ranks=3, options=('-workshare-openmp', 'lend'), env={'WS_CORES': '6', 'OMP_NUM_THREADS': '2'})
     times = re.search(r'for ([\d.]+) s of them \(([\d.]+) s beside their owners\)', result.err)
@@ -152,7 +152,7 @@ def comes_back():
 
 # Threads that have done their part leave a core whose owner was recalled from its wait: it is shared from the message to then, for 30 ms a core in
 # each turn, and not until the region is over, for 120.
-@repeated(chances=3)
+@repeated
 def leaves(program):
     result = reported(program, '3', ranks=3, options=('-workshare-openmp', 'lend'), env={'WS_CORES': '6', 'OMP_NUM_THREADS': '2'})
     late = re.search(r'\(([\d.]+) s beside their owners\)', result.err)
@@ -200,7 +200,7 @@ is_told()
 
 
 # ---- the real cores: one each, one thread each
-@repeated(chances=3)
+@repeated
 def real(program):
     bound = {'options': ('-bind-to', 'core'), 'env': {'OMP_NUM_THREADS': '1'}}
     plain = job(None, 'compute', 20, 32, 58000, 1000, program=program, **bound)
@@ -217,7 +217,7 @@ else:
     skip('needs two cores')
 
 # ---- C++ and Fortran, with either library
-@repeated(chances=3)
+@repeated
 def in_language(program, mode):
     result = job(mode, program=program, env={**NODE, 'WS_CHAOS': '1'} if mode == 'auto' else NODE)
     ranks, _ = told(result)

@@ -85,7 +85,7 @@ def shared(result):
 
 
 # ---- both share; only the borrower; only the lender; and both, but jobs are not looked at
-@repeated(chances=3)
+@repeated
 def both_share(*more):
     lent, both, *others = together(lambda **how: lender('auto,share', 36, limit=60, **how), lambda: borrower('auto,share', 40), *more)
     expect(lent, 'the job that lends has its own threads', re.findall(r'least (\d+) most', lent.out) == ['4', '4'])
