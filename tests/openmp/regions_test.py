@@ -122,7 +122,7 @@ def fortran():
 def own():
     expect_own(result := job(*OWN, title='what is not shared'))
     if os.path.exists(os.path.join(os.path.dirname(MPIRUN), '../lib/workshare/names.so')):
-        expect(result, 'its regions have no names', re.search(r'not regions\.c:\d+(:\w+)? \(.*, regions\.c:', result.err))
+        expect(result, 'its regions have no names', re.search(r'not own\.h:\d+(:\w+)? \(.*, own\.h:', result.err))
 
 
 def spinning():
