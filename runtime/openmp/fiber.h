@@ -8,11 +8,13 @@
 // a function keeps. The mask of signals stays the thread's.
 #pragma once
 
-#include "openmp/team.h"
+#include "openmp/unit.h"
 
 #include <cstdint>
 
 namespace ws::openmp {
+
+struct Series;
 
 class Fiber {
 public:

@@ -4,10 +4,11 @@
 // virtual threads gets its answers here, all others go on to libgomp, for a load and a branch more.
 #include "directive/next.h"
 #include "directive/openmp.h"
-#include "openmp/meet.h"
 #include "loop/participant.h"
+#include "openmp/meet.h"
 #include "openmp/task_reductions.h"
 #include "openmp/team.h"
+#include "openmp/watch.h"
 
 #include <cstdint>
 #include <optional>

@@ -7,6 +7,7 @@
 #include "directive/openmp.h"
 #include "loop/participant.h"
 #include "openmp/meet.h"
+#include "openmp/watch.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "openmp/meet.h"
 
+#include "openmp/watch.h"
+
 #include <cstring>
 
 extern "C" const char __ehdr_start[] __attribute__((visibility("hidden"))); // the linker's

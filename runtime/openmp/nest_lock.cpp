@@ -4,6 +4,7 @@
 // would share it with others on the same thread: regions that use such locks are OpenMP's.
 #include "directive/next.h"
 #include "openmp/meet.h"
+#include "openmp/watch.h"
 
 namespace ws::openmp {
 

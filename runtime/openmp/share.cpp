@@ -9,6 +9,7 @@
 #include "directive/openmp.h"
 #include "loop/participant.h"
 #include "openmp/team.h"
+#include "openmp/watch.h"
 #include "window/times.h"
 
 #include <algorithm>

@@ -100,8 +100,8 @@ constexpr unsigned stuck_look_us = 50000;
 // openmp/site.cpp: what a region is taken to last that is shared before it was ever run; three times this, and it is
 // stuck.
 constexpr double unknown_region_us = 4000000;
-// openmp/team.cpp: a virtual thread that asks for its number waits until one is free. Who has it may wait for a lock
-// of this one's: the job ends then, instead of never.
+// openmp/team_cold.cpp: a virtual thread that asks for its number waits until one is free. Who has it may wait for a
+// lock of this one's: the job ends then, instead of never.
 constexpr double number_wait_us = 60000000;
 // measure/kept_off.cpp: how often a thread asks the kernel how long it had no CPU: what it missed it learns at the next
 // look.
