@@ -143,7 +143,7 @@ __attribute__((visibility("hidden"))) void ws_fork(void* location, int32_t count
     ForkedRegion region = {function, how->call, shared, nullptr, location};
     if (WS_UNLIKELY(openmp_sharer != nullptr)) {
         LlvmRegion call(region, asked, fork, caller);
-        if (opens_alone(call.site))
+        if (opens_alone(call.site)) // with a num_threads clause, or libomp is not there for all to see
             call.open(call.fn, call.data, asked);
         else
             openmp_sharer(call);
@@ -161,20 +161,49 @@ __attribute__((visibility("hidden"))) void ws_fork(void* location, int32_t count
         next_push_num_threads(caller)(location, next_thread(caller)(location), int32_t(chosen.threads));
     fork(location, 1, reinterpret_cast<void (*)()>(run_forked), &region);
 }
+// Where a call goes as it came when it is not known that all do: a region that the thread opens without asking, to
+// libomp's.
+__attribute__((visibility("hidden"))) Fork* ws_fork_of(const void* function)
+{
+    Fork* const fork = openmp_sharer && !pushed && opens_alone(function) ? next_fork.of_all() : nullptr;
+    return WS_LIKELY(fork != nullptr) ? fork : ws_fork;
+}
 __attribute__((visibility("default"))) void openmp_fork_call();
 }
 
-// Most calls only pass: no policy chooses, and libomp's is known.
+// Most calls only pass: no policy chooses, and libomp's is known; or regions are shared, and this one is opened alone.
 #if defined(__x86_64__)
 asm(R"(
     .text
     .globl openmp_fork_call
     .type openmp_fork_call, @function
 openmp_fork_call:
+    .cfi_startproc
     movq ws_libomp_fork(%rip), %r11
     testq %r11, %r11
-    je ws_fork
+    je 1f
     jmp *%r11
+1:  pushq %rdi
+    pushq %rsi
+    pushq %rdx
+    pushq %rcx
+    pushq %r8
+    pushq %r9
+    pushq %rax
+    .cfi_adjust_cfa_offset 56
+    movq %rdx, %rdi
+    call ws_fork_of
+    movq %rax, %r11
+    popq %rax
+    popq %r9
+    popq %r8
+    popq %rcx
+    popq %rdx
+    popq %rsi
+    popq %rdi
+    .cfi_adjust_cfa_offset -56
+    jmp *%r11
+    .cfi_endproc
     .size openmp_fork_call, . - openmp_fork_call
 )");
 #elif defined(__aarch64__)
@@ -183,10 +212,32 @@ asm(R"(
     .globl openmp_fork_call
     .type openmp_fork_call, %function
 openmp_fork_call:
+    .cfi_startproc
     adrp x16, ws_libomp_fork
     ldr x16, [x16, :lo12:ws_libomp_fork]
-    cbz x16, ws_fork
+    cbz x16, 1f
     br x16
+1:  stp x29, x30, [sp, #-80]!
+    .cfi_def_cfa_offset 80
+    .cfi_offset 29, -80
+    .cfi_offset 30, -72
+    stp x0, x1, [sp, #16]
+    stp x2, x3, [sp, #32]
+    stp x4, x5, [sp, #48]
+    stp x6, x7, [sp, #64]
+    mov x0, x2
+    bl ws_fork_of
+    mov x16, x0
+    ldp x0, x1, [sp, #16]
+    ldp x2, x3, [sp, #32]
+    ldp x4, x5, [sp, #48]
+    ldp x6, x7, [sp, #64]
+    ldp x29, x30, [sp], #80
+    .cfi_restore 30
+    .cfi_restore 29
+    .cfi_def_cfa_offset 0
+    br x16
+    .cfi_endproc
     .size openmp_fork_call, . - openmp_fork_call
 )");
 #else
