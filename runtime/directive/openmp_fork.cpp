@@ -143,10 +143,7 @@ __attribute__((visibility("hidden"))) void ws_fork(void* location, int32_t count
     ForkedRegion region = {function, how->call, shared, nullptr, location};
     if (WS_UNLIKELY(openmp_sharer != nullptr)) {
         LlvmRegion call(region, asked, fork, caller);
-        if (opens_alone(call.site)) // with a num_threads clause, or libomp is not there for all to see
-            call.open(call.fn, call.data, asked);
-        else
-            openmp_sharer(call);
+        openmp_sharer(call);
         return;
     }
     const ChosenRegion chosen(asked, reinterpret_cast<void*>(function));
@@ -163,10 +160,13 @@ __attribute__((visibility("hidden"))) void ws_fork(void* location, int32_t count
 }
 // Where a call goes as it came when it is not known that all do: a region that the thread opens without asking, to
 // libomp's.
-__attribute__((visibility("hidden"))) Fork* ws_fork_of(const void* function)
+__attribute__((visibility("hidden"))) Fork* ws_fork_of(void* location, int32_t, const void* function, void* caller)
 {
-    Fork* const fork = openmp_sharer && !pushed && opens_alone(function) ? next_fork.of_all() : nullptr;
-    return WS_LIKELY(fork != nullptr) ? fork : ws_fork;
+    if (!openmp_sharer || !opens_alone(function))
+        return ws_fork;
+    if (const int32_t asked = std::exchange(pushed, 0))
+        next_push_num_threads(caller)(location, next_thread(caller)(location), asked);
+    return next_fork(caller);
 }
 __attribute__((visibility("default"))) void openmp_fork_call();
 }
@@ -191,7 +191,7 @@ openmp_fork_call:
     pushq %r9
     pushq %rax
     .cfi_adjust_cfa_offset 56
-    movq %rdx, %rdi
+    movq 56(%rsp), %rcx
     call ws_fork_of
     movq %rax, %r11
     popq %rax
@@ -225,7 +225,7 @@ openmp_fork_call:
     stp x2, x3, [sp, #32]
     stp x4, x5, [sp, #48]
     stp x6, x7, [sp, #64]
-    mov x0, x2
+    mov x3, x30
     bl ws_fork_of
     mov x16, x0
     ldp x0, x1, [sp, #16]
