@@ -24,6 +24,11 @@ static void work(int i)
     nanosleep(&nap, NULL);
     __atomic_fetch_add(&done[i], 1, __ATOMIC_RELAXED);
 }
+
+/* What regions have in the turns, too, in which they are watched: a loop with no barrier. */
+#define ALL_WORK                                                                                                      \
+    _Pragma("omp for nowait") for (int i = 0; i < iterations; i++) work(i);
+
 static int all_done(int n)
 {
     for (int i = 0; i < iterations; i++)

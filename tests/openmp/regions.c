@@ -13,10 +13,6 @@
 #define TOUCH_ERRNO(value)
 #endif
 
-/* What regions have in the turns, too, in which they are watched: a loop with no barrier. */
-#define ALL_WORK                                                                                                      \
-    _Pragma("omp for nowait") for (int i = 0; i < iterations; i++) work(i);
-
 #define LOOP(name, clauses)                                                                                           \
     static int name(void)                                                                                             \
     {                                                                                                                 \

@@ -13,10 +13,6 @@ static void await(const int *flag, int count)
         sched_yield();
 }
 
-/* What regions have in the turns, too, in which they are watched: a loop with no barrier. */
-#define ALL_WORK                                                                                                      \
-    _Pragma("omp for nowait") for (int i = 0; i < iterations; i++) work(i);
-
 static int own_threads(void)
 {
     const char *own = getenv("OMP_NUM_THREADS");

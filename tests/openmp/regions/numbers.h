@@ -3,6 +3,14 @@
  * Threads that ask for their numbers, or could be told apart by them. */
 #pragma once
 
+static int each_marked_once(void)
+{
+    for (int i = 0; i < told; i++)
+        if (marks[i] != 1)
+            return 0;
+    return 1;
+}
+
 /* Thread numbers: each once, below what was told at the start. */
 static int numbers(void)
 {
@@ -19,9 +27,7 @@ static int numbers(void)
         }
         wrong += omp_get_thread_num() != me || omp_get_num_threads() != all;
     }
-    for (int i = 0; i < told; i++)
-        wrong += marks[i] != 1;
-    return wrong == 0 && sum == sum_to(iterations);
+    return wrong == 0 && each_marked_once() && sum == sum_to(iterations);
 }
 
 /* The same in the order in which GCC's code asks to deal a loop. */
@@ -35,10 +41,7 @@ static int numbers_in_a_row(void)
             work(i);
         marks[me]++;
     }
-    for (int i = 0; i < told; i++)
-        if (marks[i] != 1)
-            return 0;
-    return 1;
+    return each_marked_once();
 }
 
 /* The number by which a loop is dealt is one that the program uses, too. */
@@ -52,10 +55,7 @@ static int number_after_loop(void)
             work(i);
         marks[omp_get_thread_num()]++;
     }
-    for (int i = 0; i < told; i++)
-        if (marks[i] != 1)
-            return 0;
-    return 1;
+    return each_marked_once();
 }
 
 /* Many loops that need each other's results, in which nobody asks for numbers: the first thread is told from others. */
