@@ -7,19 +7,7 @@
 //     __kmpc_push_num_threads(loc, thread, n)                       removed __kmpc_fork_call(loc, count, fn,
 //     captures...)                 ws_parallel(thunk, &captures, &site, chunk, steal_chunk)
 //                                                                   (with an if clause ws_parallel_if)
-// where thunk(captures) calls worker(captures...), which calls fn(&thread, &thread, captures...), and in fn
-//
-//     __kmpc_dispatch_init(loc, thread, kind, 0, last, 1, 1)        ws_loop_ull_start(true, 0, last + 1, 1, &lo, &hi)
-//     __kmpc_dispatch_next(loc, thread, &is_last, &lo, &hi, &step)  ws_loop_ull_next(&lo, &hi)
-//     __kmpc_reduce_nowait(...), __kmpc_end_reduce_nowait           1 (merge here) within ws_reduction_start, _end
-//     __kmpc_barrier                                                removed: see runtime/loop, "no_more"
-//
-// Clang counts iterations from 0. Sections it makes a loop over their numbers that libomp deals out once,
-//
-//     __kmpc_for_static_init(loc, thread, kind, &is_last, &lower, &upper, ...); i = lower; while (i <= upper) { ...;
-//     i++; }
-//
-// of which one that asks for chunks is made: `i = lower` and `i++` come to be the start and the next.
+// where thunk(captures) calls worker(captures...), which calls fn(&thread, &thread, captures...); body.cc retargets fn.
 #include "back.h"
 
 #include "../clauses/name.h"
@@ -29,12 +17,9 @@
 #pragma GCC diagnostic ignored "-Wall"
 #pragma GCC diagnostic ignored "-Wextra"
 #include "llvm/ADT/SmallPtrSet.h"
-#include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/DIBuilder.h"
-#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
-#include "llvm/Transforms/Utils/Local.h"
 #pragma GCC diagnostic pop
 
 namespace ws_clang {
@@ -45,7 +30,8 @@ namespace {
 
 class Lowering {
 public:
-    Lowering(Module &module, unsigned level) : module_(module), context_(module.getContext()), level_(level) {}
+    Lowering(Module &module, unsigned level)
+        : module_(module), context_(module.getContext()), level_(level), bodies_(module) {}
     unsigned run();
 
 private:
@@ -69,34 +55,18 @@ private:
     Function *make_thunk(const Region &region, const Captures &captures, Function *worker);
     void call_plainly(const Region &region, Function *plain);
     Function *lower_fork(const Region &region);
-    void lower_body(Function *function);
-    void lower_dispatch(CallBase *init);
-    void lower_sections(CallBase *init);
-    void lower_reduction(CallBase *call);
     void drop_unused_thread_numbers();
-
-    FunctionCallee runtime(StringRef name, Type *result, ArrayRef<Type *> parameters);
 
     Module &module_;
     LLVMContext &context_;
     const unsigned level_;      // of optimization
     Type *const nothing_ = Type::getVoidTy(context_);
-    IntegerType *const i1_ = Type::getInt1Ty(context_), *const i32_ = Type::getInt32Ty(context_),
-                *const i64_ = Type::getInt64Ty(context_);
+    IntegerType *const i32_ = Type::getInt32Ty(context_), *const i64_ = Type::getInt64Ty(context_);
     PointerType *const pointer_ = pointer_to(Type::getInt8Ty(context_));
-    SmallPtrSet<Function *, 8> lowered_;
+    LoopBodies bodies_;
     SmallVector<Function *, 8> plain_;      // versions, each called at one place
     ws::LoopNames names_;
 };
-
-FunctionCallee Lowering::runtime(StringRef name, Type *result, ArrayRef<Type *> parameters) {
-    FunctionCallee function = module_.getOrInsertFunction(name, FunctionType::get(result, parameters, false));
-    auto *declaration = cast<Function>(function.getCallee());
-    declaration->addFnAttr(Attribute::NoUnwind);    // what leaves an iteration ends the program, as in OpenMP
-    if (result == i1_)
-        declaration->addRetAttr(Attribute::ZExt);
-    return function;
-}
 
 // A mark, the num_threads it is for, and the fork after it. Clang emits nothing of a region between its num_threads
 // and its fork but the copying of what the region gets.
@@ -372,7 +342,7 @@ Function *Lowering::lower_fork(const Region &region) {
     if (Function *plain = level_ >= 3 && always && !region.openmp
             ? make_plain_version(region.fork, region.body, captures, sharing) : nullptr) {
         call_plainly(region, plain);
-        lower_body(plain);
+        bodies_.lower(plain);
         plain_.push_back(plain);
         remove_call(region.fork);
         remove_call(region.push);
@@ -394,13 +364,14 @@ Function *Lowering::lower_fork(const Region &region) {
                                       data ? builder.CreateBitCast(data, pointer_) : ConstantPointerNull::get(pointer_),
                                       sharing.site, sharing.chunk, sharing.steal_chunk};
     if (always) {
-        builder.CreateCall(runtime(region.openmp ? "ws_openmp" : "ws_parallel", nothing_,
-                                   {thunk->getType(), pointer_, pointer_, i64_, i64_}),
+        builder.CreateCall(runtime_function(module_, region.openmp ? "ws_openmp" : "ws_parallel", nothing_,
+                                            {thunk->getType(), pointer_, pointer_, i64_, i64_}),
                            arguments);
     } else {
         arguments.insert(arguments.begin(), condition);
-        builder.CreateCall(
-            runtime("ws_parallel_if", nothing_, {i32_, thunk->getType(), pointer_, pointer_, i64_, i64_}), arguments);
+        builder.CreateCall(runtime_function(module_, "ws_parallel_if", nothing_,
+                                            {i32_, thunk->getType(), pointer_, pointer_, i64_, i64_}),
+                           arguments);
     }
     remove_call(region.fork);
     remove_call(region.push);
@@ -432,184 +403,6 @@ static void inline_body(Function *worker, unsigned level) {
         worker->addFnAttr(Attribute::NoInline);
     else
         inline_where_called(worker);    // a debugger finds less of arguments
-}
-
-// The loop that asks for chunks. Its first block asks libomp for the next one each time; libws gives the first chunk
-// with the start: so the question moves to where the loop comes back from.
-void Lowering::lower_dispatch(CallBase *init) {
-    CallBase *next = nullptr;
-    BasicBlock *before = init->getParent(), *head = before->getSingleSuccessor(), *back = nullptr;
-    for (Instruction &instruction : head ? *head : *before)
-        if (Function *called = callee(instruction); called && begins(called->getName(), "__kmpc_dispatch_next_"))
-            next = cast<CallBase>(&instruction);
-    for (BasicBlock *block : head ? predecessors(head) : predecessors(before))
-        if (block != before)
-            back = back ? before : block;
-    if (!next || back == before || (back && !back->getSingleSuccessor())) {
-        context_.emitError(init, "'#pragma ws for': this clang lays out loops in a way that the plugin does not know");
-        return;
-    }
-
-    IRBuilder<> builder(&*init->getFunction()->getEntryBlock().getFirstInsertionPt());
-    Value *lo = builder.CreateAlloca(i64_, nullptr, "ws.lo"), *hi = builder.CreateAlloca(i64_, nullptr, "ws.hi");
-    Type *place = pointer_to(i64_);
-
-    // As a count of 64 bits; the argument is the number of the last one.
-    builder.SetInsertPoint(init);
-    Value *iterations = builder.CreateAdd(builder.CreateZExt(init->getArgOperand(4), i64_), builder.getInt64(1));
-    CallInst *started =
-        builder.CreateCall(runtime("ws_loop_ull_start", i1_, {i1_, i64_, i64_, i64_, place, place}),
-                           {builder.getTrue(), builder.getInt64(0), iterations, builder.getInt64(1), lo, hi});
-    started->addParamAttr(0, Attribute::ZExt);
-
-    builder.SetInsertPoint(head, head->begin());
-    PHINode *more = builder.CreatePHI(i1_, 2, "ws.more");
-    more->addIncoming(started, before);
-    if (back) {
-        IRBuilder<> at_back(back->getTerminator());
-        at_back.SetCurrentDebugLocation(init->getDebugLoc());
-        more->addIncoming(at_back.CreateCall(runtime("ws_loop_ull_next", i1_, {place, place}), {lo, hi}), back);
-    }
-
-    builder.SetInsertPoint(next);
-    Value *is_last = next->getArgOperand(2), *first = next->getArgOperand(3), *last = next->getArgOperand(4);
-    Type *counter = callee(*next)->getName().contains("_next_8") ? i64_ : i32_;
-    Value *end = builder.CreateLoad(i64_, hi);
-    builder.CreateStore(builder.CreateTrunc(builder.CreateLoad(i64_, lo), counter), first);
-    builder.CreateStore(builder.CreateTrunc(builder.CreateSub(end, builder.getInt64(1)), counter), last);
-    // Set with the last iteration, never cleared.
-    Value *holds_last = builder.CreateZExt(builder.CreateAnd(more, builder.CreateICmpEQ(end, iterations)), i32_);
-    builder.CreateStore(builder.CreateOr(builder.CreateLoad(i32_, is_last), holds_last), is_last);
-    look_once_at_alone(next->getFunction(), next);
-    next->replaceAllUsesWith(builder.CreateZExt(more, i32_));
-    remove_call(next);
-    remove_call(init);
-}
-
-void Lowering::lower_sections(CallBase *init) {
-    Value *is_last = init->getArgOperand(3), *lower = init->getArgOperand(4), *upper = init->getArgOperand(5);
-    ConstantInt *last = nullptr;
-    Value *number = nullptr;
-    for (User *user : upper->users())
-        if (auto *store = dyn_cast<StoreInst>(user); store && isa<ConstantInt>(store->getValueOperand()))
-            last = cast<ConstantInt>(store->getValueOperand());
-    for (User *user : lower->users())
-        if (auto *load = dyn_cast<LoadInst>(user); load && load->hasOneUse() && isa<StoreInst>(*load->user_begin()))
-            number = cast<StoreInst>(*load->user_begin())->getPointerOperand();
-    SmallVector<StoreInst *, 1> steps;
-    for (User *user : number ? number->users() : upper->users())
-        if (auto *store = dyn_cast<StoreInst>(user);
-            store && store->getPointerOperand() == number && isa<BinaryOperator>(store->getValueOperand()))
-            steps.push_back(store);
-    if (!last || steps.size() != 1) {
-        context_.emitError(init,
-                           "'#pragma ws sections': this clang lays them out in a way that the plugin does not know");
-        return;
-    }
-    Function *function = init->getFunction();
-    Constant *sections = ConstantInt::get(last->getType(), last->getZExtValue() + 1);
-    IRBuilder<> builder(&*function->getEntryBlock().getFirstInsertionPt());
-    Value *lo = builder.CreateAlloca(i64_, nullptr, "ws.lo"), *hi = builder.CreateAlloca(i64_, nullptr, "ws.hi");
-    Type *place = pointer_to(i64_);
-    // The first section of a chunk that libws gave, or one behind the last. Remembers that the last is in it.
-    const auto first_of = [&](Value *more) {
-        Value *holds_last = builder.CreateAnd(more, builder.CreateICmpEQ(builder.CreateLoad(i64_, hi),
-                                                                        builder.getInt64(last->getZExtValue() + 1)));
-        builder.CreateStore(builder.CreateOr(builder.CreateLoad(i32_, is_last), builder.CreateZExt(holds_last, i32_)),
-                            is_last);
-        return builder.CreateSelect(more, builder.CreateTrunc(builder.CreateLoad(i64_, lo), last->getType()), sections);
-    };
-    builder.SetInsertPoint(init);
-    CallInst *started = builder.CreateCall(runtime("ws_loop_ull_start", i1_, {i1_, i64_, i64_, i64_, place, place}),
-                                           {builder.getTrue(), builder.getInt64(0),
-                                            builder.getInt64(last->getZExtValue() + 1), builder.getInt64(1), lo, hi});
-    started->addParamAttr(0, Attribute::ZExt);
-    builder.CreateStore(first_of(started), lower);
-
-    StoreInst *step = steps[0];
-    Value *following = step->getValueOperand();
-    builder.SetInsertPoint(step);
-    Value *end = builder.CreateTrunc(builder.CreateLoad(i64_, hi), last->getType());
-    BasicBlock *inside = step->getParent();
-    Instruction *asks = SplitBlockAndInsertIfThen(builder.CreateICmpEQ(following, end), step, false);
-    builder.SetInsertPoint(asks);
-    builder.SetCurrentDebugLocation(init->getDebugLoc());
-    Value *first = first_of(builder.CreateCall(runtime("ws_loop_ull_next", i1_, {place, place}), {lo, hi}));
-    builder.SetInsertPoint(step);
-    PHINode *next = builder.CreatePHI(last->getType(), 2);
-    next->addIncoming(following, inside);
-    next->addIncoming(first, asks->getParent());
-    step->setOperand(0, next);
-    remove_call(init);
-}
-
-// Of the three ways that clang prepares for a merge, always the first: all at once, by whoever holds the lock.
-void Lowering::lower_reduction(CallBase *call) {
-    IRBuilder<> builder(call);
-    if (!begins(callee(*call)->getName(), "__kmpc_reduce")) {
-        builder.CreateCall(runtime("ws_reduction_end", nothing_, {}));
-        remove_call(call);
-        return;
-    }
-    builder.CreateCall(runtime("ws_reduction_start", nothing_, {}));
-    BasicBlock *block = call->getParent();
-    call->replaceAllUsesWith(builder.getInt32(1));
-    remove_call(call);
-    ConstantFoldTerminator(block);
-}
-
-// Clang tells the debugger of two places for one loop variable. It looks at the first, in which only the bounds of the
-// loop are computed; the last is the loop's.
-static void keep_last_places(Function *function) {
-    DenseMap<DILocalVariable *, Declaration *> last;
-    SmallVector<Declaration *, 2> others;
-    for (BasicBlock &block : *function)
-        for (Instruction &instruction : block)
-            each_declaration(instruction, [&](Declaration *declare) {
-                Declaration *&known = last[declare->getVariable()];
-                if (known)
-                    others.push_back(known);
-                known = declare;
-            });
-    for (Declaration *declare : others)
-        declare->eraseFromParent();
-}
-
-void Lowering::lower_body(Function *function) {
-    if (!lowered_.insert(function).second)
-        return;
-    keep_last_places(function);
-    SmallVector<CallBase *, 2> inits, sections, reductions, barriers;
-    SmallVector<Function *, 1> wrapped;
-    for (BasicBlock &block : *function)
-        for (Instruction &instruction : block) {
-            Function *called = callee(instruction);
-            if (!called)
-                continue;
-            auto *call = cast<CallBase>(&instruction);
-            const StringRef name = called->getName();
-            if (begins(name, "__kmpc_dispatch_init_"))
-                inits.push_back(call);
-            else if (begins(name, "__kmpc_reduce") || begins(name, "__kmpc_end_reduce"))
-                reductions.push_back(call);
-            else if (begins(name, "__kmpc_for_static_init_"))
-                sections.push_back(call);
-            else if (name == "__kmpc_barrier" || name == "__kmpc_for_static_fini" || name == "__kmpc_dispatch_deinit")
-                barriers.push_back(call);
-            else if (is_outlined_debug(name))
-                wrapped.push_back(called);      // with -g the region is in a function of its own
-        }
-    for (CallBase *init : inits)
-        lower_dispatch(init);
-    for (CallBase *init : sections)
-        lower_sections(init);
-    for (CallBase *call : reductions)
-        lower_reduction(call);
-    for (CallBase *call : barriers)
-        remove_call(call);
-    removeUnreachableBlocks(*function);
-    for (Function *inner : wrapped)
-        lower_body(inner);
 }
 
 // Clang asks once a function, whatever of libomp is called in it.
@@ -661,7 +454,7 @@ unsigned Lowering::run() {
         }
         for (const Region &region : regions) {
             workers.push_back(lower_fork(region));
-            lower_body(region.body);
+            bodies_.lower(region.body);
             bodies.push_back(region.body);
         }
         SmallPtrSet<GlobalVariable *, 8> literals;
@@ -694,54 +487,6 @@ unsigned Lowering::run() {
 }
 
 }  // namespace
-
-std::string readable_name(const std::string &symbol) {
-    ItaniumPartialDemangler demangler;
-    // Else a name of C may be taken for a type: `f` is float.
-    if (!begins(symbol, "_Z") || demangler.partialDemangle(symbol.c_str()))
-        return symbol;
-    char *readable = demangler.isFunction() ? demangler.getFunctionName(nullptr, nullptr)
-                                            : demangler.finishDemangle(nullptr, nullptr);
-    const std::string name = readable ? readable : symbol;
-    free(readable);
-    return name;
-}
-
-Function *callee(const Instruction &instruction) {
-    const auto *call = dyn_cast<CallBase>(&instruction);
-    return call ? dyn_cast<Function>(call->getCalledOperand()->stripPointerCasts()) : nullptr;
-}
-
-bool calls(const Instruction &instruction, StringRef name) {
-    const Function *called = callee(instruction);
-    return called && called->getName() == name;
-}
-
-void remove_call(CallBase *call) {
-    if (auto *invoke = dyn_cast<InvokeInst>(call)) {
-        invoke->getUnwindDest()->removePredecessor(invoke->getParent());
-        IRBuilder<>(invoke).CreateBr(invoke->getNormalDest());
-    }
-    call->eraseFromParent();
-}
-
-void inline_outlined(Function *function) {
-    for (bool found = true; found;) {
-        found = false;
-        for (BasicBlock &block : *function) {
-            for (Instruction &instruction : block) {
-                Function *called = callee(instruction);
-                if (!called || !called->hasInternalLinkage() || !is_outlined(called->getName()))
-                    continue;
-                InlineFunctionInfo info;
-                found = InlineFunction(*cast<CallBase>(&instruction), info).isSuccess();
-                break;
-            }
-            if (found)
-                break;
-        }
-    }
-}
 
 unsigned lower_loops(Module &module, unsigned level) { return Lowering(module, level).run(); }
 

@@ -9,7 +9,9 @@
 //   checks.cc       what only the typed tree shows: chunk sizes, variables the loop must not change
 //   calls.cc        calls of MPI in loops
 //   pass.cc         the back half (back.h): an LLVM pass before any optimization
-//   lower.cc        the outlined loops call libws instead of libomp
+//   lower.cc        the outlined loops' forks call libws instead of libomp
+//   body.cc         and so do the loops themselves
+//   code.cc         what the files of the back half have in common
 //   results.cc      where the results of reductions lie, for mpirun -workshare-check
 //   plain.cc        a loop that nobody shares runs in its function, as it was written
 //   captures.cc     which variables it gets by value
