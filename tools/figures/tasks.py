@@ -190,6 +190,8 @@ def unequal(run, quick):
 
 
 def tasks(run, quick):
+    if not run.has(PROGRAM):
+        raise measure.Failure(f"{run.programs}: no program {PROGRAM} there; it is built where nettle is (on Debian, the package nettle-dev)")
     yield from costs(run, quick)
     yield from trees(run, quick)
     yield from bags(run, quick)
