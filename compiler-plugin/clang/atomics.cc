@@ -15,19 +15,6 @@
 //     if (ws_alone) A' else { ws_atomic_start(); A'; ws_atomic_end(); }
 #include "back.h"
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wall"
-#pragma GCC diagnostic ignored "-Wextra"
-#include "llvm/ADT/SmallPtrSet.h"
-#include "llvm/ADT/SmallVector.h"
-#include "llvm/IR/CFG.h"
-#include "llvm/IR/MDBuilder.h"
-#include "llvm/Transforms/Utils/BasicBlockUtils.h"
-#include "llvm/Transforms/Utils/Cloning.h"
-#include WS_LOWER_ATOMIC_HEADER
-#include "llvm/Transforms/Utils/Local.h"
-#pragma GCC diagnostic pop
-
 namespace ws_clang {
 
 using namespace llvm;

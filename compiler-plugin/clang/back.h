@@ -4,19 +4,8 @@
 #ifndef WS_CLANG_BACK_H
 #define WS_CLANG_BACK_H
 
+#include "llvm-headers.h"
 #include "ws_clang.h"
-
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wall"
-#pragma GCC diagnostic ignored "-Wextra"
-#include "llvm/ADT/SmallPtrSet.h"
-#include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/Instructions.h"
-#include "llvm/IR/IntrinsicInst.h"
-#include "llvm/IR/Module.h"
-#pragma GCC diagnostic pop
-
-#include "versions.h"
 
 #include <string>
 #include <vector>
@@ -64,27 +53,6 @@ void look_once_at_alone(llvm::Function *function, llvm::Instruction *before);
 void inline_outlined(llvm::Function *function);
 // A symbol as the user knows it, without parameters.
 std::string readable_name(const std::string &symbol);
-
-// What a loop's function asks of libomp is asked of libws (body.cc); each function once.
-class LoopBodies {
-public:
-    explicit LoopBodies(llvm::Module &module) : module_(module), context_(module.getContext()) {}
-    void lower(llvm::Function *function);
-
-private:
-    llvm::Value *start(llvm::IRBuilder<> &builder, llvm::Value *iterations, llvm::Value *lo, llvm::Value *hi);
-    llvm::Value *next_chunk(llvm::IRBuilder<> &builder, llvm::Value *lo, llvm::Value *hi);
-    void lower_dispatch(llvm::CallBase *init);
-    void lower_sections(llvm::CallBase *init);
-    void lower_reduction(llvm::CallBase *call);
-
-    llvm::Module &module_;
-    llvm::LLVMContext &context_;
-    llvm::Type *const nothing_ = llvm::Type::getVoidTy(context_);
-    llvm::IntegerType *const i1_ = llvm::Type::getInt1Ty(context_), *const i32_ = llvm::Type::getInt32Ty(context_),
-                            *const i64_ = llvm::Type::getInt64Ty(context_);
-    llvm::SmallPtrSet<llvm::Function *, 8> lowered_;
-};
 
 // The type of a variable that a fork gets by its address and that can be given by its value; null if it cannot.
 llvm::Type *captured_value(const llvm::CallBase *fork, unsigned operand);

@@ -13,15 +13,7 @@
 //     i++; }
 //
 // of which one that asks for chunks is made: `i = lower` and `i++` come to be the start and the next.
-#include "back.h"
-
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wall"
-#pragma GCC diagnostic ignored "-Wextra"
-#include "llvm/IR/CFG.h"
-#include "llvm/Transforms/Utils/BasicBlockUtils.h"
-#include "llvm/Transforms/Utils/Local.h"
-#pragma GCC diagnostic pop
+#include "body.h"
 
 namespace ws_clang {
 

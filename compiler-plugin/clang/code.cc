@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the files of the back half do with LLVM's code, all of them (back.h).
+// What the files of the back half have in common (back.h).
 #include "back.h"
-
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wall"
-#pragma GCC diagnostic ignored "-Wextra"
-#include "llvm/Demangle/Demangle.h"
-#include "llvm/Transforms/Utils/Cloning.h"
-#pragma GCC diagnostic pop
 
 namespace ws_clang {
 

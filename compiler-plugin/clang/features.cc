@@ -6,14 +6,6 @@
 #include "../clauses/mpi.h"
 #include "../../runtime/directive/abi.h"
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wall"
-#pragma GCC diagnostic ignored "-Wextra"
-#include "llvm/ADT/SmallPtrSet.h"
-#include "llvm/IR/InstIterator.h"
-#include "llvm/Transforms/Utils/ModuleUtils.h"
-#pragma GCC diagnostic pop
-
 namespace ws_clang {
 
 using namespace llvm;

@@ -8,19 +8,10 @@
 //     captures...)                 ws_parallel(thunk, &captures, &site, chunk, steal_chunk)
 //                                                                   (with an if clause ws_parallel_if)
 // where thunk(captures) calls worker(captures...), which calls fn(&thread, &thread, captures...); body.cc retargets fn.
-#include "back.h"
+#include "body.h"
 
 #include "../clauses/name.h"
 #include "../../runtime/directive/abi.h"
-
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wall"
-#pragma GCC diagnostic ignored "-Wextra"
-#include "llvm/ADT/SmallPtrSet.h"
-#include "llvm/IR/CFG.h"
-#include "llvm/IR/DIBuilder.h"
-#include "llvm/Transforms/Utils/Cloning.h"
-#pragma GCC diagnostic pop
 
 namespace ws_clang {
 

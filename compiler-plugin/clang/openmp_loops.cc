@@ -10,16 +10,6 @@
 #include "../clauses/mpi.h"
 #include "../../runtime/directive/abi.h"
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wall"
-#pragma GCC diagnostic ignored "-Wextra"
-#include "llvm/ADT/SmallPtrSet.h"
-#include "llvm/Analysis/TargetLibraryInfo.h"
-#include "llvm/IR/InstIterator.h"
-#include "llvm/Support/raw_ostream.h"
-#include WS_TRIPLE_HEADER
-#pragma GCC diagnostic pop
-
 #include <set>
 
 namespace ws_clang {

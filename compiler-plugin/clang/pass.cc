@@ -3,13 +3,6 @@
 // Start of the back half: clang calls llvmGetPassPluginInfo for it.
 #include "back.h"
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wall"
-#pragma GCC diagnostic ignored "-Wextra"
-#include "llvm/Passes/PassBuilder.h"
-#include "llvm/Passes/PassPlugin.h"
-#pragma GCC diagnostic pop
-
 namespace ws_clang {
 
 namespace {

@@ -7,14 +7,6 @@
 
 #include "../../runtime/directive/abi.h"
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wall"
-#pragma GCC diagnostic ignored "-Wextra"
-#include "llvm/ADT/SmallPtrSet.h"
-#include "llvm/IR/CFG.h"
-#include WS_TRIPLE_HEADER
-#pragma GCC diagnostic pop
-
 #include <map>
 
 namespace ws_clang {
