@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """What the tools compute, on small inputs of known answer."""
+import contextlib
 import importlib.machinery
 import importlib.util
+import io
 import math
 import os
 import subprocess
@@ -27,7 +29,7 @@ def load(name):
     return module
 
 
-package_graph, demo, history, papers = load("package-graph"), load("demo"), load("bench-history"), load("papers")
+package_graph, demo, bench, history, papers = load("package-graph"), load("demo"), load("bench"), load("bench-history"), load("papers")
 
 PACKAGES = b"""Package: a
 Version: 1
@@ -272,6 +274,35 @@ class Bench(unittest.TestCase):
         self.assertFalse(passes((10.2, 10.2, 10.2), (10, 10, 10), 1.01))
         self.assertTrue(passes((10.2, 9, 11), (10, 9, 11), None))
         self.assertFalse(passes((10.2, 10.2, 10.2), (10, 10, 10), None))
+
+
+class SecondLook(unittest.TestCase):
+    """Of --quick, at a group of seconds in which a target is missed."""
+    def looks(self, quick, passed, seconds=bench.SECONDS, fails=False):
+        """How long each look at the group was to be, and the figures that stand."""
+        looks = []
+
+        def group(run, short):
+            looks.append("short" if short else "long")
+            yield {"figure": looks[-1], "pass": passed}
+            if fails:
+                raise measure.Failure("no result")
+        with unittest.mock.patch.dict(bench.GROUPS, {"g": group}), unittest.mock.patch.object(bench.time, "monotonic", side_effect=[0, seconds]), \
+                contextlib.redirect_stderr(io.StringIO()):
+            found, failed = bench.measured("g", None, quick)
+        self.assertEqual(len(failed), fails)
+        return looks, [f["figure"] for f in found]
+
+    def test_what_is_missed_is_measured_at_length(self):
+        self.assertEqual(self.looks(quick=True, passed=False), (["short", "long"], ["long"]))
+
+    def test_nothing_else_is(self):
+        once = (["short"], ["short"])
+        self.assertEqual(self.looks(quick=True, passed=True), once)
+        self.assertEqual(self.looks(quick=True, passed=None), once)  # no target
+        self.assertEqual(self.looks(quick=True, passed=False, seconds=bench.SECONDS + 1), once)
+        self.assertEqual(self.looks(quick=True, passed=False, fails=True), once)
+        self.assertEqual(self.looks(quick=False, passed=False), (["long"], ["long"]))
 
 
 class WhatTheMachineLeaves(unittest.TestCase):
