@@ -28,9 +28,11 @@
 namespace ws::directive {
 
 volatile Hardware::Flag openmp_regions, watching_openmp;
-const RegionChooser *volatile openmp_chooser, *volatile openmp_lender;
+const RegionChooser* volatile openmp_chooser;
 void (*openmp_sharer)(RegionCall& region);
 bool (*openmp_serializes)();
+volatile Hardware::Word region_ticks, regions_counted;
+bool counts_regions;
 
 void set_openmp_chooser(const RegionChooser* chooser)
 {
@@ -53,7 +55,6 @@ OpenMPWatcher* watcher;
 volatile Hardware::Flag waiting;  // threads in wait_for_openmp()
 volatile Hardware::Flag woken;    // what they sleep on: changes when they are to look
 bool tool_is_on;
-bool libomp_has_begun; // by the thread that begins it
 
 } // namespace
 
@@ -94,6 +95,23 @@ private:
     const bool counts_;
 };
 
+// Adds up the time of regions that are in no other one.
+class Timed {
+public:
+    Timed() : began_(WS_UNLIKELY(counts_regions) && openmp_level() == 0 ? window::ticks() : 0) {}
+    ~Timed()
+    {
+        if (WS_UNLIKELY(began_ != 0)) {
+            Hardware::fetch_add_full(region_ticks, window::ticks() - began_); // relaxed would do: it counts
+            Hardware::fetch_add_full(regions_counted, 1);
+        }
+    }
+    Timed(const Timed&) = delete;
+
+private:
+    const uint64_t began_;
+};
+
 using Body = void (*)(void*);
 
 // What each thread of a chosen region runs.
@@ -124,6 +142,7 @@ void run_member(void* argument)
         const ChosenRegion chosen(threads, reinterpret_cast<void*>(fn));                                              \
         threads = chosen.threads;                                                                                     \
         const Counted counted(threads, caller);                                                                       \
+        const Timed timed;                                                                                            \
         RegionMember member;                                                                                          \
         if (chosen.is_chosen()) {                                                                                     \
             member = {has_reductions ? *static_cast<void**>(data) : nullptr, fn, data, &chosen};                      \
@@ -165,7 +184,7 @@ private:
 #define WS_REGION(name, version, parameters, arguments, what)                                                         \
     WS_REGION_UNSHARED(                                                                                               \
         name, version, false, void, parameters, arguments,                                                            \
-        if (WS_UNLIKELY(openmp_sharer != nullptr) && !opens_alone(reinterpret_cast<void*>(fn))) {                     \
+        if (WS_UNLIKELY(openmp_sharer != nullptr)) {                                                                  \
             [=]() mutable __attribute__((noinline)) { /* by value: else the others' arguments went through memory */  \
                 auto open = [&](Body its_fn, void* its_data, unsigned its_threads) {                                  \
                     fn = its_fn;                                                                                      \
@@ -195,8 +214,19 @@ private:
 
 WS_REGION(GOMP_parallel, "GOMP_4.0", (Body fn, void* data, unsigned threads, unsigned flags),
           (fn, data, threads, flags), );
+// Returns how many threads it had.
 WS_REGION_UNSHARED(GOMP_parallel_reductions, "GOMP_5.0", true, unsigned,
-                   (Body fn, void* data, unsigned threads, unsigned flags), (fn, data, threads, flags), );
+                   (Body fn, void* data, unsigned threads, unsigned flags), (fn, data, threads, flags),
+                   if (WS_UNLIKELY(openmp_sharer != nullptr)) {
+                       unsigned had = 1;
+                       auto open = [&](Body its_fn, void* its_data, unsigned its_threads) {
+                           had = next(caller)(its_fn, its_data, its_threads, flags);
+                       };
+                       GnuRegion region(fn, data, threads, open);
+                       region.reductions = static_cast<uintptr_t**>(data);
+                       openmp_sharer(region);
+                       return region.had ? region.had : had;
+                   });
 WS_REGION(GOMP_parallel_sections, "GOMP_4.0", (Body fn, void* data, unsigned threads, unsigned count, unsigned flags),
           (fn, data, threads, count, flags), region.sections = count;);
 
@@ -207,8 +237,8 @@ WS_REGION(GOMP_parallel_sections, "GOMP_4.0", (Body fn, void* data, unsigned thr
 WS_LOOP(GOMP_parallel_loop_static, "GOMP_4.0", chunk > 0 ? Deal::round_robin : Deal::parts);
 WS_LOOP(GOMP_parallel_loop_dynamic, "GOMP_4.0", Deal::on_demand);
 WS_LOOP(GOMP_parallel_loop_guided, "GOMP_4.0", Deal::guided);
-WS_LOOP(GOMP_parallel_loop_nonmonotonic_dynamic, "GOMP_4.5", Deal::on_demand_in_any_order);
-WS_LOOP(GOMP_parallel_loop_nonmonotonic_guided, "GOMP_4.5", Deal::guided_in_any_order);
+WS_LOOP(GOMP_parallel_loop_nonmonotonic_dynamic, "GOMP_4.5", Deal::on_demand);
+WS_LOOP(GOMP_parallel_loop_nonmonotonic_guided, "GOMP_4.5", Deal::guided);
 
 #define WS_RUNTIME_LOOP(name, version)                                                                                \
     WS_REGION(name, version,                                                                                          \
@@ -298,7 +328,6 @@ bool workers_wanted()
 extern "C" __attribute__((visibility("default"))) ToolStart* ompt_start_tool(unsigned version, const char* runtime)
 {
     static Next<ToolStart*(unsigned, const char*)> next("ompt_start_tool"); // in the end libomp's own, which gives none
-    libomp_has_begun = true;
     auto* const start = next.of_all();
     if (ToolStart* theirs = start ? start(version, runtime) : nullptr)
         return theirs;
@@ -368,12 +397,18 @@ std::string of_other_mpi(bool& knows_workshare)
     return of_two_installations(here, mpi);
 }
 
+__attribute__((constructor)) void count_regions()
+{
+    const char *enabled = std::getenv("WS_ENABLE"), *mode = std::getenv("WS_OPENMP");
+    counts_regions = enabled && mode && std::strcmp(enabled, "1") == 0 && std::strcmp(mode, "hint") == 0;
+}
+
 // With an MPI library that knows nothing of Workshare nobody else would say so.
 __attribute__((constructor)) void look_at_mpi()
 {
     const char *mode = std::getenv("WS_OPENMP"), *rank = std::getenv("PMI_RANK");
     bool knows;
-    if (!given("WS_ENABLE") || !mode || !*mode || !std::strcmp(mode, "none") || !std::strcmp(mode, "unseen") || !rank ||
+    if (!given("WS_ENABLE") || !mode || !*mode || !std::strcmp(mode, "none") || !std::strcmp(mode, "hint") || !rank ||
         std::strcmp(rank, "0") != 0)
         return;
     if (const std::string why = of_other_mpi(knows); !why.empty() && !knows)
@@ -413,8 +448,6 @@ const char* why_threads_are_fixed()
     }
     return nullptr;
 }
-
-bool openmp_reads_later() { return !libomp_has_begun && dlsym(RTLD_DEFAULT, "kmp_set_stacksize_s"); }
 
 const char* watch_openmp(OpenMPWatcher* watching)
 {

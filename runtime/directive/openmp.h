@@ -4,6 +4,7 @@
 // sleep. Counted only while there are workers, as openmp.cpp describes.
 #pragma once
 
+#include "directive/abi.h"
 #include "window/atomics.h"
 #include "window/os.h"
 
@@ -47,9 +48,6 @@ struct RegionChooser {
     // So many for a region that asks for so many; 0: for the usual number. By the thread that opens it; `site` is the
     // same each time, `region` that of no other region while it lasts.
     unsigned (*threads)(unsigned asked, const void* site, const void* region);
-    // So many lent cores, `most` at most, for one that keeps its threads and has use for more: those whose numbers
-    // follow the rank's own are to be there.
-    unsigned (*cores)(unsigned most, const void* site, const void* region);
     // By each of its threads, when it begins, and when it has done its part: it may still wait for others, and run
     // tasks.
     void (*member)(unsigned number, const void* region);
@@ -58,10 +56,6 @@ struct RegionChooser {
 };
 extern const RegionChooser* volatile openmp_chooser; // null: regions get what they ask for
 void set_openmp_chooser(const RegionChooser* chooser);
-// Where regions are shared it is asked for cores alone, and for those regions alone that are left to OpenMP. Null:
-// nobody has cores for them.
-extern const RegionChooser* volatile openmp_lender;
-
 // A region that is about to open: what it shall ask for. It lives until the region is over.
 class ChosenRegion {
 public:
@@ -87,58 +81,19 @@ private:
     const RegionChooser* chooser_ = nullptr;
 };
 
-// One that is left to OpenMP is about to open, and lent cores may join it. It lives until the region is over.
-class LentRegion {
-public:
-    // `most` 0: none, and threads that were on such cores before leave them.
-    LentRegion(unsigned most, const void* site) : lender_(openmp_lender)
-    {
-        if (lender_)
-            cores_ = lender_->cores(most, site, this);
-    }
-    ~LentRegion()
-    {
-        if (lender_)
-            lender_->ended();
-    }
-    LentRegion(const LentRegion&) = delete;
-
-    unsigned cores() const { return cores_; }
-    // Its threads are to say so.
-    void member(unsigned number) const
-    {
-        if (lender_)
-            lender_->member(number, this);
-    }
-    void member_done(unsigned number) const
-    {
-        if (lender_)
-            lender_->member_done(number, this);
-    }
-
-private:
-    const RegionChooser* const lender_;
-    unsigned cores_ = 0;
-};
-
 // How a loop's iterations come to threads: a contiguous part each; chunks round robin, as schedule(static, chunk);
 // chunks in their order to whoever comes first, as `monotonic: dynamic`; the same with many at a time while many are
-// left, as `monotonic: guided`; the two where the program does not mind which chunk comes first; or so, chunks of a
-// part each, and then of others' parts, as libomp's `nonmonotonic: dynamic`.
+// left, as `monotonic: guided`.
 enum class Deal : uint8_t {
     parts,
     round_robin,
     on_demand,
-    guided,
-    on_demand_in_any_order,
-    guided_in_any_order,
-    own_part_first
+    guided
 };
-inline bool is_guided(Deal deal) { return deal == Deal::guided || deal == Deal::guided_in_any_order; }
-inline bool is_in_order(Deal deal) { return deal == Deal::on_demand || deal == Deal::guided; }
+inline bool is_guided(Deal deal) { return deal == Deal::guided; }
 
 // A region that is about to open in one call of the library's, and what may be done with it instead
-// (-workshare-openmp=help, runtime/openmp/).
+// (-workshare-openmp=share, runtime/openmp/).
 class RegionCall {
 public:
     using Body = void (*)(void*);
@@ -151,7 +106,9 @@ public:
     unsigned threads;             // that the program asks for; 0: the usual number
     const void* site;             // the same each time
     const Loop* loop = nullptr;   // the region is this loop, whose bounds came with the call
-    unsigned sections = 0;        // or so many sections
+    unsigned sections = 0;        // or that many sections
+    uintptr_t** reductions = nullptr; // what its tasks reduce, in libgomp's form, is at the begin of its data
+    unsigned had = 0;             // threads, where it was shared
     // Opens it as the library does. Another function may be put before the program's.
     virtual void open(Body fn, void* data, unsigned threads) = 0;
 
@@ -163,11 +120,18 @@ protected:
 };
 // Runs the region; null: the library opens all of them itself. Set before the program begins, or never.
 extern void (*openmp_sharer)(RegionCall& region);
+// Ticks that this process has spent in parallel regions that were opened outside of others, and how many there were;
+// counted where none is shared but that could be asked for (`counts_regions`).
+extern volatile Hardware::Word region_ticks, regions_counted;
+extern bool counts_regions;
+// The rank's own threads, of OpenMP, run fn(data) together, as participants of one loop of [1, count), which guests may
+// join. By the thread that opens a region; libws's loop calls give out the iterations.
+void run_by_own_threads(void (*fn)(void*), void* data, unsigned count, ws_site* site);
 // Hears of regions of one thread that libomp begins in the calling one, by __kmpc_serialized_parallel(). True: the
 // thread may be another than the one whose number the caller has.
 extern bool (*openmp_serializes)();
 
-// What schedule(runtime) stands for in the rank's regions: the program's last omp_set_schedule(), or OMP_SCHEDULE.
+// What schedule(runtime) stands for: the program's last omp_set_schedule(), or OMP_SCHEDULE.
 struct RuntimeSchedule {
     Deal deal;
     long chunk; // 0: none is said
@@ -177,9 +141,6 @@ RuntimeSchedule runtime_schedule(); // any thread
 // What the program's OpenMP library keeps a policy from choosing threads, for a message; null: nothing does. Called in
 // MPI_Init.
 const char* why_threads_are_fixed();
-// The library is libomp, and has not been asked for anything: only then does it read OMP_NUM_THREADS and the like, and
-// a program may set them till then. libgomp reads them before main().
-bool openmp_reads_later();
 // The most threads that omp_get_max_threads() and omp_get_num_procs() speak of: WS_OPENMP. 0: no more than there are.
 unsigned openmp_most();
 // No policy chooses after all: from here on programs are told what OpenMP has.

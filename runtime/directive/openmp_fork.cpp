@@ -146,32 +146,27 @@ __attribute__((visibility("hidden"))) void ws_fork(void* location, int32_t count
         openmp_sharer(call);
         return;
     }
+    const uint64_t began = WS_UNLIKELY(counts_regions) && openmp_level() == 0 ? window::ticks() : 0;
     const ChosenRegion chosen(asked, reinterpret_cast<void*>(function));
     region.chosen = &chosen;
-    if (!openmp_chooser)
+    if (!openmp_chooser && !counts_regions)
         window::store_relaxed(ws_libomp_fork, next_fork.of_all()); // one word, and the library behind it never changes
     if (!chosen.is_chosen()) {
         fork(location, 1, reinterpret_cast<void (*)()>(run_as_it_is), &region);
+        if (WS_UNLIKELY(began != 0)) {
+            Hardware::fetch_add_full(region_ticks, window::ticks() - began); // relaxed would do: it counts
+            Hardware::fetch_add_full(regions_counted, 1);
+        }
         return;
     }
     if (chosen.threads != asked)
         next_push_num_threads(caller)(location, next_thread(caller)(location), int32_t(chosen.threads));
     fork(location, 1, reinterpret_cast<void (*)()>(run_forked), &region);
 }
-// Where a call goes as it came when it is not known that all do: a region that the thread opens without asking, to
-// libomp's.
-__attribute__((visibility("hidden"))) Fork* ws_fork_of(void* location, int32_t, const void* function, void* caller)
-{
-    if (!openmp_sharer || !opens_alone(function))
-        return ws_fork;
-    if (const int32_t asked = std::exchange(pushed, 0))
-        next_push_num_threads(caller)(location, next_thread(caller)(location), asked);
-    return next_fork(caller);
-}
 __attribute__((visibility("default"))) void openmp_fork_call();
 }
 
-// Most calls only pass: no policy chooses, and libomp's is known; or regions are shared, and this one is opened alone.
+// Most calls only pass: no policy chooses, and libomp's is known.
 #if defined(__x86_64__)
 asm(R"(
     .text
@@ -181,27 +176,7 @@ openmp_fork_call:
     .cfi_startproc
     movq ws_libomp_fork(%rip), %r11
     testq %r11, %r11
-    je 1f
-    jmp *%r11
-1:  pushq %rdi
-    pushq %rsi
-    pushq %rdx
-    pushq %rcx
-    pushq %r8
-    pushq %r9
-    pushq %rax
-    .cfi_adjust_cfa_offset 56
-    movq 56(%rsp), %rcx
-    call ws_fork_of
-    movq %rax, %r11
-    popq %rax
-    popq %r9
-    popq %r8
-    popq %rcx
-    popq %rdx
-    popq %rsi
-    popq %rdi
-    .cfi_adjust_cfa_offset -56
+    je ws_fork
     jmp *%r11
     .cfi_endproc
     .size openmp_fork_call, . - openmp_fork_call
@@ -217,26 +192,7 @@ openmp_fork_call:
     ldr x16, [x16, :lo12:ws_libomp_fork]
     cbz x16, 1f
     br x16
-1:  stp x29, x30, [sp, #-80]!
-    .cfi_def_cfa_offset 80
-    .cfi_offset 29, -80
-    .cfi_offset 30, -72
-    stp x0, x1, [sp, #16]
-    stp x2, x3, [sp, #32]
-    stp x4, x5, [sp, #48]
-    stp x6, x7, [sp, #64]
-    mov x3, x30
-    bl ws_fork_of
-    mov x16, x0
-    ldp x0, x1, [sp, #16]
-    ldp x2, x3, [sp, #32]
-    ldp x4, x5, [sp, #48]
-    ldp x6, x7, [sp, #64]
-    ldp x29, x30, [sp], #80
-    .cfi_restore 30
-    .cfi_restore 29
-    .cfi_def_cfa_offset 0
-    br x16
+1:  b ws_fork
     .cfi_endproc
     .size openmp_fork_call, . - openmp_fork_call
 )");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Loops of OpenMP's that mpicc -fws=openmp has made ours. Where OpenMP has one thread they are loops as any other.
-// Where it has several, a parallel region of OpenMP's runs them: by the schedule that is written and at the cost of
-// OpenMP's own, or, where thieves are seen to wait, with its threads as guests and room for more. Loops that take less
-// than it costs to open a region are run by the thread that comes to them, if nobody can tell.
+// Loops of OpenMP's that mpicc -fws=openmp has made ours. With -workshare-openmp=share they are shared as the parallel
+// regions that they were: a program that was told it has one thread may rely on that, whoever compiled it. Else they
+// are OpenMP's: a region of its own runs them, by the schedule that is written; loops that take less than it costs to
+// open one are run by the thread that comes to them, if nobody can tell.
 #include "directive/openmp.h"
 #include "directive/openmp_threads.h"
 #include "loop/team.h"
@@ -150,49 +150,30 @@ void run_solo(const OpenMP& library, Team& team, Solo& solo)
     }
 }
 
-// ---- with guests
+// ---- shared, as any other parallel region (runtime/openmp/)
 
-// With guests, who make up the number of threads that the program expects: there is one CPU for those of its own.
-void run_alone_with_guests(Team& team)
-{
-    const int32_t left = peek(learned(team.site).countdown); // of team_wants_guests()
-    const LoopBounds& b = team.bounds;
-    if (team.how & Team::has_bounds)
-        ws_parallel_loop(team.fn, team.data, long(b.start), long(b.end), long(b.incr), team.site, team.chunk,
-                         team.steal_chunk);
-    else
-        ws_parallel(team.fn, team.data, team.site, team.chunk, team.steal_chunk);
-    poke(learned(team.site).countdown, left);
-}
+class SharedLoop final : public ws::directive::RegionCall {
+public:
+    explicit SharedLoop(Team& team) : RegionCall(run, &team, 0, team.site) {}
+    void open(Body fn, void* data, unsigned threads) override { openmp(nullptr).parallel(fn, data, threads, 0); }
 
-// False: by its own threads alone.
-bool run_shared(const OpenMP& library, Team& team)
-{
-    const unsigned threads = unsigned(library.max_threads());
-    team.allowed = host().allow(team.site, threads, true);
-    const unsigned own = own_threads_beside_guests(library, team.allowed);
-    if (own >= team.allowed.participants) {
-        remember_kept(team.site, team.allowed.why);
-        return false;
+private:
+    // By each virtual thread; or, where it is left to OpenMP, by each of OpenMP's.
+    static void run(void* argument)
+    {
+        Team& team = *static_cast<Team*>(argument);
+        if (const ws::directive::ThreadSettings* const own = ws::directive::thread_settings)
+            share_out(team, own->number, own->size);
+        else
+            run_thread<share_out>(argument);
+        self.in_region = ws::directive::thread_settings != nullptr;
     }
-    if (own == 1) {
-        run_alone_with_guests(team);
-        return true;
-    }
-    team.state = Team::unknown;
-    team.owner_slot = slot_of(self);
-    run_region<run_with_guests>(library, team, team.allowed.participants == Allowed::all ? 0 : own);
-    return true;
-}
+};
 
-__attribute__((noinline)) void run_team_observed(const OpenMP& library, Team& team, TeamRecord* record,
-                                                 unsigned threads)
+void run_as_region(Team& team)
 {
-    if (team_wants_guests(team.site) && run_shared(library, team))
-        return;
-    const uint64_t opened_at = ticks();
-    run_own(library, team, record, threads);
-    remember_team(team, threads, opened_at);
+    SharedLoop region(team);
+    ws::directive::openmp_sharer(region);
 }
 
 // `record`: the calling thread's, which is in no region; null where there is none.
@@ -212,8 +193,11 @@ void run_team(const OpenMP& library, Team& team, TeamRecord* record, unsigned th
         count_team(team);
     } else if (library.in_parallel())
         run_region<share_out>(library, team, 0);
-    else
-        run_team_observed(library, team, record, threads);
+    else {
+        const uint64_t opened_at = ticks();
+        run_own(library, team, record, threads);
+        remember_team(team, threads, opened_at);
+    }
 }
 
 // The loop's record, if it is the calling thread's and not in use.
@@ -240,14 +224,42 @@ template <class Run> __attribute__((noinline, cold)) void run_inside(Participant
 
 } // namespace
 
+void ws::directive::run_by_own_threads(void (*fn)(void*), void* data, unsigned count, ws_site* site)
+{
+    Participant& p = self;
+    if (WS_UNLIKELY(!p.owner || p.in_region) && !ws::loop::become_owner(p, ws::loop::own_frame())) {
+        ws_parallel_loop(fn, data, 1, long(count), 1, site, 0, 0);
+        return;
+    }
+    Team team = {fn, data, site, Team::pack(site, 0, true), {1, 1, count, count - 1}, 0, 0, {}};
+    team.iterations = count - 1;
+    team.state = Team::unknown;
+    team.owner_slot = slot_of(p);
+    openmp(nullptr).parallel(run_thread<ws::loop::run_with_guests>, &team, openmp_own(), 0);
+}
+
 WS_EXPORT void ws_openmp_loop(void (*fn)(void*), void* data, long start, long end, long incr, ws_site* site,
                               long chunk, long steal_chunk)
 {
     const OpenMP& library = openmp(__builtin_return_address(0));
     Participant& p = self;
     const unsigned threads = unsigned(library.max_threads());
+    if (ws::directive::openmp_sharer && !p.in_region) {
+        check_site(site, chunk, steal_chunk);
+        Team team = {fn,
+                     data,
+                     site,
+                     Team::pack(site, chunk, true),
+                     {uint64_t(start), uint64_t(incr), uint64_t(end), count_signed(start, end, incr)},
+                     chunk,
+                     steal_chunk,
+                     {}};
+        team.iterations = team.bounds.iterations;
+        run_as_region(team);
+        return;
+    }
     if (!has_team(p, threads)) {
-        const auto run = [&] { ws_parallel_loop(fn, data, start, end, incr, site, chunk, steal_chunk); };
+        const auto run = [&] { ws_parallel_loop_if(0, fn, data, start, end, incr, site, chunk, steal_chunk); };
         if (WS_UNLIKELY(p.numbers != 0))
             run_inside(p, run);
         else
@@ -270,8 +282,14 @@ WS_EXPORT void ws_openmp(void (*fn)(void*), void* data, ws_site* site, long chun
     const OpenMP& library = openmp(__builtin_return_address(0));
     Participant& p = self;
     const unsigned threads = unsigned(library.max_threads());
+    if (ws::directive::openmp_sharer && !p.in_region) {
+        check_site(site, chunk, steal_chunk);
+        Team team = {fn, data, site, Team::pack(site, chunk, false), {}, chunk, steal_chunk, {}};
+        run_as_region(team);
+        return;
+    }
     if (!has_team(p, threads)) {
-        const auto run = [&] { ws_parallel(fn, data, site, chunk, steal_chunk); };
+        const auto run = [&] { ws_parallel_if(0, fn, data, site, chunk, steal_chunk); };
         if (WS_UNLIKELY(p.numbers != 0))
             run_inside(p, run);
         else

@@ -29,7 +29,7 @@ namespace {
 
 // ---- how many threads there are
 
-// WS_OPENMP_GUESTS, WS_OPENMP and WS_CORES, which MPI_Init checks; the program may ask before.
+// WS_OPENMP and WS_CORES, which MPI_Init checks; the program may ask before.
 bool is_enabled()
 {
     const char* enabled = std::getenv("WS_ENABLE");
@@ -44,43 +44,32 @@ unsigned read_number(const char* name)
     const unsigned long number = std::strtoul(text, &end, 10);
     return *text >= '0' && *text <= '9' && !*end && number < loop::Descriptor::max_joiners ? unsigned(number) : 0;
 }
-// Virtual threads of a region, where OpenMP has less than half as many threads: enough for as many helpers.
-constexpr unsigned least_told = 16;
-
 bool is_mode(const char* mode)
 {
     const char* text = std::getenv("WS_OPENMP");
     return is_enabled() && text && std::strcmp(text, mode) == 0;
 }
 
+// `help`: its name till now, for one release more.
+bool is_share_mode(const char* mode)
+{
+    return std::strcmp(mode, "help") == 0 || std::strcmp(mode, "share") == 0 || std::strncmp(mode, "share:", 6) == 0;
+}
+
 unsigned read_most()
 {
     const char* text = std::getenv("WS_OPENMP");
-    if (!is_enabled() || !text || !*text || is_mode("none") || is_mode("help") || is_mode("unseen") ||
+    if (!is_enabled() || !text || !*text || is_mode("none") || is_mode("hint") || is_share_mode(text) ||
         why_threads_are_fixed())
         return 0;
     const unsigned pretended = read_number("WS_CORES");
     return pretended ? pretended : unsigned(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
 }
-// Of virtual threads: -workshare-openmp=help. Where they are not seen a limit to what the rank has is one for helpers.
-unsigned read_told()
-{
-    if (!(is_mode("help") || is_mode("unseen")) || why_threads_are_fixed())
-        return 0;
-    const OpenMP& library = openmp(nullptr);
-    const unsigned own = openmp_own();
-    if (openmp_lender && !openmp_may_lend()) // asked before the library has threads
-        openmp_lender = nullptr;
-    const unsigned limit = library.thread_limit ? unsigned(library.thread_limit()) : ~0u;
-    const unsigned told = std::min({std::max(least_told, 2 * own), limit, loop::Descriptor::max_joiners});
-    return told <= own ? 0 : is_mode("unseen") ? own : told;
-}
 // More threads than the library speaks of.
 unsigned more_than(unsigned threads)
 {
-    static const unsigned guests = read_number("WS_OPENMP_GUESTS");
-    const unsigned most = std::max(openmp_most(), openmp_unseen() ? 0 : openmp_told());
-    return std::max(guests, most > threads ? most - threads : 0);
+    const unsigned most = openmp_most();
+    return most > threads ? most - threads : 0;
 }
 
 volatile Hardware::Flag tells_usual; // tell_usual_threads()
@@ -111,8 +100,6 @@ int with_guests(int threads)
 // sake.
 int64_t set(int64_t wanted)
 {
-    if (openmp_sharer)
-        openmp_own();
     const Flag threads = Hardware::load_relaxed(told);
     const bool back = threads && wanted == int64_t(threads) + Hardware::load_relaxed(told_more);
     if (!back)
@@ -124,7 +111,7 @@ int64_t set(int64_t wanted)
 
 // omp_set_dynamic(): then the library knows the answer for its threads. 0: not called, else 1 + what was set last.
 volatile Hardware::Flag dynamic_set;
-bool has_guests() { return openmp_most() != 0 || openmp_told() > openmp_own(); }
+bool has_guests() { return openmp_most() != 0; }
 int dynamic_of_guest()
 {
     const Flag set = Hardware::load_relaxed(dynamic_set);
@@ -135,6 +122,12 @@ int dynamic_of(int library) { return library || (!Hardware::load_relaxed(dynamic
 int at_least_most(int processors) { return std::max(processors, int(openmp_most())); }
 
 } // namespace
+
+bool is_share_asked()
+{
+    const char* const mode = std::getenv("WS_OPENMP");
+    return is_enabled() && mode && is_share_mode(mode);
+}
 
 bool openmp_threads_set() { return Hardware::load_relaxed(threads_set); }
 
@@ -148,67 +141,26 @@ unsigned openmp_most()
 
 void tell_usual_threads() { Hardware::store_relaxed(tells_usual, 1); }
 
-unsigned openmp_guests()
-{
-    const OpenMP& library = openmp(nullptr);
-    return tells_more() ? more_than(unsigned(library.max_threads())) : 0;
-}
+__thread ThreadSettings* thread_settings __attribute__((tls_model("initial-exec")));
 
-__thread void (*openmp_asked)(Question question, void* caller) __attribute__((tls_model("initial-exec")));
-__thread LeftAlone openmp_left_alone[most_left_alone] __attribute__((tls_model("initial-exec")));
+namespace {
+unsigned read_own()
+{
+    // early.c: what the library has been told counts virtual threads
+    const char* const own = std::getenv("WS_OPENMP_OWN");
+    if (!own || !openmp_sharer)
+        return unsigned(std::max(1, openmp(nullptr).max_threads()));
+    const long said = std::atol(own); // of a list the first counts
+    return said > 0 ? unsigned(std::min(said, long(loop::Descriptor::max_joiners)))
+                    : std::max(1u, unsigned(window::own_cpus().mask().count()));
+}
+} // namespace
 
 unsigned openmp_own()
 {
-    static const unsigned own = unsigned(std::max(1, openmp(nullptr).max_threads()));
+    static const unsigned own = read_own();
     return own;
 }
-
-unsigned openmp_own_so_far()
-{
-    if (!openmp_reads_later())
-        return openmp_own();
-    const auto number_in = [](const char* name) {
-        const char* const value = std::getenv(name); // of a list the first counts
-        return unsigned(std::clamp(value ? std::atol(value) : 0, 0L, long(INT_MAX)));
-    };
-    const unsigned said = number_in("OMP_NUM_THREADS"), limit = number_in("OMP_THREAD_LIMIT");
-    const unsigned threads = said ? said : std::max(1u, unsigned(window::own_cpus().mask().count()));
-    return limit ? std::min(threads, limit) : threads;
-}
-
-unsigned openmp_told()
-{
-    static const unsigned told_threads = read_told();
-    return told_threads;
-}
-
-bool openmp_unseen()
-{
-    static const bool read = is_mode("unseen");
-    return read;
-}
-
-namespace {
-
-constexpr bool begins(const char* name, const char* with)
-{
-    while (*with && *name == *with) {
-        name++;
-        with++;
-    }
-    return !*with;
-}
-constexpr Question question_of(const char* name)
-{
-    return begins(name, "omp_get_thread_num")    ? Question::number
-           : begins(name, "omp_get_num_threads") ? Question::threads
-           : begins(name, "omp_get_max_threads") || begins(name, "omp_get_ancestor") ||
-                   begins(name, "omp_get_team_size")
-               ? Question::other
-               : Question::harmless;
-}
-
-} // namespace
 
 // ---- the functions, by libgomp's names and libomp's, hidden as those of openmp.cpp
 
@@ -218,13 +170,10 @@ constexpr Question question_of(const char* name)
     extern "C" __attribute__((visibility("default"))) int function parameters                                         \
     {                                                                                                                 \
         static Next<int parameters> found(name, version);                                                             \
-        constexpr Question question = question_of(name);                                                              \
-        if (question != Question::harmless && WS_UNLIKELY(openmp_asked != nullptr))                                   \
-            openmp_asked(question, __builtin_return_address(0));                                                      \
         const Participant& p = loop::self;                                                                            \
+        auto* const next = found.find(__builtin_return_address(0));                                                   \
         if (is_numbered(p))                                                                                           \
             return inside;                                                                                            \
-        auto* const next = found.find(__builtin_return_address(0));                                                        \
         return WS_LIKELY(next != nullptr) ? outside : none;                                                           \
     }                                                                                                                 \
     asm(".symver " #function "," name "@" version)
@@ -236,25 +185,53 @@ constexpr Question question_of(const char* name)
     WS_QUESTION(openmp_##name##_llvm, #name, "VERSION", (), inside, outside, none);                                   \
     WS_QUESTION(openmp_##name##_llvm_fortran, #name "_", "VERSION", (), inside, outside, none)
 
+namespace {
+// How many levels of regions may be active, as the calling virtual thread, or its library, has it.
+int own_levels(int (*library)())
+{
+    if (thread_settings && thread_settings->levels >= 0)
+        return thread_settings->levels;
+    if (!library)
+        library = openmp(nullptr).max_active_levels;
+    return library ? library() : 1;
+}
+} // namespace
+
 WS_QUESTIONS(omp_get_thread_num, "OMP_1.0", int(p.number), next(), 0);
 WS_QUESTIONS(omp_get_num_threads, "OMP_1.0", int(p.numbers), next(), 1);
-WS_QUESTIONS(omp_get_max_threads, "OMP_1.0", int(p.numbers), with_guests(next()), 1);
+WS_QUESTIONS(omp_get_max_threads, "OMP_1.0", thread_settings ? thread_settings->threads : int(p.numbers),
+             with_guests(next()), 1);
 WS_QUESTIONS(omp_get_num_procs, "OMP_1.0", at_least_most(openmp(nullptr).num_procs()), at_least_most(next()),
              at_least_most(1));
-WS_QUESTIONS(omp_get_dynamic, "OMP_1.0", dynamic_of_guest(), dynamic_of(next()), 0);
-WS_QUESTIONS(omp_in_parallel, "OMP_1.0", 1, next(), 0);
+WS_QUESTIONS(omp_get_dynamic, "OMP_1.0",
+             thread_settings && thread_settings->dynamic >= 0 ? thread_settings->dynamic : dynamic_of_guest(),
+             dynamic_of(next()), 0);
+WS_QUESTIONS(omp_in_parallel, "OMP_1.0", thread_settings ? thread_settings->active > 0 : 1, next(), 0);
 WS_QUESTIONS(omp_get_level, "OMP_3.0", p.depth, next(), 0);
-WS_QUESTIONS(omp_get_active_level, "OMP_3.0", 1, next(), 0);
+WS_QUESTIONS(omp_get_active_level, "OMP_3.0", thread_settings ? thread_settings->active : 1, next(), 0);
+WS_QUESTIONS(omp_get_max_active_levels, "OMP_3.0", own_levels(next), next ? next() : 1, 1);
+WS_QUESTIONS(omp_get_nested, "OMP_1.0", own_levels(nullptr) > 1, next(), 0);
 
 namespace {
 
-// Of a region that encloses this one, or of this one.
+// Of a region that encloses this one, or of this one; null: of none, or of one that libws does not know.
+const ThreadSettings* settings_at(int64_t level)
+{
+    const ThreadSettings* at = thread_settings;
+    while (at && at->depth > level)
+        at = at->outer;
+    return at && at->depth == level ? at : nullptr;
+}
 int ancestor(const Participant& p, int64_t level)
 {
+    if (const ThreadSettings* const at = settings_at(level))
+        return int(at->number);
     return level == p.depth ? int(p.number) : level >= 0 && level < p.depth ? 0 : -1;
 }
 int team_size(const Participant& p, int64_t level)
 {
+    if (const ThreadSettings* const at = settings_at(level))
+        return int(at->size);
     return level == p.depth ? int(p.numbers) : level >= 0 && level < p.depth ? 1 : -1;
 }
 
@@ -270,37 +247,62 @@ int team_size(const Participant& p, int64_t level)
 WS_QUESTIONS_OF_LEVEL(omp_get_ancestor_thread_num, ancestor, 0);
 WS_QUESTIONS_OF_LEVEL(omp_get_team_size, team_size, 1);
 
-// What a thread says of its own regions. A virtual thread has none of more than one thread, and what it says must not
-// stay with the thread that runs it: such a region is OpenMP's from the next execution on.
+// What a thread says of its own regions. A virtual thread says it for as long as its region lasts.
 namespace {
-bool is_ignored(void* caller)
+// In a virtual thread: what it has said; null elsewhere.
+ThreadSettings* own_settings()
 {
-    if (WS_LIKELY(!openmp_asked))
-        return false;
-    openmp_asked(Question::setting, caller);
-    return is_numbered(loop::self);
+    return WS_UNLIKELY(thread_settings != nullptr) && is_numbered(loop::self) ? thread_settings : nullptr;
 }
 
 // Guests' threads do not know what the rank's has said: 0: not asked yet, else a RuntimeSchedule.
 volatile Hardware::Word schedule_set;
-Hardware::Word set_schedule(int kind, long chunk)
+RuntimeSchedule to_schedule(int kind, long chunk)
 {
     enum { of_static = 1, dynamic, guided, automatic };   // omp_sched_t; above it a bit of the modifier monotonic
     const int plain = kind & 0xff;
-    const Hardware::Word said = plain == automatic || chunk < 0 ? 0 : Hardware::Word(chunk);
+    const long said = plain == automatic || chunk < 0 ? 0 : chunk;
     const Deal deal = plain == of_static && said ? Deal::round_robin
                       : plain == dynamic         ? Deal::on_demand
                       : plain == guided          ? Deal::guided
                                                  : Deal::parts;
-    const Hardware::Word set = said << 3 | Hardware::Word(deal) << 1 | 1;
+    return {deal, said};
+}
+Hardware::Word set_schedule(int kind, long chunk)
+{
+    const RuntimeSchedule schedule = to_schedule(kind, chunk);
+    const Hardware::Word set = Hardware::Word(schedule.chunk) << 3 | Hardware::Word(schedule.deal) << 1 | 1;
+    static_assert(unsigned(Deal::guided) < 4);
     Hardware::store_relaxed(schedule_set, set); // relaxed, as for dynamic_set: the program's own order is enough
     return set;
 }
-void set_dynamic(bool value) { Hardware::store_relaxed(dynamic_set, 1 + Flag(value)); }
+void say_schedule(int kind, long chunk)
+{
+    if (ThreadSettings* const mine = own_settings()) {
+        mine->schedule = to_schedule(kind, chunk);
+        mine->kind = kind;
+        mine->chunk = int(chunk);
+    } else
+        set_schedule(kind, chunk);
+}
+void set_dynamic(bool value)
+{
+    if (ThreadSettings* const mine = own_settings())
+        mine->dynamic = value;
+    else
+        Hardware::store_relaxed(dynamic_set, 1 + Flag(value));
+}
+void set_levels(int64_t levels)
+{
+    if (ThreadSettings* const mine = own_settings())
+        mine->levels = int(std::clamp<int64_t>(levels, 0, INT_MAX));
+}
 } // namespace
 
 RuntimeSchedule runtime_schedule()
 {
+    if (const ThreadSettings* const mine = own_settings())
+        return mine->schedule;
     Hardware::Word set = Hardware::load_relaxed(schedule_set);
     if (WS_UNLIKELY(set == 0)) {
         static Next<void(int*, int*)> library("omp_get_schedule");
@@ -316,8 +318,10 @@ RuntimeSchedule runtime_schedule()
     extern "C" __attribute__((visibility("default"))) void function(type number)                                      \
     {                                                                                                                 \
         static Next<void(type)> found(name, version);                                                                 \
-        if (is_ignored(__builtin_return_address(0)))                                                                  \
+        if (ThreadSettings* const mine = own_settings()) {                                                            \
+            mine->threads = int(std::max<int64_t>(1, value));                                                         \
             return;                                                                                                   \
+        }                                                                                                             \
         const auto wanted = std::remove_const_t<std::remove_pointer_t<type>>(set(value));                             \
         if (auto* const next = found.find(__builtin_return_address(0)))                                                    \
             next(pass);                                                                                               \
@@ -335,9 +339,9 @@ WS_SET_THREADS(openmp_set_threads_llvm_fortran, "omp_set_num_threads_", const in
     extern "C" __attribute__((visibility("default"))) void function(long first, long second)                          \
     {                                                                                                                 \
         static Next<void(long, long)> found(name, version);                                                           \
-        if (is_ignored(__builtin_return_address(0)))                                                                  \
-            return;                                                                                                   \
         note;                                                                                                         \
+        if (own_settings())                                                                                           \
+            return;                                                                                                   \
         if (auto* const next = found.find(__builtin_return_address(0)))                                               \
             next(first, second);                                                                                      \
     }                                                                                                                 \
@@ -351,11 +355,32 @@ WS_SET_THREADS(openmp_set_threads_llvm_fortran, "omp_set_num_threads_", const in
 
 WS_SETTINGS(omp_set_dynamic, "OMP_1.0", set_dynamic(int(first)), set_dynamic(*reinterpret_cast<const int*>(first)),
             set_dynamic(*reinterpret_cast<const int64_t*>(first)));
-WS_SETTINGS(omp_set_nested, "OMP_1.0", , , );
-WS_SETTINGS(omp_set_max_active_levels, "OMP_3.0", , , );
-WS_SETTINGS(omp_set_schedule, "OMP_3.0", set_schedule(int(first), int(second)),
-            set_schedule(*reinterpret_cast<const int*>(first), *reinterpret_cast<const int*>(second)),
-            set_schedule(*reinterpret_cast<const int*>(first), long(*reinterpret_cast<const int64_t*>(second))));
+WS_SETTINGS(omp_set_nested, "OMP_1.0", set_levels(int(first) ? INT_MAX : 1),
+            set_levels(*reinterpret_cast<const int*>(first) ? INT_MAX : 1),
+            set_levels(*reinterpret_cast<const int64_t*>(first) ? INT_MAX : 1));
+WS_SETTINGS(omp_set_max_active_levels, "OMP_3.0", set_levels(int(first)),
+            set_levels(*reinterpret_cast<const int*>(first)), set_levels(*reinterpret_cast<const int64_t*>(first)));
+WS_SETTINGS(omp_set_schedule, "OMP_3.0", say_schedule(int(first), int(second)),
+            say_schedule(*reinterpret_cast<const int*>(first), *reinterpret_cast<const int*>(second)),
+            say_schedule(*reinterpret_cast<const int*>(first), long(*reinterpret_cast<const int64_t*>(second))));
+
+// Fortran's integers of 8 bytes ask in the same way, as no program is compiled with them by default.
+#define WS_GET_SCHEDULE(function, name, version)                                                                      \
+    extern "C" __attribute__((visibility("default"))) void function(int* kind, int* chunk)                            \
+    {                                                                                                                 \
+        static Next<void(int*, int*)> found(name, version);                                                           \
+        const ThreadSettings* const mine = own_settings();                                                            \
+        if (mine && mine->kind >= 0) {                                                                                \
+            *kind = mine->kind;                                                                                       \
+            *chunk = mine->chunk;                                                                                     \
+        } else if (auto* const next = found.find(__builtin_return_address(0)))                                        \
+            next(kind, chunk);                                                                                        \
+    }                                                                                                                 \
+    asm(".symver " #function "," name "@" version)
+WS_GET_SCHEDULE(openmp_get_schedule, "omp_get_schedule", "OMP_3.0");
+WS_GET_SCHEDULE(openmp_get_schedule_fortran, "omp_get_schedule_", "OMP_3.0");
+WS_GET_SCHEDULE(openmp_get_schedule_llvm, "omp_get_schedule", "VERSION");
+WS_GET_SCHEDULE(openmp_get_schedule_llvm_fortran, "omp_get_schedule_", "VERSION");
 
 bool openmp_questions_come()
 {

@@ -29,7 +29,6 @@
 namespace ws::directive {
 
 using loop::Allowed;
-using window::times::openmp_rest_ms;
 using observe::Kept;
 
 namespace {
@@ -78,8 +77,11 @@ OpenMP find_library(void* caller)
         look_up(found.num_threads, from, "omp_get_num_threads") &&
         look_up(found.thread_num, from, "omp_get_thread_num") && look_up(found.in_parallel, from, "omp_in_parallel") &&
         look_up(found.thread_limit, from, "omp_get_thread_limit") && look_up(found.level, from, "omp_get_level") &&
-        look_up(found.num_procs, from, "omp_get_num_procs") && look_up(found.parallel, from, "GOMP_parallel"))
+        look_up(found.num_procs, from, "omp_get_num_procs") && look_up(found.parallel, from, "GOMP_parallel")) {
+        look_up(found.max_active_levels, from, "omp_get_max_active_levels");
+        look_up(found.num_teams, from, "omp_get_num_teams");
         return found;
+    }
     OpenMP none = {};
     none.max_threads = [] { return 1; };
     return none;
@@ -159,72 +161,6 @@ int openmp_level()
     return library.level ? library.level() : 0;
 }
 
-namespace {
-
-bool is_said(std::initializer_list<const char*> names)
-{
-    return std::any_of(names.begin(), names.end(), [](const char* name) {
-        const char* const value = std::getenv(name);
-        return value && *value;
-    });
-}
-
-// Of a thread that the library begins, if the user has not said it.
-size_t thread_stack(size_t wanted)
-{
-    auto* const set = reinterpret_cast<void (*)(size_t)>(dlsym(RTLD_DEFAULT, "kmp_set_stacksize_s"));
-    auto* const get = reinterpret_cast<size_t (*)()>(dlsym(RTLD_DEFAULT, "kmp_get_stacksize_s"));
-    if (set && get) { // libomp's have 4 MiB
-        set(wanted);
-        return get();
-    }
-    pthread_attr_t usual; // libgomp's
-    size_t bytes = 0;
-    if (pthread_getattr_default_np(&usual) == 0) {
-        pthread_attr_getstacksize(&usual, &bytes);
-        pthread_attr_destroy(&usual);
-    }
-    return bytes;
-}
-
-bool have_stacks()
-{
-    rlimit own;
-    if (openmp_own() > 1 || is_said({"OMP_STACKSIZE", "GOMP_STACKSIZE", "KMP_STACKSIZE"}))
-        return true;
-    return getrlimit(RLIMIT_STACK, &own) == 0 && own.rlim_cur != RLIM_INFINITY &&
-           thread_stack(own.rlim_cur) >= own.rlim_cur;
-}
-
-bool rest_soon()
-{
-    if (is_said({"OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME"})) {
-        const char *policy = std::getenv("OMP_WAIT_POLICY"), *spins = std::getenv("GOMP_SPINCOUNT"),
-                   *time = std::getenv("KMP_BLOCKTIME");
-        const bool is_llvm = dlsym(RTLD_DEFAULT, "kmp_set_blocktime");
-        const char* const limit = is_llvm ? time : spins;
-        constexpr long few_spins = 20000; // some 40 us
-        if (limit && *limit >= '0' && *limit <= '9')
-            return std::atol(limit) <= (is_llvm ? long(openmp_rest_ms) : few_spins);
-        return policy && strcasecmp(policy, "passive") == 0;
-    }
-    if (auto* const set = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "kmp_set_blocktime"))) {
-        if (openmp_own() == 1) // there are no other threads that this could delay
-            set(openmp_rest_ms);
-        return openmp_own() == 1;
-    }
-    cpu_set_t own; // libgomp's sleep almost at once where they are more than the CPUs that the process began with
-    return sched_getaffinity(0, sizeof own, &own) == 0 && unsigned(CPU_COUNT(&own)) <= openmp_own();
-}
-
-} // namespace
-
-bool openmp_may_grow()
-{
-    static const bool may = have_stacks() && rest_soon();
-    return may;
-}
-
 unsigned own_threads_beside_guests(const OpenMP& library, const Allowed& allowed)
 {
     const unsigned threads = unsigned(library.max_threads());
@@ -261,7 +197,7 @@ Allowed allow_openmp(const ws_site* site, unsigned own, bool anew)
             at_most(unsigned(limit), Kept::limited);
     }
     if (may_ask || set)
-        at_most(unsigned(library.max_threads()) + openmp_guests(), set ? Kept::count_set : Kept::asked);
+        at_most(unsigned(library.max_threads()), set ? Kept::count_set : Kept::asked);
     if (may_ask)
         at_most(loop::Numbers::most, Kept::asked);
     allowed.numbered = may_ask;

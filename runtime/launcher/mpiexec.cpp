@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <fstream>
 #include <map>
+#include <sstream>
 #include <strings.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -127,6 +128,7 @@ private:
     void check_together(const Option& o) const;
     void calm_openmp();
     void must_preload(const Option& o);
+    void make_room();
     void preload(const std::string& library);
     std::vector<std::string> programs() const;
     void set_if_linked(const Option& o);
@@ -338,20 +340,35 @@ void Launcher::preload(const std::string& library)
 {
     constexpr char variable[] = "LD_PRELOAD";
     const char* inherited = std::getenv(variable);
-    const std::string others = genv(variable).value_or(inherited ? inherited : "");
+    const auto before = given_.find(variable);
+    const std::string others =
+        before != given_.end() ? before->second : genv(variable).value_or(inherited ? inherited : "");
     given_[variable] = library + (others.empty() ? "" : ":" + others);
 }
 
 void Launcher::must_preload(const Option& o)
 {
-    const std::string path = prefix() + "/lib/" + o.preloads;
-    char library[PATH_MAX];
-    if (access(path.c_str(), R_OK) != 0 || !realpath(path.c_str(), library))
-        fail(o.name + ": cannot read " + path + ": " + std::strerror(errno) + "; is the installation complete?");
-    if (library[strcspn(library, " :")])
-        fail(o.name +
-             ": libraries cannot be loaded first from a folder with a blank or a colon in its name: " + library);
-    preload(library);
+    std::istringstream names(o.preloads);
+    for (std::string name; names >> name;) {
+        const std::string path = prefix() + "/lib/" + name;
+        char library[PATH_MAX];
+        if (access(path.c_str(), R_OK) != 0 || !realpath(path.c_str(), library))
+            fail(o.name + ": cannot read " + path + ": " + std::strerror(errno) + "; is the installation complete?");
+        if (library[strcspn(library, " :")])
+            fail(o.name +
+                 ": libraries cannot be loaded first from a folder with a blank or a colon in its name: " + library);
+        preload(library);
+    }
+}
+
+// Places in the processes' environment for what libws-early.so says (runtime/openmp/early.c).
+void Launcher::make_room()
+{
+    given_["WS_OPENMP_OWN"] = "?";
+    given_["WS_OPENMP_WHY"] = "";
+    constexpr char variable[] = "OMP_NUM_THREADS";
+    if (!std::getenv(variable) && !genv(variable) && !is_set_by_env(variable))
+        given_[variable] = "";
 }
 
 // The files of the job's programs.
@@ -436,14 +453,18 @@ void Launcher::settle()
         if (o.value)
             given_[o.variable] = *o.value;
         const auto now = value(o);
-        if (!now && !o.linked.empty())
+        if (!o.linked.empty() && (!now || *now == o.linked)) {
             set_if_linked(o);
+            continue;
+        }
         if (!now || *now == "0" || *now == "none")
             continue;
         if (o.calms)
             calm_openmp();
         if (!o.preloads.empty())
             must_preload(o);
+        if (!o.numbered.empty())
+            make_room();
     }
 }
 

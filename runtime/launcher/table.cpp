@@ -61,6 +61,8 @@ void take(Option& o, const std::string& key, const std::string& value)
         o.enables = true;
     } else if (key == "calms") {
         o.calms = true;
+    } else if (key == "numbered") {
+        std::istringstream(value) >> o.numbered >> o.least >> o.most;
     } else if (key == "linked") {
         std::istringstream(value) >> o.linked >> o.linked_preloads;
     } else {
@@ -136,6 +138,8 @@ bool is_valid(const Option& o, const std::string& value)
 {
     if (std::find(o.words.begin(), o.words.end(), value) != o.words.end())
         return true;
+    if (!o.numbered.empty() && value.compare(0, o.numbered.size() + 1, o.numbered + ":") == 0)
+        return is_number(o, value.c_str() + o.numbered.size() + 1);
     if (o.kind == "flag")
         return value == "0" || value == "1";
     if (o.kind == "number")

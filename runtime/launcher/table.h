@@ -17,7 +17,8 @@ struct Option {
     std::string variable;          // of the environment, that it sets
     std::string name, placeholder; // -workshare-quantum, " {usec}"; empty if mpiexec has no such option
     std::string kind;
-    uint64_t least = 0, most = 0; // of a number
+    uint64_t least = 0, most = 0; // of a number, also of that behind a word
+    std::string numbered;         // the word that may have a number behind it, as in share:8
     std::vector<std::string> words, endings, help;
     bool any_ending = false; // after '=' a file may end in another way
     std::string alone;       // the value if none is given; empty: there must be one

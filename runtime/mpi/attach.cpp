@@ -19,6 +19,7 @@
 #include "mpi/turns.h"
 #include "observe/calls.h"
 #include "observe/recorder.h"
+#include "openmp/team.h"
 #include "policy/runner.h"
 #include "window/times.h"
 
@@ -135,7 +136,6 @@ void start_stealing(Job& job)
 
 const directive::RegionChooser chosen_by_policies = {
     [](unsigned asked, const void* site, const void* region) { return runner->threads(asked, site, region); },
-    [](unsigned most, const void* site, const void* region) { return runner->lent_cores(most, site, region); },
     [](unsigned number, const void* region) { runner->region_member(number, region); },
     [](unsigned number, const void* region) { runner->region_member_done(number, region); },
     [] { runner->region_ended(); },
@@ -143,7 +143,6 @@ const directive::RegionChooser chosen_by_policies = {
 const policy::OpenMPThreads openmp_threads = {
     directive::why_threads_are_fixed,
     [] { return unsigned(std::max(1, directive::openmp(nullptr).max_threads())); },
-    directive::openmp_own_so_far,
     directive::openmp_threads_set_here,
     directive::openmp_most,
 };
@@ -167,8 +166,6 @@ void attach_policies(Job& job)
         directive::set_openmp_chooser(&chosen_by_policies);
     else
         directive::tell_usual_threads();
-    if (runner->lends_to_regions() && (directive::openmp_reads_later() || directive::openmp_may_lend()))
-        directive::openmp_lender = &chosen_by_policies;
 }
 
 // While libws itself uses MPI, before and after stealing: ranks that share cores must not spin while others could
@@ -206,7 +203,6 @@ void finalize()
     mpi_t_end();
     job.book.leave();
     directive::set_openmp_chooser(nullptr);
-    directive::openmp_lender = nullptr;
     runner->detach();
     free_window(job);
 }
@@ -339,9 +335,20 @@ int attach(Job& job, int version, unsigned what, MPIR_Workshare_hooks* hooks)
     }
     if (!job.inactive) {
         hooks->ring = ring_world_rank;
-        hooks->unblocked = [] { attached->lending->unblocked(); };
-        hooks->blocked = [](unsigned polls) { attached->lending->blocked(polls); };
-        hooks->polled = job.options.poll ? [] { attached->lending->polled(); } : count_poll;
+        hooks->unblocked = [] {
+            openmp::note_mpi_wait(false);
+            const openmp::AsCarrier carrier;
+            attached->lending->unblocked();
+        };
+        hooks->blocked = [](unsigned polls) {
+            openmp::note_mpi_wait(true);
+            const openmp::AsCarrier carrier;
+            attached->lending->blocked(polls);
+        };
+        hooks->polled = job.options.poll ? [] {
+            const openmp::AsCarrier carrier;
+            attached->lending->polled();
+        } : count_poll;
         hooks->taken = [] { attached->lending->taken(); };
         hooks->senders_waiting = &job.window.node().senders_waiting;
     } else

@@ -49,7 +49,6 @@ void become_no_rank()
         followed->meter.leave();
     loop::stop_sharing_in_child();
     directive::set_openmp_chooser(nullptr); // policies are the rank's
-    directive::openmp_lender = nullptr;
     directive::stop_watching_openmp();
     directive::use_fresh_locks();
     directive::free_merge_lock();

@@ -2,6 +2,7 @@
 //
 // What the ranks counted, put together at the end of the job: for the verdict by reductions, for the report by rank 0,
 // which asks the ranks one after the other.
+#include "directive/openmp.h"
 #include "measure/others.h"
 #include "lend/lend.h"
 #include "mpi/job.h"
@@ -267,7 +268,7 @@ Facts::Others gather_others(Job& job, const RankFigures& r)
         // threads of regions go where cores are lent
         const auto mode = job.options.openmp;
         const bool stays = mask.count() == 1 && !job.board->process.openmp_lent &&
-                           (mode == Options::openmp_none || mode == Options::openmp_unseen);
+                           (mode == Options::openmp_none || mode >= Options::openmp_share);
         const measure::Used mine = {stays ? double(mask.first()) : -1, there, process};
         std::vector<measure::Used> all(job.board->node_rank == 0 ? size_t(job.board->node_ranks) : 0);
         PMPI_Gather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, 0, job.node);
@@ -340,6 +341,8 @@ Facts gather_facts(Job& job, const RankFigures& r)
     int why = job.inactive, any_why = 0;
     PMPI_Reduce(&why, &any_why, 1, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
     f.why_inactive = inactive_text(any_why);
+    const double regions_s = job.clock.seconds(window::Hardware::load_relaxed(directive::region_ticks));
+    PMPI_Reduce(&regions_s, &f.parallel_s, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     for (const policy::Policy* p : policy::policies())
         p->tell(f);
     if (std::string regions = openmp::tell_regions(); !regions.empty())

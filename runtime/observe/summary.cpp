@@ -41,8 +41,7 @@ static_assert(sizeof refusals / sizeof *refusals == refusal_kinds);
 
 constexpr const char* kept_texts[] = {
     // as in Kept
-    "omp_get_thread_num() may be asked in it, and omp_get_max_threads() leaves no number for guests (WS_OPENMP_GUESTS "
-    "gives some)",
+    "omp_get_thread_num() may be asked in it, and omp_get_max_threads() leaves no number for guests",
     "omp_set_num_threads() asks for no more threads than the rank has",
     "OMP_THREAD_LIMIT allows no more threads than the rank has",
     "the program has thread_local or threadprivate variables, which functions called in it may use",

@@ -190,8 +190,7 @@ std::string largest_cause(const Totals& t, const Facts& f)
     case unsigned(Refusal::core_taken):
         return no_core_text(t, f);
     case unsigned(Refusal::full):
-        return "as many helped as OpenMP's number of threads allows: WS_OPENMP_GUESTS, or omp_set_num_threads() in the "
-               "program";
+        return "as many helped as OpenMP's number of threads allows, or the program by omp_set_num_threads()";
     case unsigned(Refusal::no_guest):
         return t.guests_refused > 0 ? no_threads
                                     : "the loops were over before a guest thread was made for each rank that waited";
@@ -224,7 +223,8 @@ std::string why_not(const Totals& t, const Facts& f)
     if (t.regions == 0)
         return t.regions_off > 0
                    ? "its ws loops ran on other threads than the one that called MPI_Init, without MPI_THREAD_MULTIPLE"
-                   : "no ws loop ran (is the program compiled with -fws?)";
+               : f.parallel_s > 0 ? "no parallel region was shared"
+                                  : "no ws loop ran (is the program compiled with -fws?)";
     if (t.idle < 0.002 * t.wall * t.ranks && t.workers == 0)
         return polled ? needs_poll : "no rank had to wait";
     if (f.helps_nobody)
@@ -309,6 +309,23 @@ std::string what_could_be(const Totals& t)
     return text;
 }
 
+// For an OpenMP program whose regions are not shared, because nobody has asked for it. A rank that opens a region alone
+// can win at most what the others of its node take of it.
+std::string hint(const Totals& t, const Facts& f)
+{
+    const double waited = helpable(t), ranks = t.ranks / std::max(t.nodes, 1.0);
+    const double best = t.wall - std::min(waited, f.parallel_s * (ranks - 1)) / t.ranks;
+    const double most = best > 0 && t.crowded == 0 ? t.wall / best : 1;
+    std::string text = format("hint: parallel regions computed for %s while ranks waited %s; ",
+                              duration(f.parallel_s).c_str(), duration(waited).c_str());
+    if (most < 1.02)
+        return text + "-workshare-openmp=share would win next to nothing";
+    text += format("-workshare-openmp=share could make this up to %.2f times as fast", most);
+    if (t.kept_off * (ranks - 1) > 0.2 * waited)
+        text += ", if that is not noise";
+    return text;
+}
+
 } // namespace
 
 double most_speedup(const Totals& t)
@@ -370,7 +387,7 @@ Verdict judge(const Totals& t, const Facts& f)
         v.line += format("ranks waited in MPI %.1f %% of the time; ", idle);
     v.line += "nothing was stolen: " + v.reason + how_sure(t);
     if (t.regions == 0 && t.regions_off == 0 && t.inactive == 0 && t.alone_on_node == 0 && t.ranks > 1)
-        v.line += "; " + what_could_be(t);
+        v.line += "; " + (f.parallel_s > 0 ? hint(t, f) : what_could_be(t));
     v.line += also_text(v, f);
     return v;
 }

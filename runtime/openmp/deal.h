@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// How a parallel region of OpenMP's is cut into virtual threads, and how the loops inside are dealt to them. Arithmetic
-// alone. Any deal of whole chunks is right for `dynamic` and `guided`, and any at all for `auto`, and for `static`
-// without a chunk: which thread has an iteration is not said. `runtime` is one of these, or `static` with a chunk. A
-// part is contiguous, and follows from the number of its virtual thread alone: so nothing is counted or claimed inside
-// a region, and a loop that is run again is dealt in the same way. But where threads may wait for each other, an
-// iteration may wait for any later one: then chunks of `dynamic` and `guided` are claimed one by one (on_demand.h).
+// How loops of a parallel region are dealt to its virtual threads: `static` as OpenMP says, by the thread's number.
+// Chunks of `dynamic` and `guided` are claimed one by one (on_demand.h). Arithmetic alone.
 #pragma once
 
 #include <algorithm>
@@ -76,49 +72,6 @@ inline unsigned next_section(unsigned count, unsigned section, const Units& u)
 {
     const unsigned number = (section - 1) % u.of + 1 < u.hi ? section + 1 : section + u.of - (u.hi - u.lo) + 1;
     return number <= count ? number : 0;
-}
-
-// How many virtual threads a region is cut into where nobody can count them: so many that each takes about `grain`,
-// at least 16 and at most most_units, a power of two; and no more than keep what each does before and after its part
-// of the work (`setup` each) below a fiftieth. Less than 4: it does not pay. Where one call can be `several` of them
-// they are a quarter as long: as they are called so many at a time as take long enough, and one alone only at the
-// region's end, they cost no more, and who ends first waits less for the other.
-inline unsigned choose_units(double region, double grain, double setup, bool several = false)
-{
-    const auto fit = [&](double each) {
-        unsigned units = 16;
-        while (units < most_units && double(units) * each * 2 <= region)
-            units *= 2;
-        return units;
-    };
-    unsigned units = fit(grain);
-    if (several && double(units) * setup * 50 <= region)
-        return fit(grain / 4);
-    while (units > 1 && double(units) * setup * 50 > region)
-        units /= 2;
-    return units;
-}
-
-// And where they stop at barriers: 16, but fewer, at least 4, where a phase between two barriers would give each less
-// than `least` to do.
-inline unsigned choose_units_that_stop(double phase, double least)
-{
-    unsigned units = 16;
-    while (units > 4 && phase < double(units) * least)
-        units /= 2;
-    return units;
-}
-
-// Where OpenMP itself has `threads` threads they may wait for each other: no two of them become one virtual thread, and
-// all chunks of a virtual thread, dealt round robin, would be those of one of them. What does not pay (less than 4)
-// stays so.
-inline unsigned no_fewer_than(unsigned threads, unsigned units)
-{
-    if (units < 4 || threads < 2)
-        return units;
-    if (threads >= most_units)
-        return most_units;
-    return std::min((units + threads - 1) / threads, most_units / threads) * threads;
 }
 
 } // namespace ws::openmp

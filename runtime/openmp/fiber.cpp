@@ -7,6 +7,7 @@
 
 #include <boost/context/detail/fcontext.hpp>
 #include <new>
+#include <pthread.h>
 #include <sys/mman.h>
 
 namespace ws::openmp {
@@ -16,88 +17,169 @@ using boost::context::detail::make_fcontext;
 using boost::context::detail::transfer_t;
 
 namespace {
-window::SpinLock fibers_lock; // of the list
-Fiber* free_ones;
+
+// On the calling thread's identity, until the fiber comes back. No thread-local variable is used here: the compiler may
+// keep their addresses from before the switch.
+__attribute__((noinline)) transfer_t jump_as(uintptr_t pointer, void* context, void* data)
+{
+    const uintptr_t own = thread_pointer();
+    set_thread_pointer(pointer);
+    const transfer_t from = jump_fcontext(context, data);
+    set_thread_pointer(own);
+    return from;
+}
+
 } // namespace
 
-Fiber* Fiber::make()
+Fiber* Fiber::make(unsigned number)
 {
+    Fiber* const fiber = new (std::nothrow) Fiber;
+    if (!fiber)
+        return nullptr;
+    if (number > 0) {
+        fiber->identity_ = Identity::make();
+        if (!fiber->identity_) {
+            delete fiber;
+            return nullptr;
+        }
+        fiber->lowest_ = fiber->identity_->lowest();
+        fiber->highest_ = fiber->identity_->highest();
+        fiber->guard_ = fiber->identity_->guard();
+        return fiber;
+    }
     const loop::StackSize size = loop::stack_size(loop::host().stack_bytes);
     void* const memory = mmap(nullptr, size.guard + size.bytes, PROT_NONE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED)
-        return nullptr;
     char* const lowest = static_cast<char*>(memory) + size.guard;
-    if (mprotect(lowest, size.bytes, PROT_READ | PROT_WRITE) != 0) {
-        munmap(memory, size.guard + size.bytes);
+    if (memory == MAP_FAILED || mprotect(lowest, size.bytes, PROT_READ | PROT_WRITE) != 0) {
+        if (memory != MAP_FAILED)
+            munmap(memory, size.guard + size.bytes);
+        delete fiber;
         return nullptr;
     }
-    constexpr size_t at_its_end = (sizeof(Fiber) + 63) / 64 * 64;
-    Fiber* const fiber = new (lowest + size.bytes - at_its_end) Fiber;
     fiber->lowest_ = uintptr_t(lowest);
+    fiber->highest_ = uintptr_t(lowest) + size.bytes;
     fiber->guard_ = uintptr_t(memory);
     return fiber;
 }
 
-Fiber* Fiber::take()
-{
-    fibers_lock.lock();
-    Fiber* const fiber = free_ones;
-    if (fiber)
-        free_ones = fiber->next_;
-    fibers_lock.unlock();
-    return fiber ? fiber : make();
-}
-
-void Fiber::give_back(Fiber* fiber)
-{
-    fibers_lock.lock();
-    fiber->next_ = free_ones;
-    free_ones = fiber;
-    fibers_lock.unlock();
-}
-
-// Nothing here may be kept from before the call, but what lies on this stack: the thread may be another after it.
 struct Fiber::Entry {
     static void run(transfer_t from)
     {
         Fiber& fiber = *static_cast<Fiber*>(from.data);
         fiber.context_ = from.fctx;
-        fiber.run_(fiber.argument_);
-        fiber.ended_ = true;
+        fiber.run_(fiber);
+        fiber.outcome_ = Outcome::ended;
         jump_fcontext(fiber.context_, nullptr);
         __builtin_unreachable(); // who has ended is not resumed
     }
 };
 
-void Fiber::begin(void (*run)(void*), void* argument)
+void Fiber::begin(void (*run)(Fiber&))
 {
     run_ = run;
-    argument_ = argument;
-    ended_ = false;
-    context_ = make_fcontext(this, uintptr_t(this) - lowest_, Entry::run);
+    context_ = make_fcontext(reinterpret_cast<void*>(highest_), highest_ - lowest_, Entry::run);
 }
 
-bool Fiber::resume()
+Fiber::Outcome Fiber::resume()
 {
+    if (WS_LIKELY(identity_ != nullptr)) {
+        const transfer_t from = jump_as(identity_->pointer(), context_, this);
+        if (outcome_ != Outcome::ended)
+            context_ = from.fctx;
+        return outcome_;
+    }
     loop::OtherStack& other = loop::other_stack;
     const loop::OtherStack other_before = other;
     loop::Participant& p = loop::self;
     const uintptr_t frame = p.frame;
     other = {lowest_, guard_};
-    p.frame = uintptr_t(this);
+    p.frame = highest_;
     const transfer_t from = jump_fcontext(context_, this);
-    if (!ended_)
+    if (outcome_ != Outcome::ended)
         context_ = from.fctx;
     p.frame = frame;
     other = other_before;
-    return ended_;
+    return outcome_;
 }
 
-__attribute__((noinline)) void Fiber::stop()
+__attribute__((noinline)) void Fiber::stop(Outcome how)
 {
+    outcome_ = how;
     const transfer_t from = jump_fcontext(context_, nullptr);
     context_ = from.fctx;
+}
+
+// ---- crews
+
+namespace {
+
+window::SpinLock lock; // of the two lists
+Crew* volatile first;
+Crew* free_ones;
+pthread_key_t ends;
+pthread_once_t ends_made = PTHREAD_ONCE_INIT;
+WS_THREAD_LOCAL Crew* own_crew;
+
+} // namespace
+
+// A thread has ended: its virtual threads are another's next.
+void give_back(void* crew)
+{
+    Crew* const c = static_cast<Crew*>(crew);
+    lock.lock();
+    c->free_ = free_ones;
+    free_ones = c;
+    lock.unlock();
+}
+
+Crew* all_crews() { return window::load_acquire(first); } // pairs with own()
+
+Crew* Crew::make()
+{
+    Crew* const crew = new (std::nothrow) Crew;
+    if (!crew)
+        return nullptr;
+    lock.lock();
+    crew->next = window::load_relaxed(first); // changes under the lock
+    window::store_release(first, crew);       // pairs with all_crews()
+    lock.unlock();
+    return crew;
+}
+
+Crew* Crew::inner()
+{
+    if (!inner_)
+        inner_ = make();
+    return inner_;
+}
+
+Crew* Crew::own()
+{
+    if (WS_LIKELY(own_crew != nullptr))
+        return own_crew;
+    pthread_once(&ends_made, [] { pthread_key_create(&ends, give_back); });
+    lock.lock();
+    Crew* crew = free_ones;
+    if (crew)
+        free_ones = crew->free_;
+    lock.unlock();
+    if (!crew && !(crew = make()))
+        return nullptr;
+    pthread_setspecific(ends, crew);
+    return own_crew = crew;
+}
+
+unsigned Crew::fill(unsigned count)
+{
+    while (WS_UNLIKELY(count_ < count) && !refused_) {
+        Fiber* const made = Fiber::make(count_);
+        if (made)
+            fibers_[count_++] = made;
+        else
+            refused_ = true; // asked once: each region would ask again, in vain
+    }
+    return count_ < count ? count_ : count;
 }
 
 } // namespace ws::openmp

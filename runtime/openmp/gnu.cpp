@@ -8,10 +8,8 @@
 #include "openmp/meet.h"
 #include "openmp/task_reductions.h"
 #include "openmp/team.h"
-#include "openmp/watch.h"
 
 #include <cstdint>
-#include <optional>
 
 namespace ws::openmp {
 
@@ -32,9 +30,6 @@ template <class T> struct Bounds {
     T start, end, incr, chunk;
     long kind; // of its schedule, where the function is told
 };
-
-// How a thread with a `current` begins a loop: whether it has a part of it, or nothing where the library deals it.
-using Begun = std::optional<bool>;
 
 template <class T> void has_bounds(Unit& unit, const Bounds<T>& b)
 {
@@ -78,14 +73,10 @@ template <class T> bool next_on_demand(Unit& unit, T* lo, T* hi)
 }
 
 // A virtual thread gets its part as the loop begins, or its first chunk.
-template <class T> Begun deal_as(void* caller, const Bounds<T>& b, T* lo, T* hi, Deal how, uint64_t chunk)
+template <class T> bool deal_as(const Bounds<T>& b, T* lo, T* hi, Deal how, uint64_t chunk)
 {
     Unit& unit = *current;
-    if (!unit.team) {
-        unit.watch->note_deal(use::loop, caller);
-        return {};
-    }
-    if (WS_UNLIKELY(unit.team->claims(how))) {
+    if (how >= Deal::on_demand) {
         has_bounds(unit, b);
         unit.team->begin_on_demand(unit, b.n, chunk, how);
         return next_on_demand(unit, lo, hi);
@@ -105,64 +96,53 @@ template <class T> Begun deal_as(void* caller, const Bounds<T>& b, T* lo, T* hi,
 }
 template <class T> uint64_t chunk_of(const Bounds<T>& b) { return b.chunk > 0 ? uint64_t(b.chunk) : 0; }
 
-template <class T> Begun deal_static(void* caller, const char*, const Bounds<T>& b, T* lo, T* hi)
+template <class T> bool deal_static( const Bounds<T>& b, T* lo, T* hi)
 {
-    return deal_as(caller, b, lo, hi, chunk_of(b) ? Deal::round_robin : Deal::parts, chunk_of(b));
+    return deal_as(b, lo, hi, chunk_of(b) ? Deal::round_robin : Deal::parts, chunk_of(b));
 }
-template <class T> Begun deal_dynamic(void* caller, const char*, const Bounds<T>& b, T* lo, T* hi)
+template <class T> bool deal_dynamic( const Bounds<T>& b, T* lo, T* hi)
 {
-    return deal_as(caller, b, lo, hi, Deal::on_demand, chunk_of(b));
+    return deal_as(b, lo, hi, Deal::on_demand, chunk_of(b));
 }
-template <class T> Begun deal_guided(void* caller, const char*, const Bounds<T>& b, T* lo, T* hi)
+template <class T> bool deal_guided( const Bounds<T>& b, T* lo, T* hi)
 {
-    return deal_as(caller, b, lo, hi, Deal::guided, chunk_of(b));
-}
-template <class T> Begun deal_any_dynamic(void* caller, const char*, const Bounds<T>& b, T* lo, T* hi)
-{
-    return deal_as(caller, b, lo, hi, Deal::on_demand_in_any_order, chunk_of(b));
-}
-template <class T> Begun deal_any_guided(void* caller, const char*, const Bounds<T>& b, T* lo, T* hi)
-{
-    return deal_as(caller, b, lo, hi, Deal::guided_in_any_order, chunk_of(b));
+    return deal_as(b, lo, hi, Deal::guided, chunk_of(b));
 }
 // schedule(runtime)
-template <class T> Begun deal_runtime(void* caller, const char*, const Bounds<T>& b, T* lo, T* hi)
+template <class T> bool deal_runtime( const Bounds<T>& b, T* lo, T* hi)
 {
     const directive::RuntimeSchedule schedule = directive::runtime_schedule();
-    return deal_as(caller, b, lo, hi, schedule.deal, uint64_t(schedule.chunk));
+    return deal_as(b, lo, hi, schedule.deal, uint64_t(schedule.chunk));
 }
 // As its kind says.
-template <class T> Begun deal(void* caller, const char* name, const Bounds<T>& b, T* lo, T* hi)
+template <class T> bool deal(const Bounds<T>& b, T* lo, T* hi)
 {
     enum { by_runtime, of_static, dynamic, guided };
     switch (b.kind & 0xff) { // above it a bit of the modifier monotonic
-    case by_runtime: return deal_runtime(caller, name, b, lo, hi);
-    case of_static: return deal_static(caller, name, b, lo, hi);
-    case dynamic: return deal_dynamic(caller, name, b, lo, hi);
-    case guided: return deal_guided(caller, name, b, lo, hi);
-    default: return deal_as(caller, b, lo, hi, Deal::parts, 0);
+    case by_runtime: return deal_runtime(b, lo, hi);
+    case of_static: return deal_static(b, lo, hi);
+    case dynamic: return deal_dynamic(b, lo, hi);
+    case guided: return deal_guided(b, lo, hi);
+    default: return deal_as(b, lo, hi, Deal::parts, 0);
     }
 }
 
 // One whose iterations have an order.
-template <class T> Begun in_turn(void*, const char* name, const Bounds<T>& b, T* lo, T* hi, uint64_t round)
+template <class T> bool in_turn(const Bounds<T>& b, T* lo, T* hi, uint64_t round)
 {
-    meet_other(name);
     Unit& unit = *current;
-    if (!unit.team)
-        return {};
     has_bounds(unit, b);
     unit.team->begin_in_turn(unit, b.n, round);
     return next_in_turn(unit, lo, hi);
 }
-template <class T> Begun in_order(void* caller, const char* name, const Bounds<T>& b, T* lo, T* hi)
+template <class T> bool in_order(const Bounds<T>& b, T* lo, T* hi)
 {
-    return in_turn(caller, name, b, lo, hi, 0);
+    return in_turn(b, lo, hi, 0);
 }
 // schedule(static, chunk)
-template <class T> Begun in_order_by_chunks(void* caller, const char* name, const Bounds<T>& b, T* lo, T* hi)
+template <class T> bool in_order_by_chunks(const Bounds<T>& b, T* lo, T* hi)
 {
-    return in_turn(caller, name, b, lo, hi, b.chunk > 0 ? uint64_t(b.chunk) : 0);
+    return in_turn(b, lo, hi, b.chunk > 0 ? uint64_t(b.chunk) : 0);
 }
 
 template <class T> bool next_part(Unit& unit, T* lo, T* hi)
@@ -198,11 +178,9 @@ template <class T> bool next_part(Unit& unit, T* lo, T* hi)
     WS_EXPORT bool gnu_##name parameters                                                                              \
     {                                                                                                                 \
         static Next<decltype(gnu_##name)> next(#name);                                                                \
-        void* const caller = __builtin_return_address(0);                                                             \
         if (WS_UNLIKELY(current != nullptr))                                                                          \
-            if (const Begun begun = begin<type>(caller, #name, {__VA_ARGS__}, lo, hi))                                \
-                return *begun;                                                                                        \
-        return next(caller) arguments;                                                                                \
+            return begin<type>({__VA_ARGS__}, lo, hi);                                                                \
+        return next(__builtin_return_address(0)) arguments;                                                           \
     }                                                                                                                 \
     WS_GNU(name, version)
 #define WS_GNU_START(...) WS_GNU_START_AS(__VA_ARGS__)
@@ -210,7 +188,7 @@ template <class T> bool next_part(Unit& unit, T* lo, T* hi)
     WS_EXPORT bool gnu_##name(type* lo, type* hi)                                                                   \
     {                                                                                                                 \
         static Next<decltype(gnu_##name)> next(#name);                                                                \
-        if (current && current->team)                                                                                 \
+        if (current)                                                                                 \
             return next_part(*current, lo, hi);                                                                       \
         return next(__builtin_return_address(0))(lo, hi);                                                             \
     }                                                                                                                 \
@@ -219,8 +197,8 @@ template <class T> bool next_part(Unit& unit, T* lo, T* hi)
 WS_GNU_START(GOMP_loop_static_start, "GOMP_1.0", deal_static, WS_SIGNED);
 WS_GNU_START(GOMP_loop_dynamic_start, "GOMP_1.0", deal_dynamic, WS_SIGNED);
 WS_GNU_START(GOMP_loop_guided_start, "GOMP_1.0", deal_guided, WS_SIGNED);
-WS_GNU_START(GOMP_loop_nonmonotonic_dynamic_start, "GOMP_4.5", deal_any_dynamic, WS_SIGNED);
-WS_GNU_START(GOMP_loop_nonmonotonic_guided_start, "GOMP_4.5", deal_any_guided, WS_SIGNED);
+WS_GNU_START(GOMP_loop_nonmonotonic_dynamic_start, "GOMP_4.5", deal_dynamic, WS_SIGNED);
+WS_GNU_START(GOMP_loop_nonmonotonic_guided_start, "GOMP_4.5", deal_guided, WS_SIGNED);
 WS_GNU_START(GOMP_loop_runtime_start, "GOMP_1.0", deal_runtime, WS_SIGNED_RUNTIME);
 WS_GNU_START(GOMP_loop_nonmonotonic_runtime_start, "GOMP_5.0", deal_runtime, WS_SIGNED_RUNTIME);
 WS_GNU_START(GOMP_loop_maybe_nonmonotonic_runtime_start, "GOMP_5.0", deal_runtime, WS_SIGNED_RUNTIME);
@@ -235,8 +213,8 @@ WS_GNU_NEXT(GOMP_loop_maybe_nonmonotonic_runtime_next, "GOMP_5.0", long);
 WS_GNU_START(GOMP_loop_ull_static_start, "GOMP_2.0", deal_static, WS_UNSIGNED);
 WS_GNU_START(GOMP_loop_ull_dynamic_start, "GOMP_2.0", deal_dynamic, WS_UNSIGNED);
 WS_GNU_START(GOMP_loop_ull_guided_start, "GOMP_2.0", deal_guided, WS_UNSIGNED);
-WS_GNU_START(GOMP_loop_ull_nonmonotonic_dynamic_start, "GOMP_4.5", deal_any_dynamic, WS_UNSIGNED);
-WS_GNU_START(GOMP_loop_ull_nonmonotonic_guided_start, "GOMP_4.5", deal_any_guided, WS_UNSIGNED);
+WS_GNU_START(GOMP_loop_ull_nonmonotonic_dynamic_start, "GOMP_4.5", deal_dynamic, WS_UNSIGNED);
+WS_GNU_START(GOMP_loop_ull_nonmonotonic_guided_start, "GOMP_4.5", deal_guided, WS_UNSIGNED);
 WS_GNU_START(GOMP_loop_ull_runtime_start, "GOMP_2.0", deal_runtime, WS_UNSIGNED_RUNTIME);
 WS_GNU_START(GOMP_loop_ull_nonmonotonic_runtime_start, "GOMP_5.0", deal_runtime, WS_UNSIGNED_RUNTIME);
 WS_GNU_START(GOMP_loop_ull_maybe_nonmonotonic_runtime_start, "GOMP_5.0", deal_runtime, WS_UNSIGNED_RUNTIME);
@@ -303,12 +281,8 @@ WS_GNU_NEXT(GOMP_loop_ull_ordered_runtime_next, "GOMP_2.0", Ull);
         void* const caller = __builtin_return_address(0);                                                             \
         if (WS_LIKELY(current == nullptr))                                                                            \
             return next(caller) arguments;                                                                            \
-        if (!current->team) {                                                                                         \
-            meet_other(#name);                                                                                        \
-            return next(caller) arguments;                                                                            \
-        }                                                                                                             \
-        begin_common(#name, reductions, memory);                                                                      \
-        return lo ? *begin<type>(caller, #name, {__VA_ARGS__}, lo, hi) : true;                                        \
+        begin_common(reductions, memory);                                                                             \
+        return lo ? begin<type>({__VA_ARGS__}, lo, hi) : true;                                                        \
     }                                                                                                                 \
     asm(".symver gnu_" #name "_with," #name "@" version)
 #define WS_GNU_WITH(...) WS_GNU_WITH_AS(__VA_ARGS__)
@@ -324,10 +298,8 @@ WS_GNU_WITH(GOMP_loop_ull_doacross_start, "GOMP_5.0", in_order, WS_DOACROSS_WITH
     WS_EXPORT long gnu_##name(WS_12(long, WS_NAMED))                                                                  \
     {                                                                                                                 \
         static Next<decltype(gnu_##name)> next(#name);                                                                \
-        if (current && current->team)                                                                                 \
+        if (current)                                                                                 \
             return 0;                                                                                                 \
-        if (current)                                                                                                  \
-            meet_other(#name);                                                                                        \
         WS_RETURN(next(__builtin_return_address(0))(WS_12(, WS_NAMED)));                                              \
     }                                                                                                                 \
     WS_GNU(name, version)
@@ -348,7 +320,7 @@ void begin_sections(Unit& unit, unsigned count)
     unit.sections = count;
     unit.section = Unit::before_first;
     unit.sections_taken = nullptr;
-    if (unit.team->at_once && count > unit.team->units)
+    if (count > unit.team->units)
         unit.sections_taken =
             static_cast<volatile Hardware::Word*>(unit.team->common(unit, sizeof *unit.sections_taken));
 }
@@ -371,12 +343,10 @@ WS_EXPORT unsigned gnu_GOMP_sections_start(unsigned count)
 {
     static Next<decltype(gnu_GOMP_sections_start)> next("GOMP_sections_start");
     void* const caller = __builtin_return_address(0);
-    if (current && current->team) {
+    if (current) {
         begin_sections(*current, count);
         return next_section_of(*current);
     }
-    if (current)
-        current->watch->note_deal(use::loop, caller);
     return next(caller)(count);
 }
 WS_GNU(GOMP_sections_start, "GOMP_1.0");
@@ -385,12 +355,10 @@ WS_EXPORT unsigned gnu_GOMP_sections2_start(unsigned count, uintptr_t* reduction
 {
     static Next<decltype(gnu_GOMP_sections2_start)> next("GOMP_sections2_start");
     void* const caller = __builtin_return_address(0);
-    if (current && current->team) {
-        begin_common("GOMP_sections2_start", reductions, memory);
+    if (current) {
+        begin_common(reductions, memory);
         return gnu_GOMP_sections_start(count);
     }
-    if (current)
-        meet_other("GOMP_sections2_start");
     return next(caller)(count, reductions, memory);
 }
 WS_GNU(GOMP_sections2_start, "GOMP_5.0");
@@ -398,7 +366,7 @@ WS_GNU(GOMP_sections2_start, "GOMP_5.0");
 WS_EXPORT unsigned gnu_GOMP_sections_next()
 {
     static Next<decltype(gnu_GOMP_sections_next)> next("GOMP_sections_next");
-    if (current && current->team) {
+    if (current) {
         Unit& unit = *current;
         if (unit.section == Unit::before_first) // those of the region
             begin_sections(unit, unit.sections);
@@ -413,10 +381,8 @@ WS_GNU(GOMP_sections_next, "GOMP_1.0");
 WS_EXPORT bool gnu_GOMP_single_start()
 {
     static Next<decltype(gnu_GOMP_single_start)> next("GOMP_single_start");
-    if (current && current->team)
-        return current->team->takes_single(*current);
     if (current)
-        current->watch->note(use::single);
+        return current->team->takes_single(*current);
     return next(__builtin_return_address(0))();
 }
 WS_GNU(GOMP_single_start, "GOMP_1.0");
@@ -425,15 +391,13 @@ WS_GNU(GOMP_single_start, "GOMP_1.0");
 WS_EXPORT void* gnu_GOMP_single_copy_start()
 {
     static Next<decltype(gnu_GOMP_single_copy_start)> next("GOMP_single_copy_start");
-    if (current && current->team) {
+    if (current) {
         Unit& unit = *current; // kept, as the thread may be another after the barrier
         if (unit.team->takes_single(unit))
             return nullptr;
         unit.team->barrier(unit, __builtin_return_address(0));
         return window::load_acquire(unit.team->copied);
     }
-    if (current)
-        current->watch->note_barrier(*current, __builtin_return_address(0));
     return next(__builtin_return_address(0))();
 }
 WS_GNU(GOMP_single_copy_start, "GOMP_1.0");
@@ -441,7 +405,7 @@ WS_GNU(GOMP_single_copy_start, "GOMP_1.0");
 WS_EXPORT void gnu_GOMP_single_copy_end(void* variables)
 {
     static Next<decltype(gnu_GOMP_single_copy_end)> next("GOMP_single_copy_end");
-    if (current && current->team) {
+    if (current) {
         window::store_release(current->team->copied, variables);
         current->team->barrier(*current, __builtin_return_address(0));
         return;
@@ -473,7 +437,7 @@ WS_GNU_BARRIER(GOMP_sections_end_cancel, "GOMP_4.0", bool, false);
     WS_EXPORT void gnu_##name()                                                                                     \
     {                                                                                                                 \
         static Next<decltype(gnu_##name)> next(#name);                                                                \
-        if (!(current && current->team))                                                                              \
+        if (!current)                                                                              \
             next(__builtin_return_address(0))();                                                                      \
     }                                                                                                                 \
     WS_GNU(name, "GOMP_1.0")
@@ -500,9 +464,7 @@ public:
     WS_EXPORT long gnu_##name(WS_12(long, WS_NAMED))                                                                  \
     {                                                                                                                 \
         static Next<decltype(gnu_##name)> next(#name);                                                                \
-        if (current)                                                                                                  \
-            meet_other(#name);                                                                                        \
-        if (current && current->team) {                                                                               \
+        if (current) {                                                                               \
             in_team;                                                                                                  \
         }                                                                                                             \
         around;                                                                                                       \
@@ -515,15 +477,13 @@ public:
 WS_EXPORT bool gnu_GOMP_cancel(int which, bool now)
 {
     static Next<decltype(gnu_GOMP_cancel)> next("GOMP_cancel");
-    if (current)
-        meet_other("GOMP_cancel");
-    return current && current->team ? false : next(__builtin_return_address(0))(which, now);
+    return current ? false : next(__builtin_return_address(0))(which, now);
 }
 WS_GNU(GOMP_cancel, "GOMP_4.0");
 WS_EXPORT bool gnu_GOMP_cancellation_point(int which)
 {
     static Next<decltype(gnu_GOMP_cancellation_point)> next("GOMP_cancellation_point");
-    return current && current->team ? false : next(__builtin_return_address(0))(which);
+    return current ? false : next(__builtin_return_address(0))(which);
 }
 WS_GNU(GOMP_cancellation_point, "GOMP_4.0");
 

@@ -7,7 +7,7 @@
 #include "directive/openmp.h"
 #include "loop/participant.h"
 #include "openmp/meet.h"
-#include "openmp/watch.h"
+#include "openmp/team.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -47,7 +47,7 @@ template <class T, class Step> uint64_t count_to(T first, T last, Step step)
 
 // False: the library's.
 template <class T>
-bool deal_static(void* caller, int32_t kind, int32_t* has_last, T* lower, T* upper, std::make_signed_t<T>* stride,
+bool deal_static(int32_t kind, int32_t* has_last, T* lower, T* upper, std::make_signed_t<T>* stride,
                  std::make_signed_t<T> step, std::make_signed_t<T> chunk)
 {
     if (WS_LIKELY(current == nullptr))
@@ -55,17 +55,8 @@ bool deal_static(void* caller, int32_t kind, int32_t* has_last, T* lower, T* upp
     Unit& unit = *current;
     kind &= ~modifiers;
     const bool chunked = kind == static_chunked || kind == static_balanced_chunked;
-    if (unit.watch) {
-        if (chunked || kind == static_whole)
-            unit.watch->note_deal(use::loop, caller);
-        else
-            unit.watch->note_unknown("a distributed or ordered loop", use::tasks);
+    if (!chunked && kind != static_whole) // of `distribute`
         return false;
-    }
-    if (!chunked && kind != static_whole) {
-        unit.team->meet_other("__kmpc_dist_for_static_init");
-        return false;
-    }
     const uint64_t n = count_to(*lower, *upper, step);
     const T first = *lower;
     const auto at = [&](uint64_t i) { return T(uint64_t(first) + i * uint64_t(step)); };
@@ -108,26 +99,18 @@ bool deal_static(void* caller, int32_t kind, int32_t* has_last, T* lower, T* upp
 
 // A loop that is handed out piece by piece: here in one, if no iteration waits for a later one.
 template <class T>
-bool begin_dispatch(void* caller, int32_t kind, T lower, T upper, std::make_signed_t<T> step,
+bool begin_dispatch(int32_t kind, T lower, T upper, std::make_signed_t<T> step,
                     std::make_signed_t<T> chunk)
 {
     if (WS_LIKELY(current == nullptr))
         return false;
     Unit& unit = *current;
     const bool ordered = (kind & ~modifiers) >= first_ordered && (kind & ~modifiers) < 2 * first_ordered;
-    if (unit.watch) {
-        if (ordered)
-            unit.watch->note_unknown("an ordered loop", use::tasks);
-        else
-            unit.watch->note_deal(use::loop, caller);
-        return false;
-    }
     const uint64_t n = count_to(lower, upper, step);
     unit.lo = uint64_t(lower);
     unit.incr = uint64_t(std::make_signed_t<T>(step));
     unit.has_part = false;
     if (ordered || unit.turn.of_doacross) {
-        unit.team->meet_other("__kmpc_ordered");
         unit.turn.of_doacross = false;
         const bool by_chunks = (kind & ~modifiers) == ordered_static_chunked && chunk > 0;
         unit.team->begin_in_turn(unit, n, by_chunks ? uint64_t(chunk) : 0);
@@ -136,11 +119,9 @@ bool begin_dispatch(void* caller, int32_t kind, T lower, T upper, std::make_sign
     uint64_t whole = chunk > 0 ? uint64_t(chunk) : 0;
     const int32_t plain = kind & ~modifiers;
     const bool is_static = plain == static_chunked || plain == static_whole || plain == static_balanced_chunked;
-    Deal deal = is_static                  ? Deal::parts
-                : plain == static_steal    ? Deal::own_part_first
-                : plain != dynamic_chunked ? kind & nonmonotonic ? Deal::guided_in_any_order : Deal::guided
-                : kind & nonmonotonic      ? Deal::own_part_first
-                                           : Deal::on_demand;
+    Deal deal = is_static                                       ? Deal::parts
+                : plain == dynamic_chunked || plain == static_steal ? Deal::on_demand
+                                                                    : Deal::guided;
     if (plain == by_runtime || plain == by_runtime_simd) {
         const directive::RuntimeSchedule schedule = directive::runtime_schedule();
         const uint64_t said = uint64_t(schedule.chunk);
@@ -150,13 +131,6 @@ bool begin_dispatch(void* caller, int32_t kind, T lower, T upper, std::make_sign
     }
     unit.team->begin_loop(unit, n, whole, deal);
     return true;
-}
-
-// libomp 14 loses lastprivate variables where its threads steal from each other, which `monotonic` forbids: a watched
-// execution has more threads than the program expects, which must not show.
-int32_t kind_for_library(int32_t kind)
-{
-    return WS_UNLIKELY(current != nullptr) ? (kind & ~modifiers) | monotonic : kind;
 }
 
 template <class T> bool next_dispatch(int32_t* has_last, T* lower, T* upper, std::make_signed_t<T>* stride)
@@ -193,7 +167,7 @@ template <class T> bool next_dispatch(int32_t* has_last, T* lower, T* upper, std
     {                                                                                                                 \
         static Next<decltype(llvm___kmpc_for_static_init_##suffix)> next("__kmpc_for_static_init_" #suffix);          \
         void* const caller = __builtin_return_address(0);                                                             \
-        if (!deal_static(caller, kind, has_last, lower, upper, stride, step, chunk))                                  \
+        if (!deal_static(kind, has_last, lower, upper, stride, step, chunk))                                  \
             next(caller)(location, thread, kind, has_last, lower, upper, stride, step, chunk);                        \
     }                                                                                                                 \
     WS_LLVM(__kmpc_for_static_init_##suffix);                                                                         \
@@ -203,15 +177,15 @@ template <class T> bool next_dispatch(int32_t* has_last, T* lower, T* upper, std
     {                                                                                                                 \
         static Next<decltype(llvm___kmpc_dispatch_init_##suffix)> next("__kmpc_dispatch_init_" #suffix);              \
         void* const caller = __builtin_return_address(0);                                                             \
-        if (!begin_dispatch(caller, kind, lower, upper, step, chunk))                                                 \
-            next(caller)(location, thread, kind_for_library(kind), lower, upper, step, chunk);                        \
+        if (!begin_dispatch(kind, lower, upper, step, chunk))                                                 \
+            next(caller)(location, thread, kind, lower, upper, step, chunk);                        \
     }                                                                                                                 \
     WS_LLVM(__kmpc_dispatch_init_##suffix);                                                                           \
     WS_EXPORT int llvm___kmpc_dispatch_next_##suffix(void* location, int32_t thread, int32_t* has_last, type* lower, \
                                                        type* upper, std::make_signed_t<type>* stride)                 \
     {                                                                                                                 \
         static Next<decltype(llvm___kmpc_dispatch_next_##suffix)> next("__kmpc_dispatch_next_" #suffix);              \
-        if (current && current->team)                                                                                 \
+        if (current)                                                                                 \
             return next_dispatch(has_last, lower, upper, stride);                                                     \
         return next(__builtin_return_address(0))(location, thread, has_last, lower, upper, stride);                   \
     }                                                                                                                 \
@@ -219,7 +193,7 @@ template <class T> bool next_dispatch(int32_t* has_last, T* lower, T* upper, std
     WS_EXPORT void llvm___kmpc_dispatch_fini_##suffix(void* location, int32_t thread)                               \
     {                                                                                                                 \
         static Next<decltype(llvm___kmpc_dispatch_fini_##suffix)> next("__kmpc_dispatch_fini_" #suffix);              \
-        if (!(current && current->team))                                                                              \
+        if (!current)                                                                              \
             next(__builtin_return_address(0))(location, thread);                                                      \
     }                                                                                                                 \
     WS_LLVM(__kmpc_dispatch_fini_##suffix)
@@ -231,7 +205,7 @@ WS_LLVM_LOOPS(8u, uint64_t);
 WS_EXPORT void llvm___kmpc_for_static_fini(void* location, int32_t thread)
 {
     static Next<decltype(llvm___kmpc_for_static_fini)> next("__kmpc_for_static_fini");
-    if (!(current && current->team))
+    if (!current)
         next(__builtin_return_address(0))(location, thread);
 }
 WS_LLVM(__kmpc_for_static_fini);
@@ -246,7 +220,7 @@ WS_EXPORT int32_t llvm___kmpc_reduce_nowait(void* location, int32_t thread, int3
                                               void (*merge)(void*, void*), void* lock)
 {
     static Next<decltype(llvm___kmpc_reduce_nowait)> next("__kmpc_reduce_nowait");
-    if (current && current->team) {
+    if (current) {
         merging.lock();
         return 1; // the caller merges, and says when it has
     }
@@ -257,7 +231,7 @@ WS_LLVM(__kmpc_reduce_nowait);
 WS_EXPORT void llvm___kmpc_end_reduce_nowait(void* location, int32_t thread, void* lock)
 {
     static Next<decltype(llvm___kmpc_end_reduce_nowait)> next("__kmpc_end_reduce_nowait");
-    if (current && current->team)
+    if (current)
         merging.unlock();
     else
         next(__builtin_return_address(0))(location, thread, lock);
@@ -269,12 +243,10 @@ WS_EXPORT int32_t llvm___kmpc_reduce(void* location, int32_t thread, int32_t cou
                                        void (*merge)(void*, void*), void* lock)
 {
     static Next<decltype(llvm___kmpc_reduce)> next("__kmpc_reduce");
-    if (current && current->team) {
+    if (current) {
         merging.lock();
         return 1;
     }
-    if (current)
-        current->watch->note_barrier(*current, __builtin_return_address(0));
     return next(__builtin_return_address(0))(location, thread, count, size, data, merge, lock);
 }
 WS_LLVM(__kmpc_reduce);
@@ -282,7 +254,7 @@ WS_LLVM(__kmpc_reduce);
 WS_EXPORT void llvm___kmpc_end_reduce(void* location, int32_t thread, void* lock)
 {
     static Next<decltype(llvm___kmpc_end_reduce)> next("__kmpc_end_reduce");
-    if (current && current->team) {
+    if (current) {
         merging.unlock();
         void* const caller = __builtin_return_address(0);
         if (!ends_region(caller, loop::own_frame()))
@@ -298,17 +270,15 @@ WS_LLVM(__kmpc_end_reduce);
     WS_EXPORT int32_t llvm_##name(void* location, int32_t thread)                                                   \
     {                                                                                                                 \
         static Next<decltype(llvm_##name)> next(#name);                                                               \
-        if (current && current->team)                                                                                 \
+        if (current)                                                                                 \
             return is_it;                                                                                             \
-        if (current)                                                                                                  \
-            current->watch->note(use::single);                                                                        \
         return next(__builtin_return_address(0))(location, thread);                                                   \
     }                                                                                                                 \
     WS_LLVM(name);                                                                                                    \
     WS_EXPORT void llvm_##end(void* location, int32_t thread)                                                       \
     {                                                                                                                 \
         static Next<decltype(llvm_##end)> next(#end);                                                                 \
-        if (!(current && current->team))                                                                              \
+        if (!current)                                                                              \
             next(__builtin_return_address(0))(location, thread);                                                      \
     }                                                                                                                 \
     WS_LLVM(end)
@@ -318,17 +288,15 @@ WS_LLVM_ONE(__kmpc_master, __kmpc_end_master, current->units.lo == 0);
 WS_EXPORT int32_t llvm___kmpc_masked(void* location, int32_t thread, int32_t filter)
 {
     static Next<decltype(llvm___kmpc_masked)> next("__kmpc_masked");
-    if (current && current->team)
-        return unsigned(filter) >= current->units.lo && unsigned(filter) < current->units.hi;
     if (current)
-        current->watch->note(filter ? use::numbers : use::single);
+        return unsigned(filter) >= current->units.lo && unsigned(filter) < current->units.hi;
     return next(__builtin_return_address(0))(location, thread, filter);
 }
 WS_LLVM(__kmpc_masked);
 WS_EXPORT void llvm___kmpc_end_masked(void* location, int32_t thread)
 {
     static Next<decltype(llvm___kmpc_end_masked)> next("__kmpc_end_masked");
-    if (!(current && current->team))
+    if (!current)
         next(__builtin_return_address(0))(location, thread);
 }
 WS_LLVM(__kmpc_end_masked);
@@ -338,7 +306,7 @@ WS_EXPORT void llvm___kmpc_copyprivate(void* location, int32_t thread, size_t si
                                          void (*copy)(void*, void*), int32_t did_it)
 {
     static Next<decltype(llvm___kmpc_copyprivate)> next("__kmpc_copyprivate");
-    if (current && current->team) {
+    if (current) {
         Unit& unit = *current; // kept, as the thread may be another after a barrier
         VirtualTeam& team = *unit.team;
         void* const caller = __builtin_return_address(0);
@@ -350,8 +318,6 @@ WS_EXPORT void llvm___kmpc_copyprivate(void* location, int32_t thread, size_t si
         team.barrier(unit, caller);
         return;
     }
-    if (current)
-        current->watch->note_barrier(*current, __builtin_return_address(0));
     next(__builtin_return_address(0))(location, thread, size, variables, copy, did_it);
 }
 WS_LLVM(__kmpc_copyprivate);
@@ -380,9 +346,7 @@ WS_LLVM(__kmpc_cancel_barrier);
     WS_EXPORT int32_t llvm_##name(void* location, int32_t thread, int32_t kind)                                     \
     {                                                                                                                 \
         static Next<decltype(llvm_##name)> next(#name);                                                               \
-        if (current)                                                                                                  \
-            meet_other(#name);                                                                                        \
-        return current && current->team ? 0 : next(__builtin_return_address(0))(location, thread, kind);              \
+        return current ? 0 : next(__builtin_return_address(0))(location, thread, kind);              \
     }                                                                                                                 \
     WS_LLVM(name)
 WS_LLVM_CANCEL(__kmpc_cancel);
@@ -393,7 +357,7 @@ WS_LLVM_CANCEL(__kmpc_cancellationpoint);
 namespace {
 __thread struct {
     Unit* unit;
-    void (*asked)(directive::Question, void*);
+    Settings* settings;
     unsigned depth;
 } outside __attribute__((tls_model("initial-exec")));
 
@@ -403,12 +367,10 @@ bool begin_serialized()
         return loop::self.in_region;
     if (outside.depth++ != 0)
         return true;
-    if (current->watch)
-        current->watch->note(use::nested);
     outside.unit = current;
-    outside.asked = directive::openmp_asked;
+    outside.settings = directive::thread_settings;
     current = nullptr;
-    directive::openmp_asked = nullptr;
+    directive::thread_settings = nullptr;
     return true;
 }
 __attribute__((constructor)) void hear_of_serialized() { directive::openmp_serializes = begin_serialized; }
@@ -422,7 +384,7 @@ WS_EXPORT void llvm___kmpc_end_serialized_parallel(void* location, int32_t threa
     next(__builtin_return_address(0))(location, thread);
     if (WS_UNLIKELY(outside.depth != 0) && --outside.depth == 0) {
         current = outside.unit;
-        directive::openmp_asked = outside.asked;
+        directive::thread_settings = outside.settings;
     }
 }
 WS_LLVM(__kmpc_end_serialized_parallel);
@@ -436,13 +398,9 @@ WS_LLVM(__kmpc_end_serialized_parallel);
         static Next<decltype(llvm_##name)> next(#name);                                                               \
         if (WS_LIKELY(!current))                                                                                      \
             return next(__builtin_return_address(0))(WS_6(, WS_NAMED));                                               \
-        meet_other(#name);                                                                                            \
-        if (current && current->team) {                                                                               \
-            [[maybe_unused]] Unit& unit = *current;                                                                   \
-            in_team;                                                                                                  \
-            return 0;                                                                                                 \
-        }                                                                                                             \
-        return next(__builtin_return_address(0))(WS_6(, WS_NAMED));                                                   \
+        [[maybe_unused]] Unit& unit = *current;                                                                       \
+        in_team;                                                                                                      \
+        return 0;                                                                                                     \
     }                                                                                                                 \
     WS_LLVM(name)
 WS_LLVM_IN_TURN(__kmpc_ordered, );
@@ -459,7 +417,7 @@ WS_LLVM_IN_TURN(__kmpc_doacross_fini,
     WS_EXPORT long llvm_##name(WS_6(long, WS_NAMED))                                                                  \
     {                                                                                                                 \
         static Next<decltype(llvm_##name)> next(#name);                                                               \
-        if (WS_UNLIKELY(current != nullptr) && current->team)                                                         \
+        if (WS_UNLIKELY(current != nullptr))                                                         \
             b = own_number(reinterpret_cast<void*>(a));                                                               \
         return next(__builtin_return_address(0))(WS_6(, WS_NAMED));                                                   \
     }                                                                                                                 \
@@ -482,10 +440,7 @@ WS_LLVM_OWN_NUMBER(__kmpc_omp_task_complete_if0);
         if (WS_LIKELY(!current)) { /* by itself: nothing is to be kept over a call */                                 \
             give(next(__builtin_return_address(0))(arguments(, WS_NAMED)));                                           \
         }                                                                                                             \
-        meet_other(#name);                                                                                            \
-        if (current && current->team) {                                                                               \
-            in_team;                                                                                                  \
-        }                                                                                                             \
+        in_team;                                                                                                      \
         give(next(__builtin_return_address(0))(arguments(, WS_NAMED)));                                               \
     }                                                                                                                 \
     WS_LLVM(name)

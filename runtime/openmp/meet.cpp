@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "openmp/meet.h"
 
-#include "openmp/watch.h"
-
 #include <cstring>
 
 extern "C" const char __ehdr_start[] __attribute__((visibility("hidden"))); // the linker's
@@ -13,15 +11,6 @@ namespace ws::openmp {
 namespace {
 
 bool is_ours(uintptr_t code) { return code - uintptr_t(__ehdr_start) < uintptr_t(_etext) - uintptr_t(__ehdr_start); }
-
-// The libraries' functions for tasks, and for loops whose iterations have an order, have that in their names.
-Flag dealt_by(const char* function)
-{
-    for (const char* part : {"task", "loop", "ordered", "doacross"})
-        if (std::strstr(function, part))
-            return use::tasks;
-    return 0;
-}
 
 } // namespace
 
@@ -69,23 +58,9 @@ bool ends_region(const void* caller, uintptr_t frame)
 bool waited_for(void* caller, uintptr_t frame)
 {
     Unit& unit = *current;
-    if (unit.team) {
-        if (!ends_region(caller, frame))
-            unit.team->barrier(unit, caller);
-        return true;
-    }
     if (!ends_region(caller, frame))
-        unit.watch->note_barrier(unit, caller);
-    return false;
-}
-
-void meet_other(const char* name)
-{
-    Unit& unit = *current;
-    if (unit.watch)
-        unit.watch->note_unknown(name, dealt_by(name));
-    else
-        unit.team->meet_other(name);
+        unit.team->barrier(unit, caller);
+    return true;
 }
 
 } // namespace ws::openmp

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What happens when a thread of a watched or a shared region comes to a call of the library's that is more than a loop
+// What happens when a virtual thread comes to a call of the library's that is more than a loop
 // dealt out. `current` is not null.
 #pragma once
 
@@ -30,9 +30,6 @@ namespace ws::openmp {
 // All threads of the region wait for each other. `caller`: where the call returns to; `frame`: the stack pointer then
 // (own_frame() of the called function). True: they have, by libws.
 bool waited_for(void* caller, uintptr_t frame);
-
-// A call that is not known to be right for virtual threads.
-void meet_other(const char* name);
 
 // Whether a call that returns to `caller` was the last deed of a region's function that libws has called: then a
 // barrier there is the region's end itself.

@@ -1,280 +1,142 @@
 // SPDX-License-Identifier: MIT
 //
-// What becomes of a parallel region that an unmodified program opens, under -workshare-openmp=help and =unseen: it is
-// run by OpenMP and watched, or by OpenMP, or shared. Called by libws's functions that stand before the library's
-// (directive/).
-//
-// A region known to be short is one call of its function, as long as nobody waits: what it costs more than the
-// library's own is printed by benchmarks/region_cost.
+// What becomes of a parallel region that the program opens, under -workshare-openmp=share: its threads are virtual ones
+// (team.h). Left to OpenMP are regions of one thread, and those for whose virtual threads the system has no memory or
+// no thread: these have the rank's own number of threads, as OpenMP may give a region fewer than it asks for.
+#include "openmp/share.h"
+
 #include "directive/openmp.h"
+#include "directive/openmp_threads.h"
 #include "loop/participant.h"
 #include "openmp/team.h"
-#include "openmp/watch.h"
-#include "window/times.h"
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 
 namespace ws::openmp {
 
 using directive::openmp;
-using loop::host;
-using loop::self;
-using window::ticks;
 
 namespace {
 
-// As many threads as the region is to have, as far as the program knows; whether it has said so itself.
-struct Wanted {
-    unsigned threads;
-    bool said;
-};
-
-Wanted wanted_of(const RegionCall& region)
+// What its threads inherit.
+Settings settings_of(const Unit* outer)
 {
-    const unsigned told = directive::openmp_told();
-    // Of one thread may be what an if clause made of the region.
-    if (WS_LIKELY((region.threads == told && told > 1) ||
-                  (region.threads == 0 && !directive::openmp_threads_set_here())))
-        return {told, false};
+    if (outer)
+        return outer->settings;
+    return {nullptr, 0, 1, 0, 0, std::max(1, openmp(nullptr).max_threads()), -1, -1, directive::runtime_schedule(),
+            -1,      0};
+}
+
+int levels_of(const Settings& settings)
+{
     const auto& library = openmp(nullptr);
-    const unsigned said = region.threads ? region.threads : unsigned(std::max(1, library.max_threads()));
-    return {library.thread_limit ? std::min(said, unsigned(library.thread_limit())) : said, true};
+    return settings.levels >= 0 ? settings.levels : library.max_active_levels ? library.max_active_levels() : 1;
 }
 
-// What each thread of a region runs that lent cores may have joined.
-struct Member {
-    const directive::LentRegion& lent;
-    directive::RegionCall::Body fn;
-    void* data;
-};
-void run_member(void* argument)
+unsigned threads_of(const RegionCall& region, const Settings& settings, const Unit* outer)
 {
-    const Member& member = *static_cast<Member*>(argument);
-    const unsigned number = unsigned(openmp(nullptr).thread_num());
-    member.lent.member(number);
-    member.fn(member.data);
-    member.lent.member_done(number);
+    if (WS_UNLIKELY(outer && outer->settings.active >= levels_of(settings)))
+        return 1;
+    const unsigned asked = region.threads ? region.threads : unsigned(settings.threads);
+    const auto& library = openmp(nullptr);
+    return library.thread_limit ? std::min(asked, unsigned(std::max(1, library.thread_limit()))) : asked;
 }
 
-// A task that calls MPI may be run by a thread that the program has not asked for, whatever its level: as guests may.
-class LetIn {
+__attribute__((cold, noinline)) void leave(RegionCall& region, RegionSite* site, const char* why)
+{
+    if (site)
+        site->kept = why;
+    region.open(region.fn, region.data, std::min(region.threads ? region.threads : ~0u, directive::openmp_own()));
+}
+
+// What libgomp does before such a region: each thread has a copy of what tasks reduce.
+class Reductions {
 public:
-    explicit LetIn(bool threads) : does_(threads && directive::openmp_own() == 1)
+    Reductions(RegionCall& region, unsigned threads)
     {
-        if (does_)
-            host().let_threads_in(1);
+        if (WS_LIKELY(!region.reductions))
+            return;
+        enum { size = 1, copies = 2, before = 4, copies_end = 6 }; // words of libgomp's form, as in task_reductions.cpp
+        uintptr_t* const data = *region.reductions;
+        const uintptr_t aligned = data[copies], bytes = data[size] * threads;
+        memory_ = std::calloc(1, bytes + aligned);
+        data[copies] = (uintptr_t(memory_) + aligned - 1) / aligned * aligned;
+        data[copies_end] = data[copies] + bytes;
+        data[before] = 0;
+        region.had = threads;
     }
-    ~LetIn()
-    {
-        if (does_)
-            host().let_threads_in(0);
-    }
-    LetIn(const LetIn&) = delete;
+    ~Reductions() { std::free(memory_); }
+    Reductions(const Reductions&) = delete;
 
 private:
-    const bool does_;
+    void* memory_ = nullptr;
 };
-
-// It has as many threads as its number says (0: it is not to be seen how many), some of them on lent cores if there are
-// any, or one more for each of at most `most` of these.
-__attribute__((noinline)) void open_with_lent(RegionCall& region, RegionSite& site, unsigned number, unsigned most)
-{
-    const unsigned own = directive::openmp_own();
-    const uint64_t began = ticks();
-    unsigned cores;
-    {
-        const directive::LentRegion lent(most, region.site);
-        cores = lent.cores();
-        if (number == 0 && cores == 0)
-            region.open(region.fn, region.data, region.threads);
-        else {
-            Member member = {lent, region.fn, region.data};
-            const LetIn let_in(cores != 0);
-            region.open(run_member, &member, number ? number : own + cores);
-        }
-    }
-    // Its first execution, in which OpenMP may have begun its threads, is no measure for the next ones.
-    const double took = double(ticks() - began) * (own + cores) / own;
-    if (site.now() == State::own)
-        window::store_relaxed(site.longest, std::max(took, window::load_relaxed(site.longest) / 2));
-}
-
-// A region that takes less than a thread more would cost asks for lent cores seldom: how long it is now is seen when it
-// does. `as_it_is`: for a while the calling thread need not even come here.
-bool asks_now(RegionSite& site, bool as_it_is)
-{
-    constexpr Flag seldom = 16;
-    const Flag short_ones = Hardware::load_relaxed(site.short_ones) + 1; // relaxed: nothing follows from it
-    Hardware::store_relaxed(site.short_ones, short_ones);
-    if (WS_UNLIKELY(short_ones % seldom == 0))
-        return true;
-    if (as_it_is)
-        directive::left_alone(site.function) = {
-            site.function, ticks() + uint64_t(window::times::left_alone_us * host().ticks_per_us)};
-    return false;
-}
-
-// Whether to ask for lent cores at all, by two loads: somebody waits, or will when a region that is as long as this one
-// has begun.
-bool may_have_lenders(RegionSite& site, bool as_it_is)
-{
-    const auto& h = host();
-    if (!h.row || !h.sleepers)
-        return false;
-    const double took = window::load_relaxed(site.longest);
-    if (took > 0 && took < window::times::thread_cost_us * h.ticks_per_us) // 0: it is not known
-        return asks_now(site, as_it_is);
-    return Hardware::load_relaxed(h.row->hunger.hungry) || Hardware::load_relaxed(*h.sleepers) || // hints, both
-           took > window::times::borrow_wait_pays * window::times::borrow_wait_us * h.ticks_per_us;
-}
-
-// More threads than the rank has that may join this one of its regions, which is OpenMP's.
-unsigned most_lent(const RegionSite& site)
-{
-    const Flag uses = Hardware::load_relaxed(site.uses);
-    if (!site.may_be_lent || site.now() != State::own)
-        return 0;
-    if (directive::openmp_unseen() && !(uses & (use::pair | use::loop | use::tasks))) // each thread does the same
-        return 0;
-    const auto& library = openmp(nullptr);
-    const unsigned limit = library.thread_limit ? unsigned(library.thread_limit()) : ~0u, own = directive::openmp_own();
-    const unsigned most = directive::openmp_unseen() ? limit : std::min(limit, directive::openmp_told());
-    return most > own ? most - own : 0;
-}
-
-// The calling thread is in no virtual thread.
-void run_by_openmp(RegionCall& region, RegionSite* site, const Wanted& wanted)
-{
-    // Who keeps thread numbers finds the same ones in each region: as many as it was told from the start. But threads
-    // that spin keep a core from those for which they wait: no more than there are cores, if the region asks how many
-    // threads there are.
-    const Flag uses = site ? Hardware::load_relaxed(site->uses) : 0;
-    const bool spins = site && site->spins;
-    const bool same = !wanted.said && (uses & use::numbers) && !(spins && (uses & use::counts)) &&
-                      !directive::openmp_unseen();
-    const unsigned number = same || wanted.said ? wanted.threads : 0, own = directive::openmp_own();
-    // Where the number stays nobody sees where its threads are. Those that spin for others on the rank's own cores
-    // would only keep a lent one busy.
-    const bool may = site && directive::openmp_lender;
-    unsigned most = 0;
-    if (may && (number == 0 || (number > own && !spins)) && may_have_lenders(*site, number == 0))
-        most = number ? number - own : most_lent(*site);
-    if (WS_LIKELY(!may || (most == 0 && number <= own)))
-        region.open(region.fn, region.data, same ? number : region.threads);
-    else
-        open_with_lent(region, *site, number, most);
-}
-
-__attribute__((noinline)) void run_watching(RegionCall& region, RegionSite& site, const Wanted& wanted)
-{
-    Watch watch = {site, region};
-    const uint64_t began = ticks();
-    if (region.loop || region.sections)
-        watch.note(use::loop);
-    {
-        const Current none(nullptr);
-        region.open(run_watched, &watch, wanted.said || directive::openmp_unseen() ? region.threads : wanted.threads);
-    }
-    settle(site, double(ticks() - began), Hardware::load_relaxed(watch.barriers));
-}
-
-// With several threads of its own a rank shares a region only where somebody waits, if nobody can tell.
-bool stays_own(const RegionSite& site)
-{
-    if ((Hardware::load_relaxed(site.uses) & use::numbers) || host().share_all || !host().row)
-        return false;
-    const Flag hungry = Hardware::load_relaxed(host().row->hunger.hungry); // relaxed: a hint
-    return !hungry || site.longest <= double(host().publish_ticks[hungry]);
-}
-
-void run_shared(RegionCall& region, RegionSite& site, const Wanted& wanted)
-{
-    const unsigned own = directive::openmp_own();
-    if (own > 1 && stays_own(site)) {
-        const Current none(nullptr);
-        region.open(region.fn, region.data, region.threads);
-        return;
-    }
-    const unsigned units = region.sections && site.free && !wanted.said ? std::min(region.sections, most_units)
-                                                                        : units_of(site, wanted.threads, wanted.said);
-    // With several threads of its own, or where it says how many it wants or asks how many there are, a program may
-    // have some wait for others.
-    const bool counted = wanted.said || (Hardware::load_relaxed(site.uses) & use::numbers);
-    VirtualTeam team(site, region, units, wanted.threads, counted ? units : own > 1 ? own : 0);
-    for (ws_site* phase = &site.site; phase; phase = team.next_phase())
-        if (own > 1)
-            ws_openmp_loop(VirtualTeam::take_part, &team, 0, long(team.units), 1, phase, 0, 0);
-        else
-            ws_parallel_loop(VirtualTeam::take_part, &team, 0, long(team.units), 1, phase, 0, 0);
-}
-
-// Why an execution is OpenMP's without a look at what it does; null: it is not.
-const char* why_passed(const Wanted& wanted)
-{
-    if (WS_UNLIKELY(allocator_is_set()))
-        return "the program has set a default allocator, which guests do not have";
-    if (WS_LIKELY(!wanted.said))
-        return nullptr;
-    if (wanted.threads == 1)
-        return "it has one thread";
-    return wanted.threads <= directive::openmp_own() ? "the program wants no more threads than its own"
-           : wanted.threads > most_units             ? "the program wants more threads than can be shared"
-                                                     : nullptr;
-}
-
-// Before MPI has begun, in processes that are no ranks, where nobody is who could help; and where loops are shared to
-// check them.
-bool has_no_helpers() { return host().participants < 2 || !host().row || host().check; }
 
 void run_region(RegionCall& region)
 {
-    if (WS_UNLIKELY(directive::openmp_unseen() && has_no_helpers())) {
-        region.open(region.fn, region.data, region.threads);
+    Unit* const outer = current;
+    // OpenMP knows of regions that libws has no part in: those of a teams construct, of old programs.
+    const auto& library = openmp(nullptr);
+    if (WS_UNLIKELY(in_target_or_teams() || (library.num_teams && library.num_teams() > 1) ||
+                    (!outer && directive::openmp_level() != 0))) {
+        leave(region, nullptr, nullptr);
         return;
     }
-    const unsigned told = directive::openmp_told();
-    if (WS_UNLIKELY(current != nullptr)) {
-        if (current->watch)
-            current->watch->note(use::nested);
-        // OpenMP does not know that the thread is in a region already: one within has one thread, as usual.
-        const unsigned threads = current->watch ? region.threads : 1;
-        const Current none(nullptr);
-        region.open(region.fn, region.data, threads);
-        return;
-    }
-    const Wanted wanted = wanted_of(region);
-    const char* const passed = why_passed(wanted);
-    if (WS_UNLIKELY(!told || self.in_region || directive::openmp_level() != 0 || in_target_or_teams())) {
-        region.open(region.fn, region.data, region.threads);
+    const Settings settings = settings_of(outer);
+    const unsigned threads = threads_of(region, settings, outer);
+    if (threads == 1 && !outer) {
+        region.open(region.fn, region.data, 1);
         return;
     }
     RegionSite* const site = find_site(region.site);
-    const State state = site ? site->now() : State::own;
-    if (WS_UNLIKELY(passed != nullptr)) {
-        if (site)
-            site->passed = passed;
-        run_by_openmp(region, site, wanted);
-    } else if (WS_LIKELY(state == State::shared))
-        run_shared(region, *site, wanted);
-    else if (state == State::own)
-        run_by_openmp(region, site, wanted);
-    else
-        run_watching(region, *site, wanted);
+    Crew* const crew = outer && !outer->fiber->identity() ? outer->team->crew().inner() : Crew::own();
+    if (WS_UNLIKELY(!site || !crew || threads > Crew::most)) {
+        leave(region, site, "it has more threads than can be shared");
+        return;
+    }
+    if (WS_UNLIKELY(!begin_watchdog() || crew->fill(threads) < threads)) {
+        leave(region, site, "the system has no memory, or no thread, for its virtual threads");
+        return;
+    }
+    const Reductions reductions(region, threads);
+    VirtualTeam team(*site, region, *crew, threads, outer, settings);
+    team.run();
 }
 
-// Before the program's first region: as it is preloaded, libws begins before the program.
+// early.c decides, before the program's libraries begin.
+const char* reason()
+{
+    const char* const why = std::getenv("WS_OPENMP_WHY");
+    return why && *why ? why : nullptr;
+}
+bool was_early()
+{
+    const char* const own = std::getenv("WS_OPENMP_OWN");
+    return own && *own && *own != '?';
+}
+
 __attribute__((constructor)) void begin_sharing()
 {
-    const char *enabled = std::getenv("WS_ENABLE"), *mode = std::getenv("WS_OPENMP");
-    if (enabled && mode && std::strcmp(enabled, "1") == 0 &&
-        (std::strcmp(mode, "help") == 0 || std::strcmp(mode, "unseen") == 0)) {
+    if (directive::is_share_asked() && was_early() && !reason()) {
         directive::openmp_sharer = run_region;
-        pthread_atfork(nullptr, nullptr, [] { directive::openmp_sharer = nullptr; }); // a child has no watchdog
+        // A child has no parked threads: its regions are OpenMP's.
+        pthread_atfork(nullptr, nullptr, [] { directive::openmp_sharer = nullptr; });
     }
 }
 
 } // namespace
+
+bool is_share_asked() { return directive::is_share_asked(); }
+
+const char* why_not_shared()
+{
+    if (const char* why = directive::why_threads_are_fixed())
+        return why;
+    if (directive::openmp_sharer)
+        return nullptr;
+    const char* const why = reason();
+    return why ? why : "libws was not loaded before the program by mpirun";
+}
 
 } // namespace ws::openmp

@@ -28,7 +28,7 @@ void begin_reductions(uintptr_t* data)
 {
     Unit& unit = *current;
     VirtualTeam& team = *unit.team;
-    const uintptr_t aligned = data[Form::copies], bytes = data[Form::size] * std::max(team.units, team.told);
+    const uintptr_t aligned = data[Form::copies], bytes = data[Form::size] * team.units;
     data[Form::copies] = (uintptr_t(team.common(unit, bytes + aligned)) + aligned - 1) / aligned * aligned;
     data[Form::copies_end] = data[Form::copies] + bytes;
     data[Form::before] = uintptr_t(unit.reductions);
@@ -57,12 +57,10 @@ bool find_copy(void*& variable, void*& original)
 
 } // namespace
 
-void begin_common(const char* name, uintptr_t* reductions, void** memory)
+void begin_common(uintptr_t* reductions, void** memory)
 {
-    if (reductions) {
-        meet_other(name);
+    if (reductions)
         begin_reductions(reductions);
-    }
     if (memory)
         *memory = current->team->common(*current, uintptr_t(*memory));
 }
@@ -72,11 +70,7 @@ void begin_common(const char* name, uintptr_t* reductions, void** memory)
 WS_EXPORT void gnu_GOMP_task_reduction_remap(size_t count, size_t originals, void** variables)
 {
     static Next<decltype(gnu_GOMP_task_reduction_remap)> next("GOMP_task_reduction_remap");
-    bool found = current && current->team && current->reductions;
-    if (current)
-        meet_other("GOMP_task_reduction_remap");
-    if (found)
-        directive::openmp_asked(directive::Question::number, nullptr); // the copy is that of the number that it is told
+    bool found = current && current->reductions;
     for (size_t i = 0; found && i < count; i++) {
         void* original;
         found = find_copy(variables[i], original);
@@ -94,13 +88,11 @@ WS_EXPORT void gnu_GOMP_workshare_task_reduction_unregister(bool cancelled)
     static Next<decltype(gnu_GOMP_workshare_task_reduction_unregister)> next(
         "GOMP_workshare_task_reduction_unregister");
     void* const caller = __builtin_return_address(0);
-    if (current && current->team) {
+    if (current) {
         current->reductions = reinterpret_cast<uintptr_t*>(current->reductions[Form::before]);
         waited_for(caller, loop::own_frame());
         return;
     }
-    if (current)
-        meet_other("GOMP_workshare_task_reduction_unregister");
     next(caller)(cancelled);
 }
 WS_GNU(GOMP_workshare_task_reduction_unregister, "GOMP_5.0");
@@ -108,12 +100,10 @@ WS_GNU(GOMP_workshare_task_reduction_unregister, "GOMP_5.0");
 WS_EXPORT void gnu_GOMP_scope_start(uintptr_t* reductions)
 {
     static Next<decltype(gnu_GOMP_scope_start)> next("GOMP_scope_start");
-    if (current && current->team) {
-        begin_common("GOMP_scope_start", reductions, nullptr);
+    if (current) {
+        begin_common(reductions, nullptr);
         return;
     }
-    if (current)
-        meet_other("GOMP_scope_start");
     next(__builtin_return_address(0))(reductions);
 }
 WS_GNU(GOMP_scope_start, "GOMP_5.1");

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// libgomp's reductions over tasks (`reduction(task, ...)`) that a virtual thread comes to, which no watched execution
-// had: regions that were seen to have some are OpenMP's.
+// libgomp's reductions over tasks (`reduction(task, ...)`) that a virtual thread comes to.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +9,7 @@ namespace ws::openmp {
 
 // The current virtual thread begins a construct with these, as libgomp's functions are told of them: what all threads
 // reduce, and a word with the size of memory that they have in common, zero at first, which gets its address. Either
-// may be null. `name`: the called function.
-void begin_common(const char* name, uintptr_t* reductions, void** memory);
+// may be null.
+void begin_common(uintptr_t* reductions, void** memory);
 
 } // namespace ws::openmp

@@ -1,333 +1,329 @@
 // SPDX-License-Identifier: MIT
 //
-// The path of every virtual thread: claimed, begun, run on a stack, stopped at a barrier, and on in the next phase.
-// What few regions need is in team_cold.cpp.
+// The path of every virtual thread: taken, run, stopped at a barrier, and on in the next round. A region whose loops
+// are static, that nobody helps and that has no barrier, costs for each virtual thread two atomic operations and a
+// switch there and back (benchmarks/region_cost).
 #include "openmp/team.h"
 
+#include "directive/openmp_threads.h"
 #include "loop/participant.h"
-#include "openmp/fiber.h"
-#include "openmp/team_cold.h"
-#include "window/times.h"
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 
 namespace ws::openmp {
 
+using directive::Deal;
 using loop::Participant;
 using loop::self;
-using window::ticks;
+using Outcome = Fiber::Outcome;
 
-VirtualTeam::VirtualTeam(RegionSite& the_site, const RegionCall& the_region, unsigned of, unsigned the_told,
-                         unsigned wait)
-    : site(the_site), region(the_region), units(of), told(the_told), at_once(wait), owner_(pthread_self())
+namespace {
+
+WS_THREAD_LOCAL int own_number; // the kernel's, of the calling thread
+
+int thread_number()
 {
+    if (WS_UNLIKELY(own_number == 0))
+        own_number = int(syscall(SYS_gettid));
+    return own_number;
+}
+
+} // namespace
+
+VirtualTeam::VirtualTeam(RegionSite& the_site, const RegionCall& the_region, Crew& crew, unsigned of, Unit* outer,
+                         const Settings& settings)
+    : site(the_site), region(the_region), units(of), crew_(crew), outer_(outer), is_private_(outer || self.in_region),
+      settings_(settings), opener_(thread_pointer())
+{
+    for (unsigned number = 0; number < units; number++) {
+        runners_[number] = fresh;
+        crew_[number].unit.team = this;
+        crew_[number].begin(begin_unit);
+    }
+    for (unsigned word = 0; word * 64 < units; word++) {
+        const unsigned count = std::min(units - word * 64, 64u);
+        runnable_[word] = count == 64 ? ~Hardware::Word(0) : (Hardware::Word(1) << count) - 1;
+    }
+    due_ = units;
+    // Once may be chance: one that computed for long under a lock.
+    if (WS_UNLIKELY(Hardware::load_relaxed(site.stuck) > 1))
+        own_threads_ = 1;
+    Hardware::store_relaxed(crew_.regions, Hardware::load_relaxed(crew_.regions) + 1);
+    window::store_release(crew_.open, this);
 }
 
 VirtualTeam::~VirtualTeam()
 {
-    if (Hardware::load_acquire(registered_)) {
-        watch_no_more(*this);
-        if (site.first_time)
-            settle_first(site, double(ticks() - opened_at));
-        site.longest = std::max(site.longest, double(ticks() - opened_at));
-        if (site.stops)
-            settle_phases(site, units, double(ticks() - opened_at), Hardware::load_relaxed(phase_) + 1);
-    }
-    if (window::load_acquire(cold_)) {
-        join_threads();
-        delete cold_;
-    }
+    window::store_release(crew_.open, static_cast<VirtualTeam*>(nullptr));
+    // Full, after the store: the watchdog sees that there is none, or this thread its look; pairs with look_at().
+    while (WS_UNLIKELY(Hardware::fetch_add_full(crew_.looked_at, 0) != 0))
+        sched_yield();
+    delete cold_;
 }
 
-// Marks of the wanted ones those that have not begun, and returns them.
-uint64_t VirtualTeam::claim(unsigned word, uint64_t wanted)
+VirtualTeam::Cold& VirtualTeam::cold()
 {
-    for (;;) {
-        const Hardware::Word begun = Hardware::load_relaxed(those_[word].begun);
-        if ((begun & wanted) == wanted)
-            return 0;
-        // full: begin_rest() sees it, or it the claim
-        if (Hardware::cas_full(those_[word].begun, begun, begun | wanted))
-            return wanted & ~begun;
-    }
+    Cold* c = window::load_acquire(cold_);
+    if (c)
+        return *c;
+    Cold* const made = new Cold(units);
+    if (window::exchange_if_acq_rel(cold_, c, made))
+        return *made;
+    delete made;
+    return *c;
 }
 
-void VirtualTeam::begin(Unit& unit, const Units& of_it, Fiber* fiber)
+// ---- a turn
+
+// On the virtual thread's own stack and identity.
+void VirtualTeam::begin_unit(Fiber& fiber)
 {
-    unit = {};
-    unit.team = this;
-    unit.fiber = fiber;
-    unit.units = of_it;
-    if (region.loop) {
-        const RegionCall::Loop& l = *region.loop;
+    VirtualTeam& team = *fiber.unit.team;
+    Unit& unit = fiber.unit;
+    if (team.region.loop) {
+        const RegionCall::Loop& l = *team.region.loop;
         const uint64_t n = loop::count_signed(l.start, l.end, l.incr);
-        const uint64_t chunk = uint64_t(l.chunk > 0 ? l.chunk : 0);
         unit.lo = uint64_t(l.start);
         unit.hi = uint64_t(l.end);
         unit.incr = uint64_t(l.incr);
-        begin_loop(unit, n, chunk, l.deal);
+        team.begin_loop(unit, n, uint64_t(l.chunk > 0 ? l.chunk : 0), l.deal);
     }
-    unit.sections = region.sections;
-    unit.section = Unit::before_first;
-}
-
-void VirtualTeam::end(Unit& unit)
-{
-    if (WS_UNLIKELY(unit.slot != 0))
-        Hardware::and_full(slots_, ~(Flag(1) << (unit.slot - 1))); // full: its use comes before; pairs with slot()
+    if (fiber.identity())
+        be(unit);
+    team.region.fn(team.region.data);
     if (WS_UNLIKELY(unit.on_demand != nullptr))
-        cold().on_demand.pass(*unit.on_demand->loop());
+        team.cold().on_demand.pass(*unit.on_demand->loop());
 }
 
-namespace {
-// The calling thread is that virtual thread from now on; until the end of a Current. `level`: openmp_level().
-void be(const Unit& unit, int level)
+bool VirtualTeam::take(unsigned number)
 {
-    Participant& p = self;
-    p.number = unit.units.lo;
-    p.numbers = unit.units.of;
-    p.level = level;
-    p.depth = 1; // regions within others are not shared
-}
-} // namespace
-
-// What a participant's chunk [lo, hi) of virtual threads is to its thread, and in the first phase to the stack on which
-// they run one after the other: each is claimed just before it begins, as begin_rest() may be faster.
-struct Series {
-    VirtualTeam& team;
-    unsigned at, hi;    // not looked at yet
-    const bool ranges;  // neighbours begin together
-    const int level;
-    uint64_t claimed = 0; // ranges: of the word before `at`, those that are to begin
-    Units next = {};      // claimed; empty: it has begun
-
-    bool has_next() const { return next.lo != next.hi; }
-    // Finds `next`. False: there is no more.
-    bool find();
-    bool begins_in(unsigned phase) const { return Hardware::load_relaxed(team.phase_) == phase; }
-
-private:
-    bool find_range();
-};
-
-bool Series::find()
-{
-    if (ranges)
-        return find_range();
-    for (; at < hi; at++)
-        if (team.claim(at / 64, uint64_t(1) << at % 64)) {
-            next = {at, at + 1, team.units};
-            at++;
-            return true;
-        }
-    return false;
-}
-
-bool Series::find_range()
-{
-    while (!claimed) {
-        if (at >= hi)
+    const Hardware::Word bit = Hardware::Word(1) << number % 64;
+    Bits& word = runnable_[number / 64];
+    for (;;) {
+        const Hardware::Word now = Hardware::load_relaxed(word);
+        if (!(now & bit))
             return false;
-        const unsigned word = at / 64, from = at % 64, to = std::min(hi - word * 64, 64u);
-        claimed = team.claim(word, bits_below(to) & ~bits_below(from));
-        at = word * 64 + to;
-        // the claim comes before; pairs with release_if_stopped()
-        if (WS_UNLIKELY(!begins_in(0))) {
-            team.begin_threads(word, claimed);
-            claimed = 0;
-        }
+        if (Hardware::cas_full(word, now, now & ~bit)) // full: what it did before comes before; pairs with end_turn()
+            return true;
     }
-    const unsigned begin = (at - 1) / 64 * 64;
-    take_run(claimed, [&](unsigned first, unsigned count) {
-        next = {begin + first, begin + first + count, team.units};
-    });
-    return true;
 }
 
-// So many have stopped or ended. One that has stopped may go on, on another thread, at once.
-void VirtualTeam::count_ended(unsigned lo, unsigned count)
+void VirtualTeam::play(unsigned number, Participant* carrier)
 {
-    Hardware::fetch_add_full(those_[lo / 64].ended, count); // full, before the look; pairs with begin_all()
-    if (WS_UNLIKELY(Hardware::load_acquire(all_begun_))) {
-        Cold& c = cold();
-        const std::lock_guard<std::mutex> lock(c.lock);
-        release_if_stopped(c);
-        c.ended.notify_all();
+    Fiber& fiber = crew_[number];
+    Unit& unit = fiber.unit;
+    if (window::load_relaxed(runners_[number]) == fresh) { // its first turn
+        unit = {};
+        unit.team = this;
+        unit.fiber = &fiber;
+        unit.units = {number, number + 1, units};
+        unit.settings = settings_;
+        Settings& its = unit.settings;
+        its.outer = outer_ ? &outer_->settings : nullptr;
+        its.number = number;
+        its.size = units;
+        its.depth++;
+        its.active += units > 1;
+        unit.sections = region.sections;
+        unit.section = Unit::before_first;
+    }
+    unit.carrier = carrier;
+    unit.carrier_pointer = outer_ ? outer_->carrier_pointer : thread_pointer();
+    window::store_relaxed(runners_[number], thread_number());
+    Outcome how;
+    do {
+        if (fiber.identity())
+            how = fiber.resume();
+        else {
+            const Current here(&unit);
+            how = fiber.resume();
+        }
+        // On threads of their own there are no rounds to wait for.
+        if (WS_UNLIKELY(how == Outcome::set_aside && Hardware::load_acquire(own_threads_)))
+            sched_yield();
+        else
+            break;
+    } while (true);
+    window::store_relaxed(runners_[number], 0);
+    // Number 0 may run elsewhere on the identity that the calling thread has just taken up again.
+    while (WS_UNLIKELY(Hardware::load_acquire(zero_elsewhere_)) && carrier && number != 0 &&
+           unit.carrier_pointer == opener_)
+        window::cpu_relax();
+    end_turn(number, how);
+}
+
+// Number 0, by the parked thread whose identity the opener has borrowed for another virtual thread, which waits.
+void VirtualTeam::play_zero(void* argument)
+{
+    VirtualTeam& team = *static_cast<VirtualTeam*>(argument);
+    run_as(team.opener_, [](void* its) { static_cast<VirtualTeam*>(its)->play(0, nullptr); }, &team);
+    Hardware::store_release(team.zero_elsewhere_, 0); // pairs with play()
+}
+
+void VirtualTeam::end_turn(unsigned number, Outcome how)
+{
+    const Hardware::Word bit = Hardware::Word(1) << number % 64;
+    if (how == Outcome::stopped)
+        window::or_relaxed(waiting_[number / 64], bit); // relaxed: turns_ follows
+    else if (WS_UNLIKELY(how == Outcome::set_aside)) {
+        lock_.lock();
+        if (Hardware::load_relaxed(own_threads_)) { // since its look in play()
+            lock_.unlock();
+            crew_[number].identity() ? crew_[number].identity()->wake(play_natively, &crew_[number])
+                                     : play(number, crew_[number].unit.carrier);
+            return;
+        }
+        window::or_relaxed(aside_[number / 64], bit);
+        Hardware::fetch_add_full(turns_, 1);
+        lock_.unlock();
+        return;
+    }
+    // Full: its work comes before; pairs with run_round() and next_round().
+    Hardware::fetch_add_full(turns_, 1);
+    if (WS_UNLIKELY(Hardware::load_relaxed(own_threads_))) {
+        Hardware::fetch_add_full(sleeps_, 1);
+        window::futex_wake(&sleeps_);
     }
 }
 
-// On a stack of their own. One that has stopped ends perhaps on another thread, and begins no other; so nothing is kept
-// from before a call but what lies on this stack.
-void VirtualTeam::run_units(void* argument)
+// By a parked thread, under its own identity.
+void VirtualTeam::play_natively(void* argument)
 {
     Fiber& fiber = *static_cast<Fiber*>(argument);
-    for (;;) {
-        VirtualTeam& team = *fiber.unit.team;
-        team.region.fn(team.region.data);
-        team.end(fiber.unit);
-        team.count_ended(fiber.unit.units.lo, fiber.stands_for);
-        Series* const series = fiber.series;
-        if (!series || !series->find() || WS_UNLIKELY(!series->begins_in(0))) // others of it go on: see run()
-            return;
-        team.begin(fiber.unit, series->next, &fiber);
-        fiber.stands_for = series->next.hi - series->next.lo;
-        series->next = {};
-        be(fiber.unit, series->level);
-    }
+    VirtualTeam& team = *fiber.unit.team;
+    unsigned number = 0;
+    while (&team.crew_[number] != &fiber)
+        number++;
+    team.play(number, nullptr);
 }
 
-void VirtualTeam::call_all(int level)
-{
-    Unit unit;
-    begin(unit, {0, 1, 1}, nullptr);
-    const Current here(&unit);
-    be(unit, level);
-    region.fn(region.data);
-    end(unit);
-}
-
-// Begins those, and what the series has after them, or goes on with one that has stopped, until one stops or all have
-// ended. `spare`: a stack that is free; it may leave one.
-void VirtualTeam::play(const Units& those, Fiber*& spare, int level, Series* series)
-{
-    Fiber* fiber;
-    if (Hardware::load_relaxed(phase_) == 0) { // relaxed: stays while one runs
-        fiber = spare ? spare : Fiber::take();
-        spare = nullptr;
-        if (!fiber)
-            refuse(site, "there is no memory for the stack of a virtual thread");
-        begin(fiber->unit, those, fiber);
-        fiber->stands_for = those.hi - those.lo;
-        fiber->series = series;
-        fiber->begin(run_units, fiber);
-    } else
-        fiber = waiting_[those.lo];
-    bool over;
-    {
-        const Current here(&fiber->unit);
-        be(fiber->unit, level);
-        over = fiber->resume();
-    }
-    if (!over) {
-        fiber->series = nullptr;
-        const unsigned stopped = fiber->unit.units.lo; // perhaps not the first of its series
-        const unsigned count = std::exchange(fiber->stands_for, 1u);
-        waiting_[stopped] = fiber;
-        // full: before it counts as ended
-        Hardware::fetch_add_full(those_[stopped / 64].stopped, Hardware::Word(1) << stopped % 64);
-        count_ended(stopped, count);
-    } else if (spare)
-        Fiber::give_back(fiber);
-    else
-        spare = fiber;
-}
-
-void VirtualTeam::run(unsigned lo, unsigned hi, Fiber*& spare, int level)
-{
-    if (!Hardware::load_relaxed(registered_) && Hardware::fetch_add_full(registered_, 1) == 0) {
-        opened_at = ticks();
-        watch_over(*this);
-    }
-    Series series = {*this, lo, hi, has_ranges(), level};
-    while (series.has_next() || series.find()) {
-        const Units those = series.next;
-        series.next = {};
-        play(those, spare, level, &series);
-    }
-}
-
-// One call is several virtual threads.
-bool VirtualTeam::has_ranges() const { return site.ranges && !at_once && Hardware::load_relaxed(phase_) == 0; }
-
-// A short region that nobody helps with is one virtual thread, where nobody can tell.
-bool VirtualTeam::may_be_whole() const
-{
-    return site.free && !at_once && Hardware::load_relaxed(phase_) == 0 &&
-           (!site.stops || site.longest < double(loop::host().short_ticks));
-}
+// ---- rounds
 
 void VirtualTeam::take_part(void* argument)
 {
     VirtualTeam& team = *static_cast<VirtualTeam*>(argument);
-    Fiber* spare = nullptr;
-    const int level = directive::openmp_level();
-    for (long lo, hi; loop::next_chunk(&lo, &hi);) {
-        if (lo == 0 && hi == long(team.units) && team.may_be_whole()) {
-            team.whole_ = true;
-            team.call_all(level);
-        } else
-            team.run(unsigned(lo), unsigned(hi), spare, level);
+    const bool opens = thread_pointer() == team.opener_;
+    long lo = 0, hi = 0;
+    if (opens)
+        Hardware::store_relaxed(team.whole_, 0);
+    // Tests leave all of a loop to others, and the call returns when that is done.
+    if (WS_UNLIKELY(opens && loop::host().steal_all) && team.take(0))
+        team.play(0, &self);
+    bool more = loop::next_chunk(&lo, &hi); // before number 0: now the others can be taken by who helps
+    if (opens) {
+        Hardware::store_relaxed(team.whole_, Flag(more && lo == 1 && hi == long(team.units)));
+        if (team.take(0))
+            team.play(0, &self);
     }
-    if (spare)
-        Fiber::give_back(spare);
+    for (; more; more = loop::next_chunk(&lo, &hi))
+        for (long number = lo; number < hi; number++)
+            if (team.take(unsigned(number)))
+                team.play(unsigned(number), &self);
 }
 
-// ---- phases
-
-unsigned VirtualTeam::stopped() const
+void VirtualTeam::run_round(ws_site* loop)
 {
-    unsigned all = 0;
-    for (const Sixty4& some : those_)
-        all += unsigned(__builtin_popcountll(Hardware::load_acquire(some.stopped)));
-    return all;
+    if (WS_UNLIKELY(is_private_ || units == 1)) { // the calling thread's alone
+        Hardware::store_relaxed(whole_, 1);
+        for (unsigned number = 0; number < units; number++)
+            if (take(number))
+                play(number, outer_ ? outer_->carrier : &self);
+    } else if (directive::openmp_own() > 1)
+        directive::run_by_own_threads(take_part, this, units, loop);
+    else
+        ws_parallel_loop(take_part, this, 1, long(units), 1, loop, 0, 0);
 }
 
-ws_site* VirtualTeam::next_phase()
+void VirtualTeam::wake_all(unsigned word, Hardware::Word those)
 {
-    if (whole_)
-        return nullptr;
-    for (;;) {
-        wait_for_threads();
-        const unsigned waiting = stopped();
-        if (waiting == 0)
-            return nullptr;
-        const std::lock_guard<std::mutex> lock(beginning_);
-        for (Sixty4& some : those_) {
-            Hardware::store_relaxed(some.begun, ~Hardware::load_relaxed(some.stopped));
-            Hardware::store_relaxed(some.stopped, 0);
+    for (; those; those &= those - 1) {
+        Fiber& fiber = crew_[word * 64 + unsigned(__builtin_ctzl(those))];
+        fiber.identity()->wake(play_natively, &fiber);
+    }
+}
+
+// All that can go on, on their own threads, and number 0 here.
+void VirtualTeam::run_own_threads()
+{
+    const bool zero = take(0);
+    for (unsigned word = 0; word < words; word++)
+        for (;;) {
+            const Hardware::Word now = Hardware::load_relaxed(runnable_[word]);
+            if (now && !Hardware::cas_full(runnable_[word], now, 0)) // full: as take()
+                continue;
+            wake_all(word, now);
+            break;
         }
-        set_ended(units - waiting);
-        Hardware::store_full(phase_, Hardware::load_relaxed(phase_) + 1);
-        if (!Hardware::load_relaxed(all_begun_)) // changes under the lock
-            return &window::load_relaxed(next_)->site;
-        begin_rest();
-    }
+    if (zero)
+        play(0, &self);
 }
 
-void VirtualTeam::wait_for_threads()
+// False: all have ended.
+bool VirtualTeam::next_round(ws_site*& loop)
 {
-    if (ended() == units)
-        return;
-    {
-        Cold& c = cold();
-        std::unique_lock<std::mutex> lock(c.lock);
-        c.ended.wait(lock, [&] { return ended() == units; });
+    for (unsigned turn = 0;; turn++) { // those on their own threads
+        const Flag seen = Hardware::load_acquire(sleeps_);
+        if (Hardware::load_acquire(turns_) == Hardware::load_acquire(due_)) // pairs with end_turn()
+            break;
+        if (turn < 100)
+            window::cpu_relax();
+        else
+            window::futex_wait(&sleeps_, seen, 1000);
     }
-    join_threads();
+    const std::lock_guard<window::SpinLock> guard(lock_);
+    Bits* from = aside_;
+    const auto has_some = [](Bits* bits) {
+        return std::any_of(bits, bits + words, [](const volatile Hardware::Word& w) { return w != 0; });
+    };
+    if (WS_LIKELY(!has_some(aside_))) {
+        if (!has_some(waiting_))
+            return false;
+        from = waiting_;
+        loop = window::load_relaxed(next_);
+    } else
+        loop = &site.again;
+    unsigned due = 0;
+    for (unsigned word = 0; word < words; word++) {
+        const Hardware::Word those = Hardware::load_relaxed(from[word]);
+        Hardware::store_relaxed(from[word], 0);
+        Hardware::store_relaxed(runnable_[word], those); // who takes one is ordered by the loop's opening
+        due += unsigned(__builtin_popcountl(those));
+    }
+    Hardware::store_relaxed(turns_, 0);
+    Hardware::store_relaxed(due_, due);
+    Hardware::store_relaxed(round_, Hardware::load_relaxed(round_) + 1);
+    return true;
 }
+
+void VirtualTeam::run()
+{
+    ws_site* loop = &site.site;
+    do {
+        if (WS_UNLIKELY(Hardware::load_acquire(own_threads_)))
+            run_own_threads();
+        else
+            run_round(loop);
+    } while (next_round(loop));
+}
+
+// ---- what virtual threads call
 
 void VirtualTeam::barrier(Unit& unit, const void* caller)
 {
     if (!unit.fiber || units == 1) // nobody else is to come
         return;
-    Phase* const next = phase_after(site, caller);
-    if (!next || !next->may_stop) {
-        hold(unit, "its threads wait for each other");
-        return;
-    }
-    site.stops = true; // if it is the first one
-    site.ranges = false;
-    if (WS_UNLIKELY(unit.nest_locks != 0)) { // they are its thread's
-        hold(unit, "a lock that may be set several times is held over a barrier");
-        return;
-    }
-    window::store_relaxed(next_, next);
-    unit.fiber->stop();
+    window::store_relaxed(next_, site_after(site, caller));
+    unit.fiber->stop(Outcome::stopped);
 }
 
-// ---- what is dealt inside
+void VirtualTeam::set_aside(Unit& unit)
+{
+    if (unit.fiber && units > 1)
+        unit.fiber->stop(Outcome::set_aside);
+    else
+        sched_yield();
+}
 
 bool VirtualTeam::takes_single(Unit& unit)
 {
@@ -336,33 +332,164 @@ bool VirtualTeam::takes_single(Unit& unit)
     return Hardware::load_relaxed(singles_) == n && Hardware::cas_full(singles_, n, n + 1);
 }
 
-bool VirtualTeam::minds_order() const
+void* VirtualTeam::common(Unit& unit, size_t bytes)
 {
-    return at_once < units && site.longest > window::times::order_pays_us * loop::host().ticks_per_us;
+    Cold& c = cold();
+    const std::lock_guard<std::mutex> guard(c.lock);
+    const unsigned n = unit.commons++;
+    if (c.commons.size() <= n)
+        c.commons.resize(n + 1);
+    if (!c.commons[n])
+        c.commons[n].reset(new char[bytes]());
+    return c.commons[n].get();
 }
 
-void VirtualTeam::begin_on_demand(Unit& unit, uint64_t n, uint64_t chunk, directive::Deal deal)
+void VirtualTeam::begin_in_turn(Unit& unit, uint64_t n, uint64_t chunk)
+{
+    unit.way = Unit::Way::in_turn;
+    unit.turn.begun = false;
+    unit.turn.n = n;
+    unit.turn.rounds = pieces_of_loop(n, chunk, unit.units);
+}
+
+bool VirtualTeam::next_in_turn(Unit& unit, Part& piece)
+{
+    Unit::Turn& t = unit.turn;
+    Cold& c = cold();
+    const auto over = [&]() -> uint64_t& { // c.lock is held
+        if (c.over.size() <= t.loop)
+            c.over.resize(t.loop + 1);
+        return c.over[t.loop];
+    };
+    if (t.begun) {
+        const std::lock_guard<std::mutex> guard(c.lock);
+        over() = t.piece.to;
+        t.rounds.first += t.rounds.stride;
+    }
+    if (t.rounds.first >= t.n) {
+        unit.way = Unit::Way::pieces;
+        unit.has_part = false;
+        t.begun = false;
+        t.loop++;
+        return false;
+    }
+    piece = t.piece = {t.rounds.first, std::min(t.rounds.first + t.rounds.size, t.n)};
+    t.begun = true;
+    for (;;) {
+        {
+            const std::lock_guard<std::mutex> guard(c.lock);
+            if (over() == t.piece.from)
+                return true;
+        }
+        set_aside(unit);
+    }
+}
+
+void VirtualTeam::begin_on_demand(Unit& unit, uint64_t n, uint64_t chunk, Deal deal)
 {
     unit.way = Unit::Way::on_demand;
     unit.n = n;
     OnDemandLoops& all = cold().on_demand;
     OnDemandLoop& loop = all.after(unit.on_demand ? unit.on_demand->loop() : nullptr);
-    if (!unit.on_demand) {
-        unit.on_demand = &unit.fiber->on_demand; // where threads may wait for each other each has one
-        window::store_release(on_demand_, &all); // pairs with on_demand_progress()
-    }
-    // Where threads were seen to wait for each other they find chunks in the library's order.
-    const double slope = Hardware::load_relaxed(all_begun_) ? 0 : all.slope(loop);
-    unit.on_demand->begin(loop, n, chunk, deal, units, at_once, slope, all.measures());
+    if (!unit.on_demand)
+        unit.on_demand = &unit.fiber->on_demand;
+    unit.on_demand->begin(loop, n, chunk, directive::is_guided(deal), units);
 }
 
 bool VirtualTeam::next_on_demand(Unit& unit, Part& piece)
 {
-    if (unit.on_demand->next(piece))
+    OnDemand& mine = *unit.on_demand;
+    const auto recalled = [&] {
+        return unit.carrier && unit.carrier->mode == loop::Mode::guest && Hardware::load_relaxed(*unit.carrier->recall);
+    };
+    if (!Hardware::load_relaxed(whole_) && (mine.has_had_share() || WS_UNLIKELY(recalled()))) {
+        mine.has_had_turn();
+        set_aside(unit);
+    }
+    if (mine.next(piece))
         return true;
     unit.way = Unit::Way::pieces;
     unit.has_part = false;
     return false;
+}
+
+// ---- for the watchdog
+
+uint64_t VirtualTeam::progress() const
+{
+    const Cold* const c = window::load_acquire(cold_);
+    return Hardware::load_relaxed(round_) * 1000003 + Hardware::load_relaxed(turns_) +
+           ((c ? c->on_demand.progress() : 0) << 32);
+}
+
+bool VirtualTeam::has_idle() const
+{
+    const auto some = [](const Bits* bits) {
+        return std::any_of(bits, bits + words, [](const volatile Hardware::Word& w) { return w != 0; });
+    };
+    return !Hardware::load_relaxed(own_threads_) && (some(runnable_) || some(aside_));
+}
+
+bool VirtualTeam::waits_in_mpi() const
+{
+    for (unsigned number = 0; number < units; number++)
+        if (window::load_relaxed(runners_[number]) > 0 && Hardware::load_relaxed(crew_[number].unit.in_mpi))
+            return true;
+    return false;
+}
+
+unsigned VirtualTeam::runners(int* numbers, unsigned most) const
+{
+    unsigned count = 0;
+    for (unsigned number = 0; number < units && count < most; number++)
+        if (const int runner = window::load_relaxed(runners_[number]); runner > 0)
+            numbers[count++] = runner;
+    return count;
+}
+
+void VirtualTeam::give_threads(const char* why)
+{
+    const std::lock_guard<window::SpinLock> guard(lock_);
+    if (Hardware::load_relaxed(own_threads_))
+        return;
+    site.waits = why;
+    Hardware::fetch_add_full(site.stuck, 1);
+    Hardware::store_full(own_threads_, 1); // full: who ends a turn from here on wakes the opener
+    if (Hardware::load_relaxed(turns_) == Hardware::load_relaxed(due_))
+        return; // the next round is theirs
+    for (unsigned number = 1; number < units; number++) { // where the opener carries another one, which waits
+        if (window::load_relaxed(runners_[number]) <= 0 || crew_[number].unit.carrier_pointer != opener_ ||
+            !crew_[number].unit.carrier)
+            continue;
+        const bool aside = Hardware::load_relaxed(aside_[0]) & 1;
+        if (!aside && !take(0))
+            continue;
+        if (aside) {
+            window::and_relaxed(aside_[0], ~Hardware::Word(1));
+            Hardware::store_relaxed(due_, Hardware::load_relaxed(due_) + 1);
+        }
+        Hardware::store_full(zero_elsewhere_, 1); // full: before it runs
+        crew_[number].identity()->wake(play_zero, this);
+        break;
+    }
+    for (unsigned word = 0; word < words; word++) {
+        const Hardware::Word zero = word == 0; // number 0 is its opener's
+        Hardware::Word now;
+        do
+            now = Hardware::load_relaxed(runnable_[word]);
+        while (!Hardware::cas_full(runnable_[word], now, now & zero));
+        wake_all(word, now & ~zero);
+        const Hardware::Word aside = Hardware::load_relaxed(aside_[word]) & ~zero;
+        window::and_relaxed(aside_[word], ~aside);
+        Hardware::store_relaxed(due_, Hardware::load_relaxed(due_) + unsigned(__builtin_popcountl(aside)));
+        wake_all(word, aside);
+    }
+}
+
+void note_mpi_wait(bool waits)
+{
+    if (Unit* const unit = current)
+        Hardware::store_relaxed(unit->in_mpi, Flag(waits));
 }
 
 } // namespace ws::openmp

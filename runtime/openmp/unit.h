@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a thread runs of a region that libws shares or watches: libws's functions that stand before the library's find
-// it by one load.
+// What a virtual thread has of its region: libws's functions that stand before the library's find it by one load.
 #pragma once
 
 #include "directive/openmp_threads.h"
@@ -12,21 +11,25 @@
 #include <algorithm>
 #include <cstdint>
 
+namespace ws::loop {
+struct Participant;
+}
+
 namespace ws::openmp {
 
 using window::Flag;
 using window::Hardware;
 
-struct Watch;
 class Fiber;
 class VirtualTeam;
 
-// Virtual threads of a shared region, or a thread of one that is watched.
+using Settings = directive::ThreadSettings;
+
 struct Unit {
-    VirtualTeam* team;    // of a shared region; else
-    Watch* watch;         // that of a watched one
-    Units units;
-    Fiber* fiber;         // null: all virtual threads are one, on its thread's own stack
+    VirtualTeam* team;
+    Units units;   // its number n, as [n, n + 1) of how many
+    Fiber* fiber;  // null: it runs on its thread's own stack, as the only one of its team
+    Settings settings;
     // The loop that it has, as [lo, hi) in the loop variable's own values.
     enum class Way : uint8_t { pieces, in_turn, on_demand } way; // in which its next iterations come
     bool has_part;
@@ -37,6 +40,7 @@ struct Unit {
     Rounds rounds;
     void has_rounds(uint64_t count, const Rounds& its)
     {
+        way = Way::pieces;
         n = count;
         rounds = its;
         has_part = rounds.first < n;
@@ -49,7 +53,7 @@ struct Unit {
         rounds.first += rounds.stride;
         return piece;
     }
-    unsigned sections;    // and sections, so many
+    unsigned sections;    // and how many sections
     static constexpr unsigned before_first = ~0u;
     unsigned section;     // the one that it runs, from 1; 0: no more
     // A loop whose iterations have an order, counted from 0: its pieces, and the one that it runs.
@@ -61,18 +65,19 @@ struct Unit {
         Rounds rounds;
         Part piece;
     } turn;
-    unsigned nest_locks;  // that it holds and may set again
     unsigned commons;     // calls of VirtualTeam::common()
     uintptr_t* reductions; // of libgomp's tasks, over all virtual threads: the latest, which knows the one before
     volatile Hardware::Word* sections_taken; // by all; null: each virtual thread has its own ones
     Flag singles;         // that it has come to
-    unsigned slot;        // its number for who asks unexpectedly, from 1; 0: none
-    uint64_t began;       // watched: ticks
-    unsigned barriers;    // watched: so many that are not the region's end
+    // Of the thread that runs it now; null: its own parked one. Its recall is asked for by what may take long.
+    loop::Participant* carrier;
+    uintptr_t carrier_pointer; // that thread's thread pointer
+    volatile Flag in_mpi;      // it waits there
 };
 extern __thread Unit* current __attribute__((tls_model("initial-exec")));
 
-// Makes `unit` the calling thread's while it exists; null: it is in none.
+// The calling thread is that virtual thread until the end of this: number 0, on the identity of the thread that opened
+// the region. Null: it is in none.
 class Current {
 public:
     explicit Current(Unit* unit);
@@ -81,9 +86,24 @@ public:
 
 private:
     Unit* const was_;
-    void (*const asked_)(directive::Question, void*);
+    Settings* const settings_;
     const unsigned number_, numbers_;
     const int level_, depth_;
+};
+
+// What the calling thread's identity knows of being that virtual thread.
+void be(Unit& unit);
+
+// While it exists the calling virtual thread runs as the thread that carries it: for libws's own functions, which know
+// that one. In no virtual thread, and on its own identity, it does nothing.
+class AsCarrier {
+public:
+    AsCarrier();
+    ~AsCarrier();
+    AsCarrier(const AsCarrier&) = delete;
+
+private:
+    uintptr_t borrowed_;
 };
 
 } // namespace ws::openmp

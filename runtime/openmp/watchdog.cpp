@@ -1,96 +1,204 @@
 // SPDX-License-Identifier: MIT
 //
-// The watchdog over shared regions: virtual threads may wait for others by spinning, and so for some that nobody has
-// begun. A thread of its own looks now and then at the regions that are open and cut.
+// The watchdog over shared regions: a virtual thread may wait for one that nobody runs, in a way that libws does not
+// see. A thread of its own looks every few milliseconds at the regions that are open. Where nothing has happened for 10
+// ms it looks at the threads that run them:
+//
+// - one is blocked in the kernel by a lock, or waits in MPI;
+// - one spins: sampled again and again it stands in the same place with the same values in all registers, as no
+//   computation does;
+// - or, where neither can be told, nothing has happened for longer than any region ever takes.
+//
+// Who only sleeps, or waits for a file, is left alone: it goes on by itself.
+#include "openmp/fiber.h"
 #include "openmp/team.h"
 
 #include "loop/participant.h"
 #include "window/times.h"
 
 #include <algorithm>
-#include <ctime>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
 #include <pthread.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 namespace ws::openmp {
 
 namespace {
 
-window::SpinLock lock; // of the list
-VirtualTeam* first;
-bool begun;
+// ---- samples of a thread
 
-// Of all its threads.
-double process_seconds()
+volatile Hardware::Word sample;  // of the registers
+volatile Flag samples_taken;
+int sample_signal; // 0: none is free
+
+uint64_t mix(uint64_t hash, uint64_t value) { return (hash ^ value) * 0x9E3779B97F4A7C15ull; }
+
+// On the sampled thread, whatever its identity is: no thread-local variable, no call that sets errno.
+void take_sample(int, siginfo_t*, void* context)
 {
-    timespec used;
-    return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) == 0 ? double(used.tv_sec) + 1e-9 * double(used.tv_nsec) : 0;
+    const auto& at = static_cast<const ucontext_t*>(context)->uc_mcontext;
+    uint64_t hash = 1;
+#if defined(__x86_64__)
+    for (int r = REG_R8; r <= REG_RIP; r++)
+        hash = mix(hash, uint64_t(at.gregs[r]));
+    if (at.fpregs)
+        for (const auto& xmm : at.fpregs->_xmm)
+            for (const unsigned part : xmm.element)
+                hash = mix(hash, part);
+#elif defined(__aarch64__)
+    for (const auto r : at.regs)
+        hash = mix(hash, r);
+    hash = mix(hash, at.pc);
+#endif
+    Hardware::store_relaxed(sample, hash);
+    Hardware::fetch_add_full(samples_taken, 1); // full: pairs with is_spinning()
 }
 
-// Who spins uses its core. A region in which somebody did that without end for three times as long as it ever took is
-// stuck for sure enough; one that had no core, or sleeps, may just be slow today.
-bool is_stuck(VirtualTeam& team, uint64_t now)
+// One that nobody uses: of the last ones, as programs take the first.
+int find_signal()
 {
-    const uint64_t progress = team.progress();
-    const double used = process_seconds();
-    if (team.seen_at == 0 || progress != team.seen_progress) {
-        team.seen_progress = progress;
-        team.seen_at = now;
-        team.seen_used = used;
-        return false;
+    for (int signal = SIGRTMAX - 1; signal > SIGRTMIN + 8; signal--) {
+        struct sigaction now;
+        if (sigaction(signal, nullptr, &now) != 0 || (now.sa_flags & SA_SIGINFO) || now.sa_handler != SIG_DFL)
+            continue;
+        struct sigaction ours = {};
+        ours.sa_sigaction = take_sample;
+        ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+        sigfillset(&ours.sa_mask);
+        return sigaction(signal, &ours, nullptr) == 0 ? signal : 0;
     }
-    const double us = loop::host().ticks_per_us;
-    const auto longer = [&](double ticks, double least_us, double times) {
-        return ticks > std::max(least_us * us, times * team.site.longest);
-    };
-    const double waited = double(now - team.seen_at), busy = std::min(waited, (used - team.seen_used) * 1e6 * us);
-    return longer(waited, window::times::stuck_least_us, 8) || longer(busy, window::times::stuck_busy_us, 3);
+    return 0;
+}
+
+bool is_spinning(int thread)
+{
+    constexpr unsigned samples = 24, enough = 5; // the same as an earlier one
+    static const int signal = sample_signal = find_signal();
+    if (!signal)
+        return false;
+    uint64_t seen[samples];
+    unsigned same = 0;
+    for (unsigned i = 0; i < samples; i++) {
+        const Flag before = Hardware::load_acquire(samples_taken);
+        if (syscall(SYS_tgkill, getpid(), thread, signal) != 0)
+            return false;
+        for (unsigned turn = 0; Hardware::load_acquire(samples_taken) == before; turn++) {
+            if (turn == 20) // it has the signal blocked, or no CPU
+                return false;
+            usleep(turn < 10 ? 20 : 200);
+        }
+        seen[i] = Hardware::load_relaxed(sample);
+        if (i == 8 && same == 0)
+            return false;
+        same += std::find(seen, seen + i, seen[i]) != seen + i;
+        usleep(30 + i % 7);
+    }
+    return same >= enough;
+}
+
+// What the kernel says of one of this process's threads.
+enum class Doing { runs, locked, sleeps, unknown };
+Doing doing(int thread)
+{
+    char name[64], text[64] = "";
+    std::snprintf(name, sizeof name, "/proc/self/task/%d/syscall", thread);
+    const int file = open(name, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return Doing::unknown;
+    const ssize_t length = read(file, text, sizeof text - 1);
+    close(file);
+    if (length <= 0)
+        return Doing::unknown;
+    if (std::strncmp(text, "running", 7) == 0)
+        return Doing::runs;
+    const long call = std::atol(text);
+    return call == SYS_futex ? Doing::locked : call == SYS_sched_yield ? Doing::runs : Doing::sleeps;
+}
+
+// ---- the look
+
+// Null: nobody waits, as far as can be told.
+const char* why_stuck(const VirtualTeam& team, uint64_t since, uint64_t now)
+{
+    if (team.waits_in_mpi())
+        return "threads wait for each other in MPI";
+    constexpr unsigned most = 64;
+    int runners[most];
+    const unsigned count = team.runners(runners, most);
+    bool sleeps = false;
+    for (unsigned i = 0; i < count; i++) {
+        const Doing what = doing(runners[i]);
+        if (what == Doing::locked)
+            return "a thread waits for a lock that another holds over a barrier";
+        if (what == Doing::sleeps)
+            sleeps = true;
+        else if (is_spinning(runners[i]))
+            return "threads wait by spinning";
+    }
+    if (!sleeps && double(now - since) > window::times::stuck_us * loop::host().ticks_per_us)
+        return "nothing happened in it for seconds";
+    return nullptr;
+}
+
+void look_at(Crew& crew, uint64_t now)
+{
+    Hardware::fetch_add_full(crew.looked_at, 1); // full: pairs with ~VirtualTeam()
+    if (VirtualTeam* const team = window::load_acquire(crew.open)) {
+        Crew::Seen& seen = crew.seen;
+        const uint64_t region = Hardware::load_relaxed(crew.regions), progress = team->progress();
+        const double us = loop::host().ticks_per_us;
+        if (region != seen.region || progress != seen.progress) {
+            seen.region = region;
+            seen.progress = progress;
+            seen.since = seen.sampled = now;
+        } else if (double(now - seen.sampled) > window::times::stuck_look_us * us && team->has_idle()) {
+            // Who computes for long is asked less and less often.
+            seen.sampled = now + (now - seen.since) / 4;
+            if (const char* why = why_stuck(*team, seen.since, now))
+                team->give_threads(why);
+        }
+    }
+    Hardware::store_release(crew.looked_at, 0);
 }
 
 void* watch(void*)
 {
     for (;;) {
-        usleep(window::times::stuck_look_us);
-        lock.lock(); // also keeps a team from ending meanwhile
+        usleep(unsigned(window::times::stuck_look_us / 2));
         const uint64_t now = window::ticks();
-        for (VirtualTeam* team = first; team; team = team->next)
-            if (is_stuck(*team, now)) {
-                team->seen_at = now;
-                team->site.spins = true;
-                team->begin_all("its threads wait for each other by spinning");
-            }
-        lock.unlock();
+        for (Crew* crew = all_crews(); crew; crew = crew->next)
+            look_at(*crew, now);
     }
     return nullptr;
 }
 
-} // namespace
-
-void watch_over(VirtualTeam& team)
+bool begin()
 {
-    lock.lock();
-    team.previous = nullptr;
-    team.next = first;
-    if (first)
-        first->previous = &team;
-    first = &team;
-    const bool begin = !begun;
-    begun = true;
-    lock.unlock();
-    if (!begin)
-        return;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_t thread;
-    if (pthread_create(&thread, nullptr, watch, nullptr) == 0)
-        pthread_detach(thread);
+    const bool begun = pthread_create(&thread, &attributes, watch, nullptr) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    pthread_attr_destroy(&attributes);
+    return begun;
 }
 
-void watch_no_more(VirtualTeam& team)
+} // namespace
+
+bool begin_watchdog()
 {
-    lock.lock();
-    (team.previous ? team.previous->next : first) = team.next;
-    if (team.next)
-        team.next->previous = team.previous;
-    lock.unlock();
+    static const bool begun = begin();
+    return begun;
 }
 
 } // namespace ws::openmp

@@ -12,7 +12,7 @@ import sys
 
 KINDS = 'flag', 'number', 'words', 'size', 'schedule', 'file', 'text'
 ONCE = 'variable', 'option', 'kind', 'words', 'endings', 'alone', 'needs', 'default', 'policy', 'mpi_t', 'tests', 'enables', 'calms', 'preloads', \
-    'linked'
+    'linked', 'numbered'
 SEVERAL = 'help', 'about'
 POLICIES = 'core', 'steal', 'reorder', 'dpb', 'flex', 'nblb', 'observe'
 SCOPES = 'READONLY', 'LOCAL', 'ALL', 'ALL_EQ'
@@ -54,6 +54,8 @@ class Option:
             self.wrong('has a word that is not known')
         if self.linked and (self.linked.split()[0] not in self.words or len(self.linked.split()) != 2):
             self.wrong('is, for linked programs, none of its words with a library')
+        if self.numbered and (self.numbered.split()[0] not in self.words or len(self.numbered.split()) != 3):
+            self.wrong('has a number behind none of its words')
         if (kind == 'words') > bool(self.words) or (kind == 'file') != bool(self.endings):
             self.wrong(f'lacks its words or endings, or has some as a {kind}')
         if kind in ('flag', 'number', 'words') and self.default not in self.words and not (
@@ -67,7 +69,8 @@ class Option:
         if self.kind == 'number':
             return f'{"".join(w + " or " for w in self.words)}a number{" of " * bool(self.unit)}{self.unit} from {self.least} to {self.most}'
         if self.kind == 'words':
-            return ' or '.join(self.words) if len(self.words) == 2 else 'one of ' + ', '.join(self.words)
+            more = (' or {0}:V, V from {1} to {2}'.format(*self.numbered.split()) if self.numbered else '')
+            return ' or '.join(self.words) if len(self.words) == 2 else 'one of ' + ', '.join(self.words) + more
         if self.kind == 'size':
             return 'a size from 64K to 1T such as 512M, 4G or 65536 (KiB)'
         if self.kind == 'file':
@@ -110,6 +113,11 @@ def c_list(texts):
     return '{' + ', '.join(map(c_text, texts)) + '}'
 
 
+def c_numbered(option):
+    word, least, most = (option.numbered or 'x 0 0').split()
+    return f'{{{c_text(word) if option.numbered else "nullptr"}, {least}, {most}}}'
+
+
 def word_name(option, word):
     return f'{option.field}_{re.sub("[-,]", "_", word)}'
 
@@ -139,7 +147,7 @@ def header(options):
     print('};\n\nconstexpr OptionRow option_rows[] = {')
     for o in options:
         print(f'    {{{c_text(o.variable)}, OptionKind::{o.kind}, {o.least}u, {o.most}u, {c_text(o.unit)}, {c_list(o.words)},\n'
-              f'     {c_list(o.endings)}, {str(o.any_ending).lower()}, {c_text(o.default)}, {c_text(o.policy)}, OptionScope::{(o.scope or "none").lower()},'
+              f'     {c_numbered(o)}, {c_list(o.endings)}, {str(o.any_ending).lower()}, {c_text(o.default)}, {c_text(o.policy)}, OptionScope::{(o.scope or "none").lower()},'
               f' {str(o.live).lower()}, {str(bool(o.tests)).lower()}, {c_text(" ".join(o.help))}}},')
     print('};\n\n// f(row, field) for each.\ntemplate <class AnyOptions, class F> void each_option(AnyOptions& o, F f)\n{')
     for i, option in enumerate(options):
@@ -153,7 +161,7 @@ def installed(options):
         print(f'\nvariable {o.variable}')
         lines = [('option', o.option), ('kind', f'number {o.least} {o.most}' if o.kind == 'number' else o.kind), ('words', ' '.join(o.words)),
                  ('endings', ' '.join(o.endings)), ('any_ending', 'yes' * o.any_ending), ('alone', o.alone), ('needs', o.needs), ('enables', o.enables), ('calms', o.calms), ('preloads', o.preloads),
-                 ('linked', o.linked), ('wanted', o.wanted()), *[('help', h) for h in o.help]]
+                 ('linked', o.linked), ('numbered', o.numbered), ('wanted', o.wanted()), *[('help', h) for h in o.help]]
         print('\n'.join(f'{key} {value}' for key, value in lines if value))
 
 

@@ -62,7 +62,13 @@ std::string parse_number(const OptionRow& row, const char* text, uint64_t& value
 
 std::string parse_word(const OptionRow& row, const char* text, unsigned& value)
 {
-    const int word = word_of(row, text);
+    int word = word_of(row, text);
+    if (const char* const colon = row.numbered.word ? std::strchr(text, ':') : nullptr) {
+        uint64_t number;
+        if (std::string_view(text, size_t(colon - text)) == row.numbered.word && to_number(colon + 1, number) &&
+            number >= row.numbered.least && number <= row.numbered.most)
+            word = word_of(row, row.numbered.word);
+    }
     if (word >= 0) {
         value = unsigned(word);
         return "";
@@ -72,6 +78,9 @@ std::string parse_word(const OptionRow& row, const char* text, unsigned& value)
     std::string wrong = " is none of ";
     for (const char* const* w = row.words; *w; w++)
         wrong += (w == row.words ? "" : ", ") + std::string(*w);
+    if (row.numbered.word)
+        wrong += std::string(", ") + row.numbered.word + ":V with V from " + std::to_string(row.numbered.least) +
+                 " to " + std::to_string(row.numbered.most);
     return wrong;
 }
 

@@ -16,7 +16,11 @@ struct OptionRow {
     OptionKind kind;
     uint64_t least, most; // of a number
     const char* unit;
-    const char* words[9];   // ended by null; beside a number the first stands for -1, the next for -2
+    const char* words[12];   // ended by null; beside a number the first stands for -1, the next for -2
+    struct {
+        const char* word; // that may have a number behind it, as in "share:8"; null: none
+        unsigned least, most;
+    } numbered;
     const char* endings[4]; // of a file's name, ended by null
     bool any_ending;
     const char* standard; // the default

@@ -41,7 +41,6 @@ protected:
 struct OpenMPThreads {
     const char* (*why_fixed)(); // what keeps policies from choosing threads, for a message; null: nothing
     unsigned (*usual)();        // threads of a region that asks for none, of the calling thread; at least 1
-    unsigned (*usual_so_far)(); // the same, as far as it is known without the library's reading its variables
     bool (*set_by_program)();   // that number is one that the program itself has set
     unsigned (*most)();         // that the program has been told of; it may have arrays of this length
 };
@@ -136,16 +135,8 @@ public:
     {
         return asked;
     }
-    // Whether lent_cores() is to be called at all.
-    virtual bool lends_to_regions() const { return false; }
-    // One begins that keeps its threads, but has use for so many more: how many lent cores it has for them. `site` and
-    // `region` as above; by the thread that opens it.
-    virtual unsigned lent_cores(const Rank&, unsigned /*most*/, const void* /*site*/, const void* /*region*/)
-    {
-        return 0;
-    }
-    // Its thread of that number begins, and has done its part, by that thread; and, by the one that called threads() or
-    // lent_cores(), it is over.
+    // Its thread of that number begins, and has done its part, by that thread; and, by the one that called threads(), it
+    // is over.
     virtual void region_member(const Rank&, unsigned /*number*/, const void* /*region*/) {}
     virtual void region_member_done(const Rank&, unsigned /*number*/, const void* /*region*/) {}
     virtual void region_ended(const Rank&) {}

@@ -137,41 +137,24 @@ unsigned Runner::threads(unsigned asked, const void* site, const void* region) c
     return asked;
 }
 
-bool Runner::lends_to_regions() const
-{
-    return std::any_of(tenants_.begin(), tenants_.end(), [](const Tenant& t) { return t.policy->lends_to_regions(); });
-}
-
-unsigned Runner::lent_cores(unsigned most, const void* site, const void* region) const
-{
-    for (const Tenant& t : tenants_) // one at most: cores are counted once
-        if (t.policy->lends_to_regions())
-            return t.policy->lent_cores(rank_, most, site, region);
-    return 0;
-}
-
-namespace {
-bool hears_of_regions(const Policy& policy) { return policy.chooses_threads() || policy.lends_to_regions(); }
-} // namespace
-
 void Runner::region_member(unsigned number, const void* region) const
 {
     for (const Tenant& t : tenants_)
-        if (hears_of_regions(*t.policy))
+        if (t.policy->chooses_threads())
             t.policy->region_member(rank_, number, region);
 }
 
 void Runner::region_member_done(unsigned number, const void* region) const
 {
     for (const Tenant& t : tenants_)
-        if (hears_of_regions(*t.policy))
+        if (t.policy->chooses_threads())
             t.policy->region_member_done(rank_, number, region);
 }
 
 void Runner::region_ended() const
 {
     for (const Tenant& t : tenants_)
-        if (hears_of_regions(*t.policy))
+        if (t.policy->chooses_threads())
             t.policy->region_ended(rank_);
 }
 

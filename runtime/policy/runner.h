@@ -30,8 +30,6 @@ public:
     bool chooses_threads() const;
     unsigned threads(unsigned asked, const void* site, const void* region) const;
     // How many lent cores one has that keeps its threads.
-    bool lends_to_regions() const;
-    unsigned lent_cores(unsigned most, const void* site, const void* region) const;
     void region_member(unsigned number, const void* region) const;
     void region_member_done(unsigned number, const void* region) const;
     void region_ended() const;

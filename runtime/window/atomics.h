@@ -68,6 +68,7 @@ template <class T> T fetch_add_relaxed(volatile T& t, Value<T> by)
     return __atomic_fetch_add(&t, by, __ATOMIC_RELAXED);
 }
 template <class T> void or_relaxed(volatile T& t, Value<T> bits) { __atomic_fetch_or(&t, bits, __ATOMIC_RELAXED); }
+template <class T> void and_relaxed(volatile T& t, Value<T> bits) { __atomic_fetch_and(&t, bits, __ATOMIC_RELAXED); }
 // Stores `value` if `t` is `expected`; else false, and `expected` is what it was. The relaxed one may fail for no
 // reason.
 template <class T> bool exchange_if_relaxed(volatile T& t, Value<T>& expected, Value<T> value)

@@ -82,27 +82,9 @@ constexpr unsigned book_patience_us = 200000, book_look_us = 100;
 constexpr unsigned openmp_nap_us = 50000;
 // directive/openmp_threads.cpp: so long may libomp's idle threads spin on a lent core after a region: the least that it
 // takes, but for none.
-constexpr int openmp_rest_ms = 1;
-// openmp/site.cpp: a virtual thread of a shared parallel region takes about so long, so that few are left at its end,
-// and a quarter of it where one call serves several. To call the region's function costs some 20 ns.
-constexpr double virtual_thread_us = 16;
-// Where virtual threads stop at barriers there are fewer of them, down to 4, so that none has less to do between two:
-// to stop and to go on costs about 70 ns, and what lies on its stack comes from another core's cache where another one
-// goes on with it.
-constexpr double virtual_thread_phase_us = 4;
-// openmp/team.cpp: in a region that takes less it is not worth a look which chunks of its loops are the longest.
-constexpr double order_pays_us = 1000;
-// openmp/watchdog.cpp: virtual threads of a region may wait for others that have not begun. So a region none of whose
-// virtual threads has ended for so long, or for 8 times what it took at its longest, gives threads to all of them; or,
-// where cores were busy for so long, for three times what it took; how often that is looked at.
-constexpr double stuck_least_us = 1000000, stuck_busy_us = 200000;
-constexpr unsigned stuck_look_us = 50000;
-// openmp/site.cpp: what a region is taken to last that is shared before it was ever run; three times this, and it is
-// stuck.
-constexpr double unknown_region_us = 4000000;
-// openmp/team_cold.cpp: a virtual thread that asks for its number waits until one is free. Who has it may wait for a
-// lock of this one's: the job ends then, instead of never.
-constexpr double number_wait_us = 60000000;
+// openmp/watchdog.cpp: a region in which nothing has happened for so long may be stuck, and is looked at; and where it
+// cannot be seen what its threads do it is stuck when nothing has happened for so long.
+constexpr double stuck_look_us = 6000, stuck_us = 5000000;
 // measure/kept_off.cpp: how often a thread asks the kernel how long it had no CPU: what it missed it learns at the next
 // look.
 constexpr double kept_off_us = 8000;
@@ -138,10 +120,6 @@ constexpr double settle_us = 5e6; // a rank that hands nothing over for so long 
 constexpr unsigned borrow_least_us = 20, borrow_most_us = 20000;
 // Whoever waits anew so soon after a region took its processors was on its way from one wait to the next.
 constexpr double between_waits_us = 1000;
-// A region that takes at least borrow_wait_pays times as long without one more core waits for so long for a rank that
-// begins to wait as the region begins; but not in the next 2^n - 1, if it was in vain n times, up to so many.
-constexpr double borrow_wait_us = 30, borrow_wait_pays = 50;
-constexpr unsigned borrow_waits_in_vain = 7;
 // The same for those of another job, all of whose ranks must have waited so long: the last of them sleeps by then.
 constexpr unsigned share_least_us = 1000, share_most_us = 100000;
 constexpr double share_look_us = 20000; // whether a process that has left MPI has ended

@@ -14,8 +14,6 @@ const OpenMP& find_openmp(void*) { std::abort(); }
 int openmp_level() { std::abort(); }
 bool sees_forks() { std::abort(); }
 void see_all_forks() { std::abort(); }
-__thread void (*openmp_asked)(Question question, void* caller);
-__thread LeftAlone openmp_left_alone[most_left_alone];
 RuntimeSchedule runtime_schedule() { std::abort(); }
 }
 

@@ -5,7 +5,7 @@ OpenMP's own libraries, GCC's libgomp and LLVM's libomp, with every region share
 
 They come from Debian's source packages of the compilers in use, fetched once by apt-get into the cache (~/.cache/workshare), and are compiled
 with PREFIX/bin/mpicc and its like. Rank 0 of two calls the program's main function six times (once where that fails with and without); with
--workshare-openmp=help and WS_STEAL_ALL=1 helpers do what it shares. What fails is run without, too: with two threads; with one, as the rank
+-workshare-openmp=share and WS_STEAL_ALL=1 helpers do what it shares. What fails is run without, too: with two threads; with one, as the rank
 has; and with 16, as the program is told; three times each, as some fail by chance. Prints what each comes to, and tables of what is shared, and why the rest is not. Status 1: a test
 passes without and fails with it, and is not one of those known to differ, which are told with the reason. 77: the source cannot be had.
 
@@ -201,7 +201,7 @@ def result_of(prefix, case, again):
                 environment.update(case.environment, TURNS=str(turns))
                 return job(prefix, [*options, '-n', '2'], [program, *case.arguments], folder, environment, LONGEST)
             result['turns'] = turns
-            result['with'], out = run(['-workshare', '-workshare-openmp=help'], OMP_NUM_THREADS='1', WS_STEAL_ALL='1',
+            result['with'], out = run(['-workshare', '-workshare-openmp=share'], OMP_NUM_THREADS='1', WS_STEAL_ALL='1',
                                       WS_STATS_FILE=os.path.join(folder, 'stats.json'))
             if result['with'] == 'pass':
                 result['without'] = ''

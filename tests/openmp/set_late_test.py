@@ -9,11 +9,9 @@ from job import expect, finish, run
 PROGRAM = sys.argv[3]
 
 for threads in '1', '2':
-    for options in ('-workshare-openmp=none',), (), ('-workshare-openmp=help',):
-        # Under help the program is told of as many threads as the limit allows.
-        most = 7 if '-workshare-openmp=help' in options else 3
+    for options in ('-workshare-openmp=none',), (), ('-workshare-openmp=share',):
         result = run(PROGRAM, options=options, env={'OMP_NUM_THREADS': threads}, limit=60)
         for rank in range(2):
             expect(result, f'not what rank {rank} has set, with {options} and {threads} threads before',
-                   f'rank {rank} threads {most} most {most} limit 7 chunk 5\n' in result.out)
+                   f'rank {rank} threads 3 most 3 limit 7 chunk 5\n' in result.out)
 finish()

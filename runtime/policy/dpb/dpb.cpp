@@ -55,8 +55,6 @@ public:
     bool wants_periods() const override { return balances_; }
     bool chooses_threads() const override { return chooses_; }
     unsigned threads(const policy::Rank& rank, unsigned asked, const void* site, const void* region) override;
-    bool lends_to_regions() const override { return leaves_ && lends_; }
-    unsigned lent_cores(const policy::Rank& rank, unsigned most, const void* site, const void* region) override;
     void region_member(const policy::Rank&, unsigned number, const void* region) override
     {
         if (is_own(region))
@@ -80,8 +78,6 @@ private:
     bool share(policy::Rank& rank, bool fixed);
     void begin_region(const void* site, const void* region, uint64_t now);
     unsigned borrow(const void* site, unsigned own, unsigned most, unsigned there, uint64_t now);
-    unsigned could_borrow(bool is_long);
-    bool has_neighbours(const policy::Rank& rank);
     void look_at_deal();
     void note_cores(unsigned cores);
     void offer(const policy::Rank& rank);
@@ -93,7 +89,6 @@ private:
 
     bool lends_ = false, balances_ = false, chooses_ = false, attached_ = false, ended_ = false;
     // Regions are shared, and only those that are left to OpenMP may have lent cores. Else they are as they would be.
-    bool leaves_ = false;
     bool shared_ = false;  // CPUs were divided
     bool shares_ = false, offered_ = false; // cores with other jobs
     unsigned me_ = 0, usual_ = 1, first_ = 1;
@@ -117,9 +112,6 @@ private:
     uint64_t opened_ = 0;
     unsigned wished_ = 0; // the most threads that a region wanted, of those that are measured
     unsigned threads_ = 1, extra_ = 0, foreign_extra_ = 0;
-    unsigned in_vain_ = 0, passes_ = 0; // could_borrow(): how often it waited in vain; and will not wait
-    Flag book_changes_ = ~Flag(0);      // when it was looked whether other jobs are on these CPUs
-    bool has_neighbours_ = false;
     std::vector<observe::CoresFrom> cores_; // over time
     Flag seen_ = 0;         // generation that this rank has its processors of
     uint64_t deal_seen_at_ = 0;
@@ -154,7 +146,7 @@ bool Dpb::share(policy::Rank& rank, bool fixed)
     window::Window& w = *rank.window;
     me_ = w.me();
     // What the program sets in its environment after MPI_Init counts as it does without, where nothing is asked for.
-    usual_ = fixed ? 1 : leaves_ ? rank.openmp->usual_so_far() : rank.openmp->usual();
+    usual_ = fixed ? 1 : rank.openmp->usual();
     // A program that has set a number of threads itself has no more, whatever there is.
     const unsigned most = fixed ? 1 : rank.openmp->set_by_program() ? usual_ : std::max(usual_, rank.openmp->most());
     const Told mine = {home_cpu(w), usual_, most, fixed};
@@ -173,7 +165,7 @@ bool Dpb::share(policy::Rank& rank, bool fixed)
         return false; // which has been said
     const Start start = start_of(masks, home, usual, rank.options->cores);
     if (start.cpus.empty()) {
-        if (me_ == 0 && !leaves_)
+        if (me_ == 0)
             std::fprintf(stderr,
                          "workshare: -workshare-openmp has no effect on node %d: it has fewer cores than ranks\n",
                          rank.node_number);
@@ -186,9 +178,8 @@ bool Dpb::share(policy::Rank& rank, bool fixed)
 policy::Wants Dpb::attach(policy::Rank& rank)
 {
     const Options& o = *rank.options;
-    if (o.openmp == Options::openmp_none)
+    if (o.openmp == Options::openmp_none || o.openmp > Options::openmp_auto_share) // regions keep their threads
         return {};
-    leaves_ = o.openmp == Options::openmp_help || o.openmp == Options::openmp_unseen;
     const char* why = !rank.window ? "no window is shared" : rank.openmp->why_fixed();
     int me, first;
     PMPI_Comm_rank(MPI_COMM_WORLD, &me);
@@ -196,17 +187,17 @@ policy::Wants Dpb::attach(policy::Rank& rank)
     if (why)
         first = me;
     PMPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-    if (why && first == me && !leaves_)
+    if (why && first == me)
         std::fprintf(stderr, "workshare: -workshare-openmp has no effect in rank %d, and perhaps others: %s\n", me,
                      why);
-    if (!rank.window || (leaves_ && rank.window->ranks() < 2) || !share(rank, why != nullptr))
+    if (!rank.window || !share(rank, why != nullptr))
         return {};
     home_thread = true;
     attached_ = true;
-    chooses_ = !why && !leaves_;
+    chooses_ = !why;
     lends_ = o.openmp != Options::openmp_balance && o.openmp != Options::openmp_balance_share;
-    balances_ = o.openmp != Options::openmp_lend && o.openmp != Options::openmp_lend_share && !leaves_;
-    shares_ = o.openmp >= Options::openmp_lend_share && !leaves_;
+    balances_ = o.openmp != Options::openmp_lend && o.openmp != Options::openmp_lend_share;
+    shares_ = o.openmp >= Options::openmp_lend_share;
     if (shares_ && o.ignore_jobs && me == 0)
         std::fprintf(stderr, "workshare: -workshare-openmp: no cores are shared with other jobs: WS_IGNORE_JOBS=1\n");
     shares_ = shares_ && !o.ignore_jobs;
@@ -214,13 +205,7 @@ policy::Wants Dpb::attach(policy::Rank& rank)
     board_ = rank.board;
     meter_ = rank.meter;
     first_ = table_.first()[me_];
-    team_.attach(table_, *rank.window, me_, ticks_per_us_, threads_are_placed(), leaves_);
-    if (leaves_) {
-        // With fewer cores than threads its regions have those of others anyway; to check loops is to share them.
-        lends_ = !why && team_.own() >= usual_ && !o.check;
-        regions_ = Regions(uint64_t(times::thread_cost_us * ticks_per_us_));
-        return {};
-    }
+    team_.attach(table_, *rank.window, me_, ticks_per_us_, threads_are_placed(), false);
     board_->process.openmp_cores = team_.own();
     note_cores(team_.own());
     turns_ = Turns(uint64_t(times::unknown_period_us * ticks_per_us_));
@@ -379,65 +364,6 @@ unsigned Dpb::threads(const policy::Rank& rank, unsigned asked, const void* site
     return threads_;
 }
 
-// Another job computes on the ranks' CPUs, too: who waits there may leave its core to that.
-bool Dpb::has_neighbours(const policy::Rank& rank)
-{
-    if (rank.options->cores) // pretended
-        return false;
-    const Flag changes = rank.book->changes();
-    if (WS_UNLIKELY(changes != book_changes_)) {
-        book_changes_ = changes; // noted before the look: what changes after this counts as another change
-        window::CpuSet cpus;
-        for (unsigned r = 0; r < table_.ranks(); r++)
-            cpus.add(rank.window->mask(r));
-        has_neighbours_ = rank.book->joined() && !rank.book->neighbours(cpus.mask()).empty();
-    }
-    return has_neighbours_;
-}
-
-// Processors that can be had. Ranks often leave a barrier together, one to open a long region, the others to wait for
-// it: for those it waits until they count as waiting, where that costs little beside what is won; and less and less
-// often where nobody came.
-unsigned Dpb::could_borrow(bool is_long)
-{
-    uint64_t now = ticks();
-    unsigned there = team_.could_borrow(now);
-    if (there || !is_long)
-        return there;
-    if (passes_) {
-        passes_--;
-        return 0;
-    }
-    for (const uint64_t until = now + uint64_t(times::borrow_wait_us * ticks_per_us_); !there && now < until;) {
-        window::cpu_relax();
-        now = ticks();
-        there = team_.could_borrow(now);
-    }
-    // Who waits, but came back too early before, has come.
-    in_vain_ = there || team_.passes_over() ? 0 : std::min(in_vain_ + 1, times::borrow_waits_in_vain);
-    passes_ = (1u << in_vain_) - 1;
-    return there;
-}
-
-unsigned Dpb::lent_cores(const policy::Rank& rank, unsigned most, const void* site, const void* region)
-{
-    if (!home_thread || region_ || ended_)
-        return 0;
-    begin_region(site, region, ticks());
-    const unsigned own = team_.own();
-    const bool is_long =
-        double(regions_.saves(site, own, 1)) > times::borrow_wait_pays * times::borrow_wait_us * ticks_per_us_;
-    if (most && !has_neighbours(rank)) {
-        const unsigned there = could_borrow(is_long);
-        extra_ = borrow(site, own, most, there, ticks());
-        if (!there) // who still waits raises it again
-            Hardware::store_relaxed(rank.window->mine().hunger.hungry, window::not_hungry);
-    }
-    team_.place({});
-    threads_ = own + extra_;
-    return extra_;
-}
-
 // What the rank's own counters say, for the verdict of the node.
 template <class Lent> void add(LentRow& row, const Lent& lent)
 {
@@ -463,10 +389,7 @@ void Dpb::give_foreign_back(uint64_t now)
 void Dpb::end(policy::Rank&)
 {
     ended_ = true;
-    bool lent = !leaves_;
-    for (unsigned r = 0; attached_ && r < table_.ranks(); r++)
-        lent |= table_.row(r).lent.regions != 0; // of all, which are in MPI_Finalize
-    if (attached_ && lent) {
+    if (attached_) {
         board_->process.openmp_cores = team_.own_at_end();
         note_cores(team_.own_at_end());
     }
@@ -485,13 +408,13 @@ void Dpb::region_ended(const policy::Rank&)
     window::store_relaxed(region_, nullptr);
     if (!ended_)
         regions_.took(site_, now - opened_, threads_);
-    if (WS_UNLIKELY(recording) && (extra_ || !leaves_))
+    if (WS_UNLIKELY(recording))
         record(EventKind::parallel, opened_, now, 0, threads_, extra_ + foreign_extra_);
     if (WS_UNLIKELY(foreign_extra_))
         give_foreign_back(now);
     if (WS_UNLIKELY(team_.passes_over()))
         team_.forgive(now);
-    if (!extra_ && WS_LIKELY(leaves_ || !team_.has_workers()))
+    if (!extra_ && WS_LIKELY(!team_.has_workers()))
         return;
     const Team::Lent lent = team_.give_back(now);
     RankRow& row = table_.row(me_);
@@ -538,7 +461,7 @@ void Dpb::tell(Facts& facts) const
     if (!attached_)
         return;
     facts.cores = cores_;
-    dpb::tell(facts, table_, {lends_, balances_, leaves_, shares_, ticks_per_us_});
+    dpb::tell(facts, table_, {lends_, balances_, false, shares_, ticks_per_us_});
 }
 
 } // namespace

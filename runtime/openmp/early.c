@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Loaded first, and initialized before all other libraries (-z initfirst), by mpirun -workshare-openmp=share: OpenMP's
+ * libraries read OMP_NUM_THREADS when they are initialized, and a program may ask at once. So it is decided here how
+ * many virtual threads a region has, and the variable says so to whoever reads it.
+ *
+ * Not every program can have them: a virtual thread moves from one thread of the system to another, and what the kernel
+ * keeps for each thread does not move with it. A program that can reach such state is told its own number of threads,
+ * and its regions are OpenMP's. What a program can reach is what its files, and its libraries', import.
+ *
+ * What libws and the next program in a chain (a shell, env) find in the environment:
+ *
+ *   WS_OPENMP_OWN   OMP_NUM_THREADS as the user had it; -: not at all; ?: no program was loaded yet
+ *   WS_OPENMP_WHY   why no region of this program is shared; empty: they are
+ *   WS_OPENMP_ROOM  the place of OMP_NUM_THREADS, which the user has not set and this program is not to see */
+#define _GNU_SOURCE
+#include <elf.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <stdint.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+/* State of the kernel's for each thread, or a search through all of a process's threads (setuid() waits for each of
+ * them to answer, and one whose identity is borrowed does not). */
+static const char *const of_thread[] = {
+    "gettid",
+    "syscall",
+    "pthread_sigmask",
+    "sigprocmask",
+    "sigaltstack",
+    "pthread_setaffinity_np",
+    "sched_setaffinity",
+    "pthread_setschedparam",
+    "sched_setscheduler",
+    "timer_create",
+    "pthread_getcpuclockid",
+    "set_mempolicy",
+    "numa_run_on_node",
+    "hwloc_set_cpubind",
+    "hwloc_set_membind",
+    "pthread_mutexattr_setprotocol",
+    "pthread_mutexattr_setrobust",
+    "setuid",
+    "setgid",
+    "seteuid",
+    "setegid",
+    "setreuid",
+    "setregid",
+    "setresuid",
+    "setresgid",
+    "setgroups",
+    "initgroups",
+    "unshare",
+    "setns",
+    "prctl",
+};
+static const char *const of_sanitizers[] = {"__asan_init", "__tsan_init"};
+
+/* Libraries of the system, and those that MPI and libws bring, call such functions for themselves. */
+static const char *const trusted[] = {
+    "libc.so",     "libm.so",      "libpthread.so",  "libdl.so",        "librt.so",   "ld-linux",
+    "libgcc_s.so", "libstdc++.so", "libgfortran.so", "libquadmath.so",  "libgomp.so", "libomp.so",
+    "libiomp5.so", "libws",        "libmpi",         "libucp.so",       "libuct.so",  "libucs.so",
+    "libucm.so",   "libhwloc.so",  "libpmi",         "libfabric.so",    "libnuma.so", "libatomic.so",
+    "libz.so",     "libudev.so",   "libcap.so",      "libpciaccess.so", "libxml2.so", "libicu",
+    "liblzma.so",  "libnl-",       "librdmacm.so",   "libibverbs.so",   "linux-vdso", "libopen-",
+    "libevent",    "libc++",       "libcaf_",        "libslurm",        "libpsm",     "libefa.so",
+    "libmlx",      "libbsd.so",    "libmd.so",       "libubsan.so",
+};
+
+struct look {
+    const char *sanitizer, *function, *file;
+    int tool;
+};
+
+static int begins_with_one(const char *text, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(text, words[i], strlen(words[i])) == 0)
+            return 1;
+    return 0;
+}
+
+static const char *is_one(const char *text, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(text, words[i]) == 0)
+            return words[i];
+    return NULL;
+}
+
+/* By the table that the loader itself uses. */
+static int exports(const uint32_t *table, const ElfW(Sym) *symbols, const char *names, const char *name)
+{
+    const uint32_t buckets = table[0], first = table[1], bloom = table[2];
+    const uint32_t *bucket = table + 4 + bloom * (sizeof(ElfW(Addr)) / sizeof *table), *chain = bucket + buckets;
+    uint32_t hash = 5381;
+    for (const char *c = name; *c; c++)
+        hash = hash * 33 + (unsigned char) *c;
+    uint32_t i = buckets ? bucket[hash % buckets] : 0;
+    for (; i >= first && i; i++) {
+        if ((chain[i - first] | 1) == (hash | 1) && strcmp(names + symbols[i].st_name, name) == 0)
+            return 1;
+        if (chain[i - first] & 1)
+            break;
+    }
+    return 0;
+}
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static int look_at(struct dl_phdr_info *info, size_t size, void *found)
+{
+    (void) size;
+    struct look *look = found;
+    const char *slash = strrchr(info->dlpi_name, '/'), *file = slash ? slash + 1 : info->dlpi_name;
+    if (*file && begins_with_one(file, trusted, COUNT(trusted)))
+        return 0;
+    const ElfW(Sym) *symbols = NULL;
+    const char *names = NULL;
+    const uint32_t *hash = NULL, *gnu_hash = NULL;
+    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+        if (info->dlpi_phdr[i].p_type != PT_DYNAMIC)
+            continue;
+        for (const ElfW(Dyn) *d = (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+             d->d_tag != DT_NULL; d++) {
+            /* glibc has made these addresses, but not in the vdso. */
+            const void *at =
+                (const void *)(d->d_un.d_ptr < info->dlpi_addr ? d->d_un.d_ptr + info->dlpi_addr : d->d_un.d_ptr);
+            if (d->d_tag == DT_SYMTAB)
+                symbols = at;
+            else if (d->d_tag == DT_STRTAB)
+                names = at;
+            else if (d->d_tag == DT_HASH)
+                hash = at;
+            else if (d->d_tag == DT_GNU_HASH)
+                gnu_hash = at;
+        }
+    }
+    if (!symbols || !names)
+        return 0;
+    /* Imports stand before what the GNU table lists. */
+    const uint32_t count = gnu_hash ? gnu_hash[1] : hash ? hash[1] : 0;
+    for (uint32_t i = 1; i < count; i++) {
+        if (symbols[i].st_shndx != SHN_UNDEF)
+            continue;
+        const char *name = names + symbols[i].st_name, *one;
+        if ((one = is_one(name, of_thread, COUNT(of_thread))) && !look->function) {
+            look->function = one;
+            look->file = *file ? file : "the program";
+        }
+        if ((one = is_one(name, of_sanitizers, COUNT(of_sanitizers))))
+            look->sanitizer = one;
+    }
+    look->tool |= gnu_hash && exports(gnu_hash, symbols, names, "ompt_start_tool");
+    return 0;
+}
+
+/* The C library is not initialized yet, and takes the environment as it finds it: so values are put into its table, in
+ * place. */
+static char **environment;
+
+static char **place_of(const char *name)
+{
+    const size_t length = strlen(name);
+    for (char **e = environment; *e; e++)
+        if (strncmp(*e, name, length) == 0 && (*e)[length] == '=')
+            return e;
+    return NULL;
+}
+
+/* NULL: it is not there, or empty. */
+static const char *value_of(const char *name)
+{
+    char **place = place_of(name);
+    return place && (*place)[strlen(name) + 1] ? *place + strlen(name) + 1 : NULL;
+}
+
+/* mpirun has made a place for each that is set here. */
+static void set(const char *name, const char *value, char *text, size_t room)
+{
+    char **place = place_of(name);
+    if (!place)
+        return;
+    snprintf(text, room, "%s=%s", name, value);
+    *place = text;
+}
+
+static unsigned number_in(const char *name)
+{
+    const char *text = value_of(name);
+    const long number = text ? strtol(text, NULL, 10) : 0;
+    return number > 0 && number < 100000 ? (unsigned) number : 0;
+}
+
+static int is_share(const char *mode)
+{
+    return mode && (strcmp(mode, "share") == 0 || strcmp(mode, "help") == 0 || strncmp(mode, "share:", 6) == 0);
+}
+
+/* NULL: it can have virtual threads. */
+static const char *why_not(void)
+{
+    static char why[256];
+    struct look look = {0};
+    dl_iterate_phdr(look_at, &look);
+    const char *cancels = value_of("OMP_CANCELLATION");
+    if (look.sanitizer)
+        return "a sanitizer watches the threads' stacks";
+    if (look.function) {
+        snprintf(why, sizeof why, "%s uses %s(), which is about a thread of the system", look.file, look.function);
+        return why;
+    }
+    if (look.tool || value_of("OMP_TOOL_LIBRARIES"))
+        return "an OMPT tool watches its parallel regions";
+    return cancels && strcasecmp(cancels, "true") == 0 ? "OMP_CANCELLATION is true" : NULL;
+}
+
+/* More than four for each core that could help bring nothing, and each costs a switch. */
+static unsigned virtual_threads(const char *mode)
+{
+    const unsigned ranks = number_in("MPI_LOCALNRANKS"), own = number_in("OMP_NUM_THREADS"),
+                   limit = number_in("OMP_THREAD_LIMIT");
+    unsigned threads = mode[5] == ':' ? (unsigned) strtol(mode + 6, NULL, 10) : 0;
+    if (threads == 0) {
+        threads = ranks ? 4 * ranks : 16;
+        threads = threads > 16 ? 16 : threads < 4 ? 4 : threads;
+        threads = own > 1 && threads < 2 * own ? 2 * own : threads;
+    }
+    threads = limit && threads > limit ? limit : threads;
+    return threads > 256 ? 256 : threads;
+}
+
+__attribute__((constructor)) static void decide(int argc, char **argv, char **envp)
+{
+    static char own_text[64], why_text[300], threads_text[64], restored[64], no_text[32];
+    (void) argc;
+    (void) argv;
+    environment = envp;
+    const char *mode = value_of("WS_OPENMP"), *enabled = value_of("WS_ENABLE"), *rank = value_of("WS_RANK");
+    if (!is_share(mode) || !enabled || strcmp(enabled, "1") != 0 || !place_of("WS_OPENMP_OWN"))
+        return;
+    char **room = place_of("WS_OPENMP_ROOM");
+    if (room) /* the program before this one in a chain was to have no OMP_NUM_THREADS */
+        *room = (char *) "OMP_NUM_THREADS=";
+    set("WS_OPENMP_WHY", "", no_text, sizeof no_text);
+    const char *own = value_of("WS_OPENMP_OWN");
+    if (own && strcmp(own, "?") != 0) /* it is the next program of a chain */
+        set("OMP_NUM_THREADS", strcmp(own, "-") == 0 ? "" : own, restored, sizeof restored);
+    own = value_of("OMP_NUM_THREADS");
+    set("WS_OPENMP_OWN", own ? own : "-", own_text, sizeof own_text);
+    const char *why = rank && strtol(rank, NULL, 10) != (long) getpid() ? "a rank has started it" : why_not();
+    if (why) {
+        set("WS_OPENMP_WHY", why, why_text, sizeof why_text);
+        if (!own && (room = place_of("OMP_NUM_THREADS")))
+            *room = (char *) "WS_OPENMP_ROOM=";
+        return;
+    }
+    char number[16];
+    snprintf(number, sizeof number, "%u", virtual_threads(mode));
+    set("OMP_NUM_THREADS", number, threads_text, sizeof threads_text);
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+//
+// Whether parallel regions of this process are shared (-workshare-openmp=share). The contract: the program runs as with
+// OMP_NUM_THREADS=V, and libws decides which cores run these V threads (docs/unmodified.md).
+#pragma once
+
+namespace ws::openmp {
+
+// -workshare-openmp=share was asked for, and this process is a rank or becomes one.
+bool is_share_asked();
+// Why no region of this program is shared, although it was asked for; null: they are.
+const char* why_not_shared();
+
+} // namespace ws::openmp
