@@ -2,6 +2,7 @@
 #include "book/book.h"
 
 #include "window/lift.h"
+#include "window/open_file.h"
 #include "window/times.h"
 
 #include <algorithm>
@@ -23,6 +24,9 @@ using window::Sight;
 using window::lift;
 
 namespace {
+
+// How often one call looks for pages of dead processes. In a book that is in order the second look finds none.
+constexpr unsigned most_looks = 4;
 
 uint64_t monotonic_ns()
 {
@@ -109,10 +113,29 @@ std::string entry(const char* proc, int pid, const char* fd)
     return std::string(proc) + "/" + std::to_string(pid) + "/fd/" + fd;
 }
 
-bool is_own(int fd)
+// Whether the process is this user's. /proc/PID belongs to root, too, for another user's process that may not be looked
+// into (prctl PR_SET_DUMPABLE), so for root the kernel's own word counts.
+bool is_own_process(const char* proc, int pid)
 {
+    const std::string folder = std::string(proc) + "/" + std::to_string(pid);
     struct stat s;
-    return fstat(fd, &s) == 0 && s.st_uid == geteuid();
+    if (stat(folder.c_str(), &s) != 0 || s.st_uid != geteuid())
+        return false;
+    if (s.st_uid != 0)
+        return true;
+    unsigned long user = ~0ul;
+    if (FILE* const status = std::fopen((folder + "/status").c_str(), "re")) {
+        char line[256];
+        while (user == ~0ul && std::fgets(line, sizeof line, status))
+            std::sscanf(line, "Uid: %*u %lu", &user); // the effective one
+        std::fclose(status);
+    }
+    return user == geteuid();
+}
+
+int open_own_file(const std::string& path)
+{
+    return window::open_regular(path.c_str(), O_RDWR, [](const struct stat& s) { return s.st_uid == geteuid(); });
 }
 
 bool is_named_as_book(const std::string& path)
@@ -134,8 +157,8 @@ struct Found {
     uint64_t stamp = 0;
 };
 
-// Finds and opens the earliest of the books that processes of this user have open. The kernel does not show those of
-// other users.
+// Finds and opens the earliest of the books that processes of this user have open. The kernel hides the files of other
+// users' processes, but not from root.
 Found find_earliest(const std::vector<pid_t>& passed_over, const char* proc, std::string& problem)
 {
     Found earliest;
@@ -143,7 +166,7 @@ Found find_earliest(const std::vector<pid_t>& passed_over, const char* proc, std
     while (dirent* process = processes ? readdir(processes) : nullptr) {
         const int pid = std::atoi(process->d_name);
         const bool known = std::find(passed_over.begin(), passed_over.end(), pid) != passed_over.end();
-        DIR* files = pid > 0 && !known ? opendir(entry(proc, pid, "").c_str()) : nullptr;
+        DIR* files = pid > 0 && !known && is_own_process(proc, pid) ? opendir(entry(proc, pid, "").c_str()) : nullptr;
         while (dirent* file = files ? readdir(files) : nullptr) {
             if (std::atoi(file->d_name) < window::first_lifted)
                 continue; // books never have such low numbers
@@ -152,11 +175,10 @@ Found find_earliest(const std::vector<pid_t>& passed_over, const char* proc, std
                 continue;
             // Not lifted: others would find it by our number, too. Those who wait for a book whose maker has been
             // killed would keep it there for each other, as long as jobs begin.
-            int fd = open(path.c_str(), O_RDWR | O_CLOEXEC);
+            int fd = open_own_file(path);
             if (fd < 0)
                 continue;
-            // Root sees all users' books, but must not use them. And by now the number may be another file's.
-            if (!is_own(fd) || !is_named_as_book("/proc/self/fd/" + std::to_string(fd))) {
+            if (!is_named_as_book("/proc/self/fd/" + std::to_string(fd))) { // by now the number may be another file's
                 close(fd);
                 continue;
             }
@@ -204,7 +226,7 @@ int open_book(std::string& problem, const std::vector<pid_t>& passed_over, const
 
 int open_book_of(pid_t pid, int fd, const char* proc)
 {
-    return lift(open(entry(proc, pid, std::to_string(fd).c_str()).c_str(), O_RDWR | O_CLOEXEC));
+    return lift(open_own_file(entry(proc, pid, std::to_string(fd).c_str())));
 }
 
 bool Reader::join(int fd, const ProcessId& own, uint64_t job, int rank, CpuMask mask, int node)
@@ -270,17 +292,20 @@ std::vector<Neighbour> Reader::neighbours(CpuMask mask) const
     std::vector<Neighbour> found;
     if (!page_)
         return found;
-    const unsigned used = std::min(Hardware::load_acquire(book_->used), page_count);
-    for (unsigned i = 0; i < used; i++) {
-        Page& page = book_->page[i];
-        if (Hardware::load_acquire(page.state) != Page::there || page.job == job_ ||
-            page.process.pid_namespace != own_.pid_namespace)
-            continue; // acquire: pairs with join()
-        const CpuMask its(page.mask, mask_words);
-        if (its.common(mask))
-            found.push_back({&page, page.process, page.job, window::CpuSet(its)});
+    for (unsigned look = 0; look == 0 || (drop_dead(found) && look < most_looks); look++) {
+        found.clear();
+        const unsigned used = std::min(Hardware::load_acquire(book_->used), page_count);
+        for (unsigned i = 0; i < used; i++) {
+            Page& page = book_->page[i];
+            if (Hardware::load_acquire(page.state) != Page::there || page.job == job_ ||
+                page.process.pid_namespace != own_.pid_namespace)
+                continue; // acquire: pairs with join()
+            const CpuMask its(page.mask, mask_words);
+            if (its.common(mask))
+                found.push_back({&page, page.process, page.job, window::CpuSet(its)});
+        }
     }
-    return drop_dead(found) ? neighbours(mask) : found;
+    return found;
 }
 
 bool Reader::drop_dead(const std::vector<Neighbour>& neighbours) const
@@ -352,17 +377,18 @@ std::vector<Lenders> Reader::lenders(bool& leaving) const
     if (!page_)
         return found;
     std::vector<Neighbour> others; // all processes of other jobs
-    const unsigned pages = std::min(Hardware::load_acquire(book_->used), page_count),
-                   cores = std::min(Hardware::load_acquire(book_->cores_used), core_count);
+    const unsigned cores = std::min(Hardware::load_acquire(book_->cores_used), core_count);
     const auto is_there = [&](const Page& page) {
         return Hardware::load_acquire(page.state) == Page::there &&
                page.process.pid_namespace == own_.pid_namespace; // acquire: pairs with join()
     };
-    for (unsigned i = 0; i < pages; i++)
-        if (Page& page = book_->page[i]; is_there(page) && (page.job != job_ || page.node != node_))
-            others.push_back({&page, page.process, page.job, window::CpuSet(CpuMask(page.mask, mask_words))});
-    if (drop_dead(others))
-        return lenders(leaving);
+    for (unsigned look = 0; look == 0 || (drop_dead(others) && look < most_looks); look++) {
+        others.clear();
+        const unsigned pages = std::min(Hardware::load_acquire(book_->used), page_count);
+        for (unsigned i = 0; i < pages; i++)
+            if (Page& page = book_->page[i]; is_there(page) && (page.job != job_ || page.node != node_))
+                others.push_back({&page, page.process, page.job, window::CpuSet(CpuMask(page.mask, mask_words))});
+    }
     const auto has_cpu = [](const Neighbour& n, int cpu) { return cpu >= 0 && n.mask.mask().has(cpu); };
     // A CPU that a job has left behind may be another one's now: that one's offer counts. 0: none, 1: left behind, 2.
     std::vector<int> offered(cores);
@@ -380,22 +406,23 @@ std::vector<Lenders> Reader::lenders(bool& leaving) const
     }
     for (unsigned c = 0; c < cores; c++) {
         SharedCore& core = book_->core[c];
+        const int cpu = cpu_of(core);
         if (!offered[c])
             continue;
         const auto shared_by = [&](const Neighbour& n) { return n.page->job == core.job && n.page->node == core.node; };
         const bool kept = std::any_of(others.begin(), others.end(), [&](const Neighbour& n) {
-            return has_cpu(n, core.cpu) && !Hardware::load_acquire(n.page->shares);
+            return has_cpu(n, cpu) && !Hardware::load_acquire(n.page->shares);
         });
-        const bool own = core.cpu >= 0 && CpuMask(page_->mask, mask_words).has(core.cpu);
+        const bool own = cpu >= 0 && CpuMask(page_->mask, mask_words).has(cpu);
         bool better = false;
-        for (unsigned o = 0; o < cores && core.cpu >= 0; o++)
-            better |= o != c && offered[o] && book_->core[o].cpu == core.cpu &&
+        for (unsigned o = 0; o < cores && cpu >= 0; o++)
+            better |= o != c && offered[o] && book_->core[o].cpu == cpu &&
                       (offered[o] > offered[c] || (offered[o] == offered[c] && o < c));
         if (kept || own || better)
             continue;
         std::vector<Page*> at_rest;
         for (const Neighbour& n : others)
-            if (shared_by(n) || has_cpu(n, core.cpu))
+            if (shared_by(n) || has_cpu(n, cpu))
                 at_rest.push_back(n.page);
         auto group = std::find_if(found.begin(), found.end(), [&](const Lenders& l) {
             return l.job == core.job && l.cores.front()->node == core.node && l.pages == at_rest;
@@ -405,6 +432,12 @@ std::vector<Lenders> Reader::lenders(bool& leaving) const
         group->cores.push_back(&core);
     }
     return found;
+}
+
+int Reader::cpu_of(const SharedCore& core)
+{
+    const int cpu = *static_cast<const volatile int32_t*>(&core.cpu);
+    return cpu >= 0 && unsigned(cpu) < mask_words * CpuMask::bits ? cpu : -1;
 }
 
 bool Reader::at_rest(const Lenders& lenders, uint64_t now, uint64_t ticks)
@@ -418,8 +451,8 @@ Hardware::Word Reader::take(SharedCore& core) const
 {
     const Hardware::Word was = Hardware::load_relaxed(core.user);
     const Flag user = user_of(was);
-    // One whose page is free has died.
-    if (user && Hardware::load_acquire(book_->page[user - 1].state) == Page::there)
+    // One whose page is free has died. No process has a page beyond the last.
+    if (user && user <= page_count && Hardware::load_acquire(book_->page[user - 1].state) == Page::there)
         return 0;
     const Hardware::Word mine = next_use(was, Flag(page_ - book_->page) + 1);
     return Hardware::cas_full(core.user, was, mine) ? mine : 0;

@@ -9,6 +9,9 @@
 // and a job that dies while it makes a managed segment would leave all others waiting for it.
 //
 // No locks. Each job makes a book and then takes the one that was stamped first (open_book()).
+//
+// Every job of the user can write anywhere in it, if only by a stray store. So its content is not trusted: numbers are
+// bounded before they are followed, and no loop relies on the book being in order to end.
 #pragma once
 
 #include "window/atomics.h"
@@ -137,6 +140,8 @@ public:
     // `leaving`: somebody has left MPI and still lives; its cores can be had when it has ended, which changes() does
     // not tell.
     std::vector<Lenders> lenders(bool& leaving) const;
+    // The core's CPU; -1 if it is pretended, or if no book can hold the number that stands there.
+    static int cpu_of(const SharedCore& core);
     // Whether nobody there has computed for `ticks`. Relaxed: a hint.
     static bool at_rest(const Lenders& lenders, uint64_t now, uint64_t ticks);
     // Takes a core: what to give it back with; 0: it is another's.

@@ -13,7 +13,10 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <poll.h>
+#include <random>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -75,6 +78,11 @@ public:
         uint64_t value = 0;
         REQUIRE(read(in_, &value, sizeof value) == sizeof value);
         return value;
+    }
+    bool says_more() const
+    {
+        pollfd more = {in_, POLLIN, 0};
+        return poll(&more, 1, 0) > 0;
     }
     void end(int signal = SIGTERM)
     {
@@ -253,6 +261,69 @@ TEST_CASE("another user's book is none of ours, and not worth a word")
     CHECK(problem == "");
     CHECK(reader.neighbours(cpus({3000})).empty());
     reader.leave();
+}
+
+namespace {
+
+int answers; // where the handler below writes
+
+// A file named as the book, on which this process holds a lease: whoever opens it for writing breaks the lease, waits
+// until it is given up, and is told to `out`.
+void lend_a_name(int out, bool gives_up)
+{
+    answers = out;
+    static bool keeps;
+    keeps = !gives_up;
+    struct sigaction action = {};
+    action.sa_sigaction = [](int, siginfo_t* info, void*) {
+        tell(answers, 2);
+        if (!keeps)
+            fcntl(info->si_fd, F_SETLEASE, F_UNLCK);
+    };
+    action.sa_flags = SA_SIGINFO;
+    sigaction(SIGRTMIN, &action, nullptr);
+    const int made = memfd_create(file_name, 0);
+    const int low = open(("/proc/self/fd/" + std::to_string(made)).c_str(), O_RDONLY);
+    const int fd = fcntl(low, F_DUPFD, 100);
+    close(low);
+    close(made);
+    fcntl(fd, F_SETSIG, SIGRTMIN);
+    tell(out, fcntl(fd, F_SETLEASE, F_RDLCK) == 0);
+}
+
+double seconds_to_open()
+{
+    const double begin = seconds_now();
+    std::string problem;
+    const int fd = open_own_book(problem);
+    CHECK(fd >= 0);
+    close(fd);
+    return seconds_now() - begin;
+}
+
+} // namespace
+
+TEST_CASE("another user's files are not opened, whatever they are named")
+{
+    for (const int dumpable : {1, 0}) { // without it, /proc says that the process is root's
+        Child theirs([&](int out) {
+            if (setuid(65534) != 0 || prctl(PR_SET_DUMPABLE, dumpable) != 0)
+                tell(out, 0);
+            else
+                lend_a_name(out, true);
+        });
+        if (!theirs.answer())
+            return; // only root can be another
+        seconds_to_open();
+        CHECK_FALSE(theirs.says_more());
+    }
+}
+
+TEST_CASE("a lease on a file named as the book holds nobody up")
+{
+    Child own([](int out) { lend_a_name(out, false); });
+    REQUIRE(own.answer());
+    CHECK(seconds_to_open() < 10); // the kernel would wait for 45 s
 }
 
 TEST_CASE("books that others are making at the same time are no trouble")
@@ -451,5 +522,89 @@ TEST_CASE("cores of a job that has ended stay, until they are another's")
     });
     CHECK(next.answer());
     CHECK(cores_at_rest(reader).empty());
+    reader.leave();
+}
+
+// ---- a book that somebody else writes into
+
+namespace {
+
+// Writes all over the book until it is killed: what rows have already, and words that are wrong in every place.
+[[noreturn]] void scribble(int fd, unsigned seed)
+{
+    void* const p = mmap(nullptr, sizeof(Book), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    auto* const words = static_cast<volatile uint32_t*>(p);
+    std::minstd_rand random(seed);
+    const size_t head = offsetof(Book, changes) / 4, pages = offsetof(Book, page) / 4,
+                 cores = offsetof(Book, core) / 4, all = sizeof(Book) / 4;
+    constexpr uint32_t values[] = {~0u, 0, 1, 2, 3000, 0x7fffffff, 0x80000000, page_count, page_count + 1, 0xdeadbeef};
+    for (;;) {
+        const size_t where[] = {head + random() % 4, pages + random() % 2048, cores + random() % 2048,
+                                random() % all};
+        const size_t at = where[random() % 4];
+        if (at >= head) // the head is looked at once, when the book is joined
+            words[at] = values[random() % std::size(values)];
+    }
+}
+
+} // namespace
+
+TEST_CASE("a book into which somebody writes at random neither kills nor stops its readers")
+{
+    for (unsigned seed = 1; seed <= 4; seed++) {
+        Reader reader;
+        std::string problem;
+        REQUIRE(reader.join(open_own_book(problem), own_process(), 1, 0, cpus({3000})));
+        reader.share({3000});
+        Child lender([](int out) { offer(out, 2, {3001, 3002}); });
+        REQUIRE(lender.answer());
+        const int fd = reader.fd();
+        Child scribbles([&](int out) {
+            tell(out, 1);
+            scribble(fd, seed);
+        });
+        REQUIRE(scribbles.answer());
+        const double begin = seconds_now();
+        unsigned looks = 0;
+        for (; seconds_now() - begin < 0.5 && looks < 2000; looks++) {
+            bool leaving;
+            for (const Neighbour& n : reader.neighbours(cpus({3000, 3001})))
+                (void) n.is_busy();
+            for (const Lenders& l : reader.lenders(leaving)) {
+                (void) Reader::at_rest(l, ticks(), 0);
+                for (SharedCore* core : l.cores) {
+                    REQUIRE((Reader::cpu_of(*core) >= -1 && Reader::cpu_of(*core) < 4096));
+                    if (const Hardware::Word with = reader.take(*core))
+                        reader.give_back(*core, with, 1);
+                }
+            }
+            (void) reader.used_by_others();
+            std::string ignored;
+            Reader other;
+            if (other.join(open_own_book(ignored), own_process(), 3, 0, cpus({3001})) && other.share({3001}))
+                other.leave();
+        }
+        CHECK(looks > 0);
+        reader.leave();
+    }
+}
+
+TEST_CASE("a user that no page can have does not keep a core")
+{
+    Reader reader;
+    std::string problem;
+    REQUIRE(reader.join(open_own_book(problem), own_process(), 1, 0, cpus({3000})));
+    Child lender([](int out) { offer(out, 2, {3001}); });
+    REQUIRE(lender.answer());
+    const auto cores = cores_at_rest(reader);
+    REQUIRE(cores.size() == 1);
+    for (const Flag user : {Flag(page_count + 1), Flag(0x7fffffff), ~Flag(0)}) {
+        cores[0]->user = user;
+        const Hardware::Word with = reader.take(*cores[0]);
+        CHECK(with);
+        reader.give_back(*cores[0], with, 0);
+    }
+    cores[0]->cpu = 1 << 30;
+    CHECK(Reader::cpu_of(*cores[0]) == -1);
     reader.leave();
 }

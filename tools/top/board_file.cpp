@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "board_file.h"
 
+#include "window/open_file.h"
 #include "window/os.h"
 #include <algorithm>
 #include <cerrno>
@@ -308,9 +309,7 @@ void Finder::complain(pid_t pid, uint64_t started, const std::string& what)
 void Finder::add(pid_t pid, uid_t uid, uint64_t started, const std::string& path)
 {
     struct stat file;
-    // A board is a regular file. A pipe or a device may have a name like it, in a process's own mount namespace, and
-    // opening one may wait for ever, or do something.
-    if (stat(path.c_str(), &file) != 0 || !S_ISREG(file.st_mode))
+    if (stat(path.c_str(), &file) != 0)
         return;
     if (std::find(done.begin(), done.end(), std::pair<uint64_t, uint64_t>(file.st_dev, file.st_ino)) != done.end())
         return;
@@ -324,8 +323,10 @@ void Finder::add(pid_t pid, uid_t uid, uint64_t started, const std::string& path
             }
             return;
         }
-    // the name may have changed its file since
-    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    // A pipe or a device may have a name like a board's, in a process's own mount namespace.
+    const int fd = window::open_regular(path.c_str(), O_RDONLY, [&](const struct stat& now) {
+        return now.st_dev == file.st_dev && now.st_ino == file.st_ino; // or the name has changed its file since
+    });
     if (fd < 0)
         return; // of another user, or gone
     BoardFile board(fd);
@@ -399,17 +400,19 @@ bool Finder::look_into_files(pid_t pid, uid_t uid, const std::string& folder)
 void Finder::add_book(uid_t uid, const std::string& path)
 {
     struct stat file;
-    if (stat(path.c_str(), &file) != 0 || !S_ISREG(file.st_mode))
+    if (stat(path.c_str(), &file) != 0)
         return;
     const auto known = [&](const UsersBook& b) { return b.device == file.st_dev && b.inode == file.st_ino; };
     if (std::any_of(books_.begin(), books_.end(), known))
         return;
-    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    const int fd = window::open_regular(path.c_str(), O_RDONLY, [&](const struct stat& now) {
+        file = now;
+        return now.st_uid == uid; // another user's book says nothing of this one's jobs
+    });
     if (fd < 0)
         return;
     BookFile book(fd);
-    // another user's book says nothing of this one's jobs
-    if (fstat(fd, &file) == 0 && file.st_uid == uid && book.is_book())
+    if (book.is_book())
         books_.push_back({uid, file.st_dev, file.st_ino, std::move(book), 0, true});
 }
 

@@ -42,10 +42,9 @@ void Foreign::look(uint64_t now)
     changes_ = book_->changes(); // before the look: what changes after this counts as another change
     looked_ = true;
     lenders_ = book_->lenders(leaving_);
+    const auto is_barred = [](const book::SharedCore* core) { return !may_use(book::Reader::cpu_of(*core)); };
     for (Lenders& l : lenders_)
-        l.cores.erase(std::remove_if(l.cores.begin(), l.cores.end(),
-                                     [](const book::SharedCore* core) { return !may_use(core->cpu); }),
-                      l.cores.end());
+        l.cores.erase(std::remove_if(l.cores.begin(), l.cores.end(), is_barred), l.cores.end());
 }
 
 unsigned Foreign::could_borrow(uint64_t now)
@@ -73,7 +72,7 @@ unsigned Foreign::borrow(unsigned most, uint64_t now)
                 return unsigned(taken_.size());
             if (const Hardware::Word with = book_->take(*core)) {
                 taken_.push_back({core, with, l, 0, 0, false});
-                cpus_.push_back(core->cpu);
+                cpus_.push_back(book::Reader::cpu_of(*core));
             }
         }
     }
