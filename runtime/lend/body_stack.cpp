@@ -2,6 +2,7 @@
 #include "lend/body_stack.h"
 
 #include "loop/participant.h"
+#include "loop/signals.h"
 #include "loop/stack.h"
 #include "window/os.h"
 
@@ -90,15 +91,12 @@ int create_body_thread(pthread_t& thread, pthread_attr_t& attributes, const Body
 {
     if (!installed)
         install();
-    sigset_t blocked, were_blocked;
-    sigfillset(&blocked);
-    for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT, SIGPROF})
-        sigdelset(&blocked, signal);
-    pthread_sigmask(SIG_SETMASK, &blocked, &were_blocked);
+    sigset_t were_blocked;
+    pthread_sigmask(SIG_SETMASK, &loop::idle_signals(), &were_blocked);
     loop::StackSize size = loop::stack_size(stack.bytes);
     int error;
     for (;; size.bytes /= 2) {
-        pthread_attr_setstacksize(&attributes, size.bytes);
+        pthread_attr_setstacksize(&attributes, size.bytes + loop::static_tls_bytes());
         pthread_attr_setguardsize(&attributes, size.guard);
         error = pthread_create(&thread, &attributes, run, argument);
         if (error != EAGAIN || size.chosen || size.bytes <= 16 * MiB)
@@ -138,7 +136,7 @@ void watch_stack(const char* kind, int rank)
     w.signal_stack = memory;
     w.guard = uintptr_t(lowest) - guard;
     w.length = std::snprintf(w.text, sizeof w.text, "workshare: a %s thread of rank %d ran out of its stack of %zu MiB",
-                             kind, rank, size / MiB);
+                             kind, rank, (size - std::min(size, loop::static_tls_bytes())) / MiB);
     w.lowest = uintptr_t(lowest);
 }
 

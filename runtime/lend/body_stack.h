@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The stacks of threads that run loop bodies: as large as the rank's own may become, reserved and not touched; and a
-// message when a body needs more than that, for a loop that runs on its rank's stack must not die silently on a
-// guest's.
+// The stacks of threads that run loop bodies: as large as the rank's own may become, beside guard and static
+// thread-local storage (which glibc takes out of a thread's stack), reserved and not touched; and a message when a body
+// needs more than that, for a loop that runs on its rank's stack must not die silently on a guest's.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,7 @@ struct BodyStack {
     int rank;     // for a message
 };
 
-// pthread_create() with such a stack. From its first moment on the thread blocks all signals but SIGPROF and those that
-// a thread causes itself: the program's signals are for the threads that it knows of.
+// pthread_create() with such a stack. From its first moment on the thread blocks loop::idle_signals().
 int create_body_thread(pthread_t& thread, pthread_attr_t& attributes, const BodyStack& stack,
                        void* (*run)(void*), void* argument);
 

@@ -49,7 +49,7 @@ Target Chooser::choose(window::Hungry hunger, bool direct, uint64_t least)
         const bool own = r == me_;
         if (own && !help_own_)
             continue;
-        const Flag open = Hardware::load_relaxed(w.open(r)); // a hint; the descriptor decides
+        const Flag open = w.open_slots(r);
         if (!(own && direct)) {
             window::GuestSlot& slot = w.guest(r, core_);
             // ready: the guest listens. Pairs with Guests::live()

@@ -8,11 +8,13 @@
 #include "lend/rank.h"
 #include "loop/chaos.h"
 #include "loop/left.h"
+#include "loop/signals.h"
 #include "observe/recorder.h"
 #include "window/os.h"
 #include "window/times.h"
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 
 namespace ws::lend {
 
@@ -51,7 +53,7 @@ bool next_lease(const Rank& rank, const Home& core, Lease& lease)
     for (;;) {
         if (Hardware::load_relaxed(core.recall) || rank.is_blocked() || ticks() > until)
             return false;
-        const Flag open = Hardware::load_relaxed(w.open(w.me())); // a hint; the descriptor decides
+        const Flag open = w.open_slots(w.me());
         if (!open && Hardware::load_relaxed(own.hunger.hungry) != long_hungry)
             Hardware::store_relaxed(own.hunger.hungry, long_hungry);
         for (Flag rest = open; rest; rest &= rest - 1) {
@@ -160,6 +162,14 @@ void Guests::live(const unsigned index)
         knocks = now;
         chaos.delay();
         Lease lease = core.lease; // written before the knock
+        if (WS_UNLIKELY(lease.slot >= window::max_slots)) {
+            std::fprintf(stderr,
+                         "workshare: error: the shared memory of this node's ranks is damaged (core %u lends itself to "
+                         "region %u of %u); ending the job\n",
+                         index, lease.slot, window::max_slots);
+            rank_.loops.end_job();
+            return;
+        }
         allowed = move_to(int(Hardware::load_relaxed(core.running_on)), *one); // written before the knock
         visit = {&rank_, &core, &slot};
         uint64_t latency = ticks() - core.lent_at;
@@ -192,6 +202,7 @@ void Guests::live(const unsigned index)
         else if (allowed)
             Hardware::store_release(slot.state, guest_ready); // it listens again
         visit = {};
+        loop::rest_signals(); // after the core is back: its thief does not wait for this
     }
     if (!allowed) {
         observe::add(board.process.guests_barred, 1);

@@ -168,9 +168,10 @@ Refusal Lender::why_none() const
 void Lender::account_lent(uint64_t now)
 {
     bump(counters().lent_ticks, now - lent_since_);
-    if (WS_UNLIKELY(observe::recording))
-        record(EventKind::lent, lent_since_, now,
-               Flag(window_->home(Hardware::load_relaxed(home_->tenant)).world_rank));
+    if (WS_UNLIKELY(observe::recording)) {
+        const Flag tenant = std::min<Flag>(Hardware::load_relaxed(home_->tenant), window_->ranks() - 1);
+        record(EventKind::lent, lent_since_, now, Flag(window_->home(tenant).world_rank));
+    }
 }
 
 void Lender::account_return(uint64_t now)

@@ -14,8 +14,11 @@ void Peers::start(const Window& window, const char* proc)
     window_ = &window;
     proc_ = proc;
     sights_.clear();
-    for (unsigned r = 0; r < window.ranks(); r++)
-        sights_.push_back(window::sight_of(window.home(r).process, window.own_home().process, proc));
+    processes_.clear();
+    for (unsigned r = 0; r < window.ranks(); r++) {
+        processes_.push_back(window.home(r).process);
+        sights_.push_back(window::sight_of(processes_.back(), window.own_home().process, proc));
+    }
 }
 
 unsigned Peers::find_dead() const
@@ -25,7 +28,7 @@ unsigned Peers::find_dead() const
     for (unsigned i = 0; i < std::min(at_once, w.ranks() - 1); i++) {
         next = next % (w.ranks() - 1) + 1;
         const unsigned r = (w.me() + next) % w.ranks();
-        if (!window::process_alive(w.home(r).process, sights_[r], proc_))
+        if (!window::process_alive(processes_[r], sights_[r], proc_))
             return r;
     }
     return none;

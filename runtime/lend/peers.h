@@ -18,11 +18,14 @@ public:
     // than the waits give. Any thread.
     static constexpr unsigned none = ~0u, at_once = 16;
     unsigned find_dead() const;
+    pid_t pid(unsigned rank) const { return processes_[rank].pid; }
 
 private:
     const window::Window* window_ = nullptr;
     const char* proc_ = nullptr;
-    std::vector<window::Sight> sights_; // by rank
+    // By rank. Copies: by a stray store into the window a rank must not seem dead.
+    std::vector<window::Sight> sights_;
+    std::vector<window::ProcessId> processes_;
 };
 
 } // namespace ws::lend

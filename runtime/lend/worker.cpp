@@ -7,6 +7,7 @@
 #include "lend/body_stack.h"
 #include "lend/rank.h"
 #include "loop/left.h"
+#include "loop/signals.h"
 #include "observe/recorder.h"
 #include "window/os.h"
 #include "window/times.h"
@@ -95,6 +96,7 @@ void Workers::help_own_rank(Worker& worker, const Target& target)
     Hardware::store_relaxed(core.returned_at, left);
     show(lender.seat(), Seated::blocked, left);
     Hardware::store_release(core.occupancy, rank_blocked); // when it left. Pairs with policy/dpb/team.cpp
+    loop::rest_signals();
 }
 
 void Workers::idle(Lender& lender, uint64_t now, uint64_t idle_ticks)

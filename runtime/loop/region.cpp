@@ -4,6 +4,7 @@
 #include "loop/open_region.h"
 
 #include "loop/left.h"
+#include "loop/signals.h"
 #include "loop/team.h"
 #include "measure/meter.h"
 #include "observe/recorder.h"
@@ -115,6 +116,8 @@ void stop_sharing()
 void stop_sharing_in_child()
 {
     Participant& p = self;
+    if (p.in_region && p.mode == Mode::guest && observe::own_seat)
+        take_cpus_of(p.region->state.thread);
     // A guest's or a worker's part, or the owner's in a region with guests.
     if (p.in_region && (!p.owner || p.ending == Ending::published))
         p.ending = Ending::in_parent;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <climits>
 #include <cstdio>
+#include <dlfcn.h>
 #include <sys/resource.h>
 
 namespace ws::loop {
@@ -35,6 +36,19 @@ bool reserving_is_free()
 }
 
 } // namespace
+
+size_t static_tls_bytes()
+{
+    static const size_t bytes = [] {
+        size_t size = 0, alignment = 0;
+        // Private to glibc, but the same in all its versions on 64-bit machines; sanitizers ask it, too.
+        using Ask = void(size_t*, size_t*);
+        if (Ask* const ask = reinterpret_cast<Ask*>(dlsym(RTLD_DEFAULT, "_dl_get_tls_static_info")))
+            ask(&size, &alignment);
+        return size;
+    }();
+    return bytes;
+}
 
 StackSize stack_size(size_t wanted)
 {

@@ -15,6 +15,9 @@ struct StackSize {
 // `wanted`: WS_STACKSIZE; 0 if it says nothing.
 StackSize stack_size(size_t wanted);
 
+// What glibc takes out of each new thread's stack for static thread-local storage, in bytes; 0 if it does not say.
+size_t static_tls_bytes();
+
 // Where the calling thread runs on another stack than its own: the lowest address of it, and of what lies below as a
 // guard; 0: on its own.
 struct OtherStack {

@@ -2,14 +2,17 @@
 //
 // The parts of its owner's thread state that a participant takes over while it is in a region, so that an iteration
 // computes the same wherever it runs: the control bits of the floating-point environment (rounding, flush to zero,
-// which exceptions trap) and the locale. The owner notes them when it publishes; a participant compares, and loads only
-// what differs. A few instructions each.
+// which exceptions trap), the locale, and the signal mask (signals.h). The owner notes them when it publishes; a
+// participant compares, and loads only what differs. A few instructions each, but for the mask: one system call where
+// the owner notes it, and one where a participant has another.
 #pragma once
 
 #include <cfenv>
 #include <clocale>
+#include <csignal>
 #include <cstdint>
 #include <locale.h>
+#include <unistd.h>
 
 namespace ws::loop {
 
@@ -61,11 +64,15 @@ private:
 struct ThreadState {
     FloatControl floats;
     locale_t locale; // uselocale()'s; the owner's thread keeps it alive while its loop runs
+    sigset_t signals; // that are blocked
+    pid_t thread;     // whose these are
 
     void note()
     {
         floats.note();
         locale = uselocale(locale_t(0));
+        pthread_sigmask(SIG_SETMASK, nullptr, &signals);
+        thread = gettid();
     }
     void load() const
     {

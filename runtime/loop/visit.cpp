@@ -3,6 +3,7 @@
 // A guest's or a worker's part in a region of its process: from the lease that joined it to the leave.
 #include "loop/left.h"
 #include "loop/open_region.h"
+#include "loop/signals.h"
 #include "measure/meter.h"
 #include "window/atomics.h"
 
@@ -42,6 +43,8 @@ uint64_t run_as_guest(const window::Lease& lease, const volatile Flag* recall, u
         Hardware::store_relaxed(own_seat->loop, Flag(peek(learned(r.site).row) - &p.host->board->loop(0)));
     }
     r.state.load();
+    if (own_seat) // a thread of the program's own team keeps its mask
+        take_signals(r.state.signals);
     if (WS_UNLIKELY(r.numbers.all() != 0)) {
         p.number = number == no_number ? r.numbers.take() : number;
         p.numbers = r.numbers.all();

@@ -30,6 +30,8 @@ public:
     // A bit for each slot of the rank that has a published region: a hint, which other ranks read by one load.
     // Writers: the rank's owner threads.
     volatile Flag& open(unsigned rank) const { return open_[rank]; }
+    // What stands there, without the bits that no slot has. A hint; the descriptor decides.
+    Flag open_slots(unsigned rank) const { return Hardware::load_relaxed(open_[rank]) & ((1u << max_slots) - 1); }
     // See lag_now(), and docs/report.md. Writers: the rank's owner threads.
     volatile Hardware::Word& lag(unsigned rank) const { return lag_[rank]; }
     Row& row(unsigned rank) const { return rows_[rank]; }

@@ -198,3 +198,18 @@ TEST_CASE("other jobs: a core that another job computes on is not free", "[lend]
     CHECK_FALSE(lender.must_not_spin());
     ours.leave();
 }
+
+TEST_CASE("slots: a bit of one that does not exist has no region to help", "[lend]")
+{
+    TestNode node(2);
+    Rank& rank = node.start(1);
+    node.publish(0, 1000, 1000, {1});
+    volatile Flag& open = node[0].window.open(0);
+    open = ~Flag(0);
+    CHECK(node[0].window.open_slots(0) == (1u << max_slots) - 1);
+    open = ~Flag(0) << max_slots; // those alone: what lies behind the row is no region
+    rank.blocked(0);
+    rank.blocked(4);
+    CHECK(node.home(1).state != core_lent);
+    rank.unblocked();
+}

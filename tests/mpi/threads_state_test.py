@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What an iteration finds in its thread: guests and workers compute with the rank's rounding and locale, also where the program
-changes them when guests are there already, and take none of its signals."""
+changes them when guests are there already, have its
+signal mask, and as much stack as it has."""
 import os
 import subprocess
 import tempfile
@@ -14,6 +15,8 @@ for env in {}, {'WS_CHAOS': '3'}:
     run('threads_state', 'float', env=env, steals=True)
 run('threads_state', 'float', ranks=1, options=('-workshare-workers', '1'), steals=True)  # a worker
 run('threads_state', 'mask', steals=True)
+# The stack of a guest is as large as the rank's, whatever thread-local storage takes.
+run('huge_tls', prefix=('sh', '-c', 'ulimit -s 8192; exec "$@"', 'sh'), steals=True)
 
 with tempfile.TemporaryDirectory() as folder:
     with open(folder + '/source', 'w') as f:

@@ -155,6 +155,17 @@ TEST_CASE("the last deal is restored if the period has become longer", "[deal]")
     CHECK(decide(paper_deal, {{6, 11, 0}, {2, 9, 2}}, history, former) == Deal{4, 4});
 }
 
+TEST_CASE("a former deal that is none is not restored", "[deal]") // another process may have written into that memory
+{
+    for (const std::vector<uint16_t>& wrong : {std::vector<uint16_t>{0, 8}, {65535, 1}, {4, 5}, {0, 0}}) {
+        History history = {};
+        uint16_t former[2] = {};
+        REQUIRE(decide(paper_deal, {{4, 10, 0}, {4, 4, 6}}, history, former) == Deal{6, 2});
+        std::copy(wrong.begin(), wrong.end(), former);
+        CHECK(sum(decide(paper_deal, {{6, 11, 0}, {2, 9, 2}}, history, former)) == 8);
+    }
+}
+
 TEST_CASE("by the paper's rule a small gain is one, too, but a loss is none", "[deal]")
 {
     History history = {}, other = {};

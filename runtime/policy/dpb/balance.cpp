@@ -32,9 +32,11 @@ bool Balance::read_rows(std::vector<Measured>& ranks, Kind& kind) const
     for (unsigned r = 0; r < table_->ranks(); r++) {
         const RankRow& row = table_->row(r);
         Hardware::Word w[6];
-        if (!row.measured.read(w, 100) || w[0] >> 1 != generation || w[1] < needed)
+        const Flag target = Hardware::load_relaxed(row.target);
+        if (!row.measured.read(w, 100) || w[0] >> 1 != generation || w[1] < needed || !target ||
+            target > table_->processors())
             return false;
-        ranks.push_back({Hardware::load_relaxed(row.target), double(w[2]) / second, double(w[3]) / second,
+        ranks.push_back({target, double(w[2]) / second, double(w[3]) / second,
                          Hardware::load_relaxed(row.most)});
         took.push_back(double(w[4]));
         kind.by_turns = kind.by_turns && (w[0] & 1);

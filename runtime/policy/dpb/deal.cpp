@@ -165,7 +165,10 @@ double gain_of(Rule rule, const std::vector<Measured>& ranks, const Deal& next)
 Deal decide(Rule rule, const std::vector<Measured>& ranks, History& history, uint16_t* former)
 {
     const Deal now = dealt(ranks);
-    const Deal last(former, former + ranks.size());
+    Deal last(former, former + ranks.size());
+    if (std::find(last.begin(), last.end(), 0u) != last.end() ||
+        std::accumulate(last.begin(), last.end(), 0u) != std::accumulate(now.begin(), now.end(), 0u))
+        last = now; // there is none yet; or another process has written there, and it can be no deal
     const double period = period_of(ranks);
     const auto pause = [&] {
         history.pause = std::min(longest_pause, 1u << std::min(history.undone, 16u));

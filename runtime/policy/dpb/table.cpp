@@ -124,28 +124,37 @@ bool Table::attach(MPI_Comm node, window::Window& window, const Start& start, co
                 all_[p].core = i == 0 ? r : take_worker(workers, window, all_[p].cpu);
                 all_[p].first = r;
                 all_[p].place = places[p];
+                const unsigned core = all_[p].core;
                 if (i > 0)
-                    word(p).start(r, idle_use(p));
+                    arbiter::Word<>(core == no_core ? all_[p].word : window.home(core).use)
+                        .start(r, core == no_core ? arbiter::Use::home : arbiter::Use::worker);
             }
         }
         head_->generation = 1;
     }
     PMPI_Barrier(node);
+    constants_.assign(all_, all_ + processors_);
     return true;
 }
 
 arbiter::Word<> Table::word(unsigned p) const
 {
-    const unsigned core = all_[p].core;
+    const unsigned core = constants_[p].core;
     return arbiter::Word<>(core == no_core ? all_[p].word : window_->home(core).use);
+}
+
+unsigned Table::owner(unsigned p) const
+{
+    const unsigned owner = word(p).look().owner;
+    return owner < ranks_ ? owner : constants_[p].first;
 }
 
 std::vector<Located> Table::located() const
 {
     std::vector<Located> processors;
     for (unsigned p = 0; p < processors_; p++) {
-        const Processor& q = all_[p];
-        processors.push_back({q.home == no_rank ? word(p).look().owner : q.home, q.home != no_rank, q.first, q.place});
+        const Processor& q = constants_[p];
+        processors.push_back({q.home == no_rank ? owner(p) : q.home, q.home != no_rank, q.first, q.place});
     }
     return processors;
 }

@@ -92,15 +92,18 @@ public:
     RankRow& row(unsigned rank) const { return rows_[rank]; }
     unsigned ranks() const { return ranks_; }
     unsigned processors() const { return processors_; }
-    const Processor& processor(unsigned p) const { return all_[p]; }
+    // Its constants, as they were after attach.
+    const Processor& processor(unsigned p) const { return constants_[p]; }
     arbiter::Word<> word(unsigned p) const;
-    bool has_worker(unsigned p) const { return all_[p].core != no_core && all_[p].home == no_rank; }
+    bool has_worker(unsigned p) const { return constants_[p].core != no_core && constants_[p].home == no_rank; }
     // Its use while nobody computes there.
     arbiter::Use idle_use(unsigned p) const { return has_worker(p) ? arbiter::Use::worker : arbiter::Use::home; }
     uint16_t* former() const { return numbers_; }
     uint16_t* first() const { return numbers_ + ranks_; }
     uint16_t* last() const { return numbers_ + 2 * ranks_; }
 
+    // The rank that owns a processor, by its word; the first owner if the word names a rank that does not exist.
+    unsigned owner(unsigned p) const;
     std::vector<Located> located() const;
 
 private:
@@ -110,6 +113,7 @@ private:
     Head* head_ = nullptr;
     RankRow* rows_ = nullptr;
     Processor* all_ = nullptr;
+    std::vector<Processor> constants_; // a copy: a stray store of another rank must not move an index
     uint16_t* numbers_ = nullptr;
 };
 

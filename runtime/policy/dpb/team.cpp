@@ -58,7 +58,7 @@ unsigned Team::settle()
         if (q.home == no_rank) {
             arbiter::Word<> word = table_->word(p);
             word.settle(me_, table_->idle_use(p));
-            owner_[p] = word.look().owner;
+            owner_[p] = uint16_t(table_->owner(p));
         }
         moved_ |= (owner_[p] == me_) != (q.first == me_);
         if (owner_[p] != me_)

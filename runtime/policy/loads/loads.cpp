@@ -58,6 +58,7 @@ private:
     policy::NodeMemory memory_;
     Node* table_ = nullptr;
     unsigned nodes_ = 0, own_ = 0; // how many, and which this is
+    int ranks_ = 0;                // in MPI_COMM_WORLD
     uint64_t every_ = 0;           // ticks
     arbiter::Decider decider_;
     bool ended_ = false;
@@ -97,6 +98,7 @@ policy::Wants Loads::attach(policy::Rank& rank)
     int last = rank.node_number, me;
     PMPI_Allreduce(MPI_IN_PLACE, &last, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     PMPI_Comm_rank(MPI_COMM_WORLD, &me);
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks_);
     nodes_ = unsigned(last) + 1;
     own_ = unsigned(rank.node_number);
     every_ = uint64_t(every_us(nodes_) * rank.ticks_per_us);
@@ -128,8 +130,10 @@ bool Loads::exchange(policy::Rank& rank, uint64_t now)
     const NodeLoad own = measure::summed_up(loads_, rank.window->node().cpus, now, rank.ticks_per_us);
     keep(own_, own);
     const auto post = [&](unsigned node, const std::vector<Row>& rows) {
-        // relaxed: any rank there would do
-        rank.post(*this, int(Hardware::load_relaxed(table_[node].answer)), 0, write(own_, rows));
+        // Relaxed: any rank there would do. The node's memory may have been damaged by one of its ranks.
+        const Flag to = Hardware::load_relaxed(table_[node].answer);
+        if (to < Flag(ranks_))
+            rank.post(*this, int(to), 0, write(own_, rows));
     };
     if (own_ != 0) {
         post(0, {{own_, own}});

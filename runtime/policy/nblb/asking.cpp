@@ -4,6 +4,7 @@
 #include "policy/nblb/letters.h"
 #include "policy/nblb/pool.h"
 
+#include "mpi/end_job.h"
 #include "window/os.h"
 #include "window/times.h"
 
@@ -450,9 +451,17 @@ void Pool::handle_early()
 
 void Pool::handle(int from, const char* text, size_t bytes)
 {
-    if (WS_UNLIKELY(run_of(text) != run_)) {
+    if (WS_UNLIKELY(bytes >= 8 && run_of(text) != run_)) {
         if (run_of(text) == uint8_t(run_ + 1))
             early_.emplace_back(from, std::string(text, bytes));
+        return;
+    }
+    const Bounds bounds = {ranks_, int(agents_.size()), kinds_.size(), Wire::tags, Queue::least_priority,
+                           Queue::most_priority};
+    if (WS_UNLIKELY(!makes_sense(text, bytes, bounds))) {
+        std::fprintf(stderr, "workshare: error: a letter about tasks from rank %d makes no sense; ending the job\n",
+                     in_world_[size_t(from)]);
+        mpi::end_job();
         return;
     }
     const int node = node_of_[size_t(from)];

@@ -22,17 +22,6 @@ using window::ticks;
 
 namespace {
 
-// Of a task in a letter; its bytes follow, up to a multiple of 8, unless they come apart.
-struct Packed {
-    uint16_t kind;
-    int8_t priority;
-    uint8_t flags, moves;
-    uint8_t apart;
-    uint16_t tag;
-    uint32_t origin, future;
-    uint64_t bytes;
-};
-
 volatile Hardware::Word letters_with_tasks; // of this process: there may be several pools
 
 constexpr size_t apart_from = 16384; // bytes of a task that travel as a message of their own

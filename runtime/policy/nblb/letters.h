@@ -61,12 +61,87 @@ template <class T> std::string letter(Letter what, const T& head, size_t more = 
 inline std::string letter(Letter what) { return letter(what, '\0'); }
 inline uint8_t run_of(const char* letter) { return uint8_t(letter[1]); }
 
+// Of a task in a letter; its bytes follow, up to a multiple of 8, unless they come apart.
+struct Packed {
+    uint16_t kind;
+    int8_t priority;
+    uint8_t flags, moves;
+    uint8_t apart;
+    uint16_t tag;
+    uint32_t origin, future;
+    uint64_t bytes;
+};
+
+// What numbers in letters may be: those of a pool.
+struct Bounds {
+    int ranks, nodes;
+    size_t kinds;
+    int tags, least_priority, most_priority;
+};
+
 template <class T> T head_in(const char* letter, size_t bytes)
 {
     T head{};
     if (bytes >= 8 + sizeof head)
         std::memcpy(static_cast<void*>(&head), letter + 8, sizeof head);
     return head;
+}
+
+// Whether everything in the letter that is followed, an index or a length, is within bounds. UCX carries letters
+// through memory that other processes can write.
+inline bool makes_sense(const char* text, size_t bytes, const Bounds& b)
+{
+    const auto node = [&](int n) { return n >= 0 && n < b.nodes; };
+    const auto gift = [&](const Gift& g) {
+        return node(g.node) && g.address >= 0 && g.address < b.ranks && g.tasks >= 0;
+    };
+    const auto has = [&](size_t head) { return bytes >= 8 + head; };
+    if (!has(0))
+        return false;
+    switch (Letter(text[0])) {
+    case Letter::note: {
+        const Note n = head_in<Note>(text, bytes);
+        return has(sizeof n) && node(n.node) && n.address >= 0 && n.address < b.ranks;
+    }
+    case Letter::give:
+        return has(sizeof(Gift)) && gift(head_in<Gift>(text, bytes));
+    case Letter::gave:
+        return has(sizeof(Gave)) && gift(head_in<Gave>(text, bytes).gift);
+    case Letter::changed:
+        return has(sizeof(Came)) && node(head_in<Came>(text, bytes).node);
+    case Letter::result:
+        return has(sizeof(ResultHead));
+    case Letter::answer:
+        return has(sizeof(Counts));
+    case Letter::end:
+        return has(sizeof(End));
+    case Letter::ask:
+    case Letter::begin:
+        return true;
+    case Letter::tasks:
+        break;
+    default:
+        return false;
+    }
+    const TasksHead head = head_in<TasksHead>(text, bytes);
+    size_t at = 8 + sizeof head;
+    if (!has(sizeof head) || !node(head.node))
+        return false;
+    for (uint32_t i = 0; i < head.tasks; i++) {
+        Packed p;
+        if (bytes - at < sizeof p)
+            return false;
+        std::memcpy(&p, text + at, sizeof p);
+        at += sizeof p;
+        const uint64_t here = p.apart ? 0 : p.bytes;
+        if (p.kind >= b.kinds || p.priority < b.least_priority || p.priority > b.most_priority ||
+            p.origin >= uint32_t(b.ranks) || (p.apart && p.tag >= b.tags) || here > bytes - at)
+            return false;
+        at += (here + 7) / 8 * 8; // the last one's padding is there, too
+        if (at > bytes)
+            return false;
+    }
+    return true;
 }
 
 } // namespace ws::policy::nblb

@@ -34,6 +34,8 @@ void Scheduler::advance(double now_s)
 
 void Scheduler::tell(int member, const State& state)
 {
+    if (!has(member))
+        return;
     Member& m = members_[size_t(member)];
     m.state = state;
     m.told = true;
@@ -44,6 +46,8 @@ void Scheduler::tell(int member, const State& state)
 
 void Scheduler::short_of(int member, double tasks)
 {
+    if (!has(member))
+        return;
     Member& m = members_[size_t(member)];
     m.to = std::max(m.to - tasks, m.state.came);
 }

@@ -43,8 +43,12 @@ public:
 
     // Have all members told their state?
     bool knows_all() const;
-    // So many tasks of a member go to somebody who is none.
-    void give(int member, double tasks) { members_[size_t(member)].from += tasks; }
+    // So many tasks of a member go to somebody who is none. Here and above: a number that no member has says nothing.
+    void give(int member, double tasks)
+    {
+        if (has(member))
+            members_[size_t(member)].from += tasks;
+    }
     // So many come from somebody who is none, `from` here of a member's number: shared out to those who lack them, so
     // that these have the same. Orders have no giver.
     std::vector<Order> take(double tasks, int from);
@@ -63,6 +67,7 @@ public:
     double surplus(int member) const;
 
 private:
+    bool has(int member) const { return member >= 0 && size_t(member) < members_.size(); }
     struct Member {
         State state;
         double nodes = 1;

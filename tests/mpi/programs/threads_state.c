@@ -3,13 +3,17 @@
  * threads_state WHAT: what an iteration finds in the thread that runs it, changed after the first guest is there.
  *    float   rounding, flush to zero, traps: results are those of the rank's own thread, bit by bit
  *    locale  the decimal point of uselocale()
- *    mask    signals that the program sends to itself come to its own threads; faults are not blocked */
+ *    mask    the signal mask, also in children that an iteration forks; raise() is handled before it returns */
 #define _GNU_SOURCE
 #include "test.h"
+#include <dirent.h>
 #include <fenv.h>
 #include <locale.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -133,52 +137,112 @@ static void locales(const char *name)
     freelocale(comma);
 }
 
-static __thread int is_guest; /* has run an iteration; UCX has threads too */
-static volatile sig_atomic_t by_guests;
+static __thread volatile sig_atomic_t handled; /* by this thread */
 static void handler(int signal)
 {
     (void) signal;
-    by_guests += is_guest;
+    handled++;
+}
+
+static cpu_set_t own_cpus;
+
+/* In a child: whether it has the mask and the CPUs of the loop's thread. */
+static int is_like_owner(const sigset_t *owners)
+{
+    sigset_t now;
+    cpu_set_t cpus;
+    pthread_sigmask(SIG_BLOCK, NULL, &now);
+    for (int s = 1; s < 32; s++)
+        if (sigismember(&now, s) != sigismember(owners, s))
+            return 0;
+    return sched_getaffinity(0, sizeof cpus, &cpus) == 0 && CPU_EQUAL(&cpus, &own_cpus);
+}
+
+/* With the mask that the rank's thread has now: guests have the same, what they raise is handled before raise()
+ * returns, and children that they fork are like children of that thread. */
+static void check_mask(void)
+{
+    sigset_t owners;
+    pthread_sigmask(SIG_BLOCK, NULL, &owners);
+    sched_getaffinity(0, sizeof own_cpus, &own_cpus);
+    int on_guests = 0, differ = 0, lost = 0, children = 0, unlike = 0;
+    for (double deadline = now() + PATIENCE; on_guests < 100 && now() < deadline;) {
+#pragma ws for reduction(+ : on_guests, differ, lost, children, unlike)
+        for (int i = 0; i < N; i++) {
+            busy(5e-6);
+            if (!on_guest())
+                continue;
+            sigset_t blocked;
+            pthread_sigmask(SIG_BLOCK, NULL, &blocked);
+            on_guests++;
+            for (int s = 1; s < 32; s++)
+                differ += sigismember(&blocked, s) != sigismember(&owners, s);
+            const int before = handled;
+            raise(SIGUSR2);
+            lost += handled != before + 1;
+            pthread_kill(pthread_self(), SIGUSR2);
+            lost += handled != before + 2;
+            if (children < 3) {
+                int status = -1;
+                const pid_t child = fork();
+                if (child == 0)
+                    _exit(!is_like_owner(&owners));
+                waitpid(child, &status, 0);
+                children++;
+                unlike += status != 0;
+            }
+        }
+    }
+    CHECK(on_guests >= 100);
+    CHECK(differ == 0);
+    CHECK(lost == 0);
+    CHECK(children > 0);
+    CHECK(unlike == 0);
+}
+
+/* Whether all guests of this process block SIGUSR1, SIGUSR2 and SIGTERM now. */
+static int guests_block(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    int all = 1, guests_there = 0;
+    for (struct dirent *task; (task = readdir(tasks));) {
+        char path[300], line[256] = "";
+        int guest = 0;
+        snprintf(path, sizeof path, "/proc/self/task/%s/status", task->d_name);
+        FILE *status = fopen(path, "r");
+        while (status && fgets(line, sizeof line, status)) {
+            unsigned long long blocked;
+            guest |= !strcmp(line, "Name:\tws guest\n");
+            if (guest && sscanf(line, "SigBlk: %llx", &blocked) == 1) {
+                guests_there++;
+                all &= (blocked >> (SIGUSR1 - 1) & blocked >> (SIGUSR2 - 1) & blocked >> (SIGTERM - 1) & 1) == 1;
+            }
+        }
+        if (status)
+            fclose(status);
+    }
+    closedir(tasks);
+    return all && guests_there > 0;
 }
 
 static void masks(void)
 {
     struct sigaction action = {.sa_handler = handler};
-    int on_guests = 0, unblocked = 0, faults = 0, sent = 0;
-    sigaction(SIGUSR1, &action, NULL);
+    sigaction(SIGUSR2, &action, NULL);
     CHECK(run_with_guests());
-    /* Blocked where the rank computes: others must take them. */
-    sigset_t usr1;
-    sigemptyset(&usr1);
-    sigaddset(&usr1, SIGUSR1);
-    pthread_sigmask(SIG_BLOCK, &usr1, NULL);
-    for (double deadline = now() + PATIENCE; on_guests < 100 && now() < deadline;) {
-#pragma ws for reduction(+ : on_guests, unblocked, faults, sent)
-        for (int i = 0; i < N; i++) {
-            busy(5e-6);
-            if (!on_guest())
-                continue;
-            is_guest = 1;
-            sigset_t now;
-            pthread_sigmask(SIG_BLOCK, NULL, &now);
-            on_guests++;
-            for (int s = 1; s < 32; s++) {
-                const int fault = s == SIGSEGV || s == SIGBUS || s == SIGFPE || s == SIGILL || s == SIGTRAP ||
-                                  s == SIGSYS || s == SIGABRT;
-                if (fault)
-                    faults += sigismember(&now, s);
-                else if (s != SIGKILL && s != SIGSTOP && s != SIGPROF)
-                    unblocked += !sigismember(&now, s);
-            }
-            if (sent < 5)
-                sent += kill(getpid(), SIGUSR1) == 0;
-        }
-    }
-    CHECK(on_guests >= 100);
-    CHECK(unblocked == 0);
-    CHECK(faults == 0);
-    CHECK(sent > 0);
-    CHECK(by_guests == 0);
+    check_mask();
+    sigset_t some;
+    sigemptyset(&some);
+    sigaddset(&some, SIGUSR1);
+    sigaddset(&some, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &some, NULL);
+    check_mask();
+    pthread_sigmask(SIG_UNBLOCK, &some, NULL);
+    check_mask();
+    int blocked = 0; /* when they are idle again */
+    for (double deadline = now() + PATIENCE; !(blocked = guests_block()) && now() < deadline;)
+        usleep(1000);
+    CHECK(blocked);
 }
 
 int main(int argc, char **argv)
