@@ -80,7 +80,11 @@ struct Neighbour {
     ProcessId process;
     uint64_t job;
     window::CpuSet mask;
-    bool is_busy() const { return Hardware::load_relaxed(page->busy); }
+    // By its own word, which is out of date while it sleeps, or is stopped, between two MPI calls; so the kernel is
+    // asked as well. By one thread.
+    bool is_busy() const { return Hardware::load_relaxed(page->busy) && is_active(); }
+    bool is_active() const { return !activity.is_idle(process, uint64_t(window::seconds_now() * 1e6)); }
+    mutable window::Activity activity = {};
 };
 
 // The book of this user's jobs: a descriptor of this process, -1 if there can be none. One process of a job's node

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "window/process.h"
 
+#include "window/times.h"
+
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -16,7 +18,7 @@ namespace {
 struct Stat {
     char state = 0; // 0: it could not be read
     long threads = 0;
-    unsigned long long started = 0;
+    unsigned long long started = 0, cpu = 0; // cpu: of all threads, in clock ticks
 };
 
 Stat read_stat(const char* proc, const char* process)
@@ -33,10 +35,13 @@ Stat read_stat(const char* proc, const char* process)
     // "pid (name) state ...": the name may itself hold parentheses, so the rest follows the last one. See proc(5).
     const char* paren = std::strrchr(text, ')');
     char state;
+    unsigned long long user, system;
     if (paren &&
-        std::sscanf(paren + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d %llu",
-                    &state, &s.threads, &s.started) == 3)
+        std::sscanf(paren + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %*d %*d %*d %*d %ld %*d %llu",
+                    &state, &user, &system, &s.threads, &s.started) == 5) {
         s.state = state;
+        s.cpu = user + system;
+    }
     return s;
 }
 
@@ -81,6 +86,20 @@ bool process_alive(const ProcessId& process, Sight sight, const char* proc)
         return false;
     // The main thread may leave by pthread_exit, a zombie then, while others go on.
     return (now.state != 'Z' && now.state != 'X') || now.threads > 1;
+}
+
+bool Activity::is_idle(const ProcessId& process, uint64_t now_us, const char* proc)
+{
+    if (looked_us_ && now_us - looked_us_ < times::activity_look_us)
+        return idle_;
+    const Stat s = read_stat(proc, process.pid);
+    const double passed_s = double(now_us - looked_us_) * 1e-6;
+    const double used_s = double(s.cpu - cpu_) / double(sysconf(_SC_CLK_TCK));
+    idle_ = looked_us_ && s.state && s.started == process.started && s.state != 'R' && s.cpu >= cpu_ &&
+            used_s < times::activity_share * passed_s;
+    looked_us_ = now_us;
+    cpu_ = s.cpu;
+    return idle_;
 }
 
 } // namespace ws::window

@@ -30,4 +30,16 @@ Sight sight_of(const ProcessId& process, const ProcessId& own, const char* proc 
 // False for a process that is gone, and for a zombie that nobody has reaped yet.
 bool process_alive(const ProcessId& process, Sight sight, const char* proc = "/proc");
 
+// Whether a process does nothing, as the kernel has it: neither it nor any of its threads has used a CPU lately.
+class Activity {
+public:
+    // Reads /proc/PID/stat at most every `window::times::activity_look_us`. False until a whole interval has been seen,
+    // while the main thread is ready to run, and where /proc does not tell. `now_us`: of any clock that goes on.
+    bool is_idle(const ProcessId& process, uint64_t now_us, const char* proc = "/proc");
+
+private:
+    uint64_t looked_us_ = 0, cpu_ = 0; // cpu_: in clock ticks
+    bool idle_ = false;
+};
+
 } // namespace ws::window

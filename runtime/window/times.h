@@ -142,4 +142,9 @@ constexpr double task_unit_us = 500;
 // An owner without tasks, while guests are in theirs.
 constexpr unsigned task_tail_nap_us = 20;
 
+// How often it is looked whether another job's process uses a CPU at all: the kernel counts in units of 10 ms. A look
+// takes 10 us. One that uses less than this share of a core is idle: sleeping, stopped, or waiting for input.
+constexpr uint64_t activity_look_us = 100000;
+constexpr double activity_share = 0.15;
+
 } // namespace ws::window::times

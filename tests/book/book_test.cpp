@@ -154,6 +154,39 @@ TEST_CASE("jobs on the same CPUs see each other, come and go")
     CHECK_FALSE(reader.joined());
 }
 
+TEST_CASE("a neighbour that sleeps is not busy, whatever it said last, and one that computes is")
+{
+    Reader reader;
+    std::string problem;
+    REQUIRE(reader.join(open_own_book(problem), own_process(), 1, 0, cpus({3000})));
+    Child sleeps([](int out) { tell(out, join_as(2, cpus({3000})) != nullptr); });
+    Child computes([](int out) {
+        tell(out, join_as(3, cpus({3000})) != nullptr);
+        for (volatile unsigned turn = 0;; turn = turn + 1) {
+        }
+    });
+    REQUIRE((sleeps.answer() && computes.answer()));
+    const auto neighbours = reader.neighbours(cpus({3000}));
+    REQUIRE(neighbours.size() == 2);
+    const Neighbour& idle = neighbours[neighbours[0].job == 2 ? 0 : 1];
+    const Neighbour& busy = neighbours[neighbours[0].job == 2 ? 1 : 0];
+    CHECK(idle.is_busy()); // nothing is known yet
+    for (const double until = seconds_now() + 5; idle.is_busy() && seconds_now() < until;) {
+        usleep(20000);
+        REQUIRE(busy.is_busy());
+    }
+    CHECK_FALSE(idle.is_busy());
+    kill(computes.pid, SIGSTOP);
+    for (const double until = seconds_now() + 5; busy.is_busy() && seconds_now() < until;)
+        usleep(20000);
+    CHECK_FALSE(busy.is_busy());
+    kill(computes.pid, SIGCONT);
+    for (const double until = seconds_now() + 5; !busy.is_busy() && seconds_now() < until;)
+        usleep(20000);
+    CHECK(busy.is_busy());
+    reader.leave();
+}
+
 TEST_CASE("jobs that start at once have one book, and so has one that comes when the first have gone")
 {
     for (int round = 0; round < 20; round++) {
