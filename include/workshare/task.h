@@ -137,7 +137,7 @@ struct ws_task_counts {
      * had moved twice, or nothing was there. */
     uint64_t kept_worth, kept_room, kept_moved, kept_none;
 };
-/* Errors: EINVAL: a pool that was freed.  Blocking: none.  Threads: any. */
+/* Errors: EINVAL: a pool that was freed, or `counts` is NULL.  Blocking: none.  Threads: any. */
 int ws_tasks_counts(ws_tasks *pool, struct ws_task_counts *counts) WS_MUST_USE;
 
 /* Frees a pool, with tasks that were never run; *pool becomes NULL. Before MPI_Finalize.

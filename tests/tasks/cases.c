@@ -110,6 +110,7 @@ static void kinds_differ(void)
     expect(ws_tasks_run(pool) == 0, "with the same kinds it runs");
     struct ws_task_counts counts;
     expect(ws_tasks_counts(pool, &counts) == 0, "counts");
+    expect(ws_tasks_counts(pool, NULL) == EINVAL, "counts at NULL");
     const uint64_t moved = counts.moved_in, ran_before = counts.run;
     add_kind(rank == ranks - 1 ? &b : &a);
     number = add_kind(rank == ranks - 1 ? &a : &b);

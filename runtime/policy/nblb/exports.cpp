@@ -125,6 +125,8 @@ WS_EXPORT int ws_tasks_counts(ws_tasks* tasks, ws_task_counts* counts)
     Pool* const pool = pool_of(tasks, "ws_tasks_counts");
     if (!pool)
         return EINVAL;
+    if (!counts)
+        return said(EINVAL, "ws_tasks_counts: the counts are to be written to NULL");
     pool->count(*counts);
     return 0;
 }
