@@ -96,7 +96,7 @@ struct ws_task_options {
 /* Puts a task, here: from tasks, and between runs. `data` is copied (but see `takes`, and kinds that are not flat).
  *   Errors      EINVAL: an unknown kind, a priority out of range, data NULL with bytes, a future of a kind without
  *               result, reserved fields, a pool that was freed. ENOMEM. A task that another thread than a task's puts
- *               while the pool runs may come too late for that run: it then is one of the next.
+ *               while the pool runs may come too late for that run: the next run then runs it.
  *   Blocking    none.  Threads: any of this process.
  *   Cost        with its run about 50 ns for an empty task on its own rank. */
 int ws_task_put(ws_tasks *pool, int kind, const void *data, size_t bytes, const struct ws_task_options *options)

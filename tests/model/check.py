@@ -30,6 +30,11 @@ RIGHT = [
     ('ending', ['MORE=2', 'WAVES'], None),
     ('ending', ['TASKS=1', 'MORE=1', 'MOVES=1'], 'all_end'),
     ('ending', ['TASKS=1', 'MORE=1', 'MOVES=1', 'WAVES'], 'all_end'),
+    ('ending', ['PUTS=1', 'MORE=0', 'MOVES=2'], None),
+    ('ending', ['PUTS=1', 'TASKS=1', 'MORE=0', 'MOVES=2', 'RUNS=2'], None),
+    ('ending', ['PUTS=1', 'TASKS=1', 'MORE=0', 'MOVES=1', 'RUNS=2', 'WAVES'], None),
+    ('ending', ['PUTS=1', 'TASKS=1', 'MORE=0', 'MOVES=1'], 'all_end'),
+    ('ending', ['PUTS=1', 'TASKS=1', 'MORE=0', 'MOVES=1', 'WAVES'], 'all_end'),
 ]
 RIGHT_SOAK = [
     ('region', ['GENERATIONS=1'], None),
@@ -56,6 +61,9 @@ RIGHT_SOAK = [
     ('ending', ['RANKS=4', 'MOVES=2', 'WAVES'], None),
     ('ending', [], 'all_end'),
     ('ending', ['WAVES'], 'all_end'),
+    ('ending', ['PUTS=1', 'MORE=0', 'MOVES=3'], None),
+    ('ending', ['PUTS=2', 'TASKS=1', 'MORE=0', 'MOVES=3', 'RUNS=2'], None),
+    ('ending', ['PUTS=1', 'TASKS=1', 'MORE=0', 'MOVES=2', 'RUNS=2', 'WAVES'], None),
 ]
 
 # Mistakes that must be found: in what sizes, and by which property.
@@ -88,6 +96,10 @@ WRONG = [
     ('ending', 'ONE_WAVE', ['WAVES'], None),
     ('ending', 'WAVES_COMPARED_BACKWARDS', ['WAVES'], None),
     ('ending', 'TOLD_WHILE_RUNNING', ['WAVES'], None),
+    ('ending', 'MARKS_IGNORED', ['PUTS=1', 'TASKS=1', 'MORE=0', 'MOVES=2'], None),
+    ('ending', 'NO_WAVE_CONFIRMS', ['PUTS=1', 'TASKS=1', 'MORE=0', 'MOVES=2'], None),
+    ('ending', 'LATE_LETTERS_DROPPED', ['PUTS=1', 'TASKS=1', 'MORE=0', 'MOVES=1', 'RUNS=2'], None),
+    ('ending', 'COUNTS_OF_EACH_RUN', ['PUTS=1', 'TASKS=1', 'MORE=0', 'MOVES=2', 'RUNS=2'], None),
 ]
 
 

@@ -5,6 +5,7 @@
 #include "workshare/task.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -368,6 +369,72 @@ static void priorities(void)
         expect(order[i] == 9 - i, "high priorities come first");
 }
 
+/* ---- tasks that a thread puts while the pool runs: each runs once, in that run or in one of the next */
+
+static volatile int putting_ends;
+static long put_by_thread, ran_of_thread, ran_of_run;
+static int of_thread, of_run;
+
+static int count_of_thread(struct ws_task *task)
+{
+    const int more = *(int *) task->data - 1;
+    __sync_fetch_and_add(&ran_of_thread, 1);
+    for (volatile int i = 0; i < 200; i++);
+    for (int i = 0; more > 0 && i < 2; i++)
+        if (ws_task_put(task->pool, of_thread, &more, sizeof more, NULL))
+            return 1;
+    return 0;
+}
+
+static int count_of_run(struct ws_task *task)
+{
+    (void) task;
+    __sync_fetch_and_add(&ran_of_run, 1);
+    for (volatile int i = 0; i < 200; i++);
+    return 0;
+}
+
+static void *put_on(void *unused)
+{
+    const int depth = 2;                        /* three tasks come of each */
+    while (!putting_ends) {
+        for (int i = 0; i < 20; i++, put_by_thread += 3)
+            if (ws_task_put(pool, of_thread, &depth, sizeof depth, NULL))
+                abort();
+        usleep(500);
+    }
+    return unused;
+}
+
+static void threads_put(int runs)
+{
+    const struct ws_task_kind thread_kind = {.name = "of a thread",.run = count_of_thread };
+    const struct ws_task_kind run_kind = {.name = "of a run",.run = count_of_run };
+    pthread_t thread;
+    long mine[2], all[2], put = 0, wrong = 0;
+    of_thread = add_kind(&thread_kind);
+    of_run = add_kind(&run_kind);
+    expect(pthread_create(&thread, NULL, put_on, NULL) == 0, "a thread");
+    for (int r = 0; r < runs; r++) {
+        for (int i = 0; rank == r % ranks && i < 50; i++)
+            expect(ws_task_put(pool, of_run, NULL, 0, NULL) == 0, "put");
+        put += 50;
+        expect(ws_tasks_run(pool) == 0, "run");
+        MPI_Allreduce(&ran_of_run, all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+        wrong += all[0] != put;
+    }
+    expect(wrong == 0, "a run ends when what was put before it has run");
+    putting_ends = 1;
+    pthread_join(thread, NULL);
+    expect(ws_tasks_run(pool) == 0, "run");     /* nobody else puts any more: this one has all that is left */
+    mine[0] = put_by_thread;
+    mine[1] = ran_of_thread;
+    MPI_Allreduce(mine, all, 2, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("threads put %ld tasks, %ld ran\n", all[0], all[1]);
+    expect(all[0] == all[1], "each of them has run once");
+}
+
 /* ---- for kills and stops: tasks that sleep, until the time is over */
 
 static void sleepers(int tasks)
@@ -466,6 +533,8 @@ int main(int argc, char **argv)
         sleepers(number);
     else if (strcmp(which, "scheduler_waits") == 0)
         scheduler_waits();
+    else if (strcmp(which, "threads_put") == 0)
+        threads_put(number);
     else if (strcmp(which, "idle") == 0)
         idle(number ? (unsigned) number : 2);
     else if (strcmp(which, "unfreed") == 0)

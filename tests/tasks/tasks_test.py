@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """tasks_test.py MPIRUN PROGRAMS PART: pools of tasks in jobs. oracle: each task exactly once, whoever moves them; soak: 10^8 of them, and the
-longest and the largest; cases: what task.h promises, and its errors; trouble: killed and stopped ranks."""
+longest and the largest; cases: what task.h promises, and its errors; threads:
+that put tasks; trouble: killed and stopped ranks."""
 import json
 import os
 import re
@@ -115,6 +116,16 @@ def cases():
     expect_lines(result, result.err, "'centre' is not one of central, neighbours, random, lifeline, none")
 
 
+def threads():
+    """What threads put while the pool runs is run once, also where it moves while the run ends."""
+    for ranks, nodes, how in ((1, 1, None), (2, 1, None), (2, 2, None), (3, 3, None), (4, 2, 'random'), (2, 2, None)):
+        result = job('tasks_cases', 'threads_put', 100, ranks=ranks, nodes=nodes, how=how)
+        expect_lines(result, result.out, '^right$')
+    for seed in range(1, 7):
+        result = job('tasks_cases', 'threads_put', 100, ranks=2, nodes=2, env={'WS_CHAOS': str(seed)})
+        expect_lines(result, result.out, '^right$')
+
+
 def trouble():
     result = job('tasks_cases', 'idle', ranks=3, nodes=2)
     expect_lines(result, result.out, '^right$')
@@ -201,5 +212,5 @@ def threads_of(pid, awaited):
     return found if patience.waited_for(is_there, 5) else []
 
 
-{'oracle': oracle, 'soak': soak, 'cases': cases, 'trouble': trouble}[sys.argv[3]]()
+{'oracle': oracle, 'soak': soak, 'cases': cases, 'threads': threads, 'trouble': trouble}[sys.argv[3]]()
 finish()

@@ -438,6 +438,7 @@ void Pool::gift(const Gift& g, Actions& actions)
 void Pool::post(int to, std::string text)
 {
     text[1] = char(run_);
+    text[2] = char(load_relaxed(woken_));
     wire_.post(to, std::move(text));
 }
 
@@ -451,10 +452,19 @@ void Pool::handle_early()
 
 void Pool::handle(int from, const char* text, size_t bytes)
 {
-    if (WS_UNLIKELY(bytes >= 8 && run_of(text) != run_)) {
-        if (run_of(text) == uint8_t(run_ + 1))
+    const bool has_head = bytes >= 8; // else it is refused below
+    const Letter what = has_head ? Letter(text[0]) : Letter();
+    const bool carries = what == Letter::tasks || what == Letter::result;
+    if (WS_UNLIKELY(has_head && run_of(text) != run_)) {
+        if (run_of(text) == uint8_t(run_ + 1)) {
             early_.emplace_back(from, std::string(text, bytes));
-        return;
+            return;
+        }
+        if (!carries) // the run that it is about has ended
+            return;
+    } else if (WS_UNLIKELY(has_head && carries && is_of_woken(text))) {
+        std::lock_guard<window::SpinLock> hold(lock_);
+        store_relaxed(woken_, true);
     }
     const Bounds bounds = {ranks_, int(agents_.size()), kinds_.size(), Wire::tags, Queue::least_priority,
                            Queue::most_priority};
@@ -466,7 +476,7 @@ void Pool::handle(int from, const char* text, size_t bytes)
     }
     const int node = node_of_[size_t(from)];
     Actions a;
-    switch (Letter(text[0])) {
+    switch (what) {
     case Letter::note:
         if (balancer_ && !ended_)
             balancer_->note(node, head_in<Note>(text, bytes), own_look(), a);
@@ -558,6 +568,7 @@ void Pool::go_on_ending()
             if (!holds_ && (queue_.size() || active_ || !results_out_.empty()))
                 return;
             own.failed = first_failed_;
+            own.woken = woken_;
         }
         const Ending::Do d = ending_.idle(own);
         if (d.say == Ending::Say::nothing)
@@ -580,7 +591,7 @@ void Pool::go_on_ending()
     }
 }
 
-// Collective, after the last run: until all letters that were posted have come. Those are of no use any more.
+// Collective, after the last run: until all letters that were posted have come, and data. Those are of no use any more.
 void Pool::drain()
 {
     uint64_t all[2];

@@ -34,6 +34,8 @@ constexpr char guard = 0x5a;
 
 size_t Pool::give(const Gift& g, const Look& own)
 {
+    if (ending_.ended()) // others may have left the run
+        return 0;
     const uint64_t began = ticks();
     std::vector<Task> out, kept;
     const Side from = {own.rest, g.speed, own.cores};
@@ -230,7 +232,9 @@ void Pool::receive_tasks(int from, const char* text, size_t bytes)
     const uint64_t began = ticks();
     size_t at = 8 + sizeof head;
     uint32_t now = 0;
-    const auto tell = [this](int node, uint32_t tasks) {
+    const auto tell = [this, run = run_of(text)](int node, uint32_t tasks) {
+        if (run != run_) // balancers do not know of letters of the run before
+            return;
         if (balancer_) {
             Actions a;
             if (!ended_)

@@ -10,6 +10,14 @@
 // its sender's last report, as that one did not begin again earlier; and all else that the rank has received, too. So
 // it was sent more than it had received. One letter up and one down end a pool.
 //
+// A rank can begin to work again without a letter, too: when a thread that is no task puts one (Pool::put). What such
+// a rank then sends may have been received, but not yet reported as sent, and so hide a letter that is under way. So
+// letters with tasks and results say whether their sender was woken in this way, whoever receives one counts as woken,
+// and where any rank does, the root confirms the end by a wave (below).
+//
+// Counts go on from run to run, because what a woken rank sends may come after the run has ended. The next run then
+// does not end before it has come.
+//
 // More ranks only have sums, and Mattern's four counters: reports are asked for in waves, and a second wave begins when
 // the first is over. If as many were received when the first one counted as had been sent when the second one did,
 // nothing was under way in between, and nobody has sent anything since. The tree is flat and wide, as each level of it
@@ -26,20 +34,24 @@
 
 namespace ws::policy::nblb {
 
-// Of some ranks, of a run.
+// Of some ranks. `sent`, `received` and `under_way` count from the pool's first run on, the others are of this run.
 struct Counts {
     static constexpr int most_each = 64;
     uint64_t sent = 0, received = 0;          // tasks and results
     uint64_t failed = 0;                      // ranks on which a task has; final where no task is left
     uint64_t holding = 0;                     // ranks that wait until all are known to have the same kinds
+    uint64_t woken = 0;                       // ranks that were, or have received something from one that was
+    uint64_t in_wave = 0;                     // not 0: the answer to an ask, and no report
     uint64_t least_kinds = ~uint64_t(0), greatest_kinds = 0; // a number for what is registered
-    int32_t under_way[most_each] = {};        // to each rank, unless there are more: sent to it, less what it received
+    // To each rank, unless there are more: sent to it, less what it received. The sums wrap around.
+    uint32_t under_way[most_each] = {};
     void operator+=(const Counts& other)
     {
         sent += other.sent;
         received += other.received;
         failed += other.failed;
         holding += other.holding;
+        woken += other.woken;
         least_kinds = std::min(least_kinds, other.least_kinds);
         greatest_kinds = std::max(greatest_kinds, other.greatest_kinds);
         for (int r = 0; r < most_each; r++)
@@ -78,14 +90,18 @@ public:
     int children() const { return std::clamp(ranks_ - child(0), 0, width); }
     int child(int i) const { return width * me_ + 1 + i; }
 
+    // A wave has begun. Ranks that report whenever their counts change do so no more in this run.
     void ask()
     {
+        each_ = false;
         asked_ = true;
         told_ = false;
         answers_.clear();
     }
     void answer(int from, const Counts& sum)
     {
+        if (!each_ && !sum.in_wave) // a report that was under way when the wave began
+            return;
         for (Answer& a : answers_)
             if (a.from == from) {
                 a.sum = sum;
@@ -111,6 +127,7 @@ public:
         Counts all = own;
         for (const Answer& a : answers_)
             all += a.sum;
+        all.in_wave = !each_;
         if (me_ != 0) {
             if (each_ && told_ && all == said_)
                 return {};
@@ -140,7 +157,7 @@ private:
         had_wave_ = true;
         received_ = all.received;
         const bool is_quiet =
-            each_ ? std::all_of(all.under_way, all.under_way + Counts::most_each, [](int32_t n) { return n == 0; })
+            each_ ? std::all_of(all.under_way, all.under_way + Counts::most_each, [](uint32_t n) { return n == 0; })
                   : had_wave && received == all.sent;
         if (!each_)
             ask();
@@ -153,6 +170,10 @@ private:
         }
         if (!is_quiet || (all.holding && !all.kinds_differ()))
             return Say::nothing;
+        if (each_ && all.woken && children()) {
+            ask();
+            return Say::nothing;
+        }
         ended_ = true;
         return Say::end;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the ranks of a pool write to each other: a byte that says what it is, one that counts the pool's runs, and from
-// the eighth byte on a head.
+// What the ranks of a pool write to each other: a byte that says what it is, one that counts the pool's runs, one that
+// says whether the sender was woken (ending.h), and from the eighth byte on a head.
 #pragma once
 
 #include "policy/nblb/balancer.h"
@@ -60,6 +60,7 @@ template <class T> std::string letter(Letter what, const T& head, size_t more = 
 }
 inline std::string letter(Letter what) { return letter(what, '\0'); }
 inline uint8_t run_of(const char* letter) { return uint8_t(letter[1]); }
+inline bool is_of_woken(const char* letter) { return letter[2] != 0; }
 
 // Of a task in a letter; its bytes follow, up to a multiple of 8, unless they come apart.
 struct Packed {

@@ -98,6 +98,8 @@ int Pool::put(int kind, const void* data, size_t bytes, const ws_task_options* o
         futures_[t.future];
         *o->future = t.future;
     }
+    if (WS_UNLIKELY(!active_ && !queue_.size())) // this rank may have reported that it has nothing to do
+        store_relaxed(woken_, true);
     queue_.put(t, t.flags & task_pinned);
     store_relaxed(queued_, queue_.size());
     store_relaxed(put_, put_ + 1);
@@ -389,15 +391,15 @@ Pool::Pool(MPI_Comm comm, ws_tasks* shell) : shell_(shell)
 
 Pool::~Pool()
 {
-    Task t;
-    while (queue_.take(t))
-        drop(t);
     end_pulse();
     if (wire_comm_ != MPI_COMM_NULL) {
         drain();
         wire_.close();
         PMPI_Comm_free(&wire_comm_);
     }
+    Task t;
+    while (queue_.take(t))
+        drop(t);
     if (node_ != MPI_COMM_NULL) {
         memory_.free();
         PMPI_Comm_free(&node_);
@@ -500,9 +502,11 @@ void Pool::run_balanced()
 {
     // The pulse rests: no lock is needed yet.
     ended_ = false;
+    lock_.lock();
     grown_put_ = put_; // these no task has put
+    store_relaxed(woken_, false); // what is put from now on may come after a report
+    lock_.unlock();
     ending_ = Ending(me_, ranks_);
-    travels_ = {};
     travels_.least_kinds = travels_.greatest_kinds = number_of_kinds();
     holds_ = same_kinds_ != kinds_.size(); // nobody knows yet whether others have them, too
     may_give_ = !holds_;
@@ -537,7 +541,9 @@ void Pool::run_balanced()
     look_while_blocked(nullptr);
     if (!kinds_differ_)
         same_kinds_ = kinds_.size();
-    while (wire_.moves_data()) // data that others have: it is freed
+    // Data that others have: it is freed. A woken rank may have sent data to one that has left this run; it travels
+    // during the next run.
+    while (wire_.moves_data() && !load_relaxed(woken_))
         wire_.poll();
 }
 

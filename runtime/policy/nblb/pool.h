@@ -165,6 +165,9 @@ private:
     std::vector<ResultOut> results_out_;
     volatile uint64_t queued_ = 0;  // queue_.size(), to be read without the lock
     volatile uint64_t active_ = 0;  // tasks taken and not done
+    // Since the run began, a thread that is no task has put one while this rank had none, or a letter has come from a
+    // rank of which that is true (ending.h). Written under the lock, read without it.
+    volatile bool woken_ = false;
     volatile window::Hardware::Word guests_ = 0; // guests that run tasks
     volatile uint64_t put_ = 0;
     volatile double mean_s_ = 0;    // of the tasks that ran lately, of any kind
@@ -178,14 +181,14 @@ private:
     Wire wire_;
     std::unique_ptr<Balancer> balancer_; // of the node's first rank alone
     Ending ending_{0, 1};
-    Counts travels_;               // in this run: what it has sent and received
+    Counts travels_;               // what it has sent and received, in all runs
     bool ended_ = false;
     bool holds_ = false;           // until all are known to have the same kinds
     size_t same_kinds_ = 0;        // so many of them were the same on all ranks
     bool kinds_differ_ = false;    // at the end of a run
     uint64_t failed_ = 0;          // at the end of a run: on how many ranks a task has
-    // The run that this rank is in, or was in last. Some ranks begin the next one earlier: their letters wait. What
-    // comes too late is of no use any more.
+    // The run that this rank is in, or was in last. Some ranks begin the next one earlier: their letters wait. Of what
+    // comes too late, tasks and results still count.
     uint8_t run_ = 0;
     std::vector<std::pair<int, std::string>> early_;
     bool may_give_ = false;        // in a run, when it does not hold

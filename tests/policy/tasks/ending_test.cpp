@@ -18,13 +18,14 @@ struct Endings {
     struct Rank {
         Ending ending;
         Counts counts;
-        int tasks = 0;
+        int tasks = 0, extra = 0; // extra: of a thread that is no task, and what comes of them
         bool holds = false, over = false;
     };
     struct Letter {
         int from, to;
         Ending::Say say; // nothing: a task
         Counts sum;
+        bool is_extra = false, of_woken = false;
     };
     std::vector<Rank> all;
     std::deque<Letter> letters;
@@ -62,17 +63,56 @@ struct Endings {
             r.holds = false;
             to_children(l.to, l.say);
         } else {
-            r.tasks++;
+            (l.is_extra ? r.extra : r.tasks)++;
             r.counts.received_by(l.to);
+            r.counts.woken |= l.of_woken;
         }
     }
 
-    void move(int from)
+    void move(int from, bool is_extra = false) { move_to(int(random() % all.size()), from, is_extra); }
+
+    void move_to(int to, int from, bool is_extra = false)
     {
-        const int to = int(random() % all.size());
-        all[size_t(from)].tasks--;
-        all[size_t(from)].counts.sent_to(to);
-        letters.push_back({from, to, Ending::Say::nothing, {}});
+        Rank& r = all[size_t(from)];
+        (is_extra ? r.extra : r.tasks)--;
+        r.counts.sent_to(to);
+        letters.push_back({from, to, Ending::Say::nothing, {}, is_extra, bool(r.counts.woken)});
+    }
+
+    void put_extra(int who)
+    {
+        Rank& r = all[size_t(who)];
+        r.counts.woken |= !r.tasks && !r.extra;
+        r.extra++;
+    }
+
+    // Of what has been put, and has not run, in any run.
+    int left() const
+    {
+        int n = 0;
+        for (const Rank& r : all)
+            n += r.tasks + r.extra;
+        for (const Letter& l : letters)
+            n += l.say == Ending::Say::nothing;
+        return n;
+    }
+
+    // Reports of the old one are of no use; tasks that are under way come in the next one.
+    void begin_run(bool each)
+    {
+        std::deque<Letter> tasks;
+        for (Letter& l : letters)
+            if (l.say == Ending::Say::nothing) {
+                l.is_extra = l.of_woken = false;
+                tasks.push_back(l);
+            }
+        letters.swap(tasks);
+        for (size_t i = 0; i < all.size(); i++) {
+            all[i].ending = Ending(int(i), int(all.size()), each);
+            all[i].counts.woken = 0;
+            all[i].tasks += all[i].extra;
+            all[i].extra = 0;
+        }
     }
 
     void rest(int who)
@@ -129,6 +169,84 @@ TEST_CASE("the end is found when all tasks are done, and not before", "[tasks]")
         for (const Endings::Letter& l : job.letters)
             REQUIRE(l.say != Ending::Say::nothing);
     }
+}
+
+TEST_CASE("a run ends when all tasks are done but those of threads, and the next one has these", "[tasks]")
+{
+    std::mt19937 random(2);
+    int kept_for_next = 0, put = 0;
+    for (int round = 0; round < 4000; round++) {
+        const int ranks = round % 50 == 0 ? 40 : 1 + int(random() % 6);
+        const bool each = round % 3 != 0;
+        const unsigned slow = round % 2 ? 12 : 2; // letters: the slower, the more of them are under way at once
+        Endings job(ranks, each, random());
+        for (int run = 0; run < 3; run++) {
+            for (Endings::Rank& r : job.all)
+                r.tasks += int(random() % 2);
+            int put_more = 10, moves = 60, threads_put = run < 2 ? 12 : 0; // in the last run none
+            for (int step = 0; step < 100000 && !job.all[0].ending.ended(); step++) {
+                if (random() % slow == 0 && !job.letters.empty()) {
+                    job.read(random() % job.letters.size());
+                    continue;
+                }
+                const int who = int(random() % unsigned(ranks));
+                Endings::Rank& r = job.all[size_t(who)];
+                if (random() % 8 == 0 && threads_put > 0) {
+                    job.put_extra(who);
+                    threads_put--;
+                    put++;
+                } else if (r.tasks + r.extra == 0)
+                    job.rest(who);
+                else if (const bool is_extra = r.extra && (!r.tasks || random() % 2); random() % 2 && moves > 0) {
+                    moves--;
+                    job.move(who, is_extra);
+                } else {
+                    int& n = is_extra ? r.extra : r.tasks;
+                    n--;
+                    for (unsigned i = random() % 3; i-- && put_more > 0; put_more--)
+                        n++;
+                }
+            }
+            REQUIRE(job.all[0].ending.ended());
+            for (const Endings::Rank& r : job.all)
+                REQUIRE(r.tasks == 0);
+            for (const Endings::Letter& l : job.letters)
+                REQUIRE((l.say != Ending::Say::nothing || l.is_extra));
+            kept_for_next += job.left();
+            if (run == 2)
+                REQUIRE(job.left() == 0);
+            job.begin_run(each);
+        }
+    }
+    CHECK(kept_for_next > 100);
+    CHECK(kept_for_next < put / 2);
+}
+
+TEST_CASE("what a woken rank has sent does not hide a task that is under way", "[tasks]")
+{
+    Endings job(3, true, 1);
+    job.all[0].tasks = 1;
+    job.move_to(1, 0); // is under way for long
+    job.rest(2);       // reports that it has nothing to do,
+    job.read(1);
+    job.put_extra(2);  // but a thread puts a task there, which moves, too,
+    job.move_to(1, 2, true);
+    job.all[1].counts.received_by(1); // comes first, and runs
+    job.all[1].counts.woken |= job.letters.back().of_woken;
+    job.letters.pop_back();
+    job.rest(1); // As many were sent to rank 1 as it has received, by the last reports.
+    job.read(1);
+    job.rest(0);
+    REQUIRE(!job.all[0].ending.ended());
+    for (int step = 0; step < 1000 && !job.all[0].ending.ended(); step++) {
+        if (!job.letters.empty())
+            job.read(job.random() % job.letters.size());
+        const int who = int(job.random() % 3);
+        job.all[size_t(who)].tasks = 0;
+        job.rest(who);
+    }
+    REQUIRE(job.all[0].ending.ended());
+    CHECK(job.left() == 0);
 }
 
 TEST_CASE("after the last task has ended one letter goes up and one down", "[tasks]")
