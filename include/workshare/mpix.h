@@ -12,6 +12,7 @@
  *   Blocking    every function here is collective over comm, an intracommunicator, and returns when its part is done;
  *               under mpirun -workshare a rank that waits in it helps others, as in any call of MPI. All give the same
  *               info.
+ *   Handler     communicators that are made have the error handler of comm.
  *   Errors      as with MPI's own functions: MPI_SUCCESS or an error code, after comm's error handler was called with
  *               it, and the message says which argument of which rank is wrong. An error is raised in all processes of
  *               comm, whichever made it; then *newcomm is MPI_COMM_NULL, and comm is as it was. MPI_ERR_COMM: comm is

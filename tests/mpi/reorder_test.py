@@ -41,6 +41,8 @@ for ranks in (1, 2):
     job('errors', 0, ranks=ranks, workshare=False)
 for ranks in (1, 4):
     job('errors', 1, ranks=ranks)
+for ranks, workshare in (1, True), (3, True), (3, False):
+    job('handlers', ranks=ranks, workshare=workshare)
 for workshare in (False, True):
     result = job('fatal', ranks=2, workshare=workshare, code='error')
     expect(result, 'no message', 'MPIX_Load_create' in result.err and 'loads[0] is not a number' in result.err and 'on rank 1' in result.err)

@@ -107,7 +107,21 @@ int make_comm(const Call& call, const std::vector<int>& order, int spare, MPI_Co
         return error;
     error = PMPI_Comm_create(call.comm, new_group, newcomm);
     PMPI_Group_free(&new_group);
+    if (!error)
+        error = inherit_handler(call.comm, *newcomm);
     return error ? error : note_spare(call, spare, *newcomm);
+}
+
+int inherit_handler(MPI_Comm comm, MPI_Comm newcomm)
+{
+    MPI_Errhandler handler;
+    int error = PMPI_Comm_get_errhandler(comm, &handler);
+    if (error)
+        return error;
+    error = PMPI_Comm_set_errhandler(newcomm, handler);
+    if (handler != MPI_ERRORS_ARE_FATAL && handler != MPI_ERRORS_RETURN && handler != MPI_ERRORS_ABORT)
+        PMPI_Errhandler_free(&handler); // one of the program's own has been counted once more
+    return error;
 }
 
 int note_spare(const Call& call, int spare, MPI_Comm newcomm)

@@ -74,5 +74,7 @@ Loads loads_given(const Call& call, const Record& mine, const double* loads, con
 // The communicator in which process order[r] of comm is rank r, with what is noted about it. Collective.
 int make_comm(const Call& call, const std::vector<int>& order, int spare, MPI_Comm* newcomm);
 int note_spare(const Call& call, int spare, MPI_Comm newcomm);
+// MPI_Comm_create does not give `newcomm` the error handler of `comm`, as MPI 4.0 wants it (9.3).
+int inherit_handler(MPI_Comm comm, MPI_Comm newcomm);
 
 } // namespace ws::policy::reorder

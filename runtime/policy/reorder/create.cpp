@@ -56,7 +56,9 @@ int load_active(MPI_Comm comm, int* active, MPI_Comm* activecomm)
         int range[1][3] = {{0, working - 1, 1}};
         PMPI_Comm_group(comm, &all);
         PMPI_Group_range_incl(all, 1, range, &some);
-        const int error = PMPI_Comm_create(comm, some, activecomm);
+        int error = PMPI_Comm_create(comm, some, activecomm);
+        if (!error && *activecomm != MPI_COMM_NULL)
+            error = inherit_handler(comm, *activecomm);
         PMPI_Group_free(&some);
         PMPI_Group_free(&all);
         if (error)

@@ -508,6 +508,44 @@ static void measured(int sleeping)
     MPI_Comm_free(&new);
 }
 
+/* What is made of comm has comm's error handler, as MPI 4.0 says in 9.3. */
+static void handlers(void)
+{
+    MPI_Errhandler own, found, all[3];
+    MPI_Comm made[4];
+    double loads[64];
+    const double load = rank;
+    const int left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks;
+    int active;
+    for (int r = 0; r < ranks; r++)
+        loads[r] = r;
+    MPI_Comm_create_errhandler(note_error, &own);
+    all[0] = MPI_ERRORS_ARE_FATAL, all[1] = MPI_ERRORS_RETURN, all[2] = own;
+    for (int h = 0; h < 3; h++) {
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, all[h]);
+        MPIX_Load_create(MPI_COMM_WORLD, loads, MPI_INFO_NULL, &made[0]);
+        MPIX_Dist_load_create(MPI_COMM_WORLD, 1, &rank, &load, MPI_INFO_NULL, &made[1]);
+        MPIX_Load_graph_create(MPI_COMM_WORLD, loads, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED,
+                               MPI_INFO_NULL, &made[2]);
+        MPIX_Load_active(MPI_COMM_WORLD, &active, &made[3]);
+        for (int i = 0; i < 4; i++) {
+            MPI_Comm_get_errhandler(made[i], &found);
+            if (found != all[h])
+                printf("rank %d: communicator %d has not the error handler %d\n", rank, i, h);
+            CHECK(found == all[h]);
+            if (h == 2) {
+                MPI_Errhandler_free(&found);
+                told = -1;
+                MPI_Comm_call_errhandler(made[i], MPI_ERR_OTHER);
+                CHECK(told == MPI_ERR_OTHER);
+            }
+            MPI_Comm_free(&made[i]);
+        }
+    }
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    MPI_Errhandler_free(&own);
+}
+
 /* The job ends with the message. */
 static void fatal(void)
 {
@@ -535,6 +573,8 @@ int main(int argc, char **argv)
         repeat(number);
     else if (!strcmp(what, "measured"))
         measured(number);
+    else if (!strcmp(what, "handlers"))
+        handlers();
     else if (!strcmp(what, "fatal"))
         fatal();
     else
