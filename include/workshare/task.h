@@ -73,7 +73,8 @@ struct ws_task_kind {
 };
 
 /* Makes a pool over `comm`, of which it makes a duplicate.
- *   Errors      ENOMEM. EINVAL: MPI is not initialized, or `pool` is NULL.
+ *   Errors      ENOMEM. EINVAL: MPI is not initialized, `pool` is NULL, or `comm` is MPI_COMM_NULL or an
+ *               intercommunicator.
  *   Blocking    collective over comm.
  *   Threads     one at a time; best the one that called MPI_Init, whose core is lent while it has nothing to do. */
 int ws_tasks_create(MPI_Comm comm, ws_tasks **pool) WS_MUST_USE;
@@ -122,7 +123,7 @@ int ws_tasks_run(ws_tasks *pool) WS_MUST_USE;
 int ws_tasks_reduced(ws_tasks *pool, int kind, void *result, size_t bytes) WS_MUST_USE;
 
 /* The result of a task that this rank put with a future; then the future is gone. *bytes: as many as the task gave.
- *   Errors      EINVAL: no such future, or its task has not run. EMSGSIZE: `capacity` is too small, and the future
+ *   Errors      EINVAL: no such future, one of another pool, or its task has not run. EMSGSIZE: `capacity` is too small, and the future
  *               stays. ECANCELED: the task failed.
  *   Blocking    none.  Threads: any. */
 int ws_tasks_future(ws_tasks *pool, uint64_t future, void *result, size_t capacity, size_t *bytes) WS_MUST_USE;
@@ -141,7 +142,7 @@ struct ws_task_counts {
 int ws_tasks_counts(ws_tasks *pool, struct ws_task_counts *counts) WS_MUST_USE;
 
 /* Frees a pool, with tasks that were never run; *pool becomes NULL. Before MPI_Finalize.
- *   Errors      EINVAL: it was freed, or runs.
+ *   Errors      EINVAL: it was freed, or runs, or MPI is finalized.
  *   Blocking    collective over the pool's communicator. */
 int ws_tasks_free(ws_tasks **pool) WS_MUST_USE;
 

@@ -208,7 +208,8 @@ public:
 
 private:
     friend class task_pool;
-    explicit task_kind(int number) : number_(number) {}
+    task_kind(ws_tasks* pool, int number) : pool_(pool), number_(number) {}
+    ws_tasks* pool_ = nullptr; // a pool is told from all others by its address, also when it was freed
     int number_ = -1;
 };
 
@@ -283,7 +284,7 @@ public:
         c.context = k.get();
         c.result = std::is_void_v<R> ? 0 : detail::most_result;
         kinds_.push_back(std::move(k));
-        return task_kind<R, typename S::arguments>(add(c));
+        return {pool_, add(c)};
     }
     // The same; results are combined by combine(a, b), which must be associative and commutative, see total().
     template <class F, class Combine, class S = detail::task_signature<F>>
@@ -299,19 +300,19 @@ public:
         c.result = sizeof(typename K::total);
         c.combine = k->add;
         kinds_.push_back(std::move(k));
-        return task_kind<void, typename S::arguments, R>(add(c));
+        return {pool_, add(c)};
     }
 
     // Puts a task, from tasks too.
     template <class R, class... P, class T, class... A>
     void put(const task_kind<R, std::tuple<P...>, T>& k, A&&... arguments)
     {
-        put_as<P...>(k.number_, task_options().c_options(), std::forward<A>(arguments)...);
+        put_as<P...>(number_of(k), task_options().c_options(), std::forward<A>(arguments)...);
     }
     template <class R, class... P, class T, class... A>
     void put(const task_options& o, const task_kind<R, std::tuple<P...>, T>& k, A&&... arguments)
     {
-        put_as<P...>(k.number_, o.c_options(), std::forward<A>(arguments)...);
+        put_as<P...>(number_of(k), o.c_options(), std::forward<A>(arguments)...);
     }
     // Puts a task whose result is kept for this rank.
     template <class R, class... P, class... A>
@@ -322,7 +323,7 @@ public:
         f.pool_ = pool_;
         ws_task_options o = {};
         o.future = &f.number_;
-        put_as<P...>(k.number_, o, std::forward<A>(arguments)...);
+        put_as<P...>(number_of(k), o, std::forward<A>(arguments)...);
         return f;
     }
 
@@ -354,7 +355,7 @@ public:
     template <class A, class T> T total(const task_kind<void, A, T>& k, T none = T()) const
     {
         detail::task_total<T, void> t;
-        detail::check_task_call(ws_tasks_reduced(pool_, k.number_, &t, sizeof t));
+        detail::check_task_call(ws_tasks_reduced(pool_, number_of(k), &t, sizeof t));
         return t.has ? t.value : none;
     }
 
@@ -366,6 +367,14 @@ public:
     }
 
 private:
+    template <class R, class A, class T> int number_of(const task_kind<R, A, T>& k) const
+    {
+        if (!k.pool_)
+            throw std::invalid_argument("ws::task_pool: the kind of tasks is of no pool: task_pool::kind() makes one");
+        if (k.pool_ != pool_)
+            throw std::invalid_argument("ws::task_pool: the kind of tasks is of another pool");
+        return k.number_;
+    }
     int add(const ws_task_kind& c)
     {
         int number = -1;

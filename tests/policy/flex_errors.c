@@ -149,6 +149,9 @@ int main(int argc, char **argv)
     XMPI_Partition copy = other;
     EXPECT(XMPI_Partition_free(&other), MPI_SUCCESS, "");
     EXPECT(XMPI_Partition_free(&copy), MPI_ERR_ARG, "was freed");
+    EXPECT(XMPI_Get_wsize(MPI_COMM_WORLD, 10, MPI_INFO_NULL, &other, &count, &displ), MPI_SUCCESS, "");
+    EXPECT(XMPI_Partition_free(&copy), MPI_ERR_ARG, "was freed"); /* nor is it the new one's */
+    EXPECT(XMPI_Partition_free(&other), MPI_SUCCESS, "");
     EXPECT(XMPI_Partition_free(&rows), MPI_SUCCESS, "");
     MPI_Finalize();
     return wrong != 0;

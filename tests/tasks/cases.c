@@ -59,6 +59,40 @@ static int nothing(struct ws_task *task)
     return 0;
 }
 
+static int give_one(struct ws_task *task)
+{
+    const long one = 1;
+    return ws_task_result(task, &one, sizeof one);
+}
+
+/* Pools over what is no group of processes, and a future that another pool is asked for. */
+static void belongs(void)
+{
+    const struct ws_task_kind gives = {.name = "gives",.run = give_one,.result = sizeof(long) };
+    ws_tasks *other = NULL;
+    uint64_t future = 0;
+    const struct ws_task_options wants = {.future = &future };
+    long result = 0;
+    int number = -1;
+    MPI_Comm half, inter;
+    expect(refused(ws_tasks_create(MPI_COMM_NULL, &other), EINVAL, "comm is MPI_COMM_NULL"), "no communicator");
+    if (ranks > 1) {
+        MPI_Comm_split(MPI_COMM_WORLD, rank == 0, rank, &half);
+        MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, rank == 0, 3, &inter);
+        expect(refused(ws_tasks_create(inter, &other), EINVAL, "comm is an intercommunicator"), "an intercommunicator");
+        MPI_Comm_free(&inter);
+        MPI_Comm_free(&half);
+    }
+    expect(!other && ws_tasks_create(MPI_COMM_WORLD, &other) == 0, "another pool");
+    expect(ws_tasks_kind(other, &gives, &number) == 0, "its kind");
+    expect(ws_task_put(other, number, NULL, 0, &wants) == 0, "put");
+    expect(ws_tasks_run(other) == 0, "run");
+    expect(refused(ws_tasks_future(pool, future, &result, sizeof result, NULL), EINVAL, "of another pool"),
+           "another pool's future");
+    expect(ws_tasks_future(other, future, &result, sizeof result, NULL) == 0 && result == 1, "its own");
+    expect(ws_tasks_free(&other) == 0, "it is freed");
+}
+
 static void arguments(void)
 {
     struct ws_task_kind bad = {.name = "bad" };
@@ -83,6 +117,8 @@ static void arguments(void)
     expect(refused(ws_task_put(pool, number, NULL, 0, &wants), EINVAL, "have no result"), "a future");
     expect(refused(ws_tasks_future(pool, 99, NULL, 0, NULL), EINVAL, "no such future"), "a future that is not");
     expect(refused(ws_tasks_reduced(pool, number, NULL, 0), EINVAL, "combines nothing"), "nothing is combined");
+    expect(refused(ws_tasks_counts(pool, NULL), EINVAL, "nowhere to store"), "no counts");
+    belongs();
     expect(ws_tasks_run(pool) == 0, "an empty pool runs");
 }
 

@@ -129,6 +129,23 @@ int main(int argc, char** argv)
             said = e.what();
         }
         expect(said == "five is not liked", "the future throws it");
+        {
+            ws::task_pool other(MPI_COMM_WORLD);
+            auto negate = other.kind("negate", [](int n) { return -n; });
+            auto refuses = [&](const char* part, auto call) {
+                try {
+                    call();
+                } catch (const std::invalid_argument& e) {
+                    return std::string(e.what()).find(part) != std::string::npos;
+                }
+                return false;
+            };
+            expect(refuses("of another pool", [&] { (void) other.submit(plain, 3L); }), "submit: another pool's kind");
+            expect(refuses("of another pool", [&] { pool.put(negate, 3); }), "put: another pool's kind");
+            expect(refuses("of another pool", [&] { (void) other.total(tree); }), "total: another pool's kind");
+            expect(refuses("of no pool", [&] { pool.put(ws::task_kind<void, std::tuple<int>>(), 3); }),
+                   "a kind of no pool");
+        }
         pool.run();
         const ws_task_counts counts = pool.counts();
         std::printf("rank %d: run %lu, moved in %lu\n", rank, counts.run, counts.moved_in);

@@ -11,6 +11,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <mutex>
 #include <utility>
 
@@ -18,14 +19,17 @@ namespace ws::policy::flex {
 
 namespace {
 
-// A handle is a place in this table, from 1 on. Never destroyed: exit() may run beside its users.
-auto& table = *new std::vector<std::unique_ptr<Decomposition>>;
+// By handle. A handle is used once, so that one of a partition that was freed is never taken for another's. Never
+// destroyed: exit() may run beside its users.
+auto& table = *new std::map<XMPI_Partition, std::unique_ptr<Decomposition>>;
+XMPI_Partition last_handle = XMPI_PARTITION_NULL;
 std::mutex table_lock;
 
 Decomposition* find(XMPI_Partition handle)
 {
     std::lock_guard<std::mutex> guard(table_lock);
-    return handle > 0 && size_t(handle) <= table.size() ? table[size_t(handle) - 1].get() : nullptr;
+    const auto found = table.find(handle);
+    return found != table.end() ? found->second.get() : nullptr;
 }
 
 __attribute__((format(printf, 4, 5))) int raise(MPI_Comm comm, const char* function, int error_class,
@@ -115,13 +119,8 @@ int get_wsize(MPI_Comm comm, MPI_Count rows, MPI_Info info, XMPI_Partition* part
     *count = made->count();
     *displ = made->displ();
     std::lock_guard<std::mutex> guard(table_lock);
-    size_t free = 0;
-    while (free < table.size() && table[free])
-        free++;
-    if (free == table.size())
-        table.emplace_back();
-    table[free] = std::move(made);
-    *partition = XMPI_Partition(free) + 1;
+    table[++last_handle] = std::move(made);
+    *partition = last_handle;
     return MPI_SUCCESS;
 }
 
@@ -129,11 +128,11 @@ int get_wsize(MPI_Comm comm, MPI_Count rows, MPI_Info info, XMPI_Partition* part
 const Array* registered(void* address, const void* data, XMPI_Partition* where)
 {
     std::lock_guard<std::mutex> guard(table_lock);
-    for (size_t i = 0; i < table.size(); i++)
-        for (size_t s = 0; table[i] && s < table[i]->structures().size(); s++)
-            for (const Array& a : table[i]->structures()[s].arrays)
+    for (const auto& [handle, d] : table)
+        for (const Structure& s : d->structures())
+            for (const Array& a : s.arrays)
                 if (a.address() == address || (data && a.data() == data)) {
-                    *where = XMPI_Partition(i) + 1;
+                    *where = handle;
                     return &a;
                 }
     return nullptr;
@@ -314,8 +313,8 @@ bool step_all()
 {
     std::lock_guard<std::mutex> guard(table_lock); // so that none ends meanwhile
     bool more = false;
-    for (const auto& d : table)
-        more |= d && d->step();
+    for (const auto& [handle, d] : table)
+        more |= d->step();
     return more;
 }
 
@@ -412,7 +411,9 @@ WS_EXPORT int ws_XMPI_Partition_free(XMPI_Partition* partition)
     std::unique_ptr<Decomposition> gone;
     {
         std::lock_guard<std::mutex> guard(table_lock);
-        gone = std::move(table[size_t(*partition) - 1]);
+        const auto found = table.find(*partition);
+        gone = std::move(found->second);
+        table.erase(found);
     }
     if (gone->is_ending())
         gone->end_finish();

@@ -53,6 +53,12 @@ WS_EXPORT int ws_tasks_create(MPI_Comm comm, ws_tasks** tasks)
     if (!tasks || !mpi_is_there())
         return said(EINVAL,
                     !tasks ? "ws_tasks_create: nowhere to store the pool" : "ws_tasks_create: MPI is not initialized");
+    int is_inter = 0;
+    if (comm != MPI_COMM_NULL)
+        PMPI_Comm_test_inter(comm, &is_inter);
+    if (comm == MPI_COMM_NULL || is_inter)
+        return said(EINVAL, std::string("ws_tasks_create: comm is ") +
+                                (is_inter ? "an intercommunicator" : "MPI_COMM_NULL"));
     ws_tasks* const shell = new (std::nothrow) ws_tasks{nullptr, nullptr};
     if (!shell)
         return said(ENOMEM, "ws_tasks_create: no memory");
@@ -95,6 +101,8 @@ WS_EXPORT int ws_tasks_run(ws_tasks* tasks)
     Pool* const pool = pool_of(tasks, "ws_tasks_run");
     if (!pool)
         return EINVAL;
+    if (!mpi_is_there())
+        return said(EINVAL, "ws_tasks_run: MPI is finalized");
     std::string error;
     const int result = pool->run(error);
     return said(result, error);
@@ -138,6 +146,8 @@ WS_EXPORT int ws_tasks_free(ws_tasks** tasks)
         return EINVAL;
     if (pool->runs())
         return said(EINVAL, "ws_tasks_free: the pool runs");
+    if (!mpi_is_there())
+        return said(EINVAL, "ws_tasks_free: MPI is finalized: pools are freed before MPI_Finalize");
     (*tasks)->pool = nullptr;
     freeing.lock();
     (*tasks)->before = last_freed;

@@ -96,7 +96,7 @@ int Pool::put(int kind, const void* data, size_t bytes, const ws_task_options* o
         t.flags |= task_has_future;
         t.future = next_future_++;
         futures_[t.future];
-        *o->future = t.future;
+        *o->future = serial_ << 32 | t.future;
     }
     if (WS_UNLIKELY(!active_ && !queue_.size())) // this rank may have reported that it has nothing to do
         store_relaxed(woken_, true);
@@ -342,8 +342,12 @@ int Pool::reduced(int kind, void* result, size_t bytes, std::string& error)
 
 int Pool::future(uint64_t number, void* result, size_t capacity, size_t* bytes, std::string& error)
 {
+    if (number >> 32 != 0 && number >> 32 != serial_) {
+        error = "ws_tasks_future: the future is of another pool";
+        return EINVAL;
+    }
     std::lock_guard<window::SpinLock> hold(lock_);
-    const auto it = futures_.find(uint32_t(number));
+    const auto it = number >> 32 ? futures_.find(uint32_t(number)) : futures_.end();
     if (it == futures_.end() || !it->second.done) {
         error = it == futures_.end() ? "ws_tasks_future: there is no such future, or it was asked already"
                                      : "ws_tasks_future: its task has not run";
@@ -377,6 +381,8 @@ void Pool::count(ws_task_counts& counts)
 
 Pool::Pool(MPI_Comm comm, ws_tasks* shell) : shell_(shell)
 {
+    static volatile Hardware::Word pools;
+    serial_ = Hardware::fetch_add_full(pools, 1) + 1; // no future of any pool is 0
     PMPI_Comm_dup(comm, &comm_);
     PMPI_Comm_rank(comm_, &me_);
     PMPI_Comm_size(comm_, &ranks_);

@@ -141,6 +141,7 @@ private:
     void flush_results();
 
     ws_tasks* shell_;
+    uint64_t serial_ = 0; // of the pools of this process; the upper half of the numbers of futures
     MPI_Comm comm_ = MPI_COMM_NULL; // for what is collective
     MPI_Comm wire_comm_ = MPI_COMM_NULL, node_ = MPI_COMM_NULL;
     int me_ = 0, ranks_ = 1;
