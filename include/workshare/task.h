@@ -123,8 +123,8 @@ int ws_tasks_run(ws_tasks *pool) WS_MUST_USE;
 int ws_tasks_reduced(ws_tasks *pool, int kind, void *result, size_t bytes) WS_MUST_USE;
 
 /* The result of a task that this rank put with a future; then the future is gone. *bytes: as many as the task gave.
- *   Errors      EINVAL: no such future, one of another pool, or its task has not run. EMSGSIZE: `capacity` is too small, and the future
- *               stays. ECANCELED: the task failed.
+ *   Errors      EINVAL: no such future, one of another pool, or its task has not run. EMSGSIZE: `capacity` is too
+ *               small, and the future stays. ECANCELED: the task failed.
  *   Blocking    none.  Threads: any. */
 int ws_tasks_future(ws_tasks *pool, uint64_t future, void *result, size_t capacity, size_t *bytes) WS_MUST_USE;
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <dlfcn.h>
+#include <initializer_list>
 
 namespace ws::directive {
 
@@ -13,13 +14,27 @@ void* next_of_all(const char* name, const char* version)
     return found ? found : dlsym(RTLD_NEXT, name);
 }
 
+void* loaded_openmp()
+{
+    // One that came with a module of local scope is found by its name alone.
+    for (const char* name : {"libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so"})
+        if (void* const library = dlopen(name, RTLD_LAZY | RTLD_NOLOAD)) {
+            dlclose(library); // it stays as long as what brought it
+            return library;
+        }
+    return nullptr;
+}
+
 void* next_of_library(void* caller, const char* name)
 {
     Dl_info in;
-    void* library = dladdr(caller, &in) ? dlopen(in.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
+    void* library = caller && dladdr(caller, &in) ? dlopen(in.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
     void* found = library ? dlsym(library, name) : nullptr;
     if (library)
         dlclose(library); // the caller keeps it
+    // The caller may have jumped to the function: then the place that it returns to is somebody else's.
+    if (!found && (library = loaded_openmp()))
+        found = dlsym(library, name);
     return found;
 }
 

@@ -14,8 +14,10 @@ namespace ws::directive {
 
 // Among all, after libws, of that version if there is such a one; null: there is none.
 void* next_of_all(const char* name, const char* version);
-// That of a library which the caller's brought; null: there is none.
+// That of a library which the caller's brought, or of an OpenMP library that is loaded at all; null: there is none.
 void* next_of_library(void* caller, const char* name);
+// dlopen()'s handle of an OpenMP library that is loaded, in whatever scope; null: there is none.
+void* loaded_openmp();
 [[noreturn]] void no_next(const char* name);
 
 // One for each function, a static of it. Any thread. Costs a load once it was found among all.

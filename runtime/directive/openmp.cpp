@@ -359,7 +359,7 @@ bool sees_libomp()
     if (!dlsym(RTLD_DEFAULT, "__kmpc_fork_call"))
         return true;
     // It looks for tools when it is first asked for anything.
-    if (auto* most = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "omp_get_max_threads")))
+    if (auto* most = reinterpret_cast<int (*)()>(dlsym(RTLD_NEXT, "omp_get_max_threads")))
         most();
     return tool_is_on;
 }
@@ -455,7 +455,7 @@ const char* watch_openmp(OpenMPWatcher* watching)
         return "libgomp stands before libws in this program";
     if (!sees_libomp())
         return "libomp has another tool, or OMP_TOOL=disabled";
-    if (dlsym(RTLD_DEFAULT, "omp_get_max_threads") && threads_never_sleep())
+    if (dlsym(RTLD_NEXT, "omp_get_max_threads") && threads_never_sleep())
         return "OMP_WAIT_POLICY=active lets OpenMP keep the cores";
     watcher = watching;
     Hardware::store_release(watching_openmp, 1);

@@ -83,12 +83,14 @@ private:
 
 // How a loop's iterations come to threads: a contiguous part each; chunks round robin, as schedule(static, chunk);
 // chunks in their order to whoever comes first, as `monotonic: dynamic`; the same with many at a time while many are
-// left, as `monotonic: guided`.
+// left, as `monotonic: guided`; or so, chunks of a part each, and then of others' parts, as libomp's
+// `nonmonotonic: dynamic`.
 enum class Deal : uint8_t {
     parts,
     round_robin,
     on_demand,
-    guided
+    guided,
+    own_part_first
 };
 inline bool is_guided(Deal deal) { return deal == Deal::guided; }
 

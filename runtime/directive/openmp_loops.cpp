@@ -14,7 +14,6 @@ using ws::directive::OpenMPRegion;
 using ws::directive::allow_openmp;
 using ws::directive::openmp;
 using ws::directive::openmp_chooser;
-using ws::directive::own_threads_beside_guests;
 using ws::loop::Allowed;
 using ws::loop::LoopBounds;
 using ws::loop::Participant;
@@ -31,16 +30,12 @@ using ws::loop::host;
 using ws::loop::make_team;
 using ws::loop::peek;
 using ws::loop::play;
-using ws::loop::poke;
-using ws::loop::remember_kept;
 using ws::loop::remember_team;
-using ws::loop::run_with_guests;
 using ws::loop::self;
 using ws::loop::share_out;
 using ws::loop::share_out_measured;
 using ws::loop::slot_of;
 using ws::loop::team_is_short;
-using ws::loop::team_wants_guests;
 using ws::observe::Kept;
 using ws::observe::LoopRow;
 using ws::observe::bump;
@@ -162,11 +157,12 @@ private:
     static void run(void* argument)
     {
         Team& team = *static_cast<Team*>(argument);
+        const bool inside = self.in_region;
         if (const ws::directive::ThreadSettings* const own = ws::directive::thread_settings)
             share_out(team, own->number, own->size);
         else
             run_thread<share_out>(argument);
-        self.in_region = ws::directive::thread_settings != nullptr;
+        self.in_region = inside;
     }
 };
 

@@ -171,9 +171,9 @@ unsigned openmp_own()
     {                                                                                                                 \
         static Next<int parameters> found(name, version);                                                             \
         const Participant& p = loop::self;                                                                            \
-        auto* const next = found.find(__builtin_return_address(0));                                                   \
         if (is_numbered(p))                                                                                           \
             return inside;                                                                                            \
+        auto* const next = found.find(__builtin_return_address(0));                                                   \
         return WS_LIKELY(next != nullptr) ? outside : none;                                                           \
     }                                                                                                                 \
     asm(".symver " #function "," name "@" version)
@@ -187,12 +187,11 @@ unsigned openmp_own()
 
 namespace {
 // How many levels of regions may be active, as the calling virtual thread, or its library, has it.
-int own_levels(int (*library)())
+int own_levels()
 {
     if (thread_settings && thread_settings->levels >= 0)
         return thread_settings->levels;
-    if (!library)
-        library = openmp(nullptr).max_active_levels;
+    const auto library = openmp(nullptr).max_active_levels;
     return library ? library() : 1;
 }
 } // namespace
@@ -209,8 +208,8 @@ WS_QUESTIONS(omp_get_dynamic, "OMP_1.0",
 WS_QUESTIONS(omp_in_parallel, "OMP_1.0", thread_settings ? thread_settings->active > 0 : 1, next(), 0);
 WS_QUESTIONS(omp_get_level, "OMP_3.0", p.depth, next(), 0);
 WS_QUESTIONS(omp_get_active_level, "OMP_3.0", thread_settings ? thread_settings->active : 1, next(), 0);
-WS_QUESTIONS(omp_get_max_active_levels, "OMP_3.0", own_levels(next), next ? next() : 1, 1);
-WS_QUESTIONS(omp_get_nested, "OMP_1.0", own_levels(nullptr) > 1, next(), 0);
+WS_QUESTIONS(omp_get_max_active_levels, "OMP_3.0", own_levels(), next(), 1);
+WS_QUESTIONS(omp_get_nested, "OMP_1.0", own_levels() > 1, next(), 0);
 
 namespace {
 
@@ -393,8 +392,11 @@ bool openmp_questions_come()
                 {"omp_set_num_threads", "VERSION", reinterpret_cast<void*>(openmp_set_threads_llvm)}};
     for (const auto& one : some)
         if (void* const found = dlvsym(RTLD_DEFAULT, one.name, one.version))
-            if (found != one.ours)
-                return false;
+            if (found != one.ours) {
+                Dl_info in; // libws-early.so hands on to libws
+                if (!dladdr(found, &in) || !in.dli_fname || !std::strstr(in.dli_fname, "/libws-early.so"))
+                    return false;
+            }
     return true;
 }
 

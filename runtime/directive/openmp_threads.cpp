@@ -7,6 +7,7 @@
 // part at a time. Who may ask: what a program wants of its OpenMP library is in the tables by which it was linked.
 #include "directive/openmp_threads.h"
 
+#include "directive/next.h"
 #include "directive/openmp.h"
 #include "directive/references.h"
 #include "loop/numbers.h"
@@ -52,10 +53,12 @@ void* library_of(void* caller)
 void* find_handle(void* caller)
 {
     for (void* among_all : {RTLD_NEXT, RTLD_DEFAULT}) // else it stands before libws
-        if (dlsym(among_all, "omp_get_max_threads"))
+        if (dlsym(among_all, "GOMP_parallel")) // which libws-early.so does not have, and libomp has, too
             return among_all;
     if (void* own = library_of(caller))
         return own;
+    if (void* loaded = loaded_openmp())
+        return loaded;
     // All of the program's loops are ours: the linker may have left the library out.
     brought = true;
     void* gnu = dlopen("libgomp.so.1", RTLD_LAZY | RTLD_LOCAL);

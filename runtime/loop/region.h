@@ -84,6 +84,7 @@ struct alignas(64) LoopHost {
     // which takes longer.
     Allowed (*allow)(const ws_site*, unsigned own, bool anew) = nullptr;
     int (*openmp_level)() = nullptr; // regions of OpenMP's that the calling thread is in
+    void (*let_others)() = nullptr;  // by a thread of a team that waits for the others; null: they run by themselves
     Lending* lending = nullptr;
     observe::Board* board = nullptr;
     measure::Meter* meter = nullptr;

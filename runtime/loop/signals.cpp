@@ -19,7 +19,7 @@ struct Now {
     sigset_t mask;
     bool known;
 };
-WS_THREAD_LOCAL Now now; // as this file set it last
+WS_THREAD_LOCAL Now own_mask; // as this file set it last
 
 } // namespace
 
@@ -37,11 +37,11 @@ const sigset_t& idle_signals()
 
 void take_signals(const sigset_t& mask)
 {
-    if (now.known && std::memcmp(&now.mask, &mask, bytes) == 0)
+    if (own_mask.known && std::memcmp(&own_mask.mask, &mask, bytes) == 0)
         return;
     pthread_sigmask(SIG_SETMASK, &mask, nullptr);
-    std::memcpy(&now.mask, &mask, bytes);
-    now.known = true;
+    std::memcpy(&own_mask.mask, &mask, bytes);
+    own_mask.known = true;
 }
 
 void take_cpus_of(pid_t thread)

@@ -164,7 +164,10 @@ bool team_next(Participant& p, long* lo, long* hi)
         p.mode = Mode::done;
         // As no_more() in chunks.cpp: nobody may still be copying what this thread now writes.
         for (unsigned turn = 0; m.took_last && last_matters && Hardware::load_acquire(t.begun) < m.threads; turn++)
-            turn < 2000 ? window::cpu_relax() : void(sched_yield());
+            if (p.host->let_others)
+                p.host->let_others();
+            else
+                turn < 2000 ? window::cpu_relax() : void(sched_yield());
         return false;
     }
     const LoopBounds& b = m.bounds;

@@ -40,7 +40,7 @@ MPI_Comm comm = MPI_COMM_NULL; // a duplicate, for the trace alone
 TraceOpen open_writer;
 
 enum Tag { tag_sync, tag_about, tag_go, tag_events };
-constexpr uint64_t piece = 8192; // events a message: 320 KiB
+constexpr uint64_t events_a_message = 8192; // 320 KiB
 
 // ---- The clocks of two nodes, compared ----
 
@@ -328,8 +328,8 @@ TraceEvent converted(Job& job, const Gathered& g, uint32_t rank, const Event& e)
 
 void send_log(const EventLog& log, std::vector<Event>& buffer)
 {
-    for (uint64_t i = 0; i < log.kept(); i += piece) {
-        const uint64_t n = std::min(piece, log.kept() - i);
+    for (uint64_t i = 0; i < log.kept(); i += events_a_message) {
+        const uint64_t n = std::min(events_a_message, log.kept() - i);
         for (uint64_t k = 0; k < n; k++)
             buffer[k] = log.kept_event(i + k);
         PMPI_Send(buffer.data(), int(n * sizeof(Event)), MPI_BYTE, 0, tag_events, comm);
@@ -343,7 +343,7 @@ void send_all(const std::vector<EventLog*>& logs, const std::string& about)
     PMPI_Send(&bytes, 1, MPI_UINT64_T, 0, tag_about, comm);
     PMPI_Send(about.data(), int(bytes), MPI_BYTE, 0, tag_about, comm);
     PMPI_Recv(nullptr, 0, MPI_BYTE, 0, tag_go, comm, MPI_STATUS_IGNORE);
-    std::vector<Event> buffer(piece);
+    std::vector<Event> buffer(events_a_message);
     for (const EventLog* log : logs)
         send_log(*log, buffer);
 }
@@ -353,7 +353,7 @@ const char* write_all(Job& job, const Gathered& g, const std::vector<EventLog*>&
 {
     trace::TraceWriter* writer = open_writer(g.about, job.options.trace.c_str());
     std::vector<TraceEvent> events;
-    std::vector<Event> buffer(piece);
+    std::vector<Event> buffer(events_a_message);
     uint32_t thread = 0;
     for (uint32_t rank = 0; rank < g.ranks.size(); rank++) {
         if (rank != 0)
@@ -364,8 +364,8 @@ const char* write_all(Job& job, const Gathered& g, const std::vector<EventLog*>&
             events.reserve(count);
             for (uint64_t k = 0; rank == 0 && k < count; k++)
                 events.push_back(converted(job, g, rank, own[i]->kept_event(k)));
-            for (uint64_t k = 0; rank != 0 && k < count; k += piece) {
-                const uint64_t n = std::min(piece, count - k);
+            for (uint64_t k = 0; rank != 0 && k < count; k += events_a_message) {
+                const uint64_t n = std::min(events_a_message, count - k);
                 PMPI_Recv(buffer.data(), int(n * sizeof(Event)), MPI_BYTE, int(rank), tag_events, comm,
                           MPI_STATUS_IGNORE);
                 for (uint64_t m = 0; m < n; m++)

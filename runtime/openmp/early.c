@@ -263,3 +263,46 @@ __attribute__((constructor)) static void decide(int argc, char **argv, char **en
     snprintf(number, sizeof number, "%u", virtual_threads(mode));
     set("OMP_NUM_THREADS", number, threads_text, sizeof threads_text);
 }
+
+/* A program may look OpenMP's functions up by dlsym(), which does not see libws's: those have versions, for the
+ * linker's sake. These here have none, and are the first of their names; they jump to libws's, or, without it, to the
+ * library's. */
+#include <dlfcn.h>
+
+#define FUNCTIONS(each)                                                                                               \
+    each(omp_get_thread_num, "OMP_1.0") each(omp_get_num_threads, "OMP_1.0") each(omp_get_max_threads, "OMP_1.0")     \
+    each(omp_in_parallel, "OMP_1.0") each(omp_get_dynamic, "OMP_1.0") each(omp_set_dynamic, "OMP_1.0")                \
+    each(omp_set_num_threads, "OMP_1.0") each(omp_get_nested, "OMP_1.0") each(omp_set_nested, "OMP_1.0")              \
+    each(omp_get_level, "OMP_3.0") each(omp_get_active_level, "OMP_3.0") each(omp_get_ancestor_thread_num, "OMP_3.0") \
+    each(omp_get_team_size, "OMP_3.0") each(omp_get_max_active_levels, "OMP_3.0")                                     \
+    each(omp_set_max_active_levels, "OMP_3.0") each(omp_get_schedule, "OMP_3.0") each(omp_set_schedule, "OMP_3.0")
+
+__attribute__((used, visibility("hidden"))) void *ws_early_find(const char *name, const char *version)
+{
+    void *libws = dlopen("libws.so.1", RTLD_LAZY | RTLD_NOLOAD), *found = libws ? dlvsym(libws, name, version) : NULL;
+    return found ? found : dlsym(RTLD_NEXT, name);
+}
+
+#if defined(__x86_64__)
+#define JUMP(name) \
+    asm(".text; .globl " #name "; .type " #name ", @function; " #name ": jmp *ws_early_" #name "(%rip); .size " #name \
+        ", .-" #name);
+#else
+#define JUMP(name)                                                                                                    \
+    asm(".text; .globl " #name "; .type " #name ", %function; " #name ": adrp x16, ws_early_" #name                   \
+        "; ldr x16, [x16, :lo12:ws_early_" #name "]; br x16; .size " #name ", .-" #name);
+#endif
+/* The first call, with at most two arguments. */
+#define FIRST(name, version)                                                                                          \
+    static long first_##name(long a, long b);                                                                         \
+    __attribute__((used, visibility("hidden"))) long (*ws_early_##name)(long, long) = first_##name;                   \
+    static long first_##name(long a, long b)                                                                          \
+    {                                                                                                                 \
+        void *found = ws_early_find(#name, version);                                                                  \
+        if (!found)                                                                                                   \
+            return strncmp(#name, "omp_get_num", 11) == 0 || strncmp(#name, "omp_get_max", 11) == 0;                  \
+        ws_early_##name = (long (*)(long, long)) found;                                                               \
+        return ws_early_##name(a, b);                                                                                 \
+    }                                                                                                                 \
+    JUMP(name)
+FUNCTIONS(FIRST)

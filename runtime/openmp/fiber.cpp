@@ -78,6 +78,7 @@ struct Fiber::Entry {
 void Fiber::begin(void (*run)(Fiber&))
 {
     run_ = run;
+    has_begun_ = false;
     context_ = make_fcontext(reinterpret_cast<void*>(highest_), highest_ - lowest_, Entry::run);
 }
 
@@ -89,16 +90,23 @@ Fiber::Outcome Fiber::resume()
             context_ = from.fctx;
         return outcome_;
     }
+    // What libws keeps of a thread stays with the flow of control: the opener goes on in its own loop meanwhile.
     loop::OtherStack& other = loop::other_stack;
-    const loop::OtherStack other_before = other;
     loop::Participant& p = loop::self;
-    const uintptr_t frame = p.frame;
+    const loop::OtherStack other_before = other;
+    const loop::Participant opener = p;
     other = {lowest_, guard_};
-    p.frame = highest_;
+    if (has_begun_) {
+        p = own_;
+        p.level = opener.level; // OpenMP's, where it goes on
+    } else
+        p.frame = highest_;
+    has_begun_ = true;
     const transfer_t from = jump_fcontext(context_, this);
     if (outcome_ != Outcome::ended)
         context_ = from.fctx;
-    p.frame = frame;
+    own_ = p;
+    p = opener;
     other = other_before;
     return outcome_;
 }

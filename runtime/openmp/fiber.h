@@ -7,6 +7,7 @@
 // words go along, as do all registers that a function keeps.
 #pragma once
 
+#include "loop/participant.h"
 #include "openmp/identity.h"
 #include "openmp/on_demand.h"
 #include "openmp/unit.h"
@@ -42,6 +43,8 @@ private:
     void (*run_)(Fiber&);
     Outcome outcome_;
     Identity* identity_ = nullptr;
+    bool has_begun_ = false;
+    loop::Participant own_; // of number 0, which shares its opener's identity
     uintptr_t lowest_, highest_, guard_;
 };
 

@@ -119,9 +119,11 @@ bool begin_dispatch(int32_t kind, T lower, T upper, std::make_signed_t<T> step,
     uint64_t whole = chunk > 0 ? uint64_t(chunk) : 0;
     const int32_t plain = kind & ~modifiers;
     const bool is_static = plain == static_chunked || plain == static_whole || plain == static_balanced_chunked;
-    Deal deal = is_static                                       ? Deal::parts
-                : plain == dynamic_chunked || plain == static_steal ? Deal::on_demand
-                                                                    : Deal::guided;
+    Deal deal = is_static                  ? Deal::parts
+                : plain == static_steal    ? Deal::own_part_first
+                : plain != dynamic_chunked ? Deal::guided
+                : kind & nonmonotonic      ? Deal::own_part_first
+                                           : Deal::on_demand;
     if (plain == by_runtime || plain == by_runtime_simd) {
         const directive::RuntimeSchedule schedule = directive::runtime_schedule();
         const uint64_t said = uint64_t(schedule.chunk);

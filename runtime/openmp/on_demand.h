@@ -8,6 +8,7 @@
 // wait for any other: none is left to a thread that does not exist.
 #pragma once
 
+#include "directive/openmp.h"
 #include "openmp/deal.h"
 #include "window/atomics.h"
 #include "window/spin_lock.h"
@@ -23,7 +24,8 @@ using window::Hardware;
 
 // One execution of such a loop by a team.
 struct OnDemandLoop {
-    volatile Hardware::Word taken = 0;  // chunks
+    explicit OnDemandLoop(unsigned parts) : taken(new Hardware::Word[parts]()) {}
+    const std::unique_ptr<volatile Hardware::Word[]> taken; // chunks, of each part; or of the first, which is all
     volatile Hardware::Word passed = 0; // virtual threads that need it no more
     OnDemandLoop* volatile next = nullptr; // which follows it
     OnDemandLoop *older = nullptr, *free = nullptr; // lists of OnDemandLoops'
@@ -72,7 +74,10 @@ public:
     uint64_t progress() const
     {
         const OnDemandLoop* const loop = window::load_relaxed(latest_);
-        return loop ? uint64_t(Hardware::load_relaxed(loop->taken)) : 0;
+        uint64_t taken = 0;
+        for (unsigned i = 0; loop && i < units_; i++)
+            taken += Hardware::load_relaxed(loop->taken[i]);
+        return taken;
     }
 
 private:
@@ -82,11 +87,12 @@ private:
         OnDemandLoop* one = free_;
         if (one) {
             free_ = one->free;
-            Hardware::store_relaxed(one->taken, 0); // relaxed, all: after() publishes it
+            for (unsigned i = 0; i < units_; i++)
+                Hardware::store_relaxed(one->taken[i], 0); // relaxed, all: after() publishes it
             Hardware::store_relaxed(one->passed, 0);
             window::store_relaxed(one->next, nullptr);
         } else {
-            one = new OnDemandLoop;
+            one = new OnDemandLoop(units_);
             one->older = newest_made_;
             newest_made_ = one;
         }
@@ -111,46 +117,74 @@ private:
 // A virtual thread's part in one.
 class OnDemand {
 public:
-    // Of n iterations, in chunks of `chunk` (0: 1), as one of `units`. Guided: many at a time while many are left.
-    void begin(OnDemandLoop& loop, uint64_t n, uint64_t chunk, bool guided, unsigned units)
+    // Of n iterations, in chunks of `chunk` (0: 1), as number `number` of `units`. Guided: many at a time while many
+    // are left. Own part first: each has a part of the chunks, and takes of others' when that is over, as libomp's
+    // threads do.
+    void begin(OnDemandLoop& loop, uint64_t n, uint64_t chunk, directive::Deal deal, unsigned number, unsigned units)
     {
         loop_ = &loop;
         n_ = n;
         chunk_ = chunk ? chunk : 1;
         chunks_ = n / chunk_ + (n % chunk_ != 0);
-        fraction_ = guided ? 2 * units : 0;
+        fraction_ = directive::is_guided(deal) ? 2 * units : 0;
         share_ = chunks_ / units + (chunks_ % units != 0);
         had_ = 0;
+        parts_ = deal == directive::Deal::own_part_first ? units : 1;
+        tried_ = 1;
+        stand_at(parts_ == 1 ? 0 : number);
     }
     bool next(Part& piece) // false: there is no more
     {
-        uint64_t first, count = 1;
-        if (fraction_ == 0) {
-            // Relaxed operations would do: what iterations wait for they see in ways of their own.
-            first = Hardware::fetch_add_full(loop_->taken, 1);
-            if (first >= chunks_)
+        uint64_t first, count;
+        while (!take(first, count)) {
+            if (tried_ == parts_)
                 return false;
-        } else {
-            do {
-                first = Hardware::load_relaxed(loop_->taken);
-                if (first >= chunks_)
-                    return false;
-                count = std::max<uint64_t>(1, (chunks_ - first) / fraction_);
-            } while (!Hardware::cas_full(loop_->taken, first, first + count));
+            tried_++;
+            stand_at(part_ + 1 == parts_ ? 0 : part_ + 1);
         }
         had_ += count;
         piece = {first * chunk_, first + count == chunks_ ? n_ : (first + count) * chunk_};
         return true;
     }
     // Others should have a turn now: it has had its share, and more is left.
-    bool has_had_share() const { return had_ >= share_ && Hardware::load_relaxed(loop_->taken) < chunks_; }
+    bool has_had_share() const
+    {
+        return had_ >= share_ && (tried_ < parts_ || Hardware::load_relaxed(loop_->taken[part_]) < length_);
+    }
     void has_had_turn() { had_ = 0; }
     OnDemandLoop* loop() const { return loop_; } // the latest; null: there was none
 
 private:
+    void stand_at(unsigned part)
+    {
+        part_ = part;
+        from_ = cut(chunks_, part, parts_);
+        length_ = cut(chunks_, part + 1, parts_) - from_;
+    }
+    // Of its present part. Relaxed operations would do: what iterations wait for they see in ways of their own.
+    bool take(uint64_t& first, uint64_t& count)
+    {
+        volatile Hardware::Word& taken = loop_->taken[part_];
+        count = 1;
+        if (fraction_ == 0) {
+            const Hardware::Word before = Hardware::fetch_add_full(taken, 1);
+            first = from_ + before;
+            return before < length_;
+        }
+        do { // one part
+            first = Hardware::load_relaxed(taken);
+            if (first >= chunks_)
+                return false;
+            count = std::max<uint64_t>(1, (chunks_ - first) / fraction_);
+        } while (!Hardware::cas_full(taken, first, first + count));
+        return true;
+    }
+
     OnDemandLoop* loop_;
     uint64_t n_, chunk_, chunks_, share_, had_;
-    unsigned fraction_; // guided: of what is left each time; else 0
+    unsigned fraction_;             // guided: of what is left each time; else 0
+    unsigned parts_, part_, tried_; // its present one of how many; how many it has come to
+    uint64_t from_, length_;        // its present part's chunks
 };
 
 } // namespace ws::openmp

@@ -120,6 +120,12 @@ __attribute__((constructor)) void begin_sharing()
 {
     if (directive::is_share_asked() && was_early() && !reason()) {
         directive::openmp_sharer = run_region;
+        loop::host().let_others = [] {
+            if (current)
+                current->team->set_aside(*current);
+            else
+                sched_yield();
+        };
         // A child has no parked threads: its regions are OpenMP's.
         pthread_atfork(nullptr, nullptr, [] { directive::openmp_sharer = nullptr; });
     }

@@ -77,6 +77,14 @@ ws_site* site_after(RegionSite& site, const void* barrier)
     return &site.again;
 }
 
+bool regions_wait()
+{
+    for (RegionSite* volatile& entry : table)
+        if (const RegionSite* s = window::load_acquire(entry); s && s->waits)
+            return true;
+    return false;
+}
+
 std::string tell_regions()
 {
     if (!is_share_asked())

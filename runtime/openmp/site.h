@@ -34,6 +34,8 @@ RegionSite* find_site(const void* function);
 // Any thread. Never null.
 ws_site* site_after(RegionSite& site, const void* barrier);
 
+// Whether threads of some region of this process wait for each other: what sharing gained cannot be told then.
+bool regions_wait();
 // What became of this process's regions, for the summary; empty where none is shared.
 std::string tell_regions();
 

@@ -20,13 +20,13 @@ using Outcome = Fiber::Outcome;
 
 namespace {
 
-WS_THREAD_LOCAL int own_number; // the kernel's, of the calling thread
+WS_THREAD_LOCAL int own_tid; // the kernel's, of the calling thread
 
 int thread_number()
 {
-    if (WS_UNLIKELY(own_number == 0))
-        own_number = int(syscall(SYS_gettid));
-    return own_number;
+    if (WS_UNLIKELY(own_tid == 0))
+        own_tid = int(syscall(SYS_gettid));
+    return own_tid;
 }
 
 } // namespace
@@ -393,7 +393,7 @@ void VirtualTeam::begin_on_demand(Unit& unit, uint64_t n, uint64_t chunk, Deal d
     OnDemandLoop& loop = all.after(unit.on_demand ? unit.on_demand->loop() : nullptr);
     if (!unit.on_demand)
         unit.on_demand = &unit.fiber->on_demand;
-    unit.on_demand->begin(loop, n, chunk, directive::is_guided(deal), units);
+    unit.on_demand->begin(loop, n, chunk, deal, unit.units.lo, units);
 }
 
 bool VirtualTeam::next_on_demand(Unit& unit, Part& piece)

@@ -25,11 +25,13 @@ void be(Unit& unit)
 
 Current::Current(Unit* unit)
     : was_(current), settings_(directive::thread_settings), number_(self.number), numbers_(self.numbers),
-      level_(self.level), depth_(self.depth)
+      level_(self.level), depth_(self.depth),
+      in_region_(self.in_region)
 {
-    if (unit)
+    if (unit) {
         be(*unit);
-    else {
+        self.in_region = true; // loops of ours in its body are its own
+    } else {
         current = nullptr;
         directive::thread_settings = nullptr;
         self.numbers = 0;
@@ -44,6 +46,7 @@ Current::~Current()
     p.numbers = numbers_;
     p.level = level_;
     p.depth = depth_;
+    p.in_region = in_region_;
 }
 
 AsCarrier::AsCarrier() : borrowed_(0)

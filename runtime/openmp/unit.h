@@ -89,6 +89,7 @@ private:
     Settings* const settings_;
     const unsigned number_, numbers_;
     const int level_, depth_;
+    const bool in_region_;
 };
 
 // What the calling thread's identity knows of being that virtual thread.

@@ -135,8 +135,8 @@ public:
     {
         return asked;
     }
-    // Its thread of that number begins, and has done its part, by that thread; and, by the one that called threads(), it
-    // is over.
+    // Its thread of that number begins, and has done its part, by that thread; and it is over, by the one that called
+    // threads().
     virtual void region_member(const Rank&, unsigned /*number*/, const void* /*region*/) {}
     virtual void region_member_done(const Rank&, unsigned /*number*/, const void* /*region*/) {}
     virtual void region_ended(const Rank&) {}

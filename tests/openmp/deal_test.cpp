@@ -8,6 +8,7 @@
 #include <vector>
 
 using namespace ws::openmp;
+using ws::directive::Deal;
 
 namespace {
 
@@ -124,7 +125,8 @@ TEST_CASE("chunks on demand are run once each, in their order, by virtual thread
     for (int round = 0; round < 4000; round++) {
         const unsigned units = 2 + unsigned(random() % 15), loops = 3;
         const uint64_t n = random() % 300, chunk = random() % 6, least = std::max<uint64_t>(chunk, 1);
-        const bool guided = random() % 2;
+        constexpr Deal deals[] = {Deal::on_demand, Deal::guided, Deal::own_part_first};
+        const Deal deal = deals[random() % std::size(deals)];
         OnDemandLoops all(units);
         struct Played {
             OnDemand part;
@@ -135,7 +137,8 @@ TEST_CASE("chunks on demand are run once each, in their order, by virtual thread
         std::vector<std::vector<int>> count(loops, std::vector<int>(n));
         std::vector<uint64_t> next(loops);
         const auto begin = [&](Played& p) {
-            p.part.begin(all.after(p.loops ? p.part.loop() : nullptr), n, chunk, guided, units);
+            p.part.begin(all.after(p.loops ? p.part.loop() : nullptr), n, chunk, deal, unsigned(&p - played.data()),
+                         units);
             p.loops++;
         };
         for (unsigned over = 0; over < units;) {
@@ -146,14 +149,14 @@ TEST_CASE("chunks on demand are run once each, in their order, by virtual thread
                 begin(p);
             Part piece;
             if (p.part.next(piece)) {
-                REQUIRE(piece.from == next[p.loops - 1]);
+                if (deal != Deal::own_part_first)
+                    REQUIRE(piece.from == next[p.loops - 1]);
                 REQUIRE(piece.to > piece.from);
                 REQUIRE((piece.to == n || piece.to % least == 0));
                 for (uint64_t i = piece.from; i < piece.to; i++)
                     count[p.loops - 1].at(i)++;
                 next[p.loops - 1] = piece.to;
                 if (p.part.has_had_share()) { // it is set aside, and goes on
-                    REQUIRE(piece.to < n);
                     p.part.has_had_turn();
                     REQUIRE(!p.part.has_had_share());
                 }
@@ -170,11 +173,21 @@ TEST_CASE("chunks on demand are run once each, in their order, by virtual thread
     }
 }
 
+TEST_CASE("where each has a part of its own, it begins there")
+{
+    OnDemandLoops all(2);
+    OnDemand second;
+    second.begin(all.after(nullptr), 10, 0, Deal::own_part_first, 1, 2);
+    Part piece;
+    REQUIRE(second.next(piece));
+    CHECK(piece.from == 5);
+}
+
 TEST_CASE("a virtual thread that is alone takes its share, and then the others have a turn")
 {
     OnDemandLoops all(4);
     OnDemand part;
-    part.begin(all.after(nullptr), 100, 5, false, 4); // 20 chunks
+    part.begin(all.after(nullptr), 100, 5, Deal::on_demand, 0, 4); // 20 chunks
     Part piece;
     for (unsigned taken = 1; taken <= 5; taken++) {
         CHECK(!part.has_had_share());

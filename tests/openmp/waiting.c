@@ -350,8 +350,8 @@ RUNTIME(own_runtime, "omp parallel", omp_sched_static, OF_OWN)
 FIRST(first_for_last, "omp parallel num_threads(2)", "omp for schedule(dynamic) nowait", 1, LATE)
 FIRST(first_for_last_guided, "omp parallel num_threads(2)", "omp for schedule(guided)", 1, LATE)
 FIRST(first_for_others, "omp parallel num_threads(3)", "omp for schedule(static, 1)", 3, LATE)
-/* Under -workshare-openmp=help a region has as many threads as it was told, if it asks for their numbers, as GCC's code
- * does here, and is free to have others, if not. */
+/* Under -workshare-openmp=share a region has as many threads as it was told, if it asks for their numbers, as
+ * GCC's code does here, and is free to have others, if not. */
 FIRST(own_first_for_others, "omp parallel", "omp for schedule(static, 1)", own_threads(),
       OF_OWN &&told == own_threads())
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Unmodified MPI+OpenMP programs, whose waiting ranks help in open parallel regions: -workshare-openmp=help."""
+"""Unmodified MPI+OpenMP programs, whose waiting ranks help in open parallel regions: -workshare-openmp=share."""
 import measure
 
 from . import line
@@ -17,14 +17,14 @@ def helped(run, compiler, options):
 
 
 def run_helped(run, program, options):
-    return run.run(program, options, workshare=True, env={"OMP_NUM_THREADS": "1"}, flags=["-workshare-openmp", "help"])
+    return run.run(program, options, workshare=True, env={"OMP_NUM_THREADS": "1"}, flags=["-workshare-openmp", "share"])
 
 
 def sleeping(run, compiler, options):
     """On 16 pretended cores: a rank's threads are its own; workers lend the cores of those of a rank that waits."""
     return [run.run(f"double_loop_unmodified_{compiler}", ["--iterations", 512, "--sleep", "4.096s", "--cores", 16, "--warmup", 2, *options],
                     workshare=True, bind="none", env={"WS_CORES": "16", "OMP_NUM_THREADS": "8"},
-                    flags=["-workshare-openmp", "help", "-workshare-workers", 7])]
+                    flags=["-workshare-openmp", "share", "-workshare-workers", 7])]
 
 
 def one_process(run, program, options, env=()):
@@ -54,12 +54,12 @@ def codes(run, quick):
                           1.1, None, pairs=1 if quick else 3)
         yield from beside("tasks, 13 us each", f"one_region_{compiler}", ["--tasks", "--steps", 5000, "--repeats", 60], 1.1, None)
         alone = lambda **how: run.run(f"one_region_{compiler}", ["--short", "--repeats", 200], ranks=1, env={"OMP_NUM_THREADS": "1"}, **how)  # noqa: E731
-        plain, ours = measure.in_turn(SHORT_PAIRS, alone, lambda: alone(workshare=True, flags=["-workshare-openmp", "help"]))
-        yield difference(f"unmodified, a short region that nobody waits for, {OPENMP[compiler]}: help - without", ours, plain,
+        plain, ours = measure.in_turn(SHORT_PAIRS, alone, lambda: alone(workshare=True, flags=["-workshare-openmp", "share"]))
+        yield difference(f"unmodified, a short region that nobody waits for, {OPENMP[compiler]}: share - without", ours, plain,
                          lambda r: median_us(r) * 1e3 / r["regions"], "ns", 100, "one rank of one thread")
         computes = lambda **how: run.run(f"one_region_{compiler}", ["--short", "--tasks", "--repeats", 100], env={"OMP_NUM_THREADS": "1"}, **how)  # noqa: E731
-        plain, ours = measure.in_turn(SHORT_PAIRS, computes, lambda: computes(workshare=True, flags=["-workshare-openmp", "help"]))
-        yield difference(f"unmodified, a short region of a task that nobody waits for, {OPENMP[compiler]}: help - without", ours, plain,
+        plain, ours = measure.in_turn(SHORT_PAIRS, computes, lambda: computes(workshare=True, flags=["-workshare-openmp", "share"]))
+        yield difference(f"unmodified, a short region of a task that nobody waits for, {OPENMP[compiler]}: share - without", ours, plain,
                          lambda r: median_us(r) * 1e3 / r["regions"], "ns", 100, "2 ranks of one thread, both of which compute")
         for share, most in ((10, None), (25, 1.05), (50, None)):
             yield from beside(f"conjugate gradients, {share} % of the rows", f"gradients_unmodified_{compiler}",

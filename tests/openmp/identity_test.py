@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""The contract of -workshare-openmp=share: the program runs as with OMP_NUM_THREADS=V, and each of the V threads is one, to all that it can
+see: thread-local data, pthread_self(), errno, exceptions and mutexes over barriers; as a program and as a module of local scope. In every
+other mode it has the threads that its user said.
+
+Arguments: mpirun, the folder of the programs, gcc or clang."""
+import os
+import sys
+
+from job import PROGRAMS, expect, finish, run, side_by_side
+
+COMPILER = sys.argv[3]
+SHARE = '-workshare-openmp=share'
+MODES = ('-workshare',), (SHARE,), ('-workshare-openmp=none',), ('-workshare-openmp=lend',)
+
+
+def identity(threads, options, told, steals=False, program='identity', **env):
+    result = run(f'{program}.{COMPILER}', 4, options=options, env={'OMP_NUM_THREADS': str(threads), **env}, limit=100, steals=steals,
+                 title=f'{program}, {threads} threads, {options}, {env}')
+    expect(result, f'not right with {told}', f'right, told {told}\n' in result.out)
+    return result
+
+
+def by_default(threads):
+    result = identity(threads, ('-workshare',), threads)
+    expect(result, 'something was shared', result.stats.get('chunks_stolen', 0) == 0)
+
+
+def on_its_own():
+    """A program that asks the kernel which thread it is keeps its threads, and the summary says so."""
+    result = identity(2, (SHARE,), 2, program='kernel')
+    expect(result, 'no reason', 'the program uses gettid()' in result.err)
+    expect(result, 'something was shared', result.stats.get('chunks_stolen', 0) == 0)
+
+
+def module(options, threads, told, scope):
+    result = run(f'module_host.{COMPILER}', os.path.join(PROGRAMS, f'module.{COMPILER}.so'), scope, options=options, env={'OMP_NUM_THREADS': str(threads)},
+                 limit=60, title=f'a module of {scope} scope, {threads} threads, {options}')
+    expect(result, f'not right with {told}', f'right, told {told}\n' in result.out)
+
+
+def later(call, *args, **how):
+    """For side_by_side."""
+    return lambda: call(*args, **how)
+
+
+side_by_side(*(later(by_default, threads) for threads in (1, 2, 16)), later(identity, 1, ('-workshare-openmp=none',), 1),
+             later(identity, 1, (SHARE,), 8, steals=True), *(later(identity, 1, (f'{SHARE}:{v}',), v) for v in (2, 3, 16)), later(identity, 3, (SHARE,), 8),
+             *(later(identity, 1, (SHARE,), 8, WS_CHAOS=str(seed)) for seed in (1, 2)), later(identity, 1, (SHARE,), 8, WS_STEAL_ALL='1'), on_its_own,
+             *(later(module, options, threads, 8 if options == (SHARE,) else threads, scope) for options in MODES[:3] for threads in (1, 2)
+               for scope in ('local', 'global')))
+finish()
