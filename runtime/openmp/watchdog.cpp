@@ -76,32 +76,6 @@ int find_signal()
     return 0;
 }
 
-bool is_spinning(int thread)
-{
-    constexpr unsigned samples = 24, enough = 5; // the same as an earlier one
-    static const int signal = sample_signal = find_signal();
-    if (!signal)
-        return false;
-    uint64_t seen[samples];
-    unsigned same = 0;
-    for (unsigned i = 0; i < samples; i++) {
-        const Flag before = Hardware::load_acquire(samples_taken);
-        if (syscall(SYS_tgkill, getpid(), thread, signal) != 0)
-            return false;
-        for (unsigned turn = 0; Hardware::load_acquire(samples_taken) == before; turn++) {
-            if (turn == 20) // it has the signal blocked, or no CPU
-                return false;
-            usleep(turn < 10 ? 20 : 200);
-        }
-        seen[i] = Hardware::load_relaxed(sample);
-        if (i == 8 && same == 0)
-            return false;
-        same += std::find(seen, seen + i, seen[i]) != seen + i;
-        usleep(30 + i % 7);
-    }
-    return same >= enough;
-}
-
 // What the kernel says of one of this process's threads.
 enum class Doing { runs, locked, sleeps, unknown };
 Doing doing(int thread)
@@ -119,6 +93,35 @@ Doing doing(int thread)
         return Doing::runs;
     const long call = std::atol(text);
     return call == SYS_futex ? Doing::locked : call == SYS_sched_yield ? Doing::runs : Doing::sleeps;
+}
+
+bool is_spinning(int thread)
+{
+    constexpr unsigned samples = 24, enough = 5; // the same as an earlier one
+    static const int signal = sample_signal = find_signal();
+    if (!signal)
+        return false;
+    uint64_t seen[samples];
+    unsigned same = 0;
+    for (unsigned i = 0; i < samples; i++) {
+        const Flag before = Hardware::load_acquire(samples_taken);
+        // A signal would end a sleep or a poll() early that has begun since.
+        if (i > 0 && doing(thread) != Doing::runs)
+            return false;
+        if (syscall(SYS_tgkill, getpid(), thread, signal) != 0)
+            return false;
+        for (unsigned turn = 0; Hardware::load_acquire(samples_taken) == before; turn++) {
+            if (turn == 20) // it has the signal blocked, or no CPU
+                return false;
+            usleep(turn < 10 ? 20 : 200);
+        }
+        seen[i] = Hardware::load_relaxed(sample);
+        if (i == 8 && same == 0)
+            return false;
+        same += std::find(seen, seen + i, seen[i]) != seen + i;
+        usleep(30 + i % 7);
+    }
+    return same >= enough;
 }
 
 // ---- the look

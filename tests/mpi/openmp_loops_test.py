@@ -33,15 +33,13 @@ def test_fortran():
 
 
 def test(compiler):
-    asks, plain, keeps = (f'openmp_loops.{compiler}.{name}' for name in ('asks', 'plain', 'keeps'))
+    asks, plain = (f'openmp_loops.{compiler}.{name}' for name in ('asks', 'plain'))
     for env in one, two:
         for program in asks, plain:
-            for kind in 'numbers', 'plain', 'clauses', 'tiny', 'split':
+            for kind in 'numbers', 'plain', 'clauses', 'split':
                 by_default(program, kind, env=env)
                 run(program, kind, env=env, workshare=False)
-                shared(program, kind, steals=kind != 'tiny', env=env)
-        by_default(keeps, 'kept', env=env)
-        shared(keeps, 'kept', steals=False, env=env)
+                shared(program, kind, env=env)
         for seed in 1, 2:
             shared(plain, 'clauses', env={**env, 'WS_CHAOS': str(seed)})
     # OpenMP's own threads run the iterations that OpenMP would give them; virtual ones as many as there are.

@@ -30,12 +30,13 @@ int private_number = -1;
 #pragma omp threadprivate(private_number)
 pthread_key_t key;
 std::atomic<long> wrong, checks;
+std::atomic<int> first_wrong; // its line
 
-void check(bool right)
+void check(bool right, int line = __builtin_LINE())
 {
     checks++;
-    if (!right)
-        wrong++;
+    if (!right && wrong++ == 0)
+        first_wrong = line;
 }
 
 void nap()
@@ -124,6 +125,8 @@ int main(int argc, char** argv)
         }
         MPI_Barrier(MPI_COMM_WORLD);
     }
+    if (wrong != 0)
+        std::printf("rank %d: %ld of %ld checks failed, first that of line %d\n", me, wrong.load(), checks.load(), first_wrong.load());
     if (me == 0)
         std::printf("%s, told %d\n", wrong == 0 && checks > 0 ? "right" : "wrong", told);
     MPI_Finalize();
