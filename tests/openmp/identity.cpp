@@ -126,7 +126,8 @@ int main(int argc, char** argv)
         MPI_Barrier(MPI_COMM_WORLD);
     }
     if (wrong != 0)
-        std::printf("rank %d: %ld of %ld checks failed, first that of line %d\n", me, wrong.load(), checks.load(), first_wrong.load());
+        std::printf("rank %d: %ld of %ld checks failed, first that of line %d\n", me, wrong.load(), checks.load(),
+                    first_wrong.load());
     if (me == 0)
         std::printf("%s, told %d\n", wrong == 0 && checks > 0 ? "right" : "wrong", told);
     MPI_Finalize();

@@ -4,6 +4,7 @@
  * OpenMP's as the region says, or the rank has. */
 #include "frame.h"
 
+#include <poll.h>
 #include <sched.h>
 
 static void release(int *flag) { __atomic_fetch_add(flag, 1, __ATOMIC_RELEASE); }
@@ -134,6 +135,26 @@ static int late_waiting_own(void)
             meet(&arrived, 2 * late);
     }
     return arrived == 2 * late;
+}
+
+/* A thread for which the others wait long computes and sleeps in turn: nothing that looks at it ends its sleep. */
+static int late_sleeps(void)
+{
+    int wrong = 0;
+#pragma omp parallel num_threads(4) reduction(+ : wrong)
+    {
+        ALL_WORK
+#pragma omp master
+        for (int nap = 0; turn > 3 && nap < 600; nap++) {
+            volatile double x = nap;
+            for (int i = 0; i < 20000; i++)
+                x *= 1.0001;
+            const struct timespec a_while = {0, 50000};
+            wrong += nanosleep(&a_while, NULL) != 0 || (nap % 16 == 0 && poll(NULL, 0, 1) != 0);
+        }
+#pragma omp barrier
+    }
+    return wrong == 0;
 }
 
 /* A region known to be short, but for its last execution. */
@@ -474,6 +495,7 @@ static const struct kind kinds[] = {
     {"late_waiting_guided", late_waiting_guided, iterations},
     {"late_waiting_own", late_waiting_own, iterations},
     {"late_waiting_short", late_waiting_short, 0},
+    {"late_sleeps", late_sleeps, iterations},
     {"late_waiting_sections", late_waiting_sections, iterations},
     {"late_waiting_parts", late_waiting_parts, iterations},
     {"pairs", pairs, iterations},

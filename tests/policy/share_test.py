@@ -163,7 +163,7 @@ expect(lent, 'a borrower that dies does not harm the job that lends', lent.code 
 borrows_again()
 outlives_a_lender()
 
-for word in 'share', 'none,share', 'auto,':
+for word in 'unseen', 'none,share', 'auto,':
     result = run('processors', 'sleep', 1, 1, 1, options=('-workshare-openmp', word), code=1)
     expect(result, f'{word}: which words there are', f"'{word}' is not one of none, lend, balance, auto, lend,share, balance,share, auto,share" in result.err)
 finish()

@@ -134,7 +134,7 @@ WS_EXPORT int ws_tasks_counts(ws_tasks* tasks, ws_task_counts* counts)
     if (!pool)
         return EINVAL;
     if (!counts)
-        return said(EINVAL, "ws_tasks_counts: the counts are to be written to NULL");
+        return said(EINVAL, "ws_tasks_counts: nowhere to store the counts");
     pool->count(*counts);
     return 0;
 }
