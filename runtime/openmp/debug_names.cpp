@@ -5,10 +5,13 @@
 #include "window/os.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <cxxabi.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 #include <mutex>
+#include <string>
 #include <unistd.h>
 
 namespace {
@@ -46,6 +49,31 @@ Dwarf_Die* unit_of(Dwfl_Module* module, Dwarf_Addr address, Dwarf_Addr& bias)
     return nullptr;
 }
 
+// A symbol as its programmer knows it: C++ names with their scopes and without their parameters. `which`: with what the
+// compiler has added, to tell the regions of a function apart.
+std::string readable(const char* symbol, bool which)
+{
+    const bool mangled = symbol[0] == '_' && symbol[1] == 'Z'; // else the demangler takes "f" for the type float
+    const char* const made = mangled ? std::strchr(symbol, '.') : std::strstr(symbol, "._omp_fn.");
+    std::string name = made ? std::string(symbol, made) : symbol;
+    char* const text = mangled ? abi::__cxa_demangle(name.c_str(), nullptr, nullptr, nullptr) : nullptr;
+    if (text) {
+        name = text;
+        // Parameters are in the last pair of brackets on the outermost level; "const" may follow.
+        int depth = 0;
+        for (size_t at = name.rfind(')'); at != std::string::npos && at < name.size(); at--) {
+            depth += name[at] == ')' ? 1 : name[at] == '(' ? -1 : 0;
+            if (depth == 0) {
+                if (at > 0)
+                    name.resize(at);
+                break;
+            }
+        }
+    }
+    std::free(text);
+    return which && made ? name + made : name;
+}
+
 bool name_line(Dwfl_Module* module, Dwarf_Addr address, char* text, size_t room)
 {
     Dwarf_Addr bias = 0;
@@ -61,8 +89,8 @@ bool name_line(Dwfl_Module* module, Dwarf_Addr address, char* text, size_t room)
         return true;
     // As for ws loops, the function in which it stands: GCC's symbols have it.
     const char* const symbol = dwfl_module_addrname(module, address);
-    if (const char* end = symbol ? std::strstr(symbol, "._omp_fn.") : nullptr)
-        std::snprintf(text + length, room - size_t(length), ":%.*s", int(end - symbol), symbol);
+    if (symbol && std::strstr(symbol, "._omp_fn."))
+        std::snprintf(text + length, room - size_t(length), ":%s", readable(symbol, false).c_str());
     return true;
 }
 
@@ -73,7 +101,8 @@ bool name_symbol(Dwfl_Module* module, Dwarf_Addr address, char* text, size_t roo
     const char* const name = dwfl_module_addrinfo(module, address, &offset, &symbol, nullptr, nullptr, nullptr);
     if (!name || offset >= symbol.st_size || std::strncmp(name, ".omp_outlined.", 14) == 0) // clang's tell nothing
         return false;
-    std::snprintf(text, room, offset ? "%s+0x%llx" : "%s", name, static_cast<unsigned long long>(offset));
+    std::snprintf(text, room, offset ? "%s+0x%llx" : "%s", readable(name, true).c_str(),
+                  static_cast<unsigned long long>(offset));
     return true;
 }
 

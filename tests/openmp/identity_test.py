@@ -21,6 +21,12 @@ def identity(threads, options, told, steals=False, program='identity', **env):
     return result
 
 
+def named():
+    result = identity(1, (SHARE,), 8, steals=True)
+    where = 'identity.cpp:' if COMPILER == 'clang' else '(anonymous namespace)::'
+    expect(result, 'a name that nobody can read', '_Z' not in result.err and where in result.err)
+
+
 def by_default(threads):
     result = identity(threads, ('-workshare',), threads)
     expect(result, 'something was shared', result.stats.get('chunks_stolen', 0) == 0)
@@ -45,7 +51,7 @@ def later(call, *args, **how):
 
 
 side_by_side(*(later(by_default, threads) for threads in (1, 2, 16)), later(identity, 1, ('-workshare-openmp=none',), 1),
-             later(identity, 1, (SHARE,), 8, steals=True), *(later(identity, 1, (f'{SHARE}:{v}',), v) for v in (2, 3, 16)), later(identity, 3, (SHARE,), 8),
+             named, *(later(identity, 1, (f'{SHARE}:{v}',), v) for v in (2, 3, 16)), later(identity, 3, (SHARE,), 8),
              *(later(identity, 1, (SHARE,), 8, WS_CHAOS=str(seed)) for seed in (1, 2)), later(identity, 1, (SHARE,), 8, WS_STEAL_ALL='1'), on_its_own,
              *(later(module, options, threads, 8 if options == (SHARE,) else threads, scope) for options in MODES[:3] for threads in (1, 2)
                for scope in ('local', 'global')))
