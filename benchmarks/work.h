@@ -85,8 +85,8 @@ static inline void work_wait_for_result(double x)
 #define WORK_DEBT static __thread
 #endif
 
-/* Sleeps end when they are to, in all threads that the process begins from here on. Not by prctl(): a program that calls
- * it shares no regions of OpenMP's. */
+/* Sleeps end when they are to, in all threads that the process begins from here on. Not by prctl(): a program that
+ * calls it shares no regions of OpenMP's. */
 __attribute__((constructor)) static inline void work_exact_sleeps(void)
 {
     FILE *file = fopen("/proc/self/timerslack_ns", "w");

@@ -126,7 +126,7 @@ extern void (*openmp_sharer)(RegionCall& region);
 // counted where none is shared but that could be asked for (`counts_regions`).
 extern volatile Hardware::Word region_ticks, regions_counted;
 extern bool counts_regions;
-// The rank's own threads, of OpenMP, run fn(data) together, as participants of one loop of [1, count), which guests may
+// The rank's own threads, of OpenMP, run fn(data) together, as participants of one loop of [0, count), which guests may
 // join. By the thread that opens a region; libws's loop calls give out the iterations.
 void run_by_own_threads(void (*fn)(void*), void* data, unsigned count, ws_site* site);
 // Hears of regions of one thread that libomp begins in the calling one, by __kmpc_serialized_parallel(). True: the

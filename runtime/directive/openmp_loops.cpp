@@ -224,13 +224,14 @@ void ws::directive::run_by_own_threads(void (*fn)(void*), void* data, unsigned c
 {
     Participant& p = self;
     if (WS_UNLIKELY(!p.owner || p.in_region) && !ws::loop::become_owner(p, ws::loop::own_frame())) {
-        ws_parallel_loop(fn, data, 1, long(count), 1, site, 0, 0);
+        ws_parallel_loop(fn, data, 0, long(count), 1, site, 0, 0);
         return;
     }
-    Team team = {fn, data, site, Team::pack(site, 0, true), {1, 1, count, count - 1}, 0, 0, {}};
-    team.iterations = count - 1;
+    Team team = {fn, data, site, Team::pack(site, 0, true), {0, 1, count, count}, 0, 0, {}};
+    team.iterations = count;
     team.state = Team::unknown;
     team.owner_slot = slot_of(p);
+    const OpenMPRegion open;
     openmp(nullptr).parallel(run_thread<ws::loop::run_with_guests>, &team, openmp_own(), 0);
 }
 

@@ -3,9 +3,8 @@
 // Loops whose chunks go to whichever virtual thread asks next, in the order of the iterations, as those of `dynamic`
 // and `guided` do in OpenMP.
 //
-// A virtual thread that has taken its share of the chunks is set aside, so that the others have a turn, too, and
-// somebody who comes to help finds one to run. It takes further chunks when its turn comes again. So an iteration may
-// wait for any other: none is left to a thread that does not exist.
+// A virtual thread takes chunks until none is left, as one of OpenMP's does whose neighbours come late: the others find
+// nothing when their turn comes, and whoever comes to help runs one of them and takes chunks beside it.
 #pragma once
 
 #include "directive/openmp.h"
@@ -16,6 +15,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 namespace ws::openmp {
 
@@ -127,8 +127,7 @@ public:
         chunk_ = chunk ? chunk : 1;
         chunks_ = n / chunk_ + (n % chunk_ != 0);
         fraction_ = directive::is_guided(deal) ? 2 * units : 0;
-        share_ = chunks_ / units + (chunks_ % units != 0);
-        had_ = 0;
+        took_some_ = false;
         parts_ = deal == directive::Deal::own_part_first ? units : 1;
         tried_ = 1;
         stand_at(parts_ == 1 ? 0 : number);
@@ -142,16 +141,12 @@ public:
             tried_++;
             stand_at(part_ + 1 == parts_ ? 0 : part_ + 1);
         }
-        had_ += count;
+        took_some_ = true;
         piece = {first * chunk_, first + count == chunks_ ? n_ : (first + count) * chunk_};
         return true;
     }
-    // Others should have a turn now: it has had its share, and more is left.
-    bool has_had_share() const
-    {
-        return had_ >= share_ && (tried_ < parts_ || Hardware::load_relaxed(loop_->taken[part_]) < length_);
-    }
-    void has_had_turn() { had_ = 0; }
+    // It has taken a chunk since the last call: being set aside again and again, it gets on.
+    bool took_some() { return std::exchange(took_some_, false); }
     OnDemandLoop* loop() const { return loop_; } // the latest; null: there was none
 
 private:
@@ -181,7 +176,8 @@ private:
     }
 
     OnDemandLoop* loop_;
-    uint64_t n_, chunk_, chunks_, share_, had_;
+    uint64_t n_, chunk_, chunks_;
+    bool took_some_;
     unsigned fraction_;             // guided: of what is left each time; else 0
     unsigned parts_, part_, tried_; // its present one of how many; how many it has come to
     uint64_t from_, length_;        // its present part's chunks

@@ -109,6 +109,21 @@ bool VirtualTeam::take(unsigned number)
     }
 }
 
+// That one, or else any that nobody has taken, but not the opener's own; 0: there is none.
+unsigned VirtualTeam::take_any(unsigned number)
+{
+    if (number != 0 && take(number))
+        return number;
+    for (unsigned word = 0; word * 64 < units; word++)
+        for (Hardware::Word left = Hardware::load_relaxed(runnable_[word]) & ~Hardware::Word(word == 0); left;
+             left &= left - 1) {
+            const unsigned other = word * 64 + unsigned(__builtin_ctzl(left));
+            if (take(other))
+                return other;
+        }
+    return 0;
+}
+
 void VirtualTeam::play(unsigned number, Participant* carrier)
 {
     Fiber& fiber = crew_[number];
@@ -200,6 +215,8 @@ void VirtualTeam::play_natively(void* argument)
 
 // ---- rounds
 
+// An iteration of the loop is the right to one turn. Whose, is said where it is used: one thread does not hold several
+// virtual threads that others could run, and the opener begins with number 0, which is its alone.
 void VirtualTeam::take_part(void* argument)
 {
     VirtualTeam& team = *static_cast<VirtualTeam*>(argument);
@@ -212,14 +229,16 @@ void VirtualTeam::take_part(void* argument)
         team.play(0, &self);
     bool more = loop::next_chunk(&lo, &hi); // before number 0: now the others can be taken by who helps
     if (opens) {
-        Hardware::store_relaxed(team.whole_, Flag(more && lo == 1 && hi == long(team.units)));
-        if (team.take(0))
+        Hardware::store_relaxed(team.whole_, Flag(more && lo == 0 && hi == long(team.units)));
+        if (team.take(0)) {
             team.play(0, &self);
+            lo++;
+        }
     }
     for (; more; more = loop::next_chunk(&lo, &hi))
-        for (long number = lo; number < hi; number++)
-            if (team.take(unsigned(number)))
-                team.play(unsigned(number), &self);
+        for (; lo < hi; lo++)
+            if (const unsigned number = team.take_any(unsigned(lo)))
+                team.play(number, &self);
 }
 
 void VirtualTeam::run_round(ws_site* loop)
@@ -232,7 +251,7 @@ void VirtualTeam::run_round(ws_site* loop)
     } else if (directive::openmp_own() > 1)
         directive::run_by_own_threads(take_part, this, units, loop);
     else
-        ws_parallel_loop(take_part, this, 1, long(units), 1, loop, 0, 0);
+        ws_parallel_loop(take_part, this, 0, long(units), 1, loop, 0, 0);
 }
 
 void VirtualTeam::wake_all(unsigned word, Hardware::Word those)
@@ -399,13 +418,16 @@ void VirtualTeam::begin_on_demand(Unit& unit, uint64_t n, uint64_t chunk, Deal d
 bool VirtualTeam::next_on_demand(Unit& unit, Part& piece)
 {
     OnDemand& mine = *unit.on_demand;
-    const auto recalled = [&] {
-        return unit.carrier && unit.carrier->mode == loop::Mode::guest && Hardware::load_relaxed(*unit.carrier->recall);
+    // Its carrier is called back; or somebody begins to wait, and its owner can open the region to them between two
+    // turns.
+    const auto should_stop = [&] {
+        const Participant* const p = unit.carrier;
+        return p && (p->mode == loop::Mode::guest   ? Hardware::load_relaxed(*p->recall) != 0
+                     : p->mode == loop::Mode::alone ? Hardware::load_relaxed(p->host->row->hunger.hungry) != 0
+                                                    : false);
     };
-    if (!Hardware::load_relaxed(whole_) && (mine.has_had_share() || WS_UNLIKELY(recalled()))) {
-        mine.has_had_turn();
+    if (WS_UNLIKELY(should_stop()) && !Hardware::load_relaxed(whole_) && mine.took_some())
         set_aside(unit);
-    }
     if (mine.next(piece))
         return true;
     unit.way = Unit::Way::pieces;

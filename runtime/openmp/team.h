@@ -102,6 +102,7 @@ private:
     void run_round(ws_site* loop);
     void run_own_threads();
     bool take(unsigned number);
+    unsigned take_any(unsigned number);
     void play(unsigned number, loop::Participant* carrier);
     static void play_natively(void* fiber);
     static void play_zero(void* team);

@@ -156,10 +156,8 @@ TEST_CASE("chunks on demand are run once each, in their order, by virtual thread
                 for (uint64_t i = piece.from; i < piece.to; i++)
                     count[p.loops - 1].at(i)++;
                 next[p.loops - 1] = piece.to;
-                if (p.part.has_had_share()) { // it is set aside, and goes on
-                    p.part.has_had_turn();
-                    REQUIRE(!p.part.has_had_share());
-                }
+                REQUIRE(p.part.took_some());
+                REQUIRE(!p.part.took_some()); // since
             } else if (p.loops < loops)
                 begin(p);
             else {
@@ -183,15 +181,16 @@ TEST_CASE("where each has a part of its own, it begins there")
     CHECK(piece.from == 5);
 }
 
-TEST_CASE("a virtual thread that is alone takes its share, and then the others have a turn")
+TEST_CASE("a virtual thread that is alone takes all chunks")
 {
     OnDemandLoops all(4);
-    OnDemand part;
+    OnDemand part, late;
     part.begin(all.after(nullptr), 100, 5, Deal::on_demand, 0, 4); // 20 chunks
     Part piece;
-    for (unsigned taken = 1; taken <= 5; taken++) {
-        CHECK(!part.has_had_share());
+    for (unsigned taken = 1; taken <= 20; taken++)
         REQUIRE(part.next(piece));
-    }
-    CHECK(part.has_had_share());
+    CHECK(!part.next(piece));
+    late.begin(all.after(nullptr), 100, 5, Deal::on_demand, 1, 4);
+    CHECK(!late.next(piece));
+    CHECK(!late.took_some());
 }

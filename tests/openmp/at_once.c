@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How long parallel regions take whose iterations sleep for 4 ms each: at_once TURNS static|dynamic. The last rank has
+ * three times as many as each other one. */
+#include <mpi.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { few = 128, many = 384, ms = 4 };
+
+static void work(void)
+{
+    const struct timespec time = {0, ms * 1000000};
+    nanosleep(&time, NULL);
+}
+
+int main(int argc, char **argv)
+{
+    int rank, ranks, wrong = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    const int turns = atoi(argv[1]), is_static = strcmp(argv[2], "static") == 0, n = rank == ranks - 1 ? many : few;
+    double least = 1e9;
+    for (int turn = 0; turn < turns; turn++) {
+        int runs = 0;
+        MPI_Barrier(MPI_COMM_WORLD);
+        const double begin = MPI_Wtime();
+        if (is_static) {
+#pragma omp parallel for schedule(static) reduction(+ : runs)
+            for (int i = 0; i < n; i++) {
+                work();
+                runs++;
+            }
+        } else {
+#pragma omp parallel for schedule(dynamic) reduction(+ : runs)
+            for (int i = 0; i < n; i++) {
+                work();
+                runs++;
+            }
+        }
+        wrong += runs != n;
+        MPI_Barrier(MPI_COMM_WORLD);
+        const double took = MPI_Wtime() - begin;
+        least = took < least ? took : least;
+    }
+    if (wrong)
+        printf("rank %d: wrong\n", rank);
+    else if (rank == ranks - 1)
+        printf("right, %.3f s, on one core %.3f s\n", least, 1e-3 * ms * (many + few * (ranks - 1)));
+    MPI_Finalize();
+    return wrong != 0;
+}

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: MIT
+"""Virtual threads run on as many cores as the ranks have, no more, and on all of them while somebody waits: two ranks of eight threads and
+seven workers on sixteen pretended cores, whose iterations sleep. The last rank has three quarters of the work.
+
+Arguments: mpirun, the folder of the programs, gcc or clang."""
+import re
+import sys
+
+from job import expect, finish, run
+
+CORES = 16
+for schedule, most_longer in ('static', 1.5), ('dynamic', 1.25):  # 16 equal parts, of which 8 begin later, take 1.25
+    result = run(f'at_once.{sys.argv[3]}', 6, schedule, env={'WS_CORES': str(CORES), 'OMP_NUM_THREADS': '8'}, limit=60,
+                 options=('-workshare-openmp=share', '-workshare-workers=7'), title=schedule)
+    found = re.search(r'right, ([\d.]+) s, on one core ([\d.]+) s', result.out)
+    expect(result, 'not right', found)
+    if found:
+        took, serial = float(found[1]), float(found[2])
+        expect(result, f'more cores than there are: {took} s', took >= 0.99 * serial / CORES)
+        expect(result, f'the cores were not used: {took} s for {serial / CORES} s', took <= most_longer * serial / CORES)
+finish()
