@@ -83,6 +83,9 @@ OpenMP find_library(void* caller)
         look_up(found.num_procs, from, "omp_get_num_procs") && look_up(found.parallel, from, "GOMP_parallel")) {
         look_up(found.max_active_levels, from, "omp_get_max_active_levels");
         look_up(found.num_teams, from, "omp_get_num_teams");
+        if (!look_up(found.set_default_allocator, from, "omp_set_default_allocator") ||
+            !look_up(found.default_allocator, from, "omp_get_default_allocator"))
+            found.default_allocator = nullptr;
         return found;
     }
     OpenMP none = {};

@@ -22,6 +22,8 @@ struct OpenMP {
     int (*num_procs)();
     int (*max_active_levels)(); // null: it has none; the next as well
     int (*num_teams)();
+    uintptr_t (*default_allocator)(); // both or none
+    void (*set_default_allocator)(uintptr_t);
     void (*parallel)(void (*fn)(void*), void* data, unsigned threads, unsigned flags); // GOMP_parallel, libomp's too
 };
 extern const OpenMP* openmp_found;

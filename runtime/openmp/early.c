@@ -58,6 +58,11 @@ static const char *const of_thread[] = {
     "prctl",
 };
 static const char *const of_sanitizers[] = {"__asan_init", "__tsan_init"};
+/* Tasks of virtual threads run when they are created: they cannot wait for what comes after them. */
+static const char *const of_tasks[] = {"omp_fulfill_event", "omp_fulfill_event_"};
+static const char *const libraries[] = {"libgomp.so", "libomp.so", "libiomp5.so"};
+/* What the texts of an OpenMP library have, and no program needs. */
+static const char *const within[] = {"GOMP_CPU_AFFINITY", "KMP_AFFINITY"};
 
 /* Libraries of the system, and those that MPI and libws bring, call such functions for themselves. */
 static const char *const trusted[] = {
@@ -72,8 +77,9 @@ static const char *const trusted[] = {
 };
 
 struct look {
-    const char *sanitizer, *function, *file;
-    int tool;
+    const char *sanitizer, *function, *file, *event;
+    int tool, has_library;
+    struct dl_phdr_info program;
 };
 
 static int begins_with_one(const char *text, const char *const *words, size_t count)
@@ -117,8 +123,11 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *found)
     (void) size;
     struct look *look = found;
     const char *slash = strrchr(info->dlpi_name, '/'), *file = slash ? slash + 1 : info->dlpi_name;
+    look->has_library |= begins_with_one(file, libraries, COUNT(libraries));
     if (*file && begins_with_one(file, trusted, COUNT(trusted)))
         return 0;
+    if (!look->program.dlpi_phdr) /* the first one */
+        look->program = *info;
     const ElfW(Sym) *symbols = NULL;
     const char *names = NULL;
     const uint32_t *hash = NULL, *gnu_hash = NULL;
@@ -154,8 +163,25 @@ static int look_at(struct dl_phdr_info *info, size_t size, void *found)
         }
         if ((one = is_one(name, of_sanitizers, COUNT(of_sanitizers))))
             look->sanitizer = one;
+        if ((one = is_one(name, of_tasks, COUNT(of_tasks))))
+            look->event = *file ? file : "the program";
     }
     look->tool |= gnu_hash && exports(gnu_hash, symbols, names, "ompt_start_tool");
+    return 0;
+}
+
+/* An OpenMP library that is linked into the program: nothing of it is seen but its texts. */
+static int has_openmp_within(const struct dl_phdr_info *program)
+{
+    for (unsigned i = 0; i < program->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &program->dlpi_phdr[i];
+        if (part->p_type != PT_LOAD || (part->p_flags & (PF_R | PF_W)) != PF_R)
+            continue;
+        for (size_t k = 0; k < COUNT(within); k++)
+            if (memmem((const void *)(program->dlpi_addr + part->p_vaddr), part->p_filesz, within[k],
+                       strlen(within[k])))
+                return 1;
+    }
     return 0;
 }
 
@@ -214,6 +240,12 @@ static const char *why_not(void)
         snprintf(why, sizeof why, "%s uses %s(), which is about a thread of the system", look.file, look.function);
         return why;
     }
+    if (look.event) {
+        snprintf(why, sizeof why, "%s uses omp_fulfill_event(), for which its tasks wait", look.event);
+        return why;
+    }
+    if (!look.has_library && look.program.dlpi_phdr && has_openmp_within(&look.program))
+        return "the program has an OpenMP library linked into it";
     if (look.tool || value_of("OMP_TOOL_LIBRARIES"))
         return "an OMPT tool watches its parallel regions";
     return cancels && strcasecmp(cancels, "true") == 0 ? "OMP_CANCELLATION is true" : NULL;

@@ -498,8 +498,6 @@ WS_GNU_OTHER(GOMP_taskyield, "GOMP_3.0");
 WS_GNU_OTHER(GOMP_taskgroup_start, "GOMP_4.0");
 WS_GNU_OTHER(GOMP_taskgroup_end, "GOMP_4.0");
 WS_GNU_OTHER(GOMP_taskwait_depend, "GOMP_5.0");
-WS_GNU_OTHER(GOMP_taskgroup_reduction_register, "GOMP_5.0");
-WS_GNU_OTHER(GOMP_taskgroup_reduction_unregister, "GOMP_5.0");
 WS_GNU_OTHER_AS(GOMP_target, "GOMP_4.0", , const TargetOrTeams open);
 WS_GNU_OTHER(GOMP_target_data, "GOMP_4.0");
 WS_GNU_OTHER(GOMP_target_update, "GOMP_4.0");

@@ -8,6 +8,7 @@
 #include "directive/openmp.h"
 #include "directive/openmp_threads.h"
 #include "loop/participant.h"
+#include "openmp/task_reductions.h"
 #include "openmp/team.h"
 
 #include <algorithm>
@@ -50,29 +51,6 @@ __attribute__((cold, noinline)) void leave(RegionCall& region, RegionSite* site,
     region.open(region.fn, region.data, std::min(region.threads ? region.threads : ~0u, directive::openmp_own()));
 }
 
-// What libgomp does before such a region: each thread has a copy of what tasks reduce.
-class Reductions {
-public:
-    Reductions(RegionCall& region, unsigned threads)
-    {
-        if (WS_LIKELY(!region.reductions))
-            return;
-        enum { size = 1, copies = 2, before = 4, copies_end = 6 }; // words of libgomp's form, as in task_reductions.cpp
-        uintptr_t* const data = *region.reductions;
-        const uintptr_t aligned = data[copies], bytes = data[size] * threads;
-        memory_ = std::calloc(1, bytes + aligned);
-        data[copies] = (uintptr_t(memory_) + aligned - 1) / aligned * aligned;
-        data[copies_end] = data[copies] + bytes;
-        data[before] = 0;
-        region.had = threads;
-    }
-    ~Reductions() { std::free(memory_); }
-    Reductions(const Reductions&) = delete;
-
-private:
-    void* memory_ = nullptr;
-};
-
 void run_region(RegionCall& region)
 {
     Unit* const outer = current;
@@ -99,7 +77,11 @@ void run_region(RegionCall& region)
         leave(region, site, "the system has no memory, or no thread, for its virtual threads");
         return;
     }
-    const Reductions reductions(region, threads);
+    // over its tasks, as libgomp has them; the program adds up what each thread has
+    if (WS_UNLIKELY(region.reductions)) {
+        begin_region_reductions(*region.reductions, threads);
+        region.had = threads;
+    }
     VirtualTeam team(*site, region, *crew, threads, outer, settings);
     team.run();
 }

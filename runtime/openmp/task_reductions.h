@@ -12,4 +12,8 @@ namespace ws::openmp {
 // may be null.
 void begin_common(uintptr_t* reductions, void** memory);
 
+// A region of so many threads begins with these, outside of it: GOMP_parallel_reductions(). The program frees them, by
+// GOMP_taskgroup_reduction_unregister().
+void begin_region_reductions(uintptr_t* reductions, unsigned threads);
+
 } // namespace ws::openmp

@@ -7,6 +7,7 @@
 
 #include "directive/openmp_threads.h"
 #include "loop/participant.h"
+#include "openmp/allocator.h"
 
 #include <algorithm>
 #include <utility>
@@ -34,7 +35,7 @@ int thread_number()
 VirtualTeam::VirtualTeam(RegionSite& the_site, const RegionCall& the_region, Crew& crew, unsigned of, Unit* outer,
                          const Settings& settings)
     : site(the_site), region(the_region), units(of), crew_(crew), outer_(outer), is_private_(outer || self.in_region),
-      settings_(settings), opener_(thread_pointer())
+      settings_(settings), opener_(thread_pointer()), allocator_(default_allocator())
 {
     for (unsigned number = 0; number < units; number++) {
         runners_[number] = fresh;
@@ -89,8 +90,11 @@ void VirtualTeam::begin_unit(Fiber& fiber)
         unit.incr = uint64_t(l.incr);
         team.begin_loop(unit, n, uint64_t(l.chunk > 0 ? l.chunk : 0), l.deal);
     }
-    if (fiber.identity())
+    if (fiber.identity()) {
         be(unit);
+        if (WS_UNLIKELY(team.allocator_ != 0))
+            inherit_allocator(team.allocator_);
+    }
     team.region.fn(team.region.data);
     if (WS_UNLIKELY(unit.on_demand != nullptr))
         team.cold().on_demand.pass(*unit.on_demand->loop());
@@ -140,6 +144,7 @@ void VirtualTeam::play(unsigned number, Participant* carrier)
         its.size = units;
         its.depth++;
         its.active += units > 1;
+        unit.reductions = region.reductions ? *region.reductions : nullptr;
         unit.sections = region.sections;
         unit.section = Unit::before_first;
     }

@@ -115,6 +115,7 @@ private:
     const bool is_private_; // nobody else is to help: it is opened in a loop of ours, or in a virtual thread
     const Settings settings_;
     const uintptr_t opener_;
+    const uintptr_t allocator_; // which its threads inherit; 0: nobody has set one
     alignas(64) Bits runnable_[words] = {};
     Bits aside_[words] = {}, waiting_[words] = {};
     alignas(64) volatile Hardware::Word turns_ = 0; // that have ended in this round

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Whether each OpenMP thread is a thread: what belongs to it stays its own over barriers, at which a virtual thread may
-// move to another thread of the system. Called as identity TURNS [kernel]; all ranks but the last compute. `kernel`
-// makes it a program that asks the kernel which thread it is.
+// move to another thread of the system. Called as identity TURNS; all ranks but the last compute. ASKS_KERNEL makes it
+// a program that asks the kernel which thread it is, WAITS_FOR_EVENTS one whose tasks end when another part says so.
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -17,8 +17,15 @@
 #include <unistd.h>
 #include <vector>
 
-#ifdef ASKS_KERNEL
+#if defined(ASKS_KERNEL)
 pid_t asked() { return gettid(); }
+#elif defined(WAITS_FOR_EVENTS)
+pid_t asked()
+{
+    if (omp_get_max_threads() < 1)
+        omp_fulfill_event(omp_event_handle_t());
+    return 1;
+}
 #else
 pid_t asked() { return 1; }
 #endif

@@ -32,10 +32,10 @@ def by_default(threads):
     expect(result, 'something was shared', result.stats.get('chunks_stolen', 0) == 0)
 
 
-def on_its_own():
-    """A program that asks the kernel which thread it is keeps its threads, and the summary says so."""
-    result = identity(2, (SHARE,), 2, program='kernel')
-    expect(result, 'no reason', 'the program uses gettid()' in result.err)
+def on_its_own(program, why):
+    """A program that cannot have virtual threads keeps its own, and the summary says why."""
+    result = identity(2, (SHARE,), 2, program=program)
+    expect(result, 'another reason', why in result.err)
     expect(result, 'something was shared', result.stats.get('chunks_stolen', 0) == 0)
 
 
@@ -52,7 +52,9 @@ def later(call, *args, **how):
 
 side_by_side(*(later(by_default, threads) for threads in (1, 2, 16)), later(identity, 1, ('-workshare-openmp=none',), 1),
              named, *(later(identity, 1, (f'{SHARE}:{v}',), v) for v in (2, 3, 16)), later(identity, 3, (SHARE,), 8),
-             *(later(identity, 1, (SHARE,), 8, WS_CHAOS=str(seed)) for seed in (1, 2)), later(identity, 1, (SHARE,), 8, WS_STEAL_ALL='1'), on_its_own,
+             *(later(identity, 1, (SHARE,), 8, WS_CHAOS=str(seed)) for seed in (1, 2)), later(identity, 1, (SHARE,), 8, WS_STEAL_ALL='1'),
+             later(on_its_own, 'kernel', 'the program uses gettid()'), later(on_its_own, 'events', 'the program uses omp_fulfill_event()'),
+             *([later(on_its_own, 'linked', 'linked')] if COMPILER == 'gcc' else []),
              *(later(module, options, threads, 8 if options == (SHARE,) else threads, scope) for options in MODES[:3] for threads in (1, 2)
                for scope in ('local', 'global')))
 finish()
