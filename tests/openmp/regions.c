@@ -68,6 +68,8 @@ static const struct kind kinds[] = {
     {"late_order", late_order, iterations},
     {"late_conditional", late_conditional, iterations},
     {"late_task_reduction", late_task_reduction, iterations},
+    {"group_reductions", group_reductions, iterations},
+    {"allocators", allocators, iterations},
     {"spinning", spinning, iterations},
     {"pipeline", pipeline, iterations},
     {"tasks", tasks, iterations},

@@ -134,6 +134,54 @@ static int late_task_reduction(void)
     return turn <= 3 || (sum == sum_to(iterations) + iterations && product == 15);
 }
 
+/* What the tasks of a group add up, and those of a region. */
+static int group_reductions(void)
+{
+    int sum = 0, wrong = 0;
+#pragma omp parallel reduction(task, + : sum) reduction(+ : wrong)
+    {
+        long product = 1, both = 0;
+        ALL_WORK
+#pragma omp task in_reduction(+ : sum)
+        sum += 2;
+#pragma omp taskgroup task_reduction(* : product)
+        {
+#pragma omp taskgroup task_reduction(+ : both)
+            {
+#pragma omp task in_reduction(* : product) in_reduction(+ : both)
+                {
+                    product *= 3;
+                    both += 1;
+                }
+#pragma omp task in_reduction(+ : both)
+                both += 10;
+            }
+#pragma omp task in_reduction(* : product)
+            product *= 5;
+        }
+        wrong += product != 15 || both != 11;
+        sum += 1;
+    }
+    return sum == 3 * told && wrong == 0;
+}
+
+/* Threads inherit the default allocator. */
+static int allocators(void)
+{
+    int wrong = 0;
+    const omp_allocator_handle_t before = omp_get_default_allocator();
+    omp_set_default_allocator(omp_low_lat_mem_alloc);
+#pragma omp parallel reduction(+ : wrong)
+    {
+        ALL_WORK
+        wrong += omp_get_default_allocator() != omp_low_lat_mem_alloc;
+    }
+    omp_set_default_allocator(before);
+#pragma omp parallel reduction(+ : wrong)
+    wrong += omp_get_default_allocator() != before;
+    return wrong == 0;
+}
+
 /* The same as nest_locks(), but the first executions have no such lock. */
 static int late_nest_locks(void)
 {
