@@ -38,6 +38,17 @@ int32_t own_number(void* location, int32_t given, void* caller)
     return openmp_sharer ? next_thread(caller)(location) : given;
 }
 
+// libomp prepares itself for regions at its first one, and before it omp_in_final() says no. Of those that are shared it
+// knows nothing.
+bool begin_library(void* location, void* caller)
+{
+    Next<void(void*, int32_t)> end("__kmpc_end_serialized_parallel");
+    const int32_t thread = next_thread(caller)(location);
+    next_serialized(caller)(location, thread);
+    end(caller)(location, thread);
+    return true;
+}
+
 using Call = void (*)(void (*function)(), int32_t* thread, int32_t* bound, void** shared);
 
 template <size_t... i>
@@ -142,6 +153,7 @@ __attribute__((visibility("hidden"))) void ws_fork(void* location, int32_t count
     pushed = 0;
     ForkedRegion region = {function, how->call, shared, nullptr, location};
     if (WS_UNLIKELY(openmp_sharer != nullptr)) {
+        [[maybe_unused]] static const bool begun = begin_library(location, caller);
         LlvmRegion call(region, asked, fork, caller);
         openmp_sharer(call);
         return;

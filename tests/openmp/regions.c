@@ -69,6 +69,7 @@ static const struct kind kinds[] = {
     {"late_conditional", late_conditional, iterations},
     {"late_task_reduction", late_task_reduction, iterations},
     {"group_reductions", group_reductions, iterations},
+    {"final_tasks", final_tasks, iterations},
     {"allocators", allocators, iterations},
     {"spinning", spinning, iterations},
     {"pipeline", pipeline, iterations},

@@ -18,7 +18,7 @@ LANGUAGE = PROGRAM.split('.')[1].split('_')[0]  # cxx, fortran; else C
 SHARE = '-workshare-openmp=share',
 SHARED = ('plain', 'chunks', 'rounds', 'dynamic', 'dynamic_chunks', 'guided', 'auto', 'runtime', 'runtime_chunks', 'down', 'two_loops', 'variables', 'last_of_dynamic',
           'exclusion', 'uncombined', 'without_waiting', 'numbers', 'asks_late', 'parts', 'single', 'barriers', 'phases', 'lock_over_barrier', 'late_barrier', 'late_copyprivate',
-          'late_order', 'late_tasks', 'late_tasks_of_all', 'late_nest_locks', 'late_conditional', 'late_task_reduction', 'group_reductions', 'allocators', 'three', 'empty_first',
+          'late_order', 'late_tasks', 'late_tasks_of_all', 'late_nest_locks', 'late_conditional', 'late_task_reduction', 'group_reductions', 'final_tasks', 'allocators', 'three', 'empty_first',
           'numbers_in_a_row', 'number_after_loop', 'nameless_phases', 'nest_locks', 'nested', 'settings')
 ONE = {'OMP_NUM_THREADS': '1'}
 

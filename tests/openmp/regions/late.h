@@ -165,6 +165,26 @@ static int group_reductions(void)
     return sum == 3 * told && wrong == 0;
 }
 
+/* Which tasks are final. */
+static int final_tasks(void)
+{
+    int wrong = 0;
+#pragma omp parallel reduction(+ : wrong)
+    {
+        int in_final = 0;
+        ALL_WORK
+#pragma omp task final(1) shared(in_final)
+        {
+            in_final = omp_in_final();
+#pragma omp task shared(in_final)
+            in_final += omp_in_final();
+        }
+#pragma omp taskwait
+        wrong += in_final != 2 || omp_in_final();
+    }
+    return wrong == 0;
+}
+
 /* Threads inherit the default allocator. */
 static int allocators(void)
 {
