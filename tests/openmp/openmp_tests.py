@@ -6,7 +6,7 @@ OpenMP's own libraries, GCC's libgomp and LLVM's libomp, with every region share
 They come from Debian's source packages of the compilers in use, fetched once by apt-get into the cache (~/.cache/workshare), and are compiled
 with PREFIX/bin/mpicc and its like. Rank 0 of two calls the program's main function six times (once where that fails with and without); with
 -workshare-openmp=share and WS_STEAL_ALL=1 helpers do what it shares. What fails is run without, too: with two threads; with one, as the rank
-has; and with 16, as the program is told; three times each, as some fail by chance. Prints what each comes to, and tables of what is shared, and why the rest is not. Status 1: a test
+has; and with 16, as the program is told; three times each, as some fail by chance. Prints what each comes to, and tables. Status 1: a test
 passes without and fails with it, and is not one of those known to differ, which are told with the reason. 77: the source cannot be had.
 
 Of LLVM's, those count whose exit status is the result: most of the OpenMP Validation Suite of the University of Houston, and the library's own.
@@ -60,18 +60,13 @@ DIFFERENT = {
     'llvm-c for/omp_for_schedule_guided.c': 'looks at how sizes of guided\'s chunks fall; virtual threads have parts of one size',
     'llvm-c flush/omp_flush.c': 'a thread waits for another by sleeping for a second; virtual threads may be run one after the other',
 }
-# What a region does by which it is not shared; of calls, whatever library they are of.
-KINDS = (('what tasks reduce, inclusive scans, conditional lastprivate', r'GOMP_(ull_)?loop_(ull_)?start|GOMP_sections2|_reductions?_|taskred'),
-         ('tasks', r'GOMP_task|kmpc_omp_|kmpc_task'), ('cancellation', r'cancel'), ('ordered loops', r'ordered|doacross'),
-         ('devices, teams', r'target|teams'))
 HERE = os.path.dirname(os.path.abspath(__file__))
 Case = collections.namedtuple('Case', 'group path label flags sources environment arguments')
 DIRECTIVE = re.compile(r'\{ *(dg-[a-z-]+) +(.*?) *\}[ */]*$', re.MULTILINE)
 RUN = re.compile(r'^ *(?://|/\*|!) *RUN: *(.*?)(?: *\*/)?$', re.MULTILINE)
 # Of mpirun, about a rank that ended.
 BANNER = re.compile(r'=|This typically|Please see|YOUR APPL|$')
-TOLD = re.compile(r'parallel regions that can be shared: (\d+) of (\d+)(?:; not (.*?))?(?:; other programs|; -fws=openmp|$)')
-REASON = re.compile(r' \(([^()]*(?:\(\))?[^()]*)\)(?:, |$)')
+KEPT = re.compile(r'no parallel region is shared: ([^;]*)')
 
 
 def fetched(tests):
@@ -177,23 +172,19 @@ def compiled(prefix, case, again, folder):
 
 
 def told(folder, out):
-    """Regions shared, regions in all, why others are not, chunks that helpers took."""
-    verdicts = [line for line in out.splitlines() if line.startswith('workshare: ')]
-    found = TOLD.search(verdicts[-1]) if verdicts else None
+    """Why no region is shared, or '', and the chunks that helpers took."""
+    found = KEPT.search(out)
     try:
         with open(os.path.join(folder, 'stats.json')) as f:
             stolen = json.load(f).get('chunks_stolen', 0)
     except (OSError, ValueError):
         stolen = 0
-    if not found:
-        return 0, 0, [], stolen
-    return int(found[1]), int(found[2]), REASON.findall(found[3] or ''), stolen
+    return found[1] if found else '', stolen
 
 
 def result_of(prefix, case, again):
     """What is recorded of a case: 'with' and 'without' are 'pass' or what went wrong; without is not tried where with passes."""
-    result = {'label': case.label, 'group': case.group, 'with': 'not compiled', 'without': '', 'turns': 0, 'shared': 0, 'of': 0, 'why': [],
-              'stolen': 0}
+    result = {'label': case.label, 'group': case.group, 'with': 'not compiled', 'without': '', 'turns': 0, 'why': '', 'stolen': 0}
     with tempfile.TemporaryDirectory(prefix='workshare-openmp-') as folder:
         program = compiled(prefix, case, again, folder)
         for turns in (TURNS, 1) if program else ():     # many cannot be called twice
@@ -205,7 +196,7 @@ def result_of(prefix, case, again):
                                       WS_STATS_FILE=os.path.join(folder, 'stats.json'))
             if result['with'] == 'pass':
                 result['without'] = ''
-                result['shared'], result['of'], result['why'], result['stolen'] = told(folder, out)
+                result['why'], result['stolen'] = told(folder, out)
                 break
             result['said'] = [line for line in out.splitlines() if not BANNER.match(line)][-8:]
             for threads in CHANCES * (2, 1, 16):
@@ -218,10 +209,6 @@ def result_of(prefix, case, again):
     return result
 
 
-def kind_of(why):
-    return next((kind for kind, calls in KINDS if re.search(calls, why)), why)
-
-
 def table(heads, rows):
     print('\n| ' + ' | '.join(heads) + ' |\n|' + '---|' * len(heads))
     for row in rows:
@@ -230,21 +217,14 @@ def table(heads, rows):
 
 def print_tables(results):
     sums = {}
-    reasons, programs = collections.Counter(), collections.Counter()
     for r in results:
         s = sums.setdefault(r['group'], collections.Counter())
         s.update({'tried': 1, 'compiled': r['with'] != 'not compiled', 'pass': r['with'] == 'pass', 'neither': r['without'] not in ('', 'pass'),
-                  'only without': r['without'] == 'pass', 'helped': r['stolen'] > 0, 'with regions': r['of'] > 0, 'shared': r['shared'],
-                  'of': r['of']})
-        kinds = collections.Counter(map(kind_of, r['why']))
-        if untold := r['of'] - r['shared'] - len(r['why']):
-            kinds['(the fifth and later of a program: the verdict names four)'] += untold
-        reasons.update(kinds)
-        programs.update(dict.fromkeys(kinds, 1))
-    table(('programs', 'tried', 'compiled', 'right', 'fail without it, too', 'fail with it only', 'regions shared', 'programs helped'),
-          [(GROUPS[g].about, s['tried'], s['compiled'], s['pass'], s['neither'], s['only without'], f'{s["shared"]} of {s["of"]}',
-            f'{s["helped"]} of {s["with regions"]}') for g, s in sums.items()])
-    table(('why a region is not shared', 'regions', 'programs'), [(why, count, programs[why]) for why, count in reasons.most_common()])
+                  'only without': r['without'] == 'pass', 'helped': r['stolen'] > 0, 'kept': r['why'] != ''})
+    table(('programs', 'tried', 'compiled', 'right', 'fail without it, too', 'fail with it only', 'helped', 'not shared'),
+          [(GROUPS[g].about, *map(int, (s['tried'], s['compiled'], s['pass'], s['neither'], s['only without'], s['helped'], s['kept'])) for g, s in sums.items()])
+    reasons = collections.Counter(r['why'] for r in results if r['why'])
+    table(('why no region of a program is shared', 'programs'), reasons.most_common())
 
 
 def main():
@@ -269,7 +249,7 @@ def main():
     if options.record and os.path.exists(options.record):
         with open(options.record) as f:
             results = {r['label']: r for r in map(json.loads, f)}
-    print(f'{len(chosen)} of {len(found)} programs\n{"program":<44} {"with":<24} {"without":<24} shared, of, chunks helped with; why not')
+    print(f'{len(chosen)} of {len(found)} programs\n{"program":<44} {"with":<24} {"without":<24} chunks helped with; why not')
     left = 0
     with tempfile.TemporaryDirectory(prefix='workshare-openmp-') as folder:
         again = os.path.join(folder, 'again.o')
@@ -284,8 +264,8 @@ def main():
                     with open(options.record, 'a') as f:
                         f.write(json.dumps(results[case.label]) + '\n')
             r = results[case.label]
-            regions = f'{r["shared"]} {r["of"]} {r["stolen"]}' if r['turns'] > 1 else 'called once' if r['turns'] else ''
-            print(f'{r["label"][:44]:<44} {r["with"]:<24} {r["without"]:<24} {"; ".join([regions] + r["why"])}', flush=True)
+            helped = str(r['stolen']) if r['turns'] > 1 else 'called once' if r['turns'] else ''
+            print(f'{r["label"][:44]:<44} {r["with"]:<24} {r["without"]:<24} {"; ".join(filter(None, (helped, r["why"])))}', flush=True)
     mine = [results[case.label] for case in chosen if case.label in results]
     print_tables(mine)
     if left:
