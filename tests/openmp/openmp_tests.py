@@ -222,7 +222,7 @@ def print_tables(results):
         s.update({'tried': 1, 'compiled': r['with'] != 'not compiled', 'pass': r['with'] == 'pass', 'neither': r['without'] not in ('', 'pass'),
                   'only without': r['without'] == 'pass', 'helped': r['stolen'] > 0, 'kept': r['why'] != ''})
     table(('programs', 'tried', 'compiled', 'right', 'fail without it, too', 'fail with it only', 'helped', 'not shared'),
-          [(GROUPS[g].about, *map(int, (s['tried'], s['compiled'], s['pass'], s['neither'], s['only without'], s['helped'], s['kept'])) for g, s in sums.items()])
+          [(GROUPS[g].about, *map(int, (s['tried'], s['compiled'], s['pass'], s['neither'], s['only without'], s['helped'], s['kept']))) for g, s in sums.items()])
     reasons = collections.Counter(r['why'] for r in results if r['why'])
     table(('why no region of a program is shared', 'programs'), reasons.most_common())
 
