@@ -3,7 +3,7 @@
 see: thread-local data, pthread_self(), errno, exceptions and mutexes over barriers; as a program and as a module of local scope. In every
 other mode it has the threads that its user said.
 
-Arguments: mpirun, the folder of the programs, gcc or clang."""
+Arguments: mpirun, the folder of the programs, gcc or clang; --soak: hundreds of thousands of moves instead."""
 import os
 import sys
 
@@ -14,11 +14,17 @@ SHARE = '-workshare-openmp=share'
 MODES = ('-workshare',), (SHARE,), ('-workshare-openmp=none',), ('-workshare-openmp=lend',)
 
 
-def identity(threads, options, told, steals=False, program='identity', **env):
-    result = run(f'{program}.{COMPILER}', 4, options=options, env={'OMP_NUM_THREADS': str(threads), **env}, limit=100, steals=steals,
+def identity(threads, options, told, steals=False, program='identity', turns=4, **env):
+    result = run(f'{program}.{COMPILER}', turns, options=options, env={'OMP_NUM_THREADS': str(threads), **env}, limit=100 + turns, steals=steals,
                  title=f'{program}, {threads} threads, {options}, {env}')
     expect(result, f'not right with {told}', f'right, told {told}\n' in result.out)
     return result
+
+
+def migrations(told, **env):
+    """Each call of a helper runs virtual threads elsewhere than they were, and each goes back."""
+    result = identity(1, (f'{SHARE}:{told}',), told, turns=1000, **env)
+    expect(result, 'too few of them were moved', result.stats.get('iterations_stolen', 0) > 10000)
 
 
 def named():
@@ -50,6 +56,13 @@ def later(call, *args, **how):
     return lambda: call(*args, **how)
 
 
+if '--soak' in sys.argv:
+    for told in 2, 8, 16:
+        migrations(told)
+        for seed in 1, 2, 3:
+            migrations(told, WS_CHAOS=str(seed))
+        migrations(told, WS_STEAL_ALL='1')
+    finish()
 side_by_side(*(later(by_default, threads) for threads in (1, 2, 16)), later(identity, 1, ('-workshare-openmp=none',), 1),
              named, *(later(identity, 1, (f'{SHARE}:{v}',), v) for v in (2, 3, 16)), later(identity, 3, (SHARE,), 8),
              *(later(identity, 1, (SHARE,), 8, WS_CHAOS=str(seed)) for seed in (1, 2)), later(identity, 1, (SHARE,), 8, WS_STEAL_ALL='1'),
