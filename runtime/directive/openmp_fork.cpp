@@ -38,8 +38,8 @@ int32_t own_number(void* location, int32_t given, void* caller)
     return openmp_sharer ? next_thread(caller)(location) : given;
 }
 
-// libomp prepares itself for regions at its first one, and before it omp_in_final() says no. Of those that are shared it
-// knows nothing.
+// libomp prepares itself for regions at its first one, and before it omp_in_final() says no. Of those that are shared
+// it knows nothing.
 bool begin_library(void* location, void* caller)
 {
     Next<void(void*, int32_t)> end("__kmpc_end_serialized_parallel");
