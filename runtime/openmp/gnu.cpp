@@ -450,11 +450,15 @@ volatile Flag targets_and_teams; // that are open
 bool in_target_or_teams() { return Hardware::load_relaxed(targets_and_teams) != 0; }
 
 namespace {
-// Regions within are OpenMP's: guests are in no team, and have no limit of it.
+// Whoever is in it is an initial thread there, and no virtual one. Regions within are OpenMP's: guests are in no team,
+// and have no limit of it.
 class TargetOrTeams {
 public:
-    TargetOrTeams() { Hardware::fetch_add_full(targets_and_teams, 1); }
+    TargetOrTeams() : outside_(nullptr) { Hardware::fetch_add_full(targets_and_teams, 1); }
     ~TargetOrTeams() { Hardware::fetch_add_full(targets_and_teams, Flag(-1)); }
+
+private:
+    const Current outside_;
 };
 } // namespace
 
