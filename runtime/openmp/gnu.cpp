@@ -493,10 +493,19 @@ WS_GNU(GOMP_cancellation_point, "GOMP_4.0");
 
 // Tasks of a virtual thread run at once, as those of an if clause that is false: it may end on another thread of the
 // library's, and its barriers are not the library's.
-constexpr long task_flag_if = 1 << 10;
+constexpr long task_flag_if = 1 << 10, task_flag_reduction = 1 << 12;
+namespace {
+// What a taskloop reduces libgomp would register itself, for one thread; its data begin with the bounds and with that.
+long taskloop_flags(long data, long flags)
+{
+    if (flags & task_flag_reduction)
+        gnu_GOMP_taskgroup_reduction_register(reinterpret_cast<uintptr_t**>(data)[2]);
+    return flags & ~(task_flag_if | task_flag_reduction);
+}
+} // namespace
 WS_GNU_OTHER_AS(GOMP_task, "GOMP_2.0", f = false, );
-WS_GNU_OTHER_AS(GOMP_taskloop, "GOMP_4.5", f &= ~task_flag_if, );
-WS_GNU_OTHER_AS(GOMP_taskloop_ull, "GOMP_4.5", f &= ~task_flag_if, );
+WS_GNU_OTHER_AS(GOMP_taskloop, "GOMP_4.5", f = taskloop_flags(b, f), );
+WS_GNU_OTHER_AS(GOMP_taskloop_ull, "GOMP_4.5", f = taskloop_flags(b, f), );
 WS_GNU_OTHER(GOMP_taskwait, "GOMP_2.0");
 WS_GNU_OTHER(GOMP_taskyield, "GOMP_3.0");
 WS_GNU_OTHER(GOMP_taskgroup_start, "GOMP_4.0");

@@ -140,7 +140,7 @@ static int group_reductions(void)
     int sum = 0, wrong = 0;
 #pragma omp parallel reduction(task, + : sum) reduction(+ : wrong)
     {
-        long product = 1, both = 0;
+        long product = 1, both = 0, looped = 0;
         ALL_WORK
 #pragma omp task in_reduction(+ : sum)
         sum += 2;
@@ -159,10 +159,15 @@ static int group_reductions(void)
 #pragma omp task in_reduction(* : product)
             product *= 5;
         }
-        wrong += product != 15 || both != 11;
+#pragma omp taskloop reduction(+ : looped) in_reduction(+ : sum) grainsize(2)
+        for (int i = 0; i < 10; i++) {
+            looped += i;
+            sum += i == 9;
+        }
+        wrong += product != 15 || both != 11 || looped != 45;
         sum += 1;
     }
-    return sum == 3 * told && wrong == 0;
+    return sum == 4 * told && wrong == 0;
 }
 
 /* Which tasks are final. */
