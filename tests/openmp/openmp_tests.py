@@ -54,6 +54,7 @@ DIFFERENT = {
     'fortran stack.f90': 'compares the addresses of two threads\' variables; virtual threads that meet at no barrier have one stack, in turn',
     'c target-5.c': 'a target region on the host has other defaults than what was set before: it is told of no helpers then',
     'c++ affinity-1.C': 'asks which binding its proc_bind clause asked for; virtual threads are not bound, and answer what OMP_PROC_BIND says',
+    'c teams-1.c': 'a region within a teams construct is OpenMP\'s, and has as many threads as the rank, here one, though it asks for two',
     'clang-c sort-1.c': 'corrupts its heap with 16 threads of libomp alone, too, most times',
     'llvm-c affinity/root-threads-affinity.c': 'libws asks how many threads there are, and libomp binds to a place who asks',
     'llvm-c api/omp_pause_resource.c': 'a pause that was asked for ends with OpenMP\'s next region, and regions are shared',
