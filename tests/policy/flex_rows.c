@@ -7,13 +7,14 @@
  *
  * MODE: all (each kind of structure at once), split (the same, with XMPI_Monitor_end_begin), two (two decompositions on
  * two communicators), little (no memory for more: nothing moves), corrupt (a row is changed by its move), large (memory
- * during a move), starved (the system has none for more), work (XMPI_Set_work), unlike (a process has registered
- * another structure), gone, unmapped (memory given back), node (by nodes), die (a process dies before it learns of a
- * move), die-moving (in the middle of one), waits (rank 0 is slower, and the others wait for it in MPI), waits-split
- * (the same, with XMPI_Monitor_end_begin), left (the same as waits, and the partition ends before it is known what
- * follows from the last interval), load (rank 1 takes longer than its pretended processor), burst (the same in the
- * first two intervals alone), dear (rank 1's rows take twice the computing; until the first move), constant (processes
- * take the same time whatever rows they have, so no move gains anything; and moves are dear). KEY and VALUE: for info.
+ * during a move), starved (the system has none for more), work (XMPI_Set_work), some (rank 0 alone calls it), unlike (a
+ * process has registered another structure), gone, unmapped (memory given back), node (by nodes), die (a process dies
+ * before it learns of a move), die-moving (in the middle of one), waits (rank 0 is slower, and the others wait for it
+ * in MPI), waits-split (the same, with XMPI_Monitor_end_begin), left (the same as waits, and the partition ends before
+ * it is known what follows from the last interval), load (rank 1 takes longer than its pretended processor), burst (the
+ * same in the first two intervals alone), dear (rank 1's rows take twice the computing; until the first move), constant
+ * (processes take the same time whatever rows they have, so no move gains anything; and moves are dear). KEY and VALUE:
+ * for info.
  */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -140,6 +141,9 @@ static void compute(const char *mode, long i)
         MPI_Barrier(MPI_COMM_WORLD);
     } else if (rank == 1 && (!strcmp(mode, "load") || (!strcmp(mode, "burst") && i < 2 * INTERVAL))) {
         usleep((useconds_t) (count * 40));
+    } else if (!strcmp(mode, "some")) {
+        if (rank == 0)
+            CHECK(XMPI_Set_work(rows, (double) count) == MPI_SUCCESS);
     } else if (!strcmp(mode, "dear")) {
         volatile double x = 1;
         for (long k = 0; k < 3000 * count * (rank + 1); k++)
@@ -427,7 +431,7 @@ int main(int argc, char **argv)
         } else if (!strcmp(mode, "die-moving")) {
             die_moving(iterations);
         } else if (!strncmp(mode, "waits", 5) || !strcmp(mode, "left") || !strcmp(mode, "load") ||
-                   !strcmp(mode, "burst") || !strcmp(mode, "dear")) {
+                   !strcmp(mode, "burst") || !strcmp(mode, "dear") || !strcmp(mode, "some")) {
             iterate_with(mode, iterations);
         } else
             iterate(iterations, !strcmp(mode, "split"));

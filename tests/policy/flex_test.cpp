@@ -478,12 +478,12 @@ TEST_CASE("what a move has gained is measured, and one that gained too little ma
     Summary s;
     s.longest = 3, s.shortest = 1, s.mean = 2, s.wall = 3, s.units = 100;
     Outcome o;
-    const auto moved = [&](Monitor& m) {
+    const auto moved = [&](Monitor& m, Outcome wanted = Outcome::moved) {
         REQUIRE(m.evaluate(s, 1, o));
         const Monitor::Choice c = m.choose(now, all, s);
         const Starts next = next_partition(now, all, c.shares);
         CHECK(c.gain_with(now, next) == Approx(1.5));
-        CHECK(m.weigh(now, next, c.gain, 1, 1) == Outcome::moved);
+        CHECK(m.weigh(now, next, c.gain, 1, 1) == wanted);
         m.moved(c, c.gain, 100, 1e-3);
     };
     const auto after = [&](Monitor& m, double longest, double units) {
@@ -513,13 +513,15 @@ TEST_CASE("what a move has gained is measured, and one that gained too little ma
     const double cost = 1e-3, once = 1.5 * cost, thrice = 3 * cost; // gains: a move costs at least a millisecond
     CHECK(Monitor({}, 2).weigh(now, next, once, 1, 0) == Outcome::moved);
     CHECK(bad.weigh(now, next, once, 1, 0) == Outcome::untrusted);
-    CHECK(bad.weigh(now, next, thrice, 1, 0) == Outcome::moved);
+    CHECK(bad.weigh(now, next, thrice, 1, 0) == Outcome::untrusted); // and to promise more than the one before
+    CHECK(bad.weigh(now, next, 1.4, 1, 0) == Outcome::untrusted);
+    CHECK(bad.weigh(now, next, 1.6, 1, 0) == Outcome::moved);
     CHECK(bad.weigh(now, next, cost / 2, 1, 0) == Outcome::unpaid);
     s.error = 0.08; // the gain is 1.3 times what chance makes of that noise
     CHECK(Monitor({}, 2).choose(now, all, s).outcome == Outcome::moved);
     CHECK(bad.choose(now, all, s).outcome == Outcome::untrusted);
     s.error = 0;
-    moved(bad); // the next one gains what it should, in an interval; that before was seen for two
+    moved(bad, Outcome::untrusted); // the next one gains what it should, in an interval; that before was seen for two
     after(bad, 1.5, 100);
     CHECK(bad.gains().trust() == Approx(2 / 3.0));
     moved(bad); // as it was slow again, the one before had half of its gain
@@ -534,6 +536,31 @@ TEST_CASE("what a move has gained is measured, and one that gained too little ma
     met.evaluate(loaded, 1, o);
     CHECK(met.gains().sums().expected == 0);
     CHECK(met.gains().trust() == 1);
+}
+
+TEST_CASE("after moves that gained nothing the next one has to promise more, and later less again", "[flex]")
+{
+    Gains gains;
+    const Work interval = {100, 2};
+    double before = 0;
+    for (int failure = 1; failure <= 4; failure++) {
+        gains.expect(interval, 1, true); // 0.01 s a unit
+        gains.compare({100, 2.1}, true, 5);
+        CHECK(gains.demand() == Approx(0.01 * (1 << (failure - 1))));
+        CHECK(gains.demand() > before);
+        for (int i = 0; i < 4; i++)
+            gains.compare({100, 2.1}, true, 5);
+        before = gains.demand();
+        CHECK(before == Approx(0.01 * (1 << (failure - 1)))); // fades once the move has been compared
+    }
+    int intervals = 0;
+    for (; gains.demand() > 0.0099; intervals++)
+        gains.compare({100, 2}, true, 5);
+    CHECK(intervals >= 19); // 0.9^20 is 1 / 8
+    CHECK(intervals <= 21);
+    gains.expect(interval, 1, true);
+    gains.compare({100, 1.5}, true, 5);
+    CHECK(gains.demand() == 0);
 }
 
 TEST_CASE("a load that lasts is measured by the intervals of its row, else the last one counts")

@@ -147,6 +147,18 @@ def by_work():
 
 by_work()
 
+
+# If some say it and others do not, work is what all have: rows. One move, by the speeds.
+@repeated
+def by_work_of_some():
+    result = job('flex_rows', 'some', 1000, 100, ranks=2, speeds='1000,4000')
+    expect(result, 'work is measured by what some say', 'by registered rows' in result.err and 'by XMPI_Set_work' not in result.err)
+    rows, moves = counts(result)
+    likely(result, f'rows {rows}, moves {moves}', len(rows) == 2 and abs(rows[0] - 200) < 6 and moves == [1, 1])
+
+
+by_work_of_some()
+
 # ---- C++ and Fortran
 for program in 'flex_vectors', 'flex_vectors_20', 'flex_module':
     something_moves(program, ranks=3, speeds='1e4,2e4,3e4')

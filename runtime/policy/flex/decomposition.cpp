@@ -78,7 +78,11 @@ void Decomposition::structures_changed()
         elements_ = double(count());
 }
 
-void Decomposition::add_work(double units) { given_ += units; }
+void Decomposition::add_work(double units)
+{
+    given_ += units;
+    has_given_ = true;
+}
 
 void Decomposition::begin_iteration()
 {
@@ -163,7 +167,7 @@ void Decomposition::close_interval()
                  std::isfinite(error) ? error * real : 0,
                  seconds(ticks() - interval_began_),
                  asked_s_,
-                 given_ > 0 ? 1.0 : 0.0,
+                 has_given_ || !computes ? 0.0 : 1.0,
                  trouble_.empty() ? 0.0 : double(rank_ + 1),
                  computes ? real : 0,
                  computes ? 1.0 : 0.0,
@@ -178,6 +182,7 @@ void Decomposition::close_interval()
     stage_ = Stage::numbers;
     host.want_steps();
     real_ = kept_ = units_ = given_ = given_before_ = 0;
+    has_given_ = false;
     done_ = 0;
 }
 
@@ -222,17 +227,24 @@ void Decomposition::look_at_numbers()
     s.error = s.longest > 0 ? all.error / s.longest : 0;
     s.wall = all.wall;
     s.asking = all.asking;
-    s.units = all.given > 0 ? all.given_units : all.units;
+    // What only some processes say is no measure of what they have done beside the others.
+    const bool is_given = all.ungiven == 0 && all.given_units > 0;
+    s.units = is_given ? all.given_units : all.units;
     bytes_ = all.bytes;
     stage_ = Stage::decided;
     if (all.trouble > 0)
         return;
-    if (all.given > 0)
+    if (is_given)
         told.measured = source_text(Source::given);
+    else if (told.measured == source_text(Source::given))
+        told.measured = source_text(source_);
+    if (is_given != was_given_) // what intervals have in common is no unit
+        lately_.assign(lately_.size(), {});
+    was_given_ = is_given;
     for (size_t p = 0; p < measured_.size(); p++)
         if (exchange_->is_direct() || p == size_t(rank_)) {
             const Measured& m = exchange_->rows()[p];
-            const Work work = {all.given > 0 ? m.numbers.given_units : m.work.units, m.work.real};
+            const Work work = {is_given ? m.numbers.given_units : m.work.units, m.work.real};
             measured_[p] = lately_[p].add(work, measured_done_, s.dedicated, monitor_.k());
         }
     const Gains::Sums gains = monitor_.gains().sums();
@@ -435,6 +447,7 @@ bool Decomposition::end_finish()
     told.move_s += most[1];
     // What was measured meanwhile is of two partitions.
     real_ = kept_ = units_ = given_ = given_before_ = 0;
+    has_given_ = false;
     done_ = 0;
     lately_.assign(lately_.size(), {});
     mean_ = variance_ = 0;

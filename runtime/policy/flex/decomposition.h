@@ -92,6 +92,7 @@ private:
     unsigned done_ = 0;              // iterations of the interval
     int64_t iterations_ = 0;         // of all
     double real_ = 0, kept_ = 0, units_ = 0, given_ = 0;
+    bool has_given_ = false;  // XMPI_Set_work was called in this interval, maybe with 0
     double given_before_ = 0; // of given_, at the end of the last iteration
     uint64_t interval_began_ = 0;
     // Of an iteration's time a unit: a mean and a variance that forget, for the noise.
@@ -112,6 +113,7 @@ private:
     std::vector<Work> measured_;
     std::vector<Lately> lately_;
     Summary summary_;
+    bool was_given_ = false; // work was measured by XMPI_Set_work
     double bytes_ = 0; // of all structures, of all processes
     Outcome outcome_ = Outcome::same;
 

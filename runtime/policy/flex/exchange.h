@@ -16,7 +16,7 @@ namespace ws::policy::flex {
 
 // What all need to know of an interval.
 struct Numbers {
-    double shared, longest, shorter, error, wall, asking, given, trouble; // by maximum
+    double shared, longest, shorter, error, wall, asking, ungiven, trouble; // by maximum
     double real, computing, bytes, units, given_units;                    // by sum
 };
 

@@ -63,6 +63,7 @@ void Gains::expect(const Work& before, double gain, bool dedicated)
     }
     last_ = {};
     after_ = 0;
+    is_failure_ = false;
     if (!(before.units > 0))
         return;
     after_ = 1;
@@ -73,6 +74,7 @@ void Gains::expect(const Work& before, double gain, bool dedicated)
 
 void Gains::compare(const Work& interval, bool dedicated, unsigned k)
 {
+    demand_ *= fading;
     if (after_ == 0 || after_ > k)
         return;
     after_++;
@@ -82,6 +84,15 @@ void Gains::compare(const Work& interval, bool dedicated, unsigned k)
     for (Sums* s : {&last_, &sums_}) {
         s->expected += expected;
         s->measured += measured;
+    }
+    if (last_.measured > 0) {
+        demand_ = 0;
+        failed_ = 0;
+        is_failure_ = false;
+    } else {
+        failed_ += is_failure_ ? 0 : 1;
+        is_failure_ = true;
+        demand_ = gain_ * std::ldexp(1.0, int(std::min(failed_, 20u)) - 1);
     }
 }
 
@@ -182,7 +193,10 @@ Outcome Monitor::weigh(const Starts& from, const Starts& to, double gain, double
     if (v.all == 0 || !(gain > 0))
         return Outcome::same;
     const double cost = cost_.seconds(double(v.most) * row_bytes), all = gain * intervals;
-    return all * gains_.trust() > cost ? Outcome::moved : all > cost ? Outcome::untrusted : Outcome::unpaid;
+    if (!(all > cost))
+        return Outcome::unpaid;
+    const bool is_more = gain > gains_.demand() * pace_.units;
+    return is_more && all * gains_.trust() > cost ? Outcome::moved : Outcome::untrusted;
 }
 
 void Monitor::moved(const Choice& choice, double gain, double bytes, double seconds)

@@ -86,10 +86,19 @@ public:
     // Expected gains count so much, 1 at most: what of them was measured, a move half as much as one after it; at first
     // all, as if one move had gained what was expected.
     double trust() const { return with_last().measured / with_last().expected; }
+    // Seconds a unit of work that the next move has to promise, besides paying: after a move that gained nothing more
+    // than that one had promised, and twice as much each further time in a row. The demand fades, so that moves are
+    // tried again, each time later. 0: the last move has gained something.
+    double demand() const { return demand_; }
     const Sums& sums() const { return sums_; }
 
 private:
+    static constexpr double fading = 0.9; // of the demand, an interval
     Sums with_last() const;
+
+    double demand_ = 0;
+    unsigned failed_ = 0;     // moves in a row that have gained nothing
+    bool is_failure_ = false; // the last one is among them
 
     Sums before_; // of the moves before the last one, the less the older
     unsigned after_ = 0; // the interval to come is the first after the last one, and so on; 0: none is compared
