@@ -8,6 +8,7 @@ from .loops import OPENMP, Limit, of_limit, over_perfect, perfect_line, with_ope
 
 LENGTHS = (("1s", 1.005), ("37ms", 1.005), ("3.7ms", 1.01), ("600us", 1.025), ("275us", 1.08))
 SHORT_PAIRS = 15    # of runs of 0.2 s: where a process has its heap makes a region of a task of libgomp's last 0.5 to 0.9 us
+VIRTUAL = (2, 4, 8, 16)
 SCHEDULES = (("static", ["--static"]), ("dynamic", []), ("guided", ["--guided"]))
 
 
@@ -16,8 +17,29 @@ def helped(run, compiler, options):
     return run_helped(run, f"double_loop_unmodified_{compiler}", options)
 
 
-def run_helped(run, program, options):
-    return run.run(program, options, workshare=True, env={"OMP_NUM_THREADS": "1"}, flags=["-workshare-openmp", "share"])
+def run_helped(run, program, options, mode="share"):
+    return run.run(program, options, workshare=True, env={"OMP_NUM_THREADS": "1"}, flags=["-workshare-openmp", mode])
+
+
+def by_threads(run, quick):
+    """What the number of virtual threads does to loops that one rank helps with, and to regions that nobody waits for."""
+    rows = []
+    options = ["--warmup", 8, "--steps", measure.calibrated(run, "3.7ms"), "--repeats", 40 if quick else 200]
+    for threads in VIRTUAL:
+        mode = f"share:{threads}"
+        rows.append([str(threads)])
+        for compiler in (c for c in OPENMP if run.has(f"double_loop_unmodified_{c}")):
+            for _, flags in SCHEDULES:
+                runs = measure.in_turn(2 if quick else 5, lambda: run_helped(run, f"double_loop_unmodified_{compiler}", [*options, *flags], mode))[0]
+                rows[-1].append(measure.median_of(runs, over_perfect))
+            alone = lambda **how: run.run(f"one_region_{compiler}", ["--short", "--repeats", 200], ranks=1, env={"OMP_NUM_THREADS": "1"}, **how)  # noqa: E731
+            plain, ours = measure.in_turn(3 if quick else 9, alone, lambda: alone(workshare=True, flags=["-workshare-openmp", mode]))
+            ns = [measure.median_of(r, lambda r: median_us(r) * 1e3 / r["regions"]) for r in (ours, plain)]
+            rows[-1].append(f"{ns[0] - ns[1]:.0f} ns")
+    names = [OPENMP[c] for c in OPENMP if run.has(f"double_loop_unmodified_{c}")]
+    return line.table("Virtual threads per region: time over the perfect half, loop of 3.7 ms; cost of a short region that nobody waits for",
+                      ["V", *(f"{n}, {s}" for n in names for s in (*(name for name, _ in SCHEDULES), "short region"))], rows,
+                      "2 ranks with 1 thread each; short region: one rank, with share:V less without.")
 
 
 def sleeping(run, compiler, options):
@@ -102,5 +124,6 @@ def unmodified(run, quick):
         for schedule, flags in SCHEDULES:
             ours = sleeping(run, compiler, [*flags, "--repeats", 3 if quick else 8])
             yield perfect_line(f"2 ranks x 8 threads, 7 workers each, {OPENMP[compiler]}, {schedule}, sleeping work: workshare / perfect", ours, 1.03)
+    yield by_threads(run, quick)
     yield line.table("Unmodified double loop: time over the perfect half", ["work", "library", "schedule", "unmodified", "limit", "plain", "ws for", "one process"],
                      rows, "2 ranks with 1 thread each; limit: cut by hand, and half of a bare hand-over; plain: without -workshare; ws for: the directive, recompiled; one process: OpenMP with 2 threads.")
