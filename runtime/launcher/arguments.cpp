@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "launcher/arguments.h"
+#include "window/open_file.h"
 
 #include <algorithm>
 #include <cctype>
-#include <fstream>
 #include <map>
 #include <sstream>
 
@@ -125,11 +125,12 @@ std::vector<Piece> sort_out(const std::vector<std::string>& words, const Unknown
     return pieces;
 }
 
-bool read_words(const std::string& path, std::vector<std::string>& words)
+std::string read_words(const std::string& path, std::vector<std::string>& words)
 {
-    std::ifstream file(path);
-    if (!file)
-        return false;
+    std::string text;
+    if (std::string wrong = window::read_whole(path.c_str(), text); !wrong.empty())
+        return wrong;
+    std::istringstream file(text);
     for (std::string line; std::getline(file, line);) {
         std::istringstream in(line.substr(0, line.find('#')));
         bool begins = !words.empty() && words.back() != ":";
@@ -139,7 +140,7 @@ bool read_words(const std::string& path, std::vector<std::string>& words)
             words.push_back(word);
         }
     }
-    return true;
+    return "";
 }
 
 } // namespace ws::launcher

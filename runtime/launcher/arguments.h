@@ -31,9 +31,9 @@ using Unknown = std::function<bool(const std::vector<std::string>& words, size_t
 // Those of `words` that are for hydra.
 std::vector<Piece> sort_out(const std::vector<std::string>& words, const Unknown& unknown, Asked& asked);
 
-// The words of a configuration file, with ':' for the end of a line; a comment begins with '#'. False, with errno, if
-// it cannot be read.
-bool read_words(const std::string& path, std::vector<std::string>& words);
+// Appends the words of a configuration file to `words`, with ':' for the end of a line; a comment begins with '#'.
+// Returns "" or why the file cannot be read.
+std::string read_words(const std::string& path, std::vector<std::string>& words);
 
 // The options of hydra that are known here, as "name count": so many values follow each. For tests.
 std::vector<std::string> known_options();

@@ -7,6 +7,7 @@
 // stay.
 #include "launcher/arguments.h"
 #include "launcher/table.h"
+#include "window/open_file.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -14,7 +15,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fcntl.h>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -82,16 +82,17 @@ struct Linked {
 Linked linked_with(const std::string& path)
 {
     Linked linked;
-    struct stat s;
-    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    void* file = MAP_FAILED;
-    if (fd >= 0 && fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_size > 4)
-        file = mmap(nullptr, static_cast<size_t>(s.st_size), PROT_READ, MAP_PRIVATE, fd, 0);
-    if (fd >= 0)
-        close(fd);
+    size_t size = 0;
+    const int fd = ws::window::open_regular(path.c_str(), O_RDONLY, [&](const struct stat& s) {
+        size = static_cast<size_t>(s.st_size);
+        return size > 4;
+    });
+    if (fd < 0)
+        return linked;
+    void* const file = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    close(fd);
     if (file == MAP_FAILED)
         return linked;
-    const auto size = static_cast<size_t>(s.st_size);
     const auto names = [&](const char* name) { return memmem(file, size, name, strlen(name)) != nullptr; };
     constexpr char magic[] = {0x7f, 'E', 'L', 'F', sizeof(void*) == 8 ? 2 : 1}; // of this width
     if (size > sizeof magic && std::memcmp(file, magic, sizeof magic) == 0) {
@@ -100,6 +101,30 @@ Linked linked_with(const std::string& path)
     }
     munmap(file, size);
     return linked;
+}
+
+bool is_pipe(const std::string& path)
+{
+    struct stat s;
+    return stat(path.c_str(), &s) == 0 && S_ISFIFO(s.st_mode);
+}
+
+// A file in memory with this text, which hydra inherits: its path.
+std::string in_memory(const char* name, const std::string& text)
+{
+    const int fd = memfd_create(name, 0);
+    if (fd < 0 || write(fd, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+        fail(std::string("cannot copy the ") + name + ": " + std::strerror(errno));
+    return "/proc/self/fd/" + std::to_string(fd);
+}
+
+// Hydra would wait without end for a pipe's writer, so it gets a copy of what comes out of the pipe.
+std::string copy_of_pipe(const char* name, const std::string& path)
+{
+    std::string text;
+    if (const std::string wrong = ws::window::read_whole(path.c_str(), text); !wrong.empty())
+        fail(std::string("cannot read the ") + name + ' ' + path + ": " + wrong);
+    return in_memory(name, text);
 }
 
 class Launcher {
@@ -119,6 +144,8 @@ private:
     void take_ours(const std::string& word, const std::vector<std::string>& words, size_t& at, bool in_config_file);
     std::optional<std::string> next_file(const Option& o, const std::vector<std::string>& words, size_t& at) const;
     void read_config_file();
+    bool read_config_words(const std::string& path, std::vector<std::string>& words);
+    void replace_host_files();
 
     // What the processes will get: an option's value goes before that of -genv, that before what they inherit.
     std::optional<std::string> value(const Option& o) const;
@@ -143,7 +170,7 @@ private:
     bool is_read_ = false;
     Asked asked_;
     std::vector<Piece> line_, config_;
-    bool has_ours_in_file_ = false;
+    bool has_ours_in_file_ = false, config_is_pipe_ = false;
     std::map<std::string, std::string> given_;
 };
 
@@ -151,8 +178,10 @@ Launcher::Launcher(const std::vector<std::string>& words)
 {
     line_ = sort_out(
         words, [this](const auto& all, size_t& at) { return take(all, at, false); }, asked_);
-    if (!asked_.help && !asked_.version)
-        read_config_file();
+    if (asked_.help || asked_.version)
+        return;
+    read_config_file();
+    replace_host_files();
 }
 
 std::vector<Option>& Launcher::options(const char* what)
@@ -171,13 +200,47 @@ void Launcher::read_config_file()
 {
     std::vector<std::string> words;
     const char *named = std::getenv("HYDRA_CONFIG_FILE"), *home = std::getenv("HOME");
-    if (!asked_.config_file.empty() ? !read_words(asked_.config_file, words)
-                                    : !(named && read_words(named, words)) &&
-                                          !(home && read_words(home + std::string("/.mpiexec.hydra.conf"), words)))
-        return; // hydra says so, if it is an error
+    if (!asked_.config_file.empty()
+            ? !read_config_words(asked_.config_file, words)
+            : !(named && read_config_words(named, words)) &&
+                  !(home && read_config_words(home + std::string("/.mpiexec.hydra.conf"), words)))
+        return;
     Asked in_file;
     config_ = sort_out(
         words, [this](const auto& all, size_t& at) { return take(all, at, true); }, in_file);
+}
+
+// A file that is not named on the command line may be missing. Hydra would wait for the writer of a pipe, and a pipe
+// can be read only once.
+bool Launcher::read_config_words(const std::string& path, std::vector<std::string>& words)
+{
+    config_is_pipe_ = is_pipe(path);
+    const std::string wrong = read_words(path, words);
+    if (!wrong.empty() && (config_is_pipe_ || !asked_.config_file.empty()))
+        fail("cannot read the configuration file " + path + ": " + wrong);
+    return wrong.empty();
+}
+
+void Launcher::replace_host_files()
+{
+    constexpr char what[] = "host file", variable[] = "HYDRA_HOST_FILE";
+    for (auto* pieces : {&line_, &config_})
+        for (Piece& piece : *pieces) {
+            std::string& word = piece.words[0];
+            const size_t begin = std::min(word.find_first_not_of('-'), word.size()), equals = word.find('=', begin);
+            const std::string name = word.substr(begin, equals - begin);
+            const bool is_file = !strcasecmp(name.c_str(), "f") || !strcasecmp(name.c_str(), "hostfile") ||
+                                 !strcasecmp(name.c_str(), "machinefile");
+            if (begin == 0 || !is_file)
+                continue;
+            const std::string path = equals != word.npos ? word.substr(equals + 1) : piece.words.back();
+            if (!is_pipe(path))
+                continue;
+            piece.words = {word.substr(0, equals), copy_of_pipe(what, path)};
+            has_ours_in_file_ |= pieces == &config_;
+        }
+    if (const char* const named = std::getenv(variable); named && is_pipe(named))
+        setenv(variable, copy_of_pipe(what, named).c_str(), 1);
 }
 
 bool Launcher::take(const std::vector<std::string>& words, size_t& at, bool in_config_file)
@@ -478,15 +541,17 @@ std::vector<std::string> Launcher::for_hydra(const std::vector<Piece>& pieces) c
     return words;
 }
 
-// Where the file has options of ours, or settings that one replaces, hydra gets a copy in memory without them, which it
-// inherits. A line is a section; hydra of MPICH 4.2 takes all lines for one where no colon is between them.
+// Where the file is a pipe, or has options of ours, or settings that one replaces, hydra gets a copy in memory without
+// them, which it inherits. A line is a section; hydra of MPICH 4.2 takes all lines for one where no colon is between
+// them.
 void Launcher::replace_config_file()
 {
     std::vector<std::string> all;
     for (const Piece& piece : config_)
         all.insert(all.end(), piece.words.begin(), piece.words.end());
     const std::vector<std::string> words = for_hydra(config_);
-    if (!has_ours_in_file_ && words == all && std::find(words.begin(), words.end(), ":") == words.end())
+    if (!has_ours_in_file_ && !config_is_pipe_ && words == all &&
+        std::find(words.begin(), words.end(), ":") == words.end())
         return;
 
     std::string text;
@@ -494,12 +559,10 @@ void Launcher::replace_config_file()
         text += word == ":" ? ":\n" : word + " ";
     if (text.empty()) // what is so in any case: hydra reads memory that nobody has written where a file has no word
         text = "-enable-auto-cleanup";
-    const int fd = memfd_create("mpiexec.conf", 0);
-    if (fd < 0 || write(fd, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
-        fail(std::string("cannot copy the configuration file: ") + std::strerror(errno));
+    const std::string copy = in_memory("configuration file", text);
     line_.erase(std::remove_if(line_.begin(), line_.end(), [](const Piece& piece) { return piece.is_config_file; }),
                 line_.end());
-    line_.insert(line_.begin(), {{"-configfile", "/proc/self/fd/" + std::to_string(fd)}, "", "", false, true});
+    line_.insert(line_.begin(), {{"-configfile", copy}, "", "", false, true});
 }
 
 void Launcher::print_help() const

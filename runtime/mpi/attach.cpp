@@ -21,6 +21,7 @@
 #include "observe/recorder.h"
 #include "openmp/team.h"
 #include "policy/runner.h"
+#include "window/quiet_writes.h"
 #include "window/times.h"
 
 #include <algorithm>
@@ -197,9 +198,12 @@ void finalize()
     job.hooks->taken = nullptr;
     show_ended(job);
     job.kept_off_s = 1e-9 * double(measure::scheduled().kept_off) - job.kept_off_s;
-    write_trace(job);
-    report_check(job);
-    report(job);
+    {
+        const window::QuietWrites quiet; // a full disk or a reader that has gone is no reason to end the job
+        write_trace(job);
+        report_check(job);
+        report(job);
+    }
     mpi_t_end();
     job.book.leave();
     directive::set_openmp_chooser(nullptr);

@@ -9,6 +9,7 @@
 #include "observe/verdict.h"
 #include "openmp/site.h"
 #include "policy/policy.h"
+#include "window/open_file.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -16,7 +17,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <fcntl.h>
 #include <map>
 #include <string_view>
 #include <unistd.h>
@@ -354,12 +354,10 @@ Facts gather_facts(Job& job, const RankFigures& r)
 
 bool write_file(const std::string& name, const std::string& text)
 {
-    // Non-blocking, as a pipe without a reader would keep the job from ending.
-    const int fd = open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666);
+    const int fd = window::open_to_write(name.c_str());
     FILE* f = fd < 0 ? nullptr : fdopen(fd, "w");
     if (!f)
         return false;
-    fcntl(fd, F_SETFL, O_WRONLY);
     const bool written = std::fwrite(text.data(), 1, text.size(), f) == text.size();
     const int error = errno; // fclose may change it
     if (std::fclose(f) != 0)

@@ -2,15 +2,15 @@
 #include "options/options.h"
 
 #include "options/letters.h"
+#include "window/open_file.h"
+
 #include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
 #include <type_traits>
-#include <fcntl.h>
 #include <strings.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 extern char** environ;
@@ -184,26 +184,6 @@ std::string parse(const OptionRow& row, const char* text, std::string& value)
     return "";
 }
 
-// 0, or errno.
-int why_not_writable(const char* path)
-{
-    struct stat s;
-    if (stat(path, &s) == 0 && S_ISFIFO(s.st_mode)) // not opened, as closing it again would end the pipe for its reader
-        return access(path, W_OK) == 0 ? 0 : errno;
-    int fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0 && errno == ENOENT) {
-        fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0)
-            unlink(path);
-        else if (errno == EEXIST) // a link to nothing yet
-            fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    }
-    if (fd < 0)
-        return errno;
-    close(fd);
-    return 0;
-}
-
 } // namespace
 
 std::string meant_option(const std::string& misspelt)
@@ -237,7 +217,7 @@ bool can_write_files(const Options& o, std::string& error)
         const std::string& path;
     } files[] = {{"report", o.report_file}, {"trace", o.trace}};
     for (const auto& f : files) {
-        const int trouble = f.path.empty() ? 0 : why_not_writable(f.path.c_str());
+        const int trouble = f.path.empty() ? 0 : window::why_not_writable(f.path.c_str());
         if (trouble) {
             error = std::string("cannot write the ") + f.what + " to " + f.path + ": " + std::strerror(trouble);
             return false;

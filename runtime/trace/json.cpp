@@ -3,6 +3,7 @@
 // Chrome's trace events, for Perfetto, chrome://tracing and ws-timeline (docs/timeline.md). One event a line, so that a
 // reader need not hold the whole file; written as it comes, so that neither need we.
 #include "trace/writers.h"
+#include "window/open_file.h"
 
 #include <array>
 #include <cerrno>
@@ -26,8 +27,10 @@ std::string quoted(const std::string& text) { return Json(text).dump(-1, ' ', tr
 class JsonWriter final : public TraceWriter {
 public:
     JsonWriter(const TraceJob& job, const std::string& path)
-        : job_(job), path_(path), file_(std::fopen(path.c_str(), "we"))
+        : job_(job), path_(path)
     {
+        const int fd = window::open_to_write(path.c_str());
+        file_ = fd < 0 ? nullptr : fdopen(fd, "w");
         if (!file_) {
             fail();
             return;

@@ -2,11 +2,11 @@
 //
 // The module's two doors, and the names that both formats use.
 #include "trace/writers.h"
+#include "window/open_file.h"
 
 #include <cerrno>
 #include <cstring>
 #include <dirent.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -94,15 +94,12 @@ std::string check(const std::string& path)
     if (std::string why = ends_with(path, ".otf2") ? why_no_otf2() : ""; !why.empty())
         return why;
     struct stat s;
-    const bool existed = lstat(path.c_str(), &s) == 0;
-    int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
-    if (fd < 0)
-        return std::strerror(errno);
-    close(fd);
-    if (!existed)
-        unlink(path.c_str());
+    if (const int error = window::why_not_writable(path.c_str()))
+        return std::strerror(error);
     if (!ends_with(path, ".otf2"))
         return "";
+    if (stat(path.c_str(), &s) == 0 && !S_ISREG(s.st_mode))
+        return "an OTF2 archive needs a regular file; for a pipe or a device name the trace FILE.json";
     const std::string folder = archive_folder(path);
     if (lstat(folder.c_str(), &s) != 0)
         return access(folder_of(path).c_str(), W_OK | X_OK) == 0 ? "" : std::strerror(errno);

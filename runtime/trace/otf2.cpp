@@ -5,6 +5,7 @@
 // in attributes.
 #include "trace/writers.h"
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -17,6 +18,20 @@ namespace ws::trace {
 namespace {
 
 constexpr uint64_t chunk_bytes = 1 << 20;
+// The library collects chunks of less than this before it writes them. If that fails, it frees its buffer, writes the
+// buffer all the same when the file is closed, and frees it again (OTF2 3.0): the program crashes. A chunk of this size
+// is written at once.
+constexpr uint64_t unbuffered_bytes = 4 << 20;
+constexpr uint64_t most_event_bytes = 128; // Enter with three attributes, and Leave, take up to 90
+
+// All events of a thread that fit into the library's buffer reach the file when it is closed, which may fail.
+uint64_t event_chunk(const TraceJob& job)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < job.thread_count; i++)
+        most = std::max(most, job.threads[i].events);
+    return most * most_event_bytes < unbuffered_bytes ? chunk_bytes : unbuffered_bytes;
+}
 
 OTF2_FlushType flush(void*, OTF2_FileType, OTF2_LocationRef, void*, bool) { return OTF2_FLUSH; }
 
@@ -102,8 +117,8 @@ public:
         const std::string folder = archive_folder(path);
         const size_t slash = folder.rfind('/');
         const std::string where = slash == folder.npos ? "." : slash == 0 ? "/" : folder.substr(0, slash);
-        archive_ = OTF2_Archive_Open(where.c_str(), folder.substr(slash + 1).c_str(), OTF2_FILEMODE_WRITE, chunk_bytes,
-                                     4 * chunk_bytes, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+        archive_ = OTF2_Archive_Open(where.c_str(), folder.substr(slash + 1).c_str(), OTF2_FILEMODE_WRITE,
+                                     event_chunk(job), unbuffered_bytes, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
         if (!archive_)
             return;
         static const OTF2_FlushCallbacks flushing = {flush, nullptr};

@@ -78,6 +78,9 @@ constexpr uint64_t guest_nap_us = 1000000;
 // book/book.cpp: whoever makes a book needs microseconds for it, and many time slices on a crowded machine; one that
 // takes longer was stopped, and is passed over.
 constexpr unsigned book_patience_us = 200000, book_look_us = 100;
+// window/open_file.h: how long a named pipe that is to be read may have no writer: one that is started together with
+// the reader needs milliseconds; and how often it is looked for.
+constexpr unsigned writer_patience_ms = 2000, writer_look_ms = 10;
 // directive/openmp.cpp: the end of a region wakes who waits for it, who looks itself after this.
 constexpr unsigned openmp_nap_us = 50000;
 // directive/openmp_threads.cpp: so long may libomp's idle threads spin on a lent core after a region: the least that it

@@ -89,10 +89,11 @@ TEST_CASE("a configuration file's lines are sections")
     const std::string path = "arguments_test." + std::to_string(getpid());
     std::ofstream(path) << "# all\n-n 1 ./a\t-x # first\n\n-n 2 ./b :\n  -n 3 ./c\n";
     Words words;
-    CHECK(read_words(path, words));
+    CHECK(read_words(path, words) == "");
     unlink(path.c_str());
     CHECK(words == Words{"-n", "1", "./a", "-x", ":", "-n", "2", "./b", ":", "-n", "3", "./c"});
-    CHECK_FALSE(read_words("/no/such/file", words));
+    CHECK(read_words("/no/such/file", words) == "No such file or directory");
+    CHECK(read_words("/", words) == "Is a directory");
 }
 
 TEST_CASE("letters apart")

@@ -52,7 +52,10 @@ with tempfile.TemporaryDirectory() as folder:
     text = os.path.join(folder, 'text')
     with open(text, 'w') as f:
         f.write('no program')
-    for name, reason in (f'{folder}/missing', 'No such file or directory'), (text, 'Permission denied'), ('no-such-program', 'No such file or directory'):
+    pipe = os.path.join(folder, 'pipe')
+    os.mkfifo(pipe)
+    refused('a pipe', f'rank 0 on host {HOST}: exec {pipe}: Permission denied', '-workshare', '-n', '1', pipe)
+    for name, reason in (f'{folder}/missing', 'No such file or directory'), (pipe, 'Permission denied'), (text, 'Permission denied'), ('no-such-program', 'No such file or directory'):
         refused(name, f'rank 0 on host {HOST}: exec {name}: {reason}', '-n', '1', name)
         refused(f'{name} for one rank', f'rank 1 on host {HOST}: exec {name}: {reason}', '-n', '1', APP, ':', '-n', '1', name)
         refused(f'{name} on one host', f'rank 1 on host b: exec {name}: {reason}', '-launcher', 'fork', '-hosts', 'a,b',

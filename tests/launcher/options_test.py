@@ -2,6 +2,7 @@
 """mpirun -workshare and its options, wherever they stand. The "application" prints what reached it."""
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -103,6 +104,30 @@ with tempfile.NamedTemporaryFile('w') as config:
     reached('config file', ['most', '4'], '-configfile', config.name)
     reached('the command line goes before the config file', ['random', 'auto'],
             '-configfile', config.name, '-workshare-victim', 'random', '-workshare-workers', 'auto')
+
+
+# Pipes: hydra could not read what mpirun has read, and would wait for a writer without end.
+with tempfile.TemporaryDirectory() as folder:
+    pipe = os.path.join(folder, 'pipe')
+    os.mkfifo(pipe)
+
+    def with_writer(text, *args, env=None):
+        with subprocess.Popen([sys.executable, '-c', 'import sys; open(sys.argv[1], "w").write(sys.argv[2])', pipe, text]) as writer:
+            done = run(MPIRUN, *args, env=env, limit=20)
+            expect(f'{args}: the writer', writer.wait(20), 0)
+        return done
+
+    echo = '-n 2 /bin/echo a\n'
+    expect('a pipe as a config file', with_writer(echo, '-configfile', pipe), (0, 'a\na\n', ''))
+    expect('named by HYDRA_CONFIG_FILE', with_writer('-n 2\n', '/bin/echo', 'b', env={'HYDRA_CONFIG_FILE': pipe}), (0, 'b\nb\n', ''))
+    for names in ['-f', pipe], [f'-hostfile={pipe}'], ['--machinefile', pipe]:
+        expect('a pipe as a host file', with_writer('localhost:2\n', *names, '-n', '1', '/bin/echo', 'c'), (0, 'c\n', ''))
+    expect('named by HYDRA_HOST_FILE', with_writer('localhost\n', '-n', '1', '/bin/echo', 'd', env={'HYDRA_HOST_FILE': pipe}), (0, 'd\n', ''))
+    for args, env in (['-configfile', pipe], {}), (['-n', '1', 'true'], {'HYDRA_CONFIG_FILE': pipe}), (['-f', pipe, '-n', '1', 'true'], {}), \
+            (['-n', '1', 'true'], {'HYDRA_HOST_FILE': pipe}):
+        expect_message('a pipe without a writer', run(MPIRUN, *args, env=env, limit=20), f'file {pipe}: it is a pipe into which nobody writes')
+for name, why in ('/no/such/file', 'No such file or directory'), ('/', 'Is a directory'):
+    expect_message('no config file', run(MPIRUN, '-configfile', name), f'mpiexec: cannot read the configuration file {name}: {why}')
 
 
 def refused(what, args, parts, env=None):

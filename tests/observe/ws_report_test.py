@@ -5,6 +5,7 @@ The argument is ws-report. version-1.json was written by a job (the test program
 import csv
 import io
 import json
+import os
 import pathlib
 import random
 import subprocess
@@ -103,6 +104,11 @@ expect('a report differs from itself', 'new' not in same and 'gone' not in same 
 missing = pathlib.Path(folder.name, 'missing.json')
 refused('no such file', 'No such file', missing)
 refused('a folder', 'Is a directory', folder.name)
+pipe = pathlib.Path(folder.name, 'pipe')
+os.mkfifo(pipe)
+refused('a pipe that nobody writes into', 'pipe: it is a pipe into which nobody writes', pipe)
+with subprocess.Popen([sys.executable, '-c', 'import shutil, sys, time; f = open(sys.argv[2], "w"); time.sleep(3); f.write(open(sys.argv[1]).read())', KEPT, pipe]):
+    expect('a pipe', run(pipe).stdout == text.stdout)  # a writer that takes its time is waited for
 refused('an empty one', 'empty', file('empty.json', ''))
 refused('text', 'not JSON', file('text.json', text.stdout))
 refused('foreign JSON', 'not a report of Workshare', file('foreign.json', '{"schema": "other/1"}'))

@@ -33,7 +33,7 @@ def make(path, ranks=2, nodes=1, steps=3, kind='shared', dropped=0):
 
 
 def timeline(*args, code=0):
-    done = subprocess.run([TIMELINE, *args], capture_output=True, text=True)
+    done = subprocess.run([TIMELINE, *args], capture_output=True, text=True, timeout=60)
     expect(f'{args}: exit status {done.returncode}, wanted {code}: {done.stderr}', done.returncode == code)
     return done
 
@@ -240,6 +240,18 @@ with open('bytes.json', 'wb') as f:
 refused('bytes.json', 'no trace')
 os.mkdir('folder.json')
 refused('folder.json', 'directory')
+os.mkfifo('pipe.json')
+refused('pipe.json', 'it is a pipe into which nobody writes')
+os.mkfifo('pipe.svg')
+expect('a pipe that nobody reads', timeline('run.json', '-o', 'pipe.svg', code=1).stderr == 'ws-timeline: pipe.svg: No such device or address\n')
+WRITE = [sys.executable, '-c', 'import shutil, sys, time; f = open(sys.argv[2], "wb"); time.sleep(3); f.write(open(sys.argv[1], "rb").read())']
+with subprocess.Popen([*WRITE, 'run.json', 'pipe.json']):  # a writer that takes its time is waited for
+    timeline('pipe.json', '-o', 'of_pipe.html')
+timeline('run.json', '-o', 'of_file.html')
+expect('a trace out of a pipe', data_of('of_pipe.html')['panels'] == data_of('of_file.html')['panels'])
+if not no_otf2:
+    with subprocess.Popen([*WRITE, 'same.otf2', 'pipe.json']):
+        refused('pipe.json', 'cannot be read from a pipe')
 if not no_otf2:
     shutil.copy('same.otf2', 'alone.otf2')
     refused('alone.otf2', 'damaged or incomplete')

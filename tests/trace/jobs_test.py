@@ -191,6 +191,42 @@ for path, reason, code in ((os.path.join(folder, 'full.json'), 'No space left on
     expect(result, f'messages: {said}', len(said) == 1 and re.fullmatch(f'workshare: cannot write the trace to {re.escape(path)}: {reason}.*', said[0]))
     expect(result, 'the program ran', code == 0 or result.out == '')
 
+
+
+def unwritten(path, reason, *args, ranks=2, **how):
+    result = run(*args, ranks=ranks, options=['-workshare-trace', path], title=f'trace to {path}, {reason}', limit=20, **how)
+    said = [line for line in result.err.splitlines() if line.startswith('workshare: cannot write')]
+    expect(result, f'messages: {said}', len(said) == 1 and said[0].startswith(f'workshare: cannot write the trace to {path}: {reason}'))
+    expect(result, 'no summary', 'code' in how or len(result.verdicts()) == 2)
+
+
+# A pipe: its reader gets the trace, or a part of it; without one the job ends all the same.
+pipe = os.path.join(folder, 'pipe.json')
+os.mkfifo(pipe)
+with subprocess.Popen(['cat', pipe], stdout=subprocess.PIPE) as reader:
+    result = run('imbalance', 'late', 2, options=['-workshare-trace', pipe], limit=20, meanwhile=lambda processes: setattr(reader, 'text', reader.stdout.read()))
+    expect(result, 'the pipe got no trace', reader.text and json.loads(reader.text)['otherData']['format'] == 'workshare-trace')
+unwritten(pipe, 'No such device or address', 'imbalance', 'late', 2)
+with subprocess.Popen(['head', '-c', '9', pipe], stdout=subprocess.DEVNULL):
+    unwritten(pipe, 'Broken pipe', 'tiny_regions', 20000, ranks=1)
+os.mkfifo(os.path.join(folder, 'pipe.otf2'))
+unwritten(os.path.join(folder, 'pipe.otf2'), 'an OTF2 archive needs a regular file', 'imbalance', 'late', 2, code='error')
+
+# A disk that is full, or a limit that is reached, in the middle of what the OTF2 library writes for a thread.
+# UCX has files of 5 MB in /dev/shm, which the limit must leave room for.
+for kind, reason in ('json', 'File too large'), ('otf2', 'File is too large'):
+    unwritten(os.path.join(folder, f'limited.{kind}'), reason, 'tiny_regions', 400000, ranks=1,
+              prefix=('bash', '-c', 'ulimit -f 8000 && exec "$@"', 'bash'))
+small = os.path.join(folder, 'small')
+os.mkdir(small)
+for size in '100k', '5m', '9m':
+    full = ('unshare', '-m', 'sh', '-c', f'mount -t tmpfs -o size={size} tmpfs {small} && exec "$@"', 'sh')
+    if subprocess.run([*full, 'true'], capture_output=True).returncode:
+        skip('no full disk: mounting one is not permitted here')
+        break
+    for kind in 'json', 'otf2':
+        unwritten(os.path.join(small, f'trace.{kind}'), 'No space left on device', 'tiny_regions', 400000, ranks=1, prefix=full)
+
 # Without its module: a copy of the stage that lacks it. libws itself brings no OTF2 into programs.
 linked = subprocess.run(['ldd', os.path.join(STAGE, 'lib/libws.so.1')], capture_output=True, text=True).stdout
 expect(result, f'libws is linked with OTF2: {linked}', 'libc.so' in linked and 'trace-format' not in linked)

@@ -4,14 +4,18 @@
 #include "made_up.h"
 #include "trace/order.h"
 #include "trace/writers.h"
+#include "window/quiet_writes.h"
 
 #include <catch2/catch.hpp>
+#include <csignal>
 #include <cstdlib>
+#include <fcntl.h>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -201,6 +205,98 @@ TEST_CASE("a full disk and a path that cannot be written give one reason, and le
     CHECK(std::string(made_up::write(job, (folder / "z.otf2").c_str(), ws_trace_open)).find("not empty") !=
           std::string::npos);
     CHECK(access((folder / "z/data").c_str(), F_OK) == 0);
+}
+
+// The process's limit of a file's size, for as long as this lives.
+struct FileLimit {
+    rlimit before;
+    explicit FileLimit(rlim_t bytes)
+    {
+        getrlimit(RLIMIT_FSIZE, &before);
+        const rlimit now = {bytes, before.rlim_max};
+        setrlimit(RLIMIT_FSIZE, &now);
+    }
+    ~FileLimit() { setrlimit(RLIMIT_FSIZE, &before); }
+};
+
+TEST_CASE("a file that may not grow gives one reason, wherever the end comes")
+{
+    made_up::Job job;
+    make(job, 2, 1, 30000, true); // more than the OTF2 library keeps back of a thread, and than it writes at once
+    for (const rlim_t kilobytes : {1, 100, 1000, 4096, 5000, 9000})
+        for (const char* name : {"x.json", "x.otf2"}) {
+            Folder folder;
+            const FileLimit limit(kilobytes << 10);
+            const ws::window::QuietWrites quiet;
+            const char* error = made_up::write(job, (folder / name).c_str(), ws_trace_open);
+            CAPTURE(kilobytes, name);
+            if (!error && kilobytes == 9000 && std::string(name) == "x.otf2")
+                continue; // it fits
+            REQUIRE(error);
+            CHECK(std::string(error).find("too large") != std::string::npos);
+        }
+}
+
+TEST_CASE("a pipe is neither waited for nor ended by a look")
+{
+    Folder folder;
+    const std::string pipe = folder / "pipe.json";
+    REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+    made_up::Job job;
+    make(job, 2, 1, 300, true);
+    CHECK(std::string(made_up::write(job, pipe.c_str(), ws_trace_open)) == "No such device or address");
+    std::string text;
+    const int reader = open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+    CHECK(ws_trace_check(trace_interface, pipe.c_str()) == nullptr);
+    char c;
+    const int writer = open(pipe.c_str(), O_WRONLY | O_NONBLOCK);
+    CHECK(read(reader, &c, 1) == -1); // not an end of file
+    close(writer);
+    close(reader);
+    std::thread drain([&] { text = output_of("cat " + pipe); });
+    while (const char* error = made_up::write(job, pipe.c_str(), ws_trace_open)) // until `cat` has opened it
+        REQUIRE(std::string(error) == "No such device or address");
+    drain.join();
+    CHECK(nlohmann::json::parse(text)["otherData"]["format"] == "workshare-trace");
+    REQUIRE(mkfifo((folder / "pipe.otf2").c_str(), 0600) == 0);
+    CHECK(std::string(ws_trace_check(trace_interface, (folder / "pipe.otf2").c_str())).find("needs a regular file") !=
+          std::string::npos);
+}
+
+TEST_CASE("the signals of writes that fail do not reach the program, and its own do")
+{
+    static int handled;
+    struct sigaction ours = {}, before;
+    ours.sa_handler = [](int) { handled++; };
+    sigaction(SIGPIPE, &ours, &before);
+    int ends[2];
+    REQUIRE(pipe(ends) == 0);
+    close(ends[0]);
+    sigset_t mask_before, mask_after;
+    pthread_sigmask(SIG_BLOCK, nullptr, &mask_before);
+    {
+        const ws::window::QuietWrites quiet;
+        CHECK(write(ends[1], "x", 1) == -1);
+        CHECK(errno == EPIPE);
+    }
+    CHECK(errno == EPIPE);
+    CHECK(handled == 0);
+    pthread_sigmask(SIG_BLOCK, nullptr, &mask_after);
+    for (int signal = 1; signal < NSIG; signal++)
+        CHECK(sigismember(&mask_before, signal) == sigismember(&mask_after, signal));
+    CHECK(write(ends[1], "x", 1) == -1);
+    CHECK(handled == 1);
+    // One that came while the program had it blocked is the program's.
+    sigset_t pipe_signal;
+    sigemptyset(&pipe_signal);
+    sigaddset(&pipe_signal, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe_signal, nullptr);
+    CHECK(write(ends[1], "x", 1) == -1);
+    { const ws::window::QuietWrites quiet; }
+    pthread_sigmask(SIG_SETMASK, &mask_before, nullptr);
+    CHECK(handled == 2);
+    close(ends[1]);
+    sigaction(SIGPIPE, &before, nullptr);
 }
 
 TEST_CASE("a log's ring gives the newest in order, or the oldest, and counts the rest")

@@ -3,6 +3,7 @@
 // ws-report: reads what `mpirun -workshare-report=FILE.json` has written; two of them it compares.
 // docs/man/ws-report.1.scd
 #include "observe/report.h"
+#include "window/open_file.h"
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
@@ -15,21 +16,19 @@ namespace {
 
 std::string contents(const std::string& name)
 {
-    const bool standard = name == "-";
-    FILE* f = standard ? stdin : std::fopen(name.c_str(), "rb");
-    if (!f)
-        throw std::runtime_error(std::strerror(errno));
     std::string text;
+    if (name != "-") {
+        if (const std::string wrong = ws::window::read_whole(name.c_str(), text); !wrong.empty())
+            throw std::runtime_error(wrong);
+        return text;
+    }
     char buffer[65536];
     size_t n;
     errno = 0;
-    while ((n = std::fread(buffer, 1, sizeof buffer, f)) > 0)
+    while ((n = std::fread(buffer, 1, sizeof buffer, stdin)) > 0)
         text.append(buffer, n);
-    const int error = std::ferror(f) ? errno : 0;
-    if (!standard)
-        std::fclose(f);
-    if (error)
-        throw std::runtime_error(std::strerror(error));
+    if (std::ferror(stdin))
+        throw std::runtime_error(std::strerror(errno));
     return text;
 }
 

@@ -4,8 +4,13 @@ import json
 import os
 import re
 import resource
+import select
+import stat
+import tempfile
+import time
 
 FORMAT = 1  # of runtime/trace/trace.h
+PATIENCE = 2  # seconds that a pipe may have no writer: one that is started together with ws-timeline needs milliseconds
 
 
 class BadTrace(Exception):
@@ -79,15 +84,57 @@ class Trace:
         return not re.search(r'\bWS_VICTIM=none\b', self.options)
 
 
+def open_any(path, mode, **how):
+    """open() that does not wait for the other end of a pipe; reading and writing then do."""
+    file = open(path, mode, opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK | os.O_NOCTTY, 0o666), **how)
+    os.set_blocking(file.fileno(), True)
+    return file
+
+
+def drained(path, pipe):
+    """A file with all that comes out of the pipe, which cannot be read twice."""
+    os.set_blocking(pipe.fileno(), False)
+    file, begun, until = tempfile.TemporaryFile(), False, time.monotonic() + PATIENCE
+    while True:
+        try:
+            piece = os.read(pipe.fileno(), 1 << 20)
+        except BlockingIOError:  # it has a writer
+            begun = True
+            select.select([pipe], [], [])
+            continue
+        if piece:
+            begun = True
+            file.write(piece)
+        elif begun:
+            break
+        elif time.monotonic() > until:
+            raise BadTrace(f'{path}: it is a pipe into which nobody writes')
+        else:
+            time.sleep(0.01)
+    file.seek(0)
+    return file
+
+
+def open_whole(path):
+    """The file, for reading it more than once."""
+    file = open_any(path, 'rb')
+    if not stat.S_ISFIFO(os.fstat(file.fileno()).st_mode):
+        return file
+    with file:
+        return drained(path, file)
+
+
 def read(path, span=None):
     """Events that do not reach into `span`, (begin, end), are not kept: all events of a long run would not fit into memory."""
     try:
-        with open(path, 'rb') as f:
+        with open_whole(path) as f:
             head = f.read(16)
             f.seek(0)
             if not head:
                 raise BadTrace(f'{path}: the file is empty; a trace is written when its job ends')
             if b'OTF2' in head[:8]: # the anchor file of an archive
+                if not os.path.isfile(path):
+                    raise BadTrace(f'{path}: an OTF2 archive cannot be read from a pipe')
                 return read_otf2(path, span)
             return read_json(path, f, span)
     except OSError as error:
