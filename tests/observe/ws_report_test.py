@@ -117,7 +117,6 @@ refused('one without its totals', 'there is no totals', file('cut.json', json.du
 for cut in range(1, 8):
     refused(f'cut after {cut}/8', 'ends too early', file('cut.json', good[:len(good) * cut // 8]))
 refused('the second is missing', 'missing.json', KEPT, missing)
-refused('two as CSV', 'text only', '--csv', KEPT, KEPT)
 with open('/dev/full', 'w') as full:
     refused('a full disk', 'cannot write: No space left', KEPT, stdout=full)
 
@@ -133,7 +132,9 @@ for turn in range(60):  # whatever it is, it is read or refused
 
 expect('--help', 'FILE' in run('--help').stdout and run('--help').returncode == 0)
 expect('--version', run('--version').stdout.startswith('ws-report '))
-for args in [], ['--nonsense', KEPT], [KEPT, KEPT, KEPT]:
-    expect(f'{args}: taken', run(*args).returncode not in (0, -6, -11))
+for args in [], ['--nonsense', KEPT], [KEPT, KEPT, KEPT], ['--csv', KEPT, KEPT], ['--json', KEPT, KEPT], ['--csv', '--json', KEPT]:
+    done = run(*args)
+    expect(f'{args}: misuse: {done}', done.returncode == 2 and done.stdout == '' and done.stderr)
+expect('two as CSV', 'two reports are compared as text only' in run('--csv', KEPT, KEPT).stderr)
 print('ok' if not failures else f'{failures} failed')
 sys.exit(failures != 0)

@@ -41,11 +41,9 @@ ws::observe::Report read(const std::string& name)
     }
 }
 
-} // namespace
-
-int main(int argc, char** argv)
+int run(int argc, char** argv)
 {
-    CLI::App app("Prints the report of a Workshare job again, or what differs between two of them.");
+    CLI::App app("Prints the report of a Workshare job again, or what differs between two of them.", "ws-report");
     std::vector<std::string> files;
     bool csv = false, json = false;
     app.add_option("FILE", files, "what mpirun -workshare-report=FILE.json has written; - is standard input")
@@ -54,24 +52,36 @@ int main(int argc, char** argv)
     auto* as_csv = app.add_flag("--csv", csv, "one table, a figure a line");
     app.add_flag("--json", json, "JSON, as it is written by this version")->excludes(as_csv);
     app.set_version_flag("--version", "ws-report " WS_VERSION);
-    CLI11_PARSE(app, argc, argv);
+    app.footer("Exit status: 0; 1 a report cannot be read or printed; 2 wrong use.");
     try {
-        const ws::observe::Report first = read(files[0]);
-        std::string text;
-        if (files.size() == 2) {
-            if (csv || json)
-                throw std::runtime_error("two reports are compared as text only");
-            text = ws::observe::report_comparison(first, read(files[1]), files[0], files[1]);
-        } else
-            text = ws::observe::report_as(csv    ? ws::observe::ReportFormat::csv
-                                          : json ? ws::observe::ReportFormat::json
-                                                 : ws::observe::ReportFormat::text,
-                                          first);
-        if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-            throw std::runtime_error(std::string("cannot write: ") + std::strerror(errno));
+        app.parse(argc, argv);
+        if (files.size() == 2 && (csv || json))
+            throw CLI::ValidationError("two reports are compared as text only");
+    } catch (const CLI::ParseError& e) {
+        return app.exit(e) ? 2 : 0;
+    }
+    const ws::observe::Report first = read(files[0]);
+    std::string text;
+    if (files.size() == 2)
+        text = ws::observe::report_comparison(first, read(files[1]), files[0], files[1]);
+    else
+        text = ws::observe::report_as(csv    ? ws::observe::ReportFormat::csv
+                                      : json ? ws::observe::ReportFormat::json
+                                             : ws::observe::ReportFormat::text,
+                                      first);
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+        throw std::runtime_error(std::string("cannot write: ") + std::strerror(errno));
+    return 0;
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    try {
+        return run(argc, argv);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "ws-report: %s\n", error.what());
         return 1;
     }
-    return 0;
 }
