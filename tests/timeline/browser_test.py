@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """browser_test.py WS_TIMELINE MAKE_TRACE: the page in a real browser without a screen: it loads nothing, complains of nothing, shows what is in
 the trace where it was, and follows the wheel, the mouse and the keys. 77 without chromium and python3-selenium."""
+import atexit
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -15,11 +17,14 @@ if not os.path.exists('/usr/bin/chromium') or subprocess.run(['/usr/bin/python3'
     sys.exit(77)
 if os.path.realpath(sys.executable) != os.path.realpath('/usr/bin/python3'):
     os.execv('/usr/bin/python3', ['/usr/bin/python3', *sys.argv])
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import patience  # noqa: E402
 from selenium import webdriver  # noqa: E402
 from selenium.webdriver.chrome.service import Service  # noqa: E402
 from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
 from selenium.webdriver.common.by import By  # noqa: E402
 from selenium.webdriver.common.keys import Keys  # noqa: E402
+from selenium.webdriver.common.utils import is_connectable  # noqa: E402
 from selenium.webdriver.common.actions.wheel_input import ScrollOrigin  # noqa: E402
 
 TIMELINE, MAKE = map(os.path.abspath, sys.argv[1:3])
@@ -42,12 +47,50 @@ for name in 'long', 'tasks':
     subprocess.run([TIMELINE, name + '.json'], check=True, stdout=subprocess.DEVNULL)
 subprocess.run([TIMELINE, 'run.json', 'plain.json', '-o', 'run.svg'], check=True, stdout=subprocess.DEVNULL)
 
+# The driver, the browser and this script reach each other by address: names need not resolve, not even localhost (no /etc/hosts, as in a bare
+# chroot). The driver calls a browser that it starts itself localhost.
+with open('browser.log', 'w') as log:
+    chromium = subprocess.Popen(['/usr/bin/chromium', '--remote-debugging-port=0', '--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage',
+                                 '--window-size=1200,900', f'--user-data-dir={folder}/profile', '--disable-background-networking', '--disable-component-update',
+                                 '--no-first-run', 'about:blank'], stdout=log, stderr=log)
+atexit.register(chromium.kill)
+
+
+def port_of_browser():
+    try:
+        with open(f'{folder}/profile/DevToolsActivePort') as f:
+            port, end, _ = f.read().partition('\n')
+        return port if end else ''
+    except FileNotFoundError:
+        return ''
+
+
+patience.waited_for(lambda: port_of_browser() or chromium.poll() is not None, 30)
+if not port_of_browser():
+    with open('browser.log') as log:
+        sys.exit(f'the browser does not say where it listens: {log.read()}')
 options = webdriver.ChromeOptions()
-for argument in '--headless=new', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--window-size=1200,900', f'--user-data-dir={folder}/profile', \
-        '--disable-background-networking', '--disable-component-update', '--no-first-run':
-    options.add_argument(argument)
+options.debugger_address = f'127.0.0.1:{port_of_browser()}'
 options.set_capability('goog:loggingPrefs', {'browser': 'ALL', 'performance': 'ALL'})
-browser = webdriver.Chrome(service=Service('/usr/bin/chromedriver'), options=options)
+
+
+class Driver(Service):
+    @property
+    def service_url(self):
+        return f'http://127.0.0.1:{self.port}'
+
+    def is_connectable(self):
+        return is_connectable(self.port, '127.0.0.1')
+
+
+def only_addresses(host, *args, resolve=socket.getaddrinfo, **how):
+    if host[-1:].isalpha():
+        raise socket.gaierror(socket.EAI_NONAME, f'{host} shall not be resolved')
+    return resolve(host, *args, **how)
+
+
+socket.getaddrinfo = only_addresses
+browser = webdriver.Chrome(service=Driver('/usr/bin/chromedriver'), options=options)
 
 
 def requests():
@@ -170,6 +213,8 @@ try:
     expect(f'complaints: {complaints}', not complaints)
 finally:
     browser.quit()
+    chromium.terminate()
+    chromium.wait()
     shutil.rmtree(folder, ignore_errors=True)
 print(f'{failures} failed' if failures else 'ok')
 sys.exit(failures > 0)
