@@ -60,7 +60,7 @@ def compile_and_run(source, language, level, plugin, work):
                      '-fplugin-arg-ws-report', '-fopenmp', level]
     status, output = start([*COMPILERS[language], *arguments, source, '-x', 'none', os.path.join(work, 'fake_runtime.o'), '-pthread',
                             f'-J{work}' if language == 'fortran' else '-Wall', *(['-latomic', '-lm'] if CLANG else []), '-o', binary])
-    if status or 'warning' in output:
+    if status or ' warning: ' in output:
         fail(f'{label}: compilation', output)
         return
     found, expected = remarks_in(output, source), expected_remarks(source)

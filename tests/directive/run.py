@@ -223,7 +223,7 @@ class Test:
         if CLANG:
             return
         status, output = start([*CC, *self.plugin(), '-fopenacc', '-c', schedule, '-o', '/dev/null'])
-        if status != 1 or "'#pragma ws' cannot be used with '-fopenacc'" not in output or output.count('error') != 1:
+        if status != 1 or "'#pragma ws' cannot be used with '-fopenacc'" not in output or output.count(' error: ') != 1:
             fail('-fopenacc is not refused', output)
 
     @staticmethod
