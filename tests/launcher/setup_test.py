@@ -20,8 +20,8 @@ with tempfile.TemporaryDirectory(prefix='a blank ') as prefix:
     with open(f'{prefix}/bin/mpirun', 'w') as f:
         f.write('#!/bin/sh\necho here\n')
     os.chmod(f'{prefix}/bin/mpirun', 0o755)
-    code, out, err = run('bash', '-euc', 'eval "$("$1" env --prefix "$2")"; mpirun; echo "$LD_LIBRARY_PATH"; echo "$MANPATH"; echo "$XDG_DATA_DIRS"',
-                         'bash', SETUP, os.path.basename(prefix), cwd=os.path.dirname(prefix),
-                         env={'LD_LIBRARY_PATH': '/other', 'MANPATH': '', 'XDG_DATA_DIRS': '/data'})
-    expect('env', (code, out, err), (0, f'here\n{prefix}/lib:/other\n{prefix}/share/man:\n{prefix}/share:/data\n', ''))
+    show = 'eval "$("$1" env --prefix "$2")"; mpirun; printf "%s\\n" "$LD_LIBRARY_PATH" "$MANPATH" "$XDG_DATA_DIRS" "$PKG_CONFIG_PATH" "$CMAKE_PREFIX_PATH"'
+    code, out, err = run('bash', '-euc', show, 'bash', SETUP, os.path.basename(prefix), cwd=os.path.dirname(prefix),
+                         env={'LD_LIBRARY_PATH': '/other', 'MANPATH': '', 'XDG_DATA_DIRS': '/data', 'PKG_CONFIG_PATH': '', 'CMAKE_PREFIX_PATH': '/cmake'})
+    expect('env', (code, out, err), (0, f'here\n{prefix}/lib:/other\n{prefix}/share/man:\n{prefix}/share:/data\n{prefix}/lib/pkgconfig\n{prefix}:/cmake\n', ''))
 finish()
