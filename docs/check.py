@@ -3,7 +3,7 @@
 """Keeps the documentation true.
 
 check.py text             links and anchors lead somewhere, pictures are well-formed and name files that there are, every option is
-                          documented
+                          documented, README quotes what the code prints, and its samples of it agree with each other
 check.py example PREFIX   README's program compiles, runs with and without -workshare, and gives the same answer
 """
 import pathlib
@@ -51,6 +51,38 @@ def text():
             if not (TOP / name).exists() and not (TOP / 'runtime' / name).exists():
                 problems.append(f'{picture.relative_to(TOP)} names {name}, and there is no such file')
     check_options()
+    check_quotes()
+
+
+def literals():
+    """What the runtime's string literals say, one a line, with each conversion as a number sign."""
+    text = ''
+    for source in [*TOP.glob('runtime/**/*.cpp'), *TOP.glob('runtime/**/*.h')]:
+        for whole in re.findall(r'"(?:[^"\\\n]|\\.)*"(?:\s*"(?:[^"\\\n]|\\.)*")*', source.read_text()):
+            text += ''.join(re.findall(r'"((?:[^"\\\n]|\\.)*)"', whole)) + '\n'
+    return re.sub(r'%%', '%', re.sub(r'%[-+.\d]*[a-z]+', '#', text))
+
+
+def unprinted(quote, printed):
+    """The parts of a quote that no literal has: between numbers, names, punctuation and what is left out."""
+    quote = re.sub(r'\b(?:\w+\.c|rank|CPU|CPUs)? ?:?\d[\w.:]*(?: (?:%|[mun]?s)(?!\w))?|\w+\.c:\d+:\w+', '#', quote)
+    parts = [part.strip(' .') for part in re.split(r'#|\.\.\.|[:;,()]', quote)]
+    plural = {part for part in parts if part in ('ranks on', 'chunks')}    # of "rank%s on"; behind a number
+    return [part for part in parts if len(part) > 3 and part not in printed and part not in plural]
+
+
+def check_quotes():
+    readme, printed = (TOP / 'README.md').read_text(), literals()
+    assert unprinted('2 ranks on 1 node, 0.3 s: ranks waited in MPI 3 % of the day', printed) == ['of the day']
+    samples = re.findall(r'^    (workshare: .*)$', readme, re.M)
+    rows = re.findall(r'^\| ([^|]+) \|', re.search(r'^\| it says \|.*\n\|[-|]+\n((?:\|.*\n)+)', readme, re.M)[1], re.M)
+    for quote in samples + rows:
+        for part in unprinted(quote, printed):
+            problems.append(f'README.md quotes {part!r}, and no code prints that')
+    took = [float(re.search(r', ([\d.]+) s: ', sample)[1]) for sample in samples]
+    bound, gain = (float(re.search(rf'{word} ([\d.]+) times as fast', ' '.join(samples))[1]) for word in ('up to', 'about'))
+    if len(samples) != 2 or not 0.95 * gain < took[0] / took[1] < 1.05 * gain or max(gain, took[0] / took[1]) > bound:
+        problems.append(f'README.md: runs of {took} s, a gain of {gain} and a bound of {bound} contradict each other')
 
 
 def check_options():
