@@ -34,8 +34,8 @@ static void spin_until(double then)
     }
 }
 
-/* The message is sent from a chunk, and so in the middle of a region: its owner computes on, and rank 1's core is lent.
- * */
+/* The message is sent from a chunk, and so in the middle of a region: its owner computes on, and rank 1's core is
+ * lent. */
 __attribute__((noinline)) static void iteration(long i)
 {
     struct span *s = &spans[i];

@@ -17,8 +17,8 @@ static void usage(void)
              "  --json          one JSON object instead of text");
 }
 
-/* One call with its flush. `cell` is what the number in the window is to be; returns whether what came back is wrong.
- * */
+/* One call with its flush. `cell` is what the number in the window is to be; returns whether what came back is
+ * wrong. */
 static bool call(enum kind kind, MPI_Win window, long *cell)
 {
     const long one = 1, before = *cell;

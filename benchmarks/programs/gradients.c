@@ -55,8 +55,8 @@ static void begin(void)
 static void exchange(void)
 {
     for (int side = 0; side < 2; side++) {
-        /* side 0: my first rows go to the rank before, what I get is the rank's behind; side 1: my last rows go behind
-         * */
+        /* side 0: my first rows go to the rank before, what I get is the rank's behind; side 1: my last rows go
+         * behind */
         const int to = side ? bench_rank + 1 : bench_rank - 1, from = side ? bench_rank - 1 : bench_rank + 1;
         double *const send = side ? direction + first + count - HALO : direction + first;
         double *const receive = side ? direction + first - HALO : direction + first + count;

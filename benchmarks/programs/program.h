@@ -147,8 +147,8 @@ struct program_repeats {
     bool json;
 };
 
-/* Reads what all of these programs take, and `own`, which ends with a name of NULL. False after --help, MPI finalized.
- * */
+/* Reads what all of these programs take, and `own`, which ends with a name of NULL. False after --help, MPI
+ * finalized. */
 static inline bool program_options(const char *me, const char *about, int argc, char **argv,
                                    const struct program_option *own, struct program_repeats *o)
 {

@@ -3,10 +3,12 @@
 // The pass for loops: clang has outlined them as libomp wants them; each region that carries our mark is retargeted
 // to libws (runtime/directive/abi.h). Everything after sees ordinary calls.
 //
-//     n = __ws_mark("file.c:12:9", KINDS, chunk, steal_chunk, name, NUMBER, condition)    removed
-//     __kmpc_push_num_threads(loc, thread, n)                       removed __kmpc_fork_call(loc, count, fn,
-//     captures...)                 ws_parallel(thunk, &captures, &site, chunk, steal_chunk)
-//                                                                   (with an if clause ws_parallel_if)
+//     n = __ws_mark("file.c:12:9", KINDS, chunk, steal_chunk, name, NUMBER, condition)
+//                                                          removed
+//     __kmpc_push_num_threads(loc, thread, n)              removed
+//     __kmpc_fork_call(loc, count, fn, captures...)        ws_parallel(thunk, &captures, &site, chunk, steal_chunk)
+//                                                          (with an if clause ws_parallel_if)
+//
 // where thunk(captures) calls worker(captures...), which calls fn(&thread, &thread, captures...); body.cc retargets fn.
 #include "body.h"
 

@@ -2,12 +2,16 @@
 //
 // The plugin in gfortran's f951. `mpifort -fws` has rewritten the source (../fortran): our directives arrive as
 // OpenMP's, and comments at its head (../fortran/marks.h) tell which they are. A pass before GCC lowers OpenMP brings
-// them into the form that C's have:
+// them into the form that C's have, so
 //
-//     #pragma omp parallel num_threads(steal) proc_bind(close)       t = __ws_mark (-, KINDS, (long) chunk, (long)
-//     steal, name);
-//       #pragma omp for schedule(dynamic,chunk)                      #pragma omp parallel num_threads(t)
-//                                                                      #pragma omp for schedule(dynamic,1)
+//     #pragma omp parallel num_threads(steal) proc_bind(close)
+//       #pragma omp for schedule(dynamic,chunk)
+//
+// becomes
+//
+//     t = __ws_mark (-, KINDS, (long) chunk, (long) steal, name);
+//     #pragma omp parallel num_threads(t)
+//       #pragma omp for schedule(dynamic,1)
 //
 // Everything after that is one for all languages.
 #include "ws_gcc.h"

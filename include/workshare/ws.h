@@ -37,7 +37,8 @@ typedef void ws_body(int64_t lo, int64_t hi, void *context);
  * schedule and chunk are for the calling rank, steal_schedule and steal_chunk for thieves, which do as the caller where
  * nothing is said for them. The kinds WS_AUTO, WS_STATIC, WS_DYNAMIC, WS_GUIDED, WS_RUNTIME mean what the clauses of
  * `#pragma ws for` mean: how many iterations are taken at a time, never who runs one. WS_AUTO and WS_RUNTIME take no
- * chunk. From: MPI Workshare (schedule and steal schedule). */
+ * chunk.
+ * From: MPI Workshare (schedule and steal schedule). */
 struct ws_options {
     const char *name;                   /* what the loop is called; NULL: "file:line:function". A string constant */
     enum ws_schedule schedule;
@@ -72,10 +73,17 @@ int ws_for_at(const char *file, int line, const char *function, int64_t begin, i
     ;
 #define ws_for(...) ws_for_at(__FILE__, __LINE__, __func__, __VA_ARGS__)
 
-/* Defines a lock for critical sections, at file scope: WS_CRITICAL(totals, "totals"); ... ws_critical_start(&totals);
- * ... ws_critical_end(&totals); It is one lock with every other of that name, a string constant, in the job's ranks on
- * the node, `#pragma ws critical (totals)` included: between start and end no other thread of any of them is. Holds in
- * loops and outside, with and without -workshare; the code must have been loaded when MPI_Init is called.
+/* Defines a lock for critical sections, at file scope:
+ *
+ *     WS_CRITICAL(totals, "totals");
+ *
+ *     ws_critical_start(&totals);
+ *     sum += part;
+ *     ws_critical_end(&totals);
+ *
+ * The name is a string constant. All locks of one name in the job's ranks on the node are one lock, and so is that of
+ * `#pragma ws critical (totals)`: one thread of all these ranks at a time is between start and end. Holds in loops and
+ * outside, with and without -workshare; the code must have been loaded when MPI_Init is called.
  *   Errors      none is returned: a holder that dies, a second start by the same thread, a 257th name end the job with
  *               a message.
  *   Blocking    start waits until the lock is free, first spinning, then asleep. end does not block.

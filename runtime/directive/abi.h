@@ -95,8 +95,8 @@ void ws_parallel_loop_if(int share, void (*fn)(void *), void *data, long start, 
                          struct ws_site *site, long chunk, long steal_chunk);
 void ws_parallel_if(int share, void (*fn)(void *), void *data, struct ws_site *site, long chunk, long steal_chunk);
 
-/* The same for loops of OpenMP's. Where OpenMP has several threads, these run fn(data) as a parallel region of its own.
- * */
+/* The same for loops of OpenMP's. Where OpenMP has several threads, these run fn(data) as a parallel region of its
+ * own. */
 void ws_openmp_loop(void (*fn)(void *), void *data, long start, long end, long incr,
                     struct ws_site *site, long chunk, long steal_chunk);
 void ws_openmp(void (*fn)(void *), void *data, struct ws_site *site, long chunk, long steal_chunk);
@@ -111,8 +111,8 @@ bool ws_loop_start_step(long start, long end, long incr, long *lo, long *hi, lon
 bool ws_loop_ull_start_step(bool up, unsigned long long start, unsigned long long end, unsigned long long incr,
                             unsigned long long *lo, unsigned long long *hi);
 
-/* A loop of gfortran's that counts its iterations in a type which is too small for them. Ends the job with a message.
- * */
+/* A loop of gfortran's that counts its iterations in a type which is too small for them. Ends the job with a
+ * message. */
 void ws_too_many_iterations(const char *where);
 
 /* Around the merge of a reduction that has no single atomic instruction; nests with nothing. */
@@ -144,8 +144,8 @@ void ws_critical_end(struct ws_critical *critical);
 void ws_uses(unsigned features);
 extern unsigned ws_used_features; /* of the whole program; MPICH looks it up by name */
 
-/* Each object file with such code refers to this name by a pointer that nobody reads: a linker without libws prints it.
- * */
+/* Each object file with such code refers to this name by a pointer that nobody reads: a linker without libws prints
+ * it. */
 #define WS_LINK_SYMBOL "ws_link_with_-fws"
 
 #ifdef __cplusplus

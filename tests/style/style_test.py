@@ -29,6 +29,8 @@ def problems(name, text):
             yield f'{name}:{number}: {len(line)} characters, {longest} is the most (tools/format breaks lines)'
         if '\t' in line or line.rstrip() != line:
             yield f'{name}:{number}: a tab, or blanks at the end'
+        if re.match(r'\s*\* \*/', line):
+            yield f'{name}:{number}: the end of a comment stands alone'
 
 
 def files():
@@ -53,12 +55,20 @@ def check_format():
             assert (done.returncode != 0) == (refused is not None) == (f'tools/format: {refused}: ' in done.stderr), done
             changed = [name for name in (c, python) if open(name).read() != long]
             assert changed == ([] if refused else [c]), (files_given, changed)
+        # Of comments only paragraphs are filled, not the examples between them, and the end does not stand alone.
+        example = '/* Text:\n *\n *     int i;\n *     f("' + 'a' * 120 + '");\n *     int j;\n *\n'
+        with open(c, 'w') as f:
+            f.write(f'// SPDX-License-Identifier: MIT\n{example} * {"x " * 58}x */\n')
+        subprocess.run([os.path.join(ROOT, 'tools/format'), c], check=True)
+        filled = open(c).read()
+        assert example in filled and not list(problems('c', filled.replace('a' * 120, ''))), filled
 
 
 def main():
     # It sees each of these.
     for text in 'int a;\n', f'// SPDX-License-Identifier: MIT\n{"a" * 121}\n', f'// SPDX-License-Identifier: MIT\n{{{"a" * 140}\n', \
-            '// SPDX-License-Identifier: MIT\n\tint a;\n', '// SPDX-License-Identifier: MIT\nint a; \n':
+            '// SPDX-License-Identifier: MIT\n\tint a;\n', '// SPDX-License-Identifier: MIT\nint a; \n', \
+            '// SPDX-License-Identifier: MIT\n/* a\n * */\n':
         assert len(list(problems('made up', text))) == 1, text
     assert not list(problems('made up', f'// SPDX-License-Identifier: MIT\n{{{"a" * 139}\n'))
     check_format()

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * coarse: iterations of 100 ms. Rank 0 sends to rank 1, whose core a guest has just begun to use for such an iteration:
- * rank 1 must not wait for its end. Prints the median time in microseconds from the send until rank 1 has the message.
- * */
+ * rank 1 must not wait for its end. Prints the median time in microseconds from the send until rank 1 has the
+ * message. */
 #include "test.h"
 
 enum { ROUNDS = 7, MESSAGES = ROUNDS };

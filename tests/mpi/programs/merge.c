@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * Reductions whose merge takes long: owner and guests come to it at the same time, and must not lose each other's part.
- * */
+ * Reductions whose merge takes long: owner and guests come to it at the same time, and must not lose each other's
+ * part. */
 #include "test.h"
 
 enum { CELLS = 20000, N = 400 };

@@ -437,8 +437,8 @@ static void errors(int workshare)
     MPI_Comm_free(&comm);
 }
 
-/* Called again and again, memory does not grow: by less than a kilobyte a call, as the length of UCX's queues varies.
- * */
+/* Called again and again, memory does not grow: by less than a kilobyte a call, as the length of UCX's queues
+ * varies. */
 static void repeat(int count)
 {
     double *loads = malloc((size_t) ranks * sizeof *loads);
