@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """provide refuses what is not an MPICH that it has patches for with one message, and leaves nothing in the cache; its patches stay thin."""
 import glob
+import hashlib
 import os
 import shutil
 import sys
@@ -94,6 +95,45 @@ with tempfile.TemporaryDirectory() as folder:
         expect('it is remembered', on_debian_13(PROVIDE, '--check'), (0, '4.0.2\n', ''))
         os.utime(given_up, (0, 0))
         expect('for a day', on_debian_13(PROVIDE, '--check'), (0, '4.2.1\n', ''))
+
+# tools/debian-source with apt configurations that name a release twice, once with the key that signs it. apt takes the entry without a key if
+# it comes first; it takes no two keys. Wants root, for another /etc/apt.
+with tempfile.TemporaryDirectory() as folder:
+    def about(path, text):
+        write(f'{folder}/repo/{path}', text)
+        return f' {hashlib.sha256(text.encode()).hexdigest()} {len(text)} {os.path.basename(path)}\n'
+
+    def release(name, version):
+        files = about(f'pool/hello_{version}-1.dsc', f'Version: {version}-1\n') + about(f'pool/hello_{version}.orig.tar.gz', 'x')
+        sources = f'Package: hello\nBinary: hello\nVersion: {version}-1\nFormat: 3.0 (quilt)\nDirectory: pool\nChecksums-Sha256:\n{files}\n'
+        index = about(f'dists/{name}/main/source/Sources', sources).replace('Sources', 'main/source/Sources')
+        write(f'{folder}/repo/dists/{name}/Release', f'Suite: {name}\nDate: Thu, 01 Jan 2026 00:00:00 UTC\nComponents: main\nSHA256:\n{index}')
+
+    def keyed(key, name='one'):
+        return f'Types: deb\nURIs: file:{folder}/repo\nSuites: {name}\nComponents: main\nTrusted: yes\nSigned-By: {folder}/{key}.gpg\n'
+
+    release('one', '1.0')
+    release('two', '2.0')
+    plain = f'deb [trusted=yes] file:{folder}/repo one main\n'
+    etc, command = f'{folder}/etc', os.path.join(os.path.dirname(PROVIDE), '../../tools/debian-source')
+    for key in 'a', 'b':
+        write(f'{folder}/{key}.gpg')
+    os.makedirs(f'{etc}/apt.conf.d')
+    os.makedirs(f'{etc}/preferences.d')
+    there = ('unshare', '-m', 'sh', '-c', 'mount --bind "$0" /etc/apt && exec "$@"', etc)
+    if shutil.which('apt-get') and run(*there, 'true')[0] == 0:
+        for what, main, parts, version in (
+                ('a key in one of two files', plain, {'debian.sources': keyed('a')}, '1.0'),
+                ('two keys', plain, {'a.sources': keyed('a'), 'b.sources': keyed('b')}, '1.0'),
+                ('two keys, and another release', '', {'a.sources': keyed('a'), 'b.sources': keyed('b'), 'c.sources': keyed('a', 'two')}, '2.0')):
+            shutil.rmtree(f'{etc}/sources.list.d', ignore_errors=True)
+            write(f'{etc}/sources.list', main)
+            for name, text in parts.items():
+                write(f'{etc}/sources.list.d/{name}', text)
+            into = f'{folder}/into {version} {what}'
+            done = run(*there, command, '--version', version, 'hello', into)
+            got = sorted(os.listdir(into)) if os.path.isdir(into) else done
+            expect(f'debian-source, {what}: {done}', (done[0], got), (0, [f'hello_{version}-1.dsc', f'hello_{version}.orig.tar.gz']))
 
 code, out, err = run(PROVIDE, '--lines')
 expect('--lines', (code, err, bool(out)), (0, '', True))
