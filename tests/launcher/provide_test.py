@@ -40,6 +40,8 @@ with tempfile.TemporaryDirectory() as folder:
 
     other = os.path.dirname(write(f'{folder}/hello-1.0/configure'))
     refused('no such file', f'{folder}/absent.tar.gz', 'no such file')
+    os.mkfifo(f'{folder}/pipe.tar.gz')
+    refused('a pipe', f'{folder}/pipe.tar.gz', 'neither a file nor a folder')
     refused('not an archive', write(f'{folder}/notes.tar.gz', 'hello\n'), 'cannot be unpacked', '4.0.2')
     refused('another program', tarball(other), 'is not MPICH', '4.0.2')
     refused('folder of another program', other, 'is not MPICH', '4.0.2')
