@@ -312,7 +312,8 @@ private:
         } else if (auto *store = dyn_cast<StoreInst>(&instruction)) {
             store->setAtomic(AtomicOrdering::NotAtomic);
         } else if (auto *update = dyn_cast<AtomicRMWInst>(&instruction)) {
-            lowerAtomicRMWInst(update);
+            if (!make_plain_sum(update))
+                lowerAtomicRMWInst(update);
         } else if (auto *exchange = dyn_cast<AtomicCmpXchgInst>(&instruction)) {
             make_plain_exchange(exchange, type);
         } else if (isa<FenceInst>(instruction)) {
@@ -322,6 +323,31 @@ private:
         } else if (is_library_call(instruction)) {
             make_plain_library_call(cast<CallBase>(&instruction));
         }
+    }
+
+    // A sum of floating-point numbers, for which clang makes an instruction of its own from 17 or so on. Clang says
+    // nothing of the object's type there, but it has the type of the number.
+    bool make_plain_sum(AtomicRMWInst *update) {
+        const bool adds = update->getOperation() == AtomicRMWInst::FAdd;
+        Type *number = update->getValOperand()->getType();
+        const char *name = number->isDoubleTy() ? "double" : number->isFloatTy() ? "float" : nullptr;
+        MDNode *parent = typed_atomics ? character_type() : nullptr;
+        if ((!adds && update->getOperation() != AtomicRMWInst::FSub) || !name || !parent)
+            return false;
+        MDBuilder metadata(context_);
+        MDNode *type = metadata.createTBAAScalarTypeNode(name, parent);
+        type = metadata.createTBAAStructTagNode(type, type, 0);
+        IRBuilder<> builder(update);
+        Value *object = update->getPointerOperand(), *value = update->getValOperand();
+        LoadInst *before =
+            builder.CreateAlignedLoad(number, object, update->getAlign(), update->isVolatile());
+        before->setMetadata(LLVMContext::MD_tbaa, type);
+        Value *sum = adds ? builder.CreateFAdd(before, value) : builder.CreateFSub(before, value);
+        builder.CreateAlignedStore(sum, object, update->getAlign(), update->isVolatile())
+            ->setMetadata(LLVMContext::MD_tbaa, type);
+        update->replaceAllUsesWith(before);
+        update->eraseFromParent();
+        return true;
     }
 
     // What was loaded is still there: it succeeds.

@@ -39,6 +39,30 @@ QualType element_type(ASTContext &context, const Expr *item) {
     return context.getBaseElementType(type);
 }
 
+// Whether an lvalue may be accessed under other types than its own: as clang decides for the accesses that it makes.
+bool may_be_of_another_type(const Expr *object) {
+    if (object->getType()->isDependentType())
+        return false;       // its instantiations are seen, too
+    for (QualType type = object->getType(); const auto *name = type->getAs<TypedefType>(); type = name->desugar())
+        if (name->getDecl()->hasAttr<MayAliasAttr>())
+            return true;
+    for (;;) {
+        object = object->IgnoreParenImpCasts();
+        if (const auto *element = dyn_cast<ArraySubscriptExpr>(object)) {
+            object = element->getBase();
+        } else if (const auto *member = dyn_cast<MemberExpr>(object)) {
+            const auto *field = dyn_cast<FieldDecl>(member->getMemberDecl());
+            if (!field || field->getParent()->isUnion() || field->getParent()->hasAttr<MayAliasAttr>())
+                return true;
+            if (member->isArrow())
+                return false;
+            object = member->getBase();
+        } else {
+            return false;
+        }
+    }
+}
+
 class Checks : public Visitor {
 public:
     explicit Checks(CompilerInstance &compiler)
@@ -78,6 +102,12 @@ public:
         const auto name = critical->getDirectiveName();
         if (name.getName() && begins(name.getAsString(), "__ws_critical"))
             complain_of_return(critical->getAssociatedStmt());
+        return true;
+    }
+
+    bool VisitOMPAtomicDirective(OMPAtomicDirective *atomic) override {
+        if (const Expr *object = atomic->getX(); object && may_be_of_another_type(object))
+            typed_atomics = false;
         return true;
     }
 

@@ -8,6 +8,7 @@
 namespace ws_clang {
 
 Options options;
+bool typed_atomics = true;
 
 namespace {
 

@@ -39,6 +39,7 @@ public:
     virtual bool VisitFunctionDecl(clang::FunctionDecl *) { return true; }
     virtual bool VisitInitListExpr(clang::InitListExpr *) { return true; }
     virtual bool VisitMemberExpr(clang::MemberExpr *) { return true; }
+    virtual bool VisitOMPAtomicDirective(clang::OMPAtomicDirective *) { return true; }
     virtual bool VisitOMPCriticalDirective(clang::OMPCriticalDirective *) { return true; }
     virtual bool VisitOMPDeclareReductionDecl(clang::OMPDeclareReductionDecl *) { return true; }
     virtual bool VisitOMPLoopDirective(clang::OMPLoopDirective *) { return true; }

@@ -41,6 +41,9 @@ extern Options options;
 
 // The `omp critical` of this name marks the `omp atomic` in it as ours.
 inline constexpr const char *atomic_mark = "__ws_atomic";
+// False if the file has an atomic statement about a member of a union, or an object that any pointer may lead to: the
+// type of the object then does not say what else can be the same object.
+extern bool typed_atomics;
 
 // Bits in the kinds of a mark, above those of the site: the loop is an `omp parallel for`; it has a schedule clause.
 inline constexpr unsigned openmp_loop = 1u << ws::countdown_shift, openmp_schedule = 2u << ws::countdown_shift;

@@ -74,3 +74,30 @@ SCATTER(shared, _Pragma("ws for"), _Pragma("ws atomic"))
 
 CROSS(plain, , )
 CROSS(shared, _Pragma("ws for"), _Pragma("ws atomic"))
+
+/* In a file of its own, as it were: what says of an object's type nothing. */
+#ifdef OTHER_TYPES
+union number {
+    double d;
+    float f[2];
+};
+typedef double __attribute__((may_alias)) any_double;
+
+#define OTHER(name, object) \
+    void other_##name(union number *at, const int *place, const double *what, long n) \
+    { \
+        _Pragma("ws for") \
+        for (long i = 0; i < n; i++) { \
+            _Pragma("ws atomic") \
+            object += (__typeof__(object)) what[i]; \
+        } \
+    }
+
+#if OTHER_TYPES == 1
+OTHER(member, at[place[i]].d)
+#elif OTHER_TYPES == 2
+OTHER(element, at[place[i]].f[1])
+#else
+OTHER(any, *(any_double *) &at[place[i]])
+#endif
+#endif

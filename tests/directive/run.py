@@ -359,6 +359,7 @@ class Test:
                 code, constant = self.plain_code(PLAIN_TOO, *debug, '-emit-llvm'), r'fmul [^\n]*3\.75'
                 functions = dict(re.findall(r'^define [^\n]*@([\w.]+)\((.*?)^}', code, re.M | re.S))
                 self.loads_in_order(functions)
+                self.keeps_types_apart(*debug)
             else:
                 code, constant = self.plain_code(PLAIN_TOO, *debug, '-fdump-tree-optimized=stdout', to=os.devnull), r'\* \{? ?3\.75e\+0'
                 functions = dict(re.findall(r'^;; Function ([\w.]+) (.*?)(?=^;; Function|\Z)', code, re.M | re.S))
@@ -379,16 +380,31 @@ class Test:
     @staticmethod
     def loads_in_order(functions):
         """An addition that is not atomic loads first what is added, as clang does without a directive, and then what its address needs."""
+        def additions_in(function):
+            return [block for block in re.split(r'^\d+:.*', function, flags=re.M)
+                    if re.search(r'\bfadd\b', block) and 'cmpxchg' not in block and 'atomicrmw' not in block]
+
         for name in ('scatter_plain', 'scatter_shared'):
-            additions = [block for block in re.split(r'^\d+:.*', functions[name], flags=re.M) if re.search(r'\bfadd\b', block) and 'cmpxchg' not in block]
+            additions = additions_in(functions[name])
             first = [re.search(r'\bload (\w+),', block) for block in additions]
             if not first or any(not load or load[1] != 'double' for load in first):
                 fail(f'{name} loads first what its address needs', functions[name])
         for name in ('cross_plain', 'cross_shared'):
-            blocks = [block for block in re.split(r'^\d+:.*', functions[name], flags=re.M) if re.search(r'\bfadd\b', block) and 'cmpxchg' not in block]
+            blocks = additions_in(functions[name])
             additions, places = (sum(len(re.findall(what, block)) for block in blocks) for what in (r'\bfadd\b', r'\bload i32,'))
             if not additions or places > additions:
                 fail(f'{name} loads {places} places for {additions} additions', functions[name])
+
+    def keeps_types_apart(self, *options):
+        """An addition to what can have several types, as a member of a union, is not said to be to a double or a float."""
+        for which in 1, 2, 3:
+            code = self.plain_code(PLAIN_TOO, *options, f'-DOTHER_TYPES={which}', '-emit-llvm')
+            other = re.search(r'^define [^\n]*@other_\w+\(.*?^}', code, re.M | re.S)[0]
+            tags = re.findall(r'^ *store (?:double|float) [^\n]*!tbaa (!\d+)', other, re.M)
+            types = [re.search(rf'^{tag} = !{{(!\d+)', code, re.M)[1] for tag in tags]
+            names = [re.search(rf'^{type_} = !{{!"([^"]*)"', code, re.M)[1] for type_ in types]
+            if 'fadd' not in other or {'double', 'float'} & set(names):
+                fail(f'an object of several types (OTHER_TYPES={which}) is added to as {names}', other)
 
     def vectors(self):
         if platform.machine() != 'x86_64':
