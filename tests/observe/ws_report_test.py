@@ -12,6 +12,8 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 
 import check_report
 
@@ -109,8 +111,16 @@ refused('a folder', 'Is a directory', folder.name)
 pipe = pathlib.Path(folder.name, 'pipe')
 os.mkfifo(pipe)
 refused('a pipe that nobody writes into', 'pipe: it is a pipe into which nobody writes', pipe)
-with subprocess.Popen([sys.executable, '-c', 'import shutil, sys, time; f = open(sys.argv[2], "w"); time.sleep(3); f.write(open(sys.argv[1]).read())', KEPT, pipe]):
-    expect('a pipe', run(pipe).stdout == text.stdout)  # a writer that takes its time is waited for
+
+
+def write_late():
+    with open(pipe, 'w') as f:
+        time.sleep(3)  # longer than a writer is waited for that has not come
+        f.write(good)
+
+
+threading.Thread(target=write_late, daemon=True).start()
+expect('a pipe', run(pipe).stdout == text.stdout)
 refused('an empty one', 'empty', file('empty.json', ''))
 refused('text', 'not JSON', file('text.json', text.stdout))
 refused('foreign JSON', 'not a report of Workshare', file('foreign.json', '{"schema": "other/1"}'))

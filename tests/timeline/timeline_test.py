@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import xml.etree.ElementTree as xml
 
@@ -244,14 +245,21 @@ os.mkfifo('pipe.json')
 refused('pipe.json', 'it is a pipe into which nobody writes')
 os.mkfifo('pipe.svg')
 expect('a pipe that nobody reads', timeline('run.json', '-o', 'pipe.svg', code=1).stderr == 'ws-timeline: pipe.svg: No such device or address\n')
-WRITE = [sys.executable, '-c', 'import shutil, sys, time; f = open(sys.argv[2], "wb"); time.sleep(3); f.write(open(sys.argv[1], "rb").read())']
-with subprocess.Popen([*WRITE, 'run.json', 'pipe.json']):  # a writer that takes its time is waited for
-    timeline('pipe.json', '-o', 'of_pipe.html')
+
+
+def write_late(name):
+    with open('pipe.json', 'wb') as pipe, open(name, 'rb') as f:
+        time.sleep(3)  # longer than a writer is waited for that has not come
+        pipe.write(f.read())
+
+
+threading.Thread(target=write_late, args=['run.json'], daemon=True).start()
+timeline('pipe.json', '-o', 'of_pipe.html')
 timeline('run.json', '-o', 'of_file.html')
 expect('a trace out of a pipe', data_of('of_pipe.html')['panels'] == data_of('of_file.html')['panels'])
 if not no_otf2:
-    with subprocess.Popen([*WRITE, 'same.otf2', 'pipe.json']):
-        refused('pipe.json', 'cannot be read from a pipe')
+    threading.Thread(target=write_late, args=['same.otf2'], daemon=True).start()
+    refused('pipe.json', 'cannot be read from a pipe')
 if not no_otf2:
     shutil.copy('same.otf2', 'alone.otf2')
     refused('alone.otf2', 'damaged or incomplete')

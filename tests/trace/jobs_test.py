@@ -203,11 +203,14 @@ def unwritten(path, reason, *args, ranks=2, **how):
 # A pipe: its reader gets the trace, or a part of it; without one the job ends all the same.
 pipe = os.path.join(folder, 'pipe.json')
 os.mkfifo(pipe)
-with subprocess.Popen(['cat', pipe], stdout=subprocess.PIPE) as reader:
-    result = run('imbalance', 'late', 2, options=['-workshare-trace', pipe], limit=20, meanwhile=lambda processes: setattr(reader, 'text', reader.stdout.read()))
-    expect(result, 'the pipe got no trace', reader.text and json.loads(reader.text)['otherData']['format'] == 'workshare-trace')
+with open(os.path.join(folder, 'read'), 'w+') as read, subprocess.Popen(['cat', pipe], stdout=read) as reader:
+    with open(pipe, 'w'):  # which waits until `cat` has opened it, and keeps it there until the job has ended
+        result = run('imbalance', 'late', 2, options=['-workshare-trace', pipe], limit=20)
+    reader.wait()
+    read.seek(0)
+    expect(result, 'the pipe got no trace', json.loads(read.read() or '{"otherData": {}}')['otherData'].get('format') == 'workshare-trace')
 unwritten(pipe, 'No such device or address', 'imbalance', 'late', 2)
-with subprocess.Popen(['head', '-c', '9', pipe], stdout=subprocess.DEVNULL):
+with subprocess.Popen(['head', '-c', '9', pipe], stdout=subprocess.DEVNULL), open(pipe, 'w'):
     unwritten(pipe, 'Broken pipe', 'tiny_regions', 20000, ranks=1)
 os.mkfifo(os.path.join(folder, 'pipe.otf2'))
 unwritten(os.path.join(folder, 'pipe.otf2'), 'an OTF2 archive needs a regular file', 'imbalance', 'late', 2, code='error')
