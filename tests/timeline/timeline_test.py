@@ -270,6 +270,10 @@ if not no_otf2:
     with open('hurt/0.evt', 'rb+') as f:
         f.truncate(os.path.getsize('hurt/0.evt') // 2)
     refused('hurt.otf2', 'damaged or incomplete')
+    make('piped.otf2')
+    os.remove('piped/0.evt')
+    os.mkfifo('piped/0.evt')
+    refused('piped.otf2', 'piped/0.evt is no regular file')
 # Laid out anew by another tool, it is still a trace.
 write('anew.json', json.dumps(json.loads(good), indent=1))
 timeline('anew.json')

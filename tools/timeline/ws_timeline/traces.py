@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Reads a trace that libws wrote (docs/timeline.md), in either format."""
+import glob
 import json
 import os
 import re
@@ -328,6 +329,9 @@ def read_otf2(path, span):
         import otf2
     except ImportError:
         raise BadTrace(f'{path}: reading OTF2 needs the package python3-otf2') from None
+    for name in glob.glob(glob.escape(re.sub(r'\.otf2$', '', path)) + '/*.*') + [re.sub(r'\.otf2$', '.def', path)]:
+        if os.path.exists(name) and not os.path.isfile(name):  # the library would wait for the writer of a pipe
+            raise BadTrace(f'{path}: the archive is damaged: {name} is no regular file')
     try:
         with Silence():
             try_open(otf2, path)
