@@ -14,6 +14,7 @@
 
 #include "directive/next.h"
 #include "directive/openmp_threads.h"
+#include "window/environment.h"
 #include "window/os.h"
 #include "window/times.h"
 #include <climits>
@@ -313,13 +314,13 @@ ToolStart tool = {initialize_tool, finalize_tool, {0}};
 
 bool given(const char* name)
 {
-    const char* value = std::getenv(name);
+    const char* value = window::own_variable(name);
     return value && *value;
 }
 
 bool workers_wanted()
 {
-    return given("WS_ENABLE") && given("WS_WORKERS") && std::strcmp(std::getenv("WS_WORKERS"), "0") != 0;
+    return given("WS_ENABLE") && given("WS_WORKERS") && std::strcmp(window::own_variable("WS_WORKERS"), "0") != 0;
 }
 
 } // namespace

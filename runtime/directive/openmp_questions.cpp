@@ -10,6 +10,7 @@
 #include "directive/openmp.h"
 #include "window/atomics.h"
 #include "window/cpus.h"
+#include "window/environment.h"
 
 #include <algorithm>
 #include <climits>
@@ -32,12 +33,12 @@ namespace {
 // WS_OPENMP and WS_CORES, which MPI_Init checks; the program may ask before.
 bool is_enabled()
 {
-    const char* enabled = std::getenv("WS_ENABLE");
+    const char* enabled = window::own_variable("WS_ENABLE");
     return enabled && std::strcmp(enabled, "1") == 0;
 }
 unsigned read_number(const char* name)
 {
-    const char* text = std::getenv(name);
+    const char* text = window::own_variable(name);
     if (!is_enabled() || !text)
         return 0;
     char* end;
@@ -46,7 +47,7 @@ unsigned read_number(const char* name)
 }
 bool is_mode(const char* mode)
 {
-    const char* text = std::getenv("WS_OPENMP");
+    const char* text = window::own_variable("WS_OPENMP");
     return is_enabled() && text && std::strcmp(text, mode) == 0;
 }
 
@@ -58,7 +59,7 @@ bool is_share_mode(const char* mode)
 
 unsigned read_most()
 {
-    const char* text = std::getenv("WS_OPENMP");
+    const char* text = window::own_variable("WS_OPENMP");
     if (!is_enabled() || !text || !*text || is_mode("none") || is_mode("hint") || is_share_mode(text) ||
         why_threads_are_fixed())
         return 0;
@@ -125,7 +126,7 @@ int at_least_most(int processors) { return std::max(processors, int(openmp_most(
 
 bool is_share_asked()
 {
-    const char* const mode = std::getenv("WS_OPENMP");
+    const char* const mode = window::own_variable("WS_OPENMP");
     return is_enabled() && mode && is_share_mode(mode);
 }
 
@@ -147,7 +148,7 @@ namespace {
 unsigned read_own()
 {
     // early.c: what the library has been told counts virtual threads
-    const char* const own = std::getenv("WS_OPENMP_OWN");
+    const char* const own = window::own_variable("WS_OPENMP_OWN");
     if (!own || !openmp_sharer)
         return unsigned(std::max(1, openmp(nullptr).max_threads()));
     const long said = std::atol(own); // of a list the first counts

@@ -153,6 +153,7 @@ private:
     bool is_set_by_env(const std::string& name) const;
     void check_variable(const Option& o);
     void check_together(const Option& o) const;
+    void forget_outer_job();
     void calm_openmp();
     void must_preload(const Option& o);
     void make_room();
@@ -383,6 +384,38 @@ void Launcher::check_together(const Option& o) const
     }
 }
 
+// Takes out of this process's environment what the job that it is a process of has put there, as far as a script has
+// handed it on: a rank hands nothing on (mpi/children.cpp).
+void Launcher::forget_outer_job()
+{
+    if (std::getenv("WS_CALMED"))
+        for (const char* said : {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME"})
+            unsetenv(said);
+    // libws-early.so, loaded into this program as well, may have said how many virtual threads there are.
+    const char *own = std::getenv("WS_OPENMP_OWN"), *why = std::getenv("WS_OPENMP_WHY"),
+               *threads = std::getenv("OMP_NUM_THREADS");
+    if (own && *own && std::strcmp(own, "-") != 0 && std::strcmp(own, "?") != 0 && !(why && *why))
+        setenv("OMP_NUM_THREADS", own, 1);
+    else if (own && threads && (!*threads || (std::strcmp(own, "-") == 0 && !(why && *why))))
+        unsetenv("OMP_NUM_THREADS");
+    if (const char* const preloaded = std::getenv("LD_PRELOAD")) {
+        std::string others;
+        std::string all = preloaded;
+        std::replace(all.begin(), all.end(), ':', ' ');
+        std::istringstream libraries(all);
+        for (std::string one; libraries >> one;) {
+            const std::string name = one.substr(one.rfind('/') + 1);
+            if (name != "libws-calls.so" && name != "libws-early.so" && name != "libws.so.1")
+                others += (others.empty() ? "" : ":") + one;
+        }
+        setenv("LD_PRELOAD", others.c_str(), 1);
+        if (others.empty())
+            unsetenv("LD_PRELOAD");
+    }
+    for (const Option& o : table_.options)
+        unsetenv(o.variable.c_str());
+}
+
 // After a parallel region OpenMP's threads spin for milliseconds on the cores that others are to use. Its runtimes
 // read how long before main, so it has to come from here, unless the user has said it. Where there are more threads
 // than CPUs at the start, as there are with lent cores, libgomp's sleep almost at once, and waking one for the next
@@ -395,6 +428,7 @@ void Launcher::calm_openmp()
     setenv("OMP_WAIT_POLICY", "active", 1);
     setenv("GOMP_SPINCOUNT", "10000", 1);
     setenv("KMP_BLOCKTIME", "1", 1);
+    setenv("WS_CALMED", "1", 1); // for children of ranks, which are to have none of them (mpi/children.cpp)
 }
 
 // OpenMP's runtimes are linked with the program: only a library that is loaded before them sees what it asks of them.
@@ -493,8 +527,7 @@ void Launcher::settle()
     // In a process of a job (hydra tells it so) these variables are that job's: another one that it
     // starts would write over its files.
     if (std::getenv("MPI_LOCALNRANKS"))
-        for (const Option& o : all)
-            unsetenv(o.variable.c_str());
+        forget_outer_job();
 
     bool is_on = false;
     for (Option& o : all)
@@ -526,7 +559,8 @@ void Launcher::settle()
             calm_openmp();
         if (!o.preloads.empty())
             must_preload(o);
-        if (!o.numbered.empty())
+        const std::string with_number = o.numbered.substr(0, o.numbered.find(' '));
+        if (!o.numbered.empty() && (now->substr(0, now->find(':')) == with_number || *now == "help"))
             make_room();
     }
 }

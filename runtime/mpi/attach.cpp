@@ -12,6 +12,7 @@
 #include "loop/site.h"
 #include "measure/meter.h"
 #include "mpi/carry.h"
+#include "mpi/children.h"
 #include "mpi/end_job.h"
 #include "mpi/job.h"
 #include "mpi/mpi_t.h"
@@ -371,5 +372,8 @@ WS_EXPORT int ws_fork_attach(int version, unsigned what, MPIR_Workshare_hooks* h
 {
     using namespace ws::mpi;
     attached = new Job; // never destroyed: exit() may be called while it lends
-    return attach(*attached, version, what, hooks);
+    const int refused = attach(*attached, version, what, hooks);
+    if (what & MPIR_WORKSHARE_STEAL)
+        begin_children();
+    return refused;
 }

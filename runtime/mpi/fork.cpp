@@ -4,11 +4,13 @@
 // own, and its end does not end the job. It does not touch the window and the board, which it shares with the ranks,
 // and its parent notices nothing. MPI calls in the child do what they do in MPICH without Workshare.
 //
-// None of this is called by vfork, posix_spawn, system and popen, whose children share or replace the memory.
+// None of this is called by vfork, posix_spawn, system and popen, whose children share or replace the memory
+// (children.cpp).
 #include "directive/forked.h"
 #include "directive/openmp.h"
 #include "loop/region.h"
 #include "measure/meter.h"
+#include "mpi/children.h"
 #include "mpi/end_job.h"
 #include "mpi/job.h"
 #include "observe/board.h"
@@ -28,6 +30,7 @@ void follow_forks(Job& job) { followed = &job; }
 void become_no_rank()
 {
     leave_job();
+    leave_lent_core();
     if (followed) {
         MPIR_Workshare_hooks* const hooks = followed->hooks;
         MPIR_Workshare_hooks none = {};

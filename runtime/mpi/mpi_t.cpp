@@ -6,6 +6,7 @@
 #include "mpich/files/src/include/mpir_workshare.h"
 #include "observe/report.h"
 #include "window/atomics.h"
+#include "window/environment.h"
 #include "window/spin_lock.h"
 #include "window/times.h"
 
@@ -249,10 +250,13 @@ struct ControlVariables {
             texts[count] = described(row);
             rows[count] = &row;
             const int length = length_of(row);
+            // MPICH looks into the environment, from which MPI_Init has taken it out.
+            const char* const value =
+                window::is_taken_out(row.variable) ? window::own_variable(row.variable) : row.standard;
             shown[count] = {row.variable,         texts[count].c_str(),
-                            mpi_scope(row.scope), length ? 0 : unsigned(std::atoi(row.standard)),
+                            mpi_scope(row.scope), length ? 0 : unsigned(std::strtoul(value, nullptr, 10)),
                             unsigned(row.least),  unsigned(row.most),
-                            row.standard,         length};
+                            value,                length};
             count++;
         }
     }

@@ -8,7 +8,7 @@
  * keeps for each thread does not move with it. A program that can reach such state is told its own number of threads,
  * and its regions are OpenMP's. What a program can reach is what its files, and its libraries', import.
  *
- * What libws and the next program in a chain (a shell, env) find in the environment:
+ * What libws and the next program in a chain (a shell, env) find in the environment, until MPI_Init (mpi/children.cpp):
  *
  *   WS_OPENMP_OWN   OMP_NUM_THREADS as the user had it; -: not at all; ?: no program was loaded yet
  *   WS_OPENMP_WHY   why no region of this program is shared; empty: they are
@@ -215,11 +215,15 @@ static void set(const char *name, const char *value, char *text, size_t room)
     *place = text;
 }
 
-static unsigned number_in(const char *name)
+static unsigned number_of(const char *text)
 {
-    const char *text = value_of(name);
     const long number = text ? strtol(text, NULL, 10) : 0;
     return number > 0 && number < 100000 ? (unsigned) number : 0;
+}
+
+static unsigned number_in(const char *name)
+{
+    return number_of(value_of(name));
 }
 
 static int is_share(const char *mode)
@@ -252,9 +256,9 @@ static const char *why_not(void)
 }
 
 /* More than four for each core that could help bring nothing, and each costs a switch. */
-static unsigned virtual_threads(const char *mode)
+static unsigned virtual_threads(const char *mode, const char *own_threads)
 {
-    const unsigned ranks = number_in("MPI_LOCALNRANKS"), own = number_in("OMP_NUM_THREADS"),
+    const unsigned ranks = number_in("MPI_LOCALNRANKS"), own = number_of(own_threads),
                    limit = number_in("OMP_THREAD_LIMIT");
     unsigned threads = mode[5] == ':' ? (unsigned) strtol(mode + 6, NULL, 10) : 0;
     if (threads == 0) {
@@ -266,25 +270,40 @@ static unsigned virtual_threads(const char *mode)
     return threads > 256 ? 256 : threads;
 }
 
+/* The program before this one in a chain has found the user's `own` value in OMP_NUM_THREADS, and was given another one
+ * in place of it unless it was left alone: what stands there now is the user's still, or what that program has set. */
+static void undo_last(const char *mode, const char *own, int was_left_alone)
+{
+    static char restored[64];
+    char number[16];
+    const char *now = value_of("OMP_NUM_THREADS");
+    own = strcmp(own, "-") == 0 ? NULL : own;
+    snprintf(number, sizeof number, "%u", virtual_threads(mode, own));
+    if (!was_left_alone && now && strcmp(now, number) == 0)
+        set("OMP_NUM_THREADS", own ? own : "", restored, sizeof restored);
+}
+
 __attribute__((constructor)) static void decide(int argc, char **argv, char **envp)
 {
-    static char own_text[64], why_text[300], threads_text[64], restored[64], no_text[32];
+    static char own_text[64], why_text[300], threads_text[64], no_text[32];
     (void) argc;
     (void) argv;
     environment = envp;
-    const char *mode = value_of("WS_OPENMP"), *enabled = value_of("WS_ENABLE"), *rank = value_of("WS_RANK");
+    const char *mode = value_of("WS_OPENMP"), *enabled = value_of("WS_ENABLE");
     if (!is_share(mode) || !enabled || strcmp(enabled, "1") != 0 || !place_of("WS_OPENMP_OWN"))
         return;
     char **room = place_of("WS_OPENMP_ROOM");
-    if (room) /* the program before this one in a chain was to have no OMP_NUM_THREADS */
+    if (room && !place_of("OMP_NUM_THREADS")) /* the program before this one in a chain was to have none */
         *room = (char *) "OMP_NUM_THREADS=";
-    set("WS_OPENMP_WHY", "", no_text, sizeof no_text);
     const char *own = value_of("WS_OPENMP_OWN");
     if (own && strcmp(own, "?") != 0) /* it is the next program of a chain */
-        set("OMP_NUM_THREADS", strcmp(own, "-") == 0 ? "" : own, restored, sizeof restored);
+        undo_last(mode, own, value_of("WS_OPENMP_WHY") != NULL);
+    set("WS_OPENMP_WHY", "", no_text, sizeof no_text);
     own = value_of("OMP_NUM_THREADS");
     set("WS_OPENMP_OWN", own ? own : "-", own_text, sizeof own_text);
-    const char *why = rank && strtol(rank, NULL, 10) != (long) getpid() ? "a rank has started it" : why_not();
+    const char *why = place_of("OMP_NUM_THREADS")
+                          ? why_not()
+                          : "OMP_NUM_THREADS is set for some processes only, or a script has unset it";
     if (why) {
         set("WS_OPENMP_WHY", why, why_text, sizeof why_text);
         if (!own && (room = place_of("OMP_NUM_THREADS")))
@@ -292,7 +311,7 @@ __attribute__((constructor)) static void decide(int argc, char **argv, char **en
         return;
     }
     char number[16];
-    snprintf(number, sizeof number, "%u", virtual_threads(mode));
+    snprintf(number, sizeof number, "%u", virtual_threads(mode, own));
     set("OMP_NUM_THREADS", number, threads_text, sizeof threads_text);
 }
 

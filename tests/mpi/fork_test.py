@@ -11,6 +11,7 @@ expect(result, 'the children are counted', result.stats.get('regions') == 20)
 for what in 'thread', 'inside', 'spawn':
     run('forks', what, steals=True)
 run('forks', 'thread', env={'WS_CHAOS': '3', 'WS_REPORT': '1'}, steals=True)
+run('forks', 'state', options=('-bind-to', 'core'), steals=True)
 run('forks', 'goes_on', options=('-workshare-victim', 'none'))
 for what in 'shared', 'guest':
     result = run('forks', what, steals=True)

@@ -151,7 +151,7 @@ SITE(shares, WS_STATIC, WS_AUTO, 0);
 int main(int argc, char **argv)
 {
     begin(&argc, &argv);
-    int chaos = getenv("WS_CHAOS") != NULL; /* random chunks then, whatever the clauses say */
+    int chaos = with_chaos; /* random chunks then, whatever the clauses say */
 #define SIZE(n) (chaos ? 0 : (n))
     records = malloc(MOST * sizeof *records);
     unit = 2e-6;

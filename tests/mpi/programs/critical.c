@@ -79,12 +79,12 @@ static void loop(struct shared *s)
         }
         rounds++;
         MPI_Allreduce(&on_guests, &all, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
-        go_on = !all && getenv("WS_ENABLE") && now() < deadline;
+        go_on = !all && with_workshare && now() < deadline;
         MPI_Bcast(&go_on, 1, MPI_INT, 0, MPI_COMM_WORLD);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     CHECK(s->named == rounds * (ranks - 1) * N);
-    CHECK(all > 0 || !getenv("WS_ENABLE"));
+    CHECK(all > 0 || !with_workshare);
 }
 
 static void names(struct shared *s)

@@ -6,11 +6,13 @@
  *    thread    the same, forked by a thread while the main thread's loop is shared
  *    inside    each iteration forks a child that runs a ws loop and ends; on the owner and on guests
  *    spawn     vfork, posix_spawn, system and popen in iterations
+ *    state     CPUs and blocked signals of children of iterations, in four ways
  *    goes_on   a child of an iteration of a loop that is not shared runs the rest of it, as without Workshare
  *    shared, guest   a child goes on in a loop that guests have a part in: it ends with a message, its parent does not
  *                    notice */
 #define _GNU_SOURCE
 #include "test.h"
+#include <fcntl.h>
 #include <pthread.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -19,6 +21,7 @@ enum { N = 2000 };
 extern char **environ;
 
 static int on_guests;
+static char rank_state[2][512];
 
 static long squares(double each)
 {
@@ -119,6 +122,85 @@ static void inside(void)
     CHECK(squares(10e-6) == SQUARES);
 }
 
+/* What a child says of its CPUs and its blocked signals, which it has from the thread that starts it. */
+static int is_as_of_rank(FILE *child)
+{
+    char line[512];
+    int right = 0;
+    while (fgets(line, sizeof line, child))
+        right += !strcmp(line, rank_state[0]) || !strcmp(line, rank_state[1]);
+    return right == 2;
+}
+
+static int reads_state_by(int way)
+{
+    static char *arguments[] = {"cat", "/proc/self/status", NULL};
+    int ends[2], status = -1;
+    pid_t child;
+    if (way == 0) {
+        FILE *f = popen("cat /proc/self/status", "r");
+        const int right = is_as_of_rank(f);
+        return pclose(f) == 0 && right;
+    }
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return 0;
+    if (way == 1) {
+        posix_spawn_file_actions_t actions;
+        posix_spawn_file_actions_init(&actions);
+        posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
+        if (posix_spawn(&child, "/bin/cat", &actions, NULL, arguments, environ) != 0)
+            return 0;
+        posix_spawn_file_actions_destroy(&actions);
+    } else if (way == 2) {
+        child = fork();
+        if (child == 0) {
+            dup2(ends[1], 1);
+            execv("/bin/cat", arguments);
+            _exit(1);
+        }
+    } else {
+        child = vfork();
+        if (child == 0) {
+            dup2(ends[1], 1);
+            execve("/bin/cat", arguments, environ);
+            _exit(1);
+        }
+    }
+    close(ends[1]);
+    FILE *f = fdopen(ends[0], "r");
+    const int right = is_as_of_rank(f);
+    fclose(f);
+    return waitpid(child, &status, 0) == child && status == 0 && right;
+}
+
+static void state(void)
+{
+    FILE *own = fopen("/proc/self/status", "r");
+    char line[512];
+    while (fgets(line, sizeof line, own))
+        if (!strncmp(line, "Cpus_allowed_list:", 18))
+            strcpy(rank_state[0], line);
+        else if (!strncmp(line, "SigBlk:", 7))
+            strcpy(rank_state[1], line);
+    fclose(own);
+    int wrong[4] = {0}, others = 0;
+    for (double deadline = now() + PATIENCE; others == 0 && now() < deadline;) {
+#pragma ws for reduction(+ : others) schedule(dynamic, 1)
+        for (int i = 0; i < 32; i++) {
+            busy(1e-3);
+            others += on_guest();
+            for (int way = 0; way < 4; way++)
+                if (!reads_state_by(way))
+                    __sync_fetch_and_add(&wrong[way], 1);
+        }
+    }
+    CHECK(wrong[0] == 0); /* popen */
+    CHECK(wrong[1] == 0); /* posix_spawn */
+    CHECK(wrong[2] == 0); /* fork */
+    CHECK(wrong[3] == 0); /* vfork */
+    CHECK(others > 0);
+}
+
 static void spawn(void)
 {
     int bad = 0, others = 0;
@@ -194,6 +276,8 @@ int main(int argc, char **argv)
             inside();
         else if (!strcmp(what, "spawn"))
             spawn();
+        else if (!strcmp(what, "state"))
+            state();
         else if (!strcmp(what, "goes_on")) {
             CHECK(child_goes_on(0, 100) == 0);
         } else {

@@ -128,9 +128,9 @@ int main(int argc, char **argv)
                 self();
             else if (!strcmp(how, "files"))
                 files(argv[2]);
-        } while (!on_guests && getenv("WS_ENABLE") && now() < deadline);
+        } while (!on_guests && with_workshare && now() < deadline);
         CHECK(wrong == 0);
-        CHECK(on_guests > 0 || !getenv("WS_ENABLE"));
+        CHECK(on_guests > 0 || !with_workshare);
         MPI_Send(&level, 1, MPI_INT, ranks - 1, STOP, MPI_COMM_WORLD);
     } else if (rank == ranks - 1)
         serve();

@@ -17,6 +17,7 @@
 enum { PATIENCE = 40 };
 
 static int rank, ranks, failures;
+static int with_workshare, with_chaos; /* the job: MPI_Init takes the variables out of the environment */
 
 #define CHECK(...) \
     do { \
@@ -28,6 +29,9 @@ static int rank, ranks, failures;
 
 static inline void begin(int *argc, char ***argv)
 {
+    const char *enabled = getenv("WS_ENABLE");
+    with_chaos = getenv("WS_CHAOS") != NULL;
+    with_workshare = enabled && *enabled == '1';
     MPI_Init(argc, argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);

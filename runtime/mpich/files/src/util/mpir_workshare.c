@@ -34,10 +34,15 @@ static void *open_libws(void)
     return dlopen(LIBWS, RTLD_NOW | RTLD_GLOBAL);
 }
 
+/* As the environment says when MPI begins: libws then takes its variables out of there, so that children do not inherit
+ * them. */
 static int is_enabled(void)
 {
+    static int enabled = -1;
     const char *enable = getenv("WS_ENABLE");
-    return enable && !strcmp(enable, "1");
+    if (enabled < 0)
+        enabled = enable && !strcmp(enable, "1");
+    return enabled;
 }
 
 static unsigned used_features(void)

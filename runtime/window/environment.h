@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+//
+// Variables of the environment that are Workshare's. A rank takes them out when MPI_Init has read them, so that its
+// children do not inherit them (mpi/children.cpp); what asks for one later finds it here.
+#pragma once
+
+#include <vector>
+
+namespace ws::window {
+
+// The value of the variable `name`: the one that was taken out, else the environment's; null: it is not set.
+const char* own_variable(const char* name);
+
+// Whether `name` was taken out.
+bool is_taken_out(const char* name);
+
+// Takes all `names` out of the environment and keeps their values. Once, while no other thread writes the environment.
+void take_out(const std::vector<const char*>& names);
+
+} // namespace ws::window
