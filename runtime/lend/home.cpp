@@ -7,12 +7,14 @@
 
 #include "directive/openmp.h"
 #include "lend/rank.h"
+#include "loop/left.h"
 #include "loop/participant.h"
 #include "measure/meter.h"
 #include "observe/calls.h"
 #include "observe/recorder.h"
 #include "window/atomics.h"
 #include "window/os.h"
+#include "window/times.h"
 #include <algorithm>
 
 namespace ws::lend {
@@ -227,8 +229,23 @@ __attribute__((noinline)) void HomeThread::another_blocked(unsigned polls)
         guest_blocked(polls);
     else if (!home_thread && active_)
         others_.blocked(polls);
-    else if (polls > 1000)
-        sched_yield(); // let others run
+    else
+        blocked_in_region(polls);
+}
+
+// The rank's own thread, in an iteration that calls MPI; or longjmp has left that, and nobody has noticed.
+void HomeThread::blocked_in_region(unsigned polls)
+{
+    constexpr unsigned seconds = window::times::unfinished_s;
+    if (polls == 0)
+        region_wait_began_ = ticks();
+    if (polls <= 1000)
+        return;
+    sched_yield(); // let others run
+    if (said_of_wait_ || !active_ || double(ticks() - region_wait_began_) < seconds * 1e6 * rank_.loops.ticks_per_us)
+        return;
+    said_of_wait_ = true;
+    loop::waits_in_iteration(rank_.window.own_home().world_rank, seconds);
 }
 
 // What comes while something is done here waits for MPI's next poll, so in most turns nothing is.

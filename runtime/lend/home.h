@@ -45,6 +45,7 @@ private:
     bool last_poll_was_dry();
     window::Flag own_call_row() const;
     void another_blocked(unsigned polls);
+    void blocked_in_region(unsigned polls);
     void turn(unsigned polls);
     void look(unsigned polls);
     bool look_at_served(uint64_t now);
@@ -82,6 +83,8 @@ private:
     uint64_t served_at_ = 0;       // ticks: MPI handled something in this wait that did not end it; 0: nothing
     unsigned served_events_ = 0;   // LendOptions::events then
     uint64_t looked_at_peers_ = 0; // ticks
+    uint64_t region_wait_began_ = 0; // ticks: the last wait in an iteration
+    bool said_of_wait_ = false;      // a note of such a wait was printed
     window::Flag wait_call_ = 0;   // row of the call that it waits in
     uint64_t lent_before_ = 0, slept_before_ = 0; // lent_ticks and naps_ticks when the wait began
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "loop/left.h"
 
+#include "window/atomics.h"
+
 #include <cstdio>
 #include <pthread.h>
 
@@ -48,6 +50,26 @@ void left_by_jump(const Participant& p, const char* now)
         name_of(p.site));
     host().end_job();
     __builtin_unreachable();
+}
+
+void waits_in_iteration(int rank, unsigned seconds)
+{
+    if (self.in_region)
+        std::fprintf(stderr,
+                     "workshare: note: rank %d has waited %u s for an MPI call in an iteration of the ws loop %s; if "
+                     "longjmp has left that iteration, the job hangs\n",
+                     rank, seconds, name_of(self.site));
+}
+
+void waits_for_guests(const ws_site* site, unsigned seconds)
+{
+    static unsigned said;
+    unsigned before = 0;
+    if (window::exchange_if_acq_rel(said, before, 1u))
+        std::fprintf(stderr,
+                     "workshare: note: a rank has waited %u s for an iteration of the ws loop %s that a helper thread "
+                     "runs; if longjmp has left that iteration, the job hangs\n",
+                     seconds, name_of(site));
 }
 
 void left_in_child(const ws_site* site)

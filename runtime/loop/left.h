@@ -16,6 +16,14 @@ void forget_thread();
 // The calling thread cannot be in the region any more that is noted for it (longjmp); `now` is what it does instead.
 [[noreturn]] void left_by_jump(const Participant& p, const char* now);
 
+// The calling thread, rank `rank`'s own, has waited in MPI for `seconds`: says so if it is noted to be in a region. It
+// may be: an iteration may call MPI.
+void waits_in_iteration(int rank, unsigned seconds);
+
+// The owner of a region of `site` has waited `seconds` for guests that are in its last iterations. The first time, says
+// so: iterations may be that long.
+void waits_for_guests(const ws_site* site, unsigned seconds);
+
 // In a child of fork(): the thread asks for its next chunk, or ends its part, in a region that was shared when the
 // child was forked.
 [[noreturn]] void left_in_child(const ws_site* site);

@@ -6,6 +6,7 @@
 
 #include "loop/chaos.h"
 #include "loop/check.h"
+#include "loop/left.h"
 #include "loop/numbers.h"
 #include "loop/participant.h"
 #include "loop/thread_state.h"
@@ -86,6 +87,8 @@ __attribute__((noinline)) void wait_until(const char* what, Done&& done)
             if (double(now - looked) > window::times::close_look_us * host().ticks_per_us) {
                 host().lending->long_wait(what);
                 looked = now;
+                if (self.region && double(now - since) > window::times::unfinished_s * 1e6 * host().ticks_per_us)
+                    waits_for_guests(self.region->site, window::times::unfinished_s);
             }
         }
     }

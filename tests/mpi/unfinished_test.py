@@ -24,6 +24,13 @@ for who in 'owner', 'guest':
 for how, where in ('longjmp', 'a ws loop begins'), ('longjmp_end', 'MPI_Finalize is called'):
     result = run('unfinished', how, 'owner', limit=20, code=1)
     expect_lines(result, result.err, rf'^workshare: {where}{JUMPED}\S*unfinished\.c:\d+:loop has not ended: did longjmp leave it\? Ending the job$')
+result = run('unfinished', 'longjmp_wait', 'owner', limit=40, code=1)
+expect_lines(result, result.err, r'^workshare: note: rank 0 has waited 9 s for an MPI call in an iteration of the ws loop \S*unfinished\.c:\d+:loop; if longjmp has left ',
+             rf'^workshare: MPI_Finalize is called{JUMPED}')
+# An iteration that takes long is no error.
+result = run('unfinished', 'slow', 'guest', limit=60)
+expect_lines(result, result.err, r'^workshare: note: a rank has waited 9 s for an iteration of the ws loop \S*unfinished\.c:\d+:loop that a helper thread runs; if longjmp ')
+expect(result, 'more than one note', result.err.count('has waited') == 1)
 # Whether the compiler puts the loop into main() decides which of them is the first to see it.
 result = run('unfinished', 'longjmp_plain', 'owner', limit=20, code=1)
 expect_lines(result, result.err, rf'^workshare: (a ws loop begins|MPI_Finalize is called){JUMPED}\S*unfinished\.c:\d+:short_loop has not ended: did longjmp leave it\? Ending the job$')

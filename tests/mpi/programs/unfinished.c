@@ -2,8 +2,9 @@
  *
  * unfinished HOW WHO: rank 0's `owner` or a `guest` leaves an iteration by exit, _exit, MPI_Abort, pthread_exit,
  * pthread_cancel (of itself; by a thread that the program has for that: other_cancel) or, the owner, longjmp: then it
- * goes on to another loop (longjmp) or to MPI_Finalize (longjmp_end); or it leaves a short loop, which runs plainly in
- * the function that catches the jump, and goes on to the same loop (longjmp_plain). */
+ * goes on to another loop (longjmp), to MPI_Finalize (longjmp_end) or to a long wait for a message (longjmp_wait); or
+ * it leaves a short loop, which runs plainly in the function that catches the jump, and goes on to the same loop
+ * (longjmp_plain). Or an iteration ends after 12 s (slow). */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -14,7 +15,7 @@
 static const char *how;
 static jmp_buf before;
 static pthread_t victim;
-static volatile int have_victim;
+static volatile int have_victim, slept;
 
 static void *canceller(void *unused)
 {
@@ -43,6 +44,11 @@ static void leave(void)
         have_victim = 1;
         for (;;)
             usleep(1000);
+    }
+    if (!strcmp(how, "slow")) {
+        sleep(12);
+        slept = 1;
+        return;
     }
     longjmp(before, 1);
 }
@@ -85,12 +91,22 @@ int main(int argc, char **argv)
         if (!strcmp(how, "other_cancel"))
             pthread_create(&t, NULL, canceller, NULL);
         for (double deadline = now() + PATIENCE; now() < deadline;)
-            if (setjmp(before) == 0)
+            if (setjmp(before) != 0)
+                break;
+            else if (!slept)
                 loop(!strcmp(argv[2], "guest"));
             else
                 break;
         if (!strcmp(how, "longjmp"))
             loop(-1);
+    }
+    if (!strcmp(how, "longjmp_wait")) {
+        if (rank == 1)
+            sleep(13);
+        if (rank == 1)
+            MPI_Send(NULL, 0, MPI_INT, 0, 0, MPI_COMM_WORLD);
+        if (rank == 0)
+            MPI_Recv(NULL, 0, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
     MPI_Barrier(MPI_COMM_WORLD);
     return end();
