@@ -4,6 +4,7 @@
 #include "window/atomics.h"
 #include "window/lift.h"
 
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <new>
@@ -39,7 +40,13 @@ void* shared_memory(size_t bytes)
 void* private_memory(size_t bytes)
 {
     void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return p == MAP_FAILED ? nullptr : p;
+    if (p != MAP_FAILED)
+        return p;
+    // The heap may have some left. In whole pages: a child of fork() maps others there (keep_board_private()).
+    const size_t page = size_t(sysconf(_SC_PAGESIZE));
+    bytes = (bytes + page - 1) / page * page;
+    p = std::aligned_alloc(page, bytes);
+    return p ? std::memset(p, 0, bytes) : nullptr;
 }
 
 } // namespace

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "openmp/fiber.h"
 
+#include "directive/openmp_threads.h"
 #include "loop/participant.h"
 #include "loop/stack.h"
 #include "window/spin_lock.h"
 
+#include <algorithm>
 #include <boost/context/detail/fcontext.hpp>
 #include <new>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 namespace ws::openmp {
 
@@ -61,6 +64,15 @@ Fiber* Fiber::make(unsigned number)
     fiber->highest_ = uintptr_t(lowest) + size.bytes;
     fiber->guard_ = uintptr_t(memory);
     return fiber;
+}
+
+void Fiber::end(Fiber* fiber)
+{
+    if (fiber->identity_)
+        fiber->identity_->end();
+    else
+        munmap(reinterpret_cast<void*>(fiber->guard_), fiber->highest_ - fiber->guard_);
+    delete fiber;
 }
 
 struct Fiber::Entry {
@@ -178,16 +190,55 @@ Crew* Crew::own()
     return own_crew = crew;
 }
 
-unsigned Crew::fill(unsigned count)
+// Whether the system still has `count` threads, or as many as are tried.
+static bool leaves_room(unsigned count)
 {
-    while (WS_UNLIKELY(count_ < count) && !refused_) {
+    constexpr unsigned most = 8;
+    Identity* made[most];
+    count = std::min(count, most);
+    unsigned there = 0;
+    while (there < count && (made[there] = Identity::make()))
+        there++;
+    const bool fits = there == count;
+    while (there > 0)
+        made[--there]->end();
+    return fits;
+}
+
+bool Crew::fill(unsigned count)
+{
+    if (WS_LIKELY(count_ >= count))
+        return true;
+    const unsigned before = count_;
+    while (count_ < count && !refused_) {
         Fiber* const made = Fiber::make(count_);
         if (made)
             fibers_[count_++] = made;
         else
             refused_ = true; // asked once: each region would ask again, in vain
     }
-    return count_ < count ? count_ : count;
+    // Where OpenMP cannot have its threads libgomp ends the program. Those of another rank of the same user count for
+    // the same limit. A rank of one thread needs none. Two more: the watchdog's and a helper's.
+    const unsigned others = directive::openmp_own() - 1;
+    if (!refused_ && before == 0 && others > 0 && !leaves_room(2 * others + 2))
+        refused_ = true;
+    if (!refused_)
+        return true;
+    if (count_ > before) {
+        while (count_ > before)
+            Fiber::end(fibers_[--count_]);
+        // Other ranks may be trying how many they get, and are about to give them back, too.
+        for (unsigned turn = 0; turn < 100 && !leaves_room(others); turn++)
+            usleep(1000);
+    }
+    return false;
+}
+
+void Crew::give_up()
+{
+    refused_ = true;
+    while (count_ > 0)
+        Fiber::end(fibers_[--count_]);
 }
 
 } // namespace ws::openmp

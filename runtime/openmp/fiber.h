@@ -21,6 +21,8 @@ public:
     // Number 0 has a stack alone, and the identity of the thread that opens the region, which is the only one to run
     // it. Null: no memory, or no thread.
     static Fiber* make(unsigned number);
+    // One that has ended, or was never begun. Its memory and its thread are the system's again.
+    static void end(Fiber* fiber);
 
     // The next resume() calls run(this).
     void begin(void (*run)(Fiber&));
@@ -56,9 +58,12 @@ public:
     static Crew* own();
     // For regions that number 0 of its regions opens, which has no other identity than their opener.
     Crew* inner();
-    // Makes those that are missing of the first `count`; returns how many there are, at most `count`.
-    unsigned fill(unsigned count);
+    // Makes those that are missing of the first `count`, all or none of them; returns whether there are so many. Those
+    // that the system has given before it refused one are ended: OpenMP needs their threads and memory for the region.
+    bool fill(unsigned count);
     Fiber& operator[](unsigned number) { return *fibers_[number]; }
+    // Ends all, and makes no others. While none of its regions is open.
+    void give_up();
 
     // The watchdog's: the region that is open, and its look at it. A region that ends waits for the look.
     class VirtualTeam* volatile open = nullptr;

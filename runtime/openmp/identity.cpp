@@ -16,6 +16,7 @@
 #include <pthread.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 // glibc registers an area for restartable sequences, in which the kernel writes on which CPU the thread is. Older ones
 // have none.
@@ -147,6 +148,7 @@ void* Identity::park(void* argument)
         pthread_attr_getguardsize(&attributes, &guard);
         pthread_attr_destroy(&attributes);
     }
+    me.number_ = int(raw_call(SYS_gettid, 0, 0, 0, 0));
     me.pointer_ = thread_pointer();
     me.lowest_ = uintptr_t(lowest);
     me.guard_ = uintptr_t(lowest) - guard;
@@ -164,6 +166,8 @@ void* Identity::park(void* argument)
         while (Hardware::load_acquire(me.turn_) == turn) // pairs with wake()
             raw_call(SYS_futex, long(&me.turn_), FUTEX_WAIT, long(turn), 0);
         turn = Hardware::load_relaxed(me.turn_);
+        if (!me.run_)
+            break;
         me.run_(me.argument_);
     }
     return nullptr;
@@ -177,6 +181,16 @@ void Identity::wake(void (*run)(void*), void* argument)
     raw_call(SYS_futex, long(&turn_), FUTEX_WAKE, 1, 0);
 }
 
+void Identity::end()
+{
+    wake(nullptr, nullptr);
+    pthread_join(thread_, nullptr);
+    // The kernel counts it for a moment longer.
+    for (unsigned turn = 0; turn < 1000 && raw_call(SYS_tgkill, getpid(), number_, 0, 0) == 0; turn++)
+        usleep(20);
+    delete this;
+}
+
 Identity* Identity::make()
 {
     Identity* const identity = new (std::nothrow) Identity;
@@ -184,7 +198,6 @@ Identity* Identity::make()
         return nullptr;
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     const loop::StackSize size = loop::stack_size(std::max(size_t(loop::host().stack_bytes), size_said()));
     const size_t beside = parking_room + thread_local_bytes() + 64 * KiB;
     sigset_t all, before;
@@ -194,9 +207,8 @@ Identity* Identity::make()
     // Under a limit of memory a smaller stack is better than none; not where the user has chosen how large it is.
     int error = EAGAIN;
     for (size_t bytes = size.bytes; error; bytes /= 2) {
-        pthread_t thread;
         pthread_attr_setstacksize(&attributes, bytes + beside);
-        error = pthread_create(&thread, &attributes, park, identity);
+        error = pthread_create(&identity->thread_, &attributes, park, identity);
         if (error != EAGAIN || size.chosen || bytes <= 16 * MiB)
             break;
     }

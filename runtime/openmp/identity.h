@@ -14,6 +14,7 @@
 #include "window/atomics.h"
 
 #include <cstdint>
+#include <pthread.h>
 
 namespace ws::openmp {
 
@@ -44,6 +45,10 @@ public:
     // inherits the caller's affinity.
     static Identity* make();
 
+    // Ends the parked thread, whose identity nobody has borrowed. When this returns the system can give its thread and
+    // stack to others.
+    void end();
+
     uintptr_t pointer() const { return pointer_; }
     // A virtual thread's stack is [lowest, highest); below it lies the guard.
     uintptr_t lowest() const { return lowest_; }
@@ -61,7 +66,9 @@ private:
     uintptr_t pointer_ = 0, lowest_ = 0, highest_ = 0, guard_ = 0;
     volatile Flag turn_ = 0;  // what the parked thread sleeps on: changes when it is to run
     volatile Flag ready_ = 0; // it is parked for the first time
-    void (*run_)(void*) = nullptr;
+    pthread_t thread_ = {};
+    int number_ = 0; // the kernel's
+    void (*run_)(void*) = nullptr; // null: it ends
     void* argument_ = nullptr;
 };
 

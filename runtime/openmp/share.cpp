@@ -74,7 +74,12 @@ void run_region(RegionCall& region)
         leave(region, site, "it has more threads than can be shared");
         return;
     }
-    if (WS_UNLIKELY(!begin_watchdog() || crew->fill(threads) < threads)) {
+    bool has_threads = crew->fill(threads);
+    if (WS_UNLIKELY(has_threads && !begin_watchdog())) {
+        crew->give_up(); // OpenMP needs their threads
+        has_threads = false;
+    }
+    if (WS_UNLIKELY(!has_threads)) {
         leave(region, site, "the system has no memory, or no thread, for its virtual threads");
         return;
     }
