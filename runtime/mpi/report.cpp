@@ -302,6 +302,24 @@ void gather_launcher(const Job& job, Facts& f)
         f.jobs_of_one = observe::unknown_jobs;
 }
 
+// What became of the parallel regions, in the words of the rank that has most to say. Collective.
+std::string gather_regions(Job& job)
+{
+    const openmp::RegionsTold mine = openmp::tell_regions();
+    struct {
+        int weight, rank;
+    } own = {mine.weight, job.rank}, most = {};
+    PMPI_Allreduce(&own, &most, 1, MPI_2INT, MPI_MAXLOC, MPI_COMM_WORLD);
+    if (most.weight == 0)
+        return "";
+    char text[1024] = "";
+    static_assert(sizeof text <= piece);
+    if (most.rank == job.rank)
+        std::snprintf(text, sizeof text, "%s", mine.text.c_str());
+    PMPI_Bcast(text, sizeof text, MPI_BYTE, most.rank, MPI_COMM_WORLD);
+    return (most.rank ? "on rank " + std::to_string(most.rank) + ": " : std::string()) + text;
+}
+
 Facts gather_facts(Job& job, const RankFigures& r)
 {
     Facts f;
@@ -347,7 +365,7 @@ Facts gather_facts(Job& job, const RankFigures& r)
         p->tell(f);
     bool wait = openmp::regions_wait();
     PMPI_Reduce(&wait, &f.regions_wait, 1, MPI_CXX_BOOL, MPI_LOR, 0, MPI_COMM_WORLD);
-    if (std::string regions = openmp::tell_regions(); !regions.empty())
+    if (std::string regions = gather_regions(job); !regions.empty())
         f.policies.push_back(std::move(regions));
     return f;
 }

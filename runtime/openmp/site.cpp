@@ -85,12 +85,12 @@ bool regions_wait()
     return false;
 }
 
-std::string tell_regions()
+RegionsTold tell_regions()
 {
     if (!is_share_asked())
-        return "";
+        return {};
     if (const char* why = why_not_shared())
-        return std::string("no parallel region is shared: ") + why;
+        return {std::string("no parallel region is shared: ") + why, 1 << 20}; // more than the table has
     constexpr unsigned most_told = 2;
     unsigned all = 0, waiting = 0, kept = 0;
     std::string waits, others;
@@ -110,7 +110,7 @@ std::string tell_regions()
     if (kept)
         text += (text.empty() ? "" : "; ") + std::to_string(kept) + " of " + std::to_string(all) +
                 " parallel regions ran without sharing: " + others + (kept > most_told ? ", ..." : "");
-    return text;
+    return {text, int(waiting + kept)};
 }
 
 } // namespace ws::openmp

@@ -36,7 +36,12 @@ ws_site* site_after(RegionSite& site, const void* barrier);
 
 // Whether threads of some region of this process wait for each other: what sharing gained cannot be told then.
 bool regions_wait();
-// What became of this process's regions, for the summary; empty where none is shared.
-std::string tell_regions();
+// What became of this process's regions, for the summary; `weight` tells on which rank there is most to say. Empty, 0:
+// all are shared, or sharing is not asked for.
+struct RegionsTold {
+    std::string text;
+    int weight = 0;
+};
+RegionsTold tell_regions();
 
 } // namespace ws::openmp

@@ -136,6 +136,17 @@ def two_nodes():
     result = job('balance', 'sleep', 60, 2, 160000, 40000, 40000, 160000, ranks=4, env={**NODE, 'MPIR_CVAR_NUM_CLIQUES': '2'})
     ranks, _ = told(result)
     likely(result, 'each node deals for itself', len(deal(result)) == 2 and 15 <= ranks[0]['last'] + ranks[1]['last'] <= 17)
+    likely(result, 'the verdict tells of both nodes', re.search(r'\(on node [01]\); 2 of 2 nodes have another deal', result.err))
+
+
+# Only the ranks of the second node have regions to which cores are lent: the verdict's figures are all nodes'.
+@repeated
+def lent_on_second_node():
+    result = reported('processors', 'sleep', '20', '2', '1000', '1000', '40000', '160000', ranks=4, options=('-workshare-openmp', 'lend'),
+                      env={**NODE, 'MPIR_CVAR_NUM_CLIQUES': '2'})
+    found = re.search(r'(\d+) parallel regions had lent cores', result.err)
+    expect(result, "the verdict's count is not the report's, of all ranks", not found or int(found[1]) == result.totals['openmp_lent'])
+    likely(result, 'cores are lent', found and int(found[1]) > 0)
 
 
 # An owner that goes on in the middle of a region with its cores has its own region at once; the other's goes on beside it until its end, for 60 ms
@@ -167,6 +178,7 @@ four()
 irregular()
 regular()
 two_nodes()
+lent_on_second_node()
 comes_back()
 for program in ['leaves'] + ['leaves_' + c for c in COMPILERS]:
     leaves(program)

@@ -20,6 +20,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <strings.h>
 
 namespace ws::policy::dpb {
@@ -113,6 +114,8 @@ private:
     unsigned wished_ = 0; // the most threads that a region wanted, of those that are measured
     unsigned threads_ = 1, extra_ = 0, foreign_extra_ = 0;
     std::vector<observe::CoresFrom> cores_; // over time
+    std::optional<Done> told_; // what the verdict tells of: the mode is set
+    int node_ = 0;
     Flag seen_ = 0;         // generation that this rank has its processors of
     uint64_t deal_seen_at_ = 0;
 };
@@ -180,6 +183,11 @@ policy::Wants Dpb::attach(policy::Rank& rank)
     const Options& o = *rank.options;
     if (o.openmp == Options::openmp_none || o.openmp > Options::openmp_auto_share) // regions keep their threads
         return {};
+    const bool lends = o.openmp != Options::openmp_balance && o.openmp != Options::openmp_balance_share,
+               balances = o.openmp != Options::openmp_lend && o.openmp != Options::openmp_lend_share,
+               shares = o.openmp >= Options::openmp_lend_share && !o.ignore_jobs;
+    told_ = Done{lends, balances, shares, rank.ticks_per_us};
+    node_ = rank.node_number;
     const char* why = !rank.window ? "no window is shared" : rank.openmp->why_fixed();
     int me, first;
     PMPI_Comm_rank(MPI_COMM_WORLD, &me);
@@ -195,12 +203,11 @@ policy::Wants Dpb::attach(policy::Rank& rank)
     home_thread = true;
     attached_ = true;
     chooses_ = !why;
-    lends_ = o.openmp != Options::openmp_balance && o.openmp != Options::openmp_balance_share;
-    balances_ = o.openmp != Options::openmp_lend && o.openmp != Options::openmp_lend_share;
-    shares_ = o.openmp >= Options::openmp_lend_share;
-    if (shares_ && o.ignore_jobs && me == 0)
+    lends_ = lends;
+    balances_ = balances;
+    shares_ = shares;
+    if (o.openmp >= Options::openmp_lend_share && o.ignore_jobs && me == 0)
         std::fprintf(stderr, "workshare: -workshare-openmp: no cores are shared with other jobs: WS_IGNORE_JOBS=1\n");
-    shares_ = shares_ && !o.ignore_jobs;
     ticks_per_us_ = rank.ticks_per_us;
     board_ = rank.board;
     meter_ = rank.meter;
@@ -458,10 +465,11 @@ policy::Wants Dpb::step(policy::Rank& rank, uint64_t now, uint64_t)
 
 void Dpb::tell(Facts& facts) const
 {
-    if (!attached_)
+    if (!told_)
         return;
-    facts.cores = cores_;
-    dpb::tell(facts, table_, {lends_, balances_, false, shares_, ticks_per_us_});
+    if (attached_)
+        facts.cores = cores_;
+    dpb::tell(facts, attached_ && me_ == 0 ? &table_ : nullptr, node_, *told_);
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <mpi.h>
 #include <string>
 
 namespace ws::policy::dpb {
@@ -17,30 +18,91 @@ std::string sum_text(const uint16_t* deal, unsigned ranks)
     return ranks > 16 ? text + "+..." : text;
 }
 
-unsigned long long sum(const Table& table, const volatile Hardware::Word RankRow::*field)
-{
-    unsigned long long all = 0;
-    for (unsigned r = 0; r < table.ranks(); r++)
-        all += table.row(r).*field;
-    return all;
-}
-
 struct Lent {
-    unsigned long long regions = 0, used = 0, late = 0, recalled = 0, left = 0;
+    uint64_t regions, used, late, recalled, left;
 };
 
-Lent sum(const Table& table, const LentRow RankRow::*field)
+// Of a node, then of all.
+struct Sums {
+    uint64_t nodes, seen, changed, timed; // nodes: with regions, with another deal, measured by times
+    Lent lent, foreign;
+    uint64_t used_by_others, limited, beside;
+};
+
+void add(Lent& all, const LentRow& row)
 {
-    Lent all;
+    all.regions += row.regions;
+    all.used += row.used;
+    all.late += row.late;
+    all.recalled += row.recalled;
+    all.left += row.left;
+}
+
+Sums sums_of(const Table& table)
+{
+    Sums s = {};
+    s.nodes = 1;
+    s.changed = table.head().changes > 0;
+    s.timed = table.head().timed != 0;
     for (unsigned r = 0; r < table.ranks(); r++) {
-        const LentRow& row = table.row(r).*field;
-        all.regions += row.regions;
-        all.used += row.used;
-        all.late += row.late;
-        all.recalled += row.recalled;
-        all.left += row.left;
+        const RankRow& row = table.row(r);
+        s.seen = s.seen || row.seen;
+        add(s.lent, row.lent);
+        add(s.foreign, row.foreign);
+        s.used_by_others += row.used_by_others;
+        s.limited += row.limited;
+        s.beside += row.beside;
     }
-    return all;
+    return s;
+}
+
+uint64_t longest_beside(const Table& table)
+{
+    uint64_t longest = 0;
+    for (unsigned r = 0; r < table.ranks(); r++)
+        longest = std::max(longest, uint64_t(table.row(r).beside_longest));
+    return longest;
+}
+
+// How a node's cores were dealt out.
+std::string deal_text(const Table& table)
+{
+    const Head& head = table.head();
+    const std::string first = "cores " + sum_text(table.first(), table.ranks());
+    if (!head.changes)
+        return first +
+               (head.periods ? ", no other deal was better" : ", not measured long enough for another deal");
+    char text[120];
+    std::snprintf(text, sizeof text, " after %u periods", head.periods_then);
+    std::string line = first + " -> " + sum_text(table.last(), table.ranks()) + text;
+    if (head.period_first > 0 && head.period_last > 0) {
+        std::snprintf(text, sizeof text, "; about %.2f times as fast", head.period_first / head.period_last);
+        line += text;
+    }
+    return line;
+}
+
+// The deal of one node, one that has changed if there is such a node, and which that is. `table`: null on ranks that
+// are not the first of their node. Collective.
+std::string gather_deal(const Table* table, int node)
+{
+    constexpr int unchanged = 1 << 29, none = 1 << 30; // beside a rank's number
+    struct {
+        char text[240];
+        int node;
+    } told = {};
+    int rank, first;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    const int mine = !table ? none : rank + (table->head().changes ? 0 : unchanged);
+    PMPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    if (first == none)
+        return "";
+    if (rank == first % unchanged) {
+        std::snprintf(told.text, sizeof told.text, "%s", deal_text(*table).c_str());
+        told.node = node;
+    }
+    PMPI_Bcast(&told, sizeof told, MPI_BYTE, first % unchanged, MPI_COMM_WORLD);
+    return std::string(told.text) + " (on node " + std::to_string(told.node) + ")";
 }
 
 // `what`: the cores.
@@ -48,7 +110,8 @@ std::string lent_text(const Lent& lent, const char* what, double ticks_per_s)
 {
     char text[160];
     std::snprintf(text, sizeof text, "%llu parallel regions had %s, for %.3f s of them (%.3f s beside their owners)",
-                  lent.regions, what, double(lent.used) / ticks_per_s, double(lent.late) / ticks_per_s);
+                  static_cast<unsigned long long>(lent.regions), what, double(lent.used) / ticks_per_s,
+                  double(lent.late) / ticks_per_s);
     return text;
 }
 
@@ -58,65 +121,56 @@ std::string recalled_text(const Lent& lent, const char* of)
         return "";
     char text[120];
     std::snprintf(text, sizeof text, "; %llu%s were recalled before the end, and %llu of them were left then",
-                  lent.recalled, of, lent.left);
+                  static_cast<unsigned long long>(lent.recalled), of, static_cast<unsigned long long>(lent.left));
     return text;
 }
 
 } // namespace
 
-void tell(observe::Facts& facts, const Table& table, const Done& what)
+void tell(observe::Facts& facts, const Table* table, int node, const Done& what)
 {
-    const Head& head = table.head();
     const double ticks_per_s = what.ticks_per_us * 1e6;
-    char text[240];
-    bool seen = false;
-    for (unsigned r = 0; r < table.ranks(); r++)
-        seen = seen || table.row(r).seen;
-    if (!seen && what.leaves) // which openmp/ tells of
+    const Sums mine = table ? sums_of(*table) : Sums{};
+    Sums all = {};
+    uint64_t mine_longest = table ? longest_beside(*table) : 0, longest = 0;
+    PMPI_Reduce(&mine, &all, sizeof mine / sizeof(uint64_t), MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
+    PMPI_Reduce(&mine_longest, &longest, 1, MPI_UINT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
+    std::string deal = gather_deal(table, node);
+    if (!all.nodes) // on rank 0, all others are done
         return;
-    if (!seen) {
+    char text[240];
+    if (!all.seen) {
         facts.policies.push_back("no core was moved: no parallel region was seen (is OpenMP linked statically?)");
         return;
     }
-    if (head.changes) {
-        std::string line =
-            "cores " + sum_text(table.first(), table.ranks()) + " -> " + sum_text(table.last(), table.ranks());
-        std::snprintf(text, sizeof text, " after %u periods", head.periods_then);
-        line += text;
-        if (head.period_first > 0 && head.period_last > 0) {
-            std::snprintf(text, sizeof text, "; about %.2f times as fast", head.period_first / head.period_last);
-            line += text;
-        }
-        facts.policies.push_back(line);
-    } else if (what.balances)
-        facts.policies.push_back(
-            "cores " + sum_text(table.first(), table.ranks()) + ", " +
-            (head.periods ? "no other deal was better" : "not measured long enough for another deal"));
-    if (head.timed)
+    if (all.changed || what.balances) {
+        if (all.nodes == 1)
+            deal.resize(deal.rfind(" (on node "));
+        else
+            deal += "; " + std::to_string(all.changed) + " of " + std::to_string(all.nodes) +
+                    " nodes have another deal";
+        facts.policies.push_back(deal);
+    }
+    if (all.timed)
         facts.policies.push_back("no turns of an outer loop were found, and what was measured are half seconds");
-    const Lent lent = sum(table, &RankRow::lent);
-    if (what.leaves ? lent.regions > 0 : what.lends)
-        facts.policies.push_back(lent_text(lent, "lent cores", ticks_per_s) + recalled_text(lent, ""));
-    if (const unsigned long long limited = sum(table, &RankRow::limited)) {
+    if (what.lends)
+        facts.policies.push_back(lent_text(all.lent, "lent cores", ticks_per_s) + recalled_text(all.lent, ""));
+    if (all.limited) {
         std::snprintf(text, sizeof text,
                       "%llu parallel regions could have had more cores, but the program asked for no more threads",
-                      limited);
+                      static_cast<unsigned long long>(all.limited));
         facts.policies.push_back(text);
     }
     if (what.shares) {
-        const Lent foreign = sum(table, &RankRow::foreign);
         std::snprintf(text, sizeof text, ", and other jobs had cores of this one for %.3f s",
-                      double(sum(table, &RankRow::used_by_others)) / ticks_per_s);
-        facts.policies.push_back(lent_text(foreign, "cores of other jobs", ticks_per_s) + text +
-                                 recalled_text(foreign, " of other jobs"));
+                      double(all.used_by_others) / ticks_per_s);
+        facts.policies.push_back(lent_text(all.foreign, "cores of other jobs", ticks_per_s) + text +
+                                 recalled_text(all.foreign, " of other jobs"));
     }
-    if (const unsigned long long beside = sum(table, &RankRow::beside)) {
-        uint64_t longest = 0;
-        for (unsigned r = 0; r < table.ranks(); r++)
-            longest = std::max(longest, uint64_t(table.row(r).beside_longest));
+    if (all.beside) {
         std::snprintf(text, sizeof text,
                       "%llu times a region came to a core before its worker's last chunk was over, for %.3f ms at most",
-                      beside, double(longest) * 1e3 / ticks_per_s);
+                      static_cast<unsigned long long>(all.beside), double(longest) * 1e3 / ticks_per_s);
         facts.policies.push_back(text);
     }
 }

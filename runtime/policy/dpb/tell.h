@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the verdict says of the policy: of the node's ranks, from what their rows say at the end.
+// What the verdict says of the policy: of the ranks of all nodes, from what their rows say at the end.
 #pragma once
 
 #include "observe/verdict.h"
@@ -9,10 +9,12 @@
 namespace ws::policy::dpb {
 
 struct Done {
-    bool lends, balances, leaves, shares; // as those of Dpb
+    bool lends, balances, shares; // as those of Dpb, and the same on all ranks
     double ticks_per_us;
 };
 
-void tell(observe::Facts& facts, const Table& table, const Done& what);
+// Collective over MPI_COMM_WORLD; rank 0's `facts` get it. `table`: that of node `node`, on its first rank; null on all
+// others, and where cores are not moved.
+void tell(observe::Facts& facts, const Table* table, int node, const Done& what);
 
 } // namespace ws::policy::dpb
