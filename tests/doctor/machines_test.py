@@ -163,7 +163,8 @@ for name, value, level in (('UCX_POSIX_DIR', '/tmp', 'ok'), ('UCX_TLS', 'sysv,se
                            ('UCX_TLS', 'posix,self', 'problem'), ('UCX_TLS', '^tcp', 'problem')):
     expect(f'{name}={value}', 'WS201', level, '', facts=SMALL, **{name: value})
 expect('a /dev/shm without room for the window', 'WS201', 'problem', '4.0 KiB free', facts={'shm_bytes': 2**30, 'shm_free': 4096}, fix='remount')
-expect("Docker's /dev/shm", 'WS201', 'problem', '64 MiB', facts={'shm_bytes': 2**26, 'shm_free': 2**26}, arguments=['-n', '32'], fix='--shm-size', others=None)
+expect("Docker's /dev/shm", 'WS201', 'problem', '64 MiB', facts={'shm_bytes': 2**26, 'shm_free': 2**26}, arguments=['-n', '96'], fix='--shm-size', others=None)
+expect("Docker's /dev/shm for 64 ranks", 'WS201', 'ok', 'for UCX', facts={'shm_bytes': 2**26, 'shm_free': 2**26}, arguments=['-n', '64'], others=None)
 expect("Docker's /dev/shm for few ranks", 'WS201', 'ok', '64 MiB', facts={'shm_bytes': 2**26, 'shm_free': 2**26})
 expect('a /dev/shm in use', 'WS201', 'note', '', facts={'shm_bytes': 2**34, 'shm_free': 2**28}, fix='ls -l /dev/shm')
 expect('no memory', 'WS202', 'problem', '100 MiB', files={'/proc/meminfo': 'MemTotal: 65536000 kB\nMemAvailable: 102400 kB\n'})

@@ -165,7 +165,9 @@ void topology(const Job& job, const Node& n, Findings& out)
 
 // ---- memory
 
-constexpr double ucx_bytes = 4.3e6; // of /dev/shm, a rank; measured with UCX 1.13
+// Of /dev/shm, per rank; measured with UCX 1.13. libmpich chooses the smaller one, by smaller steps in which UCX's
+// buffers grow, if the others would take more than half of what is free (ucx_workshare_memory.h).
+constexpr double ucx_bytes = 4.3e6, ucx_least_bytes = 0.83e6;
 
 // Its queues lie in /dev/shm, unless it was told otherwise.
 static bool ucx_is_elsewhere(const Machine& m)
@@ -191,7 +193,10 @@ void shared_memory(const Job& job, const Node& n, Findings& out)
     const unsigned ranks = unsigned(n.count);
     // libws wants twice the window's size to be free.
     const double window = 2 * double(ws::window::Window::bytes(ranks, ranks + unsigned(n.workers()))),
-                 ucx = ucx_is_elsewhere(m) ? 0 : ucx_bytes * ranks, need = window + ucx;
+                 ucx = ucx_is_elsewhere(m)                      ? 0
+                       : ucx_bytes * ranks > m.shm_free / 2     ? ucx_least_bytes * ranks
+                                                                : ucx_bytes * ranks,
+                 need = window + ucx;
     const std::string seen =
         format("/dev/shm has %s, of them %s free; %s need about %s (%s for the window, %s for UCX)",
                bytes(m.shm_bytes).c_str(), bytes(m.shm_free).c_str(), plural(ranks, "rank").c_str(),
@@ -206,8 +211,8 @@ void shared_memory(const Job& job, const Node& n, Findings& out)
                         : "the window that ranks share does not fit: the job runs without stealing",
                     larger);
     else if (m.shm_free < need)
-        out.problem(seen, "MPI itself may find no room for its queues: MPI_Init fails, or a rank dies of a bus error",
-                    "export UCX_POSIX_DIR=/tmp     # or UCX_TLS=sysv,self,tcp; as root: " + larger);
+        out.problem(seen, "MPI itself finds no room for its queues: MPI_Init ends the job with a message",
+                    "export UCX_POSIX_DIR=/tmp     # as root: " + larger);
     else if (m.shm_free < 0.1 * m.shm_bytes && m.shm_bytes - m.shm_free > need)
         out.note(seen, "most of it is in use, perhaps by files that programs have left there", "ls -l /dev/shm");
     else
