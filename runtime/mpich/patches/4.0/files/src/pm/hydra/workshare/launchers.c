@@ -1,9 +1,177 @@
 /* SPDX-License-Identifier: MIT
  *
- * What mpiexec does about processes and proxies that could not be started. Included by pmiserv_pmci.c.
+ * What mpiexec does about processes and proxies that could not be started, and how it ends a job. Included by
+ * pmiserv_pmci.c.
  */
+#include <signal.h>
 
 #include "launch_failed.c"
+
+static int is_connected(const struct HYD_proxy *proxy)
+{
+    return proxy->has_exec_info && proxy->control_fd != HYD_FD_UNSET && proxy->control_fd != HYD_FD_CLOSED;
+}
+
+/* To the ranks of all proxies but one, which may be NULL. */
+static void signal_others(const struct HYD_proxy *but, int signum)
+{
+    struct HYD_pg *pg;
+    struct HYD_proxy *proxy;
+
+    for (pg = &HYD_server_info.pg_list; pg; pg = pg->next)
+        for (proxy = pg->proxy_list; proxy; proxy = proxy->next)
+            if (proxy != but && is_connected(proxy))
+                HYD_pmcd_pmiserv_send_signal(proxy, signum);
+}
+
+void HYD_pmcd_pmiserv_end_job(struct HYD_proxy *but, int code)
+{
+    HYDU_job_ends(code);
+    signal_others(but, SIGKILL);
+}
+
+HYD_status HYD_pmcd_pmiserv_rank_left(int fd, struct HYD_proxy *proxy, int len)
+{
+    static int is_told;
+    char *buf = NULL;
+    int count, closed;
+    HYD_status status = HYD_SUCCESS;
+
+    if (len == 0) {     /* its proxy kills the other ranks that it has */
+        HYD_pmcd_pmiserv_end_job(proxy, -1);
+        goto fn_exit;
+    }
+    HYDU_MALLOC_OR_JUMP(buf, char *, len, status);
+    status = HYDU_sock_read(fd, buf, len, &count, &closed, HYDU_SOCK_COMM_MSGWAIT);
+    HYDU_ERR_POP(status, "unable to read from proxy\n");
+    if (!closed && !is_told && HYDU_exit_code(1, 1) < 0)
+        HYDU_dump_noprefix(stderr, "%s", buf);
+    is_told = 1;
+
+  fn_exit:
+    MPL_free(buf);
+    return status;
+
+  fn_fail:
+    goto fn_exit;
+}
+
+HYD_status HYD_pmcd_pmiserv_proxy_ended(struct HYD_proxy *proxy)
+{
+    if (!HYDU_job_is_ending())
+        HYDU_dump_noprefix(stderr, "mpiexec: the proxy on host %s has ended unexpectedly, and its ranks with it\n",
+                           proxy->node->hostname);
+    HYD_pmcd_pmiserv_end_job(proxy, 255);
+    return HYD_SUCCESS;
+}
+
+/* Some proxies have not connected, and may never do so: the others end their processes when our sockets close. */
+static void exit_now(int code)
+{
+    struct HYD_pg *pg;
+    struct HYD_proxy *proxy;
+
+    for (pg = &HYD_server_info.pg_list; pg; pg = pg->next)
+        for (proxy = pg->proxy_list; proxy; proxy = proxy->next)
+            if (proxy->control_fd == HYD_FD_UNSET && proxy->launcher_pid)
+                kill(proxy->launcher_pid, SIGTERM);
+    exit(code);
+}
+
+/* A signal that mpiexec was sent. */
+static void pass_on(int signum)
+{
+    struct HYD_pg *pg;
+    struct HYD_proxy *proxy;
+
+    HYDU_received(signum);
+    for (pg = &HYD_server_info.pg_list; pg; pg = pg->next)
+        for (proxy = pg->proxy_list; proxy; proxy = proxy->next)
+            if (HYDU_ended_by && !proxy->has_exec_info && proxy->control_fd != HYD_FD_CLOSED)
+                exit_now(128 + HYDU_ended_by);
+    signal_others(NULL, signum);
+}
+
+void HYD_pmcd_pmiserv_connected(struct HYD_proxy *proxy)
+{
+    proxy->has_exec_info = 1;
+    if (HYDU_job_is_ending())
+        HYD_pmcd_pmiserv_send_signal(proxy, SIGKILL);
+}
+
+/* The proxies that mpiexec forks have a socket pair each. */
+static int is_forked(const struct HYD_proxy *proxy)
+{
+    const char *launchers[] = { "ssh", "rsh", "fork", "lsf", "sge" };
+    int i, autofork;
+
+    if (MPL_env2bool("HYDRA_LAUNCHER_AUTOFORK", &autofork) == 0)
+        autofork = 1;
+    for (i = 0; i < (int) (sizeof(launchers) / sizeof(launchers[0])); i++)
+        if (autofork && !strcmp(HYDT_bsci_info.launcher, launchers[i]))
+            return !strcmp(launchers[i], "fork") || MPL_host_is_local(proxy->node->hostname);
+    return 0;
+}
+
+HYD_status HYD_pmcd_pmiserv_launch(struct HYD_pg *pg, enum HYD_bool use_rmk)
+{
+    struct HYD_string_stash proxy_stash;
+    struct HYD_proxy *proxy;
+    char *control_port = NULL;
+    int count = 0, strangers = 0, i, *control_fd = NULL, listen_fd;
+    HYD_status status = HYD_SUCCESS;
+
+    HYD_STRING_STASH_INIT(proxy_stash);
+    for (proxy = pg->proxy_list; proxy; proxy = proxy->next, count++)
+        strangers += !is_forked(proxy);
+
+    if (strangers) {
+        status = HYDU_secret_draw();
+        HYDU_ERR_POP(status, "unable to draw a secret\n");
+        if (HYD_server_info.user_global.iface)
+            status = HYDU_listen_at_iface(HYD_server_info.user_global.iface, HYD_server_info.port_range,
+                                          &control_port, &listen_fd, HYD_pmcd_pmiserv_control_listen_cb,
+                                          (void *) (size_t) pg->pgid);
+        else
+            status = HYDU_sock_create_and_listen_portstr(NULL, HYD_server_info.localhost,
+                                                         HYD_server_info.port_range, &control_port,
+                                                         HYD_pmcd_pmiserv_control_listen_cb,
+                                                         (void *) (size_t) pg->pgid);
+        HYDU_ERR_POP(status, "unable to create PMI port\n");
+        if (HYD_server_info.user_global.debug)
+            HYDU_dump(stdout, "Got a control port string of %s\n", control_port);
+    } else {
+        control_port = MPL_strdup("none:0");
+    }
+
+    status = HYD_pmcd_pmi_fill_in_proxy_args(&proxy_stash, control_port, pg->pgid);
+    HYDU_ERR_POP(status, "unable to fill in proxy arguments\n");
+    status = HYD_pmcd_pmi_fill_in_exec_launch_info(pg);
+    HYDU_ERR_POP(status, "unable to fill in executable arguments\n");
+
+    HYDU_MALLOC_OR_JUMP(control_fd, int *, count * sizeof(int), status);
+    for (i = 0; i < count; i++)
+        control_fd[i] = HYD_FD_UNSET;
+    status = HYDT_bsci_launch_procs(proxy_stash.strlist, pg->proxy_list, use_rmk, control_fd);
+    HYDU_ERR_POP(status, "launcher cannot launch processes\n");
+
+    for (proxy = pg->proxy_list, i = 0; proxy; proxy = proxy->next, i++)
+        if (control_fd[i] != HYD_FD_UNSET) {
+            proxy->control_fd = control_fd[i];
+            status = HYDT_dmx_register_fd(1, &control_fd[i], HYD_POLLIN, (void *) (size_t) pg->pgid,
+                                          HYD_pmcd_pmiserv_proxy_init_cb);
+            HYDU_ERR_POP(status, "unable to register fd\n");
+        }
+
+  fn_exit:
+    MPL_free(control_fd);
+    MPL_free(control_port);
+    HYD_STRING_STASH_FREE(proxy_stash);
+    return status;
+
+  fn_fail:
+    goto fn_exit;
+}
 
 /* A host that cannot be reached: ssh, or its like, fails there, and its proxy never connects. The launchers are left
  * for HYDT_bsci_wait_for_completion to wait for. Returns how many seconds to wait for the next event: `time_left`, but
@@ -15,6 +183,8 @@ static int check_launchers(int time_left)
     const char *name = HYDT_bsci_info.launcher_exec ? HYDT_bsci_info.launcher_exec : HYDT_bsci_info.launcher;
     siginfo_t info, why;
     int some = 0;
+
+    time_left = HYDU_time_left(time_left);
 
     for (pg = &HYD_server_info.pg_list; pg; pg = pg->next) {
         for (proxy = pg->proxy_list; proxy; proxy = proxy->next) {
@@ -38,11 +208,5 @@ static int check_launchers(int time_left)
     HYDU_dump_noprefix(stderr, "mpiexec: cannot start the proxy on host %s: %s ended with %s %d\n",
                        failed->node->hostname, name, why.si_code == CLD_EXITED ? "exit status" : "signal",
                        why.si_status);
-
-    /* The proxies that have connected end their processes when our sockets close */
-    for (pg = &HYD_server_info.pg_list; pg; pg = pg->next)
-        for (proxy = pg->proxy_list; proxy; proxy = proxy->next)
-            if (proxy->control_fd == HYD_FD_UNSET && proxy->launcher_pid)
-                kill(proxy->launcher_pid, SIGTERM);
-    exit(255);
+    exit_now(255);
 }

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Who may connect to mpiexec, and how a job ends: with which status and message, and that nothing is left. For hydra.h.
+ */
+#ifndef HYDRA_WORKSHARE_ENDING_H_INCLUDED
+#define HYDRA_WORKSHARE_ENDING_H_INCLUDED
+
+/* The secret: 128 random bits, as text. mpiexec gives it to the launchers that it starts in their environment, to ssh
+ * and rsh on their standard input as well, and with -launcher manual in the command that it prints. A proxy sends it
+ * before its greeting. A proxy that mpiexec forks has a socket pair instead. */
+
+#define HYDU_SECRET_LEN 32
+
+/* mpiexec: draws the secret and puts it into the environment of all processes that it starts from here on. */
+HYD_status HYDU_secret_draw(void);
+
+/* mpiexec: writes the secret to the standard input, `fd`, of a launcher. */
+void HYDU_secret_to_launcher(int fd);
+
+/* mpiexec with -launcher manual: prints the begin of the command that its user is to run. */
+void HYDU_secret_tell(void);
+
+/* A proxy that is not forked by mpiexec: takes the secret from its environment or its standard input, and sends it to
+ * mpiexec by the new connection `fd`. */
+HYD_status HYDU_secret_send(int fd);
+
+/* mpiexec: accepts a connection at its listening socket `fd`. Who sends the secret is handed on to `proxy_cb` with
+ * `userp`; another one is closed. Never blocks. */
+HYD_status HYDU_secret_accept(int fd, void *userp,
+                              HYD_status(*proxy_cb) (int fd, HYD_event_t events, void *userp));
+
+/* Listens at the address of the interface `iface`, and no other; `*port_str` is address and port. */
+HYD_status HYDU_listen_at_iface(char *iface, char *port_range, char **port_str, int *listen_fd,
+                                HYD_status(*callback) (int fd, HYD_event_t events, void *userp),
+                                void *userp);
+
+/* True if the other end of `fd`, a connection over the loopback interface, belongs to this user. */
+int HYDU_peer_is_this_user(int fd);
+
+/* SIGINT, SIGTERM or SIGQUIT, if mpiexec was sent one; else 0. */
+extern int HYDU_ended_by;
+
+/* mpiexec was sent a signal that it passes on to the ranks: one line says so if it is one that ends the job. */
+void HYDU_received(int signum);
+
+/* mpiexec's exit status: of waitpid's statuses of all ranks, or-ed, and its own state. -1: that of the ranks. */
+int HYDU_exit_code(int failed, int exit_status);
+
+/* Some rank has ended the job: by MPI_Abort (its code), or because it left; `code` 0 or more is mpiexec's exit status.
+ * The ranks are being killed; mpiexec waits some seconds at most for what they have written. */
+void HYDU_job_ends(int code);
+
+/* How many seconds to wait for the next event: `time_left`, or less while a job ends; exits if that takes too long. */
+int HYDU_time_left(int time_left);
+
+/* The job is being ended: processes that are started now are killed at once. */
+int HYDU_job_is_ending(void);
+
+/* The proxy's connection to mpiexec stays its own: its processes get neither the socket nor what says where it is. */
+HYD_status HYDU_proxy_is_connected(int fd);
+
+/* A proxy's process `i` has closed its PMI connection before MPI_Finalize. */
+void HYD_pmcd_pmip_left(int i);
+
+/* The process at the other end of `fd` is in MPI_Finalize. */
+void HYD_pmcd_pmip_finalized(int fd);
+
+/* A process has entered a barrier of PMI: `waits`, for others of this proxy. */
+void HYD_pmcd_pmip_barrier(int waits);
+
+/* A process asks mpiexec for something. */
+void HYD_pmcd_pmip_asks(const char *cmd);
+
+/* `fd` is where a process has written something. */
+void HYD_pmcd_pmip_wrote(int fd);
+
+/* All processes of the proxy have ended. */
+void HYD_pmcd_pmip_settle(void);
+
+#endif /* HYDRA_WORKSHARE_ENDING_H_INCLUDED */

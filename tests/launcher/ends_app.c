@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * A program whose ranks end in ways that they should not, and one that reduces in place at each root.
+ *
+ *   ends_app exit|_exit|abort STATUS         rank 1 does that while the others wait for it
+ *   ends_app before                          rank 1 exits before MPI_Init
+ *   ends_app wait                            waits for a signal
+ *   ends_app reduce */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Returns how many sums are wrong. */
+static int reduce(int rank, int size)
+{
+    int bad = 0;
+    for (int root = 0; root < size; root++)
+        for (int count = 1; count <= 1 << 16; count = count * 5 + 1) {
+            double *in = malloc(count * sizeof *in);
+            for (int way = 0; way < 2; way++) {
+                MPI_Request request = MPI_REQUEST_NULL;
+                const void *from = rank == root ? MPI_IN_PLACE : in;
+                for (int i = 0; i < count; i++)
+                    in[i] = i % 100 + rank;
+                if (way == 0)
+                    MPI_Reduce(from, in, count, MPI_DOUBLE, MPI_SUM, root, MPI_COMM_WORLD);
+                else
+                    MPI_Ireduce(from, in, count, MPI_DOUBLE, MPI_SUM, root, MPI_COMM_WORLD, &request);
+                MPI_Wait(&request, MPI_STATUS_IGNORE);
+                for (int i = 0; rank == root && i < count; i++)
+                    bad += in[i] != size * (i % 100) + size * (size - 1) / 2;
+            }
+            free(in);
+        }
+    MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    return bad;
+}
+
+int main(int argc, char **argv)
+{
+    const char *how = argc > 1 ? argv[1] : "", *rank_text = getenv("PMI_RANK");
+    int rank, size, status = argc > 2 ? atoi(argv[2]) : 0;
+    if (!strcmp(how, "before") && rank_text && atoi(rank_text) == 1)
+        return 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (!strcmp(how, "reduce")) {
+        int bad = reduce(rank, size);
+        MPI_Finalize();
+        return bad != 0;
+    }
+    if (!strcmp(how, "wait")) {
+        if (rank == 0)
+            printf("waiting\n"), fflush(stdout);
+        pause();
+    }
+    if (rank == 1) {
+        if (!strcmp(how, "exit"))
+            exit(status);
+        if (!strcmp(how, "_exit"))
+            _exit(status);
+        if (!strcmp(how, "abort"))
+            MPI_Abort(MPI_COMM_WORLD, status);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    return 0;
+}
