@@ -371,6 +371,22 @@ TEST_CASE("a turn that is disturbed does not count", "[turns]")
     CHECK(turns.by_turns());
 }
 
+TEST_CASE("a sum that has become less is no time", "[turns]")
+{
+    Turns turns(1000000);
+    turns.begin_anew();
+    for (unsigned turn = 1; turn <= 4; turn++)
+        turns.sample(turn, 150, {150 * turn, turn == 4 ? 290u : 100 * turn, 50 * turn});
+    REQUIRE(turns.periods() == 2);
+    CHECK(turns.turn(0).useful == 0);
+    CHECK(turns.turn(1).useful == 100);
+    CHECK(turns.turn(2).at == 0);
+    turns.go_on(); // no turn is left out
+    CHECK(turns.sample(5, 150, {750, 390, 250}));
+    CHECK(turns.periods() == 1);
+    CHECK(turns.turn(0).useful == 100);
+}
+
 TEST_CASE("turns that are found have been measured", "[turns]")
 {
     Turns turns(1000);
@@ -526,4 +542,149 @@ TEST_CASE("every deal that keeps the sum is reached", "[assign]")
             reached[p.owner]++;
         REQUIRE(reached == deal);
     }
+}
+
+// ---- a load that changes
+
+// Two ranks of 8 processors, of which the one with more work changes; a turn is `heavy` processor seconds for one and
+// `light` for the other. Decisions as in the runtime: the turn in which a new deal arrives and the one after are not
+// compared, and a deal that is taken back stays for one turn more. `who`: the rank with more work in a turn.
+namespace {
+struct Changing {
+    double none = 0, balanced = 0;
+    unsigned backs = 0;
+    double told = 0; // times as fast, as the summary says
+};
+template <class Who> Changing run(Rule rule, unsigned turns, Who who)
+{
+    constexpr double heavy = 200, light = 60;
+    const Deal first = {8, 8};
+    Deal present = first;
+    History history = {};
+    Watch watch = {};
+    uint16_t former[2] = {};
+    double before = 0;
+    TurnsOfRanks known; // since the last decision
+    unsigned needed = 3, blind = 2;
+    Changing c;
+    for (unsigned turn = 0; turn < turns; turn++) {
+        const unsigned most = who(turn);
+        std::vector<Measured> ranks;
+        for (unsigned r = 0; r < 2; r++)
+            ranks.push_back({present[r], (r == most ? heavy : light) / present[r], 0});
+        const double took = slowest(ranks, present), would = slowest(ranks, first);
+        for (Measured& m : ranks)
+            m.waited = took - m.useful;
+        c.none += would;
+        c.balanced += took;
+        if (blind > 0) {
+            blind--;
+            continue;
+        }
+        known.push_back({ranks[0].useful, ranks[1].useful});
+        Deal next = present;
+        if (watch.add(took, would, before, took > before * (1 + least_gain)) && present != first) {
+            watch.take_back(took, would);
+            taken_back(history);
+            next = first;
+            c.backs++;
+        } else if (known.size() >= needed) {
+            for (unsigned r = 0; r < 2; r++) {
+                std::vector<double> useful;
+                for (const auto& t : known)
+                    useful.push_back(t[r]);
+                std::nth_element(useful.begin(), useful.begin() + useful.size() / 2, useful.end());
+                ranks[r].useful = useful[useful.size() / 2];
+            }
+            const double median = slowest(ranks, present);
+            for (Measured& m : ranks)
+                m.waited = median - m.useful;
+            if (present == first)
+                before = median;
+            const TurnsOfRanks last(known.end() - std::min<long>(6, long(known.size())), known.end());
+            next = decide(rule, ranks, history, former, last, watch.may_try());
+            known.clear();
+            needed = next == present ? std::min(32u, 2 * needed) : 3;
+            if (next != present)
+                watch.begin();
+        }
+        if (next != present) {
+            // The turn that has begun still runs with the deal before.
+            if (++turn < turns) {
+                const unsigned now = who(turn);
+                for (unsigned r = 0; r < 2; r++)
+                    ranks[r] = {present[r], (r == now ? heavy : light) / present[r], 0};
+                c.none += slowest(ranks, first);
+                c.balanced += slowest(ranks, present);
+            }
+            present = next;
+            known.clear();
+            needed = 3;
+            blind = 1;
+        }
+    }
+    c.told = 1 + watch.gained / c.balanced;
+    return c;
+}
+} // namespace
+
+TEST_CASE("a job whose load changes is not slower than without balancing", "[deal]")
+{
+    for (const Rule rule : {whole_deal, paper_deal}) {
+        for (unsigned every : {3u, 5u, 7u, 10u, 15u, 20u, 40u, 100u})
+            for (unsigned turns : {60u, 200u, 1000u}) {
+                const Changing c = run(rule, turns, [&](unsigned turn) { return turn / every % 2; });
+                INFO((rule == whole_deal ? "whole" : "paper") << ", every " << every << " of " << turns << " turns: "
+                     << c.balanced / c.none << ", taken back " << c.backs << ", told " << c.told);
+                // The first change knows nothing yet of such a load. If it is wrong it costs three turns of 25.
+                CHECK(c.balanced <= c.none * 1.02 + (turns < 200 ? 75 : 0));
+                CHECK(c.told <= 1.02 * c.none / c.balanced);
+            }
+        double all = 0;
+        for (unsigned seed = 1; seed <= 100; seed++) {
+            std::mt19937 random(seed);
+            const Changing c = run(rule, 1000, [&](unsigned) { return unsigned(random() % 2); });
+            INFO((rule == whole_deal ? "whole" : "paper") << ", seed " << seed << ": " << c.balanced / c.none);
+            CHECK(c.balanced <= c.none * 1.02);
+            all += c.balanced / c.none / 100;
+        }
+        CHECK(all < 1.01);
+    }
+}
+
+TEST_CASE("a job whose load does not change, or changes seldom, gains", "[deal]")
+{
+    const Changing still = run(whole_deal, 200, [](unsigned) { return 0u; });
+    CHECK(still.balanced < 0.7 * still.none);
+    CHECK(still.backs == 0);
+    CHECK(still.told == Approx(still.none / still.balanced).epsilon(0.03));
+    const Changing seldom = run(whole_deal, 400, [](unsigned turn) { return turn / 100 % 2; });
+    CHECK(seldom.balanced < 0.8 * seldom.none);
+    CHECK(seldom.backs == 3);
+}
+
+TEST_CASE("a turn that is slow by itself does not take a deal back that has gained", "[deal]")
+{
+    Watch watch = {};
+    for (int i = 0; i < 10; i++)
+        CHECK_FALSE(watch.add(17, 25, 25, false));
+    CHECK_FALSE(watch.add(50, 25, 25, true));
+    CHECK_FALSE(watch.add(17, 25, 25, false));
+    CHECK_FALSE(watch.add(50, 25, 25, true));
+    CHECK(watch.add(50, 25, 25, true)); // two in a row
+    watch.begin();
+    CHECK_FALSE(watch.add(50, 25, 25, true)); // by chance, perhaps
+    CHECK(watch.add(50, 25, 25, true));
+    watch.begin();
+    CHECK_FALSE(watch.add(17, 25, 25, false));
+    CHECK(watch.add(50, 25, 25, true)); // more is lost than was gained
+    watch.begin();
+    for (int i = 0; i < 5; i++)
+        CHECK_FALSE(watch.add(15, 7.5, 25, false)); // one rank's work was not measured in full
+    CHECK(watch.may_try());
+    watch.take_back(50, 25);
+    CHECK_FALSE(watch.may_try());
+    for (int i = 0; i < 2000; i++)
+        CHECK_FALSE(watch.add(25, 25, 25, false));
+    CHECK(watch.may_try());
 }

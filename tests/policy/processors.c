@@ -4,10 +4,11 @@
  * Each rank has so much work a turn, in microseconds of one thread; its threads sleep for it, or compute.
  *
  *   processors sleep|compute TURNS LOOPS WORK... [set=N] [clause=N] [die=TURN] [irregular=1]
+ *              [every=TURNS]
  *
  * LOOPS: parallel regions that the work is cut into. set: omp_set_num_threads(N) at the start. clause: the loops ask
  * for N threads. die: a signal ends rank 1 while it waits in that turn. irregular: no two turns have the same MPI
- * calls.
+ * calls. every: each rank's work goes to the next rank every so many turns.
  *
  * Each rank prints what it was told and what it saw, rank 0 also the time of a turn, the median of the last third.
  * Every iteration is counted: one that is lost or done twice ends the job. */
@@ -68,7 +69,7 @@ static double times[most_turns];
 
 int main(int argc, char **argv)
 {
-    int rank, ranks, clause = 0, die = -1, irregular = 0, least = 1 << 30, most = 0, highest = 0;
+    int rank, ranks, clause = 0, die = -1, irregular = 0, every = 0, least = 1 << 30, most = 0, highest = 0;
     double work[most_ranks];
     int works = 0;
     const int told_before = omp_get_max_threads();
@@ -83,17 +84,16 @@ int main(int argc, char **argv)
             omp_set_num_threads(clause);
             clause = 0;
         } else if (sscanf(argv[i], "clause=%d", &clause) != 1 && sscanf(argv[i], "die=%d", &die) != 1 &&
-                   sscanf(argv[i], "irregular=%d", &irregular) != 1)
+                   sscanf(argv[i], "irregular=%d", &irregular) != 1 && sscanf(argv[i], "every=%d", &every) != 1)
             work[works++ % most_ranks] = atof(argv[i]);
     }
-    const double mine = work[rank % works] / loops;
     if (!sleeps)
         calibrate();
     const int told = omp_get_max_threads();
     kept = rank + 100;
     unsigned chance = 1; /* the same in all ranks */
     for (int turn = 0; turn < turns; turn++) {
-        const double began = now();
+        const double began = now(), mine = work[(rank + (every > 0 ? turn / every : 0)) % works] / loops;
         for (int loop = 0; loop < loops; loop++) {
             int threads = 0;
             /* The clause's value 0 means none. */
@@ -154,6 +154,9 @@ int main(int argc, char **argv)
         #pragma omp single
         last = omp_get_num_threads();
     }
+    double all_turns = 0;
+    for (int i = 0; i < turns; i++)
+        all_turns += times[i % most_turns];
     const int count = turns / 3 > 0 ? turns / 3 : 1, at = turns - count;
     qsort(times + at, (size_t) count, sizeof *times, by_time);
     for (int r = 0; r < ranks; r++) {
@@ -161,7 +164,7 @@ int main(int argc, char **argv)
             printf("rank %d told %d before %d procs %d least %d most %d last %d highest %d\n", rank, told, told_before,
                    omp_get_num_procs(), least, most, last, highest);
             if (r == 0)
-                printf("turn %.6f\n", times[at + count / 2]);
+                printf("turn %.6f\nall turns %.6f\n", times[at + count / 2], all_turns);
             fflush(stdout);
         }
         MPI_Barrier(MPI_COMM_WORLD);

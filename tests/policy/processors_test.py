@@ -25,6 +25,10 @@ def told(result):
     return ranks, float(turn[1]) if turn else 0
 
 
+def all_turns(result):
+    return float(re.search(r'^all turns ([\d.]+)$', result.out, re.MULTILINE)[1])
+
+
 def deal(result):
     """The processors of each rank at the end, by the verdict."""
     found = re.search(r'; cores ([\d+]+)(?: -> ([\d+]+))?', result.err)
@@ -101,6 +105,26 @@ for program in ['processors'] + ['processors_' + c for c in COMPILERS]:
     expect(result, 'more threads than the clause says', all(r['most'] <= 6 for r in ranks.values()))
 
 
+# The rank with more work changes. A deal that has lost is taken back, and the summary claims no more than the whole job gained.
+@repeated
+def changing(deal_rule, mode, every, most):
+    args = ('sleep', 60, 1, 200000, 60000, f'every={every}')
+    plain = all_turns(job(None, *args))
+    result = job(mode, *args, options=('-workshare-openmp-deal', deal_rule))
+    took = all_turns(result)
+    claimed = re.search(r'the whole job was about ([\d.]+) times as fast', result.err)
+    likely(result, f'{mode}, {deal_rule}: {took:.3f} s where none takes {plain:.3f} s', took < most * plain)
+    likely(result, f'{mode}, {deal_rule}: {claimed} is claimed of {plain / took:.2f}', not claimed or float(claimed[1]) < 1.08 * plain / took)
+
+
+# Without its fix the first took 1.4 to 1.5 times as long.
+for deal_rule in 'whole', 'paper':
+    changing(deal_rule, 'balance', 20, 1.1)
+changing('whole', 'balance', 7, 1.12)  # three turns are lost once, of 60
+changing('whole', 'auto', 20, 1.05)
+changing('whole', 'balance', 1000, 0.85)  # it never changes
+
+
 # One move at a time.
 @repeated
 def paper():
@@ -154,7 +178,7 @@ def lent_on_second_node():
 @repeated
 def comes_back():
     result = reported('comes_back', '10', ranks=3, options=('-workshare-openmp', 'lend'), env={'WS_CORES': '6', 'OMP_NUM_THREADS': '2'})
-    times = re.search(r'for ([\d.]+) s of them \(([\d.]+) s beside their owners\)', result.err)
+    times = re.search(r'for ([\d.]+) core seconds \(([\d.]+) beside their owners\)', result.err)
     longest, late, used = float(re.search(r'longest ([\d.]+)', result.out)[1]), float(times[2]), float(times[1])
     recalled, left = result.totals['openmp_recalled'], result.totals['openmp_left']
     likely(result, 'an owner that comes back goes on at once, beside the threads on its cores',
@@ -166,7 +190,7 @@ def comes_back():
 @repeated
 def leaves(program):
     result = reported(program, '3', ranks=3, options=('-workshare-openmp', 'lend'), env={'WS_CORES': '6', 'OMP_NUM_THREADS': '2'})
-    late = re.search(r'\(([\d.]+) s beside their owners\)', result.err)
+    late = re.search(r'\(([\d.]+) beside their owners\)', result.err)
     counts = [result.totals[name] for name in ('openmp_recalled', 'openmp_left')]
     likely(result, f'threads that have done their part leave cores that were recalled: {counts}',
            'threads 4' in result.out and counts == [6, 6] and late and 0.1 < float(late[1]) < 0.4)

@@ -22,16 +22,80 @@ void Balance::attach(Table& table, arbiter::Decider decider, Rule rule, bool fir
         Hardware::store_relaxed(table.head().needed, first_periods);
 }
 
+// Turns of all ranks that took about as long are the same turns.
+static bool are_alike(const std::vector<double>& took)
+{
+    const auto ends = std::minmax_element(took.begin(), took.end());
+    return *ends.second <= 1.5 * *ends.first;
+}
+
+// Compares the turns that all ranks have ended since the last call with the first deal, and brings that deal back if
+// the present one has lost. True: it did.
+bool Balance::watch(uint64_t now)
+{
+    Head& head = table_->head();
+    const Flag generation = Hardware::load_relaxed(head.generation);
+    const unsigned ranks = table_->ranks();
+    const double second = 1e6 * ticks_per_us_;
+    std::vector<Measured> measured;
+    std::vector<double> took;
+    std::vector<std::vector<Hardware::Word>> rows;
+    Flag ended = ~Flag(0);
+    for (unsigned r = 0; r < ranks; r++) {
+        const RankRow& row = table_->row(r);
+        Hardware::Word w[measured_words];
+        const Flag target = Hardware::load_relaxed(row.target);
+        if (!row.measured.read(w, 100) || w[0] >> 1 != generation || !(w[0] & 1) || !w[1] || !target ||
+            target > table_->processors())
+            return false;
+        measured.push_back({target, 0, 0, Hardware::load_relaxed(row.most)});
+        took.push_back(double(w[4]));
+        ended = std::min(ended, Flag(w[1]));
+        rows.emplace_back(w, w + measured_words);
+    }
+    if (ended <= head.watched || !are_alike(took))
+        return false;
+    const Deal present = dealt(measured), first(table_->first(), table_->first() + ranks);
+    Flag turn = head.watched;
+    head.watched = ended;
+    while (turn++ < ended) {
+        bool known = true;
+        double wall = 0;
+        for (unsigned r = 0; r < ranks && known; r++) {
+            const Hardware::Word back = rows[r][1] - turn;
+            known = back < turns_told && rows[r][6 + back];
+            if (!known)
+                break;
+            measured[r].useful = double(rows[r][6 + back]) / second;
+            wall = std::max(wall, double(rows[r][6 + turns_told + back]) / second);
+        }
+        if (!known)
+            continue;
+        const double is = slowest(measured, present), would = slowest(measured, first);
+        const bool is_longer = wall > head.first_wall * (1 + least_gain);
+        if (head.watch.add(is, would, head.first_before, is_longer) && present != first) {
+            head.watch.take_back(is, would);
+            taken_back(head.history);
+            head.changes++;
+            deal_out(first, now);
+            return true;
+        }
+    }
+    return false;
+}
+
 // False: some rank has not measured enough of this deal yet.
-bool Balance::read_rows(std::vector<Measured>& ranks, Kind& kind) const
+bool Balance::read_rows(std::vector<Measured>& ranks, Kind& kind, TurnsOfRanks& turns) const
 {
     const Head& head = table_->head();
     const Flag generation = Hardware::load_relaxed(head.generation), needed = Hardware::load_relaxed(head.needed);
     const double second = 1e6 * ticks_per_us_;
     std::vector<double> took;
+    unsigned known = turns_told;
+    turns.assign(turns_told, std::vector<double>(table_->ranks()));
     for (unsigned r = 0; r < table_->ranks(); r++) {
         const RankRow& row = table_->row(r);
-        Hardware::Word w[6];
+        Hardware::Word w[measured_words];
         const Flag target = Hardware::load_relaxed(row.target);
         if (!row.measured.read(w, 100) || w[0] >> 1 != generation || w[1] < needed || !target ||
             target > table_->processors())
@@ -41,7 +105,13 @@ bool Balance::read_rows(std::vector<Measured>& ranks, Kind& kind) const
         took.push_back(double(w[4]));
         kind.by_turns = kind.by_turns && (w[0] & 1);
         kind.calls += unsigned(w[5]);
+        known = std::min(known, unsigned(w[1]));
+        for (unsigned back = 0; back < turns_told; back++)
+            turns[turns_told - 1 - back][r] = double(w[6 + back]) / second;
     }
+    turns.erase(turns.begin(), turns.end() - known);
+    if (!kind.by_turns || !are_alike(took))
+        turns.clear();
     if (kind.by_turns)
         scale_to_equal_time(ranks, took);
     else
@@ -54,9 +124,12 @@ void Balance::step(uint64_t now, uint64_t every)
     if (!decider_.take(now, now + 2 * every))
         return;
     Head& head = table_->head();
+    if (watch(now))
+        return;
     std::vector<Measured> ranks;
     Kind kind;
-    if (!read_rows(ranks, kind)) {
+    TurnsOfRanks turns;
+    if (!read_rows(ranks, kind, turns)) {
         const double since_us = double(now - Hardware::load_relaxed(head.decided_at)) / ticks_per_us_;
         if (head.changes && since_us > window::times::settle_us)
             take_back(now);
@@ -64,24 +137,24 @@ void Balance::step(uint64_t now, uint64_t every)
     }
     if (head.timed != !kind.by_turns || (kind.by_turns && head.calls != kind.calls)) {
         head.history.before = 0; // what was measured before is no measure for this
-        head.period_first = 0;
+        head.first_before = head.first_wall = 0;
     }
-    const double period = period_of(ranks);
-    const Deal now_dealt = dealt(ranks), next = decide(rule_, ranks, head.history, table_->former());
+    const Deal now_dealt = dealt(ranks);
+    const Deal next = decide(rule_, ranks, head.history, table_->former(), turns, head.watch.may_try());
+    if (now_dealt == Deal(table_->first(), table_->first() + table_->ranks()))
+        head.first_before = slowest(ranks, now_dealt), head.first_wall = period_of(ranks);
     head.timed = !kind.by_turns;
     head.calls = kind.calls;
     head.periods += Hardware::load_relaxed(head.needed);
-    if (head.changes)
-        head.period_last = period;
     if (next == now_dealt) {
+        head.watched = 0;
         Hardware::store_relaxed(head.needed, std::min(most_periods, 2 * Hardware::load_relaxed(head.needed)));
         Hardware::store_release(head.generation, head.generation + 1); // counters begin anew
         return;
     }
-    if (!head.changes++)
-        head.period_first = period;
+    head.changes++;
     head.periods_then = head.periods;
-    head.period_last = 0;
+    head.watch.begin();
     deal_out(next, now);
 }
 
@@ -94,6 +167,7 @@ void Balance::deal_out(const Deal& deal, uint64_t now)
         Hardware::store_relaxed(table_->row(r).target, deal[r]);
         table_->last()[r] = uint16_t(deal[r]);
     }
+    head.watched = 0;
     Hardware::store_relaxed(head.needed, first_periods);
     Hardware::store_relaxed(head.decided_at, now);
     Hardware::store_relaxed(head.deal_periods, head.periods);

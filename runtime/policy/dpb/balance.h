@@ -24,7 +24,8 @@ private:
         bool by_turns = true; // of all ranks
         unsigned calls = 0;   // of a turn, all ranks' together
     };
-    bool read_rows(std::vector<Measured>& ranks, Kind& kind) const;
+    bool read_rows(std::vector<Measured>& ranks, Kind& kind, TurnsOfRanks& turns) const;
+    bool watch(uint64_t now);
     void deal_out(const Deal& deal, uint64_t now);
     void take_back(uint64_t now);
 

@@ -160,9 +160,58 @@ double gain_of(Rule rule, const std::vector<Measured>& ranks, const Deal& next)
     return 1 - slowest(some, deal) / slowest(some, dealt(some));
 }
 
+// Returns whether `next` would have made the last turns together shorter than they were.
+bool wins_in(const TurnsOfRanks& turns, std::vector<Measured> ranks, const Deal& next)
+{
+    const Deal now = dealt(ranks);
+    double was = 0, would = 0;
+    for (const std::vector<double>& turn : turns) {
+        for (size_t r = 0; r < ranks.size(); r++)
+            ranks[r].useful = turn[r];
+        was += slowest(ranks, now);
+        would += slowest(ranks, next);
+    }
+    return turns.empty() || would < was;
+}
+
+void pause(History& history)
+{
+    history.pause = std::min(longest_pause, 1u << std::min(history.undone, 16u));
+    history.undone++;
+    history.paused = 1;
+}
+
 } // namespace
 
-Deal decide(Rule rule, const std::vector<Measured>& ranks, History& history, uint16_t* former)
+bool Watch::add(double took, double first, double before, bool is_longer)
+{
+    // A disturbed turn is long, too, and `first` in proportion: it gains nothing beyond what was measured before.
+    const double gain = (before > 0 ? std::min(first, std::max(before, took)) : first) - took;
+    time += took;
+    gained += gain;
+    since += gain;
+    turns++;
+    slow = is_longer && took > first * (1 + least_gain) ? slow + 1 : 0;
+    return slow > 1 || (slow && since < 0 && turns > 1);
+}
+
+void Watch::take_back(double took, double first)
+{
+    const double late = delay * (took - first);
+    gained -= late;
+    risk = std::max(risk, late * (1 + slow / delay));
+    backs++;
+    begin();
+}
+
+void taken_back(History& history)
+{
+    history.before = history.hoped = 0;
+    pause(history);
+}
+
+Deal decide(Rule rule, const std::vector<Measured>& ranks, History& history, uint16_t* former,
+            const TurnsOfRanks& turns, bool may_try)
 {
     const Deal now = dealt(ranks);
     Deal last(former, former + ranks.size());
@@ -170,11 +219,6 @@ Deal decide(Rule rule, const std::vector<Measured>& ranks, History& history, uin
         std::accumulate(last.begin(), last.end(), 0u) != std::accumulate(now.begin(), now.end(), 0u))
         last = now; // there is none yet; or another process has written there, and it can be no deal
     const double period = period_of(ranks);
-    const auto pause = [&] {
-        history.pause = std::min(longest_pause, 1u << std::min(history.undone, 16u));
-        history.undone++;
-        history.paused = 1;
-    };
     const auto change_to = [&](const Deal& next, double before, double hoped) {
         history.before = before;
         history.hoped = hoped;
@@ -186,7 +230,7 @@ Deal decide(Rule rule, const std::vector<Measured>& ranks, History& history, uin
         history.in_vain =
             in_vain ? std::min(most_in_vain, history.in_vain + 1) : history.in_vain - (history.in_vain > 0);
         if (period > history.before * (1 + least_gain) && last != now) {
-            pause();
+            pause(history);
             return change_to(last, 0, 0);
         }
     }
@@ -199,11 +243,11 @@ Deal decide(Rule rule, const std::vector<Measured>& ranks, History& history, uin
     const double gain = gain_of(rule, ranks, next);
     // The paper's rule makes each change that is not worse.
     const double least = rule == paper_deal ? 0 : least_gain * (1 + history.in_vain);
-    if (next == now || !(gain >= least))
+    if (next == now || !(gain >= least) || !may_try || !wins_in(turns, ranks, next))
         return now;
     if (next == last) {
         if (!history.paused) {
-            pause();
+            pause(history);
             return now;
         }
     } else

@@ -59,13 +59,48 @@ struct History {
     double hoped;     // what the last change was made for: a share of the period
 };
 
+// Compares each turn with what it would have taken under the first deal, which is that without balancing. Plain data
+// in shared memory; all zero: nothing is known. Times are in seconds.
+struct Watch {
+    double time;     // of all turns that were compared
+    double gained;   // by all deals so far, in these turns and in those that pass until a deal is taken back
+    double since;    // by the present deal
+    double risk;     // the most that a deal lost from its best moment until it was taken back
+    uint32_t turns;  // under the present deal
+    uint32_t slow;   // of these, in a row, that took longer than under the first deal
+    uint32_t backs;  // deals taken back
+
+    // Adds a turn: `took` seconds of the slowest rank, `first` under the first deal. `before` is what a turn was
+    // measured to take under the first deal, or 0. Returns true if the first deal has to come back: the turn was slow,
+    // and so was the one before, or the deal has lost more than it gained. A deal's first turn alone is not enough, nor
+    // is a turn that did not really last longer (`is_longer`), as what ranks compute is not always measured in full.
+    bool add(double took, double first, double before, bool is_longer);
+    // Takes the deal back and charges it for the turns that pass until the first deal is there again.
+    void take_back(double took, double first);
+    // Begins a deal.
+    void begin() { since = 0, turns = slow = 0; }
+    // Returns whether another deal may be tried. After one was taken back, the gains of the whole job and 1 % of its
+    // time have to cover what was lost then.
+    bool may_try() const { return !(risk > 0) || gained + budget * time >= risk; }
+
+    static constexpr double budget = 0.01;
+    static constexpr double delay = 2; // turns until a deal that is taken back is gone
+};
+
 using Rule = Deal (*)(const std::vector<Measured>&);
 
 // One decision: the next deal; the same if nothing is to be changed. Goes back to `former` (updated, a number a rank)
 // if the last change made the period longer. Before a change is taken back, or made again, there is a pause, which
 // doubles with each one in a row. By whole_deal() a change has to win something; where changes do not win what was
 // hoped for, measuring is noise, and the next one has to be worth more.
-Deal decide(Rule rule, const std::vector<Measured>& ranks, History& history, uint16_t* former);
+// `turns`: the useful seconds of each rank in each of the last turns, oldest first. The next deal has to win in them,
+// too: medians hide a load that changes from turn to turn. Empty: not known. `may_try`: false if nothing new is tried.
+using TurnsOfRanks = std::vector<std::vector<double>>;
+Deal decide(Rule rule, const std::vector<Measured>& ranks, History& history, uint16_t* former,
+            const TurnsOfRanks& turns = {}, bool may_try = true);
+
+// Prepares `history` for a deal that is taken back because of single turns: a pause follows.
+void taken_back(History& history);
 
 // Of the slowest rank's time: less is noise. By the paper's rule only a period that has become longer is judged so; a
 // change is made if it makes neither of the two ranks slower than the slower one was.

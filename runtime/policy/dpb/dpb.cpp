@@ -86,6 +86,7 @@ private:
     Spent spent(uint64_t now);
     void look_at_periods(uint64_t now);
     void measure_at(uint64_t now);
+    void tell_measured();
     uint64_t decide_every() const;
 
     bool lends_ = false, balances_ = false, chooses_ = false, attached_ = false, ended_ = false;
@@ -117,6 +118,7 @@ private:
     std::optional<Done> told_; // what the verdict tells of: the mode is set
     int node_ = 0;
     Flag seen_ = 0;         // generation that this rank has its processors of
+    Flag deals_seen_ = 0;
     uint64_t deal_seen_at_ = 0;
 };
 
@@ -186,7 +188,7 @@ policy::Wants Dpb::attach(policy::Rank& rank)
     const bool lends = o.openmp != Options::openmp_balance && o.openmp != Options::openmp_balance_share,
                balances = o.openmp != Options::openmp_lend && o.openmp != Options::openmp_lend_share,
                shares = o.openmp >= Options::openmp_lend_share && !o.ignore_jobs;
-    told_ = Done{lends, balances, shares, rank.ticks_per_us};
+    told_ = Done{lends, balances, shares, rank.ticks_per_us, 0};
     node_ = rank.node_number;
     const char* why = !rank.window ? "no window is shared" : rank.openmp->why_fixed();
     int me, first;
@@ -257,8 +259,14 @@ void Dpb::look_at_deal()
     board_->process.openmp_cores = team_.settle();
     if (team_.own() == Hardware::load_relaxed(table_.row(me_).target)) {
         seen_ = generation;
-        turns_.begin_anew();
-        deal_seen_at_ = ticks();
+        const Flag deals = Hardware::load_relaxed(table_.head().deals); // relaxed: `generation` was read
+        if (deals == deals_seen_)
+            turns_.go_on();
+        else {
+            turns_.begin_anew();
+            deal_seen_at_ = ticks();
+        }
+        deals_seen_ = deals;
         wished_ = 0;
         note_cores(team_.own());
     }
@@ -288,8 +296,16 @@ void Dpb::measure_at(uint64_t now)
     if (wished_)
         Hardware::store_relaxed(table_.row(me_).most, wished_);
     if (turns_.sample(turns, meter_->period(), spent(now)) && seen_ == Hardware::load_relaxed(table_.head().generation))
-        table_.row(me_).measured.write({Hardware::Word(seen_) << 1 | turns_.by_turns(), turns_.periods(),
-                                        turns_.useful(), turns_.waited(), turns_.took(), turns_.calls()});
+        tell_measured();
+}
+
+void Dpb::tell_measured()
+{
+    Hardware::Word words[measured_words] = {Hardware::Word(seen_) << 1 | turns_.by_turns(), turns_.periods(),
+                                            turns_.useful(), turns_.waited(), turns_.took(), turns_.calls()};
+    for (unsigned back = 0; back < turns_told; back++)
+        words[6 + back] = turns_.turn(back).useful, words[6 + turns_told + back] = turns_.turn(back).at;
+    table_.row(me_).measured.write(words);
 }
 
 // Useful is what lent processors did, too.
@@ -469,7 +485,10 @@ void Dpb::tell(Facts& facts) const
         return;
     if (attached_)
         facts.cores = cores_;
-    dpb::tell(facts, attached_ && me_ == 0 ? &table_ : nullptr, node_, *told_);
+    Done done = *told_;
+    if (attached_)
+        done.job_s = double(ticks() - board_->attached_at) * 1e-6 / ticks_per_us_;
+    dpb::tell(facts, attached_ && me_ == 0 ? &table_ : nullptr, node_, done);
 }
 
 } // namespace

@@ -27,6 +27,8 @@ using window::Flag;
 using window::Hardware;
 
 constexpr unsigned no_rank = ~0u, no_core = ~0u;
+constexpr unsigned turns_told = 6; // that the others see one by one
+constexpr unsigned measured_words = 6 + 2 * turns_told;
 
 struct alignas(64) Processor {
     volatile Hardware::Word word; // of one that has no core in the window
@@ -46,8 +48,9 @@ struct LentRow {
 
 // A rank's. Measured: by its home thread, since the last change.
 struct alignas(64) RankRow {
-    // generation, periods, and of one its useful and waited ticks, all its ticks, and its MPI calls
-    window::EpochRow<6> measured;
+    // generation, periods, and of one its useful and waited ticks, all its ticks, and its MPI calls; then the useful
+    // ticks of the last turns, the newest first, and all their ticks
+    window::EpochRow<measured_words> measured;
     alignas(64) volatile Flag target; // decider: processors that it is to have in this generation
     volatile Flag most;            // the rank: threads that its regions want
     volatile Flag seen;            // the rank: a region of it has begun in libws
@@ -65,11 +68,13 @@ struct alignas(64) Head {
     volatile Flag needed;      // periods to be measured
     volatile Hardware::Word decided_at;
     History history;
+    Watch watch;
+    Flag watched;                // turns of this generation that `watch` has seen
+    double first_before, first_wall; // under the first deal: of a turn, the slowest rank's seconds, and all; 0: unknown
     volatile Flag deals, deal_periods; // dealt out so far, and periods measured then. Read after `generation`
     Flag timed; // the last decision was made of times, as no turns were found
     Flag calls; // of a turn, all ranks' together, at the last decision
     Flag changes, periods, periods_then; // changes made; periods measured, now and at the last change
-    double period_first, period_last;    // seconds: before the first change, and after the last one; 0: not measured
 };
 
 // How the processors are dealt out at the start.

@@ -65,7 +65,7 @@ uint64_t longest_beside(const Table& table)
 }
 
 // How a node's cores were dealt out.
-std::string deal_text(const Table& table)
+std::string deal_text(const Table& table, double job_s)
 {
     const Head& head = table.head();
     const std::string first = "cores " + sum_text(table.first(), table.ranks());
@@ -75,8 +75,15 @@ std::string deal_text(const Table& table)
     char text[120];
     std::snprintf(text, sizeof text, " after %u periods", head.periods_then);
     std::string line = first + " -> " + sum_text(table.last(), table.ranks()) + text;
-    if (head.period_first > 0 && head.period_last > 0) {
-        std::snprintf(text, sizeof text, "; about %.2f times as fast", head.period_first / head.period_last);
+    const Watch& w = head.watch;
+    if (w.backs) {
+        std::snprintf(text, sizeof text, "; a deal was taken back %u time%s, because turns had become longer", w.backs,
+                      w.backs == 1 ? "" : "s");
+        line += text;
+    }
+    // What is printed is the gain of the whole job, unless too little of it was compared.
+    if (w.time > job_s / 2 && w.gained > 0.01 * job_s) {
+        std::snprintf(text, sizeof text, "; the whole job was about %.2f times as fast", 1 + w.gained / job_s);
         line += text;
     }
     return line;
@@ -84,7 +91,7 @@ std::string deal_text(const Table& table)
 
 // The deal of one node, one that has changed if there is such a node, and which that is. `table`: null on ranks that
 // are not the first of their node. Collective.
-std::string gather_deal(const Table* table, int node)
+std::string gather_deal(const Table* table, int node, double job_s)
 {
     constexpr int unchanged = 1 << 29, none = 1 << 30; // beside a rank's number
     struct {
@@ -98,7 +105,7 @@ std::string gather_deal(const Table* table, int node)
     if (first == none)
         return "";
     if (rank == first % unchanged) {
-        std::snprintf(told.text, sizeof told.text, "%s", deal_text(*table).c_str());
+        std::snprintf(told.text, sizeof told.text, "%s", deal_text(*table, job_s).c_str());
         told.node = node;
     }
     PMPI_Bcast(&told, sizeof told, MPI_BYTE, first % unchanged, MPI_COMM_WORLD);
@@ -109,7 +116,7 @@ std::string gather_deal(const Table* table, int node)
 std::string lent_text(const Lent& lent, const char* what, double ticks_per_s)
 {
     char text[160];
-    std::snprintf(text, sizeof text, "%llu parallel regions had %s, for %.3f s of them (%.3f s beside their owners)",
+    std::snprintf(text, sizeof text, "%llu parallel regions had %s, for %.3f core seconds (%.3f beside their owners)",
                   static_cast<unsigned long long>(lent.regions), what, double(lent.used) / ticks_per_s,
                   double(lent.late) / ticks_per_s);
     return text;
@@ -135,7 +142,7 @@ void tell(observe::Facts& facts, const Table* table, int node, const Done& what)
     uint64_t mine_longest = table ? longest_beside(*table) : 0, longest = 0;
     PMPI_Reduce(&mine, &all, sizeof mine / sizeof(uint64_t), MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
     PMPI_Reduce(&mine_longest, &longest, 1, MPI_UINT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
-    std::string deal = gather_deal(table, node);
+    std::string deal = gather_deal(table, node, what.job_s);
     if (!all.nodes) // on rank 0, all others are done
         return;
     char text[240];

@@ -11,6 +11,7 @@ namespace ws::policy::dpb {
 struct Done {
     bool lends, balances, shares; // as those of Dpb, and the same on all ranks
     double ticks_per_us;
+    double job_s; // from MPI_Init on
 };
 
 // Collective over MPI_COMM_WORLD; rank 0's `facts` get it. `table`: that of node `node`, on its first rank; null on all

@@ -33,6 +33,13 @@ public:
         first_ = false;
     }
 
+    // Measures afresh under the same deal: no turn is left out.
+    void go_on()
+    {
+        periods_ = found_ = changes_ = 0;
+        by_turns_ = true;
+    }
+
     // Turns are `calls` MPI calls long from here on, and what was measured before is none of theirs; but `past` has
     // what the last ones took under the same deal, `many` of them, after which it is `now`.
     bool are_others(unsigned calls) const { return calls != calls_; }
@@ -70,7 +77,7 @@ public:
                 periods_ = 0;
             found_ = 0;
             by_turns_ = by_turns_ && whole;
-            keep({now.at - then_.at, now.useful - then_.useful, now.waited - then_.waited},
+            keep({now.at - then_.at, more(then_.useful, now.useful), more(then_.waited, now.waited)},
                  whole ? turns - turns_ : 1);
         }
         turns_ = turns;
@@ -79,6 +86,11 @@ public:
     }
 
     uint32_t periods() const { return periods_; }
+    // Returns the last turn but `back`; zeros if that turn is not known.
+    Spent turn(unsigned back) const
+    {
+        return back < std::min(periods_, most) ? kept_[(periods_ - 1 - back) % most] : Spent{};
+    }
     // Ticks a period.
     uint64_t took() const { return median(&Spent::at); }
     uint64_t useful() const { return median(&Spent::useful); }
@@ -90,6 +102,8 @@ private:
     // Where turns change again and again what is measured has to do.
     static constexpr unsigned most_changes = 4;
 
+    // The sums are estimates. One of them may be less than it was.
+    static uint64_t more(uint64_t then, uint64_t now) { return now > then ? now - then : 0; }
     void keep(const Spent& all, uint64_t passed)
     {
         kept_[periods_++ % most] = {all.at / passed, all.useful / passed, all.waited / passed};
