@@ -5,16 +5,17 @@
  *
  *   flex_rows MODE ROWS ITERATIONS [KEY VALUE]...
  *
- * MODE: all (each kind of structure at once), split (the same, with XMPI_Monitor_end_begin), two (two decompositions on
- * two communicators), little (no memory for more: nothing moves), corrupt (a row is changed by its move), large (memory
- * during a move), starved (the system has none for more), work (XMPI_Set_work), some (rank 0 alone calls it), unlike (a
- * process has registered another structure), gone, unmapped (memory given back), node (by nodes), die (a process dies
- * before it learns of a move), die-moving (in the middle of one), waits (rank 0 is slower, and the others wait for it
- * in MPI), waits-split (the same, with XMPI_Monitor_end_begin), left (the same as waits, and the partition ends before
- * it is known what follows from the last interval), load (rank 1 takes longer than its pretended processor), burst (the
- * same in the first two intervals alone), dear (rank 1's rows take twice the computing; until the first move), constant
- * (processes take the same time whatever rows they have, so no move gains anything; and moves are dear). KEY and VALUE:
- * for info.
+ * MODE: all (each kind of structure at once), split (the same, with XMPI_Monitor_end_begin), two (two decompositions
+ * on two communicators), little (no memory for more: nothing moves), corrupt (a row is changed by its move), large
+ * (memory during a move), starved (the system has none for more), work (XMPI_Set_work), some (rank 0 alone calls it),
+ * worse (rank 0 takes as long with fewer rows, and rank 1 longer than in proportion with more), unlike (a process has
+ * registered another structure), gone, unmapped (memory given back), static, stack, inside, small (memory that
+ * realloc() cannot resize, or too little), node (by nodes), die (a process dies before it learns of a move),
+ * die-moving (in the middle of one), waits (rank 0 is slower, and the others wait for it in MPI), waits-split (the
+ * same, with XMPI_Monitor_end_begin), left (the same as waits, and the partition ends before it is known what follows
+ * from the last interval), load (rank 1 takes longer than its pretended processor), burst (the same in the first two
+ * intervals alone), dear (rank 1's rows take twice the computing; until the first move), constant (processes take the
+ * same time whatever rows they have, so no move gains anything; and moves are dear). KEY and VALUE: for info.
  */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -141,6 +142,9 @@ static void compute(const char *mode, long i)
         MPI_Barrier(MPI_COMM_WORLD);
     } else if (rank == 1 && (!strcmp(mode, "load") || (!strcmp(mode, "burst") && i < 2 * INTERVAL))) {
         usleep((useconds_t) (count * 40));
+    } else if (!strcmp(mode, "worse")) {
+        const double part = (double) count / 500;
+        usleep(rank == 0 ? 4000 : (useconds_t) (2000 * part * part * part * part));
     } else if (!strcmp(mode, "some")) {
         if (rank == 0)
             CHECK(XMPI_Set_work(rows, (double) count) == MPI_SUCCESS);
@@ -322,7 +326,11 @@ int main(int argc, char **argv)
     n = argc > 2 ? atol(argv[2]) : 1000;
     long iterations = argc > 3 ? atol(argv[3]) : 20;
     MPI_Info info = MPI_INFO_NULL;
-    const bool fails = !strcmp(mode, "unlike") || !strcmp(mode, "gone") || !strcmp(mode, "unmapped");
+    const bool fails = !strcmp(mode, "unlike") || !strcmp(mode, "gone") || !strcmp(mode, "unmapped") ||
+                       !strcmp(mode, "static") || !strcmp(mode, "stack") || !strcmp(mode, "inside") ||
+                       !strcmp(mode, "small");
+    static char in_program[1 << 20];
+    char on_stack[1 << 16];
     if (fails) /* a decomposition takes over the handler */
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     if (!strcmp(mode, "node") || argc > 4)
@@ -389,6 +397,20 @@ int main(int argc, char **argv)
                 matrix = mmap((void *) (1l << 40), 1 << 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
                 munmap(matrix, 1 << 16);
             }
+            if (rank == 1 && (!strcmp(mode, "static") || !strcmp(mode, "stack"))) {
+                free(matrix);
+                matrix = (void *) (mode[2] == 'a' && mode[3] == 't' ? in_program : on_stack);
+            }
+            if (rank == 1 && !strcmp(mode, "inside")) {
+                free(matrix);
+                char *all = malloc(1 << 20);
+                memset(all, 63, 1 << 20);
+                matrix = (void *) (all + 64);
+            }
+            if (rank == 1 && !strcmp(mode, "small")) {
+                free(matrix);
+                matrix = malloc(64);
+            }
             for (long i = 0; i < iterations && !error; i++) {
                 XMPI_Monitor_begin(rows);
                 error = XMPI_Monitor_end(rows, &count, &displ, &moved);
@@ -431,7 +453,7 @@ int main(int argc, char **argv)
         } else if (!strcmp(mode, "die-moving")) {
             die_moving(iterations);
         } else if (!strncmp(mode, "waits", 5) || !strcmp(mode, "left") || !strcmp(mode, "load") ||
-                   !strcmp(mode, "burst") || !strcmp(mode, "dear") || !strcmp(mode, "some")) {
+                   !strcmp(mode, "burst") || !strcmp(mode, "dear") || !strcmp(mode, "some") || !strcmp(mode, "worse")) {
             iterate_with(mode, iterations);
         } else
             iterate(iterations, !strcmp(mode, "split"));

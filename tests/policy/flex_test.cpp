@@ -563,6 +563,48 @@ TEST_CASE("after moves that gained nothing the next one has to promise more, and
     CHECK(gains.demand() == 0);
 }
 
+TEST_CASE("a move that made intervals longer is undone, if that pays, and the next one comes later", "[flex]")
+{
+    const Starts before = equal_parts(100, 2), after = {0, 75, 100};
+    const std::vector<Work> all = {{50, 1}, {50, 3}};
+    Outcome o;
+    const auto after_move = [&](Monitor& m, double longest, unsigned intervals) {
+        Summary s;
+        s.longest = 3, s.shortest = 1, s.mean = 2, s.wall = 3, s.units = 100;
+        REQUIRE(m.evaluate(s, 1, o));
+        const Monitor::Choice c = m.choose(before, all, s);
+        REQUIRE(c.outcome == Outcome::moved);
+        m.moved(c, c.gain, 100, 1e-3);
+        s.longest = s.shortest = longest;
+        for (unsigned i = 0; i < intervals; i++)
+            m.evaluate(s, 1, o);
+        return s;
+    };
+    Monitor m({}, 2);
+    Summary s = after_move(m, 3.1, 4);
+    CHECK_FALSE(m.is_to_undo(before, after, s, 100, 1)); // k intervals tell
+    m.evaluate(s, 1, o);
+    CHECK(m.is_to_undo(before, after, s, 100, 1));
+    CHECK_FALSE(m.is_to_undo(before, after, s, 100, 1e12)); // dearer than what it costs to stay
+    CHECK_FALSE(m.is_to_undo(before, after, s, 0, 1));
+    CHECK_FALSE(m.is_to_undo({}, after, s, 100, 1));
+    CHECK_FALSE(m.is_to_undo(after, after, s, 100, 1));
+    s.error = 0.05;
+    CHECK_FALSE(m.is_to_undo(before, after, s, 100, 1)); // noise
+    s.error = 0;
+    m.undone(100, 1e-3);
+    CHECK_FALSE(m.is_to_undo(before, after, s, 100, 1));
+    const double same = 1.5, more = 1.7;
+    CHECK(m.weigh(before, after, same, 100, 1) == Outcome::untrusted); // the same move again
+    CHECK(m.weigh(before, after, more, 100, 1) == Outcome::moved);
+
+    Monitor good({}, 2);
+    CHECK_FALSE(good.is_to_undo(before, after, after_move(good, 1.5, 5), 100, 1));
+    Monitor little({}, 2); // less than a quarter of what was expected: stays, but counts as a failure
+    CHECK_FALSE(little.is_to_undo(before, after, after_move(little, 2.9, 5), 100, 1));
+    CHECK(little.weigh(before, after, same, 100, 1) == Outcome::untrusted);
+}
+
 TEST_CASE("a load that lasts is measured by the intervals of its row, else the last one counts")
 {
     Lately l;

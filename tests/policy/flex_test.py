@@ -159,6 +159,17 @@ def by_work_of_some():
 
 by_work_of_some()
 
+# A move that makes iterations longer is undone, and moves become rare: without that there are as many as every seventh interval.
+@repeated
+def undoes():
+    result = job('flex_rows', 'worse', 1000, 400, ranks=2)
+    _, moves = counts(result)
+    likely(result, 'no word of a move that was undone', re.search(r'[1-9]\d* moves? (was|were) undone for having gained nothing', result.err))
+    likely(result, f'moves {moves}', max(moves) <= 8)
+
+
+undoes()
+
 # ---- C++ and Fortran
 for program in 'flex_vectors', 'flex_vectors_20', 'flex_module':
     something_moves(program, ranks=3, speeds='1e4,2e4,3e4')

@@ -250,6 +250,12 @@ void Decomposition::look_at_numbers()
     const Gains::Sums gains = monitor_.gains().sums();
     const bool unbalanced = monitor_.evaluate(s, bytes_, outcome_);
     tell_gains(gains);
+    undoes_ = monitor_.is_to_undo(former_, starts_, s, intervals_left(), row_bytes());
+    if (undoes_) {
+        next_ = former_;
+        outcome_ = Outcome::moved;
+        return;
+    }
     if (!unbalanced)
         return;
     stage_ = Stage::rows;
@@ -298,11 +304,18 @@ void Decomposition::plan()
 
 Outcome Decomposition::weigh(const Starts& to) const
 {
-    // As many iterations are left as were done, if nobody says.
+    return monitor_.weigh(starts_, to, gain_, intervals_left(), row_bytes());
+}
+
+// As many iterations are left as were done, if nobody says.
+double Decomposition::intervals_left() const
+{
     const double left =
         double(wishes_.iterations ? std::max<int64_t>(wishes_.iterations - iterations_then_, 0) : iterations_then_);
-    return monitor_.weigh(starts_, to, gain_, left / measured_done_, rows() ? bytes_ / double(rows()) : 0);
+    return left / measured_done_;
 }
+
+double Decomposition::row_bytes() const { return rows() ? bytes_ / double(rows()) : 0; }
 
 std::string Decomposition::act()
 {
@@ -314,7 +327,9 @@ std::string Decomposition::act()
         if (std::string text = agree_on_structures(); !text.empty())
             return text;
         const Structure* const s = sparse();
-        if (s) { // rows weigh what they have elements, and a little for themselves
+        if (undoes_) {
+            // Rows go back to where they were, whatever they weigh.
+        } else if (s) { // rows weigh what they have elements, and a little for themselves
             const auto n = size_t(size_), me = size_t(rank_);
             next_.assign(n + 1, -1);
             double first = 0;
@@ -436,7 +451,15 @@ bool Decomposition::end_finish()
     double most[2] = {moved_bytes_, took}, sum = moved_bytes_ / 2; // each byte leaves one process and comes to another
     PMPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_DOUBLE, MPI_MAX, comm_);
     PMPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, comm_);
-    monitor_.moved(choice_, gain_, most[0], most[1]);
+    if (undoes_) {
+        monitor_.undone(most[0], most[1]);
+        former_.clear();
+        told.undone++;
+    } else {
+        monitor_.moved(choice_, gain_, most[0], most[1]);
+        former_ = from_;
+    }
+    undoes_ = false;
     told.outcome[unsigned(Outcome::moved)]++;
     told.moves++;
     const Rows rows = volume_of(from_, starts_).all;

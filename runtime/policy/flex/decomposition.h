@@ -67,6 +67,8 @@ private:
     void tell_gains(const Gains::Sums& before);
     std::string agree_on_structures();
     Outcome weigh(const Starts& to) const;
+    double intervals_left() const;
+    double row_bytes() const; // of all structures
     void start_move(Starts to);
     std::string find_trouble(bool to_move);
     std::string trouble_of(int rank);
@@ -113,6 +115,8 @@ private:
     std::vector<Work> measured_;
     std::vector<Lately> lately_;
     Summary summary_;
+    Starts former_;       // before the last move; empty: there is nothing to go back to
+    bool undoes_ = false; // the move that is decided goes back there
     bool was_given_ = false; // work was measured by XMPI_Set_work
     double bytes_ = 0; // of all structures, of all processes
     Outcome outcome_ = Outcome::same;

@@ -66,6 +66,9 @@ public:
         if (told.expected_s > 0)
             gained = ", with " + std::to_string(std::lround(100 * told.measured_s / told.expected_s)) +
                      " % of the gain expected of it";
+        if (told.undone)
+            gained += "; " + std::to_string(told.undone) + (told.undone == 1 ? " move was" : " moves were") +
+                      " undone for having gained nothing";
         facts.policies.push_back(
             text + told.measured + gained + reason_text(Outcome::burst, "not for bursts of foreign load") +
             reason_text(Outcome::noise, "not for noise") +

@@ -62,7 +62,7 @@ void Gains::expect(const Work& before, double gain, bool dedicated)
         before_ = {all.expected / 2, all.measured / 2};
     }
     last_ = {};
-    after_ = 0;
+    after_ = compared_ = 0;
     is_failure_ = false;
     if (!(before.units > 0))
         return;
@@ -85,7 +85,9 @@ void Gains::compare(const Work& interval, bool dedicated, unsigned k)
         s->expected += expected;
         s->measured += measured;
     }
-    if (last_.measured > 0) {
+    compared_++;
+    constexpr double least = 0.25; // of the expected gain: less is none
+    if (last_.measured > least * last_.expected) {
         demand_ = 0;
         failed_ = 0;
         is_failure_ = false;
@@ -197,6 +199,26 @@ Outcome Monitor::weigh(const Starts& from, const Starts& to, double gain, double
         return Outcome::unpaid;
     const bool is_more = gain > gains_.demand() * pace_.units;
     return is_more && all * gains_.trust() > cost ? Outcome::moved : Outcome::untrusted;
+}
+
+bool Monitor::is_to_undo(const Starts& former, const Starts& now, const Summary& s, double intervals,
+                         double row_bytes) const
+{
+    const double loss = gains_.loss(k());
+    if (!(loss > 0) || former.size() != now.size())
+        return false;
+    // Of the mean of k intervals and of those before. Two standard errors will do: to undo a move in vain costs a move.
+    const double noise = 2 * s.error * s.longest * std::sqrt(2 / double(k()));
+    const Volume v = volume_of(now, former);
+    return v.all > 0 && loss > noise && loss * intervals > cost_.seconds(double(v.most) * row_bytes);
+}
+
+void Monitor::undone(double bytes, double seconds)
+{
+    cost_.moved(bytes, seconds);
+    gains_.undone();
+    lately_.forget();
+    doubted_ = 0;
 }
 
 void Monitor::moved(const Choice& choice, double gain, double bytes, double seconds)

@@ -90,6 +90,11 @@ public:
     // than that one had promised, and twice as much each further time in a row. The demand fades, so that moves are
     // tried again, each time later. 0: the last move has gained something.
     double demand() const { return demand_; }
+    // Seconds that the last move costs per interval, by all intervals in which it was to be compared; 0: it was not
+    // compared in all of them, or it has gained.
+    double loss(unsigned k) const { return compared_ >= k && last_.measured < 0 ? -last_.measured / compared_ : 0; }
+    // The last move was undone: there is nothing to compare with.
+    void undone() { after_ = compared_ = 0; }
     const Sums& sums() const { return sums_; }
 
 private:
@@ -97,6 +102,7 @@ private:
     Sums with_last() const;
 
     double demand_ = 0;
+    unsigned compared_ = 0;   // intervals since the last move
     unsigned failed_ = 0;     // moves in a row that have gained nothing
     bool is_failure_ = false; // the last one is among them
 
@@ -157,6 +163,12 @@ public:
     double of_rows() const { return attribution_.of_rows(); }
     // Whether moving those rows pays over the intervals that are left. `row_bytes`: of one row, all structures.
     Outcome weigh(const Starts& from, const Starts& to, double gain, double intervals, double row_bytes) const;
+    // Whether to undo the last move, with which rows went from `former` to `now`: if it has made intervals longer,
+    // beyond what noise explains, and moving back pays over the intervals that are left.
+    bool is_to_undo(const Starts& former, const Starts& now, const Summary& s, double intervals,
+                    double row_bytes) const;
+    // Rows have moved back.
+    void undone(double bytes, double seconds);
     // Rows have moved for that choice. `bytes`: of the process with most.
     void moved(const Choice& choice, double gain, double bytes, double seconds);
 
