@@ -215,6 +215,13 @@ for options, wanted in ((('-workshare-flex-k', 'long'), "'long' is not auto or a
 result = job('flex_rows', 'unmapped', 1000, 30, ranks=3, speeds='1e4,2e4,3e4')
 expect(result, 'no error on all ranks', len(re.findall(r'error 1: .*', result.out)) == 3 and 'the memory of *address is not there any more (rank 1)' in result.out)
 
+for mode, wanted in (('static', '*address is not memory from malloc(): it is a static variable (rank 1)'),
+                     ('stack', '*address is not memory from malloc(): it is on the stack (rank 1)'),
+                     ('inside', '*address is not memory from malloc(): it is inside other memory'),
+                     ('small', r'the memory of *address has 72 bytes, but')):
+    result = job('flex_rows', mode, 1000, 30, ranks=3, speeds='1e4,2e4,3e4')
+    expect(result, f'no error on all ranks: {wanted}', len(re.findall(r'error 1: .*', result.out)) == 3 and wanted in result.out)
+
 # ---- a process dies while rows move, before or after: the job ends. They move at the end of the sixth iteration.
 expect(result := job('flex_rows', 'split', 1000, 6, ranks=3, speeds='1e4,2e4,3e4'), 'nothing moved', counts(result)[1] == [1, 1, 1])
 job('flex_rows', 'die-moving', 1000, 6, ranks=3, speeds='1e4,2e4,3e4', code='error', limit=30)

@@ -4,7 +4,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
+#include <gnu/libc-version.h>
+#include <link.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <utility>
@@ -93,6 +97,84 @@ bool Array::is_there(int64_t elements) const
     return true;
 }
 
+namespace {
+
+// Whether memory at `at` belongs to the program itself or one of its libraries: a static variable.
+bool is_static(const void* at)
+{
+    struct Search {
+        uintptr_t at;
+        bool found;
+    } search = {reinterpret_cast<uintptr_t>(at), false};
+    dl_iterate_phdr(
+        [](dl_phdr_info* info, size_t, void* data) {
+            auto& s = *static_cast<Search*>(data);
+            for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+                const auto& p = info->dlpi_phdr[i];
+                s.found |= p.p_type == PT_LOAD && s.at - (info->dlpi_addr + p.p_vaddr) < p.p_memsz;
+            }
+            return int(s.found);
+        },
+        &search);
+    return search.found;
+}
+
+bool is_on_stack(const void* at)
+{
+    pthread_attr_t attributes;
+    void* begin = nullptr;
+    size_t size = 0;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+        return false;
+    pthread_attr_getstack(&attributes, &begin, &size);
+    pthread_attr_destroy(&attributes);
+    return reinterpret_cast<uintptr_t>(at) - reinterpret_cast<uintptr_t>(begin) < size;
+}
+
+// Tools and programs bring allocators of their own, whose blocks look different.
+bool is_gnu_malloc()
+{
+    static const bool is = [] {
+        Dl_info malloc_is, libc_is;
+        return dladdr(reinterpret_cast<void*>(&std::malloc), &malloc_is) &&
+               dladdr(reinterpret_cast<void*>(&gnu_get_libc_version), &libc_is) &&
+               malloc_is.dli_fbase == libc_is.dli_fbase;
+    }();
+    return is;
+}
+
+} // namespace
+
+std::string Array::trouble(int64_t elements) const
+{
+    if (resize_)
+        return "";
+    const std::string no = std::string("*") + name_ + " is not memory from malloc(): it is ";
+    if (is_static(data()))
+        return no + "a static variable";
+    if (is_on_stack(data()))
+        return no + "on the stack";
+    if (!is_gnu_malloc())
+        return "";
+    const auto at = reinterpret_cast<uintptr_t>(data());
+    const std::string inside = no + "inside other memory, or from an allocator that needs XMPI_Set_resize()";
+    constexpr uintptr_t align = 2 * sizeof(size_t), flags = 7, least = 4 * sizeof(size_t);
+    // The word before a block has its size and flags.
+    unsigned char in_core;
+    const uintptr_t page = page_size();
+    if (at % align || mincore(reinterpret_cast<void*>((at - align) & ~(page - 1)), 1, &in_core) != 0)
+        return inside;
+    const uintptr_t size = reinterpret_cast<const size_t*>(at)[-1] & ~flags, end = at - align + size;
+    if (size < least || size % align || end < at ||
+        mincore(reinterpret_cast<void*>((end - 1) & ~(page - 1)), 1, &in_core) != 0)
+        return inside;
+    const auto usable = int64_t(malloc_usable_size(data()));
+    if (usable < elements * extent_)
+        return std::string("the memory of *") + name_ + " has " + std::to_string(usable) + " bytes, but " +
+               std::to_string(elements) + " elements have " + std::to_string(elements * extent_);
+    return "";
+}
+
 int64_t Structure::start(int64_t i) const
 {
     if (wide_starts)
@@ -123,6 +205,9 @@ std::string Structure::trouble(int64_t count, bool to_move) const
             return std::string("*") + arrays[a].name() + " is NULL";
         if ((starts || to_move) && !arrays[a].is_there(length(a, count)))
             return std::string("the memory of *") + arrays[a].name() + " is not there any more";
+        if (to_move)
+            if (std::string text = arrays[a].trouble(length(a, count)); !text.empty())
+                return text;
         for (int64_t i = 0; starts && i < count; i++)
             if (start(i + 1) < start(i))
                 return "starts[" + std::to_string(i + 1) + "] is less than the one before";
