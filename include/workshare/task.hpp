@@ -131,6 +131,11 @@ template <class F, class R> struct task_kind_of : task_kind_base {
             } else {
                 std::string result(1, task_gave);
                 task_serializer<R>::write(result, self.call(a, all));
+                if (result.size() > most_result)
+                    return self.threw(task, ("its result has " + std::to_string(result.size() - 1) +
+                                             " bytes, but results of tasks have at most " +
+                                             std::to_string(most_result - 1))
+                                                .c_str());
                 return ws_task_result(task, result.data(), result.size());
             }
         } catch (const std::exception& e) {

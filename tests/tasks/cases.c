@@ -136,6 +136,20 @@ static void after_the_end(void)
     expect(refused(ws_tasks_free(&pool), EINVAL, "NULL"), "a second free");
 }
 
+static void late(void)
+{
+    const struct ws_task_kind good = {.name = "good", .run = nothing };
+    const int number = add_kind(&good);
+    for (int i = 0; i < 100; i++)
+        expect(ws_task_put(pool, number, NULL, 0, NULL) == 0, "put");
+    expect(ws_tasks_run(pool) == 0, "it runs");
+    MPI_Finalize();
+    expect(refused(ws_tasks_free(&pool), EINVAL, "MPI is finalized"), "a free after MPI_Finalize");
+    if (rank == 0)
+        puts("right");
+    exit(0);
+}
+
 static void kinds_differ(void)
 {
     const struct ws_task_kind a = {.name = "a", .run = nothing }, b = {.name = "b", .run = nothing };
@@ -549,6 +563,8 @@ int main(int argc, char **argv)
         arguments();
     else if (strcmp(which, "after_the_end") == 0)
         after_the_end();
+    else if (strcmp(which, "late") == 0)
+        late();
     else if (strcmp(which, "kinds_differ") == 0)
         kinds_differ();
     else if (strcmp(which, "fails") == 0)

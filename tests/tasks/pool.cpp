@@ -70,6 +70,7 @@ int main(int argc, char** argv)
                 throw std::runtime_error("five is not liked");
             return n;
         });
+        auto long_text = pool.kind("long_text", [](int bytes) { return std::string(size_t(bytes), 'y'); });
         ws::task_kind<void, std::tuple<long, long>, long> tree;
         tree = pool.kind(
             "tree",
@@ -129,6 +130,23 @@ int main(int argc, char** argv)
             said = e.what();
         }
         expect(said == "five is not liked", "the future throws it");
+        auto largest = pool.submit(long_text, 32767 - 16), larger = pool.submit(long_text, 32768 - 16);
+        said.clear();
+        try {
+            pool.run();
+        } catch (const ws::task_error& e) {
+            said = e.what();
+        }
+        const std::string too_large = "its result has 32768 bytes, but results of tasks have at most 32767";
+        expect(said.find("a task of kind 'long_text' threw: " + too_large) != said.npos, "run() tells its size");
+        expect(largest.get().size() == 32767 - 16, "the largest result there can be");
+        said.clear();
+        try {
+            larger.get();
+        } catch (const ws::task_error& e) {
+            said = e.what();
+        }
+        expect(said == too_large, "the future tells its size");
         {
             ws::task_pool other(MPI_COMM_WORLD);
             auto negate = other.kind("negate", [](int n) { return -n; });

@@ -102,7 +102,17 @@ def cases():
         for program in 'tasks_pool', 'tasks_squares':
             result = job(program, ranks=ranks, nodes=nodes, workshare=workshare)
             expect_lines(result, result.out, '^right$')
-    expect_lines(result, job('tasks_cases', 'lists', 3, ranks=4, nodes=2).out, '^right$')
+    for too_many in 3, 300: # words of 8 bytes
+        expect_lines(result, job('tasks_cases', 'lists', too_many, ranks=4, nodes=2).out, '^right$')
+    # MPI_Finalize with a pool that is not freed, which is freed too late.
+    for ranks, nodes, workshare in ((2, 1, False), (2, 1, True), (4, 2, True)):
+        result = job('tasks_cases', 'late', ranks=ranks, nodes=nodes, workshare=workshare)
+        expect_lines(result, result.out, '^right$')
+        lines = [line for line in result.err.splitlines() if not re.match('workshare: [0-9]+ ranks? on', line)]
+        wanted = ['workshare: error: a pool of tasks is freed after MPI_Finalize (ws_tasks_free); free it, or end its ws::task_pool, before']
+        if workshare:
+            wanted.insert(0, f'workshare: pools of tasks were not freed (ws_tasks_free): {ranks}, of all ranks')
+        expect(result, f'other lines than these: {wanted}', lines == wanted)
     large(4, out=r'rank 1: in [1-9]\d* MB')
     result = job('tasks_cases', 'unfreed', ranks=2, nodes=2)
     expect_lines(result, result.err, r'pools of tasks were not freed \(ws_tasks_free\): 2, of all ranks')

@@ -26,6 +26,7 @@ volatile Hardware::Word letters_with_tasks; // of this process: there may be sev
 
 constexpr size_t apart_from = 16384; // bytes of a task that travel as a message of their own
 constexpr size_t guard_bytes = 64;   // behind what a user's pack() writes
+constexpr size_t most_slack = 1 << 20; // behind these: room for a pack() that writes too much
 constexpr char guard = 0x5a;
 
 } // namespace
@@ -130,7 +131,7 @@ size_t Pool::send_tasks(int to, std::vector<Task>& tasks)
         char* packed = nullptr;
         if (!k.is_flat()) {
             size = k.c.packed(t.there, t.bytes);
-            packed = static_cast<char*>(std::malloc(size + guard_bytes));
+            packed = static_cast<char*>(std::malloc(size + guard_bytes + std::clamp<size_t>(size, 4096, most_slack)));
             if (packed) {
                 std::memset(packed + size, guard, guard_bytes);
                 k.c.pack(t.there, t.bytes, packed);

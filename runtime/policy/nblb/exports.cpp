@@ -6,6 +6,7 @@
 #include "window/spin_lock.h"
 
 #include <cerrno>
+#include <cstdio>
 #include <new>
 #include <string>
 
@@ -146,8 +147,12 @@ WS_EXPORT int ws_tasks_free(ws_tasks** tasks)
         return EINVAL;
     if (pool->runs())
         return said(EINVAL, "ws_tasks_free: the pool runs");
-    if (!mpi_is_there())
+    if (!mpi_is_there()) {
+        if (pool->is_first()) // a destructor ignores the error
+            std::fprintf(stderr, "workshare: error: a pool of tasks is freed after MPI_Finalize (ws_tasks_free); "
+                                 "free it, or end its ws::task_pool, before\n");
         return said(EINVAL, "ws_tasks_free: MPI is finalized: pools are freed before MPI_Finalize");
+    }
     (*tasks)->pool = nullptr;
     freeing.lock();
     (*tasks)->before = last_freed;

@@ -60,6 +60,7 @@ public:
         job.lends = false;
         job.window = nullptr;
         job.steps = nullptr;
+        Pool::leave_all();
         constexpr int numbers = sizeof(Sums) / sizeof(uint64_t);
         PMPI_Reduce(&sums, &all_, numbers, MPI_UINT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
         if (all_.unfreed) // on rank 0

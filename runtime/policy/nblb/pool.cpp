@@ -379,8 +379,33 @@ void Pool::count(ws_task_counts& counts)
 
 // ---- a run
 
+// Pools that there are.
+static window::SpinLock living_lock;
+static std::vector<Pool*>& living()
+{
+    static auto* const all = new std::vector<Pool*>;
+    return *all;
+}
+
+void Pool::leave_all()
+{
+    std::lock_guard<window::SpinLock> hold(living_lock);
+    for (Pool* p : living())
+        p->leave();
+}
+
+void Pool::leave()
+{
+    end_pulse();
+    if (wire_comm_ != MPI_COMM_NULL)
+        wire_.close();
+}
+
 Pool::Pool(MPI_Comm comm, ws_tasks* shell) : shell_(shell)
 {
+    living_lock.lock();
+    living().push_back(this);
+    living_lock.unlock();
     static volatile Hardware::Word pools;
     serial_ = Hardware::fetch_add_full(pools, 1) + 1; // no future of any pool is 0
     PMPI_Comm_dup(comm, &comm_);
@@ -397,6 +422,9 @@ Pool::Pool(MPI_Comm comm, ws_tasks* shell) : shell_(shell)
 
 Pool::~Pool()
 {
+    living_lock.lock();
+    living().erase(std::find(living().begin(), living().end(), this));
+    living_lock.unlock();
     end_pulse();
     if (wire_comm_ != MPI_COMM_NULL) {
         drain();
