@@ -2,8 +2,7 @@
 //
 // Loops of OpenMP's that mpicc -fws=openmp has made ours. With -workshare-openmp=share they are shared as the parallel
 // regions that they were: a program that was told it has one thread may rely on that, whoever compiled it. Else they
-// are OpenMP's: a region of its own runs them, by the schedule that is written; loops that take less than it costs to
-// open one are run by the thread that comes to them, if nobody can tell.
+// are OpenMP's: a region of OpenMP's runs them, by the schedule that is written.
 #include "directive/openmp.h"
 #include "directive/openmp_threads.h"
 #include "loop/team.h"
@@ -11,34 +10,23 @@
 using ws::directive::ChosenRegion;
 using ws::directive::OpenMP;
 using ws::directive::OpenMPRegion;
-using ws::directive::allow_openmp;
 using ws::directive::openmp;
 using ws::directive::openmp_chooser;
-using ws::loop::Allowed;
 using ws::loop::LoopBounds;
 using ws::loop::Participant;
-using ws::loop::Solo;
 using ws::loop::Team;
 using ws::loop::TeamRecord;
 using ws::loop::check_site;
 using ws::loop::count_signed;
 using ws::loop::count_team;
 using ws::loop::find_team;
-using ws::loop::is_played;
-using ws::loop::learned;
 using ws::loop::host;
 using ws::loop::make_team;
-using ws::loop::peek;
-using ws::loop::play;
 using ws::loop::remember_team;
 using ws::loop::self;
 using ws::loop::share_out;
-using ws::loop::share_out_measured;
 using ws::loop::slot_of;
 using ws::loop::team_is_short;
-using ws::observe::Kept;
-using ws::observe::LoopRow;
-using ws::observe::bump;
 using ws::window::ticks;
 
 namespace {
@@ -57,92 +45,40 @@ struct ChosenTeam {
     Team* team;
     const ChosenRegion* region;
 };
-template <auto run>
 void run_chosen_thread(void* argument)
 {
     const ChosenTeam chosen = *static_cast<ChosenTeam*>(argument);
     chosen.region->member(unsigned(openmp(nullptr).thread_num()));
-    run_thread<run>(chosen.team);
+    run_thread<share_out>(chosen.team);
 }
-template <auto run>
 __attribute__((noinline)) void run_chosen(const OpenMP& library, Team& team)
 {
     const ChosenRegion region(0, team.site);
     const OpenMPRegion open;
     ChosenTeam chosen = {&team, &region};
     if (region.is_chosen())
-        library.parallel(run_chosen_thread<run>, &chosen, region.threads, 0);
+        library.parallel(run_chosen_thread, &chosen, region.threads, 0);
     else
-        library.parallel(run_thread<run>, &team, 0, 0);
+        library.parallel(run_thread<share_out>, &team, 0, 0);
 }
 
-// `threads`: 0 for as many as a region gets, or a policy wants.
-template <auto run>
-inline void run_region(const OpenMP& library, Team& team, unsigned threads)
+// By as many threads as a region gets, or a policy wants.
+inline void run_region(const OpenMP& library, Team& team)
 {
-    if (WS_UNLIKELY(openmp_chooser != nullptr) && threads == 0) {
-        run_chosen<run>(library, team);
+    if (WS_UNLIKELY(openmp_chooser != nullptr)) {
+        run_chosen(library, team);
         return;
     }
     const OpenMPRegion open;
-    library.parallel(run_thread<run>, &team, threads, 0);
+    library.parallel(run_thread<share_out>, &team, 0, 0);
 }
 
-// ---- by one thread
-
-// Whether nobody can tell that one thread plays a team. What is asked for it answers.
-bool can_be_played(const Team& team, Solo& solo, unsigned threads)
+// By the rank's own threads. The first one to run the loop keeps its team.
+inline void run_own(const OpenMP& library, Team& team, bool is_kept)
 {
-    const Allowed allowed = allow_openmp(team.site, threads, true);
-    solo.numbered = allowed.numbered;
-    return !(team.how & Team::last_matters) && allowed.why != Kept::own_variables && allowed.why != Kept::unanswered;
-}
-
-__attribute__((noinline, cold)) void run_measured(const OpenMP& library, Team& team, TeamRecord* record,
-                                                  unsigned threads)
-{
-    const uint64_t began = ticks();
-    run_region<share_out_measured>(library, team, 0);
-    const uint64_t took = ticks() - began;
-    if (library.in_parallel() || !(record || (record = make_team(team, &self))))
-        return;
-    Solo& solo = record->solo;
-    solo.latest = team.iterations;
-    solo.team_took(team.iterations, took, team.own_iterations, team.own_ticks, team.threads, threads);
-    if (solo.most() && !can_be_played(team, solo, threads))
-        solo.forbid();
-}
-
-// By the rank's own threads, without guests; `threads` would be there.
-inline void run_own(const OpenMP& library, Team& team, TeamRecord* record, unsigned threads)
-{
-    if (WS_UNLIKELY(record ? record->solo.wants_measure(threads) : !find_team(team.site))) {
-        run_measured(library, team, record, threads);
-        return;
-    }
-    run_region<share_out>(library, team, 0);
-    if (record)
-        record->solo.latest = team.iterations;
-}
-
-void open_for_all(Team& team) { run_region<share_out>(openmp(nullptr), team, 0); }
-
-void run_solo(const OpenMP& library, Team& team, Solo& solo)
-{
-    team.most = solo.most();
-    team.open = open_for_all;
-    const uint64_t began = ticks();
-    play(team, solo.threads(), solo.numbered ? library.level() : -1);
-    if (team.iterations)
-        solo.latest = team.iterations;
-    if (WS_LIKELY(team.open && team.iterations))
-        solo.alone_took(team.iterations, ticks() - began);
-    team.open = nullptr;
-    team.most = ~uint64_t(0);
-    if (LoopRow* const row = peek(learned(team.site).row)) {
-        bump(row->whole_regions);
-        bump(row->whole_iterations, team.iterations);
-    }
+    run_region(library, team);
+    if (WS_UNLIKELY(!is_kept && !find_team(team.site)) && !library.in_parallel())
+        make_team(team, &self);
 }
 
 // ---- shared, as any other parallel region (runtime/openmp/)
@@ -172,26 +108,23 @@ void run_as_region(Team& team)
     ws::directive::openmp_sharer(region);
 }
 
-// `record`: the calling thread's, which is in no region; null where there is none.
-void run_team(const OpenMP& library, Team& team, TeamRecord* record, unsigned threads)
+// `is_kept`: the team is that of the calling thread's record.
+void run_team(const OpenMP& library, Team& team, bool is_kept, unsigned threads)
 {
     const Participant& p = self;
-    if (record && record->solo.takes(record->solo.latest, threads) && !host().share_all && !openmp_chooser &&
-        !library.in_parallel())
-        run_solo(library, team, record->solo);
     // Not in a region of the program's own: there it has one thread, or is nested.
-    else if (p.in_region)
-        run_region<share_out>(library, team, 0);
+    if (p.in_region)
+        run_region(library, team);
     else if (!p.owner || !host().row)
-        run_own(library, team, record, threads);
+        run_own(library, team, is_kept);
     else if (team_is_short(team.site)) {
-        run_own(library, team, record, threads);
+        run_own(library, team, is_kept);
         count_team(team);
     } else if (library.in_parallel())
-        run_region<share_out>(library, team, 0);
+        run_region(library, team);
     else {
         const uint64_t opened_at = ticks();
-        run_own(library, team, record, threads);
+        run_own(library, team, is_kept);
         remember_team(team, threads, opened_at);
     }
 }
@@ -206,7 +139,7 @@ inline TeamRecord* own_record(const Participant& p, ws_site* site)
 // A loop within one of ours is run by the thread that comes to it, but for one in a team's: OpenMP knows those threads.
 inline bool has_team(const Participant& p, unsigned threads)
 {
-    return WS_UNLIKELY(threads > 1) && (!p.in_region || (p.member && !is_played(*p.member)));
+    return WS_UNLIKELY(threads > 1) && (!p.in_region || p.member);
 }
 
 // In a loop whose participants are told apart: this one is a region of its own, of one thread.
@@ -265,12 +198,12 @@ WS_EXPORT void ws_openmp_loop(void (*fn)(void*), void* data, long start, long en
     }
     const LoopBounds bounds = {uint64_t(start), uint64_t(incr), uint64_t(end), count_signed(start, end, incr)};
     if (TeamRecord* const record = own_record(p, site))
-        run_team(library, record->renew(fn, data, chunk, steal_chunk, bounds), record, threads);
+        run_team(library, record->renew(fn, data, chunk, steal_chunk, bounds), true, threads);
     else {
         check_site(site, chunk, steal_chunk);
         Team team = {fn, data, site, Team::pack(site, chunk, true), bounds, chunk, steal_chunk, {}};
         team.iterations = bounds.iterations;
-        run_team(library, team, nullptr, threads);
+        run_team(library, team, false, threads);
     }
 }
 
@@ -294,10 +227,10 @@ WS_EXPORT void ws_openmp(void (*fn)(void*), void* data, ws_site* site, long chun
         return;
     }
     if (TeamRecord* const record = own_record(p, site))
-        run_team(library, record->renew(fn, data, chunk, steal_chunk), record, threads);
+        run_team(library, record->renew(fn, data, chunk, steal_chunk), true, threads);
     else {
         check_site(site, chunk, steal_chunk);
         Team team = {fn, data, site, Team::pack(site, chunk, false), {}, chunk, steal_chunk, {}};
-        run_team(library, team, nullptr, threads);
+        run_team(library, team, false, threads);
     }
 }

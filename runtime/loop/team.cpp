@@ -130,17 +130,6 @@ constexpr int32_t open_regions = 15;
 
 } // namespace
 
-void open_after_all(Participant& p)
-{
-    Member& m = *p.member;
-    Team& team = *m.team;
-    team.most = ~uint64_t(0);
-    team.open(team);
-    team.open = nullptr;
-    m.number = m.threads; // no thread's number: where a loop's last iteration comes first, number 0 has run it already
-    p.mode = Mode::done;
-}
-
 bool start_other(Participant& p, const LoopBounds& b)
 {
     if (p.mode != Mode::pending_team)
@@ -172,7 +161,6 @@ bool team_next(Participant& p, long* lo, long* hi)
     }
     const LoopBounds& b = m.bounds;
     m.took_last |= to == b.iterations;
-    m.had += to - from;
     *lo = long(b.start + from * b.incr);
     *hi = long(to == b.iterations ? b.end : b.start + to * b.incr);
     return true;
@@ -181,7 +169,7 @@ bool team_next(Participant& p, long* lo, long* hi)
 TeamRecord* make_team(const Team& team, const Participant* thread)
 {
     SiteRecord* const r = record_of(team.site);
-    TeamRecord* made = r ? new (std::nothrow) TeamRecord{team, thread, {}} : nullptr;
+    TeamRecord* made = r ? new (std::nothrow) TeamRecord{team, thread} : nullptr;
     TeamRecord* other = nullptr;
     if (made && !window::exchange_if_release(r->team, other, made)) {
         delete made; // another thread was faster
@@ -227,58 +215,30 @@ __attribute__((noinline)) void run_part_inside(Participant& p, Team& team, Membe
 
 } // namespace
 
-uint64_t share_out(Team& team, unsigned number, unsigned threads)
+void share_out(Team& team, unsigned number, unsigned threads)
 {
     Participant& p = self;
     Member m;
     m.team = &team;
     m.number = number;
     m.threads = threads;
-    m.turns = m.had = 0;
+    m.turns = 0;
     m.first = true;
     m.took_last = false;
     if (WS_UNLIKELY(p.in_region)) {
         run_part_inside(p, team, m, own_frame());
-        return m.had;
+        return;
     }
     run_part(p, team, m, own_frame());
     p.mode = Mode::done;
     p.in_region = false;
     p.member = nullptr;
     p.site = nullptr;
-    return m.had;
-}
-
-void share_out_measured(Team& team, unsigned number, unsigned threads)
-{
-    if (number != 0) {
-        share_out(team, number, threads);
-        return;
-    }
-    const uint64_t began = ticks();
-    team.own_iterations = share_out(team, 0, threads);
-    team.own_ticks = ticks() - began;
-    team.threads = threads;
-}
-
-void play(Team& team, unsigned threads, int level)
-{
-    Participant& p = self;
-    for (unsigned number = 0; number < threads && team.open; number++) {
-        if (WS_UNLIKELY(level >= 0)) {
-            p.number = number;
-            p.numbers = threads;
-            p.level = level;
-            p.depth = level + 1;
-        }
-        share_out(team, number, threads);
-    }
-    p.number = p.numbers = 0;
 }
 
 void run_with_guests(Team& team, unsigned number, unsigned threads)
 {
-    Member m = {&team, number, threads, team.bounds, 0, 0, true, false};
+    Member m = {&team, number, threads, team.bounds, 0, true, false};
     if (number == 0)
         run_owner(team, m);
     else

@@ -6,7 +6,6 @@
 #pragma once
 
 #include "loop/participant.h"
-#include "loop/solo.h"
 #include "window/atomics.h"
 
 namespace ws::loop {
@@ -25,10 +24,6 @@ struct alignas(64) Team {
     long chunk, steal_chunk;
     Allowed allowed; // the second way
     uint64_t iterations = 0; // where the start call brings the bounds, the first thread writes it then
-    // One thread plays all threads, if there are at most `most` iterations. If there are more, `open` opens the region
-    // after all, and is null from then on.
-    uint64_t most = ~uint64_t(0);
-    void (*open)(Team&) = nullptr;
 
     // The kind of the schedule, what follows, and the chunk (0: none given).
     static constexpr uint64_t has_bounds = 1 << 8;   // otherwise the start call brings them
@@ -55,16 +50,12 @@ struct alignas(64) Team {
     enum : Flag { unknown, published, over };
     volatile Flag state = unknown;
     unsigned owner_slot = 0;
-    // For share_out_measured(): thread 0's part, and how many threads there are.
-    uint64_t own_iterations = 0, own_ticks = 0;
-    unsigned threads = 0;
 };
 
 // The team of a loop that was first run by a team of the thread with Participant `thread`.
 struct TeamRecord {
     Team team;
     const Participant* thread;
-    Solo solo;
 
     // For its next execution; where the bounds come with the call, they too.
     Team& renew(void (*fn)(void*), void* data, long chunk, long steal_chunk);
@@ -107,7 +98,7 @@ inline Team& TeamRecord::renew(void (*fn)(void*), void* data, long chunk, long s
     set_if_changed(team.bounds.incr, bounds.incr);
     set_if_changed(team.bounds.end, bounds.end);
     set_if_changed(team.bounds.iterations, bounds.iterations);
-    solo.latest = team.iterations = bounds.iterations;
+    team.iterations = bounds.iterations;
     return renew(fn, data, chunk, steal_chunk);
 }
 
@@ -117,19 +108,16 @@ struct Member {
     unsigned number, threads; // which of how many
     LoopBounds bounds;
     uint64_t turns;  // static: chunks of its own that it has had
-    uint64_t had;    // iterations
     bool first;      // has not asked for a chunk yet
     bool took_last;
 };
-
-inline bool is_played(const Member& m) { return m.team->most != ~uint64_t(0); }
 
 // An owner's part.
 unsigned slot_of(const Participant& p);
 
 // The calling thread runs its part of the team's region, as thread `number` of `threads`, and returns when it has
 // nothing more to do in it: in the first way, and in the second.
-uint64_t share_out(Team& team, unsigned number, unsigned threads); // returns its iterations
+void share_out(Team& team, unsigned number, unsigned threads);
 void run_with_guests(Team& team, unsigned number, unsigned threads);
 // The part of one of so many threads, if n iterations are cut into one part for each.
 inline Chunk part_of(uint64_t n, unsigned number, unsigned threads)
@@ -144,15 +132,11 @@ inline Chunk part_of(uint64_t n, unsigned number, unsigned threads)
 inline void take_part(Participant& p, const LoopBounds& b)
 {
     const Chunk part = part_of(b.iterations, p.member->number, p.member->threads);
-    p.member->had = part.hi - part.lo;
     p.mode = part.lo != part.hi ? Mode::whole : Mode::done;
     p.lo = b.start + part.lo * b.incr;
     p.hi = part.hi == b.iterations ? b.end : b.start + part.hi * b.incr;
 }
 
-// A team that one thread plays has more iterations than one thread is to run: the real team runs them all, and none are
-// left to this one.
-__attribute__((cold, noinline)) void open_after_all(Participant& p);
 bool start_other(Participant& p, const LoopBounds& b);
 
 // The bounds of a team's region are known now. False: the region is not this team's.
@@ -161,25 +145,14 @@ inline bool start_in_team(Participant& p, const LoopBounds& b)
     if (WS_UNLIKELY(p.mode != Mode::team))
         return start_other(p, b);
     Member& m = *p.member;
-    if (m.number == 0) {
+    if (m.number == 0)
         m.team->iterations = b.iterations;
-        if (WS_UNLIKELY(b.iterations > m.team->most)) {
-            open_after_all(p);
-            return true;
-        }
-    }
     if (WS_LIKELY(m.team->is_split()))
         take_part(p, b);
     else
         m.bounds = b;
     return true;
 }
-
-// The first way; thread 0's part is measured.
-void share_out_measured(Team& team, unsigned number, unsigned threads);
-// The first way by the calling thread alone, which plays one thread after the other: so sums are those of a team.
-// `level`: how many regions OpenMP says the thread is in, if the body may ask for thread numbers; else -1.
-void play(Team& team, unsigned threads, int level);
 
 // Whether this execution should be open to guests, because thieves were seen waiting. This one and the next only where
 // the calling thread owns regions and is in none.

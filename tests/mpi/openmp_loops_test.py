@@ -47,7 +47,9 @@ def test(compiler):
         for env in one, two:
             result = run(asks, 'threads', env=env, workshare=workshare)
             expect(result, 'other threads', result.out == 3 * f'{env["OMP_NUM_THREADS"]} threads\n')
-        run(asks, 'static', env=two, workshare=workshare)
+        for kind in 'static', 'tiny':
+            run(asks, kind, env=two, workshare=workshare)
+    run(asks, 'tiny', env=one, options=('-workshare-openmp=share:2',))
     result = run(asks, 'threads', env=one, options=('-workshare-openmp=share:6',))
     expect(result, 'other threads than it was told', result.out == 3 * '6 threads\n')
     # The last step leaves the type of the variable: clang counts such a loop, GCC's OpenMP has none of its iterations.

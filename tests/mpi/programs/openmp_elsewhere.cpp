@@ -12,13 +12,6 @@ void spend(int us) { usleep(us); }
 pthread_t own_thread() { return pthread_self(); }
 void set_threads(int n) { omp_set_num_threads(n); }
 
-#ifdef KEEP
-thread_local int kept = 7;
-int own_variable() { return kept; }
-#else
-int own_variable() { return 7; }
-#endif
-
 #ifdef ASK
 int own_number(int) { return omp_get_thread_num(); }
 

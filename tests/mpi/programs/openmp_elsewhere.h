@@ -10,7 +10,6 @@ void spend(int us); // sleeps
 pthread_t own_thread();
 void set_threads(int n);
 int own_number(int none); // omp_get_thread_num() with -DASK; else `none`
-int own_variable();       // with -DKEEP a thread's variable, of which each has its own
 
 // Counts by thread number, in an array that is as large as omp_get_max_threads() says. Only with -DASK; else by
 // atomics.

@@ -16,8 +16,7 @@
 //   most        the same of a loop that calls nothing of the program; `clause`: one with num_threads(2)
 //   back        omp_set_num_threads(omp_get_max_threads()) begins no more threads
 //   threads     prints how many threads had a part in a loop
-//   tiny        loops of a few iterations are soon run by one thread, as OpenMP's would run them one after the other
-//   kept        no loop is, as a function that is called has a thread's variable
+//   tiny        two threads run a loop of a few iterations, each its own ones, however often it is executed
 #include "openmp_elsewhere.h"
 #include "test.h"
 
@@ -228,86 +227,26 @@ void set_back()
 }
 #endif
 
-double seconds()
-{
-    timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return double(t.tv_sec) + 1e-9 * double(t.tv_nsec);
-}
-
-// Whether one thread ran it.
-bool run_tiny()
-{
-    constexpr int few = 8; // of two threads
-    static const double values[few] = {1e16, 1, 1, 1, -1e16, 1, 1, 3};
-    pthread_t who[few];
-    int numbers[few], variables[few];
-    double sum = 0;
-#pragma omp parallel for reduction(+ : sum)
-    for (int i = 0; i < few; i++) {
-        sum += values[i];
-        who[i] = own_thread();
-        numbers[i] = own_number(i / 4);
-        variables[i] = own_variable();
-    }
-    CHECK(sum == 4); // each thread's four and then both: eight one after the other come to 5
-    bool one = true;
-    for (int i = 0; i < few; i++) {
-        CHECK(numbers[i] == i / 4 && variables[i] == 7);
-        one &= pthread_equal(who[i], who[0]);
-    }
-    return one;
-}
-
-template <class Index> bool run_growing(Index n, std::vector<int> &times)
-{
-    static pthread_t first, last;
-    int *const t = times.data();
-#pragma omp parallel for
-    for (Index i = 0; i < n; i++) {
-        t[i]++;
-        if (i == 0)
-            first = own_thread();
-        if (i == n - 1)
-            last = own_thread();
-    }
-    return pthread_equal(first, last);
-}
-
-// Few iterations, until one thread runs them; then suddenly many, which a team must run.
-template <class Index> void grow()
-{
-    const int few = 8, many = 20000;
-    std::vector<int> times(many);
-    int fews = 0, manys = 0, alone = 0, together = 0;
-    const double begin = seconds();
-    while ((alone < 100 || together < 3) && seconds() - begin < 60) {
-        bool one = false;
-        for (int i = 0; i < 20 || (!one && i < 300); i++, fews++)
-            alone += one = run_growing<Index>(few, times);
-        together += !run_growing<Index>(many, times);
-        manys++;
-    }
-    CHECK(alone >= 100 && together >= 3);
-    for (int i = 0; i < many; i++)
-        CHECK(times[i] == (i < few ? fews : 0) + manys);
-}
-
+// Shorter than it takes to open a region.
 void tiny()
 {
-    const double begin = seconds();
-    int alone = 0;
-    while (alone < 1000 && seconds() - begin < 60)
-        alone += run_tiny();
-    CHECK(alone >= 1000);
-    grow<int>();
-    grow<unsigned long>();
-}
-
-void kept()
-{
-    for (int i = 0; i < 60; i++)
-        CHECK(!run_tiny());
+    constexpr int few = 8;
+    static const double values[few] = {1e16, 1, 1, 1, -1e16, 1, 1, 3};
+    for (int repeat = 0; repeat < 100; repeat++) {
+        pthread_t who[few];
+        int numbers[few];
+        double sum = 0;
+#pragma omp parallel for reduction(+ : sum)
+        for (int i = 0; i < few; i++) {
+            sum += values[i];
+            who[i] = own_thread();
+            numbers[i] = own_number(i / 4);
+        }
+        CHECK(sum == 4); // each thread's four and then both: eight one after the other come to 5
+        for (int i = 0; i < few; i++)
+            CHECK(numbers[i] == i / 4 && pthread_equal(who[i], who[i / 4 * 4]));
+        CHECK(!pthread_equal(who[0], who[4]));
+    }
 }
 
 void count_threads()
@@ -337,7 +276,6 @@ int main(int argc, char **argv)
                            : what == "split_last" ? split_last
                            : what == "threads" ? count_threads
                            : what == "tiny"    ? tiny
-                           : what == "kept"    ? kept
                            : what == "watched" ? watched
                            : what == "most"    ? most_of_plain
                            : what == "clause"  ? most_of_clause
