@@ -160,7 +160,7 @@ void ws::directive::run_by_own_threads(void (*fn)(void*), void* data, unsigned c
         ws_parallel_loop(fn, data, 0, long(count), 1, site, 0, 0);
         return;
     }
-    Team team = {fn, data, site, Team::pack(site, 0, true), {0, 1, count, count}, 0, 0, {}};
+    Team team = {fn, data, site, Team::pack(site, 0, true), {0, 1, count, count}, 0, 0};
     team.iterations = count;
     team.state = Team::unknown;
     team.owner_slot = slot_of(p);
@@ -182,8 +182,7 @@ WS_EXPORT void ws_openmp_loop(void (*fn)(void*), void* data, long start, long en
                      Team::pack(site, chunk, true),
                      {uint64_t(start), uint64_t(incr), uint64_t(end), count_signed(start, end, incr)},
                      chunk,
-                     steal_chunk,
-                     {}};
+                     steal_chunk};
         team.iterations = team.bounds.iterations;
         run_as_region(team);
         return;
@@ -201,7 +200,7 @@ WS_EXPORT void ws_openmp_loop(void (*fn)(void*), void* data, long start, long en
         run_team(library, record->renew(fn, data, chunk, steal_chunk, bounds), true, threads);
     else {
         check_site(site, chunk, steal_chunk);
-        Team team = {fn, data, site, Team::pack(site, chunk, true), bounds, chunk, steal_chunk, {}};
+        Team team = {fn, data, site, Team::pack(site, chunk, true), bounds, chunk, steal_chunk};
         team.iterations = bounds.iterations;
         run_team(library, team, false, threads);
     }
@@ -214,7 +213,7 @@ WS_EXPORT void ws_openmp(void (*fn)(void*), void* data, ws_site* site, long chun
     const unsigned threads = unsigned(library.max_threads());
     if (ws::directive::openmp_sharer && !p.in_region) {
         check_site(site, chunk, steal_chunk);
-        Team team = {fn, data, site, Team::pack(site, chunk, false), {}, chunk, steal_chunk, {}};
+        Team team = {fn, data, site, Team::pack(site, chunk, false), {}, chunk, steal_chunk};
         run_as_region(team);
         return;
     }
@@ -230,7 +229,7 @@ WS_EXPORT void ws_openmp(void (*fn)(void*), void* data, ws_site* site, long chun
         run_team(library, record->renew(fn, data, chunk, steal_chunk), true, threads);
     else {
         check_site(site, chunk, steal_chunk);
-        Team team = {fn, data, site, Team::pack(site, chunk, false), {}, chunk, steal_chunk, {}};
+        Team team = {fn, data, site, Team::pack(site, chunk, false), {}, chunk, steal_chunk};
         run_team(library, team, false, threads);
     }
 }

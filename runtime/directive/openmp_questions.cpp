@@ -74,7 +74,6 @@ unsigned more_than(unsigned threads)
 }
 
 volatile Hardware::Flag tells_usual; // tell_usual_threads()
-volatile Hardware::Flag threads_set; // by any thread
 volatile Hardware::Flag own_count_set; // and not to what it was told
 volatile Hardware::Flag told, told_more; // the latest answer that had guests in it: without them, and they
 // OpenMP keeps such a number for each thread, and so is this.
@@ -106,7 +105,6 @@ int64_t set(int64_t wanted)
     if (!back)
         Hardware::store_relaxed(own_count_set, 1);
     set_here = back ? Set::what_was_told : Set::own_count;
-    Hardware::store_relaxed(threads_set, 1);
     return back ? threads : wanted;
 }
 
@@ -129,8 +127,6 @@ bool is_share_asked()
     const char* const mode = window::own_variable("WS_OPENMP");
     return is_enabled() && mode && is_share_mode(mode);
 }
-
-bool openmp_threads_set() { return Hardware::load_relaxed(threads_set); }
 
 bool openmp_threads_set_here() { return set_here == Set::own_count; }
 
@@ -381,35 +377,5 @@ WS_GET_SCHEDULE(openmp_get_schedule, "omp_get_schedule", "OMP_3.0");
 WS_GET_SCHEDULE(openmp_get_schedule_fortran, "omp_get_schedule_", "OMP_3.0");
 WS_GET_SCHEDULE(openmp_get_schedule_llvm, "omp_get_schedule", "VERSION");
 WS_GET_SCHEDULE(openmp_get_schedule_llvm_fortran, "omp_get_schedule_", "VERSION");
-
-bool openmp_questions_come()
-{
-    const struct {
-        const char *name, *version;
-        void* ours;
-    } some[] = {{"omp_get_thread_num", "OMP_1.0", reinterpret_cast<void*>(openmp_omp_get_thread_num)},
-                {"omp_get_thread_num", "VERSION", reinterpret_cast<void*>(openmp_omp_get_thread_num_llvm)},
-                {"omp_set_num_threads", "OMP_1.0", reinterpret_cast<void*>(openmp_set_threads)},
-                {"omp_set_num_threads", "VERSION", reinterpret_cast<void*>(openmp_set_threads_llvm)}};
-    for (const auto& one : some)
-        if (void* const found = dlvsym(RTLD_DEFAULT, one.name, one.version))
-            if (found != one.ours) {
-                Dl_info in; // libws-early.so hands on to libws
-                if (!dladdr(found, &in) || !in.dli_fname || !std::strstr(in.dli_fname, "/libws-early.so"))
-                    return false;
-            }
-    return true;
-}
-
-bool is_openmp_question(const char* name)
-{
-    static const char* const questions[] = {
-        "omp_get_thread_num", "omp_get_num_threads",  "omp_get_max_threads",         "omp_in_parallel",
-        "omp_get_level",      "omp_get_active_level", "omp_get_ancestor_thread_num", "omp_get_team_size"};
-    for (const char* question : questions)
-        if (std::strncmp(name, question, std::strlen(question)) == 0)
-            return true;
-    return false;
-}
 
 } // namespace ws::directive

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// OpenMP's threads, as the program has them: how many a region gets, how one is begun, who can tell threads apart, and
-// so guests from threads, and what they are told.
+// OpenMP's threads, as the program has them: how many a region gets, how one is begun, and what virtual threads are
+// told.
 #pragma once
 
 #include "directive/abi.h"
@@ -36,28 +36,17 @@ inline const OpenMP& openmp(void* caller)
     return WS_LIKELY(found != nullptr) ? *found : find_openmp(caller);
 }
 
-// Who may take part in an execution of a loop of OpenMP's: LoopHost::allow. And its openmp_level.
-loop::Allowed allow_openmp(const ws_site* site, unsigned own, bool anew);
+// Regions of OpenMP's that the calling thread is in.
 int openmp_level();
-
-// How many threads of its own a team has that is to have guests besides: as many as it gets, but no more than CPUs
-// where guests may make up the number that the program expects.
-unsigned own_threads_beside_guests(const OpenMP& library, const loop::Allowed& allowed);
 
 // ---- what the program has said and is told (openmp_questions.cpp)
 
-// The program has called omp_set_num_threads().
-bool openmp_threads_set();
 // The calling thread's number of threads is one that the program has said, and not what it was told.
 bool openmp_threads_set_here();
 // Whether libomp's regions begin in libws, if there is a libomp.
 bool sees_forks();
 // From here on none passes by.
 void see_all_forks();
-// Whether the program's questions come to libws, and its calls of omp_set_num_threads().
-bool openmp_questions_come();
-// What is asked: of a name in a symbol table. Fortran's end with _.
-bool is_openmp_question(const char* name);
 
 // ---- regions that are shared as they are (runtime/openmp/)
 

@@ -180,8 +180,7 @@ void Guests::live(const unsigned index)
             const bool stays = allowed && lingering.pays();
             const uint64_t begin = ticks();
             show(*own_seat, Seated::visiting, begin, Flag(core.world_rank));
-            loop::run_as_guest(lease, &core.recall, stays ? 0 : Hardware::load_relaxed(core.return_ticks),
-                               loop::no_number, stayed);
+            loop::run_as_guest(lease, &core.recall, stays ? 0 : Hardware::load_relaxed(core.return_ticks), stayed);
             if (WS_UNLIKELY(observe::recording))
                 record(EventKind::visit, begin, ticks(), Flag(core.world_rank), Hardware::load_relaxed(own_seat->loop),
                        latency);

@@ -34,9 +34,7 @@
 // chunk sized for an older region, which is still a claim of units that follow those claimed of the region open now:
 // clamp() cuts it where these end, and nothing is lost or doubled.
 //
-// No more than most_joiners: the CAS that joins counts from the number of joiners that was compared with it. After 2^13
-// regions, as above, it may be the number of an older region; so where the limit must hold, whoever joins checks again
-// (loop/numbers.h).
+// No more than most_joiners: the CAS that joins counts from the number of joiners that was compared with it.
 //
 // Costs: publish 4 plain stores; claim 1 load + 1 CAS; close 1 load + 1 CAS when no guest is left.
 #pragma once

@@ -7,7 +7,6 @@
 #include "loop/chaos.h"
 #include "loop/check.h"
 #include "loop/left.h"
-#include "loop/numbers.h"
 #include "loop/participant.h"
 #include "loop/thread_state.h"
 #include "window/times.h"
@@ -34,10 +33,7 @@ struct alignas(64) Region {
     bool backwards;       // unit 0 holds the last iterations
     bool two_ends;        // guests take chunks from the end, the owner from the begin
     ThreadState state;    // the owner's, when it published
-    Allowed allowed;      // a loop of OpenMP's
     unsigned own_threads; // the owner's: 1, or its team
-    Numbers numbers;
-    int depth;            // see Participant
     Order chosen;         // share_all: how it began
     bool random_sizes;    // under WS_CHECK, where no clause fixes the sizes
     volatile Flag order;  // the order now: the owner goes back to the usual one when no helper comes. Guests read it

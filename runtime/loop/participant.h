@@ -60,7 +60,7 @@ struct Participant {
     uint64_t way_home; // guest: does not take work that would last fewer ticks than this; others do it
     Region* region;  // owner: that of its slot; guest: the one it visits
     Member* member;  // null: the region is no team's
-    // in a region whose participants are told apart (loop/numbers.h): which of how many; 0 of 0 elsewhere
+    // in a virtual thread (runtime/openmp/): which of how many; 0 of 0 elsewhere
     unsigned number, numbers;
     // how deep OpenMP says the thread is in regions here: if it is deeper, the body has opened one itself
     int level;
@@ -124,8 +124,6 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
 void close_region(Participant& p, ws_site* site);
 bool next_slow(Participant& p, long* lo, long* hi);
 bool team_next(Participant& p, long* lo, long* hi);
-// An execution is not shared though somebody waits, and why.
-void remember_kept(ws_site* site, observe::Kept why);
 // Ends the program if the site is of another version, or if a chunk size is no valid one. The test is inlined, because
 // GCC takes a function that always calls a cold one for cold itself, and run_plain() is what loops cost without
 // -workshare.

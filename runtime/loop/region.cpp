@@ -162,13 +162,6 @@ void record_region(ws_site* site, uint64_t from, uint64_t to, uint64_t iteration
 
 } // namespace
 
-void remember_kept(ws_site* site, Kept why)
-{
-    add(row_of(site).kept_regions[unsigned(why)], 1);
-    if (WS_UNLIKELY(host().check))
-        note_kept(site, why);
-}
-
 // ---- publishing
 
 namespace {
@@ -220,10 +213,9 @@ void publish(Participant& p)
     p.host->let_threads_in(1);
     chaos.delay();
     // In a test every region is worth help: a cost of 0, not known, is never refused.
-    const unsigned most = std::min(r.allowed.participants - 1, Descriptor::max_joiners);
     r.descriptor->publish(p.lo,
-                          {r.units, first.pack(), p.host->share_all ? 0 : uint64_t(cost), most, r.own_threads - 1,
-                           r.two_ends});
+                          {r.units, first.pack(), p.host->share_all ? 0 : uint64_t(cost), Descriptor::max_joiners,
+                           r.own_threads - 1, r.two_ends});
     p.mode = Mode::shared;
     p.ending = Ending::published;
     p.crowded = false;
@@ -238,33 +230,8 @@ void publish(Participant& p)
 
 } // namespace
 
-namespace {
-
-// What was decided when the region began stays: questions about threads get the same answers in all of its iterations.
-// But code that can ask may have been loaded in the meantime.
-bool may_have_guests(Region& r)
-{
-    Kept why = r.allowed.why;
-    if (r.allowed.participants > r.own_threads) {
-        if (r.allowed.numbered)
-            return true;
-        const Allowed now = host().allow(r.site, r.own_threads, true);
-        if (!now.numbered && now.participants >= r.allowed.participants)
-            return true;
-        why = now.why != Kept::kinds ? now.why : Kept::asked;
-    }
-    remember_kept(r.site, why);
-    return false;
-}
-
-} // namespace
-
 bool publish_if_wanted(Participant& p, bool unasked)
 {
-    if ((p.region->site->kinds & WS_SITE_OPENMP) && !may_have_guests(*p.region)) {
-        p.region->may_share = false;
-        return false;
-    }
     if (begin_publishing(p) && (unasked || still_hungry())) {
         publish(p);
         return true;
@@ -296,37 +263,12 @@ bool was_wanted(const Participant& p, double took)
     return hungry && took > double(p.host->publish_ticks[hungry]);
 }
 
-// Decides who may take part in a loop of OpenMP, when it begins.
-void allow(Participant& p, Region& r)
-{
-    if (p.member) {
-        r.own_threads = p.member->threads;
-        r.allowed = p.member->team->allowed;
-    } else if (p.owner)
-        r.allowed = p.host->allow(r.site, 1, false);
-    const bool numbered = r.allowed.numbered && r.allowed.participants > r.own_threads;
-    r.numbers.open(numbered ? r.allowed.participants : 0, r.own_threads);
-    if (numbered) {
-        p.number = 0;
-        p.numbers = r.allowed.participants;
-        p.level = p.host->openmp_level();
-        r.depth = p.depth = p.level + (p.member ? 0 : 1);
-    }
-}
-
-// OpenMP's static without a chunk gives each thread an equal part. Where guests join, nobody can see which thread had
-// an iteration: `static` is then only a way to say nothing, and equal parts would make who waits wait longer.
-ws_schedule own_schedule(unsigned kinds)
-{
-    const bool equal_parts = (kinds & WS_SITE_OPENMP) && (kinds & 255) == WS_STATIC && !(kinds & WS_SITE_CHUNK);
-    return equal_parts ? WS_AUTO : ws_schedule(kinds & 255);
-}
-
 // Whether guests are to take chunks from the end of the region: where no order and no sizes are asked for, and what an
 // iteration costs is much the same everywhere. (Else the costly ones are to be handed out first.)
 bool takes_two_ends(const Participant& p, const ws_site* site, const Learned& l)
 {
-    const bool fixed = (site->kinds & (WS_SITE_STEAL | WS_SITE_STEAL_CHUNK)) || own_schedule(site->kinds) != WS_AUTO ||
+    const bool fixed = (site->kinds & (WS_SITE_STEAL | WS_SITE_STEAL_CHUNK)) ||
+                       ws_schedule(site->kinds & 255) != WS_AUTO ||
                        (site->kinds >> 8 & 255) != WS_AUTO;
     return (site->kinds & WS_SITE_ANY_ORDER) && !fixed && !p.host->share_all &&
            (has_even_ends(l) || (chaos && chaos.random(2)));
@@ -353,7 +295,7 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
         return kind == WS_RUNTIME ? Sizing::resolve(user.kind, in_units(user.chunk), units, p.host->participants)
                                   : Sizing::resolve(kind, in_units(given), units, p.host->participants);
     };
-    Sizing own = resolve(own_schedule(site->kinds), chunk, p.host->schedule);
+    Sizing own = resolve(ws_schedule(site->kinds & 255), chunk, p.host->schedule);
     // Thieves follow the owner's clause unless they have their own.
     ws_schedule steal_kind = ws_schedule(site->kinds >> 8 & 255);
     Sizing thief = steal_kind != WS_AUTO || (site->kinds & (WS_SITE_STEAL | WS_SITE_STEAL_CHUNK))
@@ -377,12 +319,7 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
     r.chunk_ticks = uint64_t(target);
     r.opened_at = ticks();
     r.may_share = may_share(l) && p.owner; // in a child of fork() the thread is no owner any more
-    r.own_threads = 1;
-    r.allowed = {};
-    if (WS_UNLIKELY(site->kinds & WS_SITE_OPENMP))
-        allow(p, r);
-    else
-        r.numbers.open(0, 1);
+    r.own_threads = p.member ? p.member->threads : 1;
     r.backwards = false;
     r.two_ends = two_ends;
     r.cost_before = 0;
@@ -526,7 +463,6 @@ void close_region(Participant& p, ws_site* site)
 {
     Ending ending = p.ending;
     p.ending = Ending::nothing;
-    p.number = p.numbers = 0;
     Learned& l = learned(site);
     if (ending == Ending::measure) {
         const uint64_t now = ticks(), took = now - p.opened_at;

@@ -31,14 +31,6 @@ struct RuntimeSchedule {
     long chunk = 0; // 0: none given
 };
 
-// Who may take part in an execution of a loop of OpenMP's.
-struct Allowed {
-    static constexpr unsigned all = ~0u;
-    unsigned participants = all; // at any moment, the owner's threads included. If these are as many, it is not shared,
-    observe::Kept why = observe::Kept::kinds;      // because of this
-    bool numbered = false;       // somebody may ask for thread numbers: each has one below `participants`
-};
-
 // What the loops of a rank ask of who lends its core and takes others' (lend/rank.h).
 class Lending {
 public:
@@ -80,10 +72,6 @@ struct alignas(64) LoopHost {
     uint64_t least_ticks = 0;       // a chunk of a published region should not take less
     uint64_t calm_ticks = 0;        // run whole what lasts less, where nobody has come for long: remember_calm()
     RuntimeSchedule schedule, steal_schedule; // what schedule(runtime) and steal_schedule(runtime) mean
-    // For a loop of OpenMP that `own` threads of the owner's run. `anew`: checks again which code can ask for threads,
-    // which takes longer.
-    Allowed (*allow)(const ws_site*, unsigned own, bool anew) = nullptr;
-    int (*openmp_level)() = nullptr; // regions of OpenMP's that the calling thread is in
     void (*let_others)() = nullptr;  // by a thread of a team that waits for the others; null: they run by themselves
     Lending* lending = nullptr;
     observe::Board* board = nullptr;
@@ -115,10 +103,8 @@ void leave_after_chunk();
 // A guest's or a worker's visit: runs the body of the region in the lease's slot, beginning with the claimed chunk,
 // until the region has no chunk, *recall becomes nonzero or what is left takes less than `way_home` ticks: then the
 // thief has its core back when the owner is done and wants to meet it in MPI. Leaves the region. Returns the number of
-// chunks that it ran. `number`: if the caller is one of the owner's own threads, its OpenMP thread number. `stayed`: it
-// has lingered since an earlier region.
-constexpr unsigned no_number = ~0u;
+// chunks that it ran. `stayed`: it has lingered since an earlier region.
 uint64_t run_as_guest(const window::Lease& lease, const volatile Flag* recall, uint64_t way_home,
-                      unsigned number = no_number, bool stayed = false);
+                      bool stayed = false);
 
 } // namespace ws::loop

@@ -97,7 +97,7 @@ void run_owner(Team& team, Member& m)
 
 // Another thread of the team: a guest as long as there is something to do. It has joined since the region was
 // published.
-void run_beside(Team& team, unsigned owner_slot, unsigned number)
+void run_beside(Team& team, unsigned owner_slot)
 {
     Flag state;
     // pairs with open_for_team()
@@ -118,7 +118,7 @@ void run_beside(Team& team, unsigned owner_slot, unsigned number)
         },
         lease.chunk);
     if (claim == Claim::taken)
-        observe::add(p.host->board->process.worker_chunks, run_as_guest(lease, &never, 0, number));
+        observe::add(p.host->board->process.worker_chunks, run_as_guest(lease, &never, 0));
     else
         loop.leave();
     p.region = own;
@@ -242,7 +242,7 @@ void run_with_guests(Team& team, unsigned number, unsigned threads)
     if (number == 0)
         run_owner(team, m);
     else
-        run_beside(team, team.owner_slot, number);
+        run_beside(team, team.owner_slot);
 }
 
 bool team_wants_guests(ws_site* site)

@@ -22,7 +22,6 @@ struct alignas(64) Team {
 
     // What the thread that comes to the loop says of it.
     long chunk, steal_chunk;
-    Allowed allowed; // the second way
     uint64_t iterations = 0; // where the start call brings the bounds, the first thread writes it then
 
     // The kind of the schedule, what follows, and the chunk (0: none given).

@@ -12,8 +12,7 @@ namespace ws::loop {
 using observe::add;
 using observe::own_seat;
 
-uint64_t run_as_guest(const window::Lease& lease, const volatile Flag* recall, uint64_t way_home, unsigned number,
-                      bool stayed)
+uint64_t run_as_guest(const window::Lease& lease, const volatile Flag* recall, uint64_t way_home, bool stayed)
 {
     Participant& p = self;
     Region& r = region_in(lease.slot);
@@ -45,21 +44,10 @@ uint64_t run_as_guest(const window::Lease& lease, const volatile Flag* recall, u
     r.state.load();
     if (own_seat) // a thread of the program's own team keeps its mask
         take_signals(r.state.signals);
-    if (WS_UNLIKELY(r.numbers.all() != 0)) {
-        p.number = number == no_number ? r.numbers.take() : number;
-        p.numbers = r.numbers.all();
-        p.level = p.host->openmp_level();
-        p.depth = r.depth;
-    }
     r.fn(r.data);
     if (WS_UNLIKELY(p.ending == Ending::in_parent))
         left_in_child(r.site);
     r.state.leave();
-    if (WS_UNLIKELY(p.numbers != 0)) {
-        if (number == no_number)
-            r.numbers.give_back(p.number);
-        p.number = p.numbers = 0;
-    }
     uint64_t busy = window::ticks() - begin;
     uint64_t iterations = p.units * r.unit;
     observe::LoopRow& row = *peek(learned(r.site).row);

@@ -111,8 +111,6 @@ void start_stealing(Job& job)
         host.calm_ticks = host.short_ticks = host.publish_ticks[asleep_hungry] = host.publish_ticks[newly_hungry] =
             host.publish_ticks[long_hungry] = 0;
     host.let_threads_in = job.hooks->let_threads_in;
-    host.allow = directive::allow_openmp;
-    host.openmp_level = directive::openmp_level;
     host.stack_bytes = o.stacksize;
     host.end_job = end_job;
     host.leave_job = become_no_rank;

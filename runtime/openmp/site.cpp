@@ -29,8 +29,6 @@ RegionSite* make_site(const void* function)
         return nullptr;
     s->site.where = name_of_function(function);
     s->site.kinds = WS_SITE_KINDS(WS_AUTO, WS_AUTO) | WS_SITE_ANY_ORDER;
-    if (directive::openmp_own() > 1)
-        s->site.kinds |= WS_SITE_OPENMP; // the rank's own threads take part as OpenMP's
     s->again = s->site;
     s->function = function;
     return s;

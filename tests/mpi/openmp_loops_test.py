@@ -52,6 +52,8 @@ def test(compiler):
     run(asks, 'tiny', env=one, options=('-workshare-openmp=share:2',))
     result = run(asks, 'threads', env=one, options=('-workshare-openmp=share:6',))
     expect(result, 'other threads than it was told', result.out == 3 * '6 threads\n')
+    # As many virtual threads as the program sets, on more of the rank's own than one and on the lent core.
+    shared(plain, 'plain', '4', env=two)
     # The last step leaves the type of the variable: clang counts such a loop, GCC's OpenMP has none of its iterations.
     if compiler == 'gcc':
         result = run(plain, 'split_last', env=two, workshare=False, ranks=1, code=1)
