@@ -11,7 +11,9 @@ using ws::directive::ChosenRegion;
 using ws::directive::OpenMP;
 using ws::directive::OpenMPRegion;
 using ws::directive::openmp;
+using ws::directive::ThreadSettings;
 using ws::directive::openmp_chooser;
+using ws::directive::thread_settings;
 using ws::loop::LoopBounds;
 using ws::loop::Participant;
 using ws::loop::Team;
@@ -94,7 +96,7 @@ private:
     {
         Team& team = *static_cast<Team*>(argument);
         const bool inside = self.in_region;
-        if (const ws::directive::ThreadSettings* const own = ws::directive::thread_settings)
+        if (const ThreadSettings* const own = thread_settings)
             share_out(team, own->number, own->size);
         else
             run_thread<share_out>(argument);
@@ -142,13 +144,13 @@ inline bool has_team(const Participant& p, unsigned threads)
     return WS_UNLIKELY(threads > 1) && (!p.in_region || p.member);
 }
 
-// In a loop whose participants are told apart: this one is a region of its own, of one thread.
-template <class Run> __attribute__((noinline, cold)) void run_inside(Participant& p, Run&& run)
+// In a virtual thread: the loop is a region of its own, of one thread.
+template <class Run> __attribute__((noinline, cold)) void run_inside(Run&& run)
 {
-    const unsigned numbers = p.numbers;
-    p.numbers = 0;
+    ThreadSettings* const outer = thread_settings;
+    thread_settings = nullptr;
     run();
-    p.numbers = numbers;
+    thread_settings = outer;
 }
 
 } // namespace
@@ -189,8 +191,8 @@ WS_EXPORT void ws_openmp_loop(void (*fn)(void*), void* data, long start, long en
     }
     if (!has_team(p, threads)) {
         const auto run = [&] { ws_parallel_loop_if(0, fn, data, start, end, incr, site, chunk, steal_chunk); };
-        if (WS_UNLIKELY(p.numbers != 0))
-            run_inside(p, run);
+        if (WS_UNLIKELY(thread_settings != nullptr))
+            run_inside(run);
         else
             run();
         return;
@@ -219,8 +221,8 @@ WS_EXPORT void ws_openmp(void (*fn)(void*), void* data, ws_site* site, long chun
     }
     if (!has_team(p, threads)) {
         const auto run = [&] { ws_parallel_if(0, fn, data, site, chunk, steal_chunk); };
-        if (WS_UNLIKELY(p.numbers != 0))
-            run_inside(p, run);
+        if (WS_UNLIKELY(thread_settings != nullptr))
+            run_inside(run);
         else
             run();
         return;

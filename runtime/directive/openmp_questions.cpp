@@ -23,7 +23,6 @@
 
 namespace ws::directive {
 
-using loop::Participant;
 using window::Flag;
 
 namespace {
@@ -161,14 +160,13 @@ unsigned openmp_own()
 
 // ---- the functions, by libgomp's names and libomp's, hidden as those of openmp.cpp
 
-// `inside`: in a numbered loop, of the participant p; `outside`: of the next library's, `next`; `none`: where there is
-// none.
+// `inside`: in a virtual thread, of its settings `mine`; `outside`: of the next library's, `next`; `none`: where
+// there is none.
 #define WS_QUESTION(function, name, version, parameters, inside, outside, none)                                       \
     extern "C" __attribute__((visibility("default"))) int function parameters                                         \
     {                                                                                                                 \
         static Next<int parameters> found(name, version);                                                             \
-        const Participant& p = loop::self;                                                                            \
-        if (is_numbered(p))                                                                                           \
+        if (const ThreadSettings* const mine = own_settings())                                                        \
             return inside;                                                                                            \
         auto* const next = found.find(__builtin_return_address(0));                                                   \
         return WS_LIKELY(next != nullptr) ? outside : none;                                                           \
@@ -183,74 +181,67 @@ unsigned openmp_own()
     WS_QUESTION(openmp_##name##_llvm_fortran, #name "_", "VERSION", (), inside, outside, none)
 
 namespace {
-// How many levels of regions may be active, as the calling virtual thread, or its library, has it.
-int own_levels()
+// How many levels of regions may be active, as a virtual thread, or its library, has it.
+int levels_of(const ThreadSettings& its)
 {
-    if (thread_settings && thread_settings->levels >= 0)
-        return thread_settings->levels;
+    if (its.levels >= 0)
+        return its.levels;
     const auto library = openmp(nullptr).max_active_levels;
     return library ? library() : 1;
 }
 } // namespace
 
-WS_QUESTIONS(omp_get_thread_num, "OMP_1.0", int(p.number), next(), 0);
-WS_QUESTIONS(omp_get_num_threads, "OMP_1.0", int(p.numbers), next(), 1);
-WS_QUESTIONS(omp_get_max_threads, "OMP_1.0", thread_settings ? thread_settings->threads : int(p.numbers),
-             with_guests(next()), 1);
+WS_QUESTIONS(omp_get_thread_num, "OMP_1.0", int(mine->number), next(), 0);
+WS_QUESTIONS(omp_get_num_threads, "OMP_1.0", int(mine->size), next(), 1);
+WS_QUESTIONS(omp_get_max_threads, "OMP_1.0", mine->threads, with_guests(next()), 1);
 WS_QUESTIONS(omp_get_num_procs, "OMP_1.0", at_least_most(openmp(nullptr).num_procs()), at_least_most(next()),
              at_least_most(1));
 WS_QUESTIONS(omp_get_dynamic, "OMP_1.0",
-             thread_settings && thread_settings->dynamic >= 0 ? thread_settings->dynamic : dynamic_of_guest(),
+             mine->dynamic >= 0 ? mine->dynamic : dynamic_of_guest(),
              dynamic_of(next()), 0);
-WS_QUESTIONS(omp_in_parallel, "OMP_1.0", thread_settings ? thread_settings->active > 0 : 1, next(), 0);
-WS_QUESTIONS(omp_get_level, "OMP_3.0", p.depth, next(), 0);
-WS_QUESTIONS(omp_get_active_level, "OMP_3.0", thread_settings ? thread_settings->active : 1, next(), 0);
-WS_QUESTIONS(omp_get_max_active_levels, "OMP_3.0", own_levels(), next(), 1);
-WS_QUESTIONS(omp_get_nested, "OMP_1.0", own_levels() > 1, next(), 0);
+WS_QUESTIONS(omp_in_parallel, "OMP_1.0", mine->active > 0, next(), 0);
+WS_QUESTIONS(omp_get_level, "OMP_3.0", mine->depth, next(), 0);
+WS_QUESTIONS(omp_get_active_level, "OMP_3.0", mine->active, next(), 0);
+WS_QUESTIONS(omp_get_max_active_levels, "OMP_3.0", levels_of(*mine), next(), 1);
+WS_QUESTIONS(omp_get_nested, "OMP_1.0", levels_of(*mine) > 1, next(), 0);
 
 namespace {
 
-// Of a region that encloses this one, or of this one; null: of none, or of one that libws does not know.
-const ThreadSettings* settings_at(int64_t level)
+// Of the region at `level` around a virtual thread; null: libws does not know it.
+const ThreadSettings* settings_at(const ThreadSettings& its, int64_t level)
 {
-    const ThreadSettings* at = thread_settings;
+    const ThreadSettings* at = &its;
     while (at && at->depth > level)
         at = at->outer;
     return at && at->depth == level ? at : nullptr;
 }
-int ancestor(const Participant& p, int64_t level)
+int ancestor(const ThreadSettings& its, int64_t level)
 {
-    if (const ThreadSettings* const at = settings_at(level))
+    if (const ThreadSettings* const at = settings_at(its, level))
         return int(at->number);
-    return level == p.depth ? int(p.number) : level >= 0 && level < p.depth ? 0 : -1;
+    return level >= 0 && level < its.depth ? 0 : -1;
 }
-int team_size(const Participant& p, int64_t level)
+int team_size(const ThreadSettings& its, int64_t level)
 {
-    if (const ThreadSettings* const at = settings_at(level))
+    if (const ThreadSettings* const at = settings_at(its, level))
         return int(at->size);
-    return level == p.depth ? int(p.numbers) : level >= 0 && level < p.depth ? 1 : -1;
+    return level >= 0 && level < its.depth ? 1 : -1;
 }
 
 } // namespace
 
 #define WS_QUESTIONS_OF_LEVEL(name, inside, none)                                                                     \
-    WS_QUESTION(openmp_##name, #name, "OMP_3.0", (int of), inside(p, of), next(of), none);                            \
-    WS_QUESTION(openmp_##name##_fortran, #name "_", "OMP_3.0", (const int* of), inside(p, *of), next(of), none);      \
-    WS_QUESTION(openmp_##name##_fortran_8, #name "_8_", "OMP_3.0", (const int64_t* of), inside(p, *of), next(of), none); \
-    WS_QUESTION(openmp_##name##_llvm, #name, "VERSION", (int of), inside(p, of), next(of), none);                     \
-    WS_QUESTION(openmp_##name##_llvm_fortran, #name "_", "VERSION", (const int* of), inside(p, *of), next(of), none)
+    WS_QUESTION(openmp_##name, #name, "OMP_3.0", (int of), inside(*mine, of), next(of), none);                            \
+    WS_QUESTION(openmp_##name##_fortran, #name "_", "OMP_3.0", (const int* of), inside(*mine, *of), next(of), none);      \
+    WS_QUESTION(openmp_##name##_fortran_8, #name "_8_", "OMP_3.0", (const int64_t* of), inside(*mine, *of), next(of), none); \
+    WS_QUESTION(openmp_##name##_llvm, #name, "VERSION", (int of), inside(*mine, of), next(of), none);                     \
+    WS_QUESTION(openmp_##name##_llvm_fortran, #name "_", "VERSION", (const int* of), inside(*mine, *of), next(of), none)
 
 WS_QUESTIONS_OF_LEVEL(omp_get_ancestor_thread_num, ancestor, 0);
 WS_QUESTIONS_OF_LEVEL(omp_get_team_size, team_size, 1);
 
 // What a thread says of its own regions. A virtual thread says it for as long as its region lasts.
 namespace {
-// In a virtual thread: what it has said; null elsewhere.
-ThreadSettings* own_settings()
-{
-    return WS_UNLIKELY(thread_settings != nullptr) && is_numbered(loop::self) ? thread_settings : nullptr;
-}
-
 // Guests' threads do not know what the rank's has said: 0: not asked yet, else a RuntimeSchedule.
 volatile Hardware::Word schedule_set;
 RuntimeSchedule to_schedule(int kind, long chunk)

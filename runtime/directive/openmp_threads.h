@@ -59,6 +59,7 @@ struct ThreadSettings {
     int dynamic, levels;         // omp_set_dynamic(), omp_set_max_active_levels(); -1: as the library has it
     RuntimeSchedule schedule;
     int kind, chunk;             // as it has said the schedule itself; kind -1: it has not
+    int library_level = 0;       // regions that the library knows of where it runs
 };
 // The calling virtual thread's; null: it is none.
 extern __thread ThreadSettings* thread_settings __attribute__((tls_model("initial-exec")));
@@ -69,8 +70,11 @@ unsigned openmp_own();
 // -workshare-openmp=share is on.
 bool is_share_asked();
 
-// The calling thread is in an iteration of a loop whose participants are told apart, and in no region of OpenMP's
-// within.
-inline bool is_numbered(const loop::Participant& p) { return WS_UNLIKELY(p.numbers != 0) && openmp_level() == p.level; }
+// The same, unless it is in a region of the library's within.
+inline ThreadSettings* own_settings()
+{
+    ThreadSettings* const mine = thread_settings;
+    return WS_UNLIKELY(mine != nullptr) && openmp_level() == mine->library_level ? mine : nullptr;
+}
 
 } // namespace ws::directive

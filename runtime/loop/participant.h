@@ -60,11 +60,6 @@ struct Participant {
     uint64_t way_home; // guest: does not take work that would last fewer ticks than this; others do it
     Region* region;  // owner: that of its slot; guest: the one it visits
     Member* member;  // null: the region is no team's
-    // in a virtual thread (runtime/openmp/): which of how many; 0 of 0 elsewhere
-    unsigned number, numbers;
-    // how deep OpenMP says the thread is in regions here: if it is deeper, the body has opened one itself
-    int level;
-    int depth;                // how deep it really is: OpenMP may not know of this loop
     Pace pace;
     // Uncombined region, pending: what ws_parallel was given.
     void (*fn)(void*);

@@ -108,10 +108,9 @@ Fiber::Outcome Fiber::resume()
     const loop::OtherStack other_before = other;
     const loop::Participant opener = p;
     other = {lowest_, guard_};
-    if (has_begun_) {
+    if (has_begun_)
         p = own_;
-        p.level = opener.level; // OpenMP's, where it goes on
-    } else
+    else
         p.frame = highest_;
     has_begun_ = true;
     const transfer_t from = jump_fcontext(context_, this);

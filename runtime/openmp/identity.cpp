@@ -155,7 +155,6 @@ void* Identity::park(void* argument)
     me.highest_ = (uintptr_t(__builtin_frame_address(0)) - parking_room) & ~uintptr_t(63);
     loop::Participant& p = loop::self;
     p.in_region = true; // loops of ours in a virtual thread's body are its own
-    p.depth = 1;
     p.frame = me.highest_;
     loop::other_stack = {me.lowest_, me.guard_};
     leave_restartable_sequences();

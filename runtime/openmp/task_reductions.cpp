@@ -78,7 +78,7 @@ bool find_copy(void*& variable, void*& original)
             if (in_copy ? (at - data[Form::copies]) % data[Form::size] != one[Form::offset] : at != one[Form::address])
                 continue;
             variable =
-                reinterpret_cast<void*>(data[Form::copies] + loop::self.number * data[Form::size] + one[Form::offset]);
+                reinterpret_cast<void*>(data[Form::copies] + current->units.lo * data[Form::size] + one[Form::offset]);
             original = reinterpret_cast<void*>(one[Form::address]);
             return true;
         }

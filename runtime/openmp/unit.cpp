@@ -7,7 +7,6 @@
 
 namespace ws::openmp {
 
-using loop::Participant;
 using loop::self;
 
 __thread Unit* current __attribute__((tls_model("initial-exec")));
@@ -16,17 +15,11 @@ void be(Unit& unit)
 {
     current = &unit;
     directive::thread_settings = &unit.settings;
-    Participant& p = self;
-    p.number = unit.units.lo;
-    p.numbers = unit.units.of;
-    p.level = directive::openmp_level();
-    p.depth = unit.settings.depth;
+    unit.settings.library_level = directive::openmp_level();
 }
 
 Current::Current(Unit* unit)
-    : was_(current), settings_(directive::thread_settings), number_(self.number), numbers_(self.numbers),
-      level_(self.level), depth_(self.depth),
-      in_region_(self.in_region)
+    : was_(current), settings_(directive::thread_settings), in_region_(self.in_region)
 {
     if (unit) {
         be(*unit);
@@ -34,19 +27,13 @@ Current::Current(Unit* unit)
     } else {
         current = nullptr;
         directive::thread_settings = nullptr;
-        self.numbers = 0;
     }
 }
 Current::~Current()
 {
     current = was_;
     directive::thread_settings = settings_;
-    Participant& p = self;
-    p.number = number_;
-    p.numbers = numbers_;
-    p.level = level_;
-    p.depth = depth_;
-    p.in_region = in_region_;
+    self.in_region = in_region_;
 }
 
 AsCarrier::AsCarrier() : borrowed_(0)

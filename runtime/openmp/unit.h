@@ -87,8 +87,6 @@ public:
 private:
     Unit* const was_;
     Settings* const settings_;
-    const unsigned number_, numbers_;
-    const int level_, depth_;
     const bool in_region_;
 };
 

@@ -2,7 +2,6 @@
 //
 // The descriptor's roles, one after the other in one thread.
 #include "loop/descriptor.h"
-#include "loop/numbers.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -160,45 +159,6 @@ TEST_CASE("threads that take part from the first are joiners", "[descriptor]")
         s.d.leave();
     }
     CHECK(s.d.close());
-}
-
-TEST_CASE("each guest has a number of its own, and it is free again when he has gone", "[descriptor][numbers]")
-{
-    ws::loop::Numbers numbers;
-    numbers.open(ws::loop::Numbers::most, 3);
-    for (unsigned n = 3; n < ws::loop::Numbers::most; n++)
-        REQUIRE(numbers.take() == n);
-    for (unsigned n : {500u, 3u, ws::loop::Numbers::most - 1, 66u, 67u})
-        numbers.give_back(n);
-    for (unsigned n : {3u, 66u, 67u, 500u, ws::loop::Numbers::most - 1})
-        CHECK(numbers.take() == n);
-    numbers.open(2, 1);
-    CHECK(numbers.all() == 2);
-    CHECK(numbers.take() == 1);
-    numbers.open(0, 1);
-    CHECK(numbers.all() == 0);
-}
-
-TEST_CASE("numbers under many threads", "[numbers]")
-{
-    ws::loop::Numbers numbers;
-    constexpr unsigned threads = 6, all = 5; // one number too few: somebody waits
-    numbers.open(all, 1);
-    std::atomic<int> held[all] = {};
-    std::atomic<int> wrong{0};
-    std::vector<std::thread> some;
-    for (unsigned t = 0; t < threads; t++)
-        some.emplace_back([&] {
-            for (int turn = 0; turn < 3000; turn++) {
-                const unsigned number = numbers.take();
-                wrong += number < 1 || number >= all || held[number]++ != 0;
-                held[number]--;
-                numbers.give_back(number);
-            }
-        });
-    for (std::thread& t : some)
-        t.join();
-    CHECK(wrong == 0);
 }
 
 TEST_CASE("the largest region can be claimed to its end without looking closed", "[descriptor]")
