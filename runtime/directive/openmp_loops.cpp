@@ -15,6 +15,7 @@ using ws::directive::ThreadSettings;
 using ws::directive::openmp_chooser;
 using ws::directive::thread_settings;
 using ws::loop::LoopBounds;
+using ws::loop::OwnThreads;
 using ws::loop::Participant;
 using ws::loop::Team;
 using ws::loop::TeamRecord;
@@ -27,19 +28,17 @@ using ws::loop::make_team;
 using ws::loop::remember_team;
 using ws::loop::self;
 using ws::loop::share_out;
-using ws::loop::slot_of;
 using ws::loop::team_is_short;
 using ws::window::ticks;
 
 namespace {
 
-template <auto run>
 void run_thread(void* argument)
 {
     Team& team = *static_cast<Team*>(argument);
     __builtin_prefetch(team.data);
     const OpenMP& library = openmp(nullptr);
-    run(team, unsigned(library.thread_num()), unsigned(library.num_threads()));
+    share_out(team, unsigned(library.thread_num()), unsigned(library.num_threads()));
 }
 
 // Of a region that a policy has chosen threads for.
@@ -51,7 +50,7 @@ void run_chosen_thread(void* argument)
 {
     const ChosenTeam chosen = *static_cast<ChosenTeam*>(argument);
     chosen.region->member(unsigned(openmp(nullptr).thread_num()));
-    run_thread<share_out>(chosen.team);
+    run_thread(chosen.team);
 }
 __attribute__((noinline)) void run_chosen(const OpenMP& library, Team& team)
 {
@@ -61,7 +60,7 @@ __attribute__((noinline)) void run_chosen(const OpenMP& library, Team& team)
     if (region.is_chosen())
         library.parallel(run_chosen_thread, &chosen, region.threads, 0);
     else
-        library.parallel(run_thread<share_out>, &team, 0, 0);
+        library.parallel(run_thread, &team, 0, 0);
 }
 
 // By as many threads as a region gets, or a policy wants.
@@ -72,7 +71,7 @@ inline void run_region(const OpenMP& library, Team& team)
         return;
     }
     const OpenMPRegion open;
-    library.parallel(run_thread<share_out>, &team, 0, 0);
+    library.parallel(run_thread, &team, 0, 0);
 }
 
 // By the rank's own threads. The first one to run the loop keeps its team.
@@ -99,7 +98,7 @@ private:
         if (const ThreadSettings* const own = thread_settings)
             share_out(team, own->number, own->size);
         else
-            run_thread<share_out>(argument);
+            run_thread(argument);
         self.in_region = inside;
     }
 };
@@ -162,12 +161,14 @@ void ws::directive::run_by_own_threads(void (*fn)(void*), void* data, unsigned c
         ws_parallel_loop(fn, data, 0, long(count), 1, site, 0, 0);
         return;
     }
-    Team team = {fn, data, site, Team::pack(site, 0, true), {0, 1, count, count}, 0, 0};
-    team.iterations = count;
-    team.state = Team::unknown;
-    team.owner_slot = slot_of(p);
+    OwnThreads region(fn, data, site, count);
     const OpenMPRegion open;
-    openmp(nullptr).parallel(run_thread<ws::loop::run_with_guests>, &team, openmp_own(), 0);
+    openmp(nullptr).parallel(
+        [](void* argument) {
+            const OpenMP& library = openmp(nullptr);
+            static_cast<OwnThreads*>(argument)->run(unsigned(library.thread_num()), unsigned(library.num_threads()));
+        },
+        &region, openmp_own(), 0);
 }
 
 WS_EXPORT void ws_openmp_loop(void (*fn)(void*), void* data, long start, long end, long incr, ws_site* site,

@@ -19,7 +19,6 @@ enum class Mode : uint8_t {
     done,    // nothing (more) to hand out
     whole,   // the range [lo, hi) once
     pending, // an uncombined region whose bounds come with its start call
-    pending_team, // the same, of a team (team.h)
     alone,   // owner, region not published
     shared,  // owner, region published
     guest,   // guest of a published region

@@ -353,7 +353,7 @@ void open_region(Participant& p, void (*fn)(void*), void* data, const LoopBounds
     Flag hungry = Hardware::load_relaxed(p.host->row->hunger.hungry);
     // Iterations longer than a chunk: a thief that comes in the middle of the first one would have to wait for its end.
     // So where thieves helped the last time, the region is published at once, unasked. So it is where they helped much,
-    // as they will come again, and where the owner has a team, which waits.
+    // as they will come again, and where the owner has other threads, which wait.
     const double helped = helped_last(l);
     const bool coarse = (cost > double(p.host->chunk_ticks) && units > 2 && helped > 0) || p.member;
     const bool again = helped > much_help && estimate > double(p.host->publish_ticks[window::newly_hungry]);

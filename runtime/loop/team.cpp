@@ -12,8 +12,6 @@ namespace ws::loop {
 
 using window::ticks;
 
-unsigned slot_of(const Participant& p) { return unsigned(p.region - &region_in(0)); }
-
 namespace {
 
 // ---- as OpenMP shares it out
@@ -53,90 +51,7 @@ bool take(Member& m, uint64_t& from, uint64_t& to)
     return from != to;
 }
 
-// ---- with guests
-
-void open_for_team(Participant& p, const LoopBounds& b)
-{
-    if (b.iterations)
-        open_region(p, p.fn, p.data, b, p.site, p.chunk, p.steal_chunk); // publishes, as there is a team
-    else {
-        p.mode = Mode::whole;
-        p.lo = p.hi = b.start;
-    }
-    // Release: the region is there. Pairs with run_beside().
-    Hardware::store_release(p.member->team->state, Flag(p.mode == Mode::shared ? Team::published : Team::over));
-}
-
-void run_owner(Team& team, Member& m)
-{
-    Participant& p = self;
-    // kept for team_wants_guests(), as close_region() uses it otherwise
-    const int32_t left = peek(learned(team.site).countdown);
-    p.member = &m;
-    p.fn = team.fn;
-    p.data = team.data;
-    p.site = team.site;
-    p.chunk = team.chunk;
-    p.steal_chunk = team.steal_chunk;
-    p.in_region = true;
-    p.frame = own_frame();
-    p.mode = Mode::pending_team;
-    if (team.how & Team::has_bounds)
-        open_for_team(p, team.bounds);
-    team.fn(team.data);
-    if (Hardware::load_relaxed(team.state) == Team::unknown) // clang's code does not come to the start of an empty loop
-        Hardware::store_relaxed(team.state, Flag(Team::over));
-    p.member = nullptr;
-    p.site = nullptr;
-    p.mode = Mode::done;
-    p.in_region = false;
-    if (p.ending != Ending::nothing)
-        close_region(p, team.site);
-    poke(learned(team.site).countdown, left);
-}
-
-// Another thread of the team: a guest as long as there is something to do. It has joined since the region was
-// published.
-void run_beside(Team& team, unsigned owner_slot)
-{
-    Flag state;
-    // pairs with open_for_team()
-    for (unsigned turn = 0; (state = Hardware::load_acquire(team.state)) == Team::unknown; turn++)
-        turn < 2000 ? window::cpu_relax() : void(sched_yield());
-    if (state == Team::over)
-        return;
-    static const volatile Flag never = 0;
-    Participant& p = self;
-    Region* const own = p.region;
-    Descriptor& loop = *region_in(owner_slot).descriptor;
-    window::Lease lease;
-    lease.slot = owner_slot;
-    const Sizing sizing = Sizing::unpack(loop.look().sizing);
-    const Claim claim = loop.claim(
-        [&](uint64_t remaining, unsigned joiners) {
-            return chaos ? 1 + chaos.random(remaining) : sizing.units(remaining, joiners + 1, p.host->participants);
-        },
-        lease.chunk);
-    if (claim == Claim::taken)
-        observe::add(p.host->board->process.worker_chunks, run_as_guest(lease, &never, 0));
-    else
-        loop.leave();
-    p.region = own;
-}
-
-// After a region at whose end somebody waited, so many regions are open to guests; then one without guests shows how it
-// is now.
-constexpr int32_t open_regions = 15;
-
 } // namespace
-
-bool start_other(Participant& p, const LoopBounds& b)
-{
-    if (p.mode != Mode::pending_team)
-        return p.mode == Mode::dealt; // then the bounds are known; otherwise it is a region inside one of the team's
-    open_for_team(p, b);
-    return true;
-}
 
 bool team_next(Participant& p, long* lo, long* hi)
 {
@@ -236,26 +151,65 @@ void share_out(Team& team, unsigned number, unsigned threads)
     p.site = nullptr;
 }
 
-void run_with_guests(Team& team, unsigned number, unsigned threads)
+// ---- with guests
+
+OwnThreads::OwnThreads(void (*fn)(void*), void* data, ws_site* site, uint64_t count)
+    : fn_(fn), data_(data), site_(site), count_(count), slot_(unsigned(self.region - &region_in(0)))
+{}
+
+void OwnThreads::own(unsigned threads)
 {
-    Member m = {&team, number, threads, team.bounds, 0, true, false};
-    if (number == 0)
-        run_owner(team, m);
-    else
-        run_beside(team, team.owner_slot);
+    Participant& p = self;
+    Member m = {nullptr, 0, threads, {}, 0, true, false};
+    p.member = &m;
+    p.site = site_;
+    p.in_region = true;
+    p.frame = own_frame();
+    open_region(p, fn_, data_, {0, 1, count_, count_}, site_, 0, 0); // publishes, as there are several threads
+    // Release: the region is there. Pairs with help().
+    Hardware::store_release(state_, Flag(p.mode == Mode::shared ? published : over));
+    fn_(data_);
+    p.member = nullptr;
+    p.site = nullptr;
+    p.mode = Mode::done;
+    p.in_region = false;
+    if (p.ending != Ending::nothing)
+        close_region(p, site_);
 }
 
-bool team_wants_guests(ws_site* site)
+// Another thread: a guest as long as there is something to do. It has joined since the region was published.
+void OwnThreads::help()
 {
-    Learned& l = learned(site);
-    const bool always = host().share_all; // tests
-    const int32_t left = peek(l.countdown);
-    if (peek(l.unit_ticks) != 0 && !always) { // 0 is the first time: nobody knows how long it takes
-        if (left <= 0)
-            return false;
-        poke(l.countdown, left - 1);
-    }
-    return may_share(l) || always;
+    Flag state;
+    for (unsigned turn = 0; (state = Hardware::load_acquire(state_)) == unknown; turn++) // pairs with own()
+        turn < 2000 ? window::cpu_relax() : void(sched_yield());
+    if (state == over)
+        return;
+    static const volatile Flag never = 0;
+    Participant& p = self;
+    Region* const own = p.region;
+    Descriptor& loop = *region_in(slot_).descriptor;
+    window::Lease lease;
+    lease.slot = slot_;
+    const Sizing sizing = Sizing::unpack(loop.look().sizing);
+    const Claim claim = loop.claim(
+        [&](uint64_t remaining, unsigned joiners) {
+            return chaos ? 1 + chaos.random(remaining) : sizing.units(remaining, joiners + 1, p.host->participants);
+        },
+        lease.chunk);
+    if (claim == Claim::taken)
+        observe::add(p.host->board->process.worker_chunks, run_as_guest(lease, &never, 0));
+    else
+        loop.leave();
+    p.region = own;
+}
+
+void OwnThreads::run(unsigned number, unsigned threads)
+{
+    if (number == 0)
+        own(threads);
+    else
+        help();
 }
 
 void remember_team(const Team& team, unsigned threads, uint64_t opened_at)
@@ -270,10 +224,8 @@ void remember_team(const Team& team, unsigned threads, uint64_t opened_at)
         remember_cost(l, each * threads);
         remember_alone(l, each);
     }
-    const bool waited_for = Hardware::load_relaxed(host().row->hunger.hungry) && took > 2 * host().short_ticks &&
-                            host().lending->somebody_waits();
     const bool is_short = took < host().short_ticks && team.iterations && measure_every > 1;
-    poke(l.countdown, waited_for ? open_regions : is_short ? 1 - measure_every : 0);
+    poke(l.countdown, is_short ? 1 - measure_every : 0);
 }
 
 } // namespace ws::loop

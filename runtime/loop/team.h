@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// A region run by a team: threads of the program's own that begin it together, as OpenMP's do. Either they share it out
-// among themselves as OpenMP would, at OpenMP's cost; or the first of them owns it as any other region and the rest are
-// its guests, so that thieves may come too.
+// A region run by a team: threads of the program's own that begin it together, as OpenMP's do. They share it out among
+// themselves as OpenMP would, at OpenMP's cost (Team). Or thread 0 owns it as any other region and the others are its
+// guests, so that thieves may come too (OwnThreads).
 #pragma once
 
 #include "loop/participant.h"
@@ -41,14 +41,10 @@ struct alignas(64) Team {
     ws_schedule kind() const { return ws_schedule(how & 255); }
     bool is_split() const { return how & split; }
 
-    // The first way. Dynamic and guided: the first iteration that no thread has taken. And how many threads have asked
-    // for a chunk, where somebody must wait for that.
+    // Dynamic and guided: the first iteration that no thread has taken. And how many threads have asked for a chunk,
+    // where somebody must wait for that.
     alignas(64) volatile Hardware::Word next = 0;
     volatile Hardware::Word begun = 0;
-    // The second way: what became of the region. Written by its owner, once.
-    enum : Flag { unknown, published, over };
-    volatile Flag state = unknown;
-    unsigned owner_slot = 0;
 };
 
 // The team of a loop that was first run by a team of the thread with Participant `thread`.
@@ -111,13 +107,31 @@ struct Member {
     bool took_last;
 };
 
-// An owner's part.
-unsigned slot_of(const Participant& p);
-
 // The calling thread runs its part of the team's region, as thread `number` of `threads`, and returns when it has
-// nothing more to do in it: in the first way, and in the second.
+// nothing more to do in it.
 void share_out(Team& team, unsigned number, unsigned threads);
-void run_with_guests(Team& team, unsigned number, unsigned threads);
+
+// A region of `count` iterations that the rank's own threads run with guests. Made by thread 0, which owns the region.
+class alignas(64) OwnThreads {
+public:
+    OwnThreads(void (*fn)(void*), void* data, ws_site* site, uint64_t count);
+    // Each thread's part, as share_out().
+    void run(unsigned number, unsigned threads);
+
+private:
+    void own(unsigned threads);
+    void help();
+
+    void (*const fn_)(void*);
+    void* const data_;
+    ws_site* const site_;
+    const uint64_t count_;
+    const unsigned slot_; // the owner's
+    // What became of the region. Written by its owner, once.
+    enum : Flag { unknown, published, over };
+    volatile Flag state_ = unknown;
+};
+
 // The part of one of so many threads, if n iterations are cut into one part for each.
 inline Chunk part_of(uint64_t n, unsigned number, unsigned threads)
 {
@@ -136,13 +150,12 @@ inline void take_part(Participant& p, const LoopBounds& b)
     p.hi = part.hi == b.iterations ? b.end : b.start + part.hi * b.incr;
 }
 
-bool start_other(Participant& p, const LoopBounds& b);
 
 // The bounds of a team's region are known now. False: the region is not this team's.
 inline bool start_in_team(Participant& p, const LoopBounds& b)
 {
     if (WS_UNLIKELY(p.mode != Mode::team))
-        return start_other(p, b);
+        return p.mode == Mode::dealt; // then the bounds are known; otherwise it is a region inside one of the team's
     Member& m = *p.member;
     if (m.number == 0)
         m.team->iterations = b.iterations;
@@ -153,10 +166,8 @@ inline bool start_in_team(Participant& p, const LoopBounds& b)
     return true;
 }
 
-// Whether this execution should be open to guests, because thieves were seen waiting. This one and the next only where
-// the calling thread owns regions and is in none.
-bool team_wants_guests(ws_site* site);
-// A team has run a region from `opened_at` on, without guests.
+// A team has run a region from `opened_at` on. This and the next only where the calling thread owns regions and is in
+// none.
 void remember_team(const Team& team, unsigned threads, uint64_t opened_at);
 
 // Of regions that were short a moment ago only one in measure_every is measured; the countdown to that one is below 0.
