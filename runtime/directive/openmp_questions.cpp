@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // omp_get_thread_num() and the other functions by which a program tells OpenMP's threads apart and counts them. libws
-// has them, too, and stands before libgomp and libomp, as openmp.cpp describes. In a shared loop each participant,
-// guests too, is told its own number; else the program's library answers. And omp_set_num_threads(): a program that
-// says how many threads it wants has at most so many, guests included.
+// has them, too, and stands before libgomp and libomp, as openmp.cpp describes. They answer virtual threads;
+// elsewhere the program's library answers. And what threads say of their regions, as by omp_set_num_threads(): a
+// virtual thread says it of its own.
 #include "directive/openmp_threads.h"
 
 #include "directive/next.h"

@@ -18,7 +18,6 @@
 
 namespace ws::loop {
 
-using observe::Kept;
 using observe::LoopRow;
 using observe::add;
 using window::asleep_hungry;
