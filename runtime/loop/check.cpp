@@ -328,8 +328,6 @@ void CheckedLoop::add(const CheckedLoop& more)
     shared += more.shared;
     iterations += more.iterations;
     helped += more.helped;
-    for (unsigned i = 0; i < observe::kept_kinds; i++)
-        kept[i] += more.kept[i];
     for (unsigned i = 0; i < check_orders; i++)
         orders[i] += more.orders[i];
     compared += more.compared;
@@ -436,11 +434,6 @@ void note_plain(const ws_site* site)
 void note_refused(const ws_site* site)
 {
     note(site, [](CheckedLoop& l) { l.refused++; });
-}
-
-void note_kept(const ws_site* site, observe::Kept why)
-{
-    note(site, [&](CheckedLoop& l) { l.kept[unsigned(why)]++; });
 }
 
 void note_published(const Region& r, uint64_t stolen)

@@ -51,7 +51,6 @@ struct CheckedLoop {
     // inside another shared loop, on a thread that may not share, before MPI_Init or after MPI_Finalize
     uint64_t plain = 0;
     uint64_t refused = 0;   // by its clause `if`
-    uint64_t kept[observe::kept_kinds] = {}; // OpenMP's threads may be told apart, or are counted
     uint64_t one_chunk = 0; // a clause makes one chunk of all iterations
     uint64_t nobody = 0;    // published, but no helper came
     uint64_t shared = 0;    // helpers ran iterations
@@ -68,7 +67,6 @@ struct CheckedLoop {
 void note_short(const ws_site* site, uint64_t iterations); // one iteration, or none
 void note_plain(const ws_site* site);
 void note_refused(const ws_site* site);
-void note_kept(const ws_site* site, observe::Kept why);
 void note_published(const Region& r, uint64_t stolen); // its results are complete
 // Whether results of this process's loops differed.
 bool results_differ();

@@ -17,14 +17,13 @@ namespace ws::mpi {
 using loop::CheckedLoop;
 using loop::check_orders;
 using observe::format;
-using observe::kept_kinds;
 
 namespace {
 
 // A loop on the way to rank 0.
 struct Sent {
     char name[WS_NAME_MAX + 1];
-    uint64_t counts[13 + check_orders + kept_kinds];
+    uint64_t counts[13 + check_orders];
     char why_not[112];
 };
 
@@ -39,7 +38,6 @@ std::vector<Sent> own_loops()
         std::snprintf(s.name, sizeof s.name, "%s", l.name.c_str());
         std::snprintf(s.why_not, sizeof s.why_not, "%s", l.why_not.c_str());
         std::copy(l.orders, l.orders + check_orders, s.counts + 13);
-        std::copy(l.kept, l.kept + kept_kinds, s.counts + 13 + check_orders);
         sent.push_back(s);
     }
     return sent;
@@ -55,7 +53,6 @@ CheckedLoop received(const Sent& s)
     for (unsigned i = 0; i < 13; i++)
         *to[i] = s.counts[i];
     std::copy(s.counts + 13, s.counts + 13 + check_orders, l.orders);
-    std::copy(s.counts + 13 + check_orders, s.counts + 13 + check_orders + kept_kinds, l.kept);
     return l;
 }
 
@@ -103,8 +100,6 @@ std::string why_not(const CheckedLoop& l)
     add(l.plain, "run plainly (inside another shared loop, on a thread that may not share, before MPI_Init or after "
                  "MPI_Finalize)");
     add(l.refused, "that its clause if wanted unshared");
-    for (unsigned k = 0; k < kept_kinds; k++)
-        add(l.kept[k], (std::string("kept unshared: ") + observe::kept_text(k)).c_str());
     add(l.nobody, "without a helper (no thread for one, or a core that is never free)");
     return text;
 }

@@ -28,7 +28,7 @@ using window::Hardware;
 
 constexpr char board_name[] = "workshare-board";
 constexpr uint64_t board_magic = 0x6472616f42207357; // "Ws Board"
-constexpr uint32_t board_version = 2;
+constexpr uint32_t board_version = 3;
 
 // What a thread's core is used for, seen from that thread.
 enum class Seated : Flag {
@@ -56,17 +56,6 @@ enum class Refusal : unsigned {
     kinds
 };
 constexpr unsigned refusal_kinds = unsigned(Refusal::kinds);
-
-// Why an execution of a loop of OpenMP was not shared although somebody waited: directive/openmp_threads.h.
-enum class Kept : unsigned {
-    asked,     // somebody may ask for thread numbers, and there are none for guests
-    count_set, // omp_set_num_threads() has set how many there are
-    limited,   // OMP_THREAD_LIMIT
-    own_variables, // the program has thread-local variables
-    unanswered,    // questions go past libws
-    kinds
-};
-constexpr unsigned kept_kinds = unsigned(Kept::kinds);
 
 // Of a thread that lends (home, worker).
 struct LendCounters {
@@ -111,7 +100,6 @@ constexpr Flag no_row = ~Flag(0);
 struct alignas(64) LoopRow {
     char name[192]; // its end if it is longer; empty: no such row yet
     WS_LOOP_COUNTERS(WS_VOLATILE_WORD, WS_NO)
-    volatile uint64_t kept_regions[kept_kinds]; // not shared though somebody waited
 };
 constexpr unsigned loop_rows = 1024; // the last stands for all loops that found no row
 

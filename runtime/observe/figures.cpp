@@ -58,8 +58,6 @@ LoopCounts loop_counts(const LoopRow& row, double tick)
     if (timed < whole && timed_iterations > 0)
         whole_s = std::max(timed_s, timed_s / timed_iterations * whole_iterations);
     c.runs = whole + cut;
-    for (unsigned k = 0; k < kept_kinds; k++)
-        c.runs_kept[k] = number(row.kept_regions[k]);
     c.iterations_kept = whole_iterations + number(row.cut_iterations) - c.iterations_stolen;
     c.chunks_kept = whole + number(row.kept_chunks);
     c.runs_cut = cut;

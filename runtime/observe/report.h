@@ -27,7 +27,6 @@ struct RankCounts {
 };
 struct LoopCounts { // sums, but for the longest chunk
     WS_LOOP_COUNTERS(WS_FIGURE, WS_FIGURE)
-    double runs_kept[kept_kinds]; // of runs: see Kept
     double runs_cut, cut_s;       // of runs, and of computing_s: those that were long enough to be cut into chunks
 };
 struct CallCounts {
@@ -174,10 +173,6 @@ void add_counts(CallCounts& to, const CallCounts& from);
 const char* refusal_name(unsigned kind);
 const char* refusal_text(unsigned kind);
 
-// Why a loop was not shared (Kept), in words; and the reason that a loop met most often, or kept_kinds.
-const char* kept_text(unsigned kind);
-unsigned kept_mostly(const LoopCounts& counts);
-
 // ---- the lists of fields: f(name, number)
 
 template <class R, class F> void fields_of_rank(R& c, F f)
@@ -188,11 +183,6 @@ template <class R, class F> void fields_of_rank(R& c, F f)
 template <class L, class F> void fields_of_loop(L& c, F f)
 {
     WS_LOOP_COUNTERS(WS_VISIT_FIGURE, WS_VISIT_FIGURE)
-    f("runs_kept_asked", c.runs_kept[unsigned(Kept::asked)]);
-    f("runs_kept_count_set", c.runs_kept[unsigned(Kept::count_set)]);
-    f("runs_kept_limited", c.runs_kept[unsigned(Kept::limited)]);
-    f("runs_kept_own_variables", c.runs_kept[unsigned(Kept::own_variables)]);
-    f("runs_kept_unanswered", c.runs_kept[unsigned(Kept::unanswered)]);
 }
 template <class C, class F> void fields_of_call(C& c, F f) { WS_CALL_COUNTERS(WS_VISIT_FIGURE) }
 template <class P, class F> void fields_of_phase(P& c, F f) { WS_PHASE_COUNTERS(WS_VISIT_FIGURE, WS_VISIT_FIGURE) }

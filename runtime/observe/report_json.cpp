@@ -191,7 +191,7 @@ bool came_later(const std::string& name)
     WS_LOOP_COUNTERS(WS_CAME_LATER, WS_CAME_LATER)
     WS_CALL_COUNTERS(WS_CAME_LATER)
     WS_PHASE_COUNTERS(WS_CAME_LATER, WS_CAME_LATER)
-    return name == "full" || name.compare(0, 10, "runs_kept_") == 0;
+    return name == "full";
 }
 
 struct Get {

@@ -235,14 +235,6 @@ std::string loops(const Report& r)
         s += format("  ... and %s\n", plural(double(r.loops.size() - most_rows), "loop").c_str());
     if (r.totals.untimed_s > 0)
         s += "  * in part extrapolated from a sample\n";
-    size_t kept = 0;
-    for (const LoopFigures& l : r.loops)
-        for (unsigned k = 0; k < kept_kinds && kept < most_rows; k++)
-            if (l.counts.runs_kept[k] > 0) {
-                kept++;
-                s += "  " + wrapped("kept unshared: " + printable(l.name) + ", " + count_text(l.counts.runs_kept[k]) +
-                                    " times while others waited: " + kept_text(k), 96);
-            }
     return s;
 }
 

@@ -39,17 +39,6 @@ constexpr RefusalWords refusals[] = {
 };
 static_assert(sizeof refusals / sizeof *refusals == refusal_kinds);
 
-constexpr const char* kept_texts[] = {
-    // as in Kept
-    "omp_get_thread_num() may be asked in it, and omp_get_max_threads() leaves no number for guests",
-    "omp_set_num_threads() asks for no more threads than the rank has",
-    "OMP_THREAD_LIMIT allows no more threads than the rank has",
-    "the program has thread_local or threadprivate variables, which functions called in it may use",
-    "omp_get_thread_num() may be asked in it, and OpenMP's library would answer instead of libws (link with -fws "
-    "before it)",
-};
-static_assert(sizeof kept_texts / sizeof *kept_texts == kept_kinds);
-
 double ratio(double a, double b, double if_none = 1) { return b > 0 ? a / b : if_none; }
 
 } // namespace
@@ -64,12 +53,6 @@ void add_counts(LoopCounts& to, const LoopCounts& from)
 void add_counts(CallCounts& to, const CallCounts& from) { add_numbers(to, from); }
 
 const char* refusal_name(unsigned kind) { return refusals[kind].name; }
-const char* kept_text(unsigned kind) { return kept_texts[kind]; }
-unsigned kept_mostly(const LoopCounts& counts)
-{
-    const auto most = std::max_element(counts.runs_kept, counts.runs_kept + kept_kinds);
-    return *most > 0 ? unsigned(most - counts.runs_kept) : kept_kinds;
-}
 const char* refusal_text(unsigned kind) { return refusals[kind].text; }
 
 Efficiency efficiency(double elapsed_s, const std::vector<CoreUse>& cores)

@@ -147,9 +147,6 @@ std::string why_nothing_shared(const Facts& f, double share)
                              mostly_in_call(f).c_str());
     if (unshared->counts.runs_unpaid > 0.5 * unshared->counts.runs)
         return head + "sharing " + unshared->name + " did not pay (memory-bound, or too short), and was stopped";
-    const unsigned kept = kept_mostly(unshared->counts);
-    if (kept < kept_kinds)
-        return head + unshared->name + " was not shared: " + kept_text(kept);
     return head + unshared->name + " was not shared: " + why_unshared(*unshared);
 }
 
@@ -240,8 +237,6 @@ std::string why_not(const Totals& t, const Facts& f)
     // not none: a loop's first execution may be shared, as its cost is not known yet
     if (t.regions_shared < 0.01 * t.regions && t.loops > 0.25 * (t.computing - t.kept_off)) {
         const LoopFigures* l = unshared_loop(f);
-        if (const unsigned kept = l ? kept_mostly(l->counts) : kept_kinds; kept < kept_kinds)
-            return l->name + " was not shared: " + kept_text(kept);
         if (polled && t.idle < 0.02 * t.wall * t.ranks)
             return needs_poll;
         if (no_core_was_free(t))
