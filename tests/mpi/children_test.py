@@ -2,10 +2,9 @@
 """Programs that a rank starts inherit nothing of Workshare's, whichever function of the C library starts them; scripts that start the
 ranks hand all of it on."""
 import os
-import re
 import sys
 
-from job import CORES, MPIRUN, PROGRAMS, expect, expect_lines, finish, run
+from job import MPIRUN, PROGRAMS, expect, expect_lines, finish, run
 
 OWN = ('WS_IGNORE_JOBS=', 'WS_STATS_FILE=')  # of job.py
 # Those that OpenMP's libraries are loaded with, and the program itself: a plain one has libws only once MPI_Init loads it.
