@@ -556,8 +556,8 @@ TEST_CASE("after moves that gained nothing the next one has to promise more, and
     int intervals = 0;
     for (; gains.demand() > 0.0099; intervals++)
         gains.compare({100, 2}, true, 5);
-    CHECK(intervals >= 19); // 0.9^20 is 1 / 8
-    CHECK(intervals <= 21);
+    CHECK(intervals >= 156); // 0.9^20 is 1 / 8, and after four failures it takes 8 intervals for 0.9
+    CHECK(intervals <= 162);
     gains.expect(interval, 1, true);
     gains.compare({100, 1.5}, true, 5);
     CHECK(gains.demand() == 0);

@@ -74,7 +74,8 @@ void Gains::expect(const Work& before, double gain, bool dedicated)
 
 void Gains::compare(const Work& interval, bool dedicated, unsigned k)
 {
-    demand_ *= fading;
+    if (demand_ > 0) // the slower, the more moves have failed: so each is tried after twice as long as the one before
+        demand_ *= std::pow(fading, std::ldexp(1.0, 1 - int(std::min(failed_, 20u))));
     if (after_ == 0 || after_ > k)
         return;
     after_++;

@@ -98,7 +98,8 @@ public:
     const Sums& sums() const { return sums_; }
 
 private:
-    static constexpr double fading = 0.9; // of the demand, an interval
+    // of the demand, an interval, after one failure; its root after two, and so on
+    static constexpr double fading = 0.9;
     Sums with_last() const;
 
     double demand_ = 0;
