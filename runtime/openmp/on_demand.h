@@ -3,8 +3,9 @@
 // Loops whose chunks go to whichever virtual thread asks next, in the order of the iterations, as those of `dynamic`
 // and `guided` do in OpenMP.
 //
-// A virtual thread takes chunks until none is left, as one of OpenMP's does whose neighbours come late: the others find
-// nothing when their turn comes, and whoever comes to help runs one of them and takes chunks beside it.
+// A virtual thread that has taken its share of the chunks is set aside while others have had no turn yet: so turns are
+// of one size, by which the region's loop learns what they cost, and its opener can let helpers in between two. Those
+// of the last turn go on until none is left, so that all who take part end together.
 #pragma once
 
 #include "directive/openmp.h"
@@ -127,7 +128,8 @@ public:
         chunk_ = chunk ? chunk : 1;
         chunks_ = n / chunk_ + (n % chunk_ != 0);
         fraction_ = directive::is_guided(deal) ? 2 * units : 0;
-        took_some_ = false;
+        share_ = chunks_ / units + (chunks_ % units != 0);
+        had_ = 0;
         parts_ = deal == directive::Deal::own_part_first ? units : 1;
         tried_ = 1;
         stand_at(parts_ == 1 ? 0 : number);
@@ -141,12 +143,13 @@ public:
             tried_++;
             stand_at(part_ + 1 == parts_ ? 0 : part_ + 1);
         }
-        took_some_ = true;
+        had_ += count;
         piece = {first * chunk_, first + count == chunks_ ? n_ : (first + count) * chunk_};
         return true;
     }
-    // It has taken a chunk since the last call: being set aside again and again, it gets on.
-    bool took_some() { return std::exchange(took_some_, false); }
+    bool has_had_share() const { return had_ >= share_; }
+    // Its turn begins anew. False: it has taken nothing in this one, and has to get on.
+    bool end_turn() { return std::exchange(had_, 0) != 0; }
     OnDemandLoop* loop() const { return loop_; } // the latest; null: there was none
 
 private:
@@ -176,8 +179,7 @@ private:
     }
 
     OnDemandLoop* loop_;
-    uint64_t n_, chunk_, chunks_;
-    bool took_some_;
+    uint64_t n_, chunk_, chunks_, share_, had_;
     unsigned fraction_;             // guided: of what is left each time; else 0
     unsigned parts_, part_, tried_; // its present one of how many; how many it has come to
     uint64_t from_, length_;        // its present part's chunks

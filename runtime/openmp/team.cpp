@@ -420,18 +420,23 @@ void VirtualTeam::begin_on_demand(Unit& unit, uint64_t n, uint64_t chunk, Deal d
     unit.on_demand->begin(loop, n, chunk, deal, unit.units.lo, units);
 }
 
+// Some virtual thread waits for its turn in this round.
+bool VirtualTeam::has_fresh() const
+{
+    Hardware::Word some = 0;
+    for (unsigned word = 0; word * 64 < units; word++)
+        some |= Hardware::load_relaxed(runnable_[word]); // relaxed: a hint
+    return some != 0;
+}
+
 bool VirtualTeam::next_on_demand(Unit& unit, Part& piece)
 {
     OnDemand& mine = *unit.on_demand;
-    // Its carrier is called back; or somebody begins to wait, and its owner can open the region to them between two
-    // turns.
-    const auto should_stop = [&] {
-        const Participant* const p = unit.carrier;
-        return p && (p->mode == loop::Mode::guest   ? Hardware::load_relaxed(*p->recall) != 0
-                     : p->mode == loop::Mode::alone ? Hardware::load_relaxed(p->host->row->hunger.hungry) != 0
-                                                    : false);
+    const auto called_back = [&] {
+        return unit.carrier && unit.carrier->mode == loop::Mode::guest && Hardware::load_relaxed(*unit.carrier->recall);
     };
-    if (WS_UNLIKELY(should_stop()) && !Hardware::load_relaxed(whole_) && mine.took_some())
+    if (!Hardware::load_relaxed(whole_) && ((mine.has_had_share() && has_fresh()) || WS_UNLIKELY(called_back())) &&
+        mine.end_turn())
         set_aside(unit);
     if (mine.next(piece))
         return true;

@@ -103,6 +103,7 @@ private:
     void run_own_threads();
     bool take(unsigned number);
     unsigned take_any(unsigned number);
+    bool has_fresh() const;
     void play(unsigned number, loop::Participant* carrier);
     static void play_natively(void* fiber);
     static void play_zero(void* team);

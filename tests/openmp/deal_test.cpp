@@ -156,8 +156,11 @@ TEST_CASE("chunks on demand are run once each, in their order, by virtual thread
                 for (uint64_t i = piece.from; i < piece.to; i++)
                     count[p.loops - 1].at(i)++;
                 next[p.loops - 1] = piece.to;
-                REQUIRE(p.part.took_some());
-                REQUIRE(!p.part.took_some()); // since
+                if (p.part.has_had_share()) { // it is set aside, and goes on
+                    REQUIRE(p.part.end_turn());
+                    REQUIRE(!p.part.end_turn());
+                    REQUIRE(!p.part.has_had_share());
+                }
             } else if (p.loops < loops)
                 begin(p);
             else {
@@ -181,16 +184,18 @@ TEST_CASE("where each has a part of its own, it begins there")
     CHECK(piece.from == 5);
 }
 
-TEST_CASE("a virtual thread that is alone takes all chunks")
+TEST_CASE("a virtual thread has had its share after an equal part of the chunks, and can take all")
 {
     OnDemandLoops all(4);
     OnDemand part, late;
     part.begin(all.after(nullptr), 100, 5, Deal::on_demand, 0, 4); // 20 chunks
     Part piece;
-    for (unsigned taken = 1; taken <= 20; taken++)
+    for (unsigned taken = 1; taken <= 20; taken++) {
+        CHECK(part.has_had_share() == (taken > 5));
         REQUIRE(part.next(piece));
+    }
     CHECK(!part.next(piece));
     late.begin(all.after(nullptr), 100, 5, Deal::on_demand, 1, 4);
     CHECK(!late.next(piece));
-    CHECK(!late.took_some());
+    CHECK(!late.end_turn());
 }
