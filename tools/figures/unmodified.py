@@ -17,8 +17,8 @@ def helped(run, compiler, options):
     return run_helped(run, f"double_loop_unmodified_{compiler}", options)
 
 
-def run_helped(run, program, options, mode="share"):
-    return run.run(program, options, workshare=True, env={"OMP_NUM_THREADS": "1"}, flags=["-workshare-openmp", mode])
+def run_helped(run, program, options, mode="share", env=()):
+    return run.run(program, options, workshare=True, env={"OMP_NUM_THREADS": "1", **dict(env)}, flags=["-workshare-openmp", mode])
 
 
 def by_threads(run, quick):
@@ -61,8 +61,8 @@ def codes(run, quick):
     for compiler in (c for c in OPENMP if run.has(f"one_region_{c}")):
         def beside(name, program, options, most, directive, more=(), pairs=pairs):
             """Plain, helped, the directive if there is such a program, and in one process: a row, and a line if there is a target."""
-            one_thread = {"OMP_NUM_THREADS": "1"}
-            runs = [lambda: run.run(program, options, env=one_thread), lambda: run_helped(run, program, options),
+            one_thread = {"OMP_NUM_THREADS": "1", **dict(more)}
+            runs = [lambda: run.run(program, options, env=one_thread), lambda: run_helped(run, program, options, env=more),
                     lambda: one_process(run, program, options, more)] + ([lambda: run.run(directive, options, workshare=True)] if directive else [])
             plain, ours, one, *by_hand = measure.in_turn(pairs, *runs)
             rows.append([name, OPENMP[compiler], *(line.us(measure.median_of(r, median_us)) for r in (plain, ours, *by_hand)),
