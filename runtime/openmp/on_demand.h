@@ -144,12 +144,16 @@ public:
             stand_at(part_ + 1 == parts_ ? 0 : part_ + 1);
         }
         had_ += count;
+        claims_++;
         piece = {first * chunk_, first + count == chunks_ ? n_ : (first + count) * chunk_};
         return true;
     }
     bool has_had_share() const { return had_ >= share_; }
     // Its turn begins anew. False: it has taken nothing in this one, and has to get on.
     bool end_turn() { return std::exchange(had_, 0) != 0; }
+    // Claims of chunks since the region began.
+    void begin_region() { claims_ = 0; }
+    uint64_t claims() const { return claims_; }
     OnDemandLoop* loop() const { return loop_; } // the latest; null: there was none
 
 private:
@@ -179,7 +183,7 @@ private:
     }
 
     OnDemandLoop* loop_;
-    uint64_t n_, chunk_, chunks_, share_, had_;
+    uint64_t n_, chunk_, chunks_, share_, had_, claims_;
     unsigned fraction_;             // guided: of what is left each time; else 0
     unsigned parts_, part_, tried_; // its present one of how many; how many it has come to
     uint64_t from_, length_;        // its present part's chunks

@@ -3,9 +3,11 @@
 
 #include "directive/openmp.h"
 #include "directive/openmp_threads.h"
+#include "loop/participant.h"
 #include "openmp/names.h"
 #include "openmp/share.h"
 
+#include <cstdio>
 #include <new>
 #include <type_traits>
 
@@ -75,12 +77,41 @@ ws_site* site_after(RegionSite& site, const void* barrier)
     return &site.again;
 }
 
+namespace {
+// Of a chunk's wall time; to deal one to a virtual thread takes a third of that where cores compete for it.
+constexpr double short_chunk_us = 0.15;
+
+double chunk_us(const RegionSite& s)
+{
+    const double claims = double(Hardware::load_relaxed(s.claims)), ticks = double(Hardware::load_relaxed(s.ticks));
+    return claims < 1000 ? 1e9 : ticks / claims / loop::host().ticks_per_us;
+}
+// The region with the shortest chunks, if those that are too short take a good part of the time; or null.
+const RegionSite* finest_region()
+{
+    constexpr double good_part = 0.2;
+    double all = 0, fine = 0;
+    const RegionSite* finest = nullptr;
+    for (RegionSite* volatile& entry : table)
+        if (const RegionSite* s = window::load_acquire(entry)) {
+            const double ticks = double(Hardware::load_relaxed(s->ticks));
+            all += ticks;
+            if (chunk_us(*s) >= short_chunk_us)
+                continue;
+            fine += ticks;
+            if (!finest || chunk_us(*s) < chunk_us(*finest))
+                finest = s;
+        }
+    return fine > good_part * all ? finest : nullptr;
+}
+} // namespace
+
 bool regions_wait()
 {
     for (RegionSite* volatile& entry : table)
         if (const RegionSite* s = window::load_acquire(entry); s && s->waits)
             return true;
-    return false;
+    return finest_region() != nullptr;
 }
 
 RegionsTold tell_regions()
@@ -91,6 +122,7 @@ RegionsTold tell_regions()
         return {std::string("no parallel region is shared: ") + why, 1 << 20}; // more than the table has
     constexpr unsigned most_told = 2;
     unsigned all = 0, waiting = 0, kept = 0;
+    const RegionSite* const finest = finest_region();
     std::string waits, others;
     for (RegionSite* volatile& entry : table)
         if (const RegionSite* s = window::load_acquire(entry)) {
@@ -108,7 +140,13 @@ RegionsTold tell_regions()
     if (kept)
         text += (text.empty() ? "" : "; ") + std::to_string(kept) + " of " + std::to_string(all) +
                 " parallel regions ran without sharing: " + others + (kept > most_told ? ", ..." : "");
-    return {text, int(waiting + kept)};
+    if (finest) {
+        char fine[64];
+        std::snprintf(fine, sizeof fine, " takes %.0f ns: ", chunk_us(*finest) * 1e3);
+        text += (text.empty() ? "" : "; ") + std::string("a chunk of the loops in ") + finest->site.where + fine +
+                "dealing them out may cost more than sharing gains; larger chunks would help (OMP_SCHEDULE, schedule)";
+    }
+    return {text, int(waiting + kept + (finest != nullptr))};
 }
 
 } // namespace ws::openmp

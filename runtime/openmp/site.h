@@ -25,6 +25,7 @@ struct alignas(64) RegionSite {
     const void* function;
     const char* volatile waits; // its virtual threads were seen to wait for each other in this way
     volatile Flag stuck;        // how often that was noticed: once may be chance
+    volatile Hardware::Word claims, ticks; // of chunks on demand, and of the executions with such loops
     const char* volatile kept;  // why an execution was left to OpenMP
     Phase* volatile phases[128]; // found by where the barrier is
 };
@@ -34,7 +35,8 @@ RegionSite* find_site(const void* function);
 // Any thread. Never null.
 ws_site* site_after(RegionSite& site, const void* barrier);
 
-// Whether threads of some region of this process wait for each other: what sharing gained cannot be told then.
+// Whether threads of some region of this process wait for each other, or its chunks are so short that dealing them to
+// virtual threads may cost more than sharing gains: what sharing gained cannot be told then.
 bool regions_wait();
 // What became of this process's regions, for the summary; `weight` tells on which rank there is most to say. Empty, 0:
 // all are shared, or sharing is not asked for.

@@ -35,7 +35,8 @@ int thread_number()
 VirtualTeam::VirtualTeam(RegionSite& the_site, const RegionCall& the_region, Crew& crew, unsigned of, Unit* outer,
                          const Settings& settings)
     : site(the_site), region(the_region), units(of), crew_(crew), outer_(outer), is_private_(outer || self.in_region),
-      settings_(settings), opener_(thread_pointer()), allocator_(default_allocator())
+      settings_(settings), opener_(thread_pointer()), allocator_(default_allocator()),
+      opened_at_(window::ticks())
 {
     for (unsigned number = 0; number < units; number++) {
         runners_[number] = fresh;
@@ -96,8 +97,10 @@ void VirtualTeam::begin_unit(Fiber& fiber)
             inherit_allocator(team.allocator_);
     }
     team.region.fn(team.region.data);
-    if (WS_UNLIKELY(unit.on_demand != nullptr))
+    if (WS_UNLIKELY(unit.on_demand != nullptr)) {
+        Hardware::fetch_add_full(team.site.claims, unit.on_demand->claims()); // relaxed would do: it counts
         team.cold().on_demand.pass(*unit.on_demand->loop());
+    }
 }
 
 bool VirtualTeam::take(unsigned number)
@@ -329,6 +332,8 @@ void VirtualTeam::run()
         else
             run_round(loop);
     } while (next_round(loop));
+    if (window::load_relaxed(cold_))
+        Hardware::fetch_add_full(site.ticks, window::ticks() - opened_at_); // relaxed would do
 }
 
 // ---- what virtual threads call
@@ -415,8 +420,10 @@ void VirtualTeam::begin_on_demand(Unit& unit, uint64_t n, uint64_t chunk, Deal d
     unit.n = n;
     OnDemandLoops& all = cold().on_demand;
     OnDemandLoop& loop = all.after(unit.on_demand ? unit.on_demand->loop() : nullptr);
-    if (!unit.on_demand)
+    if (!unit.on_demand) {
         unit.on_demand = &unit.fiber->on_demand;
+        unit.on_demand->begin_region();
+    }
     unit.on_demand->begin(loop, n, chunk, deal, unit.units.lo, units);
 }
 

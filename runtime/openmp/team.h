@@ -117,6 +117,7 @@ private:
     const Settings settings_;
     const uintptr_t opener_;
     const uintptr_t allocator_; // which its threads inherit; 0: nobody has set one
+    const uint64_t opened_at_;
     alignas(64) Bits runnable_[words] = {};
     Bits aside_[words] = {}, waiting_[words] = {};
     alignas(64) volatile Hardware::Word turns_ = 0; // that have ended in this round

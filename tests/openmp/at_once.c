@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * How long parallel regions take whose iterations sleep for 4 ms each: at_once TURNS static|dynamic. The last rank has
- * three times as many as each other one. */
+ * How long parallel regions take whose iterations sleep for 4 ms each: at_once TURNS static|dynamic|fine. The last rank
+ * has three times as many as each other one. fine: a thousand times as many, which do next to nothing. */
 #include <mpi.h>
 #include <omp.h>
 #include <stdio.h>
@@ -23,7 +23,8 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    const int turns = atoi(argv[1]), is_static = strcmp(argv[2], "static") == 0, n = rank == ranks - 1 ? many : few;
+    const int turns = atoi(argv[1]), is_static = strcmp(argv[2], "static") == 0, is_fine = strcmp(argv[2], "fine") == 0;
+    const int n = (rank == ranks - 1 ? many : few) * (is_fine ? 1000 : 1);
     double least = 1e9;
     for (int turn = 0; turn < turns; turn++) {
         int runs = 0;
@@ -38,7 +39,8 @@ int main(int argc, char **argv)
         } else {
 #pragma omp parallel for schedule(dynamic) reduction(+ : runs)
             for (int i = 0; i < n; i++) {
-                work();
+                if (!is_fine)
+                    work();
                 runs++;
             }
         }

@@ -18,4 +18,10 @@ for schedule, most_longer in ('static', 1.5), ('dynamic', 1.25):  # 16 equal par
         took, serial = float(found[1]), float(found[2])
         expect(result, f'more cores than there are: {took} s', took >= 0.99 * serial / CORES)
         expect(result, f'the cores were not used: {took} s for {serial / CORES} s', took <= most_longer * serial / CORES)
+
+# Where dealing a chunk takes longer than the chunk, nobody knows what sharing has gained.
+result = run(f'at_once.{sys.argv[3]}', 6, 'fine', env={'OMP_NUM_THREADS': '1'}, limit=60, options=('-workshare-openmp=share',), title='short chunks')
+expect(result, 'not right', 'right, ' in result.out)
+expect(result, 'a gain is claimed', 'times as fast as without' not in result.err)
+expect(result, 'no reason', 'larger chunks would help' in result.err)
 finish()
