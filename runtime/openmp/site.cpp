@@ -6,6 +6,7 @@
 #include "loop/participant.h"
 #include "openmp/names.h"
 #include "openmp/share.h"
+#include "window/times.h"
 
 #include <cstdio>
 #include <new>
@@ -78,9 +79,6 @@ ws_site* site_after(RegionSite& site, const void* barrier)
 }
 
 namespace {
-// Of a chunk's wall time; to deal one to a virtual thread takes a third of that where cores compete for it.
-constexpr double short_chunk_us = 0.15;
-
 double chunk_us(const RegionSite& s)
 {
     const double claims = double(Hardware::load_relaxed(s.claims)), ticks = double(Hardware::load_relaxed(s.ticks));
@@ -96,7 +94,7 @@ const RegionSite* finest_region()
         if (const RegionSite* s = window::load_acquire(entry)) {
             const double ticks = double(Hardware::load_relaxed(s->ticks));
             all += ticks;
-            if (chunk_us(*s) >= short_chunk_us)
+            if (chunk_us(*s) >= window::times::short_chunk_us)
                 continue;
             fine += ticks;
             if (!finest || chunk_us(*s) < chunk_us(*finest))

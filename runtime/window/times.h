@@ -88,6 +88,9 @@ constexpr unsigned openmp_nap_us = 50000;
 // openmp/watchdog.cpp: a region in which nothing has happened for so long may be stuck, and is looked at; and where it
 // cannot be seen what its threads do it is stuck when nothing has happened for so long.
 constexpr double stuck_look_us = 6000, stuck_us = 5000000;
+// openmp/site.cpp: where a chunk of a loop takes less, dealing it to a virtual thread (a third of that, where cores
+// compete for it) may cost more than sharing gains.
+constexpr double short_chunk_us = 0.15;
 // measure/kept_off.cpp: how often a thread asks the kernel how long it had no CPU: what it missed it learns at the next
 // look.
 constexpr double kept_off_us = 8000;
