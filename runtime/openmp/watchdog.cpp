@@ -7,9 +7,10 @@
 // - one is blocked in the kernel by a lock, or waits in MPI;
 // - one spins: sampled again and again it stands in the same place with the same values in all registers, as no
 //   computation does;
-// - or, where neither can be told, nothing has happened for longer than any region ever takes.
+// - or, where neither can be told, nothing has happened for seconds.
 //
-// Who only sleeps, or waits for a file, is left alone: it goes on by itself.
+// Who only sleeps, or waits for a file, goes on by itself most often; but it may also sleep between two looks at what
+// another virtual thread is to do.
 #include "openmp/fiber.h"
 #include "openmp/team.h"
 
@@ -161,17 +162,14 @@ const char* why_stuck(const VirtualTeam& team, uint64_t since, uint64_t now)
     constexpr unsigned most = 64;
     int runners[most];
     const unsigned count = team.runners(runners, most);
-    bool sleeps = false;
     for (unsigned i = 0; i < count; i++) {
         const Doing what = doing(runners[i]);
         if (what == Doing::locked)
             return "a thread waits for a lock that another holds over a barrier";
-        if (what == Doing::sleeps)
-            sleeps = true;
-        else if (is_spinning(runners[i]))
+        if (what != Doing::sleeps && is_spinning(runners[i]))
             return "threads wait by spinning";
     }
-    if (!sleeps && double(now - since) > window::times::stuck_us * loop::host().ticks_per_us)
+    if (double(now - since) > window::times::stuck_us * loop::host().ticks_per_us)
         return "nothing happened in it for seconds";
     return nullptr;
 }

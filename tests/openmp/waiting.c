@@ -137,6 +137,25 @@ static int late_waiting_own(void)
     return arrived == 2 * late;
 }
 
+/* The first thread looks for what the last one does, and sleeps between two looks. */
+static int late_naps(void)
+{
+    int released = 0;
+#pragma omp parallel num_threads(4)
+    {
+        ALL_WORK
+        if (turn == 4) {
+            const struct timespec a_while = {0, 200000};
+#pragma omp master
+            while (!__atomic_load_n(&released, __ATOMIC_ACQUIRE))
+                nanosleep(&a_while, NULL);
+            if (omp_get_thread_num() == 3)
+                release(&released);
+        }
+    }
+    return turn != 4 || released == 1;
+}
+
 /* A thread for which the others wait long computes and sleeps in turn: nothing that looks at it ends its sleep. */
 static int late_sleeps(void)
 {
@@ -150,7 +169,7 @@ static int late_sleeps(void)
             for (int i = 0; i < 20000; i++)
                 x *= 1.0001;
             const struct timespec a_while = {0, 50000};
-            wrong += nanosleep(&a_while, NULL) != 0 || (nap % 16 == 0 && poll(NULL, 0, 1) != 0);
+            wrong += x < 0 || nanosleep(&a_while, NULL) != 0 || (nap % 16 == 0 && poll(NULL, 0, 1) != 0);
         }
 #pragma omp barrier
     }
@@ -495,6 +514,7 @@ static const struct kind kinds[] = {
     {"late_waiting_guided", late_waiting_guided, iterations},
     {"late_waiting_own", late_waiting_own, iterations},
     {"late_waiting_short", late_waiting_short, 0},
+    {"late_naps", late_naps, iterations},
     {"late_sleeps", late_sleeps, iterations},
     {"late_waiting_sections", late_waiting_sections, iterations},
     {"late_waiting_parts", late_waiting_parts, iterations},

@@ -10,8 +10,10 @@ from job import expect, finish, run, side_by_side
 PROGRAM = sys.argv[3]
 SOAK = '--soak' in sys.argv
 SEEDS = (1, *range(3, 12)) if SOAK else (1,)
-def job(kind, threads, options, steals=False, turns=7, **more):
-    result = run(PROGRAM, turns, kind, options=options, env={'OMP_NUM_THREADS': str(threads), **more}, limit=240, steals=steals,
+
+
+def job(kind, threads, options, steals=False, turns=7, ranks=2, **more):
+    result = run(PROGRAM, turns, kind, ranks=ranks, options=options, env={'OMP_NUM_THREADS': str(threads), **more}, limit=240, steals=steals,
                  title=f'{kind}, {threads} threads, {" ".join(options) or "nothing is said"}, {more}')
     expect(result, 'it was not run', ' right' in result.out)
     return result
@@ -30,6 +32,7 @@ def without():
 SHARE = ('-workshare-openmp=share',)
 # One after the other in one job.
 jobs = [without, later('all', 1, SHARE), later('all', 3, SHARE), later('all', 1, ('-workshare-openmp=share:16',)),
-        *(later('all', 2, SHARE, WS_CHAOS=str(seed)) for seed in SEEDS)]
+        *(later('all', 2, SHARE, WS_CHAOS=str(seed)) for seed in SEEDS),
+        later('late_naps', 1, SHARE, ranks=1)]  # nobody helps: it takes 5 s until somebody looks
 side_by_side(*jobs)
 finish()
