@@ -42,6 +42,17 @@ def test(compiler):
                 shared(program, kind, env=env)
         for seed in 1, 2:
             shared(plain, 'clauses', env={**env, 'WS_CHAOS': str(seed)})
+    # What functions of another file are told, and how many are in a loop with num_threads(2).
+    for env in one, two:
+        for kind in 'watched', 'back':
+            for mode, told in (by_default, env['OMP_NUM_THREADS']), (shared, 8):
+                result = mode(asks, kind, env=env)
+                expect(result, f'not told {told}', result.out.count(f'{told} numbers, ') == 3)
+        for mode in by_default, shared:
+            mode(plain, 'most', env=env)
+        for program in asks, plain:
+            result = shared(program, 'clause', steals=False, env=env)
+            expect(result, 'more than two threads', result.out.count('\n') == 3 and result.out.count('1 at once\n') + result.out.count('2 at once\n') == 3)
     # OpenMP's own threads run the iterations that OpenMP would give them; virtual ones as many as there are.
     for workshare in False, True:
         for env in one, two:
