@@ -363,8 +363,8 @@ Facts gather_facts(Job& job, const RankFigures& r)
     PMPI_Reduce(&regions_s, &f.parallel_s, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     for (const policy::Policy* p : policy::policies())
         p->tell(f);
-    bool wait = openmp::regions_wait();
-    PMPI_Reduce(&wait, &f.regions_wait, 1, MPI_CXX_BOOL, MPI_LOR, 0, MPI_COMM_WORLD);
+    bool unknown = openmp::gain_is_unknown();
+    PMPI_Reduce(&unknown, &f.gain_is_unknown, 1, MPI_CXX_BOOL, MPI_LOR, 0, MPI_COMM_WORLD);
     if (std::string regions = gather_regions(job); !regions.empty())
         f.policies.push_back(std::move(regions));
     return f;

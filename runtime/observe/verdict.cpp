@@ -342,7 +342,7 @@ Verdict judge(const Totals& t, const Facts& f)
 {
     Verdict v = {};
     const std::string loop = top_loop(f);
-    v.speedup = t.wall > 0 && !f.regions_wait ? 1 + f.lag / t.wall : 1;
+    v.speedup = t.wall > 0 && !f.gain_is_unknown ? 1 + f.lag / t.wall : 1;
     double total = t.wall * t.ranks, idle = total > 0 ? 100 * t.idle / total : 0;
     std::string head = format("workshare: %.0f rank%s on %.0f node%s, %.3f s: ", t.ranks, t.ranks == 1 ? "" : "s",
                               t.nodes, t.nodes == 1 ? "" : "s", t.wall);

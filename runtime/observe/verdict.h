@@ -49,7 +49,7 @@ struct Facts {
         double rank, outside, computing;
     } serial = {};
     double parallel_s = 0;          // in parallel regions of OpenMP, where none is shared but could be; of all ranks
-    bool regions_wait = false;      // threads of shared parallel regions waited for each other: no gain is known
+    bool gain_is_unknown = false;   // threads of shared regions waited for each other, or had very short chunks
     std::string why_inactive;       // explains Totals::inactive
     // How many jobs of one rank the launcher made of one command, as it did not tell its processes of each other in a
     // way that MPICH knows; unknown_jobs: nor how many they are; 0: this is none of such jobs.

@@ -104,7 +104,7 @@ const RegionSite* finest_region()
 }
 } // namespace
 
-bool regions_wait()
+bool gain_is_unknown()
 {
     for (RegionSite* volatile& entry : table)
         if (const RegionSite* s = window::load_acquire(entry); s && s->waits)

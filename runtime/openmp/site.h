@@ -37,7 +37,7 @@ ws_site* site_after(RegionSite& site, const void* barrier);
 
 // Whether threads of some region of this process wait for each other, or its chunks are so short that dealing them to
 // virtual threads may cost more than sharing gains: what sharing gained cannot be told then.
-bool regions_wait();
+bool gain_is_unknown();
 // What became of this process's regions, for the summary; `weight` tells on which rank there is most to say. Empty, 0:
 // all are shared, or sharing is not asked for.
 struct RegionsTold {

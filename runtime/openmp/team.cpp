@@ -35,8 +35,7 @@ int thread_number()
 VirtualTeam::VirtualTeam(RegionSite& the_site, const RegionCall& the_region, Crew& crew, unsigned of, Unit* outer,
                          const Settings& settings)
     : site(the_site), region(the_region), units(of), crew_(crew), outer_(outer), is_private_(outer || self.in_region),
-      settings_(settings), opener_(thread_pointer()), allocator_(default_allocator()),
-      opened_at_(window::ticks())
+      settings_(settings), opener_(thread_pointer()), allocator_(default_allocator())
 {
     for (unsigned number = 0; number < units; number++) {
         runners_[number] = fresh;
@@ -101,6 +100,12 @@ void VirtualTeam::begin_unit(Fiber& fiber)
         Hardware::fetch_add_full(team.site.claims, unit.on_demand->claims()); // relaxed would do: it counts
         team.cold().on_demand.pass(*unit.on_demand->loop());
     }
+}
+
+// Relaxed: a hint, but where all turns of a round have ended.
+bool VirtualTeam::has_some(const Bits* bits)
+{
+    return std::any_of(bits, bits + words, [](const Bits& word) { return Hardware::load_relaxed(word) != 0; });
 }
 
 bool VirtualTeam::take(unsigned number)
@@ -300,9 +305,6 @@ bool VirtualTeam::next_round(ws_site*& loop)
     }
     const std::lock_guard<window::SpinLock> guard(lock_);
     Bits* from = aside_;
-    const auto has_some = [](Bits* bits) {
-        return std::any_of(bits, bits + words, [](const volatile Hardware::Word& w) { return w != 0; });
-    };
     if (WS_LIKELY(!has_some(aside_))) {
         if (!has_some(waiting_))
             return false;
@@ -332,8 +334,8 @@ void VirtualTeam::run()
         else
             run_round(loop);
     } while (next_round(loop));
-    if (window::load_relaxed(cold_))
-        Hardware::fetch_add_full(site.ticks, window::ticks() - opened_at_); // relaxed would do
+    if (const Cold* const c = window::load_relaxed(cold_))
+        Hardware::fetch_add_full(site.ticks, window::ticks() - c->began); // relaxed would do
 }
 
 // ---- what virtual threads call
@@ -427,23 +429,14 @@ void VirtualTeam::begin_on_demand(Unit& unit, uint64_t n, uint64_t chunk, Deal d
     unit.on_demand->begin(loop, n, chunk, deal, unit.units.lo, units);
 }
 
-// Some virtual thread waits for its turn in this round.
-bool VirtualTeam::has_fresh() const
-{
-    Hardware::Word some = 0;
-    for (unsigned word = 0; word * 64 < units; word++)
-        some |= Hardware::load_relaxed(runnable_[word]); // relaxed: a hint
-    return some != 0;
-}
-
 bool VirtualTeam::next_on_demand(Unit& unit, Part& piece)
 {
     OnDemand& mine = *unit.on_demand;
     const auto called_back = [&] {
         return unit.carrier && unit.carrier->mode == loop::Mode::guest && Hardware::load_relaxed(*unit.carrier->recall);
     };
-    if (!Hardware::load_relaxed(whole_) && ((mine.has_had_share() && has_fresh()) || WS_UNLIKELY(called_back())) &&
-        mine.end_turn())
+    if (!Hardware::load_relaxed(whole_) &&
+        ((mine.has_had_share() && has_some(runnable_)) || WS_UNLIKELY(called_back())) && mine.end_turn())
         set_aside(unit);
     if (mine.next(piece))
         return true;
@@ -463,10 +456,7 @@ uint64_t VirtualTeam::progress() const
 
 bool VirtualTeam::has_idle() const
 {
-    const auto some = [](const Bits* bits) {
-        return std::any_of(bits, bits + words, [](const volatile Hardware::Word& w) { return w != 0; });
-    };
-    return !Hardware::load_relaxed(own_threads_) && (some(runnable_) || some(aside_));
+    return !Hardware::load_relaxed(own_threads_) && (has_some(runnable_) || has_some(aside_));
 }
 
 bool VirtualTeam::waits_in_mpi() const

@@ -17,7 +17,7 @@
 //   runnable_, aside_, waiting_   atomic, any thread of the process; bits move under lock_ where `own_threads_` counts
 //   due_, own_threads_            written under lock_
 //   turns_                        atomic; the last one of a round by a parked thread wakes the opener
-//   phase_, next_, copied         by virtual threads of one phase, and read in the next one: rounds are ordered
+//   next_, copied                 by virtual threads of one phase, and read in the next one: rounds are ordered
 //   Cold                          its own lock
 #pragma once
 
@@ -103,7 +103,7 @@ private:
     void run_own_threads();
     bool take(unsigned number);
     unsigned take_any(unsigned number);
-    bool has_fresh() const;
+    static bool has_some(const Bits* bits);
     void play(unsigned number, loop::Participant* carrier);
     static void play_natively(void* fiber);
     static void play_zero(void* team);
@@ -117,7 +117,6 @@ private:
     const Settings settings_;
     const uintptr_t opener_;
     const uintptr_t allocator_; // which its threads inherit; 0: nobody has set one
-    const uint64_t opened_at_;
     alignas(64) Bits runnable_[words] = {};
     Bits aside_[words] = {}, waiting_[words] = {};
     alignas(64) volatile Hardware::Word turns_ = 0; // that have ended in this round
@@ -134,6 +133,7 @@ private:
     volatile int runners_[Crew::most]; // who runs each virtual thread; 0: nobody
     struct Cold {
         explicit Cold(unsigned units) : on_demand(units) {}
+        const uint64_t began = window::ticks();
         OnDemandLoops on_demand;
         std::mutex lock;
         std::vector<std::unique_ptr<char[]>> commons;
