@@ -207,7 +207,7 @@ WS_QUESTIONS(omp_get_nested, "OMP_1.0", levels_of(*mine) > 1, next(), 0);
 
 namespace {
 
-// Of the region at `level` around a virtual thread; null: libws does not know it.
+// Returns the settings of the region at `level` around a virtual thread; null if libws does not know that region.
 const ThreadSettings* settings_at(const ThreadSettings& its, int64_t level)
 {
     const ThreadSettings* at = &its;

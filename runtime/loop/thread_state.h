@@ -3,8 +3,8 @@
 // The parts of its owner's thread state that a participant takes over while it is in a region, so that an iteration
 // computes the same wherever it runs: the control bits of the floating-point environment (rounding, flush to zero,
 // which exceptions trap), the locale, and the signal mask (signals.h). The owner notes them when it publishes; a
-// participant compares, and loads only what differs. A few instructions each, but for the mask: one system call where
-// the owner notes it, and one where a participant has another.
+// participant compares, and loads only what differs. This costs a few instructions, except for the signal mask, which
+// costs the owner one system call, and a participant one more if its mask differs.
 #pragma once
 
 #include <cfenv>

@@ -6,7 +6,7 @@
  *
  * Not every program can have them: a virtual thread moves from one thread of the system to another, and what the kernel
  * keeps for each thread does not move with it. A program that can reach such state is told its own number of threads,
- * and its regions are OpenMP's. What a program can reach is what its files, and its libraries', import.
+ * and its regions are left to OpenMP. What it can reach is decided by what the program and its libraries import.
  *
  * What libws and the next program in a chain (a shell, env) find in the environment, until MPI_Init (mpi/children.cpp):
  *

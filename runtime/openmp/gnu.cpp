@@ -450,8 +450,8 @@ volatile Flag targets_and_teams; // that are open
 bool in_target_or_teams() { return Hardware::load_relaxed(targets_and_teams) != 0; }
 
 namespace {
-// Whoever is in it is an initial thread there, and no virtual one. Regions within are OpenMP's: guests are in no team,
-// and have no limit of it.
+// A virtual thread that enters it runs as an initial thread there. Regions inside it are left to OpenMP, because guests
+// belong to no team and do not have its limits.
 class TargetOrTeams {
 public:
     TargetOrTeams() : outside_(nullptr) { Hardware::fetch_add_full(targets_and_teams, 1); }

@@ -21,8 +21,8 @@ namespace ws::openmp {
 using window::Flag;
 using window::Hardware;
 
-// Of the calling thread. Code that sets it must not use thread-local variables before and after in one function: their
-// addresses may have been computed before.
+// The thread pointer of the calling thread. Code that sets it must not use thread-local variables before and after in
+// one function: their addresses may have been computed before.
 inline uintptr_t thread_pointer()
 {
     uintptr_t pointer;

@@ -118,7 +118,7 @@ private:
 // A virtual thread's part in one.
 class OnDemand {
 public:
-    // Of n iterations, in chunks of `chunk` (0: 1), as number `number` of `units`. Guided: many at a time while many
+    // Deals n iterations, in chunks of `chunk` (0: 1), to number `number` of `units`. Guided: many at a time while many
     // are left. Own part first: each has a part of the chunks, and takes of others' when that is over, as libomp's
     // threads do.
     void begin(OnDemandLoop& loop, uint64_t n, uint64_t chunk, directive::Deal deal, unsigned number, unsigned units)

@@ -15,8 +15,8 @@ void begin_common(uintptr_t* reductions, void** memory);
 // A taskgroup of the current virtual thread begins with these.
 extern "C" void gnu_GOMP_taskgroup_reduction_register(uintptr_t* reductions);
 
-// A region of so many threads begins with these, outside of it: GOMP_parallel_reductions(). The program frees them, by
-// GOMP_taskgroup_reduction_unregister().
+// Allocates the copies for a region of `threads` threads before it begins, as GOMP_parallel_reductions() does. The
+// program frees them with GOMP_taskgroup_reduction_unregister().
 void begin_region_reductions(uintptr_t* reductions, unsigned threads);
 
 } // namespace ws::openmp

@@ -69,7 +69,7 @@ struct Unit {
     uintptr_t* reductions; // of libgomp's tasks, over all virtual threads: the latest, which knows the one before
     volatile Hardware::Word* sections_taken; // by all; null: each virtual thread has its own ones
     Flag singles;         // that it has come to
-    // Of the thread that runs it now; null: its own parked one. Its recall is asked for by what may take long.
+    // The thread that runs it now; null if that is its own parked thread. Long operations check whether it is recalled.
     loop::Participant* carrier;
     uintptr_t carrier_pointer; // that thread's thread pointer
     volatile Flag in_mpi;      // it waits there

@@ -22,7 +22,7 @@ struct Lent {
     uint64_t regions, used, late, recalled, left;
 };
 
-// Of a node, then of all.
+// Figures of one node; after the reduction, of all nodes.
 struct Sums {
     uint64_t nodes, seen, changed, timed; // nodes: with regions, with another deal, measured by times
     Lent lent, foreign;

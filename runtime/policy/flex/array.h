@@ -37,8 +37,8 @@ public:
     }
     // Whether there is memory of so many elements: a pointer to what was given back to the system would end the job.
     bool is_there(int64_t elements) const;
-    // "", or why realloc() would end the job: that memory is not the malloc() block of at least so many elements that
-    // it has to be. Only GNU's malloc() is known well enough to tell; arrays with a resize function are their own.
+    // Returns "", or why realloc() would end the job: the memory is not a malloc() block with room for `elements`. Only
+    // the GNU C library's malloc() is known well enough to tell. Arrays with a resize function are not checked.
     std::string trouble(int64_t elements) const;
 
 private:

@@ -208,7 +208,8 @@ bool Monitor::is_to_undo(const Starts& former, const Starts& now, const Summary&
     const double loss = gains_.loss(k());
     if (!(loss > 0) || former.size() != now.size())
         return false;
-    // Of the mean of k intervals and of those before. Two standard errors will do: to undo a move in vain costs a move.
+    // The noise of the mean of k intervals, and of those before. Two standard errors are enough, because a move that is
+    // undone in vain costs only a move.
     const double noise = 2 * s.error * s.longest * std::sqrt(2 / double(k()));
     const Volume v = volume_of(now, former);
     return v.all > 0 && loss > noise && loss * intervals > cost_.seconds(double(v.most) * row_bytes);

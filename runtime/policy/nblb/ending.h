@@ -34,7 +34,8 @@
 
 namespace ws::policy::nblb {
 
-// Of some ranks. `sent`, `received` and `under_way` count from the pool's first run on, the others are of this run.
+// Sums over some ranks. `sent`, `received` and `under_way` count from the pool's first run on, the others from this
+// run.
 struct Counts {
     static constexpr int most_each = 64;
     uint64_t sent = 0, received = 0;          // tasks and results

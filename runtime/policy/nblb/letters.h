@@ -62,7 +62,7 @@ inline std::string letter(Letter what) { return letter(what, '\0'); }
 inline uint8_t run_of(const char* letter) { return uint8_t(letter[1]); }
 inline bool is_of_woken(const char* letter) { return letter[2] != 0; }
 
-// Of a task in a letter; its bytes follow, up to a multiple of 8, unless they come apart.
+// The head of a task in a letter. The task's bytes follow, padded to a multiple of 8, unless they come separately.
 struct Packed {
     uint16_t kind;
     int8_t priority;

@@ -192,8 +192,8 @@ private:
     size_t same_kinds_ = 0;        // so many of them were the same on all ranks
     bool kinds_differ_ = false;    // at the end of a run
     uint64_t failed_ = 0;          // at the end of a run: on how many ranks a task has
-    // The run that this rank is in, or was in last. Some ranks begin the next one earlier: their letters wait. Of what
-    // comes too late, tasks and results still count.
+    // The run that this rank is in, or was in last. Letters from ranks that have begun the next one wait. If a letter
+    // comes too late, its tasks and results still count.
     uint8_t run_ = 0;
     std::vector<std::pair<int, std::string>> early_;
     bool may_give_ = false;        // in a run, when it does not hold

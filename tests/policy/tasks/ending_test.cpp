@@ -86,7 +86,7 @@ struct Endings {
         r.extra++;
     }
 
-    // Of what has been put, and has not run, in any run.
+    // Returns how many tasks have been put but have not run yet, over all runs.
     int left() const
     {
         int n = 0;
