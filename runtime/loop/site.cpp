@@ -253,6 +253,18 @@ bool has_even_ends(const Learned& l)
     return r && peek(r->two_ends);
 }
 
+void forget_costs(ws_site* site)
+{
+    Learned& l = learned(site);
+    poke(l.unit_ticks, 0.0);
+    poke(l.alone_ticks, 0.0);
+    poke(l.unshared, int64_t(0));
+    if (SiteRecord* r = window::load_acquire(l.record)) {
+        poke(r->vain, uint64_t(0));
+        poke(r->doubts, uint64_t(0));
+    }
+}
+
 void remember_in_vain(ws_site* site, uint64_t wall)
 {
     SiteRecord* const r = record_of(site);

@@ -128,6 +128,9 @@ private:
     double won_ = 0, taken_ = 0, wall_ = 0;
 };
 
+// What the next execution costs has nothing to do with those before: its iterations are no fixed work.
+void forget_costs(ws_site* site);
+
 // A published region is over: `iterations` in it, of them `stolen`, in `wall` ticks open to close. Decides whether the
 // next ones are to be shared. What other programs have `disturbed` tells only whether it was worth it beside them.
 // `chain`: its owner's, if a guest was there already when it began; else null.

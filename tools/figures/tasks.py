@@ -105,6 +105,11 @@ def trees(run, quick):
         # Two cores of a virtual machine are not always twice one.
         yield line.figure(f"UTS {tree}, computing, the same: of what the two cores give", measure.median_of(two, us), measure.median_of(copies, lambda r: us(r) / 2), "us",
                           *verdict([b["seconds"] / 2 / a["seconds"] for a, b in zip(two, copies)], 0.95), "half the time of two copies at once, each of which searches the whole tree")
+        fine = [*options[:4], "--grain", 1]
+        one, together, apart = measure.in_turn(3 * pairs, *[lambda ranks=ranks, nodes=nodes: job(run, fine, ranks, nodes, sleeps=False)
+                                                            for ranks, nodes in ((1, 1), (2, 1), (2, 2))])
+        yield line.faster(f"UTS {tree}, a task a node of the tree, 1 node of 2 cores: times one core", together, one, us, "us", 1.7, "one rank")
+        yield line.faster(f"UTS {tree}, the same, 2 nodes of a core: times one core", apart, one, us, "us", 1.7, "one rank")
 
 
 def bags(run, quick):

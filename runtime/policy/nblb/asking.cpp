@@ -278,9 +278,14 @@ Look Pool::own_look()
 {
     double rest = 0, waiting = 0, work_s = 0, tail_s = 0, known = 0;
     Pace pace;
+    std::unique_lock<window::SpinLock> hold(lock_);
+    const unsigned hands = hands_;
     for (size_t i = 0; i < kinds_.size(); i++) {
         const Kind& k = kinds_[i];
-        const double mean = load_relaxed(k.mean_s), n = double(load_relaxed(k.waiting));
+        size_t of_kind = k.waiting;
+        for (unsigned h = 0; h < hands; h++)
+            of_kind += all_hands_[h]->waiting(i);
+        const double mean = load_relaxed(k.mean_s), n = double(of_kind);
         if (mean > 0) {
             pace.add({uint16_t(i), float(mean), float(load_relaxed(k.tasks))});
             work_s += n * mean;
@@ -288,14 +293,14 @@ Look Pool::own_look()
             tail_s = n > 0 ? std::max(tail_s, double(load_relaxed(k.tail_s))) : tail_s;
         }
     }
-    {
-        std::lock_guard<window::SpinLock> hold(lock_);
-        rest = double(queue_.size() + active_);
-        waiting = double(queue_.movable());
-        growth_.add(double(counts_.run - grown_run_), double(put_ - grown_put_));
-        grown_run_ = counts_.run;
-        grown_put_ = put_;
-    }
+    waiting = double(queue_.movable());
+    for (unsigned h = 0; h < hands; h++)
+        waiting += double(all_hands_[h]->size());
+    rest = waiting + double(queue_.size() - queue_.movable() + active_);
+    growth_.add(double(counts_.run - grown_run_), double(put_ - grown_put_));
+    grown_run_ = counts_.run;
+    grown_put_ = put_;
+    hold.unlock();
     const double mean_s = known > 0 ? work_s / known : load_relaxed(mean_s_);
     Row& own = rows_[node_me_];
     Hardware::store_relaxed(own.rest, uint64_t(rest));
@@ -337,6 +342,9 @@ Look Pool::own_look()
     // A rank answers between two tasks, or by its pulse if it has one.
     l.unit_s = unit_of_time(1e-6 * times::task_unit_us, cost_.fixed_s,
                             has_pulse_ ? std::min(tail_s, 1e-6 * times::task_pulse_us) : tail_s);
+    constexpr double most_width = 512; // tasks, of 64 bytes
+    const double width = 4 * l.capacity() / double(node_ranks_.size());
+    store_relaxed(width_, agents_.size() > 1 && growth_.tasks() > 1 ? uint64_t(std::min(width, most_width)) : 0);
     return l;
 }
 
@@ -380,7 +388,7 @@ void Pool::look_around()
     const window::Flag state = state_of(own);
     while (!Hardware::cas_full(head_->state, state, state)) {
         const window::Flag seen = Hardware::load_relaxed(head_->state);
-        if (seen != state && load_relaxed(queued_) && own.now_s - nudged_s_ < own.unit_s)
+        if (seen != state && waiting() && own.now_s - nudged_s_ < own.unit_s)
             break;
         if (seen != state && Hardware::cas_full(head_->state, seen, state)) {
             nudged_s_ = own.now_s;

@@ -46,8 +46,10 @@ size_t Pool::give(const Gift& g, const Look& own)
     while (double(out.size()) < most && tried < most + 64) {
         Task t;
         lock_.lock();
-        const bool there = queue_.give(t);
-        store_relaxed(queued_, queue_.size());
+        const bool queued = queue_.give(t), there = queued || take_from_hands(t);
+        if (queued)
+            kinds_[t.kind].waiting--;
+        queue_changed();
         if (there)
             active_ = active_ + 1; // it is neither queued nor gone
         lock_.unlock();
@@ -73,9 +75,9 @@ size_t Pool::give(const Gift& g, const Look& own)
     lock_.lock();
     for (auto t = kept.rbegin(); t != kept.rend(); ++t)
         queue_.put_back(*t);
-    for (const Task& t : out)
-        kinds_[t.kind].waiting = kinds_[t.kind].waiting - 1;
-    store_relaxed(queued_, queue_.size());
+    for (const Task& t : kept)
+        kinds_[t.kind].waiting++;
+    queue_changed();
     active_ = active_ - kept.size() - given;
     counts_.moved_out += given;
     counts_.bytes_out += bytes_out;
@@ -83,7 +85,7 @@ size_t Pool::give(const Gift& g, const Look& own)
     counts_.kept_room += no_room;
     if (double(given) + double(kept.size()) < most) {
         const uint64_t missing = uint64_t(most) - given - kept.size();
-        (queue_.size() ? counts_.kept_moved : counts_.kept_none) += missing;
+        (waiting() ? counts_.kept_moved : counts_.kept_none) += missing;
     }
     lock_.unlock();
     if (!given)
@@ -93,6 +95,19 @@ size_t Pool::give(const Gift& g, const Look& own)
     const double took = 2 * seconds(ticks() - began) / std::ceil(double(out.size() * 64) / Wire::most) + 5e-6;
     cost_.fixed_s += 0.1 * (std::min(took, 1e-3) - cost_.fixed_s);
     return given;
+}
+
+// The oldest of the thread that has most. The pool's lock is held.
+bool Pool::take_from_hands(Task& t)
+{
+    Hand* fullest = nullptr;
+    size_t most = 0;
+    for (unsigned i = 0; i < hands_; i++)
+        if (const size_t n = all_hands_[i]->size(); n > most) {
+            fullest = all_hands_[i].get();
+            most = n;
+        }
+    return fullest && fullest->steal(&t, 1);
 }
 
 // Frees what it has sent, and says how many; what cannot be packed stays here.
@@ -197,8 +212,8 @@ void Pool::put_in_queue(const Task& t)
 {
     std::lock_guard<window::SpinLock> hold(lock_);
     queue_.put(t, (t.flags & task_pinned) || t.moves >= most_moves_);
-    store_relaxed(queued_, queue_.size());
-    kinds_[t.kind].waiting = kinds_[t.kind].waiting + 1;
+    queue_changed();
+    kinds_[t.kind].waiting++;
 }
 
 // ---- getting

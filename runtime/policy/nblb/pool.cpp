@@ -2,6 +2,7 @@
 #include "policy/nblb/pool.h"
 
 #include "directive/abi.h"
+#include "directive/pool_loop.h"
 #include "observe/board.h"
 #include "policy/nblb/call_task.h"
 #include "window/times.h"
@@ -22,13 +23,15 @@ namespace times = window::times;
 
 namespace {
 
-// The pool whose run() this thread is in.
+// The pool whose run() this thread is in, and the hand that this thread has, of that pool or of another process's rank.
 WS_THREAD_LOCAL Pool* own_pool;
+WS_THREAD_LOCAL Pool* pool_of_hand;
+WS_THREAD_LOCAL Hand* own_hand;
 
 alignas(64) ws_site site = {"tasks", WS_SITE_KINDS(WS_DYNAMIC, WS_DYNAMIC) | WS_SITE_ANY_ORDER, {}};
 
 constexpr size_t most_future = 32768; // bytes of a result that travels: a letter's, with room to spare
-constexpr size_t batch = 32; // tasks that a thread takes out of the queue at once
+constexpr size_t batch = 64; // tasks that a thread takes at once
 
 void run_region_part(void* pool) { static_cast<Pool*>(pool)->region_part(); }
 
@@ -91,6 +94,13 @@ int Pool::put(int kind, const void* data, size_t bytes, const ws_task_options* o
         }
         std::memcpy(t.there, data, bytes);
     }
+    if (Hand* const hand = own_hand; WS_LIKELY(hand && pool_of_hand == this && hand->is_active && !o)) {
+        if (WS_LIKELY(hand->holds_kind(unsigned(kind)))) {
+            hand->put(t);
+            hand->added++;
+            return 0;
+        }
+    }
     lock_.lock();
     if (WS_UNLIKELY(o && o->future)) {
         t.flags |= task_has_future;
@@ -101,9 +111,9 @@ int Pool::put(int kind, const void* data, size_t bytes, const ws_task_options* o
     if (WS_UNLIKELY(!active_ && !queue_.size())) // this rank may have reported that it has nothing to do
         store_relaxed(woken_, true);
     queue_.put(t, t.flags & task_pinned);
-    store_relaxed(queued_, queue_.size());
-    store_relaxed(put_, put_ + 1);
-    store_relaxed(k.waiting, k.waiting + 1);
+    queue_changed();
+    put_++;
+    k.waiting++;
     lock_.unlock();
     return 0;
 }
@@ -112,63 +122,228 @@ int Pool::put(int kind, const void* data, size_t bytes, const ws_task_options* o
 // not enough.
 void Pool::work(uint64_t long_enough)
 {
-    Task tasks[batch];
+    Hand& hand = *own_hand;
     const uint64_t entered = ticks();
-    uint64_t last = entered;
-    size_t done = 0; // and not yet counted
     // Threads of other cores, too, so that those of a worker spare the rank's own core the pulse.
     const bool polls = balances_ && (own_pool == this || has_pulse_);
-    for (;;) {
-        const double mean = load_relaxed(mean_s_);
-        size_t want = mean > 0 ? size_t(times::task_batch_us * 1e-6 / mean) : 1;
-        want = long_enough ? std::min(std::max(want, size_t(1)), batch) : 1;
-        size_t n = 0;
-        const bool is_over = last - entered >= long_enough && last != entered;
-        lock_.lock();
-        while (n < want && !is_over && queue_.take(tasks[n])) {
-            Kind& k = kinds_[tasks[n].kind];
-            store_relaxed(k.waiting, k.waiting - 1);
-            n++;
-        }
-        store_relaxed(queued_, queue_.size());
-        store_relaxed(active_, active_ + n - done);
-        counts_.run += done;
-        lock_.unlock();
-        done = n;
-        if (!n)
-            return;
-        const uint64_t began = last;
-        bool one_kind = true;
-        for (size_t i = 1; i < n; i++)
-            one_kind &= tasks[i].kind == tasks[0].kind;
-        for (size_t i = 0; i < n; i++) {
-            run_one(tasks[i]);
-            if (!one_kind) {
-                const uint64_t now = ticks();
-                kinds_[tasks[i].kind].took(seconds(now - last), 1);
-                last = now;
-            }
-        }
+    uint64_t last = entered;
+    size_t unlooked = 0, timed = 0; // tasks since the clock was last looked at, and of these those of `kind`
+    unsigned kind = 0;
+    const auto look_at_clock = [&] {
         const uint64_t now = ticks();
-        const double each = seconds(now - began) / double(n);
-        if (one_kind)
-            kinds_[tasks[0].kind].took(each, double(n));
-        store_relaxed(mean_s_, mean > 0 ? mean + (each - mean) * std::min(1.0, 0.05 * double(n)) : each);
-        last = now;
-        if (polls && WS_UNLIKELY(now - load_relaxed(polled_at_) >= poll_every_)) {
-            count_done(done);
-            done = 0;
+        if (timed) {
+            const double mean = load_relaxed(mean_s_), each = seconds(now - last) / double(timed);
+            kinds_[kind].took(each, double(timed));
+            store_relaxed(mean_s_, mean > 0 ? mean + (each - mean) * std::min(1.0, 0.05 * double(timed)) : each);
+        }
+        timed = 0;
+        return last = now;
+    };
+    for (;;) {
+        const size_t want = long_enough ? tasks_in(times::task_batch_us, batch) : 1;
+        Task t;
+        if (WS_UNLIKELY(!next(hand, t, want))) {
+            look_at_clock();
+            if (last - entered >= long_enough || !hunt(hand, t, std::min(entered + long_enough, last + hunt_), polls))
+                break;
+            last = ticks();
+            unlooked = 0;
+        }
+        if (WS_UNLIKELY(timed && t.kind != kind))
+            look_at_clock();
+        kind = t.kind;
+        run_one(t);
+        hand.run++;
+        timed++;
+        if (++unlooked < want)
+            continue;
+        unlooked = 0;
+        if (look_at_clock() - entered >= long_enough)
+            break;
+        if (polls && WS_UNLIKELY(last - load_relaxed(polled_at_) >= poll_every_)) {
+            lock_.lock();
+            tell(hand);
+            lock_.unlock();
             poll();
             last = ticks();
         }
     }
+    if (!hand.is_active)
+        return;
+    lock_.lock();
+    tell(hand);
+    if (!hand.size()) { // else this thread goes on with it, or gives it back
+        hand.is_active = false;
+        store_relaxed(active_, active_ - 1);
+    }
+    lock_.unlock();
 }
 
-void Pool::count_done(size_t tasks)
+// So many tasks take about so long: one at least.
+size_t Pool::tasks_in(double us, size_t most) const
+{
+    const double mean = load_relaxed(mean_s_);
+    return mean > 0 ? std::clamp(size_t(us * 1e-6 / mean), size_t(1), most) : 1;
+}
+
+// The task that is the calling thread's turn. `want`: it may take so many at once. False if there is none; the thread
+// then still counts as active, if it was.
+bool Pool::next(Hand& hand, Task& t, size_t want)
+{
+    const int first = load_relaxed(first_priority_);
+    if (WS_UNLIKELY(first > 0) && take_queued(hand, t, want))
+        return true;
+    if (hand.take(t, load_relaxed(width_)))
+        return true;
+    if (first >= 0 && take_queued(hand, t, want))
+        return true;
+    return steal(hand, t, want) || (first > nothing_queued && take_queued(hand, t, want));
+}
+
+bool Pool::take_queued(Hand& hand, Task& t, size_t want)
+{
+    Task more[batch];
+    std::lock_guard<window::SpinLock> hold(lock_);
+    if (!queue_.take(t))
+        return false;
+    kinds_[t.kind].waiting--;
+    size_t n = 0;
+    // Half of them at most: others are about to come.
+    for (const size_t some = std::min(want - 1, queue_.movable() / 2); n < some && queue_.take_ordinary(more[n]); n++)
+        kinds_[more[n].kind].waiting--;
+    if (!hand.is_active) {
+        hand.is_active = true;
+        store_relaxed(active_, active_ + 1);
+    }
+    while (n) // the newest last, as it has been put
+        hand.put(more[--n]);
+    queue_changed();
+    tell(hand);
+    return true;
+}
+
+// The oldest that another thread has, which in a tree is the largest.
+bool Pool::steal(Hand& hand, Task& t, size_t want)
+{
+    const unsigned hands = Hardware::load_acquire(hands_); // pairs with open_hand()
+    if (hands < 2)
+        return false;
+    const uint64_t now = ticks();
+    if (hand.stole_at) { // has it been worth while?
+        hand.patience =
+            now - hand.stole_at < worth_stealing_ ? std::min(2 * hand.patience + worth_stealing_, hunt_) : 0;
+        hand.stole_at = 0;
+        hand.steals_from = now + hand.patience;
+    }
+    if (now < hand.steals_from)
+        return false;
+    for (unsigned i = 0; i < hands; i++) {
+        Hand& victim = *all_hands_[(hand.victim + i) % hands];
+        const size_t there = victim.size();
+        if (!there || &victim == &hand)
+            continue;
+        // The only one its thread would begin at once, if that is not in a long task.
+        if (there == 1 && (hand.looked_at != &victim || hand.begun != victim.has_begun())) {
+            hand.looked_at = &victim;
+            hand.begun = victim.has_begun();
+            hand.steals_from = now + worth_stealing_;
+            continue;
+        }
+        if (!hand.is_active) {
+            std::lock_guard<window::SpinLock> hold(lock_);
+            // Never from 0 to 1: who finds it 0 knows that hands are empty.
+            if (!active_)
+                return false;
+            hand.is_active = true;
+            store_relaxed(active_, active_ + 1);
+        }
+        Task some[batch];
+        size_t n = victim.steal(some, want);
+        if (!n)
+            continue;
+        hand.victim = (hand.victim + i) % hands;
+        hand.stole_at = now;
+        t = some[--n];
+        for (size_t k = 0; k < n; k++)
+            hand.put(some[k]);
+        return true;
+    }
+    return false;
+}
+
+// Waits for tasks of other threads, until then at the latest.
+bool Pool::hunt(Hand& hand, Task& t, uint64_t until, bool polls)
+{
+    for (uint64_t now; (now = ticks()) < until && load_relaxed(active_) > hand.is_active;) {
+        for (unsigned turn = 0; turn < 16; turn++)
+            window::cpu_relax();
+        if (next(hand, t, tasks_in(times::task_batch_us, batch)))
+            return true;
+        if (polls)
+            poll_if_due(now);
+    }
+    return false;
+}
+
+// The pool's lock is held.
+void Pool::tell(Hand& hand)
+{
+    counts_.run += hand.run;
+    put_ += hand.added;
+    hand.run = hand.added = 0;
+}
+
+void Pool::queue_changed()
+{
+    store_relaxed(queued_, queue_.size());
+    store_relaxed(first_priority_, queue_.size() ? queue_.first_priority() : nothing_queued);
+}
+
+// What waits: an estimate while others run tasks.
+size_t Pool::waiting() const
+{
+    size_t all = load_relaxed(queued_);
+    for (unsigned i = Hardware::load_acquire(hands_); i-- > 0;) // pairs with open_hand()
+        all += all_hands_[i]->size();
+    return all;
+}
+
+// False if there are too many threads.
+bool Pool::open_hand()
 {
     std::lock_guard<window::SpinLock> hold(lock_);
-    store_relaxed(active_, active_ - tasks);
-    counts_.run += tasks;
+    unsigned i = 0;
+    while (i < hands_ && all_hands_[i]->is_held)
+        i++;
+    if (i == most_hands)
+        return false;
+    if (i == hands_) {
+        all_hands_[i].reset(new Hand);
+        Hardware::store_release(hands_, i + 1); // pairs with those who look at all hands
+    }
+    own_hand = all_hands_[i].get();
+    own_hand->open(kinds_.size());
+    pool_of_hand = this;
+    return true;
+}
+
+// What is in it others shall have.
+void Pool::close_hand()
+{
+    Hand& hand = *own_hand;
+    Task t;
+    std::lock_guard<window::SpinLock> hold(lock_);
+    while (hand.steal(&t, 1)) {
+        queue_.put(t, false);
+        kinds_[t.kind].waiting++;
+    }
+    queue_changed();
+    tell(hand);
+    if (hand.is_active)
+        store_relaxed(active_, active_ - 1);
+    hand.close();
+    own_hand = nullptr;
+    pool_of_hand = nullptr;
 }
 
 void Pool::Kind::took(double seconds, double tasks)
@@ -213,34 +388,47 @@ void Pool::run_one(Task& t)
 // ---- what several threads of the process run
 
 // The queue as a loop: an iteration runs whichever tasks there are then, for as long as a chunk. There are more
-// iterations than it takes for what is there now, for what those tasks will put; what is left of them costs little, and
-// where they end too soon the guests' cores wait for the longest task that runs.
+// iterations than it takes for what is there now, for what those tasks will put; what is left of them costs little.
 void Pool::share(size_t tasks)
 {
+    constexpr double least_iterations = 256; // so that a tree of fine tasks is not interrupted more often than each ms
     const double mean = load_relaxed(mean_s_), some = double(tasks);
     const double grows = 0.01 * double(std::max(Hardware::load_relaxed(rows_[node_me_].grows), Hardware::Word(100)));
     const double wanted = mean > 0 ? 4 * grows * mean * some / (1e-6 * times::task_chunk_us) : some + 1000;
-    const long iterations = long(std::clamp(wanted, 2.0, 4 * grows * some));
+    const long iterations = long(std::max(least_iterations, std::min(wanted, 4 * grows * some)));
+    directive::forget_turns(site);
     ws_parallel_loop(run_region_part, this, 0, iterations, 1, &site, 0, 0);
 }
 
 void Pool::region_part()
 {
     const bool guest = own_pool != this;
+    if (guest && !open_hand())
+        return;
     const uint64_t chunk = uint64_t(times::task_chunk_us * job.ticks_per_us);
     for (long lo, hi; ws_loop_next(&lo, &hi);) {
-        if (guest)
-            Hardware::fetch_add_full(guests_, 1);
         work(uint64_t(hi - lo) * chunk);
-        if (guest)
-            Hardware::fetch_add_full(guests_, Hardware::Word(-1));
+        if (!guest)
+            wait_for_guests();
+        else if (!waiting())
+            directive::leave_after_turn(); // this core may have other things to do
     }
-    // Guests may still be in long tasks, and what those put can run meanwhile.
-    for (unsigned turn = 0; !guest && Hardware::load_acquire(guests_); turn++) { // pairs with the additions above
-        if (load_relaxed(queued_)) {
-            work(0);
-            turn = 0;
-        } else if (turn < 2000)
+    if (guest) {
+        close_hand();
+        return;
+    }
+    while (load_relaxed(active_) > own_hand->is_active) {
+        work(0);
+        wait_for_guests();
+    }
+}
+
+// run()'s thread: until there is something to do, or no guest has anything either. Guests may be in long tasks, and
+// what those put others can run.
+void Pool::wait_for_guests()
+{
+    for (unsigned turn = 0; !waiting() && load_relaxed(active_) > own_hand->is_active; turn++) {
+        if (turn < 2000)
             window::cpu_relax();
         else {
             poll_if_due(ticks());
@@ -416,6 +604,8 @@ Pool::Pool(MPI_Comm comm, ws_tasks* shell) : shell_(shell)
     PMPI_Allreduce(MPI_IN_PLACE, &wants, 1, MPI_INT, MPI_LAND, comm_);
     poll_every_ = uint64_t(times::task_poll_us * job.ticks_per_us);
     pulse_every_ = uint64_t(times::task_pulse_us * job.ticks_per_us);
+    hunt_ = uint64_t(times::task_hunt_us * job.ticks_per_us);
+    worth_stealing_ = uint64_t(times::task_steal_us * job.ticks_per_us);
     if (wants)
         open_wire();
 }
@@ -515,15 +705,23 @@ int Pool::run(std::string& error)
     return EINVAL;
 }
 
-// One region after the other, or the tasks one by one where nobody can help.
+// One region after the other, or the tasks one by one where nobody can help. What is soon done is not shared.
 void Pool::run_local()
 {
-    while (const size_t there = load_relaxed(queued_)) {
-        if (job.lends && there > 1)
+    const uint64_t chunk = uint64_t(times::task_chunk_us * job.ticks_per_us);
+    open_hand(); // there are fewer threads than hands now
+    bool may_be_short = true;
+    while (const size_t there = waiting()) {
+        may_be_short = may_be_short && double(there) * load_relaxed(mean_s_) < 1e-6 * times::task_chunk_us;
+        if (!job.lends)
+            work(~uint64_t(0));
+        else if (there == 1 || may_be_short) {
+            work(chunk);
+            may_be_short = false;
+        } else
             share(there);
-        else
-            work(job.lends ? 0 : ~uint64_t(0));
     }
+    close_hand();
 }
 
 bool Pool::is_idle()
@@ -566,7 +764,7 @@ void Pool::run_balanced()
         go_on_ending();
         if (ended_)
             break;
-        if (load_relaxed(queued_))
+        if (waiting())
             continue;
         wait();
         look_around();
@@ -636,7 +834,7 @@ void Pool::show()
     now = counts_;
     lock_.unlock();
     observe::ProcessCounters& p = job.board->process;
-    store_relaxed(p.tasks_waiting, load_relaxed(queued_));
+    store_relaxed(p.tasks_waiting, waiting());
     observe::bump(p.tasks_run, now.run - shown_.run);
     observe::bump(p.tasks_in, now.moved_in - shown_.moved_in);
     observe::bump(p.tasks_out, now.moved_out - shown_.moved_out);

@@ -6,6 +6,7 @@
 
 #include "policy/nblb/balancer.h"
 #include "policy/nblb/ending.h"
+#include "policy/nblb/hand.h"
 #include "policy/nblb/nblb.h"
 #include "policy/nblb/predict.h"
 #include "policy/nblb/queue.h"
@@ -65,7 +66,7 @@ private:
         std::string combined;
         bool has_combined = false;
         std::string reduced; // of the last run
-        volatile uint64_t waiting = 0; // tasks in the queue
+        uint64_t waiting = 0; // tasks in the queue; the pool's lock is held
         // Written under the lock, read without it.
         volatile double mean_s = 0, tail_s = 0, tasks = 0;
         bool is_flat() const { return !c.packed; }
@@ -100,7 +101,17 @@ private:
     void run_local();
     void run_balanced();
     void work(uint64_t long_enough);
-    void count_done(size_t tasks);
+    size_t tasks_in(double us, size_t most) const;
+    bool next(Hand& hand, Task& task, size_t want);
+    bool take_queued(Hand& hand, Task& task, size_t want);
+    bool steal(Hand& hand, Task& task, size_t want);
+    bool hunt(Hand& hand, Task& task, uint64_t until, bool polls);
+    void tell(Hand& hand);
+    void queue_changed();
+    size_t waiting() const;
+    bool open_hand();
+    void close_hand();
+    void wait_for_guests();
     void run_one(Task& task);
     void share(size_t tasks);
     bool is_idle();
@@ -139,6 +150,7 @@ private:
 
     // carrying.cpp
     size_t give(const Gift& gift, const Look& own);
+    bool take_from_hands(Task& task);
     size_t send_tasks(int to, std::vector<Task>& tasks);
     void receive_tasks(int from, const char* letter, size_t bytes);
     void arrived(Task task, const void* packed, size_t bytes);
@@ -168,13 +180,24 @@ private:
     std::unordered_map<uint32_t, Future> futures_;
     uint32_t next_future_ = 1;
     std::vector<ResultOut> results_out_;
-    volatile uint64_t queued_ = 0;  // queue_.size(), to be read without the lock
-    volatile uint64_t active_ = 0;  // tasks taken and not done
+    // To be read without the lock: queue_.size(), the highest priority that it has.
+    volatile uint64_t queued_ = 0;
+    static constexpr int nothing_queued = Queue::least_priority - 1;
+    volatile int first_priority_ = nothing_queued;
+    // Threads that hold or run tasks, and tasks that are about to leave. Changes with the lock; while it is 0 all hands
+    // are empty.
+    volatile uint64_t active_ = 0;
+    // Where tasks can move to other nodes, and put tasks: until a thread holds so many it begins with the oldest. A
+    // tree of fine tasks that is searched depth first never has enough at a time to make its node heavy.
+    volatile uint64_t width_ = 0;
+    // Of the threads that run tasks. They stay, for the next that come.
+    static constexpr unsigned most_hands = 1024;
+    std::unique_ptr<Hand> all_hands_[most_hands];
+    volatile window::Flag hands_ = 0; // so many are there
     // Since the run began, a thread that is no task has put one while this rank had none, or a letter has come from a
     // rank of which that is true (ending.h). Written under the lock, read without it.
     volatile bool woken_ = false;
-    volatile window::Hardware::Word guests_ = 0; // guests that run tasks
-    volatile uint64_t put_ = 0;
+    uint64_t put_ = 0; // by a thread that has told() so; the lock is held
     volatile double mean_s_ = 0;    // of the tasks that ran lately, of any kind
     volatile window::Hardware::Word held_ = 0; // bytes of tasks that came from elsewhere
     bool running_now_ = false, first_failed_ = false;
@@ -199,7 +222,7 @@ private:
     bool may_give_ = false;        // in a run, when it does not hold
     std::vector<Gift> held_back_;  // until then
     volatile uint64_t polled_at_ = 0; // ticks
-    uint64_t poll_every_ = 0, pulse_every_ = 0;
+    uint64_t poll_every_ = 0, pulse_every_ = 0, hunt_ = 0, worth_stealing_ = 0; // ticks
     volatile window::Flag expects_ = 0; // the balancer does: the pulse looks as often as between short tasks
     uint64_t stepped_ = 0, worked_ = 0, pulsed_ = 0; // looks at letters
     double nudged_s_ = 0; // when it told the agent that the node's state has changed

@@ -103,8 +103,17 @@ public:
         return true;
     }
 
-    // The oldest that may move, those of high priority last: they run here before others would have them. `from`: 0 at
-    // first; it counts those that put_back() got.
+    // Of priority 0, if there is none that goes before it and it may move.
+    bool take_ordinary(Task& t)
+    {
+        constexpr unsigned level = 0 - least_priority;
+        if (there_ >> (level + 1) || staying_[level].size() || !moving_[level].size())
+            return false;
+        return take(t);
+    }
+    int first_priority() const { return 31 - __builtin_clz(there_) + least_priority; } // if there is a task
+
+    // The oldest that may move, those of high priority last: they run here before others would have them.
     bool give(Task& t)
     {
         for (unsigned level = 0; level < levels; level++)

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+//
+// The tasks that one thread has put or taken and not begun. It takes the newest itself, without meeting others; threads
+// that have nothing, and nodes that get something, take the oldest. So fine tasks do not pass through one lock for all
+// threads, and what lies behind a long or blocked task is not stuck. Only tasks that may move, of priority 0.
+#pragma once
+
+#include "policy/nblb/queue.h"
+#include "window/spin_lock.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace ws::policy::nblb {
+
+class alignas(64) Hand {
+public:
+    // ---- the thread whose hand it is
+
+    // With the pool's lock. `kinds`: tasks of kinds from this number on do not go into it.
+    void open(size_t kinds)
+    {
+        waiting_.resize(std::max(kinds, waiting_.size()));
+        is_held = true;
+    }
+    void close()
+    {
+        is_held = is_active = false;
+        stole_at = steals_from = patience = 0;
+        looked_at = nullptr;
+    }
+    bool holds_kind(unsigned kind) const { return kind < waiting_.size(); }
+
+    void put(const Task& t)
+    {
+        lock_.lock();
+        put_locked(t);
+        lock_.unlock();
+    }
+    // The newest, of fewer than `width` the oldest; false if there is none.
+    bool take(Task& t, size_t width = 0)
+    {
+        if (!size()) // only this thread adds
+            return false;
+        lock_.lock();
+        const bool there = tasks_.size();
+        if (there) {
+            t = tasks_.size() < width ? tasks_.pop_oldest() : tasks_.pop_newest();
+            window::store_relaxed(has_begun_, has_begun_ + 1);
+            gone(t);
+        }
+        lock_.unlock();
+        return there;
+    }
+
+    // Tasks that it has run and put and not yet told the pool of.
+    uint64_t run = 0, added = 0;
+    // Changes with the pool's lock: a thread has it; this holds tasks, or runs one.
+    bool is_held = false, is_active = false;
+    // Of stealing: whom it tried last, when it last had success, ticks that it waits in vain and until when; whose only
+    // task it left, and how many that one had begun.
+    unsigned victim = 0;
+    uint64_t stole_at = 0, patience = 0, steals_from = 0;
+    const Hand* looked_at = nullptr;
+    uint64_t begun = 0;
+
+    // ---- any thread
+
+    // Estimates.
+    size_t size() const { return window::load_relaxed(size_); }
+    uint64_t has_begun() const { return window::load_relaxed(has_begun_); }
+    size_t waiting(size_t kind) const
+    {
+        return kind < waiting_.size() ? window::load_relaxed(waiting_[kind].tasks) : 0;
+    }
+
+    // The oldest, at most half of what there is, rounded up, or `most`.
+    size_t steal(Task* out, size_t most)
+    {
+        lock_.lock();
+        const size_t n = std::min((tasks_.size() + 1) / 2, most);
+        for (size_t i = 0; i < n; i++) {
+            out[i] = tasks_.pop_oldest();
+            gone(out[i]);
+        }
+        lock_.unlock();
+        return n;
+    }
+
+private:
+    struct Count {
+        volatile uint64_t tasks = 0;
+    };
+    void put_locked(const Task& t)
+    {
+        tasks_.push_newest(t);
+        window::store_relaxed(size_, tasks_.size());
+        window::store_relaxed(waiting_[t.kind].tasks, waiting_[t.kind].tasks + 1);
+    }
+    void gone(const Task& t)
+    {
+        window::store_relaxed(size_, tasks_.size());
+        window::store_relaxed(waiting_[t.kind].tasks, waiting_[t.kind].tasks - 1);
+    }
+
+    window::SpinLock lock_; // of what follows
+    Ring tasks_;
+    volatile uint64_t size_ = 0, has_begun_ = 0;
+    std::vector<Count> waiting_; // of each kind; its length changes in open() alone
+};
+
+} // namespace ws::policy::nblb
