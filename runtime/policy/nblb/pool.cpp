@@ -218,7 +218,9 @@ void Pool::run_one(Task& t)
 void Pool::share(size_t tasks)
 {
     const double mean = load_relaxed(mean_s_), some = double(tasks);
-    const double grows = 0.01 * double(std::max(Hardware::load_relaxed(rows_[node_me_].grows), Hardware::Word(100)));
+    // Other processes can write there.
+    const double grows =
+        0.01 * double(std::clamp<Hardware::Word>(Hardware::load_relaxed(rows_[node_me_].grows), 100, 1000000));
     const double wanted = mean > 0 ? 4 * grows * mean * some / (1e-6 * times::task_chunk_us) : some + 1000;
     const long iterations = long(std::clamp(wanted, 2.0, 4 * grows * some));
     ws_parallel_loop(run_region_part, this, 0, iterations, 1, &site, 0, 0);
