@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
+#include <map>
+#include <numeric>
 #include <pthread.h>
 #include <string>
 #include <vector>
@@ -49,26 +51,45 @@ std::string place_of(const Window& w, unsigned rank)
     return "in " + (end == begin ? "MPI" : std::string(begin, end));
 }
 
-// The members of `comm` on this node, as ranks of the node; and how many there are elsewhere.
-std::vector<unsigned> members(const Window& w, MPI_Comm comm, int& elsewhere)
+// The members of `comm`: on this node, as ranks of the node; elsewhere, of MPI_COMM_WORLD.
+struct Members {
+    std::vector<unsigned> here;
+    std::vector<int> elsewhere;
+};
+Members members_of(MPI_Comm comm, const Window& w)
 {
     MPI_Group group, world;
     int size = 0;
     PMPI_Comm_group(comm, &group);
     PMPI_Comm_group(MPI_COMM_WORLD, &world);
     PMPI_Group_size(group, &size);
-    std::vector<int> in_world(w.ranks()), in_comm(w.ranks());
-    for (unsigned r = 0; r < w.ranks(); r++)
-        in_world[r] = w.home(r).world_rank;
-    PMPI_Group_translate_ranks(world, int(w.ranks()), in_world.data(), group, in_comm.data());
+    std::vector<int> all(size_t(size), 0), in_world(size_t(size), 0);
+    std::iota(all.begin(), all.end(), 0);
+    PMPI_Group_translate_ranks(group, size, all.data(), world, in_world.data());
     PMPI_Group_free(&group);
     PMPI_Group_free(&world);
-    std::vector<unsigned> here;
+    std::map<int, unsigned> node;
     for (unsigned r = 0; r < w.ranks(); r++)
-        if (in_comm[r] != MPI_UNDEFINED)
-            here.push_back(r);
-    elsewhere = size - int(here.size());
-    return here;
+        node[w.home(r).world_rank] = r;
+    Members members;
+    for (const int rank : in_world)
+        if (const auto found = node.find(rank); found != node.end())
+            members.here.push_back(found->second);
+        else
+            members.elsewhere.push_back(rank);
+    return members;
+}
+
+// "rank 1 (computing)", "ranks 1, 2 and 5 more". `text`: of one.
+template <class Rank, class Text> std::string list_of(const std::vector<Rank>& ranks, const Text& text)
+{
+    constexpr size_t most_named = 8;
+    std::string list = ranks.size() > 1 ? "ranks " : "rank ";
+    for (size_t i = 0; i < std::min(ranks.size(), most_named); i++)
+        list += (i ? ", " : "") + text(ranks[i]);
+    if (ranks.size() > most_named)
+        list += " and " + std::to_string(ranks.size() - most_named) + " more";
+    return list;
 }
 
 } // namespace
@@ -104,38 +125,30 @@ void say_who_is_missing()
     if (!current || !watched)
         return;
     const Window& w = *watched;
-    const unsigned kind = unsigned(current->kind_);
-    int elsewhere = 0;
-    const std::vector<unsigned> here = members(w, current->comm_, elsewhere);
-    constexpr size_t most_named = 8;
-    std::string missing;
-    size_t count = 0;
+    const Members members = members_of(current->comm_, w);
+    std::vector<unsigned> missing;
     bool all_wait = true;
-    for (const unsigned r : here) {
+    for (const unsigned r : members.here) {
         all_wait = all_wait && Hardware::load_relaxed(w.home(r).occupancy) != window::rank_computing;
-        if (Hardware::load_relaxed(w.whereabouts(r).inside[kind]) || count++ >= most_named)
-            continue;
-        missing += (count > 1 ? ", " : "") + std::to_string(w.home(r).world_rank) + " (" + place_of(w, r) + ")";
+        if (!Hardware::load_relaxed(w.whereabouts(r).inside[unsigned(current->kind_)]))
+            missing.push_back(r);
     }
     // Ranks of other nodes cannot be seen from here.
-    if (!count && (!elsewhere || !all_wait))
+    if (missing.empty() && (members.elsewhere.empty() || !all_wait))
         return;
     if (!Hardware::cas_full(w.node().said_missing, 0, 1))
         return;
-    if (count > most_named)
-        missing += " and " + std::to_string(count - most_named) + " more";
-    const int own = w.own_home().world_rank;
-    if (count)
-        std::fprintf(stderr,
-                     "workshare: note: rank %d has waited %u s in %s, and not there: rank%s %s; the job hangs unless "
-                     "all ranks of the communicator make this call equally often\n",
-                     own, window::times::unfinished_s, current->name_, count > 1 ? "s" : "", missing.c_str());
-    else
-        std::fprintf(stderr,
-                     "workshare: note: rank %d has waited %u s in %s, with all ranks of its node that make this call; "
-                     "where the %d on other nodes are is unknown here; the job hangs unless all of them make this call "
-                     "equally often\n",
-                     own, window::times::unfinished_s, current->name_, elsewhere);
+    const auto with_place = [&](unsigned r) {
+        return std::to_string(w.home(r).world_rank) + " (" + place_of(w, r) + ")";
+    };
+    const std::string who =
+        missing.empty() ? "and where these are is unknown on this node: " +
+                              list_of(members.elsewhere, [](int rank) { return std::to_string(rank); })
+                        : "and not there: " + list_of(missing, with_place);
+    std::fprintf(stderr,
+                 "workshare: note: rank %d has waited %u s in %s, %s; the job hangs unless all ranks of the "
+                 "communicator make this call equally often\n",
+                 w.own_home().world_rank, window::times::unfinished_s, current->name_, who.c_str());
 }
 
 } // namespace ws::policy

@@ -46,6 +46,18 @@ subprocess.run([sys.executable, '-c', LEAVES], check=True)
 expect('left here', there(), (True, True))
 looks = f"import ctypes, os; print(os.path.exists({NAME!r}), ctypes.CDLL(None).shmget({KEY}, 0, 0) >= 0)"
 expect('seen by another test', subprocess.run([OWN, sys.executable, '-c', looks], capture_output=True, text=True).stdout, 'False False\n')
+# Tests of jobs find what has been left, but not what a living process has there.
+lives = LIBC.shmget(0, 4096, IPC_CREAT | 0o600)
+finds = """
+import sys
+sys.argv[1:] = ['', '']
+sys.path.insert(0, {!r})
+import job
+print(*map(sorted, job.segments()))
+""".format(os.path.join(os.path.dirname(OWN), 'mpi'))
+number = LIBC.shmget(KEY, 0, 0)
+expect('left behind', subprocess.run([sys.executable, '-c', finds], capture_output=True, text=True).stdout, f"['{NAME}'] ['System V segment {number}']\n")
+LIBC.shmctl(lives, IPC_RMID, None)
 os.remove(NAME)
 LIBC.shmctl(LIBC.shmget(KEY, 0, 0), IPC_RMID, None)
 expect('the exit status', subprocess.run([OWN, 'sh', '-c', 'exit 7']).returncode, 7)
