@@ -42,7 +42,7 @@ TEST_CASE("publish on demand: one that somebody waits for is, and closed at its 
           ws::loop::Claim::closed);
 }
 
-TEST_CASE("a loop whose descriptor another process has damaged has no more iterations than it had", "[lend]")
+TEST_CASE("exactly once: a loop whose descriptor another process has damaged has no more iterations than it had", "[lend]")
 {
     TestNode node(2);
     node.start_owner(0);
