@@ -12,6 +12,8 @@
  *               job, with a message.
  *   Without     mpirun -workshare each rank runs the tasks that it puts; they do not move, and ws_tasks_run still ends.
  *   Workshare   The same with -workshare-tasks none.
+ *   Collective  functions that some rank of the communicator never calls wait for ever. Under mpirun -workshare one
+ *               line on stderr names such ranks of the node when a rank has waited for 9 s.
  *
  * Thread safety and blocking are stated with each function.
  */

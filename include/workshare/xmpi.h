@@ -13,7 +13,9 @@
  *               move changes their size: memory of malloc() and its like, or of XMPI_Alloc(), which is given back with
  *               free() or XMPI_Free(); or of any kind with XMPI_Set_resize(). After a move the pointer may be another.
  *   Blocking    what is called collective is so over the communicator of the partition, and returns when the caller's
- *               part is done; a rank that waits in it helps others, as in any call of MPI. The rest is local.
+ *               part is done; a rank that waits in it helps others, as in any call of MPI. If a process never makes
+ *               such a call, the others wait for ever; under mpirun -workshare one line on stderr names such processes
+ *               of the node when a rank has waited for 9 s. The rest is local.
  *   Errors      as with MPI's own functions: MPI_SUCCESS or an error code, after the communicator's error handler was
  *               called with it, and the message names the argument. MPI_ERR_ARG: a pointer is NULL, or what is said of
  *               the function. MPI_ERR_COUNT: a number is negative, or the bytes of all rows are more than fit in

@@ -16,6 +16,7 @@
 #include "window/os.h"
 #include "window/times.h"
 #include <algorithm>
+#include <cstring>
 
 namespace ws::lend {
 
@@ -117,6 +118,28 @@ void HomeThread::begin_wait(uint64_t now)
     }
 }
 
+// The MPI function that this rank waits in, or none.
+void HomeThread::show_call(const char* name)
+{
+    window::Whereabouts& own = rank_.window.whereabouts(rank_.window.me());
+    constexpr size_t words = sizeof own.call / sizeof own.call[0];
+    Hardware::Word text[words] = {};
+    if (name)
+        std::strncpy(reinterpret_cast<char*>(text), name, sizeof text - 1);
+    for (size_t i = 0; i < words; i++)
+        Hardware::store_relaxed(own.call[i], text[i]);
+    shows_call_ = name;
+}
+
+// This wait has lasted for a second or longer.
+__attribute__((noinline)) void HomeThread::waits_long(uint64_t now)
+{
+    if (!shows_call_ && rank_.options.call_name)
+        show_call(rank_.options.call_name());
+    if (double(now - wait_began_) >= window::times::unfinished_s * 1e6 * rank_.loops.ticks_per_us)
+        spare_->waits_long();
+}
+
 // How much later this rank would be without stealing. It would have come to this wait later, and would have waited less
 // by as much; but it would not have left the wait before the rank that it waited for, which is the one that would be
 // latest. Short waits, where a look at all ranks would cost too much, only reduce this lag.
@@ -145,6 +168,8 @@ uint64_t HomeThread::end_wait()
     rank_.loops.meter->wait_ends(now, seat.lend.lent_ticks - lent_before_ + seat.lend.naps_ticks - slept_before_);
     carry_lag(now, took);
     window::store_relaxed(seat.waits_since, 0);
+    if (WS_UNLIKELY(shows_call_))
+        show_call(nullptr);
     if (wait_call_ != no_row) {
         CallRow& row = rank_.loops.board->call(wait_call_);
         bump(row.waits);
@@ -295,6 +320,7 @@ void HomeThread::look(unsigned polls)
         looked_at_peers_ = now;
         rank_.check_peers("an MPI call");
         lender_.look_at_neighbours(true);
+        waits_long(now);
     }
     if (gave_step(now, helps_nobody_) || (served && !lender_.is_armed()))
         return; // the next call may be there

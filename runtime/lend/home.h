@@ -57,6 +57,8 @@ private:
     bool gave_step(uint64_t now, bool idle);
     void yield(uint64_t now);
     void idle(uint64_t now);
+    void waits_long(uint64_t now);
+    void show_call(const char* name);
 
     // After which of a wait's polls it looks at the clock, and for work. Armed or lent: after each. Before the spin is
     // over: 0.2 us lie between two looks, or eight over a network whose polls take a microsecond. A rank that answers
@@ -83,6 +85,7 @@ private:
     uint64_t served_at_ = 0;       // ticks: MPI handled something in this wait that did not end it; 0: nothing
     unsigned served_events_ = 0;   // LendOptions::events then
     uint64_t looked_at_peers_ = 0; // ticks
+    bool shows_call_ = false;      // in window::Whereabouts
     uint64_t region_wait_began_ = 0; // ticks: the last wait in an iteration
     bool said_of_wait_ = false;      // a note of such a wait was printed
     window::Flag wait_call_ = 0;   // row of the call that it waits in

@@ -43,6 +43,8 @@ public:
     bool when_idle = false;  // a step is wanted whenever there is nothing to help with
     // One of them. Takes about as long as a chunk; calls of MPI only what returns at once.
     virtual void step(uint64_t now) = 0;
+    // Called about once a second in a wait that has lasted for long.
+    virtual void waits_long() {}
     // A worker is idle: as a step, for who wants one. Returns from when on there may be more to do. By any worker.
     virtual uint64_t worker_step(uint64_t /*now*/) { return never; }
 

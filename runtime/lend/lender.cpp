@@ -165,12 +165,18 @@ Refusal Lender::why_none() const
     return Refusal::all_wait;
 }
 
+// The MPI_COMM_WORLD rank that uses the core. Another process may have written into the window.
+Flag Lender::tenant() const
+{
+    const Flag rank = std::min<Flag>(Hardware::load_relaxed(home_->tenant), window_->ranks() - 1);
+    return Flag(window_->home(rank).world_rank);
+}
+
 void Lender::account_lent(uint64_t now)
 {
     bump(counters().lent_ticks, now - lent_since_);
     if (WS_UNLIKELY(observe::recording)) {
-        const Flag tenant = std::min<Flag>(Hardware::load_relaxed(home_->tenant), window_->ranks() - 1);
-        record(EventKind::lent, lent_since_, now, Flag(window_->home(tenant).world_rank));
+        record(EventKind::lent, lent_since_, now, tenant());
     }
 }
 
@@ -216,7 +222,7 @@ void Lender::sleep_while_lent(uint64_t most_us)
     if (went_on_) { // the guest is still there, and this thread waits again
         went_on_ = false;
         lent_since_ = ticks();
-        show(*seat_, Seated::lent, lent_since_, Flag(window_->home(Hardware::load_relaxed(home_->tenant)).world_rank));
+        show(*seat_, Seated::lent, lent_since_, tenant());
     }
     const uint64_t us = std::min(sleep_us(rank_->times.quantum_us), most_us);
     window::futex_wait(&home_->state, core_lent, us);
@@ -282,7 +288,7 @@ bool Lender::lend(const Target& target, bool one_chunk)
     Target t = target;
     Sizing sizing = Sizing::unpack(t.look.sizing);
     if (one_chunk) { // as large as the time allows
-        const uint64_t fits = rank_->times.short_ticks / (t.look.unit_ticks + 1);
+        const uint64_t fits = rank_->times.short_ticks / std::max<uint64_t>(t.look.unit_ticks, 1);
         sizing.kind = WS_DYNAMIC;
         sizing.chunk = fits < 1 ? 1 : fits < sizing.chunk ? fits : sizing.chunk;
         t.look.sizing = sizing.pack();

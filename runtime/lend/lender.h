@@ -103,6 +103,7 @@ public:
 
 private:
     void find_sharers();
+    window::Flag tenant() const;
     void account_lent(uint64_t now);
     void account_return(uint64_t now);
     // A sleep of `first` microseconds in a new wait, longer after each that nobody ended.

@@ -102,6 +102,8 @@ bool claim_next(Participant& p, long* lo, long* hi)
         c, by);
     if (result != Claim::taken)
         return no_more(p);
+    if (WS_UNLIKELY(c.hi > r.units))
+        beyond_the_end(r.site);
     if (WS_UNLIKELY(p.host->check))
         before_chunk(r);
     p.took_last = c.hi == r.units && !r.two_ends;

@@ -72,6 +72,16 @@ void waits_for_guests(const ws_site* site, unsigned seconds)
                      seconds, name_of(site));
 }
 
+void beyond_the_end(const ws_site* site)
+{
+    std::fprintf(stderr,
+                 "workshare: error: the shared memory of this node's ranks is damaged (it has more iterations of the "
+                 "ws loop %s than there are); ending the job\n",
+                 name_of(site));
+    host().end_job();
+    __builtin_unreachable();
+}
+
 void left_in_child(const ws_site* site)
 {
     std::fprintf(stderr,

@@ -28,4 +28,7 @@ void waits_for_guests(const ws_site* site, unsigned seconds);
 // child was forked.
 [[noreturn]] void left_in_child(const ws_site* site);
 
+// The region's descriptor gives iterations that the loop does not have: another process has written there.
+[[noreturn]] void beyond_the_end(const ws_site* site);
+
 } // namespace ws::loop

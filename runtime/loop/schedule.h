@@ -64,7 +64,12 @@ struct Sizing {
         return uint64_t(kind) << 56 | (least < max_least ? least : max_least) << 40 |
                (chunk < max_chunk ? chunk : max_chunk);
     }
-    static Sizing unpack(uint64_t v) { return {ws_schedule(v >> 56), v & max_chunk, v >> 40 & max_least}; }
+    // Of any word: another process may have written there.
+    static Sizing unpack(uint64_t v)
+    {
+        const uint64_t kind = v >> 56, chunk = v & max_chunk;
+        return {kind <= WS_RUNTIME ? ws_schedule(kind) : WS_DYNAMIC, chunk ? chunk : 1, v >> 40 & max_least};
+    }
 
 private:
     // Chunks of the size that the user fixed, as many at once as `least` asks for and `most` allows.

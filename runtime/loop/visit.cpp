@@ -26,6 +26,8 @@ uint64_t run_as_guest(const window::Lease& lease, const volatile Flag* recall, u
         r.descriptor->leave();
         return 0;
     }
+    if (WS_UNLIKELY(p.claimed.hi > r.units))
+        beyond_the_end(r.site);
     p.mode = Mode::guest;
     p.in_region = true;
     p.frame = own_frame();

@@ -391,7 +391,7 @@ std::string openmp(const Report& r)
         s += format("  %s regions could have had more cores, but the program asked for no more threads\n",
                     count_text(c.openmp_limited).c_str());
     if (c.openmp_given_s > 0)
-        s += "  other jobs had cores of this one for " + time_text(c.openmp_given_s) + "\n";
+        s += "  other jobs had cores of this one for " + time_text(c.openmp_given_s) + " of core time\n";
     return s;
 }
 

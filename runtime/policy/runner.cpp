@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "policy/runner.h"
 
+#include "policy/together.h"
 #include "window/atomics.h"
 #include "window/os.h"
 
@@ -38,12 +39,14 @@ void Runner::attach(const Rank& rank)
 {
     rank_ = rank;
     rank_.steps = this;
+    watch_together(rank_.window);
     for (Tenant& t : tenants_)
         want(t, t.policy->attach(rank_), 0, 0);
 }
 
 void Runner::end()
 {
+    watch_together(nullptr);
     for (Tenant& t : tenants_)
         t.policy->end(rank_);
 }
@@ -97,6 +100,8 @@ void Runner::step(uint64_t now)
     const Wants wants = t->policy->step(rank_, now, window::load_relaxed(budget_));
     want(*t, wants, now, std::max(now, window::ticks()));
 }
+
+void Runner::waits_long() { say_who_is_missing(); }
 
 uint64_t Runner::worker_step(uint64_t now)
 {

@@ -20,6 +20,7 @@ public:
     void attach(const Rank& rank);
     const Rank& rank() const { return rank_; }
     void step(uint64_t now) override;
+    void waits_long() override;
     uint64_t worker_step(uint64_t now) override;
     void want(const Policy& policy, Wants wants) override;
     bool writes_letters() const;

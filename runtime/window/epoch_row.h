@@ -22,7 +22,8 @@ public:
     // One thread at a time.
     void write(const Word (&values)[words])
     {
-        const Word odd = A::load_relaxed(epoch_) + 1; // relaxed: nobody else writes it
+        // Relaxed: nobody else writes it. Odd in any case: after a stray store there readers would never read it whole.
+        const Word odd = (A::load_relaxed(epoch_) + 1) | 1;
         A::store_relaxed(epoch_, odd);
         store(values, odd);
     }

@@ -151,7 +151,7 @@ constexpr double task_unit_us = 500;
 // An owner without tasks, while guests are in theirs.
 constexpr unsigned task_tail_nap_us = 20;
 
-// loop/left.h: after a wait of this length in an iteration, or for one, a note says what is wrong if it never ends.
+// loop/left.h, policy/together.h: after a wait of this length a note says what is wrong if it never ends.
 constexpr unsigned unfinished_s = 9;
 
 // How often it is looked whether another job's process uses a CPU at all: the kernel counts in units of 10 ms. A look

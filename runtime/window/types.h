@@ -2,8 +2,8 @@
 //
 // Everything that lies in the node's shared window, and nothing else.
 //
-//    Node | open[ranks] | lag[ranks] | Row[ranks] | LoadRow[ranks] (window/load_row.h) | Home[cores] | masks[cores]
-//    (window/cpus.h) | GuestSlot[cores][ranks] | Lock[] (window/locks.h)
+//    Node | open[ranks] | lag[ranks] | Row[ranks] | LoadRow[ranks] (window/load_row.h) | Whereabouts[ranks] |
+//    Home[cores] | masks[cores] (window/cpus.h) | GuestSlot[cores][ranks] | Lock[] (window/locks.h)
 //
 // A row belongs to one rank of the node, a row of the core table to one core: the cores 0 .. ranks-1 are those that the
 // ranks' own threads compute on, the others are the workers'. Each field says who writes it; fields of different
@@ -105,6 +105,17 @@ struct alignas(64) Row {
     Hunger hunger;
 };
 
+// Calls of Workshare's own that end when all processes of a communicator have made them. MPIX: all functions.
+enum class Together : unsigned { tasks_create, tasks_run, tasks_free, get_wsize, monitor_end, partition_free, mpix };
+constexpr unsigned kinds_of_together = 7;
+
+// What a rank says of where it is, for a rank that has waited for it for long. Relaxed: each word is true by itself.
+struct alignas(64) Whereabouts {
+    volatile Flag inside[kinds_of_together]; // threads that are in these calls: by themselves, by atomic additions
+    // home: the MPI function that it has waited in for some time, ended by a 0; 0 in front: in none
+    volatile Hardware::Word call[4];
+};
+
 // The guest that runs in `owner`'s process on a core.
 enum GuestState : Flag {
     guest_none = 0,
@@ -126,6 +137,7 @@ struct alignas(64) Node {
     uint32_t cores;         // rows of the core table
     uint32_t cpus;          // in the union of all masks
     volatile Flag sleepers; // home threads: how many of them sleep (core_asleep)
+    volatile Flag said_missing; // whoever has said first which ranks others wait for: 1
     int32_t book_pid, book_fd; // where rank 0 has the node book (book/book.h), before the others ask; 0: nowhere
     // Home threads: how many cores have their `awaits` set. Read by who receives.
     alignas(64) volatile Flag senders_waiting;

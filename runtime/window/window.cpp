@@ -19,9 +19,9 @@ size_t slots_bytes(unsigned ranks, unsigned cores) { return whole_lines(size_t(r
 
 size_t Window::bytes(unsigned ranks, unsigned cores, unsigned mask_size)
 {
-    return sizeof(Node) + open_bytes(ranks) + lag_bytes(ranks) + ranks * (sizeof(Row) + sizeof(LoadRow)) +
-           cores * sizeof(Home) + masks_bytes(cores, mask_size) + slots_bytes(ranks, cores) + LockTable::bytes +
-           64; // 64: to align the base
+    return sizeof(Node) + open_bytes(ranks) + lag_bytes(ranks) +
+           ranks * (sizeof(Row) + sizeof(LoadRow) + sizeof(Whereabouts)) + cores * sizeof(Home) +
+           masks_bytes(cores, mask_size) + slots_bytes(ranks, cores) + LockTable::bytes + 64; // 64: to align the base
 }
 
 void Window::map(void* base, unsigned ranks, unsigned cores, unsigned me, unsigned mask_size)
@@ -36,7 +36,8 @@ void Window::map(void* base, unsigned ranks, unsigned cores, unsigned me, unsign
     lag_ = reinterpret_cast<volatile Hardware::Word*>(p += open_bytes(ranks));
     rows_ = reinterpret_cast<Row*>(p += lag_bytes(ranks));
     loads_ = reinterpret_cast<LoadRow*>(p += ranks * sizeof(Row));
-    homes_ = reinterpret_cast<Home*>(p += ranks * sizeof(LoadRow));
+    whereabouts_ = reinterpret_cast<Whereabouts*>(p += ranks * sizeof(LoadRow));
+    homes_ = reinterpret_cast<Home*>(p += ranks * sizeof(Whereabouts));
     masks_ = reinterpret_cast<unsigned long*>(p += cores * sizeof(Home));
     slots_ = reinterpret_cast<GuestSlot*>(p += masks_bytes(cores, mask_size));
     locks_ = p += slots_bytes(ranks, cores);
@@ -69,6 +70,7 @@ void Window::init_own(int world_rank, unsigned first_worker, unsigned workers, c
     lag_[me_] = 0;
     new (&mine()) Row{};
     new (&load(me_)) LoadRow{};
+    new (&whereabouts(me_)) Whereabouts{};
     for (loop::Descriptor& d : mine().loops)
         d.init();
     for (unsigned core = 0; core < cores_; core++)

@@ -37,6 +37,7 @@ public:
     Row& row(unsigned rank) const { return rows_[rank]; }
     Row& mine() const { return rows_[me_]; }
     LoadRow& load(unsigned rank) const { return loads_[rank]; }
+    Whereabouts& whereabouts(unsigned rank) const { return whereabouts_[rank]; }
     Home& home(unsigned index) const { return homes_[index]; }
     Home& own_home() const { return homes_[me_]; }
     // Where a guest on this core may run. Constant after attach.
@@ -56,6 +57,7 @@ private:
     volatile Hardware::Word* lag_ = nullptr;
     Row* rows_ = nullptr;
     LoadRow* loads_ = nullptr;
+    Whereabouts* whereabouts_ = nullptr;
     Home* homes_ = nullptr;
     unsigned long* masks_ = nullptr;
     GuestSlot* slots_ = nullptr;

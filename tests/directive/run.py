@@ -165,7 +165,7 @@ class Test:
         limit = ['-ferror-limit=0', '-fno-color-diagnostics'] if CLANG else []
         status, output = start([*compiler(language), *self.plugin(flags), *flags, *limit, *options, '-c', source, '-o', '/dev/null'])
         label = f'{os.path.basename(source)} as {language}'
-        if status != 1 or self.crashed(output) or 'PLUGIN' in output:
+        if status != 1 or self.crashed(output) or 'PLUGIN_' in output:
             fail(f'{label}: the compiler ended with {status}', output)
         found = []
         for line in output.split('\n'):
@@ -807,7 +807,7 @@ class Test:
                     rf'workshare: an exception left an iteration of the ws loop (\S*/)?exception\.cpp:{lines[loop]}:{function};', output):
                 fail(f'exception {level} {how}: {status}', output)
         status, output = start([binary, 'outside'])
-        if status != -6 or 'workshare' in output:
+        if status != -6 or 'workshare:' in output:
             fail(f'exception {level} outside of loops: {status}', output)
         status, output = start([binary, 'caught'])
         if status or output:

@@ -34,9 +34,9 @@ for wrapper, source in (MPICC, 'a.c'), (MPICXX, 'a.cpp'), (MPIFORT, 'a.f90'):
            any(w.startswith('-fplugin=') for w in words[:words.index(source)]), True)
     expect(f'-lws before -lmpich in {out!r}', words.index('-lws') < words.index('-lmpich'), True)
     code, out, err = run(wrapper, '-fws', '-show', '-c', source)
-    expect(f'{wrapper} -fws -c does not link: {out!r}', (code, '-lws' in out), (0, False))
+    expect(f'{wrapper} -fws -c does not link: {out!r}', (code, '-lws' in out.split()), (0, False))
     code, out, err = run(wrapper, '-show', source)
-    expect(f'{wrapper} without -fws: {out!r}', (code, 'fplugin' in out, '-lws' in out), (0, False, False))
+    expect(f'{wrapper} without -fws: {out!r}', (code, '-fplugin=' in out, '-lws' in out.split()), (0, False, False))
 
 for wrapper, source, compiler in (MPICC, 'a.c', 'cc'), (MPICXX, 'a.cpp', 'cxx'), (MPIFORT, 'a.f90', 'fc'):
     name = os.path.basename(wrapper)
@@ -47,12 +47,12 @@ for wrapper, source, compiler in (MPICC, 'a.c', 'cc'), (MPICXX, 'a.cpp', 'cxx'),
     code, out, err = run(wrapper, '-show', source)
     expect(f'{name} has a run path: {out!r}', f'-Wl,-rpath,{STAGE}/lib' in out, True)
     code, out, err = run(wrapper, '-show', '-c', source)
-    expect(f'{name} -c has none: {out!r}', 'rpath' in out, False)
+    expect(f'{name} -c has none: {out!r}', '-Wl,-rpath' in out, False)
     if name != 'mpifort':
         code, out, err = run(wrapper, '-fws', '-show-compile-info')
         expect(f'{name} -show-compile-info: {out!r}', (code, '-fplugin=' in out, f'-I{STAGE}/include' in out, '-l' in out.split()), (0, True, True, False))
         code, out, err = run(wrapper, '-fws', '-show-link-info')
-        expect(f'{name} -show-link-info: {out!r}', (code, '-lws' in out.split(), '-lmpich' in out.split(), f'-Wl,-rpath,{STAGE}/lib' in out, 'plugin' in out),
+        expect(f'{name} -show-link-info: {out!r}', (code, '-lws' in out.split(), '-lmpich' in out.split(), f'-Wl,-rpath,{STAGE}/lib' in out, '-fplugin=' in out),
                (0, True, True, True, False))
     code, out, err = run(wrapper, '-show', f'-{compiler}=some compiler', '-fws-report', '-E', source, env={f'MPICH_{compiler.upper()}': 'another'})
     expect(f'{name}: the option goes before the variable: {err!r}', "the compiler 'some compiler' does not run" in err, True)
@@ -77,7 +77,7 @@ b' '' "-DE=q\\'\\\\" -DF='it\\'s'\v@'inner file'\n@missing -c""")
         expect(f'{wrapper}: files with and without -fws', run(*show, '@plain', '@inner file', cwd=folder),
                run(*show, '-DA=one  two', '-c', '-o', 'an object', '-fws'))
         code, out, err = run(*show, '-c', '@plain', cwd=folder)
-        expect(f'{wrapper}: without -fws files are the compiler\'s: {out!r}', (code, '@plain' in out, 'plugin' in out), (0, True, False))
+        expect(f'{wrapper}: without -fws files are the compiler\'s: {out!r}', (code, '@plain' in out, '-fplugin=' in out), (0, True, False))
         code, out, err = run(wrapper, '-fws', '-c', source, '@own', cwd=folder)
         expect(f'{wrapper}: a file that names itself: {err!r}', (code, 'too many @-files' in err), (1, True))
     write('a.c', 'void f(int *a) {\n#pragma ws for\n    for (int i = 0; i < 9; i++)\n        a[i] = sizeof "" NAME;\n}\n')

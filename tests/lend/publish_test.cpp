@@ -42,6 +42,27 @@ TEST_CASE("publish on demand: one that somebody waits for is, and closed at its 
           ws::loop::Claim::closed);
 }
 
+TEST_CASE("exactly once: a loop whose descriptor another process has damaged has no more iterations than it had", "[lend]")
+{
+    TestNode node(2);
+    node.start_owner(0);
+    node.home(1).occupancy = rank_blocked;
+    ws::loop::Descriptor& d = node[0].window.mine().loops[0];
+    bool damaged = false;
+    Loop loop(100, [&](long) {
+        if (node[0].window.open(0) && !damaged) {
+            damaged = true; // as many units as there can be, from here on
+            d.publish(50, {ws::loop::Descriptor::max_units, ws::loop::Sizing{WS_DYNAMIC, 1000, 1}.pack(), 1});
+        }
+        sleep_us(50);
+    });
+    node[0].window.mine().hunger.hungry = long_hungry;
+    CHECK_THROWS_AS(loop.run(), JobEnds);
+    CHECK(damaged);
+    // The thread has left the loop by an exception, which no program can.
+    ws::loop::self = ws::loop::participant_of(node[0].host);
+}
+
 TEST_CASE("publish on demand: one that guests helped with much the last time is, before anybody asks", "[lend]")
 {
     TestNode node(2);
@@ -229,7 +250,8 @@ TEST_CASE("publish on demand: a longer loop runs plainly, too, where nobody came
     node.stop();
 }
 
-TEST_CASE("publish on demand: a short loop that is cut for somebody who takes none of it runs whole for a while", "[lend]")
+TEST_CASE("publish on demand: a short loop that is cut for somebody who takes none of it runs whole for a while",
+          "[lend]")
 {
     constexpr long n = 50;
     static volatile Flag* hungry;

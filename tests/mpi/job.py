@@ -11,6 +11,7 @@ import json
 import os
 import re
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -113,17 +114,26 @@ def finish():
     sys.exit(0)
 
 
+def is_own_file(path):
+    try:
+        status = os.stat(path)
+    except FileNotFoundError:  # it has just gone
+        return False
+    return stat.S_ISREG(status.st_mode) and status.st_uid == os.getuid() and not os.path.basename(path).startswith('__KMP_REGISTERED_LIB_')
+
+
 def segments():
-    """Shared memory that outlives processes: files in /dev/shm and System V segments. Not the 1 KiB with which each process
-    that has libomp registers, and which libomp leaves, here as in any program, when that process is killed."""
-    files = {path for path in glob.glob('/dev/shm/**', recursive=True)
-             if os.path.isfile(path) and not os.path.basename(path).startswith('__KMP_REGISTERED_LIB_')}
+    """This user's shared memory that outlives processes: files in /dev/shm and System V segments. Not the 1 KiB with which each process
+    that has libomp registers, and which libomp leaves, here as in any program, when that process is killed. Where tests have memory of
+    their own (../own-memory), nobody else's is seen."""
+    files = {path for path in glob.glob('/dev/shm/**', recursive=True) if is_own_file(path)}
     system_v = set()
     with open('/proc/sysvipc/shm') as f:
         for line in f.readlines()[1:]:
-            fields = line.split()
-            if int(fields[6]) == 0:  # nobody is attached
-                system_v.add('System V segment ' + fields[1])
+            _, number, _, _, creator, _, attached, user = line.split()[:8]
+            # What a living process has made is no job's that has ended.
+            if int(attached) == 0 and int(user) == os.getuid() and not os.path.exists('/proc/' + creator):
+                system_v.add('System V segment ' + number)
     return files, system_v
 
 

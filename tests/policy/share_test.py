@@ -80,7 +80,7 @@ def kill_ranks(after):
 def shared(result):
     """(regions with cores of other jobs, seconds of those, seconds beside their owners), by the verdict."""
     found = re.search(r'(\d+) parallel regions had cores of other jobs, for ([\d.]+) core seconds \(([\d.]+) beside their owners\), '
-                      r'and other jobs had cores of this one for [\d.]+ s', result.err)
+                      r'and other jobs had cores of this one for [\d.]+ core seconds', result.err)
     return tuple(map(float, found.groups())) if found else None
 
 

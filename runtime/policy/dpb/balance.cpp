@@ -56,7 +56,7 @@ bool Balance::watch(uint64_t now)
     if (ended <= head.watched || !are_alike(took))
         return false;
     const Deal present = dealt(measured), first(table_->first(), table_->first() + ranks);
-    Flag turn = head.watched;
+    Flag turn = std::max(head.watched, ended - std::min(ended, turns_told)); // those before nobody knows any more
     head.watched = ended;
     while (turn++ < ended) {
         bool known = true;

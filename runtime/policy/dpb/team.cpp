@@ -100,7 +100,7 @@ unsigned Team::could_borrow(uint64_t now)
         uint64_t since = 0;
         const bool lendable = r != me_ && is_lendable(r, now, &since);
         if (lendable)
-            processors += Hardware::load_relaxed(table_->row(r).target);
+            processors += std::min(Hardware::load_relaxed(table_->row(r).target), table_->processors());
         waits_since_[r] = lendable ? since : 0;
         passed_over_[r] = lendable ? 0 : since;
         passes_over_ |= passed_over_[r] != 0;

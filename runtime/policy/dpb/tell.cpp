@@ -169,7 +169,7 @@ void tell(observe::Facts& facts, const Table* table, int node, const Done& what)
         facts.policies.push_back(text);
     }
     if (what.shares) {
-        std::snprintf(text, sizeof text, ", and other jobs had cores of this one for %.3f s",
+        std::snprintf(text, sizeof text, ", and other jobs had cores of this one for %.3f core seconds",
                       double(all.used_by_others) / ticks_per_s);
         facts.policies.push_back(lent_text(all.foreign, "cores of other jobs", ticks_per_s) + text +
                                  recalled_text(all.foreign, " of other jobs"));

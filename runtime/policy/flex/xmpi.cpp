@@ -5,6 +5,7 @@
 #include "policy/flex/exports.h"
 #include "policy/flex/wishes.h"
 #include "policy/mpi_error.h"
+#include "policy/together.h"
 #include "window/os.h"
 
 #include <cmath>
@@ -16,6 +17,8 @@
 #include <utility>
 
 namespace ws::policy::flex {
+
+using window::Together;
 
 namespace {
 
@@ -93,6 +96,7 @@ int get_wsize(MPI_Comm comm, MPI_Count rows, MPI_Info info, XMPI_Partition* part
         return error;
     if (inter)
         return raise(comm, name, MPI_ERR_COMM, "comm is an intercommunicator");
+    const InTogether in_call(Together::get_wsize, name, comm);
     // Rank 0's info counts; what is wrong with it, or with anybody's arguments, all are told.
     Wishes wishes;
     int rank;
@@ -283,6 +287,7 @@ int end_begin(const char* name, XMPI_Partition handle)
         return no_partition(name, handle);
     if (d->is_ending())
         return raise(d->comm(), name, MPI_ERR_ARG, "the end of this iteration was begun already");
+    const InTogether in_end(Together::monitor_end, name, d->comm());
     const std::string wrong = d->end_begin();
     if (wrong.empty())
         return MPI_SUCCESS;
@@ -298,6 +303,7 @@ int end_finish(const char* name, XMPI_Partition handle, MPI_Count* count, MPI_Co
         return no_partition(name, handle);
     if (!d->is_ending())
         return raise(d->comm(), name, MPI_ERR_ARG, "no end of an iteration was begun (XMPI_Monitor_end_begin)");
+    const InTogether in_end(Together::monitor_end, name, d->comm());
     const bool has = d->end_finish();
     if (!count || !displ || !moved)
         return raise(d->comm(), name, MPI_ERR_ARG, "%s is NULL", !count ? "count" : !displ ? "displ" : "moved");
@@ -321,6 +327,7 @@ bool step_all()
 } // namespace ws::policy::flex
 
 using namespace ws::policy::flex;
+using ws::policy::InTogether;
 
 WS_EXPORT int ws_XMPI_Get_wsize(MPI_Comm comm, MPI_Count rows, MPI_Info info, XMPI_Partition* partition,
                                 MPI_Count* count, MPI_Count* displ)
@@ -415,8 +422,10 @@ WS_EXPORT int ws_XMPI_Partition_free(XMPI_Partition* partition)
         gone = std::move(found->second);
         table.erase(found);
     }
+    const InTogether in_free(Together::partition_free, name, gone->comm());
     if (gone->is_ending())
         gone->end_finish();
+    gone.reset();
     *partition = XMPI_PARTITION_NULL;
     return MPI_SUCCESS;
 }

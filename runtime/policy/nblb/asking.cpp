@@ -38,6 +38,14 @@ uint64_t available_memory()
     return kib * 1024;
 }
 
+// What a row says: tasks, or nanoseconds, hundredths and bytes. Other processes can write there, and sums of these and
+// counts down from them must stay exact.
+constexpr uint64_t most_tasks = uint64_t(1) << 40, most_of_others = uint64_t(1) << 48;
+uint64_t told(const volatile Hardware::Word& word, uint64_t most = most_of_others)
+{
+    return std::min<uint64_t>(Hardware::load_relaxed(word), most);
+}
+
 } // namespace
 
 void Pool::open_wire()
@@ -319,13 +327,13 @@ Look Pool::own_look()
     known = 0;
     for (size_t r = 0; r < node_ranks_.size(); r++) {
         const Row& row = rows_[r];
-        const uint64_t here = Hardware::load_relaxed(row.rest);
-        const double mean = 1e-9 * double(Hardware::load_relaxed(row.mean_ns));
+        const uint64_t here = told(row.rest, most_tasks);
+        const double mean = 1e-9 * double(told(row.mean_ns));
         l.rest += double(here);
-        l.waiting += double(Hardware::load_relaxed(row.waiting));
+        l.waiting += double(told(row.waiting, most_tasks));
         if (mean > 0) {
             all_s += mean * (double(here) + 1e-3);
-            grown_s += 0.01 * double(Hardware::load_relaxed(row.grows)) * mean * (double(here) + 1e-3);
+            grown_s += 0.01 * double(told(row.grows)) * mean * (double(here) + 1e-3);
             known += double(here) + 1e-3;
         }
         for (const volatile Hardware::Word& word : row.pace)
@@ -334,7 +342,7 @@ Look Pool::own_look()
         if (here < least) {
             least = here;
             l.address = node_ranks_[r];
-            l.room = double(Hardware::load_relaxed(row.room));
+            l.room = double(told(row.room));
         }
     }
     l.mean_s = known > 0 ? all_s / known : 0;

@@ -3,6 +3,7 @@
 // include/workshare/task.h.
 #include "directive/last_error.h"
 #include "policy/nblb/pool.h"
+#include "policy/together.h"
 #include "window/spin_lock.h"
 
 #include <cerrno>
@@ -10,7 +11,9 @@
 #include <new>
 #include <string>
 
+using ws::policy::InTogether;
 using ws::policy::nblb::Pool;
+using ws::window::Together;
 
 // Stays for ever, a few bytes, so that a pool that was freed can be told from one that is there.
 struct ws_tasks {
@@ -63,6 +66,7 @@ WS_EXPORT int ws_tasks_create(MPI_Comm comm, ws_tasks** tasks)
     ws_tasks* const shell = new (std::nothrow) ws_tasks{nullptr, nullptr};
     if (!shell)
         return said(ENOMEM, "ws_tasks_create: no memory");
+    const InTogether in_create(Together::tasks_create, "ws_tasks_create", comm);
     shell->pool = new Pool(comm, shell);
     *tasks = shell;
     return 0;
@@ -105,6 +109,7 @@ WS_EXPORT int ws_tasks_run(ws_tasks* tasks)
     if (!mpi_is_there())
         return said(EINVAL, "ws_tasks_run: MPI is finalized");
     std::string error;
+    const InTogether in_run(Together::tasks_run, "ws_tasks_run", pool->comm());
     const int result = pool->run(error);
     return said(result, error);
 }
@@ -159,6 +164,7 @@ WS_EXPORT int ws_tasks_free(ws_tasks** tasks)
     last_freed = *tasks;
     freeing.unlock();
     *tasks = nullptr;
+    const InTogether in_free(Together::tasks_free, "ws_tasks_free", pool->comm());
     delete pool;
     return 0;
 }

@@ -92,7 +92,7 @@ inline Pace::Kind unpacked(uint64_t word)
     const uint32_t mean = uint32_t(word);
     Pace::Kind k = {uint16_t(word >> 48), 0, float(word >> 32 & 0xffff)};
     std::memcpy(&k.mean_s, &mean, sizeof mean);
-    return k;
+    return k.mean_s >= 0 && k.mean_s <= 1e9f ? k : Pace::Kind{}; // other processes can write there
 }
 
 } // namespace ws::policy::nblb

@@ -393,7 +393,9 @@ void Pool::share(size_t tasks)
 {
     constexpr double least_iterations = 256; // so that a tree of fine tasks is not interrupted more often than each ms
     const double mean = load_relaxed(mean_s_), some = double(tasks);
-    const double grows = 0.01 * double(std::max(Hardware::load_relaxed(rows_[node_me_].grows), Hardware::Word(100)));
+    // Other processes can write there.
+    const double grows =
+        0.01 * double(std::clamp<Hardware::Word>(Hardware::load_relaxed(rows_[node_me_].grows), 100, 1000000));
     const double wanted = mean > 0 ? 4 * grows * mean * some / (1e-6 * times::task_chunk_us) : some + 1000;
     const long iterations = long(std::max(least_iterations, std::min(wanted, 4 * grows * some)));
     directive::forget_turns(site);

@@ -38,6 +38,7 @@ public:
     int future(uint64_t number, void* result, size_t capacity, size_t* bytes, std::string& error);
     void count(ws_task_counts& counts);
     bool runs() const { return running_now_; }
+    MPI_Comm comm() const { return comm_; }
     bool is_first() const { return me_ == 0; } // of its communicator's ranks
     // At MPI_Finalize: the letters that pools listen for are cancelled, where pools were not freed.
     static void leave_all();

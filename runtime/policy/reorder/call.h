@@ -7,6 +7,7 @@
 #include "policy/reorder/fault.h"
 #include "policy/reorder/place.h"
 #include "policy/reorder/settings.h"
+#include "policy/together.h"
 
 #include <cstring>
 #include <vector>

@@ -16,6 +16,7 @@ namespace {
 int load_create(MPI_Comm comm, const double* loads, MPI_Info info, MPI_Comm* newcomm)
 {
     const AroundCall not_computing;
+    const InTogether in_call(window::Together::mpix, "MPIX_Load_create", comm);
     Call call;
     Record mine;
     if (const int error = begin("MPIX_Load_create", comm, info, newcomm, call, mine))
@@ -42,6 +43,7 @@ int load_active(MPI_Comm comm, int* active, MPI_Comm* activecomm)
 {
     const AroundCall not_computing;
     static const char* name = "MPIX_Load_active";
+    const InTogether in_call(window::Together::mpix, name, comm);
     if (activecomm)
         *activecomm = MPI_COMM_NULL;
     if (const int error = refuse_comm(comm, name))
@@ -79,6 +81,7 @@ int load_active(MPI_Comm comm, int* active, MPI_Comm* activecomm)
 int load_imbalance(MPI_Comm comm, double* max_over_mean)
 {
     const AroundCall not_computing;
+    const InTogether in_call(window::Together::mpix, "MPIX_Load_imbalance", comm);
     Call call;
     if (const int error = begin("MPIX_Load_imbalance", comm, call))
         return error;

@@ -278,6 +278,7 @@ int meet(const Known& known, const std::vector<int>& places, const Line& line, c
 int dist_load_create(MPI_Comm comm, int count, const int* ranks, const double* loads, MPI_Info info, MPI_Comm* newcomm)
 {
     const AroundCall not_computing;
+    const InTogether in_call(window::Together::mpix, "MPIX_Dist_load_create", comm);
     Call call;
     Record mine;
     int error = begin("MPIX_Dist_load_create", comm, info, newcomm, call, mine);

@@ -119,6 +119,7 @@ int attach_graph(const Call& call, const std::vector<int>& order, MPI_Comm moved
 int load_graph_create(MPI_Comm comm, const double* loads, Side in, Side out, MPI_Info info, MPI_Comm* newcomm)
 {
     const AroundCall not_computing;
+    const InTogether in_call(window::Together::mpix, "MPIX_Load_graph_create", comm);
     Call call;
     Record mine;
     int error = begin("MPIX_Load_graph_create", comm, info, newcomm, call, mine);

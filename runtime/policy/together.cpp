@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+#include "policy/together.h"
+
+#include "window/times.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <map>
+#include <numeric>
+#include <pthread.h>
+#include <string>
+#include <vector>
+
+namespace ws::policy {
+
+using window::Flag;
+using window::Hardware;
+using window::Together;
+using window::Whereabouts;
+using window::Window;
+
+namespace {
+
+Window* watched;
+pthread_t home;
+InTogether* current; // of the home thread
+
+constexpr const char* names[] = {"ws_tasks_create",  "ws_tasks_run",        "ws_tasks_free",   "XMPI_Get_wsize",
+                                 "XMPI_Monitor_end", "XMPI_Partition_free", "an MPIX function"};
+static_assert(sizeof names / sizeof names[0] == window::kinds_of_together);
+
+// In words: where the rank is, so far as it has said.
+std::string place_of(const Window& w, unsigned rank)
+{
+    const Whereabouts& its = w.whereabouts(rank);
+    for (unsigned kind = 0; kind < window::kinds_of_together; kind++)
+        if (Hardware::load_relaxed(its.inside[kind]))
+            return std::string("in ") + names[kind];
+    if (Hardware::load_relaxed(w.home(rank).occupancy) == window::rank_computing)
+        return "computing";
+    // Other processes write there: nothing is taken for granted but the number of bytes.
+    constexpr size_t words = sizeof its.call / sizeof its.call[0];
+    Hardware::Word text[words];
+    for (size_t i = 0; i < words; i++)
+        text[i] = Hardware::load_relaxed(its.call[i]);
+    const char* const begin = reinterpret_cast<const char*>(text);
+    const char* const end = std::find_if(begin, begin + sizeof text, [](unsigned char c) {
+        return c >= 128 || (!std::isalnum(c) && c != '_');
+    });
+    return "in " + (end == begin ? "MPI" : std::string(begin, end));
+}
+
+// The members of `comm`: on this node, as ranks of the node; elsewhere, of MPI_COMM_WORLD.
+struct Members {
+    std::vector<unsigned> here;
+    std::vector<int> elsewhere;
+};
+Members members_of(MPI_Comm comm, const Window& w)
+{
+    MPI_Group group, world;
+    int size = 0;
+    PMPI_Comm_group(comm, &group);
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    PMPI_Group_size(group, &size);
+    std::vector<int> all(size_t(size), 0), in_world(size_t(size), 0);
+    std::iota(all.begin(), all.end(), 0);
+    PMPI_Group_translate_ranks(group, size, all.data(), world, in_world.data());
+    PMPI_Group_free(&group);
+    PMPI_Group_free(&world);
+    std::map<int, unsigned> node;
+    for (unsigned r = 0; r < w.ranks(); r++)
+        node[w.home(r).world_rank] = r;
+    Members members;
+    for (const int rank : in_world)
+        if (const auto found = node.find(rank); found != node.end())
+            members.here.push_back(found->second);
+        else
+            members.elsewhere.push_back(rank);
+    return members;
+}
+
+// "rank 1 (computing)", "ranks 1, 2 and 5 more". `text`: of one.
+template <class Rank, class Text> std::string list_of(const std::vector<Rank>& ranks, const Text& text)
+{
+    constexpr size_t most_named = 8;
+    std::string list = ranks.size() > 1 ? "ranks " : "rank ";
+    for (size_t i = 0; i < std::min(ranks.size(), most_named); i++)
+        list += (i ? ", " : "") + text(ranks[i]);
+    if (ranks.size() > most_named)
+        list += " and " + std::to_string(ranks.size() - most_named) + " more";
+    return list;
+}
+
+} // namespace
+
+InTogether::InTogether(Together kind, const char* name, MPI_Comm comm) : kind_(kind), name_(name), comm_(comm)
+{
+    if (!watched)
+        return;
+    inside_ = &watched->whereabouts(watched->me()).inside[unsigned(kind)];
+    Hardware::fetch_add_full(*inside_, 1);
+    if ((is_home_ = pthread_equal(pthread_self(), home))) {
+        outer_ = current;
+        current = this;
+    }
+}
+
+InTogether::~InTogether()
+{
+    if (is_home_)
+        current = outer_;
+    if (inside_ && watched)
+        Hardware::fetch_add_full(*inside_, Flag(-1));
+}
+
+void watch_together(Window* window)
+{
+    watched = window;
+    home = pthread_self();
+}
+
+void say_who_is_missing()
+{
+    if (!current || !watched)
+        return;
+    const Window& w = *watched;
+    const Members members = members_of(current->comm_, w);
+    std::vector<unsigned> missing;
+    bool all_wait = true;
+    for (const unsigned r : members.here) {
+        all_wait = all_wait && Hardware::load_relaxed(w.home(r).occupancy) != window::rank_computing;
+        if (!Hardware::load_relaxed(w.whereabouts(r).inside[unsigned(current->kind_)]))
+            missing.push_back(r);
+    }
+    // Ranks of other nodes cannot be seen from here.
+    if (missing.empty() && (members.elsewhere.empty() || !all_wait))
+        return;
+    if (!Hardware::cas_full(w.node().said_missing, 0, 1))
+        return;
+    const auto with_place = [&](unsigned r) {
+        return std::to_string(w.home(r).world_rank) + " (" + place_of(w, r) + ")";
+    };
+    const std::string who =
+        missing.empty() ? "and where these are is unknown on this node: " +
+                              list_of(members.elsewhere, [](int rank) { return std::to_string(rank); })
+                        : "and not there: " + list_of(missing, with_place);
+    std::fprintf(stderr,
+                 "workshare: note: rank %d has waited %u s in %s, %s; the job hangs unless all ranks of the "
+                 "communicator make this call equally often\n",
+                 w.own_home().world_rank, window::times::unfinished_s, current->name_, who.c_str());
+}
+
+} // namespace ws::policy
