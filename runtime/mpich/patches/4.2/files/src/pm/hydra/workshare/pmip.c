@@ -44,6 +44,7 @@ void HYD_pmcd_pmip_left(struct pmip_downstream *p)
 {
     siginfo_t info = {.si_pid = 0 };
 
+    p->pmi_fd = HYD_FD_CLOSED;  /* its number may be another connection's */
     if (p->how != stayed || kills)
         return;
     /* A process that ends closes its connection first; its status follows at once */
