@@ -3,7 +3,6 @@
 root other than rank 0."""
 import glob
 import os
-import re
 import signal
 import socket
 import struct
@@ -11,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-from check import expect, finish, run, skip
+from check import expect, finish
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import patience  # noqa: E402
@@ -19,9 +18,6 @@ import patience  # noqa: E402
 MPIRUN, APP = sys.argv[1:]
 HOST = os.uname().nodename
 TWO = '-launcher', 'fork', '-hosts', 'a,b'  # hosts of any name are this one with the launcher fork
-
-if not re.search(r'Version: +4\.0', run(MPIRUN, '-version')[1]):
-    skip('only the patches for MPICH 4.0 have this yet')
 
 
 def start(*args, env=None):

@@ -41,9 +41,6 @@ void HYD_pmcd_pmip_not_started(struct pmip_pg *pg);
  * signal ends all. */
 int HYD_pmcd_pmip_ended(int pid, int ret_status, int ends_others);
 
-/* This proxy has begun to kill its processes (MPICH 4.2): a connection that closes from here on ends no others. */
-int HYD_pmcd_pmip_kills(void);
-
 /* A proxy's message, of `len` bytes, that it could not start a process: it is printed, and the job ends. */
 HYD_status HYD_pmcd_pmiserv_launch_failed(int fd, int len);
 

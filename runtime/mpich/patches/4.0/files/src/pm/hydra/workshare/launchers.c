@@ -1,116 +1,31 @@
 /* SPDX-License-Identifier: MIT
  *
- * What mpiexec does about processes and proxies that could not be started, and how it ends a job. Included by
- * pmiserv_pmci.c.
+ * How mpiexec starts its proxies, and what it does about those that could not be started. Included by pmiserv_pmci.c.
  */
-#include <signal.h>
-
-#include "launch_failed.c"
 
 static int is_connected(const struct HYD_proxy *proxy)
 {
     return proxy->has_exec_info && proxy->control_fd != HYD_FD_UNSET && proxy->control_fd != HYD_FD_CLOSED;
 }
 
-/* To the ranks of all proxies but one, which may be NULL. */
-static void signal_others(const struct HYD_proxy *but, int signum)
+static struct HYD_proxy *next_proxy(const struct HYD_proxy *proxy)
 {
-    struct HYD_pg *pg;
-    struct HYD_proxy *proxy;
+    struct HYD_pg *pg = proxy ? proxy->pg->next : &HYD_server_info.pg_list;
 
-    for (pg = &HYD_server_info.pg_list; pg; pg = pg->next)
-        for (proxy = pg->proxy_list; proxy; proxy = proxy->next)
-            if (proxy != but && is_connected(proxy))
-                HYD_pmcd_pmiserv_send_signal(proxy, signum);
+    if (proxy && proxy->next)
+        return proxy->next;
+    while (pg && !pg->proxy_list)
+        pg = pg->next;
+    return pg ? pg->proxy_list : NULL;
 }
 
-void HYD_pmcd_pmiserv_end_job(struct HYD_proxy *but, int code)
-{
-    HYDU_job_ends(code);
-    signal_others(but, SIGKILL);
-}
-
-HYD_status HYD_pmcd_pmiserv_rank_left(int fd, struct HYD_proxy *proxy, int len)
-{
-    static int is_told;
-    char *buf = NULL;
-    int count, closed;
-    HYD_status status = HYD_SUCCESS;
-
-    if (len == 0) {     /* its proxy kills the other ranks that it has */
-        HYD_pmcd_pmiserv_end_job(proxy, -1);
-        goto fn_exit;
-    }
-    HYDU_MALLOC_OR_JUMP(buf, char *, len, status);
-    status = HYDU_sock_read(fd, buf, len, &count, &closed, HYDU_SOCK_COMM_MSGWAIT);
-    HYDU_ERR_POP(status, "unable to read from proxy\n");
-    if (!closed && !is_told && HYDU_exit_code(1, 1) < 0)
-        HYDU_dump_noprefix(stderr, "%s", buf);
-    is_told = 1;
-
-  fn_exit:
-    MPL_free(buf);
-    return status;
-
-  fn_fail:
-    goto fn_exit;
-}
-
-HYD_status HYD_pmcd_pmiserv_proxy_ended(struct HYD_proxy *proxy)
-{
-    if (!HYDU_job_is_ending())
-        HYDU_dump_noprefix(stderr, "mpiexec: the proxy on host %s has ended unexpectedly, and its ranks with it\n",
-                           proxy->node->hostname);
-    HYD_pmcd_pmiserv_end_job(proxy, 255);
-    return HYD_SUCCESS;
-}
-
-/* Some proxies have not connected, and may never do so: the others end their processes when our sockets close. */
-static void exit_now(int code)
-{
-    struct HYD_pg *pg;
-    struct HYD_proxy *proxy;
-
-    for (pg = &HYD_server_info.pg_list; pg; pg = pg->next)
-        for (proxy = pg->proxy_list; proxy; proxy = proxy->next)
-            if (proxy->control_fd == HYD_FD_UNSET && proxy->launcher_pid)
-                kill(proxy->launcher_pid, SIGTERM);
-    exit(code);
-}
-
-/* A signal that mpiexec was sent. */
-static void pass_on(int signum)
-{
-    struct HYD_pg *pg;
-    struct HYD_proxy *proxy;
-
-    HYDU_received(signum);
-    for (pg = &HYD_server_info.pg_list; pg; pg = pg->next)
-        for (proxy = pg->proxy_list; proxy; proxy = proxy->next)
-            if (HYDU_ended_by && !proxy->has_exec_info && proxy->control_fd != HYD_FD_CLOSED)
-                exit_now(128 + HYDU_ended_by);
-    signal_others(NULL, signum);
-}
+#include "job.c"
 
 void HYD_pmcd_pmiserv_connected(struct HYD_proxy *proxy)
 {
     proxy->has_exec_info = 1;
     if (HYDU_job_is_ending())
         HYD_pmcd_pmiserv_send_signal(proxy, SIGKILL);
-}
-
-/* The proxies that mpiexec forks have a socket pair each. */
-static int is_forked(const struct HYD_proxy *proxy)
-{
-    const char *launchers[] = { "ssh", "rsh", "fork", "lsf", "sge" };
-    int i, autofork;
-
-    if (MPL_env2bool("HYDRA_LAUNCHER_AUTOFORK", &autofork) == 0)
-        autofork = 1;
-    for (i = 0; i < (int) (sizeof(launchers) / sizeof(launchers[0])); i++)
-        if (autofork && !strcmp(HYDT_bsci_info.launcher, launchers[i]))
-            return !strcmp(launchers[i], "fork") || MPL_host_is_local(proxy->node->hostname);
-    return 0;
 }
 
 HYD_status HYD_pmcd_pmiserv_launch(struct HYD_pg *pg, enum HYD_bool use_rmk)

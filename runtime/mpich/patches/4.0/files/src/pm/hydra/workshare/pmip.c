@@ -3,9 +3,7 @@
  * See workshare/launch.h and ending.h; what a proxy does of it. Included by pmip_utils.c.
  */
 #include "../pm/pmiserv/common.h"
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/stat.h>
+#include "remove_files.c"
 
 static void signal_process(int pid, int pgid, int sig)
 {
@@ -132,31 +130,6 @@ int HYD_pmcd_pmip_ended(int pid, int ret_status, int ends_others)
             return 1;
         }
     return 0;
-}
-
-/* Ranks that were killed while they made files in /dev/shm leave these for good: those of this user that are newer than
- * the proxy, have a name as MPICH and UCX give, and are open in no process, which a lease shows. */
-static void remove_files(void)
-{
-    const char *names[] = { "mpich_shar_tmp", "ucx_shm_posix_" };
-    struct dirent *entry;
-    struct stat self, file;
-    DIR *folder = opendir("/dev/shm");
-    int fd, i;
-
-    if (folder && stat("/proc/self", &self) == 0)
-        while ((entry = readdir(folder))) {
-            for (i = 0; i < 2 && strncmp(entry->d_name, names[i], strlen(names[i])); i++);
-            fd = i == 2 ? -1 : openat(dirfd(folder), entry->d_name, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-            if (fd < 0)
-                continue;
-            if (fstat(fd, &file) == 0 && S_ISREG(file.st_mode) && file.st_uid == geteuid() &&
-                file.st_ctime >= self.st_ctime && fcntl(fd, F_SETLEASE, F_WRLCK) == 0)
-                unlinkat(dirfd(folder), entry->d_name, 0);
-            close(fd);
-        }
-    if (folder)
-        closedir(folder);
 }
 
 void HYD_pmcd_pmip_settle(void)

@@ -59,22 +59,6 @@ int HYDU_job_is_ending(void);
 /* The proxy's connection to mpiexec stays its own: its processes get neither the socket nor what says where it is. */
 HYD_status HYDU_proxy_is_connected(int fd);
 
-/* A proxy's process `i` has closed its PMI connection before MPI_Finalize. */
-void HYD_pmcd_pmip_left(int i);
-
-/* The process at the other end of `fd` is in MPI_Finalize. */
-void HYD_pmcd_pmip_finalized(int fd);
-
-/* A process has entered a barrier of PMI: `waits`, for others of this proxy. */
-void HYD_pmcd_pmip_barrier(int waits);
-
-/* A process asks mpiexec for something. */
-void HYD_pmcd_pmip_asks(const char *cmd);
-
-/* `fd` is where a process has written something. */
-void HYD_pmcd_pmip_wrote(int fd);
-
-/* All processes of the proxy have ended. */
-void HYD_pmcd_pmip_settle(void);
+#include "proxy.h"
 
 #endif /* HYDRA_WORKSHARE_ENDING_H_INCLUDED */

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * How mpiexec ends a job. Included by launchers.c, which has two functions for its version of hydra: is_connected(), true
+ * from when a proxy was told what to start until its connection closes, and next_proxy(), which goes through the proxies of
+ * all groups and begins and ends with NULL.
+ */
+#include <signal.h>
+
+HYD_status HYD_pmcd_pmiserv_launch_failed(int fd, int len)
+{
+    char *buf = NULL;
+    int count, closed;
+    HYD_status status = HYD_SUCCESS;
+
+    HYDU_MALLOC_OR_JUMP(buf, char *, len, status);
+    status = HYDU_sock_read(fd, buf, len, &count, &closed, HYDU_SOCK_COMM_MSGWAIT);
+    HYDU_ERR_POP(status, "unable to read the reason from proxy\n");
+    HYDU_ASSERT(!closed, status);
+
+    /* The other proxies end their processes when our sockets close */
+    HYDU_dump_noprefix(stderr, "%s", buf);
+    exit(255);
+
+  fn_exit:
+    MPL_free(buf);
+    return status;
+
+  fn_fail:
+    goto fn_exit;
+}
+
+/* Sends the ranks of all proxies but `but`, which may be NULL, a signal. */
+static void signal_others(const struct HYD_proxy *but, int signum)
+{
+    struct HYD_proxy *proxy;
+
+    for (proxy = next_proxy(NULL); proxy; proxy = next_proxy(proxy))
+        if (proxy != but && is_connected(proxy))
+            HYD_pmcd_pmiserv_send_signal(proxy, signum);
+}
+
+void HYD_pmcd_pmiserv_end_job(struct HYD_proxy *but, int code)
+{
+    HYDU_job_ends(code);
+    signal_others(but, SIGKILL);
+}
+
+HYD_status HYD_pmcd_pmiserv_rank_left(int fd, struct HYD_proxy *proxy, int len)
+{
+    static int is_told;
+    char *buf = NULL;
+    int count, closed;
+    HYD_status status = HYD_SUCCESS;
+
+    if (len == 0) {     /* its proxy kills the other ranks that it has */
+        HYD_pmcd_pmiserv_end_job(proxy, -1);
+        goto fn_exit;
+    }
+    HYDU_MALLOC_OR_JUMP(buf, char *, len, status);
+    status = HYDU_sock_read(fd, buf, len, &count, &closed, HYDU_SOCK_COMM_MSGWAIT);
+    HYDU_ERR_POP(status, "unable to read from proxy\n");
+    if (!closed && !is_told && HYDU_exit_code(1, 1) < 0)
+        HYDU_dump_noprefix(stderr, "%s", buf);
+    is_told = 1;
+
+  fn_exit:
+    MPL_free(buf);
+    return status;
+
+  fn_fail:
+    goto fn_exit;
+}
+
+HYD_status HYD_pmcd_pmiserv_proxy_ended(struct HYD_proxy *proxy)
+{
+    if (!HYDU_job_is_ending())
+        HYDU_dump_noprefix(stderr, "mpiexec: the proxy on host %s has ended unexpectedly, and its ranks with it\n",
+                           proxy->node->hostname);
+    HYD_pmcd_pmiserv_end_job(proxy, 255);
+    return HYD_SUCCESS;
+}
+
+/* Some proxies have not connected, and may never do so: the others end their processes when our sockets close. */
+static void exit_now(int code)
+{
+    struct HYD_proxy *proxy;
+
+    for (proxy = next_proxy(NULL); proxy; proxy = next_proxy(proxy))
+        if (proxy->control_fd == HYD_FD_UNSET && proxy->launcher_pid)
+            kill(proxy->launcher_pid, SIGTERM);
+    exit(code);
+}
+
+/* A signal that mpiexec was sent. */
+static void pass_on(int signum)
+{
+    struct HYD_proxy *proxy;
+
+    HYDU_received(signum);
+    for (proxy = next_proxy(NULL); proxy; proxy = next_proxy(proxy))
+        if (HYDU_ended_by && !is_connected(proxy) && proxy->control_fd != HYD_FD_CLOSED)
+            exit_now(128 + HYDU_ended_by);
+    signal_others(NULL, signum);
+}
+
+/* The proxies that mpiexec forks have a socket pair each. */
+static int is_forked(const struct HYD_proxy *proxy)
+{
+    const char *launchers[] = { "ssh", "rsh", "fork", "lsf", "sge" };
+    int i, autofork;
+
+    if (MPL_env2bool("HYDRA_LAUNCHER_AUTOFORK", &autofork) == 0)
+        autofork = 1;
+    for (i = 0; i < (int) (sizeof(launchers) / sizeof(launchers[0])); i++)
+        if (autofork && !strcmp(HYDT_bsci_info.launcher, launchers[i]))
+            return !strcmp(launchers[i], "fork") || MPL_host_is_local(proxy->node->hostname);
+    return 0;
+}
