@@ -9,6 +9,7 @@
 
 #include "loop/participant.h"
 #include "openmp/identity.h"
+#include "openmp/looks.h"
 #include "openmp/on_demand.h"
 #include "openmp/unit.h"
 
@@ -70,9 +71,7 @@ public:
     volatile Flag looked_at = 0;
     volatile Hardware::Word regions = 0; // begun so far
     Crew* next = nullptr;                // of all
-    struct Seen {
-        uint64_t region = 0, progress = 0, since = 0, sampled = 0;
-    } seen;
+    Looks looks;
 
     static constexpr unsigned most = 256;
 

@@ -178,17 +178,11 @@ void look_at(Crew& crew, uint64_t now)
 {
     Hardware::fetch_add_full(crew.looked_at, 1); // full: pairs with ~VirtualTeam()
     if (VirtualTeam* const team = window::load_acquire(crew.open)) {
-        Crew::Seen& seen = crew.seen;
-        const uint64_t region = Hardware::load_relaxed(crew.regions), progress = team->progress();
-        const double us = loop::host().ticks_per_us;
-        if (region != seen.region || progress != seen.progress) {
-            seen.region = region;
-            seen.progress = progress;
-            seen.since = seen.sampled = now;
-        } else if (double(now - seen.sampled) > window::times::stuck_look_us * us && team->has_idle()) {
-            // Who computes for long is asked less and less often.
-            seen.sampled = now + (now - seen.since) / 4;
-            if (const char* why = why_stuck(*team, seen.since, now))
+        const auto patience = uint64_t(window::times::stuck_look_us * loop::host().ticks_per_us);
+        if (crew.looks.are_due(Hardware::load_relaxed(crew.regions), team->progress(), now, patience) &&
+            team->has_idle()) {
+            crew.looks.looked(now, patience);
+            if (const char* why = why_stuck(*team, crew.looks.since(), now))
                 team->give_threads(why);
         }
     }

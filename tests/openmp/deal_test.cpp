@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "openmp/deal.h"
+#include "openmp/looks.h"
 #include "openmp/on_demand.h"
 
 #include <algorithm>
@@ -198,4 +199,25 @@ TEST_CASE("a virtual thread has had its share after an equal part of the chunks,
     late.begin(all.after(nullptr), 100, 5, Deal::on_demand, 1, 4);
     CHECK(!late.next(piece));
     CHECK(!late.end_turn());
+}
+
+TEST_CASE("threads that compute for long are looked at less and less often, and again soon after something happened")
+{
+    constexpr uint64_t patience = 6000;
+    Looks looks;
+    unsigned count = 0;
+    const auto watch = [&](uint64_t progress, uint64_t from, uint64_t to) {
+        for (uint64_t now = from; now < to; now += 3000)
+            if (looks.are_due(1, progress, now, patience)) {
+                looks.looked(now, patience);
+                count++;
+            }
+    };
+    watch(0, 1000, 1001000); // 1 s
+    CHECK(count >= 10);
+    CHECK(count <= 30);
+    count = 0;
+    watch(1, 1001000, 1011000); // 10 ms
+    CHECK(count == 1);
+    CHECK(looks.since() == 1001000);
 }
