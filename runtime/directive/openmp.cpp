@@ -32,8 +32,21 @@ volatile Hardware::Flag openmp_regions, watching_openmp;
 const RegionChooser* volatile openmp_chooser;
 void (*openmp_sharer)(RegionCall& region);
 bool (*openmp_serializes)();
-volatile Hardware::Word region_ticks, regions_counted;
+volatile Hardware::Word region_ticks, task_region_ticks;
 bool counts_regions;
+volatile Hardware::Flag region_has_tasks;
+
+uint64_t RegionTime::begin() { return openmp_level() == 0 ? window::ticks() : 0; }
+
+// Relaxed would do: it counts.
+void RegionTime::add() const
+{
+    const uint64_t took = window::ticks() - began_;
+    Hardware::fetch_add_full(region_ticks, took);
+    if (Hardware::load_relaxed(region_has_tasks))
+        Hardware::fetch_add_full(task_region_ticks, took);
+    Hardware::store_relaxed(region_has_tasks, 0);
+}
 
 void set_openmp_chooser(const RegionChooser* chooser)
 {
@@ -96,23 +109,6 @@ private:
     const bool counts_;
 };
 
-// Adds up the time of regions that are in no other one.
-class Timed {
-public:
-    Timed() : began_(WS_UNLIKELY(counts_regions) && openmp_level() == 0 ? window::ticks() : 0) {}
-    ~Timed()
-    {
-        if (WS_UNLIKELY(began_ != 0)) {
-            Hardware::fetch_add_full(region_ticks, window::ticks() - began_); // relaxed would do: it counts
-            Hardware::fetch_add_full(regions_counted, 1);
-        }
-    }
-    Timed(const Timed&) = delete;
-
-private:
-    const uint64_t began_;
-};
-
 using Body = void (*)(void*);
 
 // What each thread of a chosen region runs.
@@ -143,7 +139,7 @@ void run_member(void* argument)
         const ChosenRegion chosen(threads, reinterpret_cast<void*>(fn));                                              \
         threads = chosen.threads;                                                                                     \
         const Counted counted(threads, caller);                                                                       \
-        const Timed timed;                                                                                            \
+        const RegionTime time;                                                                                        \
         RegionMember member;                                                                                          \
         if (chosen.is_chosen()) {                                                                                     \
             member = {has_reductions ? *static_cast<void**>(data) : nullptr, fn, data, &chosen};                      \

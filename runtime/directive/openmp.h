@@ -122,10 +122,32 @@ protected:
 };
 // Runs the region; null: the library opens all of them itself. Set before the program begins, or never.
 extern void (*openmp_sharer)(RegionCall& region);
-// Ticks that this process has spent in parallel regions that were opened outside of others, and how many there were;
-// counted where none is shared but that could be asked for (`counts_regions`).
-extern volatile Hardware::Word region_ticks, regions_counted;
+// Ticks that this process has spent in parallel regions that were opened outside of others, and in those of them that
+// have put tasks; counted where none is shared but that could be asked for (`counts_regions`).
+extern volatile Hardware::Word region_ticks, task_region_ticks;
 extern bool counts_regions;
+extern volatile Hardware::Flag region_has_tasks; // the region that is open
+inline void region_puts_task()
+{
+    if (WS_UNLIKELY(counts_regions))
+        Hardware::store_relaxed(region_has_tasks, 1);
+}
+// Lives as long as a region, and adds its time.
+class RegionTime {
+public:
+    RegionTime() : began_(WS_UNLIKELY(counts_regions) ? begin() : 0) {}
+    ~RegionTime()
+    {
+        if (WS_UNLIKELY(began_ != 0))
+            add();
+    }
+    RegionTime(const RegionTime&) = delete;
+
+private:
+    static uint64_t begin();
+    void add() const;
+    const uint64_t began_;
+};
 // The rank's own threads, of OpenMP, run fn(data) together, as participants of one loop of [0, count), which guests may
 // join. By the thread that opens a region; libws's loop calls give out the iterations.
 void run_by_own_threads(void (*fn)(void*), void* data, unsigned count, ws_site* site);

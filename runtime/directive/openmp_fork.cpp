@@ -158,17 +158,13 @@ __attribute__((visibility("hidden"))) void ws_fork(void* location, int32_t count
         openmp_sharer(call);
         return;
     }
-    const uint64_t began = WS_UNLIKELY(counts_regions) && openmp_level() == 0 ? window::ticks() : 0;
+    const RegionTime time;
     const ChosenRegion chosen(asked, reinterpret_cast<void*>(function));
     region.chosen = &chosen;
     if (!openmp_chooser && !counts_regions)
         window::store_relaxed(ws_libomp_fork, next_fork.of_all()); // one word, and the library behind it never changes
     if (!chosen.is_chosen()) {
         fork(location, 1, reinterpret_cast<void (*)()>(run_as_it_is), &region);
-        if (WS_UNLIKELY(began != 0)) {
-            Hardware::fetch_add_full(region_ticks, window::ticks() - began); // relaxed would do: it counts
-            Hardware::fetch_add_full(regions_counted, 1);
-        }
         return;
     }
     if (chosen.threads != asked)

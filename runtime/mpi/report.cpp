@@ -359,8 +359,12 @@ Facts gather_facts(Job& job, const RankFigures& r)
     int why = job.inactive, any_why = 0;
     PMPI_Reduce(&why, &any_why, 1, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
     f.why_inactive = inactive_text(any_why);
-    const double regions_s = job.clock.seconds(window::Hardware::load_relaxed(directive::region_ticks));
-    PMPI_Reduce(&regions_s, &f.parallel_s, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    const double regions_s[] = {job.clock.seconds(window::Hardware::load_relaxed(directive::region_ticks)),
+                                job.clock.seconds(window::Hardware::load_relaxed(directive::task_region_ticks))};
+    double all_regions_s[2] = {};
+    PMPI_Reduce(regions_s, all_regions_s, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    f.parallel_s = all_regions_s[0];
+    f.parallel_tasks_s = all_regions_s[1];
     for (const policy::Policy* p : policy::policies())
         p->tell(f);
     bool unknown = openmp::gain_is_unknown();

@@ -309,12 +309,14 @@ std::string what_could_be(const Totals& t)
 std::string hint(const Totals& t, const Facts& f)
 {
     const double waited = helpable(t), ranks = t.ranks / std::max(t.nodes, 1.0);
-    const double best = t.wall - std::min(waited, f.parallel_s * (ranks - 1)) / t.ranks;
+    const double loops_s = std::max(0.0, f.parallel_s - f.parallel_tasks_s);
+    const double best = t.wall - std::min(waited, loops_s * (ranks - 1)) / t.ranks;
     const double most = best > 0 && t.crowded == 0 ? t.wall / best : 1;
     std::string text = format("hint: parallel regions computed for %s while ranks waited %s; ",
                               duration(f.parallel_s).c_str(), duration(waited).c_str());
     if (most < 1.02)
-        return text + "-workshare-openmp=share would win next to nothing";
+        return text + "-workshare-openmp=share would win next to nothing" +
+               (loops_s < f.parallel_s / 2 ? ": most of it was in tasks, which it does not divide" : "");
     text += format("-workshare-openmp=share could make this up to %.2f times as fast", most);
     if (t.kept_off * (ranks - 1) > 0.2 * waited)
         text += ", if that is not noise";

@@ -15,6 +15,7 @@ namespace ws::openmp {
 
 using directive::Deal;
 using directive::Next;
+using directive::region_puts_task;
 using loop::count_signed;
 using loop::count_unsigned;
 
@@ -503,9 +504,9 @@ long taskloop_flags(long data, long flags)
     return flags & ~(task_flag_if | task_flag_reduction);
 }
 } // namespace
-WS_GNU_OTHER_AS(GOMP_task, "GOMP_2.0", f = false, );
-WS_GNU_OTHER_AS(GOMP_taskloop, "GOMP_4.5", f = taskloop_flags(b, f), );
-WS_GNU_OTHER_AS(GOMP_taskloop_ull, "GOMP_4.5", f = taskloop_flags(b, f), );
+WS_GNU_OTHER_AS(GOMP_task, "GOMP_2.0", f = false, region_puts_task());
+WS_GNU_OTHER_AS(GOMP_taskloop, "GOMP_4.5", f = taskloop_flags(b, f), region_puts_task());
+WS_GNU_OTHER_AS(GOMP_taskloop_ull, "GOMP_4.5", f = taskloop_flags(b, f), region_puts_task());
 WS_GNU_OTHER(GOMP_taskwait, "GOMP_2.0");
 WS_GNU_OTHER(GOMP_taskyield, "GOMP_3.0");
 WS_GNU_OTHER(GOMP_taskgroup_start, "GOMP_4.0");

@@ -435,10 +435,12 @@ WS_LLVM_OWN_NUMBER(__kmpc_omp_task_complete_if0);
 
 // They take integers and pointers, none more than 12, and most no more than 6, for which a call in a region of OpenMP's
 // is a jump. `in_team`: what is done instead, or before, for a virtual thread.
-#define WS_LLVM_OTHER_OF(name, arguments, give, in_team)                                                              \
+#define WS_LLVM_OTHER_OF(name, arguments, give, in_team) WS_LLVM_OTHER_TOLD(name, arguments, give, in_team, )
+#define WS_LLVM_OTHER_TOLD(name, arguments, give, in_team, always)                                                    \
     WS_EXPORT long llvm_##name(arguments(long, WS_NAMED))                                                             \
     {                                                                                                                 \
         static Next<decltype(llvm_##name)> next(#name);                                                               \
+        always;                                                                                                       \
         if (WS_LIKELY(!current)) { /* by itself: nothing is to be kept over a call */                                 \
             give(next(__builtin_return_address(0))(arguments(, WS_NAMED)));                                           \
         }                                                                                                             \
@@ -502,7 +504,7 @@ WS_LLVM_LONG(__kmpc_team_static_init_4);
 WS_LLVM_LONG(__kmpc_team_static_init_4u);
 WS_LLVM_LONG(__kmpc_team_static_init_8);
 WS_LLVM_LONG(__kmpc_team_static_init_8u);
-WS_LLVM_OTHER(__kmpc_omp_task_alloc);
+WS_LLVM_OTHER_TOLD(__kmpc_omp_task_alloc, WS_6, return, b = own_number(nullptr), directive::region_puts_task());
 WS_LLVM_LONG(__kmpc_omp_target_task_alloc);
 WS_LLVM_OTHER(__kmpc_omp_task_begin_if0);
 WS_LLVM_OTHER(__kmpc_omp_task_parts);

@@ -58,6 +58,12 @@ def by_default():
     expect(result, 'no hint', 'hint: parallel regions computed for' in result.err and '-workshare-openmp=share could make this up to' in result.err)
 
 
+def tasks_by_default():
+    """What share does not divide it does not promise to make faster."""
+    result = job('tasks', options=('-workshare',), title='tasks, by default')
+    expect(result, 'a gain is promised', 'would win next to nothing: most of it was in tasks' in result.err)
+
+
 def of_a_language():
     side_by_side(later(job, 'all', steals=True, title='all kinds'), *all_kinds(*chaos(1, *SEEDS), {'WS_STEAL_ALL': '1'}, {'OMP_NUM_THREADS': '3'}), by_default)
 
@@ -92,7 +98,7 @@ def said(threads):
 def of_c():
     side_by_side(*all_kinds({'OMP_NUM_THREADS': '3'}, *chaos(1, 2, *SEEDS), {'WS_STEAL_ALL': '1'}),
                  later(job, 'all', ranks=3, env={**ONE, 'WS_CORES': '3'}, title='three ranks'), later(job, 'all', ranks=1, title='one rank'),
-                 without, by_default, *(later(limited, threads) for threads in ('5', '16')), *(later(said, threads) for threads in (2, 16)),
+                 without, by_default, tasks_by_default, *(later(limited, threads) for threads in ('5', '16')), *(later(said, threads) for threads in (2, 16)),
                  *(later(job, 'runtime', 'runtime_chunks', env={**ONE, 'OMP_SCHEDULE': schedule}, title=f'runtime {schedule}')
                    for schedule in ('static', 'static,3', 'dynamic,2', 'guided')),
                  *(later(job, kind, steals=True, title=f'{kind} is shared') for kind in SHARED))
