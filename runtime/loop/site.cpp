@@ -23,7 +23,7 @@ namespace {
 // times::first_pause_us at most, or as many times that as it lasts first_pause executions.
 constexpr uint64_t first_pause = 64, longest_pause = 4096;
 constexpr uint64_t look_again = 512; // shared regions after which the loop is measured alone again
-constexpr uint64_t first_look = 8;   // the same for the first time; for the next, which make up a median, twice as many
+constexpr uint64_t first_look = 4;   // the same for the first time; for the next, which make up a median, twice as many
 constexpr uint64_t enough_doubts = 4; // more than 1, as guests have cold caches in the first region after a pause
 // The first guest has to be made, and comes late to its first regions, so more than of the doubts; half as many after a
 // pause.
@@ -43,11 +43,11 @@ constexpr uint64_t enough_losses = 16;
 // Where guests and owner computed beside each other for less, what that costs cannot be told from noise.
 constexpr double enough_overlap = 0.3;
 constexpr uint64_t tilts_compared = 5;
-constexpr uint64_t enough_compared = 3; // fewer may all be disturbed, or executions of another size
+constexpr uint64_t enough_compared = 2; // fewer may all be disturbed, or executions of another size
 
 // Of a loop whose executions are too long to be measured alone some begin so, for this part, until enough could be
 // compared: their guests come later by it. Others may disturb some.
-constexpr uint64_t most_begun_alone = 2 * enough_compared;
+constexpr uint64_t most_begun_alone = 3 * enough_compared;
 constexpr double begun_alone_part = 1. / 32;
 
 uint64_t next_look(const SiteRecord& r)
