@@ -20,7 +20,10 @@ struct Piece {
 
 struct Asked {
     bool help = false, version = false;
-    std::string config_file; // of -configfile
+    std::string config_file;   // of -configfile
+    std::string wrong;         // the first thing that hydra would stumble over; empty: none
+    bool has_program = false;
+    bool needs_program = true; // the last section has none
 };
 
 // What is made of an option that hydra does not have: `words[at]` is it, without dashes; the function takes it and its
@@ -28,7 +31,8 @@ struct Asked {
 // it does not know it.
 using Unknown = std::function<bool(const std::vector<std::string>& words, size_t& at)>;
 
-// Those of `words` that are for hydra.
+// Returns those of `words` that are for hydra. Checks the values of hydra's options, because hydra crashes on some that
+// are missing, and makes a number of any text.
 std::vector<Piece> sort_out(const std::vector<std::string>& words, const Unknown& unknown, Asked& asked);
 
 // Appends the words of a configuration file to `words`, with ':' for the end of a line; a comment begins with '#'.

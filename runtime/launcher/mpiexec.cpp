@@ -19,6 +19,7 @@
 #include <map>
 #include <sstream>
 #include <strings.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -40,8 +41,11 @@ const std::string& prefix()
 {
     static const std::string path = [] {
         char self[PATH_MAX];
-        const ssize_t length = readlink("/proc/self/exe", self, sizeof self);
-        const std::string bin(self, length > 0 ? static_cast<size_t>(length) : 0);
+        // The kernel's own note of this program's file, which there is without /proc, too
+        const char* const file = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
+        if (!file || !realpath(file, self))
+            fail(std::string("cannot find the folder of this program: ") + std::strerror(errno));
+        const std::string bin = self;
         return bin.substr(0, bin.rfind('/')) + "/..";
     }();
     return path;
@@ -112,6 +116,8 @@ bool is_pipe(const std::string& path)
 // A file in memory with this text, which hydra inherits: its path.
 std::string in_memory(const char* name, const std::string& text)
 {
+    if (access("/proc/self/fd", X_OK) != 0)
+        fail(std::string("cannot hand a copy of the ") + name + " on to hydra: /proc is not mounted");
     const int fd = memfd_create(name, 0);
     if (fd < 0 || write(fd, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
         fail(std::string("cannot copy the ") + name + ": " + std::strerror(errno));
@@ -179,9 +185,14 @@ Launcher::Launcher(const std::vector<std::string>& words)
 {
     line_ = sort_out(
         words, [this](const auto& all, size_t& at) { return take(all, at, false); }, asked_);
+    if (!asked_.wrong.empty())
+        fail(asked_.wrong);
     if (asked_.help || asked_.version)
         return;
     read_config_file();
+    if (asked_.needs_program)
+        fail(asked_.has_program ? "no program after the last ':'"
+                                : "no program is given, mpiexec -help lists the options");
     replace_host_files();
 }
 
@@ -199,16 +210,22 @@ std::vector<Option>& Launcher::options(const char* what)
 // The file that hydra would read: of -configfile, of HYDRA_CONFIG_FILE, or in the home folder.
 void Launcher::read_config_file()
 {
-    std::vector<std::string> words;
-    const char *named = std::getenv("HYDRA_CONFIG_FILE"), *home = std::getenv("HOME");
-    if (!asked_.config_file.empty()
-            ? !read_config_words(asked_.config_file, words)
-            : !(named && read_config_words(named, words)) &&
-                  !(home && read_config_words(home + std::string("/.mpiexec.hydra.conf"), words)))
+    std::vector<std::string> words, paths = {asked_.config_file};
+    if (asked_.config_file.empty()) {
+        const char *named = std::getenv("HYDRA_CONFIG_FILE"), *home = std::getenv("HOME");
+        paths = {named ? named : "", home ? home + std::string("/.mpiexec.hydra.conf") : ""};
+    }
+    const auto path = std::find_if(paths.begin(), paths.end(),
+                                   [&](const auto& one) { return !one.empty() && read_config_words(one, words); });
+    if (path == paths.end())
         return;
     Asked in_file;
     config_ = sort_out(
         words, [this](const auto& all, size_t& at) { return take(all, at, true); }, in_file);
+    if (!in_file.wrong.empty())
+        fail("configuration file " + *path + ": " + in_file.wrong);
+    if (in_file.has_program) // which the line's options are for, then
+        asked_.needs_program = in_file.needs_program;
 }
 
 // A file that is not named on the command line may be missing. Hydra would wait for the writer of a pipe, and a pipe
