@@ -187,7 +187,8 @@ std::vector<Piece> sort_out(const std::vector<std::string>& words, const Unknown
                               "",
                               "",
                               false,
-                              false});
+                              false,
+                              ""});
         at = end;
     };
 
@@ -218,6 +219,7 @@ std::vector<Piece> sort_out(const std::vector<std::string>& words, const Unknown
             break;
         }
         Piece piece;
+        piece.name = name;
         piece.words.push_back(words[at++]);
         std::vector<std::string> values;
         const auto next = [&] {
@@ -243,6 +245,7 @@ std::vector<Piece> sort_out(const std::vector<std::string>& words, const Unknown
         }
         asked.help |= name == "help" || name == "h";
         asked.version |= name == "info" || name == "version";
+        asked.no_cleanup |= name == "disable-auto-cleanup" || name == "dac";
         asks |= asked.help || asked.version || (!values.empty() && is_help(values[0]));
         if (known.values)
             wrong(wrong_values('-' + name, known, values, equals == std::string::npos));
@@ -253,6 +256,15 @@ std::vector<Piece> sort_out(const std::vector<std::string>& words, const Unknown
     }
     asked.needs_program &= !asks;
     return pieces;
+}
+
+std::string wrong_hosts(const std::string& text)
+{
+    std::istringstream lines(text);
+    for (std::string line, host; std::getline(lines, line);)
+        if (std::istringstream(line.substr(0, line.find('#'))) >> host && !is_hosts(host))
+            return "'" + host + "' is not a host, or one with a number from 1 to " MOST_PROCESSES " as in b:2";
+    return "";
 }
 
 std::string read_words(const std::string& path, std::vector<std::string>& words)

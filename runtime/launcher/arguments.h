@@ -16,10 +16,11 @@ struct Piece {
     std::string variable, value; // of -genv and -env, which set it
     bool is_global = false;      // -genv
     bool is_config_file = false; // -configfile
+    std::string name;            // of the option, in lower case; empty: a program
 };
 
 struct Asked {
-    bool help = false, version = false;
+    bool help = false, version = false, no_cleanup = false;
     std::string config_file;   // of -configfile
     std::string wrong;         // the first thing that hydra would stumble over; empty: none
     bool has_program = false;
@@ -38,6 +39,9 @@ std::vector<Piece> sort_out(const std::vector<std::string>& words, const Unknown
 // Appends the words of a configuration file to `words`, with ':' for the end of a line; a comment begins with '#'.
 // Returns "" or why the file cannot be read.
 std::string read_words(const std::string& path, std::vector<std::string>& words);
+
+// Returns "" or what is wrong with the text of a host file: hydra divides by the number of a host.
+std::string wrong_hosts(const std::string& text);
 
 // The options of hydra that are known here, as "name count": so many values follow each. For tests.
 std::vector<std::string> known_options();

@@ -124,13 +124,18 @@ std::string in_memory(const char* name, const std::string& text)
     return "/proc/self/fd/" + std::to_string(fd);
 }
 
-// Hydra would wait without end for a pipe's writer, so it gets a copy of what comes out of the pipe.
-std::string copy_of_pipe(const char* name, const std::string& path)
+// The host file for hydra, which would wait without end for a pipe's writer: a copy of what comes out of the pipe.
+std::string host_file(const std::string& path)
 {
+    constexpr char name[] = "host file";
+    if (path == "HYDRA_USE_LOCALHOST") // what hydra takes for this host
+        return path;
     std::string text;
     if (const std::string wrong = ws::window::read_whole(path.c_str(), text); !wrong.empty())
         fail(std::string("cannot read the ") + name + ' ' + path + ": " + wrong);
-    return in_memory(name, text);
+    if (const std::string wrong = wrong_hosts(text); !wrong.empty())
+        fail(std::string(name) + ' ' + path + ": " + wrong);
+    return is_pipe(path) ? in_memory(name, text) : path;
 }
 
 class Launcher {
@@ -224,6 +229,7 @@ void Launcher::read_config_file()
         words, [this](const auto& all, size_t& at) { return take(all, at, true); }, in_file);
     if (!in_file.wrong.empty())
         fail("configuration file " + *path + ": " + in_file.wrong);
+    asked_.no_cleanup |= in_file.no_cleanup;
     if (in_file.has_program) // which the line's options are for, then
         asked_.needs_program = in_file.needs_program;
 }
@@ -241,24 +247,25 @@ bool Launcher::read_config_words(const std::string& path, std::vector<std::strin
 
 void Launcher::replace_host_files()
 {
-    constexpr char what[] = "host file", variable[] = "HYDRA_HOST_FILE";
+    bool is_given = false;
     for (auto* pieces : {&line_, &config_})
         for (Piece& piece : *pieces) {
-            std::string& word = piece.words[0];
-            const size_t begin = std::min(word.find_first_not_of('-'), word.size()), equals = word.find('=', begin);
-            const std::string name = word.substr(begin, equals - begin);
-            const bool is_file = !strcasecmp(name.c_str(), "f") || !strcasecmp(name.c_str(), "hostfile") ||
-                                 !strcasecmp(name.c_str(), "machinefile");
-            if (begin == 0 || !is_file)
+            is_given |=
+                piece.name.compare(0, 4, "host") == 0 || piece.name.compare(0, 7, "machine") == 0 || piece.name == "f";
+            if (piece.name != "f" && piece.name != "hostfile" && piece.name != "machinefile")
                 continue;
+            const std::string word = piece.words[0];
+            const size_t equals = word.find('=');
             const std::string path = equals != word.npos ? word.substr(equals + 1) : piece.words.back();
-            if (!is_pipe(path))
+            const std::string file = host_file(path);
+            if (file == path)
                 continue;
-            piece.words = {word.substr(0, equals), copy_of_pipe(what, path)};
+            piece.words = {word.substr(0, equals), file};
             has_ours_in_file_ |= pieces == &config_;
         }
-    if (const char* const named = std::getenv(variable); named && is_pipe(named))
-        setenv(variable, copy_of_pipe(what, named).c_str(), 1);
+    constexpr char variable[] = "HYDRA_HOST_FILE";
+    if (const char* const named = std::getenv(variable); named && !is_given)
+        setenv(variable, host_file(named).c_str(), 1);
 }
 
 bool Launcher::take(const std::vector<std::string>& words, size_t& at, bool in_config_file)
@@ -537,6 +544,9 @@ void Launcher::settle()
 {
     if (asked_.help || asked_.version)
         return;
+    // a rank that dies in MPI_Init ends the job all the same: libmpich tells hydra that it is there
+    if (asked_.no_cleanup)
+        given_["MPIR_WORKSHARE_TELL"] = "1";
     if (std::getenv("WS_ENABLE") || genv("WS_ENABLE"))
         options("WS_ENABLE");
     std::vector<Option>& all = table_.options;
@@ -613,7 +623,7 @@ void Launcher::replace_config_file()
     const std::string copy = in_memory("configuration file", text);
     line_.erase(std::remove_if(line_.begin(), line_.end(), [](const Piece& piece) { return piece.is_config_file; }),
                 line_.end());
-    line_.insert(line_.begin(), {{"-configfile", copy}, "", "", false, true});
+    line_.insert(line_.begin(), {{"-configfile", copy}, "", "", false, true, "configfile"});
 }
 
 void Launcher::print_help() const
@@ -664,6 +674,10 @@ void Launcher::run(char* name)
     argv.push_back(nullptr);
     if (asked_.help || asked_.version)
         add_to_output();
+    if (access("/proc/self", F_OK) != 0)
+        std::fprintf(stderr,
+                     "mpiexec: warning: /proc is not mounted, and MPI programs cannot start without it; mount it with "
+                     "'mount -t proc proc /proc'\n");
     const std::string hydra = prefix() + "/lib/workshare/mpich/bin/mpiexec.hydra";
     execv(hydra.c_str(), argv.data());
     fail("cannot run " + hydra + ": " + std::strerror(errno) + "; is the installation complete?");

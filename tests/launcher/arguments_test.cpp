@@ -134,6 +134,14 @@ TEST_CASE("values of hydra's options are checked")
     CHECK(wrong({"-help", "-n", "x"}) == "");
 }
 
+TEST_CASE("numbers in host files are checked")
+{
+    for (const char* text : {"", "a\n", "# a:0\n a:2 binding=core # x\n\nb", "a:1"})
+        CHECK(wrong_hosts(text) == "");
+    for (const char* text : {"a:0", "a\nb:x\n", "a:", ":2", "a:-1 user=x", "a:1x"})
+        CHECK(wrong_hosts(text) != "");
+}
+
 TEST_CASE("each section has a program")
 {
     const auto needs = [](const Words& words) { return sorted(words).asked.needs_program; };

@@ -159,6 +159,14 @@ with tempfile.TemporaryDirectory() as folder:
         f.write('-n 1 true\n-n 1x true\n')
     expect_message('a wrong value in a file', run(MPIRUN, '-configfile', config), f"mpiexec: configuration file {config}: -n: '1x' is not ")
     with open(config, 'w') as f:
+        f.write('a:2\nb:0\n')
+    message = f"mpiexec: host file {config}: 'b:0' is not a host, or one with a number from 1 to "
+    for option in 'f', 'hostfile', 'machinefile':
+        expect_message('a wrong host file', run(MPIRUN, f'-{option}', config, *SHOW), message)
+    expect_message('a wrong host file', run(MPIRUN, *SHOW, env={'HYDRA_HOST_FILE': config}), message)
+    expect_message('no host file', run(MPIRUN, '-f', f'{folder}/none', *SHOW), f'mpiexec: cannot read the host file {folder}/none: No such file or directory')
+    reached('the variable does not count', [''], '-host', 'localhost', *SHOW, env={'HYDRA_HOST_FILE': config})
+    with open(config, 'w') as f:
         f.write('-l\n')
     reached('options alone in a file', ['[0] 1'], '-configfile', config, '-n', '1', 'echo', '1')
 code, out, err = run(MPIRUN, '-usize', '-help')
