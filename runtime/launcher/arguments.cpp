@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "launcher/arguments.h"
+#include "launcher/table.h"
 #include "window/open_file.h"
 
 #include <algorithm>
 #include <cctype>
+#include <climits>
+#include <cstring>
 #include <map>
 #include <sstream>
 
@@ -12,29 +15,108 @@ namespace ws::launcher {
 namespace {
 
 constexpr int a_variable = -1; // a name and a value, or both in one word with '='
+constexpr uint64_t most_processes = 10'000'000, most_int = INT_MAX;
+#define MOST_PROCESSES "10000000"
 
-// By how many values follow: hydra's options of MPICH 4.0 to 5.0.
-const std::map<std::string, int>& options()
+bool is_anything(const std::string&)
 {
-    static const std::map<std::string, int> all = [] {
-        std::map<std::string, int> map;
-        const struct {
-            int values;
-            const char* names;
-        } rows[] = {
-            {a_variable, "genv env"},
-            {0, "help h genvnone genvall envnone envall profile prepend-rank l enable-x disable-x verbose v debug info "
-                "version print-all-exitcodes disable-auto-cleanup dac enable-auto-cleanup disable-hostname-propagation "
-                "enable-hostname-propagation pmi-port skip-launch-node hybrid-hosts"},
-            {1, "genvlist f hostfile machinefile machine machines machinelist host hosts hostlist ppn output-from "
-                "prepend-pattern outfile-pattern errfile-pattern outfile errfile wdir configfile envlist n np launcher "
-                "launcher-exec bootstrap bootstrap-exec rmk topolib binding bind-to map-by membind demux iface "
-                "nameserver order-nodes localhost usize gpus-per-proc g rankmap memory-alloc-kinds"},
-        };
-        for (const auto& row : rows) {
-            std::istringstream names(row.names);
+    return true;
+}
+
+bool is_text(const std::string& value)
+{
+    return !value.empty();
+}
+
+bool is_count(const std::string& value)
+{
+    return is_number(value, 1, most_processes);
+}
+
+bool is_rank(const std::string& value)
+{
+    return is_number(value, 0, most_processes - 1);
+}
+
+bool is_universe(const std::string& value)
+{
+    return value == "SYSTEM" || value == "INFINITE" || is_number(value, 1, most_int);
+}
+
+bool is_gpus(const std::string& value)
+{
+    return value == "AUTO" || is_number(value, 0, most_int);
+}
+
+bool is_order(const std::string& value)
+{
+    const char* const words[] = {"ASCENDING", "ascending", "UP", "up", "DESCENDING", "descending", "DOWN", "down"};
+    return std::find(std::begin(words), std::end(words), value) != std::end(words);
+}
+
+// As in a,b:2; hydra passes over empty names.
+bool is_hosts(const std::string& value)
+{
+    std::istringstream hosts(value);
+    bool some = false;
+    for (std::string host; std::getline(hosts, host, ','); some |= !host.empty()) {
+        const size_t colon = host.find(':');
+        if (colon == 0 || (colon != host.npos && !is_count(host.substr(colon + 1))))
+            return false;
+    }
+    return some;
+}
+
+// As in core or core:2; hydra divides by the number.
+bool is_binding(const std::string& value)
+{
+    const size_t colon = value.find(':');
+    const std::string unit = value.substr(0, colon);
+    return is_text(unit) &&
+           (colon == value.npos || unit == "user" || unit == "pci" || is_count(value.substr(colon + 1)));
+}
+
+struct Known {
+    int values;       // how many follow
+    const char* name; // or several
+    bool (*is_valid)(const std::string& value);
+    const char* wanted; // for messages: what the value should be
+};
+
+// hydra's options of MPICH 4.0 to 5.0
+constexpr Known rows[] = {
+    {0,
+     "help h genvnone genvall envnone envall profile prepend-rank l enable-x disable-x verbose v debug info version "
+     "print-all-exitcodes disable-auto-cleanup dac enable-auto-cleanup disable-hostname-propagation "
+     "enable-hostname-propagation pmi-port skip-launch-node hybrid-hosts",
+     is_anything, ""},
+    {a_variable, "genv env", is_text, "the name of a variable and its value"},
+    {1, "n np ppn", is_count, "a number from 1 to " MOST_PROCESSES},
+    {1, "output-from", is_rank, "a rank"},
+    {1, "usize", is_universe, "SYSTEM, INFINITE or a number from 1"},
+    {1, "gpus-per-proc g", is_gpus, "AUTO or a number from 0"},
+    {1, "order-nodes", is_order, "ASCENDING or DESCENDING"},
+    {1, "machine machines machinelist host hosts hostlist", is_hosts,
+     "a list of hosts as in a,b:2, whose numbers are from 1 to " MOST_PROCESSES},
+    {1, "binding bind-to map-by", is_binding, "a binding as in core or core:2"},
+    {1, "f hostfile machinefile configfile", is_text, "the name of a file"},
+    {1, "outfile-pattern errfile-pattern outfile errfile", is_text, "a pattern of files' names"},
+    {1, "prepend-pattern", is_anything, "a pattern"},
+    {1, "wdir", is_text, "the name of a folder"},
+    {1, "genvlist envlist", is_text, "a list of variables"},
+    {1, "launcher bootstrap rmk topolib demux membind nameserver iface localhost rankmap memory-alloc-kinds", is_text,
+     "a name"},
+    {1, "launcher-exec bootstrap-exec", is_text, "the name of a program"},
+};
+
+const std::map<std::string, const Known*>& options()
+{
+    static const std::map<std::string, const Known*> all = [] {
+        std::map<std::string, const Known*> map;
+        for (const Known& row : rows) {
+            std::istringstream names(row.name);
             for (std::string name; names >> name;)
-                map[name] = row.values;
+                map[name] = &row;
         }
         return map;
     }();
@@ -47,13 +129,46 @@ std::string lower(std::string text)
     return text;
 }
 
+// An option's name, in lower case and without dashes; empty if `word` is none.
+std::string name_in(const std::string& word)
+{
+    const size_t begin = word.find_first_not_of('-');
+    return begin == 0 || begin == word.npos ? "" : lower(word.substr(begin, word.find('=', begin) - begin));
+}
+
+bool is_option(const std::string& word)
+{
+    const std::string name = name_in(word);
+    return options().count(name) || name.compare(0, strlen("workshare"), "workshare") == 0;
+}
+
+// hydra prints what it has to say on the option before.
+bool is_help(const std::string& word)
+{
+    return word == "-h" || word == "-help" || word == "--help";
+}
+
+// Returns "" or what is wrong with the values that `option`, which is `known`, was given. `apart`: in words of their
+// own.
+std::string wrong_values(const std::string& option, const Known& known, const std::vector<std::string>& values,
+                         bool apart)
+{
+    const bool takes_any = known.is_valid == is_anything;
+    const bool is_missing = values.empty() || (values[0].empty() && !takes_any) ||
+                            (apart && !takes_any && (values[0] == ":" || is_option(values[0])));
+    if (is_missing || (known.values == a_variable &&
+                       (values[0][0] == '=' || (values.size() < 2 && values[0].find('=') == values[0].npos))))
+        return option + ": the value is missing, " + known.wanted;
+    return known.is_valid(values[0]) ? "" : option + ": '" + values[0] + "' is not " + known.wanted;
+}
+
 } // namespace
 
 std::vector<std::string> known_options()
 {
     std::vector<std::string> lines;
-    for (const auto& [name, values] : options())
-        lines.push_back(name + ' ' + (values == a_variable ? "NAME=VALUE" : std::to_string(values)));
+    for (const auto& [name, known] : options())
+        lines.push_back(name + ' ' + (known->values == a_variable ? "NAME=VALUE" : std::to_string(known->values)));
     return lines;
 }
 
@@ -61,37 +176,50 @@ std::vector<Piece> sort_out(const std::vector<std::string>& words, const Unknown
 {
     std::vector<Piece> pieces;
     size_t at = 0;
+    bool asks = false; // for help or a version: nothing will run
+    const auto wrong = [&](const std::string& what) {
+        if (!asks && asked.wrong.empty())
+            asked.wrong = what;
+    };
     const auto rest = [&](size_t end) {
         if (at < end)
             pieces.push_back({{words.begin() + static_cast<long>(at), words.begin() + static_cast<long>(end)},
                               "",
                               "",
                               false,
-                              false});
+                              false,
+                              ""});
         at = end;
     };
 
     while (at < words.size()) {
         if (words[at].empty() || words[at][0] != '-') { // a program, up to the next section
+            if (words[at] == ":")
+                wrong("no program before a ':'");
             const auto end = std::find(words.begin() + static_cast<long>(at), words.end(), ":");
-            rest(static_cast<size_t>(end - words.begin()) + (end != words.end()));
+            asked.has_program = true;
+            asked.needs_program = end != words.end();
+            rest(static_cast<size_t>(end - words.begin()) + asked.needs_program);
             continue;
         }
-        const size_t begin = std::min(words[at].find_first_not_of('-'), words[at].size());
-        const size_t equals = words[at].find('=', begin);
-        const std::string name = lower(words[at].substr(begin, equals - begin));
-        const auto known = options().find(name);
-        if (known == options().end()) {
+        const size_t equals = words[at].find('=');
+        const std::string name = name_in(words[at]);
+        const auto found = options().find(name);
+        if (found == options().end()) {
             if (unknown(words, at))
                 continue;
             rest(words.size());
+            asked.needs_program = false; // hydra will say what is wrong
             break;
         }
-        if (known->second == 0 && equals != std::string::npos) { // hydra takes what follows for the program
+        const Known& known = *found->second;
+        if (known.values == 0 && equals != std::string::npos) { // hydra would take what follows for the program
+            wrong("option -" + name + " takes no value, it was given '" + words[at].substr(equals + 1) + "'");
             rest(words.size());
             break;
         }
         Piece piece;
+        piece.name = name;
         piece.words.push_back(words[at++]);
         std::vector<std::string> values;
         const auto next = [&] {
@@ -102,9 +230,9 @@ std::vector<Piece> sort_out(const std::vector<std::string>& words, const Unknown
                 piece.words.push_back(words[at++]);
             }
         };
-        if (known->second)
+        if (known.values)
             next();
-        if (known->second == a_variable && !values.empty()) {
+        if (known.values == a_variable && !values.empty()) {
             const size_t divides = values[0].find('=');
             piece.variable = values[0].substr(0, divides);
             if (divides != std::string::npos)
@@ -117,12 +245,26 @@ std::vector<Piece> sort_out(const std::vector<std::string>& words, const Unknown
         }
         asked.help |= name == "help" || name == "h";
         asked.version |= name == "info" || name == "version";
+        asked.no_cleanup |= name == "disable-auto-cleanup" || name == "dac";
+        asks |= asked.help || asked.version || (!values.empty() && is_help(values[0]));
+        if (known.values)
+            wrong(wrong_values('-' + name, known, values, equals == std::string::npos));
         piece.is_config_file = name == "configfile";
         if (piece.is_config_file && !values.empty())
             asked.config_file = values[0];
         pieces.push_back(piece);
     }
+    asked.needs_program &= !asks;
     return pieces;
+}
+
+std::string wrong_hosts(const std::string& text)
+{
+    std::istringstream lines(text);
+    for (std::string line, host; std::getline(lines, line);)
+        if (std::istringstream(line.substr(0, line.find('#'))) >> host && !is_hosts(host))
+            return "'" + host + "' is not a host, or one with a number from 1 to " MOST_PROCESSES " as in b:2";
+    return "";
 }
 
 std::string read_words(const std::string& path, std::vector<std::string>& words)

@@ -19,6 +19,7 @@
 #include <map>
 #include <sstream>
 #include <strings.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -40,8 +41,11 @@ const std::string& prefix()
 {
     static const std::string path = [] {
         char self[PATH_MAX];
-        const ssize_t length = readlink("/proc/self/exe", self, sizeof self);
-        const std::string bin(self, length > 0 ? static_cast<size_t>(length) : 0);
+        // The kernel's own note of this program's file, which there is without /proc, too
+        const char* const file = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
+        if (!file || !realpath(file, self))
+            fail(std::string("cannot find the folder of this program: ") + std::strerror(errno));
+        const std::string bin = self;
         return bin.substr(0, bin.rfind('/')) + "/..";
     }();
     return path;
@@ -112,19 +116,26 @@ bool is_pipe(const std::string& path)
 // A file in memory with this text, which hydra inherits: its path.
 std::string in_memory(const char* name, const std::string& text)
 {
+    if (access("/proc/self/fd", X_OK) != 0)
+        fail(std::string("cannot hand a copy of the ") + name + " on to hydra: /proc is not mounted");
     const int fd = memfd_create(name, 0);
     if (fd < 0 || write(fd, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
         fail(std::string("cannot copy the ") + name + ": " + std::strerror(errno));
     return "/proc/self/fd/" + std::to_string(fd);
 }
 
-// Hydra would wait without end for a pipe's writer, so it gets a copy of what comes out of the pipe.
-std::string copy_of_pipe(const char* name, const std::string& path)
+// The host file for hydra, which would wait without end for a pipe's writer: a copy of what comes out of the pipe.
+std::string host_file(const std::string& path)
 {
+    constexpr char name[] = "host file";
+    if (path == "HYDRA_USE_LOCALHOST") // what hydra takes for this host
+        return path;
     std::string text;
     if (const std::string wrong = ws::window::read_whole(path.c_str(), text); !wrong.empty())
         fail(std::string("cannot read the ") + name + ' ' + path + ": " + wrong);
-    return in_memory(name, text);
+    if (const std::string wrong = wrong_hosts(text); !wrong.empty())
+        fail(std::string(name) + ' ' + path + ": " + wrong);
+    return is_pipe(path) ? in_memory(name, text) : path;
 }
 
 class Launcher {
@@ -179,9 +190,14 @@ Launcher::Launcher(const std::vector<std::string>& words)
 {
     line_ = sort_out(
         words, [this](const auto& all, size_t& at) { return take(all, at, false); }, asked_);
+    if (!asked_.wrong.empty())
+        fail(asked_.wrong);
     if (asked_.help || asked_.version)
         return;
     read_config_file();
+    if (asked_.needs_program)
+        fail(asked_.has_program ? "no program after the last ':'"
+                                : "no program is given, mpiexec -help lists the options");
     replace_host_files();
 }
 
@@ -199,16 +215,23 @@ std::vector<Option>& Launcher::options(const char* what)
 // The file that hydra would read: of -configfile, of HYDRA_CONFIG_FILE, or in the home folder.
 void Launcher::read_config_file()
 {
-    std::vector<std::string> words;
-    const char *named = std::getenv("HYDRA_CONFIG_FILE"), *home = std::getenv("HOME");
-    if (!asked_.config_file.empty()
-            ? !read_config_words(asked_.config_file, words)
-            : !(named && read_config_words(named, words)) &&
-                  !(home && read_config_words(home + std::string("/.mpiexec.hydra.conf"), words)))
+    std::vector<std::string> words, paths = {asked_.config_file};
+    if (asked_.config_file.empty()) {
+        const char *named = std::getenv("HYDRA_CONFIG_FILE"), *home = std::getenv("HOME");
+        paths = {named ? named : "", home ? home + std::string("/.mpiexec.hydra.conf") : ""};
+    }
+    const auto path = std::find_if(paths.begin(), paths.end(),
+                                   [&](const auto& one) { return !one.empty() && read_config_words(one, words); });
+    if (path == paths.end())
         return;
     Asked in_file;
     config_ = sort_out(
         words, [this](const auto& all, size_t& at) { return take(all, at, true); }, in_file);
+    if (!in_file.wrong.empty())
+        fail("configuration file " + *path + ": " + in_file.wrong);
+    asked_.no_cleanup |= in_file.no_cleanup;
+    if (in_file.has_program) // which the line's options are for, then
+        asked_.needs_program = in_file.needs_program;
 }
 
 // A file that is not named on the command line may be missing. Hydra would wait for the writer of a pipe, and a pipe
@@ -224,24 +247,25 @@ bool Launcher::read_config_words(const std::string& path, std::vector<std::strin
 
 void Launcher::replace_host_files()
 {
-    constexpr char what[] = "host file", variable[] = "HYDRA_HOST_FILE";
+    bool is_given = false;
     for (auto* pieces : {&line_, &config_})
         for (Piece& piece : *pieces) {
-            std::string& word = piece.words[0];
-            const size_t begin = std::min(word.find_first_not_of('-'), word.size()), equals = word.find('=', begin);
-            const std::string name = word.substr(begin, equals - begin);
-            const bool is_file = !strcasecmp(name.c_str(), "f") || !strcasecmp(name.c_str(), "hostfile") ||
-                                 !strcasecmp(name.c_str(), "machinefile");
-            if (begin == 0 || !is_file)
+            is_given |=
+                piece.name.compare(0, 4, "host") == 0 || piece.name.compare(0, 7, "machine") == 0 || piece.name == "f";
+            if (piece.name != "f" && piece.name != "hostfile" && piece.name != "machinefile")
                 continue;
+            const std::string word = piece.words[0];
+            const size_t equals = word.find('=');
             const std::string path = equals != word.npos ? word.substr(equals + 1) : piece.words.back();
-            if (!is_pipe(path))
+            const std::string file = host_file(path);
+            if (file == path)
                 continue;
-            piece.words = {word.substr(0, equals), copy_of_pipe(what, path)};
+            piece.words = {word.substr(0, equals), file};
             has_ours_in_file_ |= pieces == &config_;
         }
-    if (const char* const named = std::getenv(variable); named && is_pipe(named))
-        setenv(variable, copy_of_pipe(what, named).c_str(), 1);
+    constexpr char variable[] = "HYDRA_HOST_FILE";
+    if (const char* const named = std::getenv(variable); named && !is_given)
+        setenv(variable, host_file(named).c_str(), 1);
 }
 
 bool Launcher::take(const std::vector<std::string>& words, size_t& at, bool in_config_file)
@@ -520,6 +544,9 @@ void Launcher::settle()
 {
     if (asked_.help || asked_.version)
         return;
+    // a rank that dies in MPI_Init ends the job all the same: libmpich tells hydra that it is there
+    if (asked_.no_cleanup)
+        given_["MPIR_WORKSHARE_TELL"] = "1";
     if (std::getenv("WS_ENABLE") || genv("WS_ENABLE"))
         options("WS_ENABLE");
     std::vector<Option>& all = table_.options;
@@ -596,7 +623,7 @@ void Launcher::replace_config_file()
     const std::string copy = in_memory("configuration file", text);
     line_.erase(std::remove_if(line_.begin(), line_.end(), [](const Piece& piece) { return piece.is_config_file; }),
                 line_.end());
-    line_.insert(line_.begin(), {{"-configfile", copy}, "", "", false, true});
+    line_.insert(line_.begin(), {{"-configfile", copy}, "", "", false, true, "configfile"});
 }
 
 void Launcher::print_help() const
@@ -647,6 +674,10 @@ void Launcher::run(char* name)
     argv.push_back(nullptr);
     if (asked_.help || asked_.version)
         add_to_output();
+    if (access("/proc/self", F_OK) != 0)
+        std::fprintf(stderr,
+                     "mpiexec: warning: /proc is not mounted, and MPI programs cannot start without it; mount it with "
+                     "'mount -t proc proc /proc'\n");
     const std::string hydra = prefix() + "/lib/workshare/mpich/bin/mpiexec.hydra";
     execv(hydra.c_str(), argv.data());
     fail("cannot run " + hydra + ": " + std::strerror(errno) + "; is the installation complete?");

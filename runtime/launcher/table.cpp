@@ -94,15 +94,15 @@ bool is_size(const char* value)
     return end[std::strspn(end, " \t")] == '\0' && number <= most >> shift && number << shift >= least;
 }
 
-bool is_number(const Option& o, const char* value)
+} // namespace
+
+bool is_number(const std::string& text, uint64_t least, uint64_t most)
 {
     char* end;
     errno = 0;
-    const unsigned long long number = std::strtoull(value, &end, 10);
-    return is_digit(*value) && *end == '\0' && !errno && number >= o.least && number <= o.most;
+    const unsigned long long number = std::strtoull(text.c_str(), &end, 10);
+    return is_digit(text.c_str()[0]) && *end == '\0' && !errno && number >= least && number <= most;
 }
-
-} // namespace
 
 Table read_table(const std::string& share)
 {
@@ -139,11 +139,11 @@ bool is_valid(const Option& o, const std::string& value)
     if (std::find(o.words.begin(), o.words.end(), value) != o.words.end())
         return true;
     if (!o.numbered.empty() && value.compare(0, o.numbered.size() + 1, o.numbered + ":") == 0)
-        return is_number(o, value.c_str() + o.numbered.size() + 1);
+        return is_number(value.substr(o.numbered.size() + 1), o.least, o.most);
     if (o.kind == "flag")
         return value == "0" || value == "1";
     if (o.kind == "number")
-        return is_number(o, value.c_str());
+        return is_number(value, o.least, o.most);
     if (o.is_file())
         return !value.empty() && (o.any_ending || ends_well(o, value));
     if (o.kind == "size")

@@ -42,6 +42,9 @@ struct Table {
 // Reads the file `options` in the folder `share`.
 Table read_table(const std::string& share);
 
+// True if `text` is a decimal number, and nothing else, from `least` to `most`.
+bool is_number(const std::string& text, uint64_t least, uint64_t most);
+
 bool is_valid(const Option& option, const std::string& value);
 bool ends_well(const Option& file, const std::string& value);
 

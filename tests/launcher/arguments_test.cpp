@@ -84,6 +84,78 @@ TEST_CASE("questions and the configuration file are known")
     CHECK(sorted({"-configfile=g"}).asked.config_file == "g");
 }
 
+TEST_CASE("values of hydra's options are checked")
+{
+    const auto wrong = [](Words words) { return sorted(words).asked.wrong; };
+    const std::string count = "a number from 1 to 10000000";
+    for (const std::string name : {"-n", "-np", "-ppn"})
+        for (const char* value :
+             {"0", "-1", "1x", " 1", "+1", "0x1", "abc", "10000001", "99999999999", "99999999999999999999"}) {
+            CHECK(wrong({name, value, "a"}) == name + ": '" + value + "' is not " + count);
+            CHECK(wrong({"-n", "1", "a", ":", name + "=" + value, "a"}) == name + ": '" + value + "' is not " + count);
+        }
+    CHECK(wrong({"--NP", "x", "a"}) == "-np: 'x' is not " + count);
+    CHECK(wrong({"-n"}) == "-n: the value is missing, " + count);
+    CHECK(wrong({"-n=", "a"}) == "-n: the value is missing, " + count);
+    CHECK(wrong({"-n", ":", "a"}) == "-n: the value is missing, " + count);
+    CHECK(wrong({"-f", "--n", "1", "a"}) == "-f: the value is missing, the name of a file");
+    CHECK(wrong({"-wdir", "-workshare", "a"}) == "-wdir: the value is missing, the name of a folder");
+    CHECK(wrong({"-l=1", "a"}) == "option -l takes no value, it was given '1'");
+
+    const Words good[] = {{"-n", "10000000"},         {"-np=007"},
+                          {"-usize", "SYSTEM"},       {"-usize", "2147483647"},
+                          {"-gpus-per-proc", "0"},    {"-g", "AUTO"},
+                          {"-hosts", "a,,b:2,"},      {"-order-nodes", "up"},
+                          {"-bind-to", "user:0+2,1"}, {"-bind-to", "core:2"},
+                          {"-map-by", "pci:0"},       {"-genv", "A", ""},
+                          {"-genv", "A", "-n"},       {"-genv", "A="},
+                          {"-prepend-pattern", ""},   {"-wdir", "-x"},
+                          {"-output-from", "0"}},
+                bad[] = {{"-usize", "0"},        {"-usize", "system"},   {"-usize", "2147483648"},
+                         {"-g", "-1"},           {"-hosts", ","},        {"-hosts", ":2"},
+                         {"-hosts", "a:"},       {"-host", "a:0"},       {"-machines", "a,b:x"},
+                         {"-order-nodes", "no"}, {"-bind-to", "core:0"}, {"-map-by", "core:x"},
+                         {"-binding", ":1"},     {"-genv", "A"},         {"-env", "=x"},
+                         {"-genv", "-n", "1"},   {"-output-from", "x"}};
+    for (const Words& words : good) {
+        INFO(words.back());
+        CHECK(wrong(words) == "");
+    }
+    for (const Words& words : bad) {
+        INFO(words.back());
+        CHECK(wrong(words).compare(0, words[0].size() + 2, words[0] + ": ") == 0);
+    }
+    for (const std::string& line : known_options())
+        if (const std::string name = line.substr(0, line.find(' ')); line != name + " 0") {
+            INFO(name);
+            CHECK(wrong({'-' + name}).find('-' + name + ": the value is missing, ") == 0);
+            CHECK(wrong({'-' + name, "-help"}) == ""); // hydra's help on the option
+        }
+    CHECK(wrong({"-help", "-n", "x"}) == "");
+}
+
+TEST_CASE("numbers in host files are checked")
+{
+    for (const char* text : {"", "a\n", "# a:0\n a:2 binding=core # x\n\nb", "a:1"})
+        CHECK(wrong_hosts(text) == "");
+    for (const char* text : {"a:0", "a\nb:x\n", "a:", ":2", "a:-1 user=x", "a:1x"})
+        CHECK(wrong_hosts(text) != "");
+}
+
+TEST_CASE("each section has a program")
+{
+    const auto needs = [](const Words& words) { return sorted(words).asked.needs_program; };
+    CHECK(needs({}));
+    CHECK(needs({"-n", "1"}));
+    CHECK(needs({"a", ":"}));
+    CHECK(needs({"a", ":", "-n", "1"}));
+    CHECK_FALSE(needs({"-n", "1", "a", ":", "b"}));
+    CHECK_FALSE(needs({"-no-such-option"}));
+    CHECK_FALSE(needs({"-usize", "-help"}));
+    CHECK_FALSE(needs({"-version"}));
+    CHECK(sorted({"-n", "1", ":", "a"}).asked.wrong == "no program before a ':'");
+}
+
 TEST_CASE("a configuration file's lines are sections")
 {
     const std::string path = "arguments_test." + std::to_string(getpid());

@@ -4,13 +4,36 @@
  *
  *   ends_app exit|_exit|abort STATUS         rank 1 does that while the others wait for it
  *   ends_app before                          rank 1 exits before MPI_Init
+ *   ends_app killed init|finalize|barrier    rank 1 kills itself in MPI_Init, in MPI_Finalize, or in MPI_Finalize when
+ *   it
+ *                                            has entered the barrier at its end
+ *   ends_app alone                           rank 1 kills itself, and the others go on for a second
  *   ends_app wait                            waits for a signal
  *   ends_app reduce */
+#define _GNU_SOURCE
 #include <mpi.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+static const char *dies_in = ""; /* where this rank is to kill itself */
+static int is_finalizing;
+
+/* In place of libc's: sees what MPI writes to its launcher. */
+ssize_t write(int fd, const void *text, size_t length)
+{
+    const char barrier[] = "cmd=barrier_in";
+    int is_barrier = length >= sizeof barrier - 1 && !memcmp(text, barrier, sizeof barrier - 1);
+    int dies = is_barrier && !strcmp(dies_in, is_finalizing ? "finalize" : "init");
+    ssize_t written = dies ? 0 : syscall(SYS_write, fd, text, length);
+
+    if (dies || (is_barrier && is_finalizing && !strcmp(dies_in, "barrier")))
+        kill(getpid(), SIGKILL);
+    return written;
+}
 
 /* Returns how many sums are wrong. */
 static int reduce(int rank, int size)
@@ -44,6 +67,8 @@ int main(int argc, char **argv)
     int rank, size, status = argc > 2 ? atoi(argv[2]) : 0;
     if (!strcmp(how, "before") && rank_text && atoi(rank_text) == 1)
         return 0;
+    if (!strcmp(how, "killed") && rank_text && atoi(rank_text) == 1)
+        dies_in = argv[2];
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -64,8 +89,17 @@ int main(int argc, char **argv)
             _exit(status);
         if (!strcmp(how, "abort"))
             MPI_Abort(MPI_COMM_WORLD, status);
+        if (!strcmp(how, "alone"))
+            kill(getpid(), SIGKILL);
     }
-    MPI_Barrier(MPI_COMM_WORLD);
+    if (!strcmp(how, "alone")) {
+        for (unsigned left = 1; left;) /* a signal that says that rank 1 is gone ends a sleep */
+            left = sleep(left);
+        printf("rank %d goes on\n", rank), fflush(stdout);
+    } else {
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    is_finalizing = 1;
     MPI_Finalize();
     return 0;
 }

@@ -43,6 +43,24 @@ for flag in [], ['-workshare']:
 expect('elsewhere', result(start(*TWO, '-n', '2', APP, 'exit', '0')), (1, '', 'mpiexec: rank 1 on host b exited with status 0 before MPI_Finalize\n'))
 expect('before MPI_Init', result(start('-n', '2', APP, 'before')),
        (1, '', f'mpiexec: rank 1 on host {HOST} exited with status 0 before MPI_Init, where others wait\n'))
+expect('before MPI_Init, elsewhere', result(start(*TWO, '-n', '2', APP, 'before')),
+       (1, '', 'mpiexec: rank 1 on host b exited with status 0 before MPI_Init, where others wait\n'))
+
+# A rank that is killed leaves others waiting: in MPI_Init nobody gets on without it. Otherwise -disable-auto-cleanup lets the others go on,
+# until all wait for it in MPI_Finalize.
+KEEP = '-disable-auto-cleanup', '-n', '3', APP
+for hosts in (), TWO:
+    host = 'b' if hosts else HOST
+    # On one node ranks meet once more behind that barrier.
+    ends = [(['killed', 'init'], 'in MPI_Init'), (['killed', 'finalize'], 'in MPI_Finalize'), (['alone'], 'before MPI_Finalize')] + (not hosts) * [(['killed', 'barrier'], 'in MPI_Finalize')]
+    for args, where in ends:
+        code, out, err = result(start(*hosts, *KEEP, *args))
+        expect(f'{args} {hosts}', (code, err), (9, f'mpiexec: rank 1 on host {host} was killed by signal 9 (Killed) {where}, where others wait\n'))
+        expect(f'{args} {hosts}: who goes on', sorted(re.findall('rank . goes on', out)), ['rank 0 goes on', 'rank 2 goes on'] if args == ['alone'] else [])
+    for args in ['killed', 'init'], ['killed', 'finalize'], ['alone']:
+        expect(f'{args} {hosts}, with cleanup', result(start(*hosts, '-n', '3', APP, *args))[::2], (9, ''))
+expect('killed when all had come, elsewhere', result(start(*TWO, *KEEP, 'killed', 'barrier'))[::2], (9, ''))
+expect('nobody killed', result(start('-disable-auto-cleanup', '-n', '2', APP)), (0, '', ''))
 expect('no MPI', result(start('-n', '2', 'true')), (0, '', ''))
 expect('no MPI, status 3', result(start('-n', '2', 'sh', '-c', 'exit 3')), (3, '', ''))
 
@@ -92,8 +110,9 @@ unset HYDI_CONTROL_SECRET
 eval "$@"
 """)
     os.chmod(ssh, 0o755)
-    for iface, address in ((), '00000000'), (('-iface', 'lo'), '0100007F'):
-        job = waiting('-launcher', 'ssh', '-launcher-exec', ssh, '-hosts', 'elsewhere', '-localhost', '127.0.0.1', *iface)
+    # The name of the host does not resolve: the way to it is not known.
+    for iface, address in ((), '00000000'), (('-localhost', '127.0.0.1'), '0100007F'), (('-iface', 'lo'), '0100007F'):
+        job = waiting('-launcher', 'ssh', '-launcher-exec', ssh, '-hosts', 'no.such.host.invalid', *iface)
         listens = ports(job.pid)
         expect(f'{iface} listens', [a for a, _ in listens], [address])
         strangers = []
@@ -122,21 +141,29 @@ eval "$@"
         secrets = f.read().split()
     with open(f'{folder}/arguments') as f:
         arguments = f.read()
-    expect('secrets', (len(set(secrets)), {len(s) for s in secrets}), (2, {32}))
+    expect('secrets', (len(set(secrets)), {len(s) for s in secrets}), (3, {32}))
     expect('secrets in arguments', [s for s in secrets if s in arguments], [])
 
-# The user runs what mpirun prints.
-job = start('-launcher', 'manual', '-hosts', 'elsewhere', '-localhost', '127.0.0.1', '-n', '2', APP, 'reduce')
-proxies = []
-for line in job.stdout:
-    if line.startswith('HYDRA_LAUNCH: '):
-        proxies.append(subprocess.Popen(['sh', '-c', line.split(': ', 1)[1]], stdin=subprocess.DEVNULL))
-    if line.startswith('HYDRA_LAUNCH_END'):
-        break
-expect('proxies by hand', len(proxies), 1)
-expect('a job launched by hand', result(job)[0], 0)
-for proxy in proxies:
-    proxy.wait(10)
+# The user runs what mpirun prints: with the secret in it, unless mpirun was given the secret; then proxies get it here by their input.
+SECRET = 'HYDI_CONTROL_SECRET'
+for env in {}, {SECRET: '0123456789abcdef' * 2}:
+    job = start('-launcher', 'manual', '-hosts', 'elsewhere', '-localhost', '127.0.0.1', '-n', '2', APP, 'reduce', env=env)
+    proxies = []
+    for line in job.stdout:
+        if line.startswith('HYDRA_LAUNCH: '):
+            expect('the secret is printed', SECRET in line, not env)
+            proxies.append(subprocess.Popen(['sh', '-c', line.split(': ', 1)[1]], stdin=subprocess.PIPE, text=True))
+            proxies[-1].stdin.write(env.get(SECRET, '') + '\n')
+            proxies[-1].stdin.close()
+        if line.startswith('HYDRA_LAUNCH_END'):
+            break
+    expect('proxies by hand', len(proxies), 1)
+    expect('a job launched by hand', result(job)[0], 0)
+    for proxy in proxies:
+        proxy.wait(10)
+for secret in '', 'x' * 32, '0' * 31:
+    code, out, err = result(start('-launcher', 'manual', '-hosts', 'elsewhere', '-n', '2', APP, 'reduce', env={SECRET: secret}))
+    expect('no secret', (code != 0, out, f'{SECRET} is not 32 hexadecimal digits' in err), (True, '', True))
 
 for args in (), ('-pmi-port',), (*TWO, '-ppn', '1'), ('-launcher', 'fork', '-hosts', 'a:1,b:2'), ('-workshare',):
     expect(f'reduce {args}', result(start(*args, '-n', '3', APP, 'reduce'))[0], 0)

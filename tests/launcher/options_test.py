@@ -145,6 +145,32 @@ for wrong, right in (('worksahre', ''), ('-Workshar', ''), ('work-share=on', '')
     name = wrong.partition('=')[0].lstrip('-')
     refused('misspelt', [f'-{wrong}'], [f'unknown option -{name}, did you mean -workshare{right}?'])
 refused('misspelt, after others', ['-workshare', '-bind-to', 'none', '-worksahre-poll'], ['did you mean -workshare-poll?'])
+# Values that hydra would crash over, or make some number of
+for option, value in ('n', '0'), ('n', '-1'), ('n', '1x'), ('np', 'abc'), ('n', '99999999999'), ('ppn', '0'), ('ppn', 'abc'), ('hosts', 'a:0'), ('usize', 'x'), ('bind-to', 'core:0'):
+    refused('a wrong value', [f'-{option}', value], [f"-{option}: '{value}' is not "])
+    expect_message('a wrong value in another section', run(MPIRUN, *SHOW, ':', f'-{option}={value}', *SHOW), f"mpiexec: -{option}: '{value}' is not ")
+for option in 'usize', 'f', 'hosts', 'n', 'ppn', 'genv', 'configfile', 'launcher', 'iface', 'envlist', 'order-nodes', 'gpus-per-proc', 'outfile-pattern':
+    expect_message('no value', run(MPIRUN, f'-{option}'), f'mpiexec: -{option}: the value is missing, ')
+for args in [], ['-n', '1'], ['-n', '1', *SHOW, ':'], ['-n', '1', ':', *SHOW]:
+    expect_message('no program', run(MPIRUN, *args), 'mpiexec: no program')
+with tempfile.TemporaryDirectory() as folder:
+    config = os.path.join(folder, 'config')
+    with open(config, 'w') as f:
+        f.write('-n 1 true\n-n 1x true\n')
+    expect_message('a wrong value in a file', run(MPIRUN, '-configfile', config), f"mpiexec: configuration file {config}: -n: '1x' is not ")
+    with open(config, 'w') as f:
+        f.write('a:2\nb:0\n')
+    message = f"mpiexec: host file {config}: 'b:0' is not a host, or one with a number from 1 to "
+    for option in 'f', 'hostfile', 'machinefile':
+        expect_message('a wrong host file', run(MPIRUN, f'-{option}', config, *SHOW), message)
+    expect_message('a wrong host file', run(MPIRUN, *SHOW, env={'HYDRA_HOST_FILE': config}), message)
+    expect_message('no host file', run(MPIRUN, '-f', f'{folder}/none', *SHOW), f'mpiexec: cannot read the host file {folder}/none: No such file or directory')
+    reached('the variable does not count', [''], '-host', 'localhost', *SHOW, env={'HYDRA_HOST_FILE': config})
+    with open(config, 'w') as f:
+        f.write('-l\n')
+    reached('options alone in a file', ['[0] 1'], '-configfile', config, '-n', '1', 'echo', '1')
+code, out, err = run(MPIRUN, '-usize', '-help')
+expect("hydra's help on an option", (code, 'Universe size' in out, err), (0, True, ''))
 code, out, err = run(MPIRUN, '-bindto', 'none', '-n', '1', *SHOW)
 expect("a misspelt option of hydra's", (code != 0, out, 'unrecognized argument bindto' in err), (True, '', True))
 refused('value for a switch', ['-workshare=on'], ['-workshare takes no value', "'on'"])

@@ -101,6 +101,11 @@ static inline void MPIR_Workshare_pcontrol(int level)
  * waits; does nothing with others and while Workshare is off. */
 void MPIR_Workshare_grequest_wait(MPIR_Request * request_ptr, MPI_Status * status);
 
+/* Tells the launcher's proxy on this node, if it wants to know, which call of MPI this process is in: "MPI_Init",
+ * "MPI_Finalize" or "none". With -disable-auto-cleanup it lets other processes go on when one dies, but not in there.
+ * Needs PMI, and no other thread in it. */
+void MPIR_Workshare_tell_launcher(const char *call);
+
 /* The end of MPI_Comm_create_from_group: attaches, as MPIR_Workshare_init, if it was of all processes. Holds the global
  * lock, and leaves it meanwhile. */
 void MPIR_Workshare_init_from_group(int is_world);

@@ -491,6 +491,12 @@ int MPIR_Workshare_thread_level(int level)
     return level;
 }
 
+void MPIR_Workshare_tell_launcher(const char *call)
+{
+    if (getenv("MPIR_WORKSHARE_TELL"))
+        MPIR_pmi_kvs_put("workshare-is-in", call);
+}
+
 /* Names the ranks on both sides, once, and ends the job. */
 static void refuse_to_differ(int enabled)
 {

@@ -16,7 +16,7 @@ static time_t end_time;
  * seconds are over. */
 enum { most_seconds = 5 };
 
-static time_t seconds(void)
+time_t HYDU_seconds(void)
 {
     struct timespec now;
 
@@ -46,7 +46,7 @@ int HYDU_exit_code(int failed, int exit_status)
 void HYDU_job_ends(int code)
 {
     if (!ending)
-        end_time = seconds() + most_seconds;
+        end_time = HYDU_seconds() + most_seconds;
     ending = 1;
     if (end_code < 0 && code >= 0)
         end_code = code && !(code & 0xff) ? 1 : code & 0xff;
@@ -63,7 +63,7 @@ int HYDU_time_left(int time_left)
 
     if (!ending)
         return time_left;
-    left = end_time - seconds();
+    left = end_time - HYDU_seconds();
     if (left <= 0)
         exit(end_code >= 0 ? end_code : HYDU_ended_by ? 128 + HYDU_ended_by : 255);
     return time_left < 0 || time_left > left ? left : time_left;

@@ -6,12 +6,14 @@
 #define HYDRA_WORKSHARE_ENDING_H_INCLUDED
 
 /* The secret: 128 random bits, as text. mpiexec gives it to the launchers that it starts in their environment, to ssh
- * and rsh on their standard input as well, and with -launcher manual in the command that it prints. A proxy sends it
- * before its greeting. A proxy that mpiexec forks has a socket pair instead. */
+ * and rsh on their standard input as well, and with -launcher manual in the command that it prints, unless it was given
+ * the secret itself, in its own environment. A proxy sends it before its greeting. A proxy that mpiexec forks has a
+ * socket pair instead. */
 
 #define HYDU_SECRET_LEN 32
 
-/* mpiexec: draws the secret and puts it into the environment of all processes that it starts from here on. */
+/* mpiexec: draws the secret, or takes the one of its environment, and puts it into the environment of all processes that
+ * it starts from here on. */
 HYD_status HYDU_secret_draw(void);
 
 /* mpiexec: writes the secret to the standard input, `fd`, of a launcher. */
@@ -29,10 +31,23 @@ HYD_status HYDU_secret_send(int fd);
 HYD_status HYDU_secret_accept(int fd, void *userp,
                               HYD_status(*proxy_cb) (int fd, HYD_event_t events, void *userp));
 
-/* Listens at the address of the interface `iface`, and no other; `*port_str` is address and port. */
-HYD_status HYDU_listen_at_iface(char *iface, char *port_range, char **port_str, int *listen_fd,
-                                HYD_status(*callback) (int fd, HYD_event_t events, void *userp),
-                                void *userp);
+/* True if -localhost was given: the name or address by which proxies reach mpiexec. */
+extern int HYDU_localhost_is_given;
+
+/* Where mpiexec listens for its proxies: an address, INADDR_ANY for all; and what they are told to connect to. */
+struct HYDU_way {
+    struct in_addr address;
+    char name[MAX_HOSTNAME_LEN];
+};
+
+/* Finds the way to `hosts`, ended by NULL: the address of -iface; else that of -localhost, if that is an address of this
+ * host; else the one from which this host reaches them all. If they are reached from several addresses, or a name does
+ * not resolve, it is all addresses. */
+HYD_status HYDU_find_way(const char *const *hosts, char *iface, char *localhost, struct HYDU_way *way);
+
+/* Listens there; `*port_str` is the name and the port. */
+HYD_status HYDU_listen_at(const struct HYDU_way *way, char *port_range, char **port_str, int *listen_fd,
+                          HYD_status(*callback) (int fd, HYD_event_t events, void *userp), void *userp);
 
 /* True if the other end of `fd`, a connection over the loopback interface, belongs to this user. */
 int HYDU_peer_is_this_user(int fd);
@@ -49,6 +64,9 @@ int HYDU_exit_code(int failed, int exit_status);
 /* Some rank has ended the job: by MPI_Abort (its code), or because it left; `code` 0 or more is mpiexec's exit status.
  * The ranks are being killed; mpiexec waits some seconds at most for what they have written. */
 void HYDU_job_ends(int code);
+
+/* Of a clock that nobody sets. */
+time_t HYDU_seconds(void);
 
 /* How many seconds to wait for the next event: `time_left`, or less while a job ends; exits if that takes too long. */
 int HYDU_time_left(int time_left);

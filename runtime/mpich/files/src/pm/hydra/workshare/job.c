@@ -103,8 +103,8 @@ static void pass_on(int signum)
     signal_others(NULL, signum);
 }
 
-/* The proxies that mpiexec forks have a socket pair each. */
-static int is_forked(const struct HYD_proxy *proxy)
+/* The proxies that mpiexec forks have a socket pair each; others connect. */
+static int is_stranger(const struct HYD_proxy *proxy)
 {
     const char *launchers[] = { "ssh", "rsh", "fork", "lsf", "sge" };
     int i, autofork;
@@ -113,6 +113,38 @@ static int is_forked(const struct HYD_proxy *proxy)
         autofork = 1;
     for (i = 0; i < (int) (sizeof(launchers) / sizeof(launchers[0])); i++)
         if (autofork && !strcmp(HYDT_bsci_info.launcher, launchers[i]))
-            return !strcmp(launchers[i], "fork") || MPL_host_is_local(proxy->node->hostname);
-    return 0;
+            return strcmp(launchers[i], "fork") && !MPL_host_is_local(proxy->node->hostname);
+    return 1;
+}
+
+/* Listens for those of all groups. */
+static HYD_status listen_for_strangers(char **port_str, int *listen_fd,
+                                       HYD_status(*callback) (int fd, HYD_event_t events, void *userp), void *userp)
+{
+    const char **hosts = NULL;
+    struct HYD_proxy *proxy;
+    struct HYDU_way way;
+    int count = 0;
+    HYD_status status = HYDU_secret_draw();
+
+    HYDU_ERR_POP(status, "unable to draw a secret\n");
+    for (proxy = next_proxy(NULL); proxy; proxy = next_proxy(proxy))
+        count++;
+    HYDU_MALLOC_OR_JUMP(hosts, const char **, (count + 1) * sizeof(*hosts), status);
+    count = 0;
+    for (proxy = next_proxy(NULL); proxy; proxy = next_proxy(proxy))
+        if (is_stranger(proxy))
+            hosts[count++] = proxy->node->hostname;
+    hosts[count] = NULL;
+    status = HYDU_find_way(hosts, HYD_server_info.user_global.iface, HYD_server_info.localhost, &way);
+    HYDU_ERR_POP(status, "unable to find the interface that leads to the hosts\n");
+    status = HYDU_listen_at(&way, HYD_server_info.port_range, port_str, listen_fd, callback, userp);
+    HYDU_ERR_POP(status, "unable to create PMI port\n");
+
+  fn_exit:
+    MPL_free(hosts);
+    return status;
+
+  fn_fail:
+    goto fn_exit;
 }

@@ -10,14 +10,24 @@
 #define SECRET "HYDI_CONTROL_SECRET"
 
 static char secret[HYDU_SECRET_LEN + 1];
+static int is_given;            /* whoever called mpiexec knows the secret already */
 
 HYD_status HYDU_secret_draw(void)
 {
     unsigned char bytes[HYDU_SECRET_LEN / 2];
+    const char *given = getenv(SECRET);
     HYD_status status = HYD_SUCCESS;
 
     if (secret[0])
         goto fn_exit;
+    if (given) {
+        if (strlen(given) != HYDU_SECRET_LEN || strspn(given, "0123456789abcdef") != HYDU_SECRET_LEN)
+            HYDU_ERR_SETANDJUMP(status, HYD_INVALID_PARAM, SECRET " is not %d hexadecimal digits in lower case\n",
+                                HYDU_SECRET_LEN);
+        strcpy(secret, given);
+        is_given = 1;
+        goto fn_exit;
+    }
     if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
         HYDU_ERR_SETANDJUMP(status, HYD_INTERNAL_ERROR, "cannot draw a secret (%s)\n", MPL_strerror(errno));
     for (int i = 0; i < (int) sizeof(bytes); i++)
@@ -47,7 +57,8 @@ void HYDU_secret_to_launcher(int fd)
 
 void HYDU_secret_tell(void)
 {
-    HYDU_dump_noprefix(stdout, "env " SECRET "=%s ", secret);
+    if (!is_given)
+        HYDU_dump_noprefix(stdout, "env " SECRET "=%s ", secret);
 }
 
 /* A launcher that keeps its standard input to itself is seen by its silence. */
@@ -196,21 +207,121 @@ HYD_status HYDU_secret_accept(int listen_fd, void *userp,
     goto fn_exit;
 }
 
-HYD_status HYDU_listen_at_iface(char *iface, char *port_range, char **port_str, int *listen_fd,
-                                HYD_status(*callback) (int fd, HYD_event_t events, void *userp),
-                                void *userp)
+int HYDU_localhost_is_given;
+
+/* The address from which this host sends to `to`; no packet is sent. Returns 0 if there is none. */
+static int source_address(struct sockaddr_in to, struct in_addr *from)
 {
-    struct sockaddr_in *addr;
+    struct sockaddr_in here;
+    socklen_t len = sizeof(here);
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), found;
+
+    to.sin_family = AF_INET;
+    to.sin_port = htons(9);     /* any */
+    found = fd >= 0 && connect(fd, (struct sockaddr *) &to, sizeof(to)) == 0 &&
+        getsockname(fd, (struct sockaddr *) &here, &len) == 0;
+    if (fd >= 0)
+        close(fd);
+    if (found)
+        *from = here.sin_addr;
+    return found;
+}
+
+static int is_loopback(struct in_addr address)
+{
+    return ntohl(address.s_addr) >> 24 == 127;
+}
+
+static int resolve(const char *name, struct sockaddr_in *found)
+{
+    MPL_sockaddr_t any;
+
+    if (MPL_get_sockaddr(name, &any) || any.ss_family != AF_INET)
+        return 0;
+    memcpy(found, &any, sizeof(*found));
+    return 1;
+}
+
+/* Binds to it, which an address of another host does not permit. */
+static int is_of_this_host(struct sockaddr_in address)
+{
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), ret;
+
+    address.sin_port = 0;
+    ret = fd < 0 ? -1 : bind(fd, (struct sockaddr *) &address, sizeof(address));
+    if (fd >= 0)
+        close(fd);
+    return ret == 0;
+}
+
+/* The one address from which this host sends to all of them. The loopback interface leads to this host alone, which is
+ * reached at any of its addresses as well. */
+static int find_address(const char *const *hosts, struct in_addr *address)
+{
+    struct sockaddr_in host;
+    struct in_addr from;
+
+    address->s_addr = INADDR_ANY;
+    for (; *hosts; hosts++) {
+        if (!resolve(*hosts, &host) || !source_address(host, &from) ||
+            (is_loopback(from) && !MPL_host_is_local(*hosts)))
+            return 0;
+        if (address->s_addr == INADDR_ANY || is_loopback(*address))
+            *address = from;
+        else if (address->s_addr != from.s_addr && !is_loopback(from))
+            return 0;
+    }
+    return address->s_addr != INADDR_ANY;
+}
+
+HYD_status HYDU_find_way(const char *const *hosts, char *iface, char *localhost, struct HYDU_way *way)
+{
+    struct sockaddr_in addr = {.sin_addr.s_addr = htonl(0xc0000201) }; /* 192.0.2.1, which is nobody's */
+    struct sockaddr_in own;
+    struct in_addr text;
     MPL_sockaddr_t found;
-    char text[MAX_HOSTNAME_LEN];
-    socklen_t len = sizeof(*addr);
+    HYD_status status = HYD_SUCCESS;
+
+    way->address.s_addr = INADDR_ANY;
+    MPL_strncpy(way->name, localhost, sizeof(way->name));
+    if (iface) {
+        if (MPL_get_sockaddr_iface(iface, &found) || found.ss_family != AF_INET)
+            HYDU_ERR_SETANDJUMP(status, HYD_INVALID_PARAM, "unable to find interface %s\n", iface);
+        way->address = ((struct sockaddr_in *) &found)->sin_addr;
+    } else if (HYDU_localhost_is_given) {
+        /* Debian gives a host's own name an address of the loopback interface */
+        if (resolve(localhost, &addr) && is_of_this_host(addr) &&
+            (inet_pton(AF_INET, localhost, &text) == 1 || !is_loopback(addr.sin_addr)))
+            way->address = addr.sin_addr;
+        goto fn_exit;
+    } else if (!find_address(hosts, &way->address)) {
+        way->address.s_addr = INADDR_ANY;
+        if (resolve(localhost, &own))
+            goto fn_exit;
+        /* A name that this host does not know is no use to others: the address of its default route, or the loopback's */
+        if (!source_address(addr, &addr.sin_addr))
+            addr.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        inet_ntop(AF_INET, &addr.sin_addr, way->name, sizeof(way->name));
+        goto fn_exit;
+    }
+    inet_ntop(AF_INET, &way->address, way->name, sizeof(way->name));
+
+  fn_exit:
+    return status;
+
+  fn_fail:
+    goto fn_exit;
+}
+
+HYD_status HYDU_listen_at(const struct HYDU_way *way, char *port_range, char **port_str, int *listen_fd,
+                          HYD_status(*callback) (int fd, HYD_event_t events, void *userp), void *userp)
+{
+    struct sockaddr_in addr = {.sin_family = AF_INET,.sin_addr = way->address };
+    char text[MAX_HOSTNAME_LEN + 10];
+    socklen_t len = sizeof(addr);
     int low = 0, high = 0, fd = -1, one = 1;
     HYD_status status = HYD_SUCCESS;
 
-    if (MPL_get_sockaddr_iface(iface, &found) || found.ss_family != AF_INET)
-        HYDU_ERR_SETANDJUMP(status, HYD_INVALID_PARAM, "unable to find interface %s\n", iface);
-    addr = (struct sockaddr_in *) &found;
-    MPL_sockaddr_to_str(&found, text, sizeof(text));
     if (port_range && (sscanf(port_range, "%d:%d", &low, &high) != 2 || high < low))
         HYDU_ERR_SETANDJUMP(status, HYD_INVALID_PARAM, "error parsing port range %s\n", port_range);
 
@@ -219,16 +330,16 @@ HYD_status HYDU_listen_at_iface(char *iface, char *port_range, char **port_str, 
         HYDU_ERR_SETANDJUMP(status, HYD_SOCK_ERROR, "cannot open socket (%s)\n", MPL_strerror(errno));
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(int));
     for (;; low++) {
-        addr->sin_port = htons(low);
-        if (bind(fd, (struct sockaddr *) addr, sizeof(*addr)) == 0)
+        addr.sin_port = htons(low);
+        if (bind(fd, (struct sockaddr *) &addr, sizeof(addr)) == 0)
             break;
         if (errno != EADDRINUSE || low >= high)
-            HYDU_ERR_SETANDJUMP(status, HYD_SOCK_ERROR, "no port to bind at %s (%s)\n", text,
+            HYDU_ERR_SETANDJUMP(status, HYD_SOCK_ERROR, "no port to bind for %s (%s)\n", way->name,
                                 MPL_strerror(errno));
     }
-    if (listen(fd, SOMAXCONN) < 0 || getsockname(fd, (struct sockaddr *) addr, &len) < 0)
+    if (listen(fd, SOMAXCONN) < 0 || getsockname(fd, (struct sockaddr *) &addr, &len) < 0)
         HYDU_ERR_SETANDJUMP(status, HYD_SOCK_ERROR, "listen error (%s)\n", MPL_strerror(errno));
-    snprintf(text + strlen(text), sizeof(text) - strlen(text), ":%d", ntohs(addr->sin_port));
+    snprintf(text, sizeof(text), "%s:%d", way->name, ntohs(addr.sin_port));
 
     status = HYDU_sock_cloexec(fd);
     HYDU_ERR_POP(status, "unable to set socket to close on exec\n");

@@ -30,33 +30,16 @@ void HYD_pmcd_pmiserv_connected(struct HYD_proxy *proxy)
 
 HYD_status HYD_pmcd_pmiserv_listen(void)
 {
-    HYD_status status = HYDU_secret_draw();
-
     MPL_free(HYD_server_info.control_port);
     HYD_server_info.control_port = NULL;
-    HYDU_ERR_POP(status, "unable to draw a secret\n");
-    if (HYD_server_info.user_global.iface)
-        status = HYDU_listen_at_iface(HYD_server_info.user_global.iface, HYD_server_info.port_range,
-                                      &HYD_server_info.control_port, &HYD_server_info.control_listen_fd,
-                                      HYD_pmcd_pmiserv_control_listen_cb, NULL);
-    else
-        status = HYDU_sock_create_and_listen_portstr(NULL, HYD_server_info.localhost,
-                                                     HYD_server_info.port_range,
-                                                     &HYD_server_info.control_port,
-                                                     &HYD_server_info.control_listen_fd,
-                                                     HYD_pmcd_pmiserv_control_listen_cb, NULL);
-
-  fn_exit:
-    return status;
-
-  fn_fail:
-    goto fn_exit;
+    return listen_for_strangers(&HYD_server_info.control_port, &HYD_server_info.control_listen_fd,
+                                HYD_pmcd_pmiserv_control_listen_cb, NULL);
 }
 
 HYD_status HYD_pmcd_pmiserv_listen_for(struct HYD_pg *pg)
 {
     for (int i = 0; i < pg->proxy_count; i++)
-        if (!is_forked(&pg->proxy_list[i]))
+        if (is_stranger(&pg->proxy_list[i]))
             return HYD_control_listen();
     HYD_server_info.control_port = MPL_strdup("none:0");
     return HYD_SUCCESS;
