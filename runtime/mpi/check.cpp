@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The result of a run under WS_CHECK, by loop: which were exercised and how, and which were not and why.
+#include "directive/openmp.h"
 #include "loop/check.h"
 #include "mpi/job.h"
 #include "observe/format.h"
@@ -187,6 +188,8 @@ void report_check(Job& job)
     int mine[] = {job.inactive != is_active, job.inactive}, off = 0, why = 0;
     PMPI_Reduce(&mine[0], &off, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     PMPI_Reduce(&mine[1], &why, 1, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
+    int regions = window::Hardware::load_relaxed(directive::region_ticks) != 0, any_regions = 0;
+    PMPI_Reduce(&regions, &any_regions, 1, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
     if (job.rank != 0)
         return;
     if (off)
@@ -194,6 +197,8 @@ void report_check(Job& job)
                      inactive_text(why));
     if (off < job.size)
         std::fputs(text_of(loops).c_str(), stderr);
+    if (off < job.size && any_regions)
+        std::fputs("  OpenMP's parallel regions are exercised with -workshare-openmp=share.\n", stderr);
 }
 
 } // namespace ws::mpi

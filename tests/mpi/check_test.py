@@ -77,6 +77,15 @@ for kind in ('sum', 'scratch') if CORES > 1 else ():
 if CORES < 2:
     skip('races need two cores')
 
+# Parallel regions of OpenMP, if they are shared: the virtual threads take turns as iterations do.
+share = '-workshare-quiet', '-workshare-check', '-workshare-openmp=share:4'
+for args, right in ((), False), (('right',), True):
+    result = run('order', *args, ranks=1, options=share)
+    expect(result, f'the result is {"wrong" if right else "right"}: {result.out}', (result.out == 'sum 630\n') == right)
+    expect(result, 'the region is not in the report', re.search(r'1 of 1 loop exercised.*\n  \S*main\S* +10 executions, \d+ shared', result.err))
+result = run('order', ranks=1, options=share[:2])
+expect(result, 'it does not say how regions are checked', 'parallel regions are exercised with -workshare-openmp=share' in result.err and result.out == 'sum 630\n')
+
 for options in ('-genv', 'WS_CHECK', 'x'), ('-genv', 'WS_CHECK', '6'):
     result = run('checked', 'right', 1, options=options, code='error')
     expect(result, 'no message', f'WS_CHECK={options[2]} is not a number' in result.err)
