@@ -67,7 +67,11 @@ done"""
                                      ('a,unknown', (), '0.0.0.0'), ('a', ('-localhost', '10.2.0.1'), '10.2.0.1'), ('a', ('-iface', 'ws2'), '10.2.0.1')):
             job = subprocess.Popen(inside(NETWORKS, MPIRUN, *BY_SSH, '-hosts', names, *args, '-n', '2', APP, 'wait', options=['-n']),
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-            expect(f'{names} {args}: starts', job.stdout.readline(), 'waiting\n')
+            line = job.stdout.readline()
+            expect(f'{names} {args}: starts', line, 'waiting\n')
+            if not line:
+                job.wait()
+                continue
             with open(f'/proc/{job.pid}/net/tcp') as f:
                 rows = [line.split() for line in f][1:]
             sockets = [os.readlink(f'/proc/{job.pid}/fd/{fd}') for fd in os.listdir(f'/proc/{job.pid}/fd')]
