@@ -116,7 +116,7 @@ private:
     }
     uint64_t median(uint64_t Spent::* what) const
     {
-        std::array<uint64_t, most> values;
+        std::array<uint64_t, most> values = {};
         const unsigned count = std::min(periods_, most);
         for (unsigned k = 0; k < count; k++)
             values[k] = kept_[k].*what;
