@@ -3,6 +3,7 @@
 root other than rank 0."""
 import glob
 import os
+import re
 import signal
 import socket
 import struct
