@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """tasks_test.py MPIRUN PROGRAMS PART: pools of tasks in jobs. oracle: each task exactly once, whoever moves them; soak: 10^8 of them, and the
 longest and the largest; cases: what task.h promises, and its errors; threads:
-that put tasks; trouble: killed and stopped ranks."""
+that put tasks; trouble: killed and stopped ranks; fine: tasks that take less than a microsecond."""
 import json
 import os
 import re
@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 
-from job import MPIRUN, expect, expect_lines, finish, likely, likely_lines, repeated, run
+from job import CORES, MPIRUN, expect, expect_lines, finish, likely, likely_lines, repeated, run, skip
 import patience
 from processes import wait_for_ranks
 
@@ -136,6 +136,22 @@ def threads():
         expect_lines(result, result.out, '^right$')
 
 
+@repeated
+def fine():
+    """Two ranks of one node are faster than one, and the summary says by how much."""
+    if CORES < 2:
+        skip('nothing is faster on one core')
+    took = {}
+    for ranks in 1, 2, 1, 2, 1, 2:
+        result = run('tasks_fine', 300000, ranks=ranks, options=('-bind-to', 'core'))
+        expect(result, f'tasks are lost or doubled: {result.out}', result.out.startswith('right '))
+        took.setdefault(ranks, []).append(float(result.out.split()[1]))
+    gain = min(took[1]) / min(took[2])
+    likely(result, f'only {gain:.2f} times as fast on two cores: {took}', gain > 1.4)
+    claim = re.search(r'about ([\d.]+) times as fast', result.err)
+    likely(result, f'{claim and claim[1]} is claimed, measured was {gain:.2f}: {took}', claim and abs(float(claim[1]) / gain - 1) < 0.25)
+
+
 def trouble():
     result = job('tasks_cases', 'idle', ranks=3, nodes=2)
     expect_lines(result, result.out, '^right$')
@@ -222,5 +238,5 @@ def threads_of(pid, awaited):
     return found if patience.waited_for(is_there, 5) else []
 
 
-{'oracle': oracle, 'soak': soak, 'cases': cases, 'threads': threads, 'trouble': trouble}[sys.argv[3]]()
+{'oracle': oracle, 'soak': soak, 'cases': cases, 'threads': threads, 'trouble': trouble, 'fine': fine}[sys.argv[3]]()
 finish()

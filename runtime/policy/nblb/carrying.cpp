@@ -51,7 +51,7 @@ size_t Pool::give(const Gift& g, const Look& own)
             kinds_[t.kind].waiting--;
         queue_changed();
         if (there)
-            active_ = active_ + 1; // it is neither queued nor gone
+            store_relaxed(active_, active_ + 1); // it is neither queued nor gone
         lock_.unlock();
         if (!there)
             break;
@@ -78,7 +78,7 @@ size_t Pool::give(const Gift& g, const Look& own)
     for (const Task& t : kept)
         kinds_[t.kind].waiting++;
     queue_changed();
-    active_ = active_ - kept.size() - given;
+    store_relaxed(active_, active_ - kept.size() - given);
     counts_.moved_out += given;
     counts_.bytes_out += bytes_out;
     counts_.kept_worth += not_worth;

@@ -9,6 +9,7 @@
 #include "window/spin_lock.h"
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 namespace ws::policy::nblb {
@@ -21,6 +22,7 @@ public:
     void open(size_t kinds)
     {
         waiting_.resize(std::max(kinds, waiting_.size()));
+        combined_.resize(waiting_.size());
         is_held = true;
     }
     void close()
@@ -51,6 +53,24 @@ public:
         }
         lock_.unlock();
         return there;
+    }
+
+    // What results of a kind, of so many bytes, come to that this thread's tasks have given; zeros at first.
+    char* combined(unsigned kind, size_t bytes)
+    {
+        std::string& c = combined_[kind];
+        if (c.empty())
+            c.assign(bytes, '\0');
+        return c.data();
+    }
+    // Gives each of them away: call(kind, bytes).
+    template <class Call> void take_combined(Call&& call)
+    {
+        for (size_t kind = 0; kind < combined_.size(); kind++)
+            if (!combined_[kind].empty()) {
+                call(kind, combined_[kind].data());
+                combined_[kind].clear();
+            }
     }
 
     // Tasks that it has run and put and not yet told the pool of.
@@ -107,6 +127,7 @@ private:
     Ring tasks_;
     volatile uint64_t size_ = 0, has_begun_ = 0;
     std::vector<Count> waiting_; // of each kind; its length changes in open() alone
+    std::vector<std::string> combined_; // its thread's alone
 };
 
 } // namespace ws::policy::nblb

@@ -331,6 +331,11 @@ bool Pool::open_hand()
 void Pool::close_hand()
 {
     Hand& hand = *own_hand;
+    hand.take_combined([this](size_t kind, const char* combined) {
+        Kind& k = kinds_[kind];
+        std::lock_guard<window::SpinLock> hold(k.lock);
+        k.c.combine(k.combined.data(), combined, k.c.context);
+    });
     Task t;
     std::lock_guard<window::SpinLock> hold(lock_);
     while (hand.steal(&t, 1)) {
@@ -483,8 +488,13 @@ int Pool::result(Running& running, const void* result, size_t bytes, std::string
     }
     running.has_result = true;
     if (k.c.combine) {
-        std::lock_guard<window::SpinLock> hold(k.lock);
-        k.c.combine(k.combined.data(), result, k.c.context);
+        Hand* const hand = pool_of_hand == this ? own_hand : nullptr;
+        if (WS_LIKELY(hand && hand->holds_kind(running.task->kind))) {
+            k.c.combine(hand->combined(running.task->kind, k.c.result), result, k.c.context);
+        } else {
+            std::lock_guard<window::SpinLock> hold(k.lock);
+            k.c.combine(k.combined.data(), result, k.c.context);
+        }
     }
     if (running.task->flags & task_has_future)
         running.result.assign(static_cast<const char*>(result), bytes);

@@ -64,8 +64,7 @@ private:
         window::SpinLock lock; // of what follows
         Prediction prediction;
         double pending_s = 0, pending = 0; // run times that the prediction does not have yet, and of how many tasks
-        std::string combined;
-        bool has_combined = false;
+        std::string combined; // by threads that have no hand, or had one
         std::string reduced; // of the last run
         uint64_t waiting = 0; // tasks in the queue; the pool's lock is held
         // Written under the lock, read without it.
