@@ -60,6 +60,9 @@ for hosts in (), TWO:
         expect(f'{args} {hosts}: who goes on', sorted(re.findall('rank . goes on', out)), ['rank 0 goes on', 'rank 2 goes on'] if args == ['alone'] else [])
     for args in ['killed', 'init'], ['killed', 'finalize'], ['alone']:
         expect(f'{args} {hosts}, with cleanup', result(start(*hosts, '-n', '3', APP, *args))[::2], (9, ''))
+# Workshare's part of MPI_Finalize meets all ranks, too; on one node libws sees by itself that one has died.
+expect('with Workshare', result(start(*TWO, '-workshare', *KEEP, 'alone'))[::2],
+       (9, 'mpiexec: rank 1 on host b was killed by signal 9 (Killed) before MPI_Finalize, where others wait\n'))
 expect('killed when all had come, elsewhere', result(start(*TWO, *KEEP, 'killed', 'barrier'))[::2], (9, ''))
 expect('nobody killed', result(start('-disable-auto-cleanup', '-n', '2', APP)), (0, '', ''))
 expect('no MPI', result(start('-n', '2', 'true')), (0, '', ''))

@@ -611,7 +611,10 @@ void MPIR_Workshare_init_from_group(int is_world)
 
 void MPIR_Workshare_finalize(void)
 {
-    if (MPIR_Workshare.finalize)
+    if (MPIR_Workshare.finalize) {
+        MPIR_Workshare_tell_launcher("MPI_Finalize");
         MPIR_Workshare.finalize();
+        MPIR_Workshare_tell_launcher("none");   /* the program's callbacks are next, and may take long */
+    }
     memset(&MPIR_Workshare, 0, sizeof(MPIR_Workshare));
 }
