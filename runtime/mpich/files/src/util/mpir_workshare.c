@@ -493,7 +493,8 @@ int MPIR_Workshare_thread_level(int level)
 
 void MPIR_Workshare_tell_launcher(const char *call)
 {
-    if (getenv("MPIR_WORKSHARE_TELL"))
+    /* Proxies of later versions would take it for a key of the program's */
+    if (MPICH_NUMVERSION < 40100000 && getenv("MPIR_WORKSHARE_TELL"))
         MPIR_pmi_kvs_put("workshare-is-in", call);
 }
 
