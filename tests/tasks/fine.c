@@ -22,7 +22,8 @@ static int node(struct ws_task *task)
         x = x * 0.999 + 1;
     if (leaves == 1)
         return ws_task_result(task, &one, sizeof one);
-    return ws_task_put(task->pool, kind, &left, sizeof left, NULL) || ws_task_put(task->pool, kind, &right, sizeof right, NULL);
+    return ws_task_put(task->pool, kind, &left, sizeof left, NULL) ||
+           ws_task_put(task->pool, kind, &right, sizeof right, NULL);
 }
 
 int main(int argc, char **argv)
