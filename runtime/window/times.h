@@ -139,8 +139,8 @@ constexpr double flex_look_least_us = 10, flex_look_most_us = 20000;
 constexpr double flex_calibrate_us = 2000;
 // policy/nblb/: tasks that are taken out of the queue at once take about so long: others cannot have them any more.
 constexpr double task_batch_us = 10, task_chunk_us = 30; // so long is what a guest runs until it looks for a recall
-// A thread that has none looks for so long at those of others. What it stole must keep it busy for so long, or it waits
-// longer and longer before it steals again: a theft costs both threads some 0.2 us.
+// How long a thread without tasks looks for those of others; and how long stolen tasks must keep it busy, or it waits
+// longer and longer before it steals again. A theft costs each of the two threads some 0.2 us.
 constexpr double task_hunt_us = 20, task_steal_us = 1;
 // Letters are looked at so often while tasks run: a look costs up to 1 us. In a longer task the pulse looks, a thread
 // that needs 5 us each time, and naps longer while nobody needs it.

@@ -18,7 +18,7 @@ class alignas(64) Hand {
 public:
     // ---- the thread whose hand it is
 
-    // With the pool's lock. `kinds`: tasks of kinds from this number on do not go into it.
+    // Needs the pool's lock. Holds tasks of kinds below `kinds` only.
     void open(size_t kinds)
     {
         waiting_.resize(std::max(kinds, waiting_.size()));
@@ -36,10 +36,12 @@ public:
     void put(const Task& t)
     {
         lock_.lock();
-        put_locked(t);
+        tasks_.push_newest(t);
+        window::store_relaxed(size_, tasks_.size());
+        window::store_relaxed(waiting_[t.kind].tasks, waiting_[t.kind].tasks + 1);
         lock_.unlock();
     }
-    // The newest, of fewer than `width` the oldest; false if there is none.
+    // Takes the newest task, or the oldest if there are fewer than `width`; false if there is none.
     bool take(Task& t, size_t width = 0)
     {
         if (!size()) // only this thread adds
@@ -55,7 +57,7 @@ public:
         return there;
     }
 
-    // What results of a kind, of so many bytes, come to that this thread's tasks have given; zeros at first.
+    // The combined results, `bytes` long and 0 at first, of this thread's tasks of a kind.
     char* combined(unsigned kind, size_t bytes)
     {
         std::string& c = combined_[kind];
@@ -63,7 +65,7 @@ public:
             c.assign(bytes, '\0');
         return c.data();
     }
-    // Gives each of them away: call(kind, bytes).
+    // Calls call(kind, result) for each, and forgets it.
     template <class Call> void take_combined(Call&& call)
     {
         for (size_t kind = 0; kind < combined_.size(); kind++)
@@ -73,12 +75,12 @@ public:
             }
     }
 
-    // Tasks that it has run and put and not yet told the pool of.
+    // Tasks run and put since the pool was last told.
     uint64_t run = 0, added = 0;
-    // Changes with the pool's lock: a thread has it; this holds tasks, or runs one.
+    // Change under the pool's lock: a thread has this hand; that thread holds tasks or runs one.
     bool is_held = false, is_active = false;
-    // Of stealing: whom it tried last, when it last had success, ticks that it waits in vain and until when; whose only
-    // task it left, and how many that one had begun.
+    // Stealing: the last victim, when the last theft succeeded (0: it has been judged), how long to wait after thefts
+    // that did not pay, and until when; the hand whose single task was left, and how many tasks it had begun then.
     unsigned victim = 0;
     uint64_t stole_at = 0, patience = 0, steals_from = 0;
     const Hand* looked_at = nullptr;
@@ -94,7 +96,7 @@ public:
         return kind < waiting_.size() ? window::load_relaxed(waiting_[kind].tasks) : 0;
     }
 
-    // The oldest, at most half of what there is, rounded up, or `most`.
+    // Takes the oldest tasks: half of them, rounded up, but at most `most`.
     size_t steal(Task* out, size_t most)
     {
         lock_.lock();
@@ -111,12 +113,6 @@ private:
     struct Count {
         volatile uint64_t tasks = 0;
     };
-    void put_locked(const Task& t)
-    {
-        tasks_.push_newest(t);
-        window::store_relaxed(size_, tasks_.size());
-        window::store_relaxed(waiting_[t.kind].tasks, waiting_[t.kind].tasks + 1);
-    }
     void gone(const Task& t)
     {
         window::store_relaxed(size_, tasks_.size());

@@ -23,7 +23,7 @@ namespace times = window::times;
 
 namespace {
 
-// The pool whose run() this thread is in, and the hand that this thread has, of that pool or of another process's rank.
+// The pool whose run() this thread is in; the hand that it holds, as a guest too, and that hand's pool.
 WS_THREAD_LOCAL Pool* own_pool;
 WS_THREAD_LOCAL Pool* pool_of_hand;
 WS_THREAD_LOCAL Hand* own_hand;
@@ -94,12 +94,11 @@ int Pool::put(int kind, const void* data, size_t bytes, const ws_task_options* o
         }
         std::memcpy(t.there, data, bytes);
     }
-    if (Hand* const hand = own_hand; WS_LIKELY(hand && pool_of_hand == this && hand->is_active && !o)) {
-        if (WS_LIKELY(hand->holds_kind(unsigned(kind)))) {
-            hand->put(t);
-            hand->added++;
-            return 0;
-        }
+    Hand* const hand = pool_of_hand == this && !o ? own_hand : nullptr;
+    if (WS_LIKELY(hand && hand->is_active && hand->holds_kind(unsigned(kind)))) {
+        hand->put(t);
+        hand->added++;
+        return 0;
     }
     lock_.lock();
     if (WS_UNLIKELY(o && o->future)) {
@@ -140,7 +139,7 @@ void Pool::work(uint64_t long_enough)
         return last = now;
     };
     for (;;) {
-        const size_t want = long_enough ? tasks_in(times::task_batch_us, batch) : 1;
+        const size_t want = long_enough ? batch_size() : 1;
         Task t;
         if (WS_UNLIKELY(!next(hand, t, want))) {
             look_at_clock();
@@ -179,15 +178,15 @@ void Pool::work(uint64_t long_enough)
     lock_.unlock();
 }
 
-// So many tasks take about so long: one at least.
-size_t Pool::tasks_in(double us, size_t most) const
+// The number of tasks that take about times::task_batch_us.
+size_t Pool::batch_size() const
 {
     const double mean = load_relaxed(mean_s_);
-    return mean > 0 ? std::clamp(size_t(us * 1e-6 / mean), size_t(1), most) : 1;
+    return mean > 0 ? std::clamp(size_t(times::task_batch_us * 1e-6 / mean), size_t(1), batch) : 1;
 }
 
-// The task that is the calling thread's turn. `want`: it may take so many at once. False if there is none; the thread
-// then still counts as active, if it was.
+// The next task for the calling thread, which takes up to `want` tasks at a time from others. False if there is none;
+// a thread that was active remains so.
 bool Pool::next(Hand& hand, Task& t, size_t want)
 {
     const int first = load_relaxed(first_priority_);
@@ -208,28 +207,30 @@ bool Pool::take_queued(Hand& hand, Task& t, size_t want)
         return false;
     kinds_[t.kind].waiting--;
     size_t n = 0;
-    // Half of them at most: others are about to come.
-    for (const size_t some = std::min(want - 1, queue_.movable() / 2); n < some && queue_.take_ordinary(more[n]); n++)
+    // At most half of them, because other threads are about to come.
+    // A kind registered since the hand was opened does not go into it.
+    const size_t some = hand.holds_kind(unsigned(kinds_.size() - 1)) ? std::min(want - 1, queue_.movable() / 2) : 0;
+    for (; n < some && queue_.take_ordinary(more[n]); n++)
         kinds_[more[n].kind].waiting--;
     if (!hand.is_active) {
         hand.is_active = true;
         store_relaxed(active_, active_ + 1);
     }
-    while (n) // the newest last, as it has been put
+    while (n) // in the order in which they were put
         hand.put(more[--n]);
     queue_changed();
     tell(hand);
     return true;
 }
 
-// The oldest that another thread has, which in a tree is the largest.
+// Takes the oldest tasks of another thread; in a tree these are the largest.
 bool Pool::steal(Hand& hand, Task& t, size_t want)
 {
     const unsigned hands = Hardware::load_acquire(hands_); // pairs with open_hand()
     if (hands < 2)
         return false;
     const uint64_t now = ticks();
-    if (hand.stole_at) { // has it been worth while?
+    if (hand.stole_at) { // did the last theft pay?
         hand.patience =
             now - hand.stole_at < worth_stealing_ ? std::min(2 * hand.patience + worth_stealing_, hunt_) : 0;
         hand.stole_at = 0;
@@ -242,7 +243,7 @@ bool Pool::steal(Hand& hand, Task& t, size_t want)
         const size_t there = victim.size();
         if (!there || &victim == &hand)
             continue;
-        // The only one its thread would begin at once, if that is not in a long task.
+        // A single task is taken only if its thread has begun none since the last look: it is in a long one.
         if (there == 1 && (hand.looked_at != &victim || hand.begun != victim.has_begun())) {
             hand.looked_at = &victim;
             hand.begun = victim.has_begun();
@@ -251,7 +252,7 @@ bool Pool::steal(Hand& hand, Task& t, size_t want)
         }
         if (!hand.is_active) {
             std::lock_guard<window::SpinLock> hold(lock_);
-            // Never from 0 to 1: who finds it 0 knows that hands are empty.
+            // Stealing never raises this from 0: all hands are empty then, and the rank may have reported so.
             if (!active_)
                 return false;
             hand.is_active = true;
@@ -265,19 +266,19 @@ bool Pool::steal(Hand& hand, Task& t, size_t want)
         hand.stole_at = now;
         t = some[--n];
         for (size_t k = 0; k < n; k++)
-            hand.put(some[k]);
+            hand.holds_kind(some[k].kind) ? hand.put(some[k]) : put_in_queue(some[k]);
         return true;
     }
     return false;
 }
 
-// Waits for tasks of other threads, until then at the latest.
+// Looks for tasks of other threads, until the clock reads `until`.
 bool Pool::hunt(Hand& hand, Task& t, uint64_t until, bool polls)
 {
     for (uint64_t now; (now = ticks()) < until && load_relaxed(active_) > hand.is_active;) {
         for (unsigned turn = 0; turn < 16; turn++)
             window::cpu_relax();
-        if (next(hand, t, tasks_in(times::task_batch_us, batch)))
+        if (next(hand, t, batch_size()))
             return true;
         if (polls)
             poll_if_due(now);
@@ -299,7 +300,7 @@ void Pool::queue_changed()
     store_relaxed(first_priority_, queue_.size() ? queue_.first_priority() : nothing_queued);
 }
 
-// What waits: an estimate while others run tasks.
+// The number of tasks that wait; an estimate while other threads run tasks.
 size_t Pool::waiting() const
 {
     size_t all = load_relaxed(queued_);
@@ -327,7 +328,7 @@ bool Pool::open_hand()
     return true;
 }
 
-// What is in it others shall have.
+// Leaves its tasks to other threads.
 void Pool::close_hand()
 {
     Hand& hand = *own_hand;
@@ -717,7 +718,7 @@ int Pool::run(std::string& error)
     return EINVAL;
 }
 
-// One region after the other, or the tasks one by one where nobody can help. What is soon done is not shared.
+// Runs one region after the other, or the tasks one by one if nobody can help. Short work is not shared.
 void Pool::run_local()
 {
     const uint64_t chunk = uint64_t(times::task_chunk_us * job.ticks_per_us);

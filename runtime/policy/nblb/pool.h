@@ -101,7 +101,7 @@ private:
     void run_local();
     void run_balanced();
     void work(uint64_t long_enough);
-    size_t tasks_in(double us, size_t most) const;
+    size_t batch_size() const;
     bool next(Hand& hand, Task& task, size_t want);
     bool take_queued(Hand& hand, Task& task, size_t want);
     bool steal(Hand& hand, Task& task, size_t want);
@@ -187,17 +187,17 @@ private:
     // Threads that hold or run tasks, and tasks that are about to leave. Changes with the lock; while it is 0 all hands
     // are empty.
     volatile uint64_t active_ = 0;
-    // Where tasks can move to other nodes, and put tasks: until a thread holds so many it begins with the oldest. A
-    // tree of fine tasks that is searched depth first never has enough at a time to make its node heavy.
+    // A thread that holds fewer tasks than this runs the oldest first. Not 0 only if tasks put tasks and can move to
+    // other nodes: a tree of fine tasks that is searched depth first never holds enough to make its node heavy.
     volatile uint64_t width_ = 0;
-    // Of the threads that run tasks. They stay, for the next that come.
+    // The hands of the threads that run tasks. They are kept for the threads that come next.
     static constexpr unsigned most_hands = 1024;
     std::unique_ptr<Hand> all_hands_[most_hands];
-    volatile window::Flag hands_ = 0; // so many are there
+    volatile window::Flag hands_ = 0; // how many have been made
     // Since the run began, a thread that is no task has put one while this rank had none, or a letter has come from a
     // rank of which that is true (ending.h). Written under the lock, read without it.
     volatile bool woken_ = false;
-    uint64_t put_ = 0; // by a thread that has told() so; the lock is held
+    uint64_t put_ = 0; // tasks, as far as threads have told(); needs the lock
     volatile double mean_s_ = 0;    // of the tasks that ran lately, of any kind
     volatile window::Hardware::Word held_ = 0; // bytes of tasks that came from elsewhere
     bool running_now_ = false, first_failed_ = false;

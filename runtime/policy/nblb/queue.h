@@ -103,7 +103,7 @@ public:
         return true;
     }
 
-    // Of priority 0, if there is none that goes before it and it may move.
+    // Takes a task of priority 0 that may move, unless another one has to run before it.
     bool take_ordinary(Task& t)
     {
         constexpr unsigned level = 0 - least_priority;

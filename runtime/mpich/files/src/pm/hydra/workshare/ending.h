@@ -65,7 +65,7 @@ int HYDU_exit_code(int failed, int exit_status);
  * The ranks are being killed; mpiexec waits some seconds at most for what they have written. */
 void HYDU_job_ends(int code);
 
-/* Of a clock that nobody sets. */
+/* Seconds of a monotonic clock. */
 time_t HYDU_seconds(void);
 
 /* How many seconds to wait for the next event: `time_left`, or less while a job ends; exits if that takes too long. */
