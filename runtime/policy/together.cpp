@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "policy/together.h"
 
+#include "policy/world_ranks.h"
 #include "window/times.h"
 
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <map>
-#include <numeric>
 #include <pthread.h>
 #include <string>
 #include <vector>
@@ -58,21 +58,11 @@ struct Members {
 };
 Members members_of(MPI_Comm comm, const Window& w)
 {
-    MPI_Group group, world;
-    int size = 0;
-    PMPI_Comm_group(comm, &group);
-    PMPI_Comm_group(MPI_COMM_WORLD, &world);
-    PMPI_Group_size(group, &size);
-    std::vector<int> all(size_t(size), 0), in_world(size_t(size), 0);
-    std::iota(all.begin(), all.end(), 0);
-    PMPI_Group_translate_ranks(group, size, all.data(), world, in_world.data());
-    PMPI_Group_free(&group);
-    PMPI_Group_free(&world);
     std::map<int, unsigned> node;
     for (unsigned r = 0; r < w.ranks(); r++)
         node[w.home(r).world_rank] = r;
     Members members;
-    for (const int rank : in_world)
+    for (const int rank : world_ranks(comm))
         if (const auto found = node.find(rank); found != node.end())
             members.here.push_back(found->second);
         else

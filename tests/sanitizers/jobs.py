@@ -38,6 +38,7 @@ for seed in range(1, 21 if soak else 2):
     # Lifetimes and bounds hardly depend on the interleaving: a half is enough for a quick look.
     for args, how in jobs if soak or sanitizer == 'thread' else jobs[1::2]:
         job(*args, **how)
+job('tasks_cases', 'new_kinds', ranks=1)
 
 if CORES < 2:
     skip('needs two cores for the errors that must be found')

@@ -419,6 +419,37 @@ static void priorities(void)
         expect(order[i] == 9 - i, "high priorities come first");
 }
 
+/* ---- a task registers kinds, and puts tasks of them */
+
+static long ran_of_new;
+
+static int count_of_new(struct ws_task *task)
+{
+    (void) task;
+    ran_of_new++;
+    return 0;
+}
+
+static int adds_kinds(struct ws_task *task)
+{
+    const struct ws_task_kind kind = {.name = "new",.run = count_of_new };
+    int number = 0;
+    for (int i = 0; i < 100; i++)
+        number = add_kind(&kind);
+    for (int i = 0; i < 300; i++)
+        expect(ws_task_put(task->pool, number, NULL, 0, NULL) == 0, "a task of a new kind is put");
+    return 0;
+}
+
+static void new_kinds(void)
+{
+    const struct ws_task_kind kind = {.name = "adds kinds",.run = adds_kinds };
+    const int number = add_kind(&kind);
+    expect(ws_task_put(pool, number, NULL, 0, NULL) == 0, "put");
+    expect(ws_tasks_run(pool) == 0, "run");
+    expect(ran_of_new == 300, "tasks of a new kind run once each");
+}
+
 /* ---- tasks that a thread puts while the pool runs: each runs once, in that run or in one of the next */
 
 static volatile int putting_ends;
@@ -581,6 +612,8 @@ int main(int argc, char **argv)
         with_mpi();
     else if (strcmp(which, "priorities") == 0)
         priorities();
+    else if (strcmp(which, "new_kinds") == 0)
+        new_kinds();
     else if (strcmp(which, "sleepers") == 0)
         sleepers(number);
     else if (strcmp(which, "scheduler_waits") == 0)

@@ -102,6 +102,7 @@ def cases():
         for program in 'tasks_pool', 'tasks_squares':
             result = job(program, ranks=ranks, nodes=nodes, workshare=workshare)
             expect_lines(result, result.out, '^right$')
+    expect_lines(result, job('tasks_cases', 'new_kinds', ranks=1, workshare=False).out, '^right$')
     for too_many in 3, 300: # words of 8 bytes
         expect_lines(result, job('tasks_cases', 'lists', too_many, ranks=4, nodes=2).out, '^right$')
     # MPI_Finalize with a pool that is not freed, which is freed too late.

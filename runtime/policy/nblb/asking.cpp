@@ -3,6 +3,7 @@
 // A pool among others: what it tells them of itself, what its balancer wants done, and when all are done.
 #include "policy/nblb/letters.h"
 #include "policy/nblb/pool.h"
+#include "policy/world_ranks.h"
 
 #include "mpi/end_job.h"
 #include "window/os.h"
@@ -11,7 +12,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <numeric>
 
 namespace ws::policy::nblb {
 
@@ -65,15 +65,7 @@ void Pool::open_wire()
     for (const int f : first)
         node_of_.push_back(int(std::lower_bound(agents_.begin(), agents_.end(), f) - agents_.begin()));
     own_node_ = node_of_[size_t(me_)];
-    std::vector<int> all(size_t(ranks_), 0);
-    std::iota(all.begin(), all.end(), 0);
-    in_world_.resize(all.size());
-    MPI_Group group, world;
-    PMPI_Comm_group(comm_, &group);
-    PMPI_Comm_group(MPI_COMM_WORLD, &world);
-    PMPI_Group_translate_ranks(group, ranks_, all.data(), world, in_world_.data());
-    PMPI_Group_free(&group);
-    PMPI_Group_free(&world);
+    in_world_ = world_ranks(comm_);
 
     static NodeHead alone;
     head_ = &alone;
@@ -301,10 +293,9 @@ Look Pool::own_look()
             tail_s = n > 0 ? std::max(tail_s, double(load_relaxed(k.tail_s))) : tail_s;
         }
     }
-    waiting = double(queue_.movable());
-    for (unsigned h = 0; h < hands; h++)
-        waiting += double(all_hands_[h]->size());
-    rest = waiting + double(queue_.size() - queue_.movable() + active_);
+    const size_t all = Pool::waiting();
+    rest = double(all + active_);
+    waiting = double(all) - double(queue_.size() - queue_.movable());
     growth_.add(double(counts_.run - grown_run_), double(put_ - grown_put_));
     grown_run_ = counts_.run;
     grown_put_ = put_;
