@@ -11,7 +11,6 @@
 #include "loop/participant.h"
 #include "loop/site.h"
 #include "measure/meter.h"
-#include "mpi/carry.h"
 #include "mpi/children.h"
 #include "mpi/end_job.h"
 #include "mpi/job.h"
@@ -160,7 +159,6 @@ void attach_policies(Job& job)
     rank.openmp = &openmp_threads;
     rank.book = &job.book;
     runner = new policy::Runner(policy::policies(), loop::host().chunk_ticks);
-    rank.mail = open_mail(*runner);
     runner->attach(rank);
     if (runner->chooses_threads())
         directive::set_openmp_chooser(&chosen_by_policies);
@@ -185,7 +183,6 @@ void finalize()
     job.hooks->unblocked = nullptr;
     job.hooks->polled = nullptr;
     runner->end();
-    close_mail(job);
     if (!job.inactive) {
         loop::stop_sharing();
         job.lending->stop();
@@ -358,7 +355,6 @@ int attach(Job& job, int version, unsigned what, MPIR_Workshare_hooks* hooks)
         hooks->blocked = nullptr;
     if (runner->wants_periods())
         watch_turns(job);
-    carry_in_hooks(job);
     return 0;
 }
 

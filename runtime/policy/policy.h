@@ -3,7 +3,7 @@
 // A policy: one way to balance. mpi/ walks the registry and names none; each lives in a folder of its own below this
 // one and knows the window, the loads and the topology, but no other policy.
 //
-//   attach -> step, message (in blocked time), threads (at an OpenMP region) -> end -> tell -> detach
+//   attach -> step (in blocked time), threads (at an OpenMP region) -> end -> tell -> detach
 //
 // All but threads(), region_...() and worker_step() are called by the thread that called MPI_Init, with no lock held.
 #pragma once
@@ -11,31 +11,17 @@
 #include "arbiter/decider.h"
 #include "book/book.h"
 #include "lend/chooser.h"
-#include "mail/mail.h"
 #include "measure/meter.h"
-#include "measure/node_load.h"
 #include "options/options.h"
 #include "observe/verdict.h"
 #include "window/window.h"
 
 #include <mpi.h>
-#include <string>
-#include <string_view>
 #include <vector>
 
 namespace ws::policy {
 
 class Policy;
-
-// What is known of the loads of all nodes: policy/loads/.
-class LoadsOfNodes {
-public:
-    // By the node's number; empty where nobody has asked for them, or this node has no memory for them.
-    virtual std::vector<measure::NodeLoad> read() const = 0;
-
-protected:
-    ~LoadsOfNodes() = default;
-};
 
 // What the program's OpenMP library says.
 struct OpenMPThreads {
@@ -45,8 +31,7 @@ struct OpenMPThreads {
     unsigned (*most)();         // that the program has been told of; it may have arrays of this length
 };
 
-// When a policy wants its next step. If it sets neither, it gets none until it asks for one, in message() or by
-// Rank::steps.
+// When a policy wants its next step. If it sets neither, it gets none until it asks for one by Rank::steps.
 struct Wants {
     static constexpr uint64_t never = ~uint64_t(0);
     bool when_idle = false;  // whenever this rank is blocked and has nothing to steal
@@ -75,28 +60,10 @@ struct Rank {
     // A policy's choice: whom this rank's threads help while they wait.
     const lend::VictimPolicy* victims = nullptr;
 
-    // For policies that want them (Policy::wants_loads()). They are as old as their `at` says: tens of milliseconds if
-    // some rank of each node waits in MPI, or calls it, now and then. This node's own are as old; newer ones of its
-    // ranks: measure::read_loads().
-    const LoadsOfNodes* loads = nullptr;
-    std::vector<measure::NodeLoad> node_loads() const
-    {
-        return loads ? loads->read() : std::vector<measure::NodeLoad>();
-    }
-
     Steps* steps = nullptr; // for policies whose wish for steps comes from elsewhere than blocked time
 
     // The jobs of this user on the node, from the end of MPI_Init on; joined() says whether this one takes part.
     book::Reader* book = nullptr;
-
-    // Carries letters, if a policy writes any. See post().
-    mail::Mail* mail = nullptr;
-
-    // A letter for the same policy in rank `to` of MPI_COMM_WORLD; for one that writes_letters(). Never waits, whatever
-    // the receiver does. Letters from one rank to another arrive once, in order, when the receiver waits in MPI or
-    // calls it; those that are under way when the program ends arrive in MPI_Finalize. `kind`: below 2^24, for the
-    // policy's own use.
-    void post(const Policy&, int to, uint32_t kind, std::string letter) const;
 
     // Who decides for a policy on this node; without a window nobody does.
     arbiter::Decider node_decider(const Policy&) const;
@@ -118,12 +85,6 @@ public:
     // A worker of this rank is idle and gives its time: as a step, with the same limits. Returns from when on, in
     // ticks, it may have more to do. Any worker, several at once, beside all else.
     virtual uint64_t worker_step(uint64_t /*now*/) { return Wants::never; }
-    // A letter from the same policy in another rank, `from` in MPI_COMM_WORLD. Like a step, this must be short.
-    virtual Wants message(Rank&, int /*from*/, uint32_t /*kind*/, std::string_view /*letter*/) { return {}; }
-    // Whether it posts letters. Letters are looked for only if some policy says so.
-    virtual bool writes_letters() const { return false; }
-    // Whether it reads Rank::node_loads(). Nodes tell each other their loads only if some policy says so.
-    virtual bool wants_loads() const { return false; }
     // Whether it reads Load::period. Periods are looked for only if some policy says so.
     virtual bool wants_periods() const { return false; }
     // Whether threads() is to be called at all.
@@ -140,8 +101,7 @@ public:
     virtual void region_member(const Rank&, unsigned /*number*/, const void* /*region*/) {}
     virtual void region_member_done(const Rank&, unsigned /*number*/, const void* /*region*/) {}
     virtual void region_ended(const Rank&) {}
-    // MPI_Finalize has begun on all ranks: no more steps. Letters that are under way still come, and none may be posted
-    // for them.
+    // MPI_Finalize has begun on all ranks: no more steps.
     virtual void end(Rank&) {}
     // What the verdict, and so the report, should know. On every rank, at the end.
     virtual void tell(observe::Facts&) const {}
@@ -156,7 +116,5 @@ protected:
 const std::vector<Policy*>& policies();
 // Its place there.
 unsigned number_of(const Policy& policy);
-
-constexpr unsigned kind_bits = 24; // of the kind of a letter that travels, below the number of its policy
 
 } // namespace ws::policy

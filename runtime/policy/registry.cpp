@@ -3,7 +3,6 @@
 // The one place that names the policies.
 #include "policy/dpb/dpb.h"
 #include "policy/flex/flex.h"
-#include "policy/loads/loads.h"
 #include "policy/nblb/nblb.h"
 #include "policy/policy.h"
 #include "policy/reorder/reorder.h"
@@ -16,7 +15,7 @@ namespace ws::policy {
 const std::vector<Policy*>& policies()
 {
     static Policy* const each[] = {&steal::policy(), &reorder::policy(), &dpb::policy(), &flex::policy(),
-                                   &loads::policy(), &nblb::policy()};
+                                   &nblb::policy()};
     static_assert(std::size(each) <= window::max_policies);
     // never destroyed: exit() may run beside its users
     static auto& all = *new std::vector<Policy*>(std::begin(each), std::end(each));

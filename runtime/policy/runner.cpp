@@ -111,22 +111,9 @@ uint64_t Runner::worker_step(uint64_t now)
     return again_at;
 }
 
-bool Runner::writes_letters() const
-{
-    return std::any_of(tenants_.begin(), tenants_.end(), [](const Tenant& t) { return t.policy->writes_letters(); });
-}
-
 bool Runner::wants_periods() const
 {
     return std::any_of(tenants_.begin(), tenants_.end(), [](const Tenant& t) { return t.policy->wants_periods(); });
-}
-
-void Runner::deliver(int from, mail::Kind kind, std::string_view letter)
-{
-    const unsigned policy = kind >> kind_bits;
-    if (policy < tenants_.size())
-        want(tenants_[policy], tenants_[policy].policy->message(rank_, from, kind & ((1u << kind_bits) - 1), letter), 0,
-             0);
 }
 
 bool Runner::chooses_threads() const

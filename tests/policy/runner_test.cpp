@@ -34,11 +34,6 @@ public:
             ;
         return wants;
     }
-    Wants message(Rank&, int from, uint32_t kind, std::string_view letter) override
-    {
-        log += std::to_string(from) + name_ + std::to_string(kind) + std::string(letter);
-        return wants;
-    }
     unsigned threads(const Rank&, unsigned asked, const void*, const void*) override { return asked + 1; }
     bool chooses_threads() const override { return chooses; }
     bool wants_periods() const override { return periods; }
@@ -92,7 +87,6 @@ TEST_CASE("nobody wants anything", "[runner]")
     CHECK_FALSE(runner.wants_periods());
     b.periods = true;
     CHECK(runner.wants_periods());
-    CHECK(runner.rank().node_loads().empty());
     runner.end();
     runner.detach();
     CHECK(Made::log == "...---");
@@ -169,17 +163,11 @@ TEST_CASE("who is always due leaves as much time as it takes", "[runner]")
     CHECK(runner.due_at < now + 2 * (ticks() - now));
 }
 
-TEST_CASE("letters and threads", "[runner]")
+TEST_CASE("who chooses threads is asked in turn", "[runner]")
 {
     Fresh fresh;
     Runner runner(policies(), chunk);
     runner.attach({});
-    b.wants.when_idle = true;
-    runner.deliver(7, 1u << kind_bits | 5, "news");
-    CHECK(Made::log == "7b5news");
-    CHECK(runner.when_idle); // since the letter
-    runner.deliver(7, 3u << kind_bits | 5, "to nobody");
-    CHECK(Made::log == "7b5news");
     a.chooses = c.chooses = true;
     CHECK(runner.chooses_threads());
     CHECK(runner.threads(4, nullptr, nullptr) == 6);

@@ -2,7 +2,7 @@
 //
 // Readers of memory that the processes of a node share, when one of them has written anything there: they return or
 // give up, and use no number as an index, a divisor or a count of turns that they have not looked at. The node book is
-// in tests/book/, boards in tests/top/, letters in tests/mail/ and tests/policy/tasks/.
+// in tests/book/, boards in tests/top/, letters in tests/policy/tasks/.
 #include "arbiter/cores.h"
 #include "arbiter/decider.h"
 #include "lend/chooser.h"
