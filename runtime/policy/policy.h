@@ -67,9 +67,6 @@ struct Rank {
 
     // Who decides for a policy on this node; without a window nobody does.
     arbiter::Decider node_decider(const Policy&) const;
-    // Who decides for it in the whole job: one of the ranks of node 0, so that it can be settled in a window. What it
-    // decides is for the policy to carry to other nodes.
-    arbiter::Decider job_decider(const Policy&) const;
 };
 
 class Policy {

@@ -22,13 +22,6 @@ arbiter::Decider Rank::node_decider(const Policy& policy) const
     return {&window->node().deciders[number_of(policy)], window->me()};
 }
 
-arbiter::Decider Rank::job_decider(const Policy& policy) const
-{
-    if (!window || node_number != 0)
-        return {};
-    return {&window->node().job_deciders[number_of(policy)], window->me()};
-}
-
 Runner::Runner(const std::vector<Policy*>& policies, const volatile uint64_t& budget) : budget_(budget)
 {
     for (Policy* p : policies)

@@ -38,8 +38,8 @@ ELSEWHERE = {
     'Periods': ['measure/period_test: of nested loops the outermost', 'measure/period_test: a call that comes once in a while'],
     'Steps': ['policy/runner_test: who is always due leaves as much time as it takes'],
     'The decider': ['arbiter/decider_test: one decides at a time, whatever the interleaving',
-                    'arbiter/decider_test: threads that decide and die'],
-    'For the whole job': ['policy/runner_test: each policy has deciders of its own', 'test: policies in jobs'],
+                    'arbiter/decider_test: threads that decide and die',
+                    'policy/runner_test: each policy has deciders of its own', 'test: policies in jobs'],
     'Cores': ['arbiter/cores_test: a use is taken once',
               'arbiter/cores_test: an owner hands over what was promised, between regions and with no other use',
               'arbiter/cores_test: slower levels wait for loads measured after a change of a faster one'],
@@ -149,7 +149,7 @@ MISTAKES = [
     ('Periods', 'measure/period.cpp', 'if (equal > most) {', 'if (false) {', 'measure/period_tests'),
     ('The decider', 'arbiter/decider.h', 'if (!over && s.holder != me_ + 1)', 'if (false)', 'arbiter/decider_tests'),
     ('The decider', 'arbiter/decider.h', '(s.term + 1) & max_term', 's.term', 'arbiter/decider_tests'),
-    ('For the whole job', 'policy/runner.cpp', 'if (!window || node_number != 0)', 'if (!window)', 'policy/runner_tests'),
+    ('The decider', 'policy/runner.cpp', 'deciders[number_of(policy)]', 'deciders[0]', 'policy/runner_tests'),
 ]
 # Only jobs show that these hold.
 BY_JOBS = {'Node-wide'}

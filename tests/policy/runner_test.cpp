@@ -181,17 +181,11 @@ TEST_CASE("each policy has deciders of its own", "[runner]")
     for (unsigned r = 0; r < 2; r++) {
         memory.map(window[r], r);
         rank[r].window = &window[r];
-        rank[r].node_number = 0;
     }
     const uint64_t now = ticks(), until = now + (uint64_t(1) << 30);
     CHECK(rank[0].node_decider(a).take(now, until));
     CHECK_FALSE(rank[1].node_decider(a).take(now, until));
     CHECK(rank[1].node_decider(b).take(now, until));
-    CHECK(rank[1].job_decider(a).take(now, until));
-    CHECK_FALSE(rank[0].job_decider(a).take(now, until));
-    rank[0].node_number = rank[1].node_number = 1; // of another node
-    CHECK(rank[0].node_decider(c).take(now, until));
-    CHECK_FALSE(rank[0].job_decider(c).take(now, until));
     rank[0].window = nullptr;
     CHECK_FALSE(rank[0].node_decider(c).take(now, until));
 }
