@@ -41,8 +41,7 @@ ELSEWHERE = {
                     'arbiter/decider_test: threads that decide and die',
                     'policy/runner_test: each policy has deciders of its own', 'test: policies in jobs'],
     'Cores': ['arbiter/cores_test: a use is taken once',
-              'arbiter/cores_test: an owner hands over what was promised, between regions and with no other use',
-              'arbiter/cores_test: slower levels wait for loads measured after a change of a faster one'],
+              'arbiter/cores_test: an owner hands over what was promised, between regions and with no other use'],
     'Node-wide': ['test: mpi critical'],
     'Liveness': ['window/process_test: real processes: alive, stopped, a zombie, gone', 'test: mpi death'],
 }
