@@ -6,6 +6,7 @@
 #include "directive/openmp.h"
 #include "directive/openmp_threads.h"
 #include "lend/rank.h"
+#include "lend/victims.h"
 #include "loop/chaos.h"
 #include "loop/left.h"
 #include "loop/participant.h"
@@ -118,7 +119,7 @@ void start_stealing(Job& job)
     if (job.window.cores() > 1)
         loop::set_owner_thread();
     lend::LendOptions lending = {};
-    lending.victims = runner->rank().victims;
+    lending.victims = &lend::victims[o.victim];
     lending.spare_time = runner;
     lending.pretended_cores = o.cores;
     lending.stack_bytes = o.stacksize;

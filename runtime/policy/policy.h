@@ -10,7 +10,6 @@
 
 #include "arbiter/decider.h"
 #include "book/book.h"
-#include "lend/chooser.h"
 #include "measure/meter.h"
 #include "options/options.h"
 #include "observe/verdict.h"
@@ -57,8 +56,6 @@ struct Rank {
     measure::Meter* meter = nullptr; // what its own work costs
     const option::Options* options = nullptr; // as read by all; each policy looks at its own
     const OpenMPThreads* openmp = nullptr; // what of the program's OpenMP a policy may ask
-    // A policy's choice: whom this rank's threads help while they wait.
-    const lend::VictimPolicy* victims = nullptr;
 
     Steps* steps = nullptr; // for policies whose wish for steps comes from elsewhere than blocked time
 

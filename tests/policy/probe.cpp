@@ -10,7 +10,6 @@
 #include "measure/meter.h"
 #include "policy/policy.h"
 #include "policy/reorder/reorder.h"
-#include "policy/steal/steal.h"
 #include "window/os.h"
 
 #include <algorithm>
@@ -157,7 +156,7 @@ private:
 const std::vector<policy::Policy*>& policy::policies()
 {
     static Probe probe;
-    static auto& all = *new std::vector<policy::Policy*>{&policy::steal::policy(), &policy::reorder::policy(), &probe};
+    static auto& all = *new std::vector<policy::Policy*>{&policy::reorder::policy(), &probe};
     return all;
 }
 
