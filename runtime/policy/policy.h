@@ -3,9 +3,10 @@
 // A policy: one way to balance. mpi/ walks the registry and names none; each lives in a folder of its own below this
 // one and knows the window, the loads and the topology, but no other policy.
 //
-//   attach -> step (in blocked time), threads (at an OpenMP region) -> end -> tell -> detach
+//   attach -> step (in blocked time) -> end -> tell -> detach
 //
-// All but threads(), region_...() and worker_step() are called by the thread that called MPI_Init, with no lock held.
+// All but worker_step() are called by the thread that called MPI_Init, with no lock held. A policy that chooses cores
+// for OpenMP's regions is also directive::RegionCores, and says so by set_region_cores().
 #pragma once
 
 #include "arbiter/decider.h"
@@ -21,14 +22,6 @@
 namespace ws::policy {
 
 class Policy;
-
-// What the program's OpenMP library says.
-struct OpenMPThreads {
-    const char* (*why_fixed)(); // what keeps policies from choosing threads, for a message; null: nothing
-    unsigned (*usual)();        // threads of a region that asks for none, of the calling thread; at least 1
-    bool (*set_by_program)();   // that number is one that the program itself has set
-    unsigned (*most)();         // that the program has been told of; it may have arrays of this length
-};
 
 // When a policy wants its next step. If it sets neither, it gets none until it asks for one by Rank::steps.
 struct Wants {
@@ -55,7 +48,7 @@ struct Rank {
     observe::Board* board = nullptr; // what this process shows of itself: counters
     measure::Meter* meter = nullptr; // what its own work costs
     const option::Options* options = nullptr; // as read by all; each policy looks at its own
-    const OpenMPThreads* openmp = nullptr; // what of the program's OpenMP a policy may ask
+    bool wants_periods = false; // set in attach() by a policy that reads Load::period: else nobody looks for periods
 
     Steps* steps = nullptr; // for policies whose wish for steps comes from elsewhere than blocked time
 
@@ -79,22 +72,6 @@ public:
     // A worker of this rank is idle and gives its time: as a step, with the same limits. Returns from when on, in
     // ticks, it may have more to do. Any worker, several at once, beside all else.
     virtual uint64_t worker_step(uint64_t /*now*/) { return Wants::never; }
-    // Whether it reads Load::period. Periods are looked for only if some policy says so.
-    virtual bool wants_periods() const { return false; }
-    // Whether threads() is to be called at all.
-    virtual bool chooses_threads() const { return false; }
-    // An OpenMP region begins that asks for so many threads, 0: for the usual number; `site` is the same each time,
-    // `region` that of no other region while it lasts. How many it shall ask for. Any thread of the program, several at
-    // once; not for a region within another.
-    virtual unsigned threads(const Rank&, unsigned asked, const void* /*site*/, const void* /*region*/)
-    {
-        return asked;
-    }
-    // Its thread of that number begins, and has done its part, by that thread; and it is over, by the one that called
-    // threads().
-    virtual void region_member(const Rank&, unsigned /*number*/, const void* /*region*/) {}
-    virtual void region_member_done(const Rank&, unsigned /*number*/, const void* /*region*/) {}
-    virtual void region_ended(const Rank&) {}
     // MPI_Finalize has begun on all ranks: no more steps.
     virtual void end(Rank&) {}
     // What the verdict, and so the report, should know. On every rank, at the end.

@@ -104,43 +104,4 @@ uint64_t Runner::worker_step(uint64_t now)
     return again_at;
 }
 
-bool Runner::wants_periods() const
-{
-    return std::any_of(tenants_.begin(), tenants_.end(), [](const Tenant& t) { return t.policy->wants_periods(); });
-}
-
-bool Runner::chooses_threads() const
-{
-    return std::any_of(tenants_.begin(), tenants_.end(), [](const Tenant& t) { return t.policy->chooses_threads(); });
-}
-
-unsigned Runner::threads(unsigned asked, const void* site, const void* region) const
-{
-    for (const Tenant& t : tenants_)
-        if (t.policy->chooses_threads())
-            asked = t.policy->threads(rank_, asked, site, region);
-    return asked;
-}
-
-void Runner::region_member(unsigned number, const void* region) const
-{
-    for (const Tenant& t : tenants_)
-        if (t.policy->chooses_threads())
-            t.policy->region_member(rank_, number, region);
-}
-
-void Runner::region_member_done(unsigned number, const void* region) const
-{
-    for (const Tenant& t : tenants_)
-        if (t.policy->chooses_threads())
-            t.policy->region_member_done(rank_, number, region);
-}
-
-void Runner::region_ended() const
-{
-    for (const Tenant& t : tenants_)
-        if (t.policy->chooses_threads())
-            t.policy->region_ended(rank_);
-}
-
 } // namespace ws::policy

@@ -7,6 +7,7 @@
 //   PROBE_DUE_US=n    a step is due every n microseconds; else 5000
 //   PROBE_IDLE=0      it does not take idle time
 //   PROBE_PERIODS=1   it wants periods
+#include "directive/region_cores.h"
 #include "measure/meter.h"
 #include "policy/policy.h"
 #include "policy/reorder/reorder.h"
@@ -45,7 +46,7 @@ struct alignas(64) Told {
     uint64_t steps, due_steps, longest, late, decisions, last_term, looks_wrong;
 };
 
-class Probe final : public policy::Policy {
+class Probe final : public policy::Policy, directive::RegionCores {
 public:
     const char* name() const override { return "probe"; }
 
@@ -66,6 +67,9 @@ public:
         idle_ = number("PROBE_IDLE", 1);
         attached_ = ticks();
         due_ = attached_ + every_;
+        rank.wants_periods = std::getenv("PROBE_PERIODS");
+        if (std::getenv("PROBE_THREADS"))
+            directive::set_region_cores(this);
         return {idle_, due_};
     }
 
@@ -86,15 +90,14 @@ public:
         return {idle_, due_};
     }
 
-    bool wants_periods() const override { return std::getenv("PROBE_PERIODS"); }
-    bool chooses_threads() const override { return std::getenv("PROBE_THREADS"); }
-    unsigned threads(const policy::Rank&, unsigned, const void*, const void*) override
-    {
-        return unsigned(number("PROBE_THREADS", 0));
-    }
+    unsigned open(unsigned, const void*, const void*) override { return unsigned(number("PROBE_THREADS", 0)); }
+    void member(unsigned, const void*) override {}
+    void member_done(unsigned, const void*) override {}
+    void close(const void*) override {}
 
     void detach(policy::Rank& rank) override
     {
+        directive::set_region_cores(nullptr);
         const uint64_t now = ticks();
         if (rank.window)
             rank.meter->load(now); // brings the row up

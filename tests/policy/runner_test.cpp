@@ -25,7 +25,11 @@ class Made : public Policy {
 public:
     explicit Made(const char* name) : name_(name) {}
     const char* name() const override { return name_; }
-    Wants attach(Rank&) override { return wants; }
+    Wants attach(Rank& rank) override
+    {
+        rank.wants_periods |= periods;
+        return wants;
+    }
     Wants step(Rank&, uint64_t, uint64_t budget) override
     {
         log += name_;
@@ -34,16 +38,13 @@ public:
             ;
         return wants;
     }
-    unsigned threads(const Rank&, unsigned asked, const void*, const void*) override { return asked + 1; }
-    bool chooses_threads() const override { return chooses; }
-    bool wants_periods() const override { return periods; }
     void end(Rank&) override { log += "."; }
     void detach(Rank&) override { log += "-"; }
 
     static inline std::string log;
     Wants wants;
     uint64_t budget = 0, takes = 0;
-    bool chooses = false, periods = false;
+    bool periods = false;
 
 private:
     const char* const name_;
@@ -60,7 +61,7 @@ struct Fresh {
         for (Made* p : {&a, &b, &c}) {
             p->wants = {};
             p->takes = 0;
-            p->chooses = p->periods = false;
+            p->periods = false;
         }
     }
 };
@@ -82,11 +83,7 @@ TEST_CASE("nobody wants anything", "[runner]")
     CHECK_FALSE(runner.when_idle);
     runner.step(ticks());
     CHECK(Made::log == "");
-    CHECK_FALSE(runner.chooses_threads());
-    CHECK(runner.threads(3, nullptr, nullptr) == 3);
-    CHECK_FALSE(runner.wants_periods());
-    b.periods = true;
-    CHECK(runner.wants_periods());
+    CHECK_FALSE(runner.rank().wants_periods);
     runner.end();
     runner.detach();
     CHECK(Made::log == "...---");
@@ -163,14 +160,13 @@ TEST_CASE("who is always due leaves as much time as it takes", "[runner]")
     CHECK(runner.due_at < now + 2 * (ticks() - now));
 }
 
-TEST_CASE("who chooses threads is asked in turn", "[runner]")
+TEST_CASE("one policy that wants periods is enough", "[runner]")
 {
     Fresh fresh;
+    b.periods = true;
     Runner runner(policies(), chunk);
     runner.attach({});
-    a.chooses = c.chooses = true;
-    CHECK(runner.chooses_threads());
-    CHECK(runner.threads(4, nullptr, nullptr) == 6);
+    CHECK(runner.rank().wants_periods);
 }
 
 TEST_CASE("each policy has deciders of its own", "[runner]")
