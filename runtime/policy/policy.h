@@ -61,7 +61,6 @@ struct Rank {
 
 class Policy {
 public:
-    virtual const char* name() const = 0; // as in the options that it owns
     // At the end of MPI_Init, collective over MPI_COMM_WORLD: the window and the board are there, nobody lends yet.
     // Memory that the ranks of the node are to share is made here, by NodeMemory (node_memory.h) on Rank::node.
     virtual Wants attach(Rank&) { return {}; }

@@ -48,8 +48,6 @@ struct alignas(64) Told {
 
 class Probe final : public policy::Policy, directive::RegionCores {
 public:
-    const char* name() const override { return "probe"; }
-
     policy::Wants attach(policy::Rank& rank) override
     {
         PMPI_Comm_rank(rank.node, &me_);

@@ -24,7 +24,6 @@ namespace {
 class Made : public Policy {
 public:
     explicit Made(const char* name) : name_(name) {}
-    const char* name() const override { return name_; }
     Wants attach(Rank& rank) override
     {
         rank.wants_periods |= periods;

@@ -51,7 +51,6 @@ bool threads_are_placed()
 
 class Dpb final : public policy::Policy, directive::RegionCores {
 public:
-    const char* name() const override { return "dpb"; }
     policy::Wants attach(policy::Rank& rank) override;
     policy::Wants step(policy::Rank& rank, uint64_t now, uint64_t budget) override;
     void end(policy::Rank&) override;
