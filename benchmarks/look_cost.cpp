@@ -6,8 +6,8 @@
 // While it looks the window is mapped without the right to write: a look that writes to a shared line kills the
 // program.
 #include "lend/chooser.h"
+#include "lend/victims.h"
 #include "loop/chaos.h"
-#include "policy/steal/victim.h"
 
 #include <algorithm>
 #include <chrono>
@@ -64,7 +64,7 @@ int main(int argc, char** argv)
     }
 
     ws::lend::Chooser chooser;
-    chooser.start(window, 0, ws::policy::steal::victims[0], false);
+    chooser.start(window, 0, ws::lend::victims[0], false);
     // the first look tells all that somebody waits, and so it writes
     unsigned found = bool(chooser.choose(ws::window::asleep_hungry, false, 0));
     mprotect(base, bytes, PROT_READ);

@@ -27,7 +27,6 @@ enum class Use : uint8_t {
     guest,  // lent: a guest of another rank
     worker, // a worker's, if its own rank still owns the core
     openmp, // threads of a parallel region, beyond the one that opened it
-    task,
 };
 
 // The state of a core, as anyone may read it.
@@ -120,30 +119,5 @@ private:
 
     volatile typename Atomics::Word* word_;
 };
-
-// The ways in which work is balanced, the fastest first. A slower one acts only on loads that were measured after the
-// last change of every faster one: otherwise it would mend again what they have mended. Moving chunks is none of these:
-// loads do not depend on who ran them.
-enum class Level : unsigned { core, data, rank };
-constexpr unsigned levels = 3;
-
-// One a node, in the window. Writers: deciders.
-struct Changes {
-    volatile Hardware::Word at[levels]; // ticks of the last change; 0: none yet
-};
-
-inline void note_change(Changes& changes, Level level, uint64_t now)
-{
-    Hardware::store_release(changes.at[unsigned(level)], now); // after the change itself
-}
-
-// Whether `level` may act on loads that were measured from `since` on, in ticks.
-inline bool may_change(const Changes& changes, Level level, uint64_t since)
-{
-    for (unsigned faster = 0; faster < unsigned(level); faster++)
-        if (Hardware::load_acquire(changes.at[faster]) > since) // pairs with note_change()
-            return false;
-    return true;
-}
 
 } // namespace ws::arbiter

@@ -13,9 +13,9 @@
 // is months.
 //
 // No two ranks hold it at the same time, by the clock that the cores of a node share. But a thread can be stopped
-// between its look at the clock and what it then does, however short that is. So each decision carries the term, which
-// grows by one with each new decider, and whoever acts on decisions refuses one whose term is older than the latest
-// that it has seen.
+// between its look at the clock and what it then does, however short that is. So a decision must do no harm when it
+// comes late: dpb promises each core by a compare-and-swap on that core's word (cores.h). The term grows by one with
+// each new decider: it tells decisions apart.
 #pragma once
 
 #include "window/atomics.h"
@@ -74,8 +74,6 @@ public:
     }
     // The term that the last take() of this rank began or prolonged.
     unsigned term() const { return term_; }
-    // Whether a decision of term `a` is of a later decider than one of `b`. Terms repeat after 2^14.
-    static bool is_later(unsigned a, unsigned b) { return a != b && ((a - b) & max_term) <= max_term / 2; }
 
 private:
     static constexpr unsigned unit_bits = 16, rank_bits = 10, term_bits = 14, until_bits = 40;

@@ -29,7 +29,6 @@
 namespace ws::directive {
 
 volatile Hardware::Flag openmp_regions, watching_openmp;
-const RegionChooser* volatile openmp_chooser;
 void (*openmp_sharer)(RegionCall& region);
 bool (*openmp_serializes)();
 volatile Hardware::Word region_ticks, task_region_ticks;
@@ -46,21 +45,6 @@ void RegionTime::add() const
     if (Hardware::load_relaxed(region_has_tasks))
         Hardware::fetch_add_full(task_region_ticks, took);
     Hardware::store_relaxed(region_has_tasks, 0);
-}
-
-void set_openmp_chooser(const RegionChooser* chooser)
-{
-    openmp_chooser = chooser;
-    see_all_forks();
-}
-
-void ChosenRegion::choose(const void* site)
-{
-    const RegionChooser* const chooser = openmp_chooser;
-    if (!chooser || openmp_level() != 0)
-        return;
-    chooser_ = chooser;
-    threads = chooser->threads(threads, site, this);
 }
 
 namespace {
@@ -111,22 +95,6 @@ private:
 
 using Body = void (*)(void*);
 
-// What each thread of a chosen region runs.
-struct RegionMember {
-    void* reductions; // libgomp looks for task reductions at the begin of a region's data
-    Body fn;
-    void* data;
-    const ChosenRegion* region;
-};
-void run_member(void* argument)
-{
-    const RegionMember member = *static_cast<RegionMember*>(argument);
-    const unsigned number = unsigned(openmp(nullptr).thread_num());
-    member.region->member(number);
-    member.fn(member.data);
-    member.region->member_done(number);
-}
-
 #define WS_VERSIONED(ours, name, version) asm(".symver openmp_" #ours "," #name "@" version)
 
 // A region in one call: it returns when the region is over.
@@ -136,14 +104,14 @@ void run_member(void* argument)
         static Next<decltype(openmp_##ours)> next(#name);                                                             \
         void* const caller = __builtin_return_address(0);                                                             \
         share                                                                                                         \
-        const ChosenRegion chosen(threads, reinterpret_cast<void*>(fn));                                              \
-        threads = chosen.threads;                                                                                     \
+        const RegionOnCores on_cores(threads, reinterpret_cast<void*>(fn));                                           \
+        threads = on_cores.threads;                                                                                   \
         const Counted counted(threads, caller);                                                                       \
         const RegionTime time;                                                                                        \
         RegionMember member;                                                                                          \
-        if (chosen.is_chosen()) {                                                                                     \
-            member = {has_reductions ? *static_cast<void**>(data) : nullptr, fn, data, &chosen};                      \
-            fn = run_member;                                                                                          \
+        if (on_cores.is_chosen()) {                                                                                   \
+            member = {has_reductions ? *static_cast<void**>(data) : nullptr, fn, data, &on_cores};                    \
+            fn = RegionMember::run;                                                                                   \
             data = &member;                                                                                           \
         }                                                                                                             \
         return next(caller) arguments;                                                                                \

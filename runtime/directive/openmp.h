@@ -5,6 +5,7 @@
 #pragma once
 
 #include "directive/abi.h"
+#include "directive/region_cores.h"
 #include "window/atomics.h"
 #include "window/os.h"
 
@@ -42,43 +43,46 @@ private:
     const bool counts_;
 };
 
-// Who says how many threads a region gets. Known where the runtime's entries come here first (openmp.cpp,
-// openmp_fork.cpp) and the region is one call. A region within another is left alone.
-struct RegionChooser {
-    // So many for a region that asks for so many; 0: for the usual number. By the thread that opens it; `site` is the
-    // same each time, `region` that of no other region while it lasts.
-    unsigned (*threads)(unsigned asked, const void* site, const void* region);
-    // By each of its threads, when it begins, and when it has done its part: it may still wait for others, and run
-    // tasks.
-    void (*member)(unsigned number, const void* region);
-    void (*member_done)(unsigned number, const void* region);
-    void (*ended)(); // by the thread that opened it
-};
-extern const RegionChooser* volatile openmp_chooser; // null: regions get what they ask for
-void set_openmp_chooser(const RegionChooser* chooser);
-// A region that is about to open: what it shall ask for. It lives until the region is over.
-class ChosenRegion {
+// A region that is about to open. Lives until the region is over, and tells `region_cores` of it. A region within
+// another is left alone. Costs a load and two branches while no policy chooses cores.
+class RegionOnCores {
 public:
-    ChosenRegion(unsigned asked, const void* site) : threads(asked)
+    RegionOnCores(unsigned asked, const void* site) : threads(asked)
     {
-        if (WS_UNLIKELY(openmp_chooser != nullptr))
-            choose(site);
+        if (WS_UNLIKELY(region_cores != nullptr))
+            open(site);
     }
-    ~ChosenRegion()
+    ~RegionOnCores()
     {
-        if (WS_UNLIKELY(chooser_ != nullptr))
-            chooser_->ended();
+        if (WS_UNLIKELY(cores_ != nullptr))
+            cores_->close(this);
     }
-    ChosenRegion(const ChosenRegion&) = delete;
+    RegionOnCores(const RegionOnCores&) = delete;
 
-    bool is_chosen() const { return WS_UNLIKELY(chooser_ != nullptr); }
-    void member(unsigned number) const { chooser_->member(number, this); }
-    void member_done(unsigned number) const { chooser_->member_done(number, this); }
-    unsigned threads;
+    // The policy was asked, so it has to hear of the region's threads.
+    bool is_chosen() const { return WS_UNLIKELY(cores_ != nullptr); }
+    // Runs the calling thread's part of the region.
+    template <class Part> void run_member(Part&& part) const
+    {
+        const unsigned number = own_number();
+        cores_->member(number, this);
+        part();
+        cores_->member_done(number, this);
+    }
+    unsigned threads; // that the library is asked for
 
 private:
-    void choose(const void* site);
-    const RegionChooser* chooser_ = nullptr;
+    void open(const void* site);
+    static unsigned own_number();
+    RegionCores* cores_ = nullptr;
+};
+// What each thread of such a region runs, where the library takes a function of one argument.
+struct RegionMember {
+    void* reductions; // libgomp looks for task reductions at the begin of a region's data
+    void (*fn)(void*);
+    void* data;
+    const RegionOnCores* region;
+    static void run(void* member);
 };
 
 // How a loop's iterations come to threads: a contiguous part each; chunks round robin, as schedule(static, chunk);
@@ -162,12 +166,7 @@ struct RuntimeSchedule {
 };
 RuntimeSchedule runtime_schedule(); // any thread
 
-// What the program's OpenMP library keeps a policy from choosing threads, for a message; null: nothing does. Called in
-// MPI_Init.
-const char* why_threads_are_fixed();
-// The most threads that omp_get_max_threads() and omp_get_num_procs() speak of: WS_OPENMP. 0: no more than there are.
-unsigned openmp_most();
-// No policy chooses after all: from here on programs are told what OpenMP has.
+// No policy chooses cores after all: from here on programs are told what OpenMP has.
 void tell_usual_threads();
 
 // Is called by the thread that opens a region where none was open, before OpenMP's threads run: to ask for lent cores.

@@ -72,7 +72,7 @@ struct ForkedRegion {
     void (*function)();
     Call call;
     void** shared;
-    const ChosenRegion* chosen;
+    const RegionOnCores* on_cores;
     void* location;
 };
 void run_as_it_is(int32_t* thread, int32_t* bound, ForkedRegion* region)
@@ -81,10 +81,7 @@ void run_as_it_is(int32_t* thread, int32_t* bound, ForkedRegion* region)
 }
 void run_forked(int32_t* thread, int32_t* bound, ForkedRegion* region)
 {
-    const unsigned number = unsigned(openmp(nullptr).thread_num());
-    region->chosen->member(number);
-    region->call(region->function, thread, bound, region->shared);
-    region->chosen->member_done(number);
+    region->on_cores->run_member([&] { region->call(region->function, thread, bound, region->shared); });
 }
 
 // For a region that somebody else may run: its function as libgomp's have it. Any thread may call it.
@@ -159,16 +156,16 @@ __attribute__((visibility("hidden"))) void ws_fork(void* location, int32_t count
         return;
     }
     const RegionTime time;
-    const ChosenRegion chosen(asked, reinterpret_cast<void*>(function));
-    region.chosen = &chosen;
-    if (!openmp_chooser && !counts_regions)
+    const RegionOnCores on_cores(asked, reinterpret_cast<void*>(function));
+    region.on_cores = &on_cores;
+    if (!region_cores && !counts_regions)
         window::store_relaxed(ws_libomp_fork, next_fork.of_all()); // one word, and the library behind it never changes
-    if (!chosen.is_chosen()) {
+    if (!on_cores.is_chosen()) {
         fork(location, 1, reinterpret_cast<void (*)()>(run_as_it_is), &region);
         return;
     }
-    if (chosen.threads != asked)
-        next_push_num_threads(caller)(location, next_thread(caller)(location), int32_t(chosen.threads));
+    if (on_cores.threads != asked)
+        next_push_num_threads(caller)(location, next_thread(caller)(location), int32_t(on_cores.threads));
     fork(location, 1, reinterpret_cast<void (*)()>(run_forked), &region);
 }
 __attribute__((visibility("default"))) void openmp_fork_call();

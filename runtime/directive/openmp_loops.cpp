@@ -7,12 +7,13 @@
 #include "directive/openmp_threads.h"
 #include "loop/team.h"
 
-using ws::directive::ChosenRegion;
 using ws::directive::OpenMP;
 using ws::directive::OpenMPRegion;
+using ws::directive::RegionMember;
+using ws::directive::RegionOnCores;
 using ws::directive::openmp;
+using ws::directive::region_cores;
 using ws::directive::ThreadSettings;
-using ws::directive::openmp_chooser;
 using ws::directive::thread_settings;
 using ws::loop::LoopBounds;
 using ws::loop::OwnThreads;
@@ -41,24 +42,13 @@ void run_thread(void* argument)
     share_out(team, unsigned(library.thread_num()), unsigned(library.num_threads()));
 }
 
-// Of a region that a policy has chosen threads for.
-struct ChosenTeam {
-    Team* team;
-    const ChosenRegion* region;
-};
-void run_chosen_thread(void* argument)
+__attribute__((noinline)) void run_on_cores(const OpenMP& library, Team& team)
 {
-    const ChosenTeam chosen = *static_cast<ChosenTeam*>(argument);
-    chosen.region->member(unsigned(openmp(nullptr).thread_num()));
-    run_thread(chosen.team);
-}
-__attribute__((noinline)) void run_chosen(const OpenMP& library, Team& team)
-{
-    const ChosenRegion region(0, team.site);
+    const RegionOnCores region(0, team.site);
     const OpenMPRegion open;
-    ChosenTeam chosen = {&team, &region};
+    RegionMember member = {nullptr, run_thread, &team, &region};
     if (region.is_chosen())
-        library.parallel(run_chosen_thread, &chosen, region.threads, 0);
+        library.parallel(RegionMember::run, &member, region.threads, 0);
     else
         library.parallel(run_thread, &team, 0, 0);
 }
@@ -66,8 +56,8 @@ __attribute__((noinline)) void run_chosen(const OpenMP& library, Team& team)
 // By as many threads as a region gets, or a policy wants.
 inline void run_region(const OpenMP& library, Team& team)
 {
-    if (WS_UNLIKELY(openmp_chooser != nullptr)) {
-        run_chosen(library, team);
+    if (WS_UNLIKELY(region_cores != nullptr)) {
+        run_on_cores(library, team);
         return;
     }
     const OpenMPRegion open;

@@ -41,8 +41,6 @@ int openmp_level();
 
 // ---- what the program has said and is told (openmp_questions.cpp)
 
-// The calling thread's number of threads is one that the program has said, and not what it was told.
-bool openmp_threads_set_here();
 // Whether libomp's regions begin in libws, if there is a libomp.
 bool sees_forks();
 // From here on none passes by.

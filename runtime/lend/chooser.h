@@ -20,8 +20,7 @@ struct Candidate {
 };
 
 // Whom a thief prefers: the region of the highest score above 0. Called for each region that has work, by a rank that
-// is blocked or a worker that is idle: some nanoseconds, no memory but the candidate's. The table of them is in
-// policy/steal/victim.cpp.
+// is blocked or a worker that is idle: some nanoseconds, no memory but the candidate's. victims.cpp has the table.
 struct VictimPolicy {
     const char* name;                  // of -workshare-victim
     double (*score)(const Candidate&); // null: nobody is helped; ranks wait as in MPICH, and are measured

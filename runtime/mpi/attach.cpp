@@ -4,14 +4,13 @@
 // the end.
 #include "directive/critical.h"
 #include "directive/openmp.h"
-#include "directive/openmp_threads.h"
 #include "lend/rank.h"
+#include "lend/victims.h"
 #include "loop/chaos.h"
 #include "loop/left.h"
 #include "loop/participant.h"
 #include "loop/site.h"
 #include "measure/meter.h"
-#include "mpi/carry.h"
 #include "mpi/children.h"
 #include "mpi/end_job.h"
 #include "mpi/job.h"
@@ -119,7 +118,7 @@ void start_stealing(Job& job)
     if (job.window.cores() > 1)
         loop::set_owner_thread();
     lend::LendOptions lending = {};
-    lending.victims = runner->rank().victims;
+    lending.victims = &lend::victims[o.victim];
     lending.spare_time = runner;
     lending.pretended_cores = o.cores;
     lending.stack_bytes = o.stacksize;
@@ -134,19 +133,6 @@ void start_stealing(Job& job)
     job.lending->start();
 }
 
-const directive::RegionChooser chosen_by_policies = {
-    [](unsigned asked, const void* site, const void* region) { return runner->threads(asked, site, region); },
-    [](unsigned number, const void* region) { runner->region_member(number, region); },
-    [](unsigned number, const void* region) { runner->region_member_done(number, region); },
-    [] { runner->region_ended(); },
-};
-const policy::OpenMPThreads openmp_threads = {
-    directive::why_threads_are_fixed,
-    [] { return unsigned(std::max(1, directive::openmp(nullptr).max_threads())); },
-    directive::openmp_threads_set_here,
-    directive::openmp_most,
-};
-
 void attach_policies(Job& job)
 {
     policy::Rank rank;
@@ -157,14 +143,10 @@ void attach_policies(Job& job)
     rank.meter = &job.meter;
     rank.ticks_per_us = job.clock.ticks_per_us();
     rank.options = &job.options;
-    rank.openmp = &openmp_threads;
     rank.book = &job.book;
     runner = new policy::Runner(policy::policies(), loop::host().chunk_ticks);
-    rank.mail = open_mail(*runner);
     runner->attach(rank);
-    if (runner->chooses_threads())
-        directive::set_openmp_chooser(&chosen_by_policies);
-    else
+    if (!directive::region_cores)
         directive::tell_usual_threads();
 }
 
@@ -185,7 +167,6 @@ void finalize()
     job.hooks->unblocked = nullptr;
     job.hooks->polled = nullptr;
     runner->end();
-    close_mail(job);
     if (!job.inactive) {
         loop::stop_sharing();
         job.lending->stop();
@@ -205,7 +186,6 @@ void finalize()
     }
     mpi_t_end();
     job.book.leave();
-    directive::set_openmp_chooser(nullptr);
     runner->detach();
     free_window(job);
 }
@@ -356,9 +336,8 @@ int attach(Job& job, int version, unsigned what, MPIR_Workshare_hooks* hooks)
         hooks->senders_waiting = &job.window.node().senders_waiting;
     } else
         hooks->blocked = nullptr;
-    if (runner->wants_periods())
+    if (runner->rank().wants_periods)
         watch_turns(job);
-    carry_in_hooks(job);
     return 0;
 }
 

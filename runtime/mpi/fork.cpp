@@ -51,7 +51,7 @@ void become_no_rank()
     if (followed)
         followed->meter.leave();
     loop::stop_sharing_in_child();
-    directive::set_openmp_chooser(nullptr); // policies are the rank's
+    directive::set_region_cores(nullptr); // policies are the rank's
     directive::stop_watching_openmp();
     directive::use_fresh_locks();
     directive::free_merge_lock();

@@ -5,6 +5,7 @@
 #include "directive/openmp.h"
 #include "measure/others.h"
 #include "lend/lend.h"
+#include "lend/victims.h"
 #include "mpi/job.h"
 #include "observe/verdict.h"
 #include "openmp/site.h"
@@ -365,6 +366,7 @@ Facts gather_facts(Job& job, const RankFigures& r)
     PMPI_Reduce(regions_s, all_regions_s, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     f.parallel_s = all_regions_s[0];
     f.parallel_tasks_s = all_regions_s[1];
+    f.helps_nobody = !lend::victims[job.options.victim].score;
     for (const policy::Policy* p : policy::policies())
         p->tell(f);
     bool unknown = openmp::gain_is_unknown();

@@ -3,50 +3,27 @@
 // A policy: one way to balance. mpi/ walks the registry and names none; each lives in a folder of its own below this
 // one and knows the window, the loads and the topology, but no other policy.
 //
-//   attach -> step, message (in blocked time), threads (at an OpenMP region) -> end -> tell -> detach
+//   attach -> step (in blocked time) -> end -> tell -> detach
 //
-// All but threads(), region_...() and worker_step() are called by the thread that called MPI_Init, with no lock held.
+// All but worker_step() are called by the thread that called MPI_Init, with no lock held. A policy that chooses cores
+// for OpenMP's regions is also directive::RegionCores, and says so by set_region_cores().
 #pragma once
 
 #include "arbiter/decider.h"
 #include "book/book.h"
-#include "lend/chooser.h"
-#include "mail/mail.h"
 #include "measure/meter.h"
-#include "measure/node_load.h"
 #include "options/options.h"
 #include "observe/verdict.h"
 #include "window/window.h"
 
 #include <mpi.h>
-#include <string>
-#include <string_view>
 #include <vector>
 
 namespace ws::policy {
 
 class Policy;
 
-// What is known of the loads of all nodes: policy/loads/.
-class LoadsOfNodes {
-public:
-    // By the node's number; empty where nobody has asked for them, or this node has no memory for them.
-    virtual std::vector<measure::NodeLoad> read() const = 0;
-
-protected:
-    ~LoadsOfNodes() = default;
-};
-
-// What the program's OpenMP library says.
-struct OpenMPThreads {
-    const char* (*why_fixed)(); // what keeps policies from choosing threads, for a message; null: nothing
-    unsigned (*usual)();        // threads of a region that asks for none, of the calling thread; at least 1
-    bool (*set_by_program)();   // that number is one that the program itself has set
-    unsigned (*most)();         // that the program has been told of; it may have arrays of this length
-};
-
-// When a policy wants its next step. If it sets neither, it gets none until it asks for one, in message() or by
-// Rank::steps.
+// When a policy wants its next step. If it sets neither, it gets none until it asks for one by Rank::steps.
 struct Wants {
     static constexpr uint64_t never = ~uint64_t(0);
     bool when_idle = false;  // whenever this rank is blocked and has nothing to steal
@@ -71,43 +48,19 @@ struct Rank {
     observe::Board* board = nullptr; // what this process shows of itself: counters
     measure::Meter* meter = nullptr; // what its own work costs
     const option::Options* options = nullptr; // as read by all; each policy looks at its own
-    const OpenMPThreads* openmp = nullptr; // what of the program's OpenMP a policy may ask
-    // A policy's choice: whom this rank's threads help while they wait.
-    const lend::VictimPolicy* victims = nullptr;
-
-    // For policies that want them (Policy::wants_loads()). They are as old as their `at` says: tens of milliseconds if
-    // some rank of each node waits in MPI, or calls it, now and then. This node's own are as old; newer ones of its
-    // ranks: measure::read_loads().
-    const LoadsOfNodes* loads = nullptr;
-    std::vector<measure::NodeLoad> node_loads() const
-    {
-        return loads ? loads->read() : std::vector<measure::NodeLoad>();
-    }
+    bool wants_periods = false; // set in attach() by a policy that reads Load::period: else nobody looks for periods
 
     Steps* steps = nullptr; // for policies whose wish for steps comes from elsewhere than blocked time
 
     // The jobs of this user on the node, from the end of MPI_Init on; joined() says whether this one takes part.
     book::Reader* book = nullptr;
 
-    // Carries letters, if a policy writes any. See post().
-    mail::Mail* mail = nullptr;
-
-    // A letter for the same policy in rank `to` of MPI_COMM_WORLD; for one that writes_letters(). Never waits, whatever
-    // the receiver does. Letters from one rank to another arrive once, in order, when the receiver waits in MPI or
-    // calls it; those that are under way when the program ends arrive in MPI_Finalize. `kind`: below 2^24, for the
-    // policy's own use.
-    void post(const Policy&, int to, uint32_t kind, std::string letter) const;
-
     // Who decides for a policy on this node; without a window nobody does.
     arbiter::Decider node_decider(const Policy&) const;
-    // Who decides for it in the whole job: one of the ranks of node 0, so that it can be settled in a window. What it
-    // decides is for the policy to carry to other nodes.
-    arbiter::Decider job_decider(const Policy&) const;
 };
 
 class Policy {
 public:
-    virtual const char* name() const = 0; // as in the options that it owns
     // At the end of MPI_Init, collective over MPI_COMM_WORLD: the window and the board are there, nobody lends yet.
     // Memory that the ranks of the node are to share is made here, by NodeMemory (node_memory.h) on Rank::node.
     virtual Wants attach(Rank&) { return {}; }
@@ -118,30 +71,7 @@ public:
     // A worker of this rank is idle and gives its time: as a step, with the same limits. Returns from when on, in
     // ticks, it may have more to do. Any worker, several at once, beside all else.
     virtual uint64_t worker_step(uint64_t /*now*/) { return Wants::never; }
-    // A letter from the same policy in another rank, `from` in MPI_COMM_WORLD. Like a step, this must be short.
-    virtual Wants message(Rank&, int /*from*/, uint32_t /*kind*/, std::string_view /*letter*/) { return {}; }
-    // Whether it posts letters. Letters are looked for only if some policy says so.
-    virtual bool writes_letters() const { return false; }
-    // Whether it reads Rank::node_loads(). Nodes tell each other their loads only if some policy says so.
-    virtual bool wants_loads() const { return false; }
-    // Whether it reads Load::period. Periods are looked for only if some policy says so.
-    virtual bool wants_periods() const { return false; }
-    // Whether threads() is to be called at all.
-    virtual bool chooses_threads() const { return false; }
-    // An OpenMP region begins that asks for so many threads, 0: for the usual number; `site` is the same each time,
-    // `region` that of no other region while it lasts. How many it shall ask for. Any thread of the program, several at
-    // once; not for a region within another.
-    virtual unsigned threads(const Rank&, unsigned asked, const void* /*site*/, const void* /*region*/)
-    {
-        return asked;
-    }
-    // Its thread of that number begins, and has done its part, by that thread; and it is over, by the one that called
-    // threads().
-    virtual void region_member(const Rank&, unsigned /*number*/, const void* /*region*/) {}
-    virtual void region_member_done(const Rank&, unsigned /*number*/, const void* /*region*/) {}
-    virtual void region_ended(const Rank&) {}
-    // MPI_Finalize has begun on all ranks: no more steps. Letters that are under way still come, and none may be posted
-    // for them.
+    // MPI_Finalize has begun on all ranks: no more steps.
     virtual void end(Rank&) {}
     // What the verdict, and so the report, should know. On every rank, at the end.
     virtual void tell(observe::Facts&) const {}
@@ -156,7 +86,5 @@ protected:
 const std::vector<Policy*>& policies();
 // Its place there.
 unsigned number_of(const Policy& policy);
-
-constexpr unsigned kind_bits = 24; // of the kind of a letter that travels, below the number of its policy
 
 } // namespace ws::policy

@@ -3,11 +3,9 @@
 // The one place that names the policies.
 #include "policy/dpb/dpb.h"
 #include "policy/flex/flex.h"
-#include "policy/loads/loads.h"
 #include "policy/nblb/nblb.h"
 #include "policy/policy.h"
 #include "policy/reorder/reorder.h"
-#include "policy/steal/steal.h"
 
 #include <iterator>
 
@@ -15,8 +13,7 @@ namespace ws::policy {
 
 const std::vector<Policy*>& policies()
 {
-    static Policy* const each[] = {&steal::policy(), &reorder::policy(), &dpb::policy(), &flex::policy(),
-                                   &loads::policy(), &nblb::policy()};
+    static Policy* const each[] = {&reorder::policy(), &dpb::policy(), &flex::policy(), &nblb::policy()};
     static_assert(std::size(each) <= window::max_policies);
     // never destroyed: exit() may run beside its users
     static auto& all = *new std::vector<Policy*>(std::begin(each), std::end(each));

@@ -22,13 +22,6 @@ arbiter::Decider Rank::node_decider(const Policy& policy) const
     return {&window->node().deciders[number_of(policy)], window->me()};
 }
 
-arbiter::Decider Rank::job_decider(const Policy& policy) const
-{
-    if (!window || node_number != 0)
-        return {};
-    return {&window->node().job_deciders[number_of(policy)], window->me()};
-}
-
 Runner::Runner(const std::vector<Policy*>& policies, const volatile uint64_t& budget) : budget_(budget)
 {
     for (Policy* p : policies)
@@ -109,58 +102,6 @@ uint64_t Runner::worker_step(uint64_t now)
     for (const Tenant& t : tenants_)
         again_at = std::min(again_at, t.policy->worker_step(now));
     return again_at;
-}
-
-bool Runner::writes_letters() const
-{
-    return std::any_of(tenants_.begin(), tenants_.end(), [](const Tenant& t) { return t.policy->writes_letters(); });
-}
-
-bool Runner::wants_periods() const
-{
-    return std::any_of(tenants_.begin(), tenants_.end(), [](const Tenant& t) { return t.policy->wants_periods(); });
-}
-
-void Runner::deliver(int from, mail::Kind kind, std::string_view letter)
-{
-    const unsigned policy = kind >> kind_bits;
-    if (policy < tenants_.size())
-        want(tenants_[policy], tenants_[policy].policy->message(rank_, from, kind & ((1u << kind_bits) - 1), letter), 0,
-             0);
-}
-
-bool Runner::chooses_threads() const
-{
-    return std::any_of(tenants_.begin(), tenants_.end(), [](const Tenant& t) { return t.policy->chooses_threads(); });
-}
-
-unsigned Runner::threads(unsigned asked, const void* site, const void* region) const
-{
-    for (const Tenant& t : tenants_)
-        if (t.policy->chooses_threads())
-            asked = t.policy->threads(rank_, asked, site, region);
-    return asked;
-}
-
-void Runner::region_member(unsigned number, const void* region) const
-{
-    for (const Tenant& t : tenants_)
-        if (t.policy->chooses_threads())
-            t.policy->region_member(rank_, number, region);
-}
-
-void Runner::region_member_done(unsigned number, const void* region) const
-{
-    for (const Tenant& t : tenants_)
-        if (t.policy->chooses_threads())
-            t.policy->region_member_done(rank_, number, region);
-}
-
-void Runner::region_ended() const
-{
-    for (const Tenant& t : tenants_)
-        if (t.policy->chooses_threads())
-            t.policy->region_ended(rank_);
 }
 
 } // namespace ws::policy

@@ -7,7 +7,6 @@
 #include "lend/lend.h"
 #include "policy/policy.h"
 
-#include <string_view>
 #include <vector>
 
 namespace ws::policy {
@@ -23,17 +22,6 @@ public:
     void waits_long() override;
     uint64_t worker_step(uint64_t now) override;
     void want(const Policy& policy, Wants wants) override;
-    bool writes_letters() const;
-    bool wants_periods() const;
-    // A letter that Rank::post() has written.
-    void deliver(int from, mail::Kind kind, std::string_view letter);
-    // How many threads an OpenMP region shall ask for.
-    bool chooses_threads() const;
-    unsigned threads(unsigned asked, const void* site, const void* region) const;
-    // How many lent cores one has that keeps its threads.
-    void region_member(unsigned number, const void* region) const;
-    void region_member_done(unsigned number, const void* region) const;
-    void region_ended() const;
     void end();
     void detach();
 

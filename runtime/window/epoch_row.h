@@ -25,18 +25,10 @@ public:
         // Relaxed: nobody else writes it. Odd in any case: after a stray store there readers would never read it whole.
         const Word odd = (A::load_relaxed(epoch_) + 1) | 1;
         A::store_relaxed(epoch_, odd);
-        store(values, odd);
-    }
-
-    // Any thread. False: another one is writing.
-    bool try_write(const Word (&values)[words])
-    {
-        const Word even = A::load_relaxed(epoch_); // relaxed: the exchange finds out
-        // Full: the words of the writer before come before.
-        if (even & 1 || !A::cas_full(epoch_, even, even + 1))
-            return false;
-        store(values, even + 1);
-        return true;
+        // Release: a reader that gets this word sees the odd epoch, or a later one, at its second look.
+        for (size_t i = 0; i < words; i++)
+            A::store_release(words_[i], values[i]);
+        A::store_release(epoch_, odd + 1); // pairs with the first look of read(): the words are there
     }
 
     // Any thread. False if the row was being written each time.
@@ -48,7 +40,7 @@ public:
                 continue;
             for (size_t i = 0; i < words; i++)
                 values[i] =
-                    A::load_acquire(words_[i]); // acquire: the second look at the epoch comes after. Pairs with store()
+                    A::load_acquire(words_[i]); // acquire: the second look at the epoch comes after. Pairs with write()
             if (A::load_relaxed(epoch_) == before)
                 return true;
         }
@@ -56,14 +48,6 @@ public:
     }
 
 private:
-    void store(const Word (&values)[words], Word odd)
-    {
-        // Release: a reader that gets this word sees the odd epoch, or a later one, at its second look.
-        for (size_t i = 0; i < words; i++)
-            A::store_release(words_[i], values[i]);
-        A::store_release(epoch_, odd + 1);          // pairs with the first look of read(): the words are there
-    }
-
     volatile Word epoch_, words_[words];
 };
 

@@ -100,16 +100,11 @@ constexpr double kept_off_little_us = 250;
 // measure/meter.cpp: who learns that it was kept off for longer was disturbed: an eighth of the time between two looks.
 // In chains of short regions threads were kept off for 0.4 to 0.9 ms of it, most likely by handing cores over and back.
 constexpr double disturbed_us = 1000;
-// mpi/carry.cpp: looking for letters costs some 100 ns. A rank that sleeps in its wait looks when it wakes.
-constexpr double letters_blocked_us = 20, letters_called_us = 1000;
 // window/os.cpp: the clock is calibrated over so long, for an error below 0.1 %.
 constexpr double calibrate_s = 1e-3;
 
 // ---- policies
 
-// policy/loads/: nodes tell each other their loads no more often than this; with many nodes less often, so that letters
-// take no more than loads_bytes_per_us of a network.
-constexpr double loads_least_us = 10000, loads_bytes_per_us = 20;
 // policy/reorder/: by itself the exact search may take what a program can well spend once; as a part of `automatic` it
 // must not be noticed. The search for neighbours likewise.
 constexpr double exact_search_s = 0.2, automatic_search_s = 0.001, graph_search_s = 0.1;

@@ -141,8 +141,8 @@ struct alignas(64) Node {
     int32_t book_pid, book_fd; // where rank 0 has the node book (book/book.h), before the others ask; 0: nowhere
     // Home threads: how many cores have their `awaits` set. Read by who receives.
     alignas(64) volatile Flag senders_waiting;
-    // Who decides for a policy on this node; of node 0, in the job. Candidates: see arbiter/decider.h.
-    alignas(64) volatile Hardware::Word deciders[max_policies], job_deciders[max_policies];
+    // Which rank decides for a policy on this node. Candidates: see arbiter/decider.h.
+    alignas(64) volatile Hardware::Word deciders[max_policies];
 };
 
 // How much later a rank would be now without stealing, in ticks; or, while it waits, when it would have come to that

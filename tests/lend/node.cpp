@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "node.h"
 
+#include "lend/victims.h"
 #include "loop/participant.h"
-#include "policy/steal/victim.h"
 
 #include <algorithm>
 #include <chrono>
@@ -89,7 +89,7 @@ TestNode::TestNode(unsigned ranks, unsigned workers, unsigned boss, unsigned mas
     for (unsigned c = 0; c < cores_; c++) // many cores, of which each has its own
         home(c).place = {int(c), -1, -1, -1, -1};
     node().cpus = cores_;
-    options.victims = ws::policy::steal::victims_by_name("auto");
+    options.victims = ws::lend::victims_by_name("auto");
     options.pretended_cores = cores_;
     options.times.patience_ticks = 0;
     options.times.yield_ticks = 0;

@@ -36,15 +36,12 @@ ELSEWHERE = {
     'How fast its core is': ['measure/load_test: the share of its core that a rank had',
                              'measure/load_test: time in which others have the core is no work'],
     'Periods': ['measure/period_test: of nested loops the outermost', 'measure/period_test: a call that comes once in a while'],
-    'Between nodes': ['policy/loads_test: what is no letter of loads', 'test: mpi loads'],
     'Steps': ['policy/runner_test: who is always due leaves as much time as it takes'],
     'The decider': ['arbiter/decider_test: one decides at a time, whatever the interleaving',
-                    'arbiter/decider_test: threads that decide and die'],
-    'For the whole job': ['policy/runner_test: each policy has deciders of its own', 'test: policies in jobs'],
+                    'arbiter/decider_test: threads that decide and die',
+                    'policy/runner_test: each policy has deciders of its own', 'test: policies in jobs'],
     'Cores': ['arbiter/cores_test: a use is taken once',
-              'arbiter/cores_test: an owner hands over what was promised, between regions and with no other use',
-              'arbiter/cores_test: slower levels wait for loads measured after a change of a faster one'],
-    'Letters': ['mail/batch_test: letters come out of a batch as they went in', 'test: letters'],
+              'arbiter/cores_test: an owner hands over what was promised, between regions and with no other use'],
     'Node-wide': ['test: mpi critical'],
     'Liveness': ['window/process_test: real processes: alive, stopped, a zombie, gone', 'test: mpi death'],
 }
@@ -149,11 +146,9 @@ MISTAKES = [
     ('Read whole', 'window/epoch_row.h', 'if (A::load_relaxed(epoch_) == before)', 'if (true)', 'measure/measure_tests'),
     ('How fast its core is', 'measure/meter.cpp', 'worked_ -= off;', '', 'measure/measure_tests'),
     ('Periods', 'measure/period.cpp', 'if (equal > most) {', 'if (false) {', 'measure/period_tests'),
-    ('Between nodes', 'policy/loads/rows.cpp', '(letter.size() - sizeof sender) % sizeof(Row)', 'false', 'policy/node_loads_tests'),
     ('The decider', 'arbiter/decider.h', 'if (!over && s.holder != me_ + 1)', 'if (false)', 'arbiter/decider_tests'),
     ('The decider', 'arbiter/decider.h', '(s.term + 1) & max_term', 's.term', 'arbiter/decider_tests'),
-    ('For the whole job', 'policy/runner.cpp', 'if (!window || node_number != 0)', 'if (!window)', 'policy/runner_tests'),
-    ('Letters', 'mail/batch.cpp', 'rest_.remove_prefix(sizeof header + here);', '', 'mail/batch_tests'),
+    ('The decider', 'policy/runner.cpp', 'deciders[number_of(policy)]', 'deciders[0]', 'policy/runner_tests'),
 ]
 # Only jobs show that these hold.
 BY_JOBS = {'Node-wide'}

@@ -3,7 +3,6 @@
 // A rank's load: the row under every interleaving of its writer and a reader, and under a writer that never rests; what
 // the meter makes of a rank's waits.
 #include "measure/meter.h"
-#include "measure/node_load.h"
 
 #include "../loop/explore.h"
 #include "../window/in_memory.h"
@@ -240,17 +239,6 @@ TEST_CASE("loads of a node", "[load]")
     ws::measure::read_loads(window, 2000, loads);
     CHECK(loads[3].useful == 30 + 700 + 1000); // as it was known
     CHECK(loads[4].useful == 5000 + 1100);
-
-    const ws::measure::NodeLoad all = ws::measure::summed_up(loads, 8, 2000, 1e-3); // a tick is a millisecond
-    CHECK(all.at == 2000);
-    CHECK(all.measured_s == Approx(2));
-    CHECK(all.ranks == ranks);
-    CHECK(all.computing == 4);
-    CHECK(all.cores == 8);
-    CHECK(all.useful_s == Approx(1e-3 * double(loads[1].useful + loads[2].useful + loads[3].useful + loads[4].useful)));
-    CHECK(all.waited_s == Approx(1e-3 * double(1 + 2 + 3 + 1800)));
-    CHECK(all.kept_off_s == Approx(1e-3 * (1 + 2 + 3 + 7)));
-    CHECK(all.period_s == Approx(0.25)); // of the rank with the longest
 }
 
 TEST_CASE("time in which others have the core is no work", "[meter]")

@@ -7,23 +7,16 @@
 //   PROBE_DUE_US=n    a step is due every n microseconds; else 5000
 //   PROBE_IDLE=0      it does not take idle time
 //   PROBE_PERIODS=1   it wants periods
-//   PROBE_LOADS=1     it wants the loads of all nodes: in the end rank 0 of each prints what it knows of each
-//   PROBE_LETTERS=n   each rank posts n letters when it attaches, one in eight is answered; and one in each step that
-//                     was due
+#include "directive/region_cores.h"
 #include "measure/meter.h"
-#include "policy/loads/loads.h"
 #include "policy/policy.h"
 #include "policy/reorder/reorder.h"
-#include "policy/steal/steal.h"
 #include "window/os.h"
 
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <string>
-#include <utility>
 
 namespace ws {
 
@@ -51,13 +44,10 @@ __attribute__((format(printf, 1, 2))) void say(const char* format, ...)
 
 struct alignas(64) Told {
     uint64_t steps, due_steps, longest, late, decisions, last_term, looks_wrong;
-    uint64_t posted, received, answers, disorder, slowest;
 };
 
-class Probe final : public policy::Policy {
+class Probe final : public policy::Policy, directive::RegionCores {
 public:
-    const char* name() const override { return "probe"; }
-
     policy::Wants attach(policy::Rank& rank) override
     {
         PMPI_Comm_rank(rank.node, &me_);
@@ -75,14 +65,9 @@ public:
         idle_ = number("PROBE_IDLE", 1);
         attached_ = ticks();
         due_ = attached_ + every_;
-        PMPI_Comm_rank(MPI_COMM_WORLD, &world_me_);
-        PMPI_Comm_size(MPI_COMM_WORLD, &size_);
-        seen_from_.assign(size_t(size_), 0);
-        posted_to_.assign(size_t(size_), 0);
-        const uint64_t letters = number("PROBE_LETTERS", 0);
-        for (uint64_t i = 0; i < letters; i++)
-            post(rank, int((uint64_t(world_me_) + i * 7) % uint64_t(size_)), i % 8 ? plain : to_answer,
-                 i % 10000 ? i % 200 : 100000);
+        rank.wants_periods = std::getenv("PROBE_PERIODS");
+        if (std::getenv("PROBE_THREADS"))
+            directive::set_region_cores(this);
         return {idle_, due_};
     }
 
@@ -93,8 +78,6 @@ public:
         if (now >= due_) {
             t.due_steps++;
             t.late = std::max(t.late, now - due_);
-            if (writes_letters())
-                post(rank, (world_me_ + 1) % size_, timed, 0);
             due_ = now + every_;
         }
         decide(now);
@@ -105,34 +88,14 @@ public:
         return {idle_, due_};
     }
 
-    bool writes_letters() const override { return std::getenv("PROBE_LETTERS"); }
-    policy::Wants message(policy::Rank& rank, int from, uint32_t kind, std::string_view letter) override
-    {
-        Told& t = told_[me_];
-        uint64_t head[2] = {}; // its number between the two, and when it was posted
-        std::memcpy(head, letter.data(), std::min(sizeof head, letter.size()));
-        t.received++;
-        t.disorder += head[0] != seen_from_[size_t(from)]++ ||
-                      letter.find_first_not_of(char(head[0]), sizeof head) != letter.npos;
-        if (kind == timed)
-            t.slowest = std::max(t.slowest, ticks() - head[1]);
-        if (kind == to_answer) {
-            t.answers++;
-            post(rank, from, plain, 8);
-        }
-        return {idle_, due_};
-    }
-
-    bool wants_loads() const override { return std::getenv("PROBE_LOADS"); }
-    bool wants_periods() const override { return std::getenv("PROBE_PERIODS"); }
-    bool chooses_threads() const override { return std::getenv("PROBE_THREADS"); }
-    unsigned threads(const policy::Rank&, unsigned, const void*, const void*) override
-    {
-        return unsigned(number("PROBE_THREADS", 0));
-    }
+    unsigned open(unsigned, const void*, const void*) override { return unsigned(number("PROBE_THREADS", 0)); }
+    void member(unsigned, const void*) override {}
+    void member_done(unsigned, const void*) override {}
+    void close(const void*) override {}
 
     void detach(policy::Rank& rank) override
     {
+        directive::set_region_cores(nullptr);
         const uint64_t now = ticks();
         if (rank.window)
             rank.meter->load(now); // brings the row up
@@ -146,39 +109,16 @@ public:
             const Load& l = loads[size_t(r)];
             const auto n = [](uint64_t number) { return static_cast<unsigned long long>(number); };
             const auto s = [&](uint64_t ticks) { return double(ticks) * us * 1e-6; };
-            say("probe: rank %d node %d steps %llu due %llu longest_us %.1f late_us %.1f decisions %llu term "
-                         "%llu wrong %llu "
-                         "posted %llu received %llu answers %llu disorder %llu slowest_us %.1f useful_s %.4f waited_s "
-                         "%.4f borrowed_s %.4f "
-                         "kept_off_s %.4f period_s %.6f turns %llu\n",
-                         r, rank.node_number, n(t.steps), n(t.due_steps), double(t.longest) * us, double(t.late) * us,
-                         n(t.decisions), n(t.last_term), n(t.looks_wrong), n(t.posted), n(t.received), n(t.answers),
-                         n(t.disorder), double(t.slowest) * us, s(l.useful), s(l.waited), s(l.borrowed), s(l.kept_off),
-                         s(l.period), n(l.turns));
+            say("probe: rank %d node %d steps %llu due %llu longest_us %.1f late_us %.1f decisions %llu term %llu "
+                "wrong %llu useful_s %.4f waited_s %.4f borrowed_s %.4f kept_off_s %.4f period_s %.6f turns %llu\n",
+                r, rank.node_number, n(t.steps), n(t.due_steps), double(t.longest) * us, double(t.late) * us,
+                n(t.decisions), n(t.last_term), n(t.looks_wrong), s(l.useful), s(l.waited), s(l.borrowed),
+                s(l.kept_off), s(l.period), n(l.turns));
         }
-        int of = 0;
-        for (const measure::NodeLoad& l : me_ == 0 ? rank.node_loads() : std::vector<measure::NodeLoad>())
-            say("loads: on %d of %d ranks %u cores %u computing %u useful_s %.4f waited_s %.4f borrowed_s "
-                         "%.4f kept_off_s %.4f "
-                         "period_s %.6f age_s %.4f\n",
-                         rank.node_number, of++, l.ranks, l.cores, l.computing, l.useful_s, l.waited_s, l.borrowed_s,
-                         l.kept_off_s, l.period_s, l.at ? double(now - l.at) * us * 1e-6 : -1);
         PMPI_Win_free(&shared_);
     }
 
 private:
-    enum : uint32_t { plain, to_answer, timed = (1u << policy::kind_bits) - 1 };
-
-    // A letter of a head and `bytes` more.
-    void post(policy::Rank& rank, int to, uint32_t kind, size_t bytes)
-    {
-        const uint64_t head[2] = {posted_to_[size_t(to)]++, ticks()};
-        std::string letter(reinterpret_cast<const char*>(head), sizeof head);
-        letter.append(bytes, char(head[0]));
-        rank.post(*this, to, kind, std::move(letter));
-        told_[me_].posted++;
-    }
-
     // Becomes the decider, and every other time stops without giving that up.
     void decide(uint64_t now)
     {
@@ -210,8 +150,6 @@ private:
     uint64_t every_ = 0, due_ = 0, attached_ = 0;
     bool idle_ = true;
     std::vector<Load> seen_;
-    int world_me_ = 0, size_ = 1;
-    std::vector<uint64_t> posted_to_, seen_from_;
 };
 
 } // namespace
@@ -219,8 +157,7 @@ private:
 const std::vector<policy::Policy*>& policy::policies()
 {
     static Probe probe;
-    static auto& all = *new std::vector<policy::Policy*>{&policy::steal::policy(), &policy::reorder::policy(), &probe,
-                                                         &policy::loads::policy()};
+    static auto& all = *new std::vector<policy::Policy*>{&policy::reorder::policy(), &probe};
     return all;
 }
 

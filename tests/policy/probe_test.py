@@ -77,74 +77,30 @@ result, told = job('oracle', 4, 50, ranks=2)
 result = run('oracle', 4, 50, ranks=4, env={'LD_LIBRARY_PATH': beside, 'MPIR_CVAR_NUM_CLIQUES': '2'})
 expect(result, 'not a line for each rank', len(re.findall('^probe: ', result.err, re.MULTILINE)) == 4)
 
-# Letters: all arrive, once and in order, over nodes too, while the program sends its own.
-def letters(result):
-    told = [dict(zip(w[::2], map(float, w[1::2]))) for w in (line.split()[1:] for line in result.err.splitlines() if line.startswith('probe: '))]
-    posted, received = (sum(t[what] for t in told) for what in ('posted', 'received'))
-    expect(result, f'{posted} letters posted, {received} received', posted == received)
-    expect(result, 'letters in disorder', not any(t['disorder'] for t in told))
-    return told, posted
-
-
-for ranks, cliques, each in (1, 1, 1000), (2, 1, 20000), (4, 2, 20000), (8, 4, 125000):
-    result = run('oracle', 3, 200, ranks=ranks, limit=100,
-                 env={'LD_LIBRARY_PATH': beside, 'MPIR_CVAR_NUM_CLIQUES': str(cliques), 'PROBE_LETTERS': str(each)})
-    told, posted = letters(result)
-    expect(result, f'{posted} letters posted', posted >= ranks * (each + each // 8) and len(told) == ranks)
-
-
-# Rank 0 waits and posts; rank 1 computes and never waits, but enters an MPI function now and then. On two nodes nothing can ring.
-@repeated
-def looks_now_and_then(cliques, *level):
-    result = run('calls', 1, *level, env={'LD_LIBRARY_PATH': beside, 'PROBE_LETTERS': '0', 'MPIR_CVAR_NUM_CLIQUES': cliques})
-    told, posted = letters(result)
-    slowest = max(t['slowest_us'] for t in told)
-    likely(result, f'{posted} letters, the slowest took {slowest} us', posted >= 50 and slowest < 1e5)
-
-
-for cliques in '1', '2':
-    for level in (), ('multiple',):
-        looks_now_and_then(cliques, *level)
-
-# The loads of nodes: each node learns those of all others, while rank 0 computes and the others wait. What was known when MPI_Finalize began
-# is a little less than what each node then says of itself.
+# A turn of the program is a step and its barrier, on each node. Turns are counted only for a policy that wants them.
 STEPS = 80
 
 
-def words_of(result, begin):
+def words_of(result):
     return [{w[i]: float(w[i + 1]) for i in range(0, len(w), 2)} for w in
-            (line[len(begin):].split() for line in result.err.splitlines() if line.startswith(begin))]
-
-
-def close(read, told, what):
-    truth = sum(t[what] for t in told)
-    return truth - 0.2 - 0.1 * truth < read[what] < truth + 0.01
+            (line.split()[1:] for line in result.err.splitlines() if line.startswith('probe: '))]
 
 
 @repeated
-def learns(ranks, cliques):
+def periods(ranks, cliques):
     result = run('loads', STEPS, 3, ranks=ranks, limit=100, env={'LD_LIBRARY_PATH': beside, 'MPIR_CVAR_NUM_CLIQUES': str(cliques),
-                                                                'PROBE_LOADS': '1', 'PROBE_PERIODS': '1', 'PROBE_IDLE': '0'})
-    told, loads = words_of(result, 'probe: '), words_of(result, 'loads: ')
-    # `on` a node that is told `of` another one
-    wrong = [l for l in loads if not 0 <= l['age_s'] < 0.5 or
-             not all(close(l, [t for t in told if t['node'] == l['of']], what) for what in ('useful_s', 'waited_s', 'borrowed_s'))]
-    expect(result, f'nodes with other ranks: {loads}', all(l['ranks'] == ranks // cliques for l in loads))
-    likely(result, f'nodes that know of nodes: {[(l["on"], l["of"]) for l in loads]}',
-           sorted((l['on'], l['of']) for l in loads) == [(a, b) for a in range(cliques) for b in range(cliques)])
-    likely(result, f'of these ranks {told} this was read: {wrong}', not wrong)
-    # A turn of the program is a step and its barrier.
+                                                                'PROBE_PERIODS': '1', 'PROBE_IDLE': '0'})
+    told = words_of(result)
+    expect(result, f'of {ranks} ranks {len(told)} told', len(told) == ranks)
     likely(result, f'turns of {STEPS}: {told}', all(STEPS - 5 <= t['turns'] <= STEPS + 1 for t in told))
-    period = sorted(t['period_s'] for t in told)
-    likely(result, f'periods {period}', period[0] > 0.005 and all(l['period_s'] > 0.005 for l in loads))
+    likely(result, f'periods {told}', all(t['period_s'] > 0.005 for t in told))
 
 
-for ranks, cliques in (2, 1), (4, 2), (6, 3):
-    learns(ranks, cliques)
-for env in {}, {'PROBE_LETTERS': '0'}:  # nobody has asked
-    result = run('loads', 20, 3, env={'LD_LIBRARY_PATH': beside, **env})
-    told = words_of(result, 'probe: ')
-    expect(result, f'unasked: {told}', not words_of(result, 'loads: ') and all(t['turns'] == 0 and t['period_s'] == 0 for t in told))
+for ranks, cliques in (2, 1), (4, 2):
+    periods(ranks, cliques)
+result = run('loads', 20, 3, env={'LD_LIBRARY_PATH': beside})
+told = words_of(result)
+expect(result, f'unasked: {told}', told and all(t['turns'] == 0 and t['period_s'] == 0 for t in told))
 
 OF_PROBE = '-workshare-openmp=none',  # else mpirun's own libws is loaded first
 for threads in 1, 3:

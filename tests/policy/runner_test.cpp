@@ -24,8 +24,11 @@ namespace {
 class Made : public Policy {
 public:
     explicit Made(const char* name) : name_(name) {}
-    const char* name() const override { return name_; }
-    Wants attach(Rank&) override { return wants; }
+    Wants attach(Rank& rank) override
+    {
+        rank.wants_periods |= periods;
+        return wants;
+    }
     Wants step(Rank&, uint64_t, uint64_t budget) override
     {
         log += name_;
@@ -34,21 +37,13 @@ public:
             ;
         return wants;
     }
-    Wants message(Rank&, int from, uint32_t kind, std::string_view letter) override
-    {
-        log += std::to_string(from) + name_ + std::to_string(kind) + std::string(letter);
-        return wants;
-    }
-    unsigned threads(const Rank&, unsigned asked, const void*, const void*) override { return asked + 1; }
-    bool chooses_threads() const override { return chooses; }
-    bool wants_periods() const override { return periods; }
     void end(Rank&) override { log += "."; }
     void detach(Rank&) override { log += "-"; }
 
     static inline std::string log;
     Wants wants;
     uint64_t budget = 0, takes = 0;
-    bool chooses = false, periods = false;
+    bool periods = false;
 
 private:
     const char* const name_;
@@ -65,7 +60,7 @@ struct Fresh {
         for (Made* p : {&a, &b, &c}) {
             p->wants = {};
             p->takes = 0;
-            p->chooses = p->periods = false;
+            p->periods = false;
         }
     }
 };
@@ -87,12 +82,7 @@ TEST_CASE("nobody wants anything", "[runner]")
     CHECK_FALSE(runner.when_idle);
     runner.step(ticks());
     CHECK(Made::log == "");
-    CHECK_FALSE(runner.chooses_threads());
-    CHECK(runner.threads(3, nullptr, nullptr) == 3);
-    CHECK_FALSE(runner.wants_periods());
-    b.periods = true;
-    CHECK(runner.wants_periods());
-    CHECK(runner.rank().node_loads().empty());
+    CHECK_FALSE(runner.rank().wants_periods);
     runner.end();
     runner.detach();
     CHECK(Made::log == "...---");
@@ -169,20 +159,13 @@ TEST_CASE("who is always due leaves as much time as it takes", "[runner]")
     CHECK(runner.due_at < now + 2 * (ticks() - now));
 }
 
-TEST_CASE("letters and threads", "[runner]")
+TEST_CASE("one policy that wants periods is enough", "[runner]")
 {
     Fresh fresh;
+    b.periods = true;
     Runner runner(policies(), chunk);
     runner.attach({});
-    b.wants.when_idle = true;
-    runner.deliver(7, 1u << kind_bits | 5, "news");
-    CHECK(Made::log == "7b5news");
-    CHECK(runner.when_idle); // since the letter
-    runner.deliver(7, 3u << kind_bits | 5, "to nobody");
-    CHECK(Made::log == "7b5news");
-    a.chooses = c.chooses = true;
-    CHECK(runner.chooses_threads());
-    CHECK(runner.threads(4, nullptr, nullptr) == 6);
+    CHECK(runner.rank().wants_periods);
 }
 
 TEST_CASE("each policy has deciders of its own", "[runner]")
@@ -193,17 +176,11 @@ TEST_CASE("each policy has deciders of its own", "[runner]")
     for (unsigned r = 0; r < 2; r++) {
         memory.map(window[r], r);
         rank[r].window = &window[r];
-        rank[r].node_number = 0;
     }
     const uint64_t now = ticks(), until = now + (uint64_t(1) << 30);
     CHECK(rank[0].node_decider(a).take(now, until));
     CHECK_FALSE(rank[1].node_decider(a).take(now, until));
     CHECK(rank[1].node_decider(b).take(now, until));
-    CHECK(rank[1].job_decider(a).take(now, until));
-    CHECK_FALSE(rank[0].job_decider(a).take(now, until));
-    rank[0].node_number = rank[1].node_number = 1; // of another node
-    CHECK(rank[0].node_decider(c).take(now, until));
-    CHECK_FALSE(rank[0].job_decider(c).take(now, until));
     rank[0].window = nullptr;
     CHECK_FALSE(rank[0].node_decider(c).take(now, until));
 }

@@ -2,10 +2,11 @@
 //
 // Readers of memory that the processes of a node share, when one of them has written anything there: they return or
 // give up, and use no number as an index, a divisor or a count of turns that they have not looked at. The node book is
-// in tests/book/, boards in tests/top/, letters in tests/mail/ and tests/policy/tasks/.
+// in tests/book/, boards in tests/top/, letters in tests/policy/tasks/.
 #include "arbiter/cores.h"
 #include "arbiter/decider.h"
 #include "lend/chooser.h"
+#include "lend/victims.h"
 #include "loop/chaos.h"
 #include "loop/descriptor.h"
 #include "loop/schedule.h"
@@ -13,7 +14,6 @@
 #include "policy/dpb/regions.h"
 #include "policy/dpb/team.h"
 #include "policy/nblb/worth.h"
-#include "policy/steal/victim.h"
 #include "window/load_row.h"
 #include "window/locks.h"
 #include "window/os.h"
@@ -156,7 +156,7 @@ TEST_CASE("whom a thief helps")
     for (const char* victims : {"auto", "most", "fewest", "nearest", "random"}) {
         Scribbler scribbler(3);
         lend::Chooser chooser;
-        chooser.start(node.window, 0, *policy::steal::victims_by_name(victims), false);
+        chooser.start(node.window, 0, *lend::victims_by_name(victims), false);
         unsigned found = 0;
         for (int i = 0; i < 5000; i++) {
             scribbler.scribble(node.memory.at(), node.memory.bytes(), 4);

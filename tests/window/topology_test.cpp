@@ -5,10 +5,10 @@
 // environment anew each time.
 #include "in_memory.h"
 #include "lend/chooser.h"
+#include "lend/victims.h"
 #include "loop/chaos.h"
 #include "loop/schedule.h"
 #include "options/options.h"
-#include "policy/steal/victim.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -23,7 +23,6 @@ using namespace ws::lend;
 using namespace ws::loop;
 using namespace ws::observe;
 using namespace ws::option;
-using namespace ws::policy::steal;
 using namespace ws::window;
 
 namespace {
@@ -81,7 +80,7 @@ public:
     Target choice(unsigned thief, const char* victims)
     {
         Chooser chooser;
-        chooser.start(window, thief, *ws::policy::steal::victims_by_name(victims), false);
+        chooser.start(window, thief, *ws::lend::victims_by_name(victims), false);
         return chooser.choose(long_hungry, false, 0);
     }
 
@@ -231,10 +230,10 @@ TEST_CASE("core and NUMA domain of each CPU", "[topology]")
 
 TEST_CASE("victim policies have names", "[victim]")
 {
-    CHECK(&ws::policy::steal::victims[0] == ws::policy::steal::victims_by_name("auto")); // the default
-    CHECK_FALSE(ws::policy::steal::victims_by_name("none")->score);
-    CHECK_FALSE(ws::policy::steal::victims_by_name(""));
-    CHECK_FALSE(ws::policy::steal::victims_by_name("mostly"));
+    CHECK(&ws::lend::victims[0] == ws::lend::victims_by_name("auto")); // the default
+    CHECK_FALSE(ws::lend::victims_by_name("none")->score);
+    CHECK_FALSE(ws::lend::victims_by_name(""));
+    CHECK_FALSE(ws::lend::victims_by_name("mostly"));
 }
 
 TEST_CASE("whom a thief helps", "[victim]")
@@ -260,7 +259,7 @@ TEST_CASE("whom a thief helps", "[victim]")
         node.make_read_only();
         for (bool worker : {false, true}) {
             Chooser chooser;
-            chooser.start(node.window, 0, *ws::policy::steal::victims_by_name("none"), worker);
+            chooser.start(node.window, 0, *ws::lend::victims_by_name("none"), worker);
             CHECK_FALSE(chooser.choose(long_hungry, worker, 0));
         }
     }
@@ -292,7 +291,7 @@ TEST_CASE("whom a thief helps", "[victim]")
     SECTION("random ones are all chosen at times")
     {
         Chooser chooser;
-        chooser.start(node.window, 0, *ws::policy::steal::victims_by_name("random"), false);
+        chooser.start(node.window, 0, *ws::lend::victims_by_name("random"), false);
         std::vector<int> times(8);
         for (int i = 0; i < 3000; i++)
             times[chooser.choose(long_hungry, false, 0).rank]++;
@@ -331,7 +330,7 @@ TEST_CASE("whom a thief helps", "[victim]")
         }
         node.limit(6, 9000, 0);
         Chooser chooser;
-        chooser.start(node.window, 7, *ws::policy::steal::victims_by_name("auto"), false);
+        chooser.start(node.window, 7, *ws::lend::victims_by_name("auto"), false);
         CHECK_FALSE(chooser.choose(long_hungry, false, 0));
         CHECK(chooser.why_none() == Refusal::full);
     }
@@ -355,7 +354,7 @@ TEST_CASE("whom a thief helps", "[victim]")
 TEST_CASE("each word of WS_VICTIM is a policy, in the same order")
 {
     const char* const* words = option_row("WS_VICTIM").words;
-    for (unsigned i = 0; i < ws::policy::steal::victim_policies; i++)
-        CHECK(ws::policy::steal::victims[i].name == std::string(words[i] ? words[i] : "(none)"));
-    CHECK(!words[ws::policy::steal::victim_policies]);
+    for (unsigned i = 0; i < ws::lend::victim_policies; i++)
+        CHECK(ws::lend::victims[i].name == std::string(words[i] ? words[i] : "(none)"));
+    CHECK(!words[ws::lend::victim_policies]);
 }

@@ -4,6 +4,7 @@
 // regions.h. The node's memory: table.h. The threads: team.h.
 #include "policy/dpb/dpb.h"
 
+#include "directive/region_cores.h"
 #include "measure/meter.h"
 #include "observe/board.h"
 #include "observe/recorder.h"
@@ -48,20 +49,26 @@ bool threads_are_placed()
     return bind && *bind && strcasecmp(bind, "false") != 0;
 }
 
-class Dpb final : public policy::Policy {
+class Dpb final : public policy::Policy, directive::RegionCores {
 public:
-    const char* name() const override { return "dpb"; }
     policy::Wants attach(policy::Rank& rank) override;
     policy::Wants step(policy::Rank& rank, uint64_t now, uint64_t budget) override;
-    bool wants_periods() const override { return balances_; }
-    bool chooses_threads() const override { return chooses_; }
-    unsigned threads(const policy::Rank& rank, unsigned asked, const void* site, const void* region) override;
-    void region_member(const policy::Rank&, unsigned number, const void* region) override
+    void end(policy::Rank&) override;
+    void tell(Facts& facts) const override;
+    void detach(policy::Rank&) override
+    {
+        if (directive::region_cores == this)
+            directive::set_region_cores(nullptr);
+        table_.detach();
+    }
+
+    unsigned open(unsigned asked, const void* site, const void* region) override;
+    void member(unsigned number, const void* region) override
     {
         if (is_own(region))
             team_.member(number);
     }
-    void region_member_done(const policy::Rank&, unsigned number, const void* region) override
+    void member_done(unsigned number, const void* region) override
     {
         if (!is_own(region))
             return;
@@ -70,10 +77,7 @@ public:
             foreign_.member_done(number - team_.processors()))
             team_.leave();
     }
-    void region_ended(const policy::Rank& rank) override;
-    void end(policy::Rank&) override;
-    void tell(Facts& facts) const override;
-    void detach(policy::Rank&) override { table_.detach(); }
+    void close(const void* region) override;
 
 private:
     bool share(policy::Rank& rank, bool fixed);
@@ -81,7 +85,7 @@ private:
     unsigned borrow(const void* site, unsigned own, unsigned most, unsigned there, uint64_t now);
     void look_at_deal();
     void note_cores(unsigned cores);
-    void offer(const policy::Rank& rank);
+    void offer();
     void give_foreign_back(uint64_t now);
     Spent spent(uint64_t now);
     void look_at_periods(uint64_t now);
@@ -89,7 +93,7 @@ private:
     void tell_measured();
     uint64_t decide_every() const;
 
-    bool lends_ = false, balances_ = false, chooses_ = false, attached_ = false, ended_ = false;
+    bool lends_ = false, balances_ = false, attached_ = false, ended_ = false;
     // Regions are shared, and only those that are left to OpenMP may have lent cores. Else they are as they would be.
     bool shared_ = false;  // CPUs were divided
     bool shares_ = false, offered_ = false; // cores with other jobs
@@ -97,6 +101,8 @@ private:
     double ticks_per_us_ = 1000;
     observe::Board* board_ = nullptr;
     measure::Meter* meter_ = nullptr;
+    const window::Window* window_ = nullptr;
+    book::Reader* book_ = nullptr;
     Table table_;
     Team team_;
     Foreign foreign_;
@@ -151,9 +157,11 @@ bool Dpb::share(policy::Rank& rank, bool fixed)
     window::Window& w = *rank.window;
     me_ = w.me();
     // What the program sets in its environment after MPI_Init counts as it does without, where nothing is asked for.
-    usual_ = fixed ? 1 : rank.openmp->usual();
+    usual_ = fixed ? 1 : directive::openmp_usual();
     // A program that has set a number of threads itself has no more, whatever there is.
-    const unsigned most = fixed ? 1 : rank.openmp->set_by_program() ? usual_ : std::max(usual_, rank.openmp->most());
+    const unsigned most = fixed                                  ? 1
+                          : directive::openmp_threads_set_here() ? usual_
+                                                                 : std::max(usual_, directive::openmp_most());
     const Told mine = {home_cpu(w), usual_, most, fixed};
     std::vector<Told> all(w.ranks());
     PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, rank.node);
@@ -190,7 +198,7 @@ policy::Wants Dpb::attach(policy::Rank& rank)
                shares = o.openmp >= Options::openmp_lend_share && !o.ignore_jobs;
     told_ = Done{lends, balances, shares, rank.ticks_per_us, 0};
     node_ = rank.node_number;
-    const char* why = !rank.window ? "no window is shared" : rank.openmp->why_fixed();
+    const char* why = !rank.window ? "no window is shared" : directive::why_threads_are_fixed();
     int me, first;
     PMPI_Comm_rank(MPI_COMM_WORLD, &me);
     PMPI_Comm_size(MPI_COMM_WORLD, &first);
@@ -204,7 +212,6 @@ policy::Wants Dpb::attach(policy::Rank& rank)
         return {};
     home_thread = true;
     attached_ = true;
-    chooses_ = !why;
     lends_ = lends;
     balances_ = balances;
     shares_ = shares;
@@ -213,12 +220,17 @@ policy::Wants Dpb::attach(policy::Rank& rank)
     ticks_per_us_ = rank.ticks_per_us;
     board_ = rank.board;
     meter_ = rank.meter;
+    window_ = rank.window;
+    book_ = rank.book;
+    rank.wants_periods |= balances;
     first_ = table_.first()[me_];
     team_.attach(table_, *rank.window, me_, ticks_per_us_, threads_are_placed(), false);
     board_->process.openmp_cores = team_.own();
     note_cores(team_.own());
     turns_ = Turns(uint64_t(times::unknown_period_us * ticks_per_us_));
     regions_ = Regions(uint64_t(times::thread_cost_us * ticks_per_us_));
+    if (!why) // all that a region needs is there
+        directive::set_region_cores(this);
     if (!balances_)
         return {false, shares_ ? ticks() + decide_every() : Wants::never};
     balance_.attach(table_, rank.node_decider(*this),
@@ -233,19 +245,19 @@ uint64_t Dpb::decide_every() const
 }
 
 // When the book is there, which is made after attach().
-void Dpb::offer(const policy::Rank& rank)
+void Dpb::offer()
 {
-    if (offered_ || !rank.book->joined())
+    if (offered_ || !book_->joined())
         return;
     offered_ = true;
-    foreign_.attach(*rank.book, ticks_per_us_);
+    foreign_.attach(*book_, ticks_per_us_);
     std::vector<int> cpus;
     for (unsigned p = 0; p < table_.processors(); p++)
         if (table_.processor(p).first == me_)
             cpus.push_back(table_.processor(p).cpu);
     if (!foreign_.offer(cpus))
         std::fprintf(stderr, "workshare: rank %d shares not all of its cores with other jobs: the node book is full\n",
-                     rank.window->home(me_).world_rank);
+                     window_->home(me_).world_rank);
 }
 
 // ---- a region of the home thread
@@ -348,7 +360,7 @@ unsigned Dpb::borrow(const void* site, unsigned own, unsigned most, unsigned the
     return more && regions_.pays(site, own, more) ? team_.borrow(more, now) : 0;
 }
 
-unsigned Dpb::threads(const policy::Rank& rank, unsigned asked, const void* site, const void* region)
+unsigned Dpb::open(unsigned asked, const void* site, const void* region)
 {
     if (!home_thread || region_ || ended_)
         return asked;
@@ -359,12 +371,12 @@ unsigned Dpb::threads(const policy::Rank& rank, unsigned asked, const void* site
         measure_at(now);
     }
     if (WS_UNLIKELY(shares_))
-        offer(rank);
+        offer();
     // As many as the rank has processors; as many as it began with if those are as many.
     const unsigned own = !team_.has_moved() && !shared_ ? std::max(usual_, first_) : team_.own();
     // What the program says itself is the most that it wants.
-    const bool set = !asked && rank.openmp->set_by_program();
-    const unsigned wish = asked ? asked : set ? rank.openmp->usual() : std::max(rank.openmp->most(), usual_);
+    const bool set = !asked && directive::openmp_threads_set_here();
+    const unsigned wish = asked ? asked : set ? directive::openmp_usual() : std::max(directive::openmp_most(), usual_);
     wished_ = std::max(wished_, wish);
     unsigned more = 0; // that it could have
     if (lends_)
@@ -423,9 +435,9 @@ void Dpb::end(policy::Rank&)
     window::store_relaxed(board_->process.openmp_given_ticks, given);
 }
 
-void Dpb::region_ended(const policy::Rank&)
+void Dpb::close(const void* region)
 {
-    if (!home_thread || !region_)
+    if (!is_own(region))
         return;
     const uint64_t now = ticks();
     window::store_relaxed(region_, nullptr);
@@ -462,12 +474,12 @@ void Dpb::region_ended(const policy::Rank&)
 
 // ---- in blocked time
 
-policy::Wants Dpb::step(policy::Rank& rank, uint64_t now, uint64_t)
+policy::Wants Dpb::step(policy::Rank&, uint64_t now, uint64_t)
 {
     if (ended_)
         return {};
     if (WS_UNLIKELY(shares_))
-        offer(rank);
+        offer();
     if (!balances_)
         return {false, shares_ && !offered_ ? now + decide_every() : Wants::never};
     if (!region_) { // else this rank waits inside a region

@@ -22,7 +22,6 @@ std::string reason_text(Outcome outcome, const char* words)
 
 class Flex final : public policy::Policy {
 public:
-    const char* name() const override { return "flex"; }
     policy::Wants attach(policy::Rank& rank) override
     {
         host = Job(rank);

@@ -16,8 +16,6 @@ namespace {
 
 class Nblb final : public policy::Policy {
 public:
-    const char* name() const override { return "nblb"; }
-
     policy::Wants attach(policy::Rank& rank) override
     {
         job = Job(rank);

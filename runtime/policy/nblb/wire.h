@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Letters between the ranks of a pool, and data too large for one. Unlike those of policies (mail/) they travel also
-// while the program computes, and a rank can wait for the next one in MPI, with its core lent. Only calls of MPI that
-// return at once, but for wait(). Any thread, one at a time.
+// Letters between the ranks of a pool, and data too large for one. They travel also while the program computes, and a
+// rank can wait for the next one in MPI, with its core lent. Only calls of MPI that return at once, but for wait(). Any
+// thread, one at a time.
 #pragma once
 
 #include "window/atomics.h"

@@ -9,7 +9,6 @@ namespace {
 
 class Reorder final : public policy::Policy {
 public:
-    const char* name() const override { return "reorder"; }
     policy::Wants attach(policy::Rank& rank) override
     {
         host.node = rank.node;

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "policy/steal/victim.h"
+#include "lend/victims.h"
 
 #include <cstring>
 
-namespace ws::policy::steal {
+namespace ws::lend {
 
-using lend::Candidate;
-using lend::VictimPolicy;
 using loop::Descriptor;
 using window::farthest;
 
@@ -44,4 +42,4 @@ const VictimPolicy* victims_by_name(const char* name)
     return nullptr;
 }
 
-} // namespace ws::policy::steal
+} // namespace ws::lend

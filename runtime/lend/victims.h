@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+//
+// Whom a thief helps: the policies that -workshare-victim knows. chooser.h finds the regions, lender.cpp claims.
+#pragma once
+
+#include "lend/chooser.h"
+
+namespace ws::lend {
+
+// In the order of the words of WS_VICTIM in options/options.txt.
+constexpr unsigned victim_policies = 6;
+extern const VictimPolicy victims[victim_policies];
+// Null: none has that name.
+const VictimPolicy* victims_by_name(const char* name);
+
+} // namespace ws::lend
