@@ -695,6 +695,22 @@ TEST_CASE("a job whose load does not change, or changes seldom, gains", "[deal]"
     CHECK(seldom.backs == 3);
 }
 
+TEST_CASE("a deal that seems to gain but makes turns longer is taken back, and buys no other", "[deal]")
+{
+    Watch watch = {};
+    unsigned turns = 0;
+    for (bool is_back = false; !is_back && turns < 5; turns++) {
+        const Turn turn = believed(17, 25, 55, 28); // as useful times say it gains
+        is_back = watch.add(turn.took, turn.first, 25, true);
+    }
+    CHECK(turns == 2);
+    CHECK(watch.gained < -50);
+    CHECK(watch.allowed(25) == 25);
+    CHECK(believed(17, 25, 30, 28).took == 17);
+    CHECK(believed(50, 25, 55, 28).took == 50);
+    CHECK(believed(17, 25, 55, 0).took == 17);
+}
+
 TEST_CASE("a turn that is slow by itself does not take a deal back that has gained", "[deal]")
 {
     Watch watch = {};

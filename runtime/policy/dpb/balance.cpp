@@ -139,7 +139,9 @@ bool Balance::watch(uint64_t now)
         }
         if (!known)
             continue;
-        const double is = slowest(measured, present), would = slowest(measured, first);
+        const Turn turn_was = believed(slowest(measured, present), slowest(measured, first), wall,
+                                       present == first ? 0 : head.first_wall);
+        const double is = turn_was.took, would = turn_was.first;
         const bool is_longer = wall > head.first_wall * (1 + least_gain);
         if (head.watch.add(is, would, head.first_before, is_longer) && present != first) {
             head.watch.take_back(is, would);

@@ -217,6 +217,14 @@ bool loses(const std::vector<Measured>& so_far, const Deal& first, double wall, 
     return so_far[last].cores < first[last] && so_far[last].useful > much * slowest(so_far, first);
 }
 
+Turn believed(double took, double first, double wall, double first_wall)
+{
+    constexpr double much = 1.3;
+    if (first_wall > 0 && wall > much * first_wall && !(took > first * (1 + least_gain)))
+        return {wall, first_wall};
+    return {took, first};
+}
+
 Deal cautious(const std::vector<Measured>& ranks, const Deal& next, const Deal& first, double allowed)
 {
     double most = 0;

@@ -102,6 +102,14 @@ using Rule = Deal (*)(const std::vector<Measured>&);
 // long, it has lasted longer than a turn under the first deal (`first_wall`), and so has its work under that deal.
 bool loses(const std::vector<Measured>& so_far, const Deal& first, double wall, double first_wall);
 
+// What a turn took, and would have taken under the first deal. Where the useful times say that the present deal is no
+// slower, but the turn lasted much longer than one under the first deal (`first_wall`; 0: not known), the clock is
+// believed: on a busy machine useful times may be wrong.
+struct Turn {
+    double took, first;
+};
+Turn believed(double took, double first, double wall, double first_wall);
+
 // The part of `next` that is safe: if the rank with most work becomes another one, a turn takes no more than `allowed`
 // seconds longer than under the first deal. A rank that has fewer processors now than this asks for keeps these.
 Deal cautious(const std::vector<Measured>& ranks, const Deal& next, const Deal& first, double allowed);
