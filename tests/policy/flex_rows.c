@@ -8,9 +8,10 @@
  * MODE: all (each kind of structure at once), split (the same, with XMPI_Monitor_end_begin), two (two decompositions
  * on two communicators), little (no memory for more: nothing moves), corrupt (a row is changed by its move), large
  * (memory during a move), starved (the system has none for more), work (XMPI_Set_work), some (rank 0 alone calls it),
- * worse (rank 0 takes as long with fewer rows, and rank 1 longer than in proportion with more), unlike (a process has
- * registered another structure), gone, unmapped (memory given back), static, stack, inside, small (memory that
- * realloc() cannot resize, or too little), node (by nodes), die (a process dies before it learns of a move),
+ * sometimes (all call it, in every second pair of intervals), worse (rank 0 takes as long with fewer rows, and rank 1
+ * longer than in proportion with more), unlike (a process has registered another structure), gone,
+ * unmapped (memory given back), static, stack, inside, small (memory that realloc() cannot resize, or too little),
+ * node (by nodes), die (a process dies before it learns of a move),
  * die-moving (in the middle of one), waits (rank 0 is slower, and the others wait for it in MPI), waits-split (the
  * same, with XMPI_Monitor_end_begin), left (the same as waits, and the partition ends before it is known what follows
  * from the last interval), load (rank 1 takes longer than its pretended processor), burst (the same in the first two
@@ -148,6 +149,9 @@ static void compute(const char *mode, long i)
     } else if (!strcmp(mode, "some")) {
         if (rank == 0)
             CHECK(XMPI_Set_work(rows, (double) count) == MPI_SUCCESS);
+    } else if (!strcmp(mode, "sometimes")) {
+        if (i / (2 * INTERVAL) % 2)
+            CHECK(XMPI_Set_work(rows, 1e6 * (double) count) == MPI_SUCCESS);
     } else if (!strcmp(mode, "dear")) {
         volatile double x = 1;
         for (long k = 0; k < 3000 * count * (rank + 1); k++)
@@ -453,7 +457,8 @@ int main(int argc, char **argv)
         } else if (!strcmp(mode, "die-moving")) {
             die_moving(iterations);
         } else if (!strncmp(mode, "waits", 5) || !strcmp(mode, "left") || !strcmp(mode, "load") ||
-                   !strcmp(mode, "burst") || !strcmp(mode, "dear") || !strcmp(mode, "some") || !strcmp(mode, "worse")) {
+                   !strcmp(mode, "burst") || !strcmp(mode, "dear") || !strcmp(mode, "some") || !strcmp(mode, "worse") ||
+                   !strcmp(mode, "sometimes")) {
             iterate_with(mode, iterations);
         } else
             iterate(iterations, !strcmp(mode, "split"));

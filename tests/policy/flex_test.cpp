@@ -44,9 +44,9 @@ struct Program {
     double units_by_rows = true; // what is counted are rows; else their true cost
     unsigned left = 10000;       // iterations that the program has
 
-    Starts starts;
+    Starts starts, former;
     Monitor monitor;
-    unsigned moves = 0, intervals = 0, done = 0;
+    unsigned moves = 0, undone = 0, intervals = 0, done = 0;
     std::vector<unsigned> moved_in;
     double seconds = 0, best_seconds = 0, plain_seconds = 0;
     unsigned outcome[outcomes] = {};
@@ -98,17 +98,30 @@ struct Program {
         done += n;
         intervals++;
         Outcome o;
-        if (monitor.evaluate(s, double(rows) * row_bytes, o)) {
+        monitor.note(starts, all, s);
+        const bool unbalanced = monitor.evaluate(s, double(rows) * row_bytes, o);
+        const double intervals_left = double(left > done ? left - done : 0) / n;
+        const bool loses = monitor.is_losing(starts, s, intervals_left, row_bytes);
+        if (loses || monitor.is_to_undo(former, starts, s, intervals_left, row_bytes)) {
+            const Starts back = loses ? monitor.first() : former;
+            const double bytes = double(volume_of(starts, back).most) * row_bytes, took = 1e-3 + bytes * 1e-9;
+            seconds += took;
+            monitor.undone(bytes, took);
+            starts = back;
+            former.clear();
+            undone++;
+        } else if (unbalanced) {
             const Monitor::Choice c = monitor.choose(starts, all, s);
             o = c.outcome;
             if (o == Outcome::moved) {
                 const Starts next = next_partition(starts, c.costs, c.shares);
                 const double gain = c.gain_with(starts, next);
-                o = monitor.weigh(starts, next, gain, double(left > done ? left - done : 0) / n, row_bytes);
+                o = monitor.weigh(starts, next, gain, intervals_left, row_bytes);
                 if (o == Outcome::moved) {
                     const double bytes = double(volume_of(starts, next).most) * row_bytes, took = 1e-3 + bytes * 1e-9;
                     seconds += took;
                     monitor.moved(c, gain, bytes, took);
+                    former = starts;
                     starts = next;
                     moves++;
                     moved_in.push_back(intervals - 1);
@@ -605,6 +618,22 @@ TEST_CASE("a move that made intervals longer is undone, if that pays, and the ne
     CHECK(little.weigh(before, after, same, 100, 1) == Outcome::untrusted);
 }
 
+TEST_CASE("what is measured in other units is not compared with what was before")
+{
+    Gains gains;
+    gains.expect({100, 2}, 1, true);
+    gains.compare({100, 3}, true, 5);
+    const double demand = gains.demand();
+    REQUIRE(demand > 0);
+    REQUIRE(gains.loss() > 0);
+    gains.change_units(1000);
+    CHECK(gains.demand() == Approx(demand / 1000)); // as many seconds an interval
+    CHECK(gains.loss() == 0);
+    const double measured = gains.sums().measured;
+    gains.compare({100000, 2}, true, 5);
+    CHECK(gains.sums().measured == measured);
+}
+
 TEST_CASE("a load that lasts is measured by the intervals of its row, else the last one counts")
 {
     Lately l;
@@ -698,6 +727,51 @@ TEST_CASE("bursts of foreign load move nothing where k is larger, lasting load m
     }
     INFO(seconds[0] << " " << seconds[1] << " " << seconds[2] << ", auto " << seconds[3]);
     CHECK(seconds[3] <= 1.02 * std::min({seconds[0], seconds[1], seconds[2]}));
+}
+
+TEST_CASE("foreign load that wanders from process to process costs less than 1 %")
+{
+    for (const unsigned processes : {2u, 3u, 4u})
+        for (unsigned every = 1; every <= 40; every++)
+            for (const double noise : {0.0, 0.05})
+                for (const unsigned most : {40u, 100u, 400u}) {
+                    Program p;
+                    p.rows = 1000, p.row_bytes = 800;
+                    p.speed = std::vector<double>(processes, 2e5);
+                    p.noise = noise;
+                    p.left = 100 * most;
+                    p.load = [&](size_t process, unsigned n) { return process == n / every % processes ? 0.5 : 0.0; };
+                    p.run(most);
+                    INFO(processes << " processes, every " << every << " of " << most << " intervals: " << p.moves
+                                   << " moves, " << p.undone << " undone, " << p.seconds / p.plain_seconds);
+                    CHECK(p.seconds <= 1.01 * p.plain_seconds);
+                }
+    std::mt19937 random(1);
+    for (unsigned seed = 0; seed < 100; seed++) {
+        std::vector<size_t> where(200);
+        for (size_t& w : where)
+            w = random() % 2;
+        Program p;
+        p.rows = 1000, p.row_bytes = 800;
+        p.speed = std::vector<double>(2, 2e5);
+        p.left = 100 * 200;
+        p.load = [&](size_t process, unsigned n) { return process == where[n] ? 0.5 : 0.0; };
+        p.run(200);
+        INFO("seed " << seed << ": " << p.moves << " moves, " << p.seconds / p.plain_seconds);
+        CHECK(p.seconds <= 1.01 * p.plain_seconds);
+    }
+}
+
+TEST_CASE("foreign load that stays is moved away from")
+{
+    Program p;
+    p.rows = 1000, p.row_bytes = 800;
+    p.speed = std::vector<double>(2, 2e5);
+    p.noise = 0.05;
+    p.load = [](size_t process, unsigned) { return process == 0 ? 0.5 : 0.0; };
+    p.run(60);
+    CHECK(p.moves == 1);
+    CHECK(p.seconds < 0.75 * p.plain_seconds);
 }
 
 TEST_CASE("balanced and noisy: nothing moves in 1,000 intervals")

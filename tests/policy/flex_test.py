@@ -150,14 +150,27 @@ by_work()
 
 # If some say it and others do not, work is what all have: rows. One move, by the speeds.
 @repeated
-def by_work_of_some():
-    result = job('flex_rows', 'some', 1000, 100, ranks=2, speeds='1000,4000')
+def by_work_of_some(speeds, wanted):
+    result = job('flex_rows', 'some', 1000, 100, ranks=len(wanted), speeds=speeds)
     expect(result, 'work is measured by what some say', 'by registered rows' in result.err and 'by XMPI_Set_work' not in result.err)
     rows, moves = counts(result)
-    likely(result, f'rows {rows}, moves {moves}', len(rows) == 2 and abs(rows[0] - 200) < 6 and moves == [1, 1])
+    likely(result, f'rows {rows}, moves {moves}', all(abs(r - w) < 6 for r, w in zip(rows, wanted)) and moves == [1] * len(wanted))
 
 
-by_work_of_some()
+by_work_of_some('1000,4000', [200, 800])
+by_work_of_some('1000,2000,3000,4000', [100, 200, 300, 400])
+
+
+# Units that change from one interval to another are not compared.
+@repeated
+def by_work_sometimes():
+    result = job('flex_rows', 'sometimes', 1000, 100, ranks=2, speeds='1000,4000')
+    rows, moves = counts(result)
+    likely(result, f'rows {rows}, moves {moves}', abs(rows[0] - 200) < 6 and moves == [1, 1])
+    likely(result, f'gained {gained(result)} %', gained(result) is None or 80 <= gained(result) <= 120)
+
+
+by_work_sometimes()
 
 # A move that makes iterations longer is undone, and moves become rare: without that there are as many as every seventh interval.
 @repeated

@@ -107,10 +107,12 @@ for program in ['processors'] + ['processors_' + c for c in COMPILERS]:
 
 # The rank with more work changes. A deal that has lost is taken back, and the summary claims no more than the whole job gained.
 @repeated
-def changing(deal_rule, mode, every, most):
-    args = ('sleep', 60, 1, 200000, 60000, f'every={every}')
-    plain = all_turns(job(None, *args))
-    result = job(mode, *args, options=('-workshare-openmp-deal', deal_rule))
+def changing(deal_rule, mode, every, most, *light):
+    work = (200000, *(light or (60000,)))
+    ranks, env = len(work), {**NODE, 'WS_CORES': str(8 * len(work))}
+    args = ('sleep', 60, 1, *work, f'every={every}')
+    plain = all_turns(job(None, *args, ranks=ranks, env=env))
+    result = job(mode, *args, options=('-workshare-openmp-deal', deal_rule), ranks=ranks, env=env)
     took = all_turns(result)
     claimed = re.search(r'the whole job was about ([\d.]+) times as fast', result.err)
     likely(result, f'{mode}, {deal_rule}: {took:.3f} s where none takes {plain:.3f} s', took < most * plain)
@@ -120,7 +122,10 @@ def changing(deal_rule, mode, every, most):
 # Without its fix the first took 1.4 to 1.5 times as long.
 for deal_rule in 'whole', 'paper':
     changing(deal_rule, 'balance', 20, 1.1)
-changing('whole', 'balance', 7, 1.12)  # three turns are lost once, of 60
+for every in 5, 7, 10:
+    changing('whole', 'balance', every, 1.07)  # one turn is lost once, of 60; three were lost without its fix
+changing('whole', 'balance', 20, 1.05, 5000)  # a turn under 15+1 cores, the best deal, would take as long as eight; all of one was lost at once
+changing('whole', 'balance', 20, 1.05, 60000, 60000)
 changing('whole', 'auto', 20, 1.05)
 changing('whole', 'balance', 1000, 0.85)  # it never changes
 

@@ -245,7 +245,7 @@ TEST_CASE("processors of ranks, and how they are dealt")
             dpb::Regions regions(1000);
             dpb::Balance balance;
             volatile Hardware::Word decides = 0;
-            balance.attach(table, arbiter::Decider(&decides, 0), rule, true, 1000);
+            balance.attach(table, node.window, arbiter::Decider(&decides, 0), rule, true, 1000);
             uint64_t now = window::ticks();
             for (int i = 0; i < 300; i++) {
                 // Mostly rows that are in order, so that decisions are made of them; or there would be none.

@@ -137,9 +137,9 @@ def heterogeneous(run, quick):
 
 
 @contextlib.contextmanager
-def competitor(cpu):
-    """Another program computes on a processor, which the kernel divides between it and what else runs there."""
-    code = f"import os, sys\nos.sched_setaffinity(0, {{{cpu}}})\nwhile os.getppid() == int(sys.argv[1]): sum(range(100000))\n"
+def competitor(*cpus):
+    """Another program computes on a processor, or on whichever of several, which the kernel divides between it and what else runs there."""
+    code = f"import os, sys\nos.sched_setaffinity(0, {set(cpus)})\nwhile os.getppid() == int(sys.argv[1]): sum(range(100000))\n"
     busy = subprocess.Popen([sys.executable, "-c", code, str(os.getpid())])
     try:
         yield
@@ -214,6 +214,18 @@ def bursts(run, quick):
                      "The paper's table 5, Jacobi, and figure 3: with k = 1 rows moved at each burst, with k = 3 at the longer ones, with k = 5 at the lasting load alone.")
 
 
+def beside_others(run, quick):
+    """Two real cores, on one of which another program computes: short iterations, which meet it or do not. XMPI may gain nothing there, but must not lose."""
+    options = ["--rows", 2800, "--iterations", 600, "--no-check"]  # 8 ms an iteration
+    cpus = sorted(os.sched_getaffinity(0))[:2]
+    for name, where in (("pinned to one core", cpus[:1]), ("on whichever core", cpus)):
+        with competitor(*where):
+            ours, plain = measure.in_turn(3 if quick else 9, lambda: run_flex(run, "flex_jacobi", options, 2, flags=(), bind="core", interval=100),
+                                          lambda: run_flex(run, "flex_jacobi", [*options, "--plain"], 2, flags=(), bind="core", interval=100))
+        f = compare(f"2 processes on 2 real cores, Jacobi, 8 ms an iteration, another program {name}: with XMPI / without", ours, plain, lambda r: 1e6 * whole(r), "us", 1.01, "no calls")
+        yield {**f, "detail": f"moves: {[r['moves'] for r in ours]}"}
+
+
 def balanced(run, quick):
     """Two equal real cores: what XMPI costs, and that nothing moves."""
     # 1,000 intervals of 10 iterations with the calls, and as many iterations without, in turn within each run: from run to run the placement of memory alone
@@ -269,6 +281,7 @@ def flex(run, quick):
     yield from heterogeneous(run, quick)
     yield from real_cores(run, quick)
     yield from bursts(run, quick)
+    yield from beside_others(run, quick)
     yield from balanced(run, quick)
     yield from nodes(run, quick)
     yield from moving(run, quick)

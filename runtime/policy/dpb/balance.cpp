@@ -12,9 +12,11 @@ namespace ws::policy::dpb {
 // to be measured for a decision: more where nothing changes
 static constexpr uint32_t first_periods = 3, most_periods = Turns::most;
 
-void Balance::attach(Table& table, arbiter::Decider decider, Rule rule, bool first, double ticks_per_us)
+void Balance::attach(Table& table, const window::Window& window, arbiter::Decider decider, Rule rule, bool first,
+                     double ticks_per_us)
 {
     table_ = &table;
+    window_ = &window;
     decider_ = decider;
     rule_ = rule;
     ticks_per_us_ = ticks_per_us;
@@ -27,6 +29,72 @@ static bool are_alike(const std::vector<double>& took)
 {
     const auto ends = std::minmax_element(took.begin(), took.end());
     return *ends.second <= 1.5 * *ends.first;
+}
+
+// False: a number is there that is none, from another process perhaps.
+bool Balance::present_deal(Deal& deal) const
+{
+    for (unsigned r = 0; r < table_->ranks(); r++) {
+        deal.push_back(Hardware::load_relaxed(table_->row(r).target));
+        if (!deal.back() || deal.back() > table_->processors())
+            return false;
+    }
+    return true;
+}
+
+// Looks at the turn that runs now: a rank that waits for one whose turn is longer than it was under the first deal
+// brings that deal back, so that the next turn has it already. True: it did.
+bool Balance::watch_present(uint64_t now)
+{
+    Head& head = table_->head();
+    const Flag generation = Hardware::load_relaxed(head.generation);
+    const unsigned ranks = table_->ranks();
+    const double second = 1e6 * ticks_per_us_;
+    Hardware::Word earliest = ~Hardware::Word(0), latest = 0, ended = 0;
+    std::vector<Hardware::Word> useful;
+    bool known = true; // of all ranks, under this deal
+    for (unsigned r = 0; r < ranks; r++) {
+        Hardware::Word w[3];
+        if (!table_->row(r).turn.read(w, 100))
+            return false;
+        if (w[1] > head.slow_began && (!ended || w[1] < ended))
+            ended = w[1];
+        known = known && w[0] == generation && w[1];
+        earliest = std::min(earliest, w[1]);
+        latest = std::max(latest, w[1]);
+        useful.push_back(w[2]);
+    }
+    if (head.slow_began) {
+        if (!ended)
+            return false;
+        head.watch.lose(double(ended - head.slow_began) / second - head.first_wall);
+        head.slow_began = 0;
+    }
+    // All ranks are in the same turn if it began at about the same time.
+    if (!known || !(head.first_wall > 0) || head.timed || now <= latest || 4 * (latest - earliest) > now - latest)
+        return false;
+    const Deal first(table_->first(), table_->first() + ranks);
+    Deal present;
+    if (!present_deal(present) || present == first)
+        return false;
+    std::vector<Measured> so_far;
+    for (unsigned r = 0; r < ranks; r++) {
+        window::Load load;
+        if (!window_->load(r).read(load, 100))
+            return false;
+        load = load.brought_to(now);
+        const double did = load.useful > useful[r] ? double(load.useful - useful[r]) : 0;
+        so_far.push_back({present[r], did / second, 0, Hardware::load_relaxed(table_->row(r).most)});
+    }
+    if (!loses(so_far, first, double(now - latest) / second, head.first_wall))
+        return false;
+    head.slow_began = latest;
+    head.watch.backs++;
+    head.watch.begin();
+    taken_back(head.history);
+    head.changes++;
+    deal_out(first, now);
+    return true;
 }
 
 // Compares the turns that all ranks have ended since the last call with the first deal, and brings that deal back if
@@ -71,7 +139,9 @@ bool Balance::watch(uint64_t now)
         }
         if (!known)
             continue;
-        const double is = slowest(measured, present), would = slowest(measured, first);
+        const Turn turn_was = believed(slowest(measured, present), slowest(measured, first), wall,
+                                       present == first ? 0 : head.first_wall);
+        const double is = turn_was.took, would = turn_was.first;
         const bool is_longer = wall > head.first_wall * (1 + least_gain);
         if (head.watch.add(is, would, head.first_before, is_longer) && present != first) {
             head.watch.take_back(is, would);
@@ -124,7 +194,7 @@ void Balance::step(uint64_t now, uint64_t every)
     if (!decider_.take(now, now + 2 * every))
         return;
     Head& head = table_->head();
-    if (watch(now))
+    if (watch_present(now) || watch(now))
         return;
     std::vector<Measured> ranks;
     Kind kind;
@@ -140,9 +210,14 @@ void Balance::step(uint64_t now, uint64_t every)
         head.first_before = head.first_wall = 0;
     }
     const Deal now_dealt = dealt(ranks);
-    const Deal next = decide(rule_, ranks, head.history, table_->former(), turns, head.watch.may_try());
-    if (now_dealt == Deal(table_->first(), table_->first() + table_->ranks()))
+    Limits limits;
+    limits.may_try = head.watch.may_try() && !head.slow_began;
+    if (kind.by_turns)
+        limits.first = Deal(table_->first(), table_->first() + table_->ranks());
+    if (now_dealt == limits.first)
         head.first_before = slowest(ranks, now_dealt), head.first_wall = period_of(ranks);
+    limits.allowed = head.watch.allowed(head.first_before > 0 ? head.first_before : slowest(ranks, now_dealt));
+    const Deal next = decide(rule_, ranks, head.history, table_->former(), turns, limits);
     head.timed = !kind.by_turns;
     head.calls = kind.calls;
     head.periods += Hardware::load_relaxed(head.needed);
@@ -154,7 +229,7 @@ void Balance::step(uint64_t now, uint64_t every)
     }
     head.changes++;
     head.periods_then = head.periods;
-    head.watch.begin();
+    head.watch.change();
     deal_out(next, now);
 }
 

@@ -14,7 +14,8 @@ namespace ws::policy::dpb {
 class Balance {
 public:
     // `first`: of the node's ranks one says how much is to be measured at the begin.
-    void attach(Table& table, arbiter::Decider decider, Rule rule, bool first, double ticks_per_us);
+    void attach(Table& table, const window::Window& window, arbiter::Decider decider, Rule rule, bool first,
+                double ticks_per_us);
     // In blocked time, about every `every` ticks. Decides if no other rank does, and all have measured enough.
     void step(uint64_t now, uint64_t every);
 
@@ -26,10 +27,13 @@ private:
     };
     bool read_rows(std::vector<Measured>& ranks, Kind& kind, TurnsOfRanks& turns) const;
     bool watch(uint64_t now);
+    bool watch_present(uint64_t now);
+    bool present_deal(Deal& deal) const;
     void deal_out(const Deal& deal, uint64_t now);
     void take_back(uint64_t now);
 
     Table* table_ = nullptr;
+    const window::Window* window_ = nullptr;
     arbiter::Decider decider_;
     Rule rule_ = whole_deal;
     double ticks_per_us_ = 1000;

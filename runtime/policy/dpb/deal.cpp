@@ -204,6 +204,59 @@ void Watch::take_back(double took, double first)
     begin();
 }
 
+bool loses(const std::vector<Measured>& so_far, const Deal& first, double wall, double first_wall)
+{
+    // A little more than noise: the turn before this one was a good one.
+    constexpr double much = 1.3, longer = 1.1;
+    if (so_far.empty() || !(first_wall > 0) || !(wall > longer * first_wall))
+        return false;
+    size_t last = 0;
+    for (size_t r = 1; r < so_far.size(); r++)
+        if (so_far[r].useful > so_far[last].useful)
+            last = r;
+    return so_far[last].cores < first[last] && so_far[last].useful > much * slowest(so_far, first);
+}
+
+Turn believed(double took, double first, double wall, double first_wall)
+{
+    constexpr double much = 1.3;
+    if (first_wall > 0 && wall > much * first_wall && !(took > first * (1 + least_gain)))
+        return {wall, first_wall};
+    return {took, first};
+}
+
+Deal cautious(const std::vector<Measured>& ranks, const Deal& next, const Deal& first, double allowed)
+{
+    double most = 0;
+    for (const Measured& m : ranks)
+        most = std::max(most, work(m));
+    if (!(most > 0))
+        return next;
+    Deal deal = next, least;
+    unsigned given = 0;
+    for (size_t r = 0; r < ranks.size(); r++) {
+        const double cores = most / (allowed + most / first[r]);
+        const unsigned has = std::max(ranks[r].cores, 1u); // `cores` may be no number: other processes may write there
+        least.push_back(!(cores > 1) ? 1 : cores < has ? unsigned(std::ceil(cores - 1e-9 * cores)) : has);
+        if (deal[r] < least[r]) {
+            given += least[r] - deal[r];
+            deal[r] = least[r];
+        }
+    }
+    // From whoever is fastest without it.
+    for (; given > 0; given--) {
+        size_t from = ranks.size();
+        const auto time_without = [&](size_t r) { return work(ranks[r]) / (deal[r] - 1); };
+        for (size_t r = 0; r < ranks.size(); r++)
+            if (deal[r] > least[r] && (from == ranks.size() || time_without(r) < time_without(from)))
+                from = r;
+        if (from == ranks.size())
+            return dealt(ranks);
+        deal[from]--;
+    }
+    return deal;
+}
+
 void taken_back(History& history)
 {
     history.before = history.hoped = 0;
@@ -211,7 +264,7 @@ void taken_back(History& history)
 }
 
 Deal decide(Rule rule, const std::vector<Measured>& ranks, History& history, uint16_t* former,
-            const TurnsOfRanks& turns, bool may_try)
+            const TurnsOfRanks& turns, const Limits& limits)
 {
     const Deal now = dealt(ranks);
     Deal last(former, former + ranks.size());
@@ -239,11 +292,12 @@ Deal decide(Rule rule, const std::vector<Measured>& ranks, History& history, uin
         history.pause--;
         return now;
     }
-    const Deal next = rule(ranks);
+    const Deal best = rule(ranks);
+    const Deal next = limits.first.empty() ? best : cautious(ranks, best, limits.first, limits.allowed);
     const double gain = gain_of(rule, ranks, next);
     // The paper's rule makes each change that is not worse.
     const double least = rule == paper_deal ? 0 : least_gain * (1 + history.in_vain);
-    if (next == now || !(gain >= least) || !may_try || !wins_in(turns, ranks, next))
+    if (next == now || !(gain >= least) || !limits.may_try || !wins_in(turns, ranks, next))
         return now;
     if (next == last) {
         if (!history.paused) {

@@ -9,6 +9,7 @@
 // shared memory.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -64,6 +65,7 @@ struct History {
 struct Watch {
     double time;     // of all turns that were compared
     double gained;   // by all deals so far, in these turns and in those that pass until a deal is taken back
+    double unseen;   // an estimate for turns that were not compared: told, but not relied on
     double since;    // by the present deal
     double risk;     // the most that a deal lost from its best moment until it was taken back
     uint32_t turns;  // under the present deal
@@ -77,6 +79,13 @@ struct Watch {
     bool add(double took, double first, double before, bool is_longer);
     // Takes the deal back and charges it for the turns that pass until the first deal is there again.
     void take_back(double took, double first);
+    // Charges a turn in which the deal was taken back, which took `lost` seconds longer than under the first deal.
+    void lose(double lost) { gained -= std::max(lost, 0.0), risk = std::max(risk, lost); }
+    // Returns the seconds that one turn of a new deal may lose, if the load changes in it. A turn under the first deal
+    // takes `first` seconds.
+    double allowed(double first) const { return std::max(first, gained + budget * time); }
+    // Changes to another deal, by choice. The turns until it is there are not compared: they gain as those before.
+    void change() { unseen += turns ? delay * std::max(since, 0.0) / turns : 0, begin(); }
     // Begins a deal.
     void begin() { since = 0, turns = slow = 0; }
     // Returns whether another deal may be tried. After one was taken back, the gains of the whole job and 1 % of its
@@ -89,15 +98,36 @@ struct Watch {
 
 using Rule = Deal (*)(const std::vector<Measured>&);
 
+// Returns whether the turn that runs now loses: after `wall` seconds, in which each rank of `so_far` has computed so
+// long, it has lasted longer than a turn under the first deal (`first_wall`), and so has its work under that deal.
+bool loses(const std::vector<Measured>& so_far, const Deal& first, double wall, double first_wall);
+
+// What a turn took, and would have taken under the first deal. Where the useful times say that the present deal is no
+// slower, but the turn lasted much longer than one under the first deal (`first_wall`; 0: not known), the clock is
+// believed: on a busy machine useful times may be wrong.
+struct Turn {
+    double took, first;
+};
+Turn believed(double took, double first, double wall, double first_wall);
+
+// The part of `next` that is safe: if the rank with most work becomes another one, a turn takes no more than `allowed`
+// seconds longer than under the first deal. A rank that has fewer processors now than this asks for keeps these.
+Deal cautious(const std::vector<Measured>& ranks, const Deal& next, const Deal& first, double allowed);
+
 // One decision: the next deal; the same if nothing is to be changed. Goes back to `former` (updated, a number a rank)
 // if the last change made the period longer. Before a change is taken back, or made again, there is a pause, which
 // doubles with each one in a row. By whole_deal() a change has to win something; where changes do not win what was
 // hoped for, measuring is noise, and the next one has to be worth more.
 // `turns`: the useful seconds of each rank in each of the last turns, oldest first. The next deal has to win in them,
-// too: medians hide a load that changes from turn to turn. Empty: not known. `may_try`: false if nothing new is tried.
+// too: medians hide a load that changes from turn to turn. Empty: not known. `limits`: what may be tried.
 using TurnsOfRanks = std::vector<std::vector<double>>;
+struct Limits {
+    bool may_try = true; // false: nothing new is tried
+    Deal first = {};     // of a new deal only the part is tried that is cautious(); empty: all of it
+    double allowed = 0;
+};
 Deal decide(Rule rule, const std::vector<Measured>& ranks, History& history, uint16_t* former,
-            const TurnsOfRanks& turns = {}, bool may_try = true);
+            const TurnsOfRanks& turns = {}, const Limits& limits = {});
 
 // Prepares `history` for a deal that is taken back because of single turns: a pause follows.
 void taken_back(History& history);

@@ -125,6 +125,7 @@ private:
     int node_ = 0;
     Flag seen_ = 0;         // generation that this rank has its processors of
     Flag deals_seen_ = 0;
+    uint64_t turn_told_ = 0;
     uint64_t deal_seen_at_ = 0;
 };
 
@@ -233,7 +234,7 @@ policy::Wants Dpb::attach(policy::Rank& rank)
         directive::set_region_cores(this);
     if (!balances_)
         return {false, shares_ ? ticks() + decide_every() : Wants::never};
-    balance_.attach(table_, rank.node_decider(*this),
+    balance_.attach(table_, *rank.window, rank.node_decider(*this),
                     o.openmp_deal == Options::openmp_deal_paper ? paper_deal : whole_deal, me_ == 0, ticks_per_us_);
     return {false, ticks() + decide_every()};
 }
@@ -303,6 +304,10 @@ void Dpb::measure_at(uint64_t now)
 {
     look_at_periods(now);
     const uint64_t turns = meter_->turns();
+    if (turns != turn_told_) { // one has begun
+        turn_told_ = turns;
+        table_.row(me_).turn.write({seen_, now, Hardware::Word(meter_->load(now).useful)});
+    }
     if (WS_LIKELY(!turns_.is_due(turns, meter_->period(), now)))
         return;
     if (wished_)

@@ -51,6 +51,8 @@ struct alignas(64) RankRow {
     // generation, periods, and of one its useful and waited ticks, all its ticks, and its MPI calls; then the useful
     // ticks of the last turns, the newest first, and all their ticks
     window::EpochRow<measured_words> measured;
+    // the rank: generation, when its present turn began, and the useful ticks in its row of loads then
+    window::EpochRow<3> turn;
     alignas(64) volatile Flag target; // decider: processors that it is to have in this generation
     volatile Flag most;            // the rank: threads that its regions want
     volatile Flag seen;            // the rank: a region of it has begun in libws
@@ -71,6 +73,7 @@ struct alignas(64) Head {
     Watch watch;
     Flag watched;                // turns of this generation that `watch` has seen
     double first_before, first_wall; // under the first deal: of a turn, the slowest rank's seconds, and all; 0: unknown
+    Hardware::Word slow_began;   // of the turn in which the last deal was taken back, until that turn is over; or 0
     volatile Flag deals, deal_periods; // dealt out so far, and periods measured then. Read after `generation`
     Flag timed; // the last decision was made of times, as no turns were found
     Flag calls; // of a turn, all ranks' together, at the last decision

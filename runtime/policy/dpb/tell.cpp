@@ -82,8 +82,9 @@ std::string deal_text(const Table& table, double job_s)
         line += text;
     }
     // What is printed is the gain of the whole job, unless too little of it was compared.
-    if (w.time > job_s / 2 && w.gained > 0.01 * job_s) {
-        std::snprintf(text, sizeof text, "; the whole job was about %.2f times as fast", 1 + w.gained / job_s);
+    const double gained = w.gained + w.unseen;
+    if (w.time > job_s / 2 && gained > 0.01 * job_s) {
+        std::snprintf(text, sizeof text, "; the whole job was about %.2f times as fast", 1 + gained / job_s);
         line += text;
     }
     return line;

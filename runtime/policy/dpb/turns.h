@@ -106,7 +106,8 @@ private:
     static uint64_t more(uint64_t then, uint64_t now) { return now > then ? now - then : 0; }
     void keep(const Spent& all, uint64_t passed)
     {
-        kept_[periods_++ % most] = {all.at / passed, all.useful / passed, all.waited / passed};
+        for (uint64_t turn = 0; turn < std::min<uint64_t>(passed, most); turn++) // so that ranks count alike
+            kept_[periods_++ % most] = {all.at / passed, all.useful / passed, all.waited / passed};
     }
     // The time since the last sample was spent in turns, at least half of it: a few calls that look alike by chance are
     // none.

@@ -238,21 +238,28 @@ void Decomposition::look_at_numbers()
         told.measured = source_text(Source::given);
     else if (told.measured == source_text(Source::given))
         told.measured = source_text(source_);
-    if (is_given != was_given_) // what intervals have in common is no unit
+    if (is_given != was_given_) { // what intervals have in common is no unit
         lately_.assign(lately_.size(), {});
+        monitor_.change_units(s.units);
+    }
     was_given_ = is_given;
+    std::vector<Work> alone; // of this interval
     for (size_t p = 0; p < measured_.size(); p++)
         if (exchange_->is_direct() || p == size_t(rank_)) {
             const Measured& m = exchange_->rows()[p];
             const Work work = {is_given ? m.numbers.given_units : m.work.units, m.work.real};
+            alone.push_back(work);
             measured_[p] = lately_[p].add(work, measured_done_, s.dedicated, monitor_.k());
         }
     const Gains::Sums gains = monitor_.gains().sums();
+    if (exchange_->is_direct() && !wishes_.by_node)
+        monitor_.note(starts_, alone, s);
     const bool unbalanced = monitor_.evaluate(s, bytes_, outcome_);
     tell_gains(gains);
-    undoes_ = monitor_.is_to_undo(former_, starts_, s, intervals_left(), row_bytes());
+    const bool loses = monitor_.is_losing(starts_, s, intervals_left(), row_bytes());
+    undoes_ = loses || monitor_.is_to_undo(former_, starts_, s, intervals_left(), row_bytes());
     if (undoes_) {
-        next_ = former_;
+        next_ = loses ? monitor_.first() : former_;
         outcome_ = Outcome::moved;
         return;
     }

@@ -47,6 +47,23 @@ Work Lately::add(const Work& interval, unsigned iterations, bool dedicated, unsi
     return {part * sum_.units, part * sum_.real};
 }
 
+double wins_in(const std::vector<std::vector<Work>>& intervals, const std::vector<double>& shares)
+{
+    unsigned won = 0;
+    for (const std::vector<Work>& all : intervals) {
+        double units = 0, was = 0, would = 0;
+        for (const Work& w : all) {
+            units += w.units;
+            was = std::max(was, w.real);
+        }
+        for (size_t p = 0; p < all.size() && p < shares.size(); p++)
+            if (all[p].units > 0) // else nobody knows how fast it would have been
+                would = std::max(would, shares[p] * units * all[p].real / all[p].units);
+        won += would < was;
+    }
+    return intervals.empty() ? 1 : double(won) / double(intervals.size());
+}
+
 const double Cost::at_least = window::times::flex_move_us * 1e-6;
 
 void Cost::moved(double bytes, double seconds)
@@ -120,6 +137,38 @@ unsigned next_interval(unsigned now, const Summary& s, double th2, unsigned toge
         std::clamp(std::ceil(wanted), std::max(now / 2.0, double(least)), std::min(now * 4.0, double(most))));
 }
 
+void Monitor::note(const Starts& now, const std::vector<Work>& all, const Summary& s)
+{
+    if (first_.empty())
+        first_ = now;
+    lost_ = 0;
+    if (s.dedicated) {
+        loaded_.clear();
+        return;
+    }
+    loaded_.push_back(all);
+    if (loaded_.size() > std::max(k(), 1u))
+        loaded_.erase(loaded_.begin());
+    std::vector<double> rates;
+    for (const Work& w : all)
+        rates.push_back(w.units > 0 && w.real > 0 ? w.units / w.real : 0);
+    if (now == first_ || std::find(rates.begin(), rates.end(), 0.0) != rates.end())
+        return;
+    const double gain = slowest(now, all, rates, first_) - s.longest;
+    gained_ += gain;
+    lost_ = std::max(-gain, 0.0);
+}
+
+void Monitor::change_units(double units)
+{
+    gains_.change_units(pace_.units > 0 ? units / pace_.units : 0);
+    lately_.forget();
+    loaded_.clear();
+    measured_.clear();
+    known_.assign(known_.size(), 0);
+    doubted_ = 0;
+}
+
 bool Monitor::evaluate(const Summary& s, double bytes, Outcome& outcome)
 {
     // What the slowest process would give away, and as much passing through it.
@@ -129,6 +178,7 @@ bool Monitor::evaluate(const Summary& s, double bytes, Outcome& outcome)
     gains_.compare({s.units, s.longest}, s.dedicated, k());
     pace_ = lately_.add({s.units, s.longest}, 1, s.dedicated, k());
     dedicated_ = s.dedicated;
+    time_ += s.wall;
     const bool evaluated = s.dedicated || load_.is_long_term(settings_.k);
     const bool unbalanced = is_unbalanced(s.longest, s.shortest, settings_.th2);
     if (!settings_.interval) // while foreign load lasts, rates are those of k intervals
@@ -185,8 +235,11 @@ Monitor::Choice Monitor::choose(const Starts& now, const std::vector<Work>& all,
         return c;
     }
     doubted_ = 0;
-    c.outcome = Outcome::moved;
     c.shares = relative_power(c.rates);
+    // After a move, too, foreign load is watched for k intervals.
+    constexpr double most = 0.9;
+    const bool wanders = !loaded_.empty() && (loaded_.size() < k() || wins_in(loaded_, c.shares) < most);
+    c.outcome = wanders ? Outcome::burst : s.dedicated || may_try() ? Outcome::moved : Outcome::untrusted;
     return c;
 }
 
@@ -205,21 +258,34 @@ Outcome Monitor::weigh(const Starts& from, const Starts& to, double gain, double
 bool Monitor::is_to_undo(const Starts& former, const Starts& now, const Summary& s, double intervals,
                          double row_bytes) const
 {
-    const double loss = gains_.loss(k());
+    const double loss = gains_.loss();
+    const unsigned n = gains_.compared();
     if (!(loss > 0) || former.size() != now.size())
         return false;
     // The noise of the mean of k intervals, and of those before. Two standard errors are enough, because a move that is
     // undone in vain costs only a move.
     const double noise = 2 * s.error * s.longest * std::sqrt(2 / double(k()));
     const Volume v = volume_of(now, former);
-    return v.all > 0 && loss > noise && loss * intervals > cost_.seconds(double(v.most) * row_bytes);
+    return n >= k() && v.all > 0 && loss > noise && loss * intervals > cost_.seconds(double(v.most) * row_bytes);
+}
+
+bool Monitor::is_losing(const Starts& now, const Summary& s, double intervals, double row_bytes) const
+{
+    constexpr double much = 0.05, errors = 4;
+    if (!(lost_ > std::max(much, errors * s.error) * s.longest) || first_.size() != now.size())
+        return false;
+    const Volume v = volume_of(now, first_);
+    return v.all > 0 && lost_ * intervals > cost_.seconds(double(v.most) * row_bytes);
 }
 
 void Monitor::undone(double bytes, double seconds)
 {
     cost_.moved(bytes, seconds);
+    gained_ -= 2 * seconds;
+    risk_ = std::max(risk_, lost_ + 2 * seconds);
     gains_.undone();
     lately_.forget();
+    loaded_.clear();
     doubted_ = 0;
 }
 
@@ -228,6 +294,7 @@ void Monitor::moved(const Choice& choice, double gain, double bytes, double seco
     cost_.moved(bytes, seconds);
     gains_.expect(choice.before, gain, dedicated_);
     lately_.forget();
+    loaded_.clear();
 }
 
 } // namespace ws::policy::flex

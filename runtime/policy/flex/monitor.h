@@ -66,6 +66,10 @@ private:
     double iterations_ = 0;
 };
 
+// The part of these intervals, each by its own rates, in which those shares would have been faster than what was
+// measured. Foreign load that wanders from one process to another makes a partition win in some and lose in others.
+double wins_in(const std::vector<std::vector<Work>>& intervals, const std::vector<double>& shares);
+
 // Why rows did not move after an interval, or that they did.
 enum class Outcome : uint8_t { moved, balanced, burst, noise, unpaid, same, no_memory, untrusted };
 constexpr unsigned outcomes = 8;
@@ -90,11 +94,14 @@ public:
     // than that one had promised, and twice as much each further time in a row. The demand fades, so that moves are
     // tried again, each time later. 0: the last move has gained something.
     double demand() const { return demand_; }
-    // Seconds that the last move costs per interval, by all intervals in which it was to be compared; 0: it was not
-    // compared in all of them, or it has gained.
-    double loss(unsigned k) const { return compared_ >= k && last_.measured < 0 ? -last_.measured / compared_ : 0; }
+    // Seconds that the last move costs per compared interval; 0: it has gained, or no interval was compared.
+    double loss() const { return compared_ && last_.measured < 0 ? -last_.measured / compared_ : 0; }
+    // Intervals since the last move that were compared.
+    unsigned compared() const { return compared_; }
     // The last move was undone: there is nothing to compare with.
     void undone() { after_ = compared_ = 0; }
+    // Work is measured in other units, of which one of those before is `factor`: those intervals cannot be compared.
+    void change_units(double factor) { after_ = compared_ = 0, demand_ = factor > 0 ? demand_ / factor : 0; }
     const Sums& sums() const { return sums_; }
 
 private:
@@ -141,6 +148,13 @@ public:
     // Iterations of the interval that runs now.
     unsigned interval() const { return interval_; }
 
+    // What each process did in the interval that is over, by itself, with rows as in `now`. Before evaluate().
+    void note(const Starts& now, const std::vector<Work>& all, const Summary& s);
+
+    // Work is measured by something else from this interval on, in which all did `units` of it. What was measured
+    // before is in other units.
+    void change_units(double units);
+
     // Lines 6 to 9 and 12: whether lines 10 to 14 follow. If not, `outcome` has the reason. `bytes`: of all data.
     bool evaluate(const Summary& s, double bytes, Outcome& outcome);
 
@@ -168,6 +182,10 @@ public:
     // beyond what noise explains, and moving back pays over the intervals that are left.
     bool is_to_undo(const Starts& former, const Starts& now, const Summary& s, double intervals,
                     double row_bytes) const;
+    // Whether rows are to go back to where they were first(): beside foreign load the last interval has lasted much
+    // longer than it would have there, by its own rates.
+    bool is_losing(const Starts& now, const Summary& s, double intervals, double row_bytes) const;
+    const Starts& first() const { return first_; }
     // Rows have moved back.
     void undone(double bytes, double seconds);
     // Rows have moved for that choice. `bytes`: of the process with most.
@@ -178,6 +196,11 @@ public:
 
 private:
     static constexpr unsigned first_interval = 5;
+    static constexpr double budget = 0.01; // of the time: what moves for foreign load may cost
+
+    // Whether another move for foreign load may be tried. After one was undone, the gains of all moves and a small part
+    // of the time have to cover what such a move costs.
+    bool may_try() const { return !(risk_ > 0) || gained_ + budget * time_ >= risk_; }
 
     Settings settings_;
     std::vector<double> known_; // rates
@@ -189,6 +212,12 @@ private:
     std::vector<Work> sums_;
     Starts doubted_as_;
     Work doubted_pace_;
+    std::vector<std::vector<Work>> loaded_; // the last k intervals of the foreign load that lasts, under one partition
+    double time_ = 0; // seconds of all intervals
+    // Beside foreign load, compared with the first partition: what was gained in all intervals, what was lost in the
+    // last one, and the most that was lost in one after which rows went back.
+    Starts first_;
+    double gained_ = 0, lost_ = 0, risk_ = 0;
     Lately lately_; // what all do, and what the slowest takes
     Work pace_;
     bool dedicated_ = true; // the last interval
