@@ -83,6 +83,7 @@ void VirtualTeam::begin_unit(Fiber& fiber)
 {
     VirtualTeam& team = *fiber.unit.team;
     Unit& unit = fiber.unit;
+    fiber.watch_end();
     if (team.region.loop) {
         const RegionCall::Loop& l = *team.region.loop;
         const uint64_t n = loop::count_signed(l.start, l.end, l.incr);
@@ -101,6 +102,8 @@ void VirtualTeam::begin_unit(Fiber& fiber)
         Hardware::fetch_add_full(team.site.claims, unit.on_demand->claims()); // relaxed would do: it counts
         team.cold().on_demand.pass(*unit.on_demand->loop());
     }
+    if (fiber.identity())
+        current = nullptr; // its parked thread may end now
 }
 
 // Relaxed: a hint, but where all turns of a round have ended.
