@@ -22,10 +22,9 @@ void announce(llvm::Module &module, unsigned features);
 // Has a linker that does not find libws name -fws.
 void name_fws(llvm::Module &module);
 
-// Whether an `omp parallel for` may become ours; says so, or why not. And whether it calls functions of which nothing
-// is known.
+// Whether an `omp parallel for` may become ours; says so, or why not.
 bool judge_openmp_loop(const llvm::Function *body, const llvm::Function *host, const std::string &place,
-                       const std::string &name, bool &unknown_calls);
+                       const std::string &name);
 // Has libomp schedule a loop that was marked as was written.
 void restore_openmp_schedule(llvm::Function *body, unsigned kinds);
 // What a thunk finds of a region: a field for each variable of the fork, which holds its address, or its value.

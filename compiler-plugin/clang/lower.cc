@@ -32,7 +32,7 @@ private:
         CallBase *mark, *push, *fork;
         Function *body;
         std::string where;      // for the site
-        bool openmp, unknown_calls;
+        bool openmp;
     };
 
     bool find_region(CallBase *mark, Region &region);
@@ -64,7 +64,7 @@ private:
 // A mark, the num_threads it is for, and the fork after it. Clang emits nothing of a region between its num_threads
 // and its fork but the copying of what the region gets.
 bool Lowering::find_region(CallBase *mark, Region &region) {
-    region = {mark, nullptr, nullptr, nullptr, "", false, false};
+    region = {mark, nullptr, nullptr, nullptr, "", false};
     for (User *user : mark->users())
         if (auto *call = dyn_cast<CallBase>(user); call && calls(*call, "__kmpc_push_num_threads"))
             region.push = call;
@@ -325,8 +325,6 @@ Function *Lowering::lower_fork(const Region &region) {
     kinds |= WS_SITE_OUTLINED;
     if (!asks_for_last(region.body))
         kinds |= WS_SITE_ANY_ORDER;
-    if (region.unknown_calls)
-        kinds |= WS_SITE_UNSEEN;
     const Sharing sharing{thunk, make_site(region.where, kinds, results, addresses), region.mark->getArgOperand(2),
                           region.mark->getArgOperand(3)};
     Value *condition = region.mark->arg_size() > 6 ? region.mark->getArgOperand(6) : builder.getInt32(1);
@@ -420,8 +418,7 @@ bool Lowering::stays_openmp(Region &region) {
         return false;
     }
     region.openmp = true;
-    if (judge_openmp_loop(region.body, region.fork->getFunction(), place(region.mark), region.where,
-                          region.unknown_calls))
+    if (judge_openmp_loop(region.body, region.fork->getFunction(), place(region.mark), region.where))
         return false;
     restore_openmp_schedule(region.body, kinds);
     remove_call(region.push);

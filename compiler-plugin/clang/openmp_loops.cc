@@ -6,7 +6,6 @@
 // nobody asks OpenMP for its threads. Also -fws-report, which prints a remark for each loop.
 #include "back.h"
 
-#include "../clauses/library.h"
 #include "../clauses/mpi.h"
 #include "../../runtime/directive/abi.h"
 
@@ -26,7 +25,6 @@ public:
 
     std::string why_not;                // the first reason; empty: none
     std::set<std::string> unseen;       // functions of other files that it calls
-    bool unknown = false;               // and what these do is not known either
 
     void region(const Function *body) {
         add(body, "");
@@ -67,7 +65,6 @@ private:
                        inside);
         } else if (const auto *function = dyn_cast<Function>(value)) {
             add(function, own_name(function, inside));
-            unknown |= is_unknown(*function);       // called here, or given to somebody who will
         } else if (const auto *expression = dyn_cast<ConstantExpr>(value)) {
             for (const Value *operand : expression->operands())
                 look_operand(operand, inside);
@@ -82,10 +79,8 @@ private:
     void look_call(const CallBase &call, const std::string &inside) {
         const Function *called = callee(call);
         if (!called) {
-            if (!call.isInlineAsm()) {
+            if (!call.isInlineAsm())
                 unseen.insert("function pointer");
-                unknown = true;
-            }
             return;
         }
         const std::string name = called->getName().str();
@@ -111,15 +106,6 @@ private:
         else if (called->isDeclaration() && mpi == ws::MpiCall::none && !library_.getLibFunc(*called, known)
                  && !is_support(called->getName()))
             unseen.insert(readable_name(name));
-    }
-
-    bool is_unknown(const Function &function) const {
-        LibFunc known;
-        const StringRef name = function.getName();
-        return function.isDeclaration() && !function.isIntrinsic() && !begins(name, "__kmpc_")
-               && !begins(name, "__tgt_") && !begins(name, "omp_")
-               && ws::mpi_call(name.str()) == ws::MpiCall::none && !library_.getLibFunc(function, known)
-               && !is_support(name) && !ws::is_library_function(name.str());
     }
 
     // What compiled code calls without the user's doing.
@@ -196,8 +182,7 @@ void remark(const std::string &place, const std::string &text) {
         errs() << place << ": remark: " << text << "\n";
 }
 
-bool judge_openmp_loop(const Function *body, const Function *host, const std::string &place, const std::string &name,
-                       bool &unknown_calls) {
+bool judge_openmp_loop(const Function *body, const Function *host, const std::string &place, const std::string &name) {
     if (is_outlined(host->getName())) {
         remark(place, "loop stays OpenMP: is inside another construct that has threads");
         return false;
@@ -208,7 +193,6 @@ bool judge_openmp_loop(const Function *body, const Function *host, const std::st
         return false;
     Judge judge(*body->getParent());
     judge.region(body);
-    unknown_calls = judge.unknown;
     if (judge.why_not.empty())
         judge.why_not = why_not_by_tree(place);
     const std::string names = list_of(judge.unseen);

@@ -9,7 +9,6 @@
 // loop only in programs in which nobody asks OpenMP for its threads.
 #include "ws_gcc.h"
 
-#include "../clauses/library.h"
 #include "../clauses/mpi.h"
 #include "../../runtime/directive/abi.h"
 
@@ -90,7 +89,6 @@ class Judge {
 public:
     std::string why_not;                // the first reason; empty: none
     std::set<std::string> unseen;       // functions of other files that it calls
-    bool unknown = false;               // and what these do is not known either
 
     void look(const Found &found) {
         std::string why;
@@ -98,7 +96,7 @@ public:
         case Found::construct: why = of_construct(found.name, found.inside); break;
         case Found::call:
         case Found::function: why = of_call(found.decl); break;
-        case Found::indirect_call: unseen.insert("function pointer"); unknown = true; break;
+        case Found::indirect_call: unseen.insert("function pointer"); break;
         case Found::variable:
             if (VAR_P(found.decl) && DECL_THREAD_LOCAL_P(found.decl))
                 why = "uses '" + name_of(found.decl) + "', of which each thread has its own";
@@ -152,10 +150,8 @@ private:
         if (fndecl_built_in_p(function))
             return of_builtin(function);
         if (DECL_EXTERNAL(function) && !DECL_SAVED_TREE(function) && !gimple_has_body_p(function)
-            && !startswith(symbol.c_str(), "MPI_") && !startswith(symbol.c_str(), "PMPI_")) {
+            && !startswith(symbol.c_str(), "MPI_") && !startswith(symbol.c_str(), "PMPI_"))
             unseen.insert(name_of(function));
-            unknown |= !ws::is_library_function(symbol);
-        }
         return "";
     }
 
@@ -359,13 +355,12 @@ tree as_long(gimple_stmt_iterator *before, gbind *scope, tree value) {
 
 // False if the chunk size cannot be had outside of the region.
 bool share(gimple_stmt_iterator *at, gomp_parallel *parallel, gomp_for *loop, gimple_stmt_iterator loop_at,
-           gbind *scope, bool unknown_calls) {
+           gbind *scope) {
     tree clauses = gimple_omp_for_clauses(loop);
     tree schedule = find(clauses, OMP_CLAUSE_SCHEDULE);
     const ws_schedule kind = schedule_of(schedule);
     tree chunk = schedule ? OMP_CLAUSE_SCHEDULE_CHUNK_EXPR(schedule) : NULL_TREE;
     HOST_WIDE_INT kinds = kind | HOST_WIDE_INT(WS_SITE_STEAL) | HOST_WIDE_INT(WS_SITE_OPENMP)
-                          | (unknown_calls ? HOST_WIDE_INT(WS_SITE_UNSEEN) : 0)
                           | HOST_WIDE_INT(countdown_bits(loop)) << ws::countdown_shift;
     if (chunk) {
         chunk = Outside(parallel, loop, loop_at, at, scope)(chunk);
@@ -478,7 +473,7 @@ void share_openmp_loop(gimple_stmt_iterator *at, gbind *scope, bool nested) {
         return;     // its loops are reported one by one
     Judge judge;
     std::string why = why_not_shared(parallel, loop, nested || !scope, judge);
-    if (why.empty() && !share(at, parallel, loop, loop_at, scope, judge.unknown))
+    if (why.empty() && !share(at, parallel, loop, loop_at, scope))
         why = "its chunk size is computed where it cannot be seen";
     if (!why.empty())
         remark(where, localized_quotes("loop stays OpenMP: " + why));

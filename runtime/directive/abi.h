@@ -47,9 +47,8 @@ struct ws_site {
  * owner. */
 #define WS_SITE_STEAL ((uintptr_t) 1 << 19)
 
-/* A loop of OpenMP's (mpicc -fws=openmp). UNSEEN: it calls functions that the compiler could not look into. */
+/* A loop of OpenMP's (mpicc -fws=openmp). */
 #define WS_SITE_OPENMP ((uintptr_t) 1 << 20)
-#define WS_SITE_UNSEEN ((uintptr_t) 1 << 21)
 /* The compiler's outlined code of the loop is no slower than its plain version: clang's is often faster, GCC's is
  * slower. So the plain one is taken only where it saves what a short region costs. */
 #define WS_SITE_OUTLINED ((uintptr_t) 1 << 23)

@@ -169,6 +169,7 @@ private:
     void must_preload(const Option& o);
     void make_room();
     void preload(const std::string& library);
+    void prepend(const char* variable, const std::string& entry);
     std::vector<std::string> programs() const;
     void set_if_linked(const Option& o);
 
@@ -427,14 +428,22 @@ void Launcher::forget_outer_job()
         std::string all = preloaded;
         std::replace(all.begin(), all.end(), ':', ' ');
         std::istringstream libraries(all);
+        bool by_name = false; // see preload()
         for (std::string one; libraries >> one;) {
             const std::string name = one.substr(one.rfind('/') + 1);
             if (name != "libws-calls.so" && name != "libws-early.so" && name != "libws.so.1")
                 others += (others.empty() ? "" : ":") + one;
+            else
+                by_name |= name == one;
         }
         setenv("LD_PRELOAD", others.c_str(), 1);
         if (others.empty())
             unsetenv("LD_PRELOAD");
+        const char* const folders = by_name ? std::getenv("LD_LIBRARY_PATH") : nullptr;
+        if (const char* const rest = folders ? std::strchr(folders, ':') : nullptr)
+            setenv("LD_LIBRARY_PATH", rest + 1, 1);
+        else if (folders)
+            unsetenv("LD_LIBRARY_PATH");
     }
     for (const Option& o : table_.options)
         unsetenv(o.variable.c_str());
@@ -456,16 +465,31 @@ void Launcher::calm_openmp()
 }
 
 // OpenMP's runtimes are linked with the program: only a library that is loaded before them sees what it asks of them.
-// Libraries that the user names stay in the variable, behind it.
+// Libraries that the user names stay in the variable, behind it. The loader takes a blank for the end of a path there:
+// in a folder with a blank it finds a library by its name (mpi/children.cpp takes the folder out again).
 void Launcher::preload(const std::string& library)
 {
-    constexpr char variable[] = "LD_PRELOAD";
+    constexpr char folders[] = "LD_LIBRARY_PATH";
+    if (library.find(' ') == library.npos)
+        return prepend("LD_PRELOAD", library);
+    const size_t slash = library.rfind('/');
+    const std::string folder = library.substr(0, slash);
+    if (const auto now = given_.find(folders); now == given_.end() || now->second.rfind(folder, 0) != 0)
+        prepend(folders, folder);
+    prepend("LD_PRELOAD", library.substr(slash + 1));
+}
+
+void Launcher::prepend(const char* variable, const std::string& entry)
+{
     const char* inherited = std::getenv(variable);
     const auto before = given_.find(variable);
     const std::string others =
         before != given_.end() ? before->second : genv(variable).value_or(inherited ? inherited : "");
-    given_[variable] = library + (others.empty() ? "" : ":" + others);
+    given_[variable] = entry + (others.empty() ? "" : ":" + others);
 }
+
+// What ends a path in the loader's variables.
+static bool can_be_loaded_first(const char* library) { return !library[std::strcspn(library, ":;")]; }
 
 void Launcher::must_preload(const Option& o)
 {
@@ -475,9 +499,9 @@ void Launcher::must_preload(const Option& o)
         char library[PATH_MAX];
         if (access(path.c_str(), R_OK) != 0 || !realpath(path.c_str(), library))
             fail(o.name + ": cannot read " + path + ": " + std::strerror(errno) + "; is the installation complete?");
-        if (library[strcspn(library, " :")])
-            fail(o.name +
-                 ": libraries cannot be loaded first from a folder with a blank or a colon in its name: " + library);
+        if (!can_be_loaded_first(library))
+            fail(o.name + ": libraries cannot be loaded first from a folder with a colon or a semicolon in its name: " +
+                 library);
         preload(library);
     }
 }
@@ -526,7 +550,8 @@ void Launcher::set_if_linked(const Option& o)
         return;
     const std::string path = prefix() + "/lib/" + o.linked_preloads;
     char library[PATH_MAX];
-    if (access(path.c_str(), R_OK) != 0 || !realpath(path.c_str(), library) || library[strcspn(library, " :")])
+    if (access(path.c_str(), R_OK) != 0 || !realpath(path.c_str(), library) || !can_be_loaded_first(library) ||
+        (std::strchr(library, ' ') && is_set_by_env("LD_LIBRARY_PATH")))
         return;
     Linked linked;
     for (const std::string& program : programs()) {

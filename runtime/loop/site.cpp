@@ -360,6 +360,8 @@ void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64
     doubt(l, r, wall, enough);
 }
 
+void remember_tasks(ws_site* site) { add(row_of(site).runs_with_tasks, 1); }
+
 LoopRow& row_of(ws_site* site)
 {
     Learned& l = learned(site);

@@ -186,6 +186,9 @@ inline bool may_share(Learned& l)
     return false;
 }
 
+// Counts an execution in which tasks of OpenMP's were put: each ran at once, in the thread that put it.
+void remember_tasks(ws_site* site);
+
 // The loop's row on the board; makes it if there is none.
 observe::LoopRow& row_of(ws_site* site);
 inline void remember_longest(observe::LoopRow& row, uint64_t ticks)

@@ -34,12 +34,15 @@ using directive::Next;
 
 namespace {
 
-constexpr char threads_variable[] = "OMP_NUM_THREADS=";
+constexpr char threads_variable[] = "OMP_NUM_THREADS=", folders_variable[] = "LD_LIBRARY_PATH=";
 // What mpirun sets for idle threads, if WS_CALMED says that it has (calm_openmp() in launcher/mpiexec.cpp).
 constexpr const char* calming[] = {"OMP_WAIT_POLICY=active", "GOMP_SPINCOUNT=10000", "KMP_BLOCKTIME=1"};
 
 bool is_rank; // written once, before there are children
 bool calmed;
+// Where mpirun has the loader look for our libraries, in front of the user's folders, if they lie in one with a blank;
+// else empty.
+char our_folder[4096];
 window::CpuSet* rank_cpus;
 // OMP_NUM_THREADS as early.c has set it, in place, or null; and as the user has it, or empty: not at all.
 const char* told_threads;
@@ -78,6 +81,18 @@ bool is_ours(const char* library, size_t length)
     return is("libws-calls.so") || is("libws-early.so") || is("libws.so.1");
 }
 
+// Whether the value of LD_PRELOAD has one of ours without its folder.
+bool names_ours(const char* libraries)
+{
+    while (*libraries) {
+        const size_t one = std::strcspn(libraries, ": ");
+        if (is_ours(libraries, one) && !std::memchr(libraries, '/', one))
+            return true;
+        libraries += one + (libraries[one] != '\0');
+    }
+    return false;
+}
+
 // The value of LD_PRELOAD without our libraries, into `to`, which has room for as much. Its length.
 size_t without_ours(const char* libraries, char* to)
 {
@@ -94,6 +109,15 @@ size_t without_ours(const char* libraries, char* to)
     }
     to[length] = '\0';
     return length;
+}
+
+// Of the value of LD_LIBRARY_PATH, what the user has there.
+const char* behind_ours(const char* folders)
+{
+    const size_t length = std::strlen(our_folder);
+    if (!length || std::strncmp(folders, our_folder, length) != 0)
+        return folders;
+    return !folders[length] ? folders + length : folders[length] == ':' ? folders + length + 1 : folders;
 }
 
 bool is_option(const char* entry)
@@ -133,7 +157,7 @@ Sizes sizes_of(char* const* given)
     Sizes sizes;
     for (char* const* e = given; e && *e; e++) {
         sizes.entries++;
-        if (begins_with(*e, "LD_PRELOAD="))
+        if (begins_with(*e, "LD_PRELOAD=") || begins_with(*e, folders_variable))
             sizes.text += std::strlen(*e) + 1;
     }
     return sizes;
@@ -159,6 +183,19 @@ char** without_ours(char* const* given, char** to, char* text)
             *end++ = text;
             text += name + length + 1;
             continue;
+        }
+        // in a copy that was made before: the process's own has no such folder any more
+        if (copied && begins_with(*e, folders_variable)) {
+            const char* const folders = *e + std::strlen(folders_variable);
+            const char* const rest = behind_ours(folders);
+            if (rest != folders && !*rest)
+                continue;
+            if (rest != folders) {
+                std::strcpy(std::strcpy(text, folders_variable) + std::strlen(folders_variable), rest);
+                *end++ = text;
+                text += std::strlen(text) + 1;
+                continue;
+            }
         }
         *end++ = *e;
     }
@@ -321,12 +358,21 @@ void begin_children()
         names.push_back(row.variable);
     window::take_out(names);
     if (const char* const libraries = std::getenv("LD_PRELOAD")) {
+        const char* const folders = std::getenv("LD_LIBRARY_PATH");
+        if (folders && names_ours(libraries))
+            std::snprintf(our_folder, sizeof our_folder, "%.*s", int(std::strcspn(folders, ":")), folders);
         std::string others(std::strlen(libraries) + 1, '\0');
         others.resize(without_ours(libraries, others.data()));
         if (!others.empty())
             setenv("LD_PRELOAD", others.c_str(), 1);
         else if (*libraries)
             unsetenv("LD_PRELOAD");
+        if (const char* const rest = folders ? behind_ours(folders) : nullptr; rest && rest != folders) {
+            if (*rest)
+                setenv("LD_LIBRARY_PATH", std::string(rest).c_str(), 1);
+            else
+                unsetenv("LD_LIBRARY_PATH");
+        }
     }
     find_functions();
     is_rank = true;

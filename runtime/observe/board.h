@@ -52,7 +52,7 @@ enum class Refusal : unsigned {
     lost_race,      // others claimed the rest first
     too_little,     // what was left takes less than a hand-over
     barred,         // the owner may not use this core, or was given no thread
-    full,           // as many took part as are allowed: OpenMP's number of threads
+    full,           // as many took part as can join a region: Descriptor::max_joiners
     kinds
 };
 constexpr unsigned refusal_kinds = unsigned(Refusal::kinds);

@@ -123,7 +123,8 @@
     ROW(TIME, close_wait, REPORT, NONE, "owners waiting for guests at its end") \
     MADE(TIME, untimed, REPORT, NONE, "of computing_s: extrapolated from a sample") \
     ROW(TIME, longest_chunk, REPORT, NONE, "the longest chunk that was timed") \
-    ROW(COUNT, shared_iterations, BOARD, NONE, "iterations of executions that were offered to others")
+    ROW(COUNT, shared_iterations, BOARD, NONE, "iterations of executions that were offered to others") \
+    ROW(COUNT, runs_with_tasks, LATER, NONE, "executions in which OpenMP tasks were put, which sharing does not divide")
 
 // Of an MPI function of the program; the first two only in a run with report or trace.
 #define WS_CALL_COUNTERS(ROW) \

@@ -35,7 +35,7 @@ constexpr RefusalWords refusals[] = {
     {"lost_race", "others claimed the rest first"},
     {"too_little", "what was left takes less than a hand-over"},
     {"barred", "the owner may not use the core, or got no thread"},
-    {"full", "as many took part as OpenMP's number of threads allows"},
+    {"full", "as many helped as can join one loop (1023)"},
 };
 static_assert(sizeof refusals / sizeof *refusals == refusal_kinds);
 

@@ -55,6 +55,14 @@ const LoopFigures* coarse_loop(const Totals& t, const Facts& f, double waited)
     return nullptr;
 }
 
+// Tasks were put in most executions of the loop, a parallel region's.
+bool has_tasks(const LoopFigures& l) { return l.counts.runs_with_tasks > 0.5 * l.counts.runs; }
+
+std::string tasks_text(const LoopFigures& l)
+{
+    return l.name + " runs OpenMP tasks, which sharing does not divide (-workshare-openmp=lend does)";
+}
+
 // The loop that most time is spent in without being shared.
 const LoopFigures* unshared_loop(const Facts& f)
 {
@@ -70,7 +78,10 @@ const LoopFigures* unshared_loop(const Facts& f)
 std::string why_ends(const Totals& t, const Facts& f, double share)
 {
     const std::string head = format("%.0f %% of the waiting was for the ends of shared loops", 100 * share);
-    if (const LoopFigures* l = coarse_loop(t, f, share * t.idle))
+    const LoopFigures* const l = coarse_loop(t, f, share * t.idle);
+    if (l && has_tasks(*l))
+        return head + ": " + tasks_text(*l);
+    if (l)
         return head + format(": a chunk of %s took up to %s of %s an execution; its iterations are too long, or too "
                              "few (%.4g), to share out",
                              l->name.c_str(), duration(l->counts.longest_chunk_s).c_str(),
@@ -112,15 +123,22 @@ std::string why_unshared(const LoopFigures& l)
                           : format("nobody waited when its executions began (%s each)", duration(took).c_str());
 }
 
-// Most of the time in loops went into executions that were not shared as sharing had brought nothing.
-bool did_not_pay(const Facts& f)
+// If most of the time in loops went into executions that were not shared, because sharing had brought nothing: the
+// loop with most of that time. Else null.
+const LoopFigures* unpaid_loop(const Facts& f)
 {
-    double unpaid = 0, all = 0;
+    const LoopFigures* most = nullptr;
+    double unpaid = 0, all = 0, longest = 0;
     for (const LoopFigures& l : f.loops) {
+        const double s = l.counts.computing_s * std::min(1.0, per_run(l, l.counts.runs_unpaid));
         all += time_of(l);
-        unpaid += l.counts.computing_s * std::min(1.0, per_run(l, l.counts.runs_unpaid));
+        unpaid += s;
+        if (s > longest) {
+            longest = s;
+            most = &l;
+        }
     }
-    return unpaid > 0.5 * all;
+    return unpaid > 0.5 * all ? most : nullptr;
 }
 
 // Other programs had the CPUs, and what a rank lost by that the others have waited for: most of all the waiting. Where
@@ -145,6 +163,8 @@ std::string why_nothing_shared(const Facts& f, double share)
         return head + format("rank %.0f computed %s of %s outside of ws loops, and others waited%s", f.serial.rank,
                              duration(f.serial.outside).c_str(), duration(f.serial.computing).c_str(),
                              mostly_in_call(f).c_str());
+    if (has_tasks(*unshared))
+        return head + tasks_text(*unshared);
     if (unshared->counts.runs_unpaid > 0.5 * unshared->counts.runs)
         return head + "sharing " + unshared->name + " did not pay (memory-bound, or too short), and was stopped";
     return head + unshared->name + " was not shared: " + why_unshared(*unshared);
@@ -187,7 +207,7 @@ std::string largest_cause(const Totals& t, const Facts& f)
     case unsigned(Refusal::core_taken):
         return no_core_text(t, f);
     case unsigned(Refusal::full):
-        return "as many helped as OpenMP's number of threads allows, or the program by omp_set_num_threads()";
+        return "as many helped as can join one loop (1023)";
     case unsigned(Refusal::no_guest):
         return t.guests_refused > 0 ? no_threads
                                     : "the loops were over before a guest thread was made for each rank that waited";
@@ -232,8 +252,9 @@ std::string why_not(const Totals& t, const Facts& f)
         return "the ranks may not use each other's cores (cpusets)";
     if (t.lends == 0 && no_core_was_free(t))
         return no_core_text(t, f);
-    if (did_not_pay(f))
-        return "sharing its loops did not pay (memory-bound, or too short), and was stopped";
+    if (const LoopFigures* l = unpaid_loop(f))
+        return has_tasks(*l) ? tasks_text(*l)
+                             : "sharing its loops did not pay (memory-bound, or too short), and was stopped";
     // not none: a loop's first execution may be shared, as its cost is not known yet
     if (t.regions_shared < 0.01 * t.regions && t.loops > 0.25 * (t.computing - t.kept_off)) {
         const LoopFigures* l = unshared_loop(f);
@@ -241,6 +262,8 @@ std::string why_not(const Totals& t, const Facts& f)
             return needs_poll;
         if (no_core_was_free(t))
             return no_core_text(t, f);
+        if (l && has_tasks(*l))
+            return tasks_text(*l);
         if (l && (is_short(*l) || !is_noise(t, f))) // short it is, whatever else there was
             return l->name + " was not shared: " + why_unshared(*l);
     }

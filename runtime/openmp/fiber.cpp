@@ -4,10 +4,12 @@
 #include "directive/openmp_threads.h"
 #include "loop/participant.h"
 #include "loop/stack.h"
+#include "openmp/team.h"
 #include "window/spin_lock.h"
 
 #include <algorithm>
 #include <boost/context/detail/fcontext.hpp>
+#include <cstdio>
 #include <new>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -136,11 +138,31 @@ namespace {
 window::SpinLock lock; // of the two lists
 Crew* volatile first;
 Crew* free_ones;
-pthread_key_t ends;
+pthread_key_t ends, leaves;
 pthread_once_t ends_made = PTHREAD_ONCE_INIT;
 WS_THREAD_LOCAL Crew* own_crew;
 
 } // namespace
+
+// No message of C++'s: in C the stack of a thread that ends is unwound without a word.
+static void thread_leaves(void*)
+{
+    const Unit* const unit = current;
+    if (!unit)
+        return;
+    std::fprintf(stderr,
+                 "workshare: pthread_exit or pthread_cancel ended a thread in the parallel region %s; ending the job\n",
+                 unit->team->site.site.where);
+    loop::host().end_job();
+}
+
+void Fiber::watch_end()
+{
+    if (is_watched_)
+        return;
+    pthread_setspecific(leaves, this);
+    is_watched_ = identity_ != nullptr; // number 0 has that of whichever thread opens the region
+}
 
 // A thread has ended: its virtual threads are another's next.
 void give_back(void* crew)
@@ -177,7 +199,10 @@ Crew* Crew::own()
 {
     if (WS_LIKELY(own_crew != nullptr))
         return own_crew;
-    pthread_once(&ends_made, [] { pthread_key_create(&ends, give_back); });
+    pthread_once(&ends_made, [] {
+        pthread_key_create(&ends, give_back);
+        pthread_key_create(&leaves, thread_leaves);
+    });
     lock.lock();
     Crew* crew = free_ones;
     if (crew)

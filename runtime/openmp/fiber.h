@@ -33,6 +33,10 @@ public:
     // To be called by what it runs: `stopped` or `set_aside`.
     void stop(Outcome how);
 
+    // Called by what it runs, on its identity. From here on the end of that thread within a region is noticed
+    // (pthread_exit, pthread_cancel): the region would wait for it for ever.
+    void watch_end();
+
     // Null: that of the thread which opens the region.
     Identity* identity() const { return identity_; }
 
@@ -46,7 +50,7 @@ private:
     void (*run_)(Fiber&);
     Outcome outcome_;
     Identity* identity_ = nullptr;
-    bool has_begun_ = false;
+    bool has_begun_ = false, is_watched_ = false;
     loop::Participant own_; // of number 0, which shares its opener's identity
     uintptr_t lowest_, highest_, guard_;
 };

@@ -499,12 +499,13 @@ namespace {
 // What a taskloop reduces libgomp would register itself, for one thread; its data begin with the bounds and with that.
 long taskloop_flags(long data, long flags)
 {
+    current->team->note_task();
     if (flags & task_flag_reduction)
         gnu_GOMP_taskgroup_reduction_register(reinterpret_cast<uintptr_t**>(data)[2]);
     return flags & ~(task_flag_if | task_flag_reduction);
 }
 } // namespace
-WS_GNU_OTHER_AS(GOMP_task, "GOMP_2.0", f = false, region_puts_task());
+WS_GNU_OTHER_AS(GOMP_task, "GOMP_2.0", f = false; current->team->note_task(), region_puts_task());
 WS_GNU_OTHER_AS(GOMP_taskloop, "GOMP_4.5", f = taskloop_flags(b, f), region_puts_task());
 WS_GNU_OTHER_AS(GOMP_taskloop_ull, "GOMP_4.5", f = taskloop_flags(b, f), region_puts_task());
 WS_GNU_OTHER(GOMP_taskwait, "GOMP_2.0");

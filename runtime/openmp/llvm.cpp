@@ -504,7 +504,8 @@ WS_LLVM_LONG(__kmpc_team_static_init_4);
 WS_LLVM_LONG(__kmpc_team_static_init_4u);
 WS_LLVM_LONG(__kmpc_team_static_init_8);
 WS_LLVM_LONG(__kmpc_team_static_init_8u);
-WS_LLVM_OTHER_TOLD(__kmpc_omp_task_alloc, WS_6, return, b = own_number(nullptr), directive::region_puts_task());
+WS_LLVM_OTHER_TOLD(__kmpc_omp_task_alloc, WS_6, return, b = own_number(nullptr); current->team->note_task(),
+                   directive::region_puts_task());
 WS_LLVM_LONG(__kmpc_omp_target_task_alloc);
 WS_LLVM_OTHER(__kmpc_omp_task_begin_if0);
 WS_LLVM_OTHER(__kmpc_omp_task_parts);

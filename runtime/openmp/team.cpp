@@ -7,6 +7,7 @@
 
 #include "directive/openmp_threads.h"
 #include "loop/participant.h"
+#include "loop/site.h"
 #include "openmp/allocator.h"
 
 #include <algorithm>
@@ -82,6 +83,7 @@ void VirtualTeam::begin_unit(Fiber& fiber)
 {
     VirtualTeam& team = *fiber.unit.team;
     Unit& unit = fiber.unit;
+    fiber.watch_end();
     if (team.region.loop) {
         const RegionCall::Loop& l = *team.region.loop;
         const uint64_t n = loop::count_signed(l.start, l.end, l.incr);
@@ -100,6 +102,8 @@ void VirtualTeam::begin_unit(Fiber& fiber)
         Hardware::fetch_add_full(team.site.claims, unit.on_demand->claims()); // relaxed would do: it counts
         team.cold().on_demand.pass(*unit.on_demand->loop());
     }
+    if (fiber.identity())
+        current = nullptr; // its parked thread may end now
 }
 
 // Relaxed: a hint, but where all turns of a round have ended.
@@ -261,10 +265,16 @@ void VirtualTeam::run_round(ws_site* loop)
         for (unsigned number = 0; number < units; number++)
             if (take(number))
                 play(number, outer_ ? outer_->carrier : &self);
-    } else if (directive::openmp_own() > 1)
+        return;
+    }
+    if (directive::openmp_own() > 1)
         directive::run_by_own_threads(take_part, this, units, loop);
     else
         ws_parallel_loop(take_part, this, 0, long(units), 1, loop, 0, 0);
+    if (WS_UNLIKELY(Hardware::load_relaxed(puts_tasks_))) {
+        Hardware::store_relaxed(puts_tasks_, 0);
+        loop::remember_tasks(loop);
+    }
 }
 
 void VirtualTeam::wake_all(unsigned word, Hardware::Word those)

@@ -76,6 +76,13 @@ public:
                                                                     : one_round(n, chunk, unit.units));
     }
 
+    // A virtual thread puts a task, and runs it at once.
+    void note_task()
+    {
+        if (!Hardware::load_relaxed(puts_tasks_)) // relaxed: the opener reads it when the round is over
+            Hardware::store_relaxed(puts_tasks_, 1);
+    }
+
     void* volatile copied = nullptr; // for copyprivate
     Crew& crew() const { return crew_; }
 
@@ -128,6 +135,7 @@ private:
     window::SpinLock lock_;
     ws_site* volatile next_ = nullptr; // after the barrier
     volatile Flag singles_ = 0; // that have been taken
+    volatile Flag puts_tasks_ = 0; // in this round
     volatile Flag whole_ = 0;   // nobody is to help with this round
     static constexpr int fresh = -1; // it has had no turn
     volatile int runners_[Crew::most]; // who runs each virtual thread; 0: nobody

@@ -112,7 +112,6 @@ constexpr double exact_search_s = 0.2, automatic_search_s = 0.001, graph_search_
 constexpr double unknown_period_us = 500000; // measured for so long where no turns are seen
 // What threads that come and go cost a region: measured 20 to 50 for one, with libgomp, which ends them.
 constexpr double thread_cost_us = 60;
-constexpr double left_alone_us = 100; // a thread that opens one shorter than that opens it so long without any question
 // How often a rank that waits looks whether it is to decide.
 constexpr double decide_least_us = 1000, decide_most_us = 20000;
 constexpr double settle_us = 5e6; // a rank that hands nothing over for so long keeps what it has

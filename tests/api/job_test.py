@@ -28,5 +28,5 @@ for compiler in compilers:
     else:
         skip('one core: nothing can be stolen')
     result = run(f'api_exception_{compiler}', 'options', code='error', limit=30)
-    expect_lines(result, result.err, r'workshare: loop \(\S*exception\.cpp:\d+:main\): chunk size -1 in schedule is not positive')
+    expect_lines(result, result.err, r'workshare: loop \([^:\n]*exception\.cpp:\d+:main\): chunk size -1 in schedule is not positive')
 finish()

@@ -37,7 +37,7 @@ def remarks_in(output, source):
         found = re.match(r'(.*):(\d+):\d+: remark: loop (.*)', line)
         if found and os.path.basename(found[1]) == os.path.basename(source):
             # A shared loop's name says where it is.
-            name = re.match(rf'shared: (?:\S*/)?{re.escape(os.path.basename(source))}:{found[2]}:[^,]*', found[3])
+            name = re.match(rf'shared: (?:[^:\n]*/)?{re.escape(os.path.basename(source))}:{found[2]}:[^,]*', found[3])
             remarks[int(found[2])] = found[3].replace(name[0], 'shared', 1) if name else found[3]
     return remarks
 

@@ -4,6 +4,7 @@
 programs with other libraries. And what it says to wrong commands."""
 import json
 import os
+import shlex
 import shutil
 import struct
 import subprocess
@@ -115,7 +116,7 @@ MAIN = 'int MPI_Init(void); int main(void) { return MPI_Init(); }'
 INIT = 'int MPI_Init(void) { return 0; } int PMPI_Init(void) { return 0; }'
 expect('no MPI, no loops', compiled('plain', 'int main(void) { return 0; }'), NO_LOOPS, ('WS603', 'warning', 'none', 'mpicc'))
 expect('MPI in the program', compiled('static', INIT + MAIN), NO_LOOPS, ('WS603', 'problem', 'linked into', 'mpicc'))
-for soname, what, fix in (('libmpich.so.12', 'another MPICH', f'LD_LIBRARY_PATH={lib} mpirun'), ('libmpi.so.40', 'Open MPI', 'mpicc')):
+for soname, what, fix in (('libmpich.so.12', 'another MPICH', f'LD_LIBRARY_PATH={shlex.quote(lib)} mpirun'), ('libmpi.so.40', 'Open MPI', 'mpicc')):
     compiled(soname, INIT, '-shared', '-fPIC', f'-Wl,-soname,{soname}')
     expect(soname, compiled('other', MAIN, soname, '-Wl,--enable-new-dtags,-rpath,.'), NO_LOOPS, ('WS603', 'problem', what, fix))
 compiled('libnone.so', INIT, '-shared', '-fPIC', '-Wl,-soname,libnone.so.1')
@@ -129,7 +130,7 @@ for version in 2, 1:        # linked with the newer one, found the older one
         compiled('aged', MAIN, 'libage.so', '-Wl,-rpath,.')
 expect('a library that has become older', './aged', NO_LOOPS, ('WS602', 'problem', "version `AGE_2' not found", 'mpicc'), ('WS603', 'warning', 'none', ''))
 expect('another MPICH by a path that stays', compiled('fixed', MAIN, 'libmpich.so.12', '-Wl,--disable-new-dtags,-rpath,.'), NO_LOOPS,
-       ('WS603', 'problem', 'another MPICH', f'LD_PRELOAD={lib}/libmpich.so.12 mpirun'))
+       ('WS603', 'problem', 'another MPICH', 'mpicc -fws' if ' ' in lib else f'LD_PRELOAD={shlex.quote(lib + "/libmpich.so.12")} mpirun'))
 expect('OpenMP that libws does not see', compiled('openmp', 'void f(int *);\nint main(void) {\n#pragma omp parallel\n{ int i; f(&i); }\nreturn 0; } void f(int *i) { *i = 0; }',
                                                  '-fopenmp'), NO_LOOPS, ('WS303', 'warning', 'OMP_NUM_THREADS is not set', 'OMP_NUM_THREADS=1 mpirun'), ('WS603', 'warning', '', ''), ('WS608', 'note', 'not linked with libws', ''))
 

@@ -391,8 +391,9 @@ end subroutine
         for version in ('flang version 15.0.6', 'Debian clang version 14.0.6', 'ifort (IFORT) 2021.10.0'):
             self.write('refusals/other', f'#!/bin/sh\necho "{version}"\n')
             os.chmod(self.path('refusals/other'), 0o755)
+            # By its name: blanks in MPICH_FC end the command, which may have arguments.
             status, output = start([self.mpifort, '-fws', '-c', 'a.f90'], self.path('refusals'),
-                                   **{**self.environment, 'MPICH_FC': self.path('refusals/other')})
+                                   **{**self.environment, 'MPICH_FC': 'other', 'PATH': f'{self.path("refusals")}:{os.environ["PATH"]}'})
             check(status == 1 and re.fullmatch(r"mpifort: -fws needs GCC \d+ \(found .*\)\n", output),
                   f'another compiler: {version}', output)
         shutil.rmtree(self.path('prefix/lib/workshare/clang-14'))

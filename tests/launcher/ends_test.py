@@ -4,6 +4,7 @@ root other than rank 0."""
 import glob
 import os
 import re
+import shlex
 import signal
 import socket
 import struct
@@ -150,13 +151,14 @@ eval "$@"
 
 # The user runs what mpirun prints: with the secret in it, unless mpirun was given the secret; then proxies get it here by their input.
 SECRET = 'HYDI_CONTROL_SECRET'
+FOLDER = os.path.dirname(os.path.realpath(MPIRUN))  # hydra prints it as it is, without quotes
 for env in {}, {SECRET: '0123456789abcdef' * 2}:
     job = start('-launcher', 'manual', '-hosts', 'elsewhere', '-localhost', '127.0.0.1', '-n', '2', APP, 'reduce', env=env)
     proxies = []
     for line in job.stdout:
         if line.startswith('HYDRA_LAUNCH: '):
             expect('the secret is printed', SECRET in line, not env)
-            proxies.append(subprocess.Popen(['sh', '-c', line.split(': ', 1)[1]], stdin=subprocess.PIPE, text=True))
+            proxies.append(subprocess.Popen(['sh', '-c', line.split(': ', 1)[1].replace(FOLDER, shlex.quote(FOLDER))], stdin=subprocess.PIPE, text=True))
             proxies[-1].stdin.write(env.get(SECRET, '') + '\n')
             proxies[-1].stdin.close()
         if line.startswith('HYDRA_LAUNCH_END'):

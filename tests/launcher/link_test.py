@@ -2,6 +2,7 @@
 """A link without libws: the linker's message says -fws. With -fws, or with libws by pkg-config, it succeeds."""
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -56,7 +57,8 @@ with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, name), 'w') as f:
             f.write(text)
     libws = subprocess.run(['pkg-config', '--cflags', '--libs', 'ws'], capture_output=True, text=True, check=True,
-                           env={**os.environ, 'PKG_CONFIG_PATH': f'{STAGE}/lib/pkgconfig'}).stdout.split()
+                           env={**os.environ, 'PKG_CONFIG_PATH': f'{STAGE}/lib/pkgconfig'}).stdout
+    libws = shlex.split(libws)
     for name in SOURCES:
         wrapper, compilers = (MPIFORT, [('gfortran', [])]) if name.endswith('90') else (MPICC, [('gcc', [])])
         if CLANG and not name.endswith('90'):

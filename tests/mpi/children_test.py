@@ -2,7 +2,10 @@
 """Programs that a rank starts inherit nothing of Workshare's, whichever function of the C library starts them; scripts that start the
 ranks hand all of it on."""
 import os
+import shlex
+import shutil
 import sys
+import tempfile
 
 from job import MPIRUN, PROGRAMS, expect, expect_lines, finish, run
 
@@ -36,6 +39,16 @@ for program in 'children', 'children_plain':
             here, there = seen(result, loaded_first), seen(plain, loaded_first)
             expect(result, f'children have {sorted(here - there)} and lack {sorted(there - here)}', here == there)
 
+# Installed in a folder with a blank: the loader finds what it loads first by names, in a folder that children do not have.
+with tempfile.TemporaryDirectory(prefix='a blank ', dir=PROGRAMS) as folder:
+    shutil.copytree(os.path.dirname(os.path.dirname(MPIRUN)), os.path.join(folder, 'prefix'), symlinks=True, copy_function=os.link)
+    for user in {}, {'LD_LIBRARY_PATH': '/nowhere', 'LD_PRELOAD': 'libm.so.6'}:
+        plain = run('children', 'start', workshare=False, env=user)
+        for options in MODES[:3]:
+            result = run('children', 'start', options=options, env=user, mpirun=os.path.join(folder, 'prefix/bin/mpirun'), title=title('a blank', options, user))
+            here, there = seen(result, True), seen(plain, True)
+            expect(result, f'children have {sorted(here - there)} and lack {sorted(there - here)}', here == there)
+
 # What the program sets counts, whatever number it is: of the children in a copy of the environment no more than that they start.
 result = run('children', 'set', options=('-workshare-openmp=share:8',), env={'OMP_NUM_THREADS': '1'})
 for way in 'execve', 'execvp', 'execl', 'fexecve', 'system', 'popen', 'posix_spawn':
@@ -43,27 +56,28 @@ for way in 'execve', 'execvp', 'execl', 'fexecve', 'system', 'popen', 'posix_spa
 
 SHARE = '-workshare-openmp=share:8',
 CHILDREN = os.path.join(PROGRAMS, 'children')
+TELL = f'{shlex.quote(CHILDREN)} tell'
 ONE = {'OMP_NUM_THREADS': '1'}
 PYTHON = f'import subprocess; subprocess.run([{CHILDREN!r}, "tell"], check=True, close_fds=False)'
 for how, command, user in (('itself', [CHILDREN, 'tell'], ONE), ('nothing set', [CHILDREN, 'tell'], {}), ('env', ['/usr/bin/env', 'A=B', CHILDREN, 'tell'], ONE),
-                           ('sh, exec', ['/bin/sh', '-c', f'exec {CHILDREN} tell'], ONE), ('sh, nothing set', ['/bin/sh', '-c', f'{CHILDREN} tell; exit $?'], {}),
-                           ('bash', ['/bin/bash', '-c', f'{CHILDREN} tell; exit $?'], ONE), ('Python', [sys.executable, '-c', PYTHON], ONE),
-                           ('a number of its own', ['/bin/sh', '-c', f'export OMP_NUM_THREADS=3; exec {CHILDREN} tell'], {}),
-                           ('two of them', ['/bin/sh', '-c', f'/usr/bin/env OMP_NUM_THREADS=2 /bin/bash -c "{CHILDREN} tell; exit"'], ONE)):
+                           ('sh, exec', ['/bin/sh', '-c', f'exec {TELL}'], ONE), ('sh, nothing set', ['/bin/sh', '-c', f'{TELL}; exit $?'], {}),
+                           ('bash', ['/bin/bash', '-c', f'{TELL}; exit $?'], ONE), ('Python', [sys.executable, '-c', PYTHON], ONE),
+                           ('a number of its own', ['/bin/sh', '-c', f'export OMP_NUM_THREADS=3; exec {TELL}'], {}),
+                           ('two of them', ['/bin/sh', '-c', f'/usr/bin/env OMP_NUM_THREADS=2 /bin/bash -c {shlex.quote(f"{TELL}; exit")}'], ONE)):
     result = run(*command, options=SHARE, env=user, title=f'started by {how}')
     for r in 0, 1:
         expect_lines(result, result.out, f'^rank {r}: OMP_NUM_THREADS 8, threads 8$')
     expect(result, 'no verdict', 'workshare: 2 ranks' in result.err)
-result = run('/bin/sh', '-c', f'unset OMP_NUM_THREADS; exec {CHILDREN} tell', options=SHARE, env=ONE, title='a script that unsets it')
+result = run('/bin/sh', '-c', f'unset OMP_NUM_THREADS; exec {TELL}', options=SHARE, env=ONE, title='a script that unsets it')
 expect_lines(result, result.err, 'no parallel region is shared: OMP_NUM_THREADS is set for some processes only, or a script has unset it')
 
 # A program of the script's that is no rank, before the ranks: as the script says.
-result = run('/bin/sh', '-c', f'/usr/bin/env OMP_NUM_THREADS=3 {os.path.join(PROGRAMS, "no_mpi")}; exec {CHILDREN} tell', options=('-workshare',), env=ONE,
+result = run('/bin/sh', '-c', f'/usr/bin/env OMP_NUM_THREADS=3 {shlex.quote(os.path.join(PROGRAMS, "no_mpi"))}; exec {TELL}', options=('-workshare',), env=ONE,
              title='an OpenMP program before it')
 expect(result, 'other threads than the script says', result.out.count('3 threads\n') == 2)
 
 # Jobs within: of a rank, and of a script. Neither is one with -workshare.
-inner = f'{MPIRUN} -n 2 {CHILDREN} tell'
+inner = f'{shlex.quote(MPIRUN)} -n 2 {TELL}'
 result = run('/bin/sh', '-c', f'exec {inner}', ranks=1, options=SHARE, env=ONE, title='mpirun in a script')
 for r in 0, 1:
     expect_lines(result, result.out, f'^rank {r}: OMP_NUM_THREADS 1, threads 1$')

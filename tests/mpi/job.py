@@ -78,13 +78,16 @@ def likely(result, what, condition):
         raise Unlikely(f'{result.title}: {what}', finally_fail, result)
 
 
-def preload(library):
-    """mpirun's options that load a library of PROGRAMS into each rank. From a folder of its own: the loader takes a blank
-    in the path for the end of it."""
+def loadable(library):
+    """A copy of a library in a folder of its own: the loader takes a blank in a path of LD_PRELOAD for the end of it."""
     folder = tempfile.mkdtemp(dir='/tmp')
     atexit.register(shutil.rmtree, folder)
-    shutil.copy(os.path.join(PROGRAMS, library), folder)
-    return '-genv', 'LD_PRELOAD', os.path.join(folder, library)
+    return shutil.copy(library, folder)
+
+
+def preload(library):
+    """mpirun's options that load a library of PROGRAMS into each rank."""
+    return '-genv', 'LD_PRELOAD', loadable(os.path.join(PROGRAMS, library))
 
 
 def in_tiny_shm():
@@ -176,7 +179,7 @@ def run_until_stolen(*args, **how):
 
 
 def run_once(program, *args, ranks=2, workshare=True, options=(), env=None, limit=60, title=None, code=0, prefix=(),
-             meanwhile=None):
+             meanwhile=None, mpirun=MPIRUN):
     """code: the exit status wanted, 'error' for any but 0, None for whichever. limit: seconds, more on a loaded machine, then it is killed.
     meanwhile: called with a function that returns the job's living processes, in a thread of its own; it should return soon
     after they are gone."""
@@ -185,7 +188,7 @@ def run_once(program, *args, ranks=2, workshare=True, options=(), env=None, limi
     value = uuid.uuid4().hex
     mark = f'{TOKEN}={value}'
     flags = ['-workshare'] if workshare else []
-    command = [*prefix, MPIRUN, *flags, *options, '-n', str(ranks),
+    command = [*prefix, mpirun, *flags, *options, '-n', str(ranks),
                os.path.join(PROGRAMS, program) if os.path.sep not in program else program, *map(str, args)]
     shown = ' '.join(f'{k}={v}' for k, v in (env or {}).items())
     title = title or f'{shown} {program} {" ".join(map(str, args))} ({ranks} ranks{"" if workshare else ", off"})'.strip()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Bad input at run time: one message that names it, and the job ends with an error."""
 import os
+import shlex
 import tempfile
 
 from job import PROGRAMS, expect, finish, run
@@ -35,7 +36,7 @@ expect(result, 'no message about the statistics file', 'cannot write WS_STATS_FI
 
 # Some ranks would wait for the others for ever.
 for ranks, some, enabled, others in (2, '[ $PMI_RANK = 0 ]', '(0)', '(1)'), (6, '[ $PMI_RANK -gt 0 ] && [ $PMI_RANK -lt 4 ]', '(1-3)', '(0,4-5)'):
-    result = run('/bin/sh', '-c', f'if {some}; then export WS_ENABLE=1; else unset WS_ENABLE; fi; exec {os.path.join(PROGRAMS, "imbalance")} nothing 1',
+    result = run('/bin/sh', '-c', f'if {some}; then export WS_ENABLE=1; else unset WS_ENABLE; fi; exec {shlex.quote(os.path.join(PROGRAMS, "imbalance"))} nothing 1',
                  ranks=ranks, workshare=False, code='error', limit=20, title=f'WS_ENABLE=1 in some of {ranks} ranks')
     ours = result.verdicts()
     expect(result, 'not one line that names the ranks', len(ours) == 1 and f'WS_ENABLE=1 in their environment {enabled}, others do not {others}' in ours[0])

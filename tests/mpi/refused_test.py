@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A system that refuses libws a thread, a mapping or a file in memory: each of them once, one after the other, in attaching, in a shared
-loop, in a shared region and in a pool of tasks. The job is right and ends; no message names an option that nobody gave."""
+loop, in a shared region and in a pool of tasks. The job is right and ends; no message names an option that nobody gave.
+
+And one that refuses libmpich a thread or a mapping, in MPI_Init, for libws's window and for the pool: the job is right, or ends with a message."""
 import re
 
 from job import CORES, expect, finish, preload, run, side_by_side, skip
@@ -13,6 +15,9 @@ LIBRARY = preload('refuse_nth.so')
 KINDS = 'thread', 'map', 'file'
 ENOUGH = 40  # of one kind
 PARTS = {'loop': ('-workshare',), 'region': ('-workshare-openmp=share:4',), 'pool': ('-workshare', '-workshare-workers', '1')}
+MPICH = 'libmpich.so'
+# It would take mmap's place, and handle faults.
+UCX_STAYS_OUT = {'UCX_MEM_MMAP_HOOK_MODE': 'none', 'UCX_MEM_EVENTS': 'n', 'UCX_HANDLE_ERRORS': 'none'}
 POOL = {'MPIR_CVAR_NUM_CLIQUES': '2'}  # tasks move between nodes, which are pretended
 
 
@@ -29,9 +34,30 @@ def job(part, what, at, whose, **more):
 
 
 def asked(part, what):
-    """How many of them the ranks ask for, where none is refused: the most of any rank."""
-    result = job(part, what, 0, 'all')
-    return max([int(n) for n in re.findall(rf'^libws asked on rank \d+: {what} (\d+)$', result.err, re.MULTILINE)] or [0])
+    """How many of them libws asks for, where none is refused: the most of any rank."""
+    return asked_of('libws.so', job(part, what, 0, 'all'), what)
+
+
+def asked_of(library, result, what):
+    return max([int(n) for n in re.findall(rf'^{re.escape(library)} asked on rank \d+: {what} (\d+)$', result.err, re.MULTILINE)] or [0])
+
+
+def of_mpich(part, what, at, whose):
+    result = run('refused', part, options=(*PARTS[part], *LIBRARY), limit=60, code=None, title=f'{part}: libmpich of rank {whose} is refused {what} {at or "none"}',
+                 env={'OMP_NUM_THREADS': '1', 'REFUSE_LIBRARY': MPICH, 'REFUSE_WHAT': what, 'REFUSE_AT': str(at), 'REFUSE_RANK': str(whose),
+                      **UCX_STAYS_OUT, **(POOL if part == 'pool' else {})})
+    faults = set(re.findall(r'^rank \d+ faults in (.*)$', result.err, re.MULTILINE))
+    expect(result, f'it faults in {faults}', not faults)
+    if result.code == 0:
+        expect(result, 'not all was run', result.out.count(f'{part} ended') == 2)
+    else:
+        expect(result, 'no message', re.search(r'^workshare: error: |: Fatal error in ', result.err, re.MULTILINE))
+    return result
+
+
+def all_of_mpich(part, what):
+    count = asked_of(MPICH, of_mpich(part, what, 0, 'all'), what)
+    return [lambda at=at, whose=whose: of_mpich(part, what, at, whose) for at in range(1, count + 1) for whose in (0, 'all')]
 
 
 def later(*args, **how):
@@ -63,6 +89,10 @@ for part in PARTS:
             jobs += [later(part, what, at, 0), later(part, what, at, 'all')]
         jobs += [later(part, what, at, 'all', REFUSE_MORE='1') for at in {1, 2, count}]
     side_by_side(*jobs, at_once=2)
+of_all = [one for part in ('loop', 'pool') for what in ('thread', 'map') for one in all_of_mpich(part, what)]
+if len(of_all) < 4:     # for the memory of a node, and for libws's window
+    expect(of_mpich('loop', 'map', 0, 'all'), 'libmpich is not seen to ask', False)
+side_by_side(*of_all, at_once=2)
 right = [few_threads(limit) for limit in range(1, 10)]
 expect(run('refused', 'region', options=PARTS['region'], env=TWO), 'no limit was enough', right[-1])
 finish()

@@ -135,7 +135,7 @@ in_phases()
 # Causes that a job provokes; tests/observe has them all.
 for shape, how, part in \
         ('serial', {}, r'rank 1 computed \S+ m?s of \S+ m?s outside of ws loops, and others waited, mostly in MPI_Barrier'), \
-        ('coarse', {}, r'for the ends of shared loops: a chunk of \S*report.c:\d+:coarse_loop took up to 1\d'), \
+        ('coarse', {}, r'for the ends of shared loops: a chunk of [^:\n]*report.c:\d+:coarse_loop took up to 1\d'), \
         ('one', {'ranks': 4, 'env': {'MPIR_CVAR_NUM_CLIQUES': '2'}},
          r'was for communication, while no rank of the node computed, mostly in MPI_Barrier'):
     says(part, shape, **how)

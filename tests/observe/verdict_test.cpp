@@ -137,6 +137,10 @@ TEST_CASE("a middling gain names the largest cause of the rest")
         j.f.loops[0].counts.iterations_kept = 1600;
         CHECK(has(j.line(), "60 % of the waiting was for the ends of shared loops: a chunk of app.c:13:main took up to "
                             "9 ms of 12 ms an execution"));
+        j.f.loops[0].counts.runs_with_tasks = 90;
+        CHECK(has(j.line(), "60 % of the waiting was for the ends of shared loops: app.c:13:main runs OpenMP tasks, which "
+                            "sharing does not divide (-workshare-openmp=lend does)"));
+        j.f.loops[0].counts.runs_with_tasks = 0;
         j.f.loops[0].counts.runs = 1000; // one was disturbed: in each they would have come to 9 s
         CHECK(has(j.line(), "60 % of the waiting was for the ends of shared loops, where handing over a core"));
     }
@@ -239,6 +243,10 @@ TEST_CASE("nothing stolen: the most basic cause")
     {
         j.f.loops[0].counts.runs_unpaid = 60;
         CHECK(has(j.line(), head + "sharing its loops did not pay"));
+        j.f.loops[0].counts.runs_with_tasks = 90;
+        CHECK(has(j.line(), head + "app.c:13:main runs OpenMP tasks, which sharing does not divide"));
+        j.f.loops[0].counts.runs_with_tasks = 10; // they are not what its time goes into
+        CHECK(has(j.line(), head + "sharing its loops did not pay"));
         j.lost(Refusal::all_wait, 0.5);
         LoopFigures other = j.f.loops[0]; // where most of the time was spent, in few executions
         other.counts.computing_s = other.counts.cut_s = 5;
@@ -260,6 +268,8 @@ TEST_CASE("nothing stolen: the most basic cause")
         j.t.regions_shared = 0;
         j.f.loops[0].counts.runs = j.f.loops[0].counts.runs_cut = 146; // 6.85 ms
         CHECK(has(j.line(), head + "app.c:13:main was not shared: nobody waited when its executions began (6.85 ms"));
+        j.f.loops[0].counts.runs_with_tasks = 140;
+        CHECK(has(j.line(), head + "app.c:13:main runs OpenMP tasks, which sharing does not divide"));
     }
     SECTION("not short, among many that are")
     {

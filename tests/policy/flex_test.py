@@ -6,7 +6,7 @@ import os
 import re
 import tempfile
 
-from job import PROGRAMS, expect, expect_lines, finish, likely, repeated, run, skip
+from job import PROGRAMS, expect, expect_lines, finish, likely, loadable, repeated, run, skip
 
 EVERY_5 = ('-workshare-flex-interval', '5')
 INTERVAL = (*EVERY_5, '-workshare-flex-th1', '100')     # whatever others use of the processors
@@ -297,24 +297,25 @@ rows_are(lambda rows: len(rows) == 3 and 15 < rows[0] < 50 and abs(rows[1] - row
 # ---- counters of the processor: PAPI, or why not
 result = job('flex_rows', 'all', 1000, 12, ranks=2)
 expect(result, 'the verdict does not say what work is measured by', re.search(r'by (registered rows|instructions|floating-point operations)', result.err))
-folder = os.path.join(PROGRAMS, 'fake_papi.so')
-if not os.path.exists(folder):
+counters = os.path.join(PROGRAMS, 'fake_papi.so')
+if not os.path.exists(counters):
     skip('no counters: built without PAPI')
     finish()
+counters = loadable(counters)
 for counts_what, wanted in ('flop', 'floating-point operations'), ('instructions', 'instructions'), ('nothing', 'registered rows'):
-    result = run('flex_rows', 'all', '1000', '30', options=INTERVAL, env={'LD_PRELOAD': folder, 'FAKE_PAPI': counts_what}, ranks=2)
+    result = run('flex_rows', 'all', '1000', '30', options=INTERVAL, env={'LD_PRELOAD': counters, 'FAKE_PAPI': counts_what}, ranks=2)
     expect(result, f'not by {wanted}', f'by {wanted}' in result.err)
 # Processors that count differently are made equal: rank 1's counts ten times what it does, and its rows take twice the computing. Rank 0 gets half of
 # that, with 500 rows; by the counts as they are it would get 418. What others take of a processor counts, too.
 @repeated
 def made_equal():
     result = run('flex_rows', 'dear', '800', '300', options=('-workshare-flex-interval', '15', '-workshare-flex-th1', '100'),
-                 env={'LD_PRELOAD': folder, 'FAKE_PAPI': 'flop', 'FAKE_PAPI_TIMES': '10'}, ranks=2)
+                 env={'LD_PRELOAD': counters, 'FAKE_PAPI': 'flop', 'FAKE_PAPI_TIMES': '10'}, ranks=2)
     rows = counts(result)[0]
     likely(result, f'rows {rows}', len(rows) == 2 and 455 < rows[0] < 545)
 
 
 made_equal()
-result = run('flex_rows', 'all', '1000', '30', options=INTERVAL, env={'LD_PRELOAD': folder, 'FAKE_PAPI': 'refused'}, ranks=2)
+result = run('flex_rows', 'all', '1000', '30', options=INTERVAL, env={'LD_PRELOAD': counters, 'FAKE_PAPI': 'refused'}, ranks=2)
 expect(result, 'what the kernel refuses is not told', 'by registered rows (PAPI: /proc/sys/kernel/perf_event_paranoid forbids it)' in result.err)
 finish()

@@ -8,9 +8,10 @@ import shutil
 import sys
 import tempfile
 
-from job import MPIRUN, expect, finish, likely, repeated, run
+from job import MPIRUN, expect, finish, likely, loadable, repeated, run
 
 library, calls, source, tool = map(os.path.abspath, sys.argv[3:7])
+tool = loadable(tool)
 TURNS = 100
 
 # ---- the table: as many arguments as the function has, and those that it says

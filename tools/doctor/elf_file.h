@@ -23,7 +23,6 @@ public:
     const std::string& script() const { return script_; } // the first line of one
 
     std::string interpreter() const;
-    bool is_dynamic() const { return segment(PT_DYNAMIC).p_type == PT_DYNAMIC; }
 
     // Symbols of the dynamic table, or of the full one.
     struct Symbol {

@@ -74,13 +74,17 @@ void mpi_library(const Job& job, Findings& out)
         return out.ok("Workshare's, linked into the program");
     if (p.mpi == "mpich" && p.mpi_path.empty())
         return out.problem("an MPICH that is not found", "the program cannot start", mpirun_with_libraries(job));
-    if (p.mpi == "mpich")
+    if (p.mpi == "mpich") {
+        const std::string ours = lib_folder(job) + "/libmpich.so.12";
+        const bool has_name = ours.find_first_of(" :") == std::string::npos; // for the loader, in LD_PRELOAD
         return out.problem("another MPICH: " + p.mpi_path,
                            "the program runs, but its waits know nothing of Workshare: no core is ever lent. MPICHs "
                            "are alike for programs, so that ours can take its place",
-                           p.fixed_path ? "LD_PRELOAD=" + quoted(lib_folder(job) + "/libmpich.so.12") + " " +
-                                              mpirun(job, "") + "     # the program has the other's path in it (RPATH)"
-                                        : mpirun_with_libraries(job));
+                           !p.fixed_path ? mpirun_with_libraries(job)
+                           : has_name    ? "LD_PRELOAD=" + quoted(ours) + " " + mpirun(job, "") +
+                                               "     # the program has the other's path in it (RPATH)"
+                                         : rebuild);
+    }
     if (p.mpi == "unknown")
         return out.skip("the loader could not be asked");
     if (p.mpi == "openmpi")

@@ -228,7 +228,7 @@ const char* refusal_text(Refusal why)
 {
     static const char* const texts[] = {
         "no shared loop ran", "guests are being made", "cores taken by other ranks", "all waited",
-        "others were faster", "too little left",       "owner may not use the core", "no OpenMP thread number left"};
+        "others were faster", "too little left",       "owner may not use the core", "no more can join the loop"};
     static_assert(sizeof texts / sizeof *texts == refusal_kinds);
     return texts[unsigned(why)];
 }

@@ -16,7 +16,6 @@ enum TaskFlags : uint8_t {
     task_pinned = 1,
     task_has_future = 2,
     task_on_heap = 4, // the data lies at `there`
-    task_failed = 8,
 };
 
 struct Task {

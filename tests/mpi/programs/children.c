@@ -75,7 +75,7 @@ static const struct {
 
 static int is_of_interest(const char *line)
 {
-    static const char *const begins[] = {"WS_", "LD_PRELOAD=", "OMP_", "GOMP_", "KMP_"};
+    static const char *const begins[] = {"WS_", "LD_PRELOAD=", "LD_LIBRARY_PATH=", "OMP_", "GOMP_", "KMP_"};
     for (unsigned i = 0; i < sizeof begins / sizeof *begins; i++)
         if (strncmp(line, begins[i], strlen(begins[i])) == 0)
             return 1;
