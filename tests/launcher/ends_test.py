@@ -64,7 +64,10 @@ for hosts in (), TWO:
 # Workshare's part of MPI_Finalize meets all ranks, too; on one node libws sees by itself that one has died.
 expect('with Workshare', result(start(*TWO, '-workshare', *KEEP, 'alone'))[::2],
        (9, 'mpiexec: rank 1 on host b was killed by signal 9 (Killed) before MPI_Finalize, where others wait\n'))
-expect('killed when all had come, elsewhere', result(start(*TWO, *KEEP, 'killed', 'barrier'))[::2], (9, ''))
+# Behind that barrier ranks of MPICH 4.2 may meet once more.
+code, out, err = result(start(*TWO, *KEEP, 'killed', 'barrier'))
+expect('killed when all had come, elsewhere', (code, err.replace(
+    'mpiexec: rank 1 on host b was killed by signal 9 (Killed) in MPI_Finalize, where others wait\n', '')), (9, ''))
 expect('nobody killed', result(start('-disable-auto-cleanup', '-n', '2', APP)), (0, '', ''))
 expect('no MPI', result(start('-n', '2', 'true')), (0, '', ''))
 expect('no MPI, status 3', result(start('-n', '2', 'sh', '-c', 'exit 3')), (3, '', ''))

@@ -493,8 +493,7 @@ int MPIR_Workshare_thread_level(int level)
 
 void MPIR_Workshare_tell_launcher(const char *call)
 {
-    /* Proxies of later versions would take it for a key of the program's */
-    if (MPICH_NUMVERSION < 40100000 && getenv("MPIR_WORKSHARE_TELL"))
+    if (getenv("MPIR_WORKSHARE_TELL"))
         MPIR_pmi_kvs_put("workshare-is-in", call);
 }
 

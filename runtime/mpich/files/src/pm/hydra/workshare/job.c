@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * How mpiexec ends a job. Included by launchers.c, which has two functions for its version of hydra: is_connected(), true
- * from when a proxy was told what to start until its connection closes, and next_proxy(), which goes through the proxies of
- * all groups and begins and ends with NULL.
+ * How mpiexec ends a job. Included by launchers.c, which has three functions for its version of hydra: is_connected(),
+ * true from when a proxy was told what to start until its connection closes; next_proxy(), which goes through the proxies
+ * of all groups and begins and ends with NULL; and group_of(), a proxy's group.
  */
 #include <signal.h>
 
@@ -69,6 +69,63 @@ HYD_status HYD_pmcd_pmiserv_rank_left(int fd, struct HYD_proxy *proxy, int len)
 
   fn_fail:
     goto fn_exit;
+}
+
+HYD_status HYD_pmcd_pmiserv_rank_gone(int fd, struct HYD_proxy *proxy, int len, int gone_well)
+{
+    int count, closed;
+    HYD_status status = HYD_SUCCESS;
+
+    HYDU_MALLOC_OR_JUMP(proxy->gone, char *, len, status);
+    status = HYDU_sock_read(fd, proxy->gone, len, &count, &closed, HYDU_SOCK_COMM_MSGWAIT);
+    HYDU_ERR_POP(status, "unable to read from proxy\n");
+    proxy->gone_well = gone_well;
+
+  fn_exit:
+    return status;
+
+  fn_fail:
+    goto fn_exit;
+}
+
+/* True if other processes of the group wait for one of the proxy `gone` that will never come: in a barrier of PMI or, with
+ * -disable-auto-cleanup, in MPI_Finalize. With that option all that are left must wait. */
+static int is_stuck(const struct HYD_proxy *gone)
+{
+    const struct HYD_pg *pg = group_of(gone);
+    int some_wait = pg->barrier_count > 0, some_run = 0;
+    struct HYD_proxy *proxy;
+
+    for (proxy = next_proxy(NULL); proxy; proxy = next_proxy(proxy))
+        if (group_of(proxy) == pg) {
+            some_wait |= proxy->waits == HYDU_WAITS;
+            some_run |= proxy->waits == HYDU_WAITS_NOT && !proxy->exit_status;
+        }
+    return some_wait && (HYD_server_info.user_global.auto_cleanup || !some_run);
+}
+
+/* Returns how many seconds to wait for the next event, at most `time_left`. Ends a job that is stuck: with
+ * -disable-auto-cleanup after some seconds, because a process may have ended when all were in the barrier already. */
+static int end_if_stuck(int time_left)
+{
+    enum { most_stuck = 5 };
+    static time_t since;
+    struct HYD_proxy *gone = next_proxy(NULL);
+
+    while (gone && !(gone->gone && is_stuck(gone)))
+        gone = next_proxy(gone);
+    if (!gone || HYDU_job_is_ending()) {
+        since = 0;
+        return time_left;
+    }
+    since = since ? since : HYDU_seconds();
+    if (HYD_server_info.user_global.auto_cleanup || HYDU_seconds() - since >= most_stuck) {
+        if (HYDU_exit_code(1, 1) < 0)
+            HYDU_dump_noprefix(stderr, "%s", gone->gone);
+        HYD_pmcd_pmiserv_end_job(NULL, gone->gone_well ? 1 : -1);
+        return HYDU_time_left(time_left);
+    }
+    return time_left < 0 || time_left > 1 ? 1 : time_left;
 }
 
 HYD_status HYD_pmcd_pmiserv_proxy_ended(struct HYD_proxy *proxy)

@@ -19,6 +19,11 @@ static struct HYD_proxy *next_proxy(const struct HYD_proxy *proxy)
     return pg ? pg->proxy_list : NULL;
 }
 
+static struct HYD_pg *group_of(const struct HYD_proxy *proxy)
+{
+    return proxy->pg;
+}
+
 #include "job.c"
 
 void HYD_pmcd_pmiserv_connected(struct HYD_proxy *proxy)
@@ -77,64 +82,6 @@ HYD_status HYD_pmcd_pmiserv_launch(struct HYD_pg *pg, enum HYD_bool use_rmk)
 
   fn_fail:
     goto fn_exit;
-}
-
-HYD_status HYD_pmcd_pmiserv_rank_gone(int fd, struct HYD_proxy *proxy, int len, int gone_well)
-{
-    int count, closed;
-    HYD_status status = HYD_SUCCESS;
-
-    HYDU_MALLOC_OR_JUMP(proxy->gone, char *, len, status);
-    status = HYDU_sock_read(fd, proxy->gone, len, &count, &closed, HYDU_SOCK_COMM_MSGWAIT);
-    HYDU_ERR_POP(status, "unable to read from proxy\n");
-    proxy->gone_well = gone_well;
-
-  fn_exit:
-    return status;
-
-  fn_fail:
-    goto fn_exit;
-}
-
-/* True if some process of `pg` will never come to a barrier of PMI that others wait in: `*gone` is its proxy. With
- * -disable-auto-cleanup that does not count while any process does something else. */
-static int is_stuck(const struct HYD_pg *pg, struct HYD_proxy **gone)
-{
-    struct HYD_proxy *proxy;
-    int some_wait = pg->barrier_count > 0, some_run = 0;
-
-    *gone = NULL;
-    for (proxy = pg->proxy_list; proxy; proxy = proxy->next) {
-        some_wait |= proxy->waits == HYDU_WAITS;
-        some_run |= proxy->waits == HYDU_WAITS_NOT && !proxy->exit_status;
-        if (proxy->gone && !*gone)
-            *gone = proxy;
-    }
-    return *gone && some_wait && (HYD_server_info.user_global.auto_cleanup || !some_run);
-}
-
-/* Returns how many seconds to wait for the next event, at most `time_left`. Ends a job that is stuck: with
- * -disable-auto-cleanup after some seconds, because a process may have ended when all were in the barrier already. */
-static int end_if_stuck(int time_left)
-{
-    enum { most_seconds = 5 };
-    static time_t since;
-    struct HYD_proxy *gone = NULL;
-    struct HYD_pg *pg;
-
-    for (pg = &HYD_server_info.pg_list; pg && !is_stuck(pg, &gone); pg = pg->next);
-    if (!pg || HYDU_job_is_ending()) {
-        since = 0;
-        return time_left;
-    }
-    since = since ? since : HYDU_seconds();
-    if (HYD_server_info.user_global.auto_cleanup || HYDU_seconds() - since >= most_seconds) {
-        if (HYDU_exit_code(1, 1) < 0)
-            HYDU_dump_noprefix(stderr, "%s", gone->gone);
-        HYD_pmcd_pmiserv_end_job(NULL, gone->gone_well ? 1 : -1);
-        return HYDU_time_left(time_left);
-    }
-    return time_left < 0 || time_left > 1 ? 1 : time_left;
 }
 
 /* A host that cannot be reached: ssh, or its like, fails there, and its proxy never connects. The launchers are left

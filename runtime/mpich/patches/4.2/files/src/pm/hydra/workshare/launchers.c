@@ -20,6 +20,11 @@ static struct HYD_proxy *next_proxy(const struct HYD_proxy *proxy)
     return NULL;
 }
 
+static struct HYD_pg *group_of(const struct HYD_proxy *proxy)
+{
+    return PMISERV_pg_by_id(proxy->pgid);
+}
+
 #include "job.c"
 
 void HYD_pmcd_pmiserv_connected(struct HYD_proxy *proxy)
