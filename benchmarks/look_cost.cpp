@@ -58,9 +58,9 @@ int main(int argc, char** argv)
         window.init_own(int(r), ranks, 0, {});
     }
     for (unsigned r = 0; r < ranks; r++) { // guests listen everywhere
-        ws::window::Hardware::store_relaxed(window.guest(r, 0).state, ws::window::guest_ready);
+        ws::base::Hardware::store_relaxed(window.guest(r, 0).state, ws::window::guest_ready);
         for (unsigned c = 1; c < ranks; c++)
-            ws::window::Hardware::store_relaxed(window.guest(r, c).state, ws::window::guest_ready);
+            ws::base::Hardware::store_relaxed(window.guest(r, c).state, ws::window::guest_ready);
     }
 
     ws::lend::Chooser chooser;
@@ -83,7 +83,7 @@ int main(int argc, char** argv)
     // It does see work where there is some.
     mprotect(base, bytes, PROT_READ | PROT_WRITE);
     window.row(ranks - 1).loops[0].publish(0, {1000, 0, 100});
-    ws::window::Hardware::store_release(window.open(ranks - 1), 1);
+    ws::base::Hardware::store_release(window.open(ranks - 1), 1);
     ws::lend::Target target = chooser.choose(ws::window::asleep_hungry, false, 0);
     if (found || target.rank != ranks - 1) {
         std::fprintf(stderr,

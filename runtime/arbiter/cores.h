@@ -14,13 +14,13 @@
 // Arithmetic on one word, and no lock: nothing is left behind by a process that dies here.
 #pragma once
 
-#include "window/atomics.h"
+#include "base/atomics.h"
 
 #include <cstdint>
 
 namespace ws::arbiter {
 
-using window::Hardware;
+using base::Hardware;
 
 enum class Use : uint8_t {
     home,   // its owner's own thread: computes, or waits with nobody else on the core

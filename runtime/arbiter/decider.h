@@ -18,12 +18,12 @@
 // each new decider: it tells decisions apart.
 #pragma once
 
-#include "window/atomics.h"
+#include "base/atomics.h"
 #include <cstdint>
 
 namespace ws::arbiter {
 
-using window::Hardware;
+using base::Hardware;
 
 template <class Atomics = Hardware> class BasicDecider {
     using A = Atomics;

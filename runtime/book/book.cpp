@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "book/book.h"
 
-#include "window/lift.h"
-#include "window/open_file.h"
-#include "window/times.h"
+#include "base/lift.h"
+#include "base/open_file.h"
+#include "base/times.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -19,9 +19,9 @@
 
 namespace ws::book {
 
-using window::CpuMask;
-using window::Sight;
-using window::lift;
+using base::CpuMask;
+using base::Sight;
+using base::lift;
 
 namespace {
 
@@ -67,9 +67,9 @@ Book* map_book(int fd)
 {
     Book* book = nullptr;
     Stage stage = look(fd, book);
-    for (unsigned us = 0; stage == Stage::unfinished && us < window::times::book_patience_us;
-         us += window::times::book_look_us) {
-        usleep(window::times::book_look_us);
+    for (unsigned us = 0; stage == Stage::unfinished && us < base::times::book_patience_us;
+         us += base::times::book_look_us) {
+        usleep(base::times::book_look_us);
         stage = look(fd, book);
     }
     if (stage == Stage::ready)
@@ -135,7 +135,7 @@ bool is_own_process(const char* proc, int pid)
 
 int open_own_file(const std::string& path)
 {
-    return window::open_regular(path.c_str(), O_RDWR, [](const struct stat& s) { return s.st_uid == geteuid(); });
+    return base::open_regular(path.c_str(), O_RDWR, [](const struct stat& s) { return s.st_uid == geteuid(); });
 }
 
 bool is_named_as_book(const std::string& path)
@@ -168,7 +168,7 @@ Found find_earliest(const std::vector<pid_t>& passed_over, const char* proc, std
         const bool known = std::find(passed_over.begin(), passed_over.end(), pid) != passed_over.end();
         DIR* files = pid > 0 && !known && is_own_process(proc, pid) ? opendir(entry(proc, pid, "").c_str()) : nullptr;
         while (dirent* file = files ? readdir(files) : nullptr) {
-            if (std::atoi(file->d_name) < window::first_lifted)
+            if (std::atoi(file->d_name) < base::first_lifted)
                 continue; // books never have such low numbers
             const std::string path = entry(proc, pid, file->d_name);
             if (!is_named_as_book(path))
@@ -242,7 +242,7 @@ bool Reader::join(int fd, const ProcessId& own, uint64_t job, int rank, CpuMask 
         page.rank = rank;
         page.node = node;
         Hardware::store_relaxed(page.shares, 0);
-        Hardware::store_relaxed(page.since, window::ticks());
+        Hardware::store_relaxed(page.since, base::ticks());
         std::fill(std::begin(page.mask), std::end(page.mask), 0);
         std::copy_n(mask.words(), std::min(mask.size(), mask_words), page.mask);
         Hardware::store_relaxed(page.busy, 1);
@@ -302,7 +302,7 @@ std::vector<Neighbour> Reader::neighbours(CpuMask mask) const
                 continue; // acquire: pairs with join()
             const CpuMask its(page.mask, mask_words);
             if (its.common(mask))
-                found.push_back({&page, page.process, page.job, window::CpuSet(its)});
+                found.push_back({&page, page.process, page.job, base::CpuSet(its)});
         }
     }
     return found;
@@ -312,7 +312,7 @@ bool Reader::drop_dead(const std::vector<Neighbour>& neighbours) const
 {
     bool dropped = false;
     for (const Neighbour& n : neighbours)
-        if (!window::process_alive(n.process, n.process.started ? Sight::state : Sight::existence)) {
+        if (!base::process_alive(n.process, n.process.started ? Sight::state : Sight::existence)) {
             free_page(*n.page, n.process);
             dropped = true;
         }
@@ -387,7 +387,7 @@ std::vector<Lenders> Reader::lenders(bool& leaving) const
         const unsigned pages = std::min(Hardware::load_acquire(book_->used), page_count);
         for (unsigned i = 0; i < pages; i++)
             if (Page& page = book_->page[i]; is_there(page) && (page.job != job_ || page.node != node_))
-                others.push_back({&page, page.process, page.job, window::CpuSet(CpuMask(page.mask, mask_words))});
+                others.push_back({&page, page.process, page.job, base::CpuSet(CpuMask(page.mask, mask_words))});
     }
     const auto has_cpu = [](const Neighbour& n, int cpu) { return cpu >= 0 && n.mask.mask().has(cpu); };
     // A CPU that a job has left behind may be another one's now: that one's offer counts. 0: none, 1: left behind, 2.
@@ -399,7 +399,7 @@ std::vector<Lenders> Reader::lenders(bool& leaving) const
         const bool lives = std::any_of(others.begin(), others.end(), [&](const Neighbour& n) {
             return n.page->job == core.job && n.page->node == core.node;
         });
-        if (!lives && window::process_alive(core.process, Sight::existence))
+        if (!lives && base::process_alive(core.process, Sight::existence))
             leaving = true;
         else
             offered[c] = 1 + lives;

@@ -14,10 +14,10 @@
 // bounded before they are followed, and no loop relies on the book being in order to end.
 #pragma once
 
-#include "window/atomics.h"
-#include "window/cpus.h"
-#include "window/os.h"
-#include "window/process.h"
+#include "base/atomics.h"
+#include "base/cpus.h"
+#include "base/os.h"
+#include "base/process.h"
 
 #include <cstdint>
 #include <string>
@@ -25,15 +25,15 @@
 
 namespace ws::book {
 
-using window::Hardware;
-using window::ProcessId;
+using base::Hardware;
+using base::ProcessId;
 
-using window::Flag;
+using base::Flag;
 
 constexpr char file_name[] = "workshare-book";
 constexpr uint64_t magic = 0x6b6f6f4220735700; // "Ws Book"
 constexpr uint32_t version = 2;
-constexpr unsigned page_count = 4096, core_count = 4096, mask_words = 4096 / window::CpuMask::bits;
+constexpr unsigned page_count = 4096, core_count = 4096, mask_words = 4096 / base::CpuMask::bits;
 
 // The page of a process. A process takes a free page by compare-and-swap; then only that process writes, until the page
 // is free again.
@@ -79,12 +79,12 @@ struct Neighbour {
     Page* page;
     ProcessId process;
     uint64_t job;
-    window::CpuSet mask;
+    base::CpuSet mask;
     // By its own word, which is out of date while it sleeps, or is stopped, between two MPI calls; so the kernel is
     // asked as well. By one thread.
     bool is_busy() const { return Hardware::load_relaxed(page->busy) && is_active(); }
-    bool is_active() const { return !activity.is_idle(process, uint64_t(window::seconds_now() * 1e6)); }
-    mutable window::Activity activity = {};
+    bool is_active() const { return !activity.is_idle(process, uint64_t(base::seconds_now() * 1e6)); }
+    mutable base::Activity activity = {};
 };
 
 // The book of this user's jobs: a descriptor of this process, -1 if there can be none. One process of a job's node
@@ -111,7 +111,7 @@ public:
 
     // Maps the book with the descriptor `fd`, keeps `fd`, and takes a page. If it is no book, or is full: false, and fd
     // is closed.
-    bool join(int fd, const ProcessId& own, uint64_t job, int rank, window::CpuMask mask, int node = 0);
+    bool join(int fd, const ProcessId& own, uint64_t job, int rank, base::CpuMask mask, int node = 0);
     // Gives the page back. The book goes with the last process that has it.
     void leave();
     bool joined() const { return page_; }
@@ -122,7 +122,7 @@ public:
     {
         if (!page_)
             return;
-        Hardware::store_relaxed(page_->since, window::ticks()); // both are hints
+        Hardware::store_relaxed(page_->since, base::ticks()); // both are hints
         Hardware::store_relaxed(page_->busy, busy);
     }
 
@@ -130,7 +130,7 @@ public:
     Flag changes() const { return page_ ? Hardware::load_acquire(book_->changes) : 0; }
     // Processes of other jobs, in this pid namespace, whose CPUs meet `mask`. Cold; any thread. Pages of the dead are
     // freed on the way.
-    std::vector<Neighbour> neighbours(window::CpuMask mask) const;
+    std::vector<Neighbour> neighbours(base::CpuMask mask) const;
     // Frees pages of neighbours that died; true if there was one. To be called now and then, as a killed job must not
     // seem busy for ever.
     bool drop_dead(const std::vector<Neighbour>& neighbours) const;

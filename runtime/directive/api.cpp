@@ -6,8 +6,8 @@
 #include "directive/forked.h"
 #include "directive/last_error.h"
 #include "directive/name_text.h"
-#include "window/atomics.h"
-#include "window/os.h"
+#include "base/atomics.h"
+#include "base/os.h"
 #include "workshare/ws.hpp"
 
 #include <cerrno>
@@ -112,7 +112,7 @@ ws_call* add_call(ws_call** list, const ws_call& wanted, const std::string& wher
     c->site.where = copy;
     c->site.kinds = c->kinds | (results.empty() ? 0 : WS_SITE_RESULTS);
     c->next = *list;
-    ws::window::store_release(*list, c); // pairs with the loads in ws.hpp and ws_for
+    ws::base::store_release(*list, c); // pairs with the loads in ws.hpp and ws_for
     return c;
 }
 
@@ -172,7 +172,7 @@ WS_EXPORT int ws_for_at(const char* file, int line, const char* function, int64_
         return EINVAL;
     }
     ws_call** list = list_of(body);
-    ws_call* call = ws::window::load_acquire(*list); // pairs with add_call
+    ws_call* call = ws::base::load_acquire(*list); // pairs with add_call
     while (call && !(call->body == body && call->line == unsigned(line) && call->file == file && call->name == o.name &&
                      call->kinds == kinds))
         call = call->next;

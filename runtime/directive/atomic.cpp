@@ -3,10 +3,10 @@
 // `ws atomic` on types that no instruction handles (long double, complex). All others are compiled to instructions,
 // plain ones while ws_alone is set (loop/participant.h).
 #include "directive/abi.h"
-#include "window/spin_lock.h"
+#include "base/spin_lock.h"
 
 namespace {
-ws::window::SpinLock lock;
+ws::base::SpinLock lock;
 } // namespace
 
 WS_EXPORT void ws_atomic_start(void) { lock.lock(); }

@@ -7,8 +7,8 @@
 #include "directive/abi.h"
 #include "directive/forked.h"
 #include "mpi/end_job.h"
-#include "window/atomics.h"
-#include "window/os.h"
+#include "base/atomics.h"
+#include "base/os.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -51,13 +51,13 @@ Lock& lock_of(ws_critical& critical)
 {
     // Racy and harmless: all threads find the same. Relaxed: the table itself orders what is in it.
     // Acquire: another thread may have found it, and made it. Pairs with the store below.
-    uintptr_t known = uintptr_t(window::load_acquire(critical.lock));
+    uintptr_t known = uintptr_t(base::load_acquire(critical.lock));
     if (WS_LIKELY(known >> 32 == generation))
         return (*locks)[uint32_t(known) - 1];
     unsigned index = locks->find(critical.name);
     if (index == LockTable::none)
         fail(critical, "a program can have 256 names at most");
-    window::store_release(critical.lock, remembered(index));
+    base::store_release(critical.lock, remembered(index));
     return (*locks)[index];
 }
 
@@ -81,7 +81,7 @@ void use_fresh_locks()
 
 using namespace ws::directive;
 using ws::window::Lock;
-using ws::window::cpu_relax;
+using ws::base::cpu_relax;
 
 WS_EXPORT void ws_critical_start(ws_critical* critical)
 {
@@ -105,7 +105,7 @@ WS_EXPORT void ws_critical_start(ws_critical* critical)
 WS_EXPORT void ws_critical_end(ws_critical* critical)
 {
     // A section around MPI_Init or MPI_Finalize has lost its lock; then there is nothing to unlock here.
-    uintptr_t known = uintptr_t(ws::window::load_relaxed(critical->lock));
+    uintptr_t known = uintptr_t(ws::base::load_relaxed(critical->lock));
     if (WS_LIKELY(known >> 32 == generation))
         pthread_mutex_unlock(&(*locks)[uint32_t(known) - 1].mutex);
 }

@@ -4,8 +4,8 @@
 // (runtime/mpich/files/src/include/mpir_workshare.h).
 #include "directive/abi.h"
 #include "mpich/files/src/include/mpir_workshare.h"
-#include "window/atomics.h"
-#include "window/os.h"
+#include "base/atomics.h"
+#include "base/os.h"
 
 static_assert(WS_USES_CRITICAL == MPIR_WORKSHARE_USES_LOCKS, "one meaning on both sides");
 static_assert(WS_USES_MPI_IN_LOOPS == MPIR_WORKSHARE_USES_MPI_IN_LOOPS, "one meaning on both sides");
@@ -18,5 +18,5 @@ asm(".globl \"" WS_LINK_SYMBOL "\"\n\t.set \"" WS_LINK_SYMBOL "\", ws_uses");
 // A library that is loaded later adds its own; by then MPI_Init has most likely run.
 WS_EXPORT void ws_uses(unsigned features)
 {
-    ws::window::or_relaxed(ws_used_features, features); // relaxed: read once, by the main thread
+    ws::base::or_relaxed(ws_used_features, features); // relaxed: read once, by the main thread
 }

@@ -6,7 +6,7 @@
 #include "directive/steps.h"
 #include "loop/participant.h"
 #include "loop/team.h"
-#include "window/spin_lock.h"
+#include "base/spin_lock.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -31,8 +31,8 @@ using ws::loop::run_unshared;
 using ws::loop::self;
 using ws::loop::set_ws_alone;
 using ws::loop::start_in_team;
-using ws::window::Hardware;
-using ws::window::SpinLock;
+using ws::base::Hardware;
+using ws::base::SpinLock;
 
 namespace {
 

@@ -7,8 +7,8 @@
 // perhaps under a name of its own, for its own use, and another one brought another: the caller's is meant.
 #pragma once
 
-#include "window/atomics.h"
-#include "window/os.h"
+#include "base/atomics.h"
+#include "base/os.h"
 
 namespace ws::directive {
 
@@ -28,11 +28,11 @@ public:
     // Null: not there for all to see.
     Function* of_all()
     {
-        void* f = window::load_relaxed(found_); // relaxed: there is nothing behind it
+        void* f = base::load_relaxed(found_); // relaxed: there is nothing behind it
         if (WS_LIKELY(f != nullptr))
             return reinterpret_cast<Function*>(f);
         if ((f = next_of_all(name_, version_)))
-            window::store_relaxed(found_, f);
+            base::store_relaxed(found_, f);
         return reinterpret_cast<Function*>(f);
     }
     // `caller`: where in the program. Null if it has none at all.

@@ -14,9 +14,9 @@
 
 #include "directive/next.h"
 #include "directive/openmp_threads.h"
-#include "window/environment.h"
-#include "window/os.h"
-#include "window/times.h"
+#include "base/environment.h"
+#include "base/os.h"
+#include "base/times.h"
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
@@ -35,12 +35,12 @@ volatile Hardware::Word region_ticks, task_region_ticks;
 bool counts_regions;
 volatile Hardware::Flag region_has_tasks;
 
-uint64_t RegionTime::begin() { return openmp_level() == 0 ? window::ticks() : 0; }
+uint64_t RegionTime::begin() { return openmp_level() == 0 ? base::ticks() : 0; }
 
 // Relaxed would do: it counts.
 void RegionTime::add() const
 {
-    const uint64_t took = window::ticks() - began_;
+    const uint64_t took = base::ticks() - began_;
     Hardware::fetch_add_full(region_ticks, took);
     if (Hardware::load_relaxed(region_has_tasks))
         Hardware::fetch_add_full(task_region_ticks, took);
@@ -278,13 +278,13 @@ ToolStart tool = {initialize_tool, finalize_tool, {0}};
 
 bool given(const char* name)
 {
-    const char* value = window::own_variable(name);
+    const char* value = base::own_variable(name);
     return value && *value;
 }
 
 bool workers_wanted()
 {
-    return given("WS_ENABLE") && given("WS_WORKERS") && std::strcmp(window::own_variable("WS_WORKERS"), "0") != 0;
+    return given("WS_ENABLE") && given("WS_WORKERS") && std::strcmp(base::own_variable("WS_WORKERS"), "0") != 0;
 }
 
 } // namespace
@@ -447,7 +447,7 @@ void wait_for_openmp()
     Hardware::fetch_add_full(waiting, 1);
     Hardware::Flag seen = Hardware::load_acquire(woken); // pairs with end_openmp_wait()
     while (openmp_regions_open() && Hardware::load_relaxed(watching_openmp) && Hardware::load_acquire(woken) == seen)
-        window::futex_wait(&woken, seen, window::times::openmp_nap_us);
+        base::futex_wait(&woken, seen, base::times::openmp_nap_us);
     Hardware::fetch_add_full(waiting, Hardware::Flag(-1));
 }
 

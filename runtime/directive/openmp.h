@@ -6,14 +6,14 @@
 
 #include "directive/abi.h"
 #include "directive/region_cores.h"
-#include "window/atomics.h"
-#include "window/os.h"
+#include "base/atomics.h"
+#include "base/os.h"
 
 #include <cstdint>
 
 namespace ws::directive {
 
-using window::Hardware;
+using base::Hardware;
 
 // Parallel regions open in this process, of all its threads, nested ones too. Those of one thread do not count.
 extern volatile Hardware::Flag openmp_regions;

@@ -9,7 +9,7 @@
 #include "directive/next.h"
 #include "directive/openmp.h"
 #include "directive/openmp_threads.h"
-#include "window/atomics.h"
+#include "base/atomics.h"
 
 #include <cstdarg>
 #include <cstdint>
@@ -159,7 +159,7 @@ __attribute__((visibility("hidden"))) void ws_fork(void* location, int32_t count
     const RegionOnCores on_cores(asked, reinterpret_cast<void*>(function));
     region.on_cores = &on_cores;
     if (!region_cores && !counts_regions)
-        window::store_relaxed(ws_libomp_fork, next_fork.of_all()); // one word, and the library behind it never changes
+        base::store_relaxed(ws_libomp_fork, next_fork.of_all()); // one word, and the library behind it never changes
     if (!on_cores.is_chosen()) {
         fork(location, 1, reinterpret_cast<void (*)()>(run_as_it_is), &region);
         return;
@@ -228,7 +228,7 @@ extern "C" __attribute__((visibility("default"))) void openmp_serialized_paralle
 }
 asm(".symver openmp_serialized_parallel,__kmpc_serialized_parallel@VERSION");
 
-void see_all_forks() { window::store_relaxed(ws_libomp_fork, nullptr); }
+void see_all_forks() { base::store_relaxed(ws_libomp_fork, nullptr); }
 
 bool sees_forks()
 {

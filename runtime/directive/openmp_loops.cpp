@@ -30,7 +30,7 @@ using ws::loop::remember_team;
 using ws::loop::self;
 using ws::loop::share_out;
 using ws::loop::team_is_short;
-using ws::window::ticks;
+using ws::base::ticks;
 
 namespace {
 

@@ -8,9 +8,9 @@
 
 #include "directive/next.h"
 #include "directive/openmp.h"
-#include "window/atomics.h"
-#include "window/cpus.h"
-#include "window/environment.h"
+#include "base/atomics.h"
+#include "base/cpus.h"
+#include "base/environment.h"
 
 #include <algorithm>
 #include <climits>
@@ -23,7 +23,7 @@
 
 namespace ws::directive {
 
-using window::Flag;
+using base::Flag;
 
 namespace {
 
@@ -32,12 +32,12 @@ namespace {
 // WS_OPENMP and WS_CORES, which MPI_Init checks; the program may ask before.
 bool is_enabled()
 {
-    const char* enabled = window::own_variable("WS_ENABLE");
+    const char* enabled = base::own_variable("WS_ENABLE");
     return enabled && std::strcmp(enabled, "1") == 0;
 }
 unsigned read_number(const char* name)
 {
-    const char* text = window::own_variable(name);
+    const char* text = base::own_variable(name);
     if (!is_enabled() || !text)
         return 0;
     char* end;
@@ -46,7 +46,7 @@ unsigned read_number(const char* name)
 }
 bool is_mode(const char* mode)
 {
-    const char* text = window::own_variable("WS_OPENMP");
+    const char* text = base::own_variable("WS_OPENMP");
     return is_enabled() && text && std::strcmp(text, mode) == 0;
 }
 
@@ -58,7 +58,7 @@ bool is_share_mode(const char* mode)
 
 unsigned read_most()
 {
-    const char* text = window::own_variable("WS_OPENMP");
+    const char* text = base::own_variable("WS_OPENMP");
     if (!is_enabled() || !text || !*text || is_mode("none") || is_mode("hint") || is_share_mode(text) ||
         why_threads_are_fixed())
         return 0;
@@ -123,7 +123,7 @@ int at_least_most(int processors) { return std::max(processors, int(openmp_most(
 
 bool is_share_asked()
 {
-    const char* const mode = window::own_variable("WS_OPENMP");
+    const char* const mode = base::own_variable("WS_OPENMP");
     return is_enabled() && mode && is_share_mode(mode);
 }
 
@@ -143,12 +143,12 @@ namespace {
 unsigned read_own()
 {
     // early.c: what the library has been told counts virtual threads
-    const char* const own = window::own_variable("WS_OPENMP_OWN");
+    const char* const own = base::own_variable("WS_OPENMP_OWN");
     if (!own || !openmp_sharer)
         return unsigned(std::max(1, openmp(nullptr).max_threads()));
     const long said = std::atol(own); // of a list the first counts
     return said > 0 ? unsigned(std::min(said, long(loop::Descriptor::max_joiners)))
-                    : std::max(1u, unsigned(window::own_cpus().mask().count()));
+                    : std::max(1u, unsigned(base::own_cpus().mask().count()));
 }
 } // namespace
 

@@ -5,8 +5,8 @@
 
 #include "directive/next.h"
 #include "directive/openmp.h"
-#include "window/atomics.h"
-#include "window/times.h"
+#include "base/atomics.h"
+#include "base/times.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -87,7 +87,7 @@ const OpenMP* openmp_found;
 const OpenMP& find_openmp(void* caller)
 {
     static const OpenMP found = find_library(caller);
-    window::store_release(openmp_found, &found); // pairs with openmp()
+    base::store_release(openmp_found, &found); // pairs with openmp()
     return found;
 }
 

@@ -7,7 +7,7 @@
 #include "directive/abi.h"
 #include "directive/openmp.h"
 #include "loop/participant.h"
-#include "window/atomics.h"
+#include "base/atomics.h"
 
 namespace ws::directive {
 
@@ -32,7 +32,7 @@ const OpenMP& find_openmp(void* caller);
 inline const OpenMP& openmp(void* caller)
 {
     // Acquire: what it points to was written before.
-    const OpenMP* found = window::load_acquire(openmp_found);
+    const OpenMP* found = base::load_acquire(openmp_found);
     return WS_LIKELY(found != nullptr) ? *found : find_openmp(caller);
 }
 

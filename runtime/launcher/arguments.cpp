@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "launcher/arguments.h"
 #include "launcher/table.h"
-#include "window/open_file.h"
+#include "base/open_file.h"
 
 #include <algorithm>
 #include <cctype>
@@ -270,7 +270,7 @@ std::string wrong_hosts(const std::string& text)
 std::string read_words(const std::string& path, std::vector<std::string>& words)
 {
     std::string text;
-    if (std::string wrong = window::read_whole(path.c_str(), text); !wrong.empty())
+    if (std::string wrong = base::read_whole(path.c_str(), text); !wrong.empty())
         return wrong;
     std::istringstream file(text);
     for (std::string line; std::getline(file, line);) {

@@ -7,7 +7,7 @@
 // stay.
 #include "launcher/arguments.h"
 #include "launcher/table.h"
-#include "window/open_file.h"
+#include "base/open_file.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -87,7 +87,7 @@ Linked linked_with(const std::string& path)
 {
     Linked linked;
     size_t size = 0;
-    const int fd = ws::window::open_regular(path.c_str(), O_RDONLY, [&](const struct stat& s) {
+    const int fd = ws::base::open_regular(path.c_str(), O_RDONLY, [&](const struct stat& s) {
         size = static_cast<size_t>(s.st_size);
         return size > 4;
     });
@@ -131,7 +131,7 @@ std::string host_file(const std::string& path)
     if (path == "HYDRA_USE_LOCALHOST") // what hydra takes for this host
         return path;
     std::string text;
-    if (const std::string wrong = ws::window::read_whole(path.c_str(), text); !wrong.empty())
+    if (const std::string wrong = ws::base::read_whole(path.c_str(), text); !wrong.empty())
         fail(std::string("cannot read the ") + name + ' ' + path + ": " + wrong);
     if (const std::string wrong = wrong_hosts(text); !wrong.empty())
         fail(std::string(name) + ' ' + path + ": " + wrong);

@@ -4,7 +4,7 @@
 #include "loop/participant.h"
 #include "loop/signals.h"
 #include "loop/stack.h"
-#include "window/os.h"
+#include "base/os.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -8,8 +8,8 @@
 namespace ws::lend {
 
 using observe::Refusal;
-using window::Flag;
-using window::Hardware;
+using base::Flag;
+using base::Hardware;
 using window::Window;
 using window::guest_away;
 

@@ -5,7 +5,7 @@
 #include "lend/rank.h"
 
 #include "directive/openmp.h"
-#include "window/os.h"
+#include "base/os.h"
 
 #include <climits>
 
@@ -14,8 +14,8 @@ namespace ws::lend {
 using window::core_asleep;
 using window::core_kept;
 using window::core_lent;
-using window::Flag;
-using window::Hardware;
+using base::Flag;
+using base::Hardware;
 using window::Home;
 using window::rank_blocked;
 using window::rank_computing;
@@ -28,7 +28,7 @@ bool wake_up(Home& core)
 {
     if (Hardware::load_relaxed(core.state) != core_asleep || !Hardware::cas_full(core.state, core_asleep, core_kept))
         return false;
-    window::futex_wake(&core.state);
+    base::futex_wake(&core.state);
     return true;
 }
 
@@ -62,7 +62,7 @@ void Rank::ring_absent(Home& core)
 {
     if (WS_UNLIKELY(Hardware::load_relaxed(core.threads_asleep) != 0)) { // relaxed: see OtherThreads::blocked()
         Hardware::fetch_add_full(core.thread_bell, 1);
-        window::futex_wake(&core.thread_bell, INT_MAX); // which of them it is for MPI alone knows
+        base::futex_wake(&core.thread_bell, INT_MAX); // which of them it is for MPI alone knows
     }
     if (WS_LIKELY(Hardware::load_relaxed(core.state) == core_kept)) // relaxed: see Lender::arm()
         return;

@@ -10,8 +10,8 @@
 #include "loop/left.h"
 #include "loop/signals.h"
 #include "observe/recorder.h"
-#include "window/os.h"
-#include "window/times.h"
+#include "base/os.h"
+#include "base/times.h"
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -27,10 +27,10 @@ using observe::record;
 using observe::Seated;
 using observe::SeatKind;
 using observe::show;
-using window::CpuMask;
-using window::CpuSet;
-using window::Flag;
-using window::Hardware;
+using base::CpuMask;
+using base::CpuSet;
+using base::Flag;
+using base::Hardware;
 using window::guest_away;
 using window::guest_ready;
 using window::guest_refused;
@@ -38,7 +38,7 @@ using window::GuestSlot;
 using window::Home;
 using window::Lease;
 using window::long_hungry;
-using window::ticks;
+using base::ticks;
 using window::Window;
 
 namespace {
@@ -70,7 +70,7 @@ bool next_lease(const Rank& rank, const Home& core, Lease& lease)
                     lease.chunk) == loop::Claim::taken)
                 return true;
         }
-        window::cpu_relax();
+        base::cpu_relax();
     }
 }
 
@@ -113,7 +113,7 @@ void give_back(Home& core)
 {
     Hardware::store_relaxed(core.returned_at, ticks());
     Hardware::store_full(core.state, window::core_kept); // the last touch of the core: the thief takes it from here
-    window::futex_wake(&core.state);
+    base::futex_wake(&core.state);
 }
 
 } // namespace
@@ -156,7 +156,7 @@ void Guests::live(const unsigned index)
     while (allowed) {
         Flag now;
         while ((now = Hardware::load_acquire(slot.knock)) == knocks && !Hardware::load_acquire(stopping_))
-            window::futex_wait(&slot.knock, knocks, window::times::guest_nap_us);
+            base::futex_wait(&slot.knock, knocks, base::times::guest_nap_us);
         if (Hardware::load_acquire(stopping_)) // nobody lends any more: this knock was stop()'s
             break;
         knocks = now;
@@ -220,7 +220,7 @@ void guest_blocked(unsigned polls)
         return;
     }
     if (polls < 200) { // a few microseconds: most calls end soon
-        window::cpu_relax();
+        base::cpu_relax();
         return;
     }
     // What this call waits for may be the very rank whose core it runs on, so that rank goes on; and until this visit
@@ -273,7 +273,7 @@ void Guests::stop()
         // The word that the guest sleeps on must change: it may be between its look at `stopping_` and its sleep.
         volatile Flag& knock = w.guest(w.me(), core).knock;
         Hardware::fetch_add_full(knock, 1);
-        window::futex_wake(&knock);
+        base::futex_wake(&knock);
     }
     for (pthread_t t : threads_)
         pthread_join(t, nullptr);

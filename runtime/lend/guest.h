@@ -3,7 +3,7 @@
 // The guests of a rank: one thread per core of the node that was ever offered to it, created on demand.
 #pragma once
 
-#include "window/spin_lock.h"
+#include "base/spin_lock.h"
 #include "window/types.h"
 #include <pthread.h>
 #include <vector>
@@ -32,8 +32,8 @@ private:
     Rank& rank_;
     std::vector<pthread_t> threads_;
     std::vector<Place> places_; // by core
-    window::SpinLock making_; // owner threads of one process may publish at once
-    volatile window::Flag stopping_ = 0;
+    base::SpinLock making_; // owner threads of one process may publish at once
+    volatile base::Flag stopping_ = 0;
 };
 
 // Called by a thread that waits in MPI inside an iteration: if it is a guest, it returns its core and goes on waiting

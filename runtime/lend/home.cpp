@@ -12,9 +12,9 @@
 #include "measure/meter.h"
 #include "observe/calls.h"
 #include "observe/recorder.h"
-#include "window/atomics.h"
-#include "window/os.h"
-#include "window/times.h"
+#include "base/atomics.h"
+#include "base/os.h"
+#include "base/times.h"
 #include <algorithm>
 #include <cstring>
 
@@ -31,10 +31,10 @@ using observe::own_seat;
 using observe::show;
 using window::Window;
 using window::awaits_nobody;
-using window::cpu_relax;
+using base::cpu_relax;
 using window::newly_hungry;
 using window::rank_blocked;
-using window::ticks;
+using base::ticks;
 
 namespace {
 
@@ -53,7 +53,7 @@ Nobody nobody;
 // handled nothing at all.
 bool HomeThread::last_poll_was_dry()
 {
-    const unsigned now = window::load_relaxed(*rank_.options.events); // other threads poll too: a hint
+    const unsigned now = base::load_relaxed(*rank_.options.events); // other threads poll too: a hint
     const bool dry = now == seen_events_;
     seen_events_ = now;
     return dry;
@@ -69,7 +69,7 @@ Flag HomeThread::own_call_row() const
 // Returns whether it has answered since the last look.
 bool HomeThread::look_at_served(uint64_t now)
 {
-    const unsigned events = window::load_relaxed(*rank_.options.events);
+    const unsigned events = base::load_relaxed(*rank_.options.events);
     if (WS_LIKELY(events == served_events_))
         return false;
     served_events_ = events;
@@ -85,7 +85,7 @@ bool HomeThread::has_just_served(uint64_t now) const
 void HomeThread::arm()
 {
     lender_.arm();
-    seen_events_ = window::load_relaxed(*rank_.options.events);
+    seen_events_ = base::load_relaxed(*rank_.options.events);
 }
 
 // This wait is longer than the spin, or begins with the core still lent.
@@ -94,14 +94,14 @@ void HomeThread::begin_wait(uint64_t now)
     is_blocked_ = true;
     looked_at_peers_ = now;
     served_at_ = little_until_ = 0;
-    served_events_ = window::load_relaxed(*rank_.options.events);
+    served_events_ = base::load_relaxed(*rank_.options.events);
     Seat& seat = lender_.seat();
     wait_call_ = own_call_row();
     lent_before_ = seat.lend.lent_ticks;
     slept_before_ = seat.lend.naps_ticks;
     rank_.loops.meter->wait_begins(wait_began_);
     Hardware::store_relaxed(seat.call, wait_call_);
-    window::store_relaxed(seat.waits_since, wait_began_);
+    base::store_relaxed(seat.waits_since, wait_began_);
     show(seat, Seated::blocked, wait_began_);
     volatile Hardware::Word& lag = rank_.window.lag(rank_.window.me());
     if (const Hardware::Word was = Hardware::load_relaxed(lag))
@@ -136,7 +136,7 @@ __attribute__((noinline)) void HomeThread::waits_long(uint64_t now)
 {
     if (!shows_call_ && rank_.options.call_name)
         show_call(rank_.options.call_name());
-    if (double(now - wait_began_) >= window::times::unfinished_s * 1e6 * rank_.loops.ticks_per_us)
+    if (double(now - wait_began_) >= base::times::unfinished_s * 1e6 * rank_.loops.ticks_per_us)
         spare_->waits_long();
 }
 
@@ -155,7 +155,7 @@ void HomeThread::carry_lag(uint64_t now, uint64_t waited)
     if (lag == was)
         return;
     Hardware::store_relaxed(w.lag(w.me()), lag);
-    window::store_relaxed(rank_.loops.board->lag_ticks, lag);
+    base::store_relaxed(rank_.loops.board->lag_ticks, lag);
 }
 
 // Returns what the wait took, in ticks.
@@ -167,7 +167,7 @@ uint64_t HomeThread::end_wait()
     bump(seat.lend.blocked_ticks, took);
     rank_.loops.meter->wait_ends(now, seat.lend.lent_ticks - lent_before_ + seat.lend.naps_ticks - slept_before_);
     carry_lag(now, took);
-    window::store_relaxed(seat.waits_since, 0);
+    base::store_relaxed(seat.waits_since, 0);
     if (WS_UNLIKELY(shows_call_))
         show_call(nullptr);
     if (wait_call_ != no_row) {
@@ -261,7 +261,7 @@ __attribute__((noinline)) void HomeThread::another_blocked(unsigned polls)
 // The rank's own thread, in an iteration that calls MPI; or longjmp has left that, and nobody has noticed.
 void HomeThread::blocked_in_region(unsigned polls)
 {
-    constexpr unsigned seconds = window::times::unfinished_s;
+    constexpr unsigned seconds = base::times::unfinished_s;
     if (polls == 0)
         region_wait_began_ = ticks();
     if (polls <= 1000)

@@ -43,7 +43,7 @@ private:
     // Another thread of the program waits, or a loop's body does: the core must not be lent then.
     bool is_another() const;
     bool last_poll_was_dry();
-    window::Flag own_call_row() const;
+    base::Flag own_call_row() const;
     void another_blocked(unsigned polls);
     void blocked_in_region(unsigned polls);
     void turn(unsigned polls);
@@ -88,7 +88,7 @@ private:
     bool shows_call_ = false;      // in window::Whereabouts
     uint64_t region_wait_began_ = 0; // ticks: the last wait in an iteration
     bool said_of_wait_ = false;      // a note of such a wait was printed
-    window::Flag wait_call_ = 0;   // row of the call that it waits in
+    base::Flag wait_call_ = 0;   // row of the call that it waits in
     uint64_t lent_before_ = 0, slept_before_ = 0; // lent_ticks and naps_ticks when the wait began
 };
 

@@ -7,8 +7,8 @@
 #include "lend/rank.h"
 #include "loop/chaos.h"
 #include "observe/recorder.h"
-#include "window/os.h"
-#include "window/times.h"
+#include "base/os.h"
+#include "base/times.h"
 
 #include <algorithm>
 #include <initializer_list>
@@ -29,12 +29,12 @@ using window::core_armed;
 using window::core_asleep;
 using window::core_kept;
 using window::core_lent;
-using window::CpuMask;
-using window::CpuSet;
+using base::CpuMask;
+using base::CpuSet;
 using window::Home;
 using window::Lease;
 using window::rank_computing;
-using window::ticks;
+using base::ticks;
 using window::Window;
 
 bool Lender::is_busy(const Home& c) const
@@ -99,7 +99,7 @@ void Lender::find_sharers()
     // they would have to wait for their turn anyhow; but an event that does not ring must not be late by more than some
     // milliseconds.
     const unsigned crowd = real && sharers > real ? (sharers + real - 1) / real : 1;
-    nap_us_ = std::min(least_nap_us_ * crowd, std::max(least_nap_us_, window::times::longest_crowded_nap_us));
+    nap_us_ = std::min(least_nap_us_ * crowd, std::max(least_nap_us_, base::times::longest_crowded_nap_us));
     nap_at_once_ = crowd > 1;
 }
 
@@ -194,7 +194,7 @@ void Lender::account_return(uint64_t now)
         const uint64_t back = now - returned_at;
         observe::count_latency(seat_->return_latency, back, rank_->loops.ticks_per_us);
         hand_over_.took(Hardware::load_relaxed(home_->came_ticks), back,
-                        uint64_t(window::times::return_us * rank_->loops.ticks_per_us));
+                        uint64_t(base::times::return_us * rank_->loops.ticks_per_us));
         Hardware::store_relaxed(home_->return_ticks, Flag(hand_over_.back()));
     }
     Hardware::store_relaxed(home_->tenant, home_->rank);
@@ -211,7 +211,7 @@ void Lender::slept_in_vain(uint64_t us, const char* waiting_for)
 {
     quiet_quanta_++;
     quiet_us_ += us;
-    if (quiet_us_ > window::times::peers_asleep_us) {
+    if (quiet_us_ > base::times::peers_asleep_us) {
         quiet_us_ = 0;
         rank_->check_peers(waiting_for);
     }
@@ -225,7 +225,7 @@ void Lender::sleep_while_lent(uint64_t most_us)
         show(*seat_, Seated::lent, lent_since_, tenant());
     }
     const uint64_t us = std::min(sleep_us(rank_->times.quantum_us), most_us);
-    window::futex_wait(&home_->state, core_lent, us);
+    base::futex_wait(&home_->state, core_lent, us);
     if (Hardware::load_acquire(home_->state) != core_lent) { // pairs with the guest's store
         const uint64_t now = ticks();
         account_return(now);
@@ -322,7 +322,7 @@ bool Lender::lend(const Target& target, bool one_chunk)
     chaos.delay();
     window::GuestSlot& slot = window_->guest(t.rank, index_);
     Hardware::fetch_add_full(slot.knock, 1); // the lease is written; pairs with the guest's load of knock
-    window::futex_wake(&slot.knock);
+    base::futex_wake(&slot.knock);
     bump(counters().lends);
     hand_over_.begins();
     wake_others_for(t);
@@ -350,7 +350,7 @@ void Lender::sleep(uint64_t most_us)
     // A sender that rang while we were armed did not wake us: so we must look at recall after the store. Pairs with
     // ring().
     if (!Hardware::load_relaxed(c.recall))
-        window::futex_wait(&c.state, core_asleep, us);
+        base::futex_wait(&c.state, core_asleep, us);
     // Not woken: armed again, so that whatever arrives after MPI's next poll rings.
     const bool woken =
         !Hardware::cas_full(c.state, core_asleep, Hardware::load_relaxed(c.recall) ? core_kept : core_armed);

@@ -8,7 +8,7 @@
 #include "lend/hand_over.h"
 #include "lend/lend.h"
 #include "observe/board.h"
-#include "window/os.h"
+#include "base/os.h"
 #include "window/types.h"
 #include "window/window.h"
 
@@ -16,8 +16,8 @@
 
 namespace ws::lend {
 
-using window::Flag;
-using window::Hardware;
+using base::Flag;
+using base::Hardware;
 
 class Rank;
 
@@ -103,7 +103,7 @@ public:
 
 private:
     void find_sharers();
-    window::Flag tenant() const;
+    base::Flag tenant() const;
     void account_lent(uint64_t now);
     void account_return(uint64_t now);
     // A sleep of `first` microseconds in a new wait, longer after each that nobody ended.
@@ -141,7 +141,7 @@ private:
     uint64_t least_nap_us_ = 0;
     uint64_t nap_us_ = 0;        // the shortest sleep without a lease, if not woken
     bool nap_at_once_ = false;   // see must_not_spin()
-    window::CpuSet named_, busy_, own_, one_; // of step_aside(), which is to allocate nothing
+    base::CpuSet named_, busy_, own_, one_; // of step_aside(), which is to allocate nothing
     unsigned quiet_quanta_ = 0;  // slept through in this wait
     uint64_t quiet_us_ = 0;      // slept since the last look at the peers
 };

@@ -3,14 +3,14 @@
 
 #include "directive/openmp.h"
 #include "lend/rank.h"
-#include "window/os.h"
-#include "window/times.h"
+#include "base/os.h"
+#include "base/times.h"
 #include <pthread.h>
 
 namespace ws::lend {
 
-using window::Flag;
-using window::Hardware;
+using base::Flag;
+using base::Hardware;
 using window::Home;
 
 namespace {
@@ -54,13 +54,13 @@ void OtherThreads::compute_from_here()
 void OtherThreads::blocked(unsigned polls)
 {
     if (polls == 0) {
-        began = window::ticks();
+        began = base::ticks();
         if (WS_UNLIKELY(!is_known))
             compute_from_here();
     }
     if (polls < short_polls)
         return;
-    if (window::ticks() - began < rank_.times.yield_ticks) {
+    if (base::ticks() - began < rank_.times.yield_ticks) {
         sched_yield(); // let others run
         return;
     }
@@ -79,7 +79,7 @@ void OtherThreads::blocked(unsigned polls)
     }
     const Flag rung = Hardware::load_relaxed(home.thread_bell);
     if (rung == heard)
-        window::futex_wait(&home.thread_bell, rung, window::times::thread_nap_us);
+        base::futex_wait(&home.thread_bell, rung, base::times::thread_nap_us);
     heard = Hardware::load_relaxed(home.thread_bell); // before MPI's poll
 }
 
@@ -89,7 +89,7 @@ void OtherThreads::unblocked()
         return;
     is_asleep = false;
     Hardware::fetch_add_full(rank_.window.own_home().threads_asleep, Flag(-1));
-    observe::add(rank_.loops.board->process.threads_blocked_ticks, window::ticks() - began);
+    observe::add(rank_.loops.board->process.threads_blocked_ticks, base::ticks() - began);
     compute_from_here();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "lend/peers.h"
 
-#include "window/os.h"
+#include "base/os.h"
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@ void Peers::start(const Window& window, const char* proc)
     processes_.clear();
     for (unsigned r = 0; r < window.ranks(); r++) {
         processes_.push_back(window.home(r).process);
-        sights_.push_back(window::sight_of(processes_.back(), window.own_home().process, proc));
+        sights_.push_back(base::sight_of(processes_.back(), window.own_home().process, proc));
     }
 }
 
@@ -28,7 +28,7 @@ unsigned Peers::find_dead() const
     for (unsigned i = 0; i < std::min(at_once, w.ranks() - 1); i++) {
         next = next % (w.ranks() - 1) + 1;
         const unsigned r = (w.me() + next) % w.ranks();
-        if (!window::process_alive(processes_[r], sights_[r], proc_))
+        if (!base::process_alive(processes_[r], sights_[r], proc_))
             return r;
     }
     return none;

@@ -3,7 +3,7 @@
 // The other ranks of the node, as far as their processes can be seen from here.
 #pragma once
 
-#include "window/process.h"
+#include "base/process.h"
 #include "window/window.h"
 #include <vector>
 
@@ -24,8 +24,8 @@ private:
     const window::Window* window_ = nullptr;
     const char* proc_ = nullptr;
     // By rank. Copies: by a stray store into the window a rank must not seem dead.
-    std::vector<window::Sight> sights_;
-    std::vector<window::ProcessId> processes_;
+    std::vector<base::Sight> sights_;
+    std::vector<base::ProcessId> processes_;
 };
 
 } // namespace ws::lend

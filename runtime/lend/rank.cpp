@@ -2,13 +2,13 @@
 #include "lend/rank.h"
 
 #include "lend/body_stack.h"
-#include "window/atomics.h"
+#include "base/atomics.h"
 
 #include <cerrno>
 
 namespace ws::lend {
 
-using window::Hardware;
+using base::Hardware;
 
 void Rank::start()
 {
@@ -19,10 +19,10 @@ void Rank::start()
 
 void Rank::retime(const LendTimes& t)
 {
-    window::store_relaxed(times.spin_ticks, t.spin_ticks);
-    window::store_relaxed(times.linger_ticks, t.linger_ticks);
-    window::store_relaxed(times.quantum_us, t.quantum_us);
-    window::store_relaxed(times.longest_quantum_us, t.longest_quantum_us);
+    base::store_relaxed(times.spin_ticks, t.spin_ticks);
+    base::store_relaxed(times.linger_ticks, t.linger_ticks);
+    base::store_relaxed(times.quantum_us, t.quantum_us);
+    base::store_relaxed(times.longest_quantum_us, t.longest_quantum_us);
 }
 
 void Rank::stop()
@@ -31,7 +31,7 @@ void Rank::stop()
     workers_.stop();
 }
 
-int Rank::start_body_thread(pthread_t& thread, window::CpuMask cpus, void* (*run)(void*), void* argument) const
+int Rank::start_body_thread(pthread_t& thread, base::CpuMask cpus, void* (*run)(void*), void* argument) const
 {
     const BodyStack body = {options.stack_bytes, window.own_home().world_rank};
     pthread_attr_t attributes;

@@ -41,8 +41,8 @@ public:
     static void ring(window::Home& core)
     {
         // Almost always, and at each send. relaxed: see OtherThreads::blocked() and Lender::arm()
-        if (WS_UNLIKELY((window::Hardware::load_relaxed(core.threads_asleep) |
-                         (window::Hardware::load_relaxed(core.state) ^ window::core_kept)) != 0))
+        if (WS_UNLIKELY((base::Hardware::load_relaxed(core.threads_asleep) |
+                         (base::Hardware::load_relaxed(core.state) ^ window::core_kept)) != 0))
             ring_absent(core);
     }
     void taken();
@@ -70,12 +70,12 @@ public:
     // once the program computes.
     bool looked_just_now(const window::Home& core) const
     {
-        return window::ticks() - window::Hardware::load_relaxed(core.looked_at) < times.patience_ticks;
+        return base::ticks() - base::Hardware::load_relaxed(core.looked_at) < times.patience_ticks;
     }
     Workers& workers() { return workers_; }
     // Makes a thread that runs loop bodies, on these CPUs from its first moment if it may use them. Returns an errno as
     // pthread_create does.
-    int start_body_thread(pthread_t& thread, window::CpuMask cpus, void* (*run)(void*), void* argument) const;
+    int start_body_thread(pthread_t& thread, base::CpuMask cpus, void* (*run)(void*), void* argument) const;
 
     window::Window& window;
     loop::LoopHost& loops;

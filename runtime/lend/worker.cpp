@@ -9,8 +9,8 @@
 #include "loop/left.h"
 #include "loop/signals.h"
 #include "observe/recorder.h"
-#include "window/os.h"
-#include "window/times.h"
+#include "base/os.h"
+#include "base/times.h"
 
 namespace ws::lend {
 
@@ -21,12 +21,12 @@ using observe::SeatKind;
 using observe::show;
 using window::asleep_hungry;
 using window::core_lent;
-using window::CpuMask;
-using window::CpuSet;
+using base::CpuMask;
+using base::CpuSet;
 using window::Home;
 using window::rank_blocked;
 using window::rank_computing;
-using window::ticks;
+using base::ticks;
 
 unsigned Workers::beside_this_thread() const
 {
@@ -56,7 +56,7 @@ volatile Flag* Workers::begin_visit(unsigned worker)
 void Workers::end_visit(volatile Flag* visitors)
 {
     Hardware::fetch_add_full(*visitors, Flag(-1));
-    window::futex_wake(visitors);
+    base::futex_wake(visitors);
 }
 
 // Others of the node are told that the core computes. It is no sleeper, which owners would ring.
@@ -68,7 +68,7 @@ void Workers::keep_off(Worker& worker)
     while (const Flag visitors = Hardware::load_acquire(worker.visitors)) {
         if (Hardware::load_acquire(stopping_))
             break;
-        window::futex_wait(&worker.visitors, visitors, window::times::worker_nap_us);
+        base::futex_wait(&worker.visitors, visitors, base::times::worker_nap_us);
     }
     Hardware::store_relaxed(lender.home().occupancy, rank_blocked);
 }
@@ -105,7 +105,7 @@ void Workers::idle(Lender& lender, uint64_t now, uint64_t idle_ticks)
     const uint64_t due_at = spare ? spare->worker_step(now) : SpareTime::never;
     if (!lender.must_not_spin() && idle_ticks < rank_.times.yield_ticks) {
         for (int i = 0; i < 20; i++)
-            window::cpu_relax();
+            base::cpu_relax();
         return;
     }
     lender.arm();
@@ -207,7 +207,7 @@ void Workers::start()
         auto worker = std::unique_ptr<Worker>(new Worker{*this, {}, visitors_[i], {}});
         observe::Seat& seat = rank_.loops.board->seat(1 + i);
         Hardware::store_relaxed(seat.kind, Flag(SeatKind::worker));
-        worker->lender.start(rank_, w.first_worker() + i, seat, true, window::times::worker_nap_us);
+        worker->lender.start(rank_, w.first_worker() + i, seat, true, base::times::worker_nap_us);
         Hardware::store_relaxed(worker->lender.home().occupancy, rank_blocked);
         if (rank_.start_body_thread(worker->thread, w.mask(w.first_worker() + i), run, worker.get())) {
             observe::add(rank_.loops.board->process.guests_refused, 1);
@@ -225,7 +225,7 @@ void Workers::stop()
     Hardware::store_full(stopping_, 1);
     for (auto& worker : workers_) {
         Rank::ring(worker->lender.home()); // asleep or lent
-        window::futex_wake(&worker->visitors); // or it keeps off
+        base::futex_wake(&worker->visitors); // or it keeps off
     }
     for (auto& worker : workers_)
         pthread_join(worker->thread, nullptr);

@@ -4,24 +4,24 @@
 // interleavings that a quiet machine never shows. One predictable branch when off.
 #pragma once
 
-#include "window/os.h"
-#include "window/atomics.h"
+#include "base/os.h"
+#include "base/atomics.h"
 
 namespace ws::loop {
 
 class Chaos {
 public:
     void seed(uint64_t s) { state_ = s | 1; }
-    explicit operator bool() const { return WS_UNLIKELY(window::load_relaxed(state_) != 0); }
+    explicit operator bool() const { return WS_UNLIKELY(base::load_relaxed(state_) != 0); }
 
     // Relaxed, and load and store apart: a thread's lost update only changes which random numbers come.
     uint64_t random(uint64_t below)
     {
-        uint64_t x = window::load_relaxed(state_);
+        uint64_t x = base::load_relaxed(state_);
         x ^= x << 13;
         x ^= x >> 7;
         x ^= x << 17;
-        window::store_relaxed(state_, x ? x : 1);
+        base::store_relaxed(state_, x ? x : 1);
         return x % below;
     }
 
@@ -34,7 +34,7 @@ public:
             return;
         if (kind < 14)
             for (uint64_t n = random(2000); n; n--)
-                window::cpu_relax();
+                base::cpu_relax();
         else if (kind == 14)
             sched_yield();
         else

@@ -5,8 +5,8 @@
 #include "loop/open_region.h"
 #include "loop/serial_pass.h"
 #include "loop/sites.h"
-#include "window/spin_lock.h"
-#include "window/times.h"
+#include "base/spin_lock.h"
+#include "base/times.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -17,7 +17,7 @@
 
 namespace ws::loop {
 
-using window::ticks;
+using base::ticks;
 
 namespace {
 
@@ -39,7 +39,7 @@ struct Noted : CheckedLoop {
     double seconds = 0, seconds_each = 0; // time of all its serial passes; an iteration's time in the slowest of them
 };
 
-window::SpinLock noting;
+base::SpinLock noting;
 // Never freed: loops may run while the process exits.
 std::map<const ws_site*, Noted>& notes()
 {
@@ -272,7 +272,7 @@ void compare_serially(Region& r, const Sizing& own)
     const bool wanted = !results.empty() && with_note(r.site, [&](Noted& n) {
         const unsigned order = unsigned(r.chosen) - first_order;
         return n.failures < most_failures &&
-               n.matches[order] < (n.seconds > window::times::long_pass_s ? enough_of_long : enough) &&
+               n.matches[order] < (n.seconds > base::times::long_pass_s ? enough_of_long : enough) &&
                n.tries[order]++ < most_tries;
     });
     if (!wanted)
@@ -290,8 +290,8 @@ void compare_serially(Region& r, const Sizing& own)
     const double estimate = each * double(r.bounds.iterations);
     if (!c->passes->ready())
         note_uncompared(r.site, "no memory for their values", 1);
-    else if (run_passes(*c, estimate > 0 ? window::times::pass_patience_s + times_as_long * estimate
-                                         : window::times::unknown_pass_s))
+    else if (run_passes(*c, estimate > 0 ? base::times::pass_patience_s + times_as_long * estimate
+                                         : base::times::unknown_pass_s))
         of_slot = std::move(c);
     r.opened_at = ticks();
 }
@@ -375,8 +375,8 @@ void leave_to_helpers(Region& r)
     if (order == Order::usual)
         return;
     const bool everything = order == Order::to_others || order == Order::forwards;
-    const uint64_t us = Hardware::load_relaxed(in_vain) < often ? window::times::helper_patience_us
-                                                                : window::times::helper_little_patience_us;
+    const uint64_t us = Hardware::load_relaxed(in_vain) < often ? base::times::helper_patience_us
+                                                                : base::times::helper_little_patience_us;
     const uint64_t patience = uint64_t(double(us) * host().ticks_per_us);
     const Descriptor& d = *r.descriptor;
     uint64_t since = ticks(), before = r.units;

@@ -13,7 +13,7 @@ namespace ws::loop {
 
 using observe::own_seat;
 using window::long_hungry;
-using window::ticks;
+using base::ticks;
 
 namespace {
 

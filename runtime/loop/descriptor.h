@@ -39,12 +39,12 @@
 // Costs: publish 4 plain stores; claim 1 load + 1 CAS; close 1 load + 1 CAS when no guest is left.
 #pragma once
 
-#include "window/atomics.h"
+#include "base/atomics.h"
 #include <cstdint>
 
 namespace ws::loop {
 
-using window::Hardware;
+using base::Hardware;
 
 enum class Claim {
     taken,  // the chunk is the caller's alone

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "loop/left.h"
 
-#include "window/atomics.h"
+#include "base/atomics.h"
 
 #include <cstdio>
 #include <pthread.h>
@@ -65,7 +65,7 @@ void waits_for_guests(const ws_site* site, unsigned seconds)
 {
     static unsigned said;
     unsigned before = 0;
-    if (window::exchange_if_acq_rel(said, before, 1u))
+    if (base::exchange_if_acq_rel(said, before, 1u))
         std::fprintf(stderr,
                      "workshare: note: a rank has waited %u s for an iteration of the ws loop %s that a helper thread "
                      "runs; if longjmp has left that iteration, the job hangs\n",

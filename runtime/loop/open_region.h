@@ -9,11 +9,11 @@
 #include "loop/left.h"
 #include "loop/participant.h"
 #include "loop/thread_state.h"
-#include "window/times.h"
+#include "base/times.h"
 
 namespace ws::loop {
 
-using window::Flag;
+using base::Flag;
 
 // Written by the owner before it publishes; guests read it after they have joined.
 struct alignas(64) Region {
@@ -70,21 +70,21 @@ __attribute__((noinline)) void wait_until(const char* what, Done&& done)
     uint64_t since = 0, looked = 0; // ticks
     for (unsigned turn = 0; !done(); turn++) {
         if (turn < 2000) {
-            window::cpu_relax();
+            base::cpu_relax();
             continue;
         }
-        const uint64_t now = window::ticks();
+        const uint64_t now = base::ticks();
         if (since == 0)
             since = looked = now;
-        if (turn < 20000 && double(now - since) < window::times::close_yield_us * host().ticks_per_us)
+        if (turn < 20000 && double(now - since) < base::times::close_yield_us * host().ticks_per_us)
             sched_yield();
         else {
             usleep(50); // others are in a chunk that takes milliseconds, or that waits itself
-            if (double(now - looked) > window::times::close_look_us * host().ticks_per_us) {
+            if (double(now - looked) > base::times::close_look_us * host().ticks_per_us) {
                 host().lending->long_wait(what);
                 looked = now;
-                if (self.region && double(now - since) > window::times::unfinished_s * 1e6 * host().ticks_per_us)
-                    waits_for_guests(self.region->site, window::times::unfinished_s);
+                if (self.region && double(now - since) > base::times::unfinished_s * 1e6 * host().ticks_per_us)
+                    waits_for_guests(self.region->site, base::times::unfinished_s);
             }
         }
     }

@@ -9,11 +9,11 @@
 #include "loop/check.h"
 #include "loop/region.h"
 #include "loop/site.h"
-#include "window/os.h"
+#include "base/os.h"
 
 namespace ws::loop {
 
-using window::Flag;
+using base::Flag;
 
 enum class Mode : uint8_t {
     done,    // nothing (more) to hand out
@@ -196,7 +196,7 @@ inline bool open_whole(Participant& p, ws_site* site, uint64_t iterations, long 
         poke(l.countdown, measure_every);
         p.ending = Ending::measure;
         p.units = iterations;
-        p.opened_at = window::ticks();
+        p.opened_at = base::ticks();
     }
     return true;
 }

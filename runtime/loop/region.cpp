@@ -8,8 +8,8 @@
 #include "loop/team.h"
 #include "measure/meter.h"
 #include "observe/recorder.h"
-#include "window/atomics.h"
-#include "window/times.h"
+#include "base/atomics.h"
+#include "base/times.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -22,7 +22,7 @@ using observe::LoopRow;
 using observe::add;
 using window::asleep_hungry;
 using window::not_hungry;
-using window::ticks;
+using base::ticks;
 
 namespace {
 Slots only_slots;
@@ -109,7 +109,7 @@ void stop_sharing()
     self.owner = false;
     Hardware::store_full(h.slots->stopped, 1); // full, before the look at `publishing`; pairs with publish_if_wanted()
     wait_until("loops of its other threads", [&] { return Hardware::load_acquire(h.slots->publishing) == 0; });
-    window::store_release(h.row, &nobody);
+    base::store_release(h.row, &nobody);
 }
 
 void stop_sharing_in_child()
@@ -377,7 +377,7 @@ namespace {
 // counts.
 bool disturbed(const Region& r, uint64_t now)
 {
-    const uint64_t late = uint64_t(2 * window::times::kept_off_us * host().ticks_per_us);
+    const uint64_t late = uint64_t(2 * base::times::kept_off_us * host().ticks_per_us);
     return host().meter->disturbed_since(std::min(r.opened_at, now - late));
 }
 
@@ -398,7 +398,7 @@ void add_lag(const Region& r, uint64_t helped, uint64_t computed, uint64_t wall,
     const Hardware::Word was = Hardware::load_relaxed(*h.lag);
     const Hardware::Word lag = won > 0 ? was + Hardware::Word(won) : was;
     Hardware::store_relaxed(*h.lag, lag);
-    window::store_relaxed(h.board->lag_ticks, window::lag_now(lag, now));
+    base::store_relaxed(h.board->lag_ticks, window::lag_now(lag, now));
 }
 
 // Waits for the guests; returns when the region is closed, in ticks.
@@ -418,7 +418,7 @@ uint64_t close_published(Participant& p)
         chaos.delay();
     } while (!d.close());
     p.host->let_threads_in(0);
-    uint64_t stolen = window::load_relaxed(r.stolen); // ordered by joiners() above
+    uint64_t stolen = base::load_relaxed(r.stolen); // ordered by joiners() above
     const Crowding crowding = {r.cost_before, r.crowded_units ? double(r.crowded_ticks) / double(r.crowded_units) : 0,
                                r.was_alone};
     const uint64_t now = ticks();
@@ -429,7 +429,7 @@ uint64_t close_published(Participant& p)
         if (is_home(p))
             h.meter->waited_within(waited);
     }
-    const uint64_t helped = window::load_relaxed(r.stolen_ticks), wall = now - r.opened_at;
+    const uint64_t helped = base::load_relaxed(r.stolen_ticks), wall = now - r.opened_at;
     if (helped && is_home(p))
         h.meter->bring_up(now);
     const bool by_others = disturbed(r, now);

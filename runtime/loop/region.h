@@ -21,7 +21,7 @@ class Meter;
 
 namespace ws::loop {
 
-using window::Flag;
+using base::Flag;
 
 struct Slots; // open_region.h
 

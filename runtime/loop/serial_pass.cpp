@@ -3,8 +3,8 @@
 
 #include "loop/open_region.h"
 #include "loop/team.h"
-#include "window/atomics.h"
-#include "window/times.h"
+#include "base/atomics.h"
+#include "base/times.h"
 
 #include <cerrno>
 #include <climits>
@@ -111,7 +111,7 @@ volatile int* told_number;
 [[noreturn]] void leave_with(Told what, int number)
 {
     *told_number = number;
-    window::store_release(*told, uint32_t(what));
+    base::store_release(*told, uint32_t(what));
     leave();
 }
 
@@ -434,7 +434,7 @@ bool SerialPasses::run(Pass pass, double seconds)
         why_ = text;
         return false;
     }
-    const uint32_t what = window::load_acquire(shared_->told);
+    const uint32_t what = base::load_acquire(shared_->told);
     if (what != done)
         why_ = text_of_end(what, shared_->number);
     return what == done;
@@ -443,8 +443,8 @@ bool SerialPasses::run(Pass pass, double seconds)
 bool SerialPasses::await(int child, double seconds)
 {
     const double until = now() + seconds;
-    for (unsigned nap = window::times::first_child_nap_us;;
-         nap = nap < window::times::longest_child_nap_us ? nap + nap / 4 : nap) {
+    for (unsigned nap = base::times::first_child_nap_us;;
+         nap = nap < base::times::longest_child_nap_us ? nap + nap / 4 : nap) {
         const long ended = syscall(SYS_wait4, child, nullptr, __WCLONE | WNOHANG, nullptr);
         if (ended == child || (ended < 0 && errno == ECHILD)) // or the program has waited for it
             return true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "loop/signals.h"
 
-#include "window/os.h"
+#include "base/os.h"
 
 #include <cstring>
 #include <initializer_list>

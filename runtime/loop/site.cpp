@@ -2,9 +2,9 @@
 #include "loop/site.h"
 
 #include "loop/participant.h"
-#include "window/atomics.h"
-#include "window/spin_lock.h"
-#include "window/times.h"
+#include "base/atomics.h"
+#include "base/spin_lock.h"
+#include "base/times.h"
 
 #include <algorithm>
 #include <new>
@@ -76,7 +76,7 @@ bool tells(const SiteRecord& r, Crowding crowding)
 void pause(Learned& l, SiteRecord& r, uint64_t wall)
 {
     const uint64_t pause = peek(r.pause);
-    const double most_ticks = window::times::first_pause_us * host().ticks_per_us * double(pause) / first_pause;
+    const double most_ticks = base::times::first_pause_us * host().ticks_per_us * double(pause) / first_pause;
     const uint64_t runs = std::min(pause, uint64_t(most_ticks / double(wall + 1)) + 1);
     add(peek(l.row)->runs_unpaid, runs);
     poke(l.unshared, int64_t(runs));
@@ -98,7 +98,7 @@ void doubt(Learned& l, SiteRecord& r, uint64_t wall, uint64_t enough = enough_do
 // and come again.
 bool lost_more_than_leaving(double now, double alone, uint64_t iterations, double us)
 {
-    return (now - alone) * double(iterations) > window::times::handover_us * us;
+    return (now - alone) * double(iterations) > base::times::handover_us * us;
 }
 
 } // namespace
@@ -142,7 +142,7 @@ double Recent::median(uint64_t of_last) const
 SiteRecord* record_of(ws_site* site)
 {
     Learned& l = learned(site);
-    SiteRecord* r = window::load_acquire(l.record); // pairs with the exchange below
+    SiteRecord* r = base::load_acquire(l.record); // pairs with the exchange below
     if (r)
         return r;
     r = new (std::nothrow) SiteRecord{};
@@ -153,7 +153,7 @@ SiteRecord* record_of(ws_site* site)
     if (!r)
         return nullptr;
     SiteRecord* other = nullptr;
-    if (!window::exchange_if_acq_rel(l.record, other, r)) {
+    if (!base::exchange_if_acq_rel(l.record, other, r)) {
         delete r; // another thread's region was faster
         return other;
     }
@@ -163,7 +163,7 @@ SiteRecord* record_of(ws_site* site)
 void remember_alone(Learned& l, double ticks)
 {
     double before = peek(l.alone_ticks);
-    if (SiteRecord* r = window::load_acquire(l.record)) {
+    if (SiteRecord* r = base::load_acquire(l.record)) {
         if (peek(r->since_alone) > 2 * enough_doubts) // the old figure is out of date
             before = 0;
         poke(r->since_alone, uint64_t(0));
@@ -174,13 +174,13 @@ void remember_alone(Learned& l, double ticks)
 
 uint64_t begins_alone(Learned& l, double ticks)
 {
-    SiteRecord* r = window::load_acquire(l.record);
+    SiteRecord* r = base::load_acquire(l.record);
     const double us = host().ticks_per_us;
-    if (!r || ticks < window::times::long_region_us * us || compared_beside(*r) || !is_even(peek(r->tilt)) ||
+    if (!r || ticks < base::times::long_region_us * us || compared_beside(*r) || !is_even(peek(r->tilt)) ||
         peek(r->begun_alone) >= most_begun_alone)
         return 0;
     poke(r->begun_alone, peek(r->begun_alone) + 1);
-    return uint64_t(std::min(ticks * begun_alone_part, window::times::begun_alone_us * us));
+    return uint64_t(std::min(ticks * begun_alone_part, base::times::begun_alone_us * us));
 }
 
 // Costs change while a program runs. So what an iteration costs alone is compared only with regions next to that one,
@@ -222,7 +222,7 @@ double truly_won(ws_site* site, double computed, double overlap, double wall, do
 
 double helped_last(const Learned& l)
 {
-    const SiteRecord* r = window::load_acquire(l.record);
+    const SiteRecord* r = base::load_acquire(l.record);
     return r ? peek(r->helped) : 0;
 }
 
@@ -243,13 +243,13 @@ void remember_tilt(ws_site* site, double tilt, bool rough)
 
 double tilt_of(const Learned& l)
 {
-    const SiteRecord* r = window::load_acquire(l.record);
+    const SiteRecord* r = base::load_acquire(l.record);
     return r ? peek(r->tilt) : 0;
 }
 
 bool has_even_ends(const Learned& l)
 {
-    const SiteRecord* r = window::load_acquire(l.record);
+    const SiteRecord* r = base::load_acquire(l.record);
     return r && peek(r->two_ends);
 }
 
@@ -259,7 +259,7 @@ void forget_costs(ws_site* site)
     poke(l.unit_ticks, 0.0);
     poke(l.alone_ticks, 0.0);
     poke(l.unshared, int64_t(0));
-    if (SiteRecord* r = window::load_acquire(l.record)) {
+    if (SiteRecord* r = base::load_acquire(l.record)) {
         poke(r->vain, uint64_t(0));
         poke(r->doubts, uint64_t(0));
     }
@@ -309,14 +309,14 @@ void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64
     poke(r.vain, uint64_t(0));
     const double now = double(wall) / double(iterations);
     double alone = peek(l.alone_ticks);
-    const bool is_long = double(wall) > window::times::long_region_us * us;
+    const bool is_long = double(wall) > base::times::long_region_us * us;
     if (is_long) // what lies in caches does not count
         chain = nullptr;
     if (chain && alone > 0)
         chain->add((alone - now) * double(iterations), share * alone * double(iterations), double(wall),
-                   window::times::first_pause_us * us);
-    if (!chain && cost > 0 && double(wall) < window::times::short_region_us * us &&
-        double(stolen) * cost < window::times::handover_us * us) {
+                   base::times::first_pause_us * us);
+    if (!chain && cost > 0 && double(wall) < base::times::short_region_us * us &&
+        double(stolen) * cost < base::times::handover_us * us) {
         doubt(l, r, wall);
         return;
     }
@@ -365,15 +365,15 @@ void remember_tasks(ws_site* site) { add(row_of(site).runs_with_tasks, 1); }
 LoopRow& row_of(ws_site* site)
 {
     Learned& l = learned(site);
-    LoopRow* row = window::load_acquire(l.row); // pairs with the store below
+    LoopRow* row = base::load_acquire(l.row); // pairs with the store below
     if (row)
         return *row;
-    static window::SpinLock making;
+    static base::SpinLock making;
     making.lock();
     row = peek(l.row);
     if (!row) {
         row = &observe::new_loop_row(*host().board, site->where);
-        window::store_release(l.row, row);
+        base::store_release(l.row, row);
     }
     making.unlock();
     return *row;

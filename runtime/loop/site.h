@@ -10,7 +10,7 @@
 
 #include "directive/abi.h"
 #include "observe/board.h"
-#include "window/os.h"
+#include "base/os.h"
 #include <cstdint>
 #include <type_traits>
 
@@ -73,10 +73,10 @@ inline Learned& learned(ws_site* site) { return reinterpret_cast<Learned&>(site-
 template <class T> std::remove_cv_t<T> peek(const T& field)
 {
     std::remove_cv_t<T> value;
-    value = window::load_relaxed(field);
+    value = base::load_relaxed(field);
     return value;
 }
-template <class T> void poke(T& field, std::remove_cv_t<T> value) { window::store_relaxed(field, value); }
+template <class T> void poke(T& field, std::remove_cv_t<T> value) { base::store_relaxed(field, value); }
 
 // One in so many of the regions that run whole is timed; in an observed run each is.
 extern int32_t measure_every;

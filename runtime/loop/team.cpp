@@ -4,13 +4,13 @@
 #include "loop/team.h"
 
 #include "loop/open_region.h"
-#include "window/atomics.h"
+#include "base/atomics.h"
 
 #include <new>
 
 namespace ws::loop {
 
-using window::ticks;
+using base::ticks;
 
 namespace {
 
@@ -71,7 +71,7 @@ bool team_next(Participant& p, long* lo, long* hi)
             if (p.host->let_others)
                 p.host->let_others();
             else
-                turn < 2000 ? window::cpu_relax() : void(sched_yield());
+                turn < 2000 ? base::cpu_relax() : void(sched_yield());
         return false;
     }
     const LoopBounds& b = m.bounds;
@@ -86,7 +86,7 @@ TeamRecord* make_team(const Team& team, const Participant* thread)
     SiteRecord* const r = record_of(team.site);
     TeamRecord* made = r ? new (std::nothrow) TeamRecord{team, thread} : nullptr;
     TeamRecord* other = nullptr;
-    if (made && !window::exchange_if_release(r->team, other, made)) {
+    if (made && !base::exchange_if_release(r->team, other, made)) {
         delete made; // another thread was faster
         return nullptr;
     }
@@ -182,7 +182,7 @@ void OwnThreads::help()
 {
     Flag state;
     for (unsigned turn = 0; (state = Hardware::load_acquire(state_)) == unknown; turn++) // pairs with own()
-        turn < 2000 ? window::cpu_relax() : void(sched_yield());
+        turn < 2000 ? base::cpu_relax() : void(sched_yield());
     if (state == over)
         return;
     static const volatile Flag never = 0;

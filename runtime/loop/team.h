@@ -6,7 +6,7 @@
 #pragma once
 
 #include "loop/participant.h"
-#include "window/atomics.h"
+#include "base/atomics.h"
 
 namespace ws::loop {
 
@@ -59,8 +59,8 @@ struct TeamRecord {
 // Null if there is none, or no memory for one.
 inline TeamRecord* find_team(ws_site* site)
 {
-    SiteRecord* const r = window::load_acquire(learned(site).record); // pairs with record_of()
-    return r ? window::load_acquire(r->team) : nullptr; // and make_team()
+    SiteRecord* const r = base::load_acquire(learned(site).record); // pairs with record_of()
+    return r ? base::load_acquire(r->team) : nullptr; // and make_team()
 }
 TeamRecord* make_team(const Team& team, const Participant* thread);
 

@@ -5,7 +5,7 @@
 #include "loop/open_region.h"
 #include "loop/signals.h"
 #include "measure/meter.h"
-#include "window/atomics.h"
+#include "base/atomics.h"
 
 namespace ws::loop {
 
@@ -38,7 +38,7 @@ uint64_t run_as_guest(const window::Lease& lease, const volatile Flag* recall, u
     p.region = &r;
     p.site = r.site;
     p.chunks = p.units = 0;
-    uint64_t begin = window::ticks();
+    uint64_t begin = base::ticks();
     if (own_seat) { // otherwise it is a thread of the program's own team, which is not lent
         p.host->meter->visit_begins(begin);
         Hardware::store_relaxed(own_seat->loop, Flag(peek(learned(r.site).row) - &p.host->board->loop(0)));
@@ -50,7 +50,7 @@ uint64_t run_as_guest(const window::Lease& lease, const volatile Flag* recall, u
     if (WS_UNLIKELY(p.ending == Ending::in_parent))
         left_in_child(r.site);
     r.state.leave();
-    uint64_t busy = window::ticks() - begin;
+    uint64_t busy = base::ticks() - begin;
     uint64_t iterations = p.units * r.unit;
     observe::LoopRow& row = *peek(learned(r.site).row);
     add(row.chunks_stolen, p.chunks);
@@ -58,15 +58,15 @@ uint64_t run_as_guest(const window::Lease& lease, const volatile Flag* recall, u
     add(row.borrowed_ticks, busy);
     remember_longest(row, p.pace.longest());
     if (own_seat) {
-        window::store_relaxed(own_seat->since, 0); // first, so that who reads meanwhile does not count this part twice
+        base::store_relaxed(own_seat->since, 0); // first, so that who reads meanwhile does not count this part twice
         observe::bump(own_seat->visit.visits);
         observe::bump(own_seat->visit.borrowed_ticks, busy);
         p.host->meter->visit_ends(begin + busy, busy);
     }
     if (stayed)
         Hardware::store_relaxed(r.stayed, 1); // ordered by leave(), as the next two
-    window::fetch_add_relaxed(r.stolen_ticks, busy); // ordered by leave()
-    window::fetch_add_relaxed(r.stolen, iterations);
+    base::fetch_add_relaxed(r.stolen_ticks, busy); // ordered by leave()
+    base::fetch_add_relaxed(r.stolen, iterations);
     if (!p.first)
         Hardware::fetch_add_full(r.guests_inside, Flag(-1)); // before leaving: see no_more()
     p.site = nullptr;

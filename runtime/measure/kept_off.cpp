@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "measure/kept_off.h"
-#include "window/lift.h"
-#include "window/times.h"
+#include "base/lift.h"
+#include "base/times.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -52,11 +52,11 @@ unsigned long long KeptOff::look()
 
 void KeptOff::start(uint64_t now, double ticks_per_us, bool keep_open)
 {
-    every_ = uint64_t(window::times::kept_off_us * ticks_per_us) + 1;
-    little_ = uint64_t(window::times::kept_off_little_us * ticks_per_us);
+    every_ = uint64_t(base::times::kept_off_us * ticks_per_us) + 1;
+    little_ = uint64_t(base::times::kept_off_little_us * ticks_per_us);
     ticks_per_ns_ = ticks_per_us * 1e-3;
     asked_at_ = now;
-    file_ = window::lift(keep_open ? open(of_this_thread, O_RDONLY | O_CLOEXEC) : -1);
+    file_ = base::lift(keep_open ? open(of_this_thread, O_RDONLY | O_CLOEXEC) : -1);
     told_ = look();
     ran_ = ran_ns();
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "measure/meter.h"
 
-#include "window/atomics.h"
-#include "window/os.h"
-#include "window/times.h"
+#include "base/atomics.h"
+#include "base/os.h"
+#include "base/times.h"
 
 #include <algorithm>
 
@@ -37,8 +37,8 @@ void Meter::work_until(uint64_t at)
 // A thread learns that it was without its core for so long. More than a timer tick or two of it is no accident.
 uint64_t Meter::note_kept_off(uint64_t ticks, uint64_t at)
 {
-    if (double(ticks) > window::times::disturbed_us * ticks_per_us_)
-        window::store_relaxed(disturbed_at_, at);
+    if (double(ticks) > base::times::disturbed_us * ticks_per_us_)
+        base::store_relaxed(disturbed_at_, at);
     return ticks;
 }
 
@@ -52,7 +52,7 @@ void Meter::settle(uint64_t at)
 
 void Meter::write(uint64_t at, bool waits)
 {
-    const uint64_t borrowed = window::load_relaxed(borrowed_);
+    const uint64_t borrowed = base::load_relaxed(borrowed_);
     waits_ = waits;
     row_->write({at, waits, worked_ + borrowed, waited_, borrowed, kept_, period_, turns_});
 }
@@ -114,7 +114,7 @@ void Meter::visit_ends(uint64_t at, uint64_t busy)
 void Meter::add_borrowed(uint64_t ticks)
 {
     if (ticks)
-        window::fetch_add_relaxed(borrowed_, ticks);
+        base::fetch_add_relaxed(borrowed_, ticks);
 }
 
 Load Meter::load(uint64_t now)

@@ -8,7 +8,7 @@
 
 #include "measure/kept_off.h"
 #include "measure/period.h"
-#include "window/atomics.h"
+#include "base/atomics.h"
 #include "window/load_row.h"
 #include "window/window.h"
 
@@ -39,7 +39,7 @@ public:
     Spent spent(uint64_t now) const
     {
         const uint64_t passed = now > last_ ? now - last_ : 0, within = within_ < passed ? within_ : passed;
-        return {now, worked_ + passed - within + window::load_relaxed(borrowed_) + helped_, waited_ + within};
+        return {now, worked_ + passed - within + base::load_relaxed(borrowed_) + helped_, waited_ + within};
     }
     // An MPI call of the program begins (Periods). The row tells of turns from the next wait on.
     void called(uint32_t about, uint32_t place, uint64_t now);
@@ -55,7 +55,7 @@ public:
     window::Load load(uint64_t now);
     // Whether others were seen to keep a thread that works for this rank from its core, in times that end after `at`.
     // It is seen some milliseconds late (times::kept_off_us).
-    bool disturbed_since(uint64_t at) const { return window::load_relaxed(disturbed_at_) > at; }
+    bool disturbed_since(uint64_t at) const { return base::load_relaxed(disturbed_at_) > at; }
 
 private:
     void work_until(uint64_t at);

@@ -9,7 +9,7 @@
 
 namespace ws::measure {
 
-using window::CpuMask;
+using base::CpuMask;
 
 std::vector<double> cpu_seconds(const char* proc)
 {

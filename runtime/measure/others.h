@@ -4,7 +4,7 @@
 // the job used.
 #pragma once
 
-#include "window/cpus.h"
+#include "base/cpus.h"
 
 #include <vector>
 
@@ -27,7 +27,7 @@ struct Others {
     unsigned cpus = 0;
 };
 // `seconds` passed between the looks; `cpus` are all that the node's ranks may use.
-Others others(const std::vector<double>& first, const std::vector<double>& last, double seconds, window::CpuMask cpus,
+Others others(const std::vector<double>& first, const std::vector<double>& last, double seconds, base::CpuMask cpus,
               const std::vector<Used>& ranks);
 
 } // namespace ws::measure

@@ -21,8 +21,8 @@
 #include "observe/recorder.h"
 #include "openmp/team.h"
 #include "policy/runner.h"
-#include "window/quiet_writes.h"
-#include "window/times.h"
+#include "base/quiet_writes.h"
+#include "base/times.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -100,12 +100,12 @@ void start_stealing(Job& job)
     host.steal_schedule = {ws_schedule(o.steal_schedule.kind), o.steal_schedule.chunk};
     host.ticks_per_us = job.clock.ticks_per_us();
     host.chunk_ticks = job.clock.from_us(o.chunk_time);
-    host.publish_ticks[asleep_hungry] = job.clock.from_us(window::times::publish_asleep_us);
-    host.publish_ticks[newly_hungry] = job.clock.from_us(window::times::publish_newly_us);
-    host.publish_ticks[long_hungry] = job.clock.from_us(window::times::publish_long_us);
-    host.least_ticks = job.clock.from_us(window::times::least_chunk_us);
-    host.short_ticks = job.clock.from_us(window::times::run_whole_us);
-    host.calm_ticks = job.clock.from_us(window::times::calm_whole_us);
+    host.publish_ticks[asleep_hungry] = job.clock.from_us(base::times::publish_asleep_us);
+    host.publish_ticks[newly_hungry] = job.clock.from_us(base::times::publish_newly_us);
+    host.publish_ticks[long_hungry] = job.clock.from_us(base::times::publish_long_us);
+    host.least_ticks = job.clock.from_us(base::times::least_chunk_us);
+    host.short_ticks = job.clock.from_us(base::times::run_whole_us);
+    host.calm_ticks = job.clock.from_us(base::times::calm_whole_us);
     if (host.share_all)
         host.calm_ticks = host.short_ticks = host.publish_ticks[asleep_hungry] = host.publish_ticks[newly_hungry] =
             host.publish_ticks[long_hungry] = 0;
@@ -179,7 +179,7 @@ void finalize()
     show_ended(job);
     job.kept_off_s = 1e-9 * double(measure::scheduled().kept_off) - job.kept_off_s;
     {
-        const window::QuietWrites quiet; // a full disk or a reader that has gone is no reason to end the job
+        const base::QuietWrites quiet; // a full disk or a reader that has gone is no reason to end the job
         write_trace(job);
         report_check(job);
         report(job);
@@ -303,7 +303,7 @@ int attach(Job& job, int version, unsigned what, MPIR_Workshare_hooks* hooks)
     if (!job.inactive && job.window.me() != 0)
         join_book(job);
     hooks->crowded = !job.inactive && job.window.ranks() > job.window.node().cpus;
-    job.attached_at = window::ticks();
+    job.attached_at = base::ticks();
     job.meter.start(job.inactive ? nullptr : &job.window.load(job.window.me()), job.attached_at,
                          job.clock.ticks_per_us());
     job.kept_off_s = 1e-9 * double(measure::scheduled().kept_off);
@@ -312,7 +312,7 @@ int attach(Job& job, int version, unsigned what, MPIR_Workshare_hooks* hooks)
     mpi_t_begin(job);
     hooks->pcontrol = observe::phase_begins;
     if (observe::recording || job.options.report || !job.options.report_file.empty()) {
-        window::Hardware::store_relaxed(job.board->observed, 1);
+        base::Hardware::store_relaxed(job.board->observed, 1);
         loop::measure_every = 1;
         hooks->called = observe::called;
     }

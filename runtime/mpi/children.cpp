@@ -11,8 +11,8 @@
 
 #include "directive/next.h"
 #include "options/options.h"
-#include "window/cpus.h"
-#include "window/environment.h"
+#include "base/cpus.h"
+#include "base/environment.h"
 
 #include <alloca.h>
 #include <cerrno>
@@ -43,7 +43,7 @@ bool calmed;
 // Where mpirun has the loader look for our libraries, in front of the user's folders, if they lie in one with a blank;
 // else empty.
 char our_folder[4096];
-window::CpuSet* rank_cpus;
+base::CpuSet* rank_cpus;
 // OMP_NUM_THREADS as early.c has set it, in place, or null; and as the user has it, or empty: not at all.
 const char* told_threads;
 char own_threads[64];
@@ -350,13 +350,13 @@ void fill_arguments(char** to, const char* first, va_list rest)
 
 void begin_children()
 {
-    static window::CpuSet cpus = window::own_cpus();
+    static base::CpuSet cpus = base::own_cpus();
     rank_cpus = &cpus;
     calmed = std::getenv("WS_CALMED") != nullptr;
     std::vector<const char*> names;
     for (const option::OptionRow& row : option::option_rows)
         names.push_back(row.variable);
-    window::take_out(names);
+    base::take_out(names);
     if (const char* const libraries = std::getenv("LD_PRELOAD")) {
         const char* const folders = std::getenv("LD_LIBRARY_PATH");
         if (folders && names_ours(libraries))

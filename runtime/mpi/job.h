@@ -10,7 +10,7 @@
 #include "options/options.h"
 #include "mpich/files/src/include/mpir_workshare.h"
 #include "window/locks.h"
-#include "window/os.h"
+#include "base/os.h"
 #include "window/window.h"
 
 #include <mpi.h>
@@ -28,7 +28,7 @@ const char* inactive_text(int why); // in the verdict's words
 // files that have such functions keep where the job of their process is.
 struct Job {
     option::Options options;
-    window::Clock clock;
+    base::Clock clock;
     MPI_Comm node = MPI_COMM_NULL; // a duplicate, for this runtime alone
     MPI_Win mpi_window = MPI_WIN_NULL;
     window::Window window;

@@ -5,10 +5,10 @@
 #include "mpi/job.h"
 #include "mpich/files/src/include/mpir_workshare.h"
 #include "observe/report.h"
-#include "window/atomics.h"
-#include "window/environment.h"
-#include "window/spin_lock.h"
-#include "window/times.h"
+#include "base/atomics.h"
+#include "base/environment.h"
+#include "base/spin_lock.h"
+#include "base/times.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -30,12 +30,12 @@ using option::OptionKind;
 using option::OptionRow;
 using option::OptionScope;
 using option::option_rows;
-using window::Hardware;
+using base::Hardware;
 
 namespace {
 
 Job* watched_job; // from mpi_t_begin() on: before that nobody asks for what it has
-window::SpinLock looking; // held while somebody looks at the window, which goes away while other threads may ask
+base::SpinLock looking; // held while somebody looks at the window, which goes away while other threads may ask
 bool window_there;
 
 uint64_t ns(uint64_t ticks) { return uint64_t(double(ticks) / watched_job->board->ticks_per_us * 1000); }
@@ -190,24 +190,24 @@ bool begun, ended; // the board is there; the values do not change any more
 // seen. But a timer must never go back.
 uint64_t not_back(uint64_t& highest, uint64_t value)
 {
-    uint64_t before = window::load_relaxed(highest);
-    while (before < value && !window::exchange_if_relaxed(highest, before, value))
+    uint64_t before = base::load_relaxed(highest);
+    while (before < value && !base::exchange_if_relaxed(highest, before, value))
         ;
     return std::max(before, value);
 }
 
 uint64_t value_now(Variable& v)
 {
-    const uint64_t value = v.value(window::ticks());
+    const uint64_t value = v.value(base::ticks());
     return v.varclass == MPI_T_PVAR_CLASS_TIMER ? not_back(v.highest, ns(value)) : value;
 }
 
 unsigned long long value_of(int which)
 {
     Variable& v = variables()[size_t(which)];
-    if (window::load_acquire(ended)) // pairs with mpi_t_end()
+    if (base::load_acquire(ended)) // pairs with mpi_t_end()
         return v.last;
-    return window::load_acquire(begun) ? value_now(v) : 0; // pairs with mpi_t_begin()
+    return base::load_acquire(begun) ? value_now(v) : 0; // pairs with mpi_t_begin()
 }
 
 // ---- the control variables
@@ -252,7 +252,7 @@ struct ControlVariables {
             const int length = length_of(row);
             // MPICH looks into the environment, from which MPI_Init has taken it out.
             const char* const value =
-                window::is_taken_out(row.variable) ? window::own_variable(row.variable) : row.standard;
+                base::is_taken_out(row.variable) ? base::own_variable(row.variable) : row.standard;
             shown[count] = {row.variable,         texts[count].c_str(),
                             mpi_scope(row.scope), length ? 0 : unsigned(std::strtoul(value, nullptr, 10)),
                             unsigned(row.least),  unsigned(row.most),
@@ -281,12 +281,12 @@ void set_number(const OptionRow& row, unsigned value)
 int set_cvar(int which, unsigned value)
 {
     const OptionRow& row = *cvars().rows[which];
-    if (!row.live || !window::load_acquire(begun))
+    if (!row.live || !base::load_acquire(begun))
         return 1; // has been acted upon, or never will be
     set_number(row, value);
     if (watched_job->inactive)
         return 0;
-    window::store_relaxed(loop::host().chunk_ticks, watched_job->clock.from_us(watched_job->options.chunk_time));
+    base::store_relaxed(loop::host().chunk_ticks, watched_job->clock.from_us(watched_job->options.chunk_time));
     watched_job->lending->retime(
         lend_times(watched_job->options, watched_job->clock, int(watched_job->window.ranks()) == watched_job->size));
     return 0;
@@ -294,15 +294,15 @@ int set_cvar(int which, unsigned value)
 
 } // namespace
 
-LendTimes lend_times(const option::Options& options, const window::Clock& clock, bool all_ring)
+LendTimes lend_times(const option::Options& options, const base::Clock& clock, bool all_ring)
 {
     LendTimes t = {};
     t.spin_ticks = clock.from_us(options.spin);
-    t.patience_ticks = clock.from_us(window::times::patience_us);
+    t.patience_ticks = clock.from_us(base::times::patience_us);
     t.linger_ticks = clock.from_us(options.linger);
-    t.yield_ticks = clock.from_us(window::times::yield_us);
-    t.peers_ticks = clock.from_us(window::times::peers_us);
-    t.short_ticks = clock.from_us(window::times::test_chunk_us);
+    t.yield_ticks = clock.from_us(base::times::yield_us);
+    t.peers_ticks = clock.from_us(base::times::peers_us);
+    t.short_ticks = clock.from_us(base::times::test_chunk_us);
     // With all ranks on this node whatever a rank waits for rings, and looking oneself is a precaution against one race
     // in the first moment: it can be had for less of the guest's time (a look costs 30 us on a virtual machine).
     t.quantum_us = options.quantum * (all_ring ? 8u : 1u);
@@ -314,7 +314,7 @@ void mpi_t_begin(Job& job)
 {
     watched_job = &job;
     window_there = !watched_job->inactive;
-    window::store_release(begun, true); // pairs with value_of(): the board and the clock are there
+    base::store_release(begun, true); // pairs with value_of(): the board and the clock are there
 }
 
 void mpi_t_end()
@@ -324,7 +324,7 @@ void mpi_t_end()
     looking.unlock();
     for (Variable& v : variables())
         v.last = value_now(v);
-    window::store_release(ended, true); // pairs with value_of(): the last values are there
+    base::store_release(ended, true); // pairs with value_of(): the last values are there
 }
 
 } // namespace ws::mpi

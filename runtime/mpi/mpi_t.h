@@ -6,14 +6,14 @@
 
 #include "lend/lend.h"
 #include "options/options.h"
-#include "window/os.h"
+#include "base/os.h"
 
 namespace ws::mpi {
 
 struct Job;
 
 // The times that the options determine. `all_ring`: whatever a rank can wait for rings its doorbell.
-lend::LendTimes lend_times(const option::Options& options, const window::Clock& clock, bool all_ring);
+lend::LendTimes lend_times(const option::Options& options, const base::Clock& clock, bool all_ring);
 
 // The board is there: the counters count from here on.
 void mpi_t_begin(Job& job);

@@ -12,8 +12,8 @@
 
 namespace ws::mpi {
 
-using window::CpuMask;
-using window::own_cpus;
+using base::CpuMask;
+using base::own_cpus;
 
 namespace {
 
@@ -37,7 +37,7 @@ Crew hire(Job& job, int ranks, int me, unsigned mask_size)
     const int asked = job.options.check && !job.options.workers ? 1 : job.options.workers;
     const char* refused = asked && !job.options.check ? directive::watch_openmp(nullptr) : nullptr;
     const int wanted = refused ? 0 : asked;
-    const window::CpuSet mask = own_cpus();
+    const base::CpuSet mask = own_cpus();
     // Of each rank: whether it was refused, its mask.
     const size_t words = 1 + mask_size;
     std::vector<unsigned long> mine(words), all(size_t(ranks) * words);
@@ -96,7 +96,7 @@ Inactive make_window(Job& job, bool stealing)
     // Not whole pages: for those MPICH would try random addresses until one suits all ranks. That is of no use here,
     // and tools such as ThreadSanitizer cannot stand every address.
     bytes += bytes % size_t(sysconf(_SC_PAGESIZE)) == 0 ? 64 : 0;
-    if (!agree(job, me != 0 || window::shm_has_room(bytes)))
+    if (!agree(job, me != 0 || base::shm_has_room(bytes)))
         return shm_too_small;
     void* base = nullptr;
     MPI_Aint size;
@@ -122,7 +122,7 @@ void join_book(Job& job)
         return;
     window::Node& node = job.window.node();
     const CpuMask mask = job.window.mask(job.window.me());
-    const window::ProcessId own = window::own_process();
+    const base::ProcessId own = base::own_process();
     if (job.window.me() != 0) {
         if (node.book_pid)
             job.book.join(book::open_book_of(node.book_pid, node.book_fd), own, job.board->job, job.rank, mask,

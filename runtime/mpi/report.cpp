@@ -10,7 +10,7 @@
 #include "observe/verdict.h"
 #include "openmp/site.h"
 #include "policy/policy.h"
-#include "window/open_file.h"
+#include "base/open_file.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -120,7 +120,7 @@ Totals own_totals(Job& job, const RankFigures& figures)
     t.lends = c.lends;
     t.lost = c.claims_lost;
     t.recalls = c.recalls;
-    t.rings = job.inactive ? 0 : double(window::Hardware::load_relaxed(job.window.own_home().rings));
+    t.rings = job.inactive ? 0 : double(base::Hardware::load_relaxed(job.window.own_home().rings));
     t.refusals = double(n.refusals);
     t.moves = double(n.moves);
     t.guests_refused = c.guests_refused;
@@ -260,7 +260,7 @@ Facts::Others gather_others(Job& job, const RankFigures& r)
 {
     measure::Others here;
     if (!job.inactive && !job.options.cores) {
-        const window::CpuMask mask = job.window.mask(job.window.me());
+        const base::CpuMask mask = job.window.mask(job.window.me());
         const double lent = job.clock.seconds(job.board->seat(0).lend.lent_ticks);
         const double process = cpu_time(CLOCK_PROCESS_CPUTIME_ID) - job.process_s_before;
         // The rank's own threads are on its CPU, guests are not.
@@ -274,7 +274,7 @@ Facts::Others gather_others(Job& job, const RankFigures& r)
         std::vector<measure::Used> all(job.board->node_rank == 0 ? size_t(job.board->node_ranks) : 0);
         PMPI_Gather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, 0, job.node);
         if (job.board->node_rank == 0) {
-            window::CpuSet cpus;
+            base::CpuSet cpus;
             for (unsigned n = 0; n < job.window.ranks(); n++)
                 cpus.add(job.window.mask(n));
             here = measure::others(job.cpu_s_before, measure::cpu_seconds(), r.counts.wall_s, cpus, all);
@@ -360,8 +360,8 @@ Facts gather_facts(Job& job, const RankFigures& r)
     int why = job.inactive, any_why = 0;
     PMPI_Reduce(&why, &any_why, 1, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
     f.why_inactive = inactive_text(any_why);
-    const double regions_s[] = {job.clock.seconds(window::Hardware::load_relaxed(directive::region_ticks)),
-                                job.clock.seconds(window::Hardware::load_relaxed(directive::task_region_ticks))};
+    const double regions_s[] = {job.clock.seconds(base::Hardware::load_relaxed(directive::region_ticks)),
+                                job.clock.seconds(base::Hardware::load_relaxed(directive::task_region_ticks))};
     double all_regions_s[2] = {};
     PMPI_Reduce(regions_s, all_regions_s, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     f.parallel_s = all_regions_s[0];
@@ -378,7 +378,7 @@ Facts gather_facts(Job& job, const RankFigures& r)
 
 bool write_file(const std::string& name, const std::string& text)
 {
-    const int fd = window::open_to_write(name.c_str());
+    const int fd = base::open_to_write(name.c_str());
     FILE* f = fd < 0 ? nullptr : fdopen(fd, "w");
     if (!f)
         return false;

@@ -4,8 +4,8 @@
 #include "mpi/job.h"
 #include "observe/board.h"
 #include "observe/calls.h"
-#include "window/atomics.h"
-#include "window/os.h"
+#include "base/atomics.h"
+#include "base/os.h"
 
 #include <cstdio>
 #include <cstring>
@@ -69,7 +69,7 @@ bool show_rank(Job& job)
     b.first_worker = workers ? job.window.first_worker() : 0;
     job.clock.calibrate();
     b.ticks_per_us = job.clock.ticks_per_us();
-    b.inactive = window::Flag(job.inactive);
+    b.inactive = base::Flag(job.inactive);
     gethostname(b.host, sizeof b.host - 1);
     const ssize_t length = readlink("/proc/self/exe", b.program, sizeof b.program - 1);
     b.program[length < 0 ? 0 : length] = '\0';
@@ -93,7 +93,7 @@ void show_ended(Job& job)
 {
     observe::called(nullptr, 0); // MPI_Finalize: what comes now is not the program's
     observe::end_phase();
-    window::store_relaxed(job.board->ended_at, window::ticks());
+    base::store_relaxed(job.board->ended_at, base::ticks());
 }
 
 } // namespace ws::mpi

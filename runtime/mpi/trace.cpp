@@ -32,7 +32,7 @@ using observe::start_recording;
 using option::Options;
 using trace::TraceEvent;
 using trace::TraceOpen;
-using window::ticks;
+using base::ticks;
 
 namespace {
 

@@ -54,7 +54,7 @@ void watch_call(const char* name, int enter)
     if (enter && watched && !loop::thread_in_region() && !is_look_again(name)) {
         const uint64_t place = reinterpret_cast<uintptr_t>(call_site()) * 0xD6E8FEB86659FD93ull;
         const uint64_t about = ws_call_arguments ? ws_call_arguments * 0xFF51AFD7ED558CCDull : place;
-        meter->called(event_of(name, about), event_of(name, place), window::ticks());
+        meter->called(event_of(name, about), event_of(name, place), base::ticks());
     }
     ws_call_arguments = 0; // those of MPICH's own calls in this one, too
     if (called_before)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "observe/board.h"
 
-#include "window/atomics.h"
-#include "window/lift.h"
+#include "base/atomics.h"
+#include "base/lift.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -22,7 +22,7 @@ size_t align(size_t n) { return (n + 63) & ~size_t(63); }
 void* shared_memory(size_t bytes)
 {
     // The descriptor stays open: it is how other processes find the board.
-    const int fd = window::lift(memfd_create(board_name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    const int fd = base::lift(memfd_create(board_name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (fd < 0)
         return nullptr;
     void* p = MAP_FAILED;
@@ -81,7 +81,7 @@ Board* make_board(unsigned node_cores, unsigned own_workers)
 
 void show_board(Board& board)
 {
-    window::store_release(board.magic, board_magic); // after the head: readers look at the magic first
+    base::store_release(board.magic, board_magic); // after the head: readers look at the magic first
 }
 
 void keep_board_private(Board& board)
@@ -94,7 +94,7 @@ void keep_board_private(Board& board)
 
 LoopRow& new_loop_row(Board& board, const char* name)
 {
-    const unsigned i = window::fetch_add_relaxed(board.loops_made, 1);
+    const unsigned i = base::fetch_add_relaxed(board.loops_made, 1);
     if (i + 1 >= loop_rows) {
         LoopRow& rest = board.loop(loop_rows - 1);
         std::strcpy(rest.name, "(other loops)"); // by each that comes: the same bytes

@@ -9,22 +9,22 @@
 //
 // Plain data, the same for all compilers of a machine; offsets from the begin of the file stand in the head. Every word
 // has one writer at a time and is written by plain moves, so a reader sees values that were true a moment ago, though
-// not all of the same moment. Times are ticks of the processor's counter (window/os.h), which the cores of a node
+// not all of the same moment. Times are ticks of the processor's counter (base/os.h), which the cores of a node
 // share: a reader on the node may compare them with its own. Counters only grow.
 //
 // Readers from other processes (tools/top) must check `magic`, `version` and `bytes` first.
 #pragma once
 
 #include "observe/counters.h"
-#include "window/atomics.h"
+#include "base/atomics.h"
 #include <cstddef>
 #include <cstdint>
 #include <sys/types.h>
 
 namespace ws::observe {
 
-using window::Flag;
-using window::Hardware;
+using base::Flag;
+using base::Hardware;
 
 constexpr char board_name[] = "workshare-board";
 constexpr uint64_t board_magic = 0x6472616f42207357; // "Ws Board"
@@ -183,14 +183,14 @@ LoopRow& new_loop_row(Board& board, const char* name);
 // Relaxed, as all of the board: a counter is true by itself.
 inline void bump(volatile uint64_t& counter, uint64_t by = 1)
 {
-    window::store_relaxed(counter, window::load_relaxed(counter) + by);
+    base::store_relaxed(counter, base::load_relaxed(counter) + by);
 }
-inline void add(volatile uint64_t& counter, uint64_t by) { window::fetch_add_relaxed(counter, by); }
+inline void add(volatile uint64_t& counter, uint64_t by) { base::fetch_add_relaxed(counter, by); }
 
 // The state of the calling thread's core begins at `now`.
 inline void show(Seat& seat, Seated state, uint64_t now, Flag other = no_row)
 {
-    window::store_relaxed(seat.since, now);
+    base::store_relaxed(seat.since, now);
     Hardware::store_relaxed(seat.other, other);
     Hardware::store_relaxed(seat.state, Flag(state));
 }

@@ -2,13 +2,13 @@
 #include "observe/calls.h"
 
 #include "observe/recorder.h"
-#include "window/atomics.h"
-#include "window/spin_lock.h"
+#include "base/atomics.h"
+#include "base/spin_lock.h"
 #include <cstring>
 
 namespace ws::observe {
 
-using window::ticks;
+using base::ticks;
 
 namespace {
 
@@ -18,17 +18,17 @@ Board* board; // of the process that MPICH's hooks tell of
 constexpr unsigned table_size = 4 * call_rows;
 struct Entry {
     const char* name;
-    window::Flag row;
+    base::Flag row;
 } table[table_size];
 unsigned rows_made;
-window::SpinLock making_rows;
+base::SpinLock making_rows;
 
 unsigned place(const char* name) { return unsigned((reinterpret_cast<uintptr_t>(name) * 0x9E3779B97F4A7C15ull) >> 54); }
 static_assert(table_size == 1u << 10, "place() gives ten bits");
 
-window::Flag make_row(const char* name)
+base::Flag make_row(const char* name)
 {
-    window::Flag row = no_row;
+    base::Flag row = no_row;
     making_rows.lock();
     unsigned i = place(name);
     while (table[i].name && table[i].name != name)
@@ -40,7 +40,7 @@ window::Flag make_row(const char* name)
         CallRow& r = board->call(row);
         std::strncpy(r.name, name, sizeof r.name - 1);
         table[i].row = row;
-        window::store_release(table[i].name, name); // pairs with the load in call_row()
+        base::store_release(table[i].name, name); // pairs with the load in call_row()
     }
     making_rows.unlock();
     return row;
@@ -100,12 +100,12 @@ void enter(int level)
 
 void show_calls_on(Board& own) { board = &own; }
 
-window::Flag call_row(const char* name)
+base::Flag call_row(const char* name)
 {
     if (!name)
         return no_row;
     for (unsigned i = place(name);; i = (i + 1) % table_size) {
-        const char* found = window::load_acquire(table[i].name);
+        const char* found = base::load_acquire(table[i].name);
         if (found == name)
             return table[i].row;
         if (!found)
@@ -124,7 +124,7 @@ void called(const char* name, int enter)
     if (!call.name) // it began before the hook was there
         return;
     const uint64_t now = ticks(), took = now - call.begin;
-    const window::Flag row = call_row(call.name);
+    const base::Flag row = call_row(call.name);
     call.name = nullptr;
     if (is_home())
         bump(board->process.mpi_ticks, took);
@@ -155,7 +155,7 @@ void end_phase()
     bump(row.lent_ticks, now.lent - marks.lent);
     bump(row.borrowed_ticks, now.borrowed - marks.borrowed);
     bump(row.close_wait_ticks, now.close_wait - marks.close_wait);
-    window::store_relaxed(row.lag_ticks, row.lag_ticks + int64_t(now.lag - marks.lag));
+    base::store_relaxed(row.lag_ticks, row.lag_ticks + int64_t(now.lag - marks.lag));
     if (WS_UNLIKELY(recording))
         record(EventKind::phase, marks.at, now.at, 0, uint64_t(int64_t(present_level)));
     marks = now;

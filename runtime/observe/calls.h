@@ -12,7 +12,7 @@ void show_calls_on(Board& board);
 
 // The row of the MPI function of that name; no_row if the name is null or there are too many functions. `name` must
 // stay where it is. Any thread.
-window::Flag call_row(const char* name);
+base::Flag call_row(const char* name);
 
 // MPICH's hook, in a run with report or trace: the calling thread's outermost MPI call begins or ends.
 void called(const char* name, int enter);

@@ -2,7 +2,7 @@
 //
 // A rank's figures, from its board.
 #include "observe/report.h"
-#include "window/atomics.h"
+#include "base/atomics.h"
 
 #include <algorithm>
 #include <cstring>
@@ -15,7 +15,7 @@ using nlohmann::json;
 
 namespace {
 
-template <class T> double number(const volatile T& counter) { return double(window::load_relaxed(counter)); }
+template <class T> double number(const volatile T& counter) { return double(base::load_relaxed(counter)); }
 
 void add_histogram(Histogram& to, const uint64_t (&counts)[latency_buckets])
 {
@@ -86,7 +86,7 @@ RankFigures rank_figures(Board& board, uint64_t now, double ticks_per_us, const 
     r.lag_s = bounded_lag(number(board.lag_ticks) * tick, c.wall_s, board.node_cpus);
     for (unsigned i = 0; i < board.seats; i++) {
         const Seat& s = board.seat(i);
-        const SeatKind kind = SeatKind(window::Flag(s.kind));
+        const SeatKind kind = SeatKind(base::Flag(s.kind));
         if (kind == SeatKind::home) {
             WS_RANK_COUNTERS(WS_NO, WS_FROM_HOME, WS_NO, WS_NO, WS_NO, WS_NO)
             for (unsigned k = 0; k < refusal_kinds; k++) { // workers always want more
@@ -99,7 +99,7 @@ RankFigures rank_figures(Board& board, uint64_t now, double ticks_per_us, const 
         if (kind == SeatKind::worker)
             c.borrowed_workers_s += busy;
         if (busy > 0)
-            r.borrowed_on[window::Flag(s.core)] += busy;
+            r.borrowed_on[base::Flag(s.core)] += busy;
         add_histogram(c.steal_latency, s.steal_latency);
         add_histogram(c.return_latency, s.return_latency);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "observe/recorder.h"
 
-#include "window/spin_lock.h"
+#include "base/spin_lock.h"
 #include <algorithm>
 #include <cstdlib>
 #include <sys/mman.h>
@@ -17,7 +17,7 @@ uint64_t others_all, others_left;      // for all logs of other threads of the p
 constexpr uint64_t first_part = 64;    // such a log begins with so many of these
 bool logs_keep_oldest;
 unsigned own_node_rank;
-window::SpinLock logs_lock;
+base::SpinLock logs_lock;
 std::vector<EventLog*> logs;
 WS_THREAD_LOCAL EventLog* own_log;
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "observe/board.h"
-#include "window/os.h"
+#include "base/os.h"
 #include <vector>
 
 namespace ws::observe {

@@ -2,7 +2,7 @@
 #include "observe/verdict.h"
 
 #include "observe/format.h"
-#include "window/times.h"
+#include "base/times.h"
 
 #include <algorithm>
 #include <cmath>
@@ -112,14 +112,14 @@ double usual_run(const LoopFigures& l)
     return c.runs_cut > 0 && cut > whole ? cut / c.runs_cut : runs_whole > 0 ? whole / runs_whole : 0;
 }
 
-bool is_short(const LoopFigures& l) { return usual_run(l) < window::times::short_run_s; }
+bool is_short(const LoopFigures& l) { return usual_run(l) < base::times::short_run_s; }
 
 // A loop of which next to nothing was shared.
 std::string why_unshared(const LoopFigures& l)
 {
     const double took = usual_run(l);
     return is_short(l) ? format("too short (%s an execution; from %s on a rank that sleeps is woken)",
-                                   duration(took).c_str(), duration(window::times::short_run_s).c_str())
+                                   duration(took).c_str(), duration(base::times::short_run_s).c_str())
                           : format("nobody waited when its executions began (%s each)", duration(took).c_str());
 }
 

@@ -3,14 +3,14 @@
 
 #include "directive/next.h"
 #include "directive/openmp_threads.h"
-#include "window/atomics.h"
+#include "base/atomics.h"
 
 namespace ws::openmp {
 
 using directive::Next;
 using directive::openmp;
-using window::Flag;
-using window::Hardware;
+using base::Flag;
+using base::Hardware;
 
 namespace {
 volatile Flag is_set; // the program has called omp_set_default_allocator()

@@ -2,7 +2,7 @@
 //
 // The module that reads debug information, by elfutils' libdw: loaded by a rank that names its parallel regions, so
 // that nobody else pays for it.
-#include "window/os.h"
+#include "base/os.h"
 
 #include <cstdio>
 #include <cstdlib>

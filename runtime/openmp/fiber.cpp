@@ -5,7 +5,7 @@
 #include "loop/participant.h"
 #include "loop/stack.h"
 #include "openmp/team.h"
-#include "window/spin_lock.h"
+#include "base/spin_lock.h"
 
 #include <algorithm>
 #include <boost/context/detail/fcontext.hpp>
@@ -135,7 +135,7 @@ __attribute__((noinline)) void Fiber::stop(Outcome how)
 
 namespace {
 
-window::SpinLock lock; // of the two lists
+base::SpinLock lock; // of the two lists
 Crew* volatile first;
 Crew* free_ones;
 pthread_key_t ends, leaves;
@@ -174,7 +174,7 @@ void give_back(void* crew)
     lock.unlock();
 }
 
-Crew* all_crews() { return window::load_acquire(first); } // pairs with own()
+Crew* all_crews() { return base::load_acquire(first); } // pairs with own()
 
 Crew* Crew::make()
 {
@@ -182,8 +182,8 @@ Crew* Crew::make()
     if (!crew)
         return nullptr;
     lock.lock();
-    crew->next = window::load_relaxed(first); // changes under the lock
-    window::store_release(first, crew);       // pairs with all_crews()
+    crew->next = base::load_relaxed(first); // changes under the lock
+    base::store_release(first, crew);       // pairs with all_crews()
     lock.unlock();
     return crew;
 }

@@ -397,7 +397,7 @@ WS_EXPORT void* gnu_GOMP_single_copy_start()
         if (unit.team->takes_single(unit))
             return nullptr;
         unit.team->barrier(unit, __builtin_return_address(0));
-        return window::load_acquire(unit.team->copied);
+        return base::load_acquire(unit.team->copied);
     }
     return next(__builtin_return_address(0))();
 }
@@ -407,7 +407,7 @@ WS_EXPORT void gnu_GOMP_single_copy_end(void* variables)
 {
     static Next<decltype(gnu_GOMP_single_copy_end)> next("GOMP_single_copy_end");
     if (current) {
-        window::store_release(current->team->copied, variables);
+        base::store_release(current->team->copied, variables);
         current->team->barrier(*current, __builtin_return_address(0));
         return;
     }

@@ -3,7 +3,7 @@
 
 #include "loop/participant.h"
 #include "loop/stack.h"
-#include "window/os.h"
+#include "base/os.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -218,7 +218,7 @@ Identity* Identity::make()
         return nullptr;
     }
     while (!Hardware::load_acquire(identity->ready_)) // pairs with park()
-        window::futex_wait(&identity->ready_, 0, 100000);
+        base::futex_wait(&identity->ready_, 0, 100000);
     return identity;
 }
 

@@ -11,15 +11,15 @@
 // A switch takes some 10 ns with wrfsbase, 70 ns by a system call. Making a parked thread takes some 25 us, once.
 #pragma once
 
-#include "window/atomics.h"
+#include "base/atomics.h"
 
 #include <cstdint>
 #include <pthread.h>
 
 namespace ws::openmp {
 
-using window::Flag;
-using window::Hardware;
+using base::Flag;
+using base::Hardware;
 
 // The thread pointer of the calling thread. Code that sets it must not use thread-local variables before and after in
 // one function: their addresses may have been computed before.

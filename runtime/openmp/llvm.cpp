@@ -313,10 +313,10 @@ WS_EXPORT void llvm___kmpc_copyprivate(void* location, int32_t thread, size_t si
         VirtualTeam& team = *unit.team;
         void* const caller = __builtin_return_address(0);
         if (did_it)
-            window::store_release(team.copied, variables);
+            base::store_release(team.copied, variables);
         team.barrier(unit, caller);
         if (!did_it)
-            copy(variables, window::load_acquire(team.copied));
+            copy(variables, base::load_acquire(team.copied));
         team.barrier(unit, caller);
         return;
     }

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "openmp/team.h"
-#include "window/os.h"
+#include "base/os.h"
 
 #include <cstdint>
 

@@ -10,8 +10,8 @@
 
 #include "directive/openmp.h"
 #include "openmp/deal.h"
-#include "window/atomics.h"
-#include "window/spin_lock.h"
+#include "base/atomics.h"
+#include "base/spin_lock.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -20,8 +20,8 @@
 
 namespace ws::openmp {
 
-using window::Flag;
-using window::Hardware;
+using base::Flag;
+using base::Hardware;
 
 // One execution of such a loop by a team.
 struct OnDemandLoop {
@@ -50,12 +50,12 @@ public:
     OnDemandLoop& after(OnDemandLoop* before)
     {
         OnDemandLoop* volatile& link = before ? before->next : first_;
-        OnDemandLoop* loop = window::load_acquire(link); // pairs with the exchange
+        OnDemandLoop* loop = base::load_acquire(link); // pairs with the exchange
         if (!loop) {
             OnDemandLoop* const made = make();
-            if (window::exchange_if_acq_rel(link, loop, made)) {
+            if (base::exchange_if_acq_rel(link, loop, made)) {
                 loop = made;
-                window::store_relaxed(latest_, made); // a hint, and memory stays
+                base::store_relaxed(latest_, made); // a hint, and memory stays
             } else
                 free(made);
         }
@@ -74,7 +74,7 @@ public:
     // Is another number when a chunk was taken. Any thread, while this exists.
     uint64_t progress() const
     {
-        const OnDemandLoop* const loop = window::load_relaxed(latest_);
+        const OnDemandLoop* const loop = base::load_relaxed(latest_);
         uint64_t taken = 0;
         for (unsigned i = 0; loop && i < units_; i++)
             taken += Hardware::load_relaxed(loop->taken[i]);
@@ -91,7 +91,7 @@ private:
             for (unsigned i = 0; i < units_; i++)
                 Hardware::store_relaxed(one->taken[i], 0); // relaxed, all: after() publishes it
             Hardware::store_relaxed(one->passed, 0);
-            window::store_relaxed(one->next, nullptr);
+            base::store_relaxed(one->next, nullptr);
         } else {
             one = new OnDemandLoop(units_);
             one->older = newest_made_;
@@ -111,7 +111,7 @@ private:
     const unsigned units_;
     OnDemandLoop* volatile first_ = nullptr;
     OnDemandLoop* volatile latest_ = nullptr;
-    window::SpinLock lock_; // of the lists
+    base::SpinLock lock_; // of the lists
     OnDemandLoop *free_ = nullptr, *newest_made_ = nullptr;
 };
 

@@ -10,7 +10,7 @@
 #include "loop/participant.h"
 #include "openmp/task_reductions.h"
 #include "openmp/team.h"
-#include "window/environment.h"
+#include "base/environment.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -95,12 +95,12 @@ void run_region(RegionCall& region)
 // early.c decides, before the program's libraries begin.
 const char* reason()
 {
-    const char* const why = window::own_variable("WS_OPENMP_WHY");
+    const char* const why = base::own_variable("WS_OPENMP_WHY");
     return why && *why ? why : nullptr;
 }
 bool was_early()
 {
-    const char* const own = window::own_variable("WS_OPENMP_OWN");
+    const char* const own = base::own_variable("WS_OPENMP_OWN");
     return own && *own && *own != '?';
 }
 

@@ -6,7 +6,7 @@
 #include "loop/participant.h"
 #include "openmp/names.h"
 #include "openmp/share.h"
-#include "window/times.h"
+#include "base/times.h"
 
 #include <cstdio>
 #include <new>
@@ -43,12 +43,12 @@ RegionSite* find_site(const void* function)
 {
     unsigned at = place_of(function);
     for (unsigned i = 0; i < most_probes; i++, at = (at + 1) % (1u << table_bits)) {
-        RegionSite* s = window::load_acquire(table[at]); // pairs with the exchange below
+        RegionSite* s = base::load_acquire(table[at]); // pairs with the exchange below
         if (!s) {
             RegionSite* const made = make_site(function);
             if (!made)
                 return nullptr;
-            if (window::exchange_if_acq_rel(table[at], s, made))
+            if (base::exchange_if_acq_rel(table[at], s, made))
                 return made;
             delete made; // another thread was faster; its name stays
         }
@@ -63,12 +63,12 @@ ws_site* site_after(RegionSite& site, const void* barrier)
     constexpr unsigned most = std::extent_v<decltype(RegionSite::phases)>;
     for (unsigned i = 0, at = place_of(barrier); i < most; i++, at++) {
         Phase* volatile& entry = site.phases[at % most];
-        Phase* phase = window::load_acquire(entry); // pairs with the exchange below
+        Phase* phase = base::load_acquire(entry); // pairs with the exchange below
         if (!phase) {
             Phase* const made = new (std::nothrow) Phase{{name_of_call(barrier), site.site.kinds, {}}, barrier};
             if (!made)
                 break;
-            if (window::exchange_if_acq_rel(entry, phase, made))
+            if (base::exchange_if_acq_rel(entry, phase, made))
                 return &made->site;
             delete made; // another thread was faster; its name stays
         }
@@ -91,10 +91,10 @@ const RegionSite* finest_region()
     double all = 0, fine = 0;
     const RegionSite* finest = nullptr;
     for (RegionSite* volatile& entry : table)
-        if (const RegionSite* s = window::load_acquire(entry)) {
+        if (const RegionSite* s = base::load_acquire(entry)) {
             const double ticks = double(Hardware::load_relaxed(s->ticks));
             all += ticks;
-            if (chunk_us(*s) >= window::times::short_chunk_us)
+            if (chunk_us(*s) >= base::times::short_chunk_us)
                 continue;
             fine += ticks;
             if (!finest || chunk_us(*s) < chunk_us(*finest))
@@ -107,7 +107,7 @@ const RegionSite* finest_region()
 bool gain_is_unknown()
 {
     for (RegionSite* volatile& entry : table)
-        if (const RegionSite* s = window::load_acquire(entry); s && s->waits)
+        if (const RegionSite* s = base::load_acquire(entry); s && s->waits)
             return true;
     return finest_region() != nullptr;
 }
@@ -123,7 +123,7 @@ RegionsTold tell_regions()
     const RegionSite* const finest = finest_region();
     std::string waits, others;
     for (RegionSite* volatile& entry : table)
-        if (const RegionSite* s = window::load_acquire(entry)) {
+        if (const RegionSite* s = base::load_acquire(entry)) {
             all++;
             if (s->waits && waiting++ < most_told)
                 waits += std::string(waiting > 1 ? ", " : "") + s->site.where + " (" + s->waits + ")";

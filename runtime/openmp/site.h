@@ -4,14 +4,14 @@
 #pragma once
 
 #include "directive/abi.h"
-#include "window/atomics.h"
+#include "base/atomics.h"
 
 #include <string>
 
 namespace ws::openmp {
 
-using window::Flag;
-using window::Hardware;
+using base::Flag;
+using base::Hardware;
 
 // The loop over its virtual threads after the barrier that returns to `barrier`.
 struct Phase {

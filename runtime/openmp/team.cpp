@@ -52,12 +52,12 @@ VirtualTeam::VirtualTeam(RegionSite& the_site, const RegionCall& the_region, Cre
     if (WS_UNLIKELY(Hardware::load_relaxed(site.stuck) > 1))
         own_threads_ = 1;
     Hardware::store_relaxed(crew_.regions, Hardware::load_relaxed(crew_.regions) + 1);
-    window::store_release(crew_.open, this);
+    base::store_release(crew_.open, this);
 }
 
 VirtualTeam::~VirtualTeam()
 {
-    window::store_release(crew_.open, static_cast<VirtualTeam*>(nullptr));
+    base::store_release(crew_.open, static_cast<VirtualTeam*>(nullptr));
     // Full, after the store: the watchdog sees that there is none, or this thread its look; pairs with look_at().
     while (WS_UNLIKELY(Hardware::fetch_add_full(crew_.looked_at, 0) != 0))
         sched_yield();
@@ -66,11 +66,11 @@ VirtualTeam::~VirtualTeam()
 
 VirtualTeam::Cold& VirtualTeam::cold()
 {
-    Cold* c = window::load_acquire(cold_);
+    Cold* c = base::load_acquire(cold_);
     if (c)
         return *c;
     Cold* const made = new Cold(units);
-    if (window::exchange_if_acq_rel(cold_, c, made))
+    if (base::exchange_if_acq_rel(cold_, c, made))
         return *made;
     delete made;
     return *c;
@@ -144,7 +144,7 @@ void VirtualTeam::play(unsigned number, Participant* carrier)
 {
     Fiber& fiber = crew_[number];
     Unit& unit = fiber.unit;
-    if (window::load_relaxed(runners_[number]) == fresh) { // its first turn
+    if (base::load_relaxed(runners_[number]) == fresh) { // its first turn
         unit = {};
         unit.team = this;
         unit.fiber = &fiber;
@@ -162,7 +162,7 @@ void VirtualTeam::play(unsigned number, Participant* carrier)
     }
     unit.carrier = carrier;
     unit.carrier_pointer = outer_ ? outer_->carrier_pointer : thread_pointer();
-    window::store_relaxed(runners_[number], thread_number());
+    base::store_relaxed(runners_[number], thread_number());
     Outcome how;
     do {
         if (fiber.identity())
@@ -177,11 +177,11 @@ void VirtualTeam::play(unsigned number, Participant* carrier)
         else
             break;
     } while (true);
-    window::store_relaxed(runners_[number], 0);
+    base::store_relaxed(runners_[number], 0);
     // Number 0 may run elsewhere on the identity that the calling thread has just taken up again.
     while (WS_UNLIKELY(Hardware::load_acquire(zero_elsewhere_)) && carrier && number != 0 &&
            unit.carrier_pointer == opener_)
-        window::cpu_relax();
+        base::cpu_relax();
     end_turn(number, how);
 }
 
@@ -197,7 +197,7 @@ void VirtualTeam::end_turn(unsigned number, Outcome how)
 {
     const Hardware::Word bit = Hardware::Word(1) << number % 64;
     if (how == Outcome::stopped)
-        window::or_relaxed(waiting_[number / 64], bit); // relaxed: turns_ follows
+        base::or_relaxed(waiting_[number / 64], bit); // relaxed: turns_ follows
     else if (WS_UNLIKELY(how == Outcome::set_aside)) {
         lock_.lock();
         if (Hardware::load_relaxed(own_threads_)) { // since its look in play()
@@ -206,7 +206,7 @@ void VirtualTeam::end_turn(unsigned number, Outcome how)
                                      : play(number, crew_[number].unit.carrier);
             return;
         }
-        window::or_relaxed(aside_[number / 64], bit);
+        base::or_relaxed(aside_[number / 64], bit);
         Hardware::fetch_add_full(turns_, 1);
         lock_.unlock();
         return;
@@ -215,7 +215,7 @@ void VirtualTeam::end_turn(unsigned number, Outcome how)
     Hardware::fetch_add_full(turns_, 1);
     if (WS_UNLIKELY(Hardware::load_relaxed(own_threads_))) {
         Hardware::fetch_add_full(sleeps_, 1);
-        window::futex_wake(&sleeps_);
+        base::futex_wake(&sleeps_);
     }
 }
 
@@ -309,17 +309,17 @@ bool VirtualTeam::next_round(ws_site*& loop)
         if (Hardware::load_acquire(turns_) == Hardware::load_acquire(due_)) // pairs with end_turn()
             break;
         if (turn < 100)
-            window::cpu_relax();
+            base::cpu_relax();
         else
-            window::futex_wait(&sleeps_, seen, 1000);
+            base::futex_wait(&sleeps_, seen, 1000);
     }
-    const std::lock_guard<window::SpinLock> guard(lock_);
+    const std::lock_guard<base::SpinLock> guard(lock_);
     Bits* from = aside_;
     if (WS_LIKELY(!has_some(aside_))) {
         if (!has_some(waiting_))
             return false;
         from = waiting_;
-        loop = window::load_relaxed(next_);
+        loop = base::load_relaxed(next_);
     } else
         loop = &site.again;
     unsigned due = 0;
@@ -344,8 +344,8 @@ void VirtualTeam::run()
         else
             run_round(loop);
     } while (next_round(loop));
-    if (const Cold* const c = window::load_relaxed(cold_))
-        Hardware::fetch_add_full(site.ticks, window::ticks() - c->began); // relaxed would do
+    if (const Cold* const c = base::load_relaxed(cold_))
+        Hardware::fetch_add_full(site.ticks, base::ticks() - c->began); // relaxed would do
 }
 
 // ---- what virtual threads call
@@ -354,7 +354,7 @@ void VirtualTeam::barrier(Unit& unit, const void* caller)
 {
     if (!unit.fiber || units == 1) // nobody else is to come
         return;
-    window::store_relaxed(next_, site_after(site, caller));
+    base::store_relaxed(next_, site_after(site, caller));
     unit.fiber->stop(Outcome::stopped);
 }
 
@@ -459,7 +459,7 @@ bool VirtualTeam::next_on_demand(Unit& unit, Part& piece)
 
 uint64_t VirtualTeam::progress() const
 {
-    const Cold* const c = window::load_acquire(cold_);
+    const Cold* const c = base::load_acquire(cold_);
     return Hardware::load_relaxed(round_) * 1000003 + Hardware::load_relaxed(turns_) +
            ((c ? c->on_demand.progress() : 0) << 32);
 }
@@ -472,7 +472,7 @@ bool VirtualTeam::has_idle() const
 bool VirtualTeam::waits_in_mpi() const
 {
     for (unsigned number = 0; number < units; number++)
-        if (window::load_relaxed(runners_[number]) > 0 && Hardware::load_relaxed(crew_[number].unit.in_mpi))
+        if (base::load_relaxed(runners_[number]) > 0 && Hardware::load_relaxed(crew_[number].unit.in_mpi))
             return true;
     return false;
 }
@@ -481,14 +481,14 @@ unsigned VirtualTeam::runners(int* numbers, unsigned most) const
 {
     unsigned count = 0;
     for (unsigned number = 0; number < units && count < most; number++)
-        if (const int runner = window::load_relaxed(runners_[number]); runner > 0)
+        if (const int runner = base::load_relaxed(runners_[number]); runner > 0)
             numbers[count++] = runner;
     return count;
 }
 
 void VirtualTeam::give_threads(const char* why)
 {
-    const std::lock_guard<window::SpinLock> guard(lock_);
+    const std::lock_guard<base::SpinLock> guard(lock_);
     if (Hardware::load_relaxed(own_threads_))
         return;
     site.waits = why;
@@ -497,14 +497,14 @@ void VirtualTeam::give_threads(const char* why)
     if (Hardware::load_relaxed(turns_) == Hardware::load_relaxed(due_))
         return; // the next round is theirs
     for (unsigned number = 1; number < units; number++) { // where the opener carries another one, which waits
-        if (window::load_relaxed(runners_[number]) <= 0 || crew_[number].unit.carrier_pointer != opener_ ||
+        if (base::load_relaxed(runners_[number]) <= 0 || crew_[number].unit.carrier_pointer != opener_ ||
             !crew_[number].unit.carrier)
             continue;
         const bool aside = Hardware::load_relaxed(aside_[0]) & 1;
         if (!aside && !take(0))
             continue;
         if (aside) {
-            window::and_relaxed(aside_[0], ~Hardware::Word(1));
+            base::and_relaxed(aside_[0], ~Hardware::Word(1));
             Hardware::store_relaxed(due_, Hardware::load_relaxed(due_) + 1);
         }
         Hardware::store_full(zero_elsewhere_, 1); // full: before it runs
@@ -519,7 +519,7 @@ void VirtualTeam::give_threads(const char* why)
         while (!Hardware::cas_full(runnable_[word], now, now & zero));
         wake_all(word, now & ~zero);
         const Hardware::Word aside = Hardware::load_relaxed(aside_[word]) & ~zero;
-        window::and_relaxed(aside_[word], ~aside);
+        base::and_relaxed(aside_[word], ~aside);
         Hardware::store_relaxed(due_, Hardware::load_relaxed(due_) + unsigned(__builtin_popcountl(aside)));
         wake_all(word, aside);
     }

@@ -27,7 +27,7 @@
 #include "openmp/on_demand.h"
 #include "openmp/site.h"
 #include "openmp/unit.h"
-#include "window/spin_lock.h"
+#include "base/spin_lock.h"
 
 #include <memory>
 #include <mutex>
@@ -132,7 +132,7 @@ private:
     volatile Flag sleeps_ = 0; // what the opener sleeps on while parked threads run
     volatile Flag own_threads_ = 0;
     volatile Flag zero_elsewhere_ = 0; // number 0 runs on another thread than the opener's
-    window::SpinLock lock_;
+    base::SpinLock lock_;
     ws_site* volatile next_ = nullptr; // after the barrier
     volatile Flag singles_ = 0; // that have been taken
     volatile Flag puts_tasks_ = 0; // in this round
@@ -141,7 +141,7 @@ private:
     volatile int runners_[Crew::most]; // who runs each virtual thread; 0: nobody
     struct Cold {
         explicit Cold(unsigned units) : on_demand(units) {}
-        const uint64_t began = window::ticks();
+        const uint64_t began = base::ticks();
         OnDemandLoops on_demand;
         std::mutex lock;
         std::vector<std::unique_ptr<char[]>> commons;

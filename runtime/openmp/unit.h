@@ -6,7 +6,7 @@
 #include "directive/openmp_threads.h"
 #include "openmp/deal.h"
 #include "openmp/on_demand.h"
-#include "window/os.h"
+#include "base/os.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -17,8 +17,8 @@ struct Participant;
 
 namespace ws::openmp {
 
-using window::Flag;
-using window::Hardware;
+using base::Flag;
+using base::Hardware;
 
 class Fiber;
 class VirtualTeam;

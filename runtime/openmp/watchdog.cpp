@@ -15,7 +15,7 @@
 #include "openmp/team.h"
 
 #include "loop/participant.h"
-#include "window/times.h"
+#include "base/times.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -169,7 +169,7 @@ const char* why_stuck(const VirtualTeam& team, uint64_t since, uint64_t now)
         if (what != Doing::sleeps && is_spinning(runners[i]))
             return "threads wait by spinning";
     }
-    if (double(now - since) > window::times::stuck_us * loop::host().ticks_per_us)
+    if (double(now - since) > base::times::stuck_us * loop::host().ticks_per_us)
         return "nothing happened in it for seconds";
     return nullptr;
 }
@@ -177,8 +177,8 @@ const char* why_stuck(const VirtualTeam& team, uint64_t since, uint64_t now)
 void look_at(Crew& crew, uint64_t now)
 {
     Hardware::fetch_add_full(crew.looked_at, 1); // full: pairs with ~VirtualTeam()
-    if (VirtualTeam* const team = window::load_acquire(crew.open)) {
-        const auto patience = uint64_t(window::times::stuck_look_us * loop::host().ticks_per_us);
+    if (VirtualTeam* const team = base::load_acquire(crew.open)) {
+        const auto patience = uint64_t(base::times::stuck_look_us * loop::host().ticks_per_us);
         if (crew.looks.are_due(Hardware::load_relaxed(crew.regions), team->progress(), now, patience) &&
             team->has_idle()) {
             crew.looks.looked(now, patience);
@@ -192,8 +192,8 @@ void look_at(Crew& crew, uint64_t now)
 void* watch(void*)
 {
     for (;;) {
-        usleep(unsigned(window::times::stuck_look_us / 2));
-        const uint64_t now = window::ticks();
+        usleep(unsigned(base::times::stuck_look_us / 2));
+        const uint64_t now = base::ticks();
         for (Crew* crew = all_crews(); crew; crew = crew->next)
             look_at(*crew, now);
     }

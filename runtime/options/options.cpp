@@ -2,7 +2,7 @@
 #include "options/options.h"
 
 #include "options/letters.h"
-#include "window/open_file.h"
+#include "base/open_file.h"
 
 #include <cctype>
 #include <cerrno>
@@ -217,7 +217,7 @@ bool can_write_files(const Options& o, std::string& error)
         const std::string& path;
     } files[] = {{"report", o.report_file}, {"trace", o.trace}};
     for (const auto& f : files) {
-        const int trouble = f.path.empty() ? 0 : window::why_not_writable(f.path.c_str());
+        const int trouble = f.path.empty() ? 0 : base::why_not_writable(f.path.c_str());
         if (trouble) {
             error = std::string("cannot write the ") + f.what + " to " + f.path + ": " + std::strerror(trouble);
             return false;

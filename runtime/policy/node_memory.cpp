@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "policy/node_memory.h"
 
-#include "window/os.h"
+#include "base/os.h"
 
 #include <cstdint>
 #include <cstring>
@@ -15,7 +15,7 @@ void* NodeMemory::allocate(MPI_Comm node, size_t bytes)
     void* base = nullptr;
     MPI_Aint size;
     PMPI_Comm_rank(node, &me);
-    int there = me != 0 || window::shm_has_room(bytes + line);
+    int there = me != 0 || base::shm_has_room(bytes + line);
     PMPI_Allreduce(MPI_IN_PLACE, &there, 1, MPI_INT, MPI_LAND, node);
     if (!there)
         return nullptr;

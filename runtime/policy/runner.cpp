@@ -2,8 +2,8 @@
 #include "policy/runner.h"
 
 #include "policy/together.h"
-#include "window/atomics.h"
-#include "window/os.h"
+#include "base/atomics.h"
+#include "base/os.h"
 
 #include <algorithm>
 
@@ -90,8 +90,8 @@ void Runner::step(uint64_t now)
     Tenant* const t = next(now);
     if (!t)
         return;
-    const Wants wants = t->policy->step(rank_, now, window::load_relaxed(budget_));
-    want(*t, wants, now, std::max(now, window::ticks()));
+    const Wants wants = t->policy->step(rank_, now, base::load_relaxed(budget_));
+    want(*t, wants, now, std::max(now, base::ticks()));
 }
 
 void Runner::waits_long() { say_who_is_missing(); }

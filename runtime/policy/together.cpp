@@ -2,7 +2,7 @@
 #include "policy/together.h"
 
 #include "policy/world_ranks.h"
-#include "window/times.h"
+#include "base/times.h"
 
 #include <algorithm>
 #include <cctype>
@@ -14,8 +14,8 @@
 
 namespace ws::policy {
 
-using window::Flag;
-using window::Hardware;
+using base::Flag;
+using base::Hardware;
 using window::Together;
 using window::Whereabouts;
 using window::Window;
@@ -138,7 +138,7 @@ void say_who_is_missing()
     std::fprintf(stderr,
                  "workshare: note: rank %d has waited %u s in %s, %s; the job hangs unless all ranks of the "
                  "communicator make this call equally often\n",
-                 w.own_home().world_rank, window::times::unfinished_s, current->name_, who.c_str());
+                 w.own_home().world_rank, base::times::unfinished_s, current->name_, who.c_str());
 }
 
 } // namespace ws::policy

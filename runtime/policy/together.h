@@ -22,7 +22,7 @@ public:
 
 private:
     friend void say_who_is_missing();
-    volatile window::Flag* inside_ = nullptr; // null: nobody watches
+    volatile base::Flag* inside_ = nullptr; // null: nobody watches
     window::Together kind_;
     const char* name_;
     MPI_Comm comm_;

@@ -3,7 +3,7 @@
 // Chrome's trace events, for Perfetto, chrome://tracing and ws-timeline (docs/timeline.md). One event a line, so that a
 // reader need not hold the whole file; written as it comes, so that neither need we.
 #include "trace/writers.h"
-#include "window/open_file.h"
+#include "base/open_file.h"
 
 #include <array>
 #include <cerrno>
@@ -29,7 +29,7 @@ public:
     JsonWriter(const TraceJob& job, const std::string& path)
         : job_(job), path_(path)
     {
-        const int fd = window::open_to_write(path.c_str());
+        const int fd = base::open_to_write(path.c_str());
         file_ = fd < 0 ? nullptr : fdopen(fd, "w");
         if (!file_) {
             fail();

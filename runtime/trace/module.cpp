@@ -2,7 +2,7 @@
 //
 // The module's two doors, and the names that both formats use.
 #include "trace/writers.h"
-#include "window/open_file.h"
+#include "base/open_file.h"
 
 #include <cerrno>
 #include <cstring>
@@ -94,7 +94,7 @@ std::string check(const std::string& path)
     if (std::string why = ends_with(path, ".otf2") ? why_no_otf2() : ""; !why.empty())
         return why;
     struct stat s;
-    if (const int error = window::why_not_writable(path.c_str()))
+    if (const int error = base::why_not_writable(path.c_str()))
         return std::strerror(error);
     if (!ends_with(path, ".otf2"))
         return "";

@@ -6,7 +6,7 @@
 // Costs: write 1 load and 9 stores; no atomic read-modify-write.
 #pragma once
 
-#include "window/epoch_row.h"
+#include "base/epoch_row.h"
 #include <cstdint>
 
 namespace ws::window {
@@ -50,7 +50,7 @@ struct Load {
 };
 
 // One cache line, the writer's unless somebody has just read it.
-template <class Atomics = Hardware> class BasicLoadRow {
+template <class Atomics = base::Hardware> class BasicLoadRow {
     using Word = typename Atomics::Word;
 
 public:
@@ -73,7 +73,7 @@ public:
     }
 
 private:
-    EpochRow<7, Atomics> row_;
+    base::EpochRow<7, Atomics> row_;
 };
 using LoadRow = BasicLoadRow<>;
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "window/locks.h"
 
-#include "window/os.h"
+#include "base/os.h"
 
 namespace ws::window {
 
 namespace {
 
-enum State : Hardware::Flag { lock_free = 0, lock_making = 1, lock_ready = 2 };
+enum State : base::Hardware::Flag { lock_free = 0, lock_making = 1, lock_ready = 2 };
 
 // FNV-1a, never 0. Two names of one program with the same 64 bits are not to be expected.
 uint64_t hash_of(const char* name)
@@ -28,18 +28,18 @@ void make(Lock& lock, uint64_t hash)
     pthread_mutex_init(&lock.mutex, &attributes);
     pthread_mutexattr_destroy(&attributes);
     lock.hash = hash;
-    Hardware::store_release(lock.state, lock_ready); // pairs with the load in find()
+    base::Hardware::store_release(lock.state, lock_ready); // pairs with the load in find()
 }
 
 bool wait_until_ready(const Lock& lock)
 {
     for (unsigned turn = 0; turn < 20000; turn++) {
-        if (Hardware::load_acquire(lock.state) == lock_ready) // pairs with the store in make()
+        if (base::Hardware::load_acquire(lock.state) == lock_ready) // pairs with the store in make()
             return true;
         if (turn > 1000)
             usleep(50);
         else
-            cpu_relax();
+            base::cpu_relax();
     }
     return false;
 }
@@ -53,7 +53,7 @@ unsigned LockTable::find(const char* name)
         const unsigned index = unsigned((hash + probe) % max_names);
         Lock& lock = locks_[index];
         // Full: of two that want the slot one makes it, and the other sees that it is taken.
-        if (Hardware::load_acquire(lock.state) == lock_free && Hardware::cas_full(lock.state, lock_free, lock_making)) {
+        if (base::Hardware::load_acquire(lock.state) == lock_free && base::Hardware::cas_full(lock.state, lock_free, lock_making)) {
             make(lock, hash);
             return index;
         }

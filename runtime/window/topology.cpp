@@ -21,7 +21,7 @@ int index_of(hwloc_topology_t topology, hwloc_obj_t o, hwloc_obj_type_t type)
 
 // The place that holds the whole mask: of a rank that may run on several cores the core is not known, but perhaps their
 // package.
-Place place_of(hwloc_topology_t topology, CpuMask mask)
+Place place_of(hwloc_topology_t topology, base::CpuMask mask)
 {
     Place place = {-1, -1, -1, -1, -1};
     hwloc_bitmap_t set = hwloc_bitmap_alloc();
@@ -75,7 +75,7 @@ private:
 
 bool fill_places(Window& window)
 {
-    CpuSet all;
+    base::CpuSet all;
     for (unsigned c = 0; c < window.cores(); c++)
         all.add(window.mask(c));
     window.node().cpus = all.mask().count();
@@ -93,7 +93,7 @@ std::vector<Place> places_of(const std::vector<int>& cpus)
     std::vector<Place> places;
     Topology topology;
     for (int cpu : cpus) {
-        CpuSet one;
+        base::CpuSet one;
         if (cpu >= 0)
             one.add(cpu);
         places.push_back(topology ? place_of(topology, one) : Place{-1, -1, -1, -1, -1});
@@ -101,7 +101,7 @@ std::vector<Place> places_of(const std::vector<int>& cpus)
     return places;
 }
 
-std::vector<int> spare_cpus(CpuMask mask, int cpu)
+std::vector<int> spare_cpus(base::CpuMask mask, int cpu)
 {
     Topology topology;
     auto core_of = [&](int c) { // without a topology each CPU is a core

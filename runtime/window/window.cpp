@@ -11,8 +11,8 @@ namespace ws::window {
 
 namespace {
 constexpr size_t whole_lines(size_t n) { return (n + 63) & ~size_t(63); }
-size_t open_bytes(unsigned ranks) { return whole_lines(ranks * sizeof(Flag)); }
-size_t lag_bytes(unsigned ranks) { return whole_lines(ranks * sizeof(Hardware::Word)); }
+size_t open_bytes(unsigned ranks) { return whole_lines(ranks * sizeof(base::Flag)); }
+size_t lag_bytes(unsigned ranks) { return whole_lines(ranks * sizeof(base::Hardware::Word)); }
 size_t masks_bytes(unsigned cores, unsigned size) { return whole_lines(size_t(cores) * size * sizeof(unsigned long)); }
 size_t slots_bytes(unsigned ranks, unsigned cores) { return whole_lines(size_t(ranks) * cores * sizeof(GuestSlot)); }
 } // namespace
@@ -32,8 +32,8 @@ void Window::map(void* base, unsigned ranks, unsigned cores, unsigned me, unsign
     mask_size_ = mask_size;
     char* p = reinterpret_cast<char*>(whole_lines(reinterpret_cast<size_t>(base)));
     node_ = reinterpret_cast<Node*>(p);
-    open_ = reinterpret_cast<volatile Flag*>(p += sizeof(Node));
-    lag_ = reinterpret_cast<volatile Hardware::Word*>(p += open_bytes(ranks));
+    open_ = reinterpret_cast<volatile base::Flag*>(p += sizeof(Node));
+    lag_ = reinterpret_cast<volatile base::Hardware::Word*>(p += open_bytes(ranks));
     rows_ = reinterpret_cast<Row*>(p += lag_bytes(ranks));
     loads_ = reinterpret_cast<LoadRow*>(p += ranks * sizeof(Row));
     whereabouts_ = reinterpret_cast<Whereabouts*>(p += ranks * sizeof(LoadRow));
@@ -44,13 +44,13 @@ void Window::map(void* base, unsigned ranks, unsigned cores, unsigned me, unsign
 }
 
 namespace {
-void init_core(Home& c, unsigned home, int world_rank, const ProcessId& process, int cpu)
+void init_core(Home& c, unsigned home, int world_rank, const base::ProcessId& process, int cpu)
 {
     new (&c) Home{};
     c.tenant = c.rank = home;
     c.process = process;
     c.world_rank = world_rank;
-    c.running_on = Flag(cpu);
+    c.running_on = base::Flag(cpu);
     c.place = {-1, -1, -1, -1, -1};
 }
 } // namespace
@@ -76,14 +76,14 @@ void Window::init_own(int world_rank, unsigned first_worker, unsigned workers, c
     for (unsigned core = 0; core < cores_; core++)
         new (&guest(me_, core)) GuestSlot{guest_none, 0};
 
-    const ProcessId process = own_process();
-    const CpuSet mask = own_cpus();
+    const base::ProcessId process = base::own_process();
+    const base::CpuSet mask = base::own_cpus();
     const int here = sched_getcpu();
     init_core(own_home(), me_, world_rank, process, here);
     set_mask(me_, mask);
     for (unsigned w = 0; w < workers; w++) {
         const bool pinned = w < worker_cpus.size();
-        CpuSet one;
+        base::CpuSet one;
         if (pinned)
             one.add(worker_cpus[w]);
         init_core(home(first_worker + w), me_, world_rank, process, pinned ? worker_cpus[w] : here);
@@ -102,7 +102,7 @@ unsigned distance(const Place& a, const Place& b)
                                         : farthest;
 }
 
-void Window::set_mask(unsigned core, CpuMask mask)
+void Window::set_mask(unsigned core, base::CpuMask mask)
 {
     unsigned long* words = masks_ + size_t(core) * mask_size_;
     for (unsigned i = 0; i < mask_size_; i++)

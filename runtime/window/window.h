@@ -3,7 +3,7 @@
 // One process's view of the node's shared window.
 #pragma once
 
-#include "window/cpus.h"
+#include "base/cpus.h"
 #include "window/types.h"
 #include <cstddef>
 #include <cstdint>
@@ -14,10 +14,10 @@ namespace ws::window {
 class Window {
 public:
     // Bytes for a node of `ranks` ranks with `cores` cores, their workers' included, and masks of that many words.
-    static size_t bytes(unsigned ranks, unsigned cores, unsigned mask_size = CpuSet::usual);
+    static size_t bytes(unsigned ranks, unsigned cores, unsigned mask_size = base::CpuSet::usual);
 
     // `base` is the window's address in this process, zeroed by nobody. Each rank then calls init_own().
-    void map(void* base, unsigned ranks, unsigned cores, unsigned me, unsigned mask_size = CpuSet::usual);
+    void map(void* base, unsigned ranks, unsigned cores, unsigned me, unsigned mask_size = base::CpuSet::usual);
     // Writes this rank's row, its cores and the slots of its guests. Its workers' cores begin at the index
     // `first_worker`; each is one of `worker_cpus`; if there are more workers than those, the rest may use any CPU of
     // the rank. The leader (rank 0) writes the header as well.
@@ -29,11 +29,11 @@ public:
     Node& node() const { return *node_; }
     // A bit for each slot of the rank that has a published region: a hint, which other ranks read by one load.
     // Writers: the rank's owner threads.
-    volatile Flag& open(unsigned rank) const { return open_[rank]; }
+    volatile base::Flag& open(unsigned rank) const { return open_[rank]; }
     // What stands there, without the bits that no slot has. A hint; the descriptor decides.
-    Flag open_slots(unsigned rank) const { return Hardware::load_relaxed(open_[rank]) & ((1u << max_slots) - 1); }
+    base::Flag open_slots(unsigned rank) const { return base::Hardware::load_relaxed(open_[rank]) & ((1u << max_slots) - 1); }
     // See lag_now(), and docs/report.md. Writers: the rank's owner threads.
-    volatile Hardware::Word& lag(unsigned rank) const { return lag_[rank]; }
+    volatile base::Hardware::Word& lag(unsigned rank) const { return lag_[rank]; }
     Row& row(unsigned rank) const { return rows_[rank]; }
     Row& mine() const { return rows_[me_]; }
     LoadRow& load(unsigned rank) const { return loads_[rank]; }
@@ -41,9 +41,9 @@ public:
     Home& home(unsigned index) const { return homes_[index]; }
     Home& own_home() const { return homes_[me_]; }
     // Where a guest on this core may run. Constant after attach.
-    CpuMask mask(unsigned core) const { return {masks_ + size_t(core) * mask_size_, mask_size_}; }
+    base::CpuMask mask(unsigned core) const { return {masks_ + size_t(core) * mask_size_, mask_size_}; }
     unsigned mask_size() const { return mask_size_; } // words of each, enough for every CPU that the node may have
-    void set_mask(unsigned core, CpuMask mask);
+    void set_mask(unsigned core, base::CpuMask mask);
     unsigned first_worker() const { return first_worker_; }
     unsigned workers() const { return workers_; }
     // A core's slots lie together: its thief looks at all of them.
@@ -53,8 +53,8 @@ public:
 private:
     unsigned ranks_ = 0, cores_ = 0, me_ = 0, first_worker_ = 0, workers_ = 0, mask_size_ = 0;
     Node* node_ = nullptr;
-    volatile Flag* open_ = nullptr;
-    volatile Hardware::Word* lag_ = nullptr;
+    volatile base::Flag* open_ = nullptr;
+    volatile base::Hardware::Word* lag_ = nullptr;
     Row* rows_ = nullptr;
     LoadRow* loads_ = nullptr;
     Whereabouts* whereabouts_ = nullptr;
@@ -76,7 +76,7 @@ bool fill_places(Window& window);
 std::vector<Place> places_of(const std::vector<int>& cpus);
 
 // The CPUs of `mask` on which a rank can have workers, one a physical core: not the core that holds `cpu`.
-std::vector<int> spare_cpus(CpuMask mask, int cpu);
+std::vector<int> spare_cpus(base::CpuMask mask, int cpu);
 
 // The core and the NUMA domain of each CPU of the machine, as hwloc numbers them; -1 for one that it does not know.
 struct CpuPlace {

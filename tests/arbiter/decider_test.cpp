@@ -5,7 +5,7 @@
 #include "arbiter/decider.h"
 
 #include "../loop/explore.h"
-#include "window/os.h"
+#include "base/os.h"
 
 #include <algorithm>
 #include <atomic>
@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-using ws::window::Hardware;
+using ws::base::Hardware;
 using ws::arbiter::BasicDecider;
 using ws::arbiter::Decider;
 using explore::Explorer;
@@ -162,7 +162,7 @@ TEST_CASE("threads that decide and die", "[decider]")
             uint64_t random = t + 1;
             Decider d(&word, t);
             while (decisions.load(std::memory_order_relaxed) < 4000) {
-                const uint64_t now = ws::window::ticks();
+                const uint64_t now = ws::base::ticks();
                 const bool held = d.holds(now);
                 const unsigned before = d.term();
                 if (!d.take(now, now + unit)) {

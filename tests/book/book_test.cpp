@@ -3,7 +3,7 @@
 // The node book with real processes: each stands for a job.
 #include "book/book.h"
 #include "../window/in_memory.h"
-#include "window/lift.h"
+#include "base/lift.h"
 
 #include <catch2/catch.hpp>
 #include <csignal>
@@ -381,7 +381,7 @@ TEST_CASE("a book is waited for that can be seen from its first moment, as its m
 {
     Child maker([](int out) {
         // The numbers up to ours are taken. It may be seen empty, then without seals, then without its stamp.
-        while (dup(0) < ws::window::first_lifted)
+        while (dup(0) < ws::base::first_lifted)
             ;
         const int fd = memfd_create(file_name, MFD_ALLOW_SEALING);
         auto* book = new Book;
@@ -398,7 +398,7 @@ TEST_CASE("a book is waited for that can be seen from its first moment, as its m
         book->stamp = 1; // earlier than all others
         (void) !pwrite(fd, book, sizeof(Book), 0);
     });
-    CHECK(maker.answer() > uint64_t(ws::window::first_lifted));
+    CHECK(maker.answer() > uint64_t(ws::base::first_lifted));
     std::string problem;
     const int fd = open_own_book(problem);
     CHECK(problem == "");

@@ -5,7 +5,7 @@
 #include "node.h"
 
 #include "loop/participant.h"
-#include "window/times.h"
+#include "base/times.h"
 
 using namespace ws::lend;
 using namespace ws::window;

@@ -23,8 +23,8 @@
 // OpenMP, as the workers see it.
 struct FakeOpenMP {
     ws::directive::OpenMPWatcher* watcher = nullptr;
-    volatile ws::window::Flag waiting = 0; // workers in wait_for_openmp()
-    volatile ws::window::Flag released = 0;
+    volatile ws::base::Flag waiting = 0; // workers in wait_for_openmp()
+    volatile ws::base::Flag released = 0;
     void open();  // a parallel region of OpenMP's begins
     void close(); // it ends
 };
@@ -52,7 +52,7 @@ class TestNode {
 public:
     // The last `workers` cores are rank `boss`'s. Nothing is started.
     explicit TestNode(unsigned ranks, unsigned workers = 0, unsigned boss = 0,
-                      unsigned mask_size = ws::window::CpuSet::usual);
+                      unsigned mask_size = ws::base::CpuSet::usual);
     ~TestNode();
     TestNode(const TestNode&) = delete;
     TestNode& operator=(const TestNode&) = delete;
@@ -98,7 +98,7 @@ public:
         void end(); // its message has come
 
     private:
-        volatile ws::window::Flag over_ = 0;
+        volatile ws::base::Flag over_ = 0;
         std::thread thread_;
     };
 
@@ -133,7 +133,7 @@ struct Wanted : TestNode {
 // A thread that waits in no MPI: it joins rank 0's region, if that is open, claims `units` and then runs `visit`.
 std::thread thief(TestNode& node, uint64_t units, std::function<void(const ws::window::Lease&)> visit);
 // A core that nobody wants back, for a visit.
-extern const volatile ws::window::Flag never;
+extern const volatile ws::base::Flag never;
 
 void sleep_us(unsigned us);
 

@@ -3,7 +3,7 @@
 // Threads of a program beside the one that called MPI_Init, blocked in MPI.
 #include "node.h"
 
-#include "window/times.h"
+#include "base/times.h"
 
 #include <thread>
 

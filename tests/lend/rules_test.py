@@ -143,7 +143,7 @@ MISTAKES = [
     ('Chains', 'lend/guest.cpp', ', stayed);', ', false);'),
     ('Chains', 'loop/region.cpp', 'Hardware::store_relaxed(r.stayed, 0);', 'Hardware::store_relaxed(r.stayed, 1);'),
     ('Who writes', 'measure/meter.cpp', 'const uint64_t took = at > last_ ? at - last_ : 0;', 'const uint64_t took = 0;', 'measure/measure_tests'),
-    ('Read whole', 'window/epoch_row.h', 'if (A::load_relaxed(epoch_) == before)', 'if (true)', 'measure/measure_tests'),
+    ('Read whole', 'base/epoch_row.h', 'if (A::load_relaxed(epoch_) == before)', 'if (true)', 'measure/measure_tests'),
     ('How fast its core is', 'measure/meter.cpp', 'worked_ -= off;', '', 'measure/measure_tests'),
     ('Periods', 'measure/period.cpp', 'if (equal > most) {', 'if (false) {', 'measure/period_tests'),
     ('The decider', 'arbiter/decider.h', 'if (!over && s.holder != me_ + 1)', 'if (false)', 'arbiter/decider_tests'),

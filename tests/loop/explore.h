@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Runs a few short programs ("actors") under every interleaving of their atomic operations: an Atomics class for
-// BasicDescriptor (window/atomics.h) whose operations are scheduled, and the search over schedules.
+// BasicDescriptor (base/atomics.h) whose operations are scheduled, and the search over schedules.
 //
 //   Memory model: x86's (TSO). Each actor has a store buffer: a store becomes visible to others at a later step of the
 //   scheduler's choice, in order; a compare-and-swap or fetch-and-add drains the actor's own buffer first. So missing

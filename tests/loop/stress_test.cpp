@@ -169,7 +169,7 @@ constexpr unsigned scale = 1;
 
 } // namespace
 
-TEMPLATE_TEST_CASE("every unit runs exactly once under many threads", "[descriptor][stress]", ws::window::Hardware,
+TEMPLATE_TEST_CASE("every unit runs exactly once under many threads", "[descriptor][stress]", ws::base::Hardware,
                    Builtin)
 {
     // More than 2^13 regions: the generation wraps.
@@ -184,7 +184,7 @@ TEMPLATE_TEST_CASE("every unit runs exactly once under many threads", "[descript
     munmap(a, sizeof *a);
 }
 
-TEMPLATE_TEST_CASE("every unit runs exactly once under many processes", "[descriptor][stress]", ws::window::Hardware,
+TEMPLATE_TEST_CASE("every unit runs exactly once under many processes", "[descriptor][stress]", ws::base::Hardware,
                    Builtin)
 {
     unsigned thieves = GENERATE(1u, 3u, 12u);

@@ -6,8 +6,8 @@
 
 #include "../loop/explore.h"
 #include "../window/in_memory.h"
-#include "window/os.h"
-#include "window/times.h"
+#include "base/os.h"
+#include "base/times.h"
 
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -325,12 +325,12 @@ TEST_CASE("the kernel's file is read only by who has not run while it worked", "
     const unsigned looks = kept_off.looks();
     // It has run for a millisecond, and says that it has worked for `more` than that.
     auto work = [&](double more) {
-        now += uint64_t(2 * ws::window::times::kept_off_us * tick);
+        now += uint64_t(2 * ws::base::times::kept_off_us * tick);
         ran_ns += 1000000;
         kept_off.worked(uint64_t((1000 + more) * tick));
         return kept_off.ask(now, ran_ns);
     };
-    const double little = ws::window::times::kept_off_little_us;
+    const double little = ws::base::times::kept_off_little_us;
     for (int i = 0; i < 20; i++)
         CHECK(work(0) == 0);
     CHECK(kept_off.looks() == looks);

@@ -3,7 +3,7 @@
 // Periods of sequences that are made up: which one is found, after how many events, and what its turns took.
 #include "measure/period.h"
 
-#include "window/os.h"
+#include "base/os.h"
 
 #include <catch2/catch.hpp>
 #include <algorithm>
@@ -207,10 +207,10 @@ TEST_CASE("what an event costs", "[period]")
         double best = 1e9;
         for (int round = 0; round < 20; round++) {
             const auto periods = std::make_unique<Periods>();
-            const double begin = ws::window::seconds_now();
+            const double begin = ws::base::seconds_now();
             for (uint32_t i = 0; i < 50000; i++)
                 periods->feed(event(i), event(i) / 2, {i, i, 0});
-            best = std::min(best, (ws::window::seconds_now() - begin) / 50000 * 1e9);
+            best = std::min(best, (ws::base::seconds_now() - begin) / 50000 * 1e9);
         }
         std::printf("%s: %.1f ns an event\n", what, best);
         return best;

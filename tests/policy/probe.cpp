@@ -11,7 +11,7 @@
 #include "measure/meter.h"
 #include "policy/policy.h"
 #include "policy/reorder/reorder.h"
-#include "window/os.h"
+#include "base/os.h"
 
 #include <algorithm>
 #include <cstdarg>
@@ -21,7 +21,7 @@
 namespace ws {
 
 using window::Load;
-using window::ticks;
+using base::ticks;
 
 namespace {
 
@@ -83,7 +83,7 @@ public:
         decide(now);
         look(*rank.window, now);
         while (ticks() - now < budget / 2)
-            window::cpu_relax();
+            base::cpu_relax();
         t.longest = std::max(t.longest, ticks() - now);
         return {idle_, due_};
     }

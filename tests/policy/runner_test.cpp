@@ -6,7 +6,7 @@
 #include "policy/together.h"
 
 #include "../window/in_memory.h"
-#include "window/os.h"
+#include "base/os.h"
 
 #include <catch2/catch.hpp>
 #include <string>

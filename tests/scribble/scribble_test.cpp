@@ -16,7 +16,7 @@
 #include "policy/nblb/worth.h"
 #include "window/load_row.h"
 #include "window/locks.h"
-#include "window/os.h"
+#include "base/os.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -25,7 +25,7 @@
 #include <sys/mman.h>
 
 using namespace ws;
-using window::Hardware;
+using base::Hardware;
 
 // What the table of processors needs of MPI: this process is the node.
 static void* policy_memory;
@@ -222,10 +222,10 @@ TEST_CASE("names of locks")
         if (seed == 7) // none is free, and each seems to be made
             for (unsigned i = 0; i < window::LockTable::max_names; i++)
                 table[i].state = 2;
-        const double begin = window::seconds_now();
+        const double begin = base::seconds_now();
         const unsigned index = table.find("a name");
         CHECK((index == window::LockTable::none || index < window::LockTable::max_names));
-        CHECK(window::seconds_now() - begin < 20);
+        CHECK(base::seconds_now() - begin < 20);
     }
 }
 
@@ -246,7 +246,7 @@ TEST_CASE("processors of ranks, and how they are dealt")
             dpb::Balance balance;
             volatile Hardware::Word decides = 0;
             balance.attach(table, node.window, arbiter::Decider(&decides, 0), rule, true, 1000);
-            uint64_t now = window::ticks();
+            uint64_t now = base::ticks();
             for (int i = 0; i < 300; i++) {
                 // Mostly rows that are in order, so that decisions are made of them; or there would be none.
                 const Hardware::Word generation = table.head().generation;

@@ -74,7 +74,7 @@ TEST_CASE("a board is read as it was written")
 {
     ws::observe::Board& b = made();
     ws::observe::Seat& home = b.seat(0);
-    home.kind = ws::window::Flag(ws::observe::SeatKind::home);
+    home.kind = ws::base::Flag(ws::observe::SeatKind::home);
     home.core = 1;
     home.call = 0;
     home.lend.blocked_ticks = 5;
@@ -82,7 +82,7 @@ TEST_CASE("a board is read as it was written")
     home.waits_since = 7;
     ws::observe::show(home, ws::observe::Seated::lent, 8, 0);
     ws::observe::Seat& guest = b.guest_seat(2);
-    guest.kind = ws::window::Flag(ws::observe::SeatKind::guest);
+    guest.kind = ws::base::Flag(ws::observe::SeatKind::guest);
     guest.loop = 0;
     guest.visit.chunks = 9;
     ws::observe::show(guest, ws::observe::Seated::visiting, 10, 0);
@@ -323,8 +323,8 @@ public:
             static ws::book::Reader page;
             std::string problem;
             char joined = 0;
-            if (page.join(ws::book::open_book(problem), ws::window::own_process(), uint64_t(getpid()), 0,
-                          ws::window::CpuSet().mask()) &&
+            if (page.join(ws::book::open_book(problem), ws::base::own_process(), uint64_t(getpid()), 0,
+                          ws::base::CpuSet().mask()) &&
                 (board = ws::observe::make_board(1, 0))) {
                 board->size = board->node_ranks = 1;
                 board->job = uint64_t(getpid());

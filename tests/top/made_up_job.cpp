@@ -7,7 +7,7 @@
 // board. made_up_job pipe SECONDS: one process that has a named pipe open which is called as a board is; status 77
 // where it may not.
 #include "observe/board.h"
-#include "window/os.h"
+#include "base/os.h"
 #include <cmath>
 #include <csignal>
 #include <cstdio>

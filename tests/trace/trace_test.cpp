@@ -4,7 +4,7 @@
 #include "made_up.h"
 #include "trace/order.h"
 #include "trace/writers.h"
-#include "window/quiet_writes.h"
+#include "base/quiet_writes.h"
 
 #include <catch2/catch.hpp>
 #include <csignal>
@@ -227,7 +227,7 @@ TEST_CASE("a file that may not grow gives one reason, wherever the end comes")
         for (const char* name : {"x.json", "x.otf2"}) {
             Folder folder;
             const FileLimit limit(kilobytes << 10);
-            const ws::window::QuietWrites quiet;
+            const ws::base::QuietWrites quiet;
             const char* error = made_up::write(job, (folder / name).c_str(), ws_trace_open);
             CAPTURE(kilobytes, name);
             if (!error && kilobytes == 9000 && std::string(name) == "x.otf2")
@@ -275,7 +275,7 @@ TEST_CASE("the signals of writes that fail do not reach the program, and its own
     sigset_t mask_before, mask_after;
     pthread_sigmask(SIG_BLOCK, nullptr, &mask_before);
     {
-        const ws::window::QuietWrites quiet;
+        const ws::base::QuietWrites quiet;
         CHECK(write(ends[1], "x", 1) == -1);
         CHECK(errno == EPIPE);
     }
@@ -292,7 +292,7 @@ TEST_CASE("the signals of writes that fail do not reach the program, and its own
     sigaddset(&pipe_signal, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &pipe_signal, nullptr);
     CHECK(write(ends[1], "x", 1) == -1);
-    { const ws::window::QuietWrites quiet; }
+    { const ws::base::QuietWrites quiet; }
     pthread_sigmask(SIG_SETMASK, &mask_before, nullptr);
     CHECK(handled == 2);
     close(ends[1]);

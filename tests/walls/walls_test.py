@@ -2,7 +2,7 @@
 """walls_test.py SOURCE: who includes whom, compared with the arrows of docs/architecture.md. An arrow that is not drawn there fails, and
 so does one that is drawn and not used. Policies never include each other, and only policy/registry.cpp names them. What a room declares is in
 the namespace of its name, and no header says `using namespace`. Atomic
-operations are in window/atomics.h, constants that are times in window/times.h."""
+operations are in base/atomics.h, constants that are times in base/times.h."""
 import collections
 import os
 import re
@@ -11,8 +11,8 @@ import tempfile
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 NAMESPACE = re.compile(r'^namespace (ws(?:::\w+)*) \{(.*)')
-KEPT = ((re.compile(r'__atomic_|__sync_|std::atomic|\bAO_[a-z]'), 'window/atomics.h', 'an atomic operation'),
-        (re.compile(r'\bconstexpr\b.*_(ns|us|ms|s|seconds)\b\s*=[^=]'), 'window/times.h', 'a constant time'))
+KEPT = ((re.compile(r'__atomic_|__sync_|std::atomic|\bAO_[a-z]'), 'base/atomics.h', 'an atomic operation'),
+        (re.compile(r'\bconstexpr\b.*_(ns|us|ms|s|seconds)\b\s*=[^=]'), 'base/times.h', 'a constant time'))
 OTHER_NAMES = {'options': 'option'}  # ws::options is a class of the public interface
 ARROW = re.compile(r'^    (\w+) ─+> (.+)$')
 
@@ -125,10 +125,10 @@ for files, page, wanted in (
         ({'runtime/loop/a.h': 'namespace ws::lend {\nint b;\n}\n'}, PAGE, ['the room is ws::loop']),
         ({'runtime/policy/one/c.h': 'namespace ws::policy {\n'}, PAGE, ['the room is ws::policy::one']),
         ({'runtime/loop/a.h': 'inline void f()\n{\n    using namespace ws::lend;\n'}, PAGE, ['`using namespace`']),
-        ({'runtime/loop/a.h': 'x = __atomic_load_n(&y, __ATOMIC_RELAXED);\n', 'runtime/window/atomics.h': '__atomic_load\n'}, PAGE, ['window/atomics.h']),
-        ({'runtime/loop/a.h': 'std::atomic<int> y; // std::atomic\n'}, PAGE, ['window/atomics.h']),
-        ({'runtime/lend/b.h': 'constexpr double nap_us = 20;\n', 'runtime/window/times.h': 'constexpr double nap_us = 20;\n'}, PAGE, ['window/times.h']),
-        ({'runtime/lend/b.h': 'static constexpr unsigned tries = 3, pause_ms = 20;\n'}, PAGE, ['window/times.h']),
+        ({'runtime/loop/a.h': 'x = __atomic_load_n(&y, __ATOMIC_RELAXED);\n', 'runtime/base/atomics.h': '__atomic_load\n'}, PAGE, ['base/atomics.h']),
+        ({'runtime/loop/a.h': 'std::atomic<int> y; // std::atomic\n'}, PAGE, ['base/atomics.h']),
+        ({'runtime/lend/b.h': 'constexpr double nap_us = 20;\n', 'runtime/base/times.h': 'constexpr double nap_us = 20;\n'}, PAGE, ['base/times.h']),
+        ({'runtime/lend/b.h': 'static constexpr unsigned tries = 3, pause_ms = 20;\n'}, PAGE, ['base/times.h']),
 ):
     found = seeded({**FILES, **files}, page)
     if len(found) != len(wanted) or any(w not in f for w, f in zip(wanted, found)):

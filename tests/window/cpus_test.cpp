@@ -2,7 +2,7 @@
 //
 // Sets of CPUs of any size, and what is asked of a kernel that wants large ones: a stand-in for its calls pretends CPUs
 // beyond 1,024.
-#include "window/cpus.h"
+#include "base/cpus.h"
 #include "window/window.h"
 
 #include <catch2/catch.hpp>

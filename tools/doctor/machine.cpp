@@ -2,8 +2,8 @@
 #include "machine.h"
 
 #include "options/options.h"
-#include "window/cpus.h"
-#include "window/os.h"
+#include "base/cpus.h"
+#include "base/os.h"
 
 #include <algorithm>
 #include <atomic>
@@ -312,9 +312,9 @@ void read_load(const Files& files, Machine& m)
     const Ticks before = read_ticks(files, "/proc/stat", m.cpus);
     double seconds = 1, hertz = 100;
     if (files.real()) {
-        const double start = ws::window::seconds_now();
+        const double start = ws::base::seconds_now();
         usleep(300000);
-        seconds = ws::window::seconds_now() - start;
+        seconds = ws::base::seconds_now() - start;
         hertz = double(sysconf(_SC_CLK_TCK));
     } else if (!files.has("/proc/stat.later")) {
         return;
@@ -326,7 +326,7 @@ void read_load(const Files& files, Machine& m)
 
 void pin(int cpu)
 {
-    ws::window::CpuSet one;
+    ws::base::CpuSet one;
     one.add(cpu);
     one.mask().bind();
 }
@@ -343,7 +343,7 @@ double counter_skew(int one, int other)
             const uint64_t now = ask.load(std::memory_order_acquire);
             if (now != last) {
                 last = now;
-                answer.store(ws::window::ticks(), std::memory_order_release);
+                answer.store(ws::base::ticks(), std::memory_order_release);
             }
         }
     });
@@ -351,15 +351,15 @@ double counter_skew(int one, int other)
     const auto measure = [&] {
         pin(one);
         double best = 1e300;
-        const double until = ws::window::seconds_now() + 0.02;
-        for (int round = 1; round <= 500 && ws::window::seconds_now() < until; round++) {
+        const double until = ws::base::seconds_now() + 0.02;
+        for (int round = 1; round <= 500 && ws::base::seconds_now() < until; round++) {
             answer.store(0, std::memory_order_relaxed);
-            const uint64_t sent = ws::window::ticks();
+            const uint64_t sent = ws::base::ticks();
             ask.store(uint64_t(round), std::memory_order_release);
             uint64_t theirs;
-            while (!(theirs = answer.load(std::memory_order_acquire)) && ws::window::seconds_now() < until) {
+            while (!(theirs = answer.load(std::memory_order_acquire)) && ws::base::seconds_now() < until) {
             }
-            const uint64_t back = ws::window::ticks();
+            const uint64_t back = ws::base::ticks();
             if (theirs && double(back - sent) < best) {
                 best = double(back - sent);
                 // The difference can come from the message's way; only more than that is the clocks'.
@@ -382,7 +382,7 @@ double counter_skew(int one, int other)
 
 double largest_skew_us(const std::vector<int>& cpus)
 {
-    ws::window::Clock clock;
+    ws::base::Clock clock;
     clock.start();
     double largest = 0;
     for (size_t i = 1; i < cpus.size() && i < 16; i++)

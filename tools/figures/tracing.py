@@ -8,7 +8,7 @@ import measure
 from .line import compare, difference, median_us, number
 
 CHUNK_NS = 20000  # the loop that costs are judged by has chunks of this length
-# The body of a chunk whose cost is looked for: some 2 us, as several chunks are claimed at once where one takes less than 0.7 us (window/times.h).
+# The body of a chunk whose cost is looked for: some 2 us, as several chunks are claimed at once where one takes less than 0.7 us (base/times.h).
 BODY, LEAST_NS = ["--steps", 1000, "--iterations", 5000], 800
 
 

@@ -3,7 +3,7 @@
 // ws-report: reads what `mpirun -workshare-report=FILE.json` has written; two of them it compares.
 // docs/man/ws-report.1.scd
 #include "observe/report.h"
-#include "window/open_file.h"
+#include "base/open_file.h"
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
@@ -18,7 +18,7 @@ std::string contents(const std::string& name)
 {
     std::string text;
     if (name != "-") {
-        if (const std::string wrong = ws::window::read_whole(name.c_str(), text); !wrong.empty())
+        if (const std::string wrong = ws::base::read_whole(name.c_str(), text); !wrong.empty())
             throw std::runtime_error(wrong);
         return text;
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "board_file.h"
 
-#include "window/open_file.h"
-#include "window/os.h"
+#include "base/open_file.h"
+#include "base/os.h"
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -25,8 +25,8 @@ using observe::Seat;
 using observe::SeatKind;
 using observe::board_name;
 using observe::board_version;
-using window::ProcessId;
-using window::seconds_now;
+using base::ProcessId;
+using base::seconds_now;
 
 namespace {
 
@@ -228,7 +228,7 @@ std::string BoardFile::read(Reading& into, bool& unmade) const
         if (same)
             break;
     }
-    into.at = window::ticks();
+    into.at = base::ticks();
     timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     into.unix_ns = int64_t(now.tv_sec) * 1000000000 + now.tv_nsec;
@@ -324,7 +324,7 @@ void Finder::add(pid_t pid, uid_t uid, uint64_t started, const std::string& path
             return;
         }
     // A pipe or a device may have a name like a board's, in a process's own mount namespace.
-    const int fd = window::open_regular(path.c_str(), O_RDONLY, [&](const struct stat& now) {
+    const int fd = base::open_regular(path.c_str(), O_RDONLY, [&](const struct stat& now) {
         return now.st_dev == file.st_dev && now.st_ino == file.st_ino; // or the name has changed its file since
     });
     if (fd < 0)
@@ -405,7 +405,7 @@ void Finder::add_book(uid_t uid, const std::string& path)
     const auto known = [&](const UsersBook& b) { return b.device == file.st_dev && b.inode == file.st_ino; };
     if (std::any_of(books_.begin(), books_.end(), known))
         return;
-    const int fd = window::open_regular(path.c_str(), O_RDONLY, [&](const struct stat& now) {
+    const int fd = base::open_regular(path.c_str(), O_RDONLY, [&](const struct stat& now) {
         file = now;
         return now.st_uid == uid; // another user's book says nothing of this one's jobs
     });

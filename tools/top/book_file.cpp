@@ -8,7 +8,7 @@
 
 namespace ws::top {
 
-using window::ProcessId;
+using base::ProcessId;
 
 namespace {
 
@@ -52,7 +52,7 @@ book::Flag BookFile::changes() const
 
 std::vector<ProcessId> BookFile::processes() const
 {
-    static const uint64_t here = window::own_process().pid_namespace;
+    static const uint64_t here = base::own_process().pid_namespace;
     book::Flag used = 0;
     read_at(fd_, used, offsetof(book::Book, used));
     std::vector<ProcessId> found;

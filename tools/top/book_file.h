@@ -21,7 +21,7 @@ public:
     // Another value than the last time: processes() may give another answer. One system call.
     book::Flag changes() const;
     // Those in the pid namespace of this process.
-    std::vector<window::ProcessId> processes() const;
+    std::vector<base::ProcessId> processes() const;
 
 private:
     int fd_;

@@ -5,7 +5,7 @@
 #include "screen.h"
 #include "text.h"
 #include "watch.h"
-#include "window/os.h"
+#include "base/os.h"
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
@@ -80,7 +80,7 @@ unsigned output_width()
 
 void sleep_until(double when)
 {
-    for (double left; (left = when - ws::window::seconds_now()) > 0;) {
+    for (double left; (left = when - ws::base::seconds_now()) > 0;) {
         timespec t = {time_t(left), long((left - double(time_t(left))) * 1e9)};
         nanosleep(&t, nullptr);
     }
@@ -103,7 +103,7 @@ int snapshots(const Options& options)
 {
     Watch watch(options.selection);
     std::vector<JobSample> jobs = watch.sample();
-    double next = ws::window::seconds_now();
+    double next = ws::base::seconds_now();
     View view;
     for (unsigned long i = 0; !options.count || i < options.count; i++) {
         if (jobs.empty() && i == 0) {
@@ -191,9 +191,9 @@ int live(const Options& options)
                            std::string(std::getenv("TERM") ? std::getenv("TERM") : "") + "): use --once");
     View view;
     view.interval = options.interval;
-    double next = ws::window::seconds_now() + std::min(0.3, view.interval), message_until = 0; // the first shares soon
+    double next = ws::base::seconds_now() + std::min(0.3, view.interval), message_until = 0; // the first shares soon
     for (;;) {
-        const double now = ws::window::seconds_now();
+        const double now = ws::base::seconds_now();
         if (now >= next && !view.paused) {
             jobs = watch.sample();
             next = now + view.interval;
@@ -207,7 +207,7 @@ int live(const Options& options)
             view.message.clear();
         screen.draw(lay_out(jobs, view, screen.width(), screen.height()));
         const double interval = view.interval;
-        switch (screen.wait(view.paused ? 3600 : std::max(0.0, next - ws::window::seconds_now()))) {
+        switch (screen.wait(view.paused ? 3600 : std::max(0.0, next - ws::base::seconds_now()))) {
         case Screen::gone: return 1;
         case Screen::key_pressed:
             view.message.clear();

@@ -3,7 +3,7 @@
 
 #include "policy/dpb/assign.h"
 #include "policy/dpb/turns.h"
-#include "window/times.h"
+#include "base/times.h"
 
 #include <algorithm>
 
@@ -201,7 +201,7 @@ void Balance::step(uint64_t now, uint64_t every)
     TurnsOfRanks turns;
     if (!read_rows(ranks, kind, turns)) {
         const double since_us = double(now - Hardware::load_relaxed(head.decided_at)) / ticks_per_us_;
-        if (head.changes && since_us > window::times::settle_us)
+        if (head.changes && since_us > base::times::settle_us)
             take_back(now);
         return;
     }

@@ -14,8 +14,8 @@
 #include "policy/dpb/team.h"
 #include "policy/dpb/tell.h"
 #include "policy/dpb/turns.h"
-#include "window/os.h"
-#include "window/times.h"
+#include "base/os.h"
+#include "base/times.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -32,8 +32,8 @@ using observe::Facts;
 using observe::record;
 using observe::recording;
 using option::Options;
-using window::ticks;
-namespace times = window::times;
+using base::ticks;
+namespace times = base::times;
 
 namespace {
 
@@ -112,7 +112,7 @@ private:
 
     // Else it is another thread's, which got what it asked for. Relaxed: threads of this region are begun after the
     // store, those of another see neither value as theirs.
-    bool is_own(const void* region) const { return window::load_relaxed(region_) == region; }
+    bool is_own(const void* region) const { return base::load_relaxed(region_) == region; }
 
     const void* volatile region_ = nullptr; // of the home thread, if it has one open
     bool has_regions_ = false;
@@ -133,13 +133,13 @@ private:
 int home_cpu(const window::Window& w)
 {
     const int here = sched_getcpu();
-    window::CpuSet workers;
+    base::CpuSet workers;
     for (unsigned i = 0; i < w.workers(); i++)
-        if (const window::CpuMask worker = w.mask(w.first_worker() + i); worker.count() == 1)
+        if (const base::CpuMask worker = w.mask(w.first_worker() + i); worker.count() == 1)
             workers.add(worker);
     if (!workers.mask().has(here))
         return here;
-    const window::CpuMask own = w.mask(w.me());
+    const base::CpuMask own = w.mask(w.me());
     for (int c = own.first(); c >= 0; c = own.first(c + 1))
         if (!workers.mask().has(c))
             return c;
@@ -166,7 +166,7 @@ bool Dpb::share(policy::Rank& rank, bool fixed)
     const Told mine = {home_cpu(w), usual_, most, fixed};
     std::vector<Told> all(w.ranks());
     PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, rank.node);
-    std::vector<window::CpuSet> masks;
+    std::vector<base::CpuSet> masks;
     std::vector<int> home;
     std::vector<unsigned> usual, mosts;
     for (unsigned r = 0; r < w.ranks(); r++) {
@@ -348,7 +348,7 @@ void Dpb::look_at_periods(uint64_t now)
 
 void Dpb::begin_region(const void* site, const void* region, uint64_t now)
 {
-    window::store_relaxed(region_, region);
+    base::store_relaxed(region_, region);
     if (WS_UNLIKELY(!has_regions_)) {
         has_regions_ = true;
         Hardware::store_relaxed(table_.row(me_).seen, 1);
@@ -437,7 +437,7 @@ void Dpb::end(policy::Rank&)
         return;
     const uint64_t given = foreign_.used_by_others();
     bump(table_.row(me_).used_by_others, given);
-    window::store_relaxed(board_->process.openmp_given_ticks, given);
+    base::store_relaxed(board_->process.openmp_given_ticks, given);
 }
 
 void Dpb::close(const void* region)
@@ -445,7 +445,7 @@ void Dpb::close(const void* region)
     if (!is_own(region))
         return;
     const uint64_t now = ticks();
-    window::store_relaxed(region_, nullptr);
+    base::store_relaxed(region_, nullptr);
     if (!ended_)
         regions_.took(site_, now - opened_, threads_);
     if (WS_UNLIKELY(recording))

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
 #include "policy/dpb/foreign.h"
 
-#include "window/times.h"
+#include "base/times.h"
 
 #include <algorithm>
 
 namespace ws::policy::dpb {
 
 using book::Lenders;
-using window::Hardware;
-namespace times = window::times;
+using base::Hardware;
+namespace times = base::times;
 
 namespace {
 
 // Whether the system lets this thread compute there: a container or a batch system may not.
 bool may_use(int cpu)
 {
-    window::CpuSet own, one;
+    base::CpuSet own, one;
     if (cpu < 0) // pretended
         return true;
     if (!own.read_own())
@@ -95,7 +95,7 @@ bool Foreign::member_done(size_t i)
     if (i >= taken_.size())
         return false;
     Taken& t = taken_[i];
-    t.done_at = window::ticks();
+    t.done_at = base::ticks();
     const uint64_t back = came_back(t.lender);
     if (!back)
         return false;

@@ -46,12 +46,12 @@ private:
     double ticks_per_us_ = 1000;
     bool looked_ = false, leaving_ = false;
     uint64_t looked_at_ = 0;
-    window::Flag changes_ = 0;
+    base::Flag changes_ = 0;
     std::vector<book::Lenders> lenders_;
     std::map<uint64_t, unsigned> patience_us_; // of a job: how long its ranks must have rested
     struct Taken {
         book::SharedCore* core;
-        window::Hardware::Word with;
+        base::Hardware::Word with;
         size_t lender;
         // Its thread, when it has done its part; read when the region is over.
         uint64_t done_at = 0, late = 0;

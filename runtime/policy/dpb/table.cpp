@@ -6,7 +6,7 @@
 
 namespace ws::policy::dpb {
 
-using window::CpuSet;
+using base::CpuSet;
 
 namespace {
 
@@ -27,7 +27,7 @@ Start pretend(const std::vector<unsigned>& usual, unsigned cpus)
 unsigned take_worker(std::vector<unsigned>& workers, const window::Window& window, int cpu)
 {
     for (auto w = workers.begin(); w != workers.end(); ++w) {
-        const window::CpuMask mask = window.mask(*w);
+        const base::CpuMask mask = window.mask(*w);
         if (cpu >= 0 && mask.count() == 1 && !mask.has(cpu))
             continue;
         const unsigned core = *w;

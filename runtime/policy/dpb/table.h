@@ -14,7 +14,7 @@
 #include "policy/dpb/assign.h"
 #include "policy/dpb/deal.h"
 #include "policy/node_memory.h"
-#include "window/epoch_row.h"
+#include "base/epoch_row.h"
 #include "window/window.h"
 
 #include <mpi.h>
@@ -23,8 +23,8 @@
 
 namespace ws::policy::dpb {
 
-using window::Flag;
-using window::Hardware;
+using base::Flag;
+using base::Hardware;
 
 constexpr unsigned no_rank = ~0u, no_core = ~0u;
 constexpr unsigned turns_told = 6; // that the others see one by one
@@ -50,9 +50,9 @@ struct LentRow {
 struct alignas(64) RankRow {
     // generation, periods, and of one its useful and waited ticks, all its ticks, and its MPI calls; then the useful
     // ticks of the last turns, the newest first, and all their ticks
-    window::EpochRow<measured_words> measured;
+    base::EpochRow<measured_words> measured;
     // the rank: generation, when its present turn began, and the useful ticks in its row of loads then
-    window::EpochRow<3> turn;
+    base::EpochRow<3> turn;
     alignas(64) volatile Flag target; // decider: processors that it is to have in this generation
     volatile Flag most;            // the rank: threads that its regions want
     volatile Flag seen;            // the rank: a region of it has begun in libws
@@ -87,7 +87,7 @@ struct Start {
 };
 // `usual`: threads that each rank's regions have. Empty if there are fewer CPUs than ranks. `pretended`: so many CPUs,
 // if not 0.
-Start start_of(const std::vector<window::CpuSet>& masks, const std::vector<int>& home,
+Start start_of(const std::vector<base::CpuSet>& masks, const std::vector<int>& home,
                const std::vector<unsigned>& usual, unsigned pretended);
 
 class Table {

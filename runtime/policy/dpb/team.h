@@ -102,7 +102,7 @@ private:
     std::vector<uint64_t> waits_since_, passed_over_;
     bool passes_over_ = false;
     uint64_t taken_at_ = 0;
-    window::CpuSet all_; // this rank's mask as it was
+    base::CpuSet all_; // this rank's mask as it was
     bool placed_ = false, stays_ = false, places_ = false, moved_ = false, placed_before_ = false;
 };
 

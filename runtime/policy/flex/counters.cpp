@@ -2,8 +2,8 @@
 #include "policy/flex/counters.h"
 
 #include "policy/flex/host.h"
-#include "window/os.h"
-#include "window/times.h"
+#include "base/os.h"
+#include "base/times.h"
 
 #include <cstdlib>
 #include <dlfcn.h>
@@ -100,11 +100,11 @@ void Counters::open_papi()
     }
     // Processors count the same operations differently: what this one counts for a known number of them.
     long long before[2] = {}, after[2] = {};
-    const uint64_t most = uint64_t(window::times::flex_calibrate_us * host.ticks_per_us), began = window::ticks();
+    const uint64_t most = uint64_t(base::times::flex_calibrate_us * host.ticks_per_us), began = base::ticks();
     constexpr long turns = 20000;
     long rounds = 0;
     if (read_(before) == 0)
-        for (; window::ticks() - began < most; rounds++)
+        for (; base::ticks() - began < most; rounds++)
             operations(turns);
     const bool counted = read_(after) == 0 && rounds > 0;
     for (int i = 0; i < 2; i++)

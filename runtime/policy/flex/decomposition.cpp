@@ -4,7 +4,7 @@
 #include "measure/meter.h"
 #include "observe/board.h"
 #include "observe/recorder.h"
-#include "window/os.h"
+#include "base/os.h"
 
 #include <cmath>
 #include <cstddef>
@@ -15,7 +15,7 @@
 namespace ws::policy::flex {
 
 using observe::bump;
-using window::ticks;
+using base::ticks;
 
 Job host;
 Told told;
@@ -130,7 +130,7 @@ std::string Decomposition::end_begin()
     given_before_ = given_;
     iterations_++;
     done_++;
-    std::lock_guard<window::SpinLock> guard(deciding_);
+    std::lock_guard<base::SpinLock> guard(deciding_);
     std::string trouble;
     if (stage_ != Stage::idle)
         trouble = act();
@@ -412,7 +412,7 @@ void Decomposition::start_move(Starts to)
     rounds_ = rounds_of(from_, next_);
     round_ = 1;
     moved_bytes_ = 0;
-    move_began_ = window::seconds_now();
+    move_began_ = base::seconds_now();
     move_ =
         std::make_unique<Move>(comm_, structures_, from_, part_way(from_, next_, 1, rounds_), host.options->flex_check);
     if (!move_->begin())
@@ -447,7 +447,7 @@ bool Decomposition::end_finish()
                          "workshare: XMPI: rows stay where they are: a process has no memory for more (said once)\n");
         said_no_memory_ = true;
     }
-    const double took = window::seconds_now() - move_began_;
+    const double took = base::seconds_now() - move_began_;
     const uint64_t ended = ticks();
     bump(host.board->process.flex_move_ticks, ended - began);
     if (done == 0)

@@ -8,7 +8,7 @@
 #include "policy/flex/host.h"
 #include "policy/flex/move.h"
 #include "window/load_row.h"
-#include "window/spin_lock.h"
+#include "base/spin_lock.h"
 
 #include <memory>
 
@@ -103,7 +103,7 @@ private:
 
     // ---- the interval before, while its numbers are under way: as it was when it ended, as decisions are made at
     // another moment in each process. Between two ends of iterations step() may have it.
-    window::SpinLock deciding_;
+    base::SpinLock deciding_;
     std::unique_ptr<Exchange> exchange_;
     Stage stage_ = Stage::idle;
     unsigned measured_done_ = 0;

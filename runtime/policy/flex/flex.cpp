@@ -2,8 +2,8 @@
 #include "policy/flex/flex.h"
 
 #include "policy/flex/host.h"
-#include "window/os.h"
-#include "window/times.h"
+#include "base/os.h"
+#include "base/times.h"
 
 #include <algorithm>
 #include <cmath>
@@ -32,8 +32,8 @@ public:
     // Numbers of an interval come when the slowest process has ended it: asked for ever more seldom until then.
     policy::Wants step(policy::Rank&, uint64_t now, uint64_t) override
     {
-        using window::times::flex_look_least_us;
-        using window::times::flex_look_most_us;
+        using base::times::flex_look_least_us;
+        using base::times::flex_look_most_us;
         if (!step_all()) {
             pause_us_ = flex_look_least_us;
             return {};
@@ -45,8 +45,8 @@ public:
     void end(policy::Rank&) override { host.steps = nullptr; }
     void want()
     {
-        pause_us_ = window::times::flex_look_least_us;
-        host.steps->want(*this, {false, window::ticks()});
+        pause_us_ = base::times::flex_look_least_us;
+        host.steps->want(*this, {false, base::ticks()});
     }
     void tell(observe::Facts& facts) const override
     {
@@ -78,7 +78,7 @@ public:
     void detach(policy::Rank&) override { host = {}; }
 
 private:
-    double pause_us_ = window::times::flex_look_least_us;
+    double pause_us_ = base::times::flex_look_least_us;
 };
 
 Flex flex;

@@ -3,7 +3,7 @@
 // The Fortran names: called through the module xmpi (include/workshare/xmpi.F90), which hands over the same addresses,
 // as a TYPE(MPI_Comm) holds the integer alone. An ierror that is not given is null.
 #include "policy/flex/exports.h"
-#include "window/os.h"
+#include "base/os.h"
 
 namespace {
 

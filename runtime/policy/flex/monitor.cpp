@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "policy/flex/monitor.h"
 
-#include "window/times.h"
+#include "base/times.h"
 
 #include <cmath>
 
@@ -64,7 +64,7 @@ double wins_in(const std::vector<std::vector<Work>>& intervals, const std::vecto
     return intervals.empty() ? 1 : double(won) / double(intervals.size());
 }
 
-const double Cost::at_least = window::times::flex_move_us * 1e-6;
+const double Cost::at_least = base::times::flex_move_us * 1e-6;
 
 void Cost::moved(double bytes, double seconds)
 {
@@ -132,7 +132,7 @@ unsigned next_interval(unsigned now, const Summary& s, double th2, unsigned toge
         return now;
     const double iteration = s.wall / now, noise = share * s.error / th2;
     const double wanted = std::max({noise * noise * now / together, asking * s.asking / iteration,
-                                    window::times::flex_interval_us * 1e-6 / iteration, double(least)});
+                                    base::times::flex_interval_us * 1e-6 / iteration, double(least)});
     return unsigned(
         std::clamp(std::ceil(wanted), std::max(now / 2.0, double(least)), std::min(now * 4.0, double(most))));
 }

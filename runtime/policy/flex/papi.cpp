@@ -3,7 +3,7 @@
 // The module that counts with PAPI: loaded under -workshare by a program that uses XMPI, so that nobody else pays for
 // libpapi. Counts all threads of the process, in user mode: those that are there, as the rank's workers are, and those
 // that they start from then on.
-#include "window/os.h"
+#include "base/os.h"
 
 #include <cstdio>
 #include <cstdlib>

@@ -6,7 +6,7 @@
 #include "policy/flex/wishes.h"
 #include "policy/mpi_error.h"
 #include "policy/together.h"
-#include "window/os.h"
+#include "base/os.h"
 
 #include <cmath>
 #include <cstdarg>

@@ -6,8 +6,8 @@
 #include "policy/world_ranks.h"
 
 #include "mpi/end_job.h"
-#include "window/os.h"
-#include "window/times.h"
+#include "base/os.h"
+#include "base/times.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,12 +15,12 @@
 
 namespace ws::policy::nblb {
 
-using window::Hardware;
-using window::load_relaxed;
-using window::store_relaxed;
-using window::ticks;
+using base::Hardware;
+using base::load_relaxed;
+using base::store_relaxed;
+using base::ticks;
 
-namespace times = window::times;
+namespace times = base::times;
 
 namespace {
 
@@ -155,7 +155,7 @@ void Pool::look_at_letters()
         return;
     Hardware::store_relaxed(expects_, expects);
     if (expects && has_pulse_)
-        window::futex_wake(&beat_); // its nap may be long
+        base::futex_wake(&beat_); // its nap may be long
 }
 
 // Blocked in a task's MPI call. In the pool's own wait a letter ends that, and is looked at then.
@@ -187,7 +187,7 @@ void Pool::start_pulse()
     if (has_pulse_) {
         look_on_workers(this);
         Hardware::store_full(beat_, pulse_beats);
-        window::futex_wake(&beat_);
+        base::futex_wake(&beat_);
         return;
     }
     int level = MPI_THREAD_SINGLE;
@@ -221,7 +221,7 @@ void Pool::end_pulse()
     if (!has_pulse_)
         return;
     Hardware::store_full(beat_, pulse_ends);
-    window::futex_wake(&beat_);
+    base::futex_wake(&beat_);
     pthread_join(pulse_thread_, nullptr);
     has_pulse_ = false;
 }
@@ -232,7 +232,7 @@ void Pool::pulse()
 {
     pthread_setname_np(pthread_self(), "ws pulse");
     if (window::Window* const w = job.window) {
-        window::CpuSet cpus(w->mask_size());
+        base::CpuSet cpus(w->mask_size());
         for (unsigned c = w->ranks(); c < w->cores(); c++)
             if (w->home(c).rank == w->me())
                 cpus.add(w->mask(c));
@@ -240,9 +240,9 @@ void Pool::pulse()
             cpus.mask().bind();
     }
     uint64_t nap_us = uint64_t(times::task_pulse_us);
-    for (window::Flag beat; (beat = Hardware::load_acquire(beat_)) != pulse_ends;) { // pairs with end_pulse()
+    for (base::Flag beat; (beat = Hardware::load_acquire(beat_)) != pulse_ends;) { // pairs with end_pulse()
         if (beat == pulse_rests) {
-            window::futex_wait(&beat_, beat, times::task_rest_us);
+            base::futex_wait(&beat_, beat, times::task_rest_us);
             nap_us = uint64_t(times::task_pulse_us);
             continue;
         }
@@ -250,7 +250,7 @@ void Pool::pulse()
         if (moves_data)
             sched_yield(); // it moves while somebody looks
         else
-            window::futex_wait(&beat_, beat, expects ? uint64_t(times::task_poll_us) : nap_us);
+            base::futex_wait(&beat_, beat, expects ? uint64_t(times::task_poll_us) : nap_us);
         const uint64_t late = Hardware::load_relaxed(expects_) ? poll_every_ : pulse_every_;
         const bool is_late = moves_data || ticks() - load_relaxed(polled_at_) >= late;
         // run()'s thread holds the lock while it waits for letters itself
@@ -278,7 +278,7 @@ Look Pool::own_look()
 {
     double rest = 0, waiting = 0, work_s = 0, tail_s = 0, known = 0;
     Pace pace;
-    std::unique_lock<window::SpinLock> hold(lock_);
+    std::unique_lock<base::SpinLock> hold(lock_);
     const unsigned hands = hands_;
     for (size_t i = 0; i < kinds_.size(); i++) {
         const Kind& k = kinds_[i];
@@ -355,7 +355,7 @@ void Pool::look_around()
     show();
     Look own = own_look();
     if (balancer_) {
-        for (window::Flag state = state_of(own), before = 0; state != before; state = state_of(own)) {
+        for (base::Flag state = state_of(own), before = 0; state != before; state = state_of(own)) {
             Actions a;
             balancer_->look(own, a);
             const bool is_new = Hardware::load_relaxed(head_->state) != state;
@@ -384,9 +384,9 @@ void Pool::look_around()
     }
     // One of the node's ranks tells the agent, unless that has seen it itself. Full: this rank's row has been written
     // before. Who is at work tells it now and then only.
-    const window::Flag state = state_of(own);
+    const base::Flag state = state_of(own);
     while (!Hardware::cas_full(head_->state, state, state)) {
-        const window::Flag seen = Hardware::load_relaxed(head_->state);
+        const base::Flag seen = Hardware::load_relaxed(head_->state);
         if (seen != state && waiting() && own.now_s - nudged_s_ < own.unit_s)
             break;
         if (seen != state && Hardware::cas_full(head_->state, seen, state)) {
@@ -398,11 +398,11 @@ void Pool::look_around()
 }
 
 // What the node's agent should see of a change: the class, whether nothing is left, and the size of what is.
-window::Flag Pool::state_of(const Look& own)
+base::Flag Pool::state_of(const Look& own)
 {
     const Class cls = classify(own.rest, own.capacity());
     const int size = cls == Class::heavy ? std::ilogb(own.rest) : own.rest >= 1;
-    return window::Flag(cls) + 1 + (window::Flag(size) << 2);
+    return base::Flag(cls) + 1 + (base::Flag(size) << 2);
 }
 
 int Pool::choose_giver() const
@@ -470,7 +470,7 @@ void Pool::handle(int from, const char* text, size_t bytes)
         if (!carries) // the run that it is about has ended
             return;
     } else if (WS_UNLIKELY(has_head && carries && is_of_woken(text))) {
-        std::lock_guard<window::SpinLock> hold(lock_);
+        std::lock_guard<base::SpinLock> hold(lock_);
         store_relaxed(woken_, true);
     }
     const Bounds bounds = {ranks_, int(agents_.size()), kinds_.size(), Wire::tags, Queue::least_priority,
@@ -506,7 +506,7 @@ void Pool::handle(int from, const char* text, size_t bytes)
         break;
     case Letter::result: {
         const ResultHead head = head_in<ResultHead>(text, bytes);
-        std::lock_guard<window::SpinLock> hold(lock_);
+        std::lock_guard<base::SpinLock> hold(lock_);
         futures_[head.future] = {true, head.failure, std::string(text + 8 + sizeof head, bytes - 8 - sizeof head)};
         travels_.received_by(me_);
         break;
@@ -571,7 +571,7 @@ void Pool::go_on_ending()
         Counts own = travels_;
         own.holding = holds_;
         {
-            std::lock_guard<window::SpinLock> hold(lock_);
+            std::lock_guard<base::SpinLock> hold(lock_);
             if (!holds_ && (queue_.size() || active_ || !results_out_.empty()))
                 return;
             own.failed = first_failed_;

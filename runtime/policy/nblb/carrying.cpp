@@ -6,7 +6,7 @@
 
 #include "mpi/end_job.h"
 #include "observe/recorder.h"
-#include "window/os.h"
+#include "base/os.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,10 +15,10 @@
 
 namespace ws::policy::nblb {
 
-using window::Hardware;
-using window::load_relaxed;
-using window::store_relaxed;
-using window::ticks;
+using base::Hardware;
+using base::load_relaxed;
+using base::store_relaxed;
+using base::ticks;
 
 namespace {
 
@@ -156,7 +156,7 @@ size_t Pool::send_tasks(int to, std::vector<Task>& tasks)
                 std::free(packed);
                 t.flags |= task_pinned; // it runs here
                 put_in_queue(t);
-                std::lock_guard<window::SpinLock> hold(lock_);
+                std::lock_guard<base::SpinLock> hold(lock_);
                 counts_.moved_out--;
                 failed++;
                 continue;
@@ -210,7 +210,7 @@ size_t Pool::send_tasks(int to, std::vector<Task>& tasks)
 
 void Pool::put_in_queue(const Task& t)
 {
-    std::lock_guard<window::SpinLock> hold(lock_);
+    std::lock_guard<base::SpinLock> hold(lock_);
     queue_.put(t, (t.flags & task_pinned) || t.moves >= most_moves_);
     queue_changed();
     kinds_[t.kind].waiting++;
@@ -237,7 +237,7 @@ void Pool::arrived(Task t, const void* packed, size_t bytes)
         Hardware::fetch_add_full(held_, Hardware::Word(t.bytes));
     put_in_queue(t);
     travels_.received_by(me_);
-    std::lock_guard<window::SpinLock> hold(lock_);
+    std::lock_guard<base::SpinLock> hold(lock_);
     counts_.moved_in++;
     counts_.bytes_in += bytes;
 }

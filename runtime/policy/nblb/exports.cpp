@@ -4,7 +4,7 @@
 #include "directive/last_error.h"
 #include "policy/nblb/pool.h"
 #include "policy/together.h"
-#include "window/spin_lock.h"
+#include "base/spin_lock.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -24,7 +24,7 @@ struct ws_tasks {
 namespace {
 
 // What looks for leaks finds those that were freed here.
-ws::window::SpinLock freeing;
+ws::base::SpinLock freeing;
 ws_tasks* last_freed;
 
 int said(int result, const std::string& error)

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "policy/nblb/queue.h"
-#include "window/spin_lock.h"
+#include "base/spin_lock.h"
 
 #include <algorithm>
 #include <string>
@@ -37,8 +37,8 @@ public:
     {
         lock_.lock();
         tasks_.push_newest(t);
-        window::store_relaxed(size_, tasks_.size());
-        window::store_relaxed(waiting_[t.kind].tasks, waiting_[t.kind].tasks + 1);
+        base::store_relaxed(size_, tasks_.size());
+        base::store_relaxed(waiting_[t.kind].tasks, waiting_[t.kind].tasks + 1);
         lock_.unlock();
     }
     // Takes the newest task, or the oldest if there are fewer than `width`; false if there is none.
@@ -50,7 +50,7 @@ public:
         const bool there = tasks_.size();
         if (there) {
             t = tasks_.size() < width ? tasks_.pop_oldest() : tasks_.pop_newest();
-            window::store_relaxed(has_begun_, has_begun_ + 1);
+            base::store_relaxed(has_begun_, has_begun_ + 1);
             gone(t);
         }
         lock_.unlock();
@@ -89,11 +89,11 @@ public:
     // ---- any thread
 
     // Estimates.
-    size_t size() const { return window::load_relaxed(size_); }
-    uint64_t has_begun() const { return window::load_relaxed(has_begun_); }
+    size_t size() const { return base::load_relaxed(size_); }
+    uint64_t has_begun() const { return base::load_relaxed(has_begun_); }
     size_t waiting(size_t kind) const
     {
-        return kind < waiting_.size() ? window::load_relaxed(waiting_[kind].tasks) : 0;
+        return kind < waiting_.size() ? base::load_relaxed(waiting_[kind].tasks) : 0;
     }
 
     // Takes the oldest tasks: half of them, rounded up, but at most `most`.
@@ -115,11 +115,11 @@ private:
     };
     void gone(const Task& t)
     {
-        window::store_relaxed(size_, tasks_.size());
-        window::store_relaxed(waiting_[t.kind].tasks, waiting_[t.kind].tasks - 1);
+        base::store_relaxed(size_, tasks_.size());
+        base::store_relaxed(waiting_[t.kind].tasks, waiting_[t.kind].tasks - 1);
     }
 
-    window::SpinLock lock_; // of what follows
+    base::SpinLock lock_; // of what follows
     Ring tasks_;
     volatile uint64_t size_ = 0, has_begun_ = 0;
     std::vector<Count> waiting_; // of each kind; its length changes in open() alone

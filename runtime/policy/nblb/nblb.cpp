@@ -2,7 +2,7 @@
 #include "policy/nblb/nblb.h"
 
 #include "policy/nblb/pool.h"
-#include "window/times.h"
+#include "base/times.h"
 
 #include <cstdio>
 #include <mutex>
@@ -49,7 +49,7 @@ public:
     void look(Pool* pool)
     {
         looks_ = pool;
-        job.steps->want(*this, pool ? soon(window::ticks()) : policy::Wants());
+        job.steps->want(*this, pool ? soon(base::ticks()) : policy::Wants());
     }
 
     void end(policy::Rank&) override
@@ -86,7 +86,7 @@ private:
     // Before the pulse would look.
     static policy::Wants soon(uint64_t now)
     {
-        return {false, now + uint64_t(0.5 * window::times::task_pulse_us * job.ticks_per_us)};
+        return {false, now + uint64_t(0.5 * base::times::task_pulse_us * job.ticks_per_us)};
     }
 
     Pool* looks_ = nullptr;

@@ -5,7 +5,7 @@
 #include "directive/pool_loop.h"
 #include "observe/board.h"
 #include "policy/nblb/call_task.h"
-#include "window/times.h"
+#include "base/times.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -14,12 +14,12 @@
 
 namespace ws::policy::nblb {
 
-using window::Hardware;
-using window::load_relaxed;
-using window::store_relaxed;
-using window::ticks;
+using base::Hardware;
+using base::load_relaxed;
+using base::store_relaxed;
+using base::ticks;
 
-namespace times = window::times;
+namespace times = base::times;
 
 namespace {
 
@@ -202,7 +202,7 @@ bool Pool::next(Hand& hand, Task& t, size_t want)
 bool Pool::take_queued(Hand& hand, Task& t, size_t want)
 {
     Task more[batch];
-    std::lock_guard<window::SpinLock> hold(lock_);
+    std::lock_guard<base::SpinLock> hold(lock_);
     if (!queue_.take(t))
         return false;
     kinds_[t.kind].waiting--;
@@ -251,7 +251,7 @@ bool Pool::steal(Hand& hand, Task& t, size_t want)
             continue;
         }
         if (!hand.is_active) {
-            std::lock_guard<window::SpinLock> hold(lock_);
+            std::lock_guard<base::SpinLock> hold(lock_);
             // Stealing never raises this from 0: all hands are empty then, and the rank may have reported so.
             if (!active_)
                 return false;
@@ -277,7 +277,7 @@ bool Pool::hunt(Hand& hand, Task& t, uint64_t until, bool polls)
 {
     for (uint64_t now; (now = ticks()) < until && load_relaxed(active_) > hand.is_active;) {
         for (unsigned turn = 0; turn < 16; turn++)
-            window::cpu_relax();
+            base::cpu_relax();
         if (next(hand, t, batch_size()))
             return true;
         if (polls)
@@ -312,7 +312,7 @@ size_t Pool::waiting() const
 // False if there are too many threads.
 bool Pool::open_hand()
 {
-    std::lock_guard<window::SpinLock> hold(lock_);
+    std::lock_guard<base::SpinLock> hold(lock_);
     unsigned i = 0;
     while (i < hands_ && all_hands_[i]->is_held)
         i++;
@@ -334,11 +334,11 @@ void Pool::close_hand()
     Hand& hand = *own_hand;
     hand.take_combined([this](size_t kind, const char* combined) {
         Kind& k = kinds_[kind];
-        std::lock_guard<window::SpinLock> hold(k.lock);
+        std::lock_guard<base::SpinLock> hold(k.lock);
         k.c.combine(k.combined.data(), combined, k.c.context);
     });
     Task t;
-    std::lock_guard<window::SpinLock> hold(lock_);
+    std::lock_guard<base::SpinLock> hold(lock_);
     while (hand.steal(&t, 1)) {
         queue_.put(t, false);
         kinds_[t.kind].waiting++;
@@ -381,7 +381,7 @@ void Pool::run_one(Task& t)
     if (WS_UNLIKELY(t.flags & (task_on_heap | task_has_future))) {
         if (t.flags & task_has_future) {
             const int f = failure ? failure : running.failure;
-            std::lock_guard<window::SpinLock> hold(lock_);
+            std::lock_guard<base::SpinLock> hold(lock_);
             if (t.origin == uint32_t(me_))
                 futures_[t.future] = {true, f, std::move(running.result)};
             else
@@ -437,7 +437,7 @@ void Pool::wait_for_guests()
 {
     for (unsigned turn = 0; !waiting() && load_relaxed(active_) > own_hand->is_active; turn++) {
         if (turn < 2000)
-            window::cpu_relax();
+            base::cpu_relax();
         else {
             poll_if_due(ticks());
             usleep(times::task_tail_nap_us);
@@ -493,7 +493,7 @@ int Pool::result(Running& running, const void* result, size_t bytes, std::string
         if (WS_LIKELY(hand && hand->holds_kind(running.task->kind))) {
             k.c.combine(hand->combined(running.task->kind, k.c.result), result, k.c.context);
         } else {
-            std::lock_guard<window::SpinLock> hold(k.lock);
+            std::lock_guard<base::SpinLock> hold(k.lock);
             k.c.combine(k.combined.data(), result, k.c.context);
         }
     }
@@ -504,7 +504,7 @@ int Pool::result(Running& running, const void* result, size_t bytes, std::string
 
 void Pool::fail(const Task& t, int failure, const char* what)
 {
-    std::lock_guard<window::SpinLock> hold(lock_);
+    std::lock_guard<base::SpinLock> hold(lock_);
     if (first_failed_)
         return;
     first_failed_ = true;
@@ -547,7 +547,7 @@ int Pool::future(uint64_t number, void* result, size_t capacity, size_t* bytes, 
         error = "ws_tasks_future: the future is of another pool";
         return EINVAL;
     }
-    std::lock_guard<window::SpinLock> hold(lock_);
+    std::lock_guard<base::SpinLock> hold(lock_);
     const auto it = number >> 32 ? futures_.find(uint32_t(number)) : futures_.end();
     if (it == futures_.end() || !it->second.done) {
         error = it == futures_.end() ? "ws_tasks_future: there is no such future, or it was asked already"
@@ -572,7 +572,7 @@ int Pool::future(uint64_t number, void* result, size_t capacity, size_t* bytes, 
 
 void Pool::count(ws_task_counts& counts)
 {
-    std::lock_guard<window::SpinLock> hold(lock_);
+    std::lock_guard<base::SpinLock> hold(lock_);
     counts = counts_;
     counts.put = put_;
     counts.letters = wire_.sent();
@@ -581,7 +581,7 @@ void Pool::count(ws_task_counts& counts)
 // ---- a run
 
 // Pools that there are.
-static window::SpinLock living_lock;
+static base::SpinLock living_lock;
 static std::vector<Pool*>& living()
 {
     static auto* const all = new std::vector<Pool*>;
@@ -590,7 +590,7 @@ static std::vector<Pool*>& living()
 
 void Pool::leave_all()
 {
-    std::lock_guard<window::SpinLock> hold(living_lock);
+    std::lock_guard<base::SpinLock> hold(living_lock);
     for (Pool* p : living())
         p->leave();
 }
@@ -739,7 +739,7 @@ void Pool::run_local()
 
 bool Pool::is_idle()
 {
-    std::lock_guard<window::SpinLock> hold(lock_);
+    std::lock_guard<base::SpinLock> hold(lock_);
     return !queue_.size() && !active_;
 }
 

@@ -12,7 +12,7 @@
 #include "policy/nblb/queue.h"
 #include "policy/nblb/wire.h"
 #include "policy/node_memory.h"
-#include "window/spin_lock.h"
+#include "base/spin_lock.h"
 #define WS_IN_LIBWS
 #include "workshare/task.h"
 
@@ -61,7 +61,7 @@ private:
     struct Kind {
         ws_task_kind c;
         std::string name;
-        window::SpinLock lock; // of what follows
+        base::SpinLock lock; // of what follows
         Prediction prediction;
         double pending_s = 0, pending = 0; // run times that the prediction does not have yet, and of how many tasks
         std::string combined; // by threads that have no hand, or had one
@@ -86,11 +86,11 @@ private:
     };
     // Of each rank of the node, in its shared memory. Writer: that rank. Relaxed: an estimate.
     struct alignas(64) Row {
-        volatile window::Hardware::Word rest, waiting, mean_ns, grows, room; // grows: in hundredths
-        volatile window::Hardware::Word pace[Pace::most];                    // packed()
+        volatile base::Hardware::Word rest, waiting, mean_ns, grows, room; // grows: in hundredths
+        volatile base::Hardware::Word pace[Pace::most];                    // packed()
     };
     struct NodeHead {
-        volatile window::Hardware::Flag state; // of the node, as its agent has seen it or was told (state_of())
+        volatile base::Hardware::Flag state; // of the node, as its agent has seen it or was told (state_of())
     };
 
     // pool.cpp
@@ -136,7 +136,7 @@ private:
     uint64_t room() const;
     Look own_look();
     void look_around();
-    static window::Flag state_of(const Look& own);
+    static base::Flag state_of(const Look& own);
     int choose_giver() const;
     void act(Actions& actions);
     void gift(const Gift& gift, Actions& actions);
@@ -175,7 +175,7 @@ private:
     bool balances_ = false;
 
     std::deque<Kind> kinds_;
-    window::SpinLock lock_; // of the queue, futures, results_out_
+    base::SpinLock lock_; // of the queue, futures, results_out_
     Queue queue_;
     std::unordered_map<uint32_t, Future> futures_;
     uint32_t next_future_ = 1;
@@ -193,13 +193,13 @@ private:
     // The hands of the threads that run tasks. They are kept for the threads that come next.
     static constexpr unsigned most_hands = 1024;
     std::unique_ptr<Hand> all_hands_[most_hands];
-    volatile window::Flag hands_ = 0; // how many have been made
+    volatile base::Flag hands_ = 0; // how many have been made
     // Since the run began, a thread that is no task has put one while this rank had none, or a letter has come from a
     // rank of which that is true (ending.h). Written under the lock, read without it.
     volatile bool woken_ = false;
     uint64_t put_ = 0; // tasks, as far as threads have told(); needs the lock
     volatile double mean_s_ = 0;    // of the tasks that ran lately, of any kind
-    volatile window::Hardware::Word held_ = 0; // bytes of tasks that came from elsewhere
+    volatile base::Hardware::Word held_ = 0; // bytes of tasks that came from elsewhere
     bool running_now_ = false, first_failed_ = false;
     std::string failure_;
     uint64_t memory_limit_ = 0;
@@ -223,7 +223,7 @@ private:
     std::vector<Gift> held_back_;  // until then
     volatile uint64_t polled_at_ = 0; // ticks
     uint64_t poll_every_ = 0, pulse_every_ = 0, hunt_ = 0, worth_stealing_ = 0; // ticks
-    volatile window::Flag expects_ = 0; // the balancer does: the pulse looks as often as between short tasks
+    volatile base::Flag expects_ = 0; // the balancer does: the pulse looks as often as between short tasks
     uint64_t stepped_ = 0, worked_ = 0, pulsed_ = 0; // looks at letters
     double nudged_s_ = 0; // when it told the agent that the node's state has changed
     int next_tag_ = 0;
@@ -233,10 +233,10 @@ private:
     uint64_t random_ = 0; // under chaos: not 0
 
     // The pulse sleeps between runs. It looks at letters only while it beats, which changes with the wire locked.
-    enum Beat : window::Flag { pulse_rests, pulse_beats, pulse_ends };
+    enum Beat : base::Flag { pulse_rests, pulse_beats, pulse_ends };
     pthread_t pulse_thread_ = {};
     bool has_pulse_ = false;
-    volatile window::Flag beat_ = pulse_rests;
+    volatile base::Flag beat_ = pulse_rests;
 };
 
 } // namespace ws::policy::nblb

@@ -67,9 +67,9 @@ void Wire::send(int to, int tag, const void* data, size_t bytes, Done done)
 {
     MPI_Request request;
     check(PMPI_Isend_c(data, MPI_Count(bytes), MPI_BYTE, to, tag, comm_, &request), "MPI_Isend_c");
-    window::store_relaxed(data_, data_ + 1);
+    base::store_relaxed(data_, data_ + 1);
     add(request, {}, [this, done = std::move(done)] {
-        window::store_relaxed(data_, data_ - 1);
+        base::store_relaxed(data_, data_ - 1);
         done();
     });
     sent_++;
@@ -79,9 +79,9 @@ void Wire::receive(int from, int tag, void* data, size_t bytes, Done done)
 {
     MPI_Request request;
     check(PMPI_Irecv_c(data, MPI_Count(bytes), MPI_BYTE, from, tag, comm_, &request), "MPI_Irecv_c");
-    window::store_relaxed(data_, data_ + 1);
+    base::store_relaxed(data_, data_ + 1);
     add(request, {}, [this, done = std::move(done)] {
-        window::store_relaxed(data_, data_ - 1);
+        base::store_relaxed(data_, data_ - 1);
         received_++;
         done();
     });

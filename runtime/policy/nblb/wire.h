@@ -5,7 +5,7 @@
 // thread, one at a time.
 #pragma once
 
-#include "window/atomics.h"
+#include "base/atomics.h"
 
 #include <cstdint>
 #include <functional>
@@ -39,7 +39,7 @@ public:
     uint64_t received() const { return received_; }
     bool sends() const { return slots_.size() > windows; } // something is not complete yet
     // Data is under way that MPI moves only while it is polled. Any thread.
-    bool moves_data() const { return window::load_relaxed(data_) != 0; }
+    bool moves_data() const { return base::load_relaxed(data_) != 0; }
     // When nothing is under way.
     void close();
 

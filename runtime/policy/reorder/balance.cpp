@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "policy/reorder/balance.h"
-#include "window/times.h"
+#include "base/times.h"
 
 #include <algorithm>
 #include <chrono>
@@ -298,7 +298,7 @@ Deal balance(Algorithm algorithm, const Loads& given, const Bins& bins, const De
     if (algorithm == Algorithm::largest_first)
         return largest_first(loads, bins);
     if (algorithm == Algorithm::exact)
-        return exact(loads, bins, largest_first(loads, bins), window::times::exact_search_s).deal;
+        return exact(loads, bins, largest_first(loads, bins), base::times::exact_search_s).deal;
 
     const double goal = least(loads, bins);
     Deal best = present.empty() ? round_robin(loads, bins) : present;
@@ -312,7 +312,7 @@ Deal balance(Algorithm algorithm, const Loads& given, const Bins& bins, const De
     if (can_be_better())
         try_also(largest_first(loads, bins));
     if (can_be_better() && loads.size() <= automatic_exact_loads)
-        best = exact(loads, bins, best, window::times::automatic_search_s).deal;
+        best = exact(loads, bins, best, base::times::automatic_search_s).deal;
     return best;
 }
 

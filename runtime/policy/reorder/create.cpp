@@ -7,7 +7,7 @@
 #include "policy/reorder/call.h"
 #include "policy/reorder/exports.h"
 #include "policy/reorder/measured.h"
-#include "window/os.h"
+#include "base/os.h"
 
 namespace ws::policy::reorder {
 

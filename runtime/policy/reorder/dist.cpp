@@ -11,7 +11,7 @@
 #include "policy/reorder/exports.h"
 #include "policy/reorder/line.h"
 #include "policy/reorder/measured.h"
-#include "window/os.h"
+#include "base/os.h"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 // The Fortran names: called through the modules mpix and mpix_f08 (include/workshare/mpix.F90), which hand over the
 // same addresses, as a TYPE(MPI_Comm) holds the integer alone. An ierror that is not given is null.
 #include "policy/reorder/exports.h"
-#include "window/os.h"
+#include "base/os.h"
 
 // Of libmpifort, in programs that have it: what MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY are in mpif.h and use mpi, and in
 // use mpi_f08.

@@ -6,8 +6,8 @@
 #include "policy/reorder/exports.h"
 #include "policy/reorder/measured.h"
 #include "policy/reorder/neighbours.h"
-#include "window/os.h"
-#include "window/times.h"
+#include "base/os.h"
+#include "base/times.h"
 
 #include <algorithm>
 
@@ -146,7 +146,7 @@ int load_graph_create(MPI_Comm comm, const double* loads, Side in, Side out, MPI
         const Loads dealt = loads_given(call, mine, loads, all);
         const Spots spots = spots_of(all);
         result = draw_together(arrange(dealt, spots, mine.settings.domain, mine.settings.algorithm), dealt, spots,
-                               edges, mine.settings.domain, window::times::graph_search_s);
+                               edges, mine.settings.domain, base::times::graph_search_s);
     });
     if (any)
         return raise(comm, call.name, any);

@@ -4,7 +4,7 @@
 #include "measure/meter.h"
 #include "observe/board.h"
 #include "policy/reorder/host.h"
-#include "window/os.h"
+#include "base/os.h"
 
 #include <algorithm>
 #include <mutex>
@@ -19,7 +19,7 @@ int64_t in_calls;             // in MPIX functions, since then
 std::mutex lock;              // of these two
 thread_local int64_t entered; // the call that is under way
 
-int64_t useful() { return int64_t(host.meter->load(window::ticks()).useful); }
+int64_t useful() { return int64_t(host.meter->load(base::ticks()).useful); }
 
 } // namespace
 

@@ -2,7 +2,7 @@
 #include "policy/reorder/place.h"
 
 #include "policy/reorder/host.h"
-#include "window/cpus.h"
+#include "base/cpus.h"
 
 #include <algorithm>
 #include <mutex>
@@ -39,7 +39,7 @@ int delete_notes(MPI_Comm, int, void* value, void*)
 std::vector<CpuPlace> own_cores(const std::vector<CpuPlace>& cpus, int* first_cpu = nullptr)
 {
     std::vector<CpuPlace> cores;
-    const window::CpuSet own = window::own_cpus();
+    const base::CpuSet own = base::own_cpus();
     for (int c = own.mask().first(); c >= 0; c = own.mask().first(c + 1)) {
         CpuPlace place = size_t(c) < cpus.size() ? cpus[size_t(c)] : CpuPlace{-1, -1};
         if (place.core < 0)

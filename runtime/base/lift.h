@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-namespace ws::window {
+namespace ws::base {
 
 // Below 64: up to there the kernel's table of a process has room from the start. To make it larger in a process with
 // threads takes some 10 ms.
@@ -23,4 +23,4 @@ inline int lift(int low)
     return high;
 }
 
-} // namespace ws::window
+} // namespace ws::base

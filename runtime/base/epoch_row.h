@@ -8,10 +8,10 @@
 // Costs: write 1 load and `words` + 2 stores; no atomic read-modify-write.
 #pragma once
 
-#include "window/atomics.h"
+#include "base/atomics.h"
 #include <cstddef>
 
-namespace ws::window {
+namespace ws::base {
 
 template <size_t words, class Atomics = Hardware> class alignas(64) EpochRow {
     using A = Atomics;
@@ -51,4 +51,4 @@ private:
     volatile Word epoch_, words_[words];
 };
 
-} // namespace ws::window
+} // namespace ws::base

@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace ws::window {
+namespace ws::base {
 
 struct Hardware {
     using Word = AO_t;          // 64 bits: claims, ranges
@@ -84,4 +84,4 @@ template <class T> bool exchange_if_acq_rel(volatile T& t, Value<T>& expected, V
     return __atomic_compare_exchange(&t, &expected, &value, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
-} // namespace ws::window
+} // namespace ws::base

@@ -3,10 +3,10 @@
 // A lock for a few instructions between the threads of one process.
 #pragma once
 
-#include "window/atomics.h"
-#include "window/os.h"
+#include "base/atomics.h"
+#include "base/os.h"
 
-namespace ws::window {
+namespace ws::base {
 
 class SpinLock {
 public:
@@ -26,4 +26,4 @@ private:
     volatile Hardware::Flag held_ = 0;
 };
 
-} // namespace ws::window
+} // namespace ws::base

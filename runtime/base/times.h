@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-namespace ws::window::times {
+namespace ws::base::times {
 
 // ---- regions (mpi/attach fills LoopHost; loop/)
 
@@ -78,7 +78,7 @@ constexpr uint64_t guest_nap_us = 1000000;
 // book/book.cpp: whoever makes a book needs microseconds for it, and many time slices on a crowded machine; one that
 // takes longer was stopped, and is passed over.
 constexpr unsigned book_patience_us = 200000, book_look_us = 100;
-// window/open_file.h: how long a named pipe that is to be read may have no writer: one that is started together with
+// base/open_file.h: how long a named pipe that is to be read may have no writer: one that is started together with
 // the reader needs milliseconds; and how often it is looked for.
 constexpr unsigned writer_patience_ms = 2000, writer_look_ms = 10;
 // directive/openmp.cpp: the end of a region wakes who waits for it, who looks itself after this.
@@ -100,7 +100,7 @@ constexpr double kept_off_little_us = 250;
 // measure/meter.cpp: who learns that it was kept off for longer was disturbed: an eighth of the time between two looks.
 // In chains of short regions threads were kept off for 0.4 to 0.9 ms of it, most likely by handing cores over and back.
 constexpr double disturbed_us = 1000;
-// window/os.cpp: the clock is calibrated over so long, for an error below 0.1 %.
+// base/os.cpp: the clock is calibrated over so long, for an error below 0.1 %.
 constexpr double calibrate_s = 1e-3;
 
 // ---- policies
@@ -153,4 +153,4 @@ constexpr unsigned unfinished_s = 9;
 constexpr uint64_t activity_look_us = 100000;
 constexpr double activity_share = 0.15;
 
-} // namespace ws::window::times
+} // namespace ws::base::times

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace ws::window {
+namespace ws::base {
 
 // The value of the variable `name`: the one that was taken out, else the environment's; null: it is not set.
 const char* own_variable(const char* name);
@@ -17,4 +17,4 @@ bool is_taken_out(const char* name);
 // Takes all `names` out of the environment and keeps their values. Once, while no other thread writes the environment.
 void take_out(const std::vector<const char*>& names);
 
-} // namespace ws::window
+} // namespace ws::base

@@ -8,7 +8,7 @@
 #include <csignal>
 #include <ctime>
 
-namespace ws::window {
+namespace ws::base {
 
 // While it lives, this thread does not get SIGXFSZ and SIGPIPE. The kernel sends both to the thread that writes, so its
 // mask is enough: the program's handlers and its other threads keep theirs. Signals that came before stay pending.
@@ -40,4 +40,4 @@ private:
     sigset_t ours_, before_;
 };
 
-} // namespace ws::window
+} // namespace ws::base

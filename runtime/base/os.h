@@ -11,7 +11,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-namespace ws::window {
+namespace ws::base {
 
 // What the library shows (libws.map).
 #define WS_EXPORT extern "C" __attribute__((visibility("default")))
@@ -86,4 +86,4 @@ private:
     double ticks_per_us_ = 1000;
 };
 
-} // namespace ws::window
+} // namespace ws::base

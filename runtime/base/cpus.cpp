@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "window/cpus.h"
+#include "base/cpus.h"
 
 #include <cerrno>
 #include <unistd.h>
 
-namespace ws::window {
+namespace ws::base {
 
 CpuSet own_cpus()
 {
@@ -22,4 +22,4 @@ CpuSet own_cpus()
     return all;
 }
 
-} // namespace ws::window
+} // namespace ws::base

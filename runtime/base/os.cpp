@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "window/os.h"
-#include "window/times.h"
+#include "base/os.h"
+#include "base/times.h"
 
 #include <sys/statvfs.h>
 
-namespace ws::window {
+namespace ws::base {
 
 void Clock::start()
 {
@@ -26,4 +26,4 @@ bool shm_has_room(size_t bytes)
     return statvfs("/dev/shm", &fs) < 0 || uint64_t(fs.f_bavail) * fs.f_frsize >= 2 * uint64_t(bytes);
 }
 
-} // namespace ws::window
+} // namespace ws::base

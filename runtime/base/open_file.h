@@ -5,7 +5,7 @@
 // which somebody holds a lease up to 45 s.
 #pragma once
 
-#include "window/times.h"
+#include "base/times.h"
 
 #include <cerrno>
 #include <cstring>
@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace ws::window {
+namespace ws::base {
 
 // Opens what `path` leads to with `flags`, if it is a regular file and `accepts(struct stat)` says yes; else -1. A file
 // that is not accepted is never opened, only referred to: opening a device or a pipe can block or do something.
@@ -100,4 +100,4 @@ inline std::string read_whole(const char* path, std::string& text)
     return wrong;
 }
 
-} // namespace ws::window
+} // namespace ws::base

@@ -8,7 +8,7 @@
 #include <sched.h>
 #include <vector>
 
-namespace ws::window {
+namespace ws::base {
 
 // A set in memory that somebody else owns, as in the window. Sets may be of different sizes: a CPU for which a set has
 // no bit is not in it.
@@ -94,4 +94,4 @@ private:
 // sandbox), all that are online.
 CpuSet own_cpus();
 
-} // namespace ws::window
+} // namespace ws::base

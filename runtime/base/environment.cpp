@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "window/environment.h"
+#include "base/environment.h"
 
-#include "window/atomics.h"
+#include "base/atomics.h"
 
 #include <cstdlib>
 #include <string>
 
-namespace ws::window {
+namespace ws::base {
 
 namespace {
 
@@ -45,4 +45,4 @@ void take_out(const std::vector<const char*>& names)
         unsetenv(one.name.c_str());
 }
 
-} // namespace ws::window
+} // namespace ws::base

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <sys/types.h>
 
-namespace ws::window {
+namespace ws::base {
 
 struct ProcessId {
     pid_t pid;
@@ -33,7 +33,7 @@ bool process_alive(const ProcessId& process, Sight sight, const char* proc = "/p
 // Whether a process does nothing, as the kernel has it: neither it nor any of its threads has used a CPU lately.
 class Activity {
 public:
-    // Reads /proc/PID/stat at most every `window::times::activity_look_us`. False until a whole interval has been seen,
+    // Reads /proc/PID/stat at most every `base::times::activity_look_us`. False until a whole interval has been seen,
     // while the main thread is ready to run, and where /proc does not tell. `now_us`: of any clock that goes on.
     bool is_idle(const ProcessId& process, uint64_t now_us, const char* proc = "/proc");
 
@@ -42,4 +42,4 @@ private:
     bool idle_ = false;
 };
 
-} // namespace ws::window
+} // namespace ws::base

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "window/process.h"
+#include "base/process.h"
 
-#include "window/times.h"
+#include "base/times.h"
 
 #include <cerrno>
 #include <csignal>
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace ws::window {
+namespace ws::base {
 
 namespace {
 
@@ -102,4 +102,4 @@ bool Activity::is_idle(const ProcessId& process, uint64_t now_us, const char* pr
     return idle_;
 }
 
-} // namespace ws::window
+} // namespace ws::base
