@@ -5,7 +5,7 @@
 //     __kmpc_critical(loc, thread, &.gomp_critical_user___ws_critical_NAME.var)       ws_critical_start(&critical)
 #include "back.h"
 
-#include "../../runtime/directive/abi.h"
+#include "../../runtime/abi/abi.h"
 
 #include <map>
 

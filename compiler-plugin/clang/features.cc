@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// What a file tells libws that it uses (runtime/directive/abi.h, ws_uses), by a constructor.
+// What a file tells libws that it uses (runtime/abi/abi.h, ws_uses), by a constructor.
 #include "back.h"
 
 #include "../clauses/mpi.h"
-#include "../../runtime/directive/abi.h"
+#include "../../runtime/abi/abi.h"
 
 namespace ws_clang {
 

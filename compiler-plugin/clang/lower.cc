@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The pass for loops: clang has outlined them as libomp wants them; each region that carries our mark is retargeted
-// to libws (runtime/directive/abi.h). Everything after sees ordinary calls.
+// to libws (runtime/abi/abi.h). Everything after sees ordinary calls.
 //
 //     n = __ws_mark("file.c:12:9", KINDS, chunk, steal_chunk, name, NUMBER, condition)
 //                                                          removed
@@ -13,7 +13,7 @@
 #include "body.h"
 
 #include "../clauses/name.h"
-#include "../../runtime/directive/abi.h"
+#include "../../runtime/abi/abi.h"
 
 namespace ws_clang {
 

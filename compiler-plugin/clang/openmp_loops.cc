@@ -7,7 +7,7 @@
 #include "back.h"
 
 #include "../clauses/mpi.h"
-#include "../../runtime/directive/abi.h"
+#include "../../runtime/abi/abi.h"
 
 #include <set>
 

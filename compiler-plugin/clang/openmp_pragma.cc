@@ -5,7 +5,7 @@
 // the mark back and has libomp schedule the loop as was written.
 #include "tokens.h"
 
-#include "../../runtime/directive/abi.h"
+#include "../../runtime/abi/abi.h"
 
 namespace ws_clang {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // Where the results of a loop's reductions lie, for `mpirun -workshare-check` (WS_SITE_RESULTS in
-// runtime/directive/abi.h): only data. The tree names the variables (checks.cc); the code that merges a participant's
+// runtime/abi/abi.h): only data. The tree names the variables (checks.cc); the code that merges a participant's
 // values stores to them, in the same order.
 #include "back.h"
 
-#include "../../runtime/directive/abi.h"
+#include "../../runtime/abi/abi.h"
 
 #include <map>
 

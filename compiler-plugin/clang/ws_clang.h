@@ -53,7 +53,7 @@ std::string why_not_by_tree(const std::string &place);
 // A variable of a loop's reduction clauses.
 struct Reduction {
     std::string name;
-    // as in runtime/directive/abi.h; 0: the user's own, or of a type that has no value to compare
+    // as in runtime/abi/abi.h; 0: the user's own, or of a type that has no value to compare
     char operation;
     bool is_signed, is_complex;
 };

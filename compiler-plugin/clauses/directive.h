@@ -27,7 +27,7 @@ struct Language {
 inline constexpr Language c_language = {"#pragma ws", "for"};
 inline constexpr Language fortran_language = {"!$ws", "do"};
 
-// As in runtime/directive/abi.h (WS_AUTO ...), which a test checks.
+// As in runtime/abi/abi.h (WS_AUTO ...), which a test checks.
 enum class Schedule { time_sized = 0, static_ = 1, dynamic = 2, guided = 3, runtime = 4 };
 
 struct ScheduleClause {

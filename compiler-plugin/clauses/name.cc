@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "name.h"
 
-#include "../../runtime/directive/name_text.h"
+#include "../../runtime/abi/name_text.h"
 
 #include <algorithm>
 #include <cctype>
@@ -167,10 +167,10 @@ std::string why_no_name(const std::string &text) {
         return "a name of more than " + std::to_string(longest_name) + " bytes";
     for (size_t at = 0; at < text.size();) {
         unsigned long code;
-        const size_t length = directive::read_utf8(text, at, code);
+        const size_t length = abi::read_utf8(text, at, code);
         if (!length)
             return "a name that is not UTF-8";
-        if (directive::is_control(code))
+        if (abi::is_control(code))
             return "a control character";
         at += length;
     }
@@ -192,11 +192,11 @@ std::string as_literal(const std::string &text) {
 
 std::string LoopNames::operator()(const std::string &file, int line, const std::string &function, uint64_t directive) {
     constexpr size_t longest_number = 8, longest_function = 120;
-    const std::string full = directive::one_line(plain_function(function));
-    const std::string end = ":" + std::to_string(line) + ":" + directive::shortened(full, longest_function, true);
+    const std::string full = abi::one_line(plain_function(function));
+    const std::string end = ":" + std::to_string(line) + ":" + abi::shortened(full, longest_function, true);
     // Some compilers put that before a file that they found themselves.
     const std::string path = starts(file, 0, "./") ? file.substr(2) : file;
-    const std::string name = directive::shortened(directive::one_line(path.empty() ? "?" : path),
+    const std::string name = abi::shortened(abi::one_line(path.empty() ? "?" : path),
                                                   longest_name - longest_number - end.size(), false)
                              + end;
     auto &same = known_[name];

@@ -13,7 +13,7 @@
 
 namespace ws {
 
-inline constexpr size_t longest_name = 191;      // WS_NAME_MAX of runtime/directive/abi.h, which a test checks
+inline constexpr size_t longest_name = 191;      // WS_NAME_MAX of runtime/abi/abi.h, which a test checks
 
 // Puts what a string literal means behind `text`; false if the token is none of char.
 bool read_literal(const Token &token, const Language &language, std::string &text);

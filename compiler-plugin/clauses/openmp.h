@@ -9,7 +9,7 @@
 //
 // num_threads is the one clause whose expression is evaluated once, by the encountering function, just before the
 // region is forked: where the runtime needs the chunk sizes. A chunk that was not given is a plain 0. KINDS is the low
-// part of ws_site::kinds (runtime/directive/abi.h); NUMBER tells the directives of a file apart; the name is that of a
+// part of ws_site::kinds (runtime/abi/abi.h); NUMBER tells the directives of a file apart; the name is that of a
 // name clause, or empty; the condition is the if clause's, or a plain 1. Sections are units of one: schedule(dynamic,
 // 1).
 #ifndef WS_CLAUSES_OPENMP_H

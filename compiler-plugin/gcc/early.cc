@@ -3,7 +3,7 @@
 // The pass before GCC lowers OpenMP, where its constructs still stand in the code as written, alike in all languages.
 #include "ws_gcc.h"
 
-#include "../../runtime/directive/abi.h"
+#include "../../runtime/abi/abi.h"
 
 #include "context.h"
 #include "gimple-expr.h"

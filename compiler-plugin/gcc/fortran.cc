@@ -17,7 +17,7 @@
 #include "ws_gcc.h"
 
 #include "../fortran/marks.h"
-#include "../../runtime/directive/abi.h"
+#include "../../runtime/abi/abi.h"
 
 #include "context.h"
 #include "fold-const.h"

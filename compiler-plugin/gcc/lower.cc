@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The pass: GCC has outlined the loops as libgomp wants them; each region that carries our mark is retargeted to
-// libws (runtime/directive/abi.h). It runs on GIMPLE with a control flow graph, before SSA form, inlining and the
+// libws (runtime/abi/abi.h). It runs on GIMPLE with a control flow graph, before SSA form, inlining and the
 // writing of LTO streams: everything after sees ordinary calls.
 //
 //     t = __ws_mark (NUMBER, KINDS, chunk, steal_chunk, name, condition);    removed
@@ -13,7 +13,7 @@
 #include "ws_gcc.h"
 
 #include "../clauses/mpi.h"
-#include "../../runtime/directive/abi.h"
+#include "../../runtime/abi/abi.h"
 
 #include "cfgloop.h"
 #include "cgraph.h"

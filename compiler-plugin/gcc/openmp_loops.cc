@@ -10,7 +10,7 @@
 #include "ws_gcc.h"
 
 #include "../clauses/mpi.h"
-#include "../../runtime/directive/abi.h"
+#include "../../runtime/abi/abi.h"
 
 #include "fold-const.h"
 #include "gimple-walk.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // Where the results of a loop's reductions lie, for `mpirun -workshare-check` (WS_SITE_RESULTS in
-// runtime/directive/abi.h): only data. Before OpenMP is lowered the clauses name the variables; after it what fork gets
+// runtime/abi/abi.h): only data. Before OpenMP is lowered the clauses name the variables; after it what fork gets
 // has a field for each that is not static. A number behind the name in the loop's mark leads from the one to the other.
 #include "ws_gcc.h"
 
-#include "../../runtime/directive/abi.h"
+#include "../../runtime/abi/abi.h"
 
 #include "fold-const.h"
 #include "gimple.h"

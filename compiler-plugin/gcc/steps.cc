@@ -3,7 +3,7 @@
 // Loops whose last step may carry the variable past its type's last value, before GCC lowers OpenMP. The loop over a
 // chunk that GCC makes adds the step before it compares: `for (int i = 0; i < n; i += 2000000000)` would go on for
 // ever. Most keep their variable, and what the compiler knows of it: the mark gets its type, and libws looks whether
-// the step fits (runtime/directive/steps.h).
+// the step fits (runtime/abi/steps.h).
 //
 // Where all is constant, so that it is known not to fit, and of collapsed loops, whose iterations GCC counts in the
 // variable's type, each such loop counts from 0 by 1 and computes its variable:

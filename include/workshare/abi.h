@@ -1,1 +1,1 @@
-../../runtime/directive/abi.h
+../../runtime/abi/abi.h

@@ -329,7 +329,7 @@ struct chunk_work {
     }
 };
 
-// For mpirun -workshare-check: a letter (as in directive/abi.h) and the size.
+// For mpirun -workshare-check: a letter (as in abi/abi.h) and the size.
 template <class T>
 constexpr uintptr_t result_type = static_cast<uintptr_t>(std::is_floating_point_v<T> ? 'f'
                                                          : !std::is_integral_v<T>    ? '?'

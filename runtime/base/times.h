@@ -81,14 +81,14 @@ constexpr unsigned book_patience_us = 200000, book_look_us = 100;
 // base/open_file.h: how long a named pipe that is to be read may have no writer: one that is started together with
 // the reader needs milliseconds; and how often it is looked for.
 constexpr unsigned writer_patience_ms = 2000, writer_look_ms = 10;
-// directive/openmp.cpp: the end of a region wakes who waits for it, who looks itself after this.
+// openmp/library/regions.cpp: the end of a region wakes who waits for it, who looks itself after this.
 constexpr unsigned openmp_nap_us = 50000;
-// directive/openmp_threads.cpp: so long may libomp's idle threads spin on a lent core after a region: the least that it
+// openmp/library/threads.cpp: so long may libomp's idle threads spin on a lent core after a region: the least that it
 // takes, but for none.
-// openmp/watchdog.cpp: a region in which nothing has happened for so long may be stuck, and is looked at; and where it
+// openmp/shared/watchdog.cpp: a region in which nothing has happened for so long may be stuck, and is looked at; and where it
 // cannot be seen what its threads do it is stuck when nothing has happened for so long.
 constexpr double stuck_look_us = 6000, stuck_us = 5000000;
-// openmp/site.cpp: where a chunk of a loop takes less, dealing it to a virtual thread (a third of that, where cores
+// openmp/shared/site.cpp: where a chunk of a loop takes less, dealing it to a virtual thread (a third of that, where cores
 // compete for it) may cost more than sharing gains.
 constexpr double short_chunk_us = 0.15;
 // measure/kept_off.cpp: how often a thread asks the kernel how long it had no CPU: what it missed it learns at the next

@@ -506,7 +506,7 @@ void Launcher::must_preload(const Option& o)
     }
 }
 
-// Places in the processes' environment for what libws-early.so says (runtime/openmp/early.c).
+// Places in the processes' environment for what libws-early.so says (runtime/openmp/library/early.c).
 void Launcher::make_room()
 {
     given_["WS_OPENMP_OWN"] = "?";

@@ -4,7 +4,7 @@
 // they have no work.
 #include "lend/rank.h"
 
-#include "directive/openmp.h"
+#include "openmp/library/regions.h"
 #include "base/os.h"
 
 #include <climits>
@@ -86,7 +86,7 @@ bool Rank::somebody_waits() const
 void Rank::wake()
 {
     const Window& w = window;
-    directive::end_openmp_wait();
+    openmp::end_wait_for_regions();
     // Own workers that help elsewhere come back for their own rank's work.
     for (unsigned i = w.first_worker(); i < w.first_worker() + w.workers(); i++)
         if (Hardware::load_relaxed(w.home(i).state) == core_lent &&

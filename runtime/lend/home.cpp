@@ -5,7 +5,7 @@
 // What happens to a core that is lent or asleep is in lender.cpp.
 #include "lend/home.h"
 
-#include "directive/openmp.h"
+#include "openmp/library/regions.h"
 #include "lend/rank.h"
 #include "loop/left.h"
 #include "loop/participant.h"
@@ -110,7 +110,7 @@ void HomeThread::begin_wait(uint64_t now)
     if (!lender_.has_lease())
         lender_.show_busy(false);
     lender_.look_at_neighbours(false);
-    directive::end_openmp_wait(); // now our workers, too, have time for others
+    openmp::end_wait_for_regions(); // now our workers, too, have time for others
     if (*rank_.options.sends_open > 0) { // from here on the ranks that receive them ring
         const int to = *rank_.options.sends_to;
         Hardware::store_relaxed(lender_.home().awaits, to < 0 ? window::awaits_several : Flag(to) + 1);

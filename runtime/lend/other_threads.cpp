@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "lend/other_threads.h"
 
-#include "directive/openmp.h"
+#include "openmp/library/regions.h"
 #include "lend/rank.h"
 #include "base/os.h"
 #include "base/times.h"
@@ -44,7 +44,7 @@ void set_visited(volatile Flag* visitors)
 void OtherThreads::compute_from_here()
 {
     is_known = true;
-    if (rank_.window.workers() == 0 || directive::openmp_regions_open())
+    if (rank_.window.workers() == 0 || openmp::regions_open())
         return;
     const unsigned worker = rank_.workers().beside_this_thread();
     if (worker != Workers::none)

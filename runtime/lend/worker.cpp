@@ -130,7 +130,7 @@ void Workers::sleep_in_openmp()
     window::Hunger& hunger = rank_.window.mine().hunger;
     if (Hardware::load_relaxed(hunger.hungry) == window::not_hungry)
         Hardware::store_relaxed(hunger.hungry, asleep_hungry);
-    directive::wait_for_openmp();
+    openmp::wait_for_regions();
 }
 
 void* Workers::run(void* worker)
@@ -155,7 +155,7 @@ void Workers::live(Worker& worker)
     const unsigned me = rank_.window.me();
     uint64_t idle_since = ticks();
     while (!Hardware::load_acquire(stopping_)) {
-        const bool openmp = !rank_.loops.check && directive::openmp_regions_open();
+        const bool openmp = !rank_.loops.check && openmp::regions_open();
         if (openmp && !lender.has_lease()) {
             sleep_in_openmp();
             idle_since = ticks();
@@ -216,12 +216,12 @@ void Workers::start()
         workers_.push_back(std::move(worker));
     }
     if (!workers_.empty())
-        directive::watch_openmp(this);
+        openmp::watch(this);
 }
 
 void Workers::stop()
 {
-    directive::stop_watching_openmp();
+    openmp::stop_watching();
     Hardware::store_full(stopping_, 1);
     for (auto& worker : workers_) {
         Rank::ring(worker->lender.home()); // asleep or lent

@@ -3,7 +3,7 @@
 // Workers: threads of a rank on cores that it has but does not use.
 #pragma once
 
-#include "directive/openmp.h"
+#include "openmp/library/regions.h"
 #include "lend/lender.h"
 #include <memory>
 #include <pthread.h>
@@ -11,7 +11,7 @@
 
 namespace ws::lend {
 
-class Workers final : directive::OpenMPWatcher {
+class Workers final : openmp::Watcher {
 public:
     explicit Workers(Rank& rank) : rank_(rank) {}
 

@@ -6,7 +6,7 @@
 // LoopHost::share_all where a region is cut into chunks anyway.
 #pragma once
 
-#include "directive/abi.h"
+#include "abi/abi.h"
 #include "observe/board.h"
 #include <cstdint>
 #include <string>

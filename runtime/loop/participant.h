@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The hot path: what happens at each region and each chunk while no thief is there. Inlined into the entry points that
-// compiled code calls (directive/gcc.cpp); everything slower is in region.cpp and chunks.cpp.
+// compiled code calls (abi/gcc.cpp); everything slower is in region.cpp and chunks.cpp.
 //
 // A region with no thief, known to be short: open_whole + next twice + the end test; no atomic operation.
 #pragma once
@@ -78,7 +78,7 @@ constexpr Participant participant_of(LoopHost& host)
 extern __thread Participant self __attribute__((tls_model("initial-exec")));
 inline LoopHost& host() { return *self.host; } // of the calling thread's rank
 
-// Whether regions of this process may set ws_alone (directive/abi.h): no other thread of the program's can be in a
+// Whether regions of this process may set ws_alone (abi/abi.h): no other thread of the program's can be in a
 // region of its own or at an atomic. See mpi/alone.cpp.
 enum class Alone : uint8_t {
     unknown, // MPI is not initialized yet

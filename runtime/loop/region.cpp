@@ -516,7 +516,7 @@ __attribute__((always_inline)) inline void run_here(Participant& p, void (*fn)(v
     Mode mode = p.mode;
     uint64_t lo = p.lo, hi = p.hi;
     ws_site* outer_site = p.site;
-    p.site = site; // names the loop in messages: see directive/exception.cpp
+    p.site = site; // names the loop in messages: see abi/exception.cpp
     p.mode = Mode::whole;
     p.lo = uint64_t(start);
     p.hi = uint64_t(end);

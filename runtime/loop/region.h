@@ -7,7 +7,7 @@
 // to be short runs whole. Measured by benchmarks/region_cost.
 #pragma once
 
-#include "directive/abi.h"
+#include "abi/abi.h"
 #include "loop/descriptor.h"
 #include "loop/schedule.h"
 #include "observe/board.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// What the compiler says of a loop's reductions (WS_SITE_RESULTS in directive/abi.h), and what their values are to be
+// What the compiler says of a loop's reductions (WS_SITE_RESULTS in abi/abi.h), and what their values are to be
 // compared by.
 #pragma once
 
-#include "directive/abi.h"
+#include "abi/abi.h"
 #include <cstdint>
 #include <string>
 #include <vector>

@@ -3,7 +3,7 @@
 // How many units a participant takes at a time. Pure arithmetic, no shared state.
 #pragma once
 
-#include "directive/abi.h"
+#include "abi/abi.h"
 #include <cstdint>
 
 namespace ws::loop {

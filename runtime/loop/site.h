@@ -8,7 +8,7 @@
 // one.
 #pragma once
 
-#include "directive/abi.h"
+#include "abi/abi.h"
 #include "observe/board.h"
 #include "base/os.h"
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include "directive/abi.h"
+#include "abi/abi.h"
 #include <vector>
 
 namespace ws::loop {

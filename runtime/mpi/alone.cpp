@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Whether a thread is alone, so that `ws atomic` may be a plain operation (ws_alone in directive/abi.h). Regions know
+// Whether a thread is alone, so that `ws atomic` may be a plain operation (ws_alone in abi/abi.h). Regions know
 // their guests; this file is about other threads of the program, which might be in regions of their own.
 #include "loop/participant.h"
 

@@ -2,8 +2,8 @@
 //
 // How the runtime attaches to the forked MPICH and detaches: the locks in the node's window, the hooks, the order of
 // the end.
-#include "directive/critical.h"
-#include "directive/openmp.h"
+#include "abi/critical.h"
+#include "openmp/library/regions.h"
 #include "lend/rank.h"
 #include "lend/victims.h"
 #include "loop/chaos.h"
@@ -19,7 +19,7 @@
 #include "mpi/turns.h"
 #include "observe/calls.h"
 #include "observe/recorder.h"
-#include "openmp/team.h"
+#include "openmp/shared/team.h"
 #include "policy/runner.h"
 #include "base/quiet_writes.h"
 #include "base/times.h"
@@ -146,8 +146,8 @@ void attach_policies(Job& job)
     rank.book = &job.book;
     runner = new policy::Runner(policy::policies(), loop::host().chunk_ticks);
     runner->attach(rank);
-    if (!directive::region_cores)
-        directive::tell_usual_threads();
+    if (!openmp::region_cores)
+        openmp::tell_usual_threads();
 }
 
 // While libws itself uses MPI, before and after stealing: ranks that share cores must not spin while others could
@@ -194,7 +194,7 @@ void finalize()
 void start_locks(Job& job)
 {
     job.locks.emplace(job.window.locks());
-    directive::use_node_locks(&*job.locks, job.rank);
+    abi::use_node_locks(&*job.locks, job.rank);
 }
 
 // Without a window ranks would not exclude each other: wrong results, so the job ends if it has critical sections.

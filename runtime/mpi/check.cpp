@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The result of a run under WS_CHECK, by loop: which were exercised and how, and which were not and why.
-#include "directive/openmp.h"
+#include "openmp/library/regions.h"
 #include "loop/check.h"
 #include "mpi/job.h"
 #include "observe/format.h"
@@ -188,7 +188,7 @@ void report_check(Job& job)
     int mine[] = {job.inactive != is_active, job.inactive}, off = 0, why = 0;
     PMPI_Reduce(&mine[0], &off, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     PMPI_Reduce(&mine[1], &why, 1, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
-    int regions = base::Hardware::load_relaxed(directive::region_ticks) != 0, any_regions = 0;
+    int regions = base::Hardware::load_relaxed(openmp::region_ticks) != 0, any_regions = 0;
     PMPI_Reduce(&regions, &any_regions, 1, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
     if (job.rank != 0)
         return;

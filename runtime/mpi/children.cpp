@@ -9,7 +9,7 @@
 // they also give a child that a helper thread starts the CPUs of the rank.
 #include "mpi/children.h"
 
-#include "directive/next.h"
+#include "openmp/library/next.h"
 #include "options/options.h"
 #include "base/cpus.h"
 #include "base/environment.h"
@@ -30,7 +30,7 @@
 
 namespace ws::mpi {
 
-using directive::Next;
+using openmp::Next;
 
 namespace {
 
@@ -379,7 +379,7 @@ void begin_children()
 }
 
 // By the versions that the C library gives them, and hidden, as the functions of OpenMP's libraries are
-// (directive/openmp.cpp).
+// (openmp/library/regions.cpp).
 #if defined(__x86_64__)
 #define WS_FIRST_GLIBC "GLIBC_2.2.5"
 #define WS_GLIBC_OF_EXECVPE "GLIBC_2.11"

@@ -6,8 +6,8 @@
 //
 // None of this is called by vfork, posix_spawn, system and popen, whose children share or replace the memory
 // (children.cpp).
-#include "directive/forked.h"
-#include "directive/openmp.h"
+#include "abi/forked.h"
+#include "openmp/library/regions.h"
 #include "loop/region.h"
 #include "measure/meter.h"
 #include "mpi/children.h"
@@ -51,11 +51,11 @@ void become_no_rank()
     if (followed)
         followed->meter.leave();
     loop::stop_sharing_in_child();
-    directive::set_region_cores(nullptr); // policies are the rank's
-    directive::stop_watching_openmp();
-    directive::use_fresh_locks();
-    directive::free_merge_lock();
-    directive::free_call_lock();
+    openmp::set_region_cores(nullptr); // policies are the rank's
+    openmp::stop_watching();
+    abi::use_fresh_locks();
+    abi::free_merge_lock();
+    abi::free_call_lock();
 }
 
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // The node's window: who is on the node, how many workers each rank gets, the shared memory itself.
-#include "directive/critical.h"
-#include "directive/openmp.h"
+#include "abi/critical.h"
+#include "openmp/library/regions.h"
 #include "mpi/job.h"
 #include "observe/board.h"
 
@@ -35,7 +35,7 @@ Crew hire(Job& job, int ranks, int me, unsigned mask_size)
     // A check needs a helper in each rank, whether or not there is a spare core, also beside OpenMP's threads: only
     // speed suffers.
     const int asked = job.options.check && !job.options.workers ? 1 : job.options.workers;
-    const char* refused = asked && !job.options.check ? directive::watch_openmp(nullptr) : nullptr;
+    const char* refused = asked && !job.options.check ? openmp::watch(nullptr) : nullptr;
     const int wanted = refused ? 0 : asked;
     const base::CpuSet mask = own_cpus();
     // Of each rank: whether it was refused, its mask.
@@ -64,7 +64,7 @@ Crew hire(Job& job, int ranks, int me, unsigned mask_size)
         crew.own = cores > 1 ? cores - 1 : job.options.check ? 1 : 0;
     }
     if (crew.own == 0)
-        directive::stop_watching_openmp();
+        openmp::stop_watching();
     if (sharers > 1 || crew.own > crew.cpus.size())
         crew.cpus.clear();
     std::vector<unsigned> counts(static_cast<size_t>(ranks));
@@ -141,7 +141,7 @@ void join_book(Job& job)
 
 void free_window(Job& job)
 {
-    directive::use_node_locks(nullptr, job.rank);
+    abi::use_node_locks(nullptr, job.rank);
     if (job.mpi_window != MPI_WIN_NULL)
         PMPI_Win_free(&job.mpi_window);
     if (job.node != MPI_COMM_NULL)

@@ -2,13 +2,13 @@
 //
 // What the ranks counted, put together at the end of the job: for the verdict by reductions, for the report by rank 0,
 // which asks the ranks one after the other.
-#include "directive/openmp.h"
+#include "openmp/library/regions.h"
 #include "measure/others.h"
 #include "lend/lend.h"
 #include "lend/victims.h"
 #include "mpi/job.h"
 #include "observe/verdict.h"
-#include "openmp/site.h"
+#include "openmp/shared/site.h"
 #include "policy/policy.h"
 #include "base/open_file.h"
 
@@ -360,8 +360,8 @@ Facts gather_facts(Job& job, const RankFigures& r)
     int why = job.inactive, any_why = 0;
     PMPI_Reduce(&why, &any_why, 1, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);
     f.why_inactive = inactive_text(any_why);
-    const double regions_s[] = {job.clock.seconds(base::Hardware::load_relaxed(directive::region_ticks)),
-                                job.clock.seconds(base::Hardware::load_relaxed(directive::task_region_ticks))};
+    const double regions_s[] = {job.clock.seconds(base::Hardware::load_relaxed(openmp::region_ticks)),
+                                job.clock.seconds(base::Hardware::load_relaxed(openmp::task_region_ticks))};
     double all_regions_s[2] = {};
     PMPI_Reduce(regions_s, all_regions_s, 2, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
     f.parallel_s = all_regions_s[0];

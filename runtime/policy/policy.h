@@ -6,7 +6,7 @@
 //   attach -> step (in blocked time) -> end -> tell -> detach
 //
 // All but worker_step() are called by the thread that called MPI_Init, with no lock held. A policy that chooses cores
-// for OpenMP's regions is also directive::RegionCores, and says so by set_region_cores().
+// for OpenMP's regions is also openmp::RegionCores, and says so by set_region_cores().
 #pragma once
 
 #include "arbiter/decider.h"

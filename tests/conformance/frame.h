@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../../runtime/directive/abi.h"
+#include "../../runtime/abi/abi.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -6,7 +6,7 @@
 #include "name.h"
 #include "openmp.h"
 
-#include "../../runtime/directive/abi.h"
+#include "../../runtime/abi/abi.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * A stand-in for libws that tests the compiler plugin alone: the entry points of runtime/directive/abi.h, with two
+ * A stand-in for libws that tests the compiler plugin alone: the entry points of runtime/abi/abi.h, with two
  * guest threads that really join each outermost region. Chunks are handed out under a mutex.
  *
  * WS_FAKE=order    all take from the front (default)
@@ -14,7 +14,7 @@
  * its chunk is handed out when all others are gone, ends its participant's work, and that participant leaves
  * `next` only when no guest stands between joining and its own first `next`. */
 #define _GNU_SOURCE
-#include "../../runtime/directive/abi.h"
+#include "../../runtime/abi/abi.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""OpenMP's parallel regions are counted (runtime/directive/openmp.cpp), with libgomp and with libomp, and nothing of OpenMP's
+"""OpenMP's parallel regions are counted (runtime/openmp/library/regions.cpp), with libgomp and with libomp, and nothing of OpenMP's
 or of the user's is disturbed by it.
 
 usage: openmp_regions_test.py SHIM WORK_FOLDER COMPILER      SHIM: openmp_shim.cpp as a shared library

@@ -289,7 +289,7 @@ class Test:
                     'ws_loop_ull_start_step'} if CLANG else set()
         if seen != self.ABI - only_gcc:
             fail(f'no program calls {", ".join(sorted(self.ABI - only_gcc - seen))}')
-        with open(os.path.join(ROOT, 'runtime/directive/abi.h')) as f:
+        with open(os.path.join(ROOT, 'runtime/abi/abi.h')) as f:
             declared = set(re.findall(r'\b(ws_\w+)(?:\(|;$)|"(ws_[-\w]+)"$', f.read(), re.M))
         declared = {name or quoted for name, quoted in declared} - {'ws_site', 'ws_sites'} - self.OTHERS
         if declared != self.ABI:

@@ -20,40 +20,40 @@ Alone may_be_alone = Alone::always;
 bool look_up_alone() { return true; }
 } // namespace loop
 namespace directive {
-volatile Flag openmp_regions;
-const char* watch_openmp(OpenMPWatcher* watcher)
+volatile Flag open_regions;
+const char* watch(Watcher* watcher)
 {
     ::openmp.watcher = watcher;
     return nullptr;
 }
-void stop_watching_openmp()
+void stop_watching()
 {
     ::openmp.watcher = nullptr;
-    end_openmp_wait();
+    end_wait_for_regions();
 }
-void wait_for_openmp()
+void wait_for_regions()
 {
     const Flag before = Hardware::load_acquire(::openmp.released);
     Hardware::fetch_add_full(::openmp.waiting, 1);
-    while (openmp_regions_open() && Hardware::load_acquire(::openmp.released) == before)
+    while (regions_open() && Hardware::load_acquire(::openmp.released) == before)
         sched_yield();
     Hardware::fetch_add_full(::openmp.waiting, Flag(-1));
 }
-void end_openmp_wait() { Hardware::fetch_add_full(::openmp.released, 1); }
+void end_wait_for_regions() { Hardware::fetch_add_full(::openmp.released, 1); }
 } // namespace directive
 } // namespace ws
 
 void FakeOpenMP::open()
 {
-    Hardware::fetch_add_full(ws::directive::openmp_regions, 1);
+    Hardware::fetch_add_full(ws::openmp::open_regions, 1);
     if (watcher)
         watcher->openmp_opens();
 }
 
 void FakeOpenMP::close()
 {
-    Hardware::fetch_add_full(ws::directive::openmp_regions, Flag(-1));
-    ws::directive::end_openmp_wait();
+    Hardware::fetch_add_full(ws::openmp::open_regions, Flag(-1));
+    ws::openmp::end_wait_for_regions();
 }
 
 TestNode::TestNode(unsigned ranks, unsigned workers, unsigned boss, unsigned mask_size)

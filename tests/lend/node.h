@@ -4,8 +4,8 @@
 // the compiled code and other processes make, as the rank that it wants to be.
 #pragma once
 
-#include "directive/abi.h"
-#include "directive/openmp.h"
+#include "abi/abi.h"
+#include "openmp/library/regions.h"
 #include "lend/rank.h"
 #include "loop/open_region.h"
 #include "measure/meter.h"
@@ -22,8 +22,8 @@
 
 // OpenMP, as the workers see it.
 struct FakeOpenMP {
-    ws::directive::OpenMPWatcher* watcher = nullptr;
-    volatile ws::base::Flag waiting = 0; // workers in wait_for_openmp()
+    ws::openmp::Watcher* watcher = nullptr;
+    volatile ws::base::Flag waiting = 0; // workers in wait_for_regions()
     volatile ws::base::Flag released = 0;
     void open();  // a parallel region of OpenMP's begins
     void close(); // it ends

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // How many iterations a loop has, from what compiled code says of it: compared with arithmetic in 128 bits.
-#include "directive/steps.h"
+#include "abi/steps.h"
 
 #include <catch2/catch.hpp>
 
@@ -57,10 +57,10 @@ static void check_split(int bits, Wide start, Wide end, Wide step)
     const Wide range = Wide(1) << (bits < 0 ? -bits : bits), least = bits < 0 ? 0 : -range / 2,
                most = least + range - 1;
     const bool leaves = n && (after < least || after > most);
-    ws::directive::SplitLoop split = {};
+    ws::abi::SplitLoop split = {};
     const bool found = bits == -64
-                           ? ws::directive::splits_ull(step > 0, uint64_t(start), uint64_t(end), uint64_t(step), split)
-                           : ws::directive::splits(long(start), long(end), long(step), long(least), long(most), split);
+                           ? ws::abi::splits_ull(step > 0, uint64_t(start), uint64_t(end), uint64_t(step), split)
+                           : ws::abi::splits(long(start), long(end), long(step), long(least), long(most), split);
     REQUIRE(found == leaves);
     if (!leaves)
         return;

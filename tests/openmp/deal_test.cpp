@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "openmp/deal.h"
-#include "openmp/looks.h"
-#include "openmp/on_demand.h"
+#include "openmp/shared/deal.h"
+#include "openmp/shared/looks.h"
+#include "openmp/shared/on_demand.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -9,7 +9,7 @@
 #include <vector>
 
 using namespace ws::openmp;
-using ws::directive::Deal;
+using ws::openmp::Deal;
 
 namespace {
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
 // What a policy that chooses cores hears of the program's parallel regions. The OpenMP library is made up.
-#include "directive/openmp_threads.h"
+#include "openmp/library/threads.h"
 
 #include <catch2/catch.hpp>
 #include <cstddef>
 #include <string>
 #include <vector>
 
-using namespace ws::directive;
+using namespace ws::abi;
 
 namespace {
 
@@ -58,10 +58,10 @@ const int site = 0;
 } // namespace
 
 // openmp_threads.cpp, openmp_questions.cpp and openmp_fork.cpp have these.
-const OpenMP* ws::directive::openmp_found = &library;
-const OpenMP& ws::directive::find_openmp(void*) { return library; }
-int ws::directive::openmp_level() { return level; }
-void ws::directive::see_all_forks() { forks_seen++; }
+const OpenMP* ws::openmp::found_library = &library;
+const OpenMP& ws::openmp::find_openmp(void*) { return library; }
+int ws::openmp::nesting_level() { return level; }
+void ws::openmp::see_all_forks() { forks_seen++; }
 
 TEST_CASE("without a policy a region gets what it asks for")
 {

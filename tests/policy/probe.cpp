@@ -7,7 +7,7 @@
 //   PROBE_DUE_US=n    a step is due every n microseconds; else 5000
 //   PROBE_IDLE=0      it does not take idle time
 //   PROBE_PERIODS=1   it wants periods
-#include "directive/region_cores.h"
+#include "openmp/library/region_cores.h"
 #include "measure/meter.h"
 #include "policy/policy.h"
 #include "policy/reorder/reorder.h"
@@ -46,7 +46,7 @@ struct alignas(64) Told {
     uint64_t steps, due_steps, longest, late, decisions, last_term, looks_wrong;
 };
 
-class Probe final : public policy::Policy, directive::RegionCores {
+class Probe final : public policy::Policy, openmp::RegionCores {
 public:
     policy::Wants attach(policy::Rank& rank) override
     {
@@ -67,7 +67,7 @@ public:
         due_ = attached_ + every_;
         rank.wants_periods = std::getenv("PROBE_PERIODS");
         if (std::getenv("PROBE_THREADS"))
-            directive::set_region_cores(this);
+            openmp::set_region_cores(this);
         return {idle_, due_};
     }
 
@@ -95,7 +95,7 @@ public:
 
     void detach(policy::Rank& rank) override
     {
-        directive::set_region_cores(nullptr);
+        openmp::set_region_cores(nullptr);
         const uint64_t now = ticks();
         if (rank.window)
             rank.meter->load(now); // brings the row up

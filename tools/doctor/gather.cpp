@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "gather.h"
 
-#include "directive/name_text.h"
+#include "abi/name_text.h"
 #include "observe/board.h"
 
 #include <climits>
@@ -216,7 +216,7 @@ std::string first_lines(const std::string& text)
     std::string line = text.substr(0, text.find('\n'));
     if (const size_t said = line.find("ERROR"); said != std::string::npos) // UCX's, behind the time and the place
         line.erase(0, line.find_first_not_of(' ', said + 5));
-    return ws::directive::shortened(ws::directive::one_line(line), 200, true);
+    return ws::abi::shortened(ws::abi::one_line(line), 200, true);
 }
 
 } // namespace

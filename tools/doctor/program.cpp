@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "program.h"
 
-#include "directive/abi.h"
-#include "directive/name_text.h"
+#include "abi/abi.h"
+#include "abi/name_text.h"
 #include "elf_file.h"
 
 #include <algorithm>
@@ -131,7 +131,7 @@ void read_loops(const ElfFile& file, const std::string& path, Program& p)
             continue; // the linker's padding
         p.abis.insert(abi);
         p.loops.push_back(
-            {ws::directive::shortened(ws::directive::one_line(file.text_at(WS_SITE_SECTION, at)), WS_NAME_MAX, true),
+            {ws::abi::shortened(ws::abi::one_line(file.text_at(WS_SITE_SECTION, at)), WS_NAME_MAX, true),
              path, (kinds & 255) == WS_STATIC && !(kinds & (WS_SITE_CHUNK | WS_SITE_STEAL))});
     }
 }
@@ -237,7 +237,7 @@ Program look_at_program(const std::string& given)
                 p.error_fix = compiler + std::string(" -fws -O3 ") + given + " -o " + given.substr(0, given.rfind('.'));
             }
     if (!file.script().empty()) {
-        p.error += " (" + ws::directive::one_line(file.script()) + ")";
+        p.error += " (" + ws::abi::one_line(file.script()) + ")";
         p.error_fix = "script";
     }
     if ((p.error.empty() || !file.script().empty()) && access(p.path.c_str(), X_OK) != 0) {

@@ -3,8 +3,8 @@
 // WS6: the program, its libraries and its loops.
 #include "judging.h"
 
-#include "directive/abi.h"
-#include "directive/name_text.h"
+#include "abi/abi.h"
+#include "abi/name_text.h"
 
 #include <unistd.h>
 

@@ -4,7 +4,7 @@
 // regions.h. The node's memory: table.h. The threads: team.h.
 #include "policy/dpb/dpb.h"
 
-#include "directive/region_cores.h"
+#include "openmp/library/region_cores.h"
 #include "measure/meter.h"
 #include "observe/board.h"
 #include "observe/recorder.h"
@@ -49,7 +49,7 @@ bool threads_are_placed()
     return bind && *bind && strcasecmp(bind, "false") != 0;
 }
 
-class Dpb final : public policy::Policy, directive::RegionCores {
+class Dpb final : public policy::Policy, openmp::RegionCores {
 public:
     policy::Wants attach(policy::Rank& rank) override;
     policy::Wants step(policy::Rank& rank, uint64_t now, uint64_t budget) override;
@@ -57,8 +57,8 @@ public:
     void tell(Facts& facts) const override;
     void detach(policy::Rank&) override
     {
-        if (directive::region_cores == this)
-            directive::set_region_cores(nullptr);
+        if (openmp::region_cores == this)
+            openmp::set_region_cores(nullptr);
         table_.detach();
     }
 
@@ -158,11 +158,11 @@ bool Dpb::share(policy::Rank& rank, bool fixed)
     window::Window& w = *rank.window;
     me_ = w.me();
     // What the program sets in its environment after MPI_Init counts as it does without, where nothing is asked for.
-    usual_ = fixed ? 1 : directive::openmp_usual();
+    usual_ = fixed ? 1 : openmp::openmp_usual();
     // A program that has set a number of threads itself has no more, whatever there is.
     const unsigned most = fixed                                  ? 1
-                          : directive::openmp_threads_set_here() ? usual_
-                                                                 : std::max(usual_, directive::openmp_most());
+                          : openmp::threads_set_here() ? usual_
+                                                                 : std::max(usual_, openmp::most_threads());
     const Told mine = {home_cpu(w), usual_, most, fixed};
     std::vector<Told> all(w.ranks());
     PMPI_Allgather(&mine, sizeof mine, MPI_BYTE, all.data(), sizeof mine, MPI_BYTE, rank.node);
@@ -199,7 +199,7 @@ policy::Wants Dpb::attach(policy::Rank& rank)
                shares = o.openmp >= Options::openmp_lend_share && !o.ignore_jobs;
     told_ = Done{lends, balances, shares, rank.ticks_per_us, 0};
     node_ = rank.node_number;
-    const char* why = !rank.window ? "no window is shared" : directive::why_threads_are_fixed();
+    const char* why = !rank.window ? "no window is shared" : openmp::why_threads_are_fixed();
     int me, first;
     PMPI_Comm_rank(MPI_COMM_WORLD, &me);
     PMPI_Comm_size(MPI_COMM_WORLD, &first);
@@ -231,7 +231,7 @@ policy::Wants Dpb::attach(policy::Rank& rank)
     turns_ = Turns(uint64_t(times::unknown_period_us * ticks_per_us_));
     regions_ = Regions(uint64_t(times::thread_cost_us * ticks_per_us_));
     if (!why) // all that a region needs is there
-        directive::set_region_cores(this);
+        openmp::set_region_cores(this);
     if (!balances_)
         return {false, shares_ ? ticks() + decide_every() : Wants::never};
     balance_.attach(table_, *rank.window, rank.node_decider(*this),
@@ -380,8 +380,8 @@ unsigned Dpb::open(unsigned asked, const void* site, const void* region)
     // As many as the rank has processors; as many as it began with if those are as many.
     const unsigned own = !team_.has_moved() && !shared_ ? std::max(usual_, first_) : team_.own();
     // What the program says itself is the most that it wants.
-    const bool set = !asked && directive::openmp_threads_set_here();
-    const unsigned wish = asked ? asked : set ? directive::openmp_usual() : std::max(directive::openmp_most(), usual_);
+    const bool set = !asked && openmp::threads_set_here();
+    const unsigned wish = asked ? asked : set ? openmp::openmp_usual() : std::max(openmp::most_threads(), usual_);
     wished_ = std::max(wished_, wish);
     unsigned more = 0; // that it could have
     if (lends_)

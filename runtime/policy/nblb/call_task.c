@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * Compiled without unwind tables, as directive/call_body.c and for its reasons. */
+ * Compiled without unwind tables, as abi/call_body.c and for its reasons. */
 #include "policy/nblb/call_task.h"
 
 int call_task(ws_task_body *body, struct ws_task *task)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // include/workshare/task.h.
-#include "directive/last_error.h"
+#include "abi/last_error.h"
 #include "policy/nblb/pool.h"
 #include "policy/together.h"
 #include "base/spin_lock.h"
@@ -30,7 +30,7 @@ ws_tasks* last_freed;
 int said(int result, const std::string& error)
 {
     if (result)
-        ws::directive::say_last_error(error);
+        ws::abi::say_last_error(error);
     return result;
 }
 
@@ -38,7 +38,7 @@ Pool* pool_of(ws_tasks* tasks, const char* who)
 {
     if (tasks && tasks->pool)
         return tasks->pool;
-    ws::directive::say_last_error(std::string(who) + (tasks ? ": the pool was freed" : ": the pool is NULL"));
+    ws::abi::say_last_error(std::string(who) + (tasks ? ": the pool was freed" : ": the pool is NULL"));
     return nullptr;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "policy/nblb/pool.h"
 
-#include "directive/abi.h"
-#include "directive/pool_loop.h"
+#include "abi/abi.h"
+#include "abi/pool_loop.h"
 #include "observe/board.h"
 #include "policy/nblb/call_task.h"
 #include "base/times.h"
@@ -404,7 +404,7 @@ void Pool::share(size_t tasks)
         0.01 * double(std::clamp<Hardware::Word>(Hardware::load_relaxed(rows_[node_me_].grows), 100, 1000000));
     const double wanted = mean > 0 ? 4 * grows * mean * some / (1e-6 * times::task_chunk_us) : some + 1000;
     const long iterations = long(std::max(least_iterations, std::min(wanted, 4 * grows * some)));
-    directive::forget_turns(site);
+    abi::forget_turns(site);
     ws_parallel_loop(run_region_part, this, 0, iterations, 1, &site, 0, 0);
 }
 
@@ -419,7 +419,7 @@ void Pool::region_part()
         if (!guest)
             wait_for_guests();
         else if (!waiting())
-            directive::leave_after_turn(); // this core may have other things to do
+            abi::leave_after_turn(); // this core may have other things to do
     }
     if (guest) {
         close_hand();

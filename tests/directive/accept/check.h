@@ -19,7 +19,7 @@
 #include <mpi.h>
 #endif
 
-#include "../../../runtime/directive/abi.h"
+#include "../../../runtime/abi/abi.h"
 
 #ifdef __cplusplus
 extern "C" {

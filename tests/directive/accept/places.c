@@ -2,7 +2,7 @@
  * Where a directive can stand, what may surround it and what the loop's body may do. */
 #include "check.h"
 
-#include "../../../runtime/directive/abi.h"
+#include "../../../runtime/abi/abi.h"
 
 enum { N = 90 };
 #define TOTAL_OF_N (N * (N - 1) / 2)

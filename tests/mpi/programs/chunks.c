@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT
  *
- * Which chunks the runtime hands out, seen from below the compiler: fn() of runtime/directive/abi.h asks for chunks and
+ * Which chunks the runtime hands out, seen from below the compiler: fn() of runtime/abi/abi.h asks for chunks and
  * records them without running iterations, so that a loop may have 2^64 of them. Checks that the chunks tile the loop
  * and that sizes the user fixed are honoured by owner and guests. */
-#include "../../../runtime/directive/abi.h"
+#include "../../../runtime/abi/abi.h"
 #include "test.h"
 
 enum { MOST = 4000000 };

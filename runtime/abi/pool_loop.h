@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+//
+// A loop in which threads run whatever a pool has: its iterations are turns, and how many there are says nothing of the
+// work. Between calls of ws_loop_next().
+#pragma once
+
+#include "loop/region.h"
+#include "loop/site.h"
+
+namespace ws::abi {
+
+// Before the loop is opened: what its iterations took the last time decides nothing.
+inline void forget_turns(ws_site& site) { loop::forget_costs(&site); }
+// By a guest: it gets no turn after this one.
+inline void leave_after_turn() { loop::leave_after_chunk(); }
+
+} // namespace ws::abi

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#include "openmp/library/region_cores.h"
+
+#include "openmp/library/regions.h"
+#include "openmp/library/threads.h"
+
+#include <algorithm>
+
+namespace ws::openmp {
+
+RegionCores* volatile region_cores;
+
+void set_region_cores(RegionCores* cores)
+{
+    region_cores = cores;
+    see_all_forks();
+}
+
+unsigned openmp_usual() { return unsigned(std::max(1, openmp(nullptr).max_threads())); }
+
+void RegionOnCores::open(const void* site)
+{
+    RegionCores* const cores = region_cores;
+    if (!cores || nesting_level() != 0)
+        return;
+    cores_ = cores;
+    threads = cores->open(threads, site, this);
+}
+
+unsigned RegionOnCores::own_number() { return unsigned(openmp(nullptr).thread_num()); }
+
+void RegionMember::run(void* argument)
+{
+    const RegionMember member = *static_cast<RegionMember*>(argument);
+    member.region->run_member([&] { member.fn(member.data); });
+}
+
+} // namespace ws::openmp

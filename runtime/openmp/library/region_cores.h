@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+//
+// Which cores the program's parallel regions run on: what OpenMP's entries (openmp.cpp, openmp_fork.cpp,
+// openmp_loops.cpp) tell the policy that chooses, and what that policy may ask.
+#pragma once
+
+namespace ws::openmp {
+
+// Hears of each region that is one call of the OpenMP library and lies in no other region. Any thread of the program
+// calls, several at once. `region` is the address of no other region as long as this one is open.
+class RegionCores {
+public:
+    // The region opens. Returns how many threads the library is asked for. `asked`: how many the program asks for, 0:
+    // the usual number. `site` is the same each time. Called by the thread that opens the region.
+    virtual unsigned open(unsigned asked, const void* site, const void* region) = 0;
+    // Each of its threads calls these: when it begins, and when it has done its part. It may still wait for other
+    // threads, and run tasks.
+    virtual void member(unsigned number, const void* region) = 0;
+    virtual void member_done(unsigned number, const void* region) = 0;
+    // The region is over. Called by the thread that opened it.
+    virtual void close(const void* region) = 0;
+
+protected:
+    ~RegionCores() = default;
+};
+
+// Null: regions get what they ask for. Hidden: one instruction reads it, where each region begins.
+extern RegionCores* volatile region_cores __attribute__((visibility("hidden")));
+void set_region_cores(RegionCores* cores);
+
+// ---- the program's OpenMP library, for such a policy
+
+// What keeps a policy from choosing threads, for a message; null: nothing does. Called in MPI_Init.
+const char* why_threads_are_fixed();
+// The threads of a region that asks for none, of the calling thread; at least 1.
+unsigned openmp_usual();
+// The calling thread's number of threads is one that the program has said, and not what it was told.
+bool threads_set_here();
+// The most threads that omp_get_max_threads() and omp_get_num_procs() speak of: WS_OPENMP. 0: no more than there are.
+// The program may have arrays of that length.
+unsigned most_threads();
+
+} // namespace ws::openmp

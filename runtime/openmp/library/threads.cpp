@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+//
+// The functions of the program's OpenMP library.
+#include "openmp/library/threads.h"
+
+#include "openmp/library/next.h"
+#include "openmp/library/regions.h"
+#include "base/atomics.h"
+#include "base/times.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <elf.h>
+#include <initializer_list>
+#include <link.h>
+#include <pthread.h>
+#include <sched.h>
+#include <strings.h>
+#include <sys/resource.h>
+
+namespace ws::openmp {
+
+namespace {
+
+// ---- the library
+
+void* library_of(void* caller)
+{
+    Dl_info in;
+    void* library = dladdr(caller, &in) ? dlopen(in.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
+    if (library && dlsym(library, "omp_get_max_threads"))
+        return library; // kept
+    if (library)
+        dlclose(library);
+    return nullptr;
+}
+
+// dlsym()'s first argument.
+void* find_handle(void* caller)
+{
+    for (void* among_all : {RTLD_NEXT, RTLD_DEFAULT}) // else it stands before libws
+        if (dlsym(among_all, "GOMP_parallel")) // which libws-early.so does not have, and libomp has, too
+            return among_all;
+    if (void* own = library_of(caller))
+        return own;
+    if (void* loaded = loaded_library())
+        return loaded;
+    // All of the program's loops are ours: the linker may have left the library out.
+    void* gnu = dlopen("libgomp.so.1", RTLD_LAZY | RTLD_LOCAL);
+    return gnu ? gnu : dlopen("libomp.so.5", RTLD_LAZY | RTLD_LOCAL); // or null: looks among all, in vain
+}
+
+template <class Function>
+bool look_up(Function*& function, void* handle, const char* name)
+{
+    function = reinterpret_cast<Function*>(dlsym(handle, name));
+    return function;
+}
+
+OpenMP find_library(void* caller)
+{
+    void* const from = find_handle(caller);
+    OpenMP found = {};
+    if (look_up(found.max_threads, from, "omp_get_max_threads") &&
+        look_up(found.num_threads, from, "omp_get_num_threads") &&
+        look_up(found.thread_num, from, "omp_get_thread_num") && look_up(found.in_parallel, from, "omp_in_parallel") &&
+        look_up(found.thread_limit, from, "omp_get_thread_limit") && look_up(found.level, from, "omp_get_level") &&
+        look_up(found.num_procs, from, "omp_get_num_procs") && look_up(found.parallel, from, "GOMP_parallel")) {
+        look_up(found.max_active_levels, from, "omp_get_max_active_levels");
+        look_up(found.num_teams, from, "omp_get_num_teams");
+        if (!look_up(found.set_default_allocator, from, "omp_set_default_allocator") ||
+            !look_up(found.default_allocator, from, "omp_get_default_allocator"))
+            found.default_allocator = nullptr;
+        return found;
+    }
+    OpenMP none = {};
+    none.max_threads = [] { return 1; };
+    return none;
+}
+
+} // namespace
+
+const OpenMP* found_library;
+
+const OpenMP& find_openmp(void* caller)
+{
+    static const OpenMP found = find_library(caller);
+    base::store_release(found_library, &found); // pairs with openmp()
+    return found;
+}
+
+int nesting_level()
+{
+    const OpenMP& library = openmp(nullptr);
+    return library.level ? library.level() : 0;
+}
+
+} // namespace ws::openmp

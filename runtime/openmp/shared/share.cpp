@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+//
+// What becomes of a parallel region that the program opens, under -workshare-openmp=share: its threads are virtual ones
+// (team.h). Left to OpenMP are regions of one thread, and those for whose virtual threads the system has no memory or
+// no thread: these have the rank's own number of threads, as OpenMP may give a region fewer than it asks for.
+#include "openmp/shared/share.h"
+
+#include "openmp/library/regions.h"
+#include "openmp/library/threads.h"
+#include "loop/participant.h"
+#include "openmp/shared/task_reductions.h"
+#include "openmp/shared/team.h"
+#include "base/environment.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace ws::openmp {
+
+
+namespace {
+
+// What its threads inherit.
+Settings settings_of(const Unit* outer)
+{
+    if (outer)
+        return outer->settings;
+    return {nullptr, 0, 1, 0, 0, std::max(1, openmp(nullptr).max_threads()), -1, -1, runtime_schedule(),
+            -1,      0};
+}
+
+int levels_of(const Settings& settings)
+{
+    const auto& library = openmp(nullptr);
+    return settings.levels >= 0 ? settings.levels : library.max_active_levels ? library.max_active_levels() : 1;
+}
+
+unsigned threads_of(const RegionCall& region, const Settings& settings, const Unit* outer)
+{
+    if (WS_UNLIKELY(outer && outer->settings.active >= levels_of(settings)))
+        return 1;
+    const unsigned asked = region.threads ? region.threads : unsigned(settings.threads);
+    const auto& library = openmp(nullptr);
+    return library.thread_limit ? std::min(asked, unsigned(std::max(1, library.thread_limit()))) : asked;
+}
+
+__attribute__((cold, noinline)) void leave(RegionCall& region, RegionSite* site, const char* why)
+{
+    if (site)
+        site->kept = why;
+    region.open(region.fn, region.data, std::min(region.threads ? region.threads : ~0u, own_threads()));
+}
+
+void run_region(RegionCall& region)
+{
+    Unit* const outer = current;
+    // OpenMP knows of regions that libws has no part in: those of a teams construct, of old programs.
+    const auto& library = openmp(nullptr);
+    if (WS_UNLIKELY(in_target_or_teams() || (library.num_teams && library.num_teams() > 1) ||
+                    (!outer && nesting_level() != 0))) {
+        leave(region, nullptr, nullptr);
+        return;
+    }
+    const Settings settings = settings_of(outer);
+    const unsigned threads = threads_of(region, settings, outer);
+    if (threads == 1 && !outer) {
+        region.open(region.fn, region.data, 1);
+        return;
+    }
+    RegionSite* const site = find_site(region.site);
+    Crew* const crew = outer && !outer->fiber->identity() ? outer->team->crew().inner() : Crew::own();
+    if (WS_UNLIKELY(!site || !crew || threads > Crew::most)) {
+        leave(region, site, "it has more threads than can be shared");
+        return;
+    }
+    bool has_threads = crew->fill(threads);
+    if (WS_UNLIKELY(has_threads && !begin_watchdog())) {
+        crew->give_up(); // OpenMP needs their threads
+        has_threads = false;
+    }
+    if (WS_UNLIKELY(!has_threads)) {
+        leave(region, site, "the system has no memory, or no thread, for its virtual threads");
+        return;
+    }
+    // over its tasks, as libgomp has them; the program adds up what each thread has
+    if (WS_UNLIKELY(region.reductions)) {
+        begin_region_reductions(*region.reductions, threads);
+        region.had = threads;
+    }
+    VirtualTeam team(*site, region, *crew, threads, outer, settings);
+    team.run();
+}
+
+// early.c decides, before the program's libraries begin.
+const char* reason()
+{
+    const char* const why = base::own_variable("WS_OPENMP_WHY");
+    return why && *why ? why : nullptr;
+}
+bool was_early()
+{
+    const char* const own = base::own_variable("WS_OPENMP_OWN");
+    return own && *own && *own != '?';
+}
+
+__attribute__((constructor)) void begin_sharing()
+{
+    if (is_share_asked() && was_early() && !reason()) {
+        sharer = run_region;
+        loop::host().let_others = [] {
+            if (current)
+                current->team->set_aside(*current);
+            else
+                sched_yield();
+        };
+        // A child has no parked threads: its regions are OpenMP's.
+        pthread_atfork(nullptr, nullptr, [] { sharer = nullptr; });
+    }
+}
+
+} // namespace
+
+bool is_share_asked() { return is_share_asked(); }
+
+const char* why_not_shared()
+{
+    if (const char* why = why_threads_are_fixed())
+        return why;
+    if (sharer)
+        return nullptr;
+    const char* const why = reason();
+    return why ? why : "libws was not loaded before the program by mpirun";
+}
+
+} // namespace ws::openmp

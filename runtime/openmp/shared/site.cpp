@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+#include "openmp/shared/site.h"
+
+#include "openmp/library/regions.h"
+#include "openmp/library/threads.h"
+#include "loop/participant.h"
+#include "openmp/library/names.h"
+#include "openmp/shared/share.h"
+#include "base/times.h"
+
+#include <cstdio>
+#include <new>
+#include <type_traits>
+
+namespace ws::openmp {
+
+namespace {
+
+// Open addressing by the function; entries are never taken out.
+constexpr unsigned table_bits = 12, most_probes = 64;
+RegionSite* volatile table[1u << table_bits];
+
+unsigned place_of(const void* function)
+{
+    return unsigned(uintptr_t(function) * 0x9E3779B97F4A7C15ull >> (64 - table_bits));
+}
+
+RegionSite* make_site(const void* function)
+{
+    RegionSite* const s = new (std::nothrow) RegionSite{};
+    if (!s)
+        return nullptr;
+    s->site.where = name_of_function(function);
+    s->site.kinds = WS_SITE_KINDS(WS_AUTO, WS_AUTO) | WS_SITE_ANY_ORDER;
+    s->again = s->site;
+    s->function = function;
+    return s;
+}
+
+} // namespace
+
+RegionSite* find_site(const void* function)
+{
+    unsigned at = place_of(function);
+    for (unsigned i = 0; i < most_probes; i++, at = (at + 1) % (1u << table_bits)) {
+        RegionSite* s = base::load_acquire(table[at]); // pairs with the exchange below
+        if (!s) {
+            RegionSite* const made = make_site(function);
+            if (!made)
+                return nullptr;
+            if (base::exchange_if_acq_rel(table[at], s, made))
+                return made;
+            delete made; // another thread was faster; its name stays
+        }
+        if (s->function == function)
+            return s;
+    }
+    return nullptr;
+}
+
+ws_site* site_after(RegionSite& site, const void* barrier)
+{
+    constexpr unsigned most = std::extent_v<decltype(RegionSite::phases)>;
+    for (unsigned i = 0, at = place_of(barrier); i < most; i++, at++) {
+        Phase* volatile& entry = site.phases[at % most];
+        Phase* phase = base::load_acquire(entry); // pairs with the exchange below
+        if (!phase) {
+            Phase* const made = new (std::nothrow) Phase{{name_of_call(barrier), site.site.kinds, {}}, barrier};
+            if (!made)
+                break;
+            if (base::exchange_if_acq_rel(entry, phase, made))
+                return &made->site;
+            delete made; // another thread was faster; its name stays
+        }
+        if (phase->barrier == barrier)
+            return &phase->site;
+    }
+    return &site.again;
+}
+
+namespace {
+double chunk_us(const RegionSite& s)
+{
+    const double claims = double(Hardware::load_relaxed(s.claims)), ticks = double(Hardware::load_relaxed(s.ticks));
+    return claims < 1000 ? 1e9 : ticks / claims / loop::host().ticks_per_us;
+}
+// The region with the shortest chunks, if those that are too short take a good part of the time; or null.
+const RegionSite* finest_region()
+{
+    constexpr double good_part = 0.2;
+    double all = 0, fine = 0;
+    const RegionSite* finest = nullptr;
+    for (RegionSite* volatile& entry : table)
+        if (const RegionSite* s = base::load_acquire(entry)) {
+            const double ticks = double(Hardware::load_relaxed(s->ticks));
+            all += ticks;
+            if (chunk_us(*s) >= base::times::short_chunk_us)
+                continue;
+            fine += ticks;
+            if (!finest || chunk_us(*s) < chunk_us(*finest))
+                finest = s;
+        }
+    return fine > good_part * all ? finest : nullptr;
+}
+} // namespace
+
+bool gain_is_unknown()
+{
+    for (RegionSite* volatile& entry : table)
+        if (const RegionSite* s = base::load_acquire(entry); s && s->waits)
+            return true;
+    return finest_region() != nullptr;
+}
+
+RegionsTold tell_regions()
+{
+    if (!is_share_asked())
+        return {};
+    if (const char* why = why_not_shared())
+        return {std::string("no parallel region is shared: ") + why, 1 << 20}; // more than the table has
+    constexpr unsigned most_told = 2;
+    unsigned all = 0, waiting = 0, kept = 0;
+    const RegionSite* const finest = finest_region();
+    std::string waits, others;
+    for (RegionSite* volatile& entry : table)
+        if (const RegionSite* s = base::load_acquire(entry)) {
+            all++;
+            if (s->waits && waiting++ < most_told)
+                waits += std::string(waiting > 1 ? ", " : "") + s->site.where + " (" + s->waits + ")";
+            else if (s->kept && kept++ < most_told)
+                others += std::string(kept > 1 ? ", " : "") + s->site.where + " (" + s->kept + ")";
+        }
+    std::string text;
+    if (waiting)
+        text = "-workshare-openmp=none suits this program better: threads wait for each other in " +
+               std::to_string(waiting) + " of " + std::to_string(all) + " parallel regions: " + waits +
+               (waiting > most_told ? ", ..." : "");
+    if (kept)
+        text += (text.empty() ? "" : "; ") + std::to_string(kept) + " of " + std::to_string(all) +
+                " parallel regions ran without sharing: " + others + (kept > most_told ? ", ..." : "");
+    if (finest) {
+        char fine[64];
+        std::snprintf(fine, sizeof fine, " takes %.0f ns: ", chunk_us(*finest) * 1e3);
+        text += (text.empty() ? "" : "; ") + std::string("a chunk of the loops in ") + finest->site.where + fine +
+                "dealing them out may cost more than sharing gains; larger chunks would help (OMP_SCHEDULE, schedule)";
+    }
+    return {text, int(waiting + kept + (finest != nullptr))};
+}
+
+} // namespace ws::openmp
