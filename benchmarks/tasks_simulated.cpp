@@ -3,7 +3,7 @@
 // tasks_simulated [--ranks N] [--node CORES] [--tasks EACH] [--mean US] [--tailed] [--algorithm NAME] [--latency US]
 //                 [--grow] [--kinds N] [--slow FACTOR] [--runs N]
 //
-// A machine of up to 100,000 ranks and more whose nodes balance tasks by the runtime's own code (runtime/policy/nblb/):
+// A machine of up to 100,000 ranks and more whose nodes balance tasks by the runtime's own code (runtime/policy/tasks/):
 // only the clock, the network and the tasks are made up. All tasks are on node 0 at first; with --grow there is a tree
 // of them, of which node 0 has the root. Of N kinds the second takes twice as long as the first, and so on; every other
 // node is slower by the factor. A rank looks at its letters when a task of its ends, and every millisecond, or 0.1 ms
@@ -11,8 +11,8 @@
 // told of: nodes know their speeds by then.
 // Prints a line of JSON: efficiency (of all cores, until the last task ends), letters and moves for each task, and how
 // long it took until every node had work and none more than twice the average.
-#include "policy/nblb/balancer.h"
-#include "policy/nblb/predict.h"
+#include "policy/tasks/balancer.h"
+#include "policy/tasks/predict.h"
 
 #include <cmath>
 #include <cstdio>
@@ -23,7 +23,7 @@
 #include <random>
 #include <string>
 
-using namespace ws::policy::nblb;
+using namespace ws::policy::tasks;
 
 namespace {
 

@@ -105,10 +105,10 @@ constexpr double calibrate_s = 1e-3;
 
 // ---- policies
 
-// policy/reorder/: by itself the exact search may take what a program can well spend once; as a part of `automatic` it
+// policy/placement/: by itself the exact search may take what a program can well spend once; as a part of `automatic` it
 // must not be noticed. The search for neighbours likewise.
 constexpr double exact_search_s = 0.2, automatic_search_s = 0.001, graph_search_s = 0.1;
-// policy/dpb/: see there.
+// policy/cores/: see there.
 constexpr double unknown_period_us = 500000; // measured for so long where no turns are seen
 // What threads that come and go cost a region: measured 20 to 50 for one, with libgomp, which ends them.
 constexpr double thread_cost_us = 60;
@@ -123,7 +123,7 @@ constexpr double between_waits_us = 1000;
 // The same for those of another job, all of whose ranks must have waited so long: the last of them sleeps by then.
 constexpr unsigned share_least_us = 1000, share_most_us = 100000;
 constexpr double share_look_us = 20000; // whether a process that has left MPI has ended
-// policy/flex/: an interval that the runtime chooses lasts longer than it takes to learn that others had the core
+// policy/rows/: an interval that the runtime chooses lasts longer than it takes to learn that others had the core
 // (kept_off_us). What a move costs at least: a few agreements of all processes, and memory that is asked for.
 constexpr double flex_interval_us = 20000, flex_move_us = 1000;
 // A rank that waits looks so often whether the others' numbers have come, each time half as often: mostly they have
@@ -131,7 +131,7 @@ constexpr double flex_interval_us = 20000, flex_move_us = 1000;
 constexpr double flex_look_least_us = 10, flex_look_most_us = 20000;
 // Counters of processors are calibrated for so long, once.
 constexpr double flex_calibrate_us = 2000;
-// policy/nblb/: tasks that are taken out of the queue at once take about so long: others cannot have them any more.
+// policy/tasks/: tasks that are taken out of the queue at once take about so long: others cannot have them any more.
 constexpr double task_batch_us = 10, task_chunk_us = 30; // so long is what a guest runs until it looks for a recall
 // How long a thread without tasks looks for those of others; and how long stolen tasks must keep it busy, or it waits
 // longer and longer before it steals again. A theft costs each of the two threads some 0.2 us.

@@ -79,7 +79,7 @@ void Workers::help_own_rank(Worker& worker, const Target& target)
     Lender& lender = worker.lender;
     Home& core = lender.home();
     Hardware::store_relaxed(core.recall, 0);
-    // Full, and then the look whether the core is taken: who takes it looks at this after that (policy/dpb/team.cpp,
+    // Full, and then the look whether the core is taken: who takes it looks at this after that (policy/cores/team.cpp,
     // begin_visit()).
     Hardware::store_full(core.occupancy, rank_computing);
     if (lender.is_taken() || Hardware::load_acquire(worker.visitors) || !lender.claim(target, lease)) {
@@ -95,7 +95,7 @@ void Workers::help_own_rank(Worker& worker, const Target& target)
     const uint64_t left = ticks();
     Hardware::store_relaxed(core.returned_at, left);
     show(lender.seat(), Seated::blocked, left);
-    Hardware::store_release(core.occupancy, rank_blocked); // when it left. Pairs with policy/dpb/team.cpp
+    Hardware::store_release(core.occupancy, rank_blocked); // when it left. Pairs with policy/cores/team.cpp
     loop::rest_signals();
 }
 

@@ -134,7 +134,7 @@ TEST_CASE("many at once")
 }
 
 // A worker computes by itself on its core, without changing the word: it says so and looks whether the core is taken; a
-// region takes the core and looks whether the worker computes (lend/worker.cpp, policy/dpb/team.cpp). So after a region
+// region takes the core and looks whether the worker computes (lend/worker.cpp, policy/cores/team.cpp). So after a region
 // has seen that nobody computes there, nobody does until it gives the core back.
 TEST_CASE("a region and a worker see each other")
 {

@@ -2,8 +2,8 @@
 //
 // runtime/policy/reorder: from loads and places to ranks; domains; neighbours; the common order of loads that nobody
 // knows all of.
-#include "policy/reorder/neighbours.h"
-#include "policy/reorder/spread.h"
+#include "policy/placement/neighbours.h"
+#include "policy/placement/spread.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -13,7 +13,7 @@
 #include <random>
 #include <set>
 
-using namespace ws::policy::reorder;
+using namespace ws::policy::placement;
 
 namespace {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // runtime/policy/reorder: the arithmetic, against the paper's example and against all deals that there are.
-#include "policy/reorder/balance.h"
+#include "policy/placement/balance.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -10,7 +10,7 @@
 #include <functional>
 #include <random>
 
-using namespace ws::policy::reorder;
+using namespace ws::policy::placement;
 
 namespace {
 

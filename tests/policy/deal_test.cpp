@@ -2,10 +2,10 @@
 //
 // Dynamic processor balancing: how many processors each rank gets, which, and whether that comes to rest. Simulated
 // nodes decide by the same code as the runtime.
-#include "policy/dpb/assign.h"
-#include "policy/dpb/deal.h"
-#include "policy/dpb/regions.h"
-#include "policy/dpb/turns.h"
+#include "policy/cores/assign.h"
+#include "policy/cores/deal.h"
+#include "policy/cores/regions.h"
+#include "policy/cores/turns.h"
 
 #include <catch2/catch.hpp>
 
@@ -14,7 +14,7 @@
 #include <numeric>
 #include <random>
 
-using namespace ws::policy::dpb;
+using namespace ws::policy::cores;
 
 namespace {
 

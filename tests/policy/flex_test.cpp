@@ -2,9 +2,9 @@
 //
 // FLEX-MPI's arithmetic: who gets which rows, what moves, when, and when not. Simulated programs decide by the same
 // code as the runtime.
-#include "policy/flex/monitor.h"
-#include "policy/flex/partition.h"
-#include "policy/flex/plan.h"
+#include "policy/rows/monitor.h"
+#include "policy/rows/partition.h"
+#include "policy/rows/plan.h"
 
 #include <catch2/catch.hpp>
 
@@ -14,7 +14,7 @@
 #include <numeric>
 #include <random>
 
-using namespace ws::policy::flex;
+using namespace ws::policy::rows;
 
 namespace {
 

@@ -2,7 +2,7 @@
 //
 // papi_test MODULE: what the module for PAPI counts, with a libpapi that is none (fake_papi.c) before the real one: in
 // what order events are tried, and whose work counts.
-#include "policy/flex/counters.h"
+#include "policy/rows/counters.h"
 
 #include <atomic>
 #include <cstdio>
@@ -12,7 +12,7 @@
 #include <thread>
 #include <time.h>
 
-using namespace ws::policy::flex;
+using namespace ws::policy::rows;
 
 namespace {
 

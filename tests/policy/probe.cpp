@@ -10,7 +10,7 @@
 #include "openmp/library/region_cores.h"
 #include "measure/meter.h"
 #include "policy/policy.h"
-#include "policy/reorder/reorder.h"
+#include "policy/placement/reorder.h"
 #include "base/os.h"
 
 #include <algorithm>
@@ -157,7 +157,7 @@ private:
 const std::vector<policy::Policy*>& policy::policies()
 {
     static Probe probe;
-    static auto& all = *new std::vector<policy::Policy*>{&policy::reorder::policy(), &probe};
+    static auto& all = *new std::vector<policy::Policy*>{&policy::placement::policy(), &probe};
     return all;
 }
 

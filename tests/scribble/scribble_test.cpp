@@ -10,10 +10,10 @@
 #include "loop/chaos.h"
 #include "loop/descriptor.h"
 #include "loop/schedule.h"
-#include "policy/dpb/balance.h"
-#include "policy/dpb/regions.h"
-#include "policy/dpb/team.h"
-#include "policy/nblb/worth.h"
+#include "policy/cores/balance.h"
+#include "policy/cores/regions.h"
+#include "policy/cores/team.h"
+#include "policy/tasks/worth.h"
 #include "window/load_row.h"
 #include "window/locks.h"
 #include "base/os.h"
@@ -231,19 +231,19 @@ TEST_CASE("names of locks")
 
 TEST_CASE("processors of ranks, and how they are dealt")
 {
-    namespace dpb = policy::dpb;
+    namespace dpb = policy::cores;
     NodeOfRanks node;
-    dpb::Start start;
+    cores::Start start;
     start.cpus = {{0, 4}, {1, 5}, {2, 6}, {3, 7}};
-    dpb::Table table;
+    cores::Table table;
     REQUIRE(table.attach(MPI_COMM_NULL, node.window, start, {8, 8, 8, 8}));
-    for (const dpb::Rule rule : {dpb::whole_deal, dpb::paper_deal}) {
+    for (const cores::Rule rule : {cores::whole_deal, cores::paper_deal}) {
         for (unsigned seed = 1; seed <= 20; seed++) {
             Scribbler scribbler(seed);
-            dpb::Team team;
+            cores::Team team;
             team.attach(table, node.window, 0, 1000, false, false);
-            dpb::Regions regions(1000);
-            dpb::Balance balance;
+            cores::Regions regions(1000);
+            cores::Balance balance;
             volatile Hardware::Word decides = 0;
             balance.attach(table, node.window, arbiter::Decider(&decides, 0), rule, true, 1000);
             uint64_t now = base::ticks();
@@ -251,13 +251,13 @@ TEST_CASE("processors of ranks, and how they are dealt")
                 // Mostly rows that are in order, so that decisions are made of them; or there would be none.
                 const Hardware::Word generation = table.head().generation;
                 for (unsigned r = 0; r < ranks; r++) {
-                    Hardware::Word w[dpb::measured_words] = {generation << 1 | (seed & 1), 1000};
-                    for (unsigned k = 2; k < dpb::measured_words; k++)
+                    Hardware::Word w[cores::measured_words] = {generation << 1 | (seed & 1), 1000};
+                    for (unsigned k = 2; k < cores::measured_words; k++)
                         w[k] = seed % 4 < 2 ? scribbler.word() : 1000000 + scribbler.below(1000000);
                     if (seed % 5 == 0) // turns that no rank has had
                         w[1] = 0xfffffff0 + r;
                     table.row(r).measured.write(w);
-                    table.row(r).target = scribbler.below(3) ? 2 : dpb::Flag(scribbler.word());
+                    table.row(r).target = scribbler.below(3) ? 2 : cores::Flag(scribbler.word());
                 }
                 if (seed % 3 == 0)
                     scribbler.scribble(policy_memory, policy_bytes, 40);
@@ -286,13 +286,13 @@ TEST_CASE("processors of ranks, and how they are dealt")
 
 TEST_CASE("a rank that seems to have all processors there can be is lent no more than there are")
 {
-    namespace dpb = policy::dpb;
+    namespace dpb = policy::cores;
     NodeOfRanks node;
-    dpb::Start start;
+    cores::Start start;
     start.cpus = {{0}, {1}, {2}, {3}};
-    dpb::Table table;
+    cores::Table table;
     REQUIRE(table.attach(MPI_COMM_NULL, node.window, start, {8, 8, 8, 8}));
-    dpb::Team team;
+    cores::Team team;
     team.attach(table, node.window, 0, 1000, false, false);
     window::Load waits;
     waits.at = 1;
@@ -300,7 +300,7 @@ TEST_CASE("a rank that seems to have all processors there can be is lent no more
     node.window.load(1).write(waits);
     node.window.home(1).occupancy = window::rank_blocked;
     table.row(1).target = ~0u; // with the one of this rank: 2^32
-    dpb::Regions regions(1000);
+    cores::Regions regions(1000);
     regions.took(&node, 1000000, 1);
     CHECK(regions.pays(&node, team.own(), team.could_borrow(uint64_t(1) << 40)));
     table.detach();
@@ -308,21 +308,21 @@ TEST_CASE("a rank that seems to have all processors there can be is lent no more
 
 TEST_CASE("what nodes know of their tasks")
 {
-    namespace nblb = policy::nblb;
+    namespace nblb = policy::tasks;
     Scribbler scribbler(9);
     for (int i = 0; i < 20000; i++) {
-        nblb::Pace a, b;
+        tasks::Pace a, b;
         for (int k = 0; k < 20; k++) {
-            a.add(nblb::unpacked(scribbler.word()));
-            b.add(nblb::unpacked(scribbler.word()));
+            a.add(tasks::unpacked(scribbler.word()));
+            b.add(tasks::unpacked(scribbler.word()));
         }
-        nblb::Pace all = a;
+        tasks::Pace all = a;
         all += b;
-        const double here = nblb::speed_to_count_on(a, all), there = nblb::speed_to_count_on(b, all);
+        const double here = tasks::speed_to_count_on(a, all), there = tasks::speed_to_count_on(b, all);
         REQUIRE((std::isfinite(here) && std::isfinite(there)));
         constexpr double most = double(uint64_t(1) << 40) * 1023; // as Pool::own_look()
         const double rest = std::min(most, double(scribbler.word())), other = std::min(most, double(scribbler.word()));
-        const double moves = nblb::most_to_move({rest, here, 4}, {other, there, 3});
+        const double moves = tasks::most_to_move({rest, here, 4}, {other, there, 3});
         REQUIRE(moves <= rest);
     }
 }

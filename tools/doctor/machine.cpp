@@ -448,7 +448,7 @@ std::string own_folder()
 void read_counters(Machine& m)
 {
     void* const module = dlopen((m.folder + "/../lib/workshare/papi.so").c_str(), RTLD_NOW | RTLD_LOCAL);
-    using Open = int (*)(char* why, int room); // PapiOpen in policy/flex/counters.h
+    using Open = int (*)(char* why, int room); // PapiOpen in policy/rows/counters.h
     const auto open = module ? reinterpret_cast<Open>(dlsym(module, "ws_papi_open")) : nullptr;
     if (!open) {
         const char* const trouble = dlerror();

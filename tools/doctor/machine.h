@@ -35,7 +35,7 @@ struct Machine {
     double busy = unknown, stolen = unknown; // CPUs' worth of computing by others, and taken by the hypervisor
     int numa_balancing = 0;
     int paranoid = int(unknown); // kernel.perf_event_paranoid
-    int counters = int(unknown); // of PAPI's: what its module's WS_PAPI_OPEN_NAME says (policy/flex/counters.h)
+    int counters = int(unknown); // of PAPI's: what its module's WS_PAPI_OPEN_NAME says (policy/rows/counters.h)
     std::string counters_error;  // why not more
     std::map<std::string, std::string> environment; // what begins with WS_, OMP_ and the like
     std::string options_error;                      // as libws would say

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // What one node tells, asks for and gives.
-#include "policy/nblb/scheduler.h"
+#include "policy/tasks/scheduler.h"
 #include "states.h"
 
 #include <catch2/catch.hpp>
 
-using namespace ws::policy::nblb;
+using namespace ws::policy::tasks;
 
 namespace {
 

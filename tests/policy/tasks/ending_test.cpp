@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // How ranks find out that all tasks are done, whatever order their letters come in.
-#include "policy/nblb/ending.h"
+#include "policy/tasks/ending.h"
 
 #include <catch2/catch.hpp>
 
@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-using namespace ws::policy::nblb;
+using namespace ws::policy::tasks;
 
 namespace {
 

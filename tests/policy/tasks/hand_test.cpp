@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
 // The tasks that a thread holds, with threads that steal: each task comes out once.
-#include "policy/nblb/hand.h"
+#include "policy/tasks/hand.h"
 
 #include <catch2/catch.hpp>
 
 #include <atomic>
 #include <thread>
 
-using namespace ws::policy::nblb;
+using namespace ws::policy::tasks;
 
 namespace {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
 // Letters of pools, right and wrong ones: what is followed in a letter is looked at before.
-#include "policy/nblb/letters.h"
+#include "policy/tasks/letters.h"
 
 #include <catch2/catch.hpp>
 
 #include <random>
 
-using namespace ws::policy::nblb;
+using namespace ws::policy::tasks;
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-using namespace ws::policy::nblb;
+using namespace ws::policy::tasks;
 
 namespace {
 

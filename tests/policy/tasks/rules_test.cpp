@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
 // Tasks that move between nodes: each rule of the algorithm, and what is foretold of kinds of tasks.
-#include "policy/nblb/balancer.h"
-#include "policy/nblb/predict.h"
+#include "policy/tasks/balancer.h"
+#include "policy/tasks/predict.h"
 #include "states.h"
 
 #include <catch2/catch.hpp>
 
-using namespace ws::policy::nblb;
+using namespace ws::policy::tasks;
 
 // ---- definition 1
 

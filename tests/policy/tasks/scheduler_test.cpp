@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // Which nodes a scheduling process brings together, and what it reckons with.
-#include "policy/nblb/scheduler.h"
+#include "policy/tasks/scheduler.h"
 #include "states.h"
 
 #include <catch2/catch.hpp>
 
-using namespace ws::policy::nblb;
+using namespace ws::policy::tasks;
 
 TEST_CASE("heavy gives to light so that both get level", "[tasks]")
 {

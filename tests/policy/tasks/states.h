@@ -3,10 +3,10 @@
 // Nodes as the tests of tasks need them: of one core, with room for all tasks.
 #pragma once
 
-#include "policy/nblb/balancer.h"
-#include "policy/nblb/scheduler.h"
+#include "policy/tasks/balancer.h"
+#include "policy/tasks/scheduler.h"
 
-namespace ws::policy::nblb {
+namespace ws::policy::tasks {
 
 inline State state(Class cls, double rest, double capacity = 10, double cores = 1, int node = 0)
 {
@@ -25,4 +25,4 @@ inline Look look(double now_s, double rest, double waiting, double mean_s = 1e-3
     return l;
 }
 
-} // namespace ws::policy::nblb
+} // namespace ws::policy::tasks

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#include "policy/placement/call.h"
+
+#include "policy/placement/measured.h"
+#include "workshare/mpix.h"
+
+namespace ws::policy::placement {
+
+int begin(const char* name, MPI_Comm comm, Call& call)
+{
+    call.name = name;
+    call.comm = comm;
+    if (const int error = refuse_comm(comm, name))
+        return error;
+    PMPI_Comm_rank(comm, &call.rank);
+    PMPI_Comm_size(comm, &call.size);
+    return find_machine(comm, call.machine);
+}
+
+int begin(const char* name, MPI_Comm comm, MPI_Info info, MPI_Comm* newcomm, Call& call, Record& mine)
+{
+    if (newcomm)
+        *newcomm = MPI_COMM_NULL;
+    if (const int error = begin(name, comm, call))
+        return error;
+    mine = {{}, {}, spot(*call.machine), 0};
+    mine.fault = read_settings(info, call.size, mine.settings);
+    if (!mine.fault && !newcomm)
+        mine.fault.what = What::no_newcomm;
+    return MPI_SUCCESS;
+}
+
+Spots spots_of(const std::vector<Record>& all)
+{
+    Spots spots;
+    for (const Record& r : all)
+        spots.push_back(r.spot);
+    return spots;
+}
+
+Loads loads_of(const std::vector<Record>& all)
+{
+    Loads loads;
+    for (const Record& r : all)
+        loads.push_back(r.load);
+    return loads;
+}
+
+Fault mpi_fault(int error)
+{
+    Fault f;
+    if (error) {
+        f.what = What::mpi;
+        f.index = error;
+    }
+    return f;
+}
+
+Fault first_fault(const std::vector<Record>& all)
+{
+    for (size_t r = 0; r < all.size(); r++) {
+        Fault f = all[r].fault;
+        if (!f && all[r].settings != all[0].settings)
+            f.what = What::info_differs;
+        else if (!f && all[r].settings.measured != all[0].settings.measured)
+            f.what = What::measured_differs;
+        else if (!f && all[r].settings.weighted != all[0].settings.weighted)
+            f.what = What::weights_differ;
+        f.rank = int(r);
+        if (f)
+            return f;
+    }
+    return {};
+}
+
+Fault own_loads(const double* loads, int count, Record& mine)
+{
+    Fault f;
+    mine.settings.measured = loads == MPIX_LOADS_MEASURED;
+    if (!loads && count > 0)
+        f.what = What::no_loads;
+    else if (!mine.settings.measured)
+        return check_loads(loads, count);
+    else if (!can_measure())
+        f.what = What::not_measured;
+    else
+        mine.load = measured_load();
+    return f;
+}
+
+Loads loads_given(const Call& call, const Record& mine, const double* loads, const std::vector<Record>& all)
+{
+    const size_t working = size_t(call.size - mine.settings.spare);
+    Loads dealt = mine.settings.measured ? loads_of(all) : Loads(loads, loads + working);
+    dealt.resize(working); // spare ranks have none
+    dealt.resize(size_t(call.size));
+    return dealt;
+}
+
+int make_comm(const Call& call, const std::vector<int>& order, int spare, MPI_Comm* newcomm)
+{
+    MPI_Group old_group, new_group;
+    PMPI_Comm_group(call.comm, &old_group);
+    int error = PMPI_Group_incl(old_group, int(order.size()), order.data(), &new_group);
+    PMPI_Group_free(&old_group);
+    if (error)
+        return error;
+    error = PMPI_Comm_create(call.comm, new_group, newcomm);
+    PMPI_Group_free(&new_group);
+    if (!error)
+        error = inherit_handler(call.comm, *newcomm);
+    return error ? error : note_spare(call, spare, *newcomm);
+}
+
+int inherit_handler(MPI_Comm comm, MPI_Comm newcomm)
+{
+    MPI_Errhandler handler;
+    int error = PMPI_Comm_get_errhandler(comm, &handler);
+    if (error)
+        return error;
+    error = PMPI_Comm_set_errhandler(newcomm, handler);
+    if (handler != MPI_ERRORS_ARE_FATAL && handler != MPI_ERRORS_RETURN && handler != MPI_ERRORS_ABORT)
+        PMPI_Errhandler_free(&handler); // one of the program's own has been counted once more
+    return error;
+}
+
+int note_spare(const Call& call, int spare, MPI_Comm newcomm)
+{
+    // Where the processes of the whole job are, all communicators know.
+    return spare || notes(call.comm) ? set_notes(newcomm, {spare, call.machine, nullptr}) : MPI_SUCCESS;
+}
+
+} // namespace ws::policy::placement

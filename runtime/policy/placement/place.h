@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+//
+// Where the processes of a communicator compute, and what is remembered with a communicator.
+#pragma once
+
+#include "policy/placement/arrange.h"
+#include "window/window.h"
+
+#include <memory>
+#include <mpi.h>
+
+namespace ws::policy::placement {
+
+// What a process knows of its node.
+struct Machine {
+    int node;                   // number of the node
+    // how many processes of the node, in rank order, may run on the same several cores and came before
+    int turn;
+    std::vector<window::CpuPlace> cpus; // of each CPU
+};
+
+// Of the calling process. One that may run on several cores is taken to be on one of them: the processes with the same
+// choice are dealt to its cores in turn, in the order of their ranks.
+Spot spot(const Machine& machine);
+
+struct Line; // line.h
+
+// Remembered as an attribute of a communicator; MPI_Comm_dup copies it.
+struct Notes {
+    int spare = 0; // the last so many ranks have no work
+    std::shared_ptr<const Machine> machine;
+    std::shared_ptr<const Line> line; // of this communicator alone
+};
+const Notes* notes(MPI_Comm comm); // null if it has none
+int set_notes(MPI_Comm comm, const Notes& notes);
+
+// Collective over comm, an intracommunicator, in its first call. Returns an MPI error code.
+int find_machine(MPI_Comm comm, std::shared_ptr<const Machine>& machine);
+
+} // namespace ws::policy::placement

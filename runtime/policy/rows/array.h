@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+//
+// What a program has registered: arrays, and the structures that they make up.
+#pragma once
+
+#include "workshare/xmpi.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ws::policy::rows {
+
+// Memory of the program that changes its size with the rows of a process.
+class Array {
+public:
+    Array(void* address, MPI_Datatype type, const char* name);
+    Array(Array&& other) noexcept;
+    Array& operator=(Array&& other) noexcept;
+    ~Array();
+
+    void* address() const { return address_; } // it was registered with this one
+    char* data() const { return *static_cast<char* const*>(address_); }
+    MPI_Datatype type() const { return type_; }
+    int64_t extent() const { return extent_; } // bytes from one element to the next
+    bool has_holes() const { return holes_; }  // bytes of an element that belong to no datum
+    const char* name() const { return name_; } // of the argument, for messages
+
+    void set_resize(XMPI_Resize_function* f) { resize_ = f; }
+    // False: it is as it was.
+    bool resize(int64_t elements);
+    // Finds out where it lies now, as a vector may have been swapped with another. Of so many elements.
+    void refresh(int64_t elements)
+    {
+        if (resize_)
+            resize(elements);
+    }
+    // Whether there is memory of so many elements: a pointer to what was given back to the system would end the job.
+    bool is_there(int64_t elements) const;
+    // Returns "", or why realloc() would end the job: the memory is not a malloc() block with room for `elements`. Only
+    // the GNU C library's malloc() is known well enough to tell. Arrays with a resize function are not checked.
+    std::string trouble(int64_t elements) const;
+
+private:
+    void* address_;
+    MPI_Datatype type_; // a duplicate
+    int64_t extent_ = 0;
+    bool holes_ = false;
+    const char* name_;
+    XMPI_Resize_function* resize_ = nullptr; // null: realloc()
+};
+
+enum class Layout { rows, columns, csr };
+
+// Dense: one array. CSR: starts, columns, values.
+struct Structure {
+    Layout layout = Layout::rows;
+    int64_t width = 1;
+    bool wide_starts = false; // of 8 bytes
+    std::vector<Array> arrays;
+
+    // ---- CSR: starts[i], of `count` + 1
+    int64_t start(int64_t i) const;
+    void set_start(int64_t i, int64_t value);
+    int64_t elements(int64_t count) const { return start(count) - start(0); }
+    static constexpr int64_t most_start(bool wide) { return wide ? INT64_MAX : INT32_MAX; }
+
+    // Elements of the array `a` if the process has so many rows.
+    int64_t length(size_t a, int64_t count) const;
+    // "", or what is wrong with it in a process that has so many rows. Whether there is memory is asked of the kernel,
+    // which takes 1.5 us an array: of those that are only to be moved, and not read here, if `to_move`.
+    std::string trouble(int64_t count, bool to_move) const;
+    // A number that is the same for structures that can be moved together.
+    uint64_t signature() const;
+    double bytes(int64_t count) const;
+};
+
+} // namespace ws::policy::rows

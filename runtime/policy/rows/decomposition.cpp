@@ -1,0 +1,488 @@
+// SPDX-License-Identifier: MIT
+#include "policy/rows/decomposition.h"
+
+#include "measure/meter.h"
+#include "observe/board.h"
+#include "observe/recorder.h"
+#include "base/os.h"
+
+#include <cmath>
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+
+namespace ws::policy::rows {
+
+using observe::bump;
+using base::ticks;
+
+Job host;
+Told told;
+
+namespace {
+
+constexpr int exchange_tag = 32767; // no structure has it: moves number theirs from 0 on
+
+double seconds(uint64_t t) { return host.seconds(t); }
+
+} // namespace
+
+Decomposition::Decomposition(MPI_Comm comm, Rows rows, const Wishes& wishes) : wishes_(wishes)
+{
+    PMPI_Comm_dup(comm, &comm_);
+    PMPI_Comm_rank(comm_, &rank_);
+    PMPI_Comm_size(comm_, &size_);
+    starts_ = equal_parts(rows, size_t(size_));
+    if (!host.on)
+        return;
+    monitor_ = Monitor(wishes.settings, size_t(size_));
+    told.partitions++;
+    // The best that all have.
+    int best = int(counters.open());
+    PMPI_Allreduce(MPI_IN_PLACE, &best, 1, MPI_INT, MPI_MIN, comm_);
+    source_ = Source(best);
+    told.measured = source_text(source_);
+    if (const std::string& why = counters.why(); !why.empty() && source_ < Source::flop)
+        told.measured += " (" + why + ")";
+    leader_ = rank_;
+    if (wishes.by_node) {
+        PMPI_Comm_split(comm_, host.node_number, rank_, &node_);
+        PMPI_Bcast(&leader_, 1, MPI_INT, 0, node_);
+    }
+    exchange_ = std::make_unique<Exchange>(comm_, exchange_tag);
+    measured_.resize(size_t(size_));
+    lately_.resize(size_t(size_));
+    structures_changed();
+}
+
+Decomposition::~Decomposition()
+{
+    decide(true); // others may have gone on in blocked time, and need this process
+    exchange_.reset();
+    if (node_ != MPI_COMM_NULL)
+        PMPI_Comm_free(&node_);
+    PMPI_Comm_free(&comm_);
+}
+
+void Decomposition::structures_changed()
+{
+    signature_ = 1;
+    elements_ = 0;
+    for (const Structure& s : structures_) {
+        signature_ = signature_ * 1099511628211u + s.signature();
+        if (s.layout == Layout::csr && s.arrays[0].data())
+            elements_ += double(s.elements(count()));
+    }
+    if (elements_ == 0)
+        elements_ = double(count());
+}
+
+void Decomposition::add_work(double units)
+{
+    given_ += units;
+    has_given_ = true;
+}
+
+void Decomposition::begin_iteration()
+{
+    if (!host.on)
+        return;
+    const uint64_t now = ticks();
+    if (done_ == 0)
+        interval_began_ = now;
+    at_begin_ = host.meter->load(now);
+    units_at_begin_ = units_now();
+    begun_ = true;
+}
+
+std::string Decomposition::end_begin()
+{
+    ending_ = true;
+    if (!host.on)
+        return "";
+    const uint64_t now = ticks();
+    if (begun_) {
+        begun_ = false;
+        const window::Load at_end = host.meter->load(now);
+        // `useful` may go back a little, when it is found out that others had the core.
+        const double useful = double(int64_t(at_end.useful - at_begin_.useful)) / host.ticks_per_us * 1e-6;
+        const double kept = seconds(at_end.kept_off - at_begin_.kept_off);
+        double units =
+            source_ == Source::flop || source_ == Source::instructions ? units_now() - units_at_begin_ : elements_;
+        double real = std::max(useful + kept, 0.0);
+        if (source_ == Source::fake) {
+            const double cpu = units / counters.fake_speed();
+            kept_ += std::max(real - cpu, 0.0);
+            real = std::max(real, cpu);
+        } else
+            kept_ += kept;
+        real_ += real;
+        units_ += units;
+        // Work that changes from iteration to iteration is no noise, where the program says how much it is.
+        const double said = given_ - given_before_, work = said > 0 ? said : units;
+        if (const double each = work > 0 ? real / work : 0; each > 0) {
+            const double weight = 1 / double(std::min<uint64_t>(++seen_, 200)), apart = each - mean_;
+            mean_ += weight * apart;
+            variance_ = (1 - weight) * (variance_ + weight * apart * apart);
+        }
+    }
+    given_before_ = given_;
+    iterations_++;
+    done_++;
+    std::lock_guard<base::SpinLock> guard(deciding_);
+    std::string trouble;
+    if (stage_ != Stage::idle)
+        trouble = act();
+    // While rows move, arrays are not as they were measured.
+    if (done_ >= monitor_.interval() && trouble.empty() && !move_)
+        close_interval();
+    return trouble;
+}
+
+// The interval's numbers go to all processes, while they compute the next iteration.
+void Decomposition::close_interval()
+{
+    trouble_ = find_trouble(false);
+    double real = real_, kept = kept_;
+    measured_done_ = done_;
+    iterations_then_ = iterations_ + 1;
+    sparse_then_ = sparse();
+    if (node_ != MPI_COMM_NULL) { // a node's processes share what there is
+        double sums[3] = {real, kept, 1};
+        PMPI_Allreduce(MPI_IN_PLACE, sums, 3, MPI_DOUBLE, MPI_SUM, node_);
+        real = sums[0] / sums[2];
+        kept = sums[1] / sums[2];
+    }
+    const double error = mean_ > 0 && seen_ > 1 ? std::sqrt(variance_ / double(done_)) / mean_ : 0;
+    const bool computes = count() > 0;
+    double bytes = 0;
+    if (trouble_.empty())
+        for (const Structure& s : structures_)
+            bytes += s.bytes(count());
+    Measured m;
+    m.numbers = {is_dedicated(real, real - kept, wishes_.settings.th1) ? 0.0 : 1.0,
+                 real,
+                 computes ? -real : -HUGE_VAL,
+                 std::isfinite(error) ? error * real : 0,
+                 seconds(ticks() - interval_began_),
+                 asked_s_,
+                 has_given_ || !computes ? 0.0 : 1.0,
+                 trouble_.empty() ? 0.0 : double(rank_ + 1),
+                 computes ? real : 0,
+                 computes ? 1.0 : 0.0,
+                 bytes,
+                 units_,
+                 given_};
+    m.work = {units_, real_};
+    m.leader = leader_;
+    const uint64_t began = ticks();
+    exchange_->begin(m);
+    asked_s_ = seconds(ticks() - began);
+    stage_ = Stage::numbers;
+    host.want_steps();
+    real_ = kept_ = units_ = given_ = given_before_ = 0;
+    has_given_ = false;
+    done_ = 0;
+}
+
+bool Decomposition::step()
+{
+    if (!deciding_.try_lock())
+        return true; // at the end of an iteration, by another thread or by this one below us
+    decide(false);
+    const bool more = is_deciding();
+    deciding_.unlock();
+    return more;
+}
+
+void Decomposition::decide(bool wait)
+{
+    if (stage_ == Stage::numbers) {
+        const uint64_t began = ticks();
+        if (!exchange_->has_numbers(wait))
+            return;
+        asked_s_ += wait ? seconds(ticks() - began) : 0;
+        look_at_numbers();
+    }
+    if (stage_ == Stage::rows && exchange_->has_rows(wait)) {
+        plan();
+        stage_ = Stage::decided;
+        bump(host.board->process.flex_plans);
+        bump(host.board->process.flex_plans_blocked, wait ? 0 : 1);
+    }
+}
+
+void Decomposition::look_at_numbers()
+{
+    const Numbers& all = exchange_->numbers();
+    told.intervals++;
+    bump(host.board->process.flex_intervals);
+    Summary& s = summary_;
+    s = {};
+    s.dedicated = all.shared == 0;
+    s.longest = all.longest;
+    s.shortest = std::max(-all.shorter, 0.0);
+    s.mean = all.computing > 0 ? all.real / all.computing : 0;
+    s.error = s.longest > 0 ? all.error / s.longest : 0;
+    s.wall = all.wall;
+    s.asking = all.asking;
+    // What only some processes say is no measure of what they have done beside the others.
+    const bool is_given = all.ungiven == 0 && all.given_units > 0;
+    s.units = is_given ? all.given_units : all.units;
+    bytes_ = all.bytes;
+    stage_ = Stage::decided;
+    if (all.trouble > 0)
+        return;
+    if (is_given)
+        told.measured = source_text(Source::given);
+    else if (told.measured == source_text(Source::given))
+        told.measured = source_text(source_);
+    if (is_given != was_given_) { // what intervals have in common is no unit
+        lately_.assign(lately_.size(), {});
+        monitor_.change_units(s.units);
+    }
+    was_given_ = is_given;
+    std::vector<Work> alone; // of this interval
+    for (size_t p = 0; p < measured_.size(); p++)
+        if (exchange_->is_direct() || p == size_t(rank_)) {
+            const Measured& m = exchange_->rows()[p];
+            const Work work = {is_given ? m.numbers.given_units : m.work.units, m.work.real};
+            alone.push_back(work);
+            measured_[p] = lately_[p].add(work, measured_done_, s.dedicated, monitor_.k());
+        }
+    const Gains::Sums gains = monitor_.gains().sums();
+    if (exchange_->is_direct() && !wishes_.by_node)
+        monitor_.note(starts_, alone, s);
+    const bool unbalanced = monitor_.evaluate(s, bytes_, outcome_);
+    tell_gains(gains);
+    const bool loses = monitor_.is_losing(starts_, s, intervals_left(), row_bytes());
+    undoes_ = loses || monitor_.is_to_undo(former_, starts_, s, intervals_left(), row_bytes());
+    if (undoes_) {
+        next_ = loses ? monitor_.first() : former_;
+        outcome_ = Outcome::moved;
+        return;
+    }
+    if (!unbalanced)
+        return;
+    stage_ = Stage::rows;
+    exchange_->ask_rows(measured_[size_t(rank_)]);
+}
+
+// What was compared in this interval.
+void Decomposition::tell_gains(const Gains::Sums& before)
+{
+    const Gains::Sums& now = monitor_.gains().sums();
+    const double expected = now.expected - before.expected, measured = now.measured - before.measured;
+    told.expected_s += expected;
+    told.measured_s += measured;
+    const auto to_ticks = [](double s) { return uint64_t(std::max(s, 0.0) * 1e6 * host.ticks_per_us); };
+    bump(host.board->process.flex_expected_ticks, to_ticks(expected));
+    bump(host.board->process.flex_gained_ticks, to_ticks(measured));
+}
+
+void Decomposition::plan()
+{
+    const auto n = size_t(size_);
+    const std::vector<Measured>& rows = exchange_->rows();
+    for (size_t p = 0; p < n && !exchange_->is_direct(); p++)
+        measured_[p] = rows[p].work;
+    std::vector<Work> all = measured_;
+    if (wishes_.by_node) { // each process of a node is as fast as its node
+        std::vector<Work> node(n); // by the leader's rank
+        for (size_t p = 0; p < n; p++) {
+            node[size_t(rows[p].leader)].units += all[p].units;
+            node[size_t(rows[p].leader)].real += all[p].real;
+        }
+        for (size_t p = 0; p < n; p++)
+            if (const Work& w = node[size_t(rows[p].leader)]; w.units > 0)
+                all[p].real = all[p].units * w.real / w.units;
+    }
+    choice_ = monitor_.choose(starts_, all, summary_);
+    outcome_ = choice_.outcome;
+    gain_ = choice_.gain;
+    next_.clear();
+    if (outcome_ != Outcome::moved || sparse_then_)
+        return;
+    next_ = next_partition(starts_, choice_.costs, choice_.shares);
+    gain_ = choice_.gain_with(starts_, next_);
+    outcome_ = weigh(next_);
+}
+
+Outcome Decomposition::weigh(const Starts& to) const
+{
+    return monitor_.weigh(starts_, to, gain_, intervals_left(), row_bytes());
+}
+
+// As many iterations are left as were done, if nobody says.
+double Decomposition::intervals_left() const
+{
+    const double left =
+        double(wishes_.iterations ? std::max<int64_t>(wishes_.iterations - iterations_then_, 0) : iterations_then_);
+    return left / measured_done_;
+}
+
+double Decomposition::row_bytes() const { return rows() ? bytes_ / double(rows()) : 0; }
+
+std::string Decomposition::act()
+{
+    decide(true);
+    stage_ = Stage::idle;
+    if (const auto rank = int(exchange_->numbers().trouble))
+        return trouble_of(rank - 1);
+    if (outcome_ == Outcome::moved) {
+        if (std::string text = agree_on_structures(); !text.empty())
+            return text;
+        const Structure* const s = sparse();
+        if (undoes_) {
+            // Rows go back to where they were, whatever they weigh.
+        } else if (s) { // rows weigh what they have elements, and a little for themselves
+            const auto n = size_t(size_), me = size_t(rank_);
+            next_.assign(n + 1, -1);
+            double first = 0;
+            for (size_t p = 0; p < me; p++)
+                first += choice_.costs[p].units;
+            const int64_t base = s->start(0);
+            place_cuts(
+                mine(), choice_.costs[me].units, first, cuts_of(choice_.costs, choice_.shares),
+                [&](Rows i) { return double(s->start(i) - base + i); }, next_);
+            PMPI_Allreduce(MPI_IN_PLACE, next_.data(), int(n + 1), MPI_INT64_T, MPI_MAX, comm_);
+            settle(next_, rows());
+            gain_ = choice_.gain;
+            outcome_ = weigh(next_);
+        } else if (next_.empty()) { // the sparse matrix has gone since
+            next_ = next_partition(starts_, choice_.costs, choice_.shares);
+            gain_ = choice_.gain_with(starts_, next_);
+            outcome_ = weigh(next_);
+        }
+    }
+    if (outcome_ == Outcome::moved)
+        start_move(std::move(next_));
+    else
+        told.outcome[unsigned(outcome_)]++;
+    return "";
+}
+
+// ---- moving
+
+// What that process has found, said to all. Collective.
+std::string Decomposition::trouble_of(int rank)
+{
+    char words[160] = "";
+    std::snprintf(words, sizeof words, "%s (rank %d)", trouble_.c_str(), rank);
+    PMPI_Bcast(words, sizeof words, MPI_CHAR, rank, comm_);
+    return words;
+}
+
+// Rows are to move: whether all have the same structures, in good order. Collective.
+std::string Decomposition::agree_on_structures()
+{
+    trouble_ = find_trouble(true);
+    uint64_t all[3] = {trouble_.empty() ? 0 : uint64_t(rank_) + 1, signature_, ~signature_};
+    PMPI_Allreduce(MPI_IN_PLACE, all, 3, MPI_UINT64_T, MPI_MAX, comm_);
+    if (all[0])
+        return trouble_of(int(all[0]) - 1);
+    return all[1] == ~all[2] ? "" : "processes have registered different structures";
+}
+
+const Structure* Decomposition::sparse() const
+{
+    for (const Structure& s : structures_)
+        if (s.layout == Layout::csr)
+            return &s;
+    return nullptr;
+}
+
+std::string Decomposition::find_trouble(bool to_move)
+{
+    for (Structure& s : structures_) {
+        for (size_t a = 0; a < s.arrays.size(); a++)
+            if (a == 0 || (s.arrays[0].data() && s.arrays[0].is_there(s.length(0, count())))) // whose length starts say
+                s.arrays[a].refresh(s.length(a, count()));
+        if (std::string text = s.trouble(count(), to_move); !text.empty())
+            return text;
+    }
+    return "";
+}
+
+void Decomposition::start_move(Starts to)
+{
+    from_ = starts_;
+    next_ = std::move(to);
+    rounds_ = rounds_of(from_, next_);
+    round_ = 1;
+    moved_bytes_ = 0;
+    move_began_ = base::seconds_now();
+    move_ =
+        std::make_unique<Move>(comm_, structures_, from_, part_way(from_, next_, 1, rounds_), host.options->flex_check);
+    if (!move_->begin())
+        rounds_ = 0;
+}
+
+bool Decomposition::end_finish()
+{
+    ending_ = false;
+    if (!move_)
+        return false;
+    const uint64_t began = ticks();
+    Rows done = 0;
+    while (rounds_ > 0) {
+        move_->finish();
+        moved_bytes_ += move_->bytes();
+        starts_ = part_way(from_, next_, round_, rounds_);
+        done = round_;
+        if (round_ == rounds_)
+            break;
+        round_++;
+        move_ = std::make_unique<Move>(comm_, structures_, starts_, part_way(from_, next_, round_, rounds_),
+                                       host.options->flex_check);
+        if (!move_->begin())
+            rounds_ = 0;
+    }
+    move_.reset();
+    if (rounds_ == 0) {
+        told.outcome[unsigned(Outcome::no_memory)]++;
+        if (rank_ == 0 && !said_no_memory_)
+            std::fprintf(stderr,
+                         "workshare: XMPI: rows stay where they are: a process has no memory for more (said once)\n");
+        said_no_memory_ = true;
+    }
+    const double took = base::seconds_now() - move_began_;
+    const uint64_t ended = ticks();
+    bump(host.board->process.flex_move_ticks, ended - began);
+    if (done == 0)
+        return false;
+    structures_changed();
+    bump(host.board->process.flex_moves);
+    bump(host.board->process.flex_bytes, uint64_t(moved_bytes_));
+    double most[2] = {moved_bytes_, took}, sum = moved_bytes_ / 2; // each byte leaves one process and comes to another
+    PMPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_DOUBLE, MPI_MAX, comm_);
+    PMPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, comm_);
+    if (undoes_) {
+        monitor_.undone(most[0], most[1]);
+        former_.clear();
+        told.undone++;
+    } else {
+        monitor_.moved(choice_, gain_, most[0], most[1]);
+        former_ = from_;
+    }
+    undoes_ = false;
+    told.outcome[unsigned(Outcome::moved)]++;
+    told.moves++;
+    const Rows rows = volume_of(from_, starts_).all;
+    if (observe::recording)
+        observe::record(observe::EventKind::rows, began, ended, 0, uint64_t(rows), uint64_t(moved_bytes_));
+    told.rows += double(rows);
+    told.bytes += sum;
+    told.move_s += most[1];
+    // What was measured meanwhile is of two partitions.
+    real_ = kept_ = units_ = given_ = given_before_ = 0;
+    has_given_ = false;
+    done_ = 0;
+    lately_.assign(lately_.size(), {});
+    mean_ = variance_ = 0;
+    seen_ = 0;
+    return true;
+}
+
+} // namespace ws::policy::rows

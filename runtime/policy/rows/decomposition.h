@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+//
+// One decomposition: its structures, what its processes measure, and when its rows move.
+#pragma once
+
+#include "policy/rows/counters.h"
+#include "policy/rows/exchange.h"
+#include "policy/rows/host.h"
+#include "policy/rows/move.h"
+#include "window/load_row.h"
+#include "base/spin_lock.h"
+
+#include <memory>
+
+namespace ws::policy::rows {
+
+// Info's keys, and options for what it does not say.
+struct Wishes {
+    Settings settings;
+    bool by_node = false;
+    int64_t iterations = 0; // 0: unknown
+};
+
+class Decomposition {
+public:
+    // Collective over comm, which it duplicates.
+    Decomposition(MPI_Comm comm, Rows rows, const Wishes& wishes);
+    Decomposition(const Decomposition&) = delete;
+    Decomposition& operator=(const Decomposition&) = delete;
+    ~Decomposition();
+
+    MPI_Comm comm() const { return comm_; }
+    Rows rows() const { return starts_.back(); }
+    Rows count() const { return mine().size(); }
+    Rows displ() const { return mine().begin; }
+    const Starts& starts() const { return starts_; }
+    std::vector<Structure>& structures() { return structures_; }
+    // After a structure was added or taken out.
+    void structures_changed();
+
+    void add_work(double units);
+    void begin_iteration();
+    // The end of an iteration, in two parts. Collective. "" or what is wrong, the same in all processes; then nothing
+    // has moved.
+    std::string end_begin();
+    bool is_ending() const { return ending_; }
+    bool end_finish(); // whether rows have moved
+
+    // In blocked time, by the thread that called MPI_Init: goes on with what follows from the last interval, as far as
+    // that needs no waiting. Whether there is more to do.
+    bool step();
+
+private:
+    // What follows from an interval's numbers while they are under way.
+    enum class Stage { idle, numbers, rows, decided };
+
+    Range mine() const { return range_of(starts_, size_t(rank_)); }
+    const Structure* sparse() const; // the first; or null
+    void close_interval();
+    bool is_deciding() const { return stage_ == Stage::numbers || stage_ == Stage::rows; }
+    // Goes on up to `decided`, if `wait`, else as far as it can at once. Looks at no memory of the program.
+    void decide(bool wait);
+    void look_at_numbers();
+    void plan();
+    // What was decided is done: begins the move, if there is one. "" or what is wrong.
+    std::string act();
+    void tell_gains(const Gains::Sums& before);
+    std::string agree_on_structures();
+    Outcome weigh(const Starts& to) const;
+    double intervals_left() const;
+    double row_bytes() const; // of all structures
+    void start_move(Starts to);
+    std::string find_trouble(bool to_move);
+    std::string trouble_of(int rank);
+    double units_now() const
+    {
+        return source_ == Source::flop || source_ == Source::instructions ? counters.read(source_) : 0;
+    }
+
+    MPI_Comm comm_ = MPI_COMM_NULL, node_ = MPI_COMM_NULL; // node_: of those on this node, if shares are of nodes
+    int rank_ = 0, size_ = 1, leader_ = 0; // leader_: lowest rank of the node
+    Wishes wishes_;
+    Source source_ = Source::registered;
+    Starts starts_;
+    std::vector<Structure> structures_;
+    Monitor monitor_;
+    uint64_t signature_ = 0;
+    double elements_ = 0; // units of one iteration, by what is registered
+
+    // ---- the iteration, and the interval that runs
+    bool begun_ = false, ending_ = false;
+    window::Load at_begin_ = {};
+    double units_at_begin_ = 0;
+    unsigned done_ = 0;              // iterations of the interval
+    int64_t iterations_ = 0;         // of all
+    double real_ = 0, kept_ = 0, units_ = 0, given_ = 0;
+    bool has_given_ = false;  // XMPI_Set_work was called in this interval, maybe with 0
+    double given_before_ = 0; // of given_, at the end of the last iteration
+    uint64_t interval_began_ = 0;
+    // Of an iteration's time a unit: a mean and a variance that forget, for the noise.
+    double mean_ = 0, variance_ = 0;
+    uint64_t seen_ = 0;
+
+    // ---- the interval before, while its numbers are under way: as it was when it ended, as decisions are made at
+    // another moment in each process. Between two ends of iterations step() may have it.
+    base::SpinLock deciding_;
+    std::unique_ptr<Exchange> exchange_;
+    Stage stage_ = Stage::idle;
+    unsigned measured_done_ = 0;
+    int64_t iterations_then_ = 0; // when the decision counts
+    bool sparse_then_ = false;    // some structure was
+    double asked_s_ = 0;          // what sending and waiting for the last numbers took
+    std::string trouble_;         // of this process
+    // What was measured of each process; at first of those alone of which it is known.
+    std::vector<Work> measured_;
+    std::vector<Lately> lately_;
+    Summary summary_;
+    Starts former_;       // before the last move; empty: there is nothing to go back to
+    bool undoes_ = false; // the move that is decided goes back there
+    bool was_given_ = false; // work was measured by XMPI_Set_work
+    double bytes_ = 0; // of all structures, of all processes
+    Outcome outcome_ = Outcome::same;
+
+    // ---- a move
+    std::unique_ptr<Move> move_;
+    Starts next_, from_; // next_: empty while the rows' weights have to be looked at
+    Monitor::Choice choice_; // that it follows from,
+    double gain_ = 0;        // and the seconds an interval that it is to gain
+    Rows round_ = 0, rounds_ = 0;
+    double moved_bytes_ = 0, move_began_ = 0;
+    bool said_no_memory_ = false;
+};
+
+} // namespace ws::policy::rows

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+//
+// What processes tell each other at the end of an interval. Nobody waits for it: it arrives while they compute, and is
+// looked at in blocked time or at the next end of an iteration.
+//
+// Where processes are few each sends all that it has measured to all, at once: then nothing depends on when a slow
+// process, which is hardly ever in MPI, passes on what others said. Where they are many their numbers are reduced, and
+// their rows gathered only when data may have to move.
+#pragma once
+
+#include "policy/rows/partition.h"
+
+#include <mpi.h>
+
+namespace ws::policy::rows {
+
+// What all need to know of an interval.
+struct Numbers {
+    double shared, longest, shorter, error, wall, asking, ungiven, trouble; // by maximum
+    double real, computing, bytes, units, given_units;                    // by sum
+};
+
+// What one process has measured: a row of what is gathered.
+struct Measured {
+    Numbers numbers; // its own; of its node, what all processes of a node have in common
+    Work work;       // of this interval; as asked for by ask_rows(), what is to be taken for it
+    int leader;      // the lowest rank of its node, if shares are of nodes; else itself
+};
+
+class Exchange {
+public:
+    // Of the processes of `comm`, whose messages with `tag` are its own.
+    Exchange(MPI_Comm comm, int tag);
+    Exchange(const Exchange&) = delete;
+    Exchange& operator=(const Exchange&) = delete;
+    ~Exchange();
+
+    // All processes begin, look at the numbers, and then all or none ask for the rows, before they begin again. Nothing
+    // waits but what is told to.
+    void begin(const Measured& mine);
+    // Not if the rows have come with the numbers.
+    void ask_rows(const Work& mine);
+    bool is_direct() const { return direct_; } // they have
+    // Whether they are there; what is to wait does so until they are.
+    bool has_numbers(bool wait);
+    bool has_rows(bool wait) { return complete(wait); }
+    const Numbers& numbers() const { return all_; }
+    const std::vector<Measured>& rows() const { return rows_; } // by rank
+
+private:
+    static void reduce(void* in, void* inout, int* length, MPI_Datatype* type);
+    bool complete(bool wait);
+
+    MPI_Comm comm_;
+    int tag_, rank_ = 0, size_ = 1;
+    bool direct_;
+    MPI_Datatype type_ = MPI_DATATYPE_NULL; // of Numbers
+    MPI_Op op_ = MPI_OP_NULL;
+    Measured mine_ = {};
+    Numbers all_ = {};
+    std::vector<Measured> rows_;
+    std::vector<MPI_Request> requests_;
+};
+
+} // namespace ws::policy::rows

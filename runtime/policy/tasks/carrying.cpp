@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: MIT
+//
+// Tasks, their data and results on their way from rank to rank.
+#include "policy/tasks/letters.h"
+#include "policy/tasks/pool.h"
+
+#include "mpi/end_job.h"
+#include "observe/recorder.h"
+#include "base/os.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+
+namespace ws::policy::tasks {
+
+using base::Hardware;
+using base::load_relaxed;
+using base::store_relaxed;
+using base::ticks;
+
+namespace {
+
+volatile Hardware::Word letters_with_tasks; // of this process: there may be several pools
+
+constexpr size_t apart_from = 16384; // bytes of a task that travel as a message of their own
+constexpr size_t guard_bytes = 64;   // behind what a user's pack() writes
+constexpr size_t most_slack = 1 << 20; // behind these: room for a pack() that writes too much
+constexpr char guard = 0x5a;
+
+} // namespace
+
+// ---- giving
+
+size_t Pool::give(const Gift& g, const Look& own)
+{
+    if (ending_.ended()) // others may have left the run
+        return 0;
+    const uint64_t began = ticks();
+    std::vector<Task> out, kept;
+    const Side from = {own.rest, g.speed, own.cores};
+    double room = g.room, tried = 0;
+    uint64_t not_worth = 0, no_room = 0, bytes_out = 0;
+    const double most = std::min(g.tasks, 1e9);
+    while (double(out.size()) < most && tried < most + 64) {
+        Task t;
+        lock_.lock();
+        const bool queued = queue_.give(t), there = queued || take_from_hands(t);
+        if (queued)
+            kinds_[t.kind].waiting--;
+        queue_changed();
+        if (there)
+            store_relaxed(active_, active_ + 1); // it is neither queued nor gone
+        lock_.unlock();
+        if (!there)
+            break;
+        tried++;
+        const Kind& k = kinds_[t.kind];
+        const double mean = load_relaxed(k.mean_s) * own.grows;
+        const size_t bytes = k.is_flat() ? t.bytes : k.c.packed(t.there, t.bytes);
+        const bool is_worth = g.whatever || mean == 0 || mean >= age_min(cost_, double(bytes), most, from, g.to);
+        const bool has_room = double(bytes) <= room || bytes <= Task::most_here;
+        if (is_worth && has_room) {
+            room -= double(bytes);
+            bytes_out += bytes;
+            out.push_back(t);
+        } else {
+            not_worth += !is_worth;
+            no_room += is_worth && !has_room;
+            kept.push_back(t);
+        }
+    }
+    size_t given = out.size();
+    lock_.lock();
+    for (auto t = kept.rbegin(); t != kept.rend(); ++t)
+        queue_.put_back(*t);
+    for (const Task& t : kept)
+        kinds_[t.kind].waiting++;
+    queue_changed();
+    store_relaxed(active_, active_ - kept.size() - given);
+    counts_.moved_out += given;
+    counts_.bytes_out += bytes_out;
+    counts_.kept_worth += not_worth;
+    counts_.kept_room += no_room;
+    if (double(given) + double(kept.size()) < most) {
+        const uint64_t missing = uint64_t(most) - given - kept.size();
+        (waiting() ? counts_.kept_moved : counts_.kept_none) += missing;
+    }
+    lock_.unlock();
+    if (!given)
+        return 0;
+    given = send_tasks(g.address, out);
+    // f: what this side spends, and as much on the other.
+    const double took = 2 * seconds(ticks() - began) / std::ceil(double(out.size() * 64) / Wire::most) + 5e-6;
+    cost_.fixed_s += 0.1 * (std::min(took, 1e-3) - cost_.fixed_s);
+    return given;
+}
+
+// The oldest of the thread that has most. The pool's lock is held.
+bool Pool::take_from_hands(Task& t)
+{
+    Hand* fullest = nullptr;
+    size_t most = 0;
+    for (unsigned i = 0; i < hands_; i++)
+        if (const size_t n = all_hands_[i]->size(); n > most) {
+            fullest = all_hands_[i].get();
+            most = n;
+        }
+    return fullest && fullest->steal(&t, 1);
+}
+
+// Frees what it has sent, and says how many; what cannot be packed stays here.
+size_t Pool::send_tasks(int to, std::vector<Task>& tasks)
+{
+    size_t failed = 0;
+    std::string text = letter(Letter::tasks, TasksHead{own_node_, 0, 0});
+    uint32_t in_letter = 0;
+    uint64_t began = ticks();
+    struct Apart {
+        int tag;
+        void* data;
+        size_t bytes;
+        std::function<void()> done;
+    };
+    std::vector<Apart> apart;
+    const auto send = [&] {
+        const TasksHead head = {own_node_, in_letter, Hardware::fetch_add_full(letters_with_tasks, 1)};
+        std::memcpy(&text[8], &head, sizeof head);
+        if (in_letter)
+            post(to, std::move(text));
+        if (in_letter && observe::recording)
+            observe::record(observe::EventKind::tasks, began, ticks(), uint32_t(in_world_[size_t(to)]), in_letter,
+                            2 * head.number);
+        for (Apart& a : apart)
+            wire_.send(to, a.tag, a.data, a.bytes, std::move(a.done));
+        apart.clear();
+        text = letter(Letter::tasks, TasksHead{own_node_, 0, 0});
+        in_letter = 0;
+        began = ticks();
+    };
+    for (Task& t : tasks) {
+        const Kind& k = kinds_[t.kind];
+        char* bytes = static_cast<char*>(t.data());
+        size_t size = t.bytes;
+        char* packed = nullptr;
+        if (!k.is_flat()) {
+            size = k.c.packed(t.there, t.bytes);
+            packed = static_cast<char*>(std::malloc(size + guard_bytes + std::clamp<size_t>(size, 4096, most_slack)));
+            if (packed) {
+                std::memset(packed + size, guard, guard_bytes);
+                k.c.pack(t.there, t.bytes, packed);
+            }
+            if (!packed || std::count(packed + size, packed + size + guard_bytes, guard) != long(guard_bytes)) {
+                fail(t, 0, packed ? "packed more bytes than it had said" : "could not be packed: no memory");
+                std::free(packed);
+                t.flags |= task_pinned; // it runs here
+                put_in_queue(t);
+                std::lock_guard<base::SpinLock> hold(lock_);
+                counts_.moved_out--;
+                failed++;
+                continue;
+            }
+            bytes = packed;
+        }
+        Packed p = {t.kind, t.priority, t.flags, uint8_t(std::min(t.moves + 1, 255)), size >= apart_from, 0, t.origin,
+                    t.future, size};
+        const size_t needs = sizeof p + (p.apart ? 0 : (size + 7) / 8 * 8);
+        if (text.size() + needs > Wire::most)
+            send();
+        in_letter++;
+        travels_.sent_to(to);
+        const bool moved_before = t.moves != 0;
+        const uint64_t held = t.bytes;
+        const auto let_go = [this, moved_before, held] {
+            if (moved_before)
+                Hardware::fetch_add_full(held_, Hardware::Word(0) - held);
+        };
+        if (!p.apart) {
+            text.append(reinterpret_cast<const char*>(&p), sizeof p);
+            text.append(bytes, size);
+            text.append((8 - size % 8) % 8, '\0');
+            std::free(packed);
+            if (!k.is_flat())
+                k.c.release(t.there, t.bytes);
+            else if (t.flags & task_on_heap)
+                std::free(t.there);
+            if (t.flags & task_on_heap)
+                let_go();
+            continue;
+        }
+        p.tag = uint16_t(next_tag_);
+        next_tag_ = (next_tag_ + 1) % Wire::tags;
+        text.append(reinterpret_cast<const char*>(&p), sizeof p);
+        if (!k.is_flat())
+            k.c.release(t.there, t.bytes);
+        const uint64_t began = ticks();
+        apart.push_back({Wire::first_tag + p.tag, bytes, size, [this, bytes, size, began, let_go] {
+                             std::free(bytes);
+                             let_go();
+                             if (size >= 1 << 20) {
+                                 const double rate = double(size) / seconds(ticks() - began);
+                                 cost_.bytes_per_s += 0.3 * (rate - cost_.bytes_per_s);
+                             }
+                         }});
+    }
+    send();
+    return tasks.size() - failed;
+}
+
+void Pool::put_in_queue(const Task& t)
+{
+    std::lock_guard<base::SpinLock> hold(lock_);
+    queue_.put(t, (t.flags & task_pinned) || t.moves >= most_moves_);
+    queue_changed();
+    kinds_[t.kind].waiting++;
+}
+
+// ---- getting
+
+void Pool::arrived(Task t, const void* packed, size_t bytes)
+{
+    const Kind& k = kinds_[t.kind];
+    t.flags &= uint8_t(~task_on_heap);
+    if (!k.is_flat()) {
+        size_t unpacked = 0;
+        t.there = k.c.unpack(packed, bytes, &unpacked);
+        t.bytes = unpacked;
+        t.flags |= task_on_heap;
+    } else if (bytes <= Task::most_here)
+        std::memcpy(t.here, packed, bytes);
+    else {
+        t.there = const_cast<void*>(packed); // its own by now
+        t.flags |= task_on_heap;
+    }
+    if (t.flags & task_on_heap)
+        Hardware::fetch_add_full(held_, Hardware::Word(t.bytes));
+    put_in_queue(t);
+    travels_.received_by(me_);
+    std::lock_guard<base::SpinLock> hold(lock_);
+    counts_.moved_in++;
+    counts_.bytes_in += bytes;
+}
+
+void Pool::receive_tasks(int from, const char* text, size_t bytes)
+{
+    const TasksHead head = head_in<TasksHead>(text, bytes);
+    const uint64_t began = ticks();
+    size_t at = 8 + sizeof head;
+    uint32_t now = 0;
+    const auto tell = [this, run = run_of(text)](int node, uint32_t tasks) {
+        if (run != run_) // balancers do not know of letters of the run before
+            return;
+        if (balancer_) {
+            Actions a;
+            if (!ended_)
+                balancer_->arrived(node, tasks, own_look(), a);
+            act(a);
+        } else {
+            own_look();
+            post(agents_[size_t(own_node_)], letter(Letter::changed, Came{node, tasks}));
+        }
+    };
+    for (uint32_t i = 0; i < head.tasks; i++) {
+        Packed p;
+        std::memcpy(&p, text + at, sizeof p);
+        at += sizeof p;
+        Task t = {};
+        t.kind = p.kind;
+        t.priority = p.priority;
+        t.flags = p.flags;
+        t.moves = p.moves;
+        t.origin = p.origin;
+        t.future = p.future;
+        t.bytes = p.bytes;
+        void* const own =
+            p.apart || (p.bytes > Task::most_here && kinds_[t.kind].is_flat()) ? std::malloc(p.bytes) : nullptr;
+        if (!own && p.apart) {
+            std::fprintf(
+                stderr,
+                "workshare: tasks: no memory for %lu bytes of a task of kind '%s' from rank %d; ending the job\n",
+                static_cast<unsigned long>(p.bytes), kinds_[t.kind].name.c_str(), from);
+            mpi::end_job();
+        }
+        if (p.apart) {
+            wire_.receive(from, Wire::first_tag + p.tag, own, p.bytes, [this, t, own, p, tell, node = head.node] {
+                arrived(t, own, p.bytes);
+                if (!kinds_[t.kind].is_flat())
+                    std::free(own);
+                tell(node, 1);
+            });
+            continue;
+        }
+        if (own)
+            std::memcpy(own, text + at, p.bytes);
+        arrived(t, own ? own : text + at, p.bytes);
+        at += (p.bytes + 7) / 8 * 8;
+        now++;
+    }
+    if (observe::recording)
+        observe::record(observe::EventKind::tasks, began, ticks(), uint32_t(in_world_[size_t(from)]), head.tasks,
+                        2 * head.number + 1);
+    if (now)
+        tell(head.node, now);
+}
+
+void Pool::flush_results()
+{
+    std::vector<ResultOut> out;
+    lock_.lock();
+    out.swap(results_out_);
+    lock_.unlock();
+    for (const ResultOut& r : out) {
+        std::string text = letter(Letter::result, ResultHead{r.future, r.failure}, r.bytes.size());
+        post(r.to, text += r.bytes);
+        travels_.sent_to(r.to);
+    }
+}
+
+} // namespace ws::policy::tasks

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+//
+// include/workshare/task.h.
+#include "abi/last_error.h"
+#include "policy/tasks/pool.h"
+#include "policy/together.h"
+#include "base/spin_lock.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <new>
+#include <string>
+
+using ws::policy::InTogether;
+using ws::policy::tasks::Pool;
+using ws::window::Together;
+
+// Stays for ever, a few bytes, so that a pool that was freed can be told from one that is there.
+struct ws_tasks {
+    Pool* pool;
+    ws_tasks* before; // freed before this one
+};
+
+namespace {
+
+// What looks for leaks finds those that were freed here.
+ws::base::SpinLock freeing;
+ws_tasks* last_freed;
+
+int said(int result, const std::string& error)
+{
+    if (result)
+        ws::abi::say_last_error(error);
+    return result;
+}
+
+Pool* pool_of(ws_tasks* tasks, const char* who)
+{
+    if (tasks && tasks->pool)
+        return tasks->pool;
+    ws::abi::say_last_error(std::string(who) + (tasks ? ": the pool was freed" : ": the pool is NULL"));
+    return nullptr;
+}
+
+bool mpi_is_there()
+{
+    int begun = 0, over = 0;
+    PMPI_Initialized(&begun);
+    PMPI_Finalized(&over);
+    return begun && !over;
+}
+
+} // namespace
+
+WS_EXPORT int ws_tasks_create(MPI_Comm comm, ws_tasks** tasks)
+{
+    if (!tasks || !mpi_is_there())
+        return said(EINVAL,
+                    !tasks ? "ws_tasks_create: nowhere to store the pool" : "ws_tasks_create: MPI is not initialized");
+    int is_inter = 0;
+    if (comm != MPI_COMM_NULL)
+        PMPI_Comm_test_inter(comm, &is_inter);
+    if (comm == MPI_COMM_NULL || is_inter)
+        return said(EINVAL, std::string("ws_tasks_create: comm is ") +
+                                (is_inter ? "an intercommunicator" : "MPI_COMM_NULL"));
+    ws_tasks* const shell = new (std::nothrow) ws_tasks{nullptr, nullptr};
+    if (!shell)
+        return said(ENOMEM, "ws_tasks_create: no memory");
+    const InTogether in_create(Together::tasks_create, "ws_tasks_create", comm);
+    shell->pool = new Pool(comm, shell);
+    *tasks = shell;
+    return 0;
+}
+
+WS_EXPORT int ws_tasks_kind(ws_tasks* tasks, const ws_task_kind* description, int* kind)
+{
+    Pool* const pool = pool_of(tasks, "ws_tasks_kind");
+    if (!pool)
+        return EINVAL;
+    if (!description || !kind)
+        return said(EINVAL, "ws_tasks_kind: no description, or nowhere to store the number");
+    std::string error;
+    const int result = pool->add_kind(*description, *kind, error);
+    return said(result, error);
+}
+
+WS_EXPORT int ws_task_put(ws_tasks* tasks, int kind, const void* data, size_t bytes, const ws_task_options* options)
+{
+    if (__builtin_expect(!tasks || !tasks->pool, 0))
+        return pool_of(tasks, "ws_task_put"), EINVAL;
+    std::string error;
+    const int result = tasks->pool->put(kind, data, bytes, options, error);
+    return __builtin_expect(result, 0) ? said(result, error) : 0;
+}
+
+WS_EXPORT int ws_task_result(ws_task* task, const void* result, size_t bytes)
+{
+    auto* const running = static_cast<Pool::Running*>(const_cast<void*>(task->reserved[0]));
+    std::string error;
+    const int failed = running->pool->result(*running, result, bytes, error);
+    return said(failed, error);
+}
+
+WS_EXPORT int ws_tasks_run(ws_tasks* tasks)
+{
+    Pool* const pool = pool_of(tasks, "ws_tasks_run");
+    if (!pool)
+        return EINVAL;
+    if (!mpi_is_there())
+        return said(EINVAL, "ws_tasks_run: MPI is finalized");
+    std::string error;
+    const InTogether in_run(Together::tasks_run, "ws_tasks_run", pool->comm());
+    const int result = pool->run(error);
+    return said(result, error);
+}
+
+WS_EXPORT int ws_tasks_reduced(ws_tasks* tasks, int kind, void* result, size_t bytes)
+{
+    Pool* const pool = pool_of(tasks, "ws_tasks_reduced");
+    if (!pool)
+        return EINVAL;
+    std::string error;
+    const int failed = pool->reduced(kind, result, bytes, error);
+    return said(failed, error);
+}
+
+WS_EXPORT int ws_tasks_future(ws_tasks* tasks, uint64_t future, void* result, size_t capacity, size_t* bytes)
+{
+    Pool* const pool = pool_of(tasks, "ws_tasks_future");
+    if (!pool)
+        return EINVAL;
+    std::string error;
+    const int failed = pool->future(future, result, capacity, bytes, error);
+    return said(failed, error);
+}
+
+WS_EXPORT int ws_tasks_counts(ws_tasks* tasks, ws_task_counts* counts)
+{
+    Pool* const pool = pool_of(tasks, "ws_tasks_counts");
+    if (!pool)
+        return EINVAL;
+    if (!counts)
+        return said(EINVAL, "ws_tasks_counts: nowhere to store the counts");
+    pool->count(*counts);
+    return 0;
+}
+
+WS_EXPORT int ws_tasks_free(ws_tasks** tasks)
+{
+    Pool* const pool = pool_of(tasks ? *tasks : nullptr, "ws_tasks_free");
+    if (!pool)
+        return EINVAL;
+    if (pool->runs())
+        return said(EINVAL, "ws_tasks_free: the pool runs");
+    if (!mpi_is_there()) {
+        if (pool->is_first()) // a destructor ignores the error
+            std::fprintf(stderr, "workshare: error: a pool of tasks is freed after MPI_Finalize (ws_tasks_free); "
+                                 "free it, or end its ws::task_pool, before\n");
+        return said(EINVAL, "ws_tasks_free: MPI is finalized: pools are freed before MPI_Finalize");
+    }
+    (*tasks)->pool = nullptr;
+    freeing.lock();
+    (*tasks)->before = last_freed;
+    last_freed = *tasks;
+    freeing.unlock();
+    *tasks = nullptr;
+    const InTogether in_free(Together::tasks_free, "ws_tasks_free", pool->comm());
+    delete pool;
+    return 0;
+}

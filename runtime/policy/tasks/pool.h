@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+//
+// A pool of tasks on one rank. Its threads: the one that calls run(), guests on cores that other ranks lend (the queue
+// is run as a ws loop), and those that look at letters while run()'s thread is in a long task: idle workers, the pulse.
+#pragma once
+
+#include "policy/tasks/balancer.h"
+#include "policy/tasks/ending.h"
+#include "policy/tasks/hand.h"
+#include "policy/tasks/nblb.h"
+#include "policy/tasks/predict.h"
+#include "policy/tasks/queue.h"
+#include "policy/tasks/wire.h"
+#include "policy/node_memory.h"
+#include "base/spin_lock.h"
+#define WS_IN_LIBWS
+#include "workshare/task.h"
+
+#include <deque>
+#include <mutex>
+#include <pthread.h>
+#include <unordered_map>
+
+namespace ws::policy::tasks {
+
+class Pool {
+public:
+    // Collective over comm.
+    explicit Pool(MPI_Comm comm, ws_tasks* shell);
+    ~Pool();
+    Pool(const Pool&) = delete;
+
+    // As the functions of task.h. `error`: what to say.
+    int add_kind(const ws_task_kind& kind, int& number, std::string& error);
+    int put(int kind, const void* data, size_t bytes, const ws_task_options* options, std::string& error);
+    int run(std::string& error);
+    int reduced(int kind, void* result, size_t bytes, std::string& error);
+    int future(uint64_t number, void* result, size_t capacity, size_t* bytes, std::string& error);
+    void count(ws_task_counts& counts);
+    bool runs() const { return running_now_; }
+    MPI_Comm comm() const { return comm_; }
+    bool is_first() const { return me_ == 0; } // of its communicator's ranks
+    // At MPI_Finalize: the letters that pools listen for are cancelled, where pools were not freed.
+    static void leave_all();
+
+    // Of a running task.
+    struct Running {
+        Pool* pool;
+        Task* task;
+        bool has_result = false;
+        int failure = 0;
+        std::string result; // for a future
+    };
+    int result(Running& running, const void* result, size_t bytes, std::string& error);
+
+    void region_part(); // the body of the loop
+    void step();        // the home thread, in a task, is blocked in MPI
+    uint64_t worker_step(uint64_t now); // a worker is idle
+
+private:
+    struct Kind {
+        ws_task_kind c;
+        std::string name;
+        base::SpinLock lock; // of what follows
+        Prediction prediction;
+        double pending_s = 0, pending = 0; // run times that the prediction does not have yet, and of how many tasks
+        std::string combined; // by threads that have no hand, or had one
+        std::string reduced; // of the last run
+        uint64_t waiting = 0; // tasks in the queue; the pool's lock is held
+        // Written under the lock, read without it.
+        volatile double mean_s = 0, tail_s = 0, tasks = 0;
+        bool is_flat() const { return !c.packed; }
+        size_t room() const { return (c.result + 15) / 16 * 16; } // of a result among those of other kinds: aligned
+        void took(double seconds, double tasks);
+    };
+    struct Future {
+        bool done = false;
+        int failure = 0;
+        std::string bytes;
+    };
+    struct ResultOut {
+        int to;
+        uint32_t future;
+        int failure;
+        std::string bytes;
+    };
+    // Of each rank of the node, in its shared memory. Writer: that rank. Relaxed: an estimate.
+    struct alignas(64) Row {
+        volatile base::Hardware::Word rest, waiting, mean_ns, grows, room; // grows: in hundredths
+        volatile base::Hardware::Word pace[Pace::most];                    // packed()
+    };
+    struct NodeHead {
+        volatile base::Hardware::Flag state; // of the node, as its agent has seen it or was told (state_of())
+    };
+
+    // pool.cpp
+    void leave();
+    uint64_t number_of_kinds() const;
+    bool have_same_kinds();
+    void say_who_differs(std::string& error);
+    void run_local();
+    void run_balanced();
+    void work(uint64_t long_enough);
+    size_t batch_size() const;
+    bool next(Hand& hand, Task& task, size_t want);
+    bool take_queued(Hand& hand, Task& task, size_t want);
+    bool steal(Hand& hand, Task& task, size_t want);
+    bool hunt(Hand& hand, Task& task, uint64_t until, bool polls);
+    void tell(Hand& hand);
+    void queue_changed();
+    size_t waiting() const;
+    bool open_hand();
+    void close_hand();
+    void wait_for_guests();
+    void run_one(Task& task);
+    void share(size_t tasks);
+    bool is_idle();
+    void show();
+    void put_in_queue(const Task& task);
+    void drop(Task& task);
+    void fail(const Task& task, int failure, const char* what);
+    int finish(uint64_t failed, std::string& error);
+    void combine_all();
+
+    // asking.cpp
+    void open_wire();
+    void connect();
+    bool poll();
+    void look_at_letters();
+    void wait();
+    void poll_if_due(uint64_t now);
+    void start_pulse();
+    void rest_pulse();
+    void end_pulse();
+    void pulse();
+    uint64_t room() const;
+    Look own_look();
+    void look_around();
+    static base::Flag state_of(const Look& own);
+    int choose_giver() const;
+    void act(Actions& actions);
+    void gift(const Gift& gift, Actions& actions);
+    void post(int to, std::string letter);
+    void handle(int from, const char* letter, size_t bytes);
+    void handle_early();
+    void wait_for_kinds();
+    void begin();
+    void go_on_ending();
+    void drain();
+
+    // carrying.cpp
+    size_t give(const Gift& gift, const Look& own);
+    bool take_from_hands(Task& task);
+    size_t send_tasks(int to, std::vector<Task>& tasks);
+    void receive_tasks(int from, const char* letter, size_t bytes);
+    void arrived(Task task, const void* packed, size_t bytes);
+    void flush_results();
+
+    ws_tasks* shell_;
+    uint64_t serial_ = 0; // of the pools of this process; the upper half of the numbers of futures
+    MPI_Comm comm_ = MPI_COMM_NULL; // for what is collective
+    MPI_Comm wire_comm_ = MPI_COMM_NULL, node_ = MPI_COMM_NULL;
+    int me_ = 0, ranks_ = 1;
+    std::vector<int> agents_;     // of each node: its first rank
+    int own_node_ = 0, node_me_ = 0;
+    std::vector<int> node_ranks_; // of this node
+    std::vector<int> node_of_;    // of each rank
+    std::vector<int> in_world_;   // its rank in MPI_COMM_WORLD
+    policy::NodeMemory memory_;
+    NodeHead* head_ = nullptr;
+    Row own_row_ = {};
+    Row* rows_ = &own_row_; // of all ranks of the node, if tasks move
+    Growth growth_;
+    uint64_t grown_run_ = 0, grown_put_ = 0; // how much of it growth_ knows
+    bool balances_ = false;
+
+    std::deque<Kind> kinds_;
+    base::SpinLock lock_; // of the queue, futures, results_out_
+    Queue queue_;
+    std::unordered_map<uint32_t, Future> futures_;
+    uint32_t next_future_ = 1;
+    std::vector<ResultOut> results_out_;
+    // To be read without the lock: queue_.size(), the highest priority that it has.
+    volatile uint64_t queued_ = 0;
+    static constexpr int nothing_queued = Queue::least_priority - 1;
+    volatile int first_priority_ = nothing_queued;
+    // Threads that hold or run tasks, and tasks that are about to leave. Changes with the lock; while it is 0 all hands
+    // are empty.
+    volatile uint64_t active_ = 0;
+    // A thread that holds fewer tasks than this runs the oldest first. Not 0 only if tasks put tasks and can move to
+    // other nodes: a tree of fine tasks that is searched depth first never holds enough to make its node heavy.
+    volatile uint64_t width_ = 0;
+    // The hands of the threads that run tasks. They are kept for the threads that come next.
+    static constexpr unsigned most_hands = 1024;
+    std::unique_ptr<Hand> all_hands_[most_hands];
+    volatile base::Flag hands_ = 0; // how many have been made
+    // Since the run began, a thread that is no task has put one while this rank had none, or a letter has come from a
+    // rank of which that is true (ending.h). Written under the lock, read without it.
+    volatile bool woken_ = false;
+    uint64_t put_ = 0; // tasks, as far as threads have told(); needs the lock
+    volatile double mean_s_ = 0;    // of the tasks that ran lately, of any kind
+    volatile base::Hardware::Word held_ = 0; // bytes of tasks that came from elsewhere
+    bool running_now_ = false, first_failed_ = false;
+    std::string failure_;
+    uint64_t memory_limit_ = 0;
+    unsigned most_moves_ = ~0u;
+
+    std::mutex wire_lock_; // of what follows, growth_, and the posting of letters
+    Wire wire_;
+    std::unique_ptr<Balancer> balancer_; // of the node's first rank alone
+    Ending ending_{0, 1};
+    Counts travels_;               // what it has sent and received, in all runs
+    bool ended_ = false;
+    bool holds_ = false;           // until all are known to have the same kinds
+    size_t same_kinds_ = 0;        // so many of them were the same on all ranks
+    bool kinds_differ_ = false;    // at the end of a run
+    uint64_t failed_ = 0;          // at the end of a run: on how many ranks a task has
+    // The run that this rank is in, or was in last. Letters from ranks that have begun the next one wait. If a letter
+    // comes too late, its tasks and results still count.
+    uint8_t run_ = 0;
+    std::vector<std::pair<int, std::string>> early_;
+    bool may_give_ = false;        // in a run, when it does not hold
+    std::vector<Gift> held_back_;  // until then
+    volatile uint64_t polled_at_ = 0; // ticks
+    uint64_t poll_every_ = 0, pulse_every_ = 0, hunt_ = 0, worth_stealing_ = 0; // ticks
+    volatile base::Flag expects_ = 0; // the balancer does: the pulse looks as often as between short tasks
+    uint64_t stepped_ = 0, worked_ = 0, pulsed_ = 0; // looks at letters
+    double nudged_s_ = 0; // when it told the agent that the node's state has changed
+    int next_tag_ = 0;
+    Cost cost_;
+    ws_task_counts counts_ = {};
+    ws_task_counts shown_ = {}; // on the board
+    uint64_t random_ = 0; // under chaos: not 0
+
+    // The pulse sleeps between runs. It looks at letters only while it beats, which changes with the wire locked.
+    enum Beat : base::Flag { pulse_rests, pulse_beats, pulse_ends };
+    pthread_t pulse_thread_ = {};
+    bool has_pulse_ = false;
+    volatile base::Flag beat_ = pulse_rests;
+};
+
+} // namespace ws::policy::tasks
