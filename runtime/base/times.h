@@ -85,11 +85,11 @@ constexpr unsigned writer_patience_ms = 2000, writer_look_ms = 10;
 constexpr unsigned openmp_nap_us = 50000;
 // openmp/library/threads.cpp: so long may libomp's idle threads spin on a lent core after a region: the least that it
 // takes, but for none.
-// openmp/shared/watchdog.cpp: a region in which nothing has happened for so long may be stuck, and is looked at; and where it
-// cannot be seen what its threads do it is stuck when nothing has happened for so long.
+// openmp/shared/watchdog.cpp: a region in which nothing has happened for so long may be stuck, and is looked at; and
+// where it cannot be seen what its threads do it is stuck when nothing has happened for so long.
 constexpr double stuck_look_us = 6000, stuck_us = 5000000;
-// openmp/shared/site.cpp: where a chunk of a loop takes less, dealing it to a virtual thread (a third of that, where cores
-// compete for it) may cost more than sharing gains.
+// openmp/shared/site.cpp: where a chunk of a loop takes less, dealing it to a virtual thread (a third of that, where
+// cores compete for it) may cost more than sharing gains.
 constexpr double short_chunk_us = 0.15;
 // measure/kept_off.cpp: how often a thread asks the kernel how long it had no CPU: what it missed it learns at the next
 // look.
@@ -105,8 +105,8 @@ constexpr double calibrate_s = 1e-3;
 
 // ---- policies
 
-// policy/placement/: by itself the exact search may take what a program can well spend once; as a part of `automatic` it
-// must not be noticed. The search for neighbours likewise.
+// policy/placement/: by itself the exact search may take what a program can well spend once; as a part of `automatic`
+// it must not be noticed. The search for neighbours likewise.
 constexpr double exact_search_s = 0.2, automatic_search_s = 0.001, graph_search_s = 0.1;
 // policy/cores/: see there.
 constexpr double unknown_period_us = 500000; // measured for so long where no turns are seen

@@ -53,7 +53,8 @@ unsigned LockTable::find(const char* name)
         const unsigned index = unsigned((hash + probe) % max_names);
         Lock& lock = locks_[index];
         // Full: of two that want the slot one makes it, and the other sees that it is taken.
-        if (base::Hardware::load_acquire(lock.state) == lock_free && base::Hardware::cas_full(lock.state, lock_free, lock_making)) {
+        if (base::Hardware::load_acquire(lock.state) == lock_free &&
+            base::Hardware::cas_full(lock.state, lock_free, lock_making)) {
             make(lock, hash);
             return index;
         }

@@ -52,7 +52,8 @@ struct Lease {
 // A row of the core table: a core that one thread, the home thread, computes on: the rank's own, or a worker.
 struct alignas(64) Home {
     // Line 1: lending. Read by every sender to this rank.
-    volatile base::Flag state;  // home: kept->armed->lent or asleep, back to kept; guest: lent->kept; who wakes: asleep->kept
+    // home: kept->armed->lent or asleep, back to kept; guest: lent->kept; who wakes: asleep->kept
+    volatile base::Flag state;
     // senders (ring), the home rank, and its guests' owner when it closes: 1; home: 0 before arming
     volatile base::Flag recall;
     volatile base::Flag tenant; // home, before lending: the node rank that uses the core; its own otherwise
@@ -67,7 +68,8 @@ struct alignas(64) Home {
     // Line 2: read by ranks that share cores with this one.
     alignas(64) volatile base::Flag occupancy; // home
     volatile base::Flag awaits;                // home, while blocked: the rank that its sends wait for (see Awaits)
-    volatile base::Hardware::Word looked_at;   // home: ticks of its last MPI_Test or the like in vain, under -workshare-poll
+    // home: ticks of its last MPI_Test or the like in vain, under -workshare-poll
+    volatile base::Hardware::Word looked_at;
     volatile base::Flag running_on;            // home: the CPU it last said it was on
     // home: how long a return takes, from the guest's store until the home thread goes on
     volatile base::Flag return_ticks;
@@ -111,7 +113,8 @@ constexpr unsigned kinds_of_together = 7;
 
 // What a rank says of where it is, for a rank that has waited for it for long. Relaxed: each word is true by itself.
 struct alignas(64) Whereabouts {
-    volatile base::Flag inside[kinds_of_together]; // threads that are in these calls: by themselves, by atomic additions
+    // threads that are in these calls: by themselves, by atomic additions
+    volatile base::Flag inside[kinds_of_together];
     // home: the MPI function that it has waited in for some time, ended by a 0; 0 in front: in none
     volatile base::Hardware::Word call[4];
 };

@@ -31,7 +31,10 @@ public:
     // Writers: the rank's owner threads.
     volatile base::Flag& open(unsigned rank) const { return open_[rank]; }
     // What stands there, without the bits that no slot has. A hint; the descriptor decides.
-    base::Flag open_slots(unsigned rank) const { return base::Hardware::load_relaxed(open_[rank]) & ((1u << max_slots) - 1); }
+    base::Flag open_slots(unsigned rank) const
+    {
+        return base::Hardware::load_relaxed(open_[rank]) & ((1u << max_slots) - 1);
+    }
     // See lag_now(), and docs/report.md. Writers: the rank's owner threads.
     volatile base::Hardware::Word& lag(unsigned rank) const { return lag_[rank]; }
     Row& row(unsigned rank) const { return rows_[rank]; }

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-using namespace ws::window;
+using namespace ws::base;
 using namespace ws::arbiter;
 
 namespace {
@@ -134,8 +134,8 @@ TEST_CASE("many at once")
 }
 
 // A worker computes by itself on its core, without changing the word: it says so and looks whether the core is taken; a
-// region takes the core and looks whether the worker computes (lend/worker.cpp, policy/cores/team.cpp). So after a region
-// has seen that nobody computes there, nobody does until it gives the core back.
+// region takes the core and looks whether the worker computes (lend/worker.cpp, policy/cores/team.cpp). So after a
+// region has seen that nobody computes there, nobody does until it gives the core back.
 TEST_CASE("a region and a worker see each other")
 {
     struct alignas(64) Line {

@@ -21,6 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+using namespace ws::base;
 using namespace ws::window;
 using namespace ws::book;
 

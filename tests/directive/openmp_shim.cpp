@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// runtime/openmp/library/regions.cpp as a library of its own, for openmp_regions.c: what libws keeps to itself is shown as C.
+// runtime/openmp/library/regions.cpp as a library of its own, for openmp_regions.c: what libws keeps to itself is shown
+// as C.
 #include "openmp/library/regions.h"
 #include "openmp/library/threads.h"
 
 #include <cstdlib>
 
-// Of openmp_threads.cpp, openmp_questions.cpp and openmp_fork.cpp, which need the loops: here nobody chooses threads,
+// Of threads.cpp, questions.cpp and fork.cpp, which need the loops: here nobody chooses threads,
 // so none of it is asked.
-namespace ws::abi {
+namespace ws::openmp {
 const OpenMP* found_library;
 const OpenMP& find_openmp(void*) { std::abort(); }
 int nesting_level() { std::abort(); }

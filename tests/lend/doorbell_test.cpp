@@ -5,6 +5,7 @@
 #include "node.h"
 
 using namespace ws::lend;
+using namespace ws::base;
 using namespace ws::window;
 
 namespace {

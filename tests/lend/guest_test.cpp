@@ -10,6 +10,7 @@
 #include <algorithm>
 
 using namespace ws::lend;
+using namespace ws::base;
 using namespace ws::window;
 
 namespace {

@@ -8,6 +8,7 @@
 #include "base/times.h"
 
 using namespace ws::lend;
+using namespace ws::base;
 using namespace ws::window;
 
 namespace {

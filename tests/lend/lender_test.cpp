@@ -9,6 +9,7 @@
 #include <string>
 
 using namespace ws::lend;
+using namespace ws::base;
 using namespace ws::window;
 
 namespace {

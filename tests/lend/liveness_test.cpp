@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 using namespace ws::lend;
+using namespace ws::base;
 using namespace ws::window;
 
 namespace {
@@ -129,7 +130,8 @@ TEST_CASE("liveness: an owner looks while it waits for a guest that a dead rank 
     ws::loop::self = ws::loop::participant_of(node[0].host);
 }
 
-TEST_CASE("liveness: an owner looks soon, also where each of its yields gives others the CPU for milliseconds", "[lend]")
+TEST_CASE("liveness: an owner looks soon, also where each of its yields gives others the CPU for milliseconds",
+          "[lend]")
 {
     cpu_set_t before, one;
     REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <sys/mman.h>
 
+using namespace ws::base;
 using namespace ws::window;
 
 FakeOpenMP openmp;
@@ -19,7 +20,7 @@ namespace loop {
 Alone may_be_alone = Alone::always;
 bool look_up_alone() { return true; }
 } // namespace loop
-namespace directive {
+namespace openmp {
 volatile Flag open_regions;
 const char* watch(Watcher* watcher)
 {
@@ -40,7 +41,7 @@ void wait_for_regions()
     Hardware::fetch_add_full(::openmp.waiting, Flag(-1));
 }
 void end_wait_for_regions() { Hardware::fetch_add_full(::openmp.released, 1); }
-} // namespace directive
+} // namespace openmp
 } // namespace ws
 
 void FakeOpenMP::open()

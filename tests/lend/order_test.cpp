@@ -9,6 +9,7 @@
 #include <chrono>
 
 using namespace ws::lend;
+using namespace ws::base;
 using namespace ws::window;
 
 TEST_CASE("the costly end first: a region is handed out from the half that costs more, where its order is free",

@@ -6,6 +6,7 @@
 #include "loop/open_region.h"
 
 using namespace ws::lend;
+using namespace ws::base;
 using namespace ws::window;
 
 TEST_CASE("publish on demand: a loop that nobody waits for is not published", "[lend]")
@@ -42,7 +43,8 @@ TEST_CASE("publish on demand: one that somebody waits for is, and closed at its 
           ws::loop::Claim::closed);
 }
 
-TEST_CASE("exactly once: a loop whose descriptor another process has damaged has no more iterations than it had", "[lend]")
+TEST_CASE("exactly once: a loop whose descriptor another process has damaged has no more iterations than it had",
+          "[lend]")
 {
     TestNode node(2);
     node.start_owner(0);

@@ -7,6 +7,7 @@
 #include "loop/participant.h"
 
 using namespace ws::lend;
+using namespace ws::base;
 using namespace ws::window;
 
 namespace {
@@ -96,8 +97,9 @@ TEST_CASE("workers: one whose core is taken by a parallel region neither helps n
     node.stop();
 }
 
-TEST_CASE("workers: one keeps off while a thread of the program computes on its core, and asks for a core that it has lent",
-          "[lend]")
+TEST_CASE(
+    "workers: one keeps off while a thread of the program computes on its core, and asks for a core that it has lent",
+    "[lend]")
 {
     WithWorker node;
     node.start_owner(0);

@@ -17,6 +17,7 @@
 #include <sched.h>
 #include <thread>
 
+using namespace ws::base;
 using namespace ws::window;
 using explore::Explorer;
 using explore::Scheduled;

@@ -9,6 +9,7 @@
 #include <string>
 #include <unistd.h>
 
+using namespace ws::base;
 using namespace ws::window;
 using namespace ws::measure;
 

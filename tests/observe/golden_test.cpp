@@ -13,7 +13,7 @@
 #include <sstream>
 
 using namespace ws::observe;
-using namespace ws::window;
+using namespace ws::base;
 
 namespace {
 

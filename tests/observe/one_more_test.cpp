@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 using namespace ws::observe;
-using namespace ws::window;
+using namespace ws::base;
 
 TEST_CASE("a counter that only its list has is on the board, in the figures and in every report")
 {

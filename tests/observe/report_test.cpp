@@ -10,7 +10,7 @@
 #include <stdexcept>
 
 using namespace ws::observe;
-using namespace ws::window;
+using namespace ws::base;
 
 namespace {
 

@@ -192,8 +192,9 @@ TEST_CASE("nothing stolen: the most basic cause")
         j.f.jobs_of_one = 4;
         CHECK(has(j.line(), "one rank: srun started 4 jobs of one rank each; with srun --mpi=pmi2 they are one job"));
         j.f.pmix = true;
-        CHECK(has(j.line(), "one rank: srun --mpi=pmix started 4 jobs of one rank each, as this MPI does not know PMIx; "
-                            "with srun --mpi=pmi2"));
+        CHECK(has(j.line(),
+                  "one rank: srun --mpi=pmix started 4 jobs of one rank each, as this MPI does not know PMIx; "
+                  "with srun --mpi=pmi2"));
         j.f.jobs_of_one = unknown_jobs;
         CHECK(has(j.line(), "one rank: PMIx started it"));
         j.t.workers = 1;

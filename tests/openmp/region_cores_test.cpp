@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-using namespace ws::abi;
+using namespace ws::openmp;
 
 namespace {
 

@@ -12,6 +12,7 @@
 #include <string>
 
 using namespace ws::lend;
+using namespace ws::base;
 using namespace ws::window;
 using namespace ws::policy;
 

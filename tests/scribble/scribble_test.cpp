@@ -231,7 +231,7 @@ TEST_CASE("names of locks")
 
 TEST_CASE("processors of ranks, and how they are dealt")
 {
-    namespace dpb = policy::cores;
+    namespace cores = policy::cores;
     NodeOfRanks node;
     cores::Start start;
     start.cpus = {{0, 4}, {1, 5}, {2, 6}, {3, 7}};
@@ -286,7 +286,7 @@ TEST_CASE("processors of ranks, and how they are dealt")
 
 TEST_CASE("a rank that seems to have all processors there can be is lent no more than there are")
 {
-    namespace dpb = policy::cores;
+    namespace cores = policy::cores;
     NodeOfRanks node;
     cores::Start start;
     start.cpus = {{0}, {1}, {2}, {3}};
@@ -308,7 +308,7 @@ TEST_CASE("a rank that seems to have all processors there can be is lent no more
 
 TEST_CASE("what nodes know of their tasks")
 {
-    namespace nblb = policy::tasks;
+    namespace tasks = policy::tasks;
     Scribbler scribbler(9);
     for (int i = 0; i < 20000; i++) {
         tasks::Pace a, b;

@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 using namespace ws::observe;
-using namespace ws::window;
+using namespace ws::base;
 
 namespace {
 

@@ -12,6 +12,7 @@
 #include <numeric>
 #include <unistd.h>
 
+using namespace ws::base;
 using namespace ws::window;
 
 namespace {

@@ -11,9 +11,9 @@
 
 namespace ws::window {
 
-inline CpuSet cpus(std::initializer_list<int> list)
+inline base::CpuSet cpus(std::initializer_list<int> list)
 {
-    CpuSet set;
+    base::CpuSet set;
     for (int c : list)
         set.add(c);
     return set;
@@ -22,7 +22,7 @@ inline CpuSet cpus(std::initializer_list<int> list)
 // The window of a node whose ranks are all in this process, one core each.
 class InMemory {
 public:
-    explicit InMemory(unsigned ranks, unsigned mask_size = CpuSet::usual)
+    explicit InMemory(unsigned ranks, unsigned mask_size = base::CpuSet::usual)
         : ranks_(ranks), mask_size_(mask_size), bytes_(Window::bytes(ranks, ranks, mask_size)),
           memory_(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
     {

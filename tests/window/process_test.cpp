@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 using namespace ws::lend;
+using namespace ws::base;
 using namespace ws::window;
 namespace fs = std::filesystem;
 

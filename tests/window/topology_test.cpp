@@ -23,6 +23,7 @@ using namespace ws::lend;
 using namespace ws::loop;
 using namespace ws::observe;
 using namespace ws::option;
+using namespace ws::base;
 using namespace ws::window;
 
 namespace {

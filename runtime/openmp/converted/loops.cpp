@@ -7,13 +7,13 @@
 #include "openmp/library/threads.h"
 #include "loop/team.h"
 
-using ws::openmp::OpenMP;
 using ws::openmp::CountedRegion;
+using ws::openmp::OpenMP;
 using ws::openmp::RegionMember;
 using ws::openmp::RegionOnCores;
+using ws::openmp::ThreadSettings;
 using ws::openmp::openmp;
 using ws::openmp::region_cores;
-using ws::openmp::ThreadSettings;
 using ws::openmp::thread_settings;
 using ws::loop::LoopBounds;
 using ws::loop::OwnThreads;

@@ -414,7 +414,7 @@ const char* why_threads_are_fixed()
     return nullptr;
 }
 
-const char* watch(Watcher* watching)
+const char* watch(Watcher* to_tell)
 {
     if (!sees_libgomp())
         return "libgomp stands before libws in this program";
@@ -422,7 +422,7 @@ const char* watch(Watcher* watching)
         return "libomp has another tool, or OMP_TOOL=disabled";
     if (dlsym(RTLD_NEXT, "omp_get_max_threads") && threads_never_sleep())
         return "OMP_WAIT_POLICY=active lets OpenMP keep the cores";
-    watcher = watching;
+    watcher = to_tell;
     Hardware::store_release(is_watched, 1);
     return nullptr;
 }

@@ -120,8 +120,6 @@ __attribute__((constructor)) void begin_sharing()
 
 } // namespace
 
-bool is_share_asked() { return is_share_asked(); }
-
 const char* why_not_shared()
 {
     if (const char* why = why_threads_are_fixed())

@@ -6,8 +6,6 @@
 
 namespace ws::openmp {
 
-// -workshare-openmp=share was asked for, and this process is a rank or becomes one.
-bool is_share_asked();
 // Why no region of this program is shared, although it was asked for; null: they are.
 const char* why_not_shared();
 
