@@ -30,9 +30,9 @@ C = [['gcc'], ['clang']]
 CXX = [['g++'], ['clang++']]
 
 
-def run(*command, env=None, cwd=None, limit=100):
+def run(*command, env=None, cwd=None, limit=100, errors='replace'):
     done = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=limit,
-                          cwd=cwd, env={**os.environ, **(env or {})}, errors='replace')
+                          cwd=cwd, env={**os.environ, **(env or {})}, errors=errors)
     return done.returncode, done.stdout
 
 
@@ -53,7 +53,7 @@ def here(compilers):
 
 def pkg_config(prefix, *what):
     path = {'PKG_CONFIG_PATH': str(prefix / 'lib/pkgconfig')}
-    code, out = run('pkg-config', *what, 'ws', env=path)
+    code, out = run('pkg-config', *what, 'ws', env=path, errors='surrogateescape')  # it writes a backslash before each byte beyond ASCII
     if code:
         fail(f'pkg-config {what}', out)
     return shlex.split(out)
