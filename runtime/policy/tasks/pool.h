@@ -23,6 +23,17 @@
 
 namespace ws::policy::tasks {
 
+// What each lock guards. A thread that holds one takes only those that stand below it here.
+//
+//   wire_lock_     letters: wire_, the posting of letters, and all members from balancer_ to cost_ that have no comment
+//                  of their own; growth_; whether the pulse beats
+//   lock_          queue_, futures_, next_future_, results_out_, put_, and whether a hand is held. Written with it,
+//                  read without: queued_, first_priority_, active_, woken_
+//   Kind::lock     a kind's times and its combined result
+//   a Hand's own   the tasks in it
+//
+// Constant while tasks run: what the constructor has made. The class is as large as the protocol between nodes: its
+// parts are files (working.cpp, asking.cpp, carrying.cpp), as they share these locks.
 class Pool {
 public:
     // Collective over comm.
@@ -100,6 +111,14 @@ private:
     void say_who_differs(std::string& error);
     void run_local();
     void run_balanced();
+    bool is_idle();
+    void show();
+    void drop(Task& task);
+    void fail(const Task& task, int failure, const char* what);
+    int finish(uint64_t failed, std::string& error);
+    void combine_all();
+
+    // working.cpp
     void work(uint64_t long_enough);
     size_t batch_size() const;
     bool next(Hand& hand, Task& task, size_t want);
@@ -114,13 +133,6 @@ private:
     void wait_for_guests();
     void run_one(Task& task);
     void share(size_t tasks);
-    bool is_idle();
-    void show();
-    void put_in_queue(const Task& task);
-    void drop(Task& task);
-    void fail(const Task& task, int failure, const char* what);
-    int finish(uint64_t failed, std::string& error);
-    void combine_all();
 
     // asking.cpp
     void open_wire();
@@ -149,6 +161,7 @@ private:
     void drain();
 
     // carrying.cpp
+    void put_in_queue(const Task& task);
     size_t give(const Gift& gift, const Look& own);
     bool take_from_hands(Task& task);
     size_t send_tasks(int to, std::vector<Task>& tasks);
@@ -238,5 +251,10 @@ private:
     bool has_pulse_ = false;
     volatile base::Flag beat_ = pulse_rests;
 };
+
+// Of the calling thread: the pool whose run() it is in; the hand that it holds, as a guest too, and that hand's pool.
+extern __thread Pool* own_pool __attribute__((tls_model("initial-exec")));
+extern __thread Pool* pool_of_hand __attribute__((tls_model("initial-exec")));
+extern __thread Hand* own_hand __attribute__((tls_model("initial-exec")));
 
 } // namespace ws::policy::tasks

@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: MIT
+//
+// How a thread puts, takes and runs tasks: the short way of a pool. A task that is put goes to its thread's hand, and
+// from there to its body, without a lock that others want; who has none takes a batch of the queue, steals the oldest
+// of another thread's hand, or hunts for them.
+#include "abi/abi.h"
+#include "abi/pool_loop.h"
+#include "base/times.h"
+#include "policy/tasks/call_task.h"
+#include "policy/tasks/pool.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace ws::policy::tasks {
+
+using base::Hardware;
+using base::load_relaxed;
+using base::store_relaxed;
+using base::ticks;
+
+namespace times = base::times;
+
+__thread Pool* own_pool;
+__thread Pool* pool_of_hand;
+__thread Hand* own_hand;
+
+namespace {
+
+alignas(64) ws_site site = {"tasks", WS_SITE_KINDS(WS_DYNAMIC, WS_DYNAMIC) | WS_SITE_ANY_ORDER, {}};
+
+constexpr size_t most_future = 32768; // bytes of a result that travels: a letter's, with room to spare
+constexpr size_t batch = 64; // tasks that a thread takes at once
+
+void run_region_part(void* pool) { static_cast<Pool*>(pool)->region_part(); }
+
+} // namespace
+
+// ---- put and run: the short way
+
+int Pool::put(int kind, const void* data, size_t bytes, const ws_task_options* o, std::string& error)
+{
+    if (WS_UNLIKELY(unsigned(kind) >= kinds_.size())) {
+        error = "ws_task_put: kind " + std::to_string(kind) + ", but " + std::to_string(kinds_.size()) +
+                " are registered";
+        return EINVAL;
+    }
+    Kind& k = kinds_[size_t(kind)];
+    if (WS_UNLIKELY(!data && bytes)) {
+        error = "ws_task_put: " + std::to_string(bytes) + " bytes of data at NULL";
+        return EINVAL;
+    }
+    Task t;
+    t.kind = uint16_t(kind);
+    t.priority = 0;
+    t.flags = 0;
+    t.moves = 0;
+    t.origin = uint32_t(me_);
+    t.future = 0;
+    t.bytes = bytes;
+    if (WS_UNLIKELY(o)) {
+        if (o->priority < Queue::least_priority || o->priority > Queue::most_priority) {
+            error = "ws_task_put: priority " + std::to_string(o->priority) + " is not from -8 to 7";
+            return EINVAL;
+        }
+        if (o->future && !k.c.result) {
+            error = "ws_task_put: a future, but tasks of kind '" + k.name + "' have no result";
+            return EINVAL;
+        }
+        if (o->future && k.c.result > most_future) {
+            error = "ws_task_put: a future for results of up to " + std::to_string(k.c.result) +
+                    " bytes: 32768 are possible";
+            return EINVAL;
+        }
+        if (o->reserved[0] | o->reserved[1] | o->reserved[2] | o->reserved[3]) {
+            error = "ws_task_put: reserved fields of the options are not 0: not initialised?";
+            return EINVAL;
+        }
+        t.priority = int8_t(o->priority);
+        t.flags = o->pinned ? task_pinned : 0;
+    }
+    if (WS_UNLIKELY(!k.is_flat() || (o && o->takes && bytes))) {
+        t.flags |= task_on_heap;
+        t.there = const_cast<void*>(data);
+    } else if (bytes <= Task::most_here)
+        std::memcpy(t.here, data ? data : t.here, bytes);
+    else {
+        t.flags |= task_on_heap;
+        t.there = std::malloc(bytes);
+        if (!t.there) {
+            error = "ws_task_put: no memory for " + std::to_string(bytes) + " bytes";
+            return ENOMEM;
+        }
+        std::memcpy(t.there, data, bytes);
+    }
+    Hand* const hand = pool_of_hand == this && !o ? own_hand : nullptr;
+    if (WS_LIKELY(hand && hand->is_active && hand->holds_kind(unsigned(kind)))) {
+        hand->put(t);
+        hand->added++;
+        return 0;
+    }
+    lock_.lock();
+    if (WS_UNLIKELY(o && o->future)) {
+        t.flags |= task_has_future;
+        t.future = next_future_++;
+        futures_[t.future];
+        *o->future = serial_ << 32 | t.future;
+    }
+    if (WS_UNLIKELY(!active_ && !queue_.size())) // this rank may have reported that it has nothing to do
+        store_relaxed(woken_, true);
+    queue_.put(t, t.flags & task_pinned);
+    queue_changed();
+    put_++;
+    k.waiting++;
+    lock_.unlock();
+    return 0;
+}
+
+// Runs tasks on the calling thread until that has taken so long; one at least, if there is any, and all if there are
+// not enough.
+void Pool::work(uint64_t long_enough)
+{
+    Hand& hand = *own_hand;
+    const uint64_t entered = ticks();
+    // Threads of other cores, too, so that those of a worker spare the rank's own core the pulse.
+    const bool polls = balances_ && (own_pool == this || has_pulse_);
+    uint64_t last = entered;
+    size_t unlooked = 0, timed = 0; // tasks since the clock was last looked at, and of these those of `kind`
+    unsigned kind = 0;
+    const auto look_at_clock = [&] {
+        const uint64_t now = ticks();
+        if (timed) {
+            const double mean = load_relaxed(mean_s_), each = seconds(now - last) / double(timed);
+            kinds_[kind].took(each, double(timed));
+            store_relaxed(mean_s_, mean > 0 ? mean + (each - mean) * std::min(1.0, 0.05 * double(timed)) : each);
+        }
+        timed = 0;
+        return last = now;
+    };
+    for (;;) {
+        const size_t want = long_enough ? batch_size() : 1;
+        Task t;
+        if (WS_UNLIKELY(!next(hand, t, want))) {
+            look_at_clock();
+            if (last - entered >= long_enough || !hunt(hand, t, std::min(entered + long_enough, last + hunt_), polls))
+                break;
+            last = ticks();
+            unlooked = 0;
+        }
+        if (WS_UNLIKELY(timed && t.kind != kind))
+            look_at_clock();
+        kind = t.kind;
+        run_one(t);
+        hand.run++;
+        timed++;
+        if (++unlooked < want)
+            continue;
+        unlooked = 0;
+        if (look_at_clock() - entered >= long_enough)
+            break;
+        if (polls && WS_UNLIKELY(last - load_relaxed(polled_at_) >= poll_every_)) {
+            lock_.lock();
+            tell(hand);
+            lock_.unlock();
+            poll();
+            last = ticks();
+        }
+    }
+    if (!hand.is_active)
+        return;
+    lock_.lock();
+    tell(hand);
+    if (!hand.size()) { // else this thread goes on with it, or gives it back
+        hand.is_active = false;
+        store_relaxed(active_, active_ - 1);
+    }
+    lock_.unlock();
+}
+
+// The number of tasks that take about times::task_batch_us.
+size_t Pool::batch_size() const
+{
+    const double mean = load_relaxed(mean_s_);
+    return mean > 0 ? std::clamp(size_t(times::task_batch_us * 1e-6 / mean), size_t(1), batch) : 1;
+}
+
+// The next task for the calling thread, which takes up to `want` tasks at a time from others. False if there is none;
+// a thread that was active remains so.
+bool Pool::next(Hand& hand, Task& t, size_t want)
+{
+    const int first = load_relaxed(first_priority_);
+    if (WS_UNLIKELY(first > 0) && take_queued(hand, t, want))
+        return true;
+    if (hand.take(t, load_relaxed(width_)))
+        return true;
+    if (first >= 0 && take_queued(hand, t, want))
+        return true;
+    return steal(hand, t, want) || (first > nothing_queued && take_queued(hand, t, want));
+}
+
+bool Pool::take_queued(Hand& hand, Task& t, size_t want)
+{
+    Task more[batch];
+    std::lock_guard<base::SpinLock> hold(lock_);
+    if (!queue_.take(t))
+        return false;
+    kinds_[t.kind].waiting--;
+    size_t n = 0;
+    // At most half of them, because other threads are about to come.
+    // A kind registered since the hand was opened does not go into it.
+    const size_t some = hand.holds_kind(unsigned(kinds_.size() - 1)) ? std::min(want - 1, queue_.movable() / 2) : 0;
+    for (; n < some && queue_.take_ordinary(more[n]); n++)
+        kinds_[more[n].kind].waiting--;
+    if (!hand.is_active) {
+        hand.is_active = true;
+        store_relaxed(active_, active_ + 1);
+    }
+    while (n) // in the order in which they were put
+        hand.put(more[--n]);
+    queue_changed();
+    tell(hand);
+    return true;
+}
+
+// Takes the oldest tasks of another thread; in a tree these are the largest.
+bool Pool::steal(Hand& hand, Task& t, size_t want)
+{
+    const unsigned hands = Hardware::load_acquire(hands_); // pairs with open_hand()
+    if (hands < 2)
+        return false;
+    const uint64_t now = ticks();
+    if (hand.stole_at) { // did the last theft pay?
+        hand.patience =
+            now - hand.stole_at < worth_stealing_ ? std::min(2 * hand.patience + worth_stealing_, hunt_) : 0;
+        hand.stole_at = 0;
+        hand.steals_from = now + hand.patience;
+    }
+    if (now < hand.steals_from)
+        return false;
+    for (unsigned i = 0; i < hands; i++) {
+        Hand& victim = *all_hands_[(hand.victim + i) % hands];
+        const size_t there = victim.size();
+        if (!there || &victim == &hand)
+            continue;
+        // A single task is taken only if its thread has begun none since the last look: it is in a long one.
+        if (there == 1 && (hand.looked_at != &victim || hand.begun != victim.has_begun())) {
+            hand.looked_at = &victim;
+            hand.begun = victim.has_begun();
+            hand.steals_from = now + worth_stealing_;
+            continue;
+        }
+        if (!hand.is_active) {
+            std::lock_guard<base::SpinLock> hold(lock_);
+            // Stealing never raises this from 0: all hands are empty then, and the rank may have reported so.
+            if (!active_)
+                return false;
+            hand.is_active = true;
+            store_relaxed(active_, active_ + 1);
+        }
+        Task some[batch];
+        size_t n = victim.steal(some, want);
+        if (!n)
+            continue;
+        hand.victim = (hand.victim + i) % hands;
+        hand.stole_at = now;
+        t = some[--n];
+        for (size_t k = 0; k < n; k++)
+            hand.holds_kind(some[k].kind) ? hand.put(some[k]) : put_in_queue(some[k]);
+        return true;
+    }
+    return false;
+}
+
+// Looks for tasks of other threads, until the clock reads `until`.
+bool Pool::hunt(Hand& hand, Task& t, uint64_t until, bool polls)
+{
+    for (uint64_t now; (now = ticks()) < until && load_relaxed(active_) > hand.is_active;) {
+        for (unsigned turn = 0; turn < 16; turn++)
+            base::cpu_relax();
+        if (next(hand, t, batch_size()))
+            return true;
+        if (polls)
+            poll_if_due(now);
+    }
+    return false;
+}
+
+// The pool's lock is held.
+void Pool::tell(Hand& hand)
+{
+    counts_.run += hand.run;
+    put_ += hand.added;
+    hand.run = hand.added = 0;
+}
+
+void Pool::queue_changed()
+{
+    store_relaxed(queued_, queue_.size());
+    store_relaxed(first_priority_, queue_.size() ? queue_.first_priority() : nothing_queued);
+}
+
+// The number of tasks that wait; an estimate while other threads run tasks.
+size_t Pool::waiting() const
+{
+    size_t all = load_relaxed(queued_);
+    for (unsigned i = Hardware::load_acquire(hands_); i-- > 0;) // pairs with open_hand()
+        all += all_hands_[i]->size();
+    return all;
+}
+
+// False if there are too many threads.
+bool Pool::open_hand()
+{
+    std::lock_guard<base::SpinLock> hold(lock_);
+    unsigned i = 0;
+    while (i < hands_ && all_hands_[i]->is_held)
+        i++;
+    if (i == most_hands)
+        return false;
+    if (i == hands_) {
+        all_hands_[i].reset(new Hand);
+        Hardware::store_release(hands_, i + 1); // pairs with those who look at all hands
+    }
+    own_hand = all_hands_[i].get();
+    own_hand->open(kinds_.size());
+    pool_of_hand = this;
+    return true;
+}
+
+// Leaves its tasks to other threads.
+void Pool::close_hand()
+{
+    Hand& hand = *own_hand;
+    hand.take_combined([this](size_t kind, const char* combined) {
+        Kind& k = kinds_[kind];
+        std::lock_guard<base::SpinLock> hold(k.lock);
+        k.c.combine(k.combined.data(), combined, k.c.context);
+    });
+    Task t;
+    std::lock_guard<base::SpinLock> hold(lock_);
+    while (hand.steal(&t, 1)) {
+        queue_.put(t, false);
+        kinds_[t.kind].waiting++;
+    }
+    queue_changed();
+    tell(hand);
+    if (hand.is_active)
+        store_relaxed(active_, active_ - 1);
+    hand.close();
+    own_hand = nullptr;
+    pool_of_hand = nullptr;
+}
+
+void Pool::Kind::took(double seconds, double tasks)
+{
+    lock.lock();
+    pending_s += seconds * tasks;
+    pending += tasks;
+    // Short ones together: to predict costs more than they take.
+    if (pending_s > 1e-6 * times::task_poll_us || pending >= 1000 || !prediction.is_known()) {
+        prediction.add(pending_s / pending, pending);
+        pending_s = pending = 0;
+        store_relaxed(mean_s, prediction.mean_s());
+        store_relaxed(tail_s, prediction.tail_s());
+        store_relaxed(this->tasks, prediction.tasks());
+    }
+    lock.unlock();
+}
+
+void Pool::run_one(Task& t)
+{
+    Kind& k = kinds_[t.kind];
+    Running running = {this, &t, false, 0, {}};
+    ws_task told = {
+        shell_, t.data(), t.bytes, k.c.context, t.kind, int(t.origin), {&running, nullptr, nullptr, nullptr}};
+    const int failure = call_task(k.c.run, &told);
+    if (WS_UNLIKELY(failure || running.failure))
+        fail(t, failure ? failure : running.failure,
+             running.failure ? "gave a result of more bytes than its kind says" : nullptr);
+    if (WS_UNLIKELY(t.flags & (task_on_heap | task_has_future))) {
+        if (t.flags & task_has_future) {
+            const int f = failure ? failure : running.failure;
+            std::lock_guard<base::SpinLock> hold(lock_);
+            if (t.origin == uint32_t(me_))
+                futures_[t.future] = {true, f, std::move(running.result)};
+            else
+                results_out_.push_back({int(t.origin), t.future, f, std::move(running.result)});
+        }
+        drop(t);
+    }
+}
+
+// ---- what several threads of the process run
+
+// The queue as a loop: an iteration runs whichever tasks there are then, for as long as a chunk. There are more
+// iterations than it takes for what is there now, for what those tasks will put; what is left of them costs little.
+void Pool::share(size_t tasks)
+{
+    constexpr double least_iterations = 256; // so that a tree of fine tasks is not interrupted more often than each ms
+    const double mean = load_relaxed(mean_s_), some = double(tasks);
+    // Other processes can write there.
+    const double grows =
+        0.01 * double(std::clamp<Hardware::Word>(Hardware::load_relaxed(rows_[node_me_].grows), 100, 1000000));
+    const double wanted = mean > 0 ? 4 * grows * mean * some / (1e-6 * times::task_chunk_us) : some + 1000;
+    const long iterations = long(std::max(least_iterations, std::min(wanted, 4 * grows * some)));
+    abi::forget_turns(site);
+    ws_parallel_loop(run_region_part, this, 0, iterations, 1, &site, 0, 0);
+}
+
+void Pool::region_part()
+{
+    const bool guest = own_pool != this;
+    if (guest && !open_hand())
+        return;
+    const uint64_t chunk = uint64_t(times::task_chunk_us * job.ticks_per_us);
+    for (long lo, hi; ws_loop_next(&lo, &hi);) {
+        work(uint64_t(hi - lo) * chunk);
+        if (!guest)
+            wait_for_guests();
+        else if (!waiting())
+            abi::leave_after_turn(); // this core may have other things to do
+    }
+    if (guest) {
+        close_hand();
+        return;
+    }
+    while (load_relaxed(active_) > own_hand->is_active) {
+        work(0);
+        wait_for_guests();
+    }
+}
+
+// run()'s thread: until there is something to do, or no guest has anything either. Guests may be in long tasks, and
+// what those put others can run.
+void Pool::wait_for_guests()
+{
+    for (unsigned turn = 0; !waiting() && load_relaxed(active_) > own_hand->is_active; turn++) {
+        if (turn < 2000)
+            base::cpu_relax();
+        else {
+            poll_if_due(ticks());
+            usleep(times::task_tail_nap_us);
+        }
+    }
+}
+
+} // namespace ws::policy::tasks
