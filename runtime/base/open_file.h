@@ -5,7 +5,6 @@
 // which somebody holds a lease up to 45 s.
 #pragma once
 
-#include "base/times.h"
 
 #include <cerrno>
 #include <cstring>
@@ -16,6 +15,10 @@
 #include <unistd.h>
 
 namespace ws::base {
+
+// How long a named pipe that is to be read may have no writer: one that is started together with
+// the reader needs milliseconds; and how often it is looked for.
+constexpr unsigned writer_patience_ms = 2000, writer_look_ms = 10;
 
 // Opens what `path` leads to with `flags`, if it is a regular file and `accepts(struct stat)` says yes; else -1. A file
 // that is not accepted is never opened, only referred to: opening a device or a pipe can block or do something.
@@ -66,7 +69,7 @@ inline int why_not_writable(const char* path)
 }
 
 // Reads all of `path` into `text`: "" or what is wrong. Waits for data of a pipe that has a writer, and for
-// times::writer_patience_ms for a writer.
+// writer_patience_ms for a writer.
 inline std::string read_whole(const char* path, std::string& text)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -84,11 +87,11 @@ inline std::string read_whole(const char* path, std::string& text)
         begun = begun || n > 0 || (n < 0 && errno == EAGAIN);
         if (n == 0 && begun)
             break;
-        if (n == 0 && waited_ms >= times::writer_patience_ms)
+        if (n == 0 && waited_ms >= writer_patience_ms)
             wrong = "it is a pipe into which nobody writes";
         else if (n == 0) {
-            poll(nullptr, 0, times::writer_look_ms);
-            waited_ms += times::writer_look_ms;
+            poll(nullptr, 0, writer_look_ms);
+            waited_ms += writer_look_ms;
         } else if (n < 0 && errno == EAGAIN) {
             pollfd more = {fd, POLLIN, 0};
             poll(&more, 1, -1);

@@ -3,7 +3,6 @@
 
 #include "base/lift.h"
 #include "base/open_file.h"
-#include "base/times.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -22,6 +21,10 @@ namespace ws::book {
 using base::CpuMask;
 using base::Sight;
 using base::lift;
+
+// Whoever makes a book needs microseconds for it, and many time slices on a crowded machine; one that
+// takes longer was stopped, and is passed over.
+constexpr unsigned book_patience_us = 200000, book_look_us = 100;
 
 namespace {
 
@@ -67,9 +70,9 @@ Book* map_book(int fd)
 {
     Book* book = nullptr;
     Stage stage = look(fd, book);
-    for (unsigned us = 0; stage == Stage::unfinished && us < base::times::book_patience_us;
-         us += base::times::book_look_us) {
-        usleep(base::times::book_look_us);
+    for (unsigned us = 0; stage == Stage::unfinished && us < book_patience_us;
+         us += book_look_us) {
+        usleep(book_look_us);
         stage = look(fd, book);
     }
     if (stage == Stage::ready)

@@ -11,7 +11,6 @@
 #include "loop/signals.h"
 #include "observe/recorder.h"
 #include "base/os.h"
-#include "base/times.h"
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -40,6 +39,9 @@ using window::Lease;
 using window::long_hungry;
 using base::ticks;
 using window::Window;
+
+// A guest without a core is woken by who lends it one, and looks itself after this.
+constexpr uint64_t guest_nap_us = 1000000;
 
 namespace {
 
@@ -156,7 +158,7 @@ void Guests::live(const unsigned index)
     while (allowed) {
         Flag now;
         while ((now = Hardware::load_acquire(slot.knock)) == knocks && !Hardware::load_acquire(stopping_))
-            base::futex_wait(&slot.knock, knocks, base::times::guest_nap_us);
+            base::futex_wait(&slot.knock, knocks, guest_nap_us);
         if (Hardware::load_acquire(stopping_)) // nobody lends any more: this knock was stop()'s
             break;
         knocks = now;

@@ -37,6 +37,12 @@ using window::rank_computing;
 using base::ticks;
 using window::Window;
 
+// A thread that sleeps looks whether its peers live after so long slept in vain.
+constexpr uint64_t peers_asleep_us = 100000;
+// Where ranks share cores, sleepers look at MPI less often, but nothing that fails to ring may cost
+// more than a blink.
+constexpr uint64_t longest_crowded_nap_us = 25000;
+
 bool Lender::is_busy(const Home& c) const
 {
     return (Hardware::load_relaxed(c.occupancy) == rank_computing && !rank_->looked_just_now(c)) ||
@@ -99,7 +105,7 @@ void Lender::find_sharers()
     // they would have to wait for their turn anyhow; but an event that does not ring must not be late by more than some
     // milliseconds.
     const unsigned crowd = real && sharers > real ? (sharers + real - 1) / real : 1;
-    nap_us_ = std::min(least_nap_us_ * crowd, std::max(least_nap_us_, base::times::longest_crowded_nap_us));
+    nap_us_ = std::min(least_nap_us_ * crowd, std::max(least_nap_us_, longest_crowded_nap_us));
     nap_at_once_ = crowd > 1;
 }
 
@@ -211,7 +217,7 @@ void Lender::slept_in_vain(uint64_t us, const char* waiting_for)
 {
     quiet_quanta_++;
     quiet_us_ += us;
-    if (quiet_us_ > base::times::peers_asleep_us) {
+    if (quiet_us_ > peers_asleep_us) {
         quiet_us_ = 0;
         rank_->check_peers(waiting_for);
     }

@@ -10,7 +10,6 @@
 #include "loop/signals.h"
 #include "observe/recorder.h"
 #include "base/os.h"
-#include "base/times.h"
 
 namespace ws::lend {
 
@@ -27,6 +26,10 @@ using window::Home;
 using window::rank_blocked;
 using window::rank_computing;
 using base::ticks;
+
+// A worker does not look at MPI: everything that it sleeps for wakes it, except in a race that costs
+// one nap.
+constexpr uint64_t worker_nap_us = 20000;
 
 unsigned Workers::beside_this_thread() const
 {
@@ -68,7 +71,7 @@ void Workers::keep_off(Worker& worker)
     while (const Flag visitors = Hardware::load_acquire(worker.visitors)) {
         if (Hardware::load_acquire(stopping_))
             break;
-        base::futex_wait(&worker.visitors, visitors, base::times::worker_nap_us);
+        base::futex_wait(&worker.visitors, visitors, worker_nap_us);
     }
     Hardware::store_relaxed(lender.home().occupancy, rank_blocked);
 }
@@ -207,7 +210,7 @@ void Workers::start()
         auto worker = std::unique_ptr<Worker>(new Worker{*this, {}, visitors_[i], {}});
         observe::Seat& seat = rank_.loops.board->seat(1 + i);
         Hardware::store_relaxed(seat.kind, Flag(SeatKind::worker));
-        worker->lender.start(rank_, w.first_worker() + i, seat, true, base::times::worker_nap_us);
+        worker->lender.start(rank_, w.first_worker() + i, seat, true, worker_nap_us);
         Hardware::store_relaxed(worker->lender.home().occupancy, rank_blocked);
         if (rank_.start_body_thread(worker->thread, w.mask(w.first_worker() + i), run, worker.get())) {
             observe::add(rank_.loops.board->process.guests_refused, 1);

@@ -6,7 +6,6 @@
 #include "loop/serial_pass.h"
 #include "loop/sites.h"
 #include "base/spin_lock.h"
-#include "base/times.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -18,6 +17,13 @@
 namespace ws::loop {
 
 using base::ticks;
+
+// How long to wait for a helper that is expected. Where none comes again and again, the wait becomes
+// short.
+constexpr uint64_t helper_patience_us = 100000, helper_little_patience_us = 2000;
+// Passes above long_pass_s are compared once for each order. A pass may take pass_patience_s, or
+// unknown_pass_s where nothing is known of the loop.
+constexpr double long_pass_s = 5, pass_patience_s = 2, unknown_pass_s = 10;
 
 namespace {
 
@@ -272,7 +278,7 @@ void compare_serially(Region& r, const Sizing& own)
     const bool wanted = !results.empty() && with_note(r.site, [&](Noted& n) {
         const unsigned order = unsigned(r.chosen) - first_order;
         return n.failures < most_failures &&
-               n.matches[order] < (n.seconds > base::times::long_pass_s ? enough_of_long : enough) &&
+               n.matches[order] < (n.seconds > long_pass_s ? enough_of_long : enough) &&
                n.tries[order]++ < most_tries;
     });
     if (!wanted)
@@ -290,8 +296,8 @@ void compare_serially(Region& r, const Sizing& own)
     const double estimate = each * double(r.bounds.iterations);
     if (!c->passes->ready())
         note_uncompared(r.site, "no memory for their values", 1);
-    else if (run_passes(*c, estimate > 0 ? base::times::pass_patience_s + times_as_long * estimate
-                                         : base::times::unknown_pass_s))
+    else if (run_passes(*c, estimate > 0 ? pass_patience_s + times_as_long * estimate
+                                         : unknown_pass_s))
         of_slot = std::move(c);
     r.opened_at = ticks();
 }
@@ -375,8 +381,8 @@ void leave_to_helpers(Region& r)
     if (order == Order::usual)
         return;
     const bool everything = order == Order::to_others || order == Order::forwards;
-    const uint64_t us = Hardware::load_relaxed(in_vain) < often ? base::times::helper_patience_us
-                                                                : base::times::helper_little_patience_us;
+    const uint64_t us = Hardware::load_relaxed(in_vain) < often ? helper_patience_us
+                                                                : helper_little_patience_us;
     const uint64_t patience = uint64_t(double(us) * host().ticks_per_us);
     const Descriptor& d = *r.descriptor;
     uint64_t since = ticks(), before = r.units;

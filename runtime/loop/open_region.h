@@ -15,6 +15,10 @@ namespace ws::loop {
 
 using base::Flag;
 
+// An owner that waits for its guests: so many yields take 10 ms, but minutes where somebody else
+// has the CPU at each. Then it looks so often whether the others live.
+constexpr double close_yield_us = 50000, close_look_us = 200000;
+
 // Written by the owner before it publishes; guests read it after they have joined.
 struct alignas(64) Region {
     Descriptor* descriptor;
@@ -76,11 +80,11 @@ __attribute__((noinline)) void wait_until(const char* what, Done&& done)
         const uint64_t now = base::ticks();
         if (since == 0)
             since = looked = now;
-        if (turn < 20000 && double(now - since) < base::times::close_yield_us * host().ticks_per_us)
+        if (turn < 20000 && double(now - since) < close_yield_us * host().ticks_per_us)
             sched_yield();
         else {
             usleep(50); // others are in a chunk that takes milliseconds, or that waits itself
-            if (double(now - looked) > base::times::close_look_us * host().ticks_per_us) {
+            if (double(now - looked) > close_look_us * host().ticks_per_us) {
                 host().lending->long_wait(what);
                 looked = now;
                 if (self.region && double(now - since) > base::times::unfinished_s * 1e6 * host().ticks_per_us)

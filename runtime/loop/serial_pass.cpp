@@ -4,7 +4,6 @@
 #include "loop/open_region.h"
 #include "loop/team.h"
 #include "base/atomics.h"
-#include "base/times.h"
 
 #include <cerrno>
 #include <climits>
@@ -27,6 +26,9 @@
 #include <unistd.h>
 
 namespace ws::loop {
+
+// Naps while a child computes: short ones would take its core, long ones make short passes slow.
+constexpr unsigned first_child_nap_us = 20, longest_child_nap_us = 2000;
 
 namespace {
 
@@ -443,8 +445,8 @@ bool SerialPasses::run(Pass pass, double seconds)
 bool SerialPasses::await(int child, double seconds)
 {
     const double until = now() + seconds;
-    for (unsigned nap = base::times::first_child_nap_us;;
-         nap = nap < base::times::longest_child_nap_us ? nap + nap / 4 : nap) {
+    for (unsigned nap = first_child_nap_us;;
+         nap = nap < longest_child_nap_us ? nap + nap / 4 : nap) {
         const long ended = syscall(SYS_wait4, child, nullptr, __WCLONE | WNOHANG, nullptr);
         if (ended == child || (ended < 0 && errno == ECHILD)) // or the program has waited for it
             return true;

@@ -4,7 +4,6 @@
 #include "loop/participant.h"
 #include "base/atomics.h"
 #include "base/spin_lock.h"
-#include "base/times.h"
 
 #include <algorithm>
 #include <new>
@@ -14,13 +13,23 @@ namespace ws::loop {
 using observe::LoopRow;
 using observe::add;
 
+// In a region below short_region_us a steal that took less time than the hand-over has delayed its thief
+// for nothing; one above long_region_us is not run without help only to find out what help is worth: few of them make
+// up a run.
+constexpr double handover_us = 8, short_region_us = 500, long_region_us = 5000;
+// The same of the begin of some of these: several chunks of the owner's.
+constexpr double begun_alone_us = 500;
+// A loop that gained nothing goes on unshared for so long at first: long beside the regions that tried
+// it, short beside a run, so that one that was only unlucky, or has changed, is tried again.
+constexpr double first_pause_us = 20000;
+
 int32_t measure_every = 16;
 
 namespace {
 
 // Counted in executions: so a pause in sharing is short compared with the life of a loop, and measuring the other way
 // takes a five-hundredth of the executions at most. But of long ones a program has few: a pause lasts
-// times::first_pause_us at most, or as many times that as it lasts first_pause executions.
+// first_pause_us at most, or as many times that as it lasts first_pause executions.
 constexpr uint64_t first_pause = 64, longest_pause = 4096;
 constexpr uint64_t look_again = 512; // shared regions after which the loop is measured alone again
 constexpr uint64_t first_look = 4;   // the same for the first time; for the next, which make up a median, twice as many
@@ -76,7 +85,7 @@ bool tells(const SiteRecord& r, Crowding crowding)
 void pause(Learned& l, SiteRecord& r, uint64_t wall)
 {
     const uint64_t pause = peek(r.pause);
-    const double most_ticks = base::times::first_pause_us * host().ticks_per_us * double(pause) / first_pause;
+    const double most_ticks = first_pause_us * host().ticks_per_us * double(pause) / first_pause;
     const uint64_t runs = std::min(pause, uint64_t(most_ticks / double(wall + 1)) + 1);
     add(peek(l.row)->runs_unpaid, runs);
     poke(l.unshared, int64_t(runs));
@@ -98,7 +107,7 @@ void doubt(Learned& l, SiteRecord& r, uint64_t wall, uint64_t enough = enough_do
 // and come again.
 bool lost_more_than_leaving(double now, double alone, uint64_t iterations, double us)
 {
-    return (now - alone) * double(iterations) > base::times::handover_us * us;
+    return (now - alone) * double(iterations) > handover_us * us;
 }
 
 } // namespace
@@ -176,11 +185,11 @@ uint64_t begins_alone(Learned& l, double ticks)
 {
     SiteRecord* r = base::load_acquire(l.record);
     const double us = host().ticks_per_us;
-    if (!r || ticks < base::times::long_region_us * us || compared_beside(*r) || !is_even(peek(r->tilt)) ||
+    if (!r || ticks < long_region_us * us || compared_beside(*r) || !is_even(peek(r->tilt)) ||
         peek(r->begun_alone) >= most_begun_alone)
         return 0;
     poke(r->begun_alone, peek(r->begun_alone) + 1);
-    return uint64_t(std::min(ticks * begun_alone_part, base::times::begun_alone_us * us));
+    return uint64_t(std::min(ticks * begun_alone_part, begun_alone_us * us));
 }
 
 // Costs change while a program runs. So what an iteration costs alone is compared only with regions next to that one,
@@ -309,14 +318,14 @@ void remember_shared(ws_site* site, uint64_t iterations, uint64_t stolen, uint64
     poke(r.vain, uint64_t(0));
     const double now = double(wall) / double(iterations);
     double alone = peek(l.alone_ticks);
-    const bool is_long = double(wall) > base::times::long_region_us * us;
+    const bool is_long = double(wall) > long_region_us * us;
     if (is_long) // what lies in caches does not count
         chain = nullptr;
     if (chain && alone > 0)
         chain->add((alone - now) * double(iterations), share * alone * double(iterations), double(wall),
-                   base::times::first_pause_us * us);
-    if (!chain && cost > 0 && double(wall) < base::times::short_region_us * us &&
-        double(stolen) * cost < base::times::handover_us * us) {
+                   first_pause_us * us);
+    if (!chain && cost > 0 && double(wall) < short_region_us * us &&
+        double(stolen) * cost < handover_us * us) {
         doubt(l, r, wall);
         return;
     }

@@ -3,6 +3,7 @@
 // How the runtime attaches to the forked MPICH and detaches: the locks in the node's window, the hooks, the order of
 // the end.
 #include "abi/critical.h"
+#include "base/times.h"
 #include "openmp/library/regions.h"
 #include "lend/rank.h"
 #include "lend/victims.h"
@@ -22,7 +23,6 @@
 #include "openmp/shared/team.h"
 #include "policy/runner.h"
 #include "base/quiet_writes.h"
-#include "base/times.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -38,6 +38,14 @@ using option::with_meant_options;
 using window::asleep_hungry;
 using window::long_hungry;
 using window::newly_hungry;
+
+// A chunk of a published region takes this or more: below it the claim, an atomic operation on a shared line, is felt.
+constexpr double least_chunk_us = 0.7;
+// A loop that takes less runs whole.
+constexpr double run_whole_us = 20;
+// So does a longer one that nobody came for while it ran, in many executions: cut into chunks it takes up to 2 % more.
+// Not the longest, as one that comes after all waits for its end, and a loop may suddenly take many times as long.
+constexpr double calm_whole_us = 500;
 
 namespace {
 
@@ -103,9 +111,9 @@ void start_stealing(Job& job)
     host.publish_ticks[asleep_hungry] = job.clock.from_us(base::times::publish_asleep_us);
     host.publish_ticks[newly_hungry] = job.clock.from_us(base::times::publish_newly_us);
     host.publish_ticks[long_hungry] = job.clock.from_us(base::times::publish_long_us);
-    host.least_ticks = job.clock.from_us(base::times::least_chunk_us);
-    host.short_ticks = job.clock.from_us(base::times::run_whole_us);
-    host.calm_ticks = job.clock.from_us(base::times::calm_whole_us);
+    host.least_ticks = job.clock.from_us(least_chunk_us);
+    host.short_ticks = job.clock.from_us(run_whole_us);
+    host.calm_ticks = job.clock.from_us(calm_whole_us);
     if (host.share_all)
         host.calm_ticks = host.short_ticks = host.publish_ticks[asleep_hungry] = host.publish_ticks[newly_hungry] =
             host.publish_ticks[long_hungry] = 0;

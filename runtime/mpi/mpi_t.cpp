@@ -8,7 +8,6 @@
 #include "base/atomics.h"
 #include "base/environment.h"
 #include "base/spin_lock.h"
-#include "base/times.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -31,6 +30,17 @@ using option::OptionRow;
 using option::OptionScope;
 using option::option_rows;
 using base::Hardware;
+
+// Blocked for longer, a thread counts as long_hungry: it will most likely go on waiting. An MPI_Test in vain counts as
+// a wait for as long.
+constexpr double patience_us = 20;
+// With nothing to help with for so long a thread goes to sleep, if its core is its own: a wake-up, 5 to 30 us, is
+// within 0.5 % or so of that.
+constexpr double yield_us = 4000;
+// A blocked rank that has nothing to lend for looks this often whether the others live.
+constexpr double peers_us = 1e6;
+// What MPI_Test may take for a chunk: the program has other things to do.
+constexpr double test_chunk_us = 10;
 
 namespace {
 
@@ -298,11 +308,11 @@ LendTimes lend_times(const option::Options& options, const base::Clock& clock, b
 {
     LendTimes t = {};
     t.spin_ticks = clock.from_us(options.spin);
-    t.patience_ticks = clock.from_us(base::times::patience_us);
+    t.patience_ticks = clock.from_us(patience_us);
     t.linger_ticks = clock.from_us(options.linger);
-    t.yield_ticks = clock.from_us(base::times::yield_us);
-    t.peers_ticks = clock.from_us(base::times::peers_us);
-    t.short_ticks = clock.from_us(base::times::test_chunk_us);
+    t.yield_ticks = clock.from_us(yield_us);
+    t.peers_ticks = clock.from_us(peers_us);
+    t.short_ticks = clock.from_us(test_chunk_us);
     // With all ranks on this node whatever a rank waits for rings, and looking oneself is a precaution against one race
     // in the first moment: it can be had for less of the guest's time (a look costs 30 us on a virtual machine).
     t.quantum_us = options.quantum * (all_ring ? 8u : 1u);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "observe/verdict.h"
 
-#include "observe/format.h"
 #include "base/times.h"
+#include "observe/format.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +11,9 @@
 #include <nlohmann/json.hpp>
 
 namespace ws::observe {
+
+// A sleeping rank is not woken for less.
+constexpr double short_run_s = 1e-6 * base::times::publish_asleep_us;
 
 namespace {
 
@@ -112,14 +115,14 @@ double usual_run(const LoopFigures& l)
     return c.runs_cut > 0 && cut > whole ? cut / c.runs_cut : runs_whole > 0 ? whole / runs_whole : 0;
 }
 
-bool is_short(const LoopFigures& l) { return usual_run(l) < base::times::short_run_s; }
+bool is_short(const LoopFigures& l) { return usual_run(l) < short_run_s; }
 
 // A loop of which next to nothing was shared.
 std::string why_unshared(const LoopFigures& l)
 {
     const double took = usual_run(l);
     return is_short(l) ? format("too short (%s an execution; from %s on a rank that sleeps is woken)",
-                                   duration(took).c_str(), duration(base::times::short_run_s).c_str())
+                                   duration(took).c_str(), duration(short_run_s).c_str())
                           : format("nobody waited when its executions began (%s each)", duration(took).c_str());
 }
 

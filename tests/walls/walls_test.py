@@ -2,7 +2,7 @@
 """walls_test.py SOURCE: who includes whom, compared with the arrows of docs/architecture.md. An arrow that is not drawn there fails, and
 so does one that is drawn and not used. Policies never include each other, and only policy/registry.cpp names them. What a room declares is in
 the namespace of its name, and no header says `using namespace`. Atomic
-operations are in base/atomics.h, constants that are times in base/times.h."""
+operations are in base/atomics.h; a constant time stands in the file that reads it, or in base/times.h if several do."""
 import collections
 import os
 import re
@@ -11,8 +11,8 @@ import tempfile
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 NAMESPACE = re.compile(r'^namespace (ws(?:::\w+)*) \{(.*)')
-KEPT = ((re.compile(r'__atomic_|__sync_|std::atomic|\bAO_[a-z]'), 'base/atomics.h', 'an atomic operation'),
-        (re.compile(r'\bconstexpr\b.*_(ns|us|ms|s|seconds)\b\s*=[^=]'), 'base/times.h', 'a constant time'))
+KEPT = ((re.compile(r'__atomic_|__sync_|std::atomic|\bAO_[a-z]'), 'base/atomics.h', 'an atomic operation'),)
+TIME = re.compile(r'\b(\w+_(?:ns|us|ms|s))\s*=[^=]')
 OTHER_NAMES = {'options': 'option'}  # ws::options is a class of the public interface
 ARROW = re.compile(r'^    (\w+) ─+> (.+)$')
 
@@ -74,6 +74,25 @@ def places(source):
                     yield f'runtime/{path}:{number} has `using namespace`, for whoever includes it'
 
 
+def times_of_one(source):
+    """Lines of base/times.h whose constants one file alone reads, a test or another."""
+    path = os.path.join(source, 'runtime/base/times.h')
+    lines = [TIME.findall(l) for l in open(path, encoding='utf-8')] if os.path.exists(path) else []
+    readers = {tuple(names): set() for names in lines if names}
+    for top in ('runtime', 'tests') if readers else ():
+        for folder, _, files in os.walk(os.path.join(source, top)):
+            for name in files:
+                if name.endswith(('.cpp', '.h')):
+                    file = os.path.join(folder, name)
+                    read = set(re.findall(r'\btimes::(\w+)', open(file, encoding='utf-8', errors='replace').read()))
+                    for names, by in readers.items():
+                        if read.intersection(names):
+                            by.add(os.path.relpath(file, source))
+    for names, by in readers.items():
+        if len(by) < 2:
+            yield f'runtime/base/times.h has {", ".join(names)}, which {by.pop() if by else "nobody"} alone reads'
+
+
 def check(source):
     """What is wrong, a line each."""
     arrows, used, wrong = drawn(os.path.join(source, 'docs/architecture.md')), collections.defaultdict(set), []
@@ -89,6 +108,7 @@ def check(source):
         if named and named != own and path != 'runtime/policy/registry.cpp':
             wrong.append(f'{path}:{number} includes {header}: only policy/registry.cpp names policies')
     wrong += places(source)
+    wrong += times_of_one(source)
     wrong += [f'docs/architecture.md has an arrow from {room} to {a}, which nobody uses'
               for room, tos in arrows.items() for a in tos if a not in used[room]]
     return wrong
@@ -127,8 +147,9 @@ for files, page, wanted in (
         ({'runtime/loop/a.h': 'inline void f()\n{\n    using namespace ws::lend;\n'}, PAGE, ['`using namespace`']),
         ({'runtime/loop/a.h': 'x = __atomic_load_n(&y, __ATOMIC_RELAXED);\n', 'runtime/base/atomics.h': '__atomic_load\n'}, PAGE, ['base/atomics.h']),
         ({'runtime/loop/a.h': 'std::atomic<int> y; // std::atomic\n'}, PAGE, ['base/atomics.h']),
-        ({'runtime/lend/b.h': 'constexpr double nap_us = 20;\n', 'runtime/base/times.h': 'constexpr double nap_us = 20;\n'}, PAGE, ['base/times.h']),
-        ({'runtime/lend/b.h': 'static constexpr unsigned tries = 3, pause_ms = 20;\n'}, PAGE, ['base/times.h']),
+        ({'runtime/base/times.h': 'constexpr double nap_us = 20;\n', 'runtime/lend/b.h': 'times::nap_us\n'}, PAGE, ['lend/b.h alone reads']),
+        ({'runtime/base/times.h': 'constexpr double nap_us = 20;\nconstexpr double rest_s = 1;\n', 'runtime/lend/b.h': 'times::nap_us times::rest_s\n',
+          'runtime/loop/c.h': 'base::times::nap_us\n'}, PAGE, ['rest_s']),
 ):
     found = seeded({**FILES, **files}, page)
     if len(found) != len(wanted) or any(w not in f for w, f in zip(wanted, found)):

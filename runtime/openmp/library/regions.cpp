@@ -16,7 +16,6 @@
 #include "openmp/library/threads.h"
 #include "base/environment.h"
 #include "base/os.h"
-#include "base/times.h"
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
@@ -27,6 +26,9 @@
 #include <sys/stat.h>
 
 namespace ws::openmp {
+
+// The end of a region wakes who waits for it, who looks itself after this.
+constexpr unsigned openmp_nap_us = 50000;
 
 volatile Hardware::Flag open_regions, is_watched;
 void (*sharer)(RegionCall& region);
@@ -447,7 +449,7 @@ void wait_for_regions()
     Hardware::fetch_add_full(waiting, 1);
     Hardware::Flag seen = Hardware::load_acquire(woken); // pairs with end_wait_for_regions()
     while (regions_open() && Hardware::load_relaxed(is_watched) && Hardware::load_acquire(woken) == seen)
-        base::futex_wait(&woken, seen, base::times::openmp_nap_us);
+        base::futex_wait(&woken, seen, openmp_nap_us);
     Hardware::fetch_add_full(waiting, Hardware::Flag(-1));
 }
 

@@ -6,7 +6,6 @@
 #include "openmp/library/next.h"
 #include "openmp/library/regions.h"
 #include "base/atomics.h"
-#include "base/times.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -6,13 +6,16 @@
 #include "loop/participant.h"
 #include "openmp/library/names.h"
 #include "openmp/shared/share.h"
-#include "base/times.h"
 
 #include <cstdio>
 #include <new>
 #include <type_traits>
 
 namespace ws::openmp {
+
+// Where a chunk of a loop takes less, dealing it to a virtual thread (a third of that, where
+// cores compete for it) may cost more than sharing gains.
+constexpr double short_chunk_us = 0.15;
 
 namespace {
 
@@ -94,7 +97,7 @@ const RegionSite* finest_region()
         if (const RegionSite* s = base::load_acquire(entry)) {
             const double ticks = double(Hardware::load_relaxed(s->ticks));
             all += ticks;
-            if (chunk_us(*s) >= base::times::short_chunk_us)
+            if (chunk_us(*s) >= short_chunk_us)
                 continue;
             fine += ticks;
             if (!finest || chunk_us(*s) < chunk_us(*finest))

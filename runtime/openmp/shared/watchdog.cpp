@@ -15,7 +15,6 @@
 #include "openmp/shared/team.h"
 
 #include "loop/participant.h"
-#include "base/times.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -30,6 +29,10 @@
 #include <unistd.h>
 
 namespace ws::openmp {
+
+// A region in which nothing has happened for so long may be stuck, and is looked at; and
+// where it cannot be seen what its threads do it is stuck when nothing has happened for so long.
+constexpr double stuck_look_us = 6000, stuck_us = 5000000;
 
 namespace {
 
@@ -169,7 +172,7 @@ const char* why_stuck(const VirtualTeam& team, uint64_t since, uint64_t now)
         if (what != Doing::sleeps && is_spinning(runners[i]))
             return "threads wait by spinning";
     }
-    if (double(now - since) > base::times::stuck_us * loop::host().ticks_per_us)
+    if (double(now - since) > stuck_us * loop::host().ticks_per_us)
         return "nothing happened in it for seconds";
     return nullptr;
 }
@@ -178,7 +181,7 @@ void look_at(Crew& crew, uint64_t now)
 {
     Hardware::fetch_add_full(crew.looked_at, 1); // full: pairs with ~VirtualTeam()
     if (VirtualTeam* const team = base::load_acquire(crew.open)) {
-        const auto patience = uint64_t(base::times::stuck_look_us * loop::host().ticks_per_us);
+        const auto patience = uint64_t(stuck_look_us * loop::host().ticks_per_us);
         if (crew.looks.are_due(Hardware::load_relaxed(crew.regions), team->progress(), now, patience) &&
             team->has_idle()) {
             crew.looks.looked(now, patience);
@@ -192,7 +195,7 @@ void look_at(Crew& crew, uint64_t now)
 void* watch(void*)
 {
     for (;;) {
-        usleep(unsigned(base::times::stuck_look_us / 2));
+        usleep(unsigned(stuck_look_us / 2));
         const uint64_t now = base::ticks();
         for (Crew* crew = all_crews(); crew; crew = crew->next)
             look_at(*crew, now);

@@ -3,11 +3,12 @@
 
 #include "policy/cores/assign.h"
 #include "policy/cores/turns.h"
-#include "base/times.h"
 
 #include <algorithm>
 
 namespace ws::policy::cores {
+
+constexpr double settle_us = 5e6; // a rank that hands nothing over for so long keeps what it has
 
 // to be measured for a decision: more where nothing changes
 static constexpr uint32_t first_periods = 3, most_periods = Turns::most;
@@ -201,7 +202,7 @@ void Balance::step(uint64_t now, uint64_t every)
     TurnsOfRanks turns;
     if (!read_rows(ranks, kind, turns)) {
         const double since_us = double(now - Hardware::load_relaxed(head.decided_at)) / ticks_per_us_;
-        if (head.changes && since_us > base::times::settle_us)
+        if (head.changes && since_us > settle_us)
             take_back(now);
         return;
     }

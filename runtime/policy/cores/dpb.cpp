@@ -15,7 +15,6 @@
 #include "policy/cores/tell.h"
 #include "policy/cores/turns.h"
 #include "base/os.h"
-#include "base/times.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -33,7 +32,11 @@ using observe::record;
 using observe::recording;
 using option::Options;
 using base::ticks;
-namespace times = base::times;
+constexpr double unknown_period_us = 500000; // measured for so long where no turns are seen
+// What threads that come and go cost a region: measured 20 to 50 for one, with libgomp, which ends them.
+constexpr double thread_cost_us = 60;
+// How often a rank that waits looks whether it is to decide.
+constexpr double decide_least_us = 1000, decide_most_us = 20000;
 
 namespace {
 
@@ -228,8 +231,8 @@ policy::Wants Dpb::attach(policy::Rank& rank)
     team_.attach(table_, *rank.window, me_, ticks_per_us_, threads_are_placed(), false);
     board_->process.openmp_cores = team_.own();
     note_cores(team_.own());
-    turns_ = Turns(uint64_t(times::unknown_period_us * ticks_per_us_));
-    regions_ = Regions(uint64_t(times::thread_cost_us * ticks_per_us_));
+    turns_ = Turns(uint64_t(unknown_period_us * ticks_per_us_));
+    regions_ = Regions(uint64_t(thread_cost_us * ticks_per_us_));
     if (!why) // all that a region needs is there
         openmp::set_region_cores(this);
     if (!balances_)
@@ -242,7 +245,7 @@ policy::Wants Dpb::attach(policy::Rank& rank)
 uint64_t Dpb::decide_every() const
 {
     const double quarter = double(meter_->period()) / 4, us = ticks_per_us_;
-    return uint64_t(std::clamp(quarter, times::decide_least_us * us, times::decide_most_us * us));
+    return uint64_t(std::clamp(quarter, decide_least_us * us, decide_most_us * us));
 }
 
 // When the book is there, which is made after attach().

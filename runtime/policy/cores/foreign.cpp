@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "policy/cores/foreign.h"
 
-#include "base/times.h"
 
 #include <algorithm>
 
@@ -9,7 +8,10 @@ namespace ws::policy::cores {
 
 using book::Lenders;
 using base::Hardware;
-namespace times = base::times;
+// All ranks of another job must have waited so long before its processors are lent: the last of them sleeps by then.
+// Longer, up to the second, where they came back too early.
+constexpr unsigned share_least_us = 1000, share_most_us = 100000;
+constexpr double share_look_us = 20000; // whether a process that has left MPI has ended
 
 namespace {
 
@@ -50,7 +52,7 @@ void Foreign::look(uint64_t now)
 unsigned Foreign::could_borrow(uint64_t now)
 {
     if (WS_UNLIKELY(!looked_ || book_->changes() != changes_ ||
-                    (leaving_ && double(now - looked_at_) > times::share_look_us * ticks_per_us_)))
+                    (leaving_ && double(now - looked_at_) > share_look_us * ticks_per_us_)))
         look(now);
     size_t cores = 0;
     for (const Lenders& l : lenders_)
@@ -64,7 +66,7 @@ unsigned Foreign::borrow(unsigned most, uint64_t now)
     taken_at_ = now;
     for (size_t l = 0; l < lenders_.size(); l++) {
         unsigned& patience = patience_us_[lenders_[l].job];
-        patience = std::max(patience, times::share_least_us);
+        patience = std::max(patience, share_least_us);
         if (!book::Reader::at_rest(lenders_[l], now, uint64_t(patience * ticks_per_us_)))
             continue;
         for (book::SharedCore* core : lenders_[l].cores) {
@@ -122,8 +124,8 @@ Foreign::Lent Foreign::give_back(uint64_t now)
         if (std::none_of(taken_.begin(), taken_.end(), [l](const Taken& t) { return t.lender == l; }))
             continue;
         unsigned& patience = patience_us_[lenders_[l].job];
-        patience = sum.late > sum.used / 20 ? std::min(times::share_most_us, 2 * patience)
-                                            : std::max(times::share_least_us, patience / 2);
+        patience = sum.late > sum.used / 20 ? std::min(share_most_us, 2 * patience)
+                                            : std::max(share_least_us, patience / 2);
     }
     taken_.clear();
     cpus_.clear();

@@ -2,7 +2,6 @@
 #include "policy/cores/team.h"
 
 #include "base/os.h"
-#include "base/times.h"
 
 #include <algorithm>
 
@@ -11,6 +10,12 @@ namespace ws::policy::cores {
 using base::CpuSet;
 using window::Load;
 using window::rank_blocked;
+
+// A rank has to wait for so long before its processors are lent; longer, up to the second, where it came back too
+// early.
+constexpr unsigned borrow_least_us = 20, borrow_most_us = 20000;
+// Whoever waits anew so soon after a region took its processors was on its way from one wait to the next.
+constexpr double between_waits_us = 1000;
 
 namespace {
 
@@ -88,7 +93,7 @@ bool Team::is_lendable(unsigned rank, uint64_t now, uint64_t* since) const
         return false;
     *since = load.at;
     const Flag patience =
-        std::max(base::times::borrow_least_us, Hardware::load_relaxed(table_->row(rank).patience_us));
+        std::max(borrow_least_us, Hardware::load_relaxed(table_->row(rank).patience_us));
     return now > load.at && double(now - load.at) > double(patience) * ticks_per_us_;
 }
 
@@ -117,7 +122,7 @@ void Team::forgive(uint64_t now)
             continue;
         volatile Flag& patience = table_->row(r).patience_us; // relaxed, as in give_back()
         if (const Flag us = Hardware::load_relaxed(patience); double(now - load.at) > 2 * us * ticks_per_us_)
-            Hardware::store_relaxed(patience, std::max(base::times::borrow_least_us, us / 2));
+            Hardware::store_relaxed(patience, std::max(borrow_least_us, us / 2));
     }
 }
 
@@ -202,12 +207,12 @@ Team::Lent Team::give_back(uint64_t now)
             owner = owner_returned(told, now);
             // Who comes back too early waits longer before it lends again.
             RankRow& row = table_->row(b.from);
-            const Flag patience = std::max(base::times::borrow_least_us, Hardware::load_relaxed(row.patience_us));
+            const Flag patience = std::max(borrow_least_us, Hardware::load_relaxed(row.patience_us));
             const bool too_early =
                 double(owner.beside) > 5 * ticks_per_us_ && owner.beside > (now - taken_at_) / 20;
             Hardware::store_relaxed(row.patience_us, too_early
-                                                         ? std::min(base::times::borrow_most_us, 2 * patience)
-                                                         : std::max(base::times::borrow_least_us, patience / 2));
+                                                         ? std::min(borrow_most_us, 2 * patience)
+                                                         : std::max(borrow_least_us, patience / 2));
         }
         sum.used += (b.left ? b.done_at : now) - taken_at_;
         sum.late += b.late;
@@ -226,7 +231,7 @@ Team::Return Team::owner_returned(unsigned rank, uint64_t now) const
     if (!window_->load(rank).read(load) || (load.waits && load.at == waits_since_[rank]))
         return {false, false, 0};
     const uint64_t at = std::clamp(load.at, taken_at_, now);
-    const bool was_on_its_way = double(at - taken_at_) < base::times::between_waits_us * ticks_per_us_;
+    const bool was_on_its_way = double(at - taken_at_) < between_waits_us * ticks_per_us_;
     return {true, load.waits && was_on_its_way, load.waits ? (at - taken_at_) / 2 : now - at};
 }
 

@@ -3,13 +3,15 @@
 
 #include "policy/rows/host.h"
 #include "base/os.h"
-#include "base/times.h"
 
 #include <cstdlib>
 #include <dlfcn.h>
 #include <mpi.h>
 
 namespace ws::policy::rows {
+
+// Counters of processors are calibrated for so long, once.
+constexpr double flex_calibrate_us = 2000;
 
 Counters counters;
 
@@ -100,7 +102,7 @@ void Counters::open_papi()
     }
     // Processors count the same operations differently: what this one counts for a known number of them.
     long long before[2] = {}, after[2] = {};
-    const uint64_t most = uint64_t(base::times::flex_calibrate_us * host.ticks_per_us), began = base::ticks();
+    const uint64_t most = uint64_t(flex_calibrate_us * host.ticks_per_us), began = base::ticks();
     constexpr long turns = 20000;
     long rounds = 0;
     if (read_(before) == 0)

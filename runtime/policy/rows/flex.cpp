@@ -3,13 +3,16 @@
 
 #include "policy/rows/host.h"
 #include "base/os.h"
-#include "base/times.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 
 namespace ws::policy::rows {
+
+// A rank that waits looks so often whether the others' numbers have come, each time half as often: mostly they have
+// before it waits, and each look wakes it.
+constexpr double flex_look_least_us = 10, flex_look_most_us = 20000;
 
 namespace {
 
@@ -32,8 +35,6 @@ public:
     // Numbers of an interval come when the slowest process has ended it: asked for ever more seldom until then.
     policy::Wants step(policy::Rank&, uint64_t now, uint64_t) override
     {
-        using base::times::flex_look_least_us;
-        using base::times::flex_look_most_us;
         if (!step_all()) {
             pause_us_ = flex_look_least_us;
             return {};
@@ -45,7 +46,7 @@ public:
     void end(policy::Rank&) override { host.steps = nullptr; }
     void want()
     {
-        pause_us_ = base::times::flex_look_least_us;
+        pause_us_ = flex_look_least_us;
         host.steps->want(*this, {false, base::ticks()});
     }
     void tell(observe::Facts& facts) const override
@@ -78,7 +79,7 @@ public:
     void detach(policy::Rank&) override { host = {}; }
 
 private:
-    double pause_us_ = base::times::flex_look_least_us;
+    double pause_us_ = flex_look_least_us;
 };
 
 Flex flex;

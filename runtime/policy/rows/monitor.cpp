@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "policy/rows/monitor.h"
 
-#include "base/times.h"
 
 #include <cmath>
 
 namespace ws::policy::rows {
+
+// An interval that the runtime chooses lasts longer than it takes to learn that others had the core
+// (kept_off_us). What a move costs at least: a few agreements of all processes, and memory that is asked for.
+constexpr double flex_interval_us = 20000, flex_move_us = 1000;
 
 bool is_dedicated(double real, double cpu, double th1)
 {
@@ -64,7 +67,7 @@ double wins_in(const std::vector<std::vector<Work>>& intervals, const std::vecto
     return intervals.empty() ? 1 : double(won) / double(intervals.size());
 }
 
-const double Cost::at_least = base::times::flex_move_us * 1e-6;
+const double Cost::at_least = flex_move_us * 1e-6;
 
 void Cost::moved(double bytes, double seconds)
 {
@@ -132,7 +135,7 @@ unsigned next_interval(unsigned now, const Summary& s, double th2, unsigned toge
         return now;
     const double iteration = s.wall / now, noise = share * s.error / th2;
     const double wanted = std::max({noise * noise * now / together, asking * s.asking / iteration,
-                                    base::times::flex_interval_us * 1e-6 / iteration, double(least)});
+                                    flex_interval_us * 1e-6 / iteration, double(least)});
     return unsigned(
         std::clamp(std::ceil(wanted), std::max(now / 2.0, double(least)), std::min(now * 4.0, double(most))));
 }

@@ -22,6 +22,10 @@ using base::ticks;
 
 namespace times = base::times;
 
+constexpr uint64_t task_rest_us = 1000000; // of the pulse between runs, unless somebody wakes it before
+// The unit of time by which C is counted, at least: some ten times what it takes to get tasks.
+constexpr double task_unit_us = 500;
+
 namespace {
 
 // Bytes that the node can still use.
@@ -242,7 +246,7 @@ void Pool::pulse()
     uint64_t nap_us = uint64_t(times::task_pulse_us);
     for (base::Flag beat; (beat = Hardware::load_acquire(beat_)) != pulse_ends;) { // pairs with end_pulse()
         if (beat == pulse_rests) {
-            base::futex_wait(&beat_, beat, times::task_rest_us);
+            base::futex_wait(&beat_, beat, task_rest_us);
             nap_us = uint64_t(times::task_pulse_us);
             continue;
         }
@@ -339,7 +343,7 @@ Look Pool::own_look()
     l.mean_s = known > 0 ? all_s / known : 0;
     l.grows = all_s > 0 ? grown_s / all_s : 1;
     // A rank answers between two tasks, or by its pulse if it has one.
-    l.unit_s = unit_of_time(1e-6 * times::task_unit_us, cost_.fixed_s,
+    l.unit_s = unit_of_time(1e-6 * task_unit_us, cost_.fixed_s,
                             has_pulse_ ? std::min(tail_s, 1e-6 * times::task_pulse_us) : tail_s);
     constexpr double most_width = 512; // tasks, of 64 bytes
     const double width = 4 * l.capacity() / double(node_ranks_.size());

@@ -22,6 +22,9 @@ using base::ticks;
 
 namespace times = base::times;
 
+// An owner without tasks, while guests are in theirs.
+constexpr unsigned task_tail_nap_us = 20;
+
 __thread Pool* own_pool;
 __thread Pool* pool_of_hand;
 __thread Hand* own_hand;
@@ -440,7 +443,7 @@ void Pool::wait_for_guests()
             base::cpu_relax();
         else {
             poll_if_due(ticks());
-            usleep(times::task_tail_nap_us);
+            usleep(task_tail_nap_us);
         }
     }
 }
