@@ -3,6 +3,7 @@
 // What the ranks counted, put together at the end of the job: for the verdict by reductions, for the report by rank 0,
 // which asks the ranks one after the other.
 #include "openmp/library/regions.h"
+#include "openmp/library/region_cores.h"
 #include "measure/others.h"
 #include "lend/lend.h"
 #include "lend/victims.h"
@@ -369,6 +370,8 @@ Facts gather_facts(Job& job, const RankFigures& r)
     f.helps_nobody = !lend::victims[job.options.victim].score;
     for (const policy::Policy* p : policy::policies())
         p->tell(f);
+    const unsigned threads = openmp::sharer ? openmp::openmp_usual() : 0;
+    PMPI_Reduce(&threads, &f.virtual_threads, 1, MPI_UNSIGNED, MPI_MAX, 0, MPI_COMM_WORLD);
     bool unknown = openmp::gain_is_unknown();
     PMPI_Reduce(&unknown, &f.gain_is_unknown, 1, MPI_CXX_BOOL, MPI_LOR, 0, MPI_COMM_WORLD);
     if (std::string regions = gather_regions(job); !regions.empty())

@@ -355,6 +355,9 @@ TEST_CASE("what stealing won is said with how far others' use of the CPUs may ma
     const double time = j.t.wall * j.t.ranks;
     const std::string said = "times as fast as without";
     j.t.kept_off = 0.04 * time;
+    j.f.virtual_threads = 8;
+    CHECK(has(j.line(), "times as fast as its 8 OpenMP threads without help"));
+    j.f.virtual_threads = 0;
     CHECK(has(j.line(), said));
     CHECK(j.line().find("give or take") == std::string::npos);
     j.t.kept_off = 0.114 * time;
