@@ -7,7 +7,7 @@ import sys
 
 from job import CORES, expect, expect_lines, finish, run, skip
 
-source = (pathlib.Path(__file__).resolve().parent.parent / 'abi/exception.cpp').read_text().split('\n')
+source = (pathlib.Path(__file__).resolve().parent.parent / 'directive/exception.cpp').read_text().split('\n')
 line = 1 + next(i for i, text in enumerate(source) if text.endswith('// sweep'))
 NAMED = rf'^workshare: an exception left an iteration of the ws loop (?:[^:\n]*/)?exception\.cpp:{line}:\(anonymous namespace\)::Field::sweep;'
 
