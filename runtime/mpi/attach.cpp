@@ -237,25 +237,15 @@ __attribute__((constructor)) void look_at_mode()
         std::fprintf(stderr, "workshare: %s\n", said.c_str());
 }
 
-int attach(Job& job, int version, unsigned what, MPIR_Workshare_hooks* hooks)
+// All ranks have options that make sense, and the same mode of OpenMP; else the job ends with one message. Collective.
+void agree_on_options(Job& job)
 {
-    if (version == MPIR_WORKSHARE_VERSION && (what & MPIR_WORKSHARE_STEAL))
-        hooks->blocked = yield;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
-    PMPI_Comm_size(MPI_COMM_WORLD, &job.size);
-    if (version != MPIR_WORKSHARE_VERSION) {
-        if (job.rank == 0)
-            std::fprintf(stderr, "workshare: libmpich speaks version %d, libws %d; running without stealing\n", version,
-                         MPIR_WORKSHARE_VERSION);
-        return 1;
-    }
     if (const std::string said = option::without_unknown_mode(); !said.empty() && job.rank == 0)
         std::fprintf(stderr, "workshare: %s\n", said.c_str());
     std::string error;
     std::vector<std::string> unknown;
     const bool fine =
         read_options(job.options, error, unknown) && (job.rank != 0 || can_write_files(job.options, error));
-    // the rank that prints: options may differ between ranks, by MPI_T or mpirun's -env
     // Whose message it is: options may differ, by MPI_T or mpirun's -env. But not this one: its policy shares memory.
     int agreed[] = {fine ? job.size : job.rank, int(job.options.openmp), -int(job.options.openmp)};
     PMPI_Allreduce(MPI_IN_PLACE, agreed, 3, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
@@ -273,7 +263,47 @@ int attach(Job& job, int version, unsigned what, MPIR_Workshare_hooks* hooks)
     if (job.rank == 0 && !unknown.empty())
         std::fprintf(stderr, "workshare: unknown in the environment, without effect: %s\n",
                      with_meant_options(unknown).c_str());
+}
 
+// What libmpich calls from here on.
+void set_hooks(Job& job, MPIR_Workshare_hooks& hooks)
+{
+    if (job.inactive) {
+        hooks.blocked = nullptr;
+        return;
+    }
+    hooks.ring = ring_world_rank;
+    hooks.unblocked = [] {
+        openmp::note_mpi_wait(false);
+        const openmp::AsCarrier carrier;
+        attached->lending->unblocked();
+    };
+    hooks.blocked = [](unsigned polls) {
+        openmp::note_mpi_wait(true);
+        const openmp::AsCarrier carrier;
+        attached->lending->blocked(polls);
+    };
+    hooks.polled = job.options.poll ? [] {
+        const openmp::AsCarrier carrier;
+        attached->lending->polled();
+    } : count_poll;
+    hooks.taken = [] { attached->lending->taken(); };
+    hooks.senders_waiting = &job.window.node().senders_waiting;
+}
+
+int attach(Job& job, int version, unsigned what, MPIR_Workshare_hooks* hooks)
+{
+    if (version == MPIR_WORKSHARE_VERSION && (what & MPIR_WORKSHARE_STEAL))
+        hooks->blocked = yield;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &job.rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &job.size);
+    if (version != MPIR_WORKSHARE_VERSION) {
+        if (job.rank == 0)
+            std::fprintf(stderr, "workshare: libmpich speaks version %d, libws %d; running without stealing\n", version,
+                         MPIR_WORKSHARE_VERSION);
+        return 1;
+    }
+    agree_on_options(job);
     job.clock.start();
     job.hooks = hooks;
     follow_forks(job);
@@ -324,26 +354,7 @@ int attach(Job& job, int version, unsigned what, MPIR_Workshare_hooks* hooks)
         loop::measure_every = 1;
         hooks->called = observe::called;
     }
-    if (!job.inactive) {
-        hooks->ring = ring_world_rank;
-        hooks->unblocked = [] {
-            openmp::note_mpi_wait(false);
-            const openmp::AsCarrier carrier;
-            attached->lending->unblocked();
-        };
-        hooks->blocked = [](unsigned polls) {
-            openmp::note_mpi_wait(true);
-            const openmp::AsCarrier carrier;
-            attached->lending->blocked(polls);
-        };
-        hooks->polled = job.options.poll ? [] {
-            const openmp::AsCarrier carrier;
-            attached->lending->polled();
-        } : count_poll;
-        hooks->taken = [] { attached->lending->taken(); };
-        hooks->senders_waiting = &job.window.node().senders_waiting;
-    } else
-        hooks->blocked = nullptr;
+    set_hooks(job, *hooks);
     if (runner->rank().wants_periods)
         watch_turns(job);
     return 0;
