@@ -29,7 +29,7 @@ Settings settings_of(const Unit* outer)
             -1,      0};
 }
 
-int levels_of(const Settings& settings)
+int most_levels(const Settings& settings)
 {
     const auto& library = openmp(nullptr);
     return settings.levels >= 0 ? settings.levels : library.max_active_levels ? library.max_active_levels() : 1;
@@ -37,7 +37,7 @@ int levels_of(const Settings& settings)
 
 unsigned threads_of(const RegionCall& region, const Settings& settings, const Unit* outer)
 {
-    if (WS_UNLIKELY(outer && outer->settings.active >= levels_of(settings)))
+    if (WS_UNLIKELY(outer && outer->settings.active >= most_levels(settings)))
         return 1;
     const unsigned asked = region.threads ? region.threads : unsigned(settings.threads);
     const auto& library = openmp(nullptr);
