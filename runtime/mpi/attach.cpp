@@ -21,6 +21,7 @@
 #include "observe/recorder.h"
 #include "openmp/shared/team.h"
 #include "policy/runner.h"
+#include "base/environment.h"
 #include "base/quiet_writes.h"
 #include "base/times.h"
 
@@ -222,8 +223,8 @@ void finalize_locks()
 // Programs ask for numbers of threads before MPI_Init. Where libws is loaded first it is there before them.
 __attribute__((constructor)) void look_at_mode()
 {
-    const char *enabled = std::getenv("WS_ENABLE"), *rank = std::getenv("PMI_RANK");
-    if (!enabled || std::strcmp(enabled, "1") != 0 || !rank)
+    const char* rank = std::getenv("PMI_RANK");
+    if (!base::is_turned_on() || !rank)
         return;
     if (const std::string said = option::without_unknown_mode(); !said.empty() && std::strcmp(rank, "0") == 0)
         std::fprintf(stderr, "workshare: %s\n", said.c_str());
