@@ -263,6 +263,9 @@ int attach(Job& job, int version, unsigned what, MPIR_Workshare_hooks* hooks)
         PMPI_Barrier(MPI_COMM_WORLD); // the message is written
         end_job();
     }
+    if (job.rank == 0)
+        for (const std::string& note : option::notes_on_names())
+            std::fprintf(stderr, "workshare: note: %s\n", note.c_str());
     if (job.rank == 0 && !unknown.empty())
         std::fprintf(stderr, "workshare: unknown in the environment, without effect: %s\n",
                      with_meant_options(unknown).c_str());

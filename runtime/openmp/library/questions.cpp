@@ -45,16 +45,15 @@ bool is_mode(const char* mode)
     return base::is_turned_on() && text && std::strcmp(text, mode) == 0;
 }
 
-// `help`: its name till now, for one release more.
 bool is_share_mode(const char* mode)
 {
-    return std::strcmp(mode, "help") == 0 || std::strcmp(mode, "share") == 0 || std::strncmp(mode, "share:", 6) == 0;
+    return std::strcmp(mode, "share") == 0 || std::strncmp(mode, "share:", 6) == 0;
 }
 
 unsigned read_most()
 {
     const char* text = base::own_variable("WS_OPENMP");
-    if (!base::is_turned_on() || !text || !*text || is_mode("none") || is_mode("hint") || is_share_mode(text) ||
+    if (!base::is_turned_on() || !text || !*text || is_mode("off") || is_mode("hint") || is_share_mode(text) ||
         why_threads_are_fixed())
         return 0;
     const unsigned pretended = read_number("WS_CORES");

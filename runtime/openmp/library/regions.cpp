@@ -373,7 +373,7 @@ __attribute__((constructor)) void look_at_mpi()
 {
     const char *mode = std::getenv("WS_OPENMP"), *rank = std::getenv("PMI_RANK");
     bool knows;
-    if (!base::is_turned_on() || !mode || !*mode || !std::strcmp(mode, "none") || !std::strcmp(mode, "hint") || !rank ||
+    if (!base::is_turned_on() || !mode || !*mode || !std::strcmp(mode, "off") || !std::strcmp(mode, "hint") || !rank ||
         std::strcmp(rank, "0") != 0)
         return;
     if (const std::string why = of_other_mpi(knows); !why.empty() && !knows)
